@@ -1,0 +1,61 @@
+# MG_LIBRARY(NAME, HEADER, LIBRARY, BODY, USE, VERSION-MACRO, DEBIAN-PACKAGE)
+# --with-NAME[=DIR|no]: a C library found by compiling and linking BODY. DIR is a prefix or an
+# unpacked Debian package. Sets mg_NAME to "yes (version)" or "no", substitutes NAME_CFLAGS and
+# NAME_LIBS (upper case), defines HAVE_NAME and MG_BUILD_NAME.
+AC_DEFUN([MG_LIBRARY],
+[m4_pushdef([UP], m4_toupper([$1]))dnl
+AC_ARG_WITH([$1],
+  [AS_HELP_STRING([--with-$1=DIR|no], [$3 for $5: under DIR (a prefix or an unpacked package), or without (default: look for it)])],
+  [], [with_$1=auto])
+UP[]_CFLAGS= UP[]_LIBS= mg_$1=no
+AS_IF([test "x$with_$1" != xno],
+  [AC_MSG_CHECKING([for $3])
+   AS_CASE([$with_$1],
+     [auto|yes], [UP[]_LIBS="-l$3"],
+     [MG_LIBRARY_DIR([$with_$1], [$2], [$3], [UP[]_CFLAGS], [UP[]_LIBS])])
+   mg_save_CFLAGS=$CFLAGS mg_save_LIBS=$LIBS
+   CFLAGS="$CFLAGS $UP[]_CFLAGS" LIBS="$UP[]_LIBS $LIBS"
+   AS_IF([test -n "$UP[]_LIBS"],
+     [AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <$2>], [$4])], [mg_$1=yes])])
+   AS_IF([test $mg_$1 = yes],
+     [AC_DEFINE([HAVE_]UP, [1], [Define if $3 is there: $5.])
+      mg_version=
+      m4_ifnblank([$6], [MG_MACRO_VALUE([mg_version], [@%:@include <$2>], [$6])])
+      AS_CASE([$with_$1],
+        [auto|yes], [mg_pc=`$PKG_CONFIG --modversion $1 2>/dev/null`],
+        [mg_pc=`sed -n 's/^Version: *//p' "$mg_libdir/pkgconfig/$1.pc" 2>/dev/null`])
+      AS_IF([test -z "$mg_version"], [mg_version=$mg_pc])
+      AS_IF([test -n "$mg_version"], [mg_$1="yes ($mg_version)"])],
+     [UP[]_CFLAGS= UP[]_LIBS=])
+   CFLAGS=$mg_save_CFLAGS LIBS=$mg_save_LIBS
+   AC_MSG_RESULT([$mg_$1])
+   AS_CASE([$with_$1,$mg_$1], [auto,*|*,yes*], [],
+     [AC_MSG_ERROR([--with-$1=$with_$1: $2 and lib$3 cannot be compiled and linked; on Debian and Ubuntu: apt-get install $7])])])
+AC_SUBST(UP[_CFLAGS])
+AC_SUBST(UP[_LIBS])
+AC_DEFINE_UNQUOTED([MG_BUILD_]UP, ["$mg_$1"], [Whether $3 is in, and its version where it is known.])
+m4_popdef([UP])])
+
+# MG_LIBRARY_DIR(DIR, HEADER, LIBRARY, CFLAGS-VARIABLE, LIBS-VARIABLE)
+# Find HEADER and LIBRARY under DIR; leaves mg_libdir, and LIBS empty when either is missing. A
+# link without its target (a -dev package unpacked alone) does not count, its static library does.
+AC_DEFUN([MG_LIBRARY_DIR],
+[mg_incdir= mg_libdir=
+mg_dir=`cd "$1" 2>/dev/null && pwd`
+test -n "$mg_dir" && for mg_root in "$mg_dir" "$mg_dir/usr"; do
+  for mg_try in "$mg_root/include" "$mg_root"; do
+    test -z "$mg_incdir" && test -f "$mg_try/$2" && mg_incdir=$mg_try
+  done
+  for mg_try in "$mg_root"/lib "$mg_root"/lib64 "$mg_root"/lib/*-linux-gnu* "$mg_root"; do
+    test -z "$mg_libdir" || break
+    for mg_suffix in so a; do
+      test -f "$mg_try/lib$3.$mg_suffix" && mg_libdir=$mg_try && break
+    done
+  done
+done
+AS_IF([test -n "$mg_incdir" && test -n "$mg_libdir"],
+  [AS_CASE([$mg_incdir], [/usr/include], [], [$4="-isystem $mg_incdir"])
+   AS_CASE([$mg_suffix,$mg_libdir],
+     [a,*], [$5="$mg_libdir/lib$3.a"],
+     [*,/usr/lib|*,/usr/lib/*-linux-gnu*], [$5="-l$3"],
+     [$5="-L$mg_libdir -Wl,-rpath,$mg_libdir -l$3"])])])

@@ -1,0 +1,27 @@
+# MG_ADD_FLAGS(VARIABLE, FLAGS, [IF-REFUSED])
+# Append to VARIABLE every one of the space-separated FLAGS that the compiler takes without a word.
+AC_DEFUN([MG_ADD_FLAGS],
+[m4_foreach_w([mg_flag], [$2],
+  [_MG_ADD_FLAG([$1], m4_quote(mg_flag), [$3])])])
+
+AC_DEFUN([_MG_ADD_FLAG],
+[AS_VAR_PUSHDEF([mg_cache], [mg_cv_cflag_$2])
+AC_CACHE_CHECK([whether $CC accepts $2], [mg_cache],
+  [mg_save_CFLAGS=$CFLAGS
+   CFLAGS="$CFLAGS $2 -Werror"
+   AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+     [AS_VAR_SET([mg_cache], [yes])], [AS_VAR_SET([mg_cache], [no])])
+   CFLAGS=$mg_save_CFLAGS])
+AS_VAR_IF([mg_cache], [yes], [AS_VAR_APPEND([$1], [" $2"])], [$3])
+AS_VAR_POPDEF([mg_cache])])
+
+# MG_MACRO_VALUE(VARIABLE, INCLUDES, TOKENS)
+# Set VARIABLE to what the preprocessor makes of TOKENS, without blanks and quotes. Nothing is run,
+# so it works for a foreign host too. The end mark is there because macros of system headers are
+# printed on lines of their own.
+AC_DEFUN([MG_MACRO_VALUE],
+[AC_LANG_CONFTEST([AC_LANG_SOURCE([$2
+mg_value_begin $3 mg_value_end])])
+$1=`$CC -E $CPPFLAGS $CFLAGS conftest.$ac_ext 2>/dev/null | sed '/^@%:@/d' | tr -d ' "\n' |
+    sed -n 's/.*mg_value_begin\(.*\)mg_value_end.*/\1/p'`
+rm -f conftest.$ac_ext])

@@ -1,0 +1,189 @@
+#!/usr/bin/env bash
+# Everything that must hold before a change goes in, on a bare Debian 12 or Ubuntu 24.04: install
+# what is missing, build with warnings as errors, and run all tests.
+#
+#   scripts/check.sh           all stages
+#   scripts/check.sh --quick   without the sanitizer, fuzz and distcheck stages
+#
+# Build folders lie under build/check/ and are used again. FUZZ_SECONDS sets the length of the fuzz
+# stage (60 with CI=true, else 30). The last line of output is "N passed, N failed, N skipped":
+# every test counts, and every stage without tests of its own counts as one.
+set -euo pipefail
+
+me=check
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/common.sh
+. "$top/scripts/common.sh"
+
+passed=0 failed=0 skipped=0 quick=no finished=no stage_rc=0
+exec </dev/null
+
+# The last line comes out however the script ends; an early end counts as a failure.
+finish() {
+  [[ $finished == yes ]] || failed=$((failed + 1))
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0)) || exit 1
+}
+
+case ${1-} in
+'') ;;
+--quick) quick=yes ;;
+-h | --help)
+  sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
+  exit 0
+  ;;
+*) die "unknown argument '$1'; see --help" ;;
+esac
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+work=$top/build/check
+jobs=$(cores)
+
+# --- counting ------------------------------------------------------------------------------------
+
+pass() { passed=$((passed + 1)) && say "pass: $*"; }
+fail() { failed=$((failed + 1)) && say "FAIL: $*"; }
+skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
+
+# stage NAME COMMAND...: one result from the exit code, left in stage_rc; 77 is a skip. The output
+# is shown when it failed. Not to be called where `set -e` is off (if, ||, &&).
+stage() {
+  local name=$1 log=$work/$1.log
+  shift
+  say "stage $name"
+  set +e
+  (
+    set -e
+    "$@"
+  ) >"$log" 2>&1
+  stage_rc=$?
+  set -e
+  case $stage_rc in
+  0) pass "$name" ;;
+  77) skip "$name: $(tail -n 1 "$log")" ;;
+  *)
+    tail -n 60 "$log"
+    fail "$name (exit code $stage_rc; everything in ${log#"$top"/})"
+    ;;
+  esac
+}
+
+# harness NAME FOLDER MAKE-ARGUMENT...: run `make check` in FOLDER and count every test of it.
+harness() {
+  local name=$1 folder=$2 trs test result make_rc=0 n=0 failed_before=$failed
+  shift 2
+  say "make check ($name)"
+  find "$folder" -name '*.trs' -delete
+  "${no_aslr[@]}" make -C "$folder" -j"$jobs" -k check "$@" >"$work/$name.log" 2>&1 || make_rc=$?
+  while IFS= read -r trs; do
+    n=$((n + 1))
+    test="$name: $(basename "$trs" .trs)"
+    result=$(sed -n 's/^:test-result: *\([A-Z]*\).*/\1/p' "$trs" | sed 1q)
+    case $result in
+    PASS | XFAIL) passed=$((passed + 1)) ;;
+    # The harness adds a line of its own behind the reason.
+    SKIP) skip "$test ($(tail -n 2 "${trs%.trs}.log" | sed 1q))" ;;
+    *)
+      cat "${trs%.trs}.log"
+      fail "$test"
+      ;;
+    esac
+  done < <(find "$folder" -name '*.trs' | sort)
+  # A harness that broke off before its tests is a failure too.
+  if ((make_rc != 0 && failed == failed_before)); then
+    tail -n 40 "$work/$name.log"
+    fail "$name: make check (exit code $make_rc)"
+  fi
+  say "$name: $n tests"
+}
+
+# --- stages --------------------------------------------------------------------------------------
+
+# build FOLDER CONFIGURE-ARGUMENT...: the program and its tests, none of which runs yet.
+build() {
+  configure_tree "$@"
+  make -C "$1" -j"$jobs" check TESTS=
+}
+
+# Nothing optional is there: one process, one thread, no libraries.
+bare() {
+  configure_tree "$work/bare" --enable-werror --with-mpi=no --disable-openmp --with-inih=no \
+    --with-jansson=no --with-hdf5=no
+  make -C "$work/bare" -j"$jobs" hpgmg-fv
+  "$work/bare/hpgmg-fv" 4 1 --verify-only --quiet
+}
+
+fuzz() {
+  local seconds=${FUZZ_SECONDS:-$([[ ${CI-} == true ]] && echo 60 || echo 30)}
+  if ! have_fuzzer; then
+    echo 'clang with libFuzzer is missing'
+    exit 77
+  fi
+  CC=clang configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-mpi=no \
+    --disable-openmp --with-hdf5=no
+  make -C "$work/fuzz" -j"$jobs" tests/fuzz_params
+  mkdir -p "$work/corpus"
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" -max_total_time="$seconds" -timeout=10 \
+    -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
+}
+
+# The nested `make check` runs the fast tests only. Then: is every tracked file in the archive?
+distcheck() {
+  touch "$work/distcheck.start"
+  # shellcheck disable=SC2016 # a variable of make
+  make -C "$work/main" -j"$jobs" distcheck TESTS='$(FAST_TESTS)' DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O2
+  [[ -e $top/.git ]] && have_command git || return 0
+  local archive missing
+  archive=$(find "$work/main" -maxdepth 1 -name 'hpgmg-fv-*.tar.gz' -newer "$work/distcheck.start")
+  missing=$(comm -23 \
+    <(git -C "$top" ls-files | grep -vx .gitattributes | sort) \
+    <(tar -tzf "$archive" | sed 's|^[^/]*/||' | sort))
+  if [[ -n $missing ]]; then
+    echo "tracked, but missing in $(basename "$archive"); add them to a Makefile list:"
+    echo "$missing"
+    return 1
+  fi
+}
+
+# --- the run -------------------------------------------------------------------------------------
+
+mkdir -p "$work"
+install_requirements
+
+# What a single stage or test needs; without it that one is skipped.
+optional() {
+  local check=$1
+  shift
+  $check || apt_install "$@" || say "without $*: $why"
+}
+have_valgrind() { have_command valgrind; }
+have_clang_format() { have_command clang-format-14; }
+optional have_valgrind valgrind
+optional have_clang_format clang-format-14
+if [[ $quick == no ]]; then
+  have_clang() { have_command clang; }
+  optional have_clang clang
+  # The package of libFuzzer carries the version of clang.
+  version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+  [[ -z $version ]] || optional have_fuzzer "libclang-rt-$version-dev"
+fi
+
+# Older sanitizers break down at random under the address randomization of newer kernels.
+no_aslr=(env)
+if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
+
+stage format "$top/scripts/check-format.sh"
+stage includes "$top/scripts/check-includes.sh"
+stage build build "$work/main" --enable-werror
+[[ $stage_rc != 0 ]] || harness tests "$work/main"
+if [[ $quick == no ]]; then
+  stage bare bare
+  stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers
+  # shellcheck disable=SC2016
+  [[ $stage_rc != 0 ]] || harness sanitizer-tests "$work/sanitizers" TESTS='$(FAST_TESTS)'
+  stage fuzz fuzz
+  stage distcheck distcheck
+fi
+finished=yes

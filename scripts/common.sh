@@ -1,0 +1,137 @@
+# shellcheck shell=bash disable=SC2154
+# What quickstart.sh and check.sh share: finding and installing packages, and building; to be
+# sourced with `me` set to the script's name and `top` to the top of the source tree.
+
+say() { printf '%s: %s\n' "$me" "$*"; }
+die() {
+  printf '%s: error: %s\n' "$me" "$*" >&2
+  exit 1
+}
+
+# Cores of this process: its affinity, and the quota that a container may set.
+cores() {
+  local n quota period q
+  n=$(nproc)
+  if read -r quota period 2>/dev/null </sys/fs/cgroup/cpu.max && [[ $quota != max ]]; then
+    q=$(((quota + period - 1) / period))
+    ((q < n)) && n=$q
+  fi
+  echo $((n > 0 ? n : 1))
+}
+
+# --- packages ------------------------------------------------------------------------------------
+
+have_command() { command -v "$1" >/dev/null 2>&1; }
+
+have_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
+
+# Does clang have the run-time libraries of libFuzzer and the sanitizers?
+have_fuzzer() {
+  have_command clang || return 1
+  echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' |
+    clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null >/dev/null 2>&1
+}
+
+# What is needed: a test, and the Debian and Ubuntu packages that make it true.
+requirements='
+  have_command cc          | gcc libc6-dev
+  have_command make        | make
+  have_command autoreconf  | autoconf
+  have_command automake    | automake
+  have_command pkg-config  | pkg-config
+  have_command mpicc       | libopenmpi-dev
+  have_command mpirun      | openmpi-bin
+  have_header ini.h        | libinih-dev
+  have_header jansson.h    | libjansson-dev
+'
+
+# Print the packages of requirements that do not hold.
+missing_packages() {
+  local check packages
+  while IFS='|' read -r check packages; do
+    [[ -n ${check// /} ]] || continue
+    # A header cannot be looked for without a compiler: its package counts as missing.
+    # shellcheck disable=SC2086 # the words of a line are meant to split
+    $check || echo $packages
+  done <<<"$requirements"
+}
+
+# Install packages with apt-get; false, with `why` set, where that is impossible.
+# The lists are brought up to date only when the install fails with those at hand.
+why=
+apt_install() {
+  local sudo=()
+  if ! have_command apt-get; then
+    why='there is no apt-get'
+    return 1
+  fi
+  if ((EUID != 0)); then
+    if have_command sudo && { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; then
+      sudo=(sudo)
+    else
+      why='not root, and sudo is missing or wants a password'
+      return 1
+    fi
+  fi
+  local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
+  local log
+  log=$(mktemp)
+  if "${apt[@]}" install -y --no-install-recommends "$@" >"$log" 2>&1 </dev/null ||
+    { "${apt[@]}" update >"$log" 2>&1 </dev/null &&
+      "${apt[@]}" install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null; }; then
+    rm -f "$log"
+    hash -r
+    return 0
+  fi
+  why="apt-get failed (no network?): $(grep -m 1 '^E:' "$log" || tail -n 1 "$log")"
+  rm -f "$log"
+  return 1
+}
+
+# Make requirements hold, or end with one line that says what is missing.
+install_requirements() {
+  local packages
+  packages=$(missing_packages | tr '\n' ' ')
+  [[ -n $packages ]] || return 0
+  say "installing $packages"
+  # shellcheck disable=SC2086
+  apt_install $packages || die "cannot install the missing packages: $packages($why)"
+  packages=$(missing_packages | tr '\n' ' ')
+  [[ -z $packages ]] || die "still missing after the installation: $packages"
+}
+
+# --- building ------------------------------------------------------------------------------------
+
+# configure_tree FOLDER ARG...: run configure in FOLDER, or nothing where it ran with the same
+# arguments on the same kind of machine with the same compiler and libraries.
+configure_tree() {
+  local folder=$1 stamp old
+  shift
+  if [[ -e $top/config.status ]]; then
+    die "the source folder itself is configured: run 'make distclean' in $top first"
+  fi
+  if [[ ! -x $top/configure || ! -f $top/Makefile.in || ! -f $top/config.h.in ]]; then
+    say 'autogen.sh'
+    "$top/autogen.sh" >/dev/null 2>&1 || "$top/autogen.sh"
+  fi
+  stamp=$(
+    printf '%s\n' "$top $*" "${CC-} ${CFLAGS-} ${CPPFLAGS-} ${LDFLAGS-} ${LIBS-}"
+    cc --version 2>/dev/null | sed 1q
+    grep -m 1 '^model name' /proc/cpuinfo || uname -m
+    command -v mpicc mpirun valgrind || true
+    pkg-config --modversion inih jansson hdf5 2>/dev/null || true
+  )
+  old=$(cat "$folder/setup.stamp" 2>/dev/null || true)
+  if [[ -f $folder/Makefile && $old == "$stamp" ]]; then
+    return 0
+  fi
+  mkdir -p "$folder"
+  say "configure $* (in ${folder#"$top"/})"
+  (cd "$folder" && "$top/configure" "$@" >configure.out 2>&1) || {
+    grep -m 1 'error:' "$folder/configure.out" >&2 || tail -n 5 "$folder/configure.out" >&2
+    return 1
+  }
+  # Objects of another compiler or machine must not stay.
+  if [[ -n $old ]]; then make -s -C "$folder" clean >/dev/null; fi
+  printf '%s\n' "$stamp" >"$folder/setup.stamp"
+}

@@ -1,0 +1,57 @@
+# Bash completion of hpgmg-fv: long options, their words, and files.
+# Install as hpgmg-fv in the completions directory of bash-completion, or source it.
+
+_hpgmg_fv() {
+  local current=${COMP_WORDS[COMP_CWORD]}
+  local previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local option='' value='' words=''
+
+  # Readline splits at '=': "--cycle=v" arrives as "--cycle", "=", "v".
+  if [[ $current == '=' ]]; then
+    option=$previous
+  elif [[ $previous == '=' ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 2]} value=$current
+  elif [[ $current == --*=* ]]; then
+    option=${current%%=*} value=${current#*=}
+  elif [[ $previous == --* && $current != -* ]]; then
+    option=$previous value=$current
+  fi
+
+  COMPREPLY=()
+  case $option in
+    --operator) words='fv2 fv4 7pt' ;;
+    --equation) words='poisson helmholtz' ;;
+    --boundary) words='dirichlet periodic' ;;
+    --smoother) words='gsrb chebyshev jacobi l1jacobi symgs' ;;
+    --bottom) words='bicgstab cg smoother' ;;
+    --cycle) words='f v' ;;
+    --device) words='auto cpu guard' ;;
+    --input | --json | --csv)
+      mapfile -t COMPREPLY < <(compgen -f -- "$value")
+      compopt -o filenames 2>/dev/null
+      return
+      ;;
+    --smooths | --degree | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
+      --min-time | --cpu-below | --agglomerate-below | --ranks)
+      return # a number
+      ;;
+  esac
+  if [[ -n $words ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$value")
+    [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
+    return
+  fi
+
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '
+      --operator= --equation= --boundary=
+      --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
+      --warmup= --min-solves= --min-time= --official --verify-only
+      --device= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
+      --levels-breakdown --json= --csv= --print-config --quiet --verbose
+      --help --version' -- "$current")
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+  fi
+}
+
+complete -F _hpgmg_fv hpgmg-fv ./hpgmg-fv

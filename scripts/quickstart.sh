@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# From a bare Debian 12 or Ubuntu 24.04 to a first result: install what is missing, build in
+# build/, and solve a problem that fits this machine.
+#
+#   scripts/quickstart.sh                        choose the size
+#   scripts/quickstart.sh -- 6 8 --operator=fv4  run hpgmg-fv with these arguments instead
+set -euo pipefail
+
+me=quickstart
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/common.sh
+. "$top/scripts/common.sh"
+
+case ${1-} in
+'') ;;
+--) shift ;;
+-h | --help)
+  sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
+  exit 0
+  ;;
+*) die "unknown argument '$1'; arguments of hpgmg-fv go behind --" ;;
+esac
+
+# Bytes that can be had: what the kernel has, and what the cgroups above this process leave of it.
+memory_available() {
+  local available path limit used
+  available=$(($(awk '/^MemAvailable:/ {print $2}' /proc/meminfo) * 1024))
+  path=$(sed -n 's/^0:://p' /proc/self/cgroup 2>/dev/null || true)
+  while :; do
+    for limit in "/sys/fs/cgroup$path"/memory.max \
+      "/sys/fs/cgroup/memory$path"/memory.limit_in_bytes; do
+      [[ -r $limit ]] || continue
+      used=${limit%/*}/memory.current
+      [[ -r $used ]] || used=${limit%/*}/memory.usage_in_bytes
+      # Page cache counts as used but is given back on demand.
+      used=$(($(cat "$used") - $(awk '$1 == "inactive_file" {print $2}' "${limit%/*}/memory.stat")))
+      limit=$(cat "$limit")
+      # The old interface says "no limit" with a number near 2^63.
+      if [[ $limit != max ]] && ((${#limit} < 18 && limit - used < available)); then
+        available=$((limit - used))
+      fi
+    done
+    [[ -n $path && $path != / ]] || break
+    path=${path%/*}
+  done
+  echo $((available > 0 ? available : 0))
+}
+
+# The largest size whose ranks take a quarter of the memory at most, 80 bytes a cell, and whose
+# solves end within a minute: some 15 solves (warm-up, timing, verification; the sizes 2h and 4h
+# add a seventh) of 10 million cells a second and core, which is pessimistic.
+choose_size() {
+  local ranks=$1 memory=$2 size log2 boxes cells
+  for size in '7 8' '7 1' '6 1' '5 1' '4 1'; do
+    read -r log2 boxes <<<"$size"
+    cells=$((boxes << (3 * log2)))
+    if ((cells * ranks * 80 * 4 <= memory && cells * 15 <= 60 * 10000000)); then break; fi
+  done
+  echo "$size"
+}
+
+install_requirements
+ranks=$(cores)
+((ranks <= 64)) || ranks=64
+
+build=$top/build
+configure_tree "$build" || die "configure failed; see ${build#"$top"/}/config.log"
+say 'make'
+make -s -C "$build" -j"$(cores)" hpgmg-fv >"$build/make.out" 2>&1 || {
+  tail -n 30 "$build/make.out" >&2
+  die 'the build failed'
+}
+
+read -ra arguments <<<"$(choose_size "$ranks" "$(memory_available)")"
+(($# == 0)) || arguments=("$@")
+
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+# Every rank has a core here, so waiting ranks need not give way.
+export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-0}
+# shellcheck source=tests/run_mpi.sh
+. "$top/tests/run_mpi.sh"
+HPGMG_WITH_MPI=no
+if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
+launch="mpirun -n $ranks "
+have_mpi || { ranks=1 launch=; }
+
+cd "$build"
+say "cd build && $launch./hpgmg-fv ${arguments[*]}"
+status=0
+mpi_run "$ranks" ./hpgmg-fv "${arguments[@]}" || status=$?
+((status == 0)) || die "hpgmg-fv ended with exit code $status"
+
+cat <<END
+
+Where to go next
+  README.md                   what the figures mean, and the options by task
+  build/hpgmg-fv --help       every option
+  inputs/                     commented input decks, for --input=FILE
+  scripts/check.sh            the tests
+As root, Open MPI's mpirun wants OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment.
+END

@@ -1,0 +1,114 @@
+/* The seam: one table of whole-level operations per processor.
+ *
+ * Entries above the line are required; an optional entry may be NULL and ops.c then composes it
+ * from required ones, and the composition is its test oracle. Every entry works on the patches of
+ * one rank; none sends messages, prints, or knows about other levels. */
+#ifndef MG_BACKEND_H
+#define MG_BACKEND_H
+
+#include "status.h"
+#include "sum.h"
+#include "view.h"
+#include <stddef.h>
+
+/** Where memory lies. */
+typedef enum {
+  MG_SPACE_LEVEL, /**< only the backend's own operations may touch it */
+  MG_SPACE_SHARED /**< host code and the backend both may: message buffers */
+} mg_space_t;
+
+/** Interpolation formulas, tensor products of one-dimensional ones. */
+typedef enum {
+  MG_INTERPOLATE_P0,
+  MG_INTERPOLATE_P1,
+  MG_INTERPOLATE_V2,
+  MG_INTERPOLATE_V4
+} mg_interpolation_t;
+
+/** One-dimensional factors of separable set-up data; arrays of dim+1 and dim doubles. */
+typedef struct {
+  const double *beta_face;   /**< sin(2 pi x) at faces 0..dim */
+  const double *beta_center; /**< sin(2 pi x) at cell centres */
+  const double *f;           /**< right-hand side's factor at cell centres */
+  const double *f_xx;        /**< its second derivative */
+} mg_tables_t;
+
+typedef struct mg_backend {
+  const char *name;
+
+  /** Zeroed memory; `bytes` is kept by the caller for release.
+   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+  mg_status_t (*alloc)(size_t bytes, mg_space_t space, void **memory);
+  void (*release)(void *memory, size_t bytes, mg_space_t space);
+
+  /** Fill the face betas of every cell and of the faces that close the patch (index n), and f. */
+  mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
+  /** Vector `beta` (MG_BETA_I + d) of the fine patches onto vector `dst` of coarse patches, which
+   *  are the halves of the fine ones one to one; faces 0..n in direction d. */
+  mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
+  /** fv4: betas one layer outside the walls, tangentially. */
+  mg_status_t (*extend_faces)(const mg_view_t *v);
+  /** Fill MG_DINV; lambda_max is the local maximum of the Gershgorin bound of Dinv A.
+   *  @param[in] l1  the l1-scaled diagonal instead; lambda_max is still that of Dinv A */
+  mg_status_t (*set_diagonal)(const mg_view_t *v, bool l1, double *lambda_max);
+
+  /** Fill the ghosts outside the walls, edges and corners as tensor products.
+   *  @param[in] order  1, 2 or 4; falls back where boxes are narrower than the formula */
+  mg_status_t (*boundary)(const mg_view_t *v, int vec, int order);
+
+  /** One step from vector src into vector dst with right-hand side MG_F. In place (src == dst) for
+   *  GSRB of the 7-point operators, else out of place; Chebyshev reads the previous iterate in
+   *  dst. Halo ghosts of src must be valid; the backend sees to the walls itself, and may write
+   *  the ghosts of src. */
+  mg_status_t (*smooth)(const mg_view_t *v, int src, int dst, const mg_step_t *step);
+  /** dst = f - A x; f < 0 means dst = A x. The ghosts of x as for smooth. */
+  mg_status_t (*residual)(const mg_view_t *v, int dst, int x, int f);
+
+  /** Mean of 8, fine patches onto their halves one to one. */
+  mg_status_t (*restrict_cells)(const mg_view_t *fine, int src, const mg_view_t *coarse, int dst);
+  /** fine dst = (add ? dst : 0) + P coarse src. All ghosts of src must be valid (none for P0). */
+  mg_status_t (*interpolate)(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
+                             mg_interpolation_t kind, bool add);
+  /** Move cuboids; buffer may be NULL when no item names it. */
+  mg_status_t (*copy)(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
+                      double *buffer, const mg_copy_t *list, int n);
+
+  /** dst = value, ghosts too. */
+  mg_status_t (*fill)(const mg_view_t *v, int dst, double value);
+  /** dst = x + value. */
+  mg_status_t (*shift)(const mg_view_t *v, int dst, int x, double value);
+  /** dst = alpha x + beta y; y < 0 for none. */
+  mg_status_t (*axpby)(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);
+  /** dst = x y, cell by cell. */
+  mg_status_t (*multiply)(const mg_view_t *v, int dst, int x, int y);
+
+  /** max |x - y| over the cells here, y < 0 for none; NaN when any cell is not finite. */
+  mg_status_t (*max_norm)(const mg_view_t *v, int x, int y, double *norm);
+  /** Add sum x y over the cells here to `sum`, y < 0 for plain x; see sum.h for the order. */
+  mg_status_t (*dot)(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+
+  /* ---- optional: NULL is composed by ops.c ---- */
+
+  /** max |f - A x| without storing it. */
+  mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
+  /** coarse dst = mean of 8 of f - A x, without storing the residual. */
+  mg_status_t (*residual_restrict)(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
+                                   int dst);
+  /** The steps of a pre-smooth, the residual and its restriction as one pass. Only asked for where
+   *  no message is needed between steps.
+   *  @param[in] zero_guess  MG_U is taken as 0 and need not be set */
+  mg_status_t (*descend)(const mg_view_t *fine, const mg_step_t *steps, int n_steps,
+                         bool zero_guess, const mg_view_t *coarse, int dst);
+  /** Interpolation, correction and the steps of a post-smooth as one pass. */
+  mg_status_t (*ascend)(const mg_view_t *coarse, int src, const mg_view_t *fine,
+                        mg_interpolation_t kind, const mg_step_t *steps, int n_steps);
+} mg_backend_t;
+
+/** The CPU: OpenMP over planes and rows, SIMD along i. */
+extern const mg_backend_t mg_backend_cpu;
+
+/** The CPU's operations on memory that is inaccessible outside of them: an access by any other
+ *  layer is a fault. Slow; for tests. */
+extern const mg_backend_t mg_backend_guard;
+
+#endif

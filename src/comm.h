@@ -1,0 +1,77 @@
+/* Message passing. One implementation on MPI (comm_mpi.c), one for a single process without it
+ * (comm_serial.c); nothing else in the program knows which is there. */
+#ifndef MG_COMM_H
+#define MG_COMM_H
+
+#include "status.h"
+#include "sum.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A group of ranks. NULL is the empty group of a rank that is not a member. */
+typedef struct mg_comm mg_comm_t;
+
+/** Start the library. Call once, before anything else here. */
+MG_MUST_CHECK mg_status_t mg_comm_init(int *argc, char ***argv);
+
+/** End the library; every rank must come. */
+void mg_comm_finalize(void);
+
+/** End every rank at once with this exit code: for failures that others would wait for. */
+void mg_comm_abort(int exit_code);
+
+/** All ranks. Owned by the library. */
+mg_comm_t *mg_comm_world(void);
+int mg_comm_rank(const mg_comm_t *comm);
+int mg_comm_size(const mg_comm_t *comm);
+
+/** The library's name and version, for reports. Static storage. */
+const char *mg_comm_version(void);
+
+/** Name of this rank's host. Static storage. */
+const char *mg_comm_host(void);
+
+/** A group of those ranks of `parent` that say `member`; collective over parent.
+ *  @param[out] out  NULL on ranks that are not members; free with mg_comm_free */
+MG_MUST_CHECK mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out);
+void mg_comm_free(mg_comm_t *comm);
+
+/** The worst status of all ranks, on all ranks: call before a collective that a failed rank would
+ *  miss. Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine);
+
+/** Element-wise maximum over ranks, in place; a NaN anywhere stays NaN. Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
+
+/** Element-wise minimum, sum over ranks, in place; for reports (the sum's order is the library's).
+ *  Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n);
+MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
+
+/** Exact sum over ranks, in place. Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum);
+
+/** Copy bytes from rank 0 of the group to all. Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes);
+
+MG_MUST_CHECK mg_status_t mg_comm_barrier(mg_comm_t *comm);
+
+/** Messages under way. */
+typedef struct mg_requests mg_requests_t;
+MG_MUST_CHECK mg_status_t mg_requests_create(int n_messages, mg_requests_t **out);
+void mg_requests_free(mg_requests_t *requests);
+
+/** Start to receive from, or send to, a rank of the world; `data` must stay until the wait. Long
+ *  messages travel in pieces, so that no call counts past 2^31.
+ *  @pre the sender and the receiver name the same number of doubles; messages of a pair of ranks
+ *       arrive in the order in which they were sent */
+MG_MUST_CHECK mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
+                                          int64_t n_doubles);
+MG_MUST_CHECK mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
+                                       int64_t n_doubles);
+
+/** Wait for all that was started, and forget it. */
+MG_MUST_CHECK mg_status_t mg_requests_wait(mg_requests_t *requests);
+
+#endif

@@ -1,0 +1,220 @@
+/* comm.h on MPI. The only file that calls it. */
+#include "comm.h"
+#include "log.h"
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct mg_comm {
+  MPI_Comm mpi;
+  int rank, size;
+};
+
+static struct mg_comm world;
+
+/* Largest piece of a message, in doubles: 2^27 doubles are 1 GiB. */
+static const int64_t piece_doubles = (int64_t)1 << 27;
+enum { TAG = 1 };
+
+static mg_status_t failed(const char *call, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return mg_error(MG_ERR_COMM, "%s: %s", call, text);
+}
+
+#define TRY_MPI(call)                                                                              \
+  do {                                                                                             \
+    const int code_ = (call);                                                                      \
+    if (code_ != MPI_SUCCESS) return failed(#call, code_);                                         \
+  } while (0)
+
+mg_status_t mg_comm_init(int *argc, char ***argv) {
+  int provided;
+  /* Threads compute, the main thread communicates. */
+  TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+  TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &world.mpi));
+  TRY_MPI(MPI_Comm_set_errhandler(world.mpi, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_rank(world.mpi, &world.rank));
+  TRY_MPI(MPI_Comm_size(world.mpi, &world.size));
+  return MG_OK;
+}
+
+void mg_comm_finalize(void) {
+  if (world.size == 0) return;
+  if (MPI_Comm_free(&world.mpi) == MPI_SUCCESS) (void)MPI_Finalize();
+  world.size = 0;
+}
+
+void mg_comm_abort(int exit_code) {
+  if (world.size > 0) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  exit(exit_code);
+}
+
+mg_comm_t *mg_comm_world(void) {
+  return &world;
+}
+
+int mg_comm_rank(const mg_comm_t *comm) {
+  return comm->rank;
+}
+
+int mg_comm_size(const mg_comm_t *comm) {
+  return comm->size;
+}
+
+const char *mg_comm_version(void) {
+  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "MPI";
+  text[strcspn(text, ",\n")] = '\0'; /* the first clause names product and version */
+  return text;
+}
+
+const char *mg_comm_host(void) {
+  static char name[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return "unknown";
+  return name;
+}
+
+mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
+  *out = NULL;
+  MPI_Comm mpi;
+  TRY_MPI(MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
+  if (!member) return MG_OK;
+  mg_comm_t *comm = malloc(sizeof *comm);
+  if (!comm) return mg_error(MG_ERR_MEMORY, "no memory for a communicator");
+  comm->mpi = mpi;
+  TRY_MPI(MPI_Comm_rank(mpi, &comm->rank));
+  TRY_MPI(MPI_Comm_size(mpi, &comm->size));
+  *out = comm;
+  return MG_OK;
+}
+
+void mg_comm_free(mg_comm_t *comm) {
+  if (!comm || comm == &world) return;
+  const int code = MPI_Comm_free(&comm->mpi);
+  if (code != MPI_SUCCESS) (void)failed("MPI_Comm_free", code);
+  free(comm);
+}
+
+mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine) {
+  int worst = mine;
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm->mpi));
+  return (mg_status_t)worst;
+}
+
+mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
+  enum { MOST = 64 };
+  if (comm->size == 1) return MG_OK;
+  if (n > MOST / 2) return mg_error(MG_ERR_SHAPE, "mg_comm_max of %d values", n);
+  /* MPI_MAX may drop a NaN: its presence travels beside the value. */
+  double both[MOST];
+  for (int i = 0; i < n; i++) {
+    both[2 * i] = isnan(values[i]) ? 0.0 : values[i];
+    both[2 * i + 1] = isnan(values[i]) ? 1.0 : 0.0;
+  }
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2 * n, MPI_DOUBLE, MPI_MAX, comm->mpi));
+  for (int i = 0; i < n; i++)
+    values[i] = both[2 * i + 1] > 0.0 ? NAN : both[2 * i];
+  return MG_OK;
+}
+
+mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n) {
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_MIN, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
+  if (comm->size == 1) return MG_OK;
+  mg_sum_normalize(sum);
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, sum->digit, MG_SUM_LIMBS, MPI_INT64_T, MPI_SUM, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
+  TRY_MPI(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_barrier(mg_comm_t *comm) {
+  TRY_MPI(MPI_Barrier(comm->mpi));
+  return MG_OK;
+}
+
+struct mg_requests {
+  int n, capacity;
+  MPI_Request *request;
+};
+
+mg_status_t mg_requests_create(int n_messages, mg_requests_t **out) {
+  mg_requests_t *r = malloc(sizeof *r);
+  *out = NULL;
+  if (!r) return mg_error(MG_ERR_MEMORY, "no memory for %d messages", n_messages);
+  r->n = 0;
+  r->capacity = n_messages > 0 ? n_messages : 1;
+  r->request = malloc((size_t)r->capacity * sizeof *r->request);
+  if (!r->request) {
+    free(r);
+    return mg_error(MG_ERR_MEMORY, "no memory for %d messages", n_messages);
+  }
+  *out = r;
+  return MG_OK;
+}
+
+void mg_requests_free(mg_requests_t *requests) {
+  if (!requests) return;
+  free(requests->request);
+  free(requests);
+}
+
+static mg_status_t next_request(mg_requests_t *r, MPI_Request **request) {
+  if (r->n == r->capacity) {
+    MPI_Request *grown = realloc(r->request, 2 * (size_t)r->capacity * sizeof *grown);
+    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for %d messages", 2 * r->capacity);
+    r->request = grown;
+    r->capacity *= 2;
+  }
+  *request = &r->request[r->n++];
+  return MG_OK;
+}
+
+mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
+                            int64_t n_doubles) {
+  while (n_doubles > 0) {
+    const int64_t n = n_doubles < piece_doubles ? n_doubles : piece_doubles;
+    MPI_Request *request = NULL;
+    MG_TRY(next_request(requests, &request));
+    TRY_MPI(MPI_Irecv(data, (int)n, MPI_DOUBLE, (int)rank, TAG, world.mpi, request));
+    data += n;
+    n_doubles -= n;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
+                         int64_t n_doubles) {
+  while (n_doubles > 0) {
+    const int64_t n = n_doubles < piece_doubles ? n_doubles : piece_doubles;
+    MPI_Request *request = NULL;
+    MG_TRY(next_request(requests, &request));
+    TRY_MPI(MPI_Isend(data, (int)n, MPI_DOUBLE, (int)rank, TAG, world.mpi, request));
+    data += n;
+    n_doubles -= n;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_requests_wait(mg_requests_t *requests) {
+  TRY_MPI(MPI_Waitall(requests->n, requests->request, MPI_STATUSES_IGNORE));
+  requests->n = 0;
+  return MG_OK;
+}

@@ -1,0 +1,43 @@
+/* Moving cuboids of cells: halo exchange, packing, gathering. */
+#include "cpu.h"
+#include <string.h>
+
+/* Where one side of a copy lies: a patch's vector or a dense stretch of the buffer. */
+typedef struct {
+  double *at;
+  int64_t jstride, kstride;
+} side_t;
+
+static side_t side_of(const mg_view_t *v, int vec, int32_t patch, const int32_t lo[3],
+                      const int32_t n[3], double *buffer) {
+  if (patch < 0) return (side_t){buffer, n[0], (int64_t)n[0] * n[1]};
+  const mg_patch_t *p = &v->patch[patch];
+  return (side_t){mg_cell(p, vec, lo[0], lo[1], lo[2]), p->jstride, p->kstride};
+}
+
+static void copy_rows(const mg_copy_t *c, side_t src, side_t dst, int k) {
+  for (int j = 0; j < c->n[1]; j++) {
+    const double *from = src.at + j * src.jstride + k * src.kstride;
+    double *to = dst.at + j * dst.jstride + k * dst.kstride;
+    if (c->n[0] <= 4)
+      for (int i = 0; i < c->n[0]; i++)
+        to[i] = from[i];
+    else
+      memcpy(to, from, (size_t)c->n[0] * sizeof *to);
+  }
+}
+
+mg_status_t mg_cpu_copy(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
+                        double *buffer, const mg_copy_t *list, int n) {
+  const int threads = mg_cpu_threads(src_view->cells > dst_view->cells ? src_view : dst_view);
+  for (int l = 0; l < n; l++) {
+    const mg_copy_t *c = &list[l];
+    double *dense = buffer ? buffer + c->buffer : NULL;
+    const side_t from = side_of(src_view, src, c->src_patch, c->src_lo, c->n, dense);
+    const side_t to = side_of(dst_view, dst, c->dst_patch, c->dst_lo, c->n, dense);
+#pragma omp parallel for num_threads(threads) if (threads > 1 && c->n[2] > 16)
+    for (int k = 0; k < c->n[2]; k++)
+      copy_rows(c, from, to, k);
+  }
+  return MG_OK;
+}

@@ -1,0 +1,77 @@
+/* Shared by the CPU's operations: how a level's cells are dealt to threads. */
+#ifndef MG_CPU_H
+#define MG_CPU_H
+
+#include "backend.h"
+
+/** Work on rows j0 <= j < j1 of plane k of one patch. */
+typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);
+
+/** Call `fn` for strips that cover every row of every patch once, on all threads.
+ *
+ *  A thread marches a strip through its share of the planes, so that a plane is still in its
+ *  cache when the next one needs it as a neighbour. Strips of one plane hold at least two rows
+ *  where the patch does: a strip that touches a wall has both rows that the wall's ghosts need.
+ *  `arg` is shared by all threads. */
+void mg_cpu_strips(const mg_view_t *v, mg_strip_fn fn, void *arg);
+
+/** Threads that mg_cpu_strips uses for a level: 1 where a level is too small to share. */
+int mg_cpu_threads(const mg_view_t *v);
+
+/** Index of the calling thread within mg_cpu_strips. */
+int mg_cpu_thread(void);
+
+/** The order of the wall formula of the operator at this level's box width. */
+int mg_cpu_wall_order(const mg_view_t *v, int order);
+
+/** The order that belongs to the operator itself: 1 for 7pt, 2 for fv2, 4 for fv4. */
+int mg_cpu_operator_order(const mg_view_t *v);
+
+/** Face ghosts of the walls below and above in k, for the 7-point operators. */
+void mg_cpu_wall_planes(const mg_view_t *v, int vec);
+
+/** Face ghosts of the walls in j that touch the strip, and nothing else. */
+void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1);
+
+/** Face ghosts of the walls in i of one row, x pointing at its first cell. */
+void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order);
+
+/** Residual f - A x of one row into out[0..n), or A x when f is NULL. Ghosts of x are valid. */
+void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
+                         int j, int k, double *out);
+
+/** See to the walls of vector x before rows of A x are computed: everything for fv4, the planes in
+ *  k for the others, whose rows and ends mg_cpu_residual_walls adds strip by strip. */
+void mg_cpu_residual_prepare(const mg_view_t *v, int x);
+void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
+                           int j1);
+
+/* The entries of the table, one file each. */
+mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
+mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
+mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
+mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
+mg_status_t mg_cpu_boundary(const mg_view_t *v, int vec, int order);
+mg_status_t mg_cpu_smooth(const mg_view_t *v, int src, int dst, const mg_step_t *step);
+mg_status_t mg_cpu_residual(const mg_view_t *v, int dst, int x, int f);
+mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm);
+mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
+                                     int dst);
+mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse, int dst);
+mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
+                               mg_interpolation_t kind, bool add);
+mg_status_t mg_cpu_copy(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
+                        double *buffer, const mg_copy_t *list, int n);
+mg_status_t mg_cpu_fill(const mg_view_t *v, int dst, double value);
+mg_status_t mg_cpu_shift(const mg_view_t *v, int dst, int x, double value);
+mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);
+mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y);
+mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm);
+mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+
+/** A cell's address. */
+static inline double *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, int64_t k) {
+  return p->vec[vec] + i + j * p->jstride + k * p->kstride;
+}
+
+#endif

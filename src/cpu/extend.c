@@ -1,0 +1,35 @@
+/* fv4 reads face betas one layer out in the tangential directions: outside the walls they are
+ * extrapolated from the faces inside. */
+#include "cpu.h"
+#include "stencil.h"
+
+static double extended(const double *b, ptrdiff_t in, int box_dim) {
+  if (box_dim >= 5) return mg_extend4(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
+  if (box_dim == 4) return mg_extend3(b[0], b[in], b[2 * in], b[3 * in]);
+  if (box_dim >= 2) return mg_extend2(b[0], b[in]);
+  return b[0];
+}
+
+/* Faces normal to d, outside the wall normal to t. */
+static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, int side) {
+  const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
+  const int u = 3 - d - t;
+  const ptrdiff_t in = side == 0 ? stride[t] : -stride[t];
+  double *wall = p->vec[MG_BETA_I + d] + (side == 0 ? 0 : (p->n[t] - 1) * stride[t]);
+  for (int y = 0; y < p->n[u]; y++)
+    for (int x = 0; x <= p->n[d]; x++) {
+      double *b = wall + x * stride[d] + y * stride[u];
+      b[-in] = extended(b, in, v->box_dim);
+    }
+}
+
+mg_status_t mg_cpu_extend_faces(const mg_view_t *v) {
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    for (int d = 0; d < 3; d++)
+      for (int t = 0; t < 3; t++)
+        for (int side = 0; side < 2; side++)
+          if (t != d && p->wall[t][side]) extend_wall(v, p, d, t, side);
+  }
+  return MG_OK;
+}

@@ -1,0 +1,171 @@
+/* f - A x, stored, as a norm, or restricted to the coarser grid.
+ *
+ * Bytes per cell: 48 stored (x, f, three betas read, r written), 40 as a norm, 41 restricted.
+ * Every form computes rows by mg_cpu_residual_row, so that they agree to the last bit. */
+#include "cpu.h"
+#include "stencil.h"
+#include <stdlib.h>
+
+/* The rows' loops: `f` is NULL for A x alone. */
+static void row_7(const mg_view_t *v, const double *x, const double *bi, const double *bj,
+                  const double *bk, const double *f, ptrdiff_t js, ptrdiff_t ks, int n,
+                  double *out) {
+  const double a = v->a, b_h2 = v->b_h2;
+  if (!f) {
+#pragma omp simd
+    for (int i = 0; i < n; i++)
+      out[i] = mg_apply_7(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
+    return;
+  }
+#pragma omp simd
+  for (int i = 0; i < n; i++)
+    out[i] = f[i] - mg_apply_7(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
+}
+
+static void row_fv4(const mg_view_t *v, const double *x, const double *bi, const double *bj,
+                    const double *bk, const double *f, ptrdiff_t js, ptrdiff_t ks, int n,
+                    double *out) {
+  const double a = v->a, b_h2 = v->b_h2;
+  if (!f) {
+#pragma omp simd
+    for (int i = 0; i < n; i++)
+      out[i] = mg_apply_fv4(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
+    return;
+  }
+#pragma omp simd
+  for (int i = 0; i < n; i++)
+    out[i] = f[i] - mg_apply_fv4(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
+}
+
+void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
+                         int j, int k, double *out) {
+  const ptrdiff_t at = j * p->jstride + k * p->kstride;
+  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+               *bk = p->vec[MG_BETA_K] + at;
+  if (v->op == MG_OPERATOR_FV4)
+    row_fv4(v, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride, p->n[0], out);
+  else
+    row_7(v, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride, p->n[0], out);
+}
+
+void mg_cpu_residual_prepare(const mg_view_t *v, int x) {
+  if (v->op == MG_OPERATOR_FV4)
+    (void)mg_cpu_boundary(v, x, 4); /* cannot fail */
+  else
+    mg_cpu_wall_planes(v, x);
+}
+
+void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
+                           int j1) {
+  if (v->op == MG_OPERATOR_FV4) return;
+  const int order = mg_cpu_operator_order(v);
+  mg_cpu_wall_rows(v, p, x, k, j0, j1);
+  for (int j = j0; j < j1; j++)
+    mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, order);
+}
+
+typedef struct {
+  int dst, x, f;
+  const mg_view_t *fine; /* residual_restrict only */
+  double *norm;          /* residual_norm only: one a thread, a cache line apart */
+  double *rows;          /* scratch: `row_doubles` a thread */
+  int64_t row_doubles;
+} job_t;
+
+static void residual_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  const double *f = job->f < 0 ? NULL : p->vec[job->f];
+  mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
+  for (int j = j0; j < j1; j++)
+    mg_cpu_residual_row(v, p, p->vec[job->x], f, j, k, mg_cell(p, job->dst, 0, j, k));
+}
+
+mg_status_t mg_cpu_residual(const mg_view_t *v, int dst, int x, int f) {
+  job_t job = {.dst = dst, .x = x, .f = f};
+  mg_cpu_residual_prepare(v, x);
+  mg_cpu_strips(v, residual_strip, &job);
+  return MG_OK;
+}
+
+enum { LINE = 16 }; /* doubles between two threads' results */
+
+static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  double *row = job->rows + mg_cpu_thread() * job->row_doubles;
+  double norm = 0.0, poison = 0.0;
+  mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
+  for (int j = j0; j < j1; j++) {
+    mg_cpu_residual_row(v, p, p->vec[job->x], p->vec[job->f], j, k, row);
+#pragma omp simd reduction(max : norm) reduction(+ : poison)
+    for (int i = 0; i < p->n[0]; i++) {
+      const double r = fabs(row[i]);
+      norm = r > norm ? r : norm;
+      poison += r - r; /* 0, or NaN where r is not finite */
+    }
+  }
+  double *mine = job->norm + mg_cpu_thread() * LINE;
+  mine[0] = norm > mine[0] ? norm : mine[0];
+  mine[1] += poison;
+}
+
+/* The longest row among the patches. */
+static int64_t longest_row(const mg_view_t *v) {
+  int64_t n = LINE;
+  for (int q = 0; q < v->n_patches; q++)
+    n = v->patch[q].n[0] > n ? v->patch[q].n[0] : n;
+  return (n + LINE - 1) / LINE * LINE;
+}
+
+mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
+  const int threads = mg_cpu_threads(v);
+  job_t job = {.x = x, .f = f, .row_doubles = longest_row(v)};
+  double *scratch = calloc((size_t)(threads * (LINE + job.row_doubles)), sizeof *scratch);
+  if (!scratch) return MG_ERR_MEMORY;
+  job.norm = scratch;
+  job.rows = scratch + threads * LINE;
+  mg_cpu_residual_prepare(v, x);
+  mg_cpu_strips(v, norm_strip, &job);
+  *norm = 0.0;
+  for (int t = 0; t < threads; t++)
+    *norm = job.norm[t * LINE] > *norm ? job.norm[t * LINE] : *norm;
+  for (int t = 0; t < threads; t++)
+    *norm += job.norm[t * LINE + 1];
+  free(scratch);
+  return MG_OK;
+}
+
+/* Called for strips of the coarse patches: four fine rows make one coarse row. */
+static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_view_t *fine = job->fine;
+  const mg_patch_t *p = &fine->patch[patch], *c = &coarse->patch[patch];
+  double *row[4];
+  for (int r = 0; r < 4; r++)
+    row[r] = job->rows + mg_cpu_thread() * job->row_doubles + r * (job->row_doubles / 4);
+  for (int dk = 0; dk < 2; dk++)
+    mg_cpu_residual_walls(fine, p, p->vec[job->x], 2 * k + dk, 2 * j0, 2 * j1);
+  for (int j = j0; j < j1; j++) {
+    for (int r = 0; r < 4; r++)
+      mg_cpu_residual_row(fine, p, p->vec[job->x], p->vec[job->f], 2 * j + (r & 1),
+                          2 * k + (r >> 1), row[r]);
+    double *out = mg_cell(c, job->dst, 0, j, k);
+    const double *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+#pragma omp simd
+    for (int i = 0; i < c->n[0]; i++)
+      out[i] = mg_mean8(r0[2 * i] + r0[2 * i + 1], r1[2 * i] + r1[2 * i + 1],
+                        r2[2 * i] + r2[2 * i + 1], r3[2 * i] + r3[2 * i + 1]);
+  }
+}
+
+mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
+                                     int dst) {
+  job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_doubles = 4 * longest_row(fine)};
+  job.rows = malloc((size_t)(mg_cpu_threads(coarse) * job.row_doubles) * sizeof *job.rows);
+  if (!job.rows) return MG_ERR_MEMORY;
+  mg_cpu_residual_prepare(fine, x);
+  mg_cpu_strips(coarse, restrict_strip, &job);
+  free(job.rows);
+  return MG_OK;
+}

@@ -1,0 +1,47 @@
+#include "cpu.h"
+#include <stdlib.h>
+#include <string.h>
+
+static mg_status_t cpu_alloc(size_t bytes, mg_space_t space, void **memory) {
+  (void)space; /* host memory is reached by everyone */
+  const size_t line = 128, rounded = (bytes + line - 1) / line * line;
+  *memory = aligned_alloc(line, rounded ? rounded : line);
+  if (!*memory) return MG_ERR_MEMORY;
+  /* Pages go to the thread that touches them first. Threads share planes evenly, so an even split
+   * of the array puts most pages beside the thread that works on them. */
+  const size_t chunk = (size_t)1 << 20;
+#pragma omp parallel for schedule(static) if (rounded > 4 * chunk)
+  for (size_t at = 0; at < rounded; at += chunk)
+    memset((char *)*memory + at, 0, rounded - at < chunk ? rounded - at : chunk);
+  return MG_OK;
+}
+
+static void cpu_release(void *memory, size_t bytes, mg_space_t space) {
+  (void)bytes;
+  (void)space;
+  free(memory);
+}
+
+const mg_backend_t mg_backend_cpu = {
+    .name = "cpu",
+    .alloc = cpu_alloc,
+    .release = cpu_release,
+    .set_problem = mg_cpu_set_problem,
+    .restrict_faces = mg_cpu_restrict_faces,
+    .extend_faces = mg_cpu_extend_faces,
+    .set_diagonal = mg_cpu_set_diagonal,
+    .boundary = mg_cpu_boundary,
+    .smooth = mg_cpu_smooth,
+    .residual = mg_cpu_residual,
+    .restrict_cells = mg_cpu_restrict_cells,
+    .interpolate = mg_cpu_interpolate,
+    .copy = mg_cpu_copy,
+    .fill = mg_cpu_fill,
+    .shift = mg_cpu_shift,
+    .axpby = mg_cpu_axpby,
+    .multiply = mg_cpu_multiply,
+    .max_norm = mg_cpu_max_norm,
+    .dot = mg_cpu_dot,
+    .residual_norm = mg_cpu_residual_norm,
+    .residual_restrict = mg_cpu_residual_restrict,
+};

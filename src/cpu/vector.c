@@ -1,0 +1,179 @@
+/* Vector operations and reductions. */
+#include "cpu.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+  int dst, x, y;
+  double alpha, beta;
+} job_t;
+
+/* The rows of ghosts are filled too: a strip at the edge of the patch takes them along. */
+static void fill_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  const int g = v->ghosts;
+  const int ka = k == 0 ? -g : k, kb = k == p->n[2] - 1 ? p->n[2] + g : k + 1;
+  const int ja = j0 == 0 ? -g : j0, jb = j1 == p->n[1] ? p->n[1] + g : j1;
+  for (int kk = ka; kk < kb; kk++)
+    for (int j = ja; j < jb; j++) {
+      double *out = mg_cell(p, job->dst, 0, j, kk);
+      for (int i = -g; i < p->n[0] + g; i++)
+        out[i] = job->alpha;
+    }
+}
+
+mg_status_t mg_cpu_fill(const mg_view_t *v, int dst, double value) {
+  job_t job = {.dst = dst, .alpha = value};
+  mg_cpu_strips(v, fill_strip, &job);
+  return MG_OK;
+}
+
+static void shift_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  const double value = job->alpha;
+  for (int j = j0; j < j1; j++) {
+    const double *x = mg_cell(p, job->x, 0, j, k);
+    double *out = mg_cell(p, job->dst, 0, j, k);
+#pragma omp simd
+    for (int i = 0; i < p->n[0]; i++)
+      out[i] = x[i] + value;
+  }
+}
+
+mg_status_t mg_cpu_shift(const mg_view_t *v, int dst, int x, double value) {
+  job_t job = {.dst = dst, .x = x, .alpha = value};
+  mg_cpu_strips(v, shift_strip, &job);
+  return MG_OK;
+}
+
+static void axpby_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  const double alpha = job->alpha, beta = job->beta;
+  for (int j = j0; j < j1; j++) {
+    const double *x = mg_cell(p, job->x, 0, j, k);
+    double *out = mg_cell(p, job->dst, 0, j, k);
+    if (job->y < 0) {
+#pragma omp simd
+      for (int i = 0; i < p->n[0]; i++)
+        out[i] = alpha * x[i];
+    } else {
+      const double *y = mg_cell(p, job->y, 0, j, k);
+#pragma omp simd
+      for (int i = 0; i < p->n[0]; i++)
+        out[i] = fma(alpha, x[i], beta * y[i]);
+    }
+  }
+}
+
+mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
+  job_t job = {.dst = dst, .x = x, .y = y, .alpha = alpha, .beta = beta};
+  mg_cpu_strips(v, axpby_strip, &job);
+  return MG_OK;
+}
+
+static void multiply_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  for (int j = j0; j < j1; j++) {
+    const double *x = mg_cell(p, job->x, 0, j, k), *y = mg_cell(p, job->y, 0, j, k);
+    double *out = mg_cell(p, job->dst, 0, j, k);
+#pragma omp simd
+    for (int i = 0; i < p->n[0]; i++)
+      out[i] = x[i] * y[i];
+  }
+}
+
+mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y) {
+  job_t job = {.dst = dst, .x = x, .y = y};
+  mg_cpu_strips(v, multiply_strip, &job);
+  return MG_OK;
+}
+
+/* A thread's share of a reduction, a cache line from its neighbours. */
+typedef struct {
+  double norm, poison;
+  double pad[14];
+} partial_t;
+
+typedef struct {
+  int x, y;
+  partial_t *partial;
+} norm_job_t;
+
+static void max_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const norm_job_t *job = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  double norm = 0.0, poison = 0.0;
+  for (int j = j0; j < j1; j++) {
+    const double *x = mg_cell(p, job->x, 0, j, k);
+    const double *y = job->y < 0 ? NULL : mg_cell(p, job->y, 0, j, k);
+#pragma omp simd reduction(max : norm) reduction(+ : poison)
+    for (int i = 0; i < p->n[0]; i++) {
+      const double r = fabs(y ? x[i] - y[i] : x[i]);
+      norm = r > norm ? r : norm;
+      poison += r - r; /* 0, or NaN where r is not finite */
+    }
+  }
+  partial_t *mine = &job->partial[mg_cpu_thread()];
+  mine->norm = norm > mine->norm ? norm : mine->norm;
+  mine->poison += poison;
+}
+
+mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm) {
+  const int threads = mg_cpu_threads(v);
+  norm_job_t job = {x, y, calloc((size_t)threads, sizeof(partial_t))};
+  if (!job.partial) return MG_ERR_MEMORY;
+  mg_cpu_strips(v, max_norm_strip, &job);
+  double poison = 0.0;
+  *norm = 0.0;
+  for (int t = 0; t < threads; t++) {
+    *norm = job.partial[t].norm > *norm ? job.partial[t].norm : *norm;
+    poison += job.partial[t].poison;
+  }
+  *norm += poison;
+  free(job.partial);
+  return MG_OK;
+}
+
+/* One brick of u^3 cells: a lane for each i, planes and rows added in order, lanes last. */
+static double brick_sum(const double *x, const double *y, ptrdiff_t js, ptrdiff_t ks, int u) {
+  double lane[8] = {0.0};
+  for (int k = 0; k < u; k++)
+    for (int j = 0; j < u; j++) {
+      const ptrdiff_t at = j * js + k * ks;
+#pragma omp simd
+      for (int i = 0; i < u; i++)
+        lane[i] = y ? fma(x[at + i], y[at + i], lane[i]) : lane[i] + x[at + i];
+    }
+  double sum = lane[0];
+  for (int i = 1; i < u; i++)
+    sum += lane[i];
+  return sum;
+}
+
+mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
+  /* Patches are made of boxes, so bricks of a box's width (8 at most) tile every decomposition. */
+  const int u = v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    const int nk = p->n[2] / u, nj = p->n[1] / u, ni = p->n[0] / u;
+#pragma omp parallel num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
+    {
+      mg_sum_t mine = {{0}};
+#pragma omp for collapse(2)
+      for (int k = 0; k < nk; k++)
+        for (int j = 0; j < nj; j++)
+          for (int i = 0; i < ni; i++) {
+            const double *xb = mg_cell(p, x, i * u, j * u, k * u);
+            const double *yb = y < 0 ? NULL : mg_cell(p, y, i * u, j * u, k * u);
+            mg_sum_add(&mine, brick_sum(xb, yb, p->jstride, p->kstride, u));
+          }
+#pragma omp critical(mg_cpu_dot_merge)
+      mg_sum_merge(sum, &mine);
+    }
+  }
+  return MG_OK;
+}

@@ -1,0 +1,100 @@
+/* Ghost values outside Dirichlet walls, from the interior cells next to them.
+ *
+ * The 7-point operators read face ghosts only, one layer: these are filled strip by strip inside
+ * the kernels, while the cells are in cache anyway. Interpolation and fv4 read edges and corners
+ * too: mg_cpu_boundary fills the whole rim, direction after direction, which makes edges and
+ * corners the tensor products of the formulas. */
+#include "cpu.h"
+#include "stencil.h"
+
+int mg_cpu_wall_order(const mg_view_t *v, int order) {
+  if (order == 4 && v->box_dim < 4) order = 2;
+  if (order == 2 && v->box_dim < 2) order = 1;
+  return order;
+}
+
+int mg_cpu_operator_order(const mg_view_t *v) {
+  static const int order[] = {[MG_OPERATOR_FV2] = 2, [MG_OPERATOR_FV4] = 4, [MG_OPERATOR_7PT] = 1};
+  return mg_cpu_wall_order(v, order[v->op]);
+}
+
+/* Ghosts of n lines of cells; x points at the cells next to the wall, `in` steps inward, `along`
+ * from a line to the next. */
+static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along, int order) {
+  if (order == 1) {
+#pragma omp simd
+    for (int64_t l = 0; l < n; l++)
+      x[l * along - in] = mg_wall1(x[l * along]);
+  } else if (order == 2) {
+#pragma omp simd
+    for (int64_t l = 0; l < n; l++)
+      x[l * along - in] = mg_wall2(x[l * along], x[l * along + in]);
+  } else {
+#pragma omp simd
+    for (int64_t l = 0; l < n; l++) {
+      double *c = x + l * along;
+      c[-in] = mg_wall4_first(c[0], c[in], c[2 * in], c[3 * in]);
+      c[-2 * in] = mg_wall4_second(c[0], c[in], c[2 * in], c[3 * in]);
+    }
+  }
+}
+
+void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order) {
+  if (p->wall[0][0]) wall_line(x, 1, 1, 1, order);
+  if (p->wall[0][1]) wall_line(x + p->n[0] - 1, -1, 1, 1, order);
+}
+
+void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1) {
+  const int order = mg_cpu_operator_order(v);
+  double *plane = x + k * p->kstride;
+  if (p->wall[1][0] && j0 == 0) wall_line(plane, p->jstride, p->n[0], 1, order);
+  if (p->wall[1][1] && j1 == p->n[1])
+    wall_line(plane + (p->n[1] - 1) * p->jstride, -p->jstride, p->n[0], 1, order);
+}
+
+void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
+  const int order = mg_cpu_operator_order(v);
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    for (int side = 0; side < 2; side++) {
+      if (!p->wall[2][side]) continue;
+      double *x = mg_cell(p, vec, 0, 0, side == 0 ? 0 : p->n[2] - 1);
+      const ptrdiff_t in = side == 0 ? p->kstride : -p->kstride;
+#pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
+      for (int j = 0; j < p->n[1]; j++)
+        wall_line(x + j * p->jstride, in, p->n[0], 1, order);
+    }
+  }
+}
+
+/* Index range of direction d that holds values: ghosts too, but at a wall only once filled. */
+static void valid_range(const mg_view_t *v, const mg_patch_t *p, int d, bool walls_filled,
+                        int range[2]) {
+  range[0] = p->wall[d][0] && !walls_filled ? 0 : -v->ghosts;
+  range[1] = p->n[d] + (p->wall[d][1] && !walls_filled ? 0 : v->ghosts);
+}
+
+static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec, int d, int order) {
+  const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
+  const int inner = d == 0 ? 1 : 0, outer = d == 2 ? 1 : 2;
+  int line[2], lines[2];
+  valid_range(v, p, inner, inner < d, line);
+  valid_range(v, p, outer, outer < d, lines);
+  for (int side = 0; side < 2; side++) {
+    if (!p->wall[d][side]) continue;
+    double *wall = p->vec[vec] + (side == 0 ? 0 : (p->n[d] - 1) * stride[d]);
+    const ptrdiff_t in = side == 0 ? stride[d] : -stride[d];
+#pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
+    for (int l = lines[0]; l < lines[1]; l++)
+      wall_line(wall + l * stride[outer] + line[0] * stride[inner], in, line[1] - line[0],
+                stride[inner], order);
+  }
+}
+
+mg_status_t mg_cpu_boundary(const mg_view_t *v, int vec, int order) {
+  order = mg_cpu_wall_order(v, order);
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      boundary_direction(v, &v->patch[q], vec, d, order);
+  return MG_OK;
+}

@@ -1,0 +1,36 @@
+/* Carrying out a copy plan: pack, send, copy locally meanwhile, receive, unpack. */
+#ifndef MG_EXCHANGE_H
+#define MG_EXCHANGE_H
+
+#include "backend.h"
+#include "comm.h"
+#include "copyplan.h"
+
+/** One end of an exchange: patches and the backend that may touch them. */
+typedef struct {
+  const mg_backend_t *backend;
+  const mg_view_t *view;
+} mg_end_t;
+
+/** A copy plan with its buffers. */
+typedef struct mg_exchange mg_exchange_t;
+
+/** Plan an exchange and allocate its buffers, which live in memory that host and backends reach.
+ *
+ *  Not collective, but every rank that has cells on either side must build the same spec.
+ *  @param[in] src, dst  kept; must outlive the exchange
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
+                                             mg_exchange_t **out);
+void mg_exchange_free(mg_exchange_t *exchange);
+
+/** Move vector src of the source patches to vector dst of the destination patches.
+ *
+ *  One message per pair of ranks. Ranks with nothing to send or receive return at once.
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
+
+/** Bytes of the buffers. */
+int64_t mg_exchange_bytes(const mg_exchange_t *exchange);
+
+#endif

@@ -1,0 +1,188 @@
+#include "level.h"
+#include "log.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const mg_backend_t *const backends[MG_N_PLACES] = {
+    [MG_PLACE_CPU] = &mg_backend_cpu, [MG_PLACE_GUARD] = &mg_backend_guard};
+
+const mg_view_t *mg_level_view(const mg_level_t *level) {
+  return &level->store.view;
+}
+
+const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
+  return h->level[l].has_image ? &h->level[l].image.view : &h->level[l + 1].store.view;
+}
+
+/* Shapes and walls of one patch; its vectors follow each other from `memory` on. */
+static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, int n_vectors, double *memory,
+                         mg_patch_t *p) {
+  const mg_shape_t shape = mg_shape(c->n, v->ghosts);
+  memset(p, 0, sizeof *p);
+  memcpy(p->n, c->n, sizeof p->n);
+  memcpy(p->lo, c->lo, sizeof p->lo);
+  p->jstride = shape.jstride;
+  p->kstride = shape.kstride;
+  for (int d = 0; d < 3; d++) {
+    p->wall[d][0] = !v->periodic && c->lo[d] == 0;
+    p->wall[d][1] = !v->periodic && c->lo[d] + c->n[d] == v->dim;
+  }
+  for (int vec = 0; vec < n_vectors; vec++)
+    p->vec[vec] = memory + vec * shape.size + shape.origin;
+  return memory + n_vectors * shape.size;
+}
+
+static mg_status_t store_create(const mg_backend_t *backend, const mg_cuboid_t *patches, int n,
+                                int n_vectors, mg_store_t *store) {
+  mg_view_t *v = &store->view;
+  int64_t doubles = 0;
+  for (int p = 0; p < n; p++) {
+    doubles += mg_shape(patches[p].n, v->ghosts).size * n_vectors;
+    v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
+  }
+  if (n == 0) return MG_OK;
+  v->patch = calloc((size_t)n, sizeof *v->patch);
+  if (!v->patch) return MG_ERR_MEMORY;
+  store->bytes = (size_t)doubles * sizeof(double);
+  const mg_status_t status = backend->alloc(store->bytes, MG_SPACE_LEVEL, &store->memory);
+  if (status != MG_OK) {
+    store->memory = NULL;
+    return mg_error(status, "allocating %.3f GB for a level failed", 1e-9 * (double)store->bytes);
+  }
+  v->n_patches = n;
+  double *memory = store->memory;
+  for (int p = 0; p < n; p++)
+    memory = lay_patch(&patches[p], v, n_vectors, memory, &v->patch[p]);
+  return MG_OK;
+}
+
+static void store_free(const mg_backend_t *backend, mg_store_t *store) {
+  if (store->memory) backend->release(store->memory, store->bytes, MG_SPACE_LEVEL);
+  free(store->view.patch);
+  memset(store, 0, sizeof *store);
+}
+
+/* The numbers of a level of n cells a side; patches come later. */
+static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout) {
+  const double n = layout->n;
+  return (mg_view_t){.dim = layout->n,
+                     .box_dim = layout->box_dim,
+                     .ghosts = h->plan.ghosts,
+                     .op = h->params.op,
+                     .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
+                     .h = 1.0 / n,
+                     .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
+                     .b_h2 = n * n};
+}
+
+static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
+  mg_cuboid_t *patches;
+  int n;
+  level->store.view = empty_view(h, &level->plan->layout);
+  MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
+  mg_status_t status =
+      store_create(level->backend, patches, n, level->plan->n_vectors, &level->store);
+  if (status == MG_OK && level->has_image) {
+    level->image.view = empty_view(h, &level[1].plan->layout);
+    for (int p = 0; p < n; p++)
+      for (int d = 0; d < 3; d++) {
+        patches[p].lo[d] /= 2;
+        patches[p].n[d] /= 2;
+      }
+    status = store_create(level->backend, patches, n, MG_N_VECTORS_OF_IMAGE, &level->image);
+  }
+  free(patches);
+  return status;
+}
+
+static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
+  const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
+  const bool wide = h->params.op == MG_OPERATOR_FV4;
+  const mg_spread_t here = {&level->plan->layout, false};
+  const mg_end_t end = {level->backend, &level->store.view};
+  mg_copy_spec_t spec = {
+      .src = here, .dst = here, .depth = h->plan.ghosts, .face_dir = -1, .periodic = periodic};
+  MG_TRY(mg_exchange_create(&spec, end, end, &level->halo_box));
+  level->halo = level->halo_box;
+  if (!wide) {
+    spec.faces = true;
+    MG_TRY(mg_exchange_create(&spec, end, end, &level->halo));
+  }
+  if (!level->has_image) return MG_OK;
+  const mg_level_t *coarse = level + 1;
+  const mg_end_t image_end = {level->backend, &level->image.view};
+  const mg_end_t coarse_end = {coarse->backend, &coarse->store.view};
+  const mg_spread_t image = {&level->plan->layout, true}, cells = {&coarse->plan->layout, false};
+  spec = (mg_copy_spec_t){
+      .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};
+  MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, &level->gather));
+  spec = (mg_copy_spec_t){.src = cells,
+                          .dst = image,
+                          .interior = true,
+                          .face_dir = -1,
+                          .depth = h->plan.ghosts,
+                          .periodic = periodic};
+  return mg_exchange_create(&spec, coarse_end, image_end, &level->scatter);
+}
+
+static mg_status_t create_levels(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    level->index = l;
+    level->plan = &h->plan.level[l];
+    level->backend = backends[level->plan->place];
+    level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
+  }
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(create_stores(h, &h->level[l]));
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(create_exchanges(h, &h->level[l]));
+  return MG_OK;
+}
+
+mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
+                                mg_hierarchy_t **out) {
+  mg_hierarchy_t *h = calloc(1, sizeof *h);
+  *out = NULL;
+  mg_status_t status = h ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the hierarchy");
+  if (h) {
+    h->params = *params;
+    h->plan = *plan;
+    h->n_levels = plan->n_levels;
+    status = create_levels(h);
+  }
+  status = mg_comm_agree(mg_comm_world(), status);
+  for (int l = 0; status == MG_OK && l < plan->n_levels; l++)
+    status =
+        mg_comm_split(mg_comm_world(), h->level[l].store.view.n_patches > 0, &h->level[l].comm);
+  if (status != MG_OK) {
+    mg_hierarchy_free(h);
+    return status;
+  }
+  *out = h;
+  return MG_OK;
+}
+
+void mg_hierarchy_free(mg_hierarchy_t *h) {
+  if (!h) return;
+  for (int l = 0; l < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    if (level->halo != level->halo_box) mg_exchange_free(level->halo);
+    mg_exchange_free(level->halo_box);
+    mg_exchange_free(level->gather);
+    mg_exchange_free(level->scatter);
+    store_free(level->backend, &level->image);
+    store_free(level->backend, &level->store);
+    mg_comm_free(level->comm);
+    free(level->steps);
+  }
+  free(h);
+}
+
+int64_t mg_level_bytes(const mg_level_t *level) {
+  int64_t bytes = (int64_t)(level->store.bytes + level->image.bytes) +
+                  mg_exchange_bytes(level->halo) + mg_exchange_bytes(level->gather) +
+                  mg_exchange_bytes(level->scatter);
+  if (level->halo != level->halo_box) bytes += mg_exchange_bytes(level->halo_box);
+  return bytes;
+}

@@ -1,0 +1,66 @@
+/* One level as a rank holds it, and the hierarchy of them. */
+#ifndef MG_LEVEL_H
+#define MG_LEVEL_H
+
+#include "backend.h"
+#include "comm.h"
+#include "exchange.h"
+#include "plan.h"
+#include "timers.h"
+
+/** Patches with their memory. */
+typedef struct {
+  mg_view_t view;
+  void *memory;
+  size_t bytes;
+} mg_store_t;
+
+/** A level. On ranks without cells there the view is empty and every operation returns at once. */
+typedef struct {
+  int index; /**< 0 = finest */
+  const mg_level_plan_t *plan;
+  const mg_backend_t *backend;
+  mg_comm_t *comm; /**< the ranks that hold cells; NULL on the others */
+  mg_store_t store;
+
+  mg_exchange_t *halo;     /**< the ghosts that A reads */
+  mg_exchange_t *halo_box; /**< edges and corners too; the same exchange as halo for fv4 */
+
+  /* Towards the next coarser level. Where its patches are the halves of these, it is used in
+   * place; elsewhere an image of it lies beside these cells, filled and emptied by messages. */
+  bool has_image;
+  mg_store_t image;
+  mg_exchange_t *gather;  /**< image to coarse cells */
+  mg_exchange_t *scatter; /**< coarse cells to image, ghosts included */
+
+  mg_step_t *steps; /**< of one smooth; n_steps of them */
+  int n_steps;
+  double lambda_max; /**< Gershgorin bound of Dinv A */
+  mg_timers_t timers;
+} mg_level_t;
+
+/** All levels, and the choices that the cycle needs. */
+typedef struct {
+  mg_plan_t plan;
+  mg_params_t params;
+  int n_levels;
+  mg_level_t level[MG_MAX_LEVELS];
+} mg_hierarchy_t;
+
+/** Allocate every level.
+ *
+ *  Collective over the world; on failure every rank gets the worst status and nothing is left.
+ *  @param[out] out  zeroed vectors; free with mg_hierarchy_free
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
+                                              mg_hierarchy_t **out);
+void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
+
+/** Bytes that this rank holds on a level: vectors, image, message buffers. */
+int64_t mg_level_bytes(const mg_level_t *level);
+
+/** The vectors' view of a level, and of what stands for the next coarser one on this rank. */
+const mg_view_t *mg_level_view(const mg_level_t *level);
+const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *hierarchy, int l);
+
+#endif

@@ -1,0 +1,78 @@
+#include "log.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+  int rank, n_ranks;
+  mg_log_level_t level;
+  bool progress_shown;
+} state = {0, 1, MG_LOG_NORMAL, false};
+
+void mg_log_setup(int rank, int n_ranks, mg_log_level_t level) {
+  state.rank = rank;
+  state.n_ranks = n_ranks;
+  state.level = level;
+}
+
+/* One write per line: the lines of many ranks share a terminal. */
+static void write_line(const char *prefix, const char *suffix, const char *format, va_list args) {
+  char text[2048];
+  vsnprintf(text, sizeof text, format, args);
+  mg_progress_clear();
+  fprintf(stderr, "%s%s%s\n", prefix, text, suffix);
+  fflush(stderr);
+}
+
+mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...) {
+  char where[256] = "";
+  /* Bad input is the user's to mend: the message alone. Anything else names rank and place. */
+  if (status != MG_ERR_USAGE) {
+    const char *base = strrchr(file, '/');
+    base = base ? base + 1 : file;
+    if (state.n_ranks > 1)
+      snprintf(where, sizeof where, " [rank %d, %s:%d]", state.rank, base, line);
+    else
+      snprintf(where, sizeof where, " [%s:%d]", base, line);
+  }
+  va_list args;
+  va_start(args, format);
+  write_line("hpgmg-fv: error: ", where, format, args);
+  va_end(args);
+  return status;
+}
+
+void mg_warning(const char *format, ...) {
+  if (state.rank != 0 || state.level == MG_LOG_QUIET) return;
+  va_list args;
+  va_start(args, format);
+  write_line("hpgmg-fv: warning: ", "", format, args);
+  va_end(args);
+}
+
+void mg_verbose(const char *format, ...) {
+  if (state.rank != 0 || state.level != MG_LOG_VERBOSE) return;
+  va_list args;
+  va_start(args, format);
+  write_line("hpgmg-fv: ", "", format, args);
+  va_end(args);
+}
+
+void mg_progress(const char *format, ...) {
+  if (state.rank != 0 || state.level == MG_LOG_QUIET || !isatty(STDERR_FILENO)) return;
+  va_list args;
+  va_start(args, format);
+  fputs("\r\033[K", stderr);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fflush(stderr);
+  state.progress_shown = true;
+}
+
+void mg_progress_clear(void) {
+  if (!state.progress_shown) return;
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+  state.progress_shown = false;
+}

@@ -1,0 +1,28 @@
+/* The multigrid cycles. */
+#ifndef MG_MG_H
+#define MG_MG_H
+
+#include "level.h"
+
+enum { MG_MAX_CYCLES = 1000 };
+
+/** What one solve reached: residual norms after each cycle. */
+typedef struct {
+  int n_cycles;
+  double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
+  double rel[MG_MAX_CYCLES];  /**< the same over max |f| */
+  bool reached;               /**< rel below --rtol, or none asked for */
+} mg_history_t;
+
+/** Solve A MG_U = MG_F on level `top` with the coarser levels' help.
+ *
+ *  One cycle (F or V as chosen); with a tolerance V-cycles follow until it is reached or
+ *  --max-cycles are done. MG_F of coarser levels and MG_U of all are overwritten, MG_F of the top
+ *  is not. Collective over the world.
+ *  @param[in]  f_norm   max |MG_F| of the top
+ *  @param[out] history  the same on every rank
+ *  @return MG_OK, MG_ERR_DIVERGED (logged: level and cycle), MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm,
+                                   mg_history_t *history);
+
+#endif

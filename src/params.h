@@ -1,0 +1,91 @@
+/* What the user asked for: command line and input deck, checked before anything is allocated. */
+#ifndef MG_PARAMS_H
+#define MG_PARAMS_H
+
+#include "status.h"
+#include "types.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MG_PATH_MAX = 4096 };
+
+/** Every run-time choice. Filled by mg_params_parse, constant afterwards. */
+typedef struct {
+  int log2_box_dim;       /**< cells a side of a box, as a power of two: 4 to 10 */
+  int64_t boxes_per_rank; /**< 1 or more */
+
+  mg_operator_t op;
+  mg_equation_t equation;
+  mg_boundary_t boundary;
+  mg_smoother_t smoother;
+  int smooths; /**< sweeps before and after each correction (see --help for the unit) */
+  int degree;  /**< of the Chebyshev polynomial */
+  mg_bottom_t bottom;
+  mg_cycle_t cycle;
+  double rtol;    /**< 0: exactly one cycle; else V-cycles follow until reached */
+  int max_cycles; /**< the most cycles, the first included; 1 without rtol */
+  int coarsest;   /**< never coarsen below this many cells a side */
+
+  int warmup;       /**< solves before timing */
+  int min_solves;   /**< timed solves of each size, at least */
+  double min_time;  /**< seconds of timed solves of each size, at least */
+  bool official;    /**< the three above have the values of an official run */
+  bool verify_only; /**< no warm-up and no timing: one solve a size */
+  bool levels_breakdown;
+
+  mg_device_t device;
+  int64_t cpu_below;         /**< levels with fewer cells in all live on the CPU */
+  int64_t agglomerate_below; /**< gather a level until each rank holds this many cells */
+
+  int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */
+  bool print_config;      /**< print a deck of this run and stop */
+  bool dry_run;           /**< print the levels table and stop */
+  int64_t ranks;          /**< of a dry run; 0: as started */
+  char json[MG_PATH_MAX]; /**< path, "-" for stdout, "" for none */
+  char csv[MG_PATH_MAX];
+  char input[MG_PATH_MAX]; /**< the deck that was read, "" for none */
+} mg_params_t;
+
+/** What the program should do after a successful parse. */
+typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
+
+/** Fill params from defaults, the deck of --input, and the command line, which wins.
+ *
+ *  Not collective and without MPI: rank 0 parses, the result is broadcast as bytes.
+ *  On an error one line that names the value, the limit and what to do is in `message`
+ *  (at least 1024 bytes); nothing is printed.
+ *  @param[in]  argc, argv  as main got them; not modified
+ *  @param[out] params      complete and consistent on MG_OK
+ *  @param[out] action      what to do next
+ *  @return MG_OK, MG_ERR_USAGE (bad option or deck content), MG_ERR_IO (deck unreadable),
+ *          MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params,
+                                          mg_action_t *action, char *message, int message_size);
+
+/** The same for a deck alone, from memory: what the fuzzer drives.
+ *
+ *  @param[in] name  the file name for messages ("name:line: ...") */
+MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
+                                               mg_params_t *params, char *message,
+                                               int message_size);
+
+/** Defaults that hold before any option is read. */
+void mg_params_defaults(mg_params_t *params);
+
+/** Write a commented deck that reproduces the run of `params`; it parses back to the same. */
+void mg_params_print(FILE *out, const mg_params_t *params);
+
+/** Write --help: usage, every option with its default, exit codes, examples. */
+void mg_params_help(FILE *out);
+
+/** The command line's word for a choice ("fv2", "poisson", ...); static strings. */
+const char *mg_operator_name(mg_operator_t op);
+const char *mg_equation_name(mg_equation_t equation);
+const char *mg_boundary_name(mg_boundary_t boundary);
+const char *mg_smoother_name(mg_smoother_t smoother);
+const char *mg_bottom_name(mg_bottom_t bottom);
+const char *mg_cycle_name(mg_cycle_t cycle);
+const char *mg_device_name(mg_device_t device);
+
+#endif

@@ -1,0 +1,106 @@
+/* After all options are read: defaults that depend on others, then what contradicts what. */
+#include "params_parser.h"
+#include "params_value.h"
+#include <string.h>
+
+/* The reference does 6 half sweeps for fv2 and fv4 and 4 for 7pt; two are one red-black sweep. */
+static int default_smooths(const mg_params_t *params) {
+  const bool is_7pt = params->op == MG_OPERATOR_7PT;
+  switch (params->smoother) {
+  case MG_SMOOTHER_GSRB:
+    return is_7pt ? 2 : 3;
+  case MG_SMOOTHER_CHEBYSHEV:
+    return 1;
+  case MG_SMOOTHER_JACOBI:
+  case MG_SMOOTHER_L1JACOBI:
+    return is_7pt ? 4 : 6;
+  case MG_SMOOTHER_SYMGS:
+    return 2;
+  }
+  return 1;
+}
+
+void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
+  if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
+  if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
+    params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
+  if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
+}
+
+/* An action's words, or a flag set to "no", ask for nothing. */
+static bool asks_for_something(const mg_parser_t *parser, int id) {
+  char value[MG_PATH_MAX];
+  if (parser->source[id] == MG_FROM_DEFAULT) return false;
+  if (mg_options[id].kind != MG_KIND_FLAG) return true;
+  return mg_option_format(&mg_options[id], parser->params, value, (int)sizeof value) &&
+         strcmp(value, "yes") == 0;
+}
+
+/* The size must come from somewhere; the command line gives both numbers or none. */
+static mg_status_t check_size(mg_parser_t *parser) {
+  const bool has_dim = parser->params->log2_box_dim != 0;
+  const bool has_boxes = parser->params->boxes_per_rank != 0;
+  if (has_dim && has_boxes) return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "%s missing; give both as arguments, for example: mpirun -n 2 hpgmg-fv 7 8 "
+                        "(boxes of 128^3 cells, 8 a rank), or as log2-box-dim and boxes-per-rank "
+                        "in a deck; --help explains",
+                        has_dim     ? "BOXES_PER_RANK is"
+                        : has_boxes ? "LOG2_BOX_DIM is"
+                                    : "LOG2_BOX_DIM and BOXES_PER_RANK are");
+}
+
+/* Options that have no meaning beside the others: they would be ignored without a word. */
+static mg_status_t check_conditions(mg_parser_t *parser) {
+  char label[256];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (!asks_for_something(parser, i) || mg_option_applies(option, parser->params)) continue;
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%s has a meaning %s; change one of the two",
+                          mg_parser_label(parser, option, label, (int)sizeof label),
+                          option->condition);
+  }
+  return MG_OK;
+}
+
+/* Give the official values; whoever asked for others can't have an official run. */
+static mg_status_t apply_official(mg_parser_t *parser) {
+  char asked[64], official[64], label[256], why[512];
+  if (!parser->params->official) return MG_OK;
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (!option->official) continue;
+    mg_option_format(option, parser->params, asked, (int)sizeof asked);
+    if (!mg_option_set(option, option->official, parser->params, why, (int)sizeof why))
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "official value of %s: %s", option->name, why);
+    mg_option_format(option, parser->params, official, (int)sizeof official);
+    if (parser->source[i] == MG_FROM_DEFAULT || strcmp(asked, official) == 0) continue;
+    return mg_parser_fail(
+        parser, MG_ERR_USAGE, "%s is %s, but --official means %s; drop one of the two",
+        mg_parser_label(parser, option, label, (int)sizeof label), asked, official);
+  }
+  return MG_OK;
+}
+
+/* No file is written twice, and none over the deck. */
+static mg_status_t check_files(mg_parser_t *parser) {
+  const mg_params_t *params = parser->params;
+  if (params->json[0] != '\0' && strcmp(params->json, params->csv) == 0)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "--json and --csv both write to '%.150s'; give two files, or drop one",
+                          params->json);
+  if (params->input[0] == '\0') return MG_OK;
+  if (strcmp(params->input, params->json) == 0 || strcmp(params->input, params->csv) == 0)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "the results would overwrite the deck '%.150s'; give another file",
+                          params->input);
+  return MG_OK;
+}
+
+mg_status_t mg_parser_finish(mg_parser_t *parser) {
+  MG_TRY(check_size(parser));
+  mg_params_settle(parser->params, parser->source);
+  MG_TRY(check_conditions(parser));
+  MG_TRY(apply_official(parser));
+  return check_files(parser);
+}

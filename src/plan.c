@@ -1,0 +1,191 @@
+#include "plan.h"
+#include "vectors.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *mg_place_name(mg_place_t place) {
+  static const char *const names[MG_N_PLACES] = {
+      [MG_PLACE_CPU] = "cpu", [MG_PLACE_GUARD] = "guard"};
+  return names[place];
+}
+
+static int64_t odd_part(int64_t n) {
+  while (n % 2 == 0)
+    n /= 2;
+  return n;
+}
+
+int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks) {
+  const __int128 boxes = (__int128)boxes_per_rank * ranks;
+  /* One past the limit is enough to know that the limit is passed. */
+  const int64_t most = ((int64_t)MG_MAX_DIM >> log2_box_dim) * 2;
+  int64_t b = 1;
+  while (b < most && (__int128)(b + 1) * (b + 1) * (b + 1) <= boxes)
+    b++;
+  while (odd_part(b) > MG_MAX_ODD_PART)
+    b--;
+  return (int32_t)b;
+}
+
+static int radius_of(mg_operator_t op) {
+  return op == MG_OPERATOR_FV4 ? 2 : 1;
+}
+
+/* The next coarser grid after `fine`, or false at the end. Rules (1) to (4) are the reference
+ * benchmark's; the box width they give decides where boundary formulas fall back to a lower
+ * order, so they fix digits, while the cap on ranks only says where cells may live. */
+static bool next_coarser(const mg_layout_t *fine, int radius, int smallest, mg_layout_t *coarse,
+                         int64_t *rank_cap) {
+  const int32_t w = fine->box_dim, m = fine->boxes, n = fine->n;
+  const int32_t c = (int32_t)odd_part(n);
+  int32_t new_w = w, new_m = m;
+  *rank_cap = INT64_MAX;
+  if (n % 2 != 0 || n / 2 < smallest) return false;
+  if (w % 2 == 0 && w > 8 && w / 2 >= radius) {
+    new_w = w / 2;
+  } else if (m % 2 == 0 && w >= radius) {
+    new_m = m / 2;
+  } else if (c > 1 && n == 2 * c) {
+    new_w = c;
+    new_m = 1;
+    *rank_cap = 1;
+  } else if (c > 1 && (n == 4 * c || n == 8 * c) && w % 2 == 0) {
+    new_w = w / 2;
+    *rank_cap = n == 4 * c ? c : (int64_t)c * c;
+  } else if (w % 2 == 0 && w / 2 >= radius) {
+    new_w = w / 2;
+  } else {
+    return false;
+  }
+  *coarse = (mg_layout_t){
+      .n = new_w * new_m, .box_dim = new_w, .boxes = new_m, .world_ranks = fine->world_ranks};
+  return true;
+}
+
+static int64_t min64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+
+/* Few cells on many ranks are all latency: a level keeps only as many ranks as have work. */
+static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                         int64_t agglomerate_below) {
+  const int64_t cells = (int64_t)coarse->n * coarse->n * coarse->n;
+  int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
+  ranks = min64(ranks, cells / agglomerate_below);
+  return ranks > 1 ? ranks : 1;
+}
+
+static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params) {
+  const int64_t cells = (int64_t)layout->n * layout->n * layout->n;
+  if (params->device == MG_DEVICE_GUARD && cells >= params->cpu_below) return MG_PLACE_GUARD;
+  return MG_PLACE_CPU;
+}
+
+static void add_level(mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *layout) {
+  mg_level_plan_t *level = &plan->level[plan->n_levels++];
+  *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
+}
+
+static void finish_levels(mg_plan_t *plan) {
+  for (int l = 0; l < plan->n_levels; l++) {
+    mg_level_plan_t *level = &plan->level[l];
+    const bool is_bottom = l == plan->n_levels - 1;
+    level->n_vectors = MG_N_VECTORS_EVERY_LEVEL;
+    if (l == 1 || l == 2) level->n_vectors = MG_SAVED + 1;
+    if (is_bottom) level->n_vectors = MG_N_VECTORS;
+    if (!is_bottom)
+      level->nests_coarse = level->place == plan->level[l + 1].place &&
+                            mg_layouts_nest(&level->layout, &plan->level[l + 1].layout);
+  }
+}
+
+mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
+                          int message_size) {
+  memset(plan, 0, sizeof *plan);
+  const int32_t w = 1 << params->log2_box_dim;
+  const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks);
+  if ((int64_t)w * m > MG_MAX_DIM) {
+    const int64_t fit = MG_MAX_DIM / w;
+    snprintf(message, (size_t)message_size,
+             "%lld boxes of %d^3 cells on %lld ranks make more than %d cells a side; "
+             "the largest BOXES_PER_RANK on so many ranks is about %lld",
+             (long long)params->boxes_per_rank, w, (long long)ranks, MG_MAX_DIM,
+             (long long)((__int128)fit * fit * fit / ranks));
+    return MG_ERR_USAGE;
+  }
+  const int radius = radius_of(params->op);
+  int smallest = params->boundary == MG_BOUNDARY_PERIODIC ? 2 : 1;
+  if (params->coarsest > smallest) smallest = params->coarsest;
+
+  plan->ghosts = radius;
+  plan->boxes_asked = (int64_t)((__int128)params->boxes_per_rank * ranks);
+  mg_layout_t layout = {.n = w * m, .box_dim = w, .boxes = m, .world_ranks = ranks};
+  layout.n_ranks = min64(ranks, mg_layout_n_boxes(&layout));
+  add_level(plan, params, &layout);
+
+  mg_layout_t coarse;
+  int64_t cap;
+  while (next_coarser(&layout, radius, smallest, &coarse, &cap)) {
+    coarse.n_ranks = ranks_for(&coarse, layout.n_ranks, cap, params->agglomerate_below);
+    layout = coarse;
+    add_level(plan, params, &layout);
+  }
+  finish_levels(plan);
+  return MG_OK;
+}
+
+static int64_t round_up(int64_t n, int64_t to) {
+  return (n + to - 1) / to * to;
+}
+
+mg_shape_t mg_shape(const int32_t n[3], int ghosts) {
+  const int64_t page = 512, skew = 9 * MG_ROW_DOUBLES, small = 4096;
+  mg_shape_t s;
+  /* The ghosts to the left of a row lie at the end of the row before it. */
+  s.jstride = round_up(n[0] + 2 * ghosts, MG_ROW_DOUBLES);
+  s.kstride = s.jstride * (n[1] + 2 * ghosts);
+  s.origin = MG_ROW_DOUBLES + ghosts * (s.jstride + s.kstride);
+  s.size = MG_ROW_DOUBLES + s.kstride * (n[2] + 2 * ghosts);
+  /* Vectors of a patch follow each other: equal cells must not meet in the low 12 bits of their
+   * addresses, or a store stalls the loads of the other vectors. */
+  if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
+  return s;
+}
+
+/* Doubles of the rim of depth `ghosts` around a patch: what a halo exchange can bring. */
+static int64_t rim(const int32_t n[3], int ghosts) {
+  int64_t outer = 1, inner = 1;
+  for (int d = 0; d < 3; d++) {
+    outer *= n[d] + 2 * ghosts;
+    inner *= n[d];
+  }
+  return outer - inner;
+}
+
+mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_bytes_t *bytes) {
+  const mg_level_plan_t *level = &plan->level[l];
+  const bool has_image = l + 1 < plan->n_levels && !level->nests_coarse;
+  int64_t first, last;
+  mg_cuboid_t *patches;
+  memset(bytes, 0, sizeof *bytes);
+  mg_layout_range(&level->layout, rank, &first, &last);
+  bytes->boxes = last - first;
+  MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
+  int64_t doubles = 0, image = 0, buffer = 0;
+  for (int p = 0; p < bytes->n_patches; p++) {
+    const int32_t *n = patches[p].n;
+    const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
+    doubles += mg_shape(n, plan->ghosts).size * level->n_vectors;
+    /* operator and box exchange, sent and received */
+    if (level->layout.n_ranks > 1) buffer += 4 * rim(n, plan->ghosts);
+    if (!has_image) continue;
+    image += mg_shape(half, plan->ghosts).size * MG_N_VECTORS_OF_IMAGE;
+    buffer += 2 * ((int64_t)half[0] * half[1] * half[2] + rim(half, plan->ghosts));
+  }
+  bytes->vectors = doubles * (int64_t)sizeof(double);
+  bytes->images = image * (int64_t)sizeof(double);
+  bytes->buffers = buffer * (int64_t)sizeof(double);
+  free(patches);
+  return MG_OK;
+}

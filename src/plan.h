@@ -1,0 +1,74 @@
+/* Which grids, in which boxes, on how many ranks, on which backend: the whole run in integers. */
+#ifndef MG_PLAN_H
+#define MG_PLAN_H
+
+#include "decomp.h"
+#include "params.h"
+
+enum {
+  MG_MAX_LEVELS = 24,
+  MG_MAX_DIM = 1 << 20, /**< cells a side: n^3 and every count of bytes fit 64 bits */
+  MG_MAX_ODD_PART = 11, /**< of the cells a side: the coarsest grid is at most 11^3 */
+  MG_ROW_DOUBLES = 16   /**< rows start on 128-byte lines */
+};
+
+/** Where a level lives. */
+typedef enum { MG_PLACE_CPU, MG_PLACE_GUARD, MG_N_PLACES } mg_place_t;
+
+/** Static name of a place, as reports print it. */
+const char *mg_place_name(mg_place_t place);
+
+/** One level of the hierarchy. */
+typedef struct {
+  mg_layout_t layout;
+  mg_place_t place;
+  int n_vectors;     /**< vectors stored for each patch */
+  bool nests_coarse; /**< the next coarser level's patches are the halves of this one's */
+} mg_level_plan_t;
+
+/** The hierarchy, finest level first. */
+typedef struct {
+  int n_levels;
+  int ghosts;          /**< ghost layers of every patch: 1, or 2 for fv4 */
+  int64_t boxes_asked; /**< boxes per rank times ranks; the grid may use fewer */
+  mg_level_plan_t level[MG_MAX_LEVELS];
+} mg_plan_t;
+
+/** Strides and sizes of a patch's arrays, in doubles. */
+typedef struct {
+  int64_t jstride, kstride; /**< from a row to the next, from a plane to the next */
+  int64_t origin;           /**< offset of cell (0,0,0) in a vector's array */
+  int64_t size;             /**< one vector, padding included */
+} mg_shape_t;
+
+/** Bytes that a rank needs for one level. */
+typedef struct {
+  int64_t boxes;
+  int n_patches;
+  int64_t vectors; /**< the patches' vectors */
+  int64_t images;  /**< the copy of the next coarser level's cells, where it lies elsewhere */
+  int64_t buffers; /**< messages: bound from above */
+} mg_level_bytes_t;
+
+/** Boxes a side of the finest grid: the largest b with b^3 <= boxes_per_rank * ranks whose cells
+ *  a side, b * 2^log2_box_dim, have an odd part of at most MG_MAX_ODD_PART. */
+int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
+
+/** Lay out every level.
+ *
+ *  @param[in]  ranks    of the whole run
+ *  @param[out] message  on an error one line that names the limit and the nearest size that works
+ *  @return MG_OK, MG_ERR_USAGE when the grid is larger than MG_MAX_DIM a side
+ *  @ref problem statement in docs/algorithm.md, "Levels" */
+MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
+                                        char *message, int message_size);
+
+/** Memory layout of a patch of n[0] x n[1] x n[2] cells. */
+mg_shape_t mg_shape(const int32_t n[3], int ghosts);
+
+/** What a rank allocates for level l; exact for vectors and images.
+ *  @return MG_OK, MG_ERR_MEMORY (of the small lists used on the way) */
+MG_MUST_CHECK mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank,
+                                        mg_level_bytes_t *bytes);
+
+#endif

@@ -1,0 +1,122 @@
+#include "problem.h"
+#include "log.h"
+#include "ops.h"
+#include "transfer.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const double two_pi = 6.283185307179586476925286766559;
+
+/* Tables of fv2 and fv4: sin(2 pi x) for beta; sin^7(2 pi x) and its second derivative for f. */
+static void fill_tables(int32_t n, double *face, double *center, double *f, double *f_xx) {
+  const double h = 1.0 / n, w2 = two_pi * two_pi;
+  for (int32_t i = 0; i <= n; i++)
+    face[i] = sin(two_pi * (i * h));
+  for (int32_t i = 0; i < n; i++) {
+    const double s = sin(two_pi * ((i + 0.5) * h)), c = cos(two_pi * ((i + 0.5) * h));
+    const double s5 = s * s * s * s * s;
+    center[i] = s;
+    f[i] = s5 * s * s;
+    f_xx[i] = w2 * (42.0 * s5 * c * c - 7.0 * s5 * s * s);
+  }
+}
+
+static mg_status_t set_finest(mg_level_t *level) {
+  if (!level->comm) return MG_OK;
+  const int32_t n = level->store.view.dim;
+  double *memory = malloc(4 * ((size_t)n + 1) * sizeof *memory);
+  if (!memory) return mg_error(MG_ERR_MEMORY, "no memory for tables of %d doubles", n);
+  double *face = memory, *center = face + n + 1, *f = center + n, *f_xx = f + n;
+  fill_tables(n, face, center, f, f_xx);
+  const mg_tables_t tables = {face, center, f, f_xx};
+  const mg_status_t status = level->backend->set_problem(&level->store.view, &tables);
+  free(memory);
+  return status;
+}
+
+/* A periodic problem has a solution only for a right-hand side of mean zero. */
+static mg_status_t balance_rhs(mg_level_t *level) {
+  if (!level->store.view.periodic) return MG_OK;
+  double mean;
+  MG_TRY(mg_mean(level, MG_F, &mean));
+  return mg_shift(level, MG_F, MG_F, -mean);
+}
+
+static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
+  if (!level->comm) return MG_OK;
+  const mg_view_t *v = &level->store.view;
+  if (v->op == MG_OPERATOR_FV4) MG_TRY(level->backend->extend_faces(v));
+  MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
+                                      &level->lambda_max));
+  MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
+  return mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps);
+}
+
+static mg_status_t set_all(mg_hierarchy_t *h) {
+  MG_TRY(set_finest(&h->level[0]));
+  MG_TRY(balance_rhs(&h->level[0]));
+  for (int l = 0; l < h->n_levels; l++) {
+    MG_TRY(mg_halo_betas(h, l));
+    if (l + 1 < h->n_levels) MG_TRY(mg_restrict_betas(h, l));
+  }
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(set_diagonal(&h->params, &h->level[l]));
+  return MG_OK;
+}
+
+mg_status_t mg_problem_set(mg_hierarchy_t *h) {
+  return mg_comm_agree(mg_comm_world(), set_all(h));
+}
+
+mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
+  for (int fine = 0; fine < l; fine++)
+    MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
+  MG_TRY(mg_max_norm(&h->level[l], MG_F, -1, f_norm));
+  return mg_comm_max(mg_comm_world(), f_norm, 1);
+}
+
+static void chebyshev_steps(mg_step_t *step, int degree, double lambda_max) {
+  const double beta = lambda_max, alpha = 0.125 * beta;
+  const double theta = 0.5 * (beta + alpha), delta = 0.5 * (beta - alpha), sigma = theta / delta;
+  double rho = 1.0 / sigma;
+  step[0] = (mg_step_t){.kind = MG_STEP_CHEBYSHEV, .c1 = 0.0, .c2 = 1.0 / theta};
+  for (int s = 1; s < degree; s++) {
+    const double rho_next = 1.0 / (2.0 * sigma - rho);
+    step[s] =
+        (mg_step_t){.kind = MG_STEP_CHEBYSHEV, .c1 = rho_next * rho, .c2 = rho_next * 2.0 / delta};
+    rho = rho_next;
+  }
+}
+
+mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
+                              int *n_steps) {
+  static const int per_sweep[] = {[MG_SMOOTHER_GSRB] = 2,
+                                  [MG_SMOOTHER_JACOBI] = 1,
+                                  [MG_SMOOTHER_L1JACOBI] = 1,
+                                  [MG_SMOOTHER_SYMGS] = 4};
+  static const int colors[] = {0, 1, 1, 0}; /* forward, then backward */
+  const bool chebyshev = params->smoother == MG_SMOOTHER_CHEBYSHEV;
+  const int per = chebyshev ? params->degree : per_sweep[params->smoother];
+  mg_step_t *step = calloc((size_t)(params->smooths * per), sizeof *step);
+  *steps = step;
+  if (!step) return mg_error(MG_ERR_MEMORY, "no memory for a smoother of %d steps", per);
+  *n_steps = params->smooths * per;
+  for (int s = 0; s < params->smooths; s++, step += per) {
+    if (chebyshev) {
+      chebyshev_steps(step, per, lambda_max);
+      continue;
+    }
+    for (int n = 0; n < per; n++)
+      switch (params->smoother) {
+      case MG_SMOOTHER_JACOBI:
+        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 2.0 / 3.0};
+        break;
+      case MG_SMOOTHER_L1JACOBI:
+        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 1.0};
+        break;
+      default:
+        step[n] = (mg_step_t){.kind = MG_STEP_GSRB, .color = colors[n]};
+      }
+  }
+  return MG_OK;
+}

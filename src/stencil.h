@@ -1,0 +1,129 @@
+/* Every formula of one cell, once, for every processor.
+ *
+ * Compiled with contraction off; fma() stands where it is meant. So all backends, vectorized or
+ * not, fused or not, give the same bits. x points at the cell, js and ks step to the next row and
+ * plane. */
+#ifndef MG_STENCIL_H
+#define MG_STENCIL_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define MG_INLINE static __host__ __device__ __forceinline__
+#elif defined(__GNUC__)
+#define MG_INLINE static inline __attribute__((always_inline))
+#else
+#define MG_INLINE static inline
+#endif
+
+/** A x of the 7-point operators, fv2 and 7pt.
+ *
+ *      -b/h^2 [ beta_i(i+1)(x(i+1)-x) + beta_i(i)(x(i-1)-x) + the same in j, k ] + a x      */
+MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj, const double *bk,
+                            ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
+  const double c = x[0];
+  double s = bi[1] * (x[1] - c);
+  s = fma(bi[0], x[-1] - c, s);
+  s = fma(bj[js], x[js] - c, s);
+  s = fma(bj[0], x[-js] - c, s);
+  s = fma(bk[ks], x[ks] - c, s);
+  s = fma(bk[0], x[-ks] - c, s);
+  return fma(-b_h2, s, a * c);
+}
+
+/** 4th-order flux through the face below the cell in the direction of stride d. */
+MG_INLINE double mg_flux4_low(const double *x, const double *beta, ptrdiff_t d) {
+  return beta[0] * fma(15.0, x[-d] - x[0], x[d] - x[-2 * d]);
+}
+
+/** The same through the face above it. */
+MG_INLINE double mg_flux4_high(const double *x, const double *beta, ptrdiff_t d) {
+  return beta[d] * fma(15.0, x[d] - x[0], x[-d] - x[2 * d]);
+}
+
+/** Cross terms of the faces normal to d in the tangential direction t. */
+MG_INLINE double mg_cross4(const double *x, const double *beta, ptrdiff_t d, ptrdiff_t t,
+                           double s) {
+  s = fma(beta[t] - beta[-t], (x[t - d] - x[t]) - (x[-t - d] - x[-t]), s);
+  return fma(beta[d + t] - beta[d - t], (x[d + t] - x[t]) - (x[d - t] - x[-t]), s);
+}
+
+/** A x of fv4: faces at 1/12, tangential variation of beta at 1/48. Reads x on 25 points and the
+ *  betas one face out in both tangential directions.
+ *  @ref problem statement in docs/algorithm.md, "Operators" */
+MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *bj, const double *bk,
+                              ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
+  const double faces = ((mg_flux4_low(x, bi, 1) + mg_flux4_high(x, bi, 1)) +
+                        (mg_flux4_low(x, bj, js) + mg_flux4_high(x, bj, js))) +
+                       (mg_flux4_low(x, bk, ks) + mg_flux4_high(x, bk, ks));
+  double cross = mg_cross4(x, bi, 1, js, 0.0);
+  cross = mg_cross4(x, bi, 1, ks, cross);
+  cross = mg_cross4(x, bj, js, 1, cross);
+  cross = mg_cross4(x, bj, js, ks, cross);
+  cross = mg_cross4(x, bk, ks, 1, cross);
+  cross = mg_cross4(x, bk, ks, js, cross);
+  return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, faces), a * x[0]);
+}
+
+/** Gauss-Seidel or unweighted Jacobi update. */
+MG_INLINE double mg_relax(double x, double ax, double f, double dinv) {
+  return fma(dinv, f - ax, x);
+}
+
+/** Chebyshev or weighted Jacobi (c1 = 0, c2 = weight) update. */
+MG_INLINE double mg_polynomial(double x, double x_previous, double ax, double f, double dinv,
+                               double c1, double c2) {
+  return fma(c2 * dinv, f - ax, fma(c1, x - x_previous, x));
+}
+
+/** Mean of the 8 children, in a fixed order; `row` is the sum of a pair along i. */
+MG_INLINE double mg_mean8(double row00, double row10, double row01, double row11) {
+  return 0.125 * ((row00 + row10) + (row01 + row11));
+}
+
+/** Mean of the 4 fine faces of a coarse face; t1 and t2 step tangentially. */
+MG_INLINE double mg_mean4(const double *x, ptrdiff_t t1, ptrdiff_t t2) {
+  return 0.25 * ((x[0] + x[t1]) + (x[t2] + x[t1 + t2]));
+}
+
+/** Ghost values from the interior cells x1, x2, ... inward of a wall; homogeneous Dirichlet. */
+MG_INLINE double mg_wall1(double x1) {
+  return -x1;
+}
+MG_INLINE double mg_wall2(double x1, double x2) {
+  return fma(-2.5, x1, 0.5 * x2);
+}
+MG_INLINE double mg_wall4_first(double x1, double x2, double x3, double x4) {
+  return fma(-77.0, x1, fma(43.0, x2, fma(-17.0, x3, 3.0 * x4))) * (1.0 / 12.0);
+}
+MG_INLINE double mg_wall4_second(double x1, double x2, double x3, double x4) {
+  return fma(-505.0, x1, fma(335.0, x2, fma(-145.0, x3, 27.0 * x4))) * (1.0 / 12.0);
+}
+
+/** Face beta one layer outside the domain from tangential neighbours inside it. */
+MG_INLINE double mg_extend2(double b1, double b2) {
+  return fma(2.0, b1, -b2);
+}
+MG_INLINE double mg_extend3(double b1, double b2, double b3, double b4) {
+  return fma(4.0, b1, fma(-6.0, b2, fma(4.0, b3, -b4)));
+}
+MG_INLINE double mg_extend4(double b1, double b2, double b3, double b4, double b5) {
+  return fma(5.0, b1, fma(-10.0, b2, fma(10.0, b3, fma(-5.0, b4, b5))));
+}
+
+/** Interpolation along one direction: the child on side -1 or +1 of a coarse cell.
+ *  m2, m1, c, p1, p2 are the coarse cells at -2 .. +2. */
+MG_INLINE double mg_interpolate_p1(double m1, double c, double p1, int side) {
+  return fma(0.75, c, 0.25 * (side < 0 ? m1 : p1));
+}
+MG_INLINE double mg_interpolate_v2(double m1, double c, double p1, int side) {
+  return fma(side < 0 ? 0.125 : -0.125, m1 - p1, c);
+}
+MG_INLINE double mg_interpolate_v4(double m2, double m1, double c, double p1, double p2, int side) {
+  const double d = fma(22.0 / 128.0, m1 - p1, (-3.0 / 128.0) * (m2 - p2));
+  return side < 0 ? c + d : c - d;
+}
+
+#endif

@@ -1,0 +1,23 @@
+#include "timers.h"
+#include <time.h>
+
+const char *mg_time_name(mg_time_t time) {
+  static const char *const names[MG_N_TIMES] = {
+      [MG_TIME_SMOOTH] = "smooth",        [MG_TIME_RESIDUAL] = "residual",
+      [MG_TIME_RESTRICT] = "restriction", [MG_TIME_INTERPOLATE] = "interpolation",
+      [MG_TIME_HALO] = "halo exchange",   [MG_TIME_VECTOR] = "vector operations",
+      [MG_TIME_BOTTOM] = "bottom solve",
+  };
+  return names[time];
+}
+
+double mg_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void mg_timers_add(mg_timers_t *timers, mg_time_t time, double start) {
+  timers->seconds[time] += mg_now() - start;
+  timers->calls[time]++;
+}

@@ -1,0 +1,35 @@
+/* Seconds per level and operation. */
+#ifndef MG_TIMERS_H
+#define MG_TIMERS_H
+
+#include <stdint.h>
+
+/** What a level's time is spent on. Halo is message time wherever it occurs; the other entries do
+ *  not contain it. */
+typedef enum {
+  MG_TIME_SMOOTH,
+  MG_TIME_RESIDUAL, /**< with the norm or the restriction when fused */
+  MG_TIME_RESTRICT,
+  MG_TIME_INTERPOLATE, /**< with the filling of the coarse ghosts */
+  MG_TIME_HALO,
+  MG_TIME_VECTOR, /**< fill, axpby, norms, dot products */
+  MG_TIME_BOTTOM, /**< whole bottom solve, the entries above of that level included */
+  MG_N_TIMES
+} mg_time_t;
+
+/** Static name of an operation, as the breakdown prints it. */
+const char *mg_time_name(mg_time_t time);
+
+/** One level's account. */
+typedef struct {
+  double seconds[MG_N_TIMES];
+  int64_t calls[MG_N_TIMES];
+} mg_timers_t;
+
+/** Seconds on a monotonic clock. */
+double mg_now(void);
+
+/** Add the time since `start` and count a call. */
+void mg_timers_add(mg_timers_t *timers, mg_time_t time, double start);
+
+#endif

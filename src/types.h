@@ -1,0 +1,35 @@
+/* The vocabulary that every layer shares: what is solved and how. */
+#ifndef MG_TYPES_H
+#define MG_TYPES_H
+
+/** Discretization of -b div(beta grad u). */
+typedef enum {
+  MG_OPERATOR_FV2, /**< 7-point finite volume, volume-averaged data, 2nd order */
+  MG_OPERATOR_FV4, /**< 25-point finite volume, 4th order */
+  MG_OPERATOR_7PT  /**< 7-point cell-centred finite difference, point data, 2nd order */
+} mg_operator_t;
+
+/** a alpha u - b div(beta grad u) = f; alpha is 1 everywhere. */
+typedef enum {
+  MG_EQUATION_POISSON,  /**< a = 0, b = 1 */
+  MG_EQUATION_HELMHOLTZ /**< a = 1, b = 1 */
+} mg_equation_t;
+
+typedef enum { MG_BOUNDARY_DIRICHLET, MG_BOUNDARY_PERIODIC } mg_boundary_t;
+
+typedef enum {
+  MG_SMOOTHER_GSRB,      /**< red-black Gauss-Seidel */
+  MG_SMOOTHER_CHEBYSHEV, /**< Chebyshev polynomial in Dinv A */
+  MG_SMOOTHER_JACOBI,    /**< weighted Jacobi, weight 2/3 */
+  MG_SMOOTHER_L1JACOBI,  /**< Jacobi with the l1-scaled diagonal */
+  MG_SMOOTHER_SYMGS      /**< the colours of GSRB forward, then backward */
+} mg_smoother_t;
+
+typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
+
+typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
+
+/** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch. */
+typedef enum { MG_DEVICE_AUTO, MG_DEVICE_CPU, MG_DEVICE_GUARD } mg_device_t;
+
+#endif

@@ -1,0 +1,63 @@
+# shellcheck shell=sh disable=SC2154
+# Running on several ranks, for tests and scripts; to be sourced.
+#
+#   mpi_run N COMMAND...   run COMMAND on N ranks; where that is impossible and N > 1, exit 77 (skip)
+#   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks: exit 9 when it
+#                          complains; exit 77 (skip) where that is impossible
+#   have_mpi               true when more than one rank can be had
+#
+# Reads HPGMG_WITH_MPI (no: the program was built without MPI), MPIEXEC (the launcher) and
+# HPGMG_FV_VALGRIND (the program without AVX-512, empty without valgrind).
+
+# Open MPI 4 and its launcher in 5 (PRTE): root in a container, more ranks than cores, no ptrace
+# for shared-memory copies, and ranks that give way to each other while they wait.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
+export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism:-none}"
+export OMPI_MCA_mpi_yield_when_idle="${OMPI_MCA_mpi_yield_when_idle:-1}"
+
+# The launcher (MPIEXEC may carry options), empty when there is none.
+mpi_launcher() {
+  for mpi_candidate in "${MPIEXEC:-mpirun}" mpirun mpiexec; do
+    if command -v "${mpi_candidate%% *}" >/dev/null; then
+      echo "$mpi_candidate"
+      return 0
+    fi
+  done
+  return 0
+}
+
+have_mpi() {
+  test "${HPGMG_WITH_MPI:-yes}" = yes && test -n "$(mpi_launcher)"
+}
+
+mpi_run() {
+  mpi_ranks=$1
+  shift
+  if have_mpi; then
+    # shellcheck disable=SC2046 # options of the launcher are words of their own
+    $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null
+  elif test "$mpi_ranks" -eq 1; then
+    "$@" </dev/null
+  else
+    echo "skipped: $mpi_ranks ranks need MPI and mpirun" >&2
+    exit 77
+  fi
+}
+
+valgrind_run() {
+  valgrind_ranks=$1
+  shift
+  if test -z "${HPGMG_FV_VALGRIND:-}"; then
+    echo "skipped: valgrind is missing or of no use in this build" >&2
+    exit 77
+  fi
+  valgrind_open_mpi=/usr/share/openmpi/openmpi-valgrind.supp
+  test -f "$valgrind_open_mpi" || valgrind_open_mpi=$abs_top_srcdir/tests/valgrind.supp
+  mpi_run "$valgrind_ranks" valgrind --quiet --error-exitcode=9 --leak-check=full \
+    --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect \
+    --suppressions="$abs_top_srcdir/tests/valgrind.supp" --suppressions="$valgrind_open_mpi" \
+    "$HPGMG_FV_VALGRIND" "$@"
+}
