@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # several globs match, the first counts.
 layers='
   types       types.h status.[ch] vectors.h
-  log         log.[ch]
+  log         log.[ch] machine.[ch]
   sum         sum.[ch]
   comm        comm.h comm_*.c timers.[ch]
   params      params.[ch] params_*.[ch]
@@ -23,6 +23,7 @@ layers='
   transfer    transfer.[ch]
   solver      bottom.[ch] mg.[ch]
   problem     problem.[ch]
+  benchmark   benchmark.[ch] verify.[ch]
   io          io/*
   program     main.c
   bench       bench/*

@@ -49,6 +49,10 @@ MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
 
+/** Sum over the ranks of this host (those that share its memory), in place. Collective over the
+ *  world. */
+MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
+
 /** Exact sum over ranks, in place. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum);
 

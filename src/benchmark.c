@@ -1,0 +1,118 @@
+#include "benchmark.h"
+#include "log.h"
+#include "machine.h"
+#include "ops.h"
+#include "problem.h"
+#include "transfer.h"
+#include "verify.h"
+#include <math.h>
+
+/* True on all ranks as soon as one has caught a signal. */
+static mg_status_t check_interrupt(mg_result_t *result) {
+  double caught = mg_machine_signal() != 0;
+  MG_TRY(mg_comm_max(mg_comm_world(), &caught, 1));
+  result->interrupted = caught != 0.0;
+  return MG_OK;
+}
+
+/* One solve, timed on every rank from a common start; the slowest rank's time on all. */
+static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_size_result_t *size, double *seconds) {
+  MG_TRY(mg_comm_barrier(mg_comm_world()));
+  const double start = mg_now();
+  MG_TRY(mg_solve(h, s, size->f_norm, &size->history));
+  *seconds = mg_now() - start;
+  return mg_comm_max(mg_comm_world(), seconds, 1);
+}
+
+static void show_progress(const mg_params_t *p, const char *phase, int s, int done, int of,
+                          double left) {
+  static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
+  if (p->verify_only)
+    mg_progress("%s at %s", phase, names[s]);
+  else
+    mg_progress("%s at %s: solve %d of %d, %.0f s left", phase, names[s], done + 1, of, left);
+}
+
+static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double *estimate) {
+  const int n = h->params.verify_only ? 0 : h->params.warmup;
+  *estimate = 0.0;
+  for (int i = 0; i < n && !result->interrupted; i++) {
+    show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
+    MG_TRY(timed_solve(h, s, &result->size[s], estimate));
+    MG_TRY(check_interrupt(result));
+  }
+  return MG_OK;
+}
+
+/* Solve until both --min-solves and --min-time are met. Times are the same on all ranks, so all
+ * take the same decision. */
+static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, double estimate) {
+  const mg_params_t *p = &h->params;
+  mg_size_result_t *size = &result->size[s];
+  double total = 0.0;
+  for (;;) {
+    if (size->n_solves > 0) estimate = total / size->n_solves;
+    int of = p->min_solves;
+    if (estimate > 0.0 && p->min_time / estimate > of) of = (int)ceil(p->min_time / estimate);
+    show_progress(p, "timing", s, size->n_solves, of, estimate * (of - size->n_solves));
+    double seconds;
+    MG_TRY(timed_solve(h, s, size, &seconds));
+    size->seconds_min =
+        size->n_solves == 0 || seconds < size->seconds_min ? seconds : size->seconds_min;
+    total += seconds;
+    size->n_solves++;
+    size->seconds_mean = total / size->n_solves;
+    MG_TRY(check_interrupt(result));
+    if (result->interrupted) return MG_OK;
+    if (p->verify_only || (size->n_solves >= p->min_solves && total >= p->min_time)) return MG_OK;
+  }
+}
+
+static void forget_times(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    h->level[l].timers = (mg_timers_t){{0.0}, {0}};
+}
+
+static mg_status_t run_size(mg_hierarchy_t *h, int s, mg_result_t *result) {
+  mg_size_result_t *size = &result->size[s];
+  double estimate;
+  size->n = h->plan.level[s].layout.n;
+  MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
+  MG_TRY(warm_up(h, s, result, &estimate));
+  if (result->interrupted) return MG_OK;
+  /* The breakdown is of the timed solves of the finest grid. */
+  if (s == 0) forget_times(h);
+  MG_TRY(timed_solves(h, s, result, estimate));
+  result->n_sizes = s + 1;
+  return MG_OK;
+}
+
+/* Difference of this size's solution to the restricted solution of the size before. */
+static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
+  MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_SAVED, error));
+  return mg_comm_max(mg_comm_world(), error, 1);
+}
+
+mg_status_t mg_benchmark(mg_hierarchy_t *h, mg_result_t *result) {
+  double difference[MG_N_SIZES] = {NAN, NAN, NAN};
+  mg_timers_t kept[MG_MAX_LEVELS];
+  result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
+  result->error = result->order = NAN;
+  for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
+    MG_TRY(run_size(h, s, result));
+    if (s == 0)
+      for (int l = 0; l < h->n_levels; l++)
+        kept[l] = h->level[l].timers;
+    if (result->n_sizes <= s) break;
+    if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
+    if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_SAVED));
+  }
+  if (result->n_sizes > 0)
+    for (int l = 0; l < h->n_levels; l++)
+      h->level[l].timers = kept[l];
+  result->error = difference[1];
+  if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
+  mg_progress_clear();
+  mg_verify(&h->params, result);
+  return MG_OK;
+}

@@ -1,0 +1,37 @@
+/* The phases of a run: warm-up, timed solves at h, 2h and 4h, Richardson error and order. */
+#ifndef MG_BENCHMARK_H
+#define MG_BENCHMARK_H
+
+#include "mg.h"
+
+enum { MG_N_SIZES = 3 };
+
+/** One grid size of the run. */
+typedef struct {
+  int32_t n; /**< cells a side; h = 1/n */
+  double f_norm;
+  mg_history_t history;             /**< of the last solve; all are the same */
+  int n_solves;                     /**< timed ones; 0 with --verify-only */
+  double seconds_min, seconds_mean; /**< of one solve, the slowest rank's */
+} mg_size_result_t;
+
+/** What a run found out. */
+typedef struct {
+  int n_sizes; /**< that were solved: 3, fewer when interrupted or when there are fewer levels */
+  int n_sizes_planned;
+  mg_size_result_t size[MG_N_SIZES];
+  double error; /**< max |u_2h - R u_h|; NaN when not computed */
+  double order; /**< log2 of error(2h) / error(h); NaN when not computed */
+  double seconds_setup;
+  bool interrupted;
+  bool passed;
+  char why[256]; /**< the reason when not passed */
+} mg_result_t;
+
+/** Run all phases and judge them (verify.h). Collective over the world.
+ *
+ *  @param[in,out] result  seconds_setup is kept; everything else is filled, the same everywhere
+ *  @return MG_OK (passed or not), MG_ERR_DIVERGED, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, mg_result_t *result);
+
+#endif

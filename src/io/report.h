@@ -1,0 +1,58 @@
+/* Results, for people and for programs. Rank 0 writes; nothing here is collective. */
+#ifndef MG_REPORT_H
+#define MG_REPORT_H
+
+#include "benchmark.h"
+#include <stdio.h>
+
+/** Everything that a report may print; gathered beforehand. */
+typedef struct {
+  const mg_params_t *params;
+  const mg_plan_t *plan;
+  const mg_result_t *result;
+  int ranks, threads;
+  const char *host;
+  const char *command_line;
+  int64_t level_bytes[MG_MAX_LEVELS]; /**< over all ranks */
+  int64_t bytes_per_rank_max;
+  double lambda_max[MG_MAX_LEVELS];
+  /** seconds of one timed solve of the finest grid, and their spread over ranks */
+  double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
+      time_max[MG_MAX_LEVELS][MG_N_TIMES];
+} mg_report_t;
+
+/** --version: the program and what it was built with. */
+void mg_report_version(FILE *out);
+
+/** The head of the report: problem, machine, levels. Before the solves. */
+void mg_report_begin(FILE *out, const mg_report_t *report);
+
+/** The rest: residual histories, performance table, error, order, verification. */
+void mg_report_end(FILE *out, const mg_report_t *report);
+
+/** Bytes per rank and level of a run on `ranks` ranks, without allocating it.
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_report_dry_run(FILE *out, const mg_params_t *params,
+                                            const mg_plan_t *plan, int64_t ranks);
+
+/** Find out before the solve whether the result files can be written. Existing ones stay as they
+ *  are, missing ones are not created.
+ *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_USAGE (--json without jansson) */
+MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
+
+/** Write --json and --csv as far as they are asked for; a file is replaced as a whole or not at
+ *  all.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY; logged */
+MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
+
+/** The text of one file. */
+MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
+MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
+
+/** Cells of a size. */
+static inline double mg_size_dof(const mg_size_result_t *size) {
+  const double n = size->n;
+  return n * n * n;
+}
+
+#endif

@@ -1,0 +1,83 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "log.h"
+#include "report.h"
+
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#include <math.h>
+
+/* JSON has no NaN and no infinity. */
+static json_t *number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *problem(const mg_report_t *r) {
+  const mg_params_t *p = r->params;
+  const int n = r->plan->level[0].layout.n;
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i}", "operator", mg_operator_name(p->op),
+                   "equation", mg_equation_name(p->equation), "boundary",
+                   mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
+                   "cycle", mg_cycle_name(p->cycle), "dim", n, n, n, "levels", r->plan->n_levels);
+}
+
+static json_t *levels(const mg_report_t *r) {
+  json_t *list = json_array();
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &r->plan->level[l];
+    const int n = level->layout.n;
+    json_array_append_new(list, json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n, n, n,
+                                          "boxes", (json_int_t)mg_layout_n_boxes(&level->layout),
+                                          "box_dim", level->layout.box_dim, "ranks",
+                                          (json_int_t)level->layout.n_ranks, "backend",
+                                          mg_place_name(level->place), "bytes",
+                                          (json_int_t)r->level_bytes[l]));
+  }
+  return list;
+}
+
+static json_t *solves(const mg_report_t *r) {
+  json_t *list = json_array();
+  for (int s = 0; s < r->result->n_sizes; s++) {
+    const mg_size_result_t *size = &r->result->size[s];
+    const bool timed = !r->params->verify_only;
+    json_t *norms = json_array(), *rel = json_array();
+    for (int c = 0; c < size->history.n_cycles; c++) {
+      json_array_append_new(norms, number(size->history.norm[c]));
+      json_array_append_new(rel, number(size->history.rel[c]));
+    }
+    json_array_append_new(
+        list, json_pack("{s:f, s:I, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n, "dof",
+                        (json_int_t)mg_size_dof(size), "norms", norms, "rel", rel, "cycles",
+                        size->history.n_cycles, "solves", size->n_solves, "seconds_min",
+                        number(timed ? size->seconds_min : NAN), "seconds_mean",
+                        number(timed ? size->seconds_mean : NAN), "dof_per_s",
+                        number(timed ? mg_size_dof(size) / size->seconds_mean : NAN)));
+  }
+  return list;
+}
+
+mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
+  json_t *root = json_pack(
+      "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:s, s:s, s:{s:I}}",
+      "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r), "run", "ranks",
+      r->ranks, "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place), "host",
+      r->host, "command_line", r->command_line, "levels", levels(r), "solves", solves(r), "error",
+      number(r->result->error), "order", number(r->result->order), "verification",
+      r->result->passed ? "passed" : "failed", "reason", r->result->why, "memory",
+      "bytes_per_rank_max", (json_int_t)r->bytes_per_rank_max);
+  if (!root) return mg_error(MG_ERR_MEMORY, "the JSON report could not be built");
+  const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  json_decref(root);
+  fputc('\n', out);
+  return rc == 0 ? MG_OK : mg_error(MG_ERR_IO, "the JSON report could not be written");
+}
+#else
+mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
+  (void)out;
+  (void)r;
+  return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
+                                "configure --with-jansson)");
+}
+#endif

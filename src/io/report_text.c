@@ -1,0 +1,112 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "git_version.h"
+#include "report.h"
+#include <inttypes.h>
+#include <math.h>
+
+void mg_report_version(FILE *out) {
+  fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
+  fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
+  fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
+  fprintf(out, "inih      %s\njansson   %s\nHDF5      %s\n", MG_BUILD_INIH, MG_BUILD_JANSSON,
+          MG_BUILD_HDF5);
+}
+
+static void print_levels(FILE *out, const mg_report_t *r) {
+  fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &r->plan->level[l];
+    fprintf(out, "  %5d  %7d^3 %5d^3 %5d^3 %9" PRId64 "  %-5s %12.6f %7.3f GB\n", l,
+            level->layout.n, level->layout.boxes, level->layout.box_dim, level->layout.n_ranks,
+            mg_place_name(level->place), r->lambda_max[l], 1e-9 * (double)r->level_bytes[l]);
+  }
+}
+
+static double bytes_in_all(const mg_report_t *r) {
+  double bytes = 0.0;
+  for (int l = 0; l < r->plan->n_levels; l++)
+    bytes += (double)r->level_bytes[l];
+  return bytes;
+}
+
+void mg_report_begin(FILE *out, const mg_report_t *r) {
+  const mg_params_t *p = r->params;
+  const mg_layout_t *fine = &r->plan->level[0].layout;
+  const double cells = (double)fine->n * fine->n * fine->n;
+  fprintf(out, "%s: %s, %s, %s\n", PACKAGE_STRING, mg_operator_name(p->op),
+          mg_equation_name(p->equation), mg_boundary_name(p->boundary));
+  fprintf(out, "  grid      %d^3 = %.0f cells in %d^3 boxes of %d^3\n", fine->n, cells, fine->boxes,
+          fine->box_dim);
+  if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
+    fprintf(out,
+            "            (%" PRId64 " boxes were asked for, the largest cube of them is used)\n",
+            r->plan->boxes_asked);
+  fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
+  if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
+  fprintf(out, "%d before and after\n", p->smooths);
+  fprintf(out, "  cycle     %s", p->cycle == MG_CYCLE_F ? "F" : "V");
+  if (p->rtol > 0.0)
+    fprintf(out, ", then V until max|f-Au| < %g max|f|, at most %d", p->rtol, p->max_cycles);
+  fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
+  fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
+          r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
+  fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all\n",
+          1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells);
+  print_levels(out, r);
+  fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
+  fflush(out);
+}
+
+static void print_histories(FILE *out, const mg_result_t *result) {
+  fprintf(out, "\n  residual after each cycle\n");
+  for (int s = 0; s < result->n_sizes; s++) {
+    const mg_size_result_t *size = &result->size[s];
+    for (int c = 0; c < size->history.n_cycles; c++)
+      fprintf(out, "  %7d^3  cycle %2d  max|f-Au| %.15e  relative %.15e\n", size->n, c + 1,
+              size->history.norm[c], size->history.rel[c]);
+  }
+}
+
+static void print_breakdown(FILE *out, const mg_report_t *r) {
+  fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)\n");
+  fprintf(out, "  level       grid  operation               min         mean          max\n");
+  for (int l = 0; l < r->plan->n_levels; l++)
+    for (int t = 0; t < MG_N_TIMES; t++) {
+      if (r->time_max[l][t] == 0.0) continue;
+      fprintf(out, "  %5d  %7d^3  %-17s %12.3e %12.3e %12.3e\n", l, r->plan->level[l].layout.n,
+              mg_time_name((mg_time_t)t), r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]);
+    }
+}
+
+static void print_performance(FILE *out, const mg_result_t *result, bool timed) {
+  static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
+  fprintf(out,
+          "\n        h =            DOF   solves  seconds (min)  seconds (mean)        DOF/s\n");
+  for (int s = 0; s < result->n_sizes; s++) {
+    const mg_size_result_t *size = &result->size[s];
+    const double dof = mg_size_dof(size);
+    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n, dof, size->n_solves);
+    if (timed)
+      fprintf(out, " %14.6f %15.6f %12.4e\n", size->seconds_min, size->seconds_mean,
+              dof / size->seconds_mean);
+    else
+      fprintf(out, "              -               -            -\n");
+  }
+}
+
+void mg_report_end(FILE *out, const mg_report_t *r) {
+  const mg_result_t *result = r->result;
+  print_histories(out, result);
+  if (r->params->levels_breakdown && result->n_sizes > 0) print_breakdown(out, r);
+  print_performance(out, result, !r->params->verify_only);
+  fprintf(out, "\n");
+  if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
+  if (!isnan(result->order)) fprintf(out, "order %.3f\n", result->order);
+  if (result->passed)
+    fprintf(out, "VERIFICATION: PASSED\n");
+  else
+    fprintf(out, "VERIFICATION: FAILED (%s)\n", result->why);
+  fflush(out);
+}

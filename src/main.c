@@ -1,0 +1,198 @@
+/* hpgmg-fv: params -> plan -> levels -> problem -> warm up -> solve -> verify -> report. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "benchmark.h"
+#include "comm.h"
+#include "io/report.h"
+#include "log.h"
+#include "machine.h"
+#include "problem.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Rank 0 reads the command line and the deck; all ranks get what it understood. */
+static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_action_t *action) {
+  struct {
+    mg_params_t params;
+    mg_action_t action;
+    mg_status_t status;
+  } *read = calloc(1, sizeof *read);
+  if (!read) return mg_error(MG_ERR_MEMORY, "no memory for the parameters");
+  char message[2048];
+  if (mg_comm_rank(mg_comm_world()) == 0) {
+    read->status =
+        mg_params_parse(argc, argv, &read->params, &read->action, message, (int)sizeof message);
+    if (read->status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
+  }
+  mg_status_t status = mg_comm_broadcast(mg_comm_world(), read, sizeof *read);
+  if (status == MG_OK) status = read->status;
+  *params = read->params;
+  *action = read->action;
+  free(read);
+  return status;
+}
+
+static void join_words(int argc, char **argv, char *line, size_t size) {
+  line[0] = '\0';
+  for (int i = 0; i < argc; i++) {
+    if (i > 0) strncat(line, " ", size - strlen(line) - 1);
+    strncat(line, argv[i], size - strlen(line) - 1);
+  }
+}
+
+/* Rank 0 alone prints. */
+static bool speaks(void) {
+  return mg_comm_rank(mg_comm_world()) == 0;
+}
+
+/* What the plan needs on this rank's host against what is free there. */
+static mg_status_t check_memory(const mg_params_t *params, const mg_plan_t *plan) {
+  double need = 0.0;
+  mg_status_t status = MG_OK;
+  for (int l = 0; l < plan->n_levels && status == MG_OK; l++) {
+    mg_level_bytes_t bytes;
+    status = mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes);
+    need += (double)(bytes.vectors + bytes.images + bytes.buffers);
+  }
+  MG_TRY(mg_comm_agree(mg_comm_world(), status));
+  MG_TRY(mg_comm_sum_on_host(&need, 1));
+  /* The worst host decides, and rank 0 says so for all. */
+  double worst[2] = {need / (double)mg_machine_free_bytes(), need};
+  MG_TRY(mg_comm_max(mg_comm_world(), worst, 2));
+  if (worst[0] <= 1.0) return MG_OK;
+  if (speaks()) {
+    const double fit = params->log2_box_dim;
+    (void)fit;
+    (void)mg_error(MG_ERR_MEMORY,
+                   "this size needs %.3f GB on a host that has %.3f GB free; --dry-run shows what "
+                   "smaller LOG2_BOX_DIM and BOXES_PER_RANK need",
+                   1e-9 * worst[1], 1e-9 * worst[1] / worst[0]);
+  }
+  return MG_ERR_MEMORY;
+}
+
+/* Sizes over ranks, for the report. */
+static mg_status_t gather_sizes(const mg_hierarchy_t *h, mg_report_t *report) {
+  double bytes[MG_MAX_LEVELS], all = 0.0, lambda[MG_MAX_LEVELS];
+  for (int l = 0; l < h->n_levels; l++) {
+    bytes[l] = (double)mg_level_bytes(&h->level[l]);
+    lambda[l] = h->level[l].lambda_max;
+    all += bytes[l];
+  }
+  MG_TRY(mg_comm_sum(mg_comm_world(), bytes, h->n_levels));
+  MG_TRY(mg_comm_max(mg_comm_world(), lambda, h->n_levels));
+  MG_TRY(mg_comm_max(mg_comm_world(), &all, 1));
+  report->bytes_per_rank_max = (int64_t)all;
+  for (int l = 0; l < h->n_levels; l++) {
+    report->level_bytes[l] = (int64_t)bytes[l];
+    report->lambda_max[l] = lambda[l];
+  }
+  return MG_OK;
+}
+
+/* Seconds per solve, level and operation over ranks. */
+static mg_status_t gather_times(const mg_hierarchy_t *h, mg_report_t *report) {
+  const int n_solves = report->result->size[0].n_solves;
+  const double per_solve = n_solves > 0 ? 1.0 / n_solves : 0.0;
+  for (int l = 0; l < h->n_levels; l++) {
+    double *min = report->time_min[l], *mean = report->time_mean[l], *max = report->time_max[l];
+    for (int t = 0; t < MG_N_TIMES; t++)
+      min[t] = mean[t] = max[t] = per_solve * h->level[l].timers.seconds[t];
+    MG_TRY(mg_comm_min(mg_comm_world(), min, MG_N_TIMES));
+    MG_TRY(mg_comm_sum(mg_comm_world(), mean, MG_N_TIMES));
+    MG_TRY(mg_comm_max(mg_comm_world(), max, MG_N_TIMES));
+    for (int t = 0; t < MG_N_TIMES; t++)
+      mean[t] /= mg_comm_size(mg_comm_world());
+  }
+  return MG_OK;
+}
+
+static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *report) {
+  const bool prints = speaks() && h->params.verbosity >= 0;
+  const double start = mg_now();
+  MG_TRY(mg_problem_set(h));
+  result->seconds_setup = mg_now() - start;
+  MG_TRY(gather_sizes(h, report));
+  if (prints) mg_report_begin(stdout, report);
+  MG_TRY(mg_benchmark(h, result));
+  MG_TRY(gather_times(h, report));
+  if (prints) mg_report_end(stdout, report);
+  mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
+  MG_TRY(mg_comm_agree(mg_comm_world(), status));
+  return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
+}
+
+static mg_status_t run(const mg_params_t *params, const char *command_line) {
+  const int ranks = mg_comm_size(mg_comm_world());
+  const int64_t plan_ranks = params->ranks > 0 ? params->ranks : ranks;
+  char message[1024];
+  mg_plan_t plan;
+  mg_status_t status = mg_plan_build(params, plan_ranks, &plan, message, (int)sizeof message);
+  if (status != MG_OK) {
+    if (speaks()) (void)mg_error(status, "%s", message);
+    return status;
+  }
+  if (params->dry_run)
+    return mg_comm_agree(mg_comm_world(),
+                         speaks() ? mg_report_dry_run(stdout, params, &plan, plan_ranks) : MG_OK);
+  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
+  MG_TRY(check_memory(params, &plan));
+
+  mg_result_t *result = calloc(1, sizeof *result);
+  mg_report_t *report = calloc(1, sizeof *report);
+  mg_hierarchy_t *h = NULL;
+  status = result && report ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for results");
+  status = mg_comm_agree(mg_comm_world(), status);
+  if (status == MG_OK) {
+    *report = (mg_report_t){.params = params,
+                            .plan = &plan,
+                            .result = result,
+                            .ranks = ranks,
+                            .threads = mg_machine_threads(),
+                            .host = mg_comm_host(),
+                            .command_line = command_line};
+    status = mg_hierarchy_create(params, &plan, &h);
+  }
+  if (status == MG_OK) status = solve(h, result, report);
+  mg_hierarchy_free(h);
+  free(result);
+  free(report);
+  return status;
+}
+
+static mg_status_t act(const mg_params_t *params, mg_action_t action, const char *command_line) {
+  if (action == MG_ACTION_RUN && !params->print_config) return run(params, command_line);
+  if (!speaks()) return MG_OK;
+  if (action == MG_ACTION_HELP)
+    mg_params_help(stdout);
+  else if (action == MG_ACTION_VERSION)
+    mg_report_version(stdout);
+  else
+    mg_params_print(stdout, params);
+  return MG_OK;
+}
+
+int main(int argc, char **argv) {
+  char command_line[4096];
+  join_words(argc, argv, command_line, sizeof command_line);
+  mg_status_t status = mg_comm_init(&argc, &argv);
+  if (status != MG_OK) return mg_status_exit_code(status);
+  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
+  mg_log_setup(rank, ranks, MG_LOG_NORMAL);
+
+  mg_params_t *params = calloc(1, sizeof *params);
+  if (!params) mg_comm_abort(mg_status_exit_code(MG_ERR_MEMORY));
+  mg_action_t action = MG_ACTION_RUN;
+  status = read_params(argc, argv, params, &action);
+  if (status == MG_OK) {
+    mg_log_setup(rank, ranks, (mg_log_level_t)params->verbosity);
+    mg_machine_catch_signals();
+    status = act(params, action, command_line);
+  }
+  free(params);
+  /* One rank's failed message or device leaves the others waiting: end them too. */
+  if (status >= MG_ERR_DEVICE) mg_comm_abort(mg_status_exit_code(status));
+  mg_comm_finalize();
+  return mg_status_exit_code(status);
+}
