@@ -9,15 +9,17 @@ static void number(FILE *out, double value, const char *after) {
 /* One line a size; the keys are those of the JSON report, run-wide values repeated. */
 mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
-  fprintf(out, "operator,equation,boundary,smoother,cycle,n,ranks,threads,h,dof,cycles,norm,rel,"
-               "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max\n");
+  fprintf(out,
+          "operator,equation,boundary,smoother,cycle,n,levels,ranks,threads,h,dof,cycles,norm,rel,"
+          "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max\n");
   for (int s = 0; s < r->result->n_sizes; s++) {
     const mg_size_result_t *size = &r->result->size[s];
     const mg_history_t *hist = &size->history;
     const bool timed = !p->verify_only;
-    fprintf(out, "%s,%s,%s,%s,%s,%d,%d,%d,", mg_operator_name(p->op), mg_equation_name(p->equation),
-            mg_boundary_name(p->boundary), mg_smoother_name(p->smoother), mg_cycle_name(p->cycle),
-            size->n, r->ranks, r->threads);
+    fprintf(out, "%s,%s,%s,%s,%s,%d,%d,%d,%d,", mg_operator_name(p->op),
+            mg_equation_name(p->equation), mg_boundary_name(p->boundary),
+            mg_smoother_name(p->smoother), mg_cycle_name(p->cycle), size->n, r->plan->n_levels - s,
+            r->ranks, r->threads);
     number(out, 1.0 / size->n, ",");
     fprintf(out, "%.0f,%d,", mg_size_dof(size), hist->n_cycles);
     number(out, hist->norm[hist->n_cycles - 1], ",");

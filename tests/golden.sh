@@ -1,0 +1,37 @@
+# golden_norms: every norm, error and order of the original benchmark (golden.csv) comes out:
+# norms within 1e-9 of their size, the error within 1e-8, the order to 3 decimals, the number of
+# levels exactly. Those bounds are the spread of compilers and decompositions over the original.
+# GOLDEN_MAX_GRID leaves larger grids out (default 128).
+set -eu
+. "$abs_top_srcdir/tests/run_mpi.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+rows=0
+# shellcheck disable=SC2034 # columns that only document the row
+while IFS=, read -r op smoother equation boundary ranks log2 boxes grid levels rest; do
+  test "$op" != operator || continue
+  test "$grid" -le "${GOLDEN_MAX_GRID:-128}" || continue
+  mpi_run "$ranks" "$HPGMG_FV" "$log2" "$boxes" --operator="$op" --smoother="$smoother" \
+    --equation="$equation" --boundary="$boundary" --verify-only --quiet --csv="$dir/out.csv"
+  awk -F, -v want="$levels,$rest" -v name="$op $smoother $equation $boundary $grid" '
+    function near(got, wanted, relative, absolute, what,   d) {
+      d = got - wanted; d = d < 0 ? -d : d
+      if (d > relative * wanted + absolute) {
+        printf "%s: %s is %s, golden %s\n", name, what, got, wanted; bad = 1
+      }
+    }
+    BEGIN { split(want, g, ",") }
+    NR > 1 {
+      s = NR - 2
+      near($7, g[1] - s, 0, 0, "levels")
+      near($13, g[2 + 2 * s], 1e-9, 1e-12, "norm of size " s)
+      near($14, g[3 + 2 * s], 1e-9, 1e-12, "relative norm of size " s)
+      near($18, g[8], 1e-8, 0, "error")
+      near($19, g[9], 0, 0.0005001, "order")
+    }
+    END { if (NR != 4) { print name ": " NR - 1 " sizes instead of 3"; bad = 1 }; exit bad }' \
+    "$dir/out.csv"
+  rows=$((rows + 1))
+done <"$abs_top_srcdir/tests/golden.csv"
+echo "$rows rows of golden.csv reproduced"
+test "$rows" -ge 10
