@@ -29,13 +29,12 @@ static void copy_rows(const mg_copy_t *c, side_t src, side_t dst, int k) {
 
 mg_status_t mg_cpu_copy(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
                         double *buffer, const mg_copy_t *list, int n) {
-  const int threads = mg_cpu_threads(src_view->cells > dst_view->cells ? src_view : dst_view);
   for (int l = 0; l < n; l++) {
     const mg_copy_t *c = &list[l];
     double *dense = buffer ? buffer + c->buffer : NULL;
     const side_t from = side_of(src_view, src, c->src_patch, c->src_lo, c->n, dense);
     const side_t to = side_of(dst_view, dst, c->dst_patch, c->dst_lo, c->n, dense);
-#pragma omp parallel for num_threads(threads) if (threads > 1 && c->n[2] > 16)
+#pragma omp parallel for num_threads(mg_cpu_threads(src_view)) if (c->n[2] > 16)
     for (int k = 0; k < c->n[2]; k++)
       copy_rows(c, from, to, k);
   }

@@ -5,11 +5,10 @@
 
 /* Three planes of one vector's strip stay in a core's second-level cache beside the streams. */
 static const int64_t strip_bytes = 170 * 1024;
-/* Below this many cells starting the threads costs more than they save. */
-static const int64_t serial_cells = 8192;
-
 int mg_cpu_threads(const mg_view_t *v) {
 #ifdef _OPENMP
+  /* Below this many cells starting the threads costs more than they save. */
+  const int64_t serial_cells = 8192;
   return v->cells < serial_cells ? 1 : omp_get_max_threads();
 #else
   (void)v;
