@@ -110,11 +110,21 @@ static mg_status_t smoother(mg_level_t *level, progress_t *progress) {
   return MG_OK;
 }
 
+/* A periodic Poisson matrix is singular: rounding leaves the right-hand side a mean of its own
+ * size when everything else cancels, and a Krylov method divides by what A makes of it. */
+static mg_status_t remove_mean_of_f(mg_level_t *level) {
+  double mean;
+  if (!level->store.view.periodic || level->store.view.a != 0.0) return MG_OK;
+  MG_TRY(mg_mean(level, MG_F, &mean));
+  return mg_shift(level, MG_F, MG_F, -mean);
+}
+
 mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method) {
   if (!level->comm) return MG_OK;
   const double start = mg_now();
   progress_t progress = {0.0, false};
   MG_TRY(mg_fill(level, MG_U, 0.0));
+  MG_TRY(remove_mean_of_f(level));
   MG_TRY(mg_max_norm(level, MG_F, -1, &progress.norm0));
   if (progress.norm0 != 0.0) {
     if (method == MG_BOTTOM_BICGSTAB)
