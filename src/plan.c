@@ -72,7 +72,7 @@ static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t 
                          int64_t agglomerate_below) {
   const int64_t cells = (int64_t)coarse->n * coarse->n * coarse->n;
   int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
-  ranks = min64(ranks, cells / agglomerate_below);
+  if (agglomerate_below > 0) ranks = min64(ranks, cells / agglomerate_below);
   return ranks > 1 ? ranks : 1;
 }
 

@@ -1,0 +1,36 @@
+/* Agglomeration: a coarse level keeps only as many ranks as have --agglomerate-below cells each,
+ * and with 0 only what the number of its boxes and the level rule demand. */
+#include "plan.h"
+#include "test.h"
+
+typedef struct {
+  int64_t below;
+  int64_t ranks[7]; /* of 64^3, 32^3, 16^3, 8^3, 4^3, 2^3, 1^3 */
+} case_t;
+
+/* 8 ranks with a box of 32^3 each; from 8^3 on there is one box. */
+static const case_t cases[] = {
+    {0, {8, 8, 8, 1, 1, 1, 1}},            /* never gathers before the boxes do */
+    {1, {8, 8, 8, 1, 1, 1, 1}},            /* a cell is enough */
+    {512, {8, 8, 8, 1, 1, 1, 1}},          /* 16^3 cells are exactly 8 x 512 */
+    {513, {8, 8, 7, 1, 1, 1, 1}},          /* one more and a rank must go */
+    {4096, {8, 8, 1, 1, 1, 1, 1}},         /* the default */
+    {1000000000000, {8, 1, 1, 1, 1, 1, 1}} /* everything but the finest level on one rank */
+};
+
+int main(void) {
+  static mg_params_t params;
+  static mg_plan_t plan;
+  char message[1024];
+  mg_params_defaults(&params);
+  params.log2_box_dim = 5;
+  params.boxes_per_rank = 1;
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    params.agglomerate_below = cases[c].below;
+    CHECK_INT(mg_plan_build(&params, 8, &plan, message, (int)sizeof message), MG_OK);
+    CHECK_INT(plan.n_levels, 7);
+    for (int l = 0; l < plan.n_levels; l++)
+      CHECK_INT(plan.level[l].layout.n_ranks, cases[c].ranks[l]);
+  }
+  return TEST_RESULT();
+}
