@@ -77,12 +77,22 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   double estimate;
   size->n = h->plan.level[s].layout.n;
+  size->seconds_min = size->seconds_mean = NAN;
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown is of the timed solves of the finest grid. */
   if (s == 0) forget_times(h);
-  MG_TRY(timed_solves(h, s, result, estimate));
+  const mg_status_t status = timed_solves(h, s, result, estimate);
+  if (status == MG_OK) result->n_sizes = s + 1;
+  return status;
+}
+
+/* A diverged solve is a result too: its history is reported and no further size is tried. */
+static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, mg_result_t *result) {
+  const mg_status_t status = run_size(h, s, result);
+  if (status != MG_ERR_DIVERGED) return status;
+  result->diverged = true;
   result->n_sizes = s + 1;
   return MG_OK;
 }
@@ -99,11 +109,11 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, mg_result_t *result) {
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
   result->error = result->order = NAN;
   for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
-    MG_TRY(run_size(h, s, result));
+    MG_TRY(run_size_or_stop(h, s, result));
     if (s == 0)
       for (int l = 0; l < h->n_levels; l++)
         kept[l] = h->level[l].timers;
-    if (result->n_sizes <= s) break;
+    if (result->n_sizes <= s || result->diverged) break;
     if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
     if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_SAVED));
   }

@@ -12,7 +12,7 @@ typedef struct {
   double f_norm;
   mg_history_t history;             /**< of the last solve; all are the same */
   int n_solves;                     /**< timed ones; 0 with --verify-only */
-  double seconds_min, seconds_mean; /**< of one solve, the slowest rank's */
+  double seconds_min, seconds_mean; /**< of one solve, the slowest rank's; NaN without any */
 } mg_size_result_t;
 
 /** What a run found out. */
@@ -24,14 +24,16 @@ typedef struct {
   double order; /**< log2 of error(2h) / error(h); NaN when not computed */
   double seconds_setup;
   bool interrupted;
+  bool diverged; /**< the last size's solve did; its history tells where */
   bool passed;
-  char why[256]; /**< the reason when not passed */
+  char why[256];  /**< the reason when not passed */
+  char note[128]; /**< what was not judged, "" for nothing */
 } mg_result_t;
 
 /** Run all phases and judge them (verify.h). Collective over the world.
  *
  *  @param[in,out] result  seconds_setup is kept; everything else is filled, the same everywhere
- *  @return MG_OK (passed or not), MG_ERR_DIVERGED, MG_ERR_COMM, MG_ERR_DEVICE */
+ *  @return MG_OK (passed, failed, interrupted or diverged), MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, mg_result_t *result);
 
 #endif

@@ -58,8 +58,10 @@ static mg_status_t remove_mean(mg_level_t *level) {
 }
 
 /* The coarsest level whose solution is not finite is where it began. */
-static mg_status_t report_divergence(mg_hierarchy_t *h, int top, int cycle, double norm,
-                                     double f_norm) {
+static mg_status_t report_divergence(mg_hierarchy_t *h, int top, double f_norm,
+                                     mg_history_t *history) {
+  const int cycle = history->n_cycles;
+  const double norm = history->norm[cycle - 1];
   int culprit = top;
   for (int l = h->n_levels - 1; l > top; l--) {
     double u;
@@ -69,6 +71,7 @@ static mg_status_t report_divergence(mg_hierarchy_t *h, int top, int cycle, doub
     culprit = l;
     break;
   }
+  history->diverged_level = culprit;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_DIVERGED;
   return mg_error(MG_ERR_DIVERGED,
                   "the solution diverged on level %d (%d^3 cells) in cycle %d: residual %g, "
@@ -92,7 +95,7 @@ static mg_status_t assess(mg_hierarchy_t *h, int top, double f_norm, mg_history_
    * norm is far from any transient. */
   const double before = n > 0 ? history->norm[n - 1] : f_norm;
   if (isfinite(norm) && norm <= 10.0 * (before > f_norm ? before : f_norm)) return MG_OK;
-  return report_divergence(h, top, n + 1, norm, f_norm);
+  return report_divergence(h, top, f_norm, history);
 }
 
 mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
@@ -100,6 +103,7 @@ mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *hi
   const int most = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
   history->n_cycles = 0;
   history->reached = false;
+  history->diverged_level = -1;
   for (int cycle = 0; cycle < most && !history->reached; cycle++) {
     if (cycle == 0 && h->params.cycle == MG_CYCLE_F) {
       MG_TRY(f_cycle(h, top));

@@ -12,6 +12,7 @@ typedef struct {
   double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
   double rel[MG_MAX_CYCLES];  /**< the same over max |f| */
   bool reached;               /**< rel below --rtol, or none asked for */
+  int diverged_level;         /**< where the last cycle went astray, -1 if it did not */
 } mg_history_t;
 
 /** Solve A MG_U = MG_F on level `top` with the coarser levels' help.

@@ -4,7 +4,14 @@
 
 #include "benchmark.h"
 
-/** Judge a run: set result->passed and, when it is false, result->why. Not collective. */
+/** Judge a run: set result->passed and, when it is false, result->why. Not collective.
+ *
+ *  Every norm finite, --rtol reached, and residual, error and order within bounds that hold for the
+ *  operator and grid at hand (derived in verify.c). After a single V-cycle only the residual. */
 void mg_verify(const mg_params_t *params, mg_result_t *result);
+
+/** The error max |u_2h - R u_h| that a solved problem on n cells a side is expected to have, up to
+ *  a factor between 1/2 and 2 (an upper bound alone below n = 64). n is even. */
+double mg_verify_expected_error(const mg_params_t *params, int n);
 
 #endif

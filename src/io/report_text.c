@@ -88,7 +88,7 @@ static void print_performance(FILE *out, const mg_result_t *result, bool timed) 
     const mg_size_result_t *size = &result->size[s];
     const double dof = mg_size_dof(size);
     fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n, dof, size->n_solves);
-    if (timed)
+    if (timed && size->n_solves > 0)
       fprintf(out, " %14.6f %15.6f %12.4e\n", size->seconds_min, size->seconds_mean,
               dof / size->seconds_mean);
     else
@@ -104,6 +104,7 @@ void mg_report_end(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
   if (!isnan(result->order)) fprintf(out, "order %.3f\n", result->order);
+  if (result->note[0]) fprintf(out, "note  %s\n", result->note);
   if (result->passed)
     fprintf(out, "VERIFICATION: PASSED\n");
   else
