@@ -1,0 +1,76 @@
+# docs_true: what README.md, CONTRIBUTING.md and docs/*.md name is there. Relative links resolve,
+# with their anchors; options are known to hpgmg-fv, to configure or to a script of scripts/; files
+# in backticks that lie in a folder of the source tree exist.
+set -eu
+top=$abs_top_srcdir
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+bad=0
+complain() {
+  echo "$*"
+  bad=$((bad + 1))
+}
+
+documents='README.md CONTRIBUTING.md CHANGELOG.md'
+for path in "$top"/docs/*.md; do
+  documents="$documents docs/${path##*/}"
+done
+
+# What can be asked for: one --option a line. Scripts name theirs in the comment at their head.
+{
+  "$HPGMG_FV" --help
+  "$top/configure" --help
+  sed -s -n '2,/^set /p' "$top"/scripts/*.sh
+  sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
+} | grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' | sort -u >"$dir/options"
+
+# Headings of a document as the anchors that GitHub makes of them.
+anchors() {
+  sed -n '/^```/,/^```/d; s/^##* *//p' "$1" | tr '[:upper:]' '[:lower:]' |
+    sed 's/[^a-z0-9 _-]//g; s/ /-/g'
+}
+
+n_links=0 n_options=0 n_paths=0
+for document in $documents; do
+  folder=$(dirname "$top/$document")
+
+  # [text](target) outside of code; a title behind the target is cut off.
+  sed '/^ *```/,/^ *```/d' "$top/$document" | grep -oE '\]\([^)]*\)' |
+    sed 's/^](//; s/)$//; s/ .*//' >"$dir/links" || true
+  while IFS= read -r link; do
+    case $link in http://* | https://* | mailto:*) continue ;; esac
+    n_links=$((n_links + 1))
+    file=${link%%#*} anchor=
+    case $link in *'#'*) anchor=${link#*#} ;; esac
+    target=$folder/$file
+    test -n "$file" || target=$top/$document
+    if test ! -e "$target"; then
+      complain "$document: the link $link leads nowhere"
+    elif test -n "$anchor" && ! anchors "$target" | grep -qxF -- "$anchor"; then
+      complain "$document: $link: there is no such heading"
+    fi
+  done <"$dir/links"
+
+  grep -oE -- '(^|[^a-zA-Z0-9_-])--[a-zA-Z][a-zA-Z0-9-]*' "$top/$document" |
+    sed 's/^[^-]//' | sort -u >"$dir/named" || true
+  while IFS= read -r option; do
+    n_options=$((n_options + 1))
+    grep -qxF -- "$option" "$dir/options" || complain "$document: nothing knows the option $option"
+  done <"$dir/named"
+
+  # `src/...` and so on; {a,b}, * and [ch] are patterns of which one file must match.
+  grep -oE '`(\.ci|docs|inputs|m4|scripts|src|tests)/[][A-Za-z0-9_./*{},-]*`' "$top/$document" | tr -d '`' |
+    sort -u >"$dir/paths" || true
+  while IFS= read -r path; do
+    n_paths=$((n_paths + 1))
+    found=no
+    for match in $(cd "$top" && eval "printf '%s\n' $path"); do
+      if test -e "$top/$match"; then found=yes; fi
+    done
+    test $found = yes || complain "$document: there is no $path"
+  done <"$dir/paths"
+done
+
+echo "$n_links links, $n_options options, $n_paths paths in $(echo "$documents" | wc -w) documents"
+test "$n_links" -ge 5 && test "$n_options" -ge 20 && test "$n_paths" -ge 20
+test "$bad" -eq 0
