@@ -50,6 +50,21 @@ static mg_status_t check_size(mg_parser_t *parser) {
                                     : "LOG2_BOX_DIM and BOXES_PER_RANK are");
 }
 
+/* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
+ * the deck had been silent. Flags and numbers only, which all have a default. */
+static mg_status_t forget_overruled(mg_parser_t *parser) {
+  char why[512];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (parser->source[i] != MG_FROM_DECK || mg_option_applies(option, parser->params)) continue;
+    if (parser->source[option->decided_by] != MG_FROM_COMMAND_LINE) continue;
+    if (!mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "default of %s: %s", option->name, why);
+    parser->source[i] = MG_FROM_DEFAULT;
+  }
+  return MG_OK;
+}
+
 /* Options that have no meaning beside the others: they would be ignored without a word. */
 static mg_status_t check_conditions(mg_parser_t *parser) {
   char label[256];
@@ -63,8 +78,10 @@ static mg_status_t check_conditions(mg_parser_t *parser) {
   return MG_OK;
 }
 
-/* Give the official values; whoever asked for others can't have an official run. */
+/* Give the official values; whoever asked for others can't have an official run, but --official on
+ * the command line wins over the deck. */
 static mg_status_t apply_official(mg_parser_t *parser) {
+  const bool wins = parser->source[MG_OPT_OFFICIAL] == MG_FROM_COMMAND_LINE;
   char asked[64], official[64], label[256], why[512];
   if (!parser->params->official) return MG_OK;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
@@ -75,6 +92,7 @@ static mg_status_t apply_official(mg_parser_t *parser) {
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "official value of %s: %s", option->name, why);
     mg_option_format(option, parser->params, official, (int)sizeof official);
     if (parser->source[i] == MG_FROM_DEFAULT || strcmp(asked, official) == 0) continue;
+    if (wins && parser->source[i] == MG_FROM_DECK) continue;
     return mg_parser_fail(
         parser, MG_ERR_USAGE, "%s is %s, but --official means %s; drop one of the two",
         mg_parser_label(parser, option, label, (int)sizeof label), asked, official);
@@ -99,6 +117,7 @@ static mg_status_t check_files(mg_parser_t *parser) {
 
 mg_status_t mg_parser_finish(mg_parser_t *parser) {
   MG_TRY(check_size(parser));
+  MG_TRY(forget_overruled(parser));
   mg_params_settle(parser->params, parser->source);
   MG_TRY(check_conditions(parser));
   MG_TRY(apply_official(parser));

@@ -35,7 +35,9 @@ static bool without_dry_run(const mg_params_t *p) {
 #define ANYWHERE      .where = MG_IN_DECK | MG_AS_OPTION
 #define SIZE          .where = MG_IN_DECK | MG_AS_ARGUMENT
 #define OPTION_ONLY   .where = MG_AS_OPTION
-#define TIMED         .applies = with_timing, .condition = "only without --verify-only"
+#define TIMED                                                                                      \
+  .applies = with_timing, .condition = "only without --verify-only",                               \
+  .decided_by = MG_OPT_VERIFY_ONLY
 
 /* clang-format off */
 const mg_option_t mg_options[MG_N_OPTIONS] = {
@@ -78,6 +80,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "degree", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(degree), .min = 1, .max = 50, .value = "6", .note = "6 (7pt 4)",
     .applies = with_chebyshev, .condition = "only with --smoother=chebyshev",
+    .decided_by = MG_OPT_SMOOTHER,
     .help = "Degree of the Chebyshev polynomial."},
   [MG_OPT_BOTTOM] = {
     .name = "bottom", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(bottom),
@@ -94,7 +97,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_MAX_CYCLES] = {
     .name = "max-cycles", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(max_cycles), .min = 1, .max = 1000, .value = "1", .note = "20",
-    .applies = with_rtol, .condition = "only with --rtol",
+    .applies = with_rtol, .condition = "only with --rtol", .decided_by = MG_OPT_RTOL,
     .help = "The most cycles of a solve, the first included."},
   [MG_OPT_COARSEST] = {
     .name = "coarsest", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
@@ -146,7 +149,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_RANKS] = {
     .name = "ranks", .metavar = "N", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN, OPTION_ONLY,
     FIELD(ranks), .min = 1, .max = 1e9, .note = "as started",
-    .applies = with_dry_run, .condition = "only with --dry-run",
+    .applies = with_dry_run, .condition = "only with --dry-run", .decided_by = MG_OPT_DRY_RUN,
     .help = "Plan for N ranks."},
   [MG_OPT_LEVELS_BREAKDOWN] = {
     .name = "levels-breakdown", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, ANYWHERE,
@@ -162,6 +165,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,
     FIELD(print_config), .value = "no",
     .applies = without_dry_run, .condition = "only without --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
     .help = "Print a deck that reproduces this run, and stop."},
   [MG_OPT_QUIET] = {
     .name = "quiet", .letter = 'q', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,

@@ -82,8 +82,9 @@ typedef struct {
   const char *note;         /**< default in words where it depends on other options */
   const char *official;     /**< the value that --official gives, NULL where it does not */
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
-  const char *condition; /**< in words: "only with --X"; set when `applies` is */
-  const char *help;      /**< one or more sentences without limits and default */
+  const char *condition;     /**< in words: "only with --X"; set when `applies` is */
+  mg_option_id_t decided_by; /**< the X of the condition */
+  const char *help;          /**< one or more sentences without limits and default */
 } mg_option_t;
 
 extern const mg_option_t mg_options[MG_N_OPTIONS];

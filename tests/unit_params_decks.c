@@ -136,6 +136,40 @@ static void test_deck_files(void) {
   CHECK_CONTAINS(message, "Is a directory");
 }
 
+/* The command line wins also where it takes the meaning from what the deck says: the result is
+ * that of the command line alone. */
+static void test_command_line_wins(void) {
+  static const struct {
+    const char *deck, *line;
+  } cases[] = {
+      {"warmup = 3\nmin-solves = 4\nmin-time = 5\n", "--verify-only"},
+      {"official = yes\nwarmup = 10\n", "--verify-only"},
+      {"smoother = chebyshev\ndegree = 11\n", "--smoother=jacobi"},
+      {"operator = 7pt\nsmoother = chebyshev\ndegree = 11\n", "--smoother=gsrb --operator=fv2"},
+      {"warmup = 3\nmin-time = 5\n", "--official"},
+  };
+  char path[] = "unit_params_XXXXXX", line[256];
+  const int descriptor = mkstemp(path);
+  CHECK(descriptor >= 0);
+  if (descriptor < 0) return;
+  close(descriptor);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    if (!file) return;
+    fprintf(file, "log2-box-dim = 5\nboxes-per-rank = 8\n%s", cases[i].deck);
+    fclose(file);
+    snprintf(line, sizeof line, "5 8 %s", cases[i].line);
+    expect_ok(line);
+    const mg_params_t wanted = params;
+    snprintf(line, sizeof line, "--input=%s %s", path, cases[i].line);
+    expect_ok(line);
+    memset(params.input, 0, sizeof params.input);
+    CHECK(memcmp(&params, &wanted, sizeof params) == 0);
+  }
+  remove(path);
+}
+
 /* --print-config reproduces every byte of the parameters but its own flag and the deck's name. */
 static void test_round_trip(void) {
   static const char *const lines[] = {
@@ -189,6 +223,7 @@ int main(void) {
     test_bad_decks();
     test_long_lines();
     test_deck_files();
+    test_command_line_wins();
     test_round_trip();
     test_values_unfit_for_decks();
   }
