@@ -1,0 +1,256 @@
+#include "fixture.h"
+#include "log.h"
+#include "problem.h"
+#include "random.h"
+#include <stdlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+const fixture_backend_t fixture_backends[] = {
+    {"cpu", "--device=cpu"},
+    {"guard", "--device=guard"},
+    {"guard and cpu", "--device=guard --cpu-below=4096"},
+    {NULL, NULL},
+};
+
+void fixture_must(mg_status_t status, const char *file, int line, const char *what) {
+  if (status == MG_OK) return;
+  fprintf(stderr, "%s:%d: %s: %s\n", file, line, what, mg_status_name(status));
+  mg_comm_abort(1);
+}
+
+void fixture_begin(int *argc, char ***argv) {
+  MUST(mg_comm_init(argc, argv));
+  mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
+}
+
+void fixture_finalize(void) {
+  mg_comm_finalize();
+}
+
+bool fixture_threads(int n) {
+#ifdef _OPENMP
+  omp_set_num_threads(n);
+  return true;
+#else
+  return n == 1;
+#endif
+}
+
+mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                               const char *options) {
+  enum { MOST_WORDS = 32 };
+  char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
+  const int ranks = mg_comm_size(mg_comm_world());
+  const char *more = getenv("FIXTURE_OPTIONS");
+  snprintf(line, sizeof line, "test %d %d %s %s %s", log2_box_dim,
+           (boxes * boxes * boxes + ranks - 1) / ranks, backend->options, options,
+           more ? more : "");
+  int argc = 0;
+  for (char *word = strtok(line, " "); word && argc < MOST_WORDS; word = strtok(NULL, " "))
+    argv[argc++] = word;
+
+  static mg_params_t params;
+  static mg_plan_t plan;
+  mg_action_t action;
+  mg_hierarchy_t *h = NULL;
+  mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
+  if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
+  if (status != MG_OK) fprintf(stderr, "%s\n", message);
+  MUST(status);
+  MUST(plan.level[0].layout.boxes == boxes ? MG_OK : MG_ERR_SHAPE);
+  MUST(mg_hierarchy_create(&params, &plan, &h));
+  MUST(mg_problem_set(h));
+  return h;
+}
+
+double *field_new(int n) {
+  double *x = calloc((size_t)n * (size_t)n * (size_t)n, sizeof *x);
+  MUST(x ? MG_OK : MG_ERR_MEMORY);
+  return x;
+}
+
+static size_t cells_of(int n) {
+  return (size_t)n * (size_t)n * (size_t)n;
+}
+
+void field_random(double *x, int n, uint64_t seed) {
+  random_t r = {seed};
+  for (size_t c = 0; c < cells_of(n); c++)
+    x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
+}
+
+void field_integers(double *x, int n, uint64_t seed, int range) {
+  random_t r = {seed};
+  for (size_t c = 0; c < cells_of(n); c++)
+    x[c] = (double)random_int(&r, -range, range);
+}
+
+void field_product(double *x, int n, const double *fi, const double *fj, const double *fk) {
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++)
+        *x++ = fi[i] * fj[j] * fk[k];
+}
+
+/* The dense position of a patch's row. */
+static size_t row_at(const mg_view_t *v, const mg_patch_t *p, int j, int k) {
+  const size_t n = (size_t)v->dim;
+  return (size_t)p->lo[0] + n * ((size_t)(p->lo[1] + j) + n * (size_t)(p->lo[2] + k));
+}
+
+/* Cells and rim of a patch to or from a buffer that host and backend share. */
+typedef struct {
+  const mg_level_t *level;
+  mg_copy_t copy;
+  double *buffer;
+  size_t doubles;
+  int vec;
+} window_t;
+
+static window_t window_open(const mg_level_t *level, int patch, int vec, int rim) {
+  const mg_patch_t *p = &level->store.view.patch[patch];
+  window_t w = {.level = level, .vec = vec, .doubles = 1};
+  w.copy = (mg_copy_t){.src_patch = patch, .dst_patch = patch};
+  for (int d = 0; d < 3; d++) {
+    w.copy.src_lo[d] = w.copy.dst_lo[d] = -rim;
+    w.copy.n[d] = p->n[d] + 2 * rim;
+    w.doubles *= (size_t)w.copy.n[d];
+  }
+  void *memory;
+  MUST(level->backend->alloc(w.doubles * sizeof(double), MG_SPACE_SHARED, &memory));
+  w.buffer = memory;
+  return w;
+}
+
+static void window_move(const window_t *w) {
+  const mg_view_t *v = &w->level->store.view;
+  MUST(w->level->backend->copy(v, w->vec, v, w->vec, w->buffer, &w->copy, 1));
+}
+
+static void window_close(window_t *w) {
+  w->level->backend->release(w->buffer, w->doubles * sizeof(double), MG_SPACE_SHARED);
+}
+
+double *patch_get(const mg_level_t *level, int patch, int vec, int rim) {
+  window_t w = window_open(level, patch, vec, rim);
+  double *x = malloc(w.doubles * sizeof *x);
+  MUST(x ? MG_OK : MG_ERR_MEMORY);
+  w.copy.dst_patch = -1;
+  window_move(&w);
+  memcpy(x, w.buffer, w.doubles * sizeof *x);
+  window_close(&w);
+  return x;
+}
+
+void patch_put(const mg_level_t *level, int patch, int vec, int rim, const double *x) {
+  window_t w = window_open(level, patch, vec, rim);
+  w.copy.src_patch = -1;
+  memcpy(w.buffer, x, w.doubles * sizeof *x);
+  window_move(&w);
+  window_close(&w);
+}
+
+void field_put(const mg_level_t *level, int vec, const double *x) {
+  const mg_view_t *v = &level->store.view;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    const size_t row = (size_t)p->n[0];
+    double *cells = malloc(row * (size_t)p->n[1] * (size_t)p->n[2] * sizeof *cells), *to = cells;
+    MUST(cells ? MG_OK : MG_ERR_MEMORY);
+    for (int k = 0; k < p->n[2]; k++)
+      for (int j = 0; j < p->n[1]; j++, to += row)
+        memcpy(to, x + row_at(v, p, j, k), row * sizeof *to);
+    patch_put(level, q, vec, 0, cells);
+    free(cells);
+  }
+}
+
+void field_get(const mg_level_t *level, int vec, double *x) {
+  const mg_view_t *v = &level->store.view;
+  memset(x, 0, cells_of(v->dim) * sizeof *x);
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    double *cells = patch_get(level, q, vec, 0), *from = cells;
+    for (int k = 0; k < p->n[2]; k++)
+      for (int j = 0; j < p->n[1]; j++, from += p->n[0])
+        memcpy(x + row_at(v, p, j, k), from, (size_t)p->n[0] * sizeof *x);
+    free(cells);
+  }
+  /* Every cell has one owner; the others add zero, which changes nothing but the sign of -0. */
+  if (mg_comm_size(mg_comm_world()) > 1)
+    MUST(mg_comm_sum(mg_comm_world(), x, v->dim * v->dim * v->dim));
+}
+
+uint64_t field_hash(const double *x, int n) {
+  uint64_t hash = 0;
+  for (size_t c = 0; c < cells_of(n); c++) {
+    const double value = x[c] + 0.0;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    random_t r = {hash ^ bits};
+    hash = random_bits(&r);
+  }
+  return hash;
+}
+
+double field_norm(const double *x, int n) {
+  double norm = 0.0;
+  for (size_t c = 0; c < cells_of(n); c++)
+    norm = worst_of(norm, fabs(x[c]));
+  return norm;
+}
+
+double field_distance(const double *x, const double *y, int n) {
+  double norm = 0.0;
+  for (size_t c = 0; c < cells_of(n); c++)
+    norm = worst_of(norm, fabs(x[c] - y[c]));
+  return norm;
+}
+
+double field_dot(const double *x, const double *y, int n) {
+  long double sum = 0.0L;
+  for (size_t c = 0; c < cells_of(n); c++)
+    sum += (long double)x[c] * y[c];
+  return (double)sum;
+}
+
+static char current_case[256];
+
+bool fixture_explain(double got, double want) {
+  fprintf(stderr, "  %s\n  got  %.17g\n  want %.17g\n", current_case, got, want);
+  return false;
+}
+
+/* The words of a list in turn. */
+static const char *next_word(const char *list, char word[32]) {
+  int used = 0;
+  return sscanf(list, " %31s%n", word, &used) == 1 ? list + used : NULL;
+}
+
+static void each_grid(const fixture_grid_t *grids, const char *options,
+                      void (*test)(mg_hierarchy_t *h)) {
+  const char *only = getenv("FIXTURE_BACKEND");
+  for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++)
+    for (const fixture_grid_t *grid = grids; grid->boxes > 0; grid++) {
+      if (only && strcmp(only, backend->name) != 0) continue;
+      snprintf(current_case, sizeof current_case, "%s: %d boxes a side, of 2^%d: %s", backend->name,
+               grid->boxes, grid->log2_box_dim, options);
+      mg_hierarchy_t *h = fixture_create(backend, grid->log2_box_dim, grid->boxes, options);
+      test(h);
+      mg_hierarchy_free(h);
+    }
+}
+
+void fixture_each(const fixture_grid_t *grids, const char *operators, const char *boundaries,
+                  const char *equations, void (*test)(mg_hierarchy_t *h)) {
+  char op[32], boundary[32], equation[32], options[192];
+  for (const char *o = operators; (o = next_word(o, op)) != NULL;)
+    for (const char *b = boundaries; (b = next_word(b, boundary)) != NULL;)
+      for (const char *e = equations; (e = next_word(e, equation)) != NULL;) {
+        snprintf(options, sizeof options, "--operator=%s --boundary=%s --equation=%s", op, boundary,
+                 equation);
+        each_grid(grids, options, test);
+      }
+}
