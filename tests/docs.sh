@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2016,SC2154
 # docs_true: what README.md, CONTRIBUTING.md and docs/*.md name is there. Relative links resolve,
 # with their anchors; options are known to hpgmg-fv, to configure or to a script of scripts/; files
 # in backticks that lie in a folder of the source tree exist.
