@@ -112,7 +112,7 @@ mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_s
         step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 2.0 / 3.0};
         break;
       case MG_SMOOTHER_L1JACOBI:
-        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 1.0};
+        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 1.0, .l1 = true};
         break;
       default:
         step[n] = (mg_step_t){.kind = MG_STEP_GSRB, .color = colors[n]};

@@ -33,6 +33,29 @@ MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj,
   return fma(-b_h2, s, a * c);
 }
 
+/** What each face's beta counts in the diagonal of a 7-point row: 1 beside a cell, more at a wall,
+ *  where the ghost's formula falls back on the cell itself. */
+typedef struct {
+  double low[3], high[3];
+} mg_face_weights_t;
+
+/** The count at a wall of a formula's order: 1 - (its weight of x1). */
+MG_INLINE double mg_wall_weight(int order) {
+  return order == 1 ? 2.0 : 3.5;
+}
+
+/** Diagonal of A of the 7-point operators. */
+MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double *bk, ptrdiff_t js,
+                               ptrdiff_t ks, mg_face_weights_t w, double a, double b_h2) {
+  double s = w.low[0] * bi[0];
+  s = s + w.high[0] * bi[1];
+  s = s + w.low[1] * bj[0];
+  s = s + w.high[1] * bj[js];
+  s = s + w.low[2] * bk[0];
+  s = s + w.high[2] * bk[ks];
+  return fma(b_h2, s, a);
+}
+
 /** 4th-order flux through the face below the cell in the direction of stride d. */
 MG_INLINE double mg_flux4_low(const double *x, const double *beta, ptrdiff_t d) {
   return beta[0] * fma(15.0, x[-d] - x[0], x[d] - x[-2 * d]);

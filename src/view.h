@@ -48,6 +48,7 @@ typedef struct {
   enum { MG_STEP_GSRB, MG_STEP_CHEBYSHEV, MG_STEP_JACOBI } kind;
   int color;     /**< GSRB: cells with (i+j+k+color) even, global indices */
   double c1, c2; /**< x' = x + c1 (x - x_previous) + c2 Dinv (f - A x) */
+  bool l1;       /**< Dinv is that of the l1-scaled diagonal, not of the diagonal of A */
 } mg_step_t;
 
 #endif

@@ -3,6 +3,7 @@
 #define MG_CPU_H
 
 #include "backend.h"
+#include "stencil.h"
 
 /** Work on rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);
@@ -68,6 +69,18 @@ mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, doubl
 mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y);
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+
+/** The weights of a cell's faces in the diagonal; `at` is patch-local, -1 for no cell's index. */
+static inline mg_face_weights_t mg_cpu_face_weights(const mg_patch_t *p, int order,
+                                                    const int at[3]) {
+  const double wall = mg_wall_weight(order);
+  mg_face_weights_t w = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+  for (int d = 0; d < 3; d++) {
+    if (p->wall[d][0] && at[d] == 0) w.low[d] = wall;
+    if (p->wall[d][1] && at[d] == p->n[d] - 1) w.high[d] = wall;
+  }
+  return w;
+}
 
 /** A cell's address. */
 static inline double *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, int64_t k) {

@@ -12,31 +12,22 @@ typedef struct {
   double diagonal, off;
 } row_sums_t;
 
-/* beta of one face of a 7-point row: what it adds when its neighbour is a cell, or a wall. */
-static void add_face(row_sums_t *s, double beta, bool wall, int order) {
-  if (!wall) {
-    s->diagonal += beta;
-    s->off += beta;
-  } else if (order == 1) {
-    s->diagonal += 2.0 * beta;
-  } else {
-    s->diagonal += 3.5 * beta;
-    s->off +=
-        0.5 * beta; /* the second cell inward has the first one's colour or is its neighbour */
-  }
-}
-
+/* One row of a 7-point operator. The quadratic wall formula reaches the second cell inward, whose
+ * colour is that of the first or which is its neighbour: its half counts off the diagonal. */
 static row_sums_t sums_7(const mg_view_t *v, const mg_patch_t *p, int order, const int at[3]) {
-  const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
-  row_sums_t s = {0.0, 0.0};
+  const double *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
+               *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
+               *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
+  const mg_face_weights_t w = mg_cpu_face_weights(p, order, at);
+  const double low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
+  const double at_wall = order == 1 ? 0.0 : 0.5;
+  double off = 0.0;
   for (int d = 0; d < 3; d++) {
-    const double *beta = mg_cell(p, MG_BETA_I + d, at[0], at[1], at[2]);
-    add_face(&s, beta[0], p->wall[d][0] && at[d] == 0, order);
-    add_face(&s, beta[stride[d]], p->wall[d][1] && at[d] == p->n[d] - 1, order);
+    off += low[d] * (w.low[d] == 1.0 ? 1.0 : at_wall);
+    off += high[d] * (w.high[d] == 1.0 ? 1.0 : at_wall);
   }
-  s.diagonal = fma(v->b_h2, s.diagonal, v->a);
-  s.off *= v->b_h2;
-  return s;
+  return (row_sums_t){mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, v->a, v->b_h2),
+                      off * v->b_h2};
 }
 
 /* Weights of one fv4 row by distance, in units of -b/h^2: along the axes, and on the 4 edges of

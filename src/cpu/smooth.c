@@ -1,14 +1,18 @@
 /* One step of a smoother.
  *
- * Bytes per cell, one pass: GSRB of the 7-point operators 56 (x read and written in place, f, Dinv
- * and three betas read), Chebyshev 64 (the previous iterate is read where the next is written),
- * Jacobi 56. The walls' ghosts are filled strip by strip just before they are read. */
+ * Bytes per cell, one pass of the 7-point operators: GSRB 48 (x read and written in place, f and
+ * three betas read), Jacobi 48, Chebyshev 56 (the previous iterate is read where the next is
+ * written). The diagonal is summed from the betas that are there anyway: read from memory it makes
+ * a pass a fifth longer, read from the cache a fifth shorter, so the level's size decides. fv4's
+ * takes more than a load to compute and is read, 8 bytes more. The walls' ghosts are filled strip
+ * by strip just before they are read. */
 #include "cpu.h"
 #include "stencil.h"
 
 typedef struct {
-  int src, dst;
+  int src, dst, order;
   const mg_step_t *step;
+  const struct rows *rows;
 } job_t;
 
 /* A row's pointers, all at its first cell. */
@@ -17,10 +21,13 @@ typedef struct {
   double *src, *dst;
   ptrdiff_t js, ks;
   int n;
+  mg_face_weights_t weights; /* of the faces of all cells but the first and the last, */
+  double first, last;        /* and of the first one's low, the last one's high face */
 } row_t;
 
 static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
+  const double wall = mg_wall_weight(job->order);
   return (row_t){.f = p->vec[MG_F] + at,
                  .dinv = p->vec[MG_DINV] + at,
                  .bi = p->vec[MG_BETA_I] + at,
@@ -30,76 +37,125 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .dst = p->vec[job->dst] + at,
                  .js = p->jstride,
                  .ks = p->kstride,
-                 .n = p->n[0]};
+                 .n = p->n[0],
+                 .weights = mg_cpu_face_weights(p, job->order, (const int[3]){-1, j, k}),
+                 .first = p->wall[0][0] ? wall : 1.0,
+                 .last = p->wall[0][1] ? wall : 1.0};
 }
 
-/* In place: a cell of one colour reads only the other colour, so no iteration depends on another,
- * and the store is masked so that the other colour is not even rewritten. */
-static void gsrb_7(const mg_view_t *v, row_t r, int phase) {
-  const double a = v->a, b_h2 = v->b_h2, *f = r.f, *dinv = r.dinv;
-  double *x = r.src;
-#pragma omp simd
-  for (int i = 0; i < r.n; i++) {
-    const double ax = mg_apply_7(x + i, r.bi + i, r.bj + i, r.bk + i, r.js, r.ks, a, b_h2);
-    const double relaxed = mg_relax(x[i], ax, f[i], dinv[i]);
-    if (((i ^ phase) & 1) == 0) x[i] = relaxed;
+/* What a row's loop calls for cell i: A x, and 1 / diagonal from the betas. */
+static inline double apply_7(const mg_view_t *v, const row_t *r, int i) {
+  return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
+}
+
+static inline double apply_fv4(const mg_view_t *v, const row_t *r, int i) {
+  return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
+}
+
+static inline double dinv_7(const mg_view_t *v, const row_t *r, int i) {
+  mg_face_weights_t w = r->weights;
+  w.low[0] = i == 0 ? r->first : 1.0;
+  w.high[0] = i == r->n - 1 ? r->last : 1.0;
+  return 1.0 / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, w, v->a, v->b_h2);
+}
+
+/* In place: a cell of one colour reads only the other colour, so no iteration depends on another.
+ * The new values wait in a buffer all the same: a load that overlaps a store just made stalls
+ * until that store has reached the cache, which takes half of the time of a loop in place. */
+enum { CHUNK = 512 };
+#define GSRB_ROW(name, dinv_i)                                                                     \
+  static void name(const mg_view_t *view, row_t row, int phase) {                                  \
+    const mg_view_t v = *view;                                                                     \
+    const row_t r = row;                                                                           \
+    double buffer[CHUNK];                                                                          \
+    for (int start = 0; start < r.n; start += CHUNK) {                                             \
+      const int end = start + CHUNK < r.n ? start + CHUNK : r.n;                                   \
+      _Pragma("omp simd") for (int i = start; i < end; i++) {                                      \
+        const double x = r.src[i];                                                                 \
+        const double relaxed = mg_relax(x, apply_7(&v, &r, i), r.f[i], dinv_i);                    \
+        buffer[i - start] = ((i ^ phase) & 1) == 0 ? relaxed : x;                                  \
+      }                                                                                            \
+      _Pragma("omp simd") for (int i = start; i < end; i++) r.src[i] = buffer[i - start];          \
+    }                                                                                              \
   }
-}
+GSRB_ROW(gsrb_7, dinv_7(&v, &r, i))
+GSRB_ROW(gsrb_7_stored, r.dinv[i])
+#undef GSRB_ROW
 
-static void gsrb_fv4(const mg_view_t *v, row_t r, int phase) {
-  const double a = v->a, b_h2 = v->b_h2;
+static void gsrb_fv4(const mg_view_t *view, row_t row, int phase) {
+  const mg_view_t v = *view;
+  const row_t r = row;
 #pragma omp simd
   for (int i = 0; i < r.n; i++) {
-    const double ax = mg_apply_fv4(r.src + i, r.bi + i, r.bj + i, r.bk + i, r.js, r.ks, a, b_h2);
-    const double relaxed = mg_relax(r.src[i], ax, r.f[i], r.dinv[i]);
+    const double relaxed = mg_relax(r.src[i], apply_fv4(&v, &r, i), r.f[i], r.dinv[i]);
     r.dst[i] = ((i ^ phase) & 1) == 0 ? relaxed : r.src[i];
   }
 }
 
 /* The previous iterate is read only when c1 asks for it: the first step finds anything there. */
-#define POLYNOMIAL_ROW(name, apply, previous)                                                      \
-  static void name(const mg_view_t *v, row_t r, double c1, double c2) {                            \
-    const double a = v->a, b_h2 = v->b_h2;                                                         \
-    _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
-      const double ax = apply(r.src + i, r.bi + i, r.bj + i, r.bk + i, r.js, r.ks, a, b_h2);       \
-      r.dst[i] = mg_polynomial(r.src[i], previous, ax, r.f[i], r.dinv[i], c1, c2);                 \
-    }                                                                                              \
+#define POLYNOMIAL_ROW(name, apply, previous, dinv_i)                                              \
+  static void name(const mg_view_t *view, row_t row, double c1, double c2) {                       \
+    const mg_view_t v = *view;                                                                     \
+    const row_t r = row;                                                                           \
+    _Pragma("omp simd") for (int i = 0; i < r.n; i++) r.dst[i] =                                   \
+        mg_polynomial(r.src[i], previous, apply(&v, &r, i), r.f[i], dinv_i, c1, c2);               \
   }
-POLYNOMIAL_ROW(chebyshev_7, mg_apply_7, r.dst[i])
-POLYNOMIAL_ROW(chebyshev_fv4, mg_apply_fv4, r.dst[i])
-POLYNOMIAL_ROW(jacobi_7, mg_apply_7, r.src[i])
-POLYNOMIAL_ROW(jacobi_fv4, mg_apply_fv4, r.src[i])
+POLYNOMIAL_ROW(chebyshev_7, apply_7, r.dst[i], dinv_7(&v, &r, i))
+POLYNOMIAL_ROW(chebyshev_7_stored, apply_7, r.dst[i], r.dinv[i])
+POLYNOMIAL_ROW(chebyshev_fv4, apply_fv4, r.dst[i], r.dinv[i])
+POLYNOMIAL_ROW(jacobi_7, apply_7, r.src[i], dinv_7(&v, &r, i))
+POLYNOMIAL_ROW(jacobi_7_stored, apply_7, r.src[i], r.dinv[i])
+POLYNOMIAL_ROW(jacobi_fv4, apply_fv4, r.src[i], r.dinv[i])
 #undef POLYNOMIAL_ROW
 
-static void smooth_row(const mg_view_t *v, const mg_patch_t *p, const job_t *job, int j, int k) {
+/* Rows of the three kinds of step; the job chose among the variants of the operator. */
+typedef struct rows {
+  void (*gsrb)(const mg_view_t *v, row_t row, int phase);
+  void (*chebyshev)(const mg_view_t *v, row_t row, double c1, double c2);
+  void (*jacobi)(const mg_view_t *v, row_t row, double c1, double c2);
+} rows_t;
+
+static const rows_t rows_fv4 = {gsrb_fv4, chebyshev_fv4, jacobi_fv4},
+                    rows_7 = {gsrb_7, chebyshev_7, jacobi_7},
+                    rows_7_stored = {gsrb_7_stored, chebyshev_7_stored, jacobi_7_stored};
+
+/* What is in the cache is loaded faster than divided. */
+static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
+  const int64_t cells_in_cache = 1 << 17;
+  if (v->op == MG_OPERATOR_FV4) return &rows_fv4;
+  return step->l1 || v->cells < cells_in_cache ? &rows_7_stored : &rows_7;
+}
+
+static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job, int j, int k) {
   const mg_step_t *step = job->step;
   const row_t row = row_at(p, job, j, k);
-  const bool fv4 = v->op == MG_OPERATOR_FV4;
-  if (step->kind == MG_STEP_GSRB) {
-    const int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ step->color) & 1;
-    fv4 ? gsrb_fv4(v, row, phase) : gsrb_7(v, row, phase);
-  } else if (step->kind == MG_STEP_JACOBI || step->c1 == 0.0) {
-    fv4 ? jacobi_fv4(v, row, 0.0, step->c2) : jacobi_7(v, row, 0.0, step->c2);
-  } else {
-    fv4 ? chebyshev_fv4(v, row, step->c1, step->c2) : chebyshev_7(v, row, step->c1, step->c2);
-  }
+  if (step->kind == MG_STEP_GSRB)
+    job->rows->gsrb(v, row, (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ step->color) & 1);
+  else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0)
+    job->rows->chebyshev(v, row, step->c1, step->c2);
+  else
+    job->rows->jacobi(v, row, 0.0, step->c2);
 }
 
 static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const int order = mg_cpu_operator_order(v);
   double *x = p->vec[job->src];
   /* In place, the walls' ghosts come from values before the step: all of a row's before it. */
   if (v->op != MG_OPERATOR_FV4) mg_cpu_wall_rows(v, p, x, k, j0, j1);
   for (int j = j0; j < j1; j++) {
-    if (v->op != MG_OPERATOR_FV4) mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, order);
-    smooth_row(v, p, job, j, k);
+    if (v->op != MG_OPERATOR_FV4)
+      mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, job->order);
+    smooth_row(p, v, job, j, k);
   }
 }
 
 mg_status_t mg_cpu_smooth(const mg_view_t *v, int src, int dst, const mg_step_t *step) {
-  job_t job = {.src = src, .dst = dst, .step = step};
+  job_t job = {.src = src,
+               .dst = dst,
+               .order = mg_cpu_operator_order(v),
+               .step = step,
+               .rows = choose_rows(v, step)};
   mg_cpu_residual_prepare(v, src);
   mg_cpu_strips(v, smooth_strip, &job);
   return MG_OK;
