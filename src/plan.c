@@ -100,18 +100,40 @@ static void finish_levels(mg_plan_t *plan) {
   }
 }
 
+/* May the grid have so many boxes a side? */
+static bool fits(int log2_box_dim, int64_t boxes, int64_t ranks) {
+  const int64_t share = (boxes * boxes * boxes + ranks - 1) / ranks;
+  return boxes <= MG_MAX_DIM >> log2_box_dim &&
+         share <= (int64_t)1 << (MG_MAX_LOG2_SHARE - 3 * log2_box_dim);
+}
+
+/* By bisection: `fits` is true up to some number of boxes and false from there on. */
+static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks) {
+  int64_t good = 0, bad = boxes_per_rank;
+  while (bad - good > 1) {
+    const int64_t middle = good + (bad - good) / 2;
+    if (fits(log2_box_dim, mg_plan_boxes_a_side(log2_box_dim, middle, ranks), ranks))
+      good = middle;
+    else
+      bad = middle;
+  }
+  return good;
+}
+
 mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
                           int message_size) {
   memset(plan, 0, sizeof *plan);
   const int32_t w = 1 << params->log2_box_dim;
   const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks);
-  if ((int64_t)w * m > MG_MAX_DIM) {
-    const int64_t fit = MG_MAX_DIM / w;
-    snprintf(message, (size_t)message_size,
-             "%lld boxes of %d^3 cells on %lld ranks make more than %d cells a side; "
-             "the largest BOXES_PER_RANK on so many ranks is about %lld",
-             (long long)params->boxes_per_rank, w, (long long)ranks, MG_MAX_DIM,
-             (long long)((__int128)fit * fit * fit / ranks));
+  if (!fits(params->log2_box_dim, m, ranks)) {
+    const bool too_wide = (int64_t)w * m > MG_MAX_DIM;
+    snprintf(
+        message, (size_t)message_size,
+        "%lld boxes of %d^3 cells on each of %lld ranks make more than 2^%d cells a %s; "
+        "the largest BOXES_PER_RANK that works is %lld",
+        (long long)params->boxes_per_rank, w, (long long)ranks,
+        too_wide ? MG_MAX_LOG2_DIM : MG_MAX_LOG2_SHARE, too_wide ? "side" : "rank",
+        (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
     return MG_ERR_USAGE;
   }
   const int radius = radius_of(params->op);
@@ -153,39 +175,73 @@ mg_shape_t mg_shape(const int32_t n[3], int ghosts) {
   return s;
 }
 
-/* Doubles of the rim of depth `ghosts` around a patch: what a halo exchange can bring. */
-static int64_t rim(const int32_t n[3], int ghosts) {
-  int64_t outer = 1, inner = 1;
-  for (int d = 0; d < 3; d++) {
-    outer *= n[d] + 2 * ghosts;
-    inner *= n[d];
-  }
-  return outer - inner;
+/* Cells of a cuboid with `layers` more on each side. */
+static int64_t grown(const int32_t n[3], int layers) {
+  int64_t cells = 1;
+  for (int d = 0; d < 3; d++)
+    cells *= n[d] + 2 * layers;
+  return cells;
+}
+
+/* Sides of what the boxes of a patch take up with a rim of depth g each, laid side by side. Cells
+ * that other patches want of this one are fewer than boxes around it would want, and a box and
+ * its neighbour want equally many of each other. */
+static void apart(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
+  for (int d = 0; d < 3; d++)
+    sides[d] = n[d] / box_dim * (box_dim + 2 * g);
+}
+
+/* Most doubles that the halo exchanges of a patch receive and send: one with edges and corners,
+ * and where the operator reads faces only another one for these. */
+static int64_t halo_doubles(const int32_t n[3], int32_t box_dim, int g) {
+  int32_t sides[3];
+  apart(n, box_dim, g, sides);
+  const int64_t all = grown(n, g) - grown(n, 0) + grown(sides, 0) - grown(sides, -g);
+  const int64_t face = 2 * g * ((int64_t)n[0] * n[1] + (int64_t)n[0] * n[2] + (int64_t)n[1] * n[2]);
+  return g > 1 ? all : all + 2 * face;
+}
+
+/* Most doubles that gather and scatter move at the coarse end, on a patch of the coarse level. */
+static int64_t coarse_end_doubles(const int32_t n[3], int32_t image_box_dim, int g) {
+  int32_t sides[3];
+  apart(n, image_box_dim, g, sides);
+  return grown(n, 0) + grown(sides, 0);
+}
+
+static mg_status_t coarse_end_bytes(const mg_plan_t *plan, int l, int64_t rank, int64_t *bytes) {
+  mg_cuboid_t *patches;
+  int n_patches;
+  MG_TRY(mg_layout_patches(&plan->level[l + 1].layout, rank, &patches, &n_patches));
+  for (int p = 0; p < n_patches; p++)
+    *bytes += (int64_t)sizeof(double) *
+              coarse_end_doubles(patches[p].n, plan->level[l].layout.box_dim / 2, plan->ghosts);
+  free(patches);
+  return MG_OK;
 }
 
 mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_bytes_t *bytes) {
   const mg_level_plan_t *level = &plan->level[l];
   const bool has_image = l + 1 < plan->n_levels && !level->nests_coarse;
-  int64_t first, last;
+  const int g = plan->ghosts;
+  int64_t first, last, doubles = 0, image = 0, buffer = 0;
   mg_cuboid_t *patches;
   memset(bytes, 0, sizeof *bytes);
   mg_layout_range(&level->layout, rank, &first, &last);
   bytes->boxes = last - first;
   MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
-  int64_t doubles = 0, image = 0, buffer = 0;
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
     const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    doubles += mg_shape(n, plan->ghosts).size * level->n_vectors;
-    /* operator and box exchange, sent and received */
-    if (level->layout.n_ranks > 1) buffer += 4 * rim(n, plan->ghosts);
+    doubles += mg_shape(n, g).size * level->n_vectors;
+    if (level->layout.n_ranks > 1) buffer += halo_doubles(n, level->layout.box_dim, g);
     if (!has_image) continue;
-    image += mg_shape(half, plan->ghosts).size * MG_N_VECTORS_OF_IMAGE;
-    buffer += 2 * ((int64_t)half[0] * half[1] * half[2] + rim(half, plan->ghosts));
+    image += mg_shape(half, g).size * MG_N_VECTORS_OF_IMAGE;
+    buffer += grown(half, 0) + grown(half, g); /* gather, scatter */
   }
   bytes->vectors = doubles * (int64_t)sizeof(double);
   bytes->images = image * (int64_t)sizeof(double);
   bytes->buffers = buffer * (int64_t)sizeof(double);
   free(patches);
-  return MG_OK;
+  if (!has_image || level->layout.n_ranks == 1) return MG_OK;
+  return coarse_end_bytes(plan, l, rank, &bytes->buffers);
 }

@@ -7,9 +7,11 @@
 
 enum {
   MG_MAX_LEVELS = 24,
-  MG_MAX_DIM = 1 << 20, /**< cells a side: n^3 and every count of bytes fit 64 bits */
-  MG_MAX_ODD_PART = 11, /**< of the cells a side: the coarsest grid is at most 11^3 */
-  MG_ROW_DOUBLES = 16   /**< rows start on 128-byte lines */
+  MG_MAX_LOG2_DIM = 20, /**< of the cells a side: n^3 fits 64 bits */
+  MG_MAX_DIM = 1 << MG_MAX_LOG2_DIM,
+  MG_MAX_LOG2_SHARE = 53, /**< of a rank's cells: their bytes fit 64 bits */
+  MG_MAX_ODD_PART = 11,   /**< of the cells a side: the coarsest grid is at most 11^3 */
+  MG_ROW_DOUBLES = 16     /**< rows start on 128-byte lines */
 };
 
 /** Where a level lives. */
@@ -58,7 +60,8 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
  *
  *  @param[in]  ranks    of the whole run
  *  @param[out] message  on an error one line that names the limit and the nearest size that works
- *  @return MG_OK, MG_ERR_USAGE when the grid is larger than MG_MAX_DIM a side
+ *  @return MG_OK, MG_ERR_USAGE when the grid has more than MG_MAX_DIM cells a side or a rank more
+ *          than 2^MG_MAX_LOG2_SHARE cells
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);

@@ -1,0 +1,273 @@
+/* The hierarchy of levels: sizes, boxes, ranks and places, for sizes from 16^3 to 2^60 cells. */
+#include "plan.h"
+#include "random.h"
+#include "test.h"
+#include "vectors.h"
+#include <stdlib.h>
+
+static mg_params_t params;
+static mg_plan_t plan;
+static char message[1024];
+
+static void set_size(int log2_box_dim, int64_t boxes_per_rank) {
+  mg_params_defaults(&params);
+  params.log2_box_dim = log2_box_dim;
+  params.boxes_per_rank = boxes_per_rank;
+}
+
+/* Build over old contents, which must leave no trace. */
+static mg_status_t build(int64_t ranks) {
+  memset(&plan, 0xa5, sizeof plan);
+  memset(message, 0, sizeof message);
+  return mg_plan_build(&params, ranks, &plan, message, (int)sizeof message);
+}
+
+static int64_t cube(int64_t n) {
+  return n * n * n;
+}
+
+static int64_t odd_part(int64_t n) {
+  return n / (n & -n);
+}
+
+static void test_size_rule(void) {
+  static const struct {
+    int64_t boxes_per_rank, ranks;
+    int32_t side;
+  } known[] = {{1, 1, 1},     {7, 1, 1},     {8, 1, 2},     {26, 1, 2},
+               {27, 1, 3},    {8, 2, 2},     {8, 8, 4},     {1, 27, 3},
+               {1, 64, 4},    {1331, 1, 11}, {1728, 1, 12}, {2197, 1, 12},
+               {2744, 1, 14}, {3375, 1, 14}, {4096, 1, 16}, {8, 1000000, 192}};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+    CHECK_INT(mg_plan_boxes_a_side(7, known[i].boxes_per_rank, known[i].ranks), known[i].side);
+  /* As the rule is written: the largest that satisfies both conditions. */
+  for (int64_t boxes = 1; boxes <= 20000; boxes++) {
+    int32_t side = 30;
+    while (cube(side) > boxes || odd_part(side) > 11)
+      side--;
+    CHECK_INT(mg_plan_boxes_a_side(4, boxes, 1), side);
+    CHECK_INT(mg_plan_boxes_a_side(4, 1, boxes), side);
+    if (boxes % 7 == 0) CHECK_INT(mg_plan_boxes_a_side(4, boxes / 7, 7), side);
+  }
+}
+
+/* The levels as words "boxes x width", finest first. */
+static void levels_text(char *text, size_t size) {
+  text[0] = '\0';
+  for (int l = 0; l < plan.n_levels; l++) {
+    const mg_layout_t *y = &plan.level[l].layout;
+    const size_t length = strlen(text);
+    snprintf(text + length, size - length, "%s%lldx%d", l ? " " : "",
+             (long long)mg_layout_n_boxes(y), y->box_dim);
+  }
+}
+
+/* The examples of docs/algorithm.md, and others worked out by hand from the level rule there. */
+static void test_worked_examples(void) {
+  static const struct {
+    mg_operator_t op;
+    mg_boundary_t boundary;
+    int log2, boxes, coarsest;
+    const char *levels;
+  } cases[] = {
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2 1x1"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2"},
+      {MG_OPERATOR_FV4, MG_BOUNDARY_DIRICHLET, 7, 8, 1, "8x128 8x64 8x32 8x16 8x8 1x8 1x4 1x2"},
+      {MG_OPERATOR_7PT, MG_BOUNDARY_DIRICHLET, 4, 27, 1, "27x16 27x8 27x4 27x2 1x3"},
+      {MG_OPERATOR_FV4, MG_BOUNDARY_PERIODIC, 4, 27, 1, "27x16 27x8 27x4 27x2 1x3"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 1, 1, "1x16 1x8 1x4 1x2 1x1"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 64, 1, "64x16 64x8 8x8 1x8 1x4 1x2 1x1"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 125, 1, "125x16 125x8 125x4 125x2 1x5"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 5, 216, 1, "216x32 216x16 216x8 27x8 27x4 27x2 1x3"},
+      {MG_OPERATOR_FV4, MG_BOUNDARY_DIRICHLET, 5, 1331, 1,
+       "1331x32 1331x16 1331x8 1331x4 1331x2 1x11"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 64, 8, "64x16 64x8 8x8 1x8"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 64, 9, "64x16 64x8 8x8"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 27, 4, "27x16 27x8 27x4 27x2"},
+      {MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, 4, 1, 17, "1x16"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[512];
+    set_size(cases[i].log2, cases[i].boxes);
+    params.op = cases[i].op;
+    params.boundary = cases[i].boundary;
+    params.coarsest = cases[i].coarsest;
+    CHECK_INT(build(1), MG_OK);
+    levels_text(text, sizeof text);
+    CHECK_STRING(text, cases[i].levels);
+  }
+}
+
+/* The next coarser grid, restated: the first of the four rules that applies decides, and the grid
+ * ends where none does or where fewer than `smallest` cells a side would be left. */
+static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t *w_c, int32_t *m_c,
+                    int64_t *most_ranks) {
+  const int64_t n = (int64_t)w * m, c = odd_part(n);
+  *w_c = w;
+  *m_c = m;
+  *most_ranks = INT64_MAX;
+  if (n % 2 == 1 || n < 2 * smallest) return false;
+  const bool halves = w % 2 == 0 && w / 2 >= radius;
+  if (halves && w > 8) {
+    *w_c = w / 2;
+  } else if (m % 2 == 0) {
+    *m_c = m / 2;
+  } else if (n == 2 * c && c > 1) {
+    *w_c = (int32_t)c;
+    *m_c = 1;
+    *most_ranks = 1;
+  } else if (halves) {
+    *w_c = w / 2;
+    if (c > 1) *most_ranks = n == 4 * c ? c : c * c;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/* Everything that holds between a level and the next. */
+static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coarse, int radius,
+                       int32_t smallest) {
+  const mg_layout_t *f = &fine->layout, *c = &coarse->layout;
+  const int64_t below = params.agglomerate_below, boxes = mg_layout_n_boxes(c), cells = cube(c->n);
+  int32_t w, m;
+  int64_t most;
+  CHECK(coarser(f->box_dim, f->boxes, radius, smallest, &w, &m, &most));
+  CHECK_INT(c->box_dim, w);
+  CHECK_INT(c->boxes, m);
+  CHECK_INT(f->n, 2 * c->n);
+  CHECK(c->n_ranks >= 1 && c->n_ranks <= f->n_ranks && c->n_ranks <= boxes && c->n_ranks <= most);
+  /* Each rank has enough cells, or there is but one; and no rank is sent away without need. */
+  CHECK(c->n_ranks == 1 || c->n_ranks * below <= cells);
+  CHECK(c->n_ranks == f->n_ranks || c->n_ranks == boxes || c->n_ranks == most ||
+        (c->n_ranks + 1) * below > cells);
+  CHECK(fine->place >= coarse->place); /* guard, then cpu, never back */
+  CHECK_INT(fine->nests_coarse, fine->place == coarse->place && mg_layouts_nest(f, c));
+}
+
+static void check_hierarchy(int64_t ranks) {
+  const int radius = params.op == MG_OPERATOR_FV4 ? 2 : 1;
+  const int failures = test_n_failures;
+  int32_t smallest = params.boundary == MG_BOUNDARY_PERIODIC ? 2 : 1, w, m;
+  int64_t most;
+  if (params.coarsest > smallest) smallest = params.coarsest;
+  CHECK_INT(build(ranks), MG_OK);
+  CHECK_STRING(message, "");
+  CHECK(plan.n_levels >= 1 && plan.n_levels <= MG_MAX_LEVELS);
+  CHECK_INT(plan.ghosts, radius);
+  CHECK_INT(plan.boxes_asked, params.boxes_per_rank * ranks);
+  const mg_layout_t *finest = &plan.level[0].layout;
+  CHECK_INT(finest->box_dim, 1 << params.log2_box_dim);
+  CHECK_INT(finest->boxes, mg_plan_boxes_a_side(params.log2_box_dim, params.boxes_per_rank, ranks));
+  CHECK_INT(finest->n_ranks, ranks < cube(finest->boxes) ? ranks : cube(finest->boxes));
+  for (int l = 0; l < plan.n_levels; l++) {
+    const mg_level_plan_t *level = &plan.level[l];
+    const mg_layout_t *y = &level->layout;
+    CHECK_INT((int64_t)y->box_dim * y->boxes, y->n);
+    CHECK(y->box_dim >= radius && y->n <= MG_MAX_DIM);
+    CHECK_INT(y->world_ranks, ranks);
+    const bool guard = params.device == MG_DEVICE_GUARD && cube(y->n) >= params.cpu_below;
+    CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
+    const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
+    CHECK_INT(level->n_vectors, is_bottom       ? MG_N_VECTORS
+                                : is_restricted ? MG_N_VECTORS_EVERY_LEVEL + 1
+                                                : MG_N_VECTORS_EVERY_LEVEL);
+    if (is_bottom)
+      CHECK(!level->nests_coarse &&
+            !coarser(y->box_dim, y->boxes, radius, smallest, &w, &m, &most));
+    else
+      check_pair(level, level + 1, radius, smallest);
+  }
+  if (test_n_failures > failures)
+    fprintf(stderr, "  in %s, boundary %d, boxes of 2^%d, %lld a rank, %lld ranks\n",
+            mg_operator_name(params.op), (int)params.boundary, params.log2_box_dim,
+            (long long)params.boxes_per_rank, (long long)ranks);
+}
+
+/* A size that fits into the largest grid. */
+static bool is_small_enough(int log2, int64_t boxes_per_rank, int64_t ranks) {
+  const int64_t boxes = mg_plan_boxes_a_side(log2, boxes_per_rank, ranks);
+  const int64_t share = (cube(boxes) + ranks - 1) / ranks;
+  return boxes << log2 <= MG_MAX_DIM && share <= (int64_t)1 << (MG_MAX_LOG2_SHARE - 3 * log2);
+}
+
+static void test_many_sizes(void) {
+  static const int64_t few[] = {1, 2, 8, 13, 27, 64, 125, 343, 729, 1000, 1331, 123456};
+  static const int64_t many_ranks[] = {100, 1000, 65536, 1000000, 1000000000};
+  random_t r = {1};
+  int n_sizes = 0;
+  for (int64_t i = 1; i <= 69; i++)
+    for (int log2 = 4; log2 <= 10; log2++)
+      for (int b = 0; b < 12; b++) {
+        const int64_t ranks = i <= 64 ? i : many_ranks[i - 65];
+        if (!is_small_enough(log2, few[b], ranks)) continue;
+        set_size(log2, few[b]);
+        params.op = (mg_operator_t)random_int(&r, MG_OPERATOR_FV2, MG_OPERATOR_7PT);
+        params.boundary = (mg_boundary_t)random_int(&r, 0, 1);
+        if (random_int(&r, 0, 3) == 0) params.coarsest = (int)random_int(&r, 1, 100);
+        if (random_int(&r, 0, 1)) params.agglomerate_below = random_int(&r, 0, 100000);
+        if (random_int(&r, 0, 1)) params.device = MG_DEVICE_GUARD;
+        if (random_int(&r, 0, 1)) params.cpu_below = cube(random_int(&r, 1, 1000));
+        check_hierarchy(ranks);
+        n_sizes++;
+      }
+  CHECK(n_sizes > 5000);
+}
+
+/* Refused sizes: the message names the largest that works, and one more does not. */
+static void test_impossible_sizes(void) {
+  static const struct {
+    int log2;
+    int64_t boxes_per_rank, ranks;
+    const char *why;
+  } cases[] = {
+      {10, 1000000000000, 1000000000, "2^20 cells a side"},
+      {10, 2, 1000000000, "2^20 cells a side"},
+      {10, 17179869184, 1073741824, "2^20 cells a side"}, /* 2^64 boxes are not 0 */
+      {10, 1000000000000, 1000000, "2^20 cells a side"},
+      {10, 1000000000000, 1000, "2^20 cells a side"},
+      {4, 1000000000, 1000000, "2^20 cells a side"},
+      {7, 1000000000000, 7, "2^20 cells a side"},
+      {10, 1073741824, 1, "2^53 cells a rank"},
+      {10, 11239424, 1, "2^53 cells a rank"}, /* 224^3 * 2^30 cells; 192^3 * 2^30 are fewer */
+      {10, 16777216, 2, "2^53 cells a rank"},
+      {7, 10000000000, 1, "2^53 cells a rank"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    set_size(cases[i].log2, cases[i].boxes_per_rank);
+    CHECK_INT(build(cases[i].ranks), MG_ERR_USAGE);
+    CHECK_CONTAINS(message, cases[i].why);
+    CHECK(strchr(message, '\n') == NULL);
+    static const char words[] = "the largest BOXES_PER_RANK that works is ";
+    CHECK_CONTAINS(message, words);
+    const char *at = strstr(message, words);
+    if (!at) continue;
+    params.boxes_per_rank = strtoll(at + strlen(words), NULL, 10);
+    CHECK(params.boxes_per_rank >= 1 && params.boxes_per_rank < cases[i].boxes_per_rank);
+    check_hierarchy(cases[i].ranks);
+    params.boxes_per_rank++;
+    CHECK_INT(build(cases[i].ranks), MG_ERR_USAGE);
+  }
+}
+
+/* The largest of all: 2^60 cells in 21 levels; and the largest share of a rank, 2^53 cells. */
+static void test_largest_grids(void) {
+  set_size(10, 1 << 23);
+  check_hierarchy(16);
+  CHECK_INT(cube(plan.level[0].layout.n) / 16, (int64_t)1 << 53);
+  set_size(10, 1);
+  check_hierarchy(1 << 30);
+  CHECK_INT(plan.level[0].layout.n, 1 << 20);
+  CHECK_INT(plan.level[0].layout.n_ranks, 1 << 30);
+  CHECK_INT(plan.n_levels, 21);
+  CHECK_INT(plan.level[20].layout.n, 1);
+}
+
+int main(void) {
+  test_size_rule();
+  test_worked_examples();
+  test_many_sizes();
+  test_impossible_sizes();
+  test_largest_grids();
+  return TEST_RESULT();
+}
