@@ -43,16 +43,17 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .last = p->wall[0][1] ? wall : 1.0};
 }
 
-/* What a row's loop calls for cell i: A x, and 1 / diagonal from the betas. */
-static inline double apply_7(const mg_view_t *v, const row_t *r, int i) {
+/* What a row's loop calls for cell i: A x, and 1 / diagonal from the betas. Inlined or the loop is
+ * not vectorized. */
+MG_INLINE double apply_7(const mg_view_t *v, const row_t *r, int i) {
   return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
 }
 
-static inline double apply_fv4(const mg_view_t *v, const row_t *r, int i) {
+MG_INLINE double apply_fv4(const mg_view_t *v, const row_t *r, int i) {
   return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
 }
 
-static inline double dinv_7(const mg_view_t *v, const row_t *r, int i) {
+MG_INLINE double dinv_7(const mg_view_t *v, const row_t *r, int i) {
   mg_face_weights_t w = r->weights;
   w.low[0] = i == 0 ? r->first : 1.0;
   w.high[0] = i == r->n - 1 ? r->last : 1.0;

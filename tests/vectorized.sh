@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Every loop of the CPU kernels that is marked `omp simd` is vectorized, by GCC's own report. A
+# helper that the compiler chose not to inline is enough to lose that, and no digit tells.
+set -euo pipefail
+: "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
+
+skip() {
+  echo "skipped: $*"
+  exit 77
+}
+[[ ${HPGMG_SANITIZED:-no} == no ]] || skip 'sanitizers change what is vectorized'
+grep -q '^MG_CFLAGS = .*-fopenmp' "$abs_top_builddir/Makefile" || skip 'this build has no OpenMP'
+report=$(make -s -C "$abs_top_builddir" vec-report)
+[[ -n $report ]] || skip 'the compiler prints no report'
+grep -q '^CFLAGS = .*-O3' "$abs_top_builddir/Makefile" || skip 'this build is without -O3'
+
+# Prints "FILE:FIRST:LAST" for each marked loop: the report names a line of the loop, or the line
+# where a macro with the loop is used.
+marked_loops() {
+  awk -v file="$1" '
+    /^#define/ { name = $2; sub(/\(.*/, "", name) }
+    /_Pragma\("omp simd"\)/ { macros[name] = 1 }
+    /^ *#pragma omp simd/ { print file ":" FNR + 1 ":" FNR + 8 }
+    /^[A-Z_]+\(/ {
+      name = $0
+      sub(/\(.*/, "", name)
+      if (name in macros) print file ":" FNR ":" FNR + 1
+    }' "$abs_top_srcdir/$1"
+}
+
+loops=0 missed=0
+for file in "$abs_top_srcdir"/src/cpu/*.c; do
+  file=src/cpu/${file##*/}
+  while IFS=: read -r _ first last; do
+    loops=$((loops + 1))
+    awk -F: -v file="$file" -v first="$first" -v last="$last" '
+      $1 == file && $2 >= first && $2 <= last && /loop vectorized/ { found = 1 }
+      END { exit !found }' <<<"$report" && continue
+    echo "$file:$first: not vectorized"
+    missed=$((missed + 1))
+  done < <(marked_loops "$file")
+done
+echo "$loops loops, $missed not vectorized"
+((loops > 20 && missed == 0))
