@@ -91,10 +91,10 @@ static mg_status_t assess(mg_hierarchy_t *h, int top, double f_norm, mg_history_
   history->rel[n] = f_norm > 0.0 ? norm / f_norm : norm;
   history->n_cycles = n + 1;
   history->reached = h->params.rtol == 0.0 || history->rel[n] < h->params.rtol;
-  /* A cycle that converges at all reduces the residual; ten times the right-hand side or the last
-   * norm is far from any transient. */
+  /* A first V-cycle with P0 may raise the residual by 0.035 n (see verify.c); what converges at all
+   * stays far below a thousand times the right-hand side or the last norm. */
   const double before = n > 0 ? history->norm[n - 1] : f_norm;
-  if (isfinite(norm) && norm <= 10.0 * (before > f_norm ? before : f_norm)) return MG_OK;
+  if (isfinite(norm) && norm <= 1e3 * (before > f_norm ? before : f_norm)) return MG_OK;
   return report_divergence(h, top, f_norm, history);
 }
 
