@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# How fast this machine's cores solve, beside the bandwidth of its memory: DOF/s of one F-cycle at
+# 128^3 with OpenMP threads and with MPI ranks, and the ratio to the triad's GB/s. Everything is
+# measured in turn, several times over, and medians are printed: figures of one call compare with
+# each other even where the machine's speed drifts.
+#
+#   scripts/measure-cpu.sh [--rounds=N] [--build=FOLDER] [--cores=N]
+#
+# FOLDER (default build/) holds a configured build tree; N rounds (default 5) of about 15 seconds.
+set -euo pipefail
+
+me=measure-cpu
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/common.sh
+. "$top/scripts/common.sh"
+
+rounds=5 build=$top/build cores=$(cores)
+for argument; do
+  case $argument in
+  --rounds=*) rounds=${argument#*=} ;;
+  --build=*) build=${argument#*=} ;;
+  --cores=*) cores=${argument#*=} ;;
+  -h | --help)
+    sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *) die "unknown argument '$argument'; see --help" ;;
+  esac
+done
+[[ $rounds =~ ^[1-9][0-9]*$ ]] || die "--rounds=$rounds is not a positive number"
+[[ $cores =~ ^[1-9][0-9]*$ && $cores -le 64 ]] || die "--cores=$cores is not in 1 to 64"
+[[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure there"
+make -s -C "$build" hpgmg-fv triad
+# shellcheck source=tests/run_mpi.sh
+. "$top/tests/run_mpi.sh"
+export OMPI_MCA_mpi_yield_when_idle=0
+HPGMG_WITH_MPI=no
+if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
+
+# 64 boxes of 32^3 on any number of ranks up to 64: the grid is 128^3.
+boxes=$(((64 + cores - 1) / cores))
+cases='fv2 gsrb
+fv2 chebyshev
+fv4 gsrb
+fv4 chebyshev'
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# solve NAME RANKS THREADS BOXES OPERATOR SMOOTHER: one line "NAME DOF/s" in the results.
+solve() {
+  local name=$1
+  OMP_NUM_THREADS=$3 mpi_run "$2" "$build/hpgmg-fv" 5 "$4" --operator="$5" --smoother="$6" \
+    --warmup=2 --min-solves=5 --min-time=1 --quiet --csv="$dir/out.csv"
+  awk -F, -v name="$name" '
+    NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
+    NR == 2 {
+      if ($column["n"] != 128 || $column["verification"] != "passed") exit 1
+      printf "%s %.6g\n", name, $column["dof_per_s"]
+      bytes = $column["bytes_per_rank_max"] * $column["ranks"]
+      printf "bytes %.0f\n", bytes
+    }' "$dir/out.csv" >>"$dir/results"
+}
+
+bandwidth() {
+  printf '%s %s\n' "$1" "$(OMP_NUM_THREADS=$cores "$build/triad" "$2" 1)" >>"$dir/results"
+}
+
+# The run's own footprint at 128^3, and one that no cache holds.
+small=150e6 large=2.4e9
+for ((round = 1; round <= rounds; round++)); do
+  say "round $round of $rounds"
+  bandwidth triad_small $small
+  bandwidth triad_large $large
+  while read -r operator smoother; do
+    solve "openmp-$operator-$smoother" 1 "$cores" 64 "$operator" "$smoother"
+    if have_mpi && ((cores > 1)); then
+      solve "mpi-$operator-$smoother" "$cores" 1 "$boxes" "$operator" "$smoother"
+    fi
+  done <<<"$cases"
+done
+
+median() {
+  awk -v name="$1" '$1 == name { print $2 }' "$dir/results" | sort -g |
+    awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+echo
+lscpu 2>/dev/null | sed -n 's/^Model name: */machine    /p; s/^L2 cache: */L2         /p; s/^L3 cache: */L3         /p'
+"$build/hpgmg-fv" --version | sed -n 's/^compiler */compiler   /p; s/^flags */flags      /p'
+echo "cores      $cores, medians of $rounds rounds"
+triad=$(median triad_small)
+echo "triad      $triad GB/s over the memory of such a run (150 MB), $(median triad_large) GB/s over 2.4 GB"
+echo
+echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s    MPI MDOF/s   per GB/s   MPI/OpenMP'
+while read -r operator smoother; do
+  awk -v name="$operator $smoother" -v triad="$triad" \
+    -v openmp="$(median "openmp-$operator-$smoother")" -v mpi="$(median "mpi-$operator-$smoother")" 'BEGIN {
+    printf "%-22s %15.2f %10.3f", name, openmp * 1e-6, openmp * 1e-6 / triad
+    if (mpi) printf " %13.2f %10.3f %12.3f", mpi * 1e-6, mpi * 1e-6 / triad, mpi / openmp
+    printf "\n" }'
+done <<<"$cases"
