@@ -9,12 +9,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # several globs match, the first counts.
 layers='
   types       types.h status.[ch] vectors.h
-  log         log.[ch] machine.[ch]
+  log         log.[ch] machine*.[ch]
   sum         sum.[ch]
   comm        comm.h comm_*.c timers.[ch]
   params      params.[ch] params_*.[ch]
   view        view.h stencil.h
   plan        decomp.[ch] plan.[ch] copyplan.[ch]
+  capacity    capacity.[ch]
   backend     backend.h
   backends    cpu/* cuda/*
   exchange    transport.[ch] exchange.[ch]

@@ -11,8 +11,16 @@ int mg_machine_threads(void);
 int mg_machine_processors(void);
 
 /** Bytes that this host can still give to processes: the kernel's estimate of available memory,
- *  or what is left below the control group's limit when that is less. INT64_MAX when unknown. */
+ *  or what is left below the limit of this process's control group, or of one around it, when that
+ *  is less. Both interfaces of control groups, v1 and v2. INT64_MAX when unknown. */
 int64_t mg_machine_free_bytes(void);
+
+/** The same on a machine whose /proc and /sys lie below the folder `root`: for tests. */
+int64_t mg_machine_free_bytes_in(const char *root);
+
+/** Bytes that this process may still take under its own limits (ulimit -v, -d). INT64_MAX when
+ *  there are none. */
+int64_t mg_machine_process_bytes(void);
 
 /** Make SIGINT and SIGTERM end the run after the current solve instead of at once. */
 void mg_machine_catch_signals(void);

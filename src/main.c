@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 #include "benchmark.h"
+#include "capacity.h"
 #include "comm.h"
 #include "io/report.h"
 #include "log.h"
@@ -44,32 +45,6 @@ static void join_words(int argc, char **argv, char *line, size_t size) {
 /* Rank 0 alone prints. */
 static bool speaks(void) {
   return mg_comm_rank(mg_comm_world()) == 0;
-}
-
-/* What the plan needs on this rank's host against what is free there. */
-static mg_status_t check_memory(const mg_params_t *params, const mg_plan_t *plan) {
-  double need = 0.0;
-  mg_status_t status = MG_OK;
-  for (int l = 0; l < plan->n_levels && status == MG_OK; l++) {
-    mg_level_bytes_t bytes;
-    status = mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes);
-    need += (double)(bytes.vectors + bytes.images + bytes.buffers);
-  }
-  MG_TRY(mg_comm_agree(mg_comm_world(), status));
-  MG_TRY(mg_comm_sum_on_host(&need, 1));
-  /* The worst host decides, and rank 0 says so for all. */
-  double worst[2] = {need / (double)mg_machine_free_bytes(), need};
-  MG_TRY(mg_comm_max(mg_comm_world(), worst, 2));
-  if (worst[0] <= 1.0) return MG_OK;
-  if (speaks()) {
-    const double fit = params->log2_box_dim;
-    (void)fit;
-    (void)mg_error(MG_ERR_MEMORY,
-                   "this size needs %.3f GB on a host that has %.3f GB free; --dry-run shows what "
-                   "smaller LOG2_BOX_DIM and BOXES_PER_RANK need",
-                   1e-9 * worst[1], 1e-9 * worst[1] / worst[0]);
-  }
-  return MG_ERR_MEMORY;
 }
 
 /* Sizes over ranks, for the report. */
@@ -137,7 +112,7 @@ static mg_status_t run(const mg_params_t *params, const char *command_line) {
     return mg_comm_agree(mg_comm_world(),
                          speaks() ? mg_report_dry_run(stdout, params, &plan, plan_ranks) : MG_OK);
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
-  MG_TRY(check_memory(params, &plan));
+  MG_TRY(mg_capacity_check(params));
 
   mg_result_t *result = calloc(1, sizeof *result);
   mg_report_t *report = calloc(1, sizeof *report);

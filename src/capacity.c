@@ -1,0 +1,148 @@
+#include "capacity.h"
+#include "comm.h"
+#include "log.h"
+#include "machine.h"
+#include "params_table.h"
+#include "vectors.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Cells with their vectors on the finest level, without ghosts and all that comes on top. */
+static double cells_alone(const mg_plan_t *plan, int64_t boxes) {
+  const double w = plan->level[0].layout.box_dim;
+  return (double)boxes * w * w * w * plan->level[0].n_vectors * (double)sizeof(double);
+}
+
+/* What this rank needs on all levels. To merge millions of boxes into patches takes long: where
+ * their bare cells are too much already, that is the answer. */
+static mg_status_t need_here(const mg_plan_t *plan, const mg_room_t *room, double *need) {
+  const int64_t many = 1 << 16;
+  const int64_t rank = mg_comm_rank(mg_comm_world());
+  int64_t first, last;
+  mg_layout_range(&plan->level[0].layout, rank, &first, &last);
+  *need = cells_alone(plan, last - first);
+  if (last - first > many && *need > (double)room->host_bytes) return MG_OK;
+  *need = 0.0;
+  for (int l = 0; l < plan->n_levels; l++) {
+    mg_level_bytes_t bytes;
+    MG_TRY(mg_plan_bytes(plan, l, rank, &bytes));
+    *need += (double)(bytes.vectors + bytes.images + bytes.buffers);
+  }
+  return MG_OK;
+}
+
+/* Need and room where the one exceeds the other most. */
+static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, double *need,
+                           double *there) {
+  double mine = 0.0;
+  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, room, &mine)));
+  double on_host = mine;
+  MG_TRY(mg_comm_sum_on_host(&on_host, 1));
+  const double host_ratio = on_host / (double)room->host_bytes;
+  const double ratio = fmax(host_ratio, mine / (double)room->process_bytes);
+  double worst = ratio;
+  MG_TRY(mg_comm_max(mg_comm_world(), &worst, 1));
+  /* Those who see the worst ratio say what it is made of; -1 from the others. */
+  double both[2] = {-1.0, -1.0};
+  if (ratio == worst) {
+    both[0] = host_ratio == worst ? on_host : mine;
+    both[1] = (double)(host_ratio == worst ? room->host_bytes : room->process_bytes);
+  }
+  MG_TRY(mg_comm_max(mg_comm_world(), both, 2));
+  *need = both[0];
+  *there = both[1];
+  return MG_OK;
+}
+
+/* Whether another size fits; `size->n` is its grid then, else 0. */
+static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg_size_t *size) {
+  char message[1024];
+  mg_plan_t plan;
+  mg_params_t other = *params;
+  other.log2_box_dim = size->log2_box_dim;
+  other.boxes_per_rank = size->boxes_per_rank;
+  size->n = 0;
+  const int64_t ranks = mg_comm_size(mg_comm_world());
+  if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
+  double need, there;
+  MG_TRY(compare(&plan, room, &need, &there));
+  if (need <= there) size->n = plan.level[0].layout.n;
+  return MG_OK;
+}
+
+/* The most boxes of one width that fit, below `too_many`: need grows with the number of boxes. */
+static mg_status_t most_boxes(const mg_params_t *params, const mg_room_t *room, int log2_box_dim,
+                              int64_t too_many, mg_size_t *best) {
+  *best = (mg_size_t){log2_box_dim, 0, 0};
+  while (too_many - best->boxes_per_rank > 1) {
+    mg_size_t half = {log2_box_dim, best->boxes_per_rank + (too_many - best->boxes_per_rank) / 2,
+                      0};
+    MG_TRY(try_size(params, room, &half));
+    if (half.n > 0)
+      *best = half;
+    else
+      too_many = half.boxes_per_rank;
+  }
+  /* The fewest that give the same grid. */
+  const int64_t side = best->n >> log2_box_dim, ranks = mg_comm_size(mg_comm_world());
+  best->boxes_per_rank = (side * side * side + ranks - 1) / ranks;
+  return MG_OK;
+}
+
+/* Boxes as much narrower as it takes, in the number asked for (`keep`) or in any below that. */
+static mg_status_t widest_boxes(const mg_params_t *params, const mg_room_t *room, bool keep,
+                                mg_size_t *best) {
+  const int narrowest = (int)mg_options[MG_OPT_LOG2_BOX_DIM].min;
+  best->n = 0;
+  for (int w = params->log2_box_dim; w >= narrowest && best->n == 0; w--) {
+    *best = (mg_size_t){w, params->boxes_per_rank, 0};
+    if (keep)
+      MG_TRY(try_size(params, room, best));
+    else
+      MG_TRY(most_boxes(params, room, w, params->boxes_per_rank, best));
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_capacity_find(const mg_params_t *params, const mg_room_t *room,
+                             mg_capacity_t *capacity) {
+  char message[1024];
+  mg_plan_t plan;
+  memset(capacity, 0, sizeof *capacity);
+  MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, message, (int)sizeof message));
+  MG_TRY(compare(&plan, room, &capacity->need, &capacity->room));
+  capacity->fits = capacity->need <= capacity->room;
+  if (capacity->fits) return MG_OK;
+  MG_TRY(widest_boxes(params, room, false, &capacity->fewer));
+  return widest_boxes(params, room, true, &capacity->narrower);
+}
+
+static int describe_size(const mg_size_t *size, const char *before, char *text, int text_size) {
+  if (size->n == 0 || text_size <= 0) return 0;
+  return snprintf(text, (size_t)text_size, "%s'%d %lld' (%d^3 cells)", before, size->log2_box_dim,
+                  (long long)size->boxes_per_rank, size->n);
+}
+
+void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
+  int used =
+      snprintf(text, (size_t)text_size, "this size needs at least %.3f GB where %.3f GB are free; ",
+               1e-9 * c->need, 1e-9 * c->room);
+  const int before = used;
+  used += describe_size(&c->fewer, "what fits is ", text + used, text_size - used);
+  describe_size(&c->narrower, used > before ? " or " : "what fits is ", text + used,
+                text_size - used);
+  if (c->fewer.n == 0 && c->narrower.n == 0)
+    snprintf(text + before, (size_t)(text_size - before), "no size fits, take fewer ranks a host");
+}
+
+mg_status_t mg_capacity_check(const mg_params_t *params) {
+  const mg_room_t room = {mg_machine_free_bytes(), mg_machine_process_bytes()};
+  mg_capacity_t capacity;
+  char text[512];
+  MG_TRY(mg_capacity_find(params, &room, &capacity));
+  if (capacity.fits) return MG_OK;
+  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_MEMORY;
+  mg_capacity_describe(&capacity, text, (int)sizeof text);
+  return mg_error(MG_ERR_MEMORY, "%s", text);
+}
