@@ -56,11 +56,12 @@ typedef struct mg_backend {
    *  @param[in] order  1, 2 or 4; falls back where boxes are narrower than the formula */
   mg_status_t (*boundary)(const mg_view_t *v, int vec, int order);
 
-  /** One step from vector src into vector dst with right-hand side MG_F. In place (src == dst) for
-   *  GSRB of the 7-point operators, else out of place; Chebyshev reads the previous iterate in
-   *  dst. Halo ghosts of src must be valid; the backend sees to the walls itself, and may write
-   *  the ghosts of src. */
-  mg_status_t (*smooth)(const mg_view_t *v, int src, int dst, const mg_step_t *step);
+  /** One step from iterate x into vector dst with right-hand side MG_F. In place (x == dst) for
+   *  GSRB of the 7-point operators, else out of place; only Chebyshev looks at `previous`, the
+   *  iterate before x, which is dst. Either is < 0 where it is zero and in no vector: the first
+   *  smooth on a coarse level neither fills its guess nor reads it. Halo ghosts of x must be valid;
+   *  the backend sees to the walls itself, and may write the ghosts of x. */
+  mg_status_t (*smooth)(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
   /** dst = f - A x; f < 0 means dst = A x. The ghosts of x as for smooth. */
   mg_status_t (*residual)(const mg_view_t *v, int dst, int x, int f);
 

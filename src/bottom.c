@@ -103,7 +103,7 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
 
 static mg_status_t smoother(mg_level_t *level, progress_t *progress) {
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
-    MG_TRY(mg_smooth(level));
+    MG_TRY(mg_smooth(level, n == 0));
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
     MG_TRY(test(level, MG_KRYLOV_R, progress));
   }

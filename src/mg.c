@@ -16,21 +16,21 @@ static const struct {
 /* Pre-smooth, residual, restriction. */
 static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
   mg_level_t *level = &h->level[l];
-  if (zero_guess) MG_TRY(mg_fill(level, MG_U, 0.0));
-  MG_TRY(mg_smooth(level));
+  MG_TRY(mg_smooth(level, zero_guess));
   return mg_restrict_residual(h, l);
 }
 
 /* Interpolation, correction, post-smooth. */
 static mg_status_t ascend(mg_hierarchy_t *h, int l) {
   MG_TRY(mg_interpolate(h, l, interpolations[h->params.op].v, true));
-  return mg_smooth(&h->level[l]);
+  return mg_smooth(&h->level[l], false);
 }
 
-static mg_status_t v_cycle(mg_hierarchy_t *h, int top) {
+/* The bottom solve starts from zero in any case. */
+static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess) {
   const int bottom = h->n_levels - 1;
   for (int l = top; l < bottom; l++)
-    MG_TRY(descend(h, l, l > top));
+    MG_TRY(descend(h, l, zero_guess || l > top));
   MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom));
   for (int l = bottom - 1; l >= top; l--)
     MG_TRY(ascend(h, l));
@@ -44,7 +44,7 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top) {
   MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom));
   for (int l = bottom - 1; l >= top; l--) {
     MG_TRY(mg_interpolate(h, l, interpolations[h->params.op].f, false));
-    MG_TRY(v_cycle(h, l));
+    MG_TRY(v_cycle(h, l, false));
   }
   return MG_OK;
 }
@@ -108,8 +108,7 @@ mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *hi
     if (cycle == 0 && h->params.cycle == MG_CYCLE_F) {
       MG_TRY(f_cycle(h, top));
     } else {
-      if (cycle == 0) MG_TRY(mg_fill(level, MG_U, 0.0));
-      MG_TRY(v_cycle(h, top));
+      MG_TRY(v_cycle(h, top, cycle == 0));
     }
     MG_TRY(remove_mean(level));
     MG_TRY(assess(h, top, f_norm, history));

@@ -20,12 +20,15 @@ static bool in_place(const mg_level_t *level) {
   return level->steps[0].kind == MG_STEP_GSRB && VIEW(level)->op != MG_OPERATOR_FV4;
 }
 
-mg_status_t mg_smooth(mg_level_t *level) {
+mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
   if (!level->comm) return MG_OK;
   int from = MG_U, to = in_place(level) ? MG_U : MG_TMP;
   for (int s = 0; s < level->n_steps; s++) {
-    MG_TRY(mg_halo(level, from, false));
-    TIMED(level, MG_TIME_SMOOTH, level->backend->smooth(VIEW(level), from, to, &level->steps[s]));
+    /* x_0 = 0 is x of the first step and the previous iterate of the second. */
+    const int x = zero_guess && s == 0 ? -1 : from, previous = zero_guess && s <= 1 ? -1 : to;
+    if (x >= 0) MG_TRY(mg_halo(level, x, false));
+    TIMED(level, MG_TIME_SMOOTH,
+          level->backend->smooth(VIEW(level), x, previous, to, &level->steps[s]));
     const int swap = from;
     from = to;
     to = swap;

@@ -11,8 +11,9 @@
  *  @param[in] box  edges and corners too, as interpolation reads them */
 MG_MUST_CHECK mg_status_t mg_halo(mg_level_t *level, int vec, bool box);
 
-/** Improve MG_U for right-hand side MG_F by the level's steps. Uses MG_TMP out of place. */
-MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level);
+/** Improve MG_U for right-hand side MG_F by the level's steps. Uses MG_TMP out of place.
+ *  @param[in] zero_guess  start from zero whatever MG_U holds */
+MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
 
 /** dst = f - A x, or A x when f < 0. Ghosts of x are refreshed. */
 MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f);

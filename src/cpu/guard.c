@@ -78,8 +78,8 @@ static mg_status_t set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
 static mg_status_t boundary(const mg_view_t *v, int vec, int order) {
   GUARDED(mg_cpu_boundary(v, vec, order));
 }
-static mg_status_t smooth(const mg_view_t *v, int src, int dst, const mg_step_t *step) {
-  GUARDED(mg_cpu_smooth(v, src, dst, step));
+static mg_status_t smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
+  GUARDED(mg_cpu_smooth(v, x, previous, dst, step));
 }
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
   GUARDED(mg_cpu_residual(v, dst, x, f));

@@ -10,7 +10,7 @@
 #include "stencil.h"
 
 typedef struct {
-  int src, dst, order;
+  int x, previous, dst, order; /* x, previous < 0: zero */
   const mg_step_t *step;
   const struct rows *rows;
 } job_t;
@@ -18,7 +18,7 @@ typedef struct {
 /* A row's pointers, all at its first cell. */
 typedef struct {
   const double *f, *dinv, *bi, *bj, *bk;
-  double *src, *dst;
+  double *src, *dst; /* src is NULL for zero */
   ptrdiff_t js, ks;
   int n;
   mg_face_weights_t weights; /* of the faces of all cells but the first and the last, */
@@ -33,7 +33,7 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .bi = p->vec[MG_BETA_I] + at,
                  .bj = p->vec[MG_BETA_J] + at,
                  .bk = p->vec[MG_BETA_K] + at,
-                 .src = p->vec[job->src] + at,
+                 .src = job->x < 0 ? NULL : p->vec[job->x] + at,
                  .dst = p->vec[job->dst] + at,
                  .js = p->jstride,
                  .ks = p->kstride,
@@ -60,11 +60,16 @@ MG_INLINE double dinv_7(const mg_view_t *v, const row_t *r, int i) {
   return 1.0 / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, w, v->a, v->b_h2);
 }
 
+MG_INLINE double dinv_stored(const mg_view_t *v, const row_t *r, int i) {
+  (void)v;
+  return r->dinv[i];
+}
+
 /* In place: a cell of one colour reads only the other colour, so no iteration depends on another.
  * The new values wait in a buffer all the same: a load that overlaps a store just made stalls
  * until that store has reached the cache, which takes half of the time of a loop in place. */
 enum { CHUNK = 512 };
-#define GSRB_ROW(name, dinv_i)                                                                     \
+#define GSRB_ROW(name, dinv)                                                                       \
   static void name(const mg_view_t *view, row_t row, int phase) {                                  \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
@@ -73,14 +78,14 @@ enum { CHUNK = 512 };
       const int end = start + CHUNK < r.n ? start + CHUNK : r.n;                                   \
       _Pragma("omp simd") for (int i = start; i < end; i++) {                                      \
         const double x = r.src[i];                                                                 \
-        const double relaxed = mg_relax(x, apply_7(&v, &r, i), r.f[i], dinv_i);                    \
+        const double relaxed = mg_relax(x, apply_7(&v, &r, i), r.f[i], dinv(&v, &r, i));           \
         buffer[i - start] = ((i ^ phase) & 1) == 0 ? relaxed : x;                                  \
       }                                                                                            \
       _Pragma("omp simd") for (int i = start; i < end; i++) r.src[i] = buffer[i - start];          \
     }                                                                                              \
   }
-GSRB_ROW(gsrb_7, dinv_7(&v, &r, i))
-GSRB_ROW(gsrb_7_stored, r.dinv[i])
+GSRB_ROW(gsrb_7, dinv_7)
+GSRB_ROW(gsrb_7_stored, dinv_stored)
 #undef GSRB_ROW
 
 static void gsrb_fv4(const mg_view_t *view, row_t row, int phase) {
@@ -93,32 +98,52 @@ static void gsrb_fv4(const mg_view_t *view, row_t row, int phase) {
   }
 }
 
-/* The previous iterate is read only when c1 asks for it: the first step finds anything there. */
-#define POLYNOMIAL_ROW(name, apply, previous, dinv_i)                                              \
+/* The previous iterate is read only when c1 asks for it and it is not zero. */
+#define POLYNOMIAL_ROW(name, apply, previous, dinv)                                                \
   static void name(const mg_view_t *view, row_t row, double c1, double c2) {                       \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) r.dst[i] =                                   \
-        mg_polynomial(r.src[i], previous, apply(&v, &r, i), r.f[i], dinv_i, c1, c2);               \
+        mg_polynomial(r.src[i], previous, apply(&v, &r, i), r.f[i], dinv(&v, &r, i), c1, c2);      \
   }
-POLYNOMIAL_ROW(chebyshev_7, apply_7, r.dst[i], dinv_7(&v, &r, i))
-POLYNOMIAL_ROW(chebyshev_7_stored, apply_7, r.dst[i], r.dinv[i])
-POLYNOMIAL_ROW(chebyshev_fv4, apply_fv4, r.dst[i], r.dinv[i])
-POLYNOMIAL_ROW(jacobi_7, apply_7, r.src[i], dinv_7(&v, &r, i))
-POLYNOMIAL_ROW(jacobi_7_stored, apply_7, r.src[i], r.dinv[i])
-POLYNOMIAL_ROW(jacobi_fv4, apply_fv4, r.src[i], r.dinv[i])
+POLYNOMIAL_ROW(chebyshev_7, apply_7, r.dst[i], dinv_7)
+POLYNOMIAL_ROW(chebyshev_7_stored, apply_7, r.dst[i], dinv_stored)
+POLYNOMIAL_ROW(chebyshev_fv4, apply_fv4, r.dst[i], dinv_stored)
+POLYNOMIAL_ROW(second_7, apply_7, 0.0, dinv_7)
+POLYNOMIAL_ROW(second_7_stored, apply_7, 0.0, dinv_stored)
+POLYNOMIAL_ROW(second_fv4, apply_fv4, 0.0, dinv_stored)
+POLYNOMIAL_ROW(jacobi_7, apply_7, r.src[i], dinv_7)
+POLYNOMIAL_ROW(jacobi_7_stored, apply_7, r.src[i], dinv_stored)
+POLYNOMIAL_ROW(jacobi_fv4, apply_fv4, r.src[i], dinv_stored)
 #undef POLYNOMIAL_ROW
 
-/* Rows of the three kinds of step; the job chose among the variants of the operator. */
+/* A step from zero, where A x is zero too: the cells with (i ^ phase) & mask == 0 change. */
+#define FIRST_ROW(name, dinv)                                                                      \
+  static void name(const mg_view_t *view, row_t row, double c2, int phase, int mask) {             \
+    const mg_view_t v = *view;                                                                     \
+    const row_t r = row;                                                                           \
+    _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
+      const double relaxed = mg_polynomial(0.0, 0.0, 0.0, r.f[i], dinv(&v, &r, i), 0.0, c2);       \
+      r.dst[i] = ((i ^ phase) & mask) == 0 ? relaxed : 0.0;                                        \
+    }                                                                                              \
+  }
+FIRST_ROW(first_7, dinv_7)
+FIRST_ROW(first_stored, dinv_stored)
+#undef FIRST_ROW
+
+/* Rows of the kinds of step; the job chose among the variants of the operator. */
 typedef struct rows {
   void (*gsrb)(const mg_view_t *v, row_t row, int phase);
   void (*chebyshev)(const mg_view_t *v, row_t row, double c1, double c2);
+  void (*second)(const mg_view_t *v, row_t row, double c1, double c2); /* Chebyshev after zero */
   void (*jacobi)(const mg_view_t *v, row_t row, double c1, double c2);
+  void (*first)(const mg_view_t *v, row_t row, double c2, int phase, int mask); /* from zero */
 } rows_t;
 
-static const rows_t rows_fv4 = {gsrb_fv4, chebyshev_fv4, jacobi_fv4},
-                    rows_7 = {gsrb_7, chebyshev_7, jacobi_7},
-                    rows_7_stored = {gsrb_7_stored, chebyshev_7_stored, jacobi_7_stored};
+static const rows_t rows_fv4 = {gsrb_fv4, chebyshev_fv4, second_fv4, jacobi_fv4, first_stored},
+                    rows_7 = {gsrb_7, chebyshev_7, second_7, jacobi_7, first_7},
+                    rows_7_stored = {gsrb_7_stored, chebyshev_7_stored, second_7_stored,
+                                     jacobi_7_stored, first_stored};
 
 /* What is in the cache is loaded faster than divided. */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
@@ -130,10 +155,14 @@ static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
 static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job, int j, int k) {
   const mg_step_t *step = job->step;
   const row_t row = row_at(p, job, j, k);
-  if (step->kind == MG_STEP_GSRB)
-    job->rows->gsrb(v, row, (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ step->color) & 1);
+  const bool gsrb = step->kind == MG_STEP_GSRB;
+  const int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ step->color) & 1;
+  if (job->x < 0)
+    job->rows->first(v, row, gsrb ? 1.0 : step->c2, phase, gsrb ? 1 : 0);
+  else if (gsrb)
+    job->rows->gsrb(v, row, phase);
   else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0)
-    job->rows->chebyshev(v, row, step->c1, step->c2);
+    (job->previous < 0 ? job->rows->second : job->rows->chebyshev)(v, row, step->c1, step->c2);
   else
     job->rows->jacobi(v, row, 0.0, step->c2);
 }
@@ -141,23 +170,24 @@ static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job
 static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  double *x = p->vec[job->src];
+  const bool walls = v->op != MG_OPERATOR_FV4 && job->x >= 0;
+  double *x = job->x < 0 ? NULL : p->vec[job->x];
   /* In place, the walls' ghosts come from values before the step: all of a row's before it. */
-  if (v->op != MG_OPERATOR_FV4) mg_cpu_wall_rows(v, p, x, k, j0, j1);
+  if (walls) mg_cpu_wall_rows(v, p, x, k, j0, j1);
   for (int j = j0; j < j1; j++) {
-    if (v->op != MG_OPERATOR_FV4)
-      mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, job->order);
+    if (walls) mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, job->order);
     smooth_row(p, v, job, j, k);
   }
 }
 
-mg_status_t mg_cpu_smooth(const mg_view_t *v, int src, int dst, const mg_step_t *step) {
-  job_t job = {.src = src,
+mg_status_t mg_cpu_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
+  job_t job = {.x = x,
+               .previous = previous,
                .dst = dst,
                .order = mg_cpu_operator_order(v),
                .step = step,
                .rows = choose_rows(v, step)};
-  mg_cpu_residual_prepare(v, src);
+  if (x >= 0) mg_cpu_residual_prepare(v, x);
   mg_cpu_strips(v, smooth_strip, &job);
   return MG_OK;
 }
