@@ -132,9 +132,11 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
   const double expected_2h = mg_verify_expected_error(params, n / 2);
   const bool solved = is_solved(result, 0, expected), solved_2h = is_solved(result, 1, expected_2h);
   const double order = params->op == MG_OPERATOR_FV4 ? 4.0 : 2.0;
-  /* One F-cycle with a weak smoother may cost half the order, and gains where errors cancel. */
-  window_t w = {0.1, 4.0, 0.5 * order, order};
-  if (solved) w = (window_t){0.5, 2.0, 0.5 * order, order};
+  /* One F-cycle with a weak smoother may cost much of the order, and may gain any where errors
+   * cancel. 7pt's interpolation is of low order: up to 5 times the expected error was seen (80^3,
+   * periodic, Jacobi). */
+  window_t w = {0.1, params->op == MG_OPERATOR_7PT ? 8.0 : 4.0, 0.75 * order, INFINITY};
+  if (solved) w = (window_t){0.5, 2.0, 0.75 * order, INFINITY};
   if (solved && solved_2h) w = (window_t){0.5, 2.0, 0.5, 0.5};
   if (!solved && params->cycle != MG_CYCLE_F) {
     snprintf(
