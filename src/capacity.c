@@ -3,30 +3,16 @@
 #include "log.h"
 #include "machine.h"
 #include "params_table.h"
-#include "vectors.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Cells with their vectors on the finest level, without ghosts and all that comes on top. */
-static double cells_alone(const mg_plan_t *plan, int64_t boxes) {
-  const double w = plan->level[0].layout.box_dim;
-  return (double)boxes * w * w * w * plan->level[0].n_vectors * (double)sizeof(double);
-}
-
-/* What this rank needs on all levels. To merge millions of boxes into patches takes long: where
- * their bare cells are too much already, that is the answer. */
-static mg_status_t need_here(const mg_plan_t *plan, const mg_room_t *room, double *need) {
-  const int64_t many = 1 << 16;
-  const int64_t rank = mg_comm_rank(mg_comm_world());
-  int64_t first, last;
-  mg_layout_range(&plan->level[0].layout, rank, &first, &last);
-  *need = cells_alone(plan, last - first);
-  if (last - first > many && *need > (double)room->host_bytes) return MG_OK;
+/* What this rank needs on all levels. */
+static mg_status_t need_here(const mg_plan_t *plan, double *need) {
   *need = 0.0;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
-    MG_TRY(mg_plan_bytes(plan, l, rank, &bytes));
+    MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
     *need += (double)(bytes.vectors + bytes.images + bytes.buffers);
   }
   return MG_OK;
@@ -36,7 +22,7 @@ static mg_status_t need_here(const mg_plan_t *plan, const mg_room_t *room, doubl
 static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, double *need,
                            double *there) {
   double mine = 0.0;
-  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, room, &mine)));
+  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, &mine)));
   double on_host = mine;
   MG_TRY(mg_comm_sum_on_host(&on_host, 1));
   const double host_ratio = on_host / (double)room->host_bytes;

@@ -27,7 +27,6 @@ typedef struct {
 
 /** Compare what the levels of a run need with what there is, by planning; nothing is allocated.
  *
- *  A need too large for an exact count (and for any machine) is bounded from below.
  *  Collective over the world.
  *  @param[in]  params    size, operator and decomposition of the run
  *  @param[in]  room      may differ between ranks

@@ -86,32 +86,30 @@ void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, in
   *last = mul_div_up(index + 1, n_boxes, layout->n_ranks);
 }
 
-/* A rank's boxes while they are merged: a stretch of the curve, and which of it is taken. */
+/* A rank's boxes while they are merged: a stretch of the curve, and the cuboids of boxes that were
+ * cut out of it so far. Boxes are never listed one by one, since there may be billions. */
 typedef struct {
   int32_t boxes;
   int64_t first, last;
-  bool *taken;
+  mg_cuboid_t *cut;
+  int n_cut, capacity;
 } share_t;
 
-static bool all_free(const share_t *share, const int32_t lo[3], const int32_t n[3]) {
-  for (int32_t k = lo[2]; k < lo[2] + n[2]; k++)
-    for (int32_t j = lo[1]; j < lo[1] + n[1]; j++)
-      for (int32_t i = lo[0]; i < lo[0] + n[0]; i++) {
-        const int32_t box[3] = {i, j, k};
-        const int64_t position = mg_morton_position(share->boxes, box);
-        if (position < share->first || position >= share->last) return false;
-        if (share->taken[position - share->first]) return false;
-      }
+static bool overlap(const mg_cuboid_t *a, const mg_cuboid_t *b) {
+  for (int d = 0; d < 3; d++)
+    if (a->lo[d] >= b->lo[d] + b->n[d] || b->lo[d] >= a->lo[d] + a->n[d]) return false;
   return true;
 }
 
-static void take(share_t *share, const mg_cuboid_t *c) {
-  for (int32_t k = c->lo[2]; k < c->lo[2] + c->n[2]; k++)
-    for (int32_t j = c->lo[1]; j < c->lo[1] + c->n[1]; j++)
-      for (int32_t i = c->lo[0]; i < c->lo[0] + c->n[0]; i++) {
-        const int32_t box[3] = {i, j, k};
-        share->taken[mg_morton_position(share->boxes, box) - share->first] = true;
-      }
+/* Is all of a cuboid in the share and still uncut? Positions grow with each coordinate, so its two
+ * extreme corners have the extreme positions. */
+static bool all_free(const share_t *share, const mg_cuboid_t *c) {
+  const int32_t top[3] = {c->lo[0] + c->n[0] - 1, c->lo[1] + c->n[1] - 1, c->lo[2] + c->n[2] - 1};
+  if (mg_morton_position(share->boxes, c->lo) < share->first) return false;
+  if (mg_morton_position(share->boxes, top) >= share->last) return false;
+  for (int p = 0; p < share->n_cut; p++)
+    if (overlap(c, &share->cut[p])) return false;
+  return true;
 }
 
 /* Grow from one box along the axes in the given order, a whole layer at a time. */
@@ -120,79 +118,105 @@ static mg_cuboid_t grow(const share_t *share, const int32_t start[3], const int 
   for (int a = 0; a < 3; a++) {
     const int d = order[a];
     for (;;) {
-      int32_t lo[3], n[3];
-      memcpy(lo, c.lo, sizeof lo);
-      memcpy(n, c.n, sizeof n);
-      lo[d] += n[d];
-      n[d] = 1;
-      if (lo[d] >= share->boxes || !all_free(share, lo, n)) break;
+      mg_cuboid_t layer = c;
+      layer.lo[d] += c.n[d];
+      layer.n[d] = 1;
+      if (layer.lo[d] >= share->boxes || !all_free(share, &layer)) break;
       c.n[d]++;
     }
   }
   return c;
 }
 
-/* Cuboids of boxes, at most last - first of them, into `out`. */
-static int merge(share_t *share, const int order[3], mg_cuboid_t *out) {
-  int count = 0;
-  memset(share->taken, 0, (size_t)(share->last - share->first) * sizeof *share->taken);
-  for (int64_t p = share->first; p < share->last; p++) {
-    if (share->taken[p - share->first]) continue;
-    int32_t box[3];
-    mg_morton_box(share->boxes, p, box);
-    out[count] = grow(share, box, order);
-    take(share, &out[count]);
-    count++;
+/* The position behind the largest octant that begins at `box` and lies within the cuboid. */
+static int64_t skip_octant(const share_t *share, const mg_cuboid_t *c, const int32_t box[3],
+                           int64_t position) {
+  int32_t width = 1;
+  for (int32_t w = 2; w < 2 * share->boxes; w *= 2) {
+    for (int d = 0; d < 3; d++) {
+      const int32_t end = box[d] + w < share->boxes ? box[d] + w : share->boxes;
+      if (box[d] % w != 0 || end > c->lo[d] + c->n[d])
+        return position + clipped_volume(share->boxes, box, width);
+    }
+    width = w;
   }
-  return count;
+  return position + clipped_volume(share->boxes, box, width);
+}
+
+/* The next position from `position` on whose box is uncut, and that box. */
+static int64_t next_free(const share_t *share, int64_t position, int32_t box[3]) {
+  while (position < share->last) {
+    mg_morton_box(share->boxes, position, box);
+    const mg_cuboid_t here = {{box[0], box[1], box[2]}, {1, 1, 1}};
+    int p = 0;
+    while (p < share->n_cut && !overlap(&here, &share->cut[p]))
+      p++;
+    if (p == share->n_cut) break;
+    position = skip_octant(share, &share->cut[p], box, position);
+  }
+  return position;
+}
+
+static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
+  if (share->n_cut == share->capacity) {
+    const int capacity = 2 * share->capacity + 8;
+    mg_cuboid_t *cut = realloc(share->cut, (size_t)capacity * sizeof *cut);
+    if (!cut) return MG_ERR_MEMORY;
+    share->cut = cut;
+    share->capacity = capacity;
+  }
+  share->cut[share->n_cut++] = *c;
+  return MG_OK;
+}
+
+/* Cut the whole share into cuboids. */
+static mg_status_t merge(share_t *share, const int order[3]) {
+  int32_t box[3];
+  share->n_cut = 0;
+  for (int64_t p = next_free(share, share->first, box); p < share->last;
+       p = next_free(share, p, box)) {
+    const mg_cuboid_t c = grow(share, box, order);
+    MG_TRY(append(share, &c));
+  }
+  return MG_OK;
+}
+
+/* The order of axes that needs the fewest cuboids, into `best`; the caller frees both lists. */
+static mg_status_t merge_well(share_t *best, share_t *tried) {
+  static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
+                                   {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
+  MG_TRY(merge(best, orders[0]));
+  for (int o = 1; o < 6 && best->n_cut != 1; o++) {
+    MG_TRY(merge(tried, orders[o]));
+    if (tried->n_cut >= best->n_cut) continue;
+    const share_t swap = *best;
+    *best = *tried;
+    *tried = swap;
+  }
+  return MG_OK;
 }
 
 mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **patches,
                               int *n_patches) {
-  static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
-                                   {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
-  share_t share = {.boxes = layout->boxes};
+  share_t best = {.boxes = layout->boxes};
   *patches = NULL;
   *n_patches = 0;
-  mg_layout_range(layout, rank, &share.first, &share.last);
-  const size_t count = (size_t)(share.last - share.first);
-  if (count == 0) return MG_OK;
-
-  if (layout->n_ranks == 1) { /* the whole grid: no search */
-    mg_cuboid_t *whole = calloc(1, sizeof *whole);
-    if (!whole) return MG_ERR_MEMORY;
-    whole->n[0] = whole->n[1] = whole->n[2] = layout->n;
-    *patches = whole;
-    *n_patches = 1;
-    return MG_OK;
+  mg_layout_range(layout, rank, &best.first, &best.last);
+  if (best.first == best.last) return MG_OK;
+  share_t tried = best;
+  const mg_status_t status = merge_well(&best, &tried);
+  free(tried.cut);
+  if (status != MG_OK) {
+    free(best.cut);
+    return status;
   }
-
-  mg_cuboid_t *best = malloc(count * sizeof *best), *tried = malloc(count * sizeof *tried);
-  share.taken = malloc(count * sizeof *share.taken);
-  if (!best || !tried || !share.taken) {
-    free(best);
-    free(tried);
-    free(share.taken);
-    return MG_ERR_MEMORY;
-  }
-  int n_best = 0;
-  for (int o = 0; o < 6 && n_best != 1; o++) {
-    const int n_tried = merge(&share, orders[o], tried);
-    if (o > 0 && n_tried >= n_best) continue;
-    mg_cuboid_t *swap = best;
-    best = tried;
-    tried = swap;
-    n_best = n_tried;
-  }
-  for (int p = 0; p < n_best; p++)
+  for (int p = 0; p < best.n_cut; p++)
     for (int d = 0; d < 3; d++) {
-      best[p].lo[d] *= layout->box_dim;
-      best[p].n[d] *= layout->box_dim;
+      best.cut[p].lo[d] *= layout->box_dim;
+      best.cut[p].n[d] *= layout->box_dim;
     }
-  free(tried);
-  free(share.taken);
-  *patches = best;
-  *n_patches = n_best;
+  *patches = best.cut;
+  *n_patches = best.n_cut;
   return MG_OK;
 }
 

@@ -81,10 +81,10 @@ static void test_largest_that_fits(void) {
   CHECK(!c.fits && c.fewer.n == 0 && c.narrower.n == 0);
 }
 
-/* Sizes of which no boxes can be counted one by one: a bound, at once. */
+/* Far too large, in few boxes and in more than could be looked at one by one. */
 static void test_absurd_sizes(void) {
   const int64_t room = (int64_t)64 << 30;
-  const mg_capacity_t c = find("a planet", 10, 1000000, room, INT64_MAX);
+  const mg_capacity_t c = find("wide boxes", 10, 1000, room, INT64_MAX);
   CHECK(!c.fits && c.need > (double)room);
   CHECK_INT(c.fewer.n, 512);
   const mg_capacity_t d = find("many boxes", 4, 200000000, room, INT64_MAX);

@@ -1,5 +1,6 @@
 #include "report.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Bytes of a level over the ranks that were looked at. */
@@ -15,15 +16,14 @@ static void spread_add(spread_t *s, int64_t bytes) {
   s->ranks++;
 }
 
-/* Ranks to look at: all of them, or an even sample when that would take too long. */
+/* Ranks to look at: all of them, or an even sample when that would take too long. The time of one
+ * grows with the surface of its boxes. */
 static int64_t sample_size(const mg_plan_t *plan, int64_t ranks) {
-  const int64_t most_boxes = 60000;
-  const int64_t boxes = mg_layout_n_boxes(&plan->level[0].layout);
-  const int64_t per_rank = boxes / plan->level[0].layout.n_ranks + 1;
-  int64_t sample = most_boxes / per_rank;
-  if (sample > 2000) sample = 2000;
-  if (sample < 2) sample = 2;
-  return sample < ranks ? sample : ranks;
+  const double most = 50000.0;
+  const double boxes = (double)mg_layout_n_boxes(&plan->level[0].layout);
+  const double edge = cbrt(boxes / (double)plan->level[0].layout.n_ranks);
+  const double sample = fmin(fmax(most / (edge * edge), 8.0), 2000.0);
+  return (int64_t)fmin(sample, (double)ranks);
 }
 
 mg_status_t mg_report_dry_run(FILE *out, const mg_params_t *params, const mg_plan_t *plan,
