@@ -1,0 +1,40 @@
+/* The program with a fault of your choice: main.c calls this in place of mg_problem_set, and then
+ * one level is spoiled as HPGMG_FAULT says:
+ *
+ *   f LEVEL              a NaN in the right-hand side, on the last rank that holds cells
+ *   beta LEVEL           a NaN in a coefficient, on the same
+ *   smooth LEVEL FACTOR  Chebyshev believes in a largest eigenvalue so many times too small */
+#include "log.h"
+#include "problem.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef mg_problem_set
+MG_MUST_CHECK mg_status_t mg_problem_set(mg_hierarchy_t *h);
+
+static mg_status_t shrink_eigenvalue(mg_hierarchy_t *h, mg_level_t *level, double factor) {
+  free(level->steps);
+  return mg_smoother_steps(&h->params, level->lambda_max / factor, &level->steps, &level->n_steps);
+}
+
+static void put_nan(mg_level_t *level, int vec) {
+  const mg_view_t *v = &level->store.view;
+  if (!level->comm || mg_comm_rank(level->comm) != mg_comm_size(level->comm) - 1) return;
+  const mg_patch_t *p = &v->patch[v->n_patches - 1];
+  p->vec[vec][p->n[0] / 2 + p->n[1] / 2 * p->jstride + p->n[2] / 2 * p->kstride] = NAN;
+}
+
+mg_status_t faulty_problem_set(mg_hierarchy_t *h) {
+  char kind[16] = "";
+  int l = -1;
+  double factor = 1.0;
+  const char *fault = getenv("HPGMG_FAULT");
+  MG_TRY(mg_problem_set(h));
+  if (!fault || sscanf(fault, "%15s %d %lf", kind, &l, &factor) < 2 || l < 0 || l >= h->n_levels)
+    return mg_error(MG_ERR_INTERNAL, "HPGMG_FAULT is '%s'", fault ? fault : "");
+  if (strcmp(kind, "smooth") == 0) return shrink_eigenvalue(h, &h->level[l], factor);
+  put_nan(&h->level[l], strcmp(kind, "f") == 0 ? MG_F : MG_BETA_I);
+  return MG_OK;
+}
