@@ -28,9 +28,15 @@ static void show_progress(const mg_params_t *p, const char *phase, int s, int do
                           double left) {
   static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
   if (p->verify_only)
-    mg_progress("%s at %s", phase, names[s]);
+    mg_progress("verification at %s", names[s]);
   else
     mg_progress("%s at %s: solve %d of %d, %.0f s left", phase, names[s], done + 1, of, left);
+}
+
+static void say_solved(const char *phase, const mg_size_result_t *size, double seconds) {
+  mg_verbose("%s at 1/%d: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, size->n, seconds,
+             size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
+             size->history.n_cycles == 1 ? "" : "s");
 }
 
 static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double *estimate) {
@@ -39,6 +45,7 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
   for (int i = 0; i < n && !result->interrupted; i++) {
     show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
     MG_TRY(timed_solve(h, s, &result->size[s], estimate));
+    say_solved("warm-up", &result->size[s], *estimate);
     MG_TRY(check_interrupt(result));
   }
   return MG_OK;
@@ -57,6 +64,7 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
     show_progress(p, "timing", s, size->n_solves, of, estimate * (of - size->n_solves));
     double seconds;
     MG_TRY(timed_solve(h, s, size, &seconds));
+    say_solved(p->verify_only ? "verification" : "timing", size, seconds);
     size->seconds_min =
         size->n_solves == 0 || seconds < size->seconds_min ? seconds : size->seconds_min;
     total += seconds;

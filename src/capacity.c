@@ -127,6 +127,7 @@ mg_status_t mg_capacity_check(const mg_params_t *params) {
   mg_capacity_t capacity;
   char text[512];
   MG_TRY(mg_capacity_find(params, &room, &capacity));
+  mg_verbose("memory: %.3f GB needed, %.3f GB free", 1e-9 * capacity.need, 1e-9 * capacity.room);
   if (capacity.fits) return MG_OK;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_MEMORY;
   mg_capacity_describe(&capacity, text, (int)sizeof text);

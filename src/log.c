@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -59,8 +60,21 @@ void mg_verbose(const char *format, ...) {
   va_end(args);
 }
 
+/* True ten times a second at most: a terminal over a slow line must not slow the solves down. */
+static bool is_due(void) {
+  static struct timespec last;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const double since =
+      (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
+  if (state.progress_shown && since < 0.1) return false;
+  last = now;
+  return true;
+}
+
 void mg_progress(const char *format, ...) {
   if (state.rank != 0 || state.level == MG_LOG_QUIET || !isatty(STDERR_FILENO)) return;
+  if (!is_due()) return;
   va_list args;
   va_start(args, format);
   fputs("\r\033[K", stderr);

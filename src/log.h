@@ -26,7 +26,8 @@ void mg_warning(const char *format, ...) MG_PRINTF(1, 2);
 /** One line on stderr from rank 0 when verbose. */
 void mg_verbose(const char *format, ...) MG_PRINTF(1, 2);
 
-/** Replace the progress line on stderr; rank 0, only when stderr is a terminal and not quiet. */
+/** Replace the progress line on stderr, at most ten times a second; rank 0, only when stderr is a
+ *  terminal and not quiet. */
 void mg_progress(const char *format, ...) MG_PRINTF(1, 2);
 
 /** Erase the progress line, so that other output starts on a clean one. */
