@@ -88,12 +88,15 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *re
   const double start = mg_now();
   MG_TRY(mg_problem_set(h));
   result->seconds_setup = mg_now() - start;
+  mg_verbose("set-up: %.3f s for coefficients and right-hand side of %d levels",
+             result->seconds_setup, h->n_levels);
   MG_TRY(gather_sizes(h, report));
-  if (prints) mg_report_begin(stdout, report);
+  if (prints) mg_report_begin(mg_report_text(&h->params), report);
+  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_stdout() : MG_OK));
   MG_TRY(mg_benchmark(h, result));
   MG_TRY(gather_times(h, report));
-  if (prints) mg_report_end(stdout, report);
-  mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
+  if (prints) mg_report_end(mg_report_text(&h->params), report);
+  const mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), status));
   return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
 }
@@ -129,6 +132,7 @@ static mg_status_t run(const mg_params_t *params, const char *command_line) {
                             .command_line = command_line};
     status = mg_hierarchy_create(params, &plan, &h);
   }
+  mg_machine_catch_signals();
   if (status == MG_OK) status = solve(h, result, report);
   mg_hierarchy_free(h);
   free(result);
@@ -162,10 +166,13 @@ int main(int argc, char **argv) {
   status = read_params(argc, argv, params, &action);
   if (status == MG_OK) {
     mg_log_setup(rank, ranks, (mg_log_level_t)params->verbosity);
-    mg_machine_catch_signals();
     status = act(params, action, command_line);
   }
   free(params);
+  if (status < MG_ERR_IO && speaks()) {
+    const mg_status_t written = mg_report_check_stdout();
+    if (written != MG_OK) status = written;
+  }
   /* One rank's failed message or device leaves the others waiting: end them too. */
   if (status >= MG_ERR_DEVICE) mg_comm_abort(mg_status_exit_code(status));
   mg_comm_finalize();

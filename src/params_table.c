@@ -157,10 +157,12 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .help = "Print seconds per operation and level: min, mean and max over ranks."},
   [MG_OPT_JSON] = {
     .name = "json", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(json), .help = "Write the results as JSON; - is stdout."},
+    FIELD(json),
+    .help = "Write the results as JSON; - is stdout, and the report then goes to stderr."},
   [MG_OPT_CSV] = {
     .name = "csv", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(csv), .help = "Write the results as CSV; - is stdout."},
+    FIELD(csv),
+    .help = "Write the results as CSV; - is stdout, and the report then goes to stderr."},
   [MG_OPT_PRINT_CONFIG] = {
     .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,
     FIELD(print_config), .value = "no",
@@ -170,11 +172,11 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_QUIET] = {
     .name = "quiet", .letter = 'q', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(verbosity), .min = -1, .value = "no",
-    .help = "No progress and no warnings on stderr."},
+    .help = "No report, no progress and no warnings: only files, errors and the exit status."},
   [MG_OPT_VERBOSE] = {
     .name = "verbose", .letter = 'v', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(verbosity), .min = 1, .value = "no",
-    .help = "More about what is being done, on stderr."},
+    .help = "More about what is being done, a line for each solve, on stderr."},
   [MG_OPT_HELP] = {
     .name = "help", .letter = 'h', .kind = MG_KIND_ACTION, .group = MG_GROUP_HELP, OPTION_ONLY,
     .help = "Print this text and stop."},

@@ -45,6 +45,13 @@ MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY; logged */
 MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
 
+/** Where the text for people goes: stdout, or stderr where --json=- or --csv=- has that. */
+FILE *mg_report_text(const mg_params_t *params);
+
+/** Flush stdout and see whether everything on it arrived.
+ *  @return MG_OK, MG_ERR_IO (logged) */
+MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
+
 /** The text of one file. */
 MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);

@@ -5,6 +5,7 @@
 #include "report.h"
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,30 +22,50 @@ static bool is_special(const char *path) {
   return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-static void temporary_name(const char *path, char *name, size_t size) {
-  snprintf(name, size, "%s.tmp", path);
+/* Beside the file, under a name that no file of the user's has. */
+static FILE *open_temporary(const char *path, char name[], size_t size) {
+  snprintf(name, size, "%s.%ld.tmp", path, (long)getpid());
+  return fopen(name, "wx");
 }
+
+enum { NAME_MAX_BYTES = PATH_MAX + 32 };
 
 static mg_status_t cannot_write(const char *option, const char *path) {
   return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
 }
 
+/* Can a file of the size of a report be created there? A disk may be full, a quota used up. */
+static bool can_create(const char *path) {
+  char name[NAME_MAX_BYTES];
+  FILE *file = open_temporary(path, name, sizeof name);
+  if (!file) return false;
+  bool written = true;
+  for (int i = 0; i < 16384 && written; i++)
+    written = fputc('\n', file) != EOF;
+  int error = written ? 0 : errno;
+  if (fclose(file) != 0 && error == 0) error = errno;
+  unlink(name);
+  errno = error;
+  return error == 0;
+}
+
+/* What to replace: of a link the file behind it, so that the link stays. */
+static const char *behind_links(const char *path, char target[PATH_MAX]) {
+  return realpath(path, target) ? target : path;
+}
+
 static mg_status_t check_output(const char *option, const char *path) {
   struct stat s;
-  char name[PATH_MAX];
+  char target[PATH_MAX];
   if (!path[0] || is_stdout(path)) return MG_OK;
   if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
     errno = EISDIR;
     return cannot_write(option, path);
   }
-  if (is_special(path)) return access(path, W_OK) == 0 ? MG_OK : cannot_write(option, path);
-  if (access(path, F_OK) == 0 && access(path, W_OK) != 0) return cannot_write(option, path);
-  temporary_name(path, name, sizeof name);
-  FILE *file = fopen(name, "w");
-  if (!file) return cannot_write(option, path);
-  fclose(file);
-  unlink(name);
-  return MG_OK;
+  const bool there = access(path, F_OK) == 0;
+  if (there && access(path, W_OK) != 0) return cannot_write(option, path);
+  if (is_special(path) || can_create(behind_links(path, target))) return MG_OK;
+  return cannot_write(option, path);
 }
 
 mg_status_t mg_report_check_outputs(const mg_params_t *params) {
@@ -55,30 +76,47 @@ mg_status_t mg_report_check_outputs(const mg_params_t *params) {
   return check_output("csv", params->csv);
 }
 
+mg_status_t mg_report_check_stdout(void) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return MG_OK;
+  return mg_error(MG_ERR_IO, "stdout cannot be written: %s",
+                  errno != 0 ? strerror(errno) : "an earlier write failed");
+}
+
+FILE *mg_report_text(const mg_params_t *params) {
+  return is_stdout(params->json) || is_stdout(params->csv) ? stderr : stdout;
+}
+
+static mg_status_t write_and_close(const char *option, const char *path, FILE *file,
+                                   writer_t writer, const mg_report_t *report) {
+  if (!file) return cannot_write(option, path);
+  mg_status_t status = writer(file, report);
+  const bool failed = ferror(file) != 0;
+  if ((fclose(file) != 0 || failed) && status == MG_OK) status = cannot_write(option, path);
+  return status;
+}
+
 /* Write to a temporary file beside it and rename, so that a full disk costs no old result. */
 static mg_status_t write_output(const char *option, const char *path, writer_t writer,
                                 const mg_report_t *report) {
-  char name[PATH_MAX];
+  char name[NAME_MAX_BYTES], target[PATH_MAX];
   if (!path[0]) return MG_OK;
   if (is_stdout(path)) {
     MG_TRY(writer(stdout, report));
     return fflush(stdout) == 0 ? MG_OK : cannot_write(option, path);
   }
-  const bool in_place = is_special(path);
-  temporary_name(path, name, sizeof name);
-  const char *target = in_place ? path : name;
-  FILE *file = fopen(target, "w");
-  if (!file) return cannot_write(option, path);
-  mg_status_t status = writer(file, report);
-  const bool failed = ferror(file) != 0;
-  if ((fclose(file) != 0 || failed) && status == MG_OK) status = cannot_write(option, path);
-  if (in_place) return status;
-  if (status == MG_OK && rename(name, path) != 0) status = cannot_write(option, path);
-  if (status != MG_OK) unlink(name);
+  if (is_special(path)) return write_and_close(option, path, fopen(path, "w"), writer, report);
+  const char *final = behind_links(path, target);
+  FILE *file = open_temporary(final, name, sizeof name);
+  mg_status_t status = write_and_close(option, path, file, writer, report);
+  if (status == MG_OK && rename(name, final) != 0) status = cannot_write(option, path);
+  if (status != MG_OK && file) unlink(name);
   return status;
 }
 
 mg_status_t mg_report_write_files(const mg_report_t *report) {
-  MG_TRY(write_output("json", report->params->json, mg_report_json, report));
-  return write_output("csv", report->params->csv, mg_report_csv, report);
+  const mg_params_t *params = report->params;
+  const mg_status_t json = write_output("json", params->json, mg_report_json, report);
+  const mg_status_t csv = write_output("csv", params->csv, mg_report_csv, report);
+  return json > csv ? json : csv;
 }
