@@ -1,0 +1,166 @@
+# shellcheck shell=bash disable=SC2154
+# cli: what the options do, seen from outside; what they refuse is in fault.sh. Help and version,
+# where output goes, JSON and CSV, decks and the command line over them, a printed deck that
+# reproduces the run.
+. "$abs_top_srcdir/tests/expect.sh"
+
+# --- help, version, report ---
+
+ok 1 --help
+grep -q '^Usage: mpirun -n RANKS hpgmg-fv' "$dir/out" || complain '--help does not begin with usage'
+ok 1 -V
+for line in 'hpgmg-fv [0-9]' 'compiler ' 'flags ' 'MPI ' 'jansson '; do
+  grep -q "^$line" "$dir/out" || complain "--version has no line '$line'"
+done
+
+ok 1 4 8 --verify-only --levels-breakdown
+report=$(sed 's/ -*[0-9][0-9.e+-]*/ N/g' "$dir/out")
+for line in '        h = ' '  h  1/32 ' ' 2h  1/16 ' ' 4h  1/8 ' 'error N' 'order N'; do
+  grep -qF -- "$line" "$dir/out" || grep -qF -- "$line" <<<"$report" || complain "no line '$line'"
+done
+test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last line is no verdict'
+
+# Seconds per level and operation: every level, min <= mean <= max.
+breakdown() {
+  awk -v levels=6 '
+    /min, mean, max over ranks/ { inside = 1 }
+    inside && /\^3/ { seen[$1] = 1; if (!($(NF - 2) <= $(NF - 1) && $(NF - 1) <= $NF)) bad = 1 }
+    inside && /h = / { inside = 0 }
+    END { for (l = 0; l < levels; l++) if (!(l in seen)) bad = 1; exit bad }' "$dir/out" ||
+    complain "--levels-breakdown: $(cat "$dir/out")"
+}
+breakdown
+
+# --- quiet, verbose, progress ---
+
+ok 1 4 8 --verify-only --quiet
+test ! -s "$dir/out" || complain '--quiet prints on stdout'
+run 1 4 8 --verify-only --verbose
+grep -q '^hpgmg-fv: memory: .* needed, .* free$' "$dir/err" || complain '--verbose names no memory'
+test "$(grep -c '^hpgmg-fv: verification at 1/' "$dir/err")" -eq 3 || complain '--verbose: 3 solves'
+
+# On a terminal there is progress, ten times a second at most, and it is wiped away in the end.
+# script(1) of util-linux gives a terminal; $1 more options, output in $dir/terminal.
+on_terminal() {
+  rm -f "$dir/terminal"
+  solo script -qec "'$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3 $1" "$dir/terminal" >/dev/null
+}
+if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; then
+  grep -q ' left' "$dir/terminal" && complain '--quiet shows progress'
+  on_terminal ''
+  shown=$(tr '\r' '\n' <"$dir/terminal" | grep -c 'timing at .*: solve .* of .* left' || true)
+  # Some 3 x 0.3 s: one at the start of each grid and then at most ten a second.
+  if test "$shown" -lt 3; then complain "$shown progress lines on a terminal"; fi
+  if test "${HPGMG_SANITIZED:-no}" = no && test "$shown" -gt 60; then
+    complain "$shown progress lines in a second"
+  fi
+  tr '\r' '\n' <"$dir/terminal" | grep -q 'VERIFICATION: PASSED' || complain 'no verdict on a terminal'
+fi
+
+# --- files ---
+
+ok 1 4 8 --verify-only --csv="$dir/a.csv"
+test "$(wc -l <"$dir/a.csv")" -eq 4 || complain 'CSV: not a line for each of three sizes'
+awk -F, 'NF != 21 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 21 columns everywhere'
+awk -F, 'NR > 1 && ($6 != 64 / 2 ^ (NR - 1) || $11 != $6 ^ 3 || $10 != 1 / $6) { exit 1 }' \
+  "$dir/a.csv" || complain 'CSV: n, dof or h is wrong'
+awk -F, 'NR > 1 && $15 $16 $17 != "" { exit 1 }' "$dir/a.csv" || complain 'CSV: NaN is not empty'
+ok 1 4 1 --min-solves=2 --min-time=0 --csv="$dir/b.csv"
+awk -F, 'NR > 1 && !($15 > 0 && $15 <= $16 && $17 * $16 / $11 > 0.999 && $17 * $16 / $11 < 1.001) \
+  { exit 1 }' "$dir/b.csv" || complain 'CSV: seconds and DOF/s disagree'
+run 1 4 8 --verify-only --csv=-
+cmp -s "$dir/out" "$dir/a.csv" || complain '--csv=-: stdout is not the CSV alone'
+grep -q '^VERIFICATION: PASSED' "$dir/err" || complain '--csv=-: the report is not on stderr'
+
+# A link is kept, an older result is replaced as a whole, and nothing else is left behind.
+mkdir "$dir/results"
+ln -s results/real.csv "$dir/link.csv"
+seq 1000 >"$dir/results/real.csv"
+ok 1 4 8 --verify-only --csv="$dir/link.csv"
+test -L "$dir/link.csv" || complain 'a link is lost'
+cmp -s "$dir/results/real.csv" "$dir/a.csv" || complain 'the file behind a link is not replaced'
+test "$(ls "$dir/results")" = real.csv || complain "left behind: $(ls "$dir/results")"
+
+if have_feature jansson; then
+  ok 1 4 8 --verify-only --json="$dir/a.json"
+  run 1 4 8 --verify-only --json=-
+  diff <(grep -v command_line "$dir/a.json") <(grep -v command_line "$dir/out") ||
+    complain '--json=-: stdout is not the JSON alone'
+  for parser in 'jq -e .' 'python3 -m json.tool'; do
+    if $parser <<<'{}' >/dev/null 2>&1; then
+      $parser <"$dir/out" >/dev/null || complain "$parser does not read the JSON"
+    fi
+  done
+  keys='backend box_dim boxes boundary bytes bytes_per_rank_max command_line cycle cycles dim dof
+    dof_per_s equation error h host levels memory norms operator order problem program ranks reason
+    rel run seconds_mean seconds_min smoother solves threads verification version'
+  diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
+    <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
+  for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
+    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' '"backend": "cpu"'; do
+    grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
+  done
+  # The same doubles in both files: 17 digits bring every bit back.
+  for column in 18:error 19:order; do
+    value=$(awk -F, -v c="${column%:*}" 'NR == 2 { print $c }' "$dir/a.csv")
+    grep -q "^  \"${column#*:}\": $value,$" "$dir/a.json" || complain "${column#*:} is not $value"
+  done
+  test "$(sed -n 's/^  "error": *//p' "$dir/a.json" | tr -dc 0-9 | wc -c)" -ge 17 ||
+    complain 'JSON: the error has fewer than 17 digits'
+  # Paths may hold any bytes; JSON is UTF-8.
+  ok 1 4 1 --verify-only --csv="$dir/"$'\303\244\377.csv' --json="$dir/bytes.json"
+  if iconv -f utf-8 -t utf-8 </dev/null 2>/dev/null; then
+    iconv -f utf-8 -t utf-8 <"$dir/bytes.json" >/dev/null || complain 'JSON: not UTF-8'
+  fi
+fi
+
+# --- decks ---
+
+# reproduces ARG...: the deck that --print-config makes of ARGs runs to the same digits, and prints
+# itself again.
+reproduces() {
+  ok 1 "$@" --csv="$dir/first.csv"
+  ok 1 "$@" --print-config
+  cp "$dir/out" "$dir/printed.ini"
+  ok 1 --input="$dir/printed.ini" --csv="$dir/second.csv"
+  # All but the seconds.
+  diff <(cut -d, -f1-14,18-21 "$dir/first.csv") <(cut -d, -f1-14,18-21 "$dir/second.csv") ||
+    complain "the printed deck does not reproduce: $*"
+  ok 1 --input="$dir/printed.ini" --print-config
+  cmp -s "$dir/out" "$dir/printed.ini" || complain "the printed deck prints another: $*"
+}
+if have_feature inih; then
+  reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
+    --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
+    --max-cycles=7 --coarsest=3
+  reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
+
+  printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \
+    >"$dir/deck.ini"
+  ok 1 --input="$dir/deck.ini" --csv="$dir/deck.csv"
+  grep -q '^fv2,poisson,dirichlet,jacobi,f,32,' "$dir/deck.csv" || complain 'a deck is not heeded'
+  ok 1 4 1 --smoother=gsrb --csv="$dir/deck.csv" --input="$dir/deck.ini"
+  grep -q '^fv2,poisson,dirichlet,gsrb,f,16,' "$dir/deck.csv" ||
+    complain 'the command line does not win over the deck'
+  ok 1 --input="$dir/deck.ini" --verify-only=no --official --print-config
+  for line in 'warmup = 10' 'min-solves = 10' 'min-time = 60' 'official = yes'; do
+    grep -qx "$line" "$dir/out" || complain "--official: no line '$line'"
+  done
+  for deck in "$abs_top_srcdir"/inputs/*.ini; do
+    ok 1 --input="$deck" --dry-run
+  done
+fi
+
+# --- several ranks: one of them speaks ---
+
+if have_mpi; then
+  ok 2 --help
+  test "$(grep -c '^Usage:' "$dir/out")" -eq 1 || complain '--help comes from several ranks'
+  ok 2 4 4 --verify-only --levels-breakdown --csv="$dir/two.csv"
+  test "$(grep -c '^VERIFICATION: PASSED' "$dir/out")" -eq 1 || complain 'not one verdict'
+  breakdown
+  diff <(cut -d, -f6,12-14,18-20 "$dir/a.csv") <(cut -d, -f6,12-14,18-20 "$dir/two.csv") ||
+    complain 'two ranks have other digits'
+fi
+
+finish

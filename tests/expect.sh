@@ -1,0 +1,75 @@
+# shellcheck shell=bash disable=SC2154
+# What tests of the program from outside share; to be sourced. Makes and removes the folder $dir.
+#
+#   complain TEXT                 count a failure
+#   expect RC PATTERN RANKS ARG...  run the program with ARGs; it must end with RC and one line on
+#                                 stderr, from one rank, that matches the extended PATTERN
+#   digits FILE                   every norm, error and order of a JSON report, as written there
+#   finish                        exit 0, or 1 after any failure
+set -eu
+. "$abs_top_srcdir/tests/run_mpi.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+checks=0 failures=0
+
+complain() {
+  echo "failed: $*"
+  failures=$((failures + 1))
+}
+
+# run RANKS ARG...: the program's exit code in $rc, its output in $dir/out and $dir/err. The
+# launcher's own lines are left out of the latter.
+run() {
+  local ranks=$1
+  shift
+  rc=0
+  if test "$ranks" -eq 1; then
+    solo "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+  else
+    mpi_run "$ranks" "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/all" || rc=$?
+    grep '^hpgmg-fv: ' "$dir/all" >"$dir/err" || true
+    # Dying of a signal or not being heard of again is no way to end.
+    if grep -qE 'signal [0-9]|without calling .*finalize' "$dir/all"; then
+      complain "$* on $ranks ranks: $(cat "$dir/all")"
+    fi
+  fi
+}
+
+# ok RANKS ARG...: the program must end with 0 and say nothing on stderr.
+ok() {
+  checks=$((checks + 1))
+  run "$@"
+  if test "$rc" -ne 0 || test -s "$dir/err"; then
+    complain "$*: exit code $rc, $(cat "$dir/err")"
+    tail -n 3 "$dir/out"
+  fi
+}
+
+expect() {
+  local want=$1 pattern=$2
+  shift 2
+  checks=$((checks + 1))
+  run "$@"
+  if test "$rc" -ne "$want"; then complain "$*: exit code $rc, not $want"; fi
+  if test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "$*: $(wc -l <"$dir/err") lines on stderr: $(cat "$dir/err")"
+  elif ! grep -qE -- "^hpgmg-fv: error: .*$pattern" "$dir/err"; then
+    complain "$*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+  if test -s "$dir/out"; then complain "$*: output beside the error: $(head -n 3 "$dir/out")"; fi
+}
+
+# have_feature NAME: was the program built with it? A line of --version.
+have_feature() {
+  solo "$HPGMG_FV" --version | grep "^$1 " | grep -qv ' no\>'
+}
+
+digits() {
+  sed -n '/"norms": \[/,/\]/p; /"rel": \[/,/\]/p; /^  "error"/p; /^  "order"/p' "$1"
+}
+
+finish() {
+  echo "$checks runs, $failures failures"
+  test "$failures" -eq 0 || exit 1
+  exit 0
+}
