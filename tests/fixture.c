@@ -1,7 +1,6 @@
 #include "fixture.h"
 #include "log.h"
 #include "problem.h"
-#include "random.h"
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -216,7 +215,7 @@ double field_dot(const double *x, const double *y, int n) {
   return (double)sum;
 }
 
-static char current_case[256];
+static char current_case[640];
 
 bool fixture_explain(double got, double want) {
   fprintf(stderr, "  %s\n  got  %.17g\n  want %.17g\n", current_case, got, want);
@@ -243,14 +242,30 @@ static void each_grid(const fixture_grid_t *grids, const char *options,
     }
 }
 
-void fixture_each(const fixture_grid_t *grids, const char *operators, const char *boundaries,
-                  const char *equations, void (*test)(mg_hierarchy_t *h)) {
-  char op[32], boundary[32], equation[32], options[192];
-  for (const char *o = operators; (o = next_word(o, op)) != NULL;)
-    for (const char *b = boundaries; (b = next_word(b, boundary)) != NULL;)
-      for (const char *e = equations; (e = next_word(e, equation)) != NULL;) {
-        snprintf(options, sizeof options, "--operator=%s --boundary=%s --equation=%s", op, boundary,
-                 equation);
-        each_grid(grids, options, test);
-      }
+enum { N_CHOICES = 4 };
+
+/* Append each word of one list after the other, and go on with the next list. */
+static void each_word(const char *const lists[N_CHOICES], int choice, const char *options,
+                      const fixture_grid_t *grids, void (*test)(mg_hierarchy_t *h)) {
+  static const char *const names[N_CHOICES] = {"operator", "boundary", "equation", "smoother"};
+  if (choice == N_CHOICES) {
+    each_grid(grids, options, test);
+    return;
+  }
+  char word[32], longer[512];
+  for (const char *list = lists[choice]; (list = next_word(list, word)) != NULL;) {
+    snprintf(longer, sizeof longer, "%.400s --%s=%s", options, names[choice], word);
+    each_word(lists, choice + 1, longer, grids, test);
+  }
+}
+
+void fixture_each(const fixture_grid_t *grids, fixture_choices_t choices,
+                  void (*test)(mg_hierarchy_t *h)) {
+  const char *const lists[N_CHOICES] = {
+      choices.operators ? choices.operators : "fv2 fv4 7pt",
+      choices.boundaries ? choices.boundaries : "dirichlet periodic",
+      choices.equations ? choices.equations : "poisson helmholtz",
+      choices.smoothers ? choices.smoothers : "gsrb",
+  };
+  each_word(lists, 0, choices.more ? choices.more : "", grids, test);
 }

@@ -10,6 +10,7 @@
 #define MG_TEST_FIXTURE_H
 
 #include "level.h"
+#include "random.h"
 #include "test.h"
 
 /** Where levels live, as options; `name` is NULL after the last. */
@@ -70,14 +71,21 @@ double field_distance(const double *x, const double *y, int n);
 /** Sum of x y in long double, so that the error of the sum is far below that of its terms. */
 double field_dot(const double *x, const double *y, int n);
 
-/** The cases of a test, one after the other: every backend with every operator, boundary, and grid
- *  of the list, which ends with {0, 0}. The test runs on the whole hierarchy.
- *  @param[in] equations  "poisson helmholtz" or one of the two */
+/** A grid: boxes a side of 2^log2_box_dim cells a side. Lists end with {0, 0}. */
 typedef struct {
   int log2_box_dim, boxes;
 } fixture_grid_t;
-void fixture_each(const fixture_grid_t *grids, const char *operators, const char *boundaries,
-                  const char *equations, void (*test)(mg_hierarchy_t *h));
+
+/** Choices to combine, each a list of words with blanks between. NULL means all operators,
+ *  boundaries and equations, and gsrb alone. */
+typedef struct {
+  const char *operators, *boundaries, *equations, *smoothers;
+  const char *more; /**< further options of every case; NULL for none */
+} fixture_choices_t;
+
+/** Run `test` on a set-up hierarchy of each combination, every grid on every backend. */
+void fixture_each(const fixture_grid_t *grids, fixture_choices_t choices,
+                  void (*test)(mg_hierarchy_t *h));
 
 /** CHECK that names the case of fixture_each and both numbers. */
 #define CHECK_CASE(ok, got, want)                                                                  \

@@ -2,11 +2,23 @@
 # of the grid, some ranks have none, and halos travel as messages.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
-FIXTURE_BACKEND=cpu FIXTURE_OPTIONS=--agglomerate-below=0
-export FIXTURE_BACKEND FIXTURE_OPTIONS
-for ranks in 3 5; do
-  for program in op_algebra op_transfer op_walls; do
+# Threads have their turn in the tests themselves; the guard sees no more here than alone.
+FIXTURE_BACKEND=cpu OMP_THREAD_LIMIT=1
+export FIXTURE_BACKEND FIXTURE_OPTIONS OMP_THREAD_LIMIT
+
+# run RANKS PROGRAM...
+run() {
+  ranks=$1
+  shift
+  for program; do
     echo "$program on $ranks ranks"
     mpi_run "$ranks" "$abs_top_builddir/tests/$program"
   done
-done
+}
+
+# Every rank keeps its boxes on coarse levels as long as there are any.
+FIXTURE_OPTIONS=--agglomerate-below=0
+run 3 op_algebra op_diagonal op_smoother op_transfer op_truncation op_vectors op_walls parity_fused
+# Coarse levels gather onto fewer ranks.
+FIXTURE_OPTIONS=
+run 5 op_transfer op_walls parity_fused

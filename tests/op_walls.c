@@ -173,6 +173,7 @@ int main(int argc, char **argv) {
   /* The last has boxes of 16, 8, 4, 2 cells on the way to a coarsest grid of 3. */
   static const fixture_grid_t grids[] = {{4, 1}, {4, 2}, {4, 3}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, "fv2 fv4 7pt", "dirichlet", "poisson", test_levels);
+  fixture_each(grids, (fixture_choices_t){.boundaries = "dirichlet", .equations = "poisson"},
+               test_levels);
   return FIXTURE_END();
 }

@@ -1,0 +1,116 @@
+/* parity_fused: every optional entry of a backend gives, to the last bit, what ops.c and transfer.c
+ * compose from required entries, alone and within whole solves, with any number of threads. */
+#include "fixture.h"
+#include "mg.h"
+#include "ops.h"
+#include "problem.h"
+#include "transfer.h"
+#include <stdlib.h>
+
+/* A backend without its optional entries. */
+static mg_backend_t without_options(const mg_backend_t *backend) {
+  mg_backend_t plain = *backend;
+  plain.residual_norm = NULL;
+  plain.residual_restrict = NULL;
+  plain.descend = NULL;
+  plain.ascend = NULL;
+  return plain;
+}
+
+static const mg_backend_t *chosen[MG_MAX_LEVELS];
+static mg_backend_t plain[MG_MAX_LEVELS];
+
+/* Let every level use its backend, or the one without options. */
+static void choose(mg_hierarchy_t *h, bool fused) {
+  for (int l = 0; l < h->n_levels; l++)
+    h->level[l].backend = fused ? chosen[l] : &plain[l];
+}
+
+static void random_level(mg_level_t *level) {
+  const int n = level->store.view.dim;
+  double *x = field_new(n);
+  field_random(x, n, 1);
+  field_put(level, MG_U, x);
+  field_random(x, n, 2);
+  field_put(level, MG_F, x);
+  free(x);
+}
+
+static void test_residual_norm(mg_hierarchy_t *h, int l) {
+  double norm[2];
+  for (int fused = 0; fused < 2; fused++) {
+    choose(h, fused);
+    random_level(&h->level[l]);
+    MUST(mg_residual_norm(&h->level[l], MG_U, MG_F, &norm[fused]));
+  }
+  CHECK_CASE(norm[1] == norm[0], norm[1], norm[0]);
+}
+
+static void test_residual_restrict(mg_hierarchy_t *h, int l) {
+  mg_level_t *coarse = &h->level[l + 1];
+  const int n = coarse->store.view.dim;
+  double *x[2] = {field_new(n), field_new(n)};
+  for (int fused = 0; fused < 2; fused++) {
+    choose(h, fused);
+    random_level(&h->level[l]);
+    MUST(mg_fill(coarse, MG_F, NAN));
+    MUST(mg_restrict_residual(h, l));
+    field_get(coarse, MG_F, x[fused]);
+  }
+  CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
+  free(x[0]);
+  free(x[1]);
+}
+
+/* Three cycles from the problem's own right-hand side. */
+static void test_solve(mg_hierarchy_t *h) {
+  const int n = h->level[0].store.view.dim;
+  double *x[2] = {field_new(n), field_new(n)}, f_norm;
+  static mg_history_t history[2];
+  for (int fused = 0; fused < 2; fused++) {
+    choose(h, fused);
+    MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
+    MUST(mg_solve(h, 0, f_norm, &history[fused]));
+    field_get(&h->level[0], MG_U, x[fused]);
+  }
+  CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
+  CHECK_INT(history[1].n_cycles, history[0].n_cycles);
+  for (int c = 0; c < history[0].n_cycles; c++)
+    CHECK_CASE(history[1].norm[c] == history[0].norm[c], history[1].norm[c], history[0].norm[c]);
+  free(x[0]);
+  free(x[1]);
+}
+
+static void test_hierarchy(mg_hierarchy_t *h) {
+  static const int threads[] = {1, 2, 3};
+  const mg_backend_t *backend = h->level[0].backend;
+  if (!backend->residual_norm && !backend->residual_restrict && !backend->descend &&
+      !backend->ascend)
+    return; /* nothing to compare */
+  for (int l = 0; l < h->n_levels; l++) {
+    chosen[l] = h->level[l].backend;
+    plain[l] = without_options(chosen[l]);
+  }
+  for (int t = 0; t < 3; t++) {
+    if (!fixture_threads(threads[t])) continue;
+    test_solve(h); /* first: the others overwrite the right-hand side */
+    for (int l = 0; l < h->n_levels; l++) {
+      test_residual_norm(h, l);
+      if (l + 1 < h->n_levels) test_residual_restrict(h, l);
+    }
+    MUST(mg_problem_set(h));
+  }
+  choose(h, true);
+  MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
+}
+
+int main(int argc, char **argv) {
+  static const fixture_grid_t grids[] = {{4, 1}, {5, 1}, {4, 3}, {0, 0}};
+  fixture_begin(&argc, &argv);
+  CHECK(mg_backend_cpu.residual_norm && mg_backend_cpu.residual_restrict);
+  fixture_each(
+      grids,
+      (fixture_choices_t){.smoothers = "gsrb chebyshev", .more = "--rtol=1e-30 --max-cycles=3"},
+      test_hierarchy);
+  return FIXTURE_END();
+}
