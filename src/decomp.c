@@ -1,4 +1,5 @@
 #include "decomp.h"
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,15 +43,21 @@ int64_t mg_morton_position(int32_t boxes, const int32_t box[3]) {
   int64_t position = 0;
   int32_t lo[3] = {0, 0, 0};
   for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
-    int own = 0;
-    for (int d = 0; d < 3; d++)
-      own |= (box[d] >= lo[d] + half) << d;
-    for (int octant = 0; octant < own; octant++) {
-      int32_t corner[3];
-      octant_corner(lo, half, octant, corner);
-      position += clipped_volume(boxes, corner, half);
+    int64_t below[3], own[3], all[3]; /* boxes a side: lower octant, the box's own, both */
+    for (int d = 0; d < 3; d++) {
+      const int32_t rest = boxes - lo[d];
+      all[d] = rest < 2 * half ? rest : 2 * half;
+      below[d] = rest < half ? rest : half;
+      const bool upper = box[d] >= lo[d] + half;
+      own[d] = upper ? all[d] - below[d] : below[d];
+      if (upper)
+        lo[d] += half;
+      else
+        below[d] = 0;
     }
-    octant_corner(lo, half, own, lo);
+    /* The octants before this one: lower in k; as high in k, lower in j; and so on. */
+    position +=
+        all[0] * all[1] * below[2] + all[0] * below[1] * own[2] + below[0] * own[1] * own[2];
   }
   return position;
 }
@@ -112,49 +119,64 @@ static bool all_free(const share_t *share, const mg_cuboid_t *c) {
   return true;
 }
 
-/* Grow from one box along the axes in the given order, a whole layer at a time. */
+/* How many layers can be added to a cuboid behind its end in direction d. */
+static int32_t free_layers(const share_t *share, const mg_cuboid_t *c, int d) {
+  mg_cuboid_t slab = *c;
+  slab.lo[d] += c->n[d];
+  int32_t fit = 0, too_many = share->boxes - slab.lo[d] + 1;
+  while (too_many - fit > 1) {
+    slab.n[d] = fit + (too_many - fit) / 2;
+    if (all_free(share, &slab))
+      fit = slab.n[d];
+    else
+      too_many = slab.n[d];
+  }
+  return fit;
+}
+
+/* Grow from one box along the axes in the given order, as far as whole layers are free. */
 static mg_cuboid_t grow(const share_t *share, const int32_t start[3], const int order[3]) {
   mg_cuboid_t c = {{start[0], start[1], start[2]}, {1, 1, 1}};
-  for (int a = 0; a < 3; a++) {
-    const int d = order[a];
-    for (;;) {
-      mg_cuboid_t layer = c;
-      layer.lo[d] += c.n[d];
-      layer.n[d] = 1;
-      if (layer.lo[d] >= share->boxes || !all_free(share, &layer)) break;
-      c.n[d]++;
-    }
-  }
+  for (int a = 0; a < 3; a++)
+    c.n[order[a]] += free_layers(share, &c, order[a]);
   return c;
 }
 
-/* The position behind the largest octant that begins at `box` and lies within the cuboid. */
-static int64_t skip_octant(const share_t *share, const mg_cuboid_t *c, const int32_t box[3],
-                           int64_t position) {
-  int32_t width = 1;
-  for (int32_t w = 2; w < 2 * share->boxes; w *= 2) {
+/* Is a box of the share uncut in the octant [lo, lo + width)^3, which begins at `position`? */
+static bool has_free(const share_t *share, const int32_t lo[3], int32_t width, int64_t position) {
+  const int64_t end = position + clipped_volume(share->boxes, lo, width);
+  const int64_t from = position > share->first ? position : share->first;
+  const int64_t to = end < share->last ? end : share->last;
+  int64_t n_free = to - from;
+  for (int p = 0; p < share->n_cut && n_free > 0; p++) {
+    int64_t common = 1;
     for (int d = 0; d < 3; d++) {
-      const int32_t end = box[d] + w < share->boxes ? box[d] + w : share->boxes;
-      if (box[d] % w != 0 || end > c->lo[d] + c->n[d])
-        return position + clipped_volume(share->boxes, box, width);
+      const int32_t begin = share->cut[p].lo[d], stop = begin + share->cut[p].n[d];
+      const int32_t low = begin > lo[d] ? begin : lo[d];
+      const int32_t high = stop < lo[d] + width ? stop : lo[d] + width;
+      common *= high > low ? high - low : 0;
     }
-    width = w;
+    n_free -= common;
   }
-  return position + clipped_volume(share->boxes, box, width);
+  return n_free > 0;
 }
 
-/* The next position from `position` on whose box is uncut, and that box. */
-static int64_t next_free(const share_t *share, int64_t position, int32_t box[3]) {
-  while (position < share->last) {
-    mg_morton_box(share->boxes, position, box);
-    const mg_cuboid_t here = {{box[0], box[1], box[2]}, {1, 1, 1}};
-    int p = 0;
-    while (p < share->n_cut && !overlap(&here, &share->cut[p]))
-      p++;
-    if (p == share->n_cut) break;
-    position = skip_octant(share, &share->cut[p], box, position);
+/* The first uncut box of the share; false when there is none. */
+static bool first_free(const share_t *share, int32_t box[3]) {
+  const int32_t whole = enclosing_power_of_two(share->boxes);
+  int64_t position = 0;
+  box[0] = box[1] = box[2] = 0;
+  if (!has_free(share, box, whole, 0)) return false;
+  for (int32_t half = whole / 2; half > 0; half /= 2) {
+    int32_t corner[3];
+    for (int octant = 0; octant < 8; octant++) {
+      octant_corner(box, half, octant, corner);
+      if (has_free(share, corner, half, position)) break;
+      position += clipped_volume(share->boxes, corner, half);
+    }
+    memcpy(box, corner, sizeof corner);
   }
-  return position;
+  return true;
 }
 
 static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
@@ -169,12 +191,11 @@ static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
   return MG_OK;
 }
 
-/* Cut the whole share into cuboids. */
-static mg_status_t merge(share_t *share, const int order[3]) {
+/* Cut the whole share into cuboids, or give up at `too_many` of them. */
+static mg_status_t merge(share_t *share, const int order[3], int too_many) {
   int32_t box[3];
   share->n_cut = 0;
-  for (int64_t p = next_free(share, share->first, box); p < share->last;
-       p = next_free(share, p, box)) {
+  while (share->n_cut < too_many && first_free(share, box)) {
     const mg_cuboid_t c = grow(share, box, order);
     MG_TRY(append(share, &c));
   }
@@ -185,9 +206,9 @@ static mg_status_t merge(share_t *share, const int order[3]) {
 static mg_status_t merge_well(share_t *best, share_t *tried) {
   static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
                                    {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
-  MG_TRY(merge(best, orders[0]));
+  MG_TRY(merge(best, orders[0], INT_MAX));
   for (int o = 1; o < 6 && best->n_cut != 1; o++) {
-    MG_TRY(merge(tried, orders[o]));
+    MG_TRY(merge(tried, orders[o], best->n_cut));
     if (tried->n_cut >= best->n_cut) continue;
     const share_t swap = *best;
     *best = *tried;

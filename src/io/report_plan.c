@@ -1,6 +1,5 @@
 #include "report.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 /* Bytes of a level over the ranks that were looked at. */
@@ -16,21 +15,23 @@ static void spread_add(spread_t *s, int64_t bytes) {
   s->ranks++;
 }
 
-/* Ranks to look at: all of them, or an even sample when that would take too long. The time of one
- * grows with the surface of its boxes. */
-static int64_t sample_size(const mg_plan_t *plan, int64_t ranks) {
-  const double most = 50000.0;
-  const double boxes = (double)mg_layout_n_boxes(&plan->level[0].layout);
-  const double edge = cbrt(boxes / (double)plan->level[0].layout.n_ranks);
-  const double sample = fmin(fmax(most / (edge * edge), 8.0), 2000.0);
-  return (int64_t)fmin(sample, (double)ranks);
+/* Ranks to look at: all of them, or an even sample where that would take longer than people wait.
+ * The time of a rank grows with the number of its patches, some 0.1 ms each. */
+static mg_status_t sample_size(const mg_plan_t *plan, int64_t ranks, int64_t *sample) {
+  const int64_t most_patches = 2500;
+  mg_level_bytes_t bytes;
+  MG_TRY(mg_plan_bytes(plan, 0, ranks / 2, &bytes));
+  *sample = most_patches / (bytes.n_patches + 1) + 1;
+  if (*sample > ranks) *sample = ranks;
+  return MG_OK;
 }
 
 mg_status_t mg_report_dry_run(FILE *out, const mg_params_t *params, const mg_plan_t *plan,
                               int64_t ranks) {
   const mg_layout_t *fine = &plan->level[0].layout;
   const double cells = (double)fine->n * fine->n * fine->n;
-  const int64_t sample = sample_size(plan, ranks);
+  int64_t sample;
+  MG_TRY(sample_size(plan, ranks, &sample));
   spread_t level[MG_MAX_LEVELS] = {{0, 0, 0, 0.0}}, total = {0, 0, 0, 0.0};
   for (int64_t s = 0; s < sample; s++) {
     const int64_t rank = sample == 1 ? 0 : (int64_t)((__int128)s * (ranks - 1) / (sample - 1));
