@@ -1,0 +1,171 @@
+# shellcheck shell=bash disable=SC2154
+# fault: bad input and bad luck get one line on stderr from one rank, the right exit code, and no
+# hang, on one rank and on two. Words of single messages are in unit_params and unit_params_decks.
+. "$abs_top_srcdir/tests/expect.sh"
+some='1'
+if have_mpi; then some='1 2'; fi
+
+# --- usage: exit code 2 ---
+
+# PATTERN | ARGUMENTS
+usage='
+  LOG2_BOX_DIM and BOXES_PER_RANK are missing.*hpgmg-fv 7 8   |
+  LOG2_BOX_DIM=seven: not a number.*from 4 to 10              | seven 8
+  stray .x. after the number                                  | 7 8x
+  BOXES_PER_RANK=99999999999999999999: too large              | 7 99999999999999999999
+  LOG2_BOX_DIM=3: out of range; give .* from 4 to 10          | 3 8
+  BOXES_PER_RANK=0: out of range                              | 7 0
+  not a known word, nearest is fv4; give one of               | 7 8 --operator=fv44
+  unknown option --smother=gsrb; nearest valid name: --smoother    | 7 8 --smother=gsrb
+  --degree has a meaning only with --smoother=chebyshev       | 7 8 --degree=3
+  --json and --csv both write to .-.                          | 4 1 --json=- --csv=-
+  --min-time is 1, but --official means 60                    | 4 1 --official --min-time=1
+'
+while IFS='|' read -r pattern arguments; do
+  read -r pattern <<<"$pattern"
+  test -n "$pattern" || continue
+  # shellcheck disable=SC2086 # words
+  expect 2 "$pattern" 1 $arguments
+done <<<"$usage"
+for ranks in $some; do
+  expect 2 'stray .x. after the number' "$ranks" 7 8x
+done
+
+# Grids that are too large, and the nearest that is not.
+for line in '10 1000000000000 1' '4 1000000000000 1000' '10 2000000000 7'; do
+  read -r log2 boxes ranks <<<"$line"
+  expect 2 'BOXES_PER_RANK.* [0-9]+$' 1 --dry-run --ranks="$ranks" "$log2" "$boxes"
+  ok 1 --dry-run --ranks="$ranks" "$log2" "$(grep -oE '[0-9]+$' "$dir/err")"
+done
+
+# --- decks: file, line and the nearest name ---
+
+if have_feature inih; then
+  # EXIT CODE | PATTERN | TEXT
+  decks='
+    2 | :2: unknown key .smother.; nearest valid name: smoother    | log2-box-dim = 4\nsmother = gsrb
+    2 | :3: duplicate key .cycle., first on line 1                 | cycle = f\n# no\ncycle = v
+    2 | :1: rtol = 1e-3x: stray .x. after the number               | rtol = 1e-3x
+    2 | :2: unknown section .solvr.; nearest valid name: .solver.  | # a\n[solvr]
+    2 | :1: expected .key = value.                                 | smoother
+    2 | degree \(.*deck.ini:3\) has a meaning only with --smoother | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
+    2 | :1: byte 0x01 in column 3                                  | # \001
+  '
+  while IFS='|' read -r want pattern text; do
+    read -r want <<<"$want"
+    read -r pattern <<<"$pattern"
+    test -n "$want" || continue
+    # shellcheck disable=SC2059 # \n are line ends
+    printf "${text# }\n" >"$dir/deck.ini"
+    expect "$want" "$pattern" 1 --input="$dir/deck.ini"
+  done <<<"$decks"
+  for ranks in $some; do
+    expect 2 'deck.ini:1: byte 0x01' "$ranks" --input="$dir/deck.ini"
+    expect 3 "can't open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
+  done
+  expect 3 "can't read deck .*directory" 1 --input="$dir"
+  if test "$(id -u)" -ne 0; then
+    chmod a-r "$dir/deck.ini"
+    expect 3 "can't open deck .*Permission denied" 1 --input="$dir/deck.ini"
+  fi
+fi
+
+# --- files that can't be written: exit code 3, and before the solves, which would take forever ---
+
+forever='4 1 --min-time=100000'
+touch "$dir/file"
+for ranks in $some; do
+  # shellcheck disable=SC2086
+  expect 3 "--csv=$dir/no/a.csv cannot be written: No such file" "$ranks" $forever \
+    --csv="$dir/no/a.csv"
+done
+# shellcheck disable=SC2086
+{
+  expect 3 "--csv=$dir cannot be written: Is a directory" 1 $forever --csv="$dir"
+  expect 3 'cannot be written: Not a directory' 1 $forever --csv="$dir/file/a.csv"
+  expect 3 'cannot be written: File name too long' 1 $forever --csv="$dir/$(printf '%0255d' 0)"
+  if test "$(id -u)" -ne 0; then
+    chmod a-w "$dir/file"
+    expect 3 'cannot be written: Permission denied' 1 $forever --csv="$dir/file"
+  fi
+}
+test ! -e "$dir/a.csv" || complain 'a file was made that was not to be'
+
+# A disk that is full at the start, one that is full in the end, and stdout on it. What else there
+# is to be written is written, and an older result stays.
+if test -c /dev/full; then
+  for ranks in $some; do
+    run "$ranks" 4 8 --verify-only --csv=/dev/full
+    test "$rc" -eq 3 || complain "--csv=/dev/full on $ranks ranks: exit code $rc"
+    grep -q 'csv=/dev/full cannot be written: No space left' "$dir/err" ||
+      complain "--csv=/dev/full on $ranks ranks: $(cat "$dir/err")"
+    grep -q '^VERIFICATION: PASSED' "$dir/out" || complain 'no report beside a full disk'
+  done
+  if have_feature jansson; then
+    run 1 4 8 --verify-only --json=/dev/full --csv="$dir/beside.csv"
+    test "$rc" -eq 3 || complain "--json=/dev/full: exit code $rc"
+    test "$(wc -l <"$dir/beside.csv")" -eq 4 || complain 'a full disk for JSON loses the CSV'
+  fi
+  # shellcheck disable=SC2086
+  for arguments in "$forever" '4 1 --verify-only --quiet --csv=-' --help --version --print-config \
+    '--dry-run 4 1'; do
+    test "$arguments" != --print-config || arguments='--print-config 4 1'
+    rc=0
+    solo "$HPGMG_FV" $arguments >/dev/full 2>"$dir/err" || rc=$?
+    test "$rc" -eq 3 || complain "'$arguments' with stdout on a full disk: exit code $rc"
+    grep -q '^hpgmg-fv: error: .*cannot be written' "$dir/err" || complain "$arguments: no message"
+  done
+fi
+if test "$(id -u)" -eq 0 && mkdir "$dir/disk" && mount -t tmpfs -o size=1m none "$dir/disk" \
+  2>/dev/null; then
+  trap 'umount "$dir/disk"; rm -rf "$dir"' EXIT
+  seq 100 >"$dir/disk/old.csv"
+  cp "$dir/disk/old.csv" "$dir/old.csv"
+  cat /dev/zero >"$dir/disk/filler" 2>/dev/null || true
+  # shellcheck disable=SC2086
+  expect 3 'old.csv cannot be written: No space left' 1 $forever --csv="$dir/disk/old.csv"
+  cmp -s "$dir/old.csv" "$dir/disk/old.csv" || complain 'an older result is lost on a full disk'
+  test "$(ls "$dir/disk")" = "$(printf 'filler\nold.csv')" || complain 'something is left behind'
+fi
+
+# --- a size beyond memory: exit code 4, need and room, and what fits ---
+
+# fits RANKS 'LOG2 BOXES' BYTES: does the plan of a size stay within so many bytes on one host?
+fits() {
+  # shellcheck disable=SC2086
+  ok 1 --dry-run --ranks="$1" $2
+  awk -v most="$3" '/in all ranks: about/ { exit !($5 <= most + 0.0005) }' "$dir/out"
+}
+too_large='needs at least [0-9.]+ GB where [0-9.]+ GB are free; what fits is'
+for ranks in $some; do
+  for size in '10 1000' '4 100000000' '7 1000000'; do
+    # shellcheck disable=SC2086
+    expect 4 "$too_large" "$ranks" $size
+    line=$(cat "$dir/err")
+    room=$(sed 's/.* GB where \([0-9.]*\) GB.*/\1/' <<<"$line")
+    first=$(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | sed -n "1s/'//gp")
+    while read -r suggested; do
+      fits "$ranks" "$suggested" "$room" || complain "$line: $suggested does not fit"
+    done < <(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | tr -d "'")
+    # The next cube of boxes of that width is too large, or it would have been named.
+    read -r log2 boxes <<<"$first"
+    next=$(awk -v b="$boxes" -v r="$ranks" 'BEGIN {
+      for (n = 1; (n + 1) ^ 3 <= b * r; n++); n++
+      do { odd = n; while (odd % 2 == 0) odd /= 2 } while (odd > 11 && n++)
+      print int((n ^ 3 + r - 1) / r) }')
+    if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
+  done
+done
+# A limit of the process counts like one of the host. Sanitizers reserve terabytes.
+if test "${HPGMG_SANITIZED:-no}" = no; then
+  for ranks in $some; do
+    (
+      ulimit -v 1500000
+      failures=0
+      expect 4 "$too_large" "$ranks" 8 8
+      exit "$failures"
+    ) || failures=$((failures + 1))
+  done
+fi
+
+finish
