@@ -1,17 +1,9 @@
 #include "ops.h"
 
-/* Account the backend's call, and only it: message time is the halo's. */
-#define TIMED(level, time, call)                                                                   \
-  do {                                                                                             \
-    const double start_ = mg_now();                                                                \
-    MG_TRY(call);                                                                                  \
-    mg_timers_add(&(level)->timers, (time), start_);                                               \
-  } while (0)
-
 #define VIEW(level) (&(level)->store.view)
 
 mg_status_t mg_halo(mg_level_t *level, int vec, bool box) {
-  TIMED(level, MG_TIME_HALO, mg_exchange_run(box ? level->halo_box : level->halo, vec, vec));
+  MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(box ? level->halo_box : level->halo, vec, vec));
   return MG_OK;
 }
 
@@ -27,8 +19,8 @@ mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
     /* x_0 = 0 is x of the first step and the previous iterate of the second. */
     const int x = zero_guess && s == 0 ? -1 : from, previous = zero_guess && s <= 1 ? -1 : to;
     if (x >= 0) MG_TRY(mg_halo(level, x, false));
-    TIMED(level, MG_TIME_SMOOTH,
-          level->backend->smooth(VIEW(level), x, previous, to, &level->steps[s]));
+    MG_TIMED(level, MG_TIME_SMOOTH,
+             level->backend->smooth(VIEW(level), x, previous, to, &level->steps[s]));
     const int swap = from;
     from = to;
     to = swap;
@@ -41,7 +33,7 @@ mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
 mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f) {
   if (!level->comm) return MG_OK;
   MG_TRY(mg_halo(level, x, false));
-  TIMED(level, MG_TIME_RESIDUAL, level->backend->residual(VIEW(level), dst, x, f));
+  MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->residual(VIEW(level), dst, x, f));
   return MG_OK;
 }
 
@@ -53,40 +45,40 @@ mg_status_t mg_residual_norm(mg_level_t *level, int x, int f, double *norm) {
     return mg_max_norm(level, MG_TMP, -1, norm);
   }
   MG_TRY(mg_halo(level, x, false));
-  TIMED(level, MG_TIME_RESIDUAL, level->backend->residual_norm(VIEW(level), x, f, norm));
-  TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
+  MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->residual_norm(VIEW(level), x, f, norm));
+  MG_TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
   return MG_OK;
 }
 
 mg_status_t mg_fill(mg_level_t *level, int dst, double value) {
   if (!level->comm) return MG_OK;
-  TIMED(level, MG_TIME_VECTOR, level->backend->fill(VIEW(level), dst, value));
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->fill(VIEW(level), dst, value));
   return MG_OK;
 }
 
 mg_status_t mg_axpby(mg_level_t *level, int dst, double alpha, int x, double beta, int y) {
   if (!level->comm) return MG_OK;
-  TIMED(level, MG_TIME_VECTOR, level->backend->axpby(VIEW(level), dst, alpha, x, beta, y));
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->axpby(VIEW(level), dst, alpha, x, beta, y));
   return MG_OK;
 }
 
 mg_status_t mg_shift(mg_level_t *level, int dst, int x, double value) {
   if (!level->comm) return MG_OK;
-  TIMED(level, MG_TIME_VECTOR, level->backend->shift(VIEW(level), dst, x, value));
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->shift(VIEW(level), dst, x, value));
   return MG_OK;
 }
 
 mg_status_t mg_multiply(mg_level_t *level, int dst, int x, int y) {
   if (!level->comm) return MG_OK;
-  TIMED(level, MG_TIME_VECTOR, level->backend->multiply(VIEW(level), dst, x, y));
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->multiply(VIEW(level), dst, x, y));
   return MG_OK;
 }
 
 mg_status_t mg_max_norm(mg_level_t *level, int x, int y, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
-  TIMED(level, MG_TIME_VECTOR, level->backend->max_norm(VIEW(level), x, y, norm));
-  TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->max_norm(VIEW(level), x, y, norm));
+  MG_TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
   return MG_OK;
 }
 
@@ -94,8 +86,8 @@ mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot) {
   *dot = 0.0;
   if (!level->comm) return MG_OK;
   mg_sum_t sum = {{0}};
-  TIMED(level, MG_TIME_VECTOR, level->backend->dot(VIEW(level), x, y, &sum));
-  TIMED(level, MG_TIME_VECTOR, mg_comm_sum_exact(level->comm, &sum));
+  MG_TIMED(level, MG_TIME_VECTOR, level->backend->dot(VIEW(level), x, y, &sum));
+  MG_TIMED(level, MG_TIME_VECTOR, mg_comm_sum_exact(level->comm, &sum));
   *dot = mg_sum_value(&sum);
   return MG_OK;
 }

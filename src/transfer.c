@@ -1,13 +1,6 @@
 #include "transfer.h"
 #include "ops.h"
 
-#define TIMED(level, time, call)                                                                   \
-  do {                                                                                             \
-    const double start_ = mg_now();                                                                \
-    MG_TRY(call);                                                                                  \
-    mg_timers_add(&(level)->timers, (time), start_);                                               \
-  } while (0)
-
 /* Where the fine patches' halves keep values for coarse vector `vec`. */
 static int half_vector(const mg_level_t *fine, int vec) {
   return fine->has_image ? MG_U : vec;
@@ -15,16 +8,16 @@ static int half_vector(const mg_level_t *fine, int vec) {
 
 static mg_status_t deliver(mg_level_t *fine, int dst) {
   if (!fine->has_image) return MG_OK;
-  TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
+  MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
   return MG_OK;
 }
 
 mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst) {
   mg_level_t *fine = &h->level[l];
   if (fine->comm)
-    TIMED(fine, MG_TIME_RESTRICT,
-          fine->backend->restrict_cells(&fine->store.view, src, mg_level_coarse_view(h, l),
-                                        half_vector(fine, dst)));
+    MG_TIMED(fine, MG_TIME_RESTRICT,
+             fine->backend->restrict_cells(&fine->store.view, src, mg_level_coarse_view(h, l),
+                                           half_vector(fine, dst)));
   return deliver(fine, dst);
 }
 
@@ -36,9 +29,9 @@ mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l) {
   }
   if (fine->comm) {
     MG_TRY(mg_halo(fine, MG_U, false));
-    TIMED(fine, MG_TIME_RESIDUAL,
-          fine->backend->residual_restrict(&fine->store.view, MG_U, MG_F,
-                                           mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
+    MG_TIMED(fine, MG_TIME_RESIDUAL,
+             fine->backend->residual_restrict(&fine->store.view, MG_U, MG_F,
+                                              mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
   }
   return deliver(fine, MG_F);
 }
@@ -96,13 +89,13 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const mg_view_t *half = mg_level_coarse_view(h, l);
   if (fine->has_image)
-    TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
+    MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
   else if (kind != MG_INTERPOLATE_P0)
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
   if (kind != MG_INTERPOLATE_P0)
-    TIMED(fine, MG_TIME_INTERPOLATE, fine->backend->boundary(half, MG_U, wall_order(kind)));
-  TIMED(fine, MG_TIME_INTERPOLATE,
-        fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));
+    MG_TIMED(fine, MG_TIME_INTERPOLATE, fine->backend->boundary(half, MG_U, wall_order(kind)));
+  MG_TIMED(fine, MG_TIME_INTERPOLATE,
+           fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));
   return MG_OK;
 }

@@ -7,35 +7,22 @@
 #include <stdlib.h>
 
 /* The rows' loops: `f` is NULL for A x alone. */
-static void row_7(const mg_view_t *v, const double *x, const double *bi, const double *bj,
-                  const double *bk, const double *f, ptrdiff_t js, ptrdiff_t ks, int n,
-                  double *out) {
-  const double a = v->a, b_h2 = v->b_h2;
-  if (!f) {
-#pragma omp simd
-    for (int i = 0; i < n; i++)
-      out[i] = mg_apply_7(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
-    return;
+#define RESIDUAL_ROW(name, apply)                                                                  \
+  static void name(const mg_view_t *v, const double *x, const double *bi, const double *bj,        \
+                   const double *bk, const double *f, ptrdiff_t js, ptrdiff_t ks, int n,           \
+                   double *out) {                                                                  \
+    const double a = v->a, b_h2 = v->b_h2;                                                         \
+    if (f) {                                                                                       \
+      _Pragma("omp simd") for (int i = 0; i < n; i++) out[i] =                                     \
+          f[i] - apply(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);                            \
+    } else {                                                                                       \
+      _Pragma("omp simd") for (int i = 0; i < n; i++) out[i] =                                     \
+          apply(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);                                   \
+    }                                                                                              \
   }
-#pragma omp simd
-  for (int i = 0; i < n; i++)
-    out[i] = f[i] - mg_apply_7(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
-}
-
-static void row_fv4(const mg_view_t *v, const double *x, const double *bi, const double *bj,
-                    const double *bk, const double *f, ptrdiff_t js, ptrdiff_t ks, int n,
-                    double *out) {
-  const double a = v->a, b_h2 = v->b_h2;
-  if (!f) {
-#pragma omp simd
-    for (int i = 0; i < n; i++)
-      out[i] = mg_apply_fv4(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
-    return;
-  }
-#pragma omp simd
-  for (int i = 0; i < n; i++)
-    out[i] = f[i] - mg_apply_fv4(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);
-}
+RESIDUAL_ROW(row_7, mg_apply_7)
+RESIDUAL_ROW(row_fv4, mg_apply_fv4)
+#undef RESIDUAL_ROW
 
 void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
                          int j, int k, double *out) {
