@@ -52,7 +52,10 @@ static bool next_coarser(const mg_layout_t *fine, int radius, int smallest, mg_l
     *rank_cap = 1;
   } else if (c > 1 && (n == 4 * c || n == 8 * c) && w % 2 == 0) {
     new_w = w / 2;
-    *rank_cap = n == 4 * c ? c : (int64_t)c * c;
+    /* Interpolation from c to 2c reads `radius` cells around half a box. Where that half is
+     * narrower, the box behind the one at a wall would read past a wall that is not its own: one
+     * rank, whose boxes merge, has no such boxes. */
+    *rank_cap = n == 8 * c ? (int64_t)c * c : new_w / 2 < radius ? 1 : c;
   } else if (w % 2 == 0 && w / 2 >= radius) {
     new_w = w / 2;
   } else {

@@ -118,7 +118,7 @@ static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t 
     *most_ranks = 1;
   } else if (halves) {
     *w_c = w / 2;
-    if (c > 1) *most_ranks = n == 4 * c ? c : c * c;
+    if (c > 1) *most_ranks = n == 8 * c ? c * c : radius == 1 ? c : 1;
   } else {
     return false;
   }
