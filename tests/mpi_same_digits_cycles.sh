@@ -1,0 +1,30 @@
+# mpi_same_digits_cycles: solution and norms of a solve have the same bits on any number of ranks,
+# for every operator, boundary and smoother, on 8 and on 27 boxes; with coarse levels spread as far
+# as there are boxes, or gathered onto fewer ranks.
+set -eu
+. "$abs_top_srcdir/tests/run_mpi.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+program=$abs_top_builddir/tests/parity_digits
+OMP_THREAD_LIMIT=1
+export OMP_THREAD_LIMIT FIXTURE_OPTIONS
+
+"$program" print >"$dir/alone"
+test "$(wc -l <"$dir/alone")" -ge 60
+
+# compare CELLS RANKS...: agglomerate below so many cells a rank
+compare() {
+  FIXTURE_OPTIONS=--agglomerate-below=$1
+  shift
+  for ranks; do
+    mpi_run "$ranks" "$program" print >"$dir/shared"
+    if ! cmp "$dir/alone" "$dir/shared"; then
+      diff "$dir/alone" "$dir/shared" | head -20
+      echo "$ranks ranks, $FIXTURE_OPTIONS: other digits than on one rank"
+      exit 1
+    fi
+    echo "$ranks ranks, $FIXTURE_OPTIONS: the same digits"
+  done
+}
+compare 0 2 3 5 8
+compare 512 3 12
