@@ -1,8 +1,7 @@
-/* Boxes on the Morton curve, ranks on the boxes, patches out of a rank's boxes. */
+/* Boxes on the Morton curve, and ranks on the boxes. */
 #include "decomp.h"
 #include "random.h"
 #include "test.h"
-#include <stdlib.h>
 
 /* Morton code in the enclosing cube of 2^21 boxes a side: the bits of i, j, k interleaved. */
 static int64_t morton_code(const int32_t box[3]) {
@@ -135,136 +134,10 @@ static void test_shares_of_largest_runs(void) {
   }
 }
 
-/* Patches are whole boxes, and hold every box of the rank once and no other. */
-static void check_patches(const mg_layout_t *y, int64_t rank) {
-  mg_cuboid_t *patch;
-  int n_patches;
-  int64_t first, last, n_held = 0;
-  mg_layout_range(y, rank, &first, &last);
-  CHECK_INT(mg_layout_patches(y, rank, &patch, &n_patches), MG_OK);
-  CHECK((n_patches == 0) == (first == last) && (patch == NULL) == (n_patches == 0));
-  bool *held = calloc((size_t)(last - first) + 1, sizeof *held);
-  for (int p = 0; p < n_patches; p++) {
-    int32_t lo[3], hi[3];
-    for (int d = 0; d < 3; d++) {
-      CHECK(patch[p].n[d] > 0 && patch[p].lo[d] % y->box_dim == 0);
-      CHECK_INT(patch[p].n[d] % y->box_dim, 0);
-      lo[d] = patch[p].lo[d] / y->box_dim;
-      hi[d] = lo[d] + patch[p].n[d] / y->box_dim;
-      CHECK(lo[d] >= 0 && hi[d] <= y->boxes);
-    }
-    for (int32_t k = lo[2]; k < hi[2]; k++)
-      for (int32_t j = lo[1]; j < hi[1]; j++)
-        for (int32_t i = lo[0]; i < hi[0]; i++) {
-          const int32_t box[3] = {i, j, k};
-          const int64_t at = mg_morton_position(y->boxes, box) - first;
-          const bool fits = at >= 0 && at < last - first && !held[at];
-          CHECK(fits);
-          if (!fits) continue;
-          held[at] = true;
-          n_held++;
-        }
-  }
-  CHECK_INT(n_held, last - first);
-  free(held);
-  free(patch);
-}
-
-static void test_patches(void) {
-  static const int64_t worlds[] = {1, 2, 3, 5, 8, 13, 27, 40};
-  for (int32_t boxes = 1; boxes <= 9; boxes++)
-    for (int w = 0; w < 8; w++)
-      for (int64_t n_ranks = 1; n_ranks <= worlds[w] && n_ranks <= cube(boxes); n_ranks += 2) {
-        const mg_layout_t y = layout_of(boxes, w % 2 ? 2 : 16, n_ranks, worlds[w]);
-        for (int64_t rank = 0; rank < worlds[w]; rank++)
-          check_patches(&y, rank);
-      }
-}
-
-/* Counts worked out by hand from the picture of the curve; a digit for each rank. */
-static void test_patch_counts(void) {
-  static const struct {
-    int32_t boxes;
-    int64_t ranks;
-    const char *patches;
-  } cases[] = {
-      {1, 1, "1"},
-      {2, 1, "1"},
-      {2, 2, "11"},       /* slabs of 2x2x1 */
-      {2, 3, "221"},      /* an L of 3 boxes; a pair and one; a pair */
-      {2, 4, "1111"},     /* rows of 2 */
-      {2, 8, "11111111"}, /* a box each */
-      {4, 1, "1"},
-      {4, 2, "11"},       /* slabs of 4x4x2 */
-      {4, 4, "1111"},     /* bars of 4x2x2 */
-      {4, 8, "11111111"}, /* cubes of 2^3: 8 boxes in a cube are one patch */
-      {4, 64, "1111111111111111111111111111111111111111111111111111111111111111"},
-      {3, 1, "1"},
-      {3, 27, "111111111111111111111111111"},
-      /* 3^3 lie on the curve as 2^3, then 1x2x2, 2x1x2, 1x1x2, 2x2x1, 1x2x1, 2x1x1 and one box:
-       * the cube and the first of 1x2x2; 3x1x2, a pair and one; the plane on top */
-      {3, 3, "231"},
-  };
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const mg_layout_t y = layout_of(cases[i].boxes, 16, cases[i].ranks, cases[i].ranks);
-    for (int64_t rank = 0; rank < cases[i].ranks; rank++) {
-      mg_cuboid_t *patch;
-      int n_patches;
-      CHECK_INT(mg_layout_patches(&y, rank, &patch, &n_patches), MG_OK);
-      CHECK_INT(n_patches, cases[i].patches[rank] - '0');
-      free(patch);
-    }
-  }
-}
-
-/* Are every rank's patches on the coarse layout the halves of its patches on the fine one? */
-static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  bool nest = fine->n == 2 * coarse->n;
-  for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
-    mg_cuboid_t *f, *c;
-    int n_f, n_c;
-    CHECK_INT(mg_layout_patches(fine, rank, &f, &n_f), MG_OK);
-    CHECK_INT(mg_layout_patches(coarse, rank, &c, &n_c), MG_OK);
-    nest = nest && n_f == n_c;
-    for (int p = 0; nest && p < n_f; p++)
-      for (int d = 0; d < 3; d++)
-        nest = nest && f[p].lo[d] == 2 * c[p].lo[d] && f[p].n[d] == 2 * c[p].n[d];
-    free(f);
-    free(c);
-  }
-  return nest;
-}
-
-/* The answer is yes where patches nest, and no where they do not. */
-static void test_nesting(void) {
-  int n_yes = 0, n_no = 0;
-  for (int32_t boxes = 1; boxes <= 6; boxes++)
-    for (int64_t world = 1; world <= 30; world += world < 9 ? 1 : 7)
-      for (int64_t n_c = 1; n_c <= world && n_c <= cube(boxes); n_c++)
-        for (int64_t n_f = n_c; n_f <= world && n_f <= n_c + 1; n_f++)
-          for (int merged = 0; merged < 2; merged++) {
-            /* boxes halve their width, or eight become one */
-            const mg_layout_t coarse = layout_of(boxes, 4, n_c, world);
-            const mg_layout_t fine =
-                merged ? layout_of(2 * boxes, 4, n_f, world) : layout_of(boxes, 8, n_f, world);
-            if (n_f > mg_layout_n_boxes(&fine)) continue;
-            const bool nest = mg_layouts_nest(&fine, &coarse);
-            CHECK_INT(nest, patches_nest(&fine, &coarse));
-            n_yes += nest;
-            n_no += !nest;
-          }
-  CHECK(n_yes > 100 && n_no > 100);
-  const mg_layout_t same = layout_of(4, 8, 2, 2), other = layout_of(4, 8, 2, 2);
-  CHECK(!mg_layouts_nest(&same, &other));
-}
-
 int main(void) {
   test_curve();
   test_curve_of_largest_grids();
   test_shares();
   test_shares_of_largest_runs();
-  test_patches();
-  test_patch_counts();
-  test_nesting();
   return TEST_RESULT();
 }
