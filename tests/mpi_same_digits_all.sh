@@ -1,0 +1,56 @@
+# shellcheck shell=bash disable=SC2154
+# mpi_same_digits_all: the same digits on 64^3 cells, for more problems and on up to 64 ranks.
+. "$abs_top_srcdir/tests/same_digits.sh"
+
+# 3 x 22 and 5 x 13 boxes hold a cube of 64.
+compare '
+  --operator=fv2 --smoother=gsrb
+  --operator=fv2 --smoother=jacobi --equation=helmholtz
+  --operator=fv2 --smoother=l1jacobi --boundary=periodic --cycle=v
+  --operator=fv2 --smoother=symgs --coarsest=8 --bottom=cg
+  --operator=fv2 --smoother=chebyshev --coarsest=8 --bottom=smoother
+  --operator=fv4 --smoother=gsrb
+  --operator=fv4 --smoother=symgs --boundary=periodic
+  --operator=fv4 --smoother=chebyshev --equation=helmholtz --boundary=periodic
+  --operator=fv4 --smoother=l1jacobi --cycle=v
+  --operator=7pt --smoother=gsrb
+  --operator=7pt --smoother=chebyshev --boundary=periodic
+  --operator=7pt --smoother=jacobi --cycle=v --coarsest=8
+' '
+  1 1 6 1
+  1 2 5 8
+  1 3 4 64
+  2 1 5 4
+  2 3 4 32
+  3 1 4 22
+  5 1 4 13 --agglomerate-below=0
+  8 1 5 1 --agglomerate-below=100000
+  8 1 4 8 --agglomerate-below=100
+'
+
+# Many ranks; 27 x 3 boxes hold a cube of 64.
+compare '
+  --operator=fv2
+  --operator=fv4 --boundary=periodic
+' '
+   1 2 5 8
+  27 1 4 3
+  64 1 4 1
+'
+
+# A grid that is no power of two, 48^3: 27 boxes, or 7 x 4 of which 27 are used; a coarsest grid of
+# 3^3.
+compare '
+  --operator=fv2
+  --operator=fv4 --boundary=periodic --smoother=chebyshev
+  --operator=7pt --equation=helmholtz
+' '
+   1 1 4 27
+   2 2 4 14
+   5 1 4 6
+   7 1 4 4
+  27 1 4 1
+'
+echo "$comparisons comparisons"
+test "$comparisons" -ge 24 || complain 'too few comparisons'
+finish
