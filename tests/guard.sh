@@ -1,0 +1,27 @@
+# shellcheck shell=bash disable=SC2154
+# guard: whole runs with the levels in memory that only backend operations may touch have the digits
+# of the CPU, so no layer above the seam reads or writes a cell. unit_guard shows that one that did
+# would die. Every operator, boundary and smoother, all levels guarded or the fine ones alone, one
+# rank and two.
+. "$abs_top_srcdir/tests/same_digits.sh"
+
+compare '
+  --operator=fv2 --smoother=gsrb
+  --operator=fv2 --smoother=symgs --boundary=periodic --cycle=v
+  --operator=fv4 --smoother=chebyshev --equation=helmholtz
+  --operator=fv4 --smoother=jacobi --boundary=periodic --bottom=cg
+  --operator=7pt --smoother=l1jacobi --bottom=smoother --coarsest=3
+' '
+  1 1 4 8 --device=cpu
+  1 1 4 8 --device=guard
+  1 1 4 8 --device=guard --cpu-below=4096
+  2 1 4 4 --device=guard
+  2 1 4 4 --device=guard --cpu-below=32768
+'
+ok 1 4 8 --verify-only --device=guard --cpu-below=4096 --json="$dir/places.json"
+places=$(sed -n '/^  "levels": \[/,/^  \]/s/.*"backend": "\([a-z]*\)".*/\1/p' "$dir/places.json")
+test "${places//$'\n'/ }" = 'guard guard cpu cpu cpu cpu' || complain "levels live on: $places"
+
+echo "$comparisons comparisons"
+test "$comparisons" -ge 10 || complain 'too few comparisons'
+finish
