@@ -1,0 +1,37 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# installcheck: what `make install` put in place is whole. The program solves, alone and on two
+# ranks, every installed deck is understood, the man page is there and the completion completes.
+#
+#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION
+HPGMG_FV=$1
+decks=$2 manual=$3 completion=$4
+. "$abs_top_srcdir/tests/expect.sh"
+
+ok 1 --version
+cat "$dir/out"
+ok 1 4 1 --verify-only
+if have_mpi; then ok 2 4 4 --verify-only; fi
+n=0
+for deck in "$decks"/*.ini; do
+  n=$((n + 1))
+  if have_feature inih; then ok 1 --input="$deck" --dry-run; fi
+done
+test "$n" -ge 6 || complain "$n decks in $decks"
+grep -q '^\.TH' "$manual" || complain "$manual is no man page"
+
+# shellcheck disable=SC1090
+. "$completion"
+complete -p hpgmg-fv >/dev/null || complain 'no completion for hpgmg-fv'
+# completes WANTED WORD...: as Readline splits the line, the last word being completed.
+completes() {
+  local wanted=$1
+  shift
+  COMP_WORDS=(hpgmg-fv "$@") COMP_CWORD=$#
+  _hpgmg_fv || true
+  test "${COMPREPLY[*]}" = "$wanted" || complain "'$*' completes to '${COMPREPLY[*]}'"
+}
+completes '--smoother= --smooths=' --smoot
+completes l1jacobi --smoother = l1
+completes 'dirichlet periodic' --boundary =
+
+finish
