@@ -49,6 +49,7 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
+  free(level->steps); /* of an earlier call */
   return mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps);
 }
 
