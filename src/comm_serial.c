@@ -13,10 +13,23 @@ struct mg_requests {
 
 static struct mg_comm world = {1};
 
+/* A number that launchers of MPI programs leave in the environment. */
+static long number_of(const char *open_mpi, const char *others) {
+  const char *text = getenv(open_mpi);
+  if (!text) text = getenv(others);
+  return text ? strtol(text, NULL, 10) : 0;
+}
+
 mg_status_t mg_comm_init(int *argc, char ***argv) {
   (void)argc;
   (void)argv;
-  return MG_OK;
+  const long copies = number_of("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
+  if (copies <= 1) return MG_OK;
+  /* They would all solve the same problem and write the same files. */
+  if (number_of("OMPI_COMM_WORLD_RANK", "PMI_RANK") > 0) return MG_ERR_USAGE;
+  return mg_error(
+      MG_ERR_USAGE,
+      "built without MPI, but started %ld times; start it once, or configure --with-mpi", copies);
 }
 
 void mg_comm_finalize(void) {}

@@ -14,24 +14,21 @@
 
 /* Rank 0 reads the command line and the deck; all ranks get what it understood. */
 static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_action_t *action) {
-  struct {
+  static struct {
     mg_params_t params;
     mg_action_t action;
     mg_status_t status;
-  } *read = calloc(1, sizeof *read);
-  if (!read) return mg_error(MG_ERR_MEMORY, "no memory for the parameters");
+  } read;
   char message[2048];
   if (mg_comm_rank(mg_comm_world()) == 0) {
-    read->status =
-        mg_params_parse(argc, argv, &read->params, &read->action, message, (int)sizeof message);
-    if (read->status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
+    read.status =
+        mg_params_parse(argc, argv, &read.params, &read.action, message, (int)sizeof message);
+    if (read.status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
   }
-  mg_status_t status = mg_comm_broadcast(mg_comm_world(), read, sizeof *read);
-  if (status == MG_OK) status = read->status;
-  *params = read->params;
-  *action = read->action;
-  free(read);
-  return status;
+  MG_TRY(mg_comm_broadcast(mg_comm_world(), &read, sizeof read));
+  *params = read.params;
+  *action = read.action;
+  return read.status;
 }
 
 static void join_words(int argc, char **argv, char *line, size_t size) {
@@ -86,11 +83,13 @@ static mg_status_t gather_times(const mg_hierarchy_t *h, mg_report_t *report) {
 static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *report) {
   const bool prints = speaks() && h->params.verbosity >= 0;
   const double start = mg_now();
+  mg_progress("set-up");
   MG_TRY(mg_problem_set(h));
   result->seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s for coefficients and right-hand side of %d levels",
              result->seconds_setup, h->n_levels);
   MG_TRY(gather_sizes(h, report));
+  mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_stdout() : MG_OK));
   MG_TRY(mg_benchmark(h, result));
@@ -160,15 +159,13 @@ int main(int argc, char **argv) {
   const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
   mg_log_setup(rank, ranks, MG_LOG_NORMAL);
 
-  mg_params_t *params = calloc(1, sizeof *params);
-  if (!params) mg_comm_abort(mg_status_exit_code(MG_ERR_MEMORY));
+  static mg_params_t params;
   mg_action_t action = MG_ACTION_RUN;
-  status = read_params(argc, argv, params, &action);
+  status = read_params(argc, argv, &params, &action);
   if (status == MG_OK) {
-    mg_log_setup(rank, ranks, (mg_log_level_t)params->verbosity);
-    status = act(params, action, command_line);
+    mg_log_setup(rank, ranks, (mg_log_level_t)params.verbosity);
+    status = act(&params, action, command_line);
   }
-  free(params);
   if (status < MG_ERR_IO && speaks()) {
     const mg_status_t written = mg_report_check_stdout();
     if (written != MG_OK) status = written;

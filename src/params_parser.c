@@ -39,12 +39,20 @@ const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option
   return text;
 }
 
+/* Did the command line decide this option? --quiet decides against a deck's verbose, too. */
+static bool is_decided(const mg_parser_t *parser, int id) {
+  if (parser->source[id] == MG_FROM_COMMAND_LINE) return true;
+  if (mg_options[id].kind != MG_KIND_VERBOSITY) return false;
+  const int other = id == MG_OPT_QUIET ? MG_OPT_VERBOSE : MG_OPT_QUIET;
+  return parser->source[other] == MG_FROM_COMMAND_LINE && parser->params->verbosity != 0;
+}
+
 mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *option, const char *text,
                           mg_source_t source, int line) {
   const int id = (int)(option - mg_options);
   char why[512];
 
-  if (source == MG_FROM_DECK && parser->source[id] == MG_FROM_COMMAND_LINE) {
+  if (source == MG_FROM_DECK && is_decided(parser, id)) {
     mg_params_t scratch = {0};
     if (mg_option_set(option, text, &scratch, why, (int)sizeof why)) return MG_OK;
   } else if (mg_option_set(option, text, parser->params, why, (int)sizeof why)) {

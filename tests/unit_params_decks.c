@@ -147,6 +147,9 @@ static void test_command_line_wins(void) {
       {"smoother = chebyshev\ndegree = 11\n", "--smoother=jacobi"},
       {"operator = 7pt\nsmoother = chebyshev\ndegree = 11\n", "--smoother=gsrb --operator=fv2"},
       {"warmup = 3\nmin-time = 5\n", "--official"},
+      {"quiet = yes\n", "--verbose"},
+      {"verbose = yes\n", "--quiet"},
+      {"verbose = yes\n", "--quiet=no --verbose"},
   };
   char path[] = "unit_params_XXXXXX", line[256];
   const int descriptor = mkstemp(path);
