@@ -57,9 +57,8 @@ static mg_status_t bicgstab_s(mg_level_t *level, double *omega, progress_t *prog
 
 static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
   double rho, alpha = 0.0, omega = 0.0;
-  MG_TRY(mg_axpby(level, MG_KRYLOV_R0, 1.0, MG_F, 0.0, -1));
-  MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1));
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, -1));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, -1));
   MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_R0, &rho));
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
     MG_TRY(bicgstab_p(level, rho, &alpha, progress));
@@ -79,7 +78,6 @@ static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
 
 static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   double rho, p_dot_ap;
-  MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1));
   MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
   MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1));
   MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_S, &rho));
@@ -101,9 +99,9 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   return MG_OK;
 }
 
-static mg_status_t smoother(mg_level_t *level, progress_t *progress) {
+static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
-    MG_TRY(mg_smooth(level, n == 0));
+    MG_TRY(mg_smooth(level, zero_guess && n == 0));
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
     MG_TRY(test(level, MG_KRYLOV_R, progress));
   }
@@ -119,20 +117,27 @@ static mg_status_t remove_mean_of_f(mg_level_t *level) {
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 
-mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method) {
+/* MG_U and its residual in MG_KRYLOV_R. */
+static mg_status_t begin(mg_level_t *level, bool zero_guess) {
+  MG_TRY(remove_mean_of_f(level));
+  if (!zero_guess) return mg_residual(level, MG_KRYLOV_R, MG_U, MG_F);
+  MG_TRY(mg_fill(level, MG_U, 0.0));
+  return mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1);
+}
+
+mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
   if (!level->comm) return MG_OK;
   const double start = mg_now();
   progress_t progress = {0.0, false};
-  MG_TRY(mg_fill(level, MG_U, 0.0));
-  MG_TRY(remove_mean_of_f(level));
-  MG_TRY(mg_max_norm(level, MG_F, -1, &progress.norm0));
+  MG_TRY(begin(level, zero_guess));
+  MG_TRY(mg_max_norm(level, MG_KRYLOV_R, -1, &progress.norm0));
   if (progress.norm0 != 0.0) {
     if (method == MG_BOTTOM_BICGSTAB)
       MG_TRY(bicgstab(level, &progress));
     else if (method == MG_BOTTOM_CG)
       MG_TRY(cg(level, &progress));
     else
-      MG_TRY(smoother(level, &progress));
+      MG_TRY(smoother(level, zero_guess, &progress));
   }
   mg_timers_add(&level->timers, MG_TIME_BOTTOM, start);
   return MG_OK;

@@ -6,13 +6,15 @@
 
 enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
 
-/** Solve A MG_U = MG_F on the coarsest level, from zero, until max|r| < 1e-3 max|r0| or
+/** Solve A MG_U = MG_F on the coarsest level until max|r| < 1e-3 max|r0| or
  *  MG_BOTTOM_MAX_ITERATIONS. Both Krylov methods are preconditioned by MG_DINV.
  *
  *  Collective over the level's ranks; returns at once on others. A breakdown keeps the iterate
  *  reached, which is never worse than the guess in the sense that matters to a cycle.
+ *  @param[in] zero_guess  start from zero whatever MG_U holds; else from there, as when cycles to a
+ *                         tolerance have no coarser level to go to
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE; values that are not finite are found by the cycle
  *  @ref BiCGStab: van der Vorst (1992); CG: Hestenes and Stiefel (1952) */
-MG_MUST_CHECK mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method);
+MG_MUST_CHECK mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess);
 
 #endif

@@ -41,14 +41,13 @@ static mg_status_t look(mg_hierarchy_t *h, int l, int *culprit) {
   return MG_OK;
 }
 
-/* The bottom solve starts from zero in any case. */
 static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, int *culprit) {
   const int bottom = h->n_levels - 1;
   for (int l = top; l < bottom; l++) {
     MG_TRY(descend(h, l, zero_guess || l > top));
     MG_TRY(look(h, l, culprit));
   }
-  MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom));
+  MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom, zero_guess || bottom > top));
   MG_TRY(look(h, bottom, culprit));
   for (int l = bottom - 1; l >= top; l--) {
     MG_TRY(ascend(h, l));
@@ -61,7 +60,7 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *culprit) {
   const int bottom = h->n_levels - 1;
   for (int l = top; l < bottom; l++)
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
-  MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom));
+  MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom, true));
   MG_TRY(look(h, bottom, culprit));
   for (int l = bottom - 1; l >= top; l--) {
     MG_TRY(mg_interpolate(h, l, interpolations[h->params.op].f, false));

@@ -31,10 +31,11 @@ for operator in fv2 fv4 7pt; do
         done
       done
     done
-    # Coarsest grids that leave three levels, of which the last is larger than one cell.
+    # Larger coarsest grids. 8^3 is the grid of 4h as well: cycles there are the bottom solver alone.
     for bottom in bicgstab cg smoother; do
       several 4 8 $problem --bottom=$bottom --smoother=symgs --coarsest=3
       several 4 8 $problem --bottom=$bottom --coarsest=4
+      several 4 8 $problem --bottom=$bottom --coarsest=8
     done
     for smooths in 2 5; do
       several 4 8 $problem --smooths=$smooths
