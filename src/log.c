@@ -1,9 +1,9 @@
 #include "log.h"
+#include "machine.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static struct {
   int rank, n_ranks;
@@ -72,8 +72,15 @@ static bool is_due(void) {
   return true;
 }
 
+/* Looked up once: progress is shown before every solve. */
+static bool has_terminal(void) {
+  static enum { UNKNOWN, NO, YES } answer = UNKNOWN;
+  if (answer == UNKNOWN) answer = mg_machine_stderr_is_terminal() ? YES : NO;
+  return answer == YES;
+}
+
 void mg_progress(const char *format, ...) {
-  if (state.rank != 0 || state.level == MG_LOG_QUIET || !isatty(STDERR_FILENO)) return;
+  if (state.rank != 0 || state.level == MG_LOG_QUIET || !has_terminal()) return;
   if (!is_due()) return;
   va_list args;
   va_start(args, format);

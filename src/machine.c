@@ -1,8 +1,13 @@
 #define _GNU_SOURCE
 #include "machine.h"
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -19,6 +24,25 @@ int mg_machine_processors(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
   return CPU_COUNT(&set);
+}
+
+/* Open MPI's launcher passes on what its ranks write to a pipe. On its own host it is the parent of
+ * a rank, and its stderr is what the user sees. */
+static bool launcher_has_terminal(void) {
+  char path[64];
+  struct stat s;
+  if (!getenv("OMPI_COMM_WORLD_RANK")) return false;
+  if (fstat(STDERR_FILENO, &s) != 0 || !S_ISFIFO(s.st_mode)) return false;
+  snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)getppid());
+  const int descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  const bool is_terminal = isatty(descriptor) != 0;
+  close(descriptor);
+  return is_terminal;
+}
+
+bool mg_machine_stderr_is_terminal(void) {
+  return isatty(STDERR_FILENO) || launcher_has_terminal();
 }
 
 static volatile sig_atomic_t caught;

@@ -2,6 +2,7 @@
 #ifndef MG_MACHINE_H
 #define MG_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** Threads that parallel regions use; 1 without OpenMP. */
@@ -21,6 +22,9 @@ int64_t mg_machine_free_bytes_in(const char *root);
 /** Bytes that this process may still take under its own limits (ulimit -v, -d). INT64_MAX when
  *  there are none. */
 int64_t mg_machine_process_bytes(void);
+
+/** Does what this process writes to stderr appear on a terminal, directly or through a launcher? */
+bool mg_machine_stderr_is_terminal(void);
 
 /** Make SIGINT and SIGTERM end the run after the current solve instead of at once. */
 void mg_machine_catch_signals(void);

@@ -46,7 +46,7 @@ on_terminal() {
   solo script -qec "'$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3 $1" "$dir/terminal" >/dev/null
 }
 if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; then
-  grep -q ' left' "$dir/terminal" && complain '--quiet shows progress'
+  if grep -q ' left' "$dir/terminal"; then complain '--quiet shows progress'; fi
   on_terminal ''
   shown=$(tr '\r' '\n' <"$dir/terminal" | grep -c 'timing at .*: solve .* of .* left' || true)
   # Some 3 x 0.3 s: one at the start of each grid and then at most ten a second.
@@ -54,7 +54,15 @@ if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; the
   if test "${HPGMG_SANITIZED:-no}" = no && test "$shown" -gt 60; then
     complain "$shown progress lines in a second"
   fi
-  tr '\r' '\n' <"$dir/terminal" | grep -q 'VERIFICATION: PASSED' || complain 'no verdict on a terminal'
+  grep -q 'VERIFICATION: PASSED' "$dir/terminal" || complain 'no verdict on a terminal'
+  # Through the launcher, if it is Open MPI's on this host; not into a pipe behind it.
+  if have_mpi && $(mpi_launcher) --version 2>&1 | grep -q 'Open MPI\|OpenRTE'; then
+    command="$(mpi_launcher) -n 2 '$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3"
+    script -qec "$command" "$dir/terminal" >/dev/null </dev/null
+    grep -q ' left' "$dir/terminal" || complain 'no progress through the launcher'
+    script -qec "($command) 2>&1 | cat" "$dir/terminal" >/dev/null </dev/null
+    if grep -q ' left' "$dir/terminal"; then complain 'progress in a pipe behind the launcher'; fi
+  fi
 fi
 
 # --- files ---
