@@ -51,14 +51,16 @@ static mg_status_t check_size(mg_parser_t *parser) {
 }
 
 /* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
- * the deck had been silent. Flags and numbers only, which all have a default. */
+ * the deck had been silent. Paths become empty, flags and numbers all have a default. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
   char why[512];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     if (parser->source[i] != MG_FROM_DECK || mg_option_applies(option, parser->params)) continue;
     if (parser->source[option->decided_by] != MG_FROM_COMMAND_LINE) continue;
-    if (!mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
+    if (option->kind == MG_KIND_PATH)
+      memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
+    else if (!mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "default of %s: %s", option->name, why);
     parser->source[i] = MG_FROM_DEFAULT;
   }

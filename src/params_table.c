@@ -157,11 +157,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .help = "Print seconds per operation and level: min, mean and max over ranks."},
   [MG_OPT_JSON] = {
     .name = "json", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(json),
+    FIELD(json), .applies = without_dry_run, .condition = "only without --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
     .help = "Write the results as JSON; - is stdout, and the report then goes to stderr."},
   [MG_OPT_CSV] = {
     .name = "csv", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(csv),
+    FIELD(csv), .applies = without_dry_run, .condition = "only without --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
     .help = "Write the results as CSV; - is stdout, and the report then goes to stderr."},
   [MG_OPT_PRINT_CONFIG] = {
     .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,

@@ -198,6 +198,7 @@ static void test_contradictions(void) {
   expect_usage("--json=- --csv=- 7 8", "both write to '-'");
   expect_usage("--json=a --csv=a 7 8", "both write to 'a'");
   expect_usage("--dry-run --print-config 7 8", "only without --dry-run");
+  expect_usage("--dry-run --json=a 7 8", "--json has a meaning only without --dry-run");
 }
 
 int main(void) {

@@ -147,6 +147,7 @@ static void test_command_line_wins(void) {
       {"smoother = chebyshev\ndegree = 11\n", "--smoother=jacobi"},
       {"operator = 7pt\nsmoother = chebyshev\ndegree = 11\n", "--smoother=gsrb --operator=fv2"},
       {"warmup = 3\nmin-time = 5\n", "--official"},
+      {"json = a.json\ncsv = -\n", "--dry-run"},
       {"quiet = yes\n", "--verbose"},
       {"verbose = yes\n", "--quiet"},
       {"verbose = yes\n", "--quiet=no --verbose"},
