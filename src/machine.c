@@ -20,10 +20,12 @@ int mg_machine_threads(void) {
 #endif
 }
 
-int mg_machine_processors(void) {
+void mg_machine_mark_processors(double *mark, int n) {
   cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return CPU_COUNT(&set);
+  CPU_ZERO(&set);
+  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+  for (int p = 0; p < n; p++)
+    mark[p] = known && p < CPU_SETSIZE && CPU_ISSET(p, &set) ? 1.0 : 0.0;
 }
 
 /* Open MPI's launcher passes on what its ranks write to a pipe. On its own host it is the parent of

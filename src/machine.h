@@ -8,8 +8,9 @@
 /** Threads that parallel regions use; 1 without OpenMP. */
 int mg_machine_threads(void);
 
-/** Processors that this process may run on. */
-int mg_machine_processors(void);
+/** mark[p] = 1 for each processor p < n that this process may run on, else 0; all 0 when unknown.
+ */
+void mg_machine_mark_processors(double *mark, int n);
 
 /** Bytes that this host can still give to processes: the kernel's estimate of available memory,
  *  or what is left below the limit of this process's control group, or of one around it, when that

@@ -80,6 +80,24 @@ static mg_status_t gather_times(const mg_hierarchy_t *h, mg_report_t *report) {
   return MG_OK;
 }
 
+/* More threads than processors wait for each other: the usual reason for a slow run. */
+static mg_status_t warn_if_crowded(void) {
+  enum { MOST_PROCESSORS = 1024 };
+  double on_host[MOST_PROCESSORS + 1];
+  mg_machine_mark_processors(on_host, MOST_PROCESSORS);
+  on_host[MOST_PROCESSORS] = mg_machine_threads();
+  MG_TRY(mg_comm_sum_on_host(on_host, MOST_PROCESSORS + 1));
+  const int threads = (int)on_host[MOST_PROCESSORS];
+  int processors = 0;
+  for (int p = 0; p < MOST_PROCESSORS; p++)
+    processors += on_host[p] > 0.0;
+  if (processors > 0 && threads > processors)
+    mg_warning("%d threads on %d processor%s of %s wait for each other; start fewer ranks, or set "
+               "OMP_NUM_THREADS",
+               threads, processors, processors == 1 ? "" : "s", mg_comm_host());
+  return MG_OK;
+}
+
 static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *report) {
   const bool prints = speaks() && h->params.verbosity >= 0;
   const double start = mg_now();
@@ -115,6 +133,7 @@ static mg_status_t run(const mg_params_t *params, const char *command_line) {
                          speaks() ? mg_report_dry_run(stdout, params, &plan, plan_ranks) : MG_OK);
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
   MG_TRY(mg_capacity_check(params));
+  MG_TRY(warn_if_crowded());
 
   mg_result_t *result = calloc(1, sizeof *result);
   mg_report_t *report = calloc(1, sizeof *report);

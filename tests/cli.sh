@@ -39,6 +39,17 @@ run 1 4 8 --verify-only --verbose
 grep -q '^hpgmg-fv: memory: .* needed, .* free$' "$dir/err" || complain '--verbose names no memory'
 test "$(grep -c '^hpgmg-fv: verification at 1/' "$dir/err")" -eq 3 || complain '--verbose: 3 solves'
 
+# More threads than processors are worth a warning, unless --quiet.
+if have_feature OpenMP; then
+  crowd=$(($(nproc --all) + 1))
+  for case in no:1 yes:0; do
+    OMP_NUM_THREADS=$crowd OMP_THREAD_LIMIT=$crowd solo "$HPGMG_FV" 4 1 --verify-only \
+      --quiet="${case%:*}" >"$dir/out" 2>"$dir/err" || complain "$crowd threads: exit code $?"
+    warnings=$(grep -c "^hpgmg-fv: warning: $crowd threads on .*OMP_NUM_THREADS" "$dir/err" || true)
+    test "$warnings" -eq "${case#*:}" || complain "--quiet=${case%:*}: $warnings warnings of threads"
+  done
+fi
+
 # On a terminal there is progress, ten times a second at most, and it is wiped away in the end.
 # script(1) of util-linux gives a terminal; $1 more options, output in $dir/terminal.
 on_terminal() {
