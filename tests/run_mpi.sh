@@ -48,9 +48,14 @@ mpi_run() {
   fi
 }
 
-# A single process needs neither network nor daemon: Open MPI starts ten times faster without.
+# A single process needs neither network nor daemon: Open MPI starts ten times faster without. Such
+# processes would share one folder for their session, and clean it up below each other.
 solo() {
-  OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_btl=self OMPI_MCA_pml=ob1 "$@" </dev/null
+  solo_folder=$(mktemp -d) solo_rc=0
+  OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_btl=self OMPI_MCA_pml=ob1 \
+    OMPI_MCA_orte_tmpdir_base=$solo_folder "$@" </dev/null || solo_rc=$?
+  rm -rf "$solo_folder"
+  return "$solo_rc"
 }
 
 valgrind_run() {
