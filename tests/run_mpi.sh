@@ -38,8 +38,13 @@ mpi_run() {
   mpi_ranks=$1
   shift
   if have_mpi; then
+    # A session folder of its own: runs side by side would clean up the common one below each other.
+    mpi_folder=$(mktemp -d) mpi_rc=0
     # shellcheck disable=SC2046 # options of the launcher are words of their own
-    $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null
+    OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \
+      $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null || mpi_rc=$?
+    rm -rf "$mpi_folder"
+    return "$mpi_rc"
   elif test "$mpi_ranks" -eq 1; then
     "$@" </dev/null
   else
