@@ -2,6 +2,7 @@
  * hiding a cell that is not finite, and not touched by ghosts. With any number of threads. */
 #include "fixture.h"
 #include "ops.h"
+#include <float.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -98,6 +99,22 @@ static void test_sums(mg_level_t *level) {
   fields_free(&f);
 }
 
+/* Random numbers: at most 8^3 terms are added with rounding, each time by half a unit of a partial
+ * sum that is at most the sum of absolute values. */
+static void test_sum_error(mg_level_t *level) {
+  fields_t f = fields_new(level->store.view.dim);
+  double got, absolute = 0.0;
+  field_random(f.x, f.n, 10);
+  field_random(f.y, f.n, 11);
+  put_fields(level, &f);
+  for (int c = 0; c < f.cells; c++)
+    absolute += fabs(f.x[c] * f.y[c]);
+  const double want = field_dot(f.x, f.y, f.n), bound = 0.5 * 512.0 * DBL_EPSILON * absolute;
+  MUST(mg_dot(level, MG_U, MG_F, &got));
+  if (level->comm) CHECK_CASE(fabs(got - want) <= bound, got, want);
+  fields_free(&f);
+}
+
 /* One large cell anywhere is the norm; one that is not finite makes norms and sums NaN. */
 static void test_extremes(mg_level_t *level) {
   fields_t f = fields_new(level->store.view.dim);
@@ -162,6 +179,7 @@ static void test_levels(mg_hierarchy_t *h) {
       test_elementwise(&h->level[l]);
       test_fill(&h->level[l]);
       test_sums(&h->level[l]);
+      test_sum_error(&h->level[l]);
       test_extremes(&h->level[l]);
       if (h->level[l].store.view.box_dim >= 4) test_residual_norm(&h->level[l]);
     }

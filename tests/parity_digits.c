@@ -3,18 +3,34 @@
  * and smoother. With the argument "print" it prints them instead, for a comparison over ranks. */
 #include "fixture.h"
 #include "mg.h"
+#include "ops.h"
 #include "problem.h"
 #include <stdlib.h>
 
-/* The solution and all norms of a solve in one number. */
+/* A dot product and a mean of random numbers, whose rounding depends on the order of the sum. */
+static void sums(mg_level_t *level, double sum[2]) {
+  const int n = level->store.view.dim;
+  double *x = field_new(n);
+  field_random(x, n, 1);
+  field_put(level, MG_U, x);
+  field_random(x, n, 2);
+  field_put(level, MG_TMP, x);
+  free(x);
+  MUST(mg_dot(level, MG_U, MG_TMP, &sum[0]));
+  MUST(mg_mean(level, MG_U, &sum[1]));
+}
+
+/* Sums, the solution and all norms of a solve in one number; of interest on rank 0 alone. */
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
   const int n = h->level[0].store.view.dim;
-  double *u = field_new(n), f_norm;
+  double *u = field_new(n), f_norm, sum[2];
+  sums(&h->level[0], sum);
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));
   field_get(&h->level[0], MG_U, u);
   u[0] += (double)history.n_cycles;
+  memcpy(u + n * n, sum, sizeof sum);
   for (int c = 0; c < history.n_cycles; c++)
     u[c + 1] += history.norm[c];
   const uint64_t hash = field_hash(u, n);
