@@ -9,7 +9,7 @@ program=$abs_top_builddir/tests/parity_digits
 OMP_THREAD_LIMIT=1
 export OMP_THREAD_LIMIT FIXTURE_OPTIONS
 
-"$program" print >"$dir/alone"
+mpi_run 1 "$program" print >"$dir/alone"
 test "$(wc -l <"$dir/alone")" -ge 60
 
 # compare CELLS RANKS...: agglomerate below so many cells a rank
