@@ -13,7 +13,7 @@ layers='
   sum         sum.[ch]
   comm        comm.h comm_*.c timers.[ch]
   params      params.[ch] params_*.[ch]
-  view        view.h stencil.h
+  view        view.h stencil.h cell.h coefficients.h diagonal.h
   plan        decomp.[ch] plan.[ch] copyplan.[ch]
   capacity    capacity.[ch]
   backend     backend.h

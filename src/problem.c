@@ -1,19 +1,18 @@
 #include "problem.h"
+#include "coefficients.h"
 #include "log.h"
 #include "ops.h"
 #include "transfer.h"
 #include <math.h>
 #include <stdlib.h>
 
-static const double two_pi = 6.283185307179586476925286766559;
-
 /* Tables of fv2 and fv4: sin(2 pi x) for beta; sin^7(2 pi x) and its second derivative for f. */
 static void fill_tables(int32_t n, double *face, double *center, double *f, double *f_xx) {
-  const double h = 1.0 / n, w2 = two_pi * two_pi;
+  const double h = 1.0 / n, w2 = MG_TWO_PI * MG_TWO_PI;
   for (int32_t i = 0; i <= n; i++)
-    face[i] = sin(two_pi * (i * h));
+    face[i] = sin(MG_TWO_PI * (i * h));
   for (int32_t i = 0; i < n; i++) {
-    const double s = sin(two_pi * ((i + 0.5) * h)), c = cos(two_pi * ((i + 0.5) * h));
+    const double s = sin(MG_TWO_PI * ((i + 0.5) * h)), c = cos(MG_TWO_PI * ((i + 0.5) * h));
     const double s5 = s * s * s * s * s;
     center[i] = s;
     f[i] = s5 * s * s;

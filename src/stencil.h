@@ -12,10 +12,15 @@
 
 #ifdef __CUDACC__
 #define MG_INLINE static __host__ __device__ __forceinline__
+#define MG_SHARED static inline __host__ __device__
 #elif defined(__GNUC__)
 #define MG_INLINE static inline __attribute__((always_inline))
 #else
 #define MG_INLINE static inline
+#endif
+/** Longer functions, which may stay calls. */
+#ifndef MG_SHARED
+#define MG_SHARED static inline
 #endif
 
 /** A x of the 7-point operators, fv2 and 7pt.

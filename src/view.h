@@ -43,9 +43,11 @@ typedef struct {
   int64_t buffer; /**< offset in doubles; cells lie densely, i fastest */
 } mg_copy_t;
 
+typedef enum { MG_STEP_GSRB, MG_STEP_CHEBYSHEV, MG_STEP_JACOBI } mg_step_kind_t;
+
 /** One step of a smoother. Which fields matter depends on the kind. */
 typedef struct {
-  enum { MG_STEP_GSRB, MG_STEP_CHEBYSHEV, MG_STEP_JACOBI } kind;
+  mg_step_kind_t kind;
   int color;     /**< GSRB: cells with (i+j+k+color) even, global indices */
   double c1, c2; /**< x' = x + c1 (x - x_previous) + c2 Dinv (f - A x) */
   bool l1;       /**< Dinv is that of the l1-scaled diagonal, not of the diagonal of A */

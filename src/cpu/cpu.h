@@ -3,7 +3,7 @@
 #define MG_CPU_H
 
 #include "backend.h"
-#include "stencil.h"
+#include "cell.h"
 
 /** Work on rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);
@@ -21,12 +21,6 @@ int mg_cpu_threads(const mg_view_t *v);
 
 /** Index of the calling thread within mg_cpu_strips. */
 int mg_cpu_thread(void);
-
-/** The order of the wall formula of the operator at this level's box width. */
-int mg_cpu_wall_order(const mg_view_t *v, int order);
-
-/** The order that belongs to the operator itself: 1 for 7pt, 2 for fv2, 4 for fv4. */
-int mg_cpu_operator_order(const mg_view_t *v);
 
 /** Face ghosts of the walls below and above in k, for the 7-point operators. */
 void mg_cpu_wall_planes(const mg_view_t *v, int vec);
@@ -69,22 +63,5 @@ mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, doubl
 mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y);
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
-
-/** The weights of a cell's faces in the diagonal; `at` is patch-local, -1 for no cell's index. */
-static inline mg_face_weights_t mg_cpu_face_weights(const mg_patch_t *p, int order,
-                                                    const int at[3]) {
-  const double wall = mg_wall_weight(order);
-  mg_face_weights_t w = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-  for (int d = 0; d < 3; d++) {
-    if (p->wall[d][0] && at[d] == 0) w.low[d] = wall;
-    if (p->wall[d][1] && at[d] == p->n[d] - 1) w.high[d] = wall;
-  }
-  return w;
-}
-
-/** A cell's address. */
-static inline double *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, int64_t k) {
-  return p->vec[vec] + i + j * p->jstride + k * p->kstride;
-}
 
 #endif

@@ -45,7 +45,7 @@ void mg_cpu_residual_prepare(const mg_view_t *v, int x) {
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
                            int j1) {
   if (v->op == MG_OPERATOR_FV4) return;
-  const int order = mg_cpu_operator_order(v);
+  const int order = mg_operator_order(v);
   mg_cpu_wall_rows(v, p, x, k, j0, j1);
   for (int j = j0; j < j1; j++)
     mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, order);

@@ -38,7 +38,7 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .js = p->jstride,
                  .ks = p->kstride,
                  .n = p->n[0],
-                 .weights = mg_cpu_face_weights(p, job->order, (const int[3]){-1, j, k}),
+                 .weights = mg_face_weights(p, job->order, -1, j, k),
                  .first = p->wall[0][0] ? wall : 1.0,
                  .last = p->wall[0][1] ? wall : 1.0};
 }
@@ -184,7 +184,7 @@ mg_status_t mg_cpu_smooth(const mg_view_t *v, int x, int previous, int dst, cons
   job_t job = {.x = x,
                .previous = previous,
                .dst = dst,
-               .order = mg_cpu_operator_order(v),
+               .order = mg_operator_order(v),
                .step = step,
                .rows = choose_rows(v, step)};
   if (x >= 0) mg_cpu_residual_prepare(v, x);

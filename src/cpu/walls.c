@@ -7,17 +7,6 @@
 #include "cpu.h"
 #include "stencil.h"
 
-int mg_cpu_wall_order(const mg_view_t *v, int order) {
-  if (order == 4 && v->box_dim < 4) order = 2;
-  if (order == 2 && v->box_dim < 2) order = 1;
-  return order;
-}
-
-int mg_cpu_operator_order(const mg_view_t *v) {
-  static const int order[] = {[MG_OPERATOR_FV2] = 2, [MG_OPERATOR_FV4] = 4, [MG_OPERATOR_7PT] = 1};
-  return mg_cpu_wall_order(v, order[v->op]);
-}
-
 /* Ghosts of n lines of cells; x points at the cells next to the wall, `in` steps inward, `along`
  * from a line to the next. */
 static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along, int order) {
@@ -45,7 +34,7 @@ void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order) {
 }
 
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1) {
-  const int order = mg_cpu_operator_order(v);
+  const int order = mg_operator_order(v);
   double *plane = x + k * p->kstride;
   if (p->wall[1][0] && j0 == 0) wall_line(plane, p->jstride, p->n[0], 1, order);
   if (p->wall[1][1] && j1 == p->n[1])
@@ -53,7 +42,7 @@ void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k,
 }
 
 void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
-  const int order = mg_cpu_operator_order(v);
+  const int order = mg_operator_order(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     for (int side = 0; side < 2; side++) {
@@ -92,7 +81,7 @@ static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec,
 }
 
 mg_status_t mg_cpu_boundary(const mg_view_t *v, int vec, int order) {
-  order = mg_cpu_wall_order(v, order);
+  order = mg_wall_order(v, order);
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
       boundary_direction(v, &v->patch[q], vec, d, order);
