@@ -33,6 +33,18 @@ typedef struct {
   const double *f_xx;        /**< its second derivative */
 } mg_tables_t;
 
+/** A list of copies between the patches of two views, or between one and a buffer in shared
+ *  memory, which may be NULL when no item names it. */
+typedef struct {
+  const mg_view_t *src, *dst;
+  double *buffer;
+  const mg_copy_t *item;
+  int n;
+} mg_copy_job_t;
+
+/** A list in the form that its backend runs; each backend has its own. */
+typedef struct mg_copies mg_copies_t;
+
 typedef struct mg_backend {
   const char *name;
 
@@ -70,9 +82,15 @@ typedef struct mg_backend {
   /** fine dst = (add ? dst : 0) + P coarse src. All ghosts of src must be valid (none for P0). */
   mg_status_t (*interpolate)(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
                              mg_interpolation_t kind, bool add);
-  /** Move cuboids; buffer may be NULL when no item names it. */
-  mg_status_t (*copy)(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
-                      double *buffer, const mg_copy_t *list, int n);
+  /** Make a list of cuboid copies ready for many runs.
+   *
+   *  @param[in] job   where the cells lie; the views must outlive the result, the list need not
+   *  @param[out] out  what `copy` takes; free with release_copies
+   *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+  mg_status_t (*prepare_copies)(const mg_copy_job_t *job, mg_copies_t **out);
+  void (*release_copies)(mg_copies_t *copies);
+  /** Move the cuboids of a list from vector src to vector dst. */
+  mg_status_t (*copy)(const mg_copies_t *copies, int src, int dst);
 
   /** dst = value, ghosts too. */
   mg_status_t (*fill)(const mg_view_t *v, int dst, double value);
@@ -88,7 +106,11 @@ typedef struct mg_backend {
   /** Add sum x y over the cells here to `sum`, y < 0 for plain x; see sum.h for the order. */
   mg_status_t (*dot)(const mg_view_t *v, int x, int y, mg_sum_t *sum);
 
-  /* ---- optional: NULL is composed by ops.c ---- */
+  /* ---- optional: NULL is composed by ops.c, or has nothing to do ---- */
+
+  /** Return when everything that was asked for has been done. A backend whose entries only enqueue
+   *  has it; whoever reads or writes shared memory from the host calls it first. */
+  mg_status_t (*wait)(void);
 
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);

@@ -125,7 +125,13 @@ static window_t window_open(const mg_level_t *level, int patch, int vec, int rim
 
 static void window_move(const window_t *w) {
   const mg_view_t *v = &w->level->store.view;
-  MUST(w->level->backend->copy(v, w->vec, v, w->vec, w->buffer, &w->copy, 1));
+  const mg_backend_t *backend = w->level->backend;
+  const mg_copy_job_t job = {v, v, w->buffer, &w->copy, 1};
+  mg_copies_t *copies;
+  MUST(backend->prepare_copies(&job, &copies));
+  MUST(backend->copy(copies, w->vec, w->vec));
+  MUST(backend->wait ? backend->wait() : MG_OK);
+  backend->release_copies(copies);
 }
 
 static void window_close(window_t *w) {

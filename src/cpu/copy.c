@@ -1,5 +1,6 @@
 /* Moving cuboids of cells: halo exchange, packing, gathering. */
 #include "cpu.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Where one side of a copy lies: a patch's vector or a dense stretch of the buffer. */
@@ -27,14 +28,36 @@ static void copy_rows(const mg_copy_t *c, side_t src, side_t dst, int k) {
   }
 }
 
-mg_status_t mg_cpu_copy(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
-                        double *buffer, const mg_copy_t *list, int n) {
-  for (int l = 0; l < n; l++) {
-    const mg_copy_t *c = &list[l];
-    double *dense = buffer ? buffer + c->buffer : NULL;
-    const side_t from = side_of(src_view, src, c->src_patch, c->src_lo, c->n, dense);
-    const side_t to = side_of(dst_view, dst, c->dst_patch, c->dst_lo, c->n, dense);
-#pragma omp parallel for num_threads(mg_cpu_threads(src_view)) if (c->n[2] > 16)
+struct mg_copies {
+  const mg_view_t *src, *dst;
+  double *buffer;
+  int n;
+  mg_copy_t item[];
+};
+
+mg_status_t mg_cpu_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
+  mg_copies_t *c = malloc(sizeof *c + (size_t)job->n * sizeof *c->item);
+  *out = c;
+  if (!c) return MG_ERR_MEMORY;
+  c->src = job->src;
+  c->dst = job->dst;
+  c->buffer = job->buffer;
+  c->n = job->n;
+  if (job->n > 0) memcpy(c->item, job->item, (size_t)job->n * sizeof *c->item);
+  return MG_OK;
+}
+
+void mg_cpu_release_copies(mg_copies_t *copies) {
+  free(copies);
+}
+
+mg_status_t mg_cpu_copy(const mg_copies_t *copies, int src, int dst) {
+  for (int l = 0; l < copies->n; l++) {
+    const mg_copy_t *c = &copies->item[l];
+    double *dense = copies->buffer ? copies->buffer + c->buffer : NULL;
+    const side_t from = side_of(copies->src, src, c->src_patch, c->src_lo, c->n, dense);
+    const side_t to = side_of(copies->dst, dst, c->dst_patch, c->dst_lo, c->n, dense);
+#pragma omp parallel for num_threads(mg_cpu_threads(copies->src)) if (c->n[2] > 16)
     for (int k = 0; k < c->n[2]; k++)
       copy_rows(c, from, to, k);
   }

@@ -55,8 +55,9 @@ mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const 
 mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse, int dst);
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
                                mg_interpolation_t kind, bool add);
-mg_status_t mg_cpu_copy(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
-                        double *buffer, const mg_copy_t *list, int n);
+mg_status_t mg_cpu_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
+void mg_cpu_release_copies(mg_copies_t *copies);
+mg_status_t mg_cpu_copy(const mg_copies_t *copies, int src, int dst);
 mg_status_t mg_cpu_fill(const mg_view_t *v, int dst, double value);
 mg_status_t mg_cpu_shift(const mg_view_t *v, int dst, int x, double value);
 mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);

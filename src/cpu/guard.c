@@ -92,9 +92,8 @@ static mg_status_t interpolate(const mg_view_t *coarse, int src, const mg_view_t
                                mg_interpolation_t kind, bool add) {
   GUARDED(mg_cpu_interpolate(coarse, src, fine, dst, kind, add));
 }
-static mg_status_t copy(const mg_view_t *src_view, int src, const mg_view_t *dst_view, int dst,
-                        double *buffer, const mg_copy_t *list, int n) {
-  GUARDED(mg_cpu_copy(src_view, src, dst_view, dst, buffer, list, n));
+static mg_status_t copy(const mg_copies_t *copies, int src, int dst) {
+  GUARDED(mg_cpu_copy(copies, src, dst));
 }
 static mg_status_t fill(const mg_view_t *v, int dst, double value) {
   GUARDED(mg_cpu_fill(v, dst, value));
@@ -129,6 +128,8 @@ const mg_backend_t mg_backend_guard = {
     .residual = residual,
     .restrict_cells = restrict_cells,
     .interpolate = interpolate,
+    .prepare_copies = mg_cpu_prepare_copies,
+    .release_copies = mg_cpu_release_copies,
     .copy = copy,
     .fill = fill,
     .shift = shift,
