@@ -18,6 +18,7 @@ layers='
   capacity    capacity.[ch]
   backend     backend.h
   backends    cpu/* cuda/*
+  devices     device.[ch]
   exchange    transport.[ch] exchange.[ch]
   level       level.[ch]
   ops         ops.[ch]

@@ -130,6 +130,9 @@ typedef struct mg_backend {
 /** The CPU: OpenMP over planes and rows, SIMD along i. */
 extern const mg_backend_t mg_backend_cpu;
 
+/** CUDA devices; there in builds with HAVE_CUDA. */
+extern const mg_backend_t mg_backend_cuda;
+
 /** The CPU's operations on memory that is inaccessible outside of them: an access by any other
  *  layer is a fault. Slow; for tests. */
 extern const mg_backend_t mg_backend_guard;

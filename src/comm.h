@@ -53,6 +53,10 @@ MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
  *  world. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
 
+/** This rank's place among those that share its host's memory, and their number. Collective over
+ *  the world. */
+MG_MUST_CHECK mg_status_t mg_comm_place_on_host(int *rank, int *size);
+
 /** Exact sum over ranks, in place. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum);
 

@@ -141,6 +141,15 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
   return MG_OK;
 }
 
+mg_status_t mg_comm_place_on_host(int *rank, int *size) {
+  MPI_Comm host;
+  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Comm_rank(host, rank));
+  TRY_MPI(MPI_Comm_size(host, size));
+  TRY_MPI(MPI_Comm_free(&host));
+  return MG_OK;
+}
+
 mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
   if (comm->size == 1) return MG_OK;
   mg_sum_normalize(sum);

@@ -94,6 +94,12 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
   return mg_comm_max(&world, values, n);
 }
 
+mg_status_t mg_comm_place_on_host(int *rank, int *size) {
+  *rank = 0;
+  *size = 1;
+  return MG_OK;
+}
+
 mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
   (void)comm;
   (void)sum;

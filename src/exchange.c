@@ -33,6 +33,11 @@ static void number_crossing(mg_exchange_t *e) {
   }
 }
 
+/* Any memory is within the host's reach, not within a device's: its shared memory serves both. */
+static const mg_backend_t *crossing_backend(const mg_exchange_t *e) {
+  return e->src.backend->wait ? e->src.backend : e->dst.backend;
+}
+
 static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_view_t *dst,
                            double *buffer, const mg_copy_list_t *list, mg_copies_t **out) {
   const mg_copy_job_t job = {src, dst, buffer, list->item, list->n};
@@ -78,7 +83,8 @@ mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_
   if (status == MG_OK && src.backend != dst.backend) number_crossing(e);
   if (status == MG_OK) status = alloc_buffer(src.backend, e->plan.send_doubles, &e->send);
   if (status == MG_OK) status = alloc_buffer(dst.backend, e->plan.receive_doubles, &e->receive);
-  if (status == MG_OK) status = alloc_buffer(src.backend, e->crossing_doubles, &e->crossing);
+  if (status == MG_OK)
+    status = alloc_buffer(crossing_backend(e), e->crossing_doubles, &e->crossing);
   if (status == MG_OK) status = prepare_all(e);
   if (status == MG_OK)
     status = mg_requests_create(e->plan.n_send + e->plan.n_receive, &e->requests);
@@ -98,7 +104,7 @@ void mg_exchange_free(mg_exchange_t *e) {
   e->dst.backend->release_copies(e->unpack);
   release_buffer(e->src.backend, e->plan.send_doubles, e->send);
   release_buffer(e->dst.backend, e->plan.receive_doubles, e->receive);
-  release_buffer(e->src.backend, e->crossing_doubles, e->crossing);
+  release_buffer(crossing_backend(e), e->crossing_doubles, e->crossing);
   mg_requests_free(e->requests);
   mg_copyplan_free(&e->plan);
   free(e);

@@ -1,10 +1,16 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 #include "level.h"
 #include "log.h"
 #include <stdlib.h>
 #include <string.h>
 
-static const mg_backend_t *const backends[MG_N_PLACES] = {
-    [MG_PLACE_CPU] = &mg_backend_cpu, [MG_PLACE_GUARD] = &mg_backend_guard};
+static const mg_backend_t *const backends[MG_N_PLACES] = {[MG_PLACE_CPU] = &mg_backend_cpu,
+#ifdef HAVE_CUDA
+                                                          [MG_PLACE_CUDA] = &mg_backend_cuda,
+#endif
+                                                          [MG_PLACE_GUARD] = &mg_backend_guard};
 
 const mg_view_t *mg_level_view(const mg_level_t *level) {
   return &level->store.view;

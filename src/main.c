@@ -5,6 +5,7 @@
 #include "benchmark.h"
 #include "capacity.h"
 #include "comm.h"
+#include "device.h"
 #include "io/report.h"
 #include "log.h"
 #include "machine.h"
@@ -118,9 +119,10 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *re
   return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
 }
 
-static mg_status_t run(const mg_params_t *params, const char *command_line) {
+static mg_status_t run(mg_params_t *params, const char *command_line) {
   const int ranks = mg_comm_size(mg_comm_world());
   const int64_t plan_ranks = params->ranks > 0 ? params->ranks : ranks;
+  if (!params->dry_run) MG_TRY(mg_device_choose(params));
   char message[1024];
   mg_plan_t plan;
   mg_status_t status = mg_plan_build(params, plan_ranks, &plan, message, (int)sizeof message);
@@ -153,12 +155,13 @@ static mg_status_t run(const mg_params_t *params, const char *command_line) {
   mg_machine_catch_signals();
   if (status == MG_OK) status = solve(h, result, report);
   mg_hierarchy_free(h);
+  mg_device_close();
   free(result);
   free(report);
   return status;
 }
 
-static mg_status_t act(const mg_params_t *params, mg_action_t action, const char *command_line) {
+static mg_status_t act(mg_params_t *params, mg_action_t action, const char *command_line) {
   if (action == MG_ACTION_RUN && !params->print_config) return run(params, command_line);
   if (!speaks()) return MG_OK;
   if (action == MG_ACTION_HELP)

@@ -11,7 +11,7 @@ static const char *const smoother_words[] = {"gsrb",     "chebyshev", "jacobi",
                                              "l1jacobi", "symgs",     NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
-static const char *const device_words[] = {"auto", "cpu", "guard", NULL};
+static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", NULL};
 
 static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
 
@@ -126,8 +126,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_DEVICE] = {
     .name = "device", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(device),
     .words = device_words, .value = "auto",
-    .help = "Where the fine levels live: auto the fastest processor of this build; cpu; guard the "
-            "CPU on memory that nothing else may touch (for tests of the program)."},
+    .help = "Where the fine levels live: auto a GPU where there is one, else the CPU; cuda; cpu; "
+            "guard the CPU on memory that nothing else may touch (for tests of the program)."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(cpu_below), .min = 0, .max = 1e18, .value = "0",

@@ -6,7 +6,7 @@
 
 const char *mg_place_name(mg_place_t place) {
   static const char *const names[MG_N_PLACES] = {
-      [MG_PLACE_CPU] = "cpu", [MG_PLACE_GUARD] = "guard"};
+      [MG_PLACE_CPU] = "cpu", [MG_PLACE_CUDA] = "cuda", [MG_PLACE_GUARD] = "guard"};
   return names[place];
 }
 
@@ -81,7 +81,9 @@ static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t 
 
 static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params) {
   const int64_t cells = (int64_t)layout->n * layout->n * layout->n;
-  if (params->device == MG_DEVICE_GUARD && cells >= params->cpu_below) return MG_PLACE_GUARD;
+  if (cells < params->cpu_below) return MG_PLACE_CPU;
+  if (params->device == MG_DEVICE_CUDA) return MG_PLACE_CUDA;
+  if (params->device == MG_DEVICE_GUARD) return MG_PLACE_GUARD;
   return MG_PLACE_CPU;
 }
 

@@ -15,7 +15,7 @@ enum {
 };
 
 /** Where a level lives. */
-typedef enum { MG_PLACE_CPU, MG_PLACE_GUARD, MG_N_PLACES } mg_place_t;
+typedef enum { MG_PLACE_CPU, MG_PLACE_CUDA, MG_PLACE_GUARD, MG_N_PLACES } mg_place_t;
 
 /** Static name of a place, as reports print it. */
 const char *mg_place_name(mg_place_t place);

@@ -23,19 +23,38 @@
 #define MG_SHARED static inline
 #endif
 
+/** The values of a 7-point stencil: the cell, and its neighbours below and above in i, j, k. */
+typedef struct {
+  double c, low[3], high[3];
+} mg_values7_t;
+
 /** A x of the 7-point operators, fv2 and 7pt.
  *
  *      -b/h^2 [ beta_i(i+1)(x(i+1)-x) + beta_i(i)(x(i-1)-x) + the same in j, k ] + a x      */
+MG_INLINE double mg_apply_values7(mg_values7_t x, const double *bi, const double *bj,
+                                  const double *bk, ptrdiff_t js, ptrdiff_t ks, double a,
+                                  double b_h2) {
+  double s = bi[1] * (x.high[0] - x.c);
+  s = fma(bi[0], x.low[0] - x.c, s);
+  s = fma(bj[js], x.high[1] - x.c, s);
+  s = fma(bj[0], x.low[1] - x.c, s);
+  s = fma(bk[ks], x.high[2] - x.c, s);
+  s = fma(bk[0], x.low[2] - x.c, s);
+  return fma(-b_h2, s, a * x.c);
+}
+
+/** The same with all neighbours in memory, ghosts included. */
 MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj, const double *bk,
                             ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
-  const double c = x[0];
-  double s = bi[1] * (x[1] - c);
-  s = fma(bi[0], x[-1] - c, s);
-  s = fma(bj[js], x[js] - c, s);
-  s = fma(bj[0], x[-js] - c, s);
-  s = fma(bk[ks], x[ks] - c, s);
-  s = fma(bk[0], x[-ks] - c, s);
-  return fma(-b_h2, s, a * c);
+  mg_values7_t v;
+  v.c = x[0];
+  v.low[0] = x[-1];
+  v.high[0] = x[1];
+  v.low[1] = x[-js];
+  v.high[1] = x[js];
+  v.low[2] = x[-ks];
+  v.high[2] = x[ks];
+  return mg_apply_values7(v, bi, bj, bk, js, ks, a, b_h2);
 }
 
 /** What each face's beta counts in the diagonal of a 7-point row: 1 beside a cell, more at a wall,
@@ -139,6 +158,14 @@ MG_INLINE double mg_extend3(double b1, double b2, double b3, double b4) {
 }
 MG_INLINE double mg_extend4(double b1, double b2, double b3, double b4, double b5) {
   return fma(5.0, b1, fma(-10.0, b2, fma(10.0, b3, fma(-5.0, b4, b5))));
+}
+
+/** The formula for boxes of a width; b points at the first face inside, `in` steps inward. */
+MG_INLINE double mg_extended(const double *b, ptrdiff_t in, int box_dim) {
+  if (box_dim >= 5) return mg_extend4(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
+  if (box_dim == 4) return mg_extend3(b[0], b[in], b[2 * in], b[3 * in]);
+  if (box_dim >= 2) return mg_extend2(b[0], b[in]);
+  return b[0];
 }
 
 /** Interpolation along one direction: the child on side -1 or +1 of a coarse cell.

@@ -30,6 +30,6 @@ typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
 
 /** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch. */
-typedef enum { MG_DEVICE_AUTO, MG_DEVICE_CPU, MG_DEVICE_GUARD } mg_device_t;
+typedef enum { MG_DEVICE_AUTO, MG_DEVICE_CUDA, MG_DEVICE_CPU, MG_DEVICE_GUARD } mg_device_t;
 
 #endif

@@ -3,13 +3,6 @@
 #include "cpu.h"
 #include "stencil.h"
 
-static double extended(const double *b, ptrdiff_t in, int box_dim) {
-  if (box_dim >= 5) return mg_extend4(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
-  if (box_dim == 4) return mg_extend3(b[0], b[in], b[2 * in], b[3 * in]);
-  if (box_dim >= 2) return mg_extend2(b[0], b[in]);
-  return b[0];
-}
-
 /* Faces normal to d, outside the wall normal to t. */
 static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, int side) {
   const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
@@ -19,7 +12,7 @@ static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, i
   for (int y = 0; y < p->n[u]; y++)
     for (int x = 0; x <= p->n[d]; x++) {
       double *b = wall + x * stride[d] + y * stride[u];
-      b[-in] = extended(b, in, v->box_dim);
+      b[-in] = mg_extended(b, in, v->box_dim);
     }
 }
 

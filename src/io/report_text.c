@@ -10,6 +10,7 @@ void mg_report_version(FILE *out) {
   fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
   fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
   fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
+  fprintf(out, "CUDA      %s\n", MG_BUILD_CUDA);
   fprintf(out, "inih      %s\njansson   %s\nHDF5      %s\n", MG_BUILD_INIH, MG_BUILD_JANSSON,
           MG_BUILD_HDF5);
 }

@@ -1,0 +1,72 @@
+# MG_CUDA: after AC_PROG_CC. --with-cuda[=DIR|no] and --with-cuda-arch=LIST: nvcc compiles a kernel
+# and CC links it with the static run-time library. Sets mg_cuda to "yes (version), for sm_.." or
+# "no", substitutes NVCC, NVCCFLAGS (the user's), MG_NVCCFLAGS and CUDA_LIBS, defines HAVE_CUDA.
+AC_DEFUN([MG_CUDA],
+[AC_ARG_WITH([cuda],
+  [AS_HELP_STRING([--with-cuda=DIR|no], [CUDA for levels on the GPU: under DIR, or without (default: look for nvcc in PATH and /usr/local/cuda)])],
+  [], [with_cuda=auto])
+AC_ARG_WITH([cuda-arch],
+  [AS_HELP_STRING([--with-cuda-arch=LIST], [compute capabilities to compile for, such as "80 90" (default: this machine's card, else 80 and 90 with PTX for newer ones)])],
+  [], [with_cuda_arch=auto])
+AC_ARG_ENABLE([cuda-debug],
+  [AS_HELP_STRING([--enable-cuda-debug], [wait after every kernel launch, so that an error names its kernel])])
+AC_ARG_VAR([NVCC], [CUDA compiler])
+AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
+: ${NVCCFLAGS=-O3}
+MG_NVCCFLAGS= CUDA_LIBS= mg_cuda=no mg_cuda_arch=
+AS_IF([test "x$with_cuda" != xno],
+  [AS_CASE([$with_cuda],
+     [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],
+     [AC_PATH_PROG([NVCC], [nvcc], [], [$with_cuda/bin])])
+   AS_IF([test -n "$NVCC"], [_MG_CUDA_TRY])
+   AS_CASE([$with_cuda,$mg_cuda], [auto,*|*,yes*], [],
+     [AC_MSG_ERROR([--with-cuda=$with_cuda: no CUDA program can be compiled and linked (config.log has the reason); nvcc needs g++ of a version that it supports])])])
+AS_IF([test "$mg_cuda" = no], [MG_NVCCFLAGS= CUDA_LIBS=],
+  [AC_DEFINE([HAVE_CUDA], [1], [Define if levels can live on CUDA devices.])])
+AC_SUBST([MG_NVCCFLAGS])
+AC_SUBST([CUDA_LIBS])
+AM_CONDITIONAL([HAVE_CUDA], [test "$mg_cuda" != no])
+AC_DEFINE_UNQUOTED([MG_BUILD_CUDA], ["$mg_cuda"], [CUDA: yes, its version and targets, or no.])])
+
+# The targets: machine code for each capability, and PTX of the last for cards to come.
+AC_DEFUN([_MG_CUDA_ARCH],
+[AS_CASE([$with_cuda_arch],
+  [auto|yes],
+    [mg_cuda_arch=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+       tr -d . | grep -x '@<:@0-9@:>@*' | sort -un | tr '\n' ' '`
+     test -n "$mg_cuda_arch" || mg_cuda_arch='80 90'],
+  [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`])
+for mg_arch in $mg_cuda_arch; do
+  MG_NVCCFLAGS="$MG_NVCCFLAGS -gencode=arch=compute_$mg_arch,code=sm_$mg_arch"
+done
+MG_NVCCFLAGS="$MG_NVCCFLAGS -gencode=arch=compute_$mg_arch,code=compute_$mg_arch"])
+
+AC_DEFUN([_MG_CUDA_TRY],
+[AC_MSG_CHECKING([for CUDA])
+_MG_CUDA_ARCH
+# Contraction is off as in C: formulas call fma() where they mean it.
+MG_NVCCFLAGS="-std=c++17 -fmad=false -lineinfo$MG_NVCCFLAGS"
+AS_IF([test "x$enable_cuda_debug" = xyes], [MG_NVCCFLAGS="$MG_NVCCFLAGS -DMG_CUDA_DEBUG"])
+AS_IF([test "x$enable_werror" = xyes],
+  [MG_NVCCFLAGS="$MG_NVCCFLAGS -Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror"],
+  [MG_NVCCFLAGS="$MG_NVCCFLAGS -Xcompiler=-Wall,-Wextra"])
+mg_dir=`AS_DIRNAME(["$NVCC"])`/..
+mg_libdir=
+for mg_try in "$mg_dir/lib64" "$mg_dir"/targets/*/lib "$mg_dir/lib" /usr/lib/*-linux-gnu*; do
+  test -z "$mg_libdir" && test -f "$mg_try/libcudart_static.a" && mg_libdir=$mg_try
+done
+CUDA_LIBS="$mg_libdir/libcudart_static.a -lstdc++ -ldl -lrt -lpthread"
+cat >conftest.cu <<'_ACEOF'
+#include <cuda_runtime.h>
+__global__ void kernel(double *x) { x[[threadIdx.x]] += 1.0; }
+extern "C" int probe(void) { kernel<<<1, 32>>>(nullptr); return cudaGetLastError() != cudaSuccess; }
+_ACEOF
+AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_cuda.o >&AS_MESSAGE_LOG_FD 2>&1],
+  [mg_save_LIBS=$LIBS
+   LIBS="conftest_cuda.o $CUDA_LIBS $LIBS"
+   AC_LINK_IFELSE([AC_LANG_PROGRAM([int probe(void);], [return probe();])],
+     [mg_cuda_version=`$NVCC --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
+      mg_cuda="yes ($mg_cuda_version, for sm_`echo $mg_cuda_arch | sed 's/ / and sm_/g'`)"])
+   LIBS=$mg_save_LIBS])
+rm -f conftest.cu conftest_cuda.o
+AC_MSG_RESULT([$mg_cuda])])

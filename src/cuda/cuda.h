@@ -1,0 +1,155 @@
+/* Shared by the CUDA operations: the device's state, checks, and how threads meet cells.
+ *
+ * Every entry enqueues on one stream and returns; an entry that hands a number to the host waits
+ * for the stream. Nothing is allocated after mg_cuda_open but by alloc and prepare_copies. */
+#ifndef MG_CUDA_H
+#define MG_CUDA_H
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <cuda_runtime.h>
+extern "C" {
+#include "backend.h"
+#include "cell.h"
+#include "log.h"
+}
+
+/** The process's device. */
+struct mg_cuda_state_t {
+  cudaStream_t stream;
+  unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
+  unsigned long long *reduction_host; /**< pinned: where it arrives */
+};
+extern mg_cuda_state_t mg_cuda;
+
+/** Log a CUDA failure with the call's text.
+ *  @return MG_ERR_MEMORY when memory ran out, else MG_ERR_DEVICE */
+mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file, int line);
+
+#define MG_CUDA_TRY(call)                                                                          \
+  do {                                                                                             \
+    const cudaError_t error_ = (call);                                                             \
+    if (error_ != cudaSuccess) return mg_cuda_failed(error_, #call, __FILE__, __LINE__);           \
+  } while (0)
+
+/** After a launch: did it start? A debug build also waits, so that a report names the kernel. */
+mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
+#define MG_CUDA_LAUNCHED(kernel) MG_TRY(mg_cuda_launched(kernel, __FILE__, __LINE__))
+
+/** A level's numbers and one of its patches, as kernels take them: by value. */
+struct mg_cuda_patch_t {
+  mg_view_t v; /**< its array of patches is the host's and not to be touched */
+  mg_patch_t p;
+  int order; /**< of the operator's wall formula */
+};
+
+inline mg_cuda_patch_t mg_cuda_patch(const mg_view_t *v, int q) {
+  mg_cuda_patch_t l = {*v, v->patch[q], mg_operator_order(v)};
+  l.v.patch = nullptr;
+  return l;
+}
+
+/** Blocks that cover nx x ny x nz threads. */
+inline dim3 mg_cuda_grid(int64_t nx, int64_t ny, int64_t nz, dim3 block) {
+  return dim3((unsigned)((nx + block.x - 1) / block.x), (unsigned)((ny + block.y - 1) / block.y),
+              (unsigned)((nz + block.z - 1) / block.z));
+}
+
+/** Index, guard: the cell of this thread, or return. */
+#define MG_CUDA_CELL(i, j, k, n)                                                                   \
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                      \
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                      \
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);                                      \
+  if (i >= (n)[0] || j >= (n)[1] || k >= (n)[2]) return
+
+/** The value beyond a wall of the 7-point operators, from the cell before it and the next inward.
+ */
+MG_INLINE double mg_beyond(const double *x, ptrdiff_t in, int order) {
+  return order == 1 ? mg_wall1(x[0]) : mg_wall2(x[0], x[in]);
+}
+
+/** A 7-point stencil with the walls folded in: ghosts outside the domain are not read. */
+MG_INLINE mg_values7_t mg_values7(const mg_cuda_patch_t *l, const double *x, int i, int j, int k) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride;
+  mg_values7_t v;
+  v.c = x[0];
+  v.low[0] = p->wall[0][0] && i == 0 ? mg_beyond(x, 1, l->order) : x[-1];
+  v.high[0] = p->wall[0][1] && i == p->n[0] - 1 ? mg_beyond(x, -1, l->order) : x[1];
+  v.low[1] = p->wall[1][0] && j == 0 ? mg_beyond(x, js, l->order) : x[-js];
+  v.high[1] = p->wall[1][1] && j == p->n[1] - 1 ? mg_beyond(x, -js, l->order) : x[js];
+  v.low[2] = p->wall[2][0] && k == 0 ? mg_beyond(x, ks, l->order) : x[-ks];
+  v.high[2] = p->wall[2][1] && k == p->n[2] - 1 ? mg_beyond(x, -ks, l->order) : x[ks];
+  return v;
+}
+
+/** A x of the level's operator at one cell. fv4 reads ghosts: mg_cuda_prepare has filled them. */
+template <bool fv4>
+__device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const double *x, int i, int j,
+                                           int k) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
+  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+               *bk = p->vec[MG_BETA_K] + at;
+  if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
+  return mg_apply_values7(mg_values7(l, x + at, i, j, k), bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
+}
+
+/** Before A x of fv4: the ghosts of x outside the walls. Nothing for the others. */
+mg_status_t mg_cuda_prepare(const mg_view_t *v, int x);
+
+/* The entries of the table, one file each. */
+mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
+mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
+mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
+mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
+mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order);
+mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
+mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);
+mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm);
+mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
+                                      int dst);
+mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
+                                   int dst);
+mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
+                                mg_interpolation_t kind, bool add);
+mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
+void mg_cuda_release_copies(mg_copies_t *copies);
+mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst);
+mg_status_t mg_cuda_fill(const mg_view_t *v, int dst, double value);
+mg_status_t mg_cuda_shift(const mg_view_t *v, int dst, int x, double value);
+mg_status_t mg_cuda_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);
+mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y);
+mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm);
+mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+
+/* Maxima of values that are not negative: their bits order as integers, NaN above everything. */
+
+/** Clear the maximum; then kernels call mg_max_add; then fetch it: NaN if anything was not finite.
+ */
+mg_status_t mg_cuda_max_begin(void);
+mg_status_t mg_cuda_max_end(double *value);
+
+/** Add a block's values to the maximum; all threads of the block call it, with any block shape. */
+static __device__ __forceinline__ void mg_max_add(double value, unsigned long long *maximum) {
+  __shared__ unsigned long long warp_max[32];
+  const int t = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+  const int warps = (int)(blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+  unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+  for (int step = 16; step > 0; step /= 2) {
+    const unsigned long long other = __shfl_xor_sync(0xffffffffu, bits, step);
+    bits = other > bits ? other : bits;
+  }
+  if (t % 32 == 0) warp_max[t / 32] = bits;
+  __syncthreads();
+  if (t != 0) return;
+  for (int w = 1; w < warps; w++)
+    bits = warp_max[w] > bits ? warp_max[w] : bits;
+  /* Most blocks of a large grid have nothing new to say. */
+  if (bits > *(volatile unsigned long long *)maximum) atomicMax(maximum, bits);
+}
+
+#endif

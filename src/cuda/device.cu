@@ -1,0 +1,101 @@
+/* The process's device: stream, memory, errors. */
+#include "cuda.h"
+extern "C" {
+#include "cuda/device.h"
+}
+
+mg_cuda_state_t mg_cuda;
+
+mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file, int line) {
+  const mg_status_t status = error == cudaErrorMemoryAllocation ? MG_ERR_MEMORY : MG_ERR_DEVICE;
+  return mg_error_at(file, line, status, "%s: %s", call, cudaGetErrorString(error));
+}
+
+mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line) {
+  cudaError_t error = cudaGetLastError();
+#ifdef MG_CUDA_DEBUG
+  if (error == cudaSuccess) error = cudaStreamSynchronize(mg_cuda.stream);
+#endif
+  return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, kernel, file, line);
+}
+
+int mg_cuda_devices(void) {
+  int n = 0;
+  if (cudaGetDeviceCount(&n) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return 0;
+  }
+  return n;
+}
+
+mg_status_t mg_cuda_open(int device) {
+  if (mg_cuda.stream) return MG_OK;
+  MG_CUDA_TRY(cudaSetDevice(device));
+  MG_CUDA_TRY(cudaStreamCreateWithFlags(&mg_cuda.stream, cudaStreamNonBlocking));
+  const size_t bytes = sizeof(mg_sum_t);
+  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
+  MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
+  return MG_OK;
+}
+
+void mg_cuda_close(void) {
+  if (!mg_cuda.stream) return;
+  (void)cudaFreeHost(mg_cuda.reduction_host);
+  (void)cudaFree(mg_cuda.reduction);
+  (void)cudaStreamDestroy(mg_cuda.stream);
+  mg_cuda = mg_cuda_state_t();
+}
+
+static mg_status_t cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
+  *memory = nullptr;
+  if (space == MG_SPACE_SHARED) {
+    MG_CUDA_TRY(cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
+    memset(*memory, 0, bytes);
+    return MG_OK;
+  }
+  MG_CUDA_TRY(cudaMalloc(memory, bytes));
+  MG_CUDA_TRY(cudaMemsetAsync(*memory, 0, bytes, mg_cuda.stream));
+  return MG_OK;
+}
+
+static void cuda_release(void *memory, size_t bytes, mg_space_t space) {
+  (void)bytes;
+  if (space == MG_SPACE_SHARED)
+    (void)cudaFreeHost(memory);
+  else
+    (void)cudaFree(memory);
+}
+
+static mg_status_t cuda_wait(void) {
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  return MG_OK;
+}
+
+extern "C" const mg_backend_t mg_backend_cuda = {
+    .name = "cuda",
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .set_problem = mg_cuda_set_problem,
+    .restrict_faces = mg_cuda_restrict_faces,
+    .extend_faces = mg_cuda_extend_faces,
+    .set_diagonal = mg_cuda_set_diagonal,
+    .boundary = mg_cuda_boundary,
+    .smooth = mg_cuda_smooth,
+    .residual = mg_cuda_residual,
+    .restrict_cells = mg_cuda_restrict_cells,
+    .interpolate = mg_cuda_interpolate,
+    .prepare_copies = mg_cuda_prepare_copies,
+    .release_copies = mg_cuda_release_copies,
+    .copy = mg_cuda_copy,
+    .fill = mg_cuda_fill,
+    .shift = mg_cuda_shift,
+    .axpby = mg_cuda_axpby,
+    .multiply = mg_cuda_multiply,
+    .max_norm = mg_cuda_max_norm,
+    .dot = mg_cuda_dot,
+    .wait = cuda_wait,
+    .residual_norm = mg_cuda_residual_norm,
+    .residual_restrict = mg_cuda_residual_restrict,
+    .descend = nullptr,
+    .ascend = nullptr,
+};

@@ -1,0 +1,15 @@
+/* Choosing and opening the CUDA device, for the layers above the seam. */
+#ifndef MG_CUDA_DEVICE_H
+#define MG_CUDA_DEVICE_H
+
+#include "status.h"
+
+/** CUDA devices that this process can use; 0 without a driver. */
+int mg_cuda_devices(void);
+
+/** Make device number `device` this process's; again is harmless.
+ *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
+void mg_cuda_close(void);
+
+#endif

@@ -1,0 +1,18 @@
+/* Which processor a run uses: what was asked for against what is there. */
+#ifndef MG_DEVICE_H
+#define MG_DEVICE_H
+
+#include "params.h"
+
+/** Settle --device: `auto` becomes cuda where every rank has a device, else cpu; a device that was
+ *  asked for by name must be there. Opens this rank's device, the host's ranks taking turns.
+ *
+ *  Collective over the world; all ranks agree.
+ *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards
+ *  @return MG_OK, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
+
+/** Let go of the device; harmless without one. */
+void mg_device_close(void);
+
+#endif
