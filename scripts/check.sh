@@ -109,7 +109,7 @@ build() {
 
 # Nothing optional is there: one process, one thread, no libraries.
 bare() {
-  configure_tree "$work/bare" --enable-werror --with-mpi=no --disable-openmp --with-inih=no \
+  configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp --with-inih=no \
     --with-jansson=no --with-hdf5=no
   make -C "$work/bare" -j"$jobs" hpgmg-fv
   "$work/bare/hpgmg-fv" 4 1 --verify-only --quiet
@@ -121,7 +121,7 @@ fuzz() {
     echo 'clang with libFuzzer is missing'
     exit 77
   fi
-  CC=clang configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-mpi=no \
+  CC=clang configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
     --disable-openmp --with-hdf5=no
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_params
   mkdir -p "$work/corpus"
@@ -133,7 +133,7 @@ fuzz() {
 distcheck() {
   touch "$work/distcheck.start"
   # shellcheck disable=SC2016 # a variable of make
-  make -C "$work/main" -j"$jobs" distcheck TESTS='$(FAST_TESTS)' DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O2
+  make -C "$work/main" -j"$jobs" distcheck TESTS='$(FAST_TESTS)' DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda-arch=90"
   [[ -e $top/.git ]] && have_command git || return 0
   local archive missing
   archive=$(find "$work/main" -maxdepth 1 -name 'hpgmg-fv-*.tar.gz' -newer "$work/distcheck.start")
@@ -180,7 +180,7 @@ stage build build "$work/main" --enable-werror
 [[ $stage_rc != 0 ]] || harness tests "$work/main"
 if [[ $quick == no ]]; then
   stage bare bare
-  stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers
+  stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no
   # shellcheck disable=SC2016
   [[ $stage_rc != 0 ]] || harness sanitizer-tests "$work/sanitizers" TESTS='$(FAST_TESTS)'
   stage fuzz fuzz

@@ -8,7 +8,7 @@
 #include "cuda/device.h"
 #endif
 
-static int devices_here(void) {
+int mg_device_count(void) {
 #ifdef HAVE_CUDA
   return mg_cuda_devices();
 #else
@@ -30,7 +30,7 @@ static mg_status_t open_device(int n) {
 
 mg_status_t mg_device_choose(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
-  const int here = devices_here();
+  const int here = mg_device_count();
   double least = here;
   MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
   if (least < 1.0 && params->device == MG_DEVICE_CUDA) {

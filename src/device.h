@@ -4,6 +4,9 @@
 
 #include "params.h"
 
+/** CUDA devices that this rank sees; 0 in a build without CUDA, or without a driver. */
+int mg_device_count(void);
+
 /** Settle --device: `auto` becomes cuda where every rank has a device, else cpu; a device that was
  *  asked for by name must be there. Opens this rank's device, the host's ranks taking turns.
  *

@@ -1,4 +1,5 @@
 #include "fixture.h"
+#include "device.h"
 #include "log.h"
 #include "problem.h"
 #include <stdlib.h>
@@ -6,10 +7,13 @@
 #include <omp.h>
 #endif
 
-const fixture_backend_t fixture_backends[] = {
+enum { FIRST_CUDA = 3 };
+fixture_backend_t fixture_backends[] = {
     {"cpu", "--device=cpu"},
     {"guard", "--device=guard"},
     {"guard and cpu", "--device=guard --cpu-below=4096"},
+    {"cuda", "--device=cuda"},
+    {"cuda and cpu", "--device=cuda --cpu-below=4096"},
     {NULL, NULL},
 };
 
@@ -22,9 +26,13 @@ void fixture_must(mg_status_t status, const char *file, int line, const char *wh
 void fixture_begin(int *argc, char ***argv) {
   MUST(mg_comm_init(argc, argv));
   mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
+  if (mg_device_count() > 0) return;
+  fixture_backends[FIRST_CUDA].name = NULL;
+  if (mg_comm_rank(mg_comm_world()) == 0) printf("no CUDA device here: the CPU's backends alone\n");
 }
 
 void fixture_finalize(void) {
+  mg_device_close();
   mg_comm_finalize();
 }
 
@@ -55,6 +63,7 @@ mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_di
   mg_action_t action;
   mg_hierarchy_t *h = NULL;
   mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
+  if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);

@@ -19,8 +19,9 @@ typedef struct {
   const char *options;
 } fixture_backend_t;
 
-/** Every backend of this build, and the guard beside levels on the CPU. */
-extern const fixture_backend_t fixture_backends[];
+/** Every backend that there is here, and each beside levels on the CPU; fixture_begin takes out what
+ *  has no device. */
+extern fixture_backend_t fixture_backends[];
 
 /** A set-up problem: boxes a side of 2^log2_box_dim cells a side, other options as one string
  *  with blanks between ("--operator=fv4 --boundary=periodic"). Ends the test on failure.
