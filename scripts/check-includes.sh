@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # include headers of its own layer and of lower ones. Every file belongs to one layer; where
 # several globs match, the first counts.
 layers='
-  types       types.h status.[ch] vectors.h
+  types       types.h status.[ch] vectors.h inline.h
   log         log.[ch] machine*.[ch]
   sum         sum.[ch]
   comm        comm.h comm_*.c timers.[ch]

@@ -117,6 +117,12 @@ typedef struct mg_backend {
   /** coarse dst = mean of 8 of f - A x, without storing the residual. */
   mg_status_t (*residual_restrict)(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
                                    int dst);
+  /** A whole Krylov solve of the coarsest level (bottom.h), where it fits: with the other operands
+   *  of a cycle only enqueued, the host would be waited for at every scalar.
+   *  @param[in] most, reduction  of bottom.h */
+  bool (*bottom_fits)(const mg_view_t *v, mg_bottom_t method);
+  mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
+                        double reduction);
   /** The steps of a pre-smooth, the residual and its restriction as one pass. Only asked for where
    *  no message is needed between steps.
    *  @param[in] zero_guess  MG_U is taken as 0 and need not be set */

@@ -125,20 +125,24 @@ static mg_status_t begin(mg_level_t *level, bool zero_guess) {
   return mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1);
 }
 
+static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
+  const mg_backend_t *backend = level->backend;
+  progress_t progress = {0.0, false};
+  if (backend->bottom && backend->bottom_fits(&level->store.view, method))
+    return backend->bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
+                           reduction);
+  MG_TRY(begin(level, zero_guess));
+  MG_TRY(mg_max_norm(level, MG_KRYLOV_R, -1, &progress.norm0));
+  if (progress.norm0 == 0.0) return MG_OK;
+  if (method == MG_BOTTOM_BICGSTAB) return bicgstab(level, &progress);
+  if (method == MG_BOTTOM_CG) return cg(level, &progress);
+  return smoother(level, zero_guess, &progress);
+}
+
 mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
   if (!level->comm) return MG_OK;
   const double start = mg_now();
-  progress_t progress = {0.0, false};
-  MG_TRY(begin(level, zero_guess));
-  MG_TRY(mg_max_norm(level, MG_KRYLOV_R, -1, &progress.norm0));
-  if (progress.norm0 != 0.0) {
-    if (method == MG_BOTTOM_BICGSTAB)
-      MG_TRY(bicgstab(level, &progress));
-    else if (method == MG_BOTTOM_CG)
-      MG_TRY(cg(level, &progress));
-    else
-      MG_TRY(smoother(level, zero_guess, &progress));
-  }
+  MG_TRY(solve(level, method, zero_guess));
   mg_timers_add(&level->timers, MG_TIME_BOTTOM, start);
   return MG_OK;
 }

@@ -6,22 +6,10 @@
 #ifndef MG_STENCIL_H
 #define MG_STENCIL_H
 
+#include "inline.h"
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#ifdef __CUDACC__
-#define MG_INLINE static __host__ __device__ __forceinline__
-#define MG_SHARED static inline __host__ __device__
-#elif defined(__GNUC__)
-#define MG_INLINE static inline __attribute__((always_inline))
-#else
-#define MG_INLINE static inline
-#endif
-/** Longer functions, which may stay calls. */
-#ifndef MG_SHARED
-#define MG_SHARED static inline
-#endif
 
 /** The values of a 7-point stencil: the cell, and its neighbours below and above in i, j, k. */
 typedef struct {

@@ -7,6 +7,8 @@
 #ifndef MG_SUM_H
 #define MG_SUM_H
 
+#include "inline.h"
+#include <math.h>
 #include <stdint.h>
 
 /** 32-bit digits from 2^-1074 up to past 2^1024, and one count of terms that were not finite. */
@@ -25,9 +27,34 @@ void mg_sum_add(mg_sum_t *sum, double term);
 void mg_sum_merge(mg_sum_t *sum, const mg_sum_t *other);
 
 /** Carry, so that every digit but the top one is in [0, 2^32): before adding across ranks. */
-void mg_sum_normalize(mg_sum_t *sum);
+MG_SHARED void mg_sum_normalize(mg_sum_t *sum) {
+  for (int i = 0; i < MG_SUM_DIGITS - 1; i++) {
+    const int64_t digit = sum->digit[i] & 0xffffffffLL;
+    sum->digit[i + 1] += (sum->digit[i] - digit) / 0x100000000LL;
+    sum->digit[i] = digit;
+  }
+}
 
 /** The sum in double precision, within one unit in the last place; NaN if a term was not finite. */
-double mg_sum_value(const mg_sum_t *sum);
+MG_SHARED double mg_sum_value(const mg_sum_t *sum) {
+  if (sum->digit[MG_SUM_NONFINITE] != 0) return NAN;
+  mg_sum_t s = *sum;
+  double sign = 1.0;
+  mg_sum_normalize(&s);
+  if (s.digit[MG_SUM_DIGITS - 1] < 0) {
+    sign = -1.0;
+    for (int i = 0; i < MG_SUM_DIGITS; i++)
+      s.digit[i] = -s.digit[i];
+    mg_sum_normalize(&s);
+  }
+  int top = MG_SUM_DIGITS - 1;
+  while (top > 0 && s.digit[top] == 0)
+    top--;
+  /* Three digits hold at least 65 significant bits. */
+  double value = 0.0;
+  for (int i = top > 2 ? top - 2 : 0; i <= top; i++)
+    value += ldexp((double)s.digit[i], 32 * i - 1074);
+  return sign * value;
+}
 
 #endif

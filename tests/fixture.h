@@ -19,8 +19,8 @@ typedef struct {
   const char *options;
 } fixture_backend_t;
 
-/** Every backend that there is here, and each beside levels on the CPU; fixture_begin takes out what
- *  has no device. */
+/** Every backend that there is here, and each beside levels on the CPU; fixture_begin takes out
+ * what has no device. */
 extern fixture_backend_t fixture_backends[];
 
 /** A set-up problem: boxes a side of 2^log2_box_dim cells a side, other options as one string

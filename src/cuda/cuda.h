@@ -125,6 +125,9 @@ mg_status_t mg_cuda_axpby(const mg_view_t *v, int dst, double alpha, int x, doub
 mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y);
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm);
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
+mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
+                           double reduction);
 
 /* Maxima of values that are not negative: their bits order as integers, NaN above everything. */
 
@@ -150,6 +153,28 @@ static __device__ __forceinline__ void mg_max_add(double value, unsigned long lo
     bits = warp_max[w] > bits ? warp_max[w] : bits;
   /* Most blocks of a large grid have nothing new to say. */
   if (bits > *(volatile unsigned long long *)maximum) atomicMax(maximum, bits);
+}
+
+/** sum += term, exactly, by many threads at a time: mg_sum_add with atomic additions. */
+static __device__ __forceinline__ void mg_sum_add_atomic(unsigned long long *digit, double term) {
+  const unsigned long long bits = (unsigned long long)__double_as_longlong(term);
+  int exponent = (int)(bits >> 52 & 0x7ff);
+  unsigned long long mantissa = bits & 0xfffffffffffffULL;
+  if (exponent == 0x7ff) {
+    atomicAdd(&digit[MG_SUM_NONFINITE], 1ULL);
+    return;
+  }
+  if (exponent == 0)
+    exponent = 1;
+  else
+    mantissa |= 0x10000000000000ULL;
+  const int low = (exponent - 1) / 32, shift = (exponent - 1) % 32;
+  const unsigned long long bottom = mantissa << shift, top = shift ? mantissa >> (64 - shift) : 0;
+  /* Two's complement: adding the negation modulo 2^64 subtracts. */
+  const bool negative = bits >> 63;
+  const unsigned long long part[3] = {bottom & 0xffffffffULL, bottom >> 32, top};
+  for (int d = 0; d < 3; d++)
+    if (part[d]) atomicAdd(&digit[low + d], negative ? 0ULL - part[d] : part[d]);
 }
 
 #endif

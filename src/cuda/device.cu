@@ -96,6 +96,8 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .wait = cuda_wait,
     .residual_norm = mg_cuda_residual_norm,
     .residual_restrict = mg_cuda_residual_restrict,
+    .bottom_fits = mg_cuda_bottom_fits,
+    .bottom = mg_cuda_bottom,
     .descend = nullptr,
     .ascend = nullptr,
 };

@@ -43,28 +43,6 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
   return mg_cuda_max_end(norm);
 }
 
-/** sum += term, exactly, by many threads at a time: mg_sum_add with atomic additions. */
-static __device__ void sum_add(unsigned long long *digit, double term) {
-  const unsigned long long bits = (unsigned long long)__double_as_longlong(term);
-  int exponent = (int)(bits >> 52 & 0x7ff);
-  unsigned long long mantissa = bits & 0xfffffffffffffULL;
-  if (exponent == 0x7ff) {
-    atomicAdd(&digit[MG_SUM_NONFINITE], 1ULL);
-    return;
-  }
-  if (exponent == 0)
-    exponent = 1;
-  else
-    mantissa |= 0x10000000000000ULL;
-  const int low = (exponent - 1) / 32, shift = (exponent - 1) % 32;
-  const unsigned long long bottom = mantissa << shift, top = shift ? mantissa >> (64 - shift) : 0;
-  /* Two's complement: adding the negation modulo 2^64 subtracts. */
-  const bool negative = bits >> 63;
-  const unsigned long long part[3] = {bottom & 0xffffffffULL, bottom >> 32, top};
-  for (int d = 0; d < 3; d++)
-    if (part[d]) atomicAdd(&digit[low + d], negative ? 0ULL - part[d] : part[d]);
-}
-
 /** A brick of u^3 cells by u threads, lane i of each row its own; then the lanes in order. */
 static __global__ void __launch_bounds__(256)
     dot(mg_patch_t p, int x, int y, int u, unsigned long long *sum) {
@@ -92,7 +70,7 @@ static __global__ void __launch_bounds__(256)
   if (mine && lane == 0) {
     for (int i = 1; i < u; i++)
       s += lane_sum[threadIdx.x + i];
-    sum_add(digit, s);
+    mg_sum_add_atomic(digit, s);
   }
   __syncthreads();
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += 256)

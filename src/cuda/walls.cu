@@ -2,52 +2,7 @@
  *
  * The CPU fills direction after direction, i, j, k; here every ghost is a thread of one launch that
  * evaluates the same tensor product from the cells inside, k outermost, so that digits agree. */
-#include "cuda.h"
-
-/** A direction of a ghost's formula: where its cells lie, their number, and the formula. */
-struct reach_t {
-  bool beyond; /**< outside a wall in this direction */
-  int wall, in, depth;
-};
-
-static __device__ reach_t reach_of(const mg_patch_t *p, int d, int index) {
-  reach_t r = {false, index, 0, 0};
-  if (p->wall[d][0] && index < 0) {
-    r = {true, 0, 1, -index};
-  } else if (p->wall[d][1] && index >= p->n[d]) {
-    r = {true, p->n[d] - 1, -1, index - p->n[d] + 1};
-  }
-  return r;
-}
-
-/** The formula of one direction over values at wall, wall + in, ... */
-static __device__ double beyond_wall(const double x[4], int order, int depth) {
-  if (order == 1) return mg_wall1(x[0]);
-  if (order == 2) return mg_wall2(x[0], x[1]);
-  return depth == 1 ? mg_wall4_first(x[0], x[1], x[2], x[3])
-                    : mg_wall4_second(x[0], x[1], x[2], x[3]);
-}
-
-template <int d>
-static __device__ double value(const mg_patch_t *p, const double *cell0, const reach_t r[3],
-                               int order) {
-  const ptrdiff_t stride = d == 0 ? 1 : d == 1 ? p->jstride : p->kstride;
-  if (!r[d].beyond) {
-    if constexpr (d == 0)
-      return cell0[r[0].wall];
-    else
-      return value<d - 1>(p, cell0 + r[d].wall * stride, r, order);
-  }
-  double x[4];
-  for (int c = 0; c < order; c++) {
-    const double *at = cell0 + (r[d].wall + c * r[d].in) * stride;
-    if constexpr (d == 0)
-      x[c] = at[0];
-    else
-      x[c] = value<d - 1>(p, at, r, order);
-  }
-  return beyond_wall(x, order, r[d].depth);
-}
+#include "wall_value.h"
 
 /* Blocks along z are the six sides; threads run over the side's cells, and over the layers. Edges
  * belong to the last direction that they are outside of; of i and j, k counts as the last. */
@@ -69,14 +24,7 @@ static __global__ void __launch_bounds__(256) walls(mg_patch_t p, int ghosts, in
   const int layers = order == 4 ? ghosts : 1;
   for (int layer = 1; layer <= layers; layer++) {
     at[d] = side == 0 ? -layer : p.n[d] - 1 + layer;
-    reach_t r[3];
-    for (int e = 0; e < 3; e++)
-      r[e] = reach_of(&p, e, at[e]);
-    /* Such a second ghost in another direction makes nothing but zero here. */
-    bool zero = false;
-    for (int e = 0; e < 3; e++)
-      zero = zero || (order < 4 && r[e].depth > 1);
-    if (!zero) *mg_cell(&p, vec, at[0], at[1], at[2]) = value<2>(&p, p.vec[vec], r, order);
+    mg_wall_fill(&p, vec, at, order);
   }
 }
 
