@@ -25,7 +25,7 @@ _hpgmg_fv() {
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
-    --device) words='auto cpu guard' ;;
+    --device) words='auto cuda cpu guard' ;;
     --input | --json | --csv)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
