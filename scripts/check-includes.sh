@@ -15,10 +15,10 @@ layers='
   params      params.[ch] params_*.[ch]
   view        view.h stencil.h cell.h coefficients.h diagonal.h
   plan        decomp.[ch] plan.[ch] copyplan.[ch]
-  capacity    capacity.[ch]
   backend     backend.h
   backends    cpu/* cuda/*
   devices     device.[ch]
+  capacity    capacity.[ch]
   exchange    transport.[ch] exchange.[ch]
   level       level.[ch]
   ops         ops.[ch]

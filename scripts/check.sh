@@ -176,7 +176,9 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 
 stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
-stage build build "$work/main" --enable-werror
+# Where nvcc is, the CUDA code must compile, for every architecture that configure takes by default.
+if nvcc_path >/dev/null; then cuda=(--with-cuda); else cuda=(); fi
+stage build build "$work/main" --enable-werror "${cuda[@]}"
 [[ $stage_rc != 0 ]] || harness tests "$work/main"
 if [[ $quick == no ]]; then
   stage bare bare

@@ -23,6 +23,10 @@ cores() {
 
 have_command() { command -v "$1" >/dev/null 2>&1; }
 
+# nvcc compiles its host side with g++; without nvcc nothing is needed.
+nvcc_path() { PATH=$PATH:/usr/local/cuda/bin command -v nvcc; }
+can_use_nvcc() { ! nvcc_path >/dev/null || have_command g++; }
+
 have_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
 
 # Does clang have the run-time libraries of libFuzzer and the sanitizers?
@@ -41,6 +45,7 @@ requirements='
   have_command pkg-config  | pkg-config
   have_command mpicc       | libopenmpi-dev
   have_command mpirun      | openmpi-bin
+  can_use_nvcc             | g++
   have_header ini.h        | libinih-dev
   have_header jansson.h    | libjansson-dev
 '

@@ -1,5 +1,6 @@
 #include "capacity.h"
 #include "comm.h"
+#include "device.h"
 #include "log.h"
 #include "machine.h"
 #include "params_table.h"
@@ -7,37 +8,49 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What this rank needs on all levels. */
-static mg_status_t need_here(const mg_plan_t *plan, double *need) {
-  *need = 0.0;
+/* The places that can run full. */
+enum { HOST, PROCESS, DEVICE, N_PLACES };
+
+/* What this rank needs on all levels: its share of the host's memory, and its device's. Message
+ * buffers are the host's wherever the level lives. */
+static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device) {
+  *host = *device = 0.0;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
     MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
-    *need += (double)(bytes.vectors + bytes.images + bytes.buffers);
+    *(plan->level[l].place == MG_PLACE_CUDA ? device : host) +=
+        (double)(bytes.vectors + bytes.images);
+    *host += (double)bytes.buffers;
   }
   return MG_OK;
 }
 
 /* Need and room where the one exceeds the other most. */
-static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, double *need,
-                           double *there) {
-  double mine = 0.0;
-  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, &mine)));
-  double on_host = mine;
-  MG_TRY(mg_comm_sum_on_host(&on_host, 1));
-  const double host_ratio = on_host / (double)room->host_bytes;
-  const double ratio = fmax(host_ratio, mine / (double)room->process_bytes);
-  double worst = ratio;
+static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_capacity_t *c) {
+  const double there[N_PLACES] = {(double)room->host_bytes, (double)room->process_bytes,
+                                  (double)room->device_bytes};
+  double need[N_PLACES] = {0.0, 0.0, 0.0}, worst = 0.0;
+  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, &need[PROCESS], &need[DEVICE])));
+  need[HOST] = need[PROCESS];
+  MG_TRY(mg_comm_sum_on_host(&need[HOST], 1));
+  int mine = HOST;
+  for (int p = 0; p < N_PLACES; p++)
+    if (need[p] / there[p] > need[mine] / there[mine]) mine = p;
+  const double ratio = need[mine] / there[mine];
+  worst = ratio;
   MG_TRY(mg_comm_max(mg_comm_world(), &worst, 1));
   /* Those who see the worst ratio say what it is made of; -1 from the others. */
-  double both[2] = {-1.0, -1.0};
+  double said[3] = {-1.0, -1.0, -1.0};
   if (ratio == worst) {
-    both[0] = host_ratio == worst ? on_host : mine;
-    both[1] = (double)(host_ratio == worst ? room->host_bytes : room->process_bytes);
+    said[0] = need[mine];
+    said[1] = there[mine];
+    said[2] = mine == DEVICE;
   }
-  MG_TRY(mg_comm_max(mg_comm_world(), both, 2));
-  *need = both[0];
-  *there = both[1];
+  MG_TRY(mg_comm_max(mg_comm_world(), said, 3));
+  c->need = said[0];
+  c->room = said[1];
+  c->on_device = said[2] > 0.0;
+  c->fits = c->need <= c->room;
   return MG_OK;
 }
 
@@ -51,9 +64,9 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   size->n = 0;
   const int64_t ranks = mg_comm_size(mg_comm_world());
   if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
-  double need, there;
-  MG_TRY(compare(&plan, room, &need, &there));
-  if (need <= there) size->n = plan.level[0].layout.n;
+  mg_capacity_t c;
+  MG_TRY(compare(&plan, room, &c));
+  if (c.fits) size->n = plan.level[0].layout.n;
   return MG_OK;
 }
 
@@ -97,8 +110,7 @@ mg_status_t mg_capacity_find(const mg_params_t *params, const mg_room_t *room,
   mg_plan_t plan;
   memset(capacity, 0, sizeof *capacity);
   MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, message, (int)sizeof message));
-  MG_TRY(compare(&plan, room, &capacity->need, &capacity->room));
-  capacity->fits = capacity->need <= capacity->room;
+  MG_TRY(compare(&plan, room, capacity));
   if (capacity->fits) return MG_OK;
   MG_TRY(widest_boxes(params, room, false, &capacity->fewer));
   return widest_boxes(params, room, true, &capacity->narrower);
@@ -111,9 +123,9 @@ static int describe_size(const mg_size_t *size, const char *before, char *text, 
 }
 
 void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
-  int used =
-      snprintf(text, (size_t)text_size, "this size needs at least %.3f GB where %.3f GB are free; ",
-               1e-9 * c->need, 1e-9 * c->room);
+  int used = snprintf(text, (size_t)text_size,
+                      "this size needs at least %.3f GB where %.3f GB are free%s; ", 1e-9 * c->need,
+                      1e-9 * c->room, c->on_device ? " on the device" : "");
   const int before = used;
   used += describe_size(&c->fewer, "what fits is ", text + used, text_size - used);
   describe_size(&c->narrower, used > before ? " or " : "what fits is ", text + used,
@@ -123,7 +135,9 @@ void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
 }
 
 mg_status_t mg_capacity_check(const mg_params_t *params) {
-  const mg_room_t room = {mg_machine_free_bytes(), mg_machine_process_bytes()};
+  mg_room_t room = {mg_machine_free_bytes(), mg_machine_process_bytes(), INT64_MAX};
+  if (params->device == MG_DEVICE_CUDA)
+    MG_TRY(mg_comm_agree(mg_comm_world(), mg_device_room(&room.device_bytes)));
   mg_capacity_t capacity;
   char text[512];
   MG_TRY(mg_capacity_find(params, &room, &capacity));

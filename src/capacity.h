@@ -8,6 +8,7 @@
 typedef struct {
   int64_t host_bytes;    /**< by all ranks of its host together */
   int64_t process_bytes; /**< by this rank alone */
+  int64_t device_bytes;  /**< by this rank on its device; INT64_MAX without one */
 } mg_room_t;
 
 /** A size of the command line. */
@@ -20,7 +21,8 @@ typedef struct {
 /** What came out, the same on every rank. */
 typedef struct {
   bool fits;
-  double need, room;  /**< bytes, where they are furthest apart: a whole host, or one rank */
+  double need, room;  /**< bytes, where they are furthest apart: a whole host, a rank, a device */
+  bool on_device;     /**< that is a device */
   mg_size_t fewer;    /**< when it does not: the most boxes that do, of the same width if any */
   mg_size_t narrower; /**< the widest boxes of which as many as asked for fit */
 } mg_capacity_t;

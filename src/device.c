@@ -48,6 +48,22 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   return mg_comm_agree(mg_comm_world(), open_device(here));
 }
 
+mg_status_t mg_device_room(int64_t *bytes) {
+  *bytes = INT64_MAX;
+#ifdef HAVE_CUDA
+  int rank, size;
+  const int n = mg_device_count();
+  MG_TRY(mg_comm_place_on_host(&rank, &size));
+  MG_TRY(mg_cuda_free_bytes(bytes));
+  /* Ranks rank % n, + n, + 2n, ... of the host have this device. */
+  const int sharers = n > 0 ? (size - rank % n + n - 1) / n : 1;
+  *bytes /= sharers;
+  /* Everybody has asked before anybody allocates. */
+  MG_TRY(mg_comm_barrier(mg_comm_world()));
+#endif
+  return MG_OK;
+}
+
 void mg_device_close(void) {
 #ifdef HAVE_CUDA
   mg_cuda_close();

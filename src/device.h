@@ -15,6 +15,11 @@ int mg_device_count(void);
  *  @return MG_OK, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
 
+/** Bytes that this rank may allocate on its device: what is free there, shared evenly by the ranks
+ *  that use it. Collective over the world; before anything is allocated.
+ *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_device_room(int64_t *bytes);
+
 /** Let go of the device; harmless without one. */
 void mg_device_close(void);
 

@@ -9,7 +9,7 @@ static mg_capacity_t find(const char *what, int log2_box_dim, int64_t boxes, int
                           int64_t process_bytes) {
   mg_params_t params;
   mg_capacity_t c;
-  const mg_room_t room = {host_bytes, process_bytes};
+  const mg_room_t room = {host_bytes, process_bytes, INT64_MAX};
   mg_params_defaults(&params);
   params.log2_box_dim = log2_box_dim;
   params.boxes_per_rank = boxes;

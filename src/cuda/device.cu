@@ -38,6 +38,14 @@ mg_status_t mg_cuda_open(int device) {
   return MG_OK;
 }
 
+mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
+  const int64_t margin = (int64_t)256 << 20;
+  size_t free_bytes = 0, total = 0;
+  MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
+  *bytes = (int64_t)free_bytes > margin ? (int64_t)free_bytes - margin : 0;
+  return MG_OK;
+}
+
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   (void)cudaFreeHost(mg_cuda.reduction_host);

@@ -3,6 +3,7 @@
 #define MG_CUDA_DEVICE_H
 
 #include "status.h"
+#include <stdint.h>
 
 /** CUDA devices that this process can use; 0 without a driver. */
 int mg_cuda_devices(void);
@@ -10,6 +11,9 @@ int mg_cuda_devices(void);
 /** Make device number `device` this process's; again is harmless.
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
+
+/** Memory that is free on the open device, less a margin for the driver's own needs. */
+MG_MUST_CHECK mg_status_t mg_cuda_free_bytes(int64_t *bytes);
 void mg_cuda_close(void);
 
 #endif
