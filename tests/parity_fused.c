@@ -1,5 +1,6 @@
 /* parity_fused: every optional entry of a backend gives, to the last bit, what ops.c and transfer.c
  * compose from required entries, alone and within whole solves, with any number of threads. */
+#include "bottom.h"
 #include "fixture.h"
 #include "mg.h"
 #include "ops.h"
@@ -12,6 +13,7 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   mg_backend_t plain = *backend;
   plain.residual_norm = NULL;
   plain.residual_restrict = NULL;
+  plain.bottom = NULL;
   plain.descend = NULL;
   plain.ascend = NULL;
   return plain;
@@ -62,6 +64,25 @@ static void test_residual_restrict(mg_hierarchy_t *h, int l) {
   free(x[1]);
 }
 
+/* Both Krylov methods on the coarsest level, from zero and from a guess. */
+static void test_bottom(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[h->n_levels - 1];
+  const int n = level->store.view.dim;
+  double *x[2] = {field_new(n), field_new(n)};
+  for (int choice = 0; choice < 4; choice++) {
+    const mg_bottom_t method = choice % 2 == 0 ? MG_BOTTOM_BICGSTAB : MG_BOTTOM_CG;
+    for (int fused = 0; fused < 2; fused++) {
+      choose(h, fused);
+      random_level(level);
+      MUST(mg_bottom_solve(level, method, choice < 2));
+      field_get(level, MG_U, x[fused]);
+    }
+    CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
+  }
+  free(x[0]);
+  free(x[1]);
+}
+
 /* Two cycles from the problem's own right-hand side. */
 static void test_solve(mg_hierarchy_t *h) {
   const int n = h->level[0].store.view.dim;
@@ -94,6 +115,7 @@ static void test_hierarchy(mg_hierarchy_t *h) {
   }
   for (int t = 0; t < N_THREADS; t++)
     if (fixture_threads(threads[t])) test_solve(h);
+  test_bottom(h);
   for (int t = 0; t < N_THREADS; t++) {
     if (!fixture_threads(threads[t])) continue;
     for (int l = 0; l < h->n_levels; l++) {
