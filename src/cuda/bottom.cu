@@ -40,9 +40,11 @@ struct krylov_t {
     __syncthreads();
   }
 
+  /* Ghosts too, as mg_fill does. */
   __device__ void clear(int x) {
-    for (int c = (int)threadIdx.x; c < cells; c += THREADS)
-      l->p.vec[x][offset(c)] = 0.0;
+    const int g = l->v.ghosts, w = l->p.n[0] + 2 * g;
+    for (int c = (int)threadIdx.x; c < w * w * w; c += THREADS)
+      *mg_cell(&l->p, x, c % w - g, c / w % w - g, c / w / w - g) = 0.0;
     __syncthreads();
   }
 
