@@ -117,9 +117,10 @@ typedef struct mg_backend {
   /** coarse dst = mean of 8 of f - A x, without storing the residual. */
   mg_status_t (*residual_restrict)(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
                                    int dst);
-  /** A whole Krylov solve of the coarsest level (bottom.h), where it fits: with the other operands
-   *  of a cycle only enqueued, the host would be waited for at every scalar.
-   *  @param[in] most, reduction  of bottom.h */
+  /** A whole Krylov solve of the coarsest level as in bottom.h, on levels that fit: where entries
+   *  only enqueue, the composition would wait for the device at every scalar.
+   *  @param[in] most       iterations at the most
+   *  @param[in] reduction  of the residual's maximum norm that ends it */
   bool (*bottom_fits)(const mg_view_t *v, mg_bottom_t method);
   mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                         double reduction);

@@ -27,7 +27,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Factors on the expected error, and how far below the expected the order may be. */
+/* Factors on the expected error, and how far below and above the expected the order may be. */
 typedef struct {
   double low, high, order_slack_low, order_slack_high;
 } window_t;
