@@ -32,7 +32,7 @@ _hpgmg_fv() {
       return
       ;;
     --smooths | --degree | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
-      --min-time | --cpu-below | --agglomerate-below | --ranks)
+      --min-time | --device-id | --cpu-below | --agglomerate-below | --ranks)
       return # a number
       ;;
   esac
@@ -47,7 +47,7 @@ _hpgmg_fv() {
       --operator= --equation= --boundary=
       --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
-      --device= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
+      --device= --device-id= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --print-config --quiet --verbose
       --help --version' -- "$current")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null

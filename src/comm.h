@@ -57,6 +57,15 @@ MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
  *  the world. */
 MG_MUST_CHECK mg_status_t mg_comm_place_on_host(int *rank, int *size);
 
+/** A number of this host that no other host has: the lowest rank on it. Collective over the world.
+ */
+MG_MUST_CHECK mg_status_t mg_comm_host_number(int *number);
+
+/** Bytes of every rank of the group, in their order, on all ranks.
+ *  @param[out] all  size * bytes; Collective. */
+MG_MUST_CHECK mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes,
+                                         void *all);
+
 /** Exact sum over ranks, in place. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum);
 

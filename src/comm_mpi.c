@@ -150,6 +150,20 @@ mg_status_t mg_comm_place_on_host(int *rank, int *size) {
   return MG_OK;
 }
 
+mg_status_t mg_comm_host_number(int *number) {
+  MPI_Comm host;
+  *number = world.rank;
+  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, host));
+  TRY_MPI(MPI_Comm_free(&host));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes, void *all) {
+  TRY_MPI(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi));
+  return MG_OK;
+}
+
 mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
   if (comm->size == 1) return MG_OK;
   mg_sum_normalize(sum);

@@ -2,6 +2,7 @@
 #include "comm.h"
 #include "log.h"
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct mg_comm {
@@ -97,6 +98,17 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
 mg_status_t mg_comm_place_on_host(int *rank, int *size) {
   *rank = 0;
   *size = 1;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_host_number(int *number) {
+  *number = 0;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes, void *all) {
+  (void)comm;
+  memcpy(all, mine, bytes);
   return MG_OK;
 }
 

@@ -4,6 +4,8 @@
 #include "comm.h"
 #include "device.h"
 #include "log.h"
+#include <stdlib.h>
+#include <string.h>
 #ifdef HAVE_CUDA
 #include "cuda/device.h"
 #endif
@@ -16,16 +18,74 @@ int mg_device_count(void) {
 #endif
 }
 
-static mg_status_t open_device(int n) {
+/* Collective; the first rank whose number is too large says so. */
+static mg_status_t check_device_id(const mg_params_t *params, int n) {
+  const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
+  double first = params->device_id >= n ? rank : size;
+  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if ((int)first == rank)
+    return mg_error(
+        MG_ERR_MEMORY,
+        "--device-id=%d: this process sees %d CUDA device%s; give a number from 0 to %d",
+        params->device_id, n, n == 1 ? "" : "s", n - 1);
+  return (int)first < size ? MG_ERR_MEMORY : MG_OK;
+}
+
+static mg_status_t open_device(const mg_params_t *params, int n) {
 #ifdef HAVE_CUDA
   int rank, size;
   MG_TRY(mg_comm_place_on_host(&rank, &size));
-  if (size > n) mg_warning("%d ranks of a host share %d CUDA device%s", size, n, n == 1 ? "" : "s");
-  return mg_cuda_open(rank % n);
+  return mg_cuda_open(params->device_id >= 0 ? params->device_id : rank % n);
 #else
+  (void)params;
   (void)n;
   return MG_OK;
 #endif
+}
+
+mg_status_t mg_device_places(mg_device_place_t **places) {
+  mg_comm_t *world = mg_comm_world();
+  int host;
+  mg_device_place_t mine;
+  memset(&mine, 0, sizeof mine);
+  MG_TRY(mg_comm_host_number(&host));
+  mine.host = host;
+  mg_status_t status = MG_OK;
+#ifdef HAVE_CUDA
+  status = mg_cuda_identity(mine.uuid);
+#endif
+  *places = malloc((size_t)mg_comm_size(world) * sizeof **places);
+  if (status == MG_OK && !*places)
+    status = mg_error(MG_ERR_MEMORY, "no memory for %d places", mg_comm_size(world));
+  status = mg_comm_agree(world, status);
+  if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *places);
+  if (status == MG_OK) return MG_OK;
+  free(*places);
+  *places = NULL;
+  return status;
+}
+
+/* Ranks that have the device of rank r, r included. */
+static int sharers_of(const mg_device_place_t *places, int r) {
+  int n = 0;
+  for (int s = 0; s < mg_comm_size(mg_comm_world()); s++)
+    n += memcmp(&places[s], &places[r], sizeof places[r]) == 0;
+  return n;
+}
+
+static mg_status_t warn_if_shared(void) {
+  mg_device_place_t *places;
+  int most = 1;
+  MG_TRY(mg_device_places(&places));
+  for (int r = 0; r < mg_comm_size(mg_comm_world()); r++) {
+    const int sharers = sharers_of(places, r);
+    most = sharers > most ? sharers : most;
+  }
+  free(places);
+  if (most > 1)
+    mg_warning("%d ranks share a CUDA device and take turns on it; one rank a device is faster",
+               most);
+  return MG_OK;
 }
 
 mg_status_t mg_device_choose(mg_params_t *params) {
@@ -45,19 +105,19 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   }
   params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   if (params->device == MG_DEVICE_CPU) return MG_OK;
-  return mg_comm_agree(mg_comm_world(), open_device(here));
+  MG_TRY(check_device_id(params, here));
+  MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
+  return warn_if_shared();
 }
 
 mg_status_t mg_device_room(int64_t *bytes) {
   *bytes = INT64_MAX;
 #ifdef HAVE_CUDA
-  int rank, size;
-  const int n = mg_device_count();
-  MG_TRY(mg_comm_place_on_host(&rank, &size));
+  mg_device_place_t *places;
   MG_TRY(mg_cuda_free_bytes(bytes));
-  /* Ranks rank % n, + n, + 2n, ... of the host have this device. */
-  const int sharers = n > 0 ? (size - rank % n + n - 1) / n : 1;
-  *bytes /= sharers;
+  MG_TRY(mg_device_places(&places));
+  *bytes /= sharers_of(places, mg_comm_rank(mg_comm_world()));
+  free(places);
   /* Everybody has asked before anybody allocates. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));
 #endif

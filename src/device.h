@@ -7,8 +7,20 @@
 /** CUDA devices that this rank sees; 0 in a build without CUDA, or without a driver. */
 int mg_device_count(void);
 
+/** Where a rank computes. Two ranks share a device where all of it is equal. */
+typedef struct {
+  int64_t host;           /**< of all ranks of one host the same */
+  unsigned char uuid[16]; /**< of the device: its number differs between processes; zero: none */
+} mg_device_place_t;
+
+/** The places of all ranks, once the devices are open. Collective over the world.
+ *  @param[out] places  one for each rank of the world; the caller frees
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_device_places(mg_device_place_t **places);
+
 /** Settle --device: `auto` becomes cuda where every rank has a device, else cpu; a device that was
- *  asked for by name must be there. Opens this rank's device, the host's ranks taking turns.
+ *  asked for by name must be there. Opens this rank's device: that of
+ *  --device-id, or the host's in turn.
  *
  *  Collective over the world; all ranks agree.
  *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards

@@ -13,14 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rank 0 reads the command line and the deck; all ranks get what it understood. */
-static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_action_t *action) {
+enum { LINE_SIZE = 4096 };
+
+/* Rank 0 reads the command line and the deck; all ranks get what it understood. A wrapper script
+ * may have started a rank with a line of its own: that rank's device is taken from there. */
+static mg_status_t read_params(int argc, char **argv, const char *command_line, mg_params_t *params,
+                               mg_action_t *action) {
   static struct {
     mg_params_t params;
     mg_action_t action;
     mg_status_t status;
+    char command_line[LINE_SIZE];
   } read;
   char message[2048];
+  snprintf(read.command_line, sizeof read.command_line, "%s", command_line);
   if (mg_comm_rank(mg_comm_world()) == 0) {
     read.status =
         mg_params_parse(argc, argv, &read.params, &read.action, message, (int)sizeof message);
@@ -29,7 +35,14 @@ static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_ac
   MG_TRY(mg_comm_broadcast(mg_comm_world(), &read, sizeof read));
   *params = read.params;
   *action = read.action;
-  return read.status;
+  MG_TRY(read.status);
+  mg_status_t status = MG_OK;
+  if (strcmp(read.command_line, command_line) != 0) {
+    status = mg_params_parse(argc, argv, &read.params, &read.action, message, (int)sizeof message);
+    if (status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
+    params->device_id = read.params.device_id;
+  }
+  return mg_comm_agree(mg_comm_world(), status);
 }
 
 static void join_words(int argc, char **argv, char *line, size_t size) {
@@ -174,7 +187,7 @@ static mg_status_t act(mg_params_t *params, mg_action_t action, const char *comm
 }
 
 int main(int argc, char **argv) {
-  char command_line[4096];
+  char command_line[LINE_SIZE];
   join_words(argc, argv, command_line, sizeof command_line);
   mg_status_t status = mg_comm_init(&argc, &argv);
   if (status != MG_OK) return mg_status_exit_code(status);
@@ -183,7 +196,7 @@ int main(int argc, char **argv) {
 
   static mg_params_t params;
   mg_action_t action = MG_ACTION_RUN;
-  status = read_params(argc, argv, &params, &action);
+  status = read_params(argc, argv, command_line, &params, &action);
   if (status == MG_OK) {
     mg_log_setup(rank, ranks, (mg_log_level_t)params.verbosity);
     status = act(&params, action, command_line);

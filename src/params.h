@@ -35,6 +35,7 @@ typedef struct {
   bool levels_breakdown;
 
   mg_device_t device;
+  int device_id;             /**< number of the CUDA device, -1: by the rank's place on its host */
   int64_t cpu_below;         /**< levels with fewer cells in all live on the CPU */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells */
 

@@ -24,6 +24,7 @@ void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
+  if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
 }
 
@@ -51,7 +52,7 @@ static mg_status_t check_size(mg_parser_t *parser) {
 }
 
 /* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
- * the deck had been silent. Paths become empty, flags and numbers all have a default. */
+ * the deck had been silent. Paths become empty, what has no default of its own is settled later. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
   char why[512];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
@@ -60,7 +61,8 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
     if (parser->source[option->decided_by] != MG_FROM_COMMAND_LINE) continue;
     if (option->kind == MG_KIND_PATH)
       memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
-    else if (!mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
+    else if (option->value &&
+             !mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "default of %s: %s", option->name, why);
     parser->source[i] = MG_FROM_DEFAULT;
   }

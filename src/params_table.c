@@ -24,6 +24,9 @@ static bool with_rtol(const mg_params_t *p) {
 static bool with_timing(const mg_params_t *p) {
   return !p->verify_only;
 }
+static bool may_use_cuda(const mg_params_t *p) {
+  return p->device == MG_DEVICE_AUTO || p->device == MG_DEVICE_CUDA;
+}
 static bool with_dry_run(const mg_params_t *p) {
   return p->dry_run;
 }
@@ -128,6 +131,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .words = device_words, .value = "auto",
     .help = "Where the fine levels live: auto a GPU where there is one, else the CPU; cuda; cpu; "
             "guard the CPU on memory that nothing else may touch (for tests of the program)."},
+  [MG_OPT_DEVICE_ID] = {
+    .name = "device-id", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
+    FIELD(device_id), .min = 0, .max = 1023, .note = "ranks of a host take its devices in turn",
+    .applies = may_use_cuda, .condition = "only with --device=auto or cuda",
+    .decided_by = MG_OPT_DEVICE,
+    .help = "Number of the CUDA device to use, as the driver counts those that a process may see. A "
+            "wrapper script can give each rank its own."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(cpu_below), .min = 0, .max = 1e18, .value = "0",

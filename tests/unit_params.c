@@ -40,6 +40,7 @@ static void test_defaults(void) {
   CHECK(params.min_time == 1);
   CHECK_INT(params.agglomerate_below, 4096);
   CHECK_INT(params.cpu_below, 0);
+  CHECK_INT(params.device_id, -1);
   CHECK_INT(params.verbosity, 0);
   CHECK_INT(params.ranks, 0);
 }
@@ -144,6 +145,9 @@ static void test_bad_values(void) {
   expect_usage("--ranks=1000000001 --dry-run 7 8", "from 1 to 1000000000");
   expect_usage("--cpu-below=9223372036854775808 7 8", "too large");
   expect_usage("--cpu-below=9223372036854775807 7 8", "out of range");
+  expect_usage("--device-id=-1 7 8", "out of range; give a whole number from 0 to 1023");
+  expect_usage("--device-id=gpu0 7 8", "not a number");
+  expect_usage("--device-id=0 --device=cpu 7 8", "only with --device=auto or cuda");
   expect_usage("--quiet=maybe 7 8", "give yes or no");
   expect_usage("--help=me 7 8", "takes no value");
   char *argv[] = {"hpgmg-fv", "--smooths= 3", "7", "8\n", NULL};

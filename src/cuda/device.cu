@@ -38,6 +38,15 @@ mg_status_t mg_cuda_open(int device) {
   return MG_OK;
 }
 
+mg_status_t mg_cuda_identity(unsigned char uuid[16]) {
+  int device;
+  cudaDeviceProp properties;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaGetDeviceProperties(&properties, device));
+  memcpy(uuid, &properties.uuid, 16);
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;

@@ -12,6 +12,9 @@ int mg_cuda_devices(void);
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
 
+/** What tells the open device from all others, in every process alike. */
+MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
+
 /** Memory that is free on the open device, less a margin for the driver's own needs. */
 MG_MUST_CHECK mg_status_t mg_cuda_free_bytes(int64_t *bytes);
 void mg_cuda_close(void);
