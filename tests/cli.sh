@@ -3,6 +3,8 @@
 # where output goes, JSON and CSV, decks and the command line over them, a printed deck that
 # reproduces the run.
 . "$abs_top_srcdir/tests/expect.sh"
+device=cpu
+if have_cuda; then device=cuda; fi
 
 # --- help, version, report ---
 
@@ -110,13 +112,13 @@ if have_feature jansson; then
       $parser <"$dir/out" >/dev/null || complain "$parser does not read the JSON"
     fi
   done
-  keys='backend box_dim boxes boundary bytes bytes_per_rank_max command_line cycle cycles dim dof
+  keys='backend box_dim boxes boundary bytes bytes_per_rank_max command_line cpu_below cycle cycles dim dof
     dof_per_s equation error h host levels memory norms operator order problem program ranks reason
     rel run seconds_mean seconds_min smoother solves threads verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
-    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' '"backend": "cpu"'; do
+    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\""; do
     grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
   done
   # The same doubles in both files: 17 digits bring every bit back.

@@ -18,7 +18,8 @@ complain() {
 }
 
 # run RANKS ARG...: the program's exit code in $rc, its output in $dir/out and $dir/err. The
-# launcher's own lines are left out of the latter, and the warning of more threads than processors.
+# launcher's own lines are left out of the latter, and the warnings of more threads than processors
+# and of more ranks than devices.
 run() {
   local ranks=$1
   shift
@@ -33,7 +34,7 @@ run() {
       complain "$* on $ranks ranks: $(cat "$dir/all")"
     fi
   fi
-  sed -i '/^hpgmg-fv: warning: [0-9]* threads on /d' "$dir/err"
+  sed -i -E '/^hpgmg-fv: warning: [0-9]+ (threads on|ranks of a host share) /d' "$dir/err"
 }
 
 # ok RANKS ARG...: the program must end with 0 and say nothing on stderr.

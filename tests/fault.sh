@@ -2,6 +2,8 @@
 # fault: bad input and bad luck get one line on stderr from one rank, the right exit code, and no
 # hang, on one rank and on two. Words of single messages are in unit_params and unit_params_decks.
 . "$abs_top_srcdir/tests/expect.sh"
+# The limits of memory here are those of the host.
+cpu_only
 some='1'
 if have_mpi; then some='1 2'; fi
 

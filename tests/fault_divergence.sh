@@ -4,6 +4,7 @@
 # on two.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
+cpu_only # the faults are written by the host
 faulty=$abs_top_builddir/tests/hpgmg-fv-faulty
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT

@@ -3,6 +3,7 @@
 # was measured so far is reported, files included: to a rank, to any of two, and to the launcher. A
 # second signal of the same kind ends the run at once.
 . "$abs_top_srcdir/tests/expect.sh"
+cpu_only
 
 # begin RANKS ARG...: start the program in the background and wait until it solves. Its process is
 # $job, $dir/pids has a line 'pid parent' for each rank.

@@ -1,19 +1,21 @@
 # golden_norms: every norm, error and order of the original benchmark (golden.csv) comes out:
 # norms within 1e-9 of their size, the error within 1e-8, the order to 3 decimals, the number of
 # levels exactly. Those bounds are the spread of compilers and decompositions over the original.
-# GOLDEN_MAX_GRID leaves larger grids out (default 128).
+# On the CPU, and on a CUDA device where there is one. GOLDEN_MAX_GRID leaves larger grids out (default
+# 128).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 rows=0
-# shellcheck disable=SC2034 # columns that only document the row
-while IFS=, read -r op smoother equation boundary ranks log2 boxes grid levels rest; do
-  test "$op" != operator || continue
-  test "$grid" -le "${GOLDEN_MAX_GRID:-128}" || continue
+devices=$(each_device)
+
+# check DEVICE: run the row in op, smoother, ... and compare with its rest.
+check() {
   mpi_run "$ranks" "$HPGMG_FV" "$log2" "$boxes" --operator="$op" --smoother="$smoother" \
-    --equation="$equation" --boundary="$boundary" --verify-only --quiet --csv="$dir/out.csv"
-  awk -F, -v want="$levels,$rest" -v name="$op $smoother $equation $boundary $grid" '
+    --equation="$equation" --boundary="$boundary" --device="$1" --verify-only --quiet \
+    --csv="$dir/out.csv"
+  awk -F, -v want="$levels,$rest" -v name="$op $smoother $equation $boundary $grid $1" '
     function near(got, wanted, relative, absolute, what,   d) {
       d = got - wanted; d = d < 0 ? -d : d
       if (d > relative * wanted + absolute) {
@@ -31,7 +33,16 @@ while IFS=, read -r op smoother equation boundary ranks log2 boxes grid levels r
     }
     END { if (NR != 4) { print name ": " NR - 1 " sizes instead of 3"; bad = 1 }; exit bad }' \
     "$dir/out.csv"
+}
+
+while IFS=, read -r op smoother equation boundary ranks log2 boxes grid levels rest; do
+  test "$op" != operator || continue
+  test "$grid" -le "${GOLDEN_MAX_GRID:-128}" || continue
+  for device in $devices; do
+    check "$device"
+  done
   rows=$((rows + 1))
 done <"$abs_top_srcdir/tests/golden.csv"
-echo "$rows rows of golden.csv reproduced"
+# shellcheck disable=SC2086 # words
+echo "$rows rows of golden.csv reproduced on" $devices
 test "$rows" -ge 10

@@ -22,3 +22,8 @@ run 3 op_algebra op_diagonal op_smoother op_transfer op_truncation op_vectors op
 # Coarse levels gather onto fewer ranks.
 FIXTURE_OPTIONS=
 run 5 op_transfer op_walls parity_fused
+# Ranks that share a device.
+if have_cuda; then
+  FIXTURE_BACKEND=cuda
+  run 3 op_smoother op_transfer parity_fused
+fi

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # mpi_same_digits_all: the same digits on 64^3 cells, for more problems and on up to 64 ranks.
 . "$abs_top_srcdir/tests/same_digits.sh"
+cpu_only
 
 # 3 x 22 and 5 x 13 boxes hold a cube of 64.
 compare '

@@ -3,6 +3,7 @@
 # as there are boxes, or gathered onto fewer ranks.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
+cpu_only
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 program=$abs_top_builddir/tests/parity_digits

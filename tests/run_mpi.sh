@@ -6,8 +6,11 @@
 #   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks: exit 9 when it
 #                          complains; exit 77 (skip) where that is impossible
 #   have_mpi               true when more than one rank can be had
+#   cpu_only               from here on there is no device: for tests of what is the CPU's own
+#   have_cuda              true when the program can use a CUDA device here
+#   each_device            the values of --device that work here: cpu, and cuda where there is one
 #
-# Reads HPGMG_WITH_MPI (no: the program was built without MPI), MPIEXEC (the launcher) and
+# Reads HPGMG_FV (the program), HPGMG_WITH_MPI (no: it was built without MPI), MPIEXEC (the launcher) and
 # HPGMG_FV_VALGRIND (the program without AVX-512, empty without valgrind).
 
 # Open MPI 4 and its launcher in 5 (PRTE): root in a container, more ranks than cores, no ptrace
@@ -32,6 +35,26 @@ mpi_launcher() {
 
 have_mpi() {
   test "${HPGMG_WITH_MPI:-yes}" = yes && test -n "$(mpi_launcher)"
+}
+
+cpu_only() {
+  export CUDA_VISIBLE_DEVICES=
+}
+
+# Asked once: CUDA takes its time to start.
+have_cuda() {
+  if test -z "${mpi_cuda:-}"; then
+    mpi_cuda=no
+    if solo "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda --cpu-below=0 >/dev/null 2>&1; then
+      mpi_cuda=yes
+    fi
+  fi
+  test $mpi_cuda = yes
+}
+
+each_device() {
+  echo cpu
+  if have_cuda; then echo cuda; fi
 }
 
 mpi_run() {

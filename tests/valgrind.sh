@@ -2,6 +2,7 @@
 # valgrind: no invalid access, no use of a value that was never set and no leak, on one rank and on
 # two; also where a run is refused, interrupted by a full disk, or only planned.
 . "$abs_top_srcdir/tests/run_mpi.sh"
+cpu_only
 set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
