@@ -25,6 +25,7 @@ layers='
   transfer    transfer.[ch]
   solver      bottom.[ch] mg.[ch]
   problem     problem.[ch]
+  crossover   crossover.[ch]
   benchmark   benchmark.[ch] verify.[ch]
   io          io/*
   program     main.c

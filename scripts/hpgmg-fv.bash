@@ -25,6 +25,7 @@ _hpgmg_fv() {
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
+    --cpu-below) words='auto 0' ;;
     --device) words='auto cuda cpu guard' ;;
     --input | --json | --csv)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
@@ -32,7 +33,7 @@ _hpgmg_fv() {
       return
       ;;
     --smooths | --degree | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
-      --min-time | --device-id | --cpu-below | --agglomerate-below | --ranks)
+      --min-time | --device-id | --agglomerate-below | --ranks)
       return # a number
       ;;
   esac

@@ -88,11 +88,25 @@ static mg_status_t warn_if_shared(void) {
   return MG_OK;
 }
 
+/* The smallest number of devices that any rank sees. */
+static mg_status_t least_count(double *least) {
+  *least = mg_device_count();
+  return mg_comm_min(mg_comm_world(), least, 1);
+}
+
+mg_status_t mg_device_foresee(mg_params_t *params) {
+  double least;
+  if (params->device != MG_DEVICE_AUTO) return MG_OK;
+  MG_TRY(least_count(&least));
+  params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  return MG_OK;
+}
+
 mg_status_t mg_device_choose(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
   const int here = mg_device_count();
-  double least = here;
-  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
+  double least;
+  MG_TRY(least_count(&least));
   if (least < 1.0 && params->device == MG_DEVICE_CUDA) {
     if (mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_MEMORY;
 #ifdef HAVE_CUDA

@@ -18,6 +18,10 @@ typedef struct {
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_places(mg_device_place_t **places);
 
+/** Settle --device=auto for a run that is only planned: as mg_device_choose would, without opening
+ * a device; one that is asked for by name need not be there. Collective over the world. */
+MG_MUST_CHECK mg_status_t mg_device_foresee(mg_params_t *params);
+
 /** Settle --device: `auto` becomes cuda where every rank has a device, else cpu; a device that was
  *  asked for by name must be there. Opens this rank's device: that of
  *  --device-id, or the host's in turn.

@@ -5,6 +5,7 @@
 #include "benchmark.h"
 #include "capacity.h"
 #include "comm.h"
+#include "crossover.h"
 #include "device.h"
 #include "io/report.h"
 #include "log.h"
@@ -132,32 +133,43 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *re
   return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
 }
 
+static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t *plan) {
+  char message[1024];
+  const mg_status_t status = mg_plan_build(params, ranks, plan, message, (int)sizeof message);
+  if (status != MG_OK && speaks()) (void)mg_error(status, "%s", message);
+  return status;
+}
+
+static mg_status_t dry_run(mg_params_t *params) {
+  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
+  mg_plan_t plan;
+  MG_TRY(mg_device_foresee(params));
+  MG_TRY(make_plan(params, ranks, &plan));
+  return mg_comm_agree(mg_comm_world(),
+                       speaks() ? mg_report_dry_run(stdout, params, &plan, ranks) : MG_OK);
+}
+
 static mg_status_t run(mg_params_t *params, const char *command_line) {
   const int ranks = mg_comm_size(mg_comm_world());
-  const int64_t plan_ranks = params->ranks > 0 ? params->ranks : ranks;
-  if (!params->dry_run) MG_TRY(mg_device_choose(params));
-  char message[1024];
   mg_plan_t plan;
-  mg_status_t status = mg_plan_build(params, plan_ranks, &plan, message, (int)sizeof message);
-  if (status != MG_OK) {
-    if (speaks()) (void)mg_error(status, "%s", message);
-    return status;
-  }
-  if (params->dry_run)
-    return mg_comm_agree(mg_comm_world(),
-                         speaks() ? mg_report_dry_run(stdout, params, &plan, plan_ranks) : MG_OK);
+  mg_crossover_t crossover;
+  MG_TRY(mg_device_choose(params));
+  MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
+  MG_TRY(mg_crossover_choose(params, &plan, &crossover));
+  MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_capacity_check(params));
   MG_TRY(warn_if_crowded());
 
   mg_result_t *result = calloc(1, sizeof *result);
   mg_report_t *report = calloc(1, sizeof *report);
   mg_hierarchy_t *h = NULL;
-  status = result && report ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for results");
+  mg_status_t status = result && report ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for results");
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) {
     *report = (mg_report_t){.params = params,
                             .plan = &plan,
+                            .crossover = &crossover,
                             .result = result,
                             .ranks = ranks,
                             .threads = mg_machine_threads(),
@@ -175,6 +187,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
 }
 
 static mg_status_t act(mg_params_t *params, mg_action_t action, const char *command_line) {
+  if (action == MG_ACTION_RUN && params->dry_run) return dry_run(params);
   if (action == MG_ACTION_RUN && !params->print_config) return run(params, command_line);
   if (!speaks()) return MG_OK;
   if (action == MG_ACTION_HELP)

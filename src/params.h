@@ -8,7 +8,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { MG_PATH_MAX = 4096 };
+enum {
+  MG_PATH_MAX = 4096,
+  MG_CPU_BELOW_AUTO = -1 /**< of cpu_below: to be measured; until then no level lives on the CPU */
+};
 
 /** Every run-time choice. Filled by mg_params_parse, constant afterwards. */
 typedef struct {

@@ -50,11 +50,11 @@ static void describe(const mg_option_t *option, bool words, char *text, size_t s
   if (separator[0] == ';') snprintf(text + used, size - used, "]");
 }
 
-/* "fv2|fv4|7pt" for words, the metavar for others. */
+/* "fv2|fv4|7pt" for words, the metavar for others, "CELLS|auto" where there are both. */
 static void print_value_name(FILE *out, const mg_option_t *option) {
   if (option->metavar) fputs(option->metavar, out);
   for (int i = 0; option->words && option->words[i]; i++)
-    fprintf(out, "%s%s", i > 0 ? "|" : "", option->words[i]);
+    fprintf(out, "%s%s", i > 0 || option->metavar ? "|" : "", option->words[i]);
 }
 
 static void help_option(FILE *out, const mg_option_t *option) {

@@ -11,6 +11,7 @@ static const char *const smoother_words[] = {"gsrb",     "chebyshev", "jacobi",
                                              "l1jacobi", "symgs",     NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
+static const char *const cpu_below_words[] = {"auto", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", NULL};
 
 static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
@@ -140,8 +141,10 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "wrapper script can give each rank its own."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(cpu_below), .min = 0, .max = 1e18, .value = "0",
-    .help = "Levels with fewer cells in all than this live on the CPU, whatever --device is."},
+    ANYWHERE, FIELD(cpu_below), .words = cpu_below_words, .min = 0, .max = 1e18, .value = "0",
+    .help = "Levels with fewer cells in all than this live on the CPU, whatever --device is. auto "
+            "measures at the start of a run on a GPU which coarse levels are faster there; without "
+            "a GPU it is 0."},
   [MG_OPT_AGGLOMERATE_BELOW] = {
     .name = "agglomerate-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(agglomerate_below), .min = 0, .max = 1e18, .value = "4096",

@@ -47,7 +47,7 @@ typedef enum {
 typedef enum {
   MG_KIND_WORD,      /**< one of `words`; the field is an enum, the index of the word */
   MG_KIND_INT,       /**< int */
-  MG_KIND_INT64,     /**< int64_t */
+  MG_KIND_INT64,     /**< int64_t; words stand for -1, -2, ... */
   MG_KIND_DOUBLE,    /**< double */
   MG_KIND_FLAG,      /**< bool */
   MG_KIND_VERBOSITY, /**< a flag that puts `min` into an int which another flag may own */
@@ -76,7 +76,7 @@ typedef struct {
   mg_option_group_t group;
   unsigned where;           /**< MG_IN_DECK | MG_AS_OPTION | MG_AS_ARGUMENT */
   size_t offset;            /**< of the field in mg_params_t */
-  const char *const *words; /**< of MG_KIND_WORD, ends with NULL */
+  const char *const *words; /**< of MG_KIND_WORD, also beside numbers; ends with NULL */
   double min, max;          /**< limits of a number, exact in a double */
   bool open;                /**< the limits themselves are not allowed */
   const char *value;        /**< default, as a user would write it; NULL: unset */

@@ -68,6 +68,13 @@ static bool read_double(const mg_option_t *option, const char *text, double *val
   return true;
 }
 
+/* The words of a number: -1 for the first, and so on; 0 when it is none of them. */
+static int64_t find_word(const mg_option_t *option, const char *text) {
+  for (int i = 0; option->words && option->words[i]; i++)
+    if (strcmp(option->words[i], text) == 0) return -1 - i;
+  return 0;
+}
+
 static bool read_word(const mg_option_t *option, const char *text, int *value, char *why,
                       int why_size) {
   for (int i = 0; option->words[i]; i++) {
@@ -138,7 +145,8 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
     memcpy(field, &word, sizeof word);
     return true;
   case MG_KIND_INT64:
-    if (!read_int64(option, text, &number, why, why_size)) return false;
+    number = find_word(option, text);
+    if (number == 0 && !read_int64(option, text, &number, why, why_size)) return false;
     memcpy(field, &number, sizeof number);
     return true;
   case MG_KIND_DOUBLE:
@@ -189,6 +197,10 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
     return true;
   case MG_KIND_INT64:
     memcpy(&number, field, sizeof number);
+    if (option->words && number < 0) {
+      snprintf(text, (size_t)text_size, "%s", option->words[-1 - number]);
+      return true;
+    }
     if (!in_limits_int64(option, number)) return false;
     snprintf(text, (size_t)text_size, "%" PRId64, number);
     return true;
@@ -228,7 +240,9 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     return;
   case MG_KIND_INT:
   case MG_KIND_INT64:
-    snprintf(text, size, "a whole number from %.0f to %.0f", option->min, option->max);
+    snprintf(text, size, "%s%sa whole number from %.0f to %.0f",
+             option->words ? option->words[0] : "", option->words ? " or " : "", option->min,
+             option->max);
     return;
   case MG_KIND_DOUBLE:
     snprintf(text, size,

@@ -12,7 +12,7 @@ fixture_backend_t fixture_backends[] = {
     {"cpu", "--device=cpu"},
     {"guard", "--device=guard"},
     {"guard and cpu", "--device=guard --cpu-below=4096"},
-    {"cuda", "--device=cuda"},
+    {"cuda", "--device=cuda --cpu-below=0"},
     {"cuda and cpu", "--device=cuda --cpu-below=4096"},
     {NULL, NULL},
 };

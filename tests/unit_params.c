@@ -11,7 +11,8 @@ static void test_table_is_sound(void) {
     CHECK(option->name && option->help);
     CHECK(mg_option_find(option->name) == option); /* names are unique */
     CHECK((option->applies != NULL) == (option->condition != NULL));
-    CHECK((option->kind == MG_KIND_WORD) == (option->words != NULL));
+    CHECK(option->kind == MG_KIND_WORD ? option->words != NULL
+                                       : !option->words || option->kind == MG_KIND_INT64);
     if (option->value) CHECK(mg_option_set(option, option->value, &scratch, why, (int)sizeof why));
     if (option->official)
       CHECK(mg_option_set(option, option->official, &scratch, why, (int)sizeof why));
@@ -39,8 +40,8 @@ static void test_defaults(void) {
   CHECK_INT(params.min_solves, 10);
   CHECK(params.min_time == 1);
   CHECK_INT(params.agglomerate_below, 4096);
-  CHECK_INT(params.cpu_below, 0);
   CHECK_INT(params.device_id, -1);
+  CHECK_INT(params.cpu_below, 0);
   CHECK_INT(params.verbosity, 0);
   CHECK_INT(params.ranks, 0);
 }
@@ -148,6 +149,8 @@ static void test_bad_values(void) {
   expect_usage("--device-id=-1 7 8", "out of range; give a whole number from 0 to 1023");
   expect_usage("--device-id=gpu0 7 8", "not a number");
   expect_usage("--device-id=0 --device=cpu 7 8", "only with --device=auto or cuda");
+  expect_usage("--cpu-below=-1 7 8", "out of range; give auto or a whole number from 0");
+  expect_usage("--cpu-below=automatic 7 8", "not a number; give auto or");
   expect_usage("--quiet=maybe 7 8", "give yes or no");
   expect_usage("--help=me 7 8", "takes no value");
   char *argv[] = {"hpgmg-fv", "--smooths= 3", "7", "8\n", NULL};

@@ -3,12 +3,14 @@
 #define MG_REPORT_H
 
 #include "benchmark.h"
+#include "crossover.h"
 #include <stdio.h>
 
 /** Everything that a report may print; gathered beforehand. */
 typedef struct {
   const mg_params_t *params;
   const mg_plan_t *plan;
+  const mg_crossover_t *crossover;
   const mg_result_t *result;
   int ranks, threads;
   const char *host;

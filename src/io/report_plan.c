@@ -64,6 +64,9 @@ mg_status_t mg_report_dry_run(FILE *out, const mg_params_t *params, const mg_pla
             level[l].ranks ? scale * level[l].sum / (double)level[l].ranks : 0.0,
             scale * (double)level[l].max);
   }
+  if (params->cpu_below == MG_CPU_BELOW_AUTO && plan->level[0].place == MG_PLACE_CUDA)
+    fprintf(out,
+            "\n  (a run measures which levels to leave to the CPU; --cpu-below=CELLS says it)\n");
   fprintf(out, "\n  in all, MB a rank: min %.3f, mean %.3f, max %.3f", 1e-6 * (double)total.min,
           1e-6 * total.sum / (double)total.ranks, 1e-6 * (double)total.max);
   if (sample < ranks) fprintf(out, " (over %" PRId64 " ranks, evenly spread)", sample);

@@ -25,6 +25,19 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   }
 }
 
+/* The crossover that was taken, and the fastest other one. */
+static void print_crossover(FILE *out, const mg_crossover_t *c) {
+  if (c->n_rows < 2) return;
+  const mg_crossover_row_t *best = &c->row[c->best], *next = NULL;
+  for (int r = 0; r < c->n_rows; r++)
+    if (r != c->best && (!next || c->row[r].seconds < next->seconds)) next = &c->row[r];
+  fprintf(out,
+          "  crossover --cpu-below=%" PRId64 ": %d^3 in %.3f ms, next %.3f ms with %" PRId64
+          "; measured in %.2f s\n",
+          best->cpu_below, c->n, 1e3 * best->seconds, 1e3 * next->seconds, next->cpu_below,
+          c->seconds);
+}
+
 static double bytes_in_all(const mg_report_t *r) {
   double bytes = 0.0;
   for (int l = 0; l < r->plan->n_levels; l++)
@@ -55,6 +68,7 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
   fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all\n",
           1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells);
+  print_crossover(out, r->crossover);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
   fflush(out);
