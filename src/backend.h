@@ -13,8 +13,9 @@
 
 /** Where memory lies. */
 typedef enum {
-  MG_SPACE_LEVEL, /**< only the backend's own operations may touch it */
-  MG_SPACE_SHARED /**< host code and the backend both may: message buffers */
+  MG_SPACE_LEVEL,   /**< only the backend's own operations may touch it */
+  MG_SPACE_MANAGED, /**< the same, in memory that the driver could move but has no reason to */
+  MG_SPACE_SHARED   /**< host code and the backend both may: message buffers, the crossing */
 } mg_space_t;
 
 /** Interpolation formulas, tensor products of one-dimensional ones. */

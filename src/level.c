@@ -38,8 +38,9 @@ static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, int n_vectors
   return memory + n_vectors * shape.size;
 }
 
-static mg_status_t store_create(const mg_backend_t *backend, const mg_cuboid_t *patches, int n,
-                                int n_vectors, mg_store_t *store) {
+/* Memory of the store's owner for n patches. */
+static mg_status_t store_create(const mg_cuboid_t *patches, int n, int n_vectors,
+                                mg_store_t *store) {
   mg_view_t *v = &store->view;
   int64_t doubles = 0;
   for (int p = 0; p < n; p++) {
@@ -50,7 +51,7 @@ static mg_status_t store_create(const mg_backend_t *backend, const mg_cuboid_t *
   v->patch = calloc((size_t)n, sizeof *v->patch);
   if (!v->patch) return MG_ERR_MEMORY;
   store->bytes = (size_t)doubles * sizeof(double);
-  const mg_status_t status = backend->alloc(store->bytes, MG_SPACE_LEVEL, &store->memory);
+  const mg_status_t status = store->owner->alloc(store->bytes, store->space, &store->memory);
   if (status != MG_OK) {
     store->memory = NULL;
     return mg_error(status, "allocating %.3f GB for a level failed", 1e-9 * (double)store->bytes);
@@ -62,8 +63,8 @@ static mg_status_t store_create(const mg_backend_t *backend, const mg_cuboid_t *
   return MG_OK;
 }
 
-static void store_free(const mg_backend_t *backend, mg_store_t *store) {
-  if (store->memory) backend->release(store->memory, store->bytes, MG_SPACE_LEVEL);
+static void store_free(mg_store_t *store) {
+  if (store->memory) store->owner->release(store->memory, store->bytes, store->space);
   free(store->view.patch);
   memset(store, 0, sizeof *store);
 }
@@ -81,13 +82,24 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout) 
                      .b_h2 = n * n};
 }
 
+/* A shared level's memory is the finer level's processor's: only that one knows how to reach it. */
+static void choose_owner(const mg_hierarchy_t *h, const mg_level_t *level, mg_store_t *store) {
+  const bool unified = h->params.memory == MG_MEMORY_UNIFIED;
+  store->owner = level->backend;
+  store->space = unified ? MG_SPACE_MANAGED : MG_SPACE_LEVEL;
+  if (store != &level->store || !level->plan->shared) return;
+  store->owner = level[-1].backend;
+  store->space = MG_SPACE_SHARED;
+}
+
 static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
   mg_cuboid_t *patches;
   int n;
+  choose_owner(h, level, &level->store);
+  choose_owner(h, level, &level->image);
   level->store.view = empty_view(h, &level->plan->layout);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
-  mg_status_t status =
-      store_create(level->backend, patches, n, level->plan->n_vectors, &level->store);
+  mg_status_t status = store_create(patches, n, level->plan->n_vectors, &level->store);
   if (status == MG_OK && level->has_image) {
     level->image.view = empty_view(h, &level[1].plan->layout);
     for (int p = 0; p < n; p++)
@@ -95,7 +107,7 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
         patches[p].lo[d] /= 2;
         patches[p].n[d] /= 2;
       }
-    status = store_create(level->backend, patches, n, MG_N_VECTORS_OF_IMAGE, &level->image);
+    status = store_create(patches, n, MG_N_VECTORS_OF_IMAGE, &level->image);
   }
   free(patches);
   return status;
@@ -177,8 +189,8 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     mg_exchange_free(level->halo_box);
     mg_exchange_free(level->gather);
     mg_exchange_free(level->scatter);
-    store_free(level->backend, &level->image);
-    store_free(level->backend, &level->store);
+    store_free(&level->image);
+    store_free(&level->store);
     mg_comm_free(level->comm);
     free(level->steps);
   }

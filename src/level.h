@@ -13,6 +13,8 @@ typedef struct {
   mg_view_t view;
   void *memory;
   size_t bytes;
+  const mg_backend_t *owner; /**< who allocated the memory, and in which space */
+  mg_space_t space;
 } mg_store_t;
 
 /** A level. On ranks without cells there the view is empty and every operation returns at once. */

@@ -38,7 +38,8 @@ typedef struct {
   bool levels_breakdown;
 
   mg_device_t device;
-  int device_id;             /**< number of the CUDA device, -1: by the rank's place on its host */
+  int device_id; /**< number of the CUDA device, -1: by the rank's place on its host */
+  mg_memory_t memory;
   int64_t cpu_below;         /**< levels with fewer cells in all live on the CPU */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells */
 
@@ -91,5 +92,6 @@ const char *mg_smoother_name(mg_smoother_t smoother);
 const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);
 const char *mg_device_name(mg_device_t device);
+const char *mg_memory_name(mg_memory_t memory);
 
 #endif

@@ -12,6 +12,7 @@ static const char *const smoother_words[] = {"gsrb",     "chebyshev", "jacobi",
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
 static const char *const cpu_below_words[] = {"auto", NULL};
+static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", NULL};
 
 static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
@@ -27,6 +28,9 @@ static bool with_timing(const mg_params_t *p) {
 }
 static bool may_use_cuda(const mg_params_t *p) {
   return p->device == MG_DEVICE_AUTO || p->device == MG_DEVICE_CUDA;
+}
+static bool without_cpu(const mg_params_t *p) {
+  return p->device != MG_DEVICE_CPU;
 }
 static bool with_dry_run(const mg_params_t *p) {
   return p->dry_run;
@@ -139,6 +143,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .decided_by = MG_OPT_DEVICE,
     .help = "Number of the CUDA device to use, as the driver counts those that a process may see. A "
             "wrapper script can give each rank its own."},
+  [MG_OPT_MEMORY] = {
+    .name = "memory", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(memory),
+    .words = memory_words, .value = "auto", .applies = without_cpu,
+    .condition = "only without --device=cpu", .decided_by = MG_OPT_DEVICE,
+    .help = "Memory of levels on a GPU: device; unified managed memory that stays on the device, "
+            "with the first level on the CPU in memory that both reach without copies; auto is "
+            "device. The digits are the same."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(cpu_below), .words = cpu_below_words, .min = 0, .max = 1e18, .value = "0",
@@ -241,4 +252,7 @@ const char *mg_cycle_name(mg_cycle_t cycle) {
 }
 const char *mg_device_name(mg_device_t device) {
   return device_words[device];
+}
+const char *mg_memory_name(mg_memory_t memory) {
+  return memory_words[memory];
 }

@@ -92,16 +92,23 @@ static void add_level(mg_plan_t *plan, const mg_params_t *params, const mg_layou
   *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
 }
 
-static void finish_levels(mg_plan_t *plan) {
+/* Can the operations of a level's processor work on the next coarser one's cells in place? */
+static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
+  if (level[0].place == level[1].place) return true;
+  return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
+}
+
+static void finish_levels(mg_plan_t *plan, mg_memory_t memory) {
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
     level->n_vectors = MG_N_VECTORS_EVERY_LEVEL;
     if (l == 1 || l == 2) level->n_vectors = MG_SAVED + 1;
     if (is_bottom) level->n_vectors = MG_N_VECTORS;
-    if (!is_bottom)
-      level->nests_coarse = level->place == plan->level[l + 1].place &&
-                            mg_layouts_nest(&level->layout, &plan->level[l + 1].layout);
+    if (is_bottom) continue;
+    level->nests_coarse =
+        reaches(level, memory) && mg_layouts_nest(&level->layout, &level[1].layout);
+    level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
 }
 
@@ -158,7 +165,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     layout = coarse;
     add_level(plan, params, &layout);
   }
-  finish_levels(plan);
+  finish_levels(plan, params->memory);
   return MG_OK;
 }
 

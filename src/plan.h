@@ -26,6 +26,7 @@ typedef struct {
   mg_place_t place;
   int n_vectors;     /**< vectors stored for each patch */
   bool nests_coarse; /**< the next coarser level's patches are the halves of this one's */
+  bool shared;       /**< in memory that the next finer level's processor reaches as well */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */

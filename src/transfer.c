@@ -6,8 +6,18 @@ static int half_vector(const mg_level_t *fine, int vec) {
   return fine->has_image ? MG_U : vec;
 }
 
+/* Before the CPU reads what a device has written into cells that both reach. In the other direction
+ * nothing waits: a kernel reads what the host had written when it was launched, and the host writes
+ * these cells again only after the next restriction, which waits here. */
+static mg_status_t cross(mg_level_t *fine) {
+  if (!fine->plan[1].shared || !fine->backend->wait) return MG_OK;
+  MG_TIMED(fine, MG_TIME_HALO, fine->backend->wait());
+  return MG_OK;
+}
+
+/* Restricted values to where the coarse level keeps them. */
 static mg_status_t deliver(mg_level_t *fine, int dst) {
-  if (!fine->has_image) return MG_OK;
+  if (!fine->has_image) return cross(fine);
   MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
   return MG_OK;
 }
@@ -53,7 +63,10 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
     if (fine->comm)
       MG_TRY(fine->backend->restrict_faces(&fine->store.view, d, mg_level_coarse_view(h, l),
                                            half_vector(fine, beta)));
-    if (!fine->has_image) continue;
+    if (!fine->has_image) {
+      MG_TRY(cross(fine));
+      continue;
+    }
     const mg_copy_spec_t spec = {.src = {&fine->plan->layout, true},
                                  .dst = {&coarse->plan->layout, false},
                                  .interior = true,

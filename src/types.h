@@ -29,6 +29,10 @@ typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_
 
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
 
+/** Memory of levels that are not on the CPU. Unified: managed memory that stays on the device, and
+ *  the first level on the CPU in memory that both sides reach. Auto is device. */
+typedef enum { MG_MEMORY_AUTO, MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED } mg_memory_t;
+
 /** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch. */
 typedef enum { MG_DEVICE_AUTO, MG_DEVICE_CUDA, MG_DEVICE_CPU, MG_DEVICE_GUARD } mg_device_t;
 

@@ -1,33 +1,15 @@
+# shellcheck shell=bash disable=SC2154
 # cuda_digits: norms, errors and orders on a CUDA device are those of the CPU to the last digit,
 # for every operator, smoother, boundary and equation, with the crossing to the CPU at every level
-# and nowhere. Skips without a device.
-set -eu
-. "$abs_top_srcdir/tests/run_mpi.sh"
-if ! "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda >/dev/null 2>&1; then
-  echo 'skipped: this build or this machine has no CUDA device' >&2
-  exit 77
-fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+# and nowhere, in either kind of memory. Skips without a device.
+. "$abs_top_srcdir/tests/cuda_same.sh"
 
-# digits FILE ARGUMENT...: the norms, error and order of a run.
-digits() {
-  digits_of=$1
-  shift
-  "$HPGMG_FV" "$@" --verify-only --quiet --csv="$dir/out.csv" >/dev/null
-  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$dir/out.csv" >"$digits_of"
-}
-
-runs=0
 compare() {
   digits "$dir/cpu" --device=cpu "$@"
-  for below in 0 600 5000 40000; do
-    digits "$dir/cuda" --device=cuda --cpu-below="$below" "$@"
-    runs=$((runs + 1))
-    cmp -s "$dir/cpu" "$dir/cuda" && continue
-    echo "--cpu-below=$below $*: the CPU's digits, then CUDA's"
-    cat "$dir/cpu" "$dir/cuda"
-    exit 1
+  for where in 0 600 5000 '5000 --memory=unified' 40000; do
+    # shellcheck disable=SC2086 # words
+    digits "$dir/cuda" --device=cuda --cpu-below=$where "$@"
+    same "$dir/cpu" "$dir/cuda" "--cpu-below=$where $*"
   done
 }
 

@@ -7,13 +7,15 @@
 #include <omp.h>
 #endif
 
-enum { FIRST_CUDA = 3 };
+enum { FIRST_CUDA = 4 };
 fixture_backend_t fixture_backends[] = {
     {"cpu", "--device=cpu"},
     {"guard", "--device=guard"},
     {"guard and cpu", "--device=guard --cpu-below=4096"},
+    {"guard and cpu, shared", "--device=guard --cpu-below=4096 --memory=unified"},
     {"cuda", "--device=cuda --cpu-below=0"},
     {"cuda and cpu", "--device=cuda --cpu-below=4096"},
+    {"cuda and cpu, unified", "--device=cuda --cpu-below=4096 --memory=unified"},
     {NULL, NULL},
 };
 

@@ -15,7 +15,9 @@ compare '
   1 1 4 8 --device=cpu
   1 1 4 8 --device=guard
   1 1 4 8 --device=guard --cpu-below=4096
+  1 1 4 8 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard
+  2 1 4 4 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard --cpu-below=32768
 '
 ok 1 4 8 --verify-only --device=guard --cpu-below=4096 --json="$dir/places.json"

@@ -49,7 +49,7 @@ have_cuda() {
       mpi_cuda=yes
     fi
   fi
-  test $mpi_cuda = yes
+  test "$mpi_cuda" = yes
 }
 
 each_device() {

@@ -93,6 +93,42 @@ static void test_absurd_sizes(void) {
   CHECK(planned(4, d.fewer.boxes_per_rank) <= room);
 }
 
+/* A run on a device: its levels count there in either kind of memory, the host's there. */
+static void test_device(void) {
+  static const mg_memory_t kinds[] = {MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED};
+  for (int k = 0; k < 2; k++) {
+    mg_params_t params;
+    mg_plan_t plan;
+    mg_capacity_t c;
+    char message[1024];
+    int64_t need = 0;
+    mg_params_defaults(&params);
+    params.log2_box_dim = 5;
+    params.boxes_per_rank = 27;
+    params.device = MG_DEVICE_CUDA;
+    params.memory = kinds[k];
+    params.cpu_below = 5000; /* 96^3, 48^3 and 24^3 on the device */
+    CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);
+    for (int l = 0; l < 3; l++) {
+      mg_level_bytes_t bytes;
+      CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);
+      need += bytes.vectors + bytes.images;
+    }
+    CHECK_INT(plan.level[2].place, MG_PLACE_CUDA);
+    CHECK_INT(plan.level[3].place, MG_PLACE_CPU);
+    mg_room_t room = {INT64_MAX, INT64_MAX, need};
+    CHECK_INT(mg_capacity_find(&params, &room, &c), MG_OK);
+    CHECK(c.fits);
+    room.device_bytes = need - 1;
+    CHECK_INT(mg_capacity_find(&params, &room, &c), MG_OK);
+    CHECK(!c.fits && c.on_device);
+    CHECK_INT(c.need, need);
+    CHECK_INT(c.room, need - 1);
+    CHECK_INT(c.fewer.n, 64);
+    CHECK_INT(c.narrower.n, 48);
+  }
+}
+
 static void test_messages(void) {
   char text[512];
   mg_capacity_t c = {.need = 2.5e9, .room = 1e9, .fewer = {7, 1, 128}, .narrower = {6, 8, 128}};
@@ -112,6 +148,7 @@ int main(int argc, char **argv) {
   test_limit_is_exact();
   test_largest_that_fits();
   test_absurd_sizes();
+  test_device();
   test_messages();
   mg_comm_finalize();
   return TEST_RESULT();

@@ -42,6 +42,7 @@ static void test_defaults(void) {
   CHECK_INT(params.agglomerate_below, 4096);
   CHECK_INT(params.device_id, -1);
   CHECK_INT(params.cpu_below, 0);
+  CHECK_INT(params.memory, MG_MEMORY_AUTO);
   CHECK_INT(params.verbosity, 0);
   CHECK_INT(params.ranks, 0);
 }
@@ -150,6 +151,7 @@ static void test_bad_values(void) {
   expect_usage("--device-id=gpu0 7 8", "not a number");
   expect_usage("--device-id=0 --device=cpu 7 8", "only with --device=auto or cuda");
   expect_usage("--cpu-below=-1 7 8", "out of range; give auto or a whole number from 0");
+  expect_usage("--memory=unified --device=cpu 7 8", "only without --device=cpu");
   expect_usage("--cpu-below=automatic 7 8", "not a number; give auto or");
   expect_usage("--quiet=maybe 7 8", "give yes or no");
   expect_usage("--help=me 7 8", "takes no value");

@@ -142,7 +142,10 @@ static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coars
   CHECK(c->n_ranks == f->n_ranks || c->n_ranks == boxes || c->n_ranks == most ||
         (c->n_ranks + 1) * below > cells);
   CHECK(fine->place >= coarse->place); /* guard, then cpu, never back */
-  CHECK_INT(fine->nests_coarse, fine->place == coarse->place && mg_layouts_nest(f, c));
+  const bool crosses = fine->place != coarse->place;
+  CHECK_INT(fine->nests_coarse,
+            (!crosses || params.memory == MG_MEMORY_UNIFIED) && mg_layouts_nest(f, c));
+  CHECK_INT(coarse->shared, crosses && fine->nests_coarse);
 }
 
 static void check_hierarchy(int64_t ranks) {
@@ -207,6 +210,7 @@ static void test_many_sizes(void) {
         if (random_int(&r, 0, 3) == 0) params.coarsest = (int)random_int(&r, 1, 100);
         if (random_int(&r, 0, 1)) params.agglomerate_below = random_int(&r, 0, 100000);
         if (random_int(&r, 0, 1)) params.device = MG_DEVICE_GUARD;
+        if (random_int(&r, 0, 1)) params.memory = MG_MEMORY_UNIFIED;
         if (random_int(&r, 0, 1)) params.cpu_below = cube(random_int(&r, 1, 1000));
         check_hierarchy(ranks);
         n_sizes++;

@@ -63,6 +63,44 @@ void mg_cuda_close(void) {
   mg_cuda = mg_cuda_state_t();
 }
 
+static cudaError_t keep_on_device(void *memory, size_t bytes, int device) {
+#if CUDART_VERSION >= 13000
+  const cudaMemLocation here = {cudaMemLocationTypeDevice, device};
+  const cudaError_t error = cudaMemAdvise(memory, bytes, cudaMemAdviseSetPreferredLocation, here);
+  return error != cudaSuccess ? error
+                              : cudaMemPrefetchAsync(memory, bytes, here, 0, mg_cuda.stream);
+#else
+  const cudaError_t error = cudaMemAdvise(memory, bytes, cudaMemAdviseSetPreferredLocation, device);
+  return error != cudaSuccess ? error : cudaMemPrefetchAsync(memory, bytes, device, mg_cuda.stream);
+#endif
+}
+
+/** Managed memory whose pages are on the device before anybody touches them, and stay there: no
+ * host code reads a level. More than is free would be moved to and fro, so it is refused. */
+static mg_status_t alloc_managed(size_t bytes, void **memory) {
+  size_t free_bytes = 0, total = 0;
+  int device = 0, can = 0;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device));
+  if (!can)
+    return mg_error(MG_ERR_DEVICE,
+                    "--memory=unified: this device has no managed memory that it can "
+                    "keep to itself; take --memory=device");
+  MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
+  if (bytes > free_bytes)
+    return mg_error(MG_ERR_MEMORY, "%.3f GB of managed memory where %.3f GB are free on the device",
+                    1e-9 * (double)bytes, 1e-9 * (double)free_bytes);
+  MG_CUDA_TRY(cudaMallocManaged(memory, bytes, cudaMemAttachGlobal));
+  cudaError_t error = keep_on_device(*memory, bytes, device);
+  if (error == cudaSuccess) error = cudaMemsetAsync(*memory, 0, bytes, mg_cuda.stream);
+  /* The next allocation's look at what is free must see this one. */
+  if (error == cudaSuccess) error = cudaStreamSynchronize(mg_cuda.stream);
+  if (error == cudaSuccess) return MG_OK;
+  (void)cudaFree(*memory);
+  *memory = nullptr;
+  return mg_cuda_failed(error, "managed memory", __FILE__, __LINE__);
+}
+
 static mg_status_t cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
   *memory = nullptr;
   if (space == MG_SPACE_SHARED) {
@@ -70,6 +108,7 @@ static mg_status_t cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
     memset(*memory, 0, bytes);
     return MG_OK;
   }
+  if (space == MG_SPACE_MANAGED) return alloc_managed(bytes, memory);
   MG_CUDA_TRY(cudaMalloc(memory, bytes));
   MG_CUDA_TRY(cudaMemsetAsync(*memory, 0, bytes, mg_cuda.stream));
   return MG_OK;

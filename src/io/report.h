@@ -58,6 +58,12 @@ MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
 
+/** Where the finest level's memory is: "host", "device" or "unified". */
+static inline const char *mg_report_memory(const mg_report_t *report) {
+  if (report->plan->level[0].place != MG_PLACE_CUDA) return "host";
+  return report->params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
+}
+
 /** Cells of a size. */
 static inline double mg_size_dof(const mg_size_result_t *size) {
   const double n = size->n;

@@ -66,8 +66,8 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
-  fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all\n",
-          1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells);
+  fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all; %s\n",
+          1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells, mg_report_memory(r));
   print_crossover(out, r->crossover);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
