@@ -69,4 +69,19 @@ AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_cuda.o >&AS_MES
       mg_cuda="yes ($mg_cuda_version, for sm_`echo $mg_cuda_arch | sed 's/ / and sm_/g'`)"])
    LIBS=$mg_save_LIBS])
 rm -f conftest.cu conftest_cuda.o
-AC_MSG_RESULT([$mg_cuda])])
+AC_MSG_RESULT([$mg_cuda])
+AS_IF([test "$mg_cuda" != no], [_MG_NVTX])])
+
+# Names of operations for profilers: headers alone.
+AC_DEFUN([_MG_NVTX],
+[AC_MSG_CHECKING([for NVTX])
+cat >conftest.cu <<'_ACEOF'
+#include <nvtx3/nvToolsExt.h>
+int probe(void) { return nvtxRangePushA("x") + nvtxRangePop(); }
+_ACEOF
+mg_nvtx=no
+AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_nvtx.o >&AS_MESSAGE_LOG_FD 2>&1],
+  [mg_nvtx=yes
+   AC_DEFINE([HAVE_NVTX], [1], [Define if operations can be named for profilers of CUDA programs.])])
+rm -f conftest.cu conftest_nvtx.o
+AC_MSG_RESULT([$mg_nvtx])])

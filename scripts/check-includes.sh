@@ -20,7 +20,7 @@ layers='
   devices     device.[ch]
   capacity    capacity.[ch]
   exchange    transport.[ch] exchange.[ch]
-  level       level.[ch]
+  level       level.[ch] profile.[ch]
   ops         ops.[ch]
   transfer    transfer.[ch]
   solver      bottom.[ch] mg.[ch]

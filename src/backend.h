@@ -113,6 +113,17 @@ typedef struct mg_backend {
    *  has it; whoever reads or writes shared memory from the host calls it first. */
   mg_status_t (*wait)(void);
 
+  /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
+   * for so far is done, without a wait; stamps_between is for two that have been waited for. A
+   * backend that only enqueues has these four. */
+  mg_status_t (*stamps_create)(int n);
+  void (*stamps_release)(void);
+  mg_status_t (*stamp)(int number);
+  mg_status_t (*stamps_between)(int first, int last, double *seconds);
+  /** A name for what is asked for in between, in the eyes of a profiler; ranges nest. */
+  void (*range_begin)(const char *name);
+  void (*range_end)(void);
+
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
   /** coarse dst = mean of 8 of f - A x, without storing the residual. */

@@ -23,6 +23,8 @@ typedef struct {
   double error; /**< max |u_2h - R u_h|; NaN when not computed */
   double order; /**< log2 of error(2h) / error(h); NaN when not computed */
   double seconds_setup;
+  int n_profiled; /**< solves of the finest grid in the accounts of its levels; 0: no accounts */
+  bool extra;     /**< these solves came after the timed ones, with stamps */
   bool interrupted;
   bool diverged; /**< the last size's solve did; its history tells where */
   bool passed;

@@ -141,8 +141,6 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess)
 
 mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
   if (!level->comm) return MG_OK;
-  const double start = mg_now();
-  MG_TRY(solve(level, method, zero_guess));
-  mg_timers_add(&level->timers, MG_TIME_BOTTOM, start);
+  MG_TIMED(level, MG_TIME_BOTTOM, solve(level, method, zero_guess));
   return MG_OK;
 }

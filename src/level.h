@@ -17,6 +17,9 @@ typedef struct {
   mg_space_t space;
 } mg_store_t;
 
+/** See profile.h. */
+typedef struct mg_profile mg_profile_t;
+
 /** A level. On ranks without cells there the view is empty and every operation returns at once. */
 typedef struct {
   int index; /**< 0 = finest */
@@ -39,6 +42,7 @@ typedef struct {
   int n_steps;
   double lambda_max; /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
+  mg_profile_t *profile; /**< NULL unless one is being taken */
 } mg_level_t;
 
 /** All levels, and the choices that the cycle needs. */
@@ -47,6 +51,7 @@ typedef struct {
   mg_params_t params;
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
+  mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */
 } mg_hierarchy_t;
 
 /** Allocate every level.

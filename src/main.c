@@ -80,7 +80,7 @@ static mg_status_t gather_sizes(const mg_hierarchy_t *h, mg_report_t *report) {
 
 /* Seconds per solve, level and operation over ranks. */
 static mg_status_t gather_times(const mg_hierarchy_t *h, mg_report_t *report) {
-  const int n_solves = report->result->size[0].n_solves;
+  const int n_solves = report->result->n_profiled;
   const double per_solve = n_solves > 0 ? 1.0 / n_solves : 0.0;
   for (int l = 0; l < h->n_levels; l++) {
     double *min = report->time_min[l], *mean = report->time_mean[l], *max = report->time_max[l];

@@ -6,6 +6,7 @@
 #define MG_OPS_H
 
 #include "level.h"
+#include "profile.h"
 
 /** Fill the ghosts of a vector that lie inside the domain.
  *  @param[in] box  edges and corners too, as interpolation reads them */

@@ -2,7 +2,6 @@
 #ifndef MG_TIMERS_H
 #define MG_TIMERS_H
 
-#include "status.h"
 #include <stdint.h>
 
 /** What a level's time is spent on. Halo is message time wherever it occurs; the other entries do
@@ -32,14 +31,5 @@ double mg_now(void);
 
 /** Add the time since `start` and count a call. */
 void mg_timers_add(mg_timers_t *timers, mg_time_t time, double start);
-
-/** MG_TRY a backend's call and put it, and only it, on a level's account: messages are counted
- *  where they are sent. */
-#define MG_TIMED(level, time, call)                                                                \
-  do {                                                                                             \
-    const double start_ = mg_now();                                                                \
-    MG_TRY(call);                                                                                  \
-    mg_timers_add(&(level)->timers, (time), start_);                                               \
-  } while (0)
 
 #endif

@@ -125,6 +125,12 @@ mg_status_t mg_cuda_axpby(const mg_view_t *v, int dst, double alpha, int x, doub
 mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y);
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm);
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+mg_status_t mg_cuda_stamps_create(int n);
+void mg_cuda_stamps_release(void);
+mg_status_t mg_cuda_stamp(int number);
+mg_status_t mg_cuda_stamps_between(int first, int last, double *seconds);
+void mg_cuda_range_begin(const char *name);
+void mg_cuda_range_end(void);
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                            double reduction);

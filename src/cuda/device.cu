@@ -1,4 +1,7 @@
 /* The process's device: stream, memory, errors. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 #include "cuda.h"
 extern "C" {
 #include "cuda/device.h"
@@ -150,6 +153,17 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .max_norm = mg_cuda_max_norm,
     .dot = mg_cuda_dot,
     .wait = cuda_wait,
+    .stamps_create = mg_cuda_stamps_create,
+    .stamps_release = mg_cuda_stamps_release,
+    .stamp = mg_cuda_stamp,
+    .stamps_between = mg_cuda_stamps_between,
+#ifdef HAVE_NVTX
+    .range_begin = mg_cuda_range_begin,
+    .range_end = mg_cuda_range_end,
+#else
+    .range_begin = nullptr,
+    .range_end = nullptr,
+#endif
     .residual_norm = mg_cuda_residual_norm,
     .residual_restrict = mg_cuda_residual_restrict,
     .bottom_fits = mg_cuda_bottom_fits,

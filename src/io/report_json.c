@@ -33,17 +33,34 @@ static json_t *problem(const mg_report_t *r) {
                    "cycle", mg_cycle_name(p->cycle), "dim", n, n, n, "levels", r->plan->n_levels);
 }
 
+/* [min, mean, max] over ranks of each operation that took time. */
+static json_t *seconds(const mg_report_t *r, int l) {
+  json_t *all = json_object();
+  for (int t = 0; t < MG_N_TIMES; t++) {
+    char key[32];
+    if (r->time_max[l][t] == 0.0) continue;
+    snprintf(key, sizeof key, "%s", mg_time_name((mg_time_t)t));
+    for (char *c = key; *c; c++)
+      if (*c == ' ') *c = '_';
+    json_object_set_new(
+        all, key, json_pack("[f,f,f]", r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]));
+  }
+  return all;
+}
+
 static json_t *levels(const mg_report_t *r) {
   json_t *list = json_array();
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
     const int n = level->layout.n;
-    json_array_append_new(list, json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n, n, n,
-                                          "boxes", (json_int_t)mg_layout_n_boxes(&level->layout),
-                                          "box_dim", level->layout.box_dim, "ranks",
-                                          (json_int_t)level->layout.n_ranks, "backend",
-                                          mg_place_name(level->place), "bytes",
-                                          (json_int_t)r->level_bytes[l]));
+    json_t *item =
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n, n, n, "boxes",
+                  (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim", level->layout.box_dim,
+                  "ranks", (json_int_t)level->layout.n_ranks, "backend",
+                  mg_place_name(level->place), "bytes", (json_int_t)r->level_bytes[l]);
+    if (r->params->levels_breakdown && r->result->n_profiled > 0)
+      json_object_set_new(item, "seconds", seconds(r, l));
+    json_array_append_new(list, item);
   }
   return list;
 }

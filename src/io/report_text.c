@@ -85,7 +85,8 @@ static void print_histories(FILE *out, const mg_result_t *result) {
 }
 
 static void print_breakdown(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)\n");
+  fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)%s\n",
+          r->result->extra ? ", from further solves with stamps on the device" : "");
   fprintf(out, "  level       grid  operation               min         mean          max\n");
   for (int l = 0; l < r->plan->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++) {
@@ -114,7 +115,7 @@ static void print_performance(FILE *out, const mg_result_t *result, bool timed) 
 void mg_report_end(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   print_histories(out, result);
-  if (r->params->levels_breakdown && result->n_sizes > 0) print_breakdown(out, r);
+  if (r->params->levels_breakdown && result->n_profiled > 0) print_breakdown(out, r);
   print_performance(out, result, !r->params->verify_only);
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);

@@ -1,0 +1,57 @@
+/* What a profile needs of the device: events as stamps, and named ranges for profilers. */
+#include "cuda.h"
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include <cstdlib>
+#ifdef HAVE_NVTX
+#include <nvtx3/nvToolsExt.h>
+#endif
+
+static struct {
+  cudaEvent_t *event;
+  int n;
+} stamps;
+
+void mg_cuda_stamps_release(void) {
+  for (int e = 0; e < stamps.n; e++)
+    (void)cudaEventDestroy(stamps.event[e]);
+  free(stamps.event);
+  stamps.event = nullptr;
+  stamps.n = 0;
+}
+
+mg_status_t mg_cuda_stamps_create(int n) {
+  mg_cuda_stamps_release();
+  stamps.event = (cudaEvent_t *)calloc((size_t)n, sizeof *stamps.event);
+  if (!stamps.event) return mg_error(MG_ERR_MEMORY, "no memory for %d events", n);
+  for (; stamps.n < n; stamps.n++) {
+    const cudaError_t error = cudaEventCreate(&stamps.event[stamps.n]);
+    if (error == cudaSuccess) continue;
+    mg_cuda_stamps_release();
+    return mg_cuda_failed(error, "cudaEventCreate", __FILE__, __LINE__);
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_stamp(int number) {
+  MG_CUDA_TRY(cudaEventRecord(stamps.event[number], mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_stamps_between(int first, int last, double *seconds) {
+  float ms = 0.0f;
+  MG_CUDA_TRY(cudaEventElapsedTime(&ms, stamps.event[first], stamps.event[last]));
+  *seconds = 1e-3 * (double)ms;
+  return MG_OK;
+}
+
+#ifdef HAVE_NVTX
+void mg_cuda_range_begin(const char *name) {
+  (void)nvtxRangePushA(name);
+}
+
+void mg_cuda_range_end(void) {
+  (void)nvtxRangePop();
+}
+#endif
