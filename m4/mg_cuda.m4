@@ -10,10 +10,13 @@ AC_ARG_WITH([cuda-arch],
   [], [with_cuda_arch=auto])
 AC_ARG_ENABLE([cuda-debug],
   [AS_HELP_STRING([--enable-cuda-debug], [wait after every kernel launch, so that an error names its kernel])])
+AC_ARG_WITH([cupti],
+  [AS_HELP_STRING([--with-cupti=DIR|no], [CUPTI for a test that counts page faults: under DIR, or without (default: look for it in the CUDA toolkit)])],
+  [], [with_cupti=auto])
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
 : ${NVCCFLAGS=-O3}
-MG_NVCCFLAGS= CUDA_LIBS= mg_cuda=no mg_cuda_arch=
+MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= mg_cuda=no mg_cuda_arch=
 AS_IF([test "x$with_cuda" != xno],
   [AS_CASE([$with_cuda],
      [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],
@@ -25,6 +28,8 @@ AS_IF([test "$mg_cuda" = no], [MG_NVCCFLAGS= CUDA_LIBS=],
   [AC_DEFINE([HAVE_CUDA], [1], [Define if levels can live on CUDA devices.])])
 AC_SUBST([MG_NVCCFLAGS])
 AC_SUBST([CUDA_LIBS])
+AC_SUBST([CUPTI_CPPFLAGS])
+AC_SUBST([CUPTI_LIBS])
 AM_CONDITIONAL([HAVE_CUDA], [test "$mg_cuda" != no])
 AC_DEFINE_UNQUOTED([MG_BUILD_CUDA], ["$mg_cuda"], [CUDA: yes, its version and targets, or no.])])
 
@@ -70,7 +75,8 @@ AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_cuda.o >&AS_MES
    LIBS=$mg_save_LIBS])
 rm -f conftest.cu conftest_cuda.o
 AC_MSG_RESULT([$mg_cuda])
-AS_IF([test "$mg_cuda" != no], [_MG_NVTX])])
+AS_IF([test "$mg_cuda" != no], [_MG_NVTX
+_MG_CUPTI])])
 
 # Names of operations for profilers: headers alone.
 AC_DEFUN([_MG_NVTX],
@@ -85,3 +91,30 @@ AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_nvtx.o >&AS_MES
    AC_DEFINE([HAVE_NVTX], [1], [Define if operations can be named for profilers of CUDA programs.])])
 rm -f conftest.cu conftest_nvtx.o
 AC_MSG_RESULT([$mg_nvtx])])
+
+# Counters of page faults, for one test: CUPTI_CPPFLAGS and CUPTI_LIBS, empty without it.
+AC_DEFUN([_MG_CUPTI],
+[AC_MSG_CHECKING([for CUPTI])
+mg_cupti=no mg_cupti_include= mg_cupti_library=
+AS_CASE([$with_cupti],
+  [no], [mg_cupti_dirs=],
+  [auto|yes], [mg_cupti_dirs="$mg_dir/extras/CUPTI $mg_dir"],
+  [mg_cupti_dirs=$with_cupti])
+for mg_try in $mg_cupti_dirs; do
+  test -z "$mg_cupti_include" && test -f "$mg_try/include/cupti.h" && mg_cupti_include=$mg_try/include
+  for mg_library in "$mg_try"/lib64/libcupti.so* "$mg_try"/lib/libcupti.so*; do
+    test -z "$mg_cupti_library" && test -f "$mg_library" && mg_cupti_library=$mg_library
+  done
+done
+AS_IF([test -n "$mg_cupti_include" && test -n "$mg_cupti_library"],
+  [CUPTI_CPPFLAGS="-isystem $mg_cupti_include -isystem $mg_dir/include"
+   CUPTI_LIBS="$mg_cupti_library -Wl,-rpath,`AS_DIRNAME(["$mg_cupti_library"])`"
+   mg_save_CPPFLAGS=$CPPFLAGS mg_save_LIBS=$LIBS
+   CPPFLAGS="$CPPFLAGS $CUPTI_CPPFLAGS" LIBS="$CUPTI_LIBS $CUDA_LIBS $LIBS"
+   AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <cupti.h>],
+       [return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);])],
+     [mg_cupti=yes
+      AC_DEFINE([HAVE_CUPTI], [1], [Define if page faults can be counted, for a test.])],
+     [CUPTI_CPPFLAGS= CUPTI_LIBS=])
+   CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
+AC_MSG_RESULT([$mg_cupti])])

@@ -1,0 +1,70 @@
+# shellcheck shell=bash disable=SC2154
+# cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
+# runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
+# solvers, the crossing to the CPU in either kind of memory. Skips without a device or without the
+# tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most).
+set -eu
+. "$abs_top_srcdir/tests/run_mpi.sh"
+if ! have_cuda; then
+  echo 'skipped: this build or this machine has no CUDA device' >&2
+  exit 77
+fi
+PATH=$PATH:/usr/local/cuda/bin
+if ! command -v compute-sanitizer >/dev/null; then
+  echo 'skipped: no compute-sanitizer' >&2
+  exit 77
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+most=${SANITIZER_JOBS:-$(nproc)}
+test "$most" -le 8 || most=8
+
+# What the tool makes of a program that it cannot run on this machine is no finding.
+if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda \
+  >"$dir/first" 2>&1 && grep -qi 'not supported' "$dir/first"; then
+  echo "skipped: compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$dir/first")" >&2
+  exit 77
+fi
+
+{
+  for op in fv2 fv4 7pt; do
+    for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
+      echo "--operator=$op --smoother=$smoother --cpu-below=0"
+    done
+    echo "--operator=$op --boundary=periodic --cpu-below=0"
+    echo "--operator=$op --bottom=cg --cycle=v --cpu-below=600"
+    echo "--operator=$op --bottom=smoother --cpu-below=600 --memory=unified --boundary=periodic"
+  done
+  echo '--cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
+} >"$dir/cases"
+
+# check NUMBER TOOL ARG...: a line in $dir/found for a run that is not clean.
+check() {
+  local number=$1 tool=$2 rc=0
+  shift 2
+  solo compute-sanitizer --tool "$tool" --error-exitcode 9 "$HPGMG_FV" 4 8 --device=cuda "$@" \
+    >"$dir/$number.$tool" 2>&1 || rc=$?
+  grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$dir/$number.$tool" || rc=9
+  test "$rc" -eq 0 && return
+  {
+    echo "$tool, 4 8 $*: exit code $rc"
+    grep '=========' "$dir/$number.$tool" | head -n 20
+  } >"$dir/found.$number.$tool"
+}
+
+number=0
+while read -r options; do
+  number=$((number + 1))
+  for tool in memcheck racecheck initcheck synccheck; do
+    while test "$(jobs -rp | wc -l)" -ge "$most"; do sleep 0.05; done
+    # shellcheck disable=SC2086 # words
+    case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
+    check $number $tool "$@" &
+  done
+done <"$dir/cases"
+wait
+if ls "$dir"/found.* >/dev/null 2>&1; then
+  cat "$dir"/found.*
+  exit 1
+fi
+echo "$number runs under four tools: nothing found"
