@@ -2,11 +2,15 @@
 # cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
 # runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
 # solvers, the crossing to the CPU in either kind of memory. Skips without a device or without the
-# tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most).
+# tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 if ! have_cuda; then
   echo 'skipped: this build or this machine has no CUDA device' >&2
+  exit 77
+fi
+if test "${SANITIZER_JOBS:-1}" -eq 0; then
+  echo 'skipped: SANITIZER_JOBS is 0' >&2
   exit 77
 fi
 PATH=$PATH:/usr/local/cuda/bin

@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# Everything about CUDA devices on a machine that has some, in one go: build, run all tests over both
+# backends, check the kernels with compute-sanitizer, and measure: F-cycles from 64^3 to 512^3, the
+# bandwidth of a smoother sweep beside a copy in the same memory, and weak scaling over the devices
+# with each transport.
+#
+#   scripts/gpu-suite.sh                   all of it, some 10 minutes
+#   scripts/gpu-suite.sh --quick           without the slow tests, and each figure once
+#   scripts/gpu-suite.sh --no-sanitizer    without compute-sanitizer
+#   scripts/gpu-suite.sh --no-tests        measure alone
+#
+# It builds below build/gpu/ and uses that folder again; GPU_SUITE_CONFIGURE adds arguments to
+# configure. The end is a table of figures and "N passed, N failed, N skipped": every test counts,
+# and the build and the measurements count as one each.
+set -euo pipefail
+
+me=gpu-suite
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/common.sh
+. "$top/scripts/common.sh"
+
+quick=no sanitizer=yes tests=yes
+for argument; do
+  case $argument in
+  --quick) quick=yes ;;
+  --no-sanitizer) sanitizer=no ;;
+  --no-tests) tests=no ;;
+  -h | --help)
+    sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *) die "unknown argument '$argument'; see --help" ;;
+  esac
+done
+# shellcheck source=tests/run_mpi.sh
+. "$top/tests/run_mpi.sh"
+
+passed=0 failed=0 skipped=0 finished=no
+dir=$(mktemp -d)
+finish() {
+  rm -rf "$dir"
+  [[ $finished == yes ]] || failed=$((failed + 1))
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0)) || exit 1
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+pass() { passed=$((passed + 1)) && say "pass: $*"; }
+fail() { failed=$((failed + 1)) && say "FAIL: $*"; }
+skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
+
+# --- build ---------------------------------------------------------------------------------------
+
+build=$top/build/gpu
+mkdir -p "$build"
+missing=$(missing_packages | tr '\n' ' ')
+[[ -z $missing ]] || say "not installed, so left out or needed: $missing"
+nvcc_path >/dev/null || die 'no nvcc in PATH or /usr/local/cuda/bin'
+# shellcheck disable=SC2086 # arguments are words
+configure_tree "$build" --enable-werror --with-cuda ${GPU_SUITE_CONFIGURE-}
+say 'make'
+make -s -j "$(cores)" -C "$build" hpgmg-fv device-copy >"$build/make.out" 2>&1 || {
+  tail -n 20 "$build/make.out"
+  exit 1
+}
+pass build
+export HPGMG_FV=$build/hpgmg-fv HPGMG_WITH_MPI=no
+if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
+have_cuda || die 'no CUDA device here (scripts/check.sh has the tests for a machine without)'
+devices=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
+((devices > 0)) || devices=1
+
+# --- tests ---------------------------------------------------------------------------------------
+
+# count LOG: add the results of `make check`, and show what failed.
+count() {
+  local test
+  passed=$((passed + $(grep -c '^PASS: ' "$1" || true)))
+  skipped=$((skipped + $(grep -c '^SKIP: ' "$1" || true)))
+  grep '^SKIP: ' "$1" | sed "s/^/$me: /" || true
+  while read -r test; do
+    fail "$test"
+    tail -n 15 "$build/${test%.sh}.log" 2>/dev/null || true
+  done < <(sed -n 's/^FAIL: //p; s/^ERROR: //p' "$1")
+}
+
+if [[ $tests == yes ]]; then
+  if [[ $quick == yes ]]; then target='check-fast'; else target='check'; fi
+  # The sanitizer is a test of its own below, where its runs have the machine to themselves.
+  say "make $target"
+  SANITIZER_JOBS=0 make -k -j "$(cores)" -C "$build" $target >"$build/check.out" 2>&1 || true
+  grep -q '^# TOTAL' "$build/check.out" || fail "make $target: $(tail -n 3 "$build/check.out")"
+  count "$build/check.out"
+  if [[ $sanitizer == yes ]]; then
+    say 'compute-sanitizer'
+    make -C "$build" check TESTS=tests/cuda_sanitizer.sh TEST_TIMEOUT=3600 \
+      >"$build/sanitizer.out" 2>&1 || true
+    count "$build/sanitizer.out"
+  fi
+fi
+
+# --- measurements --------------------------------------------------------------------------------
+
+seconds=1
+[[ $quick == no ]] || seconds=0.2
+
+# solve RANKS LOG2 BOXES OPTION...: GDOF/s of the line h, or nothing when the run failed.
+solve() {
+  local ranks=$1
+  shift
+  mpi_run "$ranks" "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 --min-solves=5 \
+    --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>&1 || return 0
+  awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
+    NR == 2 && $column["verification"] == "passed" { printf "%.3f", 1e-9 * $column["dof_per_s"] }' \
+    "$dir/out.csv"
+  rm -f "$dir/out.csv"
+}
+
+unmeasured=0
+# cell FORMAT VALUE: a column of the table; "-" where a run failed.
+cell() {
+  # shellcheck disable=SC2059 # formats are ours
+  if [[ -n $2 ]]; then printf "$1" "$2"; else
+    # shellcheck disable=SC2059
+    printf "$1" -
+    unmeasured=$((unmeasured + 1))
+  fi
+}
+
+fcycle_table() {
+  printf '%-18s %8s %8s %8s %8s\n' 'F-cycle, GDOF/s' '64^3' '128^3' '256^3' '512^3'
+  while read -r operator smoother; do
+    printf '%-18s' "$operator $smoother"
+    for size in '5 8' '6 8' '7 8' '8 8'; do
+      # shellcheck disable=SC2086 # words
+      cell ' %8s' "$(solve 1 $size --operator="$operator" --smoother="$smoother")"
+    done
+    echo
+  done <<<'fv2 gsrb
+fv2 chebyshev
+fv4 gsrb'
+}
+
+# Bytes a cell of all steps of a smooth on the finest level of an F-cycle, docs/performance.md: 2 x 6
+# half sweeps of 48 bytes, 2 x 6 steps of 56.
+sweep_table() {
+  local copy bytes swept
+  copy=$("$build/device-copy" 8e9 "$seconds")
+  echo "device copy        $copy GB/s"
+  while read -r smoother bytes; do
+    "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --min-solves=2 --min-time=0 \
+      --levels-breakdown >"$dir/out" 2>&1 </dev/null || true
+    swept=$(awk -v bytes="$bytes" '$1 == 0 && $2 == "512^3" && $3 == "smooth" {
+      printf "%.1f", 1e-9 * 12 * bytes * 512 ^ 3 / $5 }' "$dir/out")
+    cell 'fv2 %s' "$smoother"
+    cell ' sweep at 512^3, GB/s: %s' "$swept"
+    [[ -z $swept ]] || awk -v s="$swept" -v c="$copy" 'BEGIN { printf " (%.1f %% of the copy)", 100 * s / c }'
+    echo
+  done <<<'gsrb 48
+chebyshev 56'
+}
+
+# 512^3 a device. Transports are what --help offers.
+scaling_table() {
+  local transports one many
+  transports=$("$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
+  one=$(solve 1 8 8)
+  cell '512^3 a device, fv2 gsrb: one %s GDOF/s\n' "$one"
+  for ((n = 2; n <= devices; n *= 2)); do
+    for transport in ${transports:-only}; do
+      if [[ $transport == only ]]; then many=$(solve "$n" 8 8); else
+        many=$(solve "$n" 8 8 --transport="$transport")
+      fi
+      printf '%2d devices, transport %-5s' "$n" "$transport"
+      if [[ -z $many ]]; then
+        echo ' not available'
+        continue
+      fi
+      awk -v m="$many" -v o="$one" -v n="$n" \
+        'BEGIN { printf " %8.3f GDOF/s, efficiency %.3f\n", m, m / (n * o) }'
+    done
+  done
+}
+
+say 'measuring'
+{
+  echo
+  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/device             /'
+  "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
+  fcycle_table
+  sweep_table
+  if ((devices > 1)) && have_mpi; then scaling_table; fi
+  echo
+} >"$build/table"
+if ((devices == 1)); then
+  skip 'weak scaling: one device'
+elif ! have_mpi; then
+  skip 'weak scaling: no MPI'
+fi
+if grep -q ' -$\| - ' "$build/table"; then fail 'measurements: some runs failed'; else pass measurements; fi
+cat "$build/table"
+finished=yes
