@@ -48,7 +48,7 @@ reserved='
   hdf5*.h                                            : io/*
   jansson.h                                          : io/*
   ini.h                                              : params*.c
-  cuda.h cuda_*.h cuda/* cub/* nccl.h nvtx* cooperative_groups* : cuda/*
+  cuda.h cuda_*.h cuda/* cub/* nccl.h nvtx* cooperative_groups* : cuda/* bench/*.cu
 '
 
 # matches NAME GLOB...: does one of the globs match? A glob without a slash is for one folder level.
