@@ -53,6 +53,9 @@ AS_IF([test $mg_mpi = yes],
 @%:@endif], [])],
        [MG_MACRO_VALUE([mg_mpi_version], [@%:@include <mpi.h>], [MPICH_VERSION])
         mg_mpi_flavour=mpich mg_mpi_what="MPICH $mg_mpi_version"])])
+   AC_COMPILE_IFELSE([AC_LANG_PROGRAM([@%:@include <mpi.h>
+@%:@include <mpi-ext.h>], [])],
+     [AC_DEFINE([HAVE_MPI_EXT_H], [1], [Define if MPI has extensions, such as a word on CUDA.])])
    CFLAGS=$mg_save_CFLAGS])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])

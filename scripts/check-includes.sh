@@ -19,7 +19,8 @@ layers='
   backends    cpu/* cuda/*
   devices     device.[ch]
   capacity    capacity.[ch]
-  exchange    transport.[ch] exchange.[ch]
+  transport   transport.[ch] transport_*.[ch]
+  exchange    exchange.[ch]
   level       level.[ch] profile.[ch]
   ops         ops.[ch]
   transfer    transfer.[ch]

@@ -28,6 +28,7 @@ _hpgmg_fv() {
     --cpu-below) words='auto 0' ;;
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard' ;;
+    --transport) words='auto peer nccl mpi host' ;;
     --input | --json | --csv)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
@@ -49,7 +50,7 @@ _hpgmg_fv() {
       --operator= --equation= --boundary=
       --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
-      --device= --device-id= --memory= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
+      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --print-config --quiet --verbose
       --help --version' -- "$current")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null

@@ -74,6 +74,9 @@ MG_MUST_CHECK mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t 
 
 MG_MUST_CHECK mg_status_t mg_comm_barrier(mg_comm_t *comm);
 
+/** Whether messages may lie in the memory of CUDA devices, as the library says at run time. */
+bool mg_comm_takes_device_memory(void);
+
 /** Messages under way. */
 typedef struct mg_requests mg_requests_t;
 MG_MUST_CHECK mg_status_t mg_requests_create(int n_messages, mg_requests_t **out);

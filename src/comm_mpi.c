@@ -1,8 +1,14 @@
 /* comm.h on MPI. The only file that calls it. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 #include "comm.h"
 #include "log.h"
 #include <math.h>
 #include <mpi.h>
+#ifdef HAVE_MPI_EXT_H
+#include <mpi-ext.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +185,14 @@ mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
 mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   TRY_MPI(MPI_Barrier(comm->mpi));
   return MG_OK;
+}
+
+bool mg_comm_takes_device_memory(void) {
+#if defined(HAVE_MPI_EXT_H) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
 }
 
 struct mg_requests {

@@ -130,6 +130,10 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   return MG_OK;
 }
 
+bool mg_comm_takes_device_memory(void) {
+  return false;
+}
+
 mg_status_t mg_requests_create(int n_messages, mg_requests_t **out) {
   static mg_requests_t none;
   (void)n_messages;

@@ -20,14 +20,20 @@ int mg_device_count(void) {
 
 /* Collective; the first rank whose number is too large says so. */
 static mg_status_t check_device_id(const mg_params_t *params, int n) {
+  const char *plural = n == 1 ? "" : "s";
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   double first = params->device_id >= n ? rank : size;
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if ((int)first == rank && n == 0)
+    return mg_error(MG_ERR_MEMORY,
+                    "--device-id=%d: this process sees no CUDA device; leave the option out to run "
+                    "on the CPU",
+                    params->device_id);
   if ((int)first == rank)
     return mg_error(
         MG_ERR_MEMORY,
         "--device-id=%d: this process sees %d CUDA device%s; give a number from 0 to %d",
-        params->device_id, n, n == 1 ? "" : "s", n - 1);
+        params->device_id, n, plural, n - 1);
   return (int)first < size ? MG_ERR_MEMORY : MG_OK;
 }
 
@@ -117,9 +123,9 @@ mg_status_t mg_device_choose(mg_params_t *params) {
                     "--device=cuda: this build has no CUDA; configure found no nvcc");
 #endif
   }
+  MG_TRY(check_device_id(params, here));
   params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   if (params->device == MG_DEVICE_CPU) return MG_OK;
-  MG_TRY(check_device_id(params, here));
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
   return warn_if_shared();
 }

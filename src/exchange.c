@@ -1,29 +1,16 @@
 #include "exchange.h"
 #include "log.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct mg_exchange {
   mg_copyplan_t plan;
   mg_end_t src, dst;
-  double *send, *receive, *crossing;
-  int64_t crossing_doubles; /* local copies between two backends go through memory of both */
-  mg_copies_t *pack, *unpack;
+  double *crossing;
+  int64_t crossing_doubles;   /* local copies between two backends go through memory of both */
   mg_copies_t *local, *enter; /* source to destination, or to the crossing and from there */
-  mg_requests_t *requests;
+  mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL where no message goes that way */
 };
-
-static mg_status_t alloc_buffer(const mg_backend_t *backend, int64_t doubles, double **out) {
-  void *memory = NULL;
-  *out = NULL;
-  if (doubles == 0) return MG_OK;
-  MG_TRY(backend->alloc((size_t)doubles * sizeof(double), MG_SPACE_SHARED, &memory));
-  *out = memory;
-  return MG_OK;
-}
-
-static void release_buffer(const mg_backend_t *backend, int64_t doubles, double *buffer) {
-  if (buffer) backend->release(buffer, (size_t)doubles * sizeof(double), MG_SPACE_SHARED);
-}
 
 static void number_crossing(mg_exchange_t *e) {
   for (int c = 0; c < e->plan.local.n; c++) {
@@ -36,6 +23,15 @@ static void number_crossing(mg_exchange_t *e) {
 /* Any memory is within the host's reach, not within a device's: its shared memory serves both. */
 static const mg_backend_t *crossing_backend(const mg_exchange_t *e) {
   return e->src.backend->wait ? e->src.backend : e->dst.backend;
+}
+
+static mg_status_t alloc_crossing(mg_exchange_t *e) {
+  void *memory;
+  if (e->crossing_doubles == 0) return MG_OK;
+  MG_TRY(crossing_backend(e)->alloc((size_t)e->crossing_doubles * sizeof(double), MG_SPACE_SHARED,
+                                    &memory));
+  e->crossing = memory;
+  return MG_OK;
 }
 
 static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_view_t *dst,
@@ -64,16 +60,69 @@ static mg_status_t prepare_crossing(mg_exchange_t *e) {
   return status;
 }
 
-static mg_status_t prepare_all(mg_exchange_t *e) {
-  const mg_view_t *src = e->src.view, *dst = e->dst.view;
-  MG_TRY(prepare(&e->src, src, src, e->send, &e->plan.pack, &e->pack));
-  MG_TRY(prepare(&e->dst, dst, dst, e->receive, &e->plan.unpack, &e->unpack));
+static mg_status_t prepare_local(mg_exchange_t *e) {
+  MG_TRY(alloc_crossing(e));
   if (e->crossing) return prepare_crossing(e);
-  return prepare(&e->src, src, dst, NULL, &e->plan.local, &e->local);
+  return prepare(&e->src, e->src.view, e->dst.view, NULL, &e->plan.local, &e->local);
+}
+
+/* The way of a message. Only between two levels on devices is there a choice. */
+static mg_transport_t way_of(const mg_exchange_t *e, const mg_links_t *links,
+                             const mg_message_t *message) {
+  const bool chosen = e->src.backend == e->dst.backend && e->src.backend->wait;
+  return chosen ? mg_links_to(links, message->rank) : MG_TRANSPORT_HOST;
+}
+
+/* The messages of one direction that go one way, and their copies, with the gaps closed. */
+static mg_status_t select_messages(const mg_exchange_t *e, const mg_links_t *links,
+                                   mg_transport_t way, bool sending, mg_parcels_t *parcels) {
+  const mg_copyplan_t *p = &e->plan;
+  const mg_message_t *message = sending ? p->send : p->receive;
+  const mg_copy_list_t *all = sending ? &p->pack : &p->unpack;
+  const int n = sending ? p->n_send : p->n_receive;
+  mg_copy_list_t *list = sending ? &parcels->pack : &parcels->unpack;
+  mg_message_t *kept = calloc((size_t)n + 1, sizeof *kept);
+  list->item = calloc((size_t)all->n + 1, sizeof *list->item);
+  *(sending ? &parcels->send : &parcels->receive) = kept;
+  if (!kept || !list->item) return MG_ERR_MEMORY;
+  int n_kept = 0, c = 0;
+  int64_t doubles = 0;
+  for (int m = 0; m < n; m++) {
+    const int64_t end = message[m].offset + message[m].count;
+    const bool keep = way_of(e, links, &message[m]) == way;
+    for (; c < all->n && all->item[c].buffer < end; c++) {
+      if (!keep) continue;
+      list->item[list->n] = all->item[c];
+      list->item[list->n++].buffer += doubles - message[m].offset;
+    }
+    if (!keep) continue;
+    kept[n_kept++] = (mg_message_t){message[m].rank, doubles, message[m].count};
+    doubles += message[m].count;
+  }
+  *(sending ? &parcels->n_send : &parcels->n_receive) = n_kept;
+  *(sending ? &parcels->send_doubles : &parcels->receive_doubles) = doubles;
+  return MG_OK;
+}
+
+static mg_status_t open_channel(mg_exchange_t *e, mg_links_t *links, mg_transport_t way) {
+  mg_parcels_t parcels = {.src = e->src.backend,
+                          .dst = e->dst.backend,
+                          .src_view = e->src.view,
+                          .dst_view = e->dst.view,
+                          .links = links};
+  mg_status_t status = select_messages(e, links, way, true, &parcels);
+  if (status == MG_OK) status = select_messages(e, links, way, false, &parcels);
+  if (status == MG_OK && parcels.n_send + parcels.n_receive > 0)
+    status = mg_channel_create(way, &parcels, &e->channel[way]);
+  free(parcels.pack.item);
+  free(parcels.unpack.item);
+  free(parcels.send);
+  free(parcels.receive);
+  return status;
 }
 
 mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
-                               mg_exchange_t **out) {
+                               mg_links_t *links, mg_exchange_t **out) {
   mg_exchange_t *e = calloc(1, sizeof *e);
   *out = NULL;
   if (!e) return mg_error(MG_ERR_MEMORY, "no memory for an exchange plan");
@@ -81,13 +130,10 @@ mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_
   e->dst = dst;
   mg_status_t status = mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan);
   if (status == MG_OK && src.backend != dst.backend) number_crossing(e);
-  if (status == MG_OK) status = alloc_buffer(src.backend, e->plan.send_doubles, &e->send);
-  if (status == MG_OK) status = alloc_buffer(dst.backend, e->plan.receive_doubles, &e->receive);
-  if (status == MG_OK)
-    status = alloc_buffer(crossing_backend(e), e->crossing_doubles, &e->crossing);
-  if (status == MG_OK) status = prepare_all(e);
-  if (status == MG_OK)
-    status = mg_requests_create(e->plan.n_send + e->plan.n_receive, &e->requests);
+  if (status == MG_OK) status = prepare_local(e);
+  for (int way = 0; way < MG_N_TRANSPORTS && status == MG_OK; way++)
+    status = open_channel(e, links, (mg_transport_t)way);
+  if (links) status = mg_comm_agree(mg_comm_world(), status);
   if (status != MG_OK) {
     mg_exchange_free(e);
     return mg_error(status, "no memory for the buffers of a halo exchange");
@@ -98,22 +144,30 @@ mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_
 
 void mg_exchange_free(mg_exchange_t *e) {
   if (!e) return;
-  e->src.backend->release_copies(e->pack);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) e->channel[way]->destroy(e->channel[way]);
   e->src.backend->release_copies(e->local);
   e->dst.backend->release_copies(e->enter);
-  e->dst.backend->release_copies(e->unpack);
-  release_buffer(e->src.backend, e->plan.send_doubles, e->send);
-  release_buffer(e->dst.backend, e->plan.receive_doubles, e->receive);
-  release_buffer(crossing_backend(e), e->crossing_doubles, e->crossing);
-  mg_requests_free(e->requests);
+  if (e->crossing)
+    crossing_backend(e)->release(e->crossing, (size_t)e->crossing_doubles * sizeof(double),
+                                 MG_SPACE_SHARED);
   mg_copyplan_free(&e->plan);
   free(e);
 }
 
 int64_t mg_exchange_bytes(const mg_exchange_t *e) {
   if (!e) return 0;
-  return (e->plan.send_doubles + e->plan.receive_doubles + e->crossing_doubles) *
-         (int64_t)sizeof(double);
+  int64_t bytes = e->crossing_doubles * (int64_t)sizeof(double);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) bytes += e->channel[way]->bytes;
+  return bytes;
+}
+
+bool mg_exchange_enqueues(const mg_exchange_t *e) {
+  bool enqueues = !e->crossing && (e->src.backend->wait || e->plan.local.n == 0);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && e->channel[way]->post) enqueues = false;
+  return enqueues;
 }
 
 static mg_status_t wait_for(const mg_backend_t *backend) {
@@ -135,18 +189,13 @@ static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
 }
 
 mg_status_t mg_exchange_run(mg_exchange_t *e, int src, int dst) {
-  const mg_copyplan_t *p = &e->plan;
-  MG_TRY(copy(e->src.backend, e->pack, src, src));
-  /* Before the host touches message buffers: this run's pack is done, and the last one's unpack. */
-  if (p->n_send > 0) MG_TRY(wait_for(e->src.backend));
-  if (p->n_receive > 0) MG_TRY(wait_for(e->dst.backend));
-  for (int m = 0; m < p->n_receive; m++)
-    MG_TRY(mg_comm_receive(e->requests, p->receive[m].rank, e->receive + p->receive[m].offset,
-                           p->receive[m].count));
-  for (int m = 0; m < p->n_send; m++)
-    MG_TRY(
-        mg_comm_send(e->requests, p->send[m].rank, e->send + p->send[m].offset, p->send[m].count));
+  /* In the order of the enum: what the device does by itself is under way before the host waits. */
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) MG_TRY(e->channel[way]->pack(e->channel[way], src));
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && e->channel[way]->post) MG_TRY(e->channel[way]->post(e->channel[way]));
   MG_TRY(copy_local(e, src, dst));
-  if (p->n_send + p->n_receive > 0) MG_TRY(mg_requests_wait(e->requests));
-  return copy(e->dst.backend, e->unpack, dst, dst);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) MG_TRY(e->channel[way]->unpack(e->channel[way], dst));
+  return MG_OK;
 }

@@ -5,6 +5,7 @@
 #include "backend.h"
 #include "comm.h"
 #include "copyplan.h"
+#include "transport.h"
 
 /** One end of an exchange: patches and the backend that may touch them. */
 typedef struct {
@@ -15,13 +16,16 @@ typedef struct {
 /** A copy plan with its buffers. */
 typedef struct mg_exchange mg_exchange_t;
 
-/** Plan an exchange and allocate its buffers, which live in memory that host and backends reach.
+/** Plan an exchange and allocate its buffers.
  *
- *  Not collective, but every rank that has cells on either side must build the same spec.
+ *  With links collective over the world, since ranks tell each other where to write; all get the
+ *  worst status. Without, every rank that has cells on either side must build the same spec.
  *  @param[in] src, dst  kept; must outlive the exchange
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+ *  @param[in] links     between the ranks; must outlive the exchange; NULL stages every message in
+ *                       host memory
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
-                                             mg_exchange_t **out);
+                                             mg_links_t *links, mg_exchange_t **out);
 void mg_exchange_free(mg_exchange_t *exchange);
 
 /** Move vector src of the source patches to vector dst of the destination patches.
@@ -29,6 +33,9 @@ void mg_exchange_free(mg_exchange_t *exchange);
  *  One message per pair of ranks. Ranks with nothing to send or receive return at once.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
+
+/** Whether a run only enqueues work on the device, so that it can be part of a graph. */
+bool mg_exchange_enqueues(const mg_exchange_t *exchange);
 
 /** Bytes of the buffers. */
 int64_t mg_exchange_bytes(const mg_exchange_t *exchange);

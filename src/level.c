@@ -120,11 +120,11 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const mg_end_t end = {level->backend, &level->store.view};
   mg_copy_spec_t spec = {
       .src = here, .dst = here, .depth = h->plan.ghosts, .face_dir = -1, .periodic = periodic};
-  MG_TRY(mg_exchange_create(&spec, end, end, &level->halo_box));
+  MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_box));
   level->halo = level->halo_box;
   if (!wide) {
     spec.faces = true;
-    MG_TRY(mg_exchange_create(&spec, end, end, &level->halo));
+    MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo));
   }
   if (!level->has_image) return MG_OK;
   const mg_level_t *coarse = level + 1;
@@ -133,14 +133,14 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const mg_spread_t image = {&level->plan->layout, true}, cells = {&coarse->plan->layout, false};
   spec = (mg_copy_spec_t){
       .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};
-  MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, &level->gather));
+  MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, h->links, &level->gather));
   spec = (mg_copy_spec_t){.src = cells,
                           .dst = image,
                           .interior = true,
                           .face_dir = -1,
                           .depth = h->plan.ghosts,
                           .periodic = periodic};
-  return mg_exchange_create(&spec, coarse_end, image_end, &level->scatter);
+  return mg_exchange_create(&spec, coarse_end, image_end, h->links, &level->scatter);
 }
 
 static mg_status_t create_levels(mg_hierarchy_t *h) {
@@ -151,11 +151,20 @@ static mg_status_t create_levels(mg_hierarchy_t *h) {
     level->backend = backends[level->plan->place];
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
-  for (int l = 0; l < h->n_levels; l++)
-    MG_TRY(create_stores(h, &h->level[l]));
+  mg_status_t status = MG_OK;
+  for (int l = 0; l < h->n_levels && status == MG_OK; l++)
+    status = create_stores(h, &h->level[l]);
+  MG_TRY(mg_comm_agree(mg_comm_world(), status));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_exchanges(h, &h->level[l]));
   return MG_OK;
+}
+
+static mg_status_t create_links(mg_hierarchy_t *h) {
+  bool on_device = false;
+  for (int l = 0; l < h->n_levels; l++)
+    on_device = on_device || h->plan.level[l].place == MG_PLACE_CUDA;
+  return mg_links_create(&h->params, on_device, &h->links);
 }
 
 mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
@@ -167,9 +176,10 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
     h->params = *params;
     h->plan = *plan;
     h->n_levels = plan->n_levels;
-    status = create_levels(h);
   }
   status = mg_comm_agree(mg_comm_world(), status);
+  if (status == MG_OK) status = create_links(h);
+  if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), create_levels(h));
   for (int l = 0; status == MG_OK && l < plan->n_levels; l++)
     status =
         mg_comm_split(mg_comm_world(), h->level[l].store.view.n_patches > 0, &h->level[l].comm);
@@ -194,6 +204,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     mg_comm_free(level->comm);
     free(level->steps);
   }
+  mg_links_free(h->links);
   free(h);
 }
 

@@ -49,6 +49,7 @@ typedef struct {
 typedef struct {
   mg_plan_t plan;
   mg_params_t params;
+  mg_links_t *links; /**< of messages between devices */
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */
@@ -61,6 +62,8 @@ typedef struct {
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
                                               mg_hierarchy_t **out);
+
+/** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
 /** Bytes that this rank holds on a level: vectors, image, message buffers. */

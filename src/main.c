@@ -61,6 +61,8 @@ static bool speaks(void) {
 
 /* Sizes over ranks, for the report. */
 static mg_status_t gather_sizes(const mg_hierarchy_t *h, mg_report_t *report) {
+  report->transport = mg_links_name(h->links);
+  report->transport_text = mg_links_text(h->links);
   double bytes[MG_MAX_LEVELS], all = 0.0, lambda[MG_MAX_LEVELS];
   for (int l = 0; l < h->n_levels; l++) {
     bytes[l] = (double)mg_level_bytes(&h->level[l]);
@@ -179,8 +181,12 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   }
   mg_machine_catch_signals();
   if (status == MG_OK) status = solve(h, result, report);
-  mg_hierarchy_free(h);
-  mg_device_close();
+  /* After a failed device or message the ranks don't meet again: the end of the process frees all.
+   */
+  if (status < MG_ERR_DEVICE) {
+    mg_hierarchy_free(h);
+    mg_device_close();
+  }
   free(result);
   free(report);
   return status;

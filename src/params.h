@@ -41,6 +41,7 @@ typedef struct {
   int device_id; /**< number of the CUDA device, -1: by the rank's place on its host */
   mg_memory_t memory;
   int64_t cpu_below;         /**< levels with fewer cells in all live on the CPU */
+  mg_transport_t transport;  /**< of messages between levels on devices */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells */
 
   int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */
@@ -93,5 +94,6 @@ const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);
 const char *mg_device_name(mg_device_t device);
 const char *mg_memory_name(mg_memory_t memory);
+const char *mg_transport_name(mg_transport_t transport);
 
 #endif

@@ -14,6 +14,7 @@ static const char *const cycle_words[] = {"f", "v", NULL};
 static const char *const cpu_below_words[] = {"auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", NULL};
+static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
 
 static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
 
@@ -150,6 +151,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .help = "Memory of levels on a GPU: device; unified managed memory that stays on the device, "
             "with the first level on the CPU in memory that both reach without copies; auto is "
             "device. The digits are the same."},
+  [MG_OPT_TRANSPORT] = {
+    .name = "transport", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(transport),
+    .words = transport_words, .value = "auto",
+    .applies = may_use_cuda, .condition = "only with --device=auto or cuda",
+    .decided_by = MG_OPT_DEVICE,
+    .help = "How messages travel between GPUs: auto what works and is fastest; peer stores into the "
+            "other GPU's memory, within a host; nccl; mpi hands GPU memory to an MPI library that "
+            "takes it; host through pinned memory, which always works."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(cpu_below), .words = cpu_below_words, .min = 0, .max = 1e18, .value = "0",
@@ -256,4 +265,7 @@ const char *mg_device_name(mg_device_t device) {
 }
 const char *mg_memory_name(mg_memory_t memory) {
   return memory_words[memory];
+}
+const char *mg_transport_name(mg_transport_t transport) {
+  return transport_words[transport];
 }

@@ -50,7 +50,7 @@ mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l) {
 static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_vec, mg_end_t dst,
                                      int dst_vec) {
   mg_exchange_t *exchange;
-  MG_TRY(mg_exchange_create(&spec, src, dst, &exchange));
+  MG_TRY(mg_exchange_create(&spec, src, dst, NULL, &exchange));
   const mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
   mg_exchange_free(exchange);
   return status;

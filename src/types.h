@@ -36,4 +36,14 @@ typedef enum { MG_MEMORY_AUTO, MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED } mg_memory_t
 /** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch. */
 typedef enum { MG_DEVICE_AUTO, MG_DEVICE_CUDA, MG_DEVICE_CPU, MG_DEVICE_GUARD } mg_device_t;
 
+/** How messages travel between CUDA devices of different ranks. */
+typedef enum {
+  MG_TRANSPORT_AUTO, /**< what is fastest for each pair */
+  MG_TRANSPORT_PEER, /**< stores into the other device's memory, on one host */
+  MG_TRANSPORT_NCCL,
+  MG_TRANSPORT_MPI,  /**< MPI takes device memory */
+  MG_TRANSPORT_HOST, /**< through pinned host memory and MPI */
+  MG_N_TRANSPORTS
+} mg_transport_t;
+
 #endif

@@ -114,7 +114,7 @@ if have_feature jansson; then
   done
   keys='backend box_dim boxes boundary bytes bytes_per_rank_max command_line cpu_below cycle cycles dim dof
     dof_per_s equation error h host kind levels memory norms operator order problem program ranks reason
-    rel run seconds_mean seconds_min smoother solves threads verification version'
+    rel run seconds_mean seconds_min smoother solves threads transport verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \

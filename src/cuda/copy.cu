@@ -1,30 +1,15 @@
-/* Moving cuboids of cells: halo exchange, packing, gathering. One launch a list. */
-#include "cuda.h"
+/* Moving cuboids of cells: halo exchange, packing, gathering. One launch a list, one block a tile.
+ */
+#include "cuboids.h"
 #include <cstdlib>
-#include <cstring>
 #include <new>
 
-/** One side of a copy: vector 0's first cell, or the buffer. */
-struct side_t {
-  double *at;
-  int64_t vector; /**< doubles from a vector to the next; 0 for the buffer */
-  int64_t jstride, kstride;
-};
-
-struct item_t {
-  side_t from, to;
-  int32_t n[3];
-  int64_t first; /**< this item's first cell in the list's numbering */
-};
-
 struct mg_copies {
-  item_t *item; /**< on the device */
-  int n;
-  int64_t cells;
+  mg_cuboids_t cuboids;
 };
 
-static side_t side_of(const mg_view_t *v, int32_t patch, const int32_t lo[3], const int32_t n[3],
-                      double *dense) {
+mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
+                          const int32_t n[3], double *dense) {
   if (patch < 0) return {dense, 0, n[0], (int64_t)n[0] * n[1]};
   const mg_patch_t *p = &v->patch[patch];
   /* Vectors of a patch lie evenly behind each other (level.c); an image has one. */
@@ -32,33 +17,85 @@ static side_t side_of(const mg_view_t *v, int32_t patch, const int32_t lo[3], co
   return {mg_cell(p, 0, lo[0], lo[1], lo[2]), vector, p->jstride, p->kstride};
 }
 
+/* Cells of a tile: so many that a list of any size is a few thousand tiles. */
+static int64_t cells_of_tile(const mg_cuboid_copy_t *copies, int n) {
+  int64_t cells = 0;
+  for (int c = 0; c < n; c++)
+    cells += (int64_t)copies[c].n[0] * copies[c].n[1] * copies[c].n[2];
+  return MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
+}
+
+static int64_t tiles_of_copy(const mg_cuboid_copy_t *copy, int64_t tile) {
+  return ((int64_t)copy->n[0] * copy->n[1] * copy->n[2] + tile - 1) / tile;
+}
+
+static void cut(const mg_cuboid_copy_t *copies, int n, int64_t cells, mg_tile_t *tile) {
+  for (int c = 0; c < n; c++) {
+    const int64_t ni = copies[c].n[0], nj = copies[c].n[1], all = ni * nj * copies[c].n[2];
+    for (int64_t first = 0; first < all; first += cells)
+      *tile++ = {c, (int32_t)(first % ni), (int32_t)(first / ni % nj), (int32_t)(first / ni / nj),
+                 (int32_t)(all - first < cells ? all - first : cells)};
+  }
+}
+
+static mg_status_t to_device(const void *from, size_t bytes, void **to) {
+  MG_CUDA_TRY(cudaMalloc(to, bytes));
+  MG_CUDA_TRY(cudaMemcpy(*to, from, bytes, cudaMemcpyHostToDevice));
+  return MG_OK;
+}
+
+mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out,
+                              int *tiles_of) {
+  *out = mg_cuboids_t();
+  const int64_t cells = cells_of_tile(copies, n);
+  int64_t n_tiles = 0;
+  for (int c = 0; c < n; c++) {
+    n_tiles += tiles_of_copy(&copies[c], cells);
+    if (tiles_of) tiles_of[copies[c].message] += (int)tiles_of_copy(&copies[c], cells);
+  }
+  if (n_tiles == 0) return MG_OK;
+  mg_tile_t *tile = (mg_tile_t *)malloc(sizeof(mg_tile_t) * (size_t)n_tiles);
+  if (!tile) return MG_ERR_MEMORY;
+  cut(copies, n, cells, tile);
+  mg_status_t status = to_device(copies, sizeof(mg_cuboid_copy_t) * (size_t)n, (void **)&out->copy);
+  if (status == MG_OK)
+    status = to_device(tile, sizeof(mg_tile_t) * (size_t)n_tiles, (void **)&out->tile);
+  free(tile);
+  out->n_copies = n;
+  out->n_tiles = (int)n_tiles;
+  if (status != MG_OK) mg_cuboids_free(out);
+  return status;
+}
+
+void mg_cuboids_free(mg_cuboids_t *cuboids) {
+  (void)cudaFree(cuboids->copy);
+  (void)cudaFree(cuboids->tile);
+  *cuboids = mg_cuboids_t();
+}
+
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
   *out = nullptr;
   mg_copies_t *c = new (std::nothrow) mg_copies_t();
-  item_t *items = (item_t *)malloc(sizeof(item_t) * (size_t)(job->n > 0 ? job->n : 1));
-  if (!c || !items) {
+  mg_cuboid_copy_t *copies =
+      (mg_cuboid_copy_t *)malloc(sizeof(mg_cuboid_copy_t) * (size_t)(job->n > 0 ? job->n : 1));
+  if (!c || !copies) {
     delete c;
-    free(items);
+    free(copies);
     return MG_ERR_MEMORY;
   }
-  c->n = job->n;
   for (int l = 0; l < job->n; l++) {
     const mg_copy_t *copy = &job->item[l];
     double *dense = job->buffer ? job->buffer + copy->buffer : nullptr;
-    items[l].from = side_of(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
-    items[l].to = side_of(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
-    memcpy(items[l].n, copy->n, sizeof copy->n);
-    items[l].first = c->cells;
-    c->cells += (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
+    copies[l].from = mg_place_in(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
+    copies[l].to = mg_place_in(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
+    memcpy(copies[l].n, copy->n, sizeof copy->n);
+    copies[l].message = 0;
   }
-  const size_t bytes = sizeof(item_t) * (size_t)c->n;
-  cudaError_t error = c->n > 0 ? cudaMalloc((void **)&c->item, bytes) : cudaSuccess;
-  if (error == cudaSuccess && c->n > 0)
-    error = cudaMemcpy(c->item, items, bytes, cudaMemcpyHostToDevice);
-  free(items);
-  if (error != cudaSuccess) {
-    mg_cuda_release_copies(c);
-    return mg_cuda_failed(error, "preparing copies", __FILE__, __LINE__);
+  const mg_status_t status = mg_cuboids_create(copies, job->n, &c->cuboids, nullptr);
+  free(copies);
+  if (status != MG_OK) {
+    delete c;
+    return status;
   }
   *out = c;
   return MG_OK;
@@ -66,34 +103,22 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
 
 void mg_cuda_release_copies(mg_copies_t *copies) {
   if (!copies) return;
-  (void)cudaFree(copies->item);
+  mg_cuboids_free(&copies->cuboids);
   delete copies;
 }
 
-/** Thread t moves cell t of the list; its item is found by bisection. */
-static __global__ void __launch_bounds__(256)
-    copy(const item_t *item, int n, int64_t cells, int src, int dst) {
-  const int64_t t = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (t >= cells) return;
-  int low = 0, high = n;
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (item[middle].first <= t)
-      low = middle;
-    else
-      high = middle;
-  }
-  const item_t *c = &item[low];
-  const int64_t cell = t - c->first;
-  const int64_t i = cell % c->n[0], j = cell / c->n[0] % c->n[1], k = cell / c->n[0] / c->n[1];
-  c->to.at[dst * c->to.vector + i + j * c->to.jstride + k * c->to.kstride] =
-      c->from.at[src * c->from.vector + i + j * c->from.jstride + k * c->from.kstride];
+static __global__ void __launch_bounds__(MG_TILE_THREADS)
+    copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int src, int dst) {
+  const mg_tile_t t = tile[blockIdx.x];
+  const mg_cuboid_copy_t *c = &copies[t.copy];
+  mg_tile_move<false>(t, c->n, c->from.at + src * c->from.vector, c->from.jstride, c->from.kstride,
+                      c->to.at + dst * c->to.vector, c->to.jstride, c->to.kstride);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {
-  if (copies->cells == 0) return MG_OK;
-  const unsigned blocks = (unsigned)((copies->cells + 255) / 256);
-  copy<<<blocks, 256, 0, mg_cuda.stream>>>(copies->item, copies->n, copies->cells, src, dst);
+  const mg_cuboids_t *c = &copies->cuboids;
+  if (c->n_tiles == 0) return MG_OK;
+  copy<<<(unsigned)c->n_tiles, MG_TILE_THREADS, 0, mg_cuda.stream>>>(c->copy, c->tile, src, dst);
   MG_CUDA_LAUNCHED("copy");
   return MG_OK;
 }

@@ -22,6 +22,7 @@ struct mg_cuda_state_t {
   cudaStream_t stream;
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
+  volatile int *late;                 /**< pinned: 1 + a rank that a kernel waited for in vain */
 };
 extern mg_cuda_state_t mg_cuda;
 
@@ -38,6 +39,10 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
 /** After a launch: did it start? A debug build also waits, so that a report names the kernel. */
 mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
 #define MG_CUDA_LAUNCHED(kernel) MG_TRY(mg_cuda_launched(kernel, __FILE__, __LINE__))
+
+/** Wait for the stream, and see whether a kernel had waited for another rank in vain.
+ *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
+mg_status_t mg_cuda_finish(void);
 
 /** A level's numbers and one of its patches, as kernels take them: by value. */
 struct mg_cuda_patch_t {

@@ -38,6 +38,10 @@ mg_status_t mg_cuda_open(int device) {
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
+  void *late;
+  MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
+  mg_cuda.late = (int *)late;
+  *mg_cuda.late = 0;
   return MG_OK;
 }
 
@@ -60,6 +64,7 @@ mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
 
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
+  (void)cudaFreeHost((void *)mg_cuda.late);
   (void)cudaFreeHost(mg_cuda.reduction_host);
   (void)cudaFree(mg_cuda.reduction);
   (void)cudaStreamDestroy(mg_cuda.stream);
@@ -125,9 +130,13 @@ static void cuda_release(void *memory, size_t bytes, mg_space_t space) {
     (void)cudaFree(memory);
 }
 
-static mg_status_t cuda_wait(void) {
+mg_status_t mg_cuda_finish(void) {
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
-  return MG_OK;
+  if (!*mg_cuda.late) return MG_OK;
+  return mg_error(MG_ERR_COMM,
+                  "rank %d did not send or take a message in time; has it died? "
+                  "--transport=host does without direct stores",
+                  *mg_cuda.late - 1);
 }
 
 extern "C" const mg_backend_t mg_backend_cuda = {
@@ -152,7 +161,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .multiply = mg_cuda_multiply,
     .max_norm = mg_cuda_max_norm,
     .dot = mg_cuda_dot,
-    .wait = cuda_wait,
+    .wait = mg_cuda_finish,
     .stamps_create = mg_cuda_stamps_create,
     .stamps_release = mg_cuda_stamps_release,
     .stamp = mg_cuda_stamp,

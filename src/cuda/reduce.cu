@@ -13,7 +13,7 @@ mg_status_t mg_cuda_max_begin(void) {
 mg_status_t mg_cuda_max_end(double *value) {
   MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(double),
                               cudaMemcpyDeviceToHost, mg_cuda.stream));
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  MG_TRY(mg_cuda_finish());
   memcpy(value, mg_cuda.reduction_host, sizeof *value);
   if (!std::isfinite(*value)) *value = NAN;
   return MG_OK;
@@ -90,7 +90,7 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   }
   MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(mg_sum_t),
                               cudaMemcpyDeviceToHost, mg_cuda.stream));
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  MG_TRY(mg_cuda_finish());
   /* The digits are signed numbers in two's complement. */
   for (int d = 0; d < MG_SUM_LIMBS; d++)
     sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];

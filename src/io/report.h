@@ -15,7 +15,8 @@ typedef struct {
   int ranks, threads;
   const char *host;
   const char *command_line;
-  int64_t level_bytes[MG_MAX_LEVELS]; /**< over all ranks */
+  const char *transport, *transport_text; /**< of messages between devices: ways in use, and why */
+  int64_t level_bytes[MG_MAX_LEVELS];     /**< over all ranks */
   int64_t bytes_per_rank_max;
   double lambda_max[MG_MAX_LEVELS];
   /** seconds of one timed solve of the finest grid, and their spread over ranks */

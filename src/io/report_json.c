@@ -88,15 +88,16 @@ static json_t *solves(const mg_report_t *r) {
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:I, s:o, s:o}, s:o, s:o, s:o, s:o, s:s, s:s, s:{s:s, "
+      "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:s, s:I, s:o, s:o}, s:o, s:o, s:o, s:o, s:s, s:s, "
+      "s:{s:s, "
       "s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r), "run", "ranks",
       r->ranks, "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place),
-      "cpu_below", (json_int_t)r->params->cpu_below, "host", text(r->host), "command_line",
-      text(r->command_line), "levels", levels(r), "solves", solves(r), "error",
-      number(r->result->error), "order", number(r->result->order), "verification",
-      r->result->passed ? "passed" : "failed", "reason", r->result->why, "memory", "kind",
-      mg_report_memory(r), "bytes_per_rank_max", (json_int_t)r->bytes_per_rank_max);
+      "transport", r->transport, "cpu_below", (json_int_t)r->params->cpu_below, "host",
+      text(r->host), "command_line", text(r->command_line), "levels", levels(r), "solves",
+      solves(r), "error", number(r->result->error), "order", number(r->result->order),
+      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "memory",
+      "kind", mg_report_memory(r), "bytes_per_rank_max", (json_int_t)r->bytes_per_rank_max);
   if (!root) return mg_error(MG_ERR_MEMORY, "the JSON report could not be built");
   const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
   json_decref(root);

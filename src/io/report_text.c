@@ -10,7 +10,7 @@ void mg_report_version(FILE *out) {
   fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
   fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
   fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
-  fprintf(out, "CUDA      %s\n", MG_BUILD_CUDA);
+  fprintf(out, "CUDA      %s\nNCCL      %s\n", MG_BUILD_CUDA, MG_BUILD_NCCL);
   fprintf(out, "inih      %s\njansson   %s\nHDF5      %s\n", MG_BUILD_INIH, MG_BUILD_JANSSON,
           MG_BUILD_HDF5);
 }
@@ -66,6 +66,8 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
+  if (r->plan->level[0].place == MG_PLACE_CUDA && r->ranks > 1)
+    fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
   fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all; %s\n",
           1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells, mg_report_memory(r));
   print_crossover(out, r->crossover);

@@ -1,0 +1,76 @@
+/* Lists of cuboids on the device, cut into tiles of which a block of threads moves one each. */
+#ifndef MG_CUDA_CUBOIDS_H
+#define MG_CUDA_CUBOIDS_H
+
+#include "cuda.h"
+
+/** Where a cuboid lies: vector 0's first cell, or a dense stretch of a buffer. */
+struct mg_place_in_t {
+  double *at;
+  int64_t vector; /**< doubles from a vector to the next; 0 in a buffer, an offset in a slot */
+  int64_t jstride, kstride;
+};
+
+struct mg_cuboid_copy_t {
+  mg_place_in_t from, to;
+  int32_t n[3];
+  int32_t message; /**< that it belongs to, where there are messages */
+};
+
+/** A stretch of a cuboid's cells, i fastest. */
+struct mg_tile_t {
+  int32_t copy;    /**< index into the list */
+  int32_t i, j, k; /**< first cell */
+  int32_t cells;
+};
+
+enum { MG_TILE_THREADS = 256, MG_TILE_CELLS = 4 * MG_TILE_THREADS };
+
+/** The list on the device. */
+struct mg_cuboids_t {
+  mg_cuboid_copy_t *copy;
+  mg_tile_t *tile;
+  int n_copies, n_tiles;
+};
+
+/** One side of a copy of a job: a patch's cells, or `dense` where the patch is negative. */
+mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
+                          const int32_t n[3], double *dense);
+
+/** Cut into tiles and bring both to the device.
+ *  @param[in]  copies    n of them; only read
+ *  @param[out] tiles_of  tiles of each message are added to tiles_of[message]; may be null
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out,
+                              int *tiles_of);
+void mg_cuboids_free(mg_cuboids_t *cuboids);
+
+/** Move a tile between `from` and `to`, which are the vectors' places already. Four loads are under
+ *  way before the first store: the compiler may not assume that the two sides are distinct.
+ *  @tparam fresh  read past the first-level cache, which does not see what other devices write */
+template <bool fresh>
+static __device__ __forceinline__ void
+mg_tile_move(const mg_tile_t &t, const int32_t n[3], const double *from, int64_t from_j,
+             int64_t from_k, double *to, int64_t to_j, int64_t to_k) {
+  const unsigned ni = (unsigned)n[0], nj = (unsigned)n[1];
+  for (int first = (int)threadIdx.x; first < t.cells; first += MG_TILE_CELLS) {
+    double value[4];
+    int64_t target[4];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+      const int cell = first + c * MG_TILE_THREADS;
+      if (cell >= t.cells) break;
+      const unsigned row = ((unsigned)t.i + (unsigned)cell) / ni;
+      const unsigned i = (unsigned)t.i + (unsigned)cell - row * ni;
+      const unsigned j = ((unsigned)t.j + row) % nj, k = (unsigned)t.k + ((unsigned)t.j + row) / nj;
+      const double *source = from + i + j * from_j + k * from_k;
+      value[c] = fresh ? __ldcg(source) : *source;
+      target[c] = i + j * to_j + k * to_k;
+    }
+#pragma unroll
+    for (int c = 0; c < 4; c++)
+      if (first + c * MG_TILE_THREADS < t.cells) to[target[c]] = value[c];
+  }
+}
+
+#endif

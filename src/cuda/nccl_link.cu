@@ -1,0 +1,85 @@
+/* NCCL's point-to-point messages. */
+#include "cuda.h"
+#include <cstdlib>
+#include <nccl.h>
+#include <new>
+extern "C" {
+#include "cuda/nccl_link.h"
+}
+
+static_assert(sizeof(ncclUniqueId) == MG_CUDA_NCCL_ID_BYTES, "names travel as bytes");
+
+struct mg_nccl {
+  ncclComm_t comm;
+};
+
+static mg_status_t failed(ncclResult_t result, const char *call, int line) {
+  return mg_error_at(__FILE__, line, MG_ERR_COMM, "%s: %s", call, ncclGetErrorString(result));
+}
+
+#define TRY_NCCL(call)                                                                             \
+  do {                                                                                             \
+    const ncclResult_t result_ = (call);                                                           \
+    if (result_ != ncclSuccess) return failed(result_, #call, __LINE__);                           \
+  } while (0)
+
+mg_status_t mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
+  ncclUniqueId unique;
+  TRY_NCCL(ncclGetUniqueId(&unique));
+  memcpy(id, &unique, sizeof unique);
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks, int rank,
+                              mg_nccl_t **out) {
+  ncclUniqueId unique;
+  memcpy(&unique, id, sizeof unique);
+  *out = nullptr;
+  mg_nccl_t *nccl = new (std::nothrow) mg_nccl_t();
+  if (!nccl) return MG_ERR_MEMORY;
+  const ncclResult_t result = ncclCommInitRank(&nccl->comm, n_ranks, unique, rank);
+  if (result != ncclSuccess) {
+    delete nccl;
+    return failed(result, "ncclCommInitRank", __LINE__);
+  }
+  *out = nccl;
+  return MG_OK;
+}
+
+void mg_cuda_nccl_close(mg_nccl_t *nccl) {
+  if (!nccl) return;
+  (void)ncclCommDestroy(nccl->comm);
+  delete nccl;
+}
+
+mg_status_t mg_cuda_nccl_begin(void) {
+  TRY_NCCL(ncclGroupStart());
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_nccl_send(mg_nccl_t *nccl, int rank, const double *data, int64_t n_doubles) {
+  TRY_NCCL(ncclSend(data, (size_t)n_doubles, ncclDouble, rank, nccl->comm, mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, double *data, int64_t n_doubles) {
+  TRY_NCCL(ncclRecv(data, (size_t)n_doubles, ncclDouble, rank, nccl->comm, mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
+  ncclResult_t later;
+  TRY_NCCL(ncclGroupEnd());
+  /* What has gone wrong in earlier messages shows here. */
+  TRY_NCCL(ncclCommGetAsyncError(nccl->comm, &later));
+  TRY_NCCL(later);
+  return MG_OK;
+}
+
+const char *mg_cuda_nccl_version(void) {
+  static char text[32];
+  int code = 0;
+  if (ncclGetVersion(&code) != ncclSuccess) return "of unknown version";
+  snprintf(text, sizeof text, "%d.%d.%d", code / 10000, code / 100 % 100, code % 100);
+  return text;
+}

@@ -1,0 +1,280 @@
+/* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h; here
+ * is who tells whom where to write. */
+#include "cuda/peer.h"
+#include "log.h"
+#include "transport_ways.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_BYTES = 8 << 20, ALIGNMENT = 256 };
+
+/* Another rank's window, opened; `memory` is NULL where that failed. */
+typedef struct {
+  int64_t rank, number;
+  void *memory;
+} opened_t;
+
+typedef struct {
+  char *memory;
+  int64_t bytes, used;
+  unsigned char handle[MG_CUDA_HANDLE_BYTES];
+} window_t;
+
+struct mg_windows {
+  window_t *own;
+  int n_own;
+  opened_t *opened;
+  int n_opened;
+};
+
+/* Where another rank may write: bytes after the beginning of a window. Sent as doubles. */
+typedef union {
+  struct {
+    unsigned char handle[MG_CUDA_HANDLE_BYTES];
+    int64_t window, begin;
+  } at;
+  double doubles[(MG_CUDA_HANDLE_BYTES + 2 * sizeof(int64_t)) / sizeof(double)];
+} offer_t;
+enum { OFFER_DOUBLES = sizeof(offer_t) / sizeof(double) };
+
+static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
+  window_t *grown = realloc(w->own, ((size_t)w->n_own + 1) * sizeof *grown);
+  void *memory;
+  if (!grown) return MG_ERR_MEMORY;
+  w->own = grown;
+  window_t *window = &w->own[w->n_own];
+  memset(window, 0, sizeof *window);
+  window->bytes = bytes > WINDOW_BYTES ? bytes : WINDOW_BYTES;
+  MG_TRY(mg_cuda_window_alloc((size_t)window->bytes, &memory, window->handle));
+  window->memory = memory;
+  w->n_own++;
+  return MG_OK;
+}
+
+/* A block of a window; blocks are given back with the window. */
+static mg_status_t allot(mg_windows_t *w, int64_t bytes, offer_t *offer, char **memory) {
+  bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
+  window_t *window = &w->own[w->n_own - 1];
+  memcpy(offer->at.handle, window->handle, sizeof window->handle);
+  offer->at.window = w->n_own - 1;
+  offer->at.begin = window->used;
+  *memory = window->memory + window->used;
+  window->used += bytes;
+  return MG_OK;
+}
+
+/* The memory of another rank's window; NULL where it cannot be opened. */
+static mg_status_t open_window(mg_windows_t *w, int64_t rank, const offer_t *offer, char **memory) {
+  for (int o = 0; o < w->n_opened; o++)
+    if (w->opened[o].rank == rank && w->opened[o].number == offer->at.window) {
+      *memory = w->opened[o].memory;
+      return MG_OK;
+    }
+  opened_t *grown = realloc(w->opened, ((size_t)w->n_opened + 1) * sizeof *grown);
+  if (!grown) return MG_ERR_MEMORY;
+  w->opened = grown;
+  opened_t *opened = &w->opened[w->n_opened++];
+  *opened = (opened_t){rank, offer->at.window, NULL};
+  if (!mg_cuda_window_open(offer->at.handle, &opened->memory)) opened->memory = NULL;
+  *memory = opened->memory;
+  return MG_OK;
+}
+
+/* Exchange doubles with several ranks, the same number with each. */
+static mg_status_t swap(const int64_t *ranks, int n_ranks, double *give, double *get, int n) {
+  mg_requests_t *requests;
+  MG_TRY(mg_requests_create(2 * n_ranks, &requests));
+  mg_status_t status = MG_OK;
+  for (int r = 0; r < n_ranks && status == MG_OK; r++)
+    status = mg_comm_receive(requests, ranks[r], get + (size_t)r * (size_t)n, n);
+  for (int r = 0; r < n_ranks && status == MG_OK; r++)
+    status = mg_comm_send(requests, ranks[r], give + (size_t)r * (size_t)n, n);
+  if (status == MG_OK) status = mg_requests_wait(requests);
+  mg_requests_free(requests);
+  return status;
+}
+
+/* Each tells each where its first window is, and then whether it could open the other's. */
+static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64_t *ranks,
+                            int n_ranks, bool *reached) {
+  offer_t *give = calloc((size_t)n_ranks + 1, sizeof *give);
+  offer_t *get = calloc((size_t)n_ranks + 1, sizeof *get);
+  double *here = calloc((size_t)n_ranks + 1, sizeof *here);
+  double *there = calloc((size_t)n_ranks + 1, sizeof *there);
+  mg_status_t status = give && get && here && there ? MG_OK : MG_ERR_MEMORY;
+  for (int r = 0; r < n_ranks && status == MG_OK; r++)
+    memcpy(give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
+  if (status == MG_OK)
+    status = swap(ranks, n_ranks, give[0].doubles, get[0].doubles, OFFER_DOUBLES);
+  for (int r = 0; r < n_ranks && status == MG_OK; r++) {
+    char *memory = NULL;
+    if (mg_cuda_reaches(pairs[ranks[r]].uuid)) status = open_window(w, ranks[r], &get[r], &memory);
+    here[r] = memory ? 1.0 : 0.0;
+  }
+  if (status == MG_OK) status = swap(ranks, n_ranks, here, there, 1);
+  for (int r = 0; r < n_ranks && status == MG_OK; r++)
+    reached[ranks[r]] = here[r] > 0.0 && there[r] > 0.0;
+  free(give);
+  free(get);
+  free(here);
+  free(there);
+  return status;
+}
+
+mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_t **out) {
+  const int size = mg_comm_size(mg_comm_world());
+  mg_windows_t *w = calloc(1, sizeof *w);
+  int64_t *ranks = calloc((size_t)size, sizeof *ranks);
+  int n = 0;
+  *out = NULL;
+  mg_status_t status = w && ranks ? add_window(w, WINDOW_BYTES) : MG_ERR_MEMORY;
+  for (int r = 0; r < size; r++) {
+    reached[r] = false;
+    if (pairs[r].both && ranks) ranks[n++] = r;
+  }
+  status = mg_comm_agree(mg_comm_world(), status);
+  if (status == MG_OK) status = try_each(w, pairs, ranks, n, reached);
+  free(ranks);
+  *out = w;
+  return mg_comm_agree(mg_comm_world(), status);
+}
+
+void mg_windows_free(mg_windows_t *w) {
+  if (!w) return;
+  for (int o = 0; o < w->n_opened; o++)
+    if (w->opened[o].memory) mg_cuda_window_close(w->opened[o].memory);
+  /* Memory goes when nobody has it open any more; without an answer it stays until the end. */
+  const bool all_came = mg_comm_barrier(mg_comm_world()) == MG_OK;
+  for (int n = 0; n < w->n_own && all_came; n++)
+    mg_cuda_window_release(w->own[n].memory);
+  free(w->own);
+  free(w->opened);
+  free(w);
+}
+
+/* A channel through windows. */
+typedef struct {
+  mg_channel_t channel;
+  mg_cuda_mail_t *out, *in;
+} peer_t;
+
+static mg_status_t peer_pack(mg_channel_t *channel, int src) {
+  peer_t *p = (peer_t *)channel;
+  return p->out ? mg_cuda_mail_run(p->out, src) : MG_OK;
+}
+
+static mg_status_t peer_unpack(mg_channel_t *channel, int dst) {
+  peer_t *p = (peer_t *)channel;
+  return p->in ? mg_cuda_mail_run(p->in, dst) : MG_OK;
+}
+
+static void peer_destroy(mg_channel_t *channel) {
+  peer_t *p = (peer_t *)channel;
+  mg_cuda_mail_free(p->out);
+  mg_cuda_mail_free(p->in);
+  free(p);
+}
+
+/* One neighbour of a channel. A block in each other's window: the counter of what has arrived
+ * there, that of what has been taken out here, then two slots for what comes. */
+typedef struct {
+  int64_t rank;
+  const mg_message_t *send, *receive; /* NULL where nothing goes that way */
+  char *here, *there;
+} neighbour_t;
+
+static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
+  int n = 0;
+  for (int m = 0; m < p->n_receive; m++)
+    list[n++] = (neighbour_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
+  for (int m = 0; m < p->n_send; m++) {
+    int at = 0;
+    while (at < n && list[at].rank != p->send[m].rank)
+      at++;
+    if (at == n) list[n++] = (neighbour_t){.rank = p->send[m].rank};
+    list[at].send = &p->send[m];
+  }
+  return n;
+}
+
+static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *bytes) {
+  int64_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
+  offer_t *give = calloc((size_t)n + 1, sizeof *give), *get = calloc((size_t)n + 1, sizeof *get);
+  mg_status_t status = ranks && give && get ? MG_OK : MG_ERR_MEMORY;
+  for (int i = 0; i < n && ranks && give; i++) {
+    const int64_t slots = list[i].receive ? 2 * list[i].receive->count : 0;
+    const int64_t block = 2 * MG_CUDA_COUNTER_BYTES + slots * (int64_t)sizeof(double);
+    ranks[i] = list[i].rank;
+    *bytes += block;
+    if (status == MG_OK) status = allot(w, block, &give[i], &list[i].here);
+    /* The others wait for an answer in any case. */
+    if (status != MG_OK) give[i].at.window = -1;
+  }
+  if (ranks && give && get) {
+    const mg_status_t swapped = swap(ranks, n, give[0].doubles, get[0].doubles, OFFER_DOUBLES);
+    status = status == MG_OK ? swapped : status;
+  }
+  for (int i = 0; i < n && status == MG_OK; i++) {
+    if (get[i].at.window < 0) status = MG_ERR_DEVICE;
+    if (status == MG_OK) status = open_window(w, list[i].rank, &get[i], &list[i].there);
+    if (status == MG_OK && !list[i].there)
+      status = mg_error(MG_ERR_DEVICE, "device memory of rank %lld cannot be opened",
+                        (long long)list[i].rank);
+    if (status == MG_OK) list[i].there += get[i].at.begin;
+  }
+  free(ranks);
+  free(give);
+  free(get);
+  return status;
+}
+
+static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n, bool sending,
+                           mg_cuda_mail_t **out) {
+  const int n_messages = sending ? p->n_send : p->n_receive;
+  const mg_message_t *message = sending ? p->send : p->receive;
+  const mg_copy_list_t *items = sending ? &p->pack : &p->unpack;
+  if (n_messages == 0) return MG_OK;
+  mg_cuda_message_t *table = calloc((size_t)n_messages, sizeof *table);
+  if (!table) return MG_ERR_MEMORY;
+  for (int m = 0; m < n_messages; m++)
+    for (int i = 0; i < n; i++) {
+      if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
+      char *slots = sending ? list[i].there : list[i].here;
+      const int raised = sending ? 0 : MG_CUDA_COUNTER_BYTES;
+      table[m] = (mg_cuda_message_t){
+          .slots = (double *)(void *)(slots + 2 * MG_CUDA_COUNTER_BYTES),
+          .doubles = message[m].count,
+          .first = message[m].offset,
+          .raise = list[i].there + raised,
+          .watch = list[i].here + MG_CUDA_COUNTER_BYTES - raised,
+          .rank = (int)list[i].rank,
+      };
+    }
+  const mg_status_t status = mg_cuda_mail_create(sending ? p->src_view : p->dst_view, items->item,
+                                                 items->n, table, n_messages, sending, out);
+  free(table);
+  return status;
+}
+
+mg_status_t mg_channel_peer(const mg_parcels_t *p, mg_channel_t **out) {
+  peer_t *peer = calloc(1, sizeof *peer);
+  neighbour_t *list = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *list);
+  mg_status_t status = peer && list ? MG_OK : MG_ERR_MEMORY;
+  *out = NULL;
+  if (status == MG_OK) {
+    peer->channel = (mg_channel_t){.pack = peer_pack, .unpack = peer_unpack};
+    peer->channel.destroy = peer_destroy;
+    const int n = find_neighbours(p, list);
+    status = meet(mg_links_windows(p->links), list, n, &peer->channel.bytes);
+    if (status == MG_OK) status = prepare(p, list, n, true, &peer->out);
+    if (status == MG_OK) status = prepare(p, list, n, false, &peer->in);
+  }
+  free(list);
+  if (status != MG_OK) {
+    if (peer) peer_destroy(&peer->channel);
+    return status;
+  }
+  *out = &peer->channel;
+  return MG_OK;
+}

@@ -1,0 +1,197 @@
+/* cuda_mail: a process that sends to itself by the kernels of the peer transport. Every message
+ * arrives, in its turn, through both slots, also when the sender is two ahead; a message that never
+ * comes is an error and no hang. Skips without a device. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "device.h"
+#include "log.h"
+#include "test.h"
+#ifdef HAVE_CUDA
+#include "backend.h"
+#include "comm.h"
+#include "cuda/peer.h"
+#include <stdlib.h>
+
+enum { N = 20, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 3 };
+
+/* A patch of two vectors: what goes out, and what comes in. */
+static mg_patch_t patch;
+static mg_view_t view;
+static char *window; /* both ends of all messages */
+
+static void must(mg_status_t status) {
+  if (status == MG_OK) return;
+  fprintf(stderr, "a call failed: %s\n", mg_status_name(status));
+  exit(1);
+}
+
+/* Faces, an edge's worth of rows and a block of many tiles, each a message of two cuboids. */
+static mg_copy_t piece(int message, int part) {
+  static const int32_t shape[N_MESSAGES][2][3] = {
+      {{1, N, N}, {N, 1, N}}, {{N, N, 1}, {1, 1, 7}}, {{N, N, N}, {3, 5, 2}}};
+  mg_copy_t c = {.src_patch = 0, .dst_patch = 0};
+  for (int d = 0; d < 3; d++) {
+    c.n[d] = shape[message][part][d];
+    c.src_lo[d] = N - c.n[d];
+    c.dst_lo[d] = 0;
+  }
+  return c;
+}
+
+static void set(double *values, int vec) {
+  const mg_copy_t all = {.src_patch = -1, .dst_lo = {-RIM, -RIM, -RIM}, .n = {SIDE, SIDE, SIDE}};
+  const mg_copy_job_t job = {&view, &view, values, &all, 1};
+  mg_copies_t *copies;
+  must(mg_backend_cuda.prepare_copies(&job, &copies));
+  must(mg_backend_cuda.copy(copies, vec, vec));
+  must(mg_backend_cuda.wait());
+  mg_backend_cuda.release_copies(copies);
+}
+
+static void get(double *values, int vec) {
+  const mg_copy_t all = {.dst_patch = -1, .src_lo = {-RIM, -RIM, -RIM}, .n = {SIDE, SIDE, SIDE}};
+  const mg_copy_job_t job = {&view, &view, values, &all, 1};
+  mg_copies_t *copies;
+  must(mg_backend_cuda.prepare_copies(&job, &copies));
+  must(mg_backend_cuda.copy(copies, vec, vec));
+  must(mg_backend_cuda.wait());
+  mg_backend_cuda.release_copies(copies);
+}
+
+static size_t at(const int32_t lo[3], int i, int j, int k) {
+  return (size_t)(lo[0] + i + RIM) +
+         SIDE * ((size_t)(lo[1] + j + RIM) + SIDE * (size_t)(lo[2] + k + RIM));
+}
+
+/* Both ends of one message of two cuboids. */
+static void connect(int message, mg_cuda_mail_t **out, mg_cuda_mail_t **in) {
+  mg_copy_t pack[2], unpack[2];
+  int64_t doubles = 0;
+  for (int part = 0; part < 2; part++) {
+    pack[part] = unpack[part] = piece(message, part);
+    pack[part].dst_patch = unpack[part].src_patch = -1;
+    pack[part].buffer = unpack[part].buffer = doubles;
+    doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
+  }
+  char *block = window + (size_t)message * 4 * CELLS * sizeof(double);
+  const mg_cuda_message_t sent = {.slots = (double *)(void *)(block + 2 * MG_CUDA_COUNTER_BYTES),
+                                  .doubles = doubles,
+                                  .raise = block,
+                                  .watch = block + MG_CUDA_COUNTER_BYTES,
+                                  .rank = 7};
+  mg_cuda_message_t received = sent;
+  received.raise = sent.watch;
+  received.watch = sent.raise;
+  must(mg_cuda_mail_create(&view, pack, 2, &sent, 1, true, out));
+  must(mg_cuda_mail_create(&view, unpack, 2, &received, 1, false, in));
+}
+
+/* What a message leaves in the second vector. The later cuboid wins where two overlap: then either
+ * value is right. */
+static void check(const double *sent, const double *got, int message) {
+  int wrong = 0;
+  for (int part = 0; part < 2; part++) {
+    const mg_copy_t c = piece(message, part), other = piece(message, 1 - part);
+    for (int k = 0; k < c.n[2]; k++)
+      for (int j = 0; j < c.n[1]; j++)
+        for (int i = 0; i < c.n[0]; i++) {
+          const double value = got[at(c.dst_lo, i, j, k)];
+          const bool both = i < other.n[0] && j < other.n[1] && k < other.n[2];
+          wrong += value != sent[at(c.src_lo, i, j, k)] &&
+                   !(both && value == sent[at(other.src_lo, i, j, k)]);
+        }
+  }
+  CHECK_INT(wrong, 0);
+}
+
+static void test_messages(double *sent, double *got) {
+  for (int m = 0; m < N_MESSAGES; m++) {
+    mg_cuda_mail_t *out, *in;
+    connect(m, &out, &in);
+    for (int turn = 0; turn < 5; turn++) {
+      for (int c = 0; c < CELLS; c++) {
+        sent[c] = 1000.0 * m + turn + 1e-6 * c;
+        got[c] = -1.0;
+      }
+      set(sent, 0);
+      set(got, 1);
+      CHECK_INT(mg_cuda_mail_run(out, 0), MG_OK);
+      CHECK_INT(mg_cuda_mail_run(in, 1), MG_OK);
+      CHECK_INT(mg_backend_cuda.wait(), MG_OK);
+      get(got, 1);
+      check(sent, got, m);
+    }
+    /* Two messages ahead of the receiver, one in each slot; they come out in their order. */
+    for (int turn = 0; turn < 2; turn++) {
+      for (int c = 0; c < CELLS; c++)
+        sent[c] = turn + 1e-6 * c;
+      set(sent, 0);
+      CHECK_INT(mg_cuda_mail_run(out, 0), MG_OK);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+      for (int c = 0; c < CELLS; c++)
+        sent[c] = turn + 1e-6 * c;
+      CHECK_INT(mg_cuda_mail_run(in, 1), MG_OK);
+      CHECK_INT(mg_backend_cuda.wait(), MG_OK);
+      get(got, 1);
+      check(sent, got, m);
+    }
+    mg_cuda_mail_free(out);
+    mg_cuda_mail_free(in);
+  }
+}
+
+/* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
+ */
+static void test_patience(void) {
+  mg_cuda_mail_t *out, *in;
+  connect(0, &out, &in);
+  mg_cuda_patience = 0.2;
+  /* The counters begin anew, those of the window have gone on. */
+  for (int n = 0; n < 8; n++)
+    CHECK_INT(mg_cuda_mail_run(in, 1), MG_OK);
+  CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);
+  mg_cuda_mail_free(out);
+  mg_cuda_mail_free(in);
+}
+
+int main(int argc, char **argv) {
+  must(mg_comm_init(&argc, &argv));
+  mg_log_setup(0, 1, MG_LOG_QUIET);
+  if (mg_device_count() == 0) {
+    fprintf(stderr, "skipped: no CUDA device\n");
+    mg_comm_finalize();
+    return 77;
+  }
+  static mg_params_t params;
+  mg_params_defaults(&params);
+  must(mg_device_choose(&params));
+  void *memory, *vectors;
+  unsigned char handle[MG_CUDA_HANDLE_BYTES];
+  must(mg_cuda_window_alloc((size_t)N_MESSAGES * 4 * CELLS * sizeof(double), &memory, handle));
+  window = memory;
+  must(mg_backend_cuda.alloc(2 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
+  patch = (mg_patch_t){.n = {N, N, N}, .jstride = SIDE, .kstride = SIDE * SIDE};
+  for (int v = 0; v < 2; v++)
+    patch.vec[v] = (double *)vectors + v * CELLS + RIM * (1 + SIDE + SIDE * SIDE);
+  view = (mg_view_t){.patch = &patch, .n_patches = 1, .dim = N, .cells = (int64_t)N * N * N};
+  void *sent, *got;
+  must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &sent));
+  must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &got));
+  test_messages(sent, got);
+  test_patience();
+  mg_backend_cuda.release(sent, CELLS * sizeof(double), MG_SPACE_SHARED);
+  mg_backend_cuda.release(got, CELLS * sizeof(double), MG_SPACE_SHARED);
+  mg_backend_cuda.release(vectors, 2 * CELLS * sizeof(double), MG_SPACE_LEVEL);
+  mg_cuda_window_release(memory);
+  mg_device_close();
+  mg_comm_finalize();
+  return TEST_RESULT();
+}
+#else
+int main(void) {
+  fprintf(stderr, "skipped: a build without CUDA\n");
+  return 77;
+}
+#endif

@@ -1,0 +1,96 @@
+# cuda_transport: whatever carries messages between CUDA devices, norms, errors and orders are those of
+# one rank on the CPU, for every operator and boundary, with levels on the CPU and without, several
+# boxes a rank, on 2 to 8 ranks. More ranks than devices share them: peer and host work there as well.
+# Skips without a device.
+set -eu
+. "$abs_top_srcdir/tests/run_mpi.sh"
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+if ! have_mpi; then
+  echo 'skipped: several ranks need MPI and mpirun' >&2
+  exit 77
+fi
+"$HPGMG_FV" 4 1 --device-id=1023 >/dev/null 2>"$dir/err" || true
+devices=$(sed -n 's/.*sees \([0-9]*\) CUDA device.*/\1/p' "$dir/err")
+if test -z "$devices"; then
+  echo 'skipped: this build or this machine has no CUDA device' >&2
+  exit 77
+fi
+has_nccl=no
+if "$HPGMG_FV" --version | grep '^NCCL' | grep -q yes; then has_nccl=yes; fi
+
+digits() {
+  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$1"
+}
+
+# wanted ARGUMENT...: 64^3 cells on one rank of the CPU.
+wanted() {
+  "$HPGMG_FV" 4 64 "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
+  digits "$dir/cpu.csv" >"$dir/cpu"
+}
+
+runs=0
+# compare TRANSPORT RANKS ARGUMENT...: the same on so many ranks; the report names the transport.
+compare() {
+  transport=$1 ranks=$2
+  shift 2
+  boxes=$(((64 + ranks - 1) / ranks))
+  rc=0
+  mpi_run "$ranks" timeout 60 "$HPGMG_FV" 4 $boxes "$@" --device=cuda --transport="$transport" \
+    --verify-only --csv="$dir/out.csv" >"$dir/out" 2>"$dir/err" || rc=$?
+  digits "$dir/out.csv" >"$dir/cuda" || true
+  runs=$((runs + 1))
+  if test "$rc" -ne 0 || ! cmp -s "$dir/cpu" "$dir/cuda"; then
+    echo "--transport=$transport on $ranks ranks, $*: exit code $rc; the CPU's digits, then CUDA's"
+    cat "$dir/cpu" "$dir/cuda" "$dir/err"
+    exit 1
+  fi
+  test "$transport" = auto || grep -q "^  messages  $transport;" "$dir/out" || {
+    echo "$transport was asked for: $(grep messages "$dir/out")"
+    exit 1
+  }
+  rm -f "$dir/out.csv"
+}
+
+for op in fv2 fv4 7pt; do
+  for boundary in dirichlet periodic; do
+    wanted --operator=$op --boundary=$boundary --rtol=1e-6
+    compare peer 2 --operator=$op --boundary=$boundary --rtol=1e-6 --cpu-below=0
+    compare peer 2 --operator=$op --boundary=$boundary --rtol=1e-6 --cpu-below=5000
+    compare host 2 --operator=$op --boundary=$boundary --rtol=1e-6 --cpu-below=600
+  done
+done
+# The last of these problems on more ranks, and with coarse levels on all of them.
+for ranks in 3 4 5 8; do
+  compare auto $ranks --operator=7pt --boundary=periodic --rtol=1e-6
+done
+compare peer 3 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=0
+compare host 4 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=0
+if test "$devices" -ge 2; then
+  compare auto 2 --operator=7pt --boundary=periodic --rtol=1e-6
+  grep -q '^  messages  peer\|^  messages  host' "$dir/out"
+  if test $has_nccl = yes; then
+    compare nccl 2 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0
+    compare nccl 2 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=5000
+  fi
+  # One way for each device there is.
+  test "$devices" -le 2 || compare peer "$devices" --operator=7pt --boundary=periodic --rtol=1e-6
+fi
+
+# What cannot work is refused.
+refused() {
+  transport=$1 ranks=$2 pattern=$3
+  rc=0
+  mpi_run "$ranks" "$HPGMG_FV" 4 8 --verify-only --device=cuda --transport="$transport" \
+    >"$dir/out" 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 4 || ! grep -q "error: --transport=$transport: $pattern" "$dir/err"; then
+    echo "--transport=$transport on $ranks ranks: exit code $rc, $(cat "$dir/err")"
+    exit 1
+  fi
+}
+if test $has_nccl = yes; then
+  refused nccl $((devices + 1)) 'ranks share a device'
+else
+  refused nccl 2 'this build has no NCCL'
+fi
+echo "$runs runs on CUDA with the CPU's digits"
