@@ -163,11 +163,11 @@ int64_t mg_exchange_bytes(const mg_exchange_t *e) {
   return bytes;
 }
 
-bool mg_exchange_enqueues(const mg_exchange_t *e) {
-  bool enqueues = !e->crossing && (e->src.backend->wait || e->plan.local.n == 0);
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way] && e->channel[way]->post) enqueues = false;
-  return enqueues;
+bool mg_exchange_waits(const mg_exchange_t *e) {
+  bool waits = e && e->crossing;
+  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
+    waits = waits || (e->channel[way] && e->channel[way]->post);
+  return waits;
 }
 
 static mg_status_t wait_for(const mg_backend_t *backend) {

@@ -34,8 +34,9 @@ void mg_exchange_free(mg_exchange_t *exchange);
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
 
-/** Whether a run only enqueues work on the device, so that it can be part of a graph. */
-bool mg_exchange_enqueues(const mg_exchange_t *exchange);
+/** Whether a run needs the host in its midst: for messages that MPI carries, or between two
+ *  backends. */
+bool mg_exchange_waits(const mg_exchange_t *exchange);
 
 /** Bytes of the buffers. */
 int64_t mg_exchange_bytes(const mg_exchange_t *exchange);
