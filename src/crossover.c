@@ -105,19 +105,25 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
   return MG_OK;
 }
 
-mg_status_t mg_crossover_choose(mg_params_t *params, const mg_plan_t *plan, mg_crossover_t *found) {
+mg_status_t mg_crossover_measure(const mg_params_t *params, const mg_plan_t *plan,
+                                 mg_crossover_t *found) {
   static mg_params_t same;
   static mg_plan_t small;
   memset(found, 0, sizeof *found);
-  if (params->cpu_below != MG_CPU_BELOW_AUTO) return MG_OK;
-  params->cpu_below = 0;
-  if (plan->level[0].place != MG_PLACE_CUDA || plan->n_levels < 2) return MG_OK;
   const int32_t n = grid_for(plan);
   if (n >> LOG2_BOX_DIM == 0) return MG_OK;
   MG_TRY(small_plan(params, n, 0, &same, &small));
   if (small.n_levels < 2) return MG_OK;
   found->n = n;
-  MG_TRY(try_all(params, &small, found));
+  return try_all(params, &small, found);
+}
+
+mg_status_t mg_crossover_choose(mg_params_t *params, const mg_plan_t *plan, mg_crossover_t *found) {
+  memset(found, 0, sizeof *found);
+  if (params->cpu_below != MG_CPU_BELOW_AUTO) return MG_OK;
+  params->cpu_below = 0;
+  if (plan->level[0].place != MG_PLACE_CUDA) return MG_OK;
+  MG_TRY(mg_crossover_measure(params, plan, found));
   say(found);
   params->cpu_below = found->row[found->best].cpu_below;
   return MG_OK;

@@ -22,16 +22,22 @@ typedef struct {
   double seconds;                            /**< of the measuring in all */
 } mg_crossover_t;
 
-/** Settle --cpu-below=auto: 0 where no level is on a GPU; else solve small problems with the run's
- *  own operator, boundary, smoother and cycle, the crossover at one level after the other, and take
- *  the fastest. One rank solves, as on the coarse levels of a run.
+/** Solve small problems with the run's own operator, boundary, smoother and cycle on its device,
+ * the crossover to the CPU at one level after the other. One rank solves, as on the coarse levels
+ * of a run. Collective over the world; all ranks get the same.
+ *
+ *  @param[in]  plan   of the run as far as it is known
+ *  @param[out] found  what was measured; no rows where the grid is too small
+ *  @pre the device is open, and there is memory for a grid of 64^3 cells
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_DIVERGED */
+MG_MUST_CHECK mg_status_t mg_crossover_measure(const mg_params_t *params, const mg_plan_t *plan,
+                                               mg_crossover_t *found);
+
+/** Settle --cpu-below=auto: 0 where no level is on a GPU; else the fastest of what was measured.
  *
  *  Collective over the world; all ranks agree.
  *  @param[in,out] params  cpu_below is a number afterwards
- *  @param[in]     plan    of the run as far as it is known
- *  @param[out]    found   what was measured
- *  @pre the device is open, and there is memory for a grid of 64^3 cells
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_DIVERGED */
+ *  @return as mg_crossover_measure */
 MG_MUST_CHECK mg_status_t mg_crossover_choose(mg_params_t *params, const mg_plan_t *plan,
                                               mg_crossover_t *found);
 

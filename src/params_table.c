@@ -161,7 +161,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "takes it; host through pinned memory, which always works."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(cpu_below), .words = cpu_below_words, .min = 0, .max = 1e18, .value = "0",
+    ANYWHERE, FIELD(cpu_below), .words = cpu_below_words, .min = 0, .max = 1e18, .value = "auto",
     .help = "Levels with fewer cells in all than this live on the CPU, whatever --device is. auto "
             "measures at the start of a run on a GPU which coarse levels are faster there; without "
             "a GPU it is 0."},

@@ -37,5 +37,14 @@ check_places 0 'cuda cuda cuda cuda cuda cuda cuda '
 check_places 513 'cuda cuda cuda cpu cpu cpu cpu '
 check_places 1000000000000000000 'cpu cpu cpu cpu cpu cpu cpu '
 
+# Ranks that share the device agree on what was measured.
+if have_mpi; then
+  digits "$dir/cpu" --device=cpu 5 8
+  mpi_run 3 "$HPGMG_FV" 5 3 --device=cuda --cpu-below=auto --verify-only --quiet --csv="$dir/out.csv"
+  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$dir/out.csv" >"$dir/cuda"
+  same "$dir/cpu" "$dir/cuda" '3 ranks with --cpu-below=auto'
+  runs=$((runs - 1))
+fi
+
 echo "$runs runs with the crossing everywhere have the CPU's digits"
 test $runs -eq 108

@@ -96,7 +96,7 @@ int main(int argc, char **argv) {
   if (!start_counting()) return skip("CUPTI has no counters of unified memory here");
 
   mg_hierarchy_t *h = fixture_create(&unified, 5, 4, "");
-  CHECK(h->level[0].plan->place == MG_PLACE_CUDA && h->level[4].plan->shared);
+  CHECK(h->level[2].plan->place == MG_PLACE_CUDA && h->level[3].plan->shared); /* 16^3 */
   CHECK_INT(look("allocation and set-up"), 0);
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   for (int s = 0; s < 3; s++)

@@ -21,7 +21,7 @@ FIXTURE_OPTIONS=--agglomerate-below=0
 run 3 op_algebra op_diagonal op_smoother op_transfer op_truncation op_vectors op_walls parity_fused
 # Coarse levels gather onto fewer ranks.
 FIXTURE_OPTIONS=
-run 5 op_transfer op_walls parity_fused
+run 5 op_transfer op_walls parity_fused unit_crossover
 # Ranks that share a device.
 if have_cuda; then
   FIXTURE_BACKEND=cuda

@@ -41,7 +41,7 @@ static void test_defaults(void) {
   CHECK(params.min_time == 1);
   CHECK_INT(params.agglomerate_below, 4096);
   CHECK_INT(params.device_id, -1);
-  CHECK_INT(params.cpu_below, 0);
+  CHECK_INT(params.cpu_below, MG_CPU_BELOW_AUTO);
   CHECK_INT(params.memory, MG_MEMORY_AUTO);
   CHECK_INT(params.verbosity, 0);
   CHECK_INT(params.ranks, 0);
