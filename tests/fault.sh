@@ -130,6 +130,13 @@ if test "$(id -u)" -eq 0 && mkdir "$dir/disk" && mount -t tmpfs -o size=1m none 
   test "$(ls "$dir/disk")" = "$(printf 'filler\nold.csv')" || complain 'something is left behind'
 fi
 
+# --- a device that is not there: exit code 4 ---
+
+for ranks in $some; do
+  expect 4 '--device=cuda: (no CUDA device|this build has no CUDA)' "$ranks" 4 8 --device=cuda
+  ok "$ranks" 4 8 --device=auto --cpu-below=auto --verify-only
+done
+
 # --- a size beyond memory: exit code 4, need and room, and what fits ---
 
 # fits RANKS 'LOG2 BOXES' BYTES: does the plan of a size stay within so many bytes on one host?
