@@ -1,4 +1,5 @@
 #include "timers.h"
+#include <stdio.h>
 #include <time.h>
 
 const char *mg_time_name(mg_time_t time) {
@@ -9,6 +10,13 @@ const char *mg_time_name(mg_time_t time) {
       [MG_TIME_BOTTOM] = "bottom solve",
   };
   return names[time];
+}
+
+const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]) {
+  snprintf(key, MG_TIME_KEY_SIZE, "%s", mg_time_name(time));
+  for (char *c = key; *c; c++)
+    if (*c == ' ') *c = '_';
+  return key;
 }
 
 double mg_now(void) {

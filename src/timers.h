@@ -20,6 +20,12 @@ typedef enum {
 /** Static name of an operation, as the breakdown prints it. */
 const char *mg_time_name(mg_time_t time);
 
+enum { MG_TIME_KEY_SIZE = 32 };
+
+/** The name as a key of reports, with _ for blanks.
+ *  @return key */
+const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]);
+
 /** One level's account. */
 typedef struct {
   double seconds[MG_N_TIMES];

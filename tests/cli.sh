@@ -89,6 +89,10 @@ awk -F, 'NR > 1 && $15 $16 $17 != "" { exit 1 }' "$dir/a.csv" || complain 'CSV: 
 ok 1 4 1 --min-solves=2 --min-time=0 --csv="$dir/b.csv"
 awk -F, 'NR > 1 && !($15 > 0 && $15 <= $16 && $17 * $16 / $11 > 0.999 && $17 * $16 / $11 < 1.001) \
   { exit 1 }' "$dir/b.csv" || complain 'CSV: seconds and DOF/s disagree'
+ok 1 4 8 --verify-only --levels-breakdown --csv="$dir/b.csv"
+awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c; n = NF; if (n < 28) exit 1; next }
+  NF != n || (NR == 2) != ($column["seconds_smooth"] != "") { exit 1 }' \
+  "$dir/b.csv" || complain "CSV with --levels-breakdown: $(cat "$dir/b.csv")"
 run 1 4 8 --verify-only --csv=-
 cmp -s "$dir/out" "$dir/a.csv" || complain '--csv=-: stdout is not the CSV alone'
 grep -q '^VERIFICATION: PASSED' "$dir/err" || complain '--csv=-: the report is not on stderr'

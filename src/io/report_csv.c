@@ -6,12 +6,40 @@ static void number(FILE *out, double value, const char *after) {
   fputs(after, out);
 }
 
+static bool has_breakdown(const mg_report_t *r) {
+  return r->params->levels_breakdown && r->result->n_profiled > 0;
+}
+
+/* Seconds of an operation on all levels, each by its slowest rank. */
+static double seconds_of(const mg_report_t *r, int time) {
+  double seconds = 0.0;
+  for (int l = 0; l < r->plan->n_levels; l++)
+    seconds += r->time_max[l][time];
+  return seconds;
+}
+
+/* Columns of --levels-breakdown, whose accounts are the finest grid's. */
+static void breakdown(FILE *out, const mg_report_t *r, bool finest) {
+  for (int t = 0; t < MG_N_TIMES && has_breakdown(r); t++) {
+    fputc(',', out);
+    if (finest) number(out, seconds_of(r, t), "");
+  }
+}
+
+static void breakdown_names(FILE *out, const mg_report_t *r) {
+  char key[MG_TIME_KEY_SIZE];
+  for (int t = 0; t < MG_N_TIMES && has_breakdown(r); t++)
+    fprintf(out, ",seconds_%s", mg_time_key((mg_time_t)t, key));
+}
+
 /* One line a size; the keys are those of the JSON report, run-wide values repeated. */
 mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   fprintf(out,
           "operator,equation,boundary,smoother,cycle,n,levels,ranks,threads,h,dof,cycles,norm,rel,"
-          "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max\n");
+          "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max");
+  breakdown_names(out, r);
+  fputc('\n', out);
   for (int s = 0; s < r->result->n_sizes; s++) {
     const mg_size_result_t *size = &r->result->size[s];
     const mg_history_t *hist = &size->history;
@@ -29,8 +57,10 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     number(out, timed ? mg_size_dof(size) / size->seconds_mean : NAN, ",");
     number(out, r->result->error, ",");
     number(out, r->result->order, ",");
-    fprintf(out, "%s,%lld\n", r->result->passed ? "passed" : "failed",
+    fprintf(out, "%s,%lld", r->result->passed ? "passed" : "failed",
             (long long)r->bytes_per_rank_max);
+    breakdown(out, r, s == 0);
+    fputc('\n', out);
   }
   return MG_OK;
 }

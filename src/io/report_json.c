@@ -37,13 +37,11 @@ static json_t *problem(const mg_report_t *r) {
 static json_t *seconds(const mg_report_t *r, int l) {
   json_t *all = json_object();
   for (int t = 0; t < MG_N_TIMES; t++) {
-    char key[32];
+    char key[MG_TIME_KEY_SIZE];
     if (r->time_max[l][t] == 0.0) continue;
-    snprintf(key, sizeof key, "%s", mg_time_name((mg_time_t)t));
-    for (char *c = key; *c; c++)
-      if (*c == ' ') *c = '_';
     json_object_set_new(
-        all, key, json_pack("[f,f,f]", r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]));
+        all, mg_time_key((mg_time_t)t, key),
+        json_pack("[f,f,f]", r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]));
   }
   return all;
 }
