@@ -10,6 +10,7 @@ struct mg_exchange {
   int64_t crossing_doubles;   /* local copies between two backends go through memory of both */
   mg_copies_t *local, *enter; /* source to destination, or to the crossing and from there */
   mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL where no message goes that way */
+  mg_channel_t *only;                     /* that has a `run` and leaves nothing to others */
 };
 
 static void number_crossing(mg_exchange_t *e) {
@@ -61,6 +62,8 @@ static mg_status_t prepare_crossing(mg_exchange_t *e) {
 }
 
 static mg_status_t prepare_local(mg_exchange_t *e) {
+  /* Peer stores carry the local copies along. */
+  if (e->channel[MG_TRANSPORT_PEER]) return MG_OK;
   MG_TRY(alloc_crossing(e));
   if (e->crossing) return prepare_crossing(e);
   return prepare(&e->src, e->src.view, e->dst.view, NULL, &e->plan.local, &e->local);
@@ -109,6 +112,7 @@ static mg_status_t open_channel(mg_exchange_t *e, mg_links_t *links, mg_transpor
                           .dst = e->dst.backend,
                           .src_view = e->src.view,
                           .dst_view = e->dst.view,
+                          .local = e->plan.local,
                           .links = links};
   mg_status_t status = select_messages(e, links, way, true, &parcels);
   if (status == MG_OK) status = select_messages(e, links, way, false, &parcels);
@@ -121,6 +125,14 @@ static mg_status_t open_channel(mg_exchange_t *e, mg_links_t *links, mg_transpor
   return status;
 }
 
+/* The channel that does all, where there is no other. */
+static mg_channel_t *find_only(const mg_exchange_t *e) {
+  mg_channel_t *only = e->channel[MG_TRANSPORT_PEER];
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && e->channel[way] != only) only = NULL;
+  return only;
+}
+
 mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
                                mg_links_t *links, mg_exchange_t **out) {
   mg_exchange_t *e = calloc(1, sizeof *e);
@@ -130,9 +142,10 @@ mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_
   e->dst = dst;
   mg_status_t status = mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan);
   if (status == MG_OK && src.backend != dst.backend) number_crossing(e);
-  if (status == MG_OK) status = prepare_local(e);
   for (int way = 0; way < MG_N_TRANSPORTS && status == MG_OK; way++)
     status = open_channel(e, links, (mg_transport_t)way);
+  if (status == MG_OK) status = prepare_local(e);
+  if (status == MG_OK) e->only = find_only(e);
   if (links) status = mg_comm_agree(mg_comm_world(), status);
   if (status != MG_OK) {
     mg_exchange_free(e);
@@ -189,9 +202,10 @@ static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
 }
 
 mg_status_t mg_exchange_run(mg_exchange_t *e, int src, int dst) {
+  if (e->only) return e->only->run(e->only, src, dst);
   /* In the order of the enum: what the device does by itself is under way before the host waits. */
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way]) MG_TRY(e->channel[way]->pack(e->channel[way], src));
+    if (e->channel[way]) MG_TRY(e->channel[way]->pack(e->channel[way], src, dst));
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
     if (e->channel[way] && e->channel[way]->post) MG_TRY(e->channel[way]->post(e->channel[way]));
   MG_TRY(copy_local(e, src, dst));

@@ -43,6 +43,7 @@ typedef struct {
   const mg_backend_t *src, *dst;
   const mg_view_t *src_view, *dst_view;
   mg_copy_list_t pack, unpack;  /**< their buffer counts from the first message's begin */
+  mg_copy_list_t local;         /**< within the rank, for a way that carries them along: PEER */
   mg_message_t *send, *receive; /**< without gaps, in the order of the buffer */
   int n_send, n_receive;
   int64_t send_doubles, receive_doubles;
@@ -52,12 +53,15 @@ typedef struct {
 /** Parcels with their buffers. Each way has its own struct that begins with one of these. */
 typedef struct mg_channel mg_channel_t;
 struct mg_channel {
-  /** Collect vector src for sending. What only enqueues sends it as well. */
-  mg_status_t (*pack)(mg_channel_t *channel, int src);
+  /** Collect vector src for sending; dst is for local copies that are carried along. What only
+   *  enqueues sends it as well. */
+  mg_status_t (*pack)(mg_channel_t *channel, int src, int dst);
   /** Begin to move, where the host does it; NULL where nothing is left to do. */
   mg_status_t (*post)(mg_channel_t *channel);
   /** Wait for what comes, and spread it into vector dst. */
   mg_status_t (*unpack)(mg_channel_t *channel, int dst);
+  /** Everything in one go; NULL where it is no faster than its parts. */
+  mg_status_t (*run)(mg_channel_t *channel, int src, int dst);
   void (*destroy)(mg_channel_t *channel);
   int64_t bytes;
 };

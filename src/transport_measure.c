@@ -39,7 +39,11 @@ static void lay_ring(ring_t *r, mg_links_t *links, double *memory, int64_t doubl
 
 static mg_status_t send_around(mg_channel_t *c, int times) {
   for (int n = 0; n < times; n++) {
-    MG_TRY(c->pack(c, 0));
+    if (c->run) {
+      MG_TRY(c->run(c, 0, 0));
+      continue;
+    }
+    MG_TRY(c->pack(c, 0, 0));
     if (c->post) MG_TRY(c->post(c));
     MG_TRY(c->unpack(c, 0));
   }

@@ -156,23 +156,24 @@ void mg_windows_free(mg_windows_t *w) {
 /* A channel through windows. */
 typedef struct {
   mg_channel_t channel;
-  mg_cuda_mail_t *out, *in;
+  mg_cuda_mail_t *mail;
 } peer_t;
 
-static mg_status_t peer_pack(mg_channel_t *channel, int src) {
-  peer_t *p = (peer_t *)channel;
-  return p->out ? mg_cuda_mail_run(p->out, src) : MG_OK;
+static mg_status_t peer_pack(mg_channel_t *channel, int src, int dst) {
+  return mg_cuda_mail_send(((peer_t *)channel)->mail, src, dst);
 }
 
 static mg_status_t peer_unpack(mg_channel_t *channel, int dst) {
-  peer_t *p = (peer_t *)channel;
-  return p->in ? mg_cuda_mail_run(p->in, dst) : MG_OK;
+  return mg_cuda_mail_receive(((peer_t *)channel)->mail, dst);
+}
+
+static mg_status_t peer_run(mg_channel_t *channel, int src, int dst) {
+  return mg_cuda_mail_exchange(((peer_t *)channel)->mail, src, dst);
 }
 
 static void peer_destroy(mg_channel_t *channel) {
   peer_t *p = (peer_t *)channel;
-  mg_cuda_mail_free(p->out);
-  mg_cuda_mail_free(p->in);
+  mg_cuda_mail_free(p->mail);
   free(p);
 }
 
@@ -229,14 +230,9 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
   return status;
 }
 
-static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n, bool sending,
-                           mg_cuda_mail_t **out) {
-  const int n_messages = sending ? p->n_send : p->n_receive;
-  const mg_message_t *message = sending ? p->send : p->receive;
-  const mg_copy_list_t *items = sending ? &p->pack : &p->unpack;
-  if (n_messages == 0) return MG_OK;
-  mg_cuda_message_t *table = calloc((size_t)n_messages, sizeof *table);
-  if (!table) return MG_ERR_MEMORY;
+/* The messages of one direction as the device sees them. */
+static void address(const mg_message_t *message, int n_messages, const neighbour_t *list, int n,
+                    bool sending, mg_cuda_message_t *table) {
   for (int m = 0; m < n_messages; m++)
     for (int i = 0; i < n; i++) {
       if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
@@ -251,8 +247,27 @@ static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n
           .rank = (int)list[i].rank,
       };
     }
-  const mg_status_t status = mg_cuda_mail_create(sending ? p->src_view : p->dst_view, items->item,
-                                                 items->n, table, n_messages, sending, out);
+}
+
+static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n,
+                           mg_cuda_mail_t **out) {
+  mg_cuda_message_t *table = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *table);
+  if (!table) return MG_ERR_MEMORY;
+  address(p->send, p->n_send, list, n, true, table);
+  address(p->receive, p->n_receive, list, n, false, table + p->n_send);
+  const mg_cuda_mail_job_t job = {.src = p->src_view,
+                                  .dst = p->dst_view,
+                                  .pack = p->pack.item,
+                                  .local = p->local.item,
+                                  .unpack = p->unpack.item,
+                                  .n_pack = p->pack.n,
+                                  .n_local = p->local.n,
+                                  .n_unpack = p->unpack.n,
+                                  .sent = table,
+                                  .received = table + p->n_send,
+                                  .n_sent = p->n_send,
+                                  .n_received = p->n_receive};
+  const mg_status_t status = mg_cuda_mail_create(&job, out);
   free(table);
   return status;
 }
@@ -263,12 +278,11 @@ mg_status_t mg_channel_peer(const mg_parcels_t *p, mg_channel_t **out) {
   mg_status_t status = peer && list ? MG_OK : MG_ERR_MEMORY;
   *out = NULL;
   if (status == MG_OK) {
-    peer->channel = (mg_channel_t){.pack = peer_pack, .unpack = peer_unpack};
-    peer->channel.destroy = peer_destroy;
+    peer->channel = (mg_channel_t){
+        .pack = peer_pack, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
     const int n = find_neighbours(p, list);
     status = meet(mg_links_windows(p->links), list, n, &peer->channel.bytes);
-    if (status == MG_OK) status = prepare(p, list, n, true, &peer->out);
-    if (status == MG_OK) status = prepare(p, list, n, false, &peer->in);
+    if (status == MG_OK) status = prepare(p, list, n, &peer->mail);
   }
   free(list);
   if (status != MG_OK) {

@@ -53,7 +53,8 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
   return backend->wait ? backend->wait() : MG_OK;
 }
 
-static mg_status_t staged_pack(mg_channel_t *channel, int src) {
+static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
+  (void)dst;
   staged_t *s = (staged_t *)channel;
   return s->pack ? s->src->copy(s->pack, src, src) : MG_OK;
 }
@@ -79,9 +80,9 @@ static mg_status_t mpi_unpack(mg_channel_t *channel, int dst) {
 }
 
 #ifdef HAVE_NCCL
-static mg_status_t nccl_pack(mg_channel_t *channel, int src) {
+static mg_status_t nccl_pack(mg_channel_t *channel, int src, int dst) {
   staged_t *s = (staged_t *)channel;
-  MG_TRY(staged_pack(channel, src));
+  MG_TRY(staged_pack(channel, src, dst));
   MG_TRY(mg_cuda_nccl_begin());
   for (int m = 0; m < s->n_receive; m++)
     MG_TRY(mg_cuda_nccl_receive(s->nccl, (int)s->receive[m].rank,

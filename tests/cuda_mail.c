@@ -64,9 +64,10 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
          SIDE * ((size_t)(lo[1] + j + RIM) + SIDE * (size_t)(lo[2] + k + RIM));
 }
 
-/* Both ends of one message of two cuboids. */
-static void connect(int message, mg_cuda_mail_t **out, mg_cuda_mail_t **in) {
+/* Both ends of one message of two cuboids, and a copy within the rank into ghosts. */
+static mg_cuda_mail_t *connect(int message) {
   mg_copy_t pack[2], unpack[2];
+  const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
   int64_t doubles = 0;
   for (int part = 0; part < 2; part++) {
     pack[part] = unpack[part] = piece(message, part);
@@ -83,8 +84,21 @@ static void connect(int message, mg_cuda_mail_t **out, mg_cuda_mail_t **in) {
   mg_cuda_message_t received = sent;
   received.raise = sent.watch;
   received.watch = sent.raise;
-  must(mg_cuda_mail_create(&view, pack, 2, &sent, 1, true, out));
-  must(mg_cuda_mail_create(&view, unpack, 2, &received, 1, false, in));
+  const mg_cuda_mail_job_t job = {.src = &view,
+                                  .dst = &view,
+                                  .pack = pack,
+                                  .unpack = unpack,
+                                  .local = local,
+                                  .n_pack = 2,
+                                  .n_unpack = 2,
+                                  .n_local = 1,
+                                  .sent = &sent,
+                                  .received = &received,
+                                  .n_sent = 1,
+                                  .n_received = 1};
+  mg_cuda_mail_t *mail;
+  must(mg_cuda_mail_create(&job, &mail));
+  return mail;
 }
 
 /* What a message leaves in the second vector. The later cuboid wins where two overlap: then either
@@ -105,10 +119,18 @@ static void check(const double *sent, const double *got, int message) {
   CHECK_INT(wrong, 0);
 }
 
+static void check_local(const double *sent, const double *got) {
+  static const int32_t from[3] = {3, 4, 5}, to[3] = {N, 2, 1};
+  int wrong = 0;
+  for (int k = 0; k < 3; k++)
+    for (int j = 0; j < 2; j++)
+      wrong += got[at(to, 0, j, k)] != sent[at(from, 0, j, k)];
+  CHECK_INT(wrong, 0);
+}
+
 static void test_messages(double *sent, double *got) {
   for (int m = 0; m < N_MESSAGES; m++) {
-    mg_cuda_mail_t *out, *in;
-    connect(m, &out, &in);
+    mg_cuda_mail_t *mail = connect(m);
     for (int turn = 0; turn < 5; turn++) {
       for (int c = 0; c < CELLS; c++) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
@@ -116,44 +138,47 @@ static void test_messages(double *sent, double *got) {
       }
       set(sent, 0);
       set(got, 1);
-      CHECK_INT(mg_cuda_mail_run(out, 0), MG_OK);
-      CHECK_INT(mg_cuda_mail_run(in, 1), MG_OK);
+      /* In one launch and in two. */
+      if (turn % 2 == 0) {
+        CHECK_INT(mg_cuda_mail_exchange(mail, 0, 1), MG_OK);
+      } else {
+        CHECK_INT(mg_cuda_mail_send(mail, 0, 1), MG_OK);
+        CHECK_INT(mg_cuda_mail_receive(mail, 1), MG_OK);
+      }
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, 1);
       check(sent, got, m);
+      check_local(sent, got);
     }
     /* Two messages ahead of the receiver, one in each slot; they come out in their order. */
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
       set(sent, 0);
-      CHECK_INT(mg_cuda_mail_run(out, 0), MG_OK);
+      CHECK_INT(mg_cuda_mail_send(mail, 0, 1), MG_OK);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
-      CHECK_INT(mg_cuda_mail_run(in, 1), MG_OK);
+      CHECK_INT(mg_cuda_mail_receive(mail, 1), MG_OK);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, 1);
       check(sent, got, m);
     }
-    mg_cuda_mail_free(out);
-    mg_cuda_mail_free(in);
+    mg_cuda_mail_free(mail);
   }
 }
 
 /* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
  */
 static void test_patience(void) {
-  mg_cuda_mail_t *out, *in;
-  connect(0, &out, &in);
+  mg_cuda_mail_t *mail = connect(0);
   mg_cuda_patience = 0.2;
   /* The counters begin anew, those of the window have gone on. */
   for (int n = 0; n < 8; n++)
-    CHECK_INT(mg_cuda_mail_run(in, 1), MG_OK);
+    CHECK_INT(mg_cuda_mail_receive(mail, 1), MG_OK);
   CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);
-  mg_cuda_mail_free(out);
-  mg_cuda_mail_free(in);
+  mg_cuda_mail_free(mail);
 }
 
 int main(int argc, char **argv) {

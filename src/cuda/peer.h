@@ -43,27 +43,33 @@ typedef struct {
   int rank;      /**< of the other side */
 } mg_cuda_message_t;
 
-/** All messages of one end of an exchange. */
+/** What one rank does in an exchange: the lists of a copy plan, the items of pack and unpack
+ * message after message. Only read, but for the views, which must outlive the result. */
+typedef struct {
+  const mg_view_t *src, *dst;
+  const mg_copy_t *pack, *local, *unpack;
+  int n_pack, n_local, n_unpack;
+  const mg_cuda_message_t *sent, *received;
+  int n_sent, n_received;
+} mg_cuda_mail_job_t;
+
+/** The same, ready for many runs. */
 typedef struct mg_cuda_mail mg_cuda_mail_t;
 
-/** Prepare the end that sends, or the one that receives.
- *
- *  @param[in] view      of the patches at this end; must outlive the result
- *  @param[in] items     n_items copies from patches to the buffer, or from it to patches, message
- *                       after message
- *  @param[out] out      free with mg_cuda_mail_free
+/** @param[out] out  free with mg_cuda_mail_free
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_cuda_mail_create(const mg_view_t *view, const mg_copy_t *items,
-                                              int n_items, const mg_cuda_message_t *messages,
-                                              int n_messages, bool sending, mg_cuda_mail_t **out);
+MG_MUST_CHECK mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **out);
 void mg_cuda_mail_free(mg_cuda_mail_t *mail);
 
-/** Enqueue: wait for free slots, store vector `vec` into them, raise the receivers' counters; or
- * wait for arrival, spread into vector `vec`, raise the senders' counters.
+/** Enqueue, in one launch each: wait for free slots, store cells of vector src into them, raise the
+ *  receivers' counters, and copy within the rank; wait for arrival, spread into vector dst, raise
+ * the senders' counters; or both.
  *
  *  A kernel that waits in vain gives up after mg_cuda_patience seconds, and the next wait for the
  *  device returns MG_ERR_COMM. */
-MG_MUST_CHECK mg_status_t mg_cuda_mail_run(mg_cuda_mail_t *mail, int vec);
+MG_MUST_CHECK mg_status_t mg_cuda_mail_send(mg_cuda_mail_t *mail, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_mail_receive(mg_cuda_mail_t *mail, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_mail_exchange(mg_cuda_mail_t *mail, int src, int dst);
 
 /** Seconds that a kernel waits for another rank; 60. */
 extern double mg_cuda_patience;
