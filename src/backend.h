@@ -26,6 +26,10 @@ typedef enum {
   MG_INTERPOLATE_V4
 } mg_interpolation_t;
 
+/** A part of the cells of a level: those of which no neighbour is a ghost that copies or messages
+ * fill, and somewhat fewer; the rest. */
+typedef enum { MG_PART_INNER, MG_PART_RIM } mg_part_t;
+
 /** One-dimensional factors of separable set-up data; arrays of dim+1 and dim doubles. */
 typedef struct {
   const double *beta_face;   /**< sin(2 pi x) at faces 0..dim */
@@ -112,6 +116,18 @@ typedef struct mg_backend {
   /** Return when everything that was asked for has been done. A backend whose entries only enqueue
    *  has it; whoever reads or writes shared memory from the host calls it first. */
   mg_status_t (*wait)(void);
+
+  /** Note how far the device has to come, and wait until it is there while it goes on with what was
+   *  asked for since. One mark at a time; both or neither. */
+  mg_status_t (*mark)(void);
+  mg_status_t (*wait_mark)(void);
+
+  /** smooth on the inner cells, which reads no halo ghosts, and then on the rim: together the same,
+   * so that the inner cells can be done while messages travel. `smooths_parts` says on which levels
+   * that may be asked for. */
+  bool (*smooths_parts)(const mg_view_t *v);
+  mg_status_t (*smooth_part)(const mg_view_t *v, int x, int previous, int dst,
+                             const mg_step_t *step, mg_part_t part);
 
   /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
    * for so far is done, without a wait; stamps_between is for two that have been waited for. A

@@ -201,15 +201,24 @@ static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
   return copy(e->dst.backend, e->enter, src, dst);
 }
 
-mg_status_t mg_exchange_run(mg_exchange_t *e, int src, int dst) {
-  if (e->only) return e->only->run(e->only, src, dst);
+mg_status_t mg_exchange_begin(mg_exchange_t *e, int src, int dst) {
   /* In the order of the enum: what the device does by itself is under way before the host waits. */
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
     if (e->channel[way]) MG_TRY(e->channel[way]->pack(e->channel[way], src, dst));
+  return MG_OK;
+}
+
+mg_status_t mg_exchange_finish(mg_exchange_t *e, int src, int dst) {
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
     if (e->channel[way] && e->channel[way]->post) MG_TRY(e->channel[way]->post(e->channel[way]));
   MG_TRY(copy_local(e, src, dst));
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
     if (e->channel[way]) MG_TRY(e->channel[way]->unpack(e->channel[way], dst));
   return MG_OK;
+}
+
+mg_status_t mg_exchange_run(mg_exchange_t *e, int src, int dst) {
+  if (e->only) return e->only->run(e->only, src, dst);
+  MG_TRY(mg_exchange_begin(e, src, dst));
+  return mg_exchange_finish(e, src, dst);
 }

@@ -34,6 +34,12 @@ void mg_exchange_free(mg_exchange_t *exchange);
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
 
+/** The same in two halves. In between, the source's cells that are to be moved must stay as they
+ * are, and the ghosts are not valid yet: time for work on other cells.
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_exchange_begin(mg_exchange_t *exchange, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, int src, int dst);
+
 /** Whether a run needs the host in its midst: for messages that MPI carries, or between two
  *  backends. */
 bool mg_exchange_waits(const mg_exchange_t *exchange);

@@ -126,6 +126,12 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
     spec.faces = true;
     MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo));
   }
+  /* Where the host carries messages, the inner cells hide its time. What the device does by itself
+   * is faster in one launch than two sweeps that each fill and drain it: on two H200s, 512^3 cells,
+   * through the host 5.16 GDOF/s with overlap and 4.18 without, by peer stores 6.51 and 6.59; 640^3
+   * in several patches by NCCL 5.71 and 5.94. */
+  level->overlaps = level->backend->smooth_part && level->backend->smooths_parts(end.view) &&
+                    mg_exchange_waits(level->halo);
   if (!level->has_image) return MG_OK;
   const mg_level_t *coarse = level + 1;
   const mg_end_t image_end = {level->backend, &level->image.view};

@@ -29,6 +29,7 @@ typedef struct {
   mg_store_t store;
 
   mg_exchange_t *halo;     /**< the ghosts that A reads */
+  bool overlaps;           /**< smoothing goes on while the messages of `halo` travel */
   mg_exchange_t *halo_box; /**< edges and corners too; the same exchange as halo for fv4 */
 
   /* Towards the next coarser level. Where its patches are the halves of these, it is used in

@@ -53,17 +53,27 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
   return backend->wait ? backend->wait() : MG_OK;
 }
 
+/* On one device a mark behind this run's pack is one behind the last run's unpack as well. */
+static bool marks(const staged_t *s) {
+  return s->src == s->dst && s->src->mark && !s->nccl;
+}
+
 static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
   (void)dst;
   staged_t *s = (staged_t *)channel;
-  return s->pack ? s->src->copy(s->pack, src, src) : MG_OK;
+  if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
+  return marks(s) ? s->src->mark() : MG_OK;
 }
 
 static mg_status_t mpi_post(mg_channel_t *channel) {
   staged_t *s = (staged_t *)channel;
   /* Before MPI touches the buffers: this run's pack is done, and the last one's unpack. */
-  if (s->n_send > 0) MG_TRY(wait_for(s->src));
-  if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
+  if (marks(s)) {
+    MG_TRY(s->src->wait_mark());
+  } else {
+    if (s->n_send > 0) MG_TRY(wait_for(s->src));
+    if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
+  }
   for (int m = 0; m < s->n_receive; m++)
     MG_TRY(mg_comm_receive(s->requests, s->receive[m].rank, s->incoming + s->receive[m].offset,
                            s->receive[m].count));

@@ -22,7 +22,8 @@ struct mg_cuda_state_t {
   cudaStream_t stream;
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
-  volatile int *late;                 /**< pinned: 1 + a rank that a kernel waited for in vain */
+  cudaEvent_t mark;
+  volatile int *late; /**< pinned: 1 + a rank that a kernel waited for in vain */
 };
 extern mg_cuda_state_t mg_cuda;
 
@@ -113,6 +114,9 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order);
 mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
+bool mg_cuda_smooths_parts(const mg_view_t *v);
+mg_status_t mg_cuda_smooth_part(const mg_view_t *v, int x, int previous, int dst,
+                                const mg_step_t *step, mg_part_t part);
 mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,

@@ -39,6 +39,7 @@ mg_status_t mg_cuda_open(int device) {
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
   void *late;
+  MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.mark, cudaEventDisableTiming));
   MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
   mg_cuda.late = (int *)late;
   *mg_cuda.late = 0;
@@ -65,6 +66,7 @@ mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   (void)cudaFreeHost((void *)mg_cuda.late);
+  (void)cudaEventDestroy(mg_cuda.mark);
   (void)cudaFreeHost(mg_cuda.reduction_host);
   (void)cudaFree(mg_cuda.reduction);
   (void)cudaStreamDestroy(mg_cuda.stream);
@@ -130,6 +132,16 @@ static void cuda_release(void *memory, size_t bytes, mg_space_t space) {
     (void)cudaFree(memory);
 }
 
+static mg_status_t cuda_mark(void) {
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.mark, mg_cuda.stream));
+  return MG_OK;
+}
+
+static mg_status_t cuda_wait_mark(void) {
+  MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.mark));
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_finish(void) {
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   if (!*mg_cuda.late) return MG_OK;
@@ -162,6 +174,10 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .max_norm = mg_cuda_max_norm,
     .dot = mg_cuda_dot,
     .wait = mg_cuda_finish,
+    .mark = cuda_mark,
+    .wait_mark = cuda_wait_mark,
+    .smooths_parts = mg_cuda_smooths_parts,
+    .smooth_part = mg_cuda_smooth_part,
     .stamps_create = mg_cuda_stamps_create,
     .stamps_release = mg_cuda_stamps_release,
     .stamp = mg_cuda_stamp,

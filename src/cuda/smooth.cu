@@ -17,6 +17,14 @@ static __device__ __forceinline__ double dinv(const mg_cuda_patch_t *l, int i, i
                              js, ks, mg_face_weights(p, l->order, i, j, k), l->v.a, l->v.b_h2);
 }
 
+static __device__ __forceinline__ void gsrb_cell(const mg_cuda_patch_t *l, int x, int i, int j,
+                                                 int k) {
+  double *u = l->p.vec[x];
+  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
+  const double ax = mg_apply<false>(l, u, i, j, k);
+  u[at] = mg_relax(u[at], ax, l->p.vec[MG_F][at], dinv<false>(l, i, j, k));
+}
+
 /* In place: a thread takes the one cell of the colour out of a pair, and reads the other colour,
  * which nobody writes. */
 static __global__ void __launch_bounds__(256) gsrb_7(mg_cuda_patch_t l, int x, int color) {
@@ -24,10 +32,7 @@ static __global__ void __launch_bounds__(256) gsrb_7(mg_cuda_patch_t l, int x, i
   const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
   const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
   if (i >= l.p.n[0] || j >= l.p.n[1]) return;
-  double *u = l.p.vec[x];
-  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const double ax = mg_apply<false>(&l, u, i, j, k);
-  u[at] = mg_relax(u[at], ax, l.p.vec[MG_F][at], dinv<false>(&l, i, j, k));
+  gsrb_cell(&l, x, i, j, k);
 }
 
 static __global__ void __launch_bounds__(256)
@@ -45,14 +50,21 @@ static __global__ void __launch_bounds__(256)
 
 /* Chebyshev and Jacobi; previous < 0: the iterate before x is zero, or c1 is. */
 template <bool fv4, bool stored>
+static __device__ __forceinline__ void polynomial_cell(const mg_cuda_patch_t *l, int x,
+                                                       int previous, int dst, double c1, double c2,
+                                                       int i, int j, int k) {
+  const double *u = l->p.vec[x];
+  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
+  const double before = previous < 0 ? 0.0 : l->p.vec[previous][at];
+  l->p.vec[dst][at] = mg_polynomial(u[at], before, mg_apply<fv4>(l, u, i, j, k), l->p.vec[MG_F][at],
+                                    dinv<stored>(l, i, j, k), c1, c2);
+}
+
+template <bool fv4, bool stored>
 static __global__ void __launch_bounds__(256)
     polynomial(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  const double *u = l.p.vec[x];
-  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const double before = previous < 0 ? 0.0 : l.p.vec[previous][at];
-  l.p.vec[dst][at] = mg_polynomial(u[at], before, mg_apply<fv4>(&l, u, i, j, k), l.p.vec[MG_F][at],
-                                   dinv<stored>(&l, i, j, k), c1, c2);
+  polynomial_cell<fv4, stored>(&l, x, previous, dst, c1, c2, i, j, k);
 }
 
 /* From zero, where A x is zero too: the cells with phase & mask == 0 change. */
@@ -107,6 +119,123 @@ mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst,
   for (int q = 0; q < v->n_patches; q++) {
     launch(mg_cuda_patch(v, q), x, previous, dst, step);
     MG_CUDA_LAUNCHED("smooth");
+  }
+  return MG_OK;
+}
+
+/* Cells along a side whose ghosts come by copies or messages: whole blocks of threads, so that the
+ * rim costs no more than the same cells within a sweep. */
+static const int rim_width[3] = {32, 8, 1};
+
+/* Below this many cells along the first direction a patch is all rim. */
+enum { SHORTEST = 128 };
+
+bool mg_cuda_smooths_parts(const mg_view_t *v) {
+  bool fits = v->op != MG_OPERATOR_FV4;
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      fits = fits && v->patch[q].n[d] >= SHORTEST;
+  return fits;
+}
+
+/** The rim as cuboids, each of blocks of 32 x 8 cells: sides of k, then of j, then of i. */
+struct rim_t {
+  int lo[6][3], n[6][3];
+  int blocks[6];
+  int n_cuboids;
+};
+
+static int blocks_of(const int n[3]) {
+  return (n[0] + 31) / 32 * ((n[1] + 7) / 8) * n[2];
+}
+
+/* Take the sides off a patch; what is left are its inner cells. Returns the number of blocks. */
+static int cut_rim(const mg_patch_t *p, int lo[3], int hi[3], rim_t *rim) {
+  int blocks = 0;
+  rim->n_cuboids = 0;
+  for (int d = 0; d < 3; d++) {
+    lo[d] = 0;
+    hi[d] = p->n[d];
+  }
+  for (int d = 2; d >= 0; d--)
+    for (int side = 0; side < 2; side++) {
+      if (p->wall[d][side]) continue;
+      int *from = rim->lo[rim->n_cuboids], *n = rim->n[rim->n_cuboids];
+      for (int e = 0; e < 3; e++) {
+        from[e] = lo[e];
+        n[e] = hi[e] - lo[e];
+      }
+      n[d] = rim_width[d];
+      if (side == 0) lo[d] += rim_width[d];
+      if (side == 1) from[d] = hi[d] -= rim_width[d];
+      blocks += rim->blocks[rim->n_cuboids++] = blocks_of(n);
+    }
+  return blocks;
+}
+
+/* The inner cells as a patch of their own: no side of it is a wall that was not one before. */
+static mg_patch_t inner_patch(const mg_patch_t *p, const int lo[3], const int hi[3]) {
+  mg_patch_t inner = *p;
+  const ptrdiff_t shift = lo[0] + lo[1] * p->jstride + lo[2] * p->kstride;
+  for (int d = 0; d < 3; d++) {
+    inner.lo[d] += lo[d];
+    inner.n[d] = hi[d] - lo[d];
+  }
+  for (int vec = 0; vec < MG_N_VECTORS; vec++)
+    if (inner.vec[vec]) inner.vec[vec] += shift;
+  return inner;
+}
+
+template <bool gsrb, bool stored>
+static __global__ void __launch_bounds__(256)
+    smooth_rim(mg_cuda_patch_t l, rim_t rim, int x, int previous, int dst, double c1, double c2,
+               int color) {
+  int block = (int)blockIdx.x, c = 0;
+  while (block >= rim.blocks[c])
+    block -= rim.blocks[c++];
+  const int *lo = rim.lo[c], *n = rim.n[c];
+  const int ni = (n[0] + 31) / 32, nj = (n[1] + 7) / 8;
+  const int at[3] = {block % ni * 32 + (int)threadIdx.x, block / ni % nj * 8 + (int)threadIdx.y,
+                     block / ni / nj};
+  if (at[0] >= n[0] || at[1] >= n[1]) return;
+  const int i = lo[0] + at[0], j = lo[1] + at[1], k = lo[2] + at[2];
+  if (!gsrb)
+    polynomial_cell<false, stored>(&l, x, previous, dst, c1, c2, i, j, k);
+  else if ((((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1) == 0)
+    gsrb_cell(&l, x, i, j, k);
+}
+
+static void launch_rim(const mg_cuda_patch_t &l, const rim_t &rim, int blocks, int x, int previous,
+                       int dst, const mg_step_t *step) {
+  const bool second = step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0;
+  const int before = second ? previous : x;
+  const double c1 = second ? step->c1 : 0.0;
+  const unsigned grid = (unsigned)blocks;
+  if (step->kind == MG_STEP_GSRB)
+    smooth_rim<true, false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, rim, x, before, dst, c1,
+                                                                      step->c2, step->color);
+  else if (step->l1)
+    smooth_rim<false, true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, rim, x, before, dst, c1,
+                                                                      step->c2, step->color);
+  else
+    smooth_rim<false, false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, rim, x, before, dst, c1,
+                                                                       step->c2, step->color);
+}
+
+mg_status_t mg_cuda_smooth_part(const mg_view_t *v, int x, int previous, int dst,
+                                const mg_step_t *step, mg_part_t part) {
+  for (int q = 0; q < v->n_patches; q++) {
+    mg_cuda_patch_t l = mg_cuda_patch(v, q);
+    int lo[3], hi[3];
+    rim_t rim;
+    const int blocks = cut_rim(&v->patch[q], lo, hi, &rim);
+    if (part == MG_PART_INNER) {
+      l.p = inner_patch(&v->patch[q], lo, hi);
+      launch(l, x, previous, dst, step);
+    } else if (blocks > 0) {
+      launch_rim(l, rim, blocks, x, previous, dst, step);
+    }
+    MG_CUDA_LAUNCHED("smooth_part");
   }
   return MG_OK;
 }
