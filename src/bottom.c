@@ -2,8 +2,6 @@
 #include "ops.h"
 #include <math.h>
 
-static const double reduction = 1e-3;
-
 /* What the iteration has reached; `done` also on breakdown. */
 typedef struct {
   double norm0;
@@ -14,7 +12,7 @@ static mg_status_t test(mg_level_t *level, int residual, progress_t *p) {
   double norm;
   MG_TRY(mg_max_norm(level, residual, -1, &norm));
   /* The negation ends an iteration on NaN too. */
-  p->done = p->done || !(norm >= reduction * p->norm0) || norm == 0.0;
+  p->done = p->done || !(norm >= MG_BOTTOM_REDUCTION * p->norm0) || norm == 0.0;
   return MG_OK;
 }
 
@@ -130,7 +128,7 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess)
   progress_t progress = {0.0, false};
   if (backend->bottom && backend->bottom_fits(&level->store.view, method))
     return backend->bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
-                           reduction);
+                           MG_BOTTOM_REDUCTION);
   MG_TRY(begin(level, zero_guess));
   MG_TRY(mg_max_norm(level, MG_KRYLOV_R, -1, &progress.norm0));
   if (progress.norm0 == 0.0) return MG_OK;

@@ -5,6 +5,7 @@
 #include "level.h"
 
 enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
+#define MG_BOTTOM_REDUCTION 1e-3
 
 /** Solve A MG_U = MG_F on the coarsest level until max|r| < 1e-3 max|r0| or
  *  MG_BOTTOM_MAX_ITERATIONS. Both Krylov methods are preconditioned by MG_DINV.

@@ -199,6 +199,7 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
 
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
+  if (h->tail) h->level[h->tail_first].backend->release_tail(h->tail);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);

@@ -54,6 +54,9 @@ typedef struct {
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */
+
+  mg_tail_t *tail; /**< the levels from tail_first on in one go; NULL: leg by leg */
+  int tail_first;
 } mg_hierarchy_t;
 
 /** Allocate every level.

@@ -5,14 +5,6 @@
 #include "transfer.h"
 #include <math.h>
 
-static const struct {
-  mg_interpolation_t v, f;
-} interpolations[] = {
-    [MG_OPERATOR_FV2] = {MG_INTERPOLATE_V2, MG_INTERPOLATE_V2},
-    [MG_OPERATOR_FV4] = {MG_INTERPOLATE_V2, MG_INTERPOLATE_V4},
-    [MG_OPERATOR_7PT] = {MG_INTERPOLATE_P0, MG_INTERPOLATE_P1},
-};
-
 /* Pre-smooth, residual, restriction. */
 static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
   mg_level_t *level = &h->level[l];
@@ -22,7 +14,7 @@ static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
 
 /* Interpolation, correction, post-smooth. */
 static mg_status_t ascend(mg_hierarchy_t *h, int l) {
-  MG_TRY(mg_interpolate(h, l, interpolations[h->params.op].v, true));
+  MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
   return mg_smooth(&h->level[l], false);
 }
 
@@ -41,15 +33,34 @@ static mg_status_t look(mg_hierarchy_t *h, int l, int *culprit) {
   return MG_OK;
 }
 
-static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, int *culprit) {
+/* The level from which on the backend runs a cycle in one go; the coarsest when it does not. */
+static int lowest_leg(const mg_hierarchy_t *h, int top, const int *culprit) {
   const int bottom = h->n_levels - 1;
-  for (int l = top; l < bottom; l++) {
+  if (!h->tail || culprit) return bottom;
+  return h->tail_first > top ? h->tail_first : top;
+}
+
+/* A cycle from level l down, l being that level. */
+static mg_status_t coarse_cycle(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool zero_guess,
+                                int *culprit) {
+  mg_level_t *level = &h->level[l];
+  if (!h->tail || culprit) {
+    MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess));
+    return look(h, l, culprit);
+  }
+  MG_TIMED(level, MG_TIME_TAIL,
+           level->backend->run_tail(h->tail, l - h->tail_first, cycle, zero_guess));
+  return MG_OK;
+}
+
+static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, int *culprit) {
+  const int lowest = lowest_leg(h, top, culprit);
+  for (int l = top; l < lowest; l++) {
     MG_TRY(descend(h, l, zero_guess || l > top));
     MG_TRY(look(h, l, culprit));
   }
-  MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom, zero_guess || bottom > top));
-  MG_TRY(look(h, bottom, culprit));
-  for (int l = bottom - 1; l >= top; l--) {
+  MG_TRY(coarse_cycle(h, lowest, MG_CYCLE_V, zero_guess || lowest > top, culprit));
+  for (int l = lowest - 1; l >= top; l--) {
     MG_TRY(ascend(h, l));
     MG_TRY(look(h, l, culprit));
   }
@@ -57,13 +68,12 @@ static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, int *cul
 }
 
 static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *culprit) {
-  const int bottom = h->n_levels - 1;
-  for (int l = top; l < bottom; l++)
+  const int lowest = lowest_leg(h, top, culprit);
+  for (int l = top; l < lowest; l++)
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
-  MG_TRY(mg_bottom_solve(&h->level[bottom], h->params.bottom, true));
-  MG_TRY(look(h, bottom, culprit));
-  for (int l = bottom - 1; l >= top; l--) {
-    MG_TRY(mg_interpolate(h, l, interpolations[h->params.op].f, false));
+  MG_TRY(coarse_cycle(h, lowest, MG_CYCLE_F, true, culprit));
+  for (int l = lowest - 1; l >= top; l--) {
+    MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
     MG_TRY(v_cycle(h, l, false, culprit));
   }
   return MG_OK;

@@ -2,6 +2,7 @@
 #include "coefficients.h"
 #include "log.h"
 #include "ops.h"
+#include "tail.h"
 #include "transfer.h"
 #include <math.h>
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static mg_status_t set_all(mg_hierarchy_t *h) {
   }
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));
-  return MG_OK;
+  return mg_tail_prepare(h);
 }
 
 mg_status_t mg_problem_set(mg_hierarchy_t *h) {

@@ -14,6 +14,7 @@ typedef enum {
   MG_TIME_HALO,
   MG_TIME_VECTOR, /**< fill, axpby, norms, dot products */
   MG_TIME_BOTTOM, /**< whole bottom solve, the entries above of that level included */
+  MG_TIME_TAIL,   /**< cycles over this level and all below it that a backend runs in one go */
   MG_N_TIMES
 } mg_time_t;
 

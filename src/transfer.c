@@ -1,6 +1,15 @@
 #include "transfer.h"
 #include "ops.h"
 
+mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
+  static const mg_interpolation_t kinds[][2] = {
+      [MG_OPERATOR_FV2] = {[MG_CYCLE_V] = MG_INTERPOLATE_V2, [MG_CYCLE_F] = MG_INTERPOLATE_V2},
+      [MG_OPERATOR_FV4] = {[MG_CYCLE_V] = MG_INTERPOLATE_V2, [MG_CYCLE_F] = MG_INTERPOLATE_V4},
+      [MG_OPERATOR_7PT] = {[MG_CYCLE_V] = MG_INTERPOLATE_P0, [MG_CYCLE_F] = MG_INTERPOLATE_P1},
+  };
+  return kinds[op][cycle];
+}
+
 /* Where the fine patches' halves keep values for coarse vector `vec`. */
 static int half_vector(const mg_level_t *fine, int vec) {
   return fine->has_image ? MG_U : vec;

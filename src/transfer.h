@@ -10,6 +10,10 @@
 
 #include "level.h"
 
+/** The interpolation of an operator: of a V-cycle's corrections, or of the solutions on the way up
+ *  an F-cycle. */
+mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
+
 /** coarse dst = mean of 8 of fine src. Collective over the ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst);
 

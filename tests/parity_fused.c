@@ -14,6 +14,7 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.residual_norm = NULL;
   plain.residual_restrict = NULL;
   plain.bottom = NULL;
+  plain.run_tail = NULL;
   plain.descend = NULL;
   plain.ascend = NULL;
   return plain;
@@ -21,11 +22,13 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
 
 static const mg_backend_t *chosen[MG_MAX_LEVELS];
 static mg_backend_t plain[MG_MAX_LEVELS];
+static mg_tail_t *tail;
 
 /* Let every level use its backend, or the one without options. */
 static void choose(mg_hierarchy_t *h, bool fused) {
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = fused ? chosen[l] : &plain[l];
+  h->tail = fused ? tail : NULL;
 }
 
 static void random_level(mg_level_t *level) {
@@ -109,6 +112,7 @@ static void test_hierarchy(mg_hierarchy_t *h) {
   if (!backend->residual_norm && !backend->residual_restrict && !backend->descend &&
       !backend->ascend)
     return; /* nothing to compare */
+  tail = h->tail;
   for (int l = 0; l < h->n_levels; l++) {
     chosen[l] = h->level[l].backend;
     plain[l] = without_options(chosen[l]);

@@ -143,6 +143,9 @@ void mg_cuda_range_end(void);
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                            double reduction);
+mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out);
+void mg_cuda_release_tail(mg_tail_t *tail);
+mg_status_t mg_cuda_run_tail(const mg_tail_t *tail, int top, mg_cycle_t cycle, bool zero_guess);
 
 /* Maxima of values that are not negative: their bits order as integers, NaN above everything. */
 

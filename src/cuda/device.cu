@@ -193,6 +193,9 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .residual_restrict = mg_cuda_residual_restrict,
     .bottom_fits = mg_cuda_bottom_fits,
     .bottom = mg_cuda_bottom,
+    .prepare_tail = mg_cuda_prepare_tail,
+    .release_tail = mg_cuda_release_tail,
+    .run_tail = mg_cuda_run_tail,
     .descend = nullptr,
     .ascend = nullptr,
 };

@@ -1,0 +1,324 @@
+/* Operations on a whole level by one block of threads.
+ *
+ * A launch takes longer than the work of a level of 8^3 cells, so whole solves of the coarsest
+ * level and whole cycles over the coarsest ones run in one block, which needs a barrier between two
+ * operations where separate launches cost microseconds. Digit for digit what the kernels of whole
+ * grids compute: the same formulas, the same order of sums.
+ *
+ * Every function is called by all threads of the block, which is one-dimensional, and ends with a
+ * barrier: everybody's results are in sight. */
+#ifndef MG_CUDA_BLOCK_H
+#define MG_CUDA_BLOCK_H
+
+#include "interpolate.h"
+#include "wall_value.h"
+
+#ifndef MG_CUDA_TAIL_CELLS
+#define MG_CUDA_TAIL_CELLS 512
+#endif
+#ifndef MG_CUDA_BLOCK_THREADS
+#define MG_CUDA_BLOCK_THREADS 512
+#endif
+enum { MG_BLOCK_MOST_THREADS = MG_CUDA_BLOCK_THREADS, MG_BLOCK_MOST_CELLS = 4096 };
+
+/** Threads of a block for a level: a warp at the least, so that a barrier of a tiny level is one.
+ */
+inline int mg_cuda_block_threads(int64_t cells) {
+  const int64_t warps = (cells + 31) / 32 * 32;
+  const int most = MG_BLOCK_MOST_THREADS;
+  return warps < most ? (int)warps : most;
+}
+
+/** Scratch of the block. */
+struct mg_block_shared_t {
+  unsigned long long digit[MG_SUM_LIMBS];
+  double lane_sum[MG_BLOCK_MOST_THREADS];
+  double scalar;
+  unsigned long long warp_max[MG_BLOCK_MOST_THREADS / 32];
+};
+
+/** Quotients of small numbers by one multiplication: exact for c < 2^18 / n, c below n^3 of a level
+ *  and of its rim, 20^3. */
+struct mg_divisor_t {
+  int n;
+  unsigned magic;
+  __device__ explicit mg_divisor_t(int divisor)
+      : n(divisor), magic(((1U << 18) + (unsigned)divisor - 1) / (unsigned)divisor) {}
+  __device__ int quotient(int c) const { return (int)(((unsigned)c * magic) >> 18); }
+};
+
+/** A level of one patch as one thread of the block sees it. */
+struct mg_block_level_t {
+  const mg_cuda_patch_t *l;
+  mg_block_shared_t *s;
+  mg_divisor_t row; /* cells a side */
+  int cells, unit;  /* of the level; width of a brick of the sums */
+
+  __device__ mg_block_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
+      : l(level), s(shared), row(level->p.n[0]), cells(row.n * row.n * row.n),
+        unit(level->v.box_dim % 8 == 0 ? 8
+             : level->v.box_dim < 8    ? level->v.box_dim
+                                       : 1) {}
+
+  __device__ double *vec(int x) const { return l->p.vec[x]; }
+
+  /** Cell number c, i fastest. */
+  __device__ int3 cell(int c) const {
+    const int q = row.quotient(c), k = row.quotient(q);
+    return make_int3(c - q * row.n, q - k * row.n, k);
+  }
+  __device__ ptrdiff_t offset(int3 at) const {
+    return at.x + at.y * l->p.jstride + at.z * l->p.kstride;
+  }
+  __device__ ptrdiff_t offset(int c) const { return offset(cell(c)); }
+
+  __device__ void axpby(int dst, double alpha, int x, double beta, int y) const {
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
+      const ptrdiff_t at = offset(c);
+      vec(dst)[at] = y < 0 ? alpha * vec(x)[at] : fma(alpha, vec(x)[at], beta * vec(y)[at]);
+    }
+    __syncthreads();
+  }
+
+  __device__ void multiply(int dst, int x, int y) const {
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
+      const ptrdiff_t at = offset(c);
+      vec(dst)[at] = vec(x)[at] * vec(y)[at];
+    }
+    __syncthreads();
+  }
+
+  __device__ void shift(int x, double value) const {
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x)
+      vec(x)[offset(c)] += value;
+    __syncthreads();
+  }
+
+  /** Ghosts too. */
+  __device__ void clear(int x) const {
+    const int g = l->v.ghosts;
+    const mg_divisor_t w(row.n + 2 * g);
+    for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
+      const int q = w.quotient(c), k = w.quotient(q);
+      *mg_cell(&l->p, x, c - q * w.n - g, q - k * w.n - g, k - g) = 0.0;
+    }
+    __syncthreads();
+  }
+
+  /** The ghosts of x: wrapped where the domain is periodic, else the wall formula of an order.
+   *  Corners are outside in three directions. */
+  __device__ void fill_rim(int x, int order, bool corners) const {
+    const mg_patch_t *p = &l->p;
+    const int g = l->v.ghosts, n = row.n;
+    const mg_divisor_t w(n + 2 * g);
+    for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
+      const int q = w.quotient(c), k = w.quotient(q);
+      const int at[3] = {c - q * w.n - g, q - k * w.n - g, k - g};
+      int outside = 0;
+      for (int d = 0; d < 3; d++)
+        outside += at[d] < 0 || at[d] >= n;
+      if (outside == 0 || (outside == 3 && !corners)) continue;
+      if (l->v.periodic)
+        *mg_cell(p, x, at[0], at[1], at[2]) =
+            *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
+      else
+        mg_wall_fill(p, x, at, order);
+    }
+    __syncthreads();
+  }
+
+  /** The ghosts that A reads; the 7-point operators fold their walls in. */
+  template <bool fv4> __device__ void fill_rim_of_operator(int x) const {
+    if (fv4 || l->v.periodic) fill_rim(x, l->order, false);
+  }
+
+  /** dst = f - A x, or A x for f < 0. */
+  template <bool fv4> __device__ void residual(int dst, int x, int f) const {
+    fill_rim_of_operator<fv4>(x);
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
+      const int3 i = cell(c);
+      const ptrdiff_t at = offset(i);
+      const double ax = mg_apply<fv4>(l, vec(x), i.x, i.y, i.z);
+      vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
+    }
+    __syncthreads();
+  }
+
+  /** One step of a smoother, as the seam has it; 1 / diagonal is read. */
+  template <bool fv4> __device__ void step(const mg_step_t &s, int x, int previous, int dst) const {
+    if (x >= 0) fill_rim_of_operator<fv4>(x);
+    if (!fv4 && x >= 0 && s.kind == MG_STEP_GSRB)
+      gsrb_in_place(s.color, x);
+    else
+      out_of_place<fv4>(s, x, previous, dst);
+    __syncthreads();
+  }
+
+  /* A thread takes the one cell of the colour out of a pair along i. */
+  __device__ void gsrb_in_place(int color, int x) const {
+    const mg_patch_t *p = &l->p;
+    const mg_divisor_t half((row.n + 1) / 2);
+    for (int c = (int)threadIdx.x; c < half.n * row.n * row.n; c += (int)blockDim.x) {
+      const int q = half.quotient(c), k = row.quotient(q), j = q - k * row.n;
+      const int i =
+          2 * (c - q * half.n) + ((p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ color) & 1);
+      if (i >= row.n) continue;
+      const ptrdiff_t at = offset(make_int3(i, j, k));
+      const double ax = mg_apply<false>(l, vec(x), i, j, k);
+      vec(x)[at] = mg_relax(vec(x)[at], ax, vec(MG_F)[at], vec(MG_DINV)[at]);
+    }
+  }
+
+  template <bool fv4>
+  __device__ void out_of_place(const mg_step_t &s, int x, int previous, int dst) const {
+    const mg_patch_t *p = &l->p;
+    const bool gsrb = s.kind == MG_STEP_GSRB;
+    const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
+    const double c1 = looks_back ? s.c1 : 0.0, c2 = gsrb ? 1.0 : s.c2;
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
+      const int3 i = cell(c);
+      const ptrdiff_t at = offset(i);
+      const int phase = ((p->lo[0] + i.x) ^ (p->lo[1] + i.y) ^ (p->lo[2] + i.z) ^ s.color) & gsrb;
+      const double u = x < 0 ? 0.0 : vec(x)[at];
+      double value = u;
+      if (phase == 0) {
+        const double ax = x < 0 ? 0.0 : mg_apply<fv4>(l, vec(x), i.x, i.y, i.z);
+        const double f = vec(MG_F)[at], dinv = vec(MG_DINV)[at];
+        const double before = !looks_back ? u : previous < 0 ? 0.0 : vec(previous)[at];
+        value = gsrb && x >= 0 ? mg_relax(u, ax, f, dinv)
+                               : mg_polynomial(u, before, ax, f, dinv, c1, c2);
+      }
+      vec(dst)[at] = value;
+    }
+  }
+
+  /** A whole smooth of MG_U, as ops.c composes it. */
+  template <bool fv4>
+  __device__ void smooth(const mg_step_t *steps, int n_steps, bool zero_guess) const {
+    const bool in_place = !fv4 && steps[0].kind == MG_STEP_GSRB;
+    int from = MG_U, to = in_place ? MG_U : MG_TMP;
+    for (int n = 0; n < n_steps; n++) {
+      step<fv4>(steps[n], zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to, to);
+      const int swap = from;
+      from = to;
+      to = swap;
+    }
+    if (from != MG_U) axpby(MG_U, 1.0, from, 0.0, -1);
+  }
+
+  /** coarse dst = mean of 8 of src. */
+  __device__ void restrict_cells(int src, const mg_block_level_t &coarse, int dst) const {
+    const ptrdiff_t js = l->p.jstride, ks = l->p.kstride;
+    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
+      const int3 i = coarse.cell(c);
+      const double *x = vec(src) + offset(make_int3(2 * i.x, 2 * i.y, 2 * i.z));
+      coarse.vec(dst)[coarse.offset(i)] =
+          mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
+    }
+    __syncthreads();
+  }
+
+  /** MG_U = (add ? MG_U : 0) + P MG_U of the coarser level. */
+  template <mg_interpolation_t kind, bool add>
+  __device__ void interpolate(const mg_block_level_t &coarse) const {
+    if (kind != MG_INTERPOLATE_P0)
+      coarse.fill_rim(MG_U,
+                      mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4   ? 4
+                                                  : kind == MG_INTERPOLATE_V2 ? 2
+                                                                              : 1),
+                      true);
+    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
+      const int3 i = coarse.cell(c);
+      mg_interpolate_cell<kind, add>(coarse.l->p, MG_U, l->p, MG_U, i.x, i.y, i.z);
+    }
+    __syncthreads();
+  }
+
+  /** max |x|, NaN when any is not finite. */
+  __device__ double max_norm(int x) const {
+    unsigned long long bits = 0;
+    for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
+      const unsigned long long b =
+          (unsigned long long)__double_as_longlong(fabs(vec(x)[offset(c)]));
+      bits = b > bits ? b : bits;
+    }
+    for (int distance = 16; distance > 0; distance /= 2) {
+      const unsigned long long other = __shfl_xor_sync(0xffffffffu, bits, distance);
+      bits = other > bits ? other : bits;
+    }
+    if (threadIdx.x % 32 == 0) s->warp_max[threadIdx.x / 32] = bits;
+    __syncthreads();
+    for (int w = 0; w < (int)blockDim.x / 32; w++)
+      bits = s->warp_max[w] > bits ? s->warp_max[w] : bits;
+    __syncthreads();
+    const double norm = __longlong_as_double((long long)bits);
+    return isfinite(norm) ? norm : NAN;
+  }
+
+  /* This lane's part of the sum over a brick. */
+  __device__ double lane_of_brick(int brick, int lane, int x, int y) const {
+    const mg_patch_t *p = &l->p;
+    const int u = unit, side = row.n / u;
+    const int bi = brick % side * u, bj = brick / side % side * u, bk = brick / side / side * u;
+    const double *a = mg_cell(p, x, bi + lane, bj, bk);
+    const double *b = y < 0 ? nullptr : mg_cell(p, y, bi + lane, bj, bk);
+    double sum = 0.0;
+    for (int k = 0; k < u; k++)
+      for (int j = 0; j < u; j++) {
+        const ptrdiff_t at = j * p->jstride + k * p->kstride;
+        sum = b ? fma(a[at], b[at], sum) : sum + a[at];
+      }
+    return sum;
+  }
+
+  /** Sum x y, y < 0 for x alone, in the order of sum.h. */
+  __device__ double dot(int x, int y) const {
+    const int side = row.n / unit, bricks = side * side * side;
+    return bricks == 1 ? dot_of_brick(x, y) : dot_of_bricks(x, y, bricks);
+  }
+
+  /* The exact sum of one term is the term; -0 counts as 0. */
+  __device__ double dot_of_brick(int x, int y) const {
+    const int lane = (int)threadIdx.x;
+    if (lane < unit) s->lane_sum[lane] = lane_of_brick(0, lane, x, y);
+    __syncthreads();
+    double sum = s->lane_sum[0];
+    for (int i = 1; i < unit; i++)
+      sum += s->lane_sum[i];
+    __syncthreads();
+    return isfinite(sum) ? sum + 0.0 : NAN;
+  }
+
+  __device__ double dot_of_bricks(int x, int y, int bricks) const {
+    const int per_pass = (int)blockDim.x / unit;
+    const int lane = (int)threadIdx.x % unit, local = (int)threadIdx.x / unit;
+    for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
+      s->digit[d] = 0;
+    __syncthreads();
+    for (int first = 0; first < bricks; first += per_pass) {
+      const int brick = first + local;
+      const bool mine = local < per_pass && brick < bricks;
+      double sum = mine ? lane_of_brick(brick, lane, x, y) : 0.0;
+      s->lane_sum[threadIdx.x] = sum;
+      __syncthreads();
+      if (mine && lane == 0) {
+        for (int i = 1; i < unit; i++)
+          sum += s->lane_sum[threadIdx.x + i];
+        mg_sum_add_atomic(s->digit, sum);
+      }
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+      mg_sum_t exact;
+      for (int d = 0; d < MG_SUM_LIMBS; d++)
+        exact.digit[d] = (int64_t)s->digit[d];
+      s->scalar = mg_sum_value(&exact);
+    }
+    __syncthreads();
+    const double value = s->scalar;
+    __syncthreads();
+    return value;
+  }
+};
+
+#endif
