@@ -70,6 +70,9 @@ typedef struct {
 /** The same in the form that its backend runs. */
 typedef struct mg_tail mg_tail_t;
 
+/** Operations to be done again as they are. */
+typedef struct mg_recording mg_recording_t;
+
 typedef struct mg_backend {
   const char *name;
 
@@ -179,6 +182,12 @@ typedef struct mg_backend {
   mg_status_t (*prepare_tail)(const mg_tail_job_t *job, mg_tail_t **out);
   void (*release_tail)(mg_tail_t *tail);
   mg_status_t (*run_tail)(const mg_tail_t *tail, int top, mg_cycle_t cycle, bool zero_guess);
+  /** Between `record` and `end_record` entries that only enqueue are kept instead of done;
+   *  `replay` does them, with the same vectors and numbers, as often as wanted. */
+  mg_status_t (*record)(void);
+  mg_status_t (*end_record)(mg_recording_t **out);
+  mg_status_t (*replay)(const mg_recording_t *recording);
+  void (*release_recording)(mg_recording_t *recording);
   /** The steps of a pre-smooth, the residual and its restriction as one pass. Only asked for where
    *  no message is needed between steps.
    *  @param[in] zero_guess  MG_U is taken as 0 and need not be set */

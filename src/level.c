@@ -197,8 +197,17 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   return MG_OK;
 }
 
+void mg_hierarchy_forget(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
+      if (h->recording[l][kind]) h->level[l].backend->release_recording(h->recording[l][kind]);
+      h->recording[l][kind] = NULL;
+    }
+}
+
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
+  mg_hierarchy_forget(h);
   if (h->tail) h->level[h->tail_first].backend->release_tail(h->tail);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];

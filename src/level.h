@@ -46,6 +46,9 @@ typedef struct {
   mg_profile_t *profile; /**< NULL unless one is being taken */
 } mg_level_t;
 
+/** The cycles of a solve: the first one, from zero, and those that follow with --rtol. */
+typedef enum { MG_CYCLE_FIRST, MG_CYCLE_NEXT, MG_N_CYCLE_KINDS } mg_cycle_kind_t;
+
 /** All levels, and the choices that the cycle needs. */
 typedef struct {
   mg_plan_t plan;
@@ -57,6 +60,10 @@ typedef struct {
 
   mg_tail_t *tail; /**< the levels from tail_first on in one go; NULL: leg by leg */
   int tail_first;
+
+  /** Whole cycles from a level down as one piece (mg_record); NULL: operation by operation. */
+  mg_recording_t *recording[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
+  bool no_replay; /**< operation by operation all the same: timers see only what is called */
 } mg_hierarchy_t;
 
 /** Allocate every level.
@@ -69,6 +76,9 @@ MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const m
 
 /** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
+
+/** Drop recorded cycles: they hold numbers, such as smoothers' weights, that have changed. */
+void mg_hierarchy_forget(mg_hierarchy_t *hierarchy);
 
 /** Bytes that this rank holds on a level: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);

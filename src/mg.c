@@ -87,13 +87,49 @@ static mg_status_t remove_mean(mg_level_t *level) {
   return mg_shift(level, MG_U, MG_U, -mean);
 }
 
+static mg_status_t cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *culprit) {
+  if (kind == MG_CYCLE_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, culprit);
+  return v_cycle(h, top, kind == MG_CYCLE_FIRST, culprit);
+}
+
 /* Cycle number n of a solve, from 0 on. */
 static mg_status_t run_cycle(mg_hierarchy_t *h, int top, int n, int *culprit) {
-  if (n == 0 && h->params.cycle == MG_CYCLE_F)
-    MG_TRY(f_cycle(h, top, culprit));
+  const mg_cycle_kind_t kind = n == 0 ? MG_CYCLE_FIRST : MG_CYCLE_NEXT;
+  mg_level_t *level = &h->level[top];
+  if (h->recording[top][kind] && !h->no_replay && !culprit)
+    MG_TRY(level->backend->replay(h->recording[top][kind]));
   else
-    MG_TRY(v_cycle(h, top, n == 0, culprit));
-  return remove_mean(&h->level[top]);
+    MG_TRY(cycle(h, top, kind, culprit));
+  return remove_mean(level);
+}
+
+static bool recordable(const mg_hierarchy_t *h, int top) {
+  const mg_level_t *last = &h->level[h->n_levels - 1];
+  const mg_backend_t *backend = h->level[top].backend;
+  if (!backend->record) return false;
+  for (int l = top; l < h->n_levels; l++) {
+    const mg_level_t *level = &h->level[l];
+    if (level->backend != backend || mg_exchange_waits(level->halo) ||
+        mg_exchange_waits(level->halo_box) || mg_exchange_waits(level->gather) ||
+        mg_exchange_waits(level->scatter))
+      return false;
+  }
+  return h->tail || !last->comm ||
+         (backend->bottom && backend->bottom_fits(&last->store.view, h->params.bottom));
+}
+
+mg_status_t mg_record(mg_hierarchy_t *h, int top) {
+  const mg_backend_t *backend = h->level[top].backend;
+  const int n_kinds = h->params.rtol > 0.0 ? MG_N_CYCLE_KINDS : 1;
+  if (!recordable(h, top)) return MG_OK;
+  for (int kind = 0; kind < n_kinds; kind++) {
+    if (h->recording[top][kind]) continue;
+    MG_TRY(backend->record());
+    const mg_status_t status = cycle(h, top, (mg_cycle_kind_t)kind, NULL);
+    MG_TRY(backend->end_record(&h->recording[top][kind]));
+    MG_TRY(status);
+  }
+  return MG_OK;
 }
 
 /* Where it began is hard to see in the end, when a NaN has reached every level: all cycles once

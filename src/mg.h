@@ -15,6 +15,15 @@ typedef struct {
   int diverged_level;         /**< where the last cycle went astray, -1 if it did not */
 } mg_history_t;
 
+/** Record the cycles of solves from level `top`, so that mg_solve replays them in one call each.
+ *  Nothing happens where a backend cannot record, or where a cycle needs the host on its way: for
+ *  messages, for levels on the CPU, for a bottom solve that is not one launch.
+ *
+ *  Not collective. Allocates; the solves do not.
+ *  @pre mg_problem_set has been called, and is not called again without another recording
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_record(mg_hierarchy_t *h, int top);
+
 /** Solve A MG_U = MG_F on level `top` with the coarser levels' help.
  *
  *  One cycle (F or V as chosen); with a tolerance V-cycles follow until it is reached or

@@ -30,6 +30,7 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
 }
 
 mg_status_t mg_tail_prepare(mg_hierarchy_t *h) {
+  mg_hierarchy_forget(h);
   if (h->tail) h->level[h->tail_first].backend->release_tail(h->tail);
   h->tail = NULL;
   for (int first = 0; first < h->n_levels && !h->tail; first++)

@@ -86,23 +86,29 @@ static void test_bottom(mg_hierarchy_t *h) {
   free(x[1]);
 }
 
-/* Two cycles from the problem's own right-hand side. */
+/* Two cycles from the problem's own right-hand side: operation by operation, fused, recorded. */
 static void test_solve(mg_hierarchy_t *h) {
+  enum { PLAIN, FUSED, RECORDED, N_WAYS };
   const int n = h->level[0].store.view.dim;
-  double *x[2] = {field_new(n), field_new(n)}, f_norm;
-  static mg_history_t history[2];
-  for (int fused = 0; fused < 2; fused++) {
-    choose(h, fused);
+  double *x[N_WAYS], f_norm;
+  static mg_history_t history[N_WAYS];
+  for (int way = 0; way < N_WAYS; way++) {
+    x[way] = field_new(n);
+    choose(h, way != PLAIN);
+    if (way == RECORDED) MUST(mg_record(h, 0));
     MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
-    MUST(mg_solve(h, 0, f_norm, &history[fused]));
-    field_get(&h->level[0], MG_U, x[fused]);
+    MUST(mg_solve(h, 0, f_norm, &history[way]));
+    field_get(&h->level[0], MG_U, x[way]);
+    if (way == PLAIN) continue;
+    CHECK_CASE(field_distance(x[way], x[0], n) == 0.0, field_distance(x[way], x[0], n), 0.0);
+    CHECK_INT(history[way].n_cycles, history[0].n_cycles);
+    for (int c = 0; c < history[0].n_cycles; c++)
+      CHECK_CASE(history[way].norm[c] == history[0].norm[c], history[way].norm[c],
+                 history[0].norm[c]);
   }
-  CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
-  CHECK_INT(history[1].n_cycles, history[0].n_cycles);
-  for (int c = 0; c < history[0].n_cycles; c++)
-    CHECK_CASE(history[1].norm[c] == history[0].norm[c], history[1].norm[c], history[0].norm[c]);
-  free(x[0]);
-  free(x[1]);
+  mg_hierarchy_forget(h);
+  for (int way = 0; way < N_WAYS; way++)
+    free(x[way]);
 }
 
 static void test_hierarchy(mg_hierarchy_t *h) {

@@ -146,6 +146,10 @@ mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gue
 mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out);
 void mg_cuda_release_tail(mg_tail_t *tail);
 mg_status_t mg_cuda_run_tail(const mg_tail_t *tail, int top, mg_cycle_t cycle, bool zero_guess);
+mg_status_t mg_cuda_record(void);
+mg_status_t mg_cuda_end_record(mg_recording_t **out);
+mg_status_t mg_cuda_replay(const mg_recording_t *recording);
+void mg_cuda_release_recording(mg_recording_t *recording);
 
 /* Maxima of values that are not negative: their bits order as integers, NaN above everything. */
 

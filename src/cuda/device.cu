@@ -3,6 +3,7 @@
 #include "config.h"
 #endif
 #include "cuda.h"
+#include <cstdlib>
 extern "C" {
 #include "cuda/device.h"
 }
@@ -24,6 +25,8 @@ mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line) {
 
 int mg_cuda_devices(void) {
   int n = 0;
+  /* Kernels are loaded now, not when a cycle first needs them. */
+  (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   if (cudaGetDeviceCount(&n) != cudaSuccess) {
     (void)cudaGetLastError();
     return 0;
@@ -196,6 +199,17 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .prepare_tail = mg_cuda_prepare_tail,
     .release_tail = mg_cuda_release_tail,
     .run_tail = mg_cuda_run_tail,
+#ifndef MG_CUDA_DEBUG /* which waits after every launch, and that cannot be recorded */
+    .record = mg_cuda_record,
+    .end_record = mg_cuda_end_record,
+    .replay = mg_cuda_replay,
+    .release_recording = mg_cuda_release_recording,
+#else
+    .record = nullptr,
+    .end_record = nullptr,
+    .replay = nullptr,
+    .release_recording = nullptr,
+#endif
     .descend = nullptr,
     .ascend = nullptr,
 };
