@@ -13,13 +13,7 @@
 #include "interpolate.h"
 #include "wall_value.h"
 
-#ifndef MG_CUDA_TAIL_CELLS
-#define MG_CUDA_TAIL_CELLS 512
-#endif
-#ifndef MG_CUDA_BLOCK_THREADS
-#define MG_CUDA_BLOCK_THREADS 512
-#endif
-enum { MG_BLOCK_MOST_THREADS = MG_CUDA_BLOCK_THREADS, MG_BLOCK_MOST_CELLS = 4096 };
+enum { MG_BLOCK_MOST_THREADS = 512, MG_BLOCK_MOST_CELLS = 4096 };
 
 /** Threads of a block for a level: a warp at the least, so that a barrier of a tiny level is one.
  */
