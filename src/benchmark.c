@@ -107,7 +107,6 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, mg_result_t *result) {
   double estimate;
   size->n = h->plan.level[s].layout.n;
   size->seconds_min = size->seconds_mean = NAN;
-  h->no_replay = h->params.levels_breakdown;
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_record(h, s)));
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
   MG_TRY(warm_up(h, s, result, &estimate));

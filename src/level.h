@@ -63,7 +63,6 @@ typedef struct {
 
   /** Whole cycles from a level down as one piece (mg_record); NULL: operation by operation. */
   mg_recording_t *recording[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
-  bool no_replay; /**< operation by operation all the same: timers see only what is called */
 } mg_hierarchy_t;
 
 /** Allocate every level.

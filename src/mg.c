@@ -96,7 +96,7 @@ static mg_status_t cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
 static mg_status_t run_cycle(mg_hierarchy_t *h, int top, int n, int *culprit) {
   const mg_cycle_kind_t kind = n == 0 ? MG_CYCLE_FIRST : MG_CYCLE_NEXT;
   mg_level_t *level = &h->level[top];
-  if (h->recording[top][kind] && !h->no_replay && !culprit)
+  if (h->recording[top][kind] && !h->profile && !culprit)
     MG_TRY(level->backend->replay(h->recording[top][kind]));
   else
     MG_TRY(cycle(h, top, kind, culprit));
