@@ -68,38 +68,111 @@ MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double 
   return fma(b_h2, s, a);
 }
 
-/** 4th-order flux through the face below the cell in the direction of stride d. */
-MG_INLINE double mg_flux4_low(const double *x, const double *beta, ptrdiff_t d) {
-  return beta[0] * fma(15.0, x[-d] - x[0], x[d] - x[-2 * d]);
+/** The values of an fv4 stencil: the cell, those at -2, -1, 1, 2 along each direction, and the
+ * edges of the planes ij, ik, jk: below or above in the first, then in the second direction. */
+typedef struct {
+  double c, axis[3][4], edge[3][2][2];
+} mg_values25_t;
+
+/** The betas of an fv4 row: the faces below and above the cell in each direction; and beside each
+ * of these the next faces below and above, in the first, then in the second tangential direction.
+ */
+typedef struct {
+  double face[3][2], beside[3][2][2][2];
+} mg_betas30_t;
+
+/** 4th-order fluxes through the faces below and above a cell. */
+MG_INLINE double mg_fluxes4(double c, const double axis[4], const double face[2]) {
+  return face[0] * fma(15.0, axis[1] - c, axis[2] - axis[0]) +
+         face[1] * fma(15.0, axis[2] - c, axis[1] - axis[3]);
 }
 
-/** The same through the face above it. */
-MG_INLINE double mg_flux4_high(const double *x, const double *beta, ptrdiff_t d) {
-  return beta[d] * fma(15.0, x[d] - x[0], x[-d] - x[2 * d]);
+/** Cross terms of these faces in a tangential direction: the values `along` it, the edges beyond
+ * the faces, and the betas beside them. */
+MG_INLINE double mg_crosses4(const double along[4], double low_down, double low_up,
+                             double high_down, double high_up, const double beside[2][2],
+                             double s) {
+  s = fma(beside[0][1] - beside[0][0], (low_up - along[2]) - (low_down - along[1]), s);
+  return fma(beside[1][1] - beside[1][0], (high_up - along[2]) - (high_down - along[1]), s);
 }
 
-/** Cross terms of the faces normal to d in the tangential direction t. */
-MG_INLINE double mg_cross4(const double *x, const double *beta, ptrdiff_t d, ptrdiff_t t,
-                           double s) {
-  s = fma(beta[t] - beta[-t], (x[t - d] - x[t]) - (x[-t - d] - x[-t]), s);
-  return fma(beta[d + t] - beta[d - t], (x[d + t] - x[t]) - (x[d - t] - x[-t]), s);
+/** mg_crosses4 of direction d where its edges count d first, or second. */
+MG_INLINE double mg_crosses4_first(const double along[4], const double edge[2][2],
+                                   const double beside[2][2], double s) {
+  return mg_crosses4(along, edge[0][0], edge[0][1], edge[1][0], edge[1][1], beside, s);
+}
+MG_INLINE double mg_crosses4_second(const double along[4], const double edge[2][2],
+                                    const double beside[2][2], double s) {
+  return mg_crosses4(along, edge[0][0], edge[1][0], edge[0][1], edge[1][1], beside, s);
 }
 
-/** A x of fv4: faces at 1/12, tangential variation of beta at 1/48. Reads x on 25 points and the
- *  betas one face out in both tangential directions.
+/** A x of fv4: faces at 1/12, tangential variation of beta at 1/48.
  *  @ref problem statement in docs/algorithm.md, "Operators" */
+MG_INLINE double mg_apply_values25(const mg_values25_t *x, const mg_betas30_t *b, double a,
+                                   double b_h2) {
+  const double faces =
+      (mg_fluxes4(x->c, x->axis[0], b->face[0]) + mg_fluxes4(x->c, x->axis[1], b->face[1])) +
+      mg_fluxes4(x->c, x->axis[2], b->face[2]);
+  double cross = mg_crosses4_first(x->axis[1], x->edge[0], b->beside[0][0], 0.0);
+  cross = mg_crosses4_first(x->axis[2], x->edge[1], b->beside[0][1], cross);
+  cross = mg_crosses4_second(x->axis[0], x->edge[0], b->beside[1][0], cross);
+  cross = mg_crosses4_first(x->axis[2], x->edge[2], b->beside[1][1], cross);
+  cross = mg_crosses4_second(x->axis[0], x->edge[1], b->beside[2][0], cross);
+  cross = mg_crosses4_second(x->axis[1], x->edge[2], b->beside[2][1], cross);
+  return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, faces), a * x->c);
+}
+
+/** Where the values lie in memory: along stride d, around the plane of strides d and t, and betas
+ *  normal to d with the tangential strides t and u. */
+MG_INLINE void mg_load_axis(const double *x, ptrdiff_t d, double axis[4]) {
+  axis[0] = x[-2 * d];
+  axis[1] = x[-d];
+  axis[2] = x[d];
+  axis[3] = x[2 * d];
+}
+MG_INLINE void mg_load_edges(const double *x, ptrdiff_t d, ptrdiff_t t, double edge[2][2]) {
+  edge[0][0] = x[-d - t];
+  edge[0][1] = x[-d + t];
+  edge[1][0] = x[d - t];
+  edge[1][1] = x[d + t];
+}
+MG_INLINE void mg_load_faces(const double *beta, ptrdiff_t d, ptrdiff_t t, ptrdiff_t u,
+                             double face[2], double beside[2][2][2]) {
+  face[0] = beta[0];
+  face[1] = beta[d];
+  beside[0][0][0] = beta[-t];
+  beside[0][0][1] = beta[t];
+  beside[0][1][0] = beta[d - t];
+  beside[0][1][1] = beta[d + t];
+  beside[1][0][0] = beta[-u];
+  beside[1][0][1] = beta[u];
+  beside[1][1][0] = beta[d - u];
+  beside[1][1][1] = beta[d + u];
+}
+
+MG_INLINE mg_betas30_t mg_load_betas30(const double *bi, const double *bj, const double *bk,
+                                       ptrdiff_t js, ptrdiff_t ks) {
+  mg_betas30_t b;
+  mg_load_faces(bi, 1, js, ks, b.face[0], b.beside[0]);
+  mg_load_faces(bj, js, 1, ks, b.face[1], b.beside[1]);
+  mg_load_faces(bk, ks, 1, js, b.face[2], b.beside[2]);
+  return b;
+}
+
+/** A x of fv4 with all neighbours in memory, ghosts included. Reads the betas one face out in both
+ *  tangential directions. */
 MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *bj, const double *bk,
                               ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
-  const double faces = ((mg_flux4_low(x, bi, 1) + mg_flux4_high(x, bi, 1)) +
-                        (mg_flux4_low(x, bj, js) + mg_flux4_high(x, bj, js))) +
-                       (mg_flux4_low(x, bk, ks) + mg_flux4_high(x, bk, ks));
-  double cross = mg_cross4(x, bi, 1, js, 0.0);
-  cross = mg_cross4(x, bi, 1, ks, cross);
-  cross = mg_cross4(x, bj, js, 1, cross);
-  cross = mg_cross4(x, bj, js, ks, cross);
-  cross = mg_cross4(x, bk, ks, 1, cross);
-  cross = mg_cross4(x, bk, ks, js, cross);
-  return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, faces), a * x[0]);
+  const mg_betas30_t b = mg_load_betas30(bi, bj, bk, js, ks);
+  mg_values25_t v;
+  v.c = x[0];
+  mg_load_axis(x, 1, v.axis[0]);
+  mg_load_axis(x, js, v.axis[1]);
+  mg_load_axis(x, ks, v.axis[2]);
+  mg_load_edges(x, 1, js, v.edge[0]);
+  mg_load_edges(x, 1, ks, v.edge[1]);
+  mg_load_edges(x, js, ks, v.edge[2]);
+  return mg_apply_values25(&v, &b, a, b_h2);
 }
 
 /** Gauss-Seidel or unweighted Jacobi update. */
