@@ -1,16 +1,21 @@
-/* The value of one ghost outside Dirichlet walls, edges and corners as tensor products. */
+/* The value of one ghost outside Dirichlet walls, edges and corners as tensor products.
+ *
+ * The CPU fills direction after direction, i, j, k; here a thread evaluates the same tensor product
+ * from the cells inside, k outermost, so that digits agree. The order is known at compile time, so
+ * that all loads of a ghost are under way at once. */
 #ifndef MG_CUDA_WALL_VALUE_H
 #define MG_CUDA_WALL_VALUE_H
 
 #include "cuda.h"
 
-/** A direction of a ghost's formula: where its cells lie, their number, and the formula. */
+/** A direction of a ghost's formula: the cell at the wall, the step inward, the ghost's depth; or
+ *  the index itself, where it is outside no wall. */
 struct mg_reach_t {
   bool beyond; /**< outside a wall in this direction */
   int wall, in, depth;
 };
 
-static __device__ mg_reach_t mg_reach_of(const mg_patch_t *p, int d, int index) {
+static __device__ __forceinline__ mg_reach_t mg_reach_of(const mg_patch_t *p, int d, int index) {
   mg_reach_t r = {false, index, 0, 0};
   if (p->wall[d][0] && index < 0) {
     r = {true, 0, 1, -index};
@@ -20,45 +25,79 @@ static __device__ mg_reach_t mg_reach_of(const mg_patch_t *p, int d, int index) 
   return r;
 }
 
-/** The formula of one direction over values at wall, wall + in, ... */
-static __device__ double mg_beyond_wall(const double x[4], int order, int depth) {
-  if (order == 1) return mg_wall1(x[0]);
-  if (order == 2) return mg_wall2(x[0], x[1]);
-  return depth == 1 ? mg_wall4_first(x[0], x[1], x[2], x[3])
-                    : mg_wall4_second(x[0], x[1], x[2], x[3]);
+/** The formula of one direction over values at the wall and inward. */
+template <int order>
+static __device__ __forceinline__ double mg_beyond_wall(const double x[order], int depth) {
+  if constexpr (order == 1)
+    return mg_wall1(x[0]);
+  else if constexpr (order == 2)
+    return mg_wall2(x[0], x[1]);
+  else
+    return depth == 1 ? mg_wall4_first(x[0], x[1], x[2], x[3])
+                      : mg_wall4_second(x[0], x[1], x[2], x[3]);
 }
 
-template <int d>
-static __device__ double mg_wall_value(const mg_patch_t *p, const double *cell0,
-                                       const mg_reach_t r[3], int order) {
-  const ptrdiff_t stride = d == 0 ? 1 : d == 1 ? p->jstride : p->kstride;
-  if (!r[d].beyond) {
-    if constexpr (d == 0)
-      return cell0[r[0].wall];
-    else
-      return mg_wall_value<d - 1>(p, cell0 + r[d].wall * stride, r, order);
-  }
-  double x[4];
+/** Outside n walls at once: the steps inward and the depths, innermost direction first. */
+template <int order, int n>
+static __device__ __forceinline__ double mg_beyond_walls(const double *x, const ptrdiff_t in[n],
+                                                         const int depth[n]) {
+  double y[order];
+#pragma unroll
   for (int c = 0; c < order; c++) {
-    const double *at = cell0 + (r[d].wall + c * r[d].in) * stride;
-    if constexpr (d == 0)
-      x[c] = at[0];
+    if constexpr (n == 1)
+      y[c] = x[c * in[0]];
     else
-      x[c] = mg_wall_value<d - 1>(p, at, r, order);
+      y[c] = mg_beyond_walls<order, n - 1>(x + c * in[n - 1], in, depth);
   }
-  return mg_beyond_wall(x, order, r[d].depth);
+  return mg_beyond_wall<order>(y, depth[n - 1]);
+}
+
+/** The value of a ghost that is outside of one to `most` walls; cell0 is the patch's first cell. */
+template <int order, int most>
+static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, const double *cell0,
+                                                       const mg_reach_t r[3]) {
+  const double *x = cell0 + r[0].wall + r[1].wall * p->jstride + r[2].wall * p->kstride;
+  const ptrdiff_t in[3] = {r[0].in, r[1].in * p->jstride, r[2].in * p->kstride};
+  const int walls = r[0].beyond + r[1].beyond + r[2].beyond;
+  const int first = r[0].beyond ? 0 : r[1].beyond ? 1 : 2;
+  if (walls == 1) {
+    const ptrdiff_t step = first == 0 ? in[0] : first == 1 ? in[1] : in[2];
+    const int depth = first == 0 ? r[0].depth : first == 1 ? r[1].depth : r[2].depth;
+    return mg_beyond_walls<order, 1>(x, &step, &depth);
+  }
+  if (most == 2 || walls == 2) {
+    const ptrdiff_t steps[2] = {first == 0 ? in[0] : in[1], r[2].beyond ? in[2] : in[1]};
+    const int depths[2] = {first == 0 ? r[0].depth : r[1].depth,
+                           r[2].beyond ? r[2].depth : r[1].depth};
+    return mg_beyond_walls<order, 2>(x, steps, depths);
+  }
+  if constexpr (most == 3) {
+    const int depths[3] = {r[0].depth, r[1].depth, r[2].depth};
+    return mg_beyond_walls<order, 3>(x, in, depths);
+  }
+  return 0.0;
 }
 
 /** Fill the ghost at patch-local indices `at`, which is outside at least one wall. The second ghost
  *  of the lower-order formulas is zero and stays it, so edges that would read it are left alone. */
-static __device__ inline void mg_wall_fill(const mg_patch_t *p, int vec, const int at[3],
-                                           int order) {
+template <int order>
+static __device__ __forceinline__ void mg_wall_fill(const mg_patch_t *p, int vec, const int at[3]) {
   mg_reach_t r[3];
   for (int e = 0; e < 3; e++) {
     r[e] = mg_reach_of(p, e, at[e]);
     if (order < 4 && r[e].depth > 1) return;
   }
-  *mg_cell(p, vec, at[0], at[1], at[2]) = mg_wall_value<2>(p, p->vec[vec], r, order);
+  *mg_cell(p, vec, at[0], at[1], at[2]) = mg_wall_value<order, 3>(p, p->vec[vec], r);
+}
+
+static __device__ inline void mg_wall_fill(const mg_patch_t *p, int vec, const int at[3],
+                                           int order) {
+  if (order == 4)
+    mg_wall_fill<4>(p, vec, at);
+  else if (order == 2)
+    mg_wall_fill<2>(p, vec, at);
+  else
+    mg_wall_fill<1>(p, vec, at);
 }
 
 #endif

@@ -1,31 +1,40 @@
-/* Ghost values outside Dirichlet walls for what reads edges and corners: interpolation, fv4.
- *
- * The CPU fills direction after direction, i, j, k; here every ghost is a thread of one launch that
- * evaluates the same tensor product from the cells inside, k outermost, so that digits agree. */
+/* Ghost values outside Dirichlet walls for what reads edges and corners: interpolation, and fv4's
+ * simple kernels. Every ghost is a thread of one launch. */
 #include "wall_value.h"
 
-/* Blocks along z are the six sides; threads run over the side's cells, and over the layers. Edges
- * belong to the last direction that they are outside of; of i and j, k counts as the last. */
-static __global__ void __launch_bounds__(256) walls(mg_patch_t p, int ghosts, int vec, int order) {
-  const int d = (int)blockIdx.z / 2, side = (int)blockIdx.z % 2;
+/* First and last index + 1 of direction e on a side normal to d. Edges belong to the last direction
+ * that they are outside of: directions before d come with their rims, those after it without what
+ * is outside walls. */
+static __device__ __forceinline__ int first_of(const mg_patch_t *p, int e, int d, int ghosts) {
+  return e > d && p->wall[e][0] ? 0 : -ghosts;
+}
+static __device__ __forceinline__ int end_of(const mg_patch_t *p, int e, int d, int ghosts) {
+  return p->n[e] + (e > d && p->wall[e][1] ? 0 : ghosts);
+}
+
+/* Blocks along z are the six sides, and layer after layer again; threads run over a side's cells.
+ */
+template <int order>
+static __global__ void __launch_bounds__(256)
+    walls(const __grid_constant__ mg_patch_t p, int ghosts, int vec) {
+  const int d = (int)blockIdx.z % 6 / 2, side = (int)blockIdx.z % 2, layer = (int)blockIdx.z / 6;
   if (!p.wall[d][side]) return;
   const int e0 = d == 0 ? 1 : 0, e1 = d == 2 ? 1 : 2;
-  /* Directions before d with their rims, those after it without what is outside walls. */
-  int low[3], high[3];
-  for (int e = 0; e < 3; e++) {
-    low[e] = e > d && p.wall[e][0] ? 0 : -ghosts;
-    high[e] = p.n[e] + (e > d && p.wall[e][1] ? 0 : ghosts);
-  }
-  int at[3];
-  at[e0] = low[e0] + (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  at[e1] = low[e1] + (int)(blockIdx.y * blockDim.y + threadIdx.y);
-  if (at[e0] >= high[e0] || at[e1] >= high[e1]) return;
-  /* The second ghost of the lower-order formulas stays zero. */
-  const int layers = order == 4 ? ghosts : 1;
-  for (int layer = 1; layer <= layers; layer++) {
-    at[d] = side == 0 ? -layer : p.n[d] - 1 + layer;
-    mg_wall_fill(&p, vec, at, order);
-  }
+  const int a = first_of(&p, e0, d, ghosts) + (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int b = first_of(&p, e1, d, ghosts) + (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int c = side == 0 ? -1 - layer : p.n[d] + layer;
+  if (a >= end_of(&p, e0, d, ghosts) || b >= end_of(&p, e1, d, ghosts)) return;
+  const int at[3] = {d == 0 ? c : a, d == 0 ? a : d == 1 ? c : b, d == 2 ? c : b};
+  mg_wall_fill<order>(&p, vec, at);
+}
+
+static void launch(const mg_patch_t &p, int ghosts, int vec, int order, dim3 grid, dim3 block) {
+  if (order == 4)
+    walls<4><<<grid, block, 0, mg_cuda.stream>>>(p, ghosts, vec);
+  else if (order == 2)
+    walls<2><<<grid, block, 0, mg_cuda.stream>>>(p, ghosts, vec);
+  else
+    walls<1><<<grid, block, 0, mg_cuda.stream>>>(p, ghosts, vec);
 }
 
 mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order) {
@@ -42,8 +51,9 @@ mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order) {
     if (!any) continue;
     const int n = longest + 2 * v->ghosts;
     dim3 grid = mg_cuda_grid(n, n, 1, block);
-    grid.z = 6;
-    walls<<<grid, block, 0, mg_cuda.stream>>>(p, v->ghosts, vec, order);
+    /* The second ghost of the lower-order formulas stays zero. */
+    grid.z = order == 4 ? 6 * (unsigned)v->ghosts : 6;
+    launch(p, v->ghosts, vec, order, grid, block);
     MG_CUDA_LAUNCHED("boundary");
   }
   return MG_OK;
