@@ -181,18 +181,25 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   return s;
 }
 
-/** One row of fv4; `at` is patch-local, and the betas one layer around it are valid. */
-MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int order,
-                                    const int at[3]) {
-  mg_row_weights_t w;
-  int cell[3];
-  bool interior = v->dim % MG_FV4_COLORS == 0;
-  mg_fv4_weights(p, at, &w);
+/** Does no wall, and no wrapping colour, take part in an fv4 row? */
+MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, const int at[3]) {
+  bool simple = v->dim % MG_FV4_COLORS == 0;
   for (int d = 0; d < 3; d++) {
-    cell[d] = p->lo[d] + at[d];
-    interior = interior && (v->periodic || (cell[d] >= 2 && cell[d] < v->dim - 2));
+    const int cell = p->lo[d] + at[d];
+    simple = simple && (v->periodic || (cell >= 2 && cell < v->dim - 2));
   }
-  mg_row_sums_t s = interior ? mg_sums_interior(&w) : mg_sums_folded(v, order, cell, &w);
+  return simple;
+}
+
+/** One row of fv4; `at` is patch-local, and the betas one layer around it are valid.
+ *  @param[in] simple  what mg_sums_fv4_are_simple says */
+MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int order,
+                                    const int at[3], bool simple) {
+  mg_row_weights_t w;
+  mg_row_sums_t s;
+  const int cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
+  mg_fv4_weights(p, at, &w);
+  s = simple ? mg_sums_interior(&w) : mg_sums_folded(v, order, cell, &w);
   s.diagonal = fma(-v->b_h2, s.diagonal, v->a);
   s.off *= v->b_h2;
   return s;

@@ -122,27 +122,83 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
   return MG_OK;
 }
 
+/** Store what a row's sums say. @return the Gershgorin bound */
+static __device__ __forceinline__ double store_dinv(const mg_cuda_patch_t &l, bool l1,
+                                                    const int at[3], mg_row_sums_t s) {
+  *mg_cell(&l.p, MG_DINV, at[0], at[1], at[2]) = 1.0 / (l1 ? mg_l1_diagonal(s) : s.diagonal);
+  return (s.diagonal + s.off) / s.diagonal;
+}
+
 static __global__ void __launch_bounds__(256)
-    diagonal(mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
+    diagonal_7(mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
+  const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
+                     (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   double bound = 0.0;
-  if (i < l.p.n[0] && j < l.p.n[1]) {
-    const int at[3] = {i, j, k};
-    const mg_row_sums_t s = l.v.op == MG_OPERATOR_FV4 ? mg_sums_fv4(&l.v, &l.p, l.order, at)
-                                                      : mg_sums_7(&l.v, &l.p, l.order, at);
-    bound = (s.diagonal + s.off) / s.diagonal;
-    *mg_cell(&l.p, MG_DINV, i, j, k) = 1.0 / (l1 ? mg_l1_diagonal(s) : s.diagonal);
-  }
+  if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
+    bound = store_dinv(l, l1, at, mg_sums_7(&l.v, &l.p, l.order, at));
   mg_max_add(bound, maximum);
+}
+
+/* Rows without walls keep their weights in registers. */
+static __global__ void __launch_bounds__(256)
+    diagonal_fv4(const __grid_constant__ mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
+  const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
+                     (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
+  double bound = 0.0;
+  if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_sums_fv4_are_simple(&l.v, &l.p, at))
+    bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, true));
+  mg_max_add(bound, maximum);
+}
+
+/* Those with walls or wrapping colours need bins that only local memory can index: a launch of
+ * their own, in which all lanes have such a row. Blocks along z are the layers 0, 1, dim-2, dim-1
+ * of each direction, or all planes where every row is of this kind. */
+static __global__ void __launch_bounds__(256)
+    diagonal_fv4_folded(const __grid_constant__ mg_cuda_patch_t l, bool all, bool l1,
+                        unsigned long long *maximum) {
+  const int a = (int)(blockIdx.x * blockDim.x + threadIdx.x),
+            b = (int)(blockIdx.y * blockDim.y + threadIdx.y), z = (int)blockIdx.z;
+  const int d = all ? 2 : z / 4, layer = z % 4 < 2 ? z % 4 : l.v.dim - 4 + z % 4;
+  const int c = all ? z : layer - l.p.lo[d];
+  const int at[3] = {d == 0 ? c : a, d == 0 ? a : d == 1 ? c : b, d == 2 ? c : b};
+  /* A row that several layers share is the first one's. */
+  bool mine = true;
+  for (int e = 0; e < 3; e++) {
+    const int cell = l.p.lo[e] + at[e];
+    mine = mine && at[e] >= 0 && at[e] < l.p.n[e];
+    mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.dim - 2));
+  }
+  double bound = 0.0;
+  if (mine) bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, false));
+  mg_max_add(bound, maximum);
+}
+
+static mg_status_t set_diagonal_fv4(const mg_cuda_patch_t &l, bool l1) {
+  const int32_t *n = l.p.n;
+  const bool all = l.v.dim % MG_FV4_COLORS != 0;
+  if (!all) {
+    const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
+    diagonal_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
+    MG_CUDA_LAUNCHED("set_diagonal");
+    if (l.v.periodic) return MG_OK;
+  }
+  const int32_t na = n[0] > n[1] ? n[0] : n[1], nb = n[1] > n[2] ? n[1] : n[2];
+  const dim3 grid = mg_cuda_grid(na, nb, all ? n[2] : 12, block_shape);
+  diagonal_fv4_folded<<<grid, block_shape, 0, mg_cuda.stream>>>(l, all, l1, mg_cuda.reduction);
+  MG_CUDA_LAUNCHED("set_diagonal");
+  return MG_OK;
 }
 
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
+    if (v->op == MG_OPERATOR_FV4) {
+      MG_TRY(set_diagonal_fv4(l, l1));
+      continue;
+    }
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    diagonal<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
+    diagonal_7<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("set_diagonal");
   }
   return mg_cuda_max_end(lambda_max);
