@@ -27,7 +27,7 @@ _hpgmg_fv() {
     --cycle) words='f v' ;;
     --cpu-below) words='auto 0' ;;
     --memory) words='auto device unified' ;;
-    --device) words='auto cuda cpu guard' ;;
+    --device) words='auto cuda cpu guard cuda-simple' ;;
     --transport) words='auto peer nccl mpi host' ;;
     --input | --json | --csv)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")

@@ -204,6 +204,9 @@ extern const mg_backend_t mg_backend_cpu;
 /** CUDA devices; there in builds with HAVE_CUDA. */
 extern const mg_backend_t mg_backend_cuda;
 
+/** The same devices with simple kernels and no optional operation: the oracle of the others. */
+extern const mg_backend_t mg_backend_cuda_simple;
+
 /** The CPU's operations on memory that is inaccessible outside of them: an access by any other
  *  layer is a fault. Slow; for tests. */
 extern const mg_backend_t mg_backend_guard;

@@ -18,7 +18,7 @@ static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
     MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
-    *(plan->level[l].place == MG_PLACE_CUDA ? device : host) +=
+    *(mg_place_is_cuda(plan->level[l].place) ? device : host) +=
         (double)(bytes.vectors + bytes.images);
     *host += (double)bytes.buffers;
   }
@@ -136,7 +136,7 @@ void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
 
 mg_status_t mg_capacity_check(const mg_params_t *params) {
   mg_room_t room = {mg_machine_free_bytes(), mg_machine_process_bytes(), INT64_MAX};
-  if (params->device == MG_DEVICE_CUDA)
+  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
     MG_TRY(mg_comm_agree(mg_comm_world(), mg_device_room(&room.device_bytes)));
   mg_capacity_t capacity;
   char text[512];

@@ -109,22 +109,25 @@ mg_status_t mg_device_foresee(mg_params_t *params) {
 }
 
 mg_status_t mg_device_choose(mg_params_t *params) {
-  if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
+  const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
+  if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
   const int here = mg_device_count();
   double least;
   MG_TRY(least_count(&least));
-  if (least < 1.0 && params->device == MG_DEVICE_CUDA) {
+  if (least < 1.0 && named) {
     if (mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_MEMORY;
 #ifdef HAVE_CUDA
-    return mg_error(MG_ERR_MEMORY, "--device=cuda: no CUDA device (or no driver) on every host; "
-                                   "--device=auto runs on the CPU there");
-#else
     return mg_error(MG_ERR_MEMORY,
-                    "--device=cuda: this build has no CUDA; configure found no nvcc");
+                    "--device=%s: no CUDA device (or no driver) on every host; "
+                    "--device=auto runs on the CPU there",
+                    mg_device_name(params->device));
+#else
+    return mg_error(MG_ERR_MEMORY, "--device=%s: this build has no CUDA; configure found no nvcc",
+                    mg_device_name(params->device));
 #endif
   }
   MG_TRY(check_device_id(params, here));
-  params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  if (!named) params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   if (params->device == MG_DEVICE_CPU) return MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
   return warn_if_shared();

@@ -9,6 +9,8 @@
 static const mg_backend_t *const backends[MG_N_PLACES] = {[MG_PLACE_CPU] = &mg_backend_cpu,
 #ifdef HAVE_CUDA
                                                           [MG_PLACE_CUDA] = &mg_backend_cuda,
+                                                          [MG_PLACE_CUDA_SIMPLE] =
+                                                              &mg_backend_cuda_simple,
 #endif
                                                           [MG_PLACE_GUARD] = &mg_backend_guard};
 
@@ -169,7 +171,7 @@ static mg_status_t create_levels(mg_hierarchy_t *h) {
 static mg_status_t create_links(mg_hierarchy_t *h) {
   bool on_device = false;
   for (int l = 0; l < h->n_levels; l++)
-    on_device = on_device || h->plan.level[l].place == MG_PLACE_CUDA;
+    on_device = on_device || mg_place_is_cuda(h->plan.level[l].place);
   return mg_links_create(&h->params, on_device, &h->links);
 }
 

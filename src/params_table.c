@@ -13,7 +13,7 @@ static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
 static const char *const cpu_below_words[] = {"auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
-static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", NULL};
+static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
 
 static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
@@ -28,7 +28,8 @@ static bool with_timing(const mg_params_t *p) {
   return !p->verify_only;
 }
 static bool may_use_cuda(const mg_params_t *p) {
-  return p->device == MG_DEVICE_AUTO || p->device == MG_DEVICE_CUDA;
+  return p->device == MG_DEVICE_AUTO || p->device == MG_DEVICE_CUDA ||
+         p->device == MG_DEVICE_CUDA_SIMPLE;
 }
 static bool without_cpu(const mg_params_t *p) {
   return p->device != MG_DEVICE_CPU;
@@ -136,7 +137,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "device", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(device),
     .words = device_words, .value = "auto",
     .help = "Where the fine levels live: auto a GPU where there is one, else the CPU; cuda; cpu; "
-            "guard the CPU on memory that nothing else may touch (for tests of the program)."},
+            "and for tests of the program: guard the CPU on memory that nothing else may touch; "
+            "cuda-simple a GPU with simple kernels."},
   [MG_OPT_DEVICE_ID] = {
     .name = "device-id", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(device_id), .min = 0, .max = 1023, .note = "ranks of a host take its devices in turn",

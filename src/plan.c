@@ -5,8 +5,10 @@
 #include <string.h>
 
 const char *mg_place_name(mg_place_t place) {
-  static const char *const names[MG_N_PLACES] = {
-      [MG_PLACE_CPU] = "cpu", [MG_PLACE_CUDA] = "cuda", [MG_PLACE_GUARD] = "guard"};
+  static const char *const names[MG_N_PLACES] = {[MG_PLACE_CPU] = "cpu",
+                                                 [MG_PLACE_CUDA] = "cuda",
+                                                 [MG_PLACE_CUDA_SIMPLE] = "cuda-simple",
+                                                 [MG_PLACE_GUARD] = "guard"};
   return names[place];
 }
 
@@ -83,6 +85,7 @@ static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params)
   const int64_t cells = (int64_t)layout->n * layout->n * layout->n;
   if (cells < params->cpu_below) return MG_PLACE_CPU;
   if (params->device == MG_DEVICE_CUDA) return MG_PLACE_CUDA;
+  if (params->device == MG_DEVICE_CUDA_SIMPLE) return MG_PLACE_CUDA_SIMPLE;
   if (params->device == MG_DEVICE_GUARD) return MG_PLACE_GUARD;
   return MG_PLACE_CPU;
 }

@@ -15,7 +15,17 @@ enum {
 };
 
 /** Where a level lives. */
-typedef enum { MG_PLACE_CPU, MG_PLACE_CUDA, MG_PLACE_GUARD, MG_N_PLACES } mg_place_t;
+typedef enum {
+  MG_PLACE_CPU,
+  MG_PLACE_CUDA,
+  MG_PLACE_CUDA_SIMPLE,
+  MG_PLACE_GUARD,
+  MG_N_PLACES
+} mg_place_t;
+
+static inline bool mg_place_is_cuda(mg_place_t place) {
+  return place == MG_PLACE_CUDA || place == MG_PLACE_CUDA_SIMPLE;
+}
 
 /** Static name of a place, as reports print it. */
 const char *mg_place_name(mg_place_t place);

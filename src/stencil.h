@@ -159,11 +159,7 @@ MG_INLINE mg_betas30_t mg_load_betas30(const double *bi, const double *bj, const
   return b;
 }
 
-/** A x of fv4 with all neighbours in memory, ghosts included. Reads the betas one face out in both
- *  tangential directions. */
-MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *bj, const double *bk,
-                              ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
-  const mg_betas30_t b = mg_load_betas30(bi, bj, bk, js, ks);
+MG_INLINE mg_values25_t mg_load_values25(const double *x, ptrdiff_t js, ptrdiff_t ks) {
   mg_values25_t v;
   v.c = x[0];
   mg_load_axis(x, 1, v.axis[0]);
@@ -172,6 +168,15 @@ MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *b
   mg_load_edges(x, 1, js, v.edge[0]);
   mg_load_edges(x, 1, ks, v.edge[1]);
   mg_load_edges(x, js, ks, v.edge[2]);
+  return v;
+}
+
+/** A x of fv4 with all neighbours in memory, ghosts included. Reads the betas one face out in both
+ *  tangential directions. */
+MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *bj, const double *bk,
+                              ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
+  const mg_betas30_t b = mg_load_betas30(bi, bj, bk, js, ks);
+  const mg_values25_t v = mg_load_values25(x, js, ks);
   return mg_apply_values25(&v, &b, a, b_h2);
 }
 

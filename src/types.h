@@ -33,8 +33,15 @@ typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
  *  the first level on the CPU in memory that both sides reach. Auto is device. */
 typedef enum { MG_MEMORY_AUTO, MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED } mg_memory_t;
 
-/** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch. */
-typedef enum { MG_DEVICE_AUTO, MG_DEVICE_CUDA, MG_DEVICE_CPU, MG_DEVICE_GUARD } mg_device_t;
+/** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch;
+ *  simple is CUDA with simple kernels. */
+typedef enum {
+  MG_DEVICE_AUTO,
+  MG_DEVICE_CUDA,
+  MG_DEVICE_CPU,
+  MG_DEVICE_GUARD,
+  MG_DEVICE_CUDA_SIMPLE
+} mg_device_t;
 
 /** How messages travel between CUDA devices of different ranks. */
 typedef enum {

@@ -23,5 +23,17 @@ for op in fv2 fv4 7pt; do
   done
 done
 compare 4 125 --operator=fv4
+compare 5 8 --operator=fv4
+compare 5 8 --operator=fv4 --boundary=periodic --smoother=chebyshev
+
+# The simple kernels are an oracle only as long as they have these digits too.
+for op in fv2 fv4 7pt; do
+  for smoother in gsrb chebyshev; do
+    digits "$dir/cpu" 4 8 --operator="$op" --smoother="$smoother" --device=cpu
+    digits "$dir/simple" 4 8 --operator="$op" --smoother="$smoother" --device=cuda-simple
+    runs=$((runs + 1))
+    cmp "$dir/cpu" "$dir/simple"
+  done
+done
 compare 5 3 --bottom=smoother
 echo "$runs runs on CUDA with the CPU's digits"

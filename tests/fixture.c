@@ -14,6 +14,7 @@ fixture_backend_t fixture_backends[] = {
     {"guard and cpu", "--device=guard --cpu-below=4096"},
     {"guard and cpu, shared", "--device=guard --cpu-below=4096 --memory=unified"},
     {"cuda", "--device=cuda --cpu-below=0"},
+    {"cuda-simple", "--device=cuda-simple --cpu-below=0"},
     {"cuda and cpu", "--device=cuda --cpu-below=4096"},
     {"cuda and cpu, unified", "--device=cuda --cpu-below=4096 --memory=unified"},
     {NULL, NULL},

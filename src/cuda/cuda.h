@@ -104,8 +104,13 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
   return mg_apply_values7(mg_values7(l, x + at, i, j, k), bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
 }
 
-/** Before A x of fv4: the ghosts of x outside the walls. Nothing for the others. */
+/** Before the simple A x of fv4: the ghosts of x outside the walls. Nothing for the others. */
 mg_status_t mg_cuda_prepare(const mg_view_t *v, int x);
+
+/* What the table of the simple kernels has instead of the entries below. */
+mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
+                                  const mg_step_t *step);
+mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f);
 
 /* The entries of the table, one file each. */
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);

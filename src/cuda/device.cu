@@ -2,7 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "cuda.h"
+#include "fv4.h"
 #include <cstdlib>
 extern "C" {
 #include "cuda/device.h"
@@ -46,7 +46,7 @@ mg_status_t mg_cuda_open(int device) {
   MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
   mg_cuda.late = (int *)late;
   *mg_cuda.late = 0;
-  return MG_OK;
+  return mg_cuda_fv4_open();
 }
 
 mg_status_t mg_cuda_identity(unsigned char uuid[16]) {
@@ -154,7 +154,7 @@ mg_status_t mg_cuda_finish(void) {
                   *mg_cuda.late - 1);
 }
 
-extern "C" const mg_backend_t mg_backend_cuda = {
+static constexpr mg_backend_t table = {
     .name = "cuda",
     .alloc = cuda_alloc,
     .release = cuda_release,
@@ -213,3 +213,30 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .descend = nullptr,
     .ascend = nullptr,
 };
+
+/** Simple kernels, one thread a cell, and nothing fused. */
+static constexpr mg_backend_t simple_table(void) {
+  mg_backend_t t = table;
+  t.name = "cuda-simple";
+  t.smooth = mg_cuda_simple_smooth;
+  t.smooths_parts = nullptr;
+  t.smooth_part = nullptr;
+  t.residual = mg_cuda_simple_residual;
+  t.residual_norm = nullptr;
+  t.residual_restrict = nullptr;
+  t.bottom_fits = nullptr;
+  t.bottom = nullptr;
+  t.prepare_tail = nullptr;
+  t.release_tail = nullptr;
+  t.run_tail = nullptr;
+  t.record = nullptr;
+  t.end_record = nullptr;
+  t.replay = nullptr;
+  t.release_recording = nullptr;
+  t.descend = nullptr;
+  t.ascend = nullptr;
+  return t;
+}
+
+extern "C" const mg_backend_t mg_backend_cuda = table;
+extern "C" const mg_backend_t mg_backend_cuda_simple = simple_table();

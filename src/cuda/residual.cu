@@ -1,9 +1,9 @@
 /* f - A x, stored, as a norm, or restricted to the coarser grid.
  *
- * Bytes per cell: 48 stored, 40 as a norm, 41 restricted; about 14 flops (fv4: 130). One thread a
- * cell in blocks of 32 x 8; the restriction marches two planes and meets its neighbours in i by a
- * shuffle, in j through shared memory. */
-#include "cuda.h"
+ * Bytes per cell: 48 stored, 40 as a norm, 41 restricted; about 14 flops. One thread a cell in
+ * blocks of 32 x 8; the restriction marches two planes and meets its neighbours in i by a shuffle,
+ * in j through shared memory. fv4's kernel here is a simple one, the oracle of those in fv4.h. */
+#include "fv4.h"
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -20,7 +20,7 @@ static __global__ void __launch_bounds__(256) residual(mg_cuda_patch_t l, int ds
   l.p.vec[dst][i + j * l.p.jstride + k * l.p.kstride] = residual_at<fv4>(&l, x, f, i, j, k);
 }
 
-mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
+mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
   MG_TRY(mg_cuda_prepare(v, x));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
@@ -34,26 +34,27 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
   return MG_OK;
 }
 
-template <bool fv4>
+mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
+  return v->op == MG_OPERATOR_FV4 ? mg_cuda_fv4_residual(v, dst, x, f)
+                                  : mg_cuda_simple_residual(v, dst, x, f);
+}
+
 static __global__ void __launch_bounds__(256)
     residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
   double r = 0.0;
-  if (i < l.p.n[0] && j < l.p.n[1]) r = fabs(residual_at<fv4>(&l, x, f, i, j, k));
+  if (i < l.p.n[0] && j < l.p.n[1]) r = fabs(residual_at<false>(&l, x, f, i, j, k));
   mg_max_add(r, maximum);
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
-  MG_TRY(mg_cuda_prepare(v, x));
+  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual_norm(v, x, f, norm);
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    if (v->op == MG_OPERATOR_FV4)
-      residual_norm<true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
-    else
-      residual_norm<false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
+    residual_norm<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("residual_norm");
   }
   return mg_cuda_max_end(norm);
@@ -61,7 +62,6 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
 
 /* Fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J, K). A patch's sides are
  * even, so pairs never straddle its end, and a warp's 32 cells are 16 pairs. */
-template <bool fv4>
 static __global__ void __launch_bounds__(256)
     residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
   __shared__ double pair[2][8][16];
@@ -69,7 +69,7 @@ static __global__ void __launch_bounds__(256)
   const int k = 2 * (int)blockIdx.z;
   const bool inside = i < l.p.n[0] && j < l.p.n[1];
   for (int dk = 0; dk < 2; dk++) {
-    const double r = inside ? residual_at<fv4>(&l, x, f, i, j, k + dk) : 0.0;
+    const double r = inside ? residual_at<false>(&l, x, f, i, j, k + dk) : 0.0;
     const double sum = r + __shfl_xor_sync(0xffffffffu, r, 1);
     if (threadIdx.x % 2 == 0) pair[dk][threadIdx.y][threadIdx.x / 2] = sum;
   }
@@ -85,15 +85,12 @@ static __global__ void __launch_bounds__(256)
 
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
                                       int dst) {
-  MG_TRY(mg_cuda_prepare(fine, x));
+  if (fine->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual_restrict(fine, x, f, coarse, dst);
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], c.n[2], block_shape);
-    if (fine->op == MG_OPERATOR_FV4)
-      residual_restrict<true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
-    else
-      residual_restrict<false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
+    residual_restrict<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");
   }
   return MG_OK;

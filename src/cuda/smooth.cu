@@ -2,8 +2,9 @@
  *
  * Bytes and flops per cell of the 7-point operators: GSRB 48 and 22, Jacobi 56 and 23, Chebyshev 56
  * and 25; the diagonal is summed from the betas. fv4 reads it: 8 bytes more. One thread a cell in
- * blocks of 32 x 8: the L1 cache serves the neighbours in i and j, the L2 those in k. */
-#include "cuda.h"
+ * blocks of 32 x 8: the L1 cache serves the neighbours in i and j, the L2 those in k. fv4's kernels
+ * here are simple ones, the oracle of those in fv4.h. */
+#include "fv4.h"
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -113,14 +114,20 @@ static void launch(const mg_cuda_patch_t &l, int x, int previous, int dst, const
   }
 }
 
-mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst,
-                           const mg_step_t *step) {
+mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
+                                  const mg_step_t *step) {
   if (x >= 0) MG_TRY(mg_cuda_prepare(v, x));
   for (int q = 0; q < v->n_patches; q++) {
     launch(mg_cuda_patch(v, q), x, previous, dst, step);
     MG_CUDA_LAUNCHED("smooth");
   }
   return MG_OK;
+}
+
+mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst,
+                           const mg_step_t *step) {
+  return v->op == MG_OPERATOR_FV4 && x >= 0 ? mg_cuda_fv4_smooth(v, x, previous, dst, step)
+                                            : mg_cuda_simple_smooth(v, x, previous, dst, step);
 }
 
 /* Cells along a side whose ghosts come by copies or messages: whole blocks of threads, so that the

@@ -61,7 +61,7 @@ MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
 
 /** Where the finest level's memory is: "host", "device" or "unified". */
 static inline const char *mg_report_memory(const mg_report_t *report) {
-  if (report->plan->level[0].place != MG_PLACE_CUDA) return "host";
+  if (!mg_place_is_cuda(report->plan->level[0].place)) return "host";
   return report->params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
 }
 
