@@ -107,9 +107,9 @@ seconds=1
 
 # solve RANKS LOG2 BOXES OPTION...: GDOF/s of the line h, or nothing when the run failed.
 solve() {
-  local ranks=$1
+  local ranks=$1 threads=$(($(cores) / $1))
   shift
-  mpi_run "$ranks" "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 --min-solves=5 \
+  OMP_NUM_THREADS=$((threads > 0 ? threads : 1)) mpi_run "$ranks" "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 --min-solves=5 \
     --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>&1 || return 0
   awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
     NR == 2 && $column["verification"] == "passed" { printf "%.3f", 1e-9 * $column["dof_per_s"] }' \
