@@ -17,52 +17,46 @@ mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3]
   return {mg_cell(p, 0, lo[0], lo[1], lo[2]), vector, p->jstride, p->kstride};
 }
 
-/* Cells of a tile: so many that a list of any size is a few thousand tiles. */
-static int64_t cells_of_tile(const mg_cuboid_copy_t *copies, int n) {
-  int64_t cells = 0;
+static int64_t cells_of(const mg_cuboid_copy_t *copy) {
+  return (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
+}
+
+mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, mg_tile_t **tiles, int *n_tiles) {
+  int64_t cells = 0, count = 0;
   for (int c = 0; c < n; c++)
-    cells += (int64_t)copies[c].n[0] * copies[c].n[1] * copies[c].n[2];
-  return MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
-}
-
-static int64_t tiles_of_copy(const mg_cuboid_copy_t *copy, int64_t tile) {
-  return ((int64_t)copy->n[0] * copy->n[1] * copy->n[2] + tile - 1) / tile;
-}
-
-static void cut(const mg_cuboid_copy_t *copies, int n, int64_t cells, mg_tile_t *tile) {
+    cells += cells_of(&copies[c]);
+  const int64_t most = MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
+  for (int c = 0; c < n; c++)
+    count += (cells_of(&copies[c]) + most - 1) / most;
+  mg_tile_t *tile = *tiles = (mg_tile_t *)malloc(sizeof(mg_tile_t) * (size_t)(count + 1));
+  if (!tile) return MG_ERR_MEMORY;
+  *n_tiles = (int)count;
   for (int c = 0; c < n; c++) {
-    const int64_t ni = copies[c].n[0], nj = copies[c].n[1], all = ni * nj * copies[c].n[2];
-    for (int64_t first = 0; first < all; first += cells)
+    const int64_t ni = copies[c].n[0], nj = copies[c].n[1], all = cells_of(&copies[c]);
+    for (int64_t first = 0; first < all; first += most)
       *tile++ = {c, (int32_t)(first % ni), (int32_t)(first / ni % nj), (int32_t)(first / ni / nj),
-                 (int32_t)(all - first < cells ? all - first : cells)};
+                 (int32_t)(all - first < most ? all - first : most)};
   }
+  return MG_OK;
 }
 
-static mg_status_t to_device(const void *from, size_t bytes, void **to) {
+mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaMalloc(to, bytes));
   MG_CUDA_TRY(cudaMemcpy(*to, from, bytes, cudaMemcpyHostToDevice));
   return MG_OK;
 }
 
-mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out,
-                              int *tiles_of) {
+mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out) {
+  mg_tile_t *tile;
   *out = mg_cuboids_t();
-  const int64_t cells = cells_of_tile(copies, n);
-  int64_t n_tiles = 0;
-  for (int c = 0; c < n; c++) {
-    n_tiles += tiles_of_copy(&copies[c], cells);
-    if (tiles_of) tiles_of[copies[c].message] += (int)tiles_of_copy(&copies[c], cells);
-  }
-  if (n_tiles == 0) return MG_OK;
-  mg_tile_t *tile = (mg_tile_t *)malloc(sizeof(mg_tile_t) * (size_t)n_tiles);
-  if (!tile) return MG_ERR_MEMORY;
-  cut(copies, n, cells, tile);
-  mg_status_t status = to_device(copies, sizeof(mg_cuboid_copy_t) * (size_t)n, (void **)&out->copy);
-  if (status == MG_OK)
-    status = to_device(tile, sizeof(mg_tile_t) * (size_t)n_tiles, (void **)&out->tile);
+  MG_TRY(mg_cuboids_cut(copies, n, &tile, &out->n_tiles));
+  mg_status_t status = MG_OK;
+  if (out->n_tiles > 0)
+    status = mg_cuda_to_device(copies, sizeof *copies * (size_t)n, (void **)&out->copy);
+  if (status == MG_OK && out->n_tiles > 0)
+    status = mg_cuda_to_device(tile, sizeof *tile * (size_t)out->n_tiles, (void **)&out->tile);
   free(tile);
   out->n_copies = n;
-  out->n_tiles = (int)n_tiles;
   if (status != MG_OK) mg_cuboids_free(out);
   return status;
 }
@@ -89,9 +83,8 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
     copies[l].from = mg_place_in(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
     copies[l].to = mg_place_in(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
     memcpy(copies[l].n, copy->n, sizeof copy->n);
-    copies[l].message = 0;
   }
-  const mg_status_t status = mg_cuboids_create(copies, job->n, &c->cuboids, nullptr);
+  const mg_status_t status = mg_cuboids_create(copies, job->n, &c->cuboids);
   free(copies);
   if (status != MG_OK) {
     delete c;
@@ -111,8 +104,9 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS)
     copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int src, int dst) {
   const mg_tile_t t = tile[blockIdx.x];
   const mg_cuboid_copy_t *c = &copies[t.copy];
-  mg_tile_move<false>(t, c->n, c->from.at + src * c->from.vector, c->from.jstride, c->from.kstride,
-                      c->to.at + dst * c->to.vector, c->to.jstride, c->to.kstride);
+  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + src * c->from.vector,
+                      c->from.jstride, c->from.kstride, c->to.at + dst * c->to.vector,
+                      c->to.jstride, c->to.kstride);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {

@@ -7,14 +7,13 @@
 /** Where a cuboid lies: vector 0's first cell, or a dense stretch of a buffer. */
 struct mg_place_in_t {
   double *at;
-  int64_t vector; /**< doubles from a vector to the next; 0 in a buffer, an offset in a slot */
+  int64_t vector; /**< doubles from a vector to the next; 0 in a buffer */
   int64_t jstride, kstride;
 };
 
 struct mg_cuboid_copy_t {
   mg_place_in_t from, to;
   int32_t n[3];
-  int32_t message; /**< that it belongs to, where there are messages */
 };
 
 /** A stretch of a cuboid's cells, i fastest. */
@@ -37,22 +36,29 @@ struct mg_cuboids_t {
 mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
                           const int32_t n[3], double *dense);
 
-/** Cut into tiles and bring both to the device.
- *  @param[in]  copies    n of them; only read
- *  @param[out] tiles_of  tiles of each message are added to tiles_of[message]; may be null
+/** Cut n cuboids, of which only the sizes count, into tiles: so many that a list of any size is a
+ * few thousand.
+ *  @param[out] tiles  on the host; the caller frees
+ *  @return MG_OK, MG_ERR_MEMORY */
+mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, mg_tile_t **tiles, int *n_tiles);
+
+/** Copy an array of the host into new memory of the device.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out,
-                              int *tiles_of);
+mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
+
+/** The list and its tiles on the device.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out);
 void mg_cuboids_free(mg_cuboids_t *cuboids);
 
-/** Move a tile between `from` and `to`, which are the vectors' places already. Four loads are under
- *  way before the first store: the compiler may not assume that the two sides are distinct.
+/** Move a tile of a cuboid of ni x nj x .. cells between `from` and `to`, which are the vectors'
+ * places already. Four loads are under way before the first store: the compiler may not assume that
+ * the two sides are distinct.
  *  @tparam fresh  read past the first-level cache, which does not see what other devices write */
 template <bool fresh>
 static __device__ __forceinline__ void
-mg_tile_move(const mg_tile_t &t, const int32_t n[3], const double *from, int64_t from_j,
+mg_tile_move(const mg_tile_t &t, unsigned ni, unsigned nj, const double *from, int64_t from_j,
              int64_t from_k, double *to, int64_t to_j, int64_t to_k) {
-  const unsigned ni = (unsigned)n[0], nj = (unsigned)n[1];
   for (int first = (int)threadIdx.x; first < t.cells; first += MG_TILE_CELLS) {
     double value[4];
     int64_t target[4];

@@ -16,20 +16,33 @@ double mg_cuda_patience = 60.0;
 
 typedef unsigned long long counter_t;
 
-struct message_t {
-  double *slots;
-  int64_t doubles;
+/** What changes from message to message. */
+struct count_t {
+  counter_t done;   /**< messages before this one */
+  unsigned through; /**< tiles of this one */
+};
+
+/** A tile of a message with all that a block must know, in one piece: a list may have left the
+ * caches since the last exchange, and each look from one place of memory to the next would take
+ * longer than the message itself. */
+struct stretch_t {
+  mg_tile_t tile;
+  unsigned ni, nj; /**< of its cuboid */
+  mg_place_in_t cells;
+  double *slot; /**< this cuboid's begin in the first slot; the second is `apart` further */
+  int64_t apart;
   counter_t *raise;
   const counter_t *watch;
-  counter_t done; /**< messages before this one */
-  unsigned through, tiles;
+  count_t *count;
+  unsigned tiles; /**< of the message */
   int rank;
 };
 
-/** Tiles of one direction, and their messages, all on the device. */
+/** Tiles of one direction, on the device. */
 struct direction_t {
-  mg_cuboids_t cuboids;
-  message_t *message;
+  stretch_t *stretch;
+  count_t *count;
+  int n;
 };
 
 struct mg_cuda_mail {
@@ -84,54 +97,74 @@ static mg_place_in_t patch_of(const mg_view_t *view, const mg_copy_t *c, bool so
                      c->n, nullptr);
 }
 
-/* Which slot it will be is known to the kernel: an offset in place of a vector's. */
-static mg_place_in_t slot_of(const mg_copy_t *c, const mg_cuda_message_t *message) {
-  return {nullptr, c->buffer - message->first, c->n[0], (int64_t)c->n[0] * c->n[1]};
+/** The lists of one direction on the host. */
+struct plan_t {
+  const mg_view_t *view;
+  const mg_copy_t *item;
+  const mg_cuda_message_t *message;
+  int n_items, n_messages;
+  bool sending;
+};
+
+static int message_of(const plan_t *p, const mg_copy_t *item) {
+  int m = 0;
+  while (m + 1 < p->n_messages && item->buffer >= p->message[m + 1].first)
+    m++;
+  return m;
 }
 
-static mg_status_t fill_direction(const mg_view_t *view, const mg_copy_t *items, int n_items,
-                                  const mg_cuda_message_t *messages, int n_messages, bool sending,
-                                  mg_cuboid_copy_t *copies, message_t *table, int *tiles,
-                                  direction_t *out) {
-  for (int l = 0, m = 0; l < n_items; l++) {
-    const mg_copy_t *c = &items[l];
-    while (m + 1 < n_messages && c->buffer >= messages[m + 1].first)
-      m++;
-    copies[l].from = sending ? patch_of(view, c, true) : slot_of(c, &messages[m]);
-    copies[l].to = sending ? slot_of(c, &messages[m]) : patch_of(view, c, false);
-    memcpy(copies[l].n, c->n, sizeof c->n);
-    copies[l].message = m;
+static void fill_stretches(const plan_t *p, const mg_tile_t *tile, int n_tiles, count_t *count,
+                           unsigned *tiles_of, stretch_t *out) {
+  for (int t = 0; t < n_tiles; t++)
+    tiles_of[message_of(p, &p->item[tile[t].copy])]++;
+  for (int t = 0; t < n_tiles; t++) {
+    const mg_copy_t *c = &p->item[tile[t].copy];
+    const int number = message_of(p, c);
+    const mg_cuda_message_t *m = &p->message[number];
+    out[t] = {tile[t],
+              (unsigned)c->n[0],
+              (unsigned)c->n[1],
+              patch_of(p->view, c, p->sending),
+              m->slots + (c->buffer - m->first),
+              m->doubles,
+              (counter_t *)m->raise,
+              (const counter_t *)m->watch,
+              count + number,
+              tiles_of[number],
+              m->rank};
   }
-  MG_TRY(mg_cuboids_create(copies, n_items, &out->cuboids, tiles));
-  for (int m = 0; m < n_messages; m++)
-    table[m] = {messages[m].slots,
-                messages[m].doubles,
-                (counter_t *)messages[m].raise,
-                (const counter_t *)messages[m].watch,
-                0,
-                0,
-                (unsigned)tiles[m],
-                messages[m].rank};
-  const size_t bytes = sizeof *table * (size_t)n_messages;
-  if (n_messages == 0) return MG_OK;
-  MG_CUDA_TRY(cudaMalloc((void **)&out->message, bytes));
-  MG_CUDA_TRY(cudaMemcpy(out->message, table, bytes, cudaMemcpyHostToDevice));
-  return MG_OK;
 }
 
-static mg_status_t create_direction(const mg_view_t *view, const mg_copy_t *items, int n_items,
-                                    const mg_cuda_message_t *messages, int n_messages, bool sending,
-                                    direction_t *out) {
-  mg_cuboid_copy_t *copies = (mg_cuboid_copy_t *)calloc((size_t)n_items + 1, sizeof *copies);
-  message_t *table = (message_t *)calloc((size_t)n_messages + 1, sizeof *table);
-  int *tiles = (int *)calloc((size_t)n_messages + 1, sizeof *tiles);
-  mg_status_t status = copies && table && tiles ? MG_OK : MG_ERR_MEMORY;
-  if (status == MG_OK)
-    status = fill_direction(view, items, n_items, messages, n_messages, sending, copies, table,
-                            tiles, out);
-  free(copies);
-  free(table);
-  free(tiles);
+static mg_status_t place_stretches(const plan_t *p, const mg_tile_t *tile, int n_tiles,
+                                   direction_t *out) {
+  if (n_tiles == 0) return MG_OK;
+  const size_t bytes = sizeof(count_t) * (size_t)p->n_messages;
+  MG_CUDA_TRY(cudaMalloc((void **)&out->count, bytes));
+  MG_CUDA_TRY(cudaMemset(out->count, 0, bytes));
+  stretch_t *stretch = (stretch_t *)malloc(sizeof *stretch * (size_t)n_tiles);
+  unsigned *tiles_of = (unsigned *)calloc((size_t)p->n_messages, sizeof *tiles_of);
+  mg_status_t status = stretch && tiles_of ? MG_OK : MG_ERR_MEMORY;
+  if (status == MG_OK) {
+    fill_stretches(p, tile, n_tiles, out->count, tiles_of, stretch);
+    status = mg_cuda_to_device(stretch, sizeof *stretch * (size_t)n_tiles, (void **)&out->stretch);
+  }
+  out->n = n_tiles;
+  free(stretch);
+  free(tiles_of);
+  return status;
+}
+
+static mg_status_t create_direction(const plan_t *p, direction_t *out) {
+  mg_cuboid_copy_t *sizes = (mg_cuboid_copy_t *)calloc((size_t)p->n_items + 1, sizeof *sizes);
+  if (!sizes) return MG_ERR_MEMORY;
+  for (int l = 0; l < p->n_items; l++)
+    memcpy(sizes[l].n, p->item[l].n, sizeof sizes[l].n);
+  mg_tile_t *tile = nullptr;
+  int n_tiles = 0;
+  mg_status_t status = mg_cuboids_cut(sizes, p->n_items, &tile, &n_tiles);
+  if (status == MG_OK) status = place_stretches(p, tile, n_tiles, out);
+  free(sizes);
+  free(tile);
   return status;
 }
 
@@ -144,7 +177,7 @@ static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_cuboids_t *out
     copies[l].to = patch_of(job->dst, c, false);
     memcpy(copies[l].n, c->n, sizeof c->n);
   }
-  const mg_status_t status = mg_cuboids_create(copies, job->n_local, out, nullptr);
+  const mg_status_t status = mg_cuboids_create(copies, job->n_local, out);
   free(copies);
   return status;
 }
@@ -155,11 +188,11 @@ mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **
   *out = nullptr;
   mg_cuda_mail_t *mail = new (std::nothrow) mg_cuda_mail_t();
   if (!mail) return MG_ERR_MEMORY;
-  mg_status_t status =
-      create_direction(job->src, job->pack, job->n_pack, job->sent, job->n_sent, true, &mail->out);
-  if (status == MG_OK)
-    status = create_direction(job->dst, job->unpack, job->n_unpack, job->received, job->n_received,
-                              false, &mail->in);
+  const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
+  const plan_t in_plan = {job->dst,      job->unpack,     job->received,
+                          job->n_unpack, job->n_received, false};
+  mg_status_t status = create_direction(&out_plan, &mail->out);
+  if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
   if (status == MG_OK) status = create_local(job, &mail->local);
   if (status == MG_OK) status = find_most_blocks(&mail->most_blocks);
   if (status != MG_OK) {
@@ -172,11 +205,12 @@ mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **
 
 void mg_cuda_mail_free(mg_cuda_mail_t *mail) {
   if (!mail) return;
-  mg_cuboids_free(&mail->out.cuboids);
-  mg_cuboids_free(&mail->in.cuboids);
+  const direction_t both[2] = {mail->out, mail->in};
+  for (const direction_t &d : both) {
+    (void)cudaFree(d.stretch);
+    (void)cudaFree(d.count);
+  }
   mg_cuboids_free(&mail->local);
-  (void)cudaFree(mail->out.message);
-  (void)cudaFree(mail->in.message);
   delete mail;
 }
 
@@ -210,58 +244,53 @@ static __device__ void wait_until(const counter_t *counter, counter_t least, int
 
 /* The block has moved a tile of a message; the last one of all says so. What the block's threads
  * have read and written comes before its count, and all counts come before the flag. */
-static __device__ __forceinline__ void finish_tile(message_t *m, counter_t n) {
+static __device__ __forceinline__ void finish_tile(const stretch_t &s, counter_t n) {
   __syncthreads();
   if (threadIdx.x != 0) return;
   __threadfence_system();
-  if (m->tiles > 1) {
-    if (atomicAdd(&m->through, 1u) != m->tiles - 1) return;
-    m->through = 0;
+  if (s.tiles > 1) {
+    if (atomicAdd(&s.count->through, 1u) != s.tiles - 1) return;
+    s.count->through = 0;
     __threadfence_system();
   }
-  m->done = n + 1;
-  *(volatile counter_t *)m->raise = n + 1;
+  s.count->done = n + 1;
+  *(volatile counter_t *)s.raise = n + 1;
 }
 
-static __device__ void send_tile(const direction_t &d, int index, int vec, volatile int *late,
+static __device__ void send_tile(const stretch_t &s, int vec, volatile int *late,
                                  unsigned long long patience, counter_t *number) {
-  const mg_tile_t t = d.cuboids.tile[index];
-  const mg_cuboid_copy_t *c = &d.cuboids.copy[t.copy];
-  message_t *m = &d.message[c->message];
   if (threadIdx.x == 0) {
-    const counter_t n = *number = m->done;
-    if (n >= 2) wait_until(m->watch, n - 1, m->rank, late, patience);
+    const counter_t n = *number = s.count->done;
+    if (n >= 2) wait_until(s.watch, n - 1, s.rank, late, patience);
   }
   __syncthreads();
   const counter_t n = *number;
-  double *slot = m->slots + (int64_t)(n & 1) * m->doubles + c->to.vector;
-  mg_tile_move<false>(t, c->n, c->from.at + vec * c->from.vector, c->from.jstride, c->from.kstride,
-                      slot, c->to.jstride, c->to.kstride);
-  finish_tile(m, n);
+  const int64_t ni = s.ni;
+  mg_tile_move<false>(s.tile, s.ni, s.nj, s.cells.at + vec * s.cells.vector, s.cells.jstride,
+                      s.cells.kstride, s.slot + (int64_t)(n & 1) * s.apart, ni, ni * s.nj);
+  finish_tile(s, n);
 }
 
-static __device__ void receive_tile(const direction_t &d, int index, int vec, volatile int *late,
+static __device__ void receive_tile(const stretch_t &s, int vec, volatile int *late,
                                     unsigned long long patience, counter_t *number) {
-  const mg_tile_t t = d.cuboids.tile[index];
-  const mg_cuboid_copy_t *c = &d.cuboids.copy[t.copy];
-  message_t *m = &d.message[c->message];
   if (threadIdx.x == 0) {
-    const counter_t n = *number = m->done;
-    wait_until(m->watch, n + 1, m->rank, late, patience);
+    const counter_t n = *number = s.count->done;
+    wait_until(s.watch, n + 1, s.rank, late, patience);
   }
   __syncthreads();
   const counter_t n = *number;
-  const double *slot = m->slots + (int64_t)(n & 1) * m->doubles + c->from.vector;
-  mg_tile_move<true>(t, c->n, slot, c->from.jstride, c->from.kstride, c->to.at + vec * c->to.vector,
-                     c->to.jstride, c->to.kstride);
-  finish_tile(m, n);
+  const int64_t ni = s.ni;
+  mg_tile_move<true>(s.tile, s.ni, s.nj, s.slot + (int64_t)(n & 1) * s.apart, ni, ni * s.nj,
+                     s.cells.at + vec * s.cells.vector, s.cells.jstride, s.cells.kstride);
+  finish_tile(s, n);
 }
 
 static __device__ void copy_tile(const mg_cuboids_t &list, int index, int src, int dst) {
   const mg_tile_t t = list.tile[index];
   const mg_cuboid_copy_t *c = &list.copy[t.copy];
-  mg_tile_move<false>(t, c->n, c->from.at + src * c->from.vector, c->from.jstride, c->from.kstride,
-                      c->to.at + dst * c->to.vector, c->to.jstride, c->to.kstride);
+  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + src * c->from.vector,
+                      c->from.jstride, c->from.kstride, c->to.at + dst * c->to.vector,
+                      c->to.jstride, c->to.kstride);
 }
 
 template <bool send, bool receive>
@@ -269,15 +298,18 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS)
     mail(mg_cuda_mail_t mail, int src, int dst, volatile int *late, unsigned long long patience) {
   __shared__ counter_t number;
   const int first = (int)blockIdx.x, step = (int)gridDim.x;
+  /* On its way while this block sends. */
+  if (send && receive && first < mail.in.n && threadIdx.x == 0)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(&mail.in.stretch[first]));
   if (send) {
-    for (int t = first; t < mail.out.cuboids.n_tiles; t += step)
-      send_tile(mail.out, t, src, late, patience, &number);
+    for (int t = first; t < mail.out.n; t += step)
+      send_tile(mail.out.stretch[t], src, late, patience, &number);
     for (int t = first; t < mail.local.n_tiles; t += step)
       copy_tile(mail.local, t, src, dst);
   }
   if (receive)
-    for (int t = first; t < mail.in.cuboids.n_tiles; t += step)
-      receive_tile(mail.in, t, dst, late, patience, &number);
+    for (int t = first; t < mail.in.n; t += step)
+      receive_tile(mail.in.stretch[t], dst, late, patience, &number);
 }
 
 static mg_status_t find_most_blocks(int *most) {
@@ -293,9 +325,9 @@ static mg_status_t find_most_blocks(int *most) {
 template <bool send, bool receive>
 static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
   int blocks = 0;
-  if (send && m->out.cuboids.n_tiles > blocks) blocks = m->out.cuboids.n_tiles;
+  if (send && m->out.n > blocks) blocks = m->out.n;
   if (send && m->local.n_tiles > blocks) blocks = m->local.n_tiles;
-  if (receive && m->in.cuboids.n_tiles > blocks) blocks = m->in.cuboids.n_tiles;
+  if (receive && m->in.n > blocks) blocks = m->in.n;
   if (blocks == 0) return MG_OK;
   if (blocks > m->most_blocks) blocks = m->most_blocks;
   const unsigned long long patience = (unsigned long long)(1e9 * mg_cuda_patience);
