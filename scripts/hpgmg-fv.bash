@@ -25,7 +25,7 @@ _hpgmg_fv() {
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
-    --cpu-below) words='auto 0' ;;
+    --cpu-below | --agglomerate-below) words='auto 0' ;;
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard cuda-simple' ;;
     --transport) words='auto peer nccl mpi host' ;;
@@ -35,7 +35,7 @@ _hpgmg_fv() {
       return
       ;;
     --smooths | --degree | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
-      --min-time | --device-id | --agglomerate-below | --ranks)
+      --min-time | --device-id | --ranks)
       return # a number
       ;;
   esac

@@ -10,6 +10,7 @@
 
 enum {
   MG_PATH_MAX = 4096,
+  MG_AGGLOMERATE_AUTO = -1, /**< of agglomerate_below: what suits the processor of each level */
   MG_CPU_BELOW_AUTO = -1 /**< of cpu_below: to be measured; until then no level lives on the CPU */
 };
 
@@ -42,7 +43,7 @@ typedef struct {
   mg_memory_t memory;
   int64_t cpu_below;         /**< levels with fewer cells in all live on the CPU */
   mg_transport_t transport;  /**< of messages between levels on devices */
-  int64_t agglomerate_below; /**< gather a level until each rank holds this many cells */
+  int64_t agglomerate_below; /**< gather a level until each rank holds this many cells; or auto */
 
   int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */
   bool print_config;      /**< print a deck of this run and stop */

@@ -11,7 +11,7 @@ static const char *const smoother_words[] = {"gsrb",     "chebyshev", "jacobi",
                                              "l1jacobi", "symgs",     NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
-static const char *const cpu_below_words[] = {"auto", NULL};
+static const char *const auto_words[] = {"auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
@@ -163,13 +163,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "takes it; host through pinned memory, which always works."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(cpu_below), .words = cpu_below_words, .min = 0, .max = 1e18, .value = "auto",
+    ANYWHERE, FIELD(cpu_below), .words = auto_words, .min = 0, .max = 1e18, .value = "auto",
     .help = "Levels with fewer cells in all than this live on the CPU, whatever --device is. auto "
             "measures at the start of a run on a GPU which coarse levels are faster there; without "
             "a GPU it is 0."},
   [MG_OPT_AGGLOMERATE_BELOW] = {
     .name = "agglomerate-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(agglomerate_below), .min = 0, .max = 1e18, .value = "4096",
+    ANYWHERE, FIELD(agglomerate_below), .words = auto_words, .min = 0, .max = 1e18,
+    .value = "auto", .note = "auto, 4096 on the CPU and 65536 on a GPU",
     .help = "Coarse levels gather onto fewer ranks until each of these holds at least this many "
             "cells; 0 never gathers."},
   [MG_OPT_INPUT] = {

@@ -55,10 +55,14 @@ compare() {
 
 for op in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
-    wanted --operator=$op --boundary=$boundary --rtol=1e-6
-    compare peer 2 --operator=$op --boundary=$boundary --rtol=1e-6 --cpu-below=0
-    compare peer 2 --operator=$op --boundary=$boundary --rtol=1e-6 --cpu-below=5000
-    compare host 2 --operator=$op --boundary=$boundary --rtol=1e-6 --cpu-below=600
+    problem="--operator=$op --boundary=$boundary --rtol=1e-6"
+    # shellcheck disable=SC2086 # options are words
+    {
+      wanted $problem
+      compare peer 2 $problem --cpu-below=0 --agglomerate-below=500
+      compare peer 2 $problem --cpu-below=5000
+      compare host 2 $problem --cpu-below=600 --agglomerate-below=500
+    }
   done
 done
 # The last of these problems on more ranks, and with coarse levels on all of them.

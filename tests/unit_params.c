@@ -39,7 +39,7 @@ static void test_defaults(void) {
   CHECK_INT(params.warmup, 1);
   CHECK_INT(params.min_solves, 10);
   CHECK(params.min_time == 1);
-  CHECK_INT(params.agglomerate_below, 4096);
+  CHECK_INT(params.agglomerate_below, MG_AGGLOMERATE_AUTO);
   CHECK_INT(params.device_id, -1);
   CHECK_INT(params.cpu_below, MG_CPU_BELOW_AUTO);
   CHECK_INT(params.memory, MG_MEMORY_AUTO);

@@ -187,6 +187,7 @@ static void test_round_trip(void) {
       "--cpu-below=0 6 2",
       "--cpu-below=auto 6 2",
       "--memory=unified --device=guard 6 2",
+      "--agglomerate-below=auto 6 2",
       "--agglomerate-below=0 --warmup=0 --min-solves=1 --min-time=0 --bottom=smoother 6 2",
       "--device-id=3 --device=cuda 6 2",
       "--cpu-below=999999999999999999 --json=first-long-name --json=x --smooths=100 6 2",

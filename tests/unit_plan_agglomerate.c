@@ -4,18 +4,23 @@
 #include "test.h"
 
 typedef struct {
+  mg_device_t device;
   int64_t below;
   int64_t ranks[7]; /* of 64^3, 32^3, 16^3, 8^3, 4^3, 2^3, 1^3 */
 } case_t;
 
 /* 8 ranks with a box of 32^3 each; from 8^3 on there is one box. */
 static const case_t cases[] = {
-    {0, {8, 8, 8, 1, 1, 1, 1}},            /* never gathers before the boxes do */
-    {1, {8, 8, 8, 1, 1, 1, 1}},            /* a cell is enough */
-    {512, {8, 8, 8, 1, 1, 1, 1}},          /* 16^3 cells are exactly 8 x 512 */
-    {513, {8, 8, 7, 1, 1, 1, 1}},          /* one more and a rank must go */
-    {4096, {8, 8, 1, 1, 1, 1, 1}},         /* the default */
-    {1000000000000, {8, 1, 1, 1, 1, 1, 1}} /* everything but the finest level on one rank */
+    {MG_DEVICE_CPU, 0, {8, 8, 8, 1, 1, 1, 1}},   /* never gathers before the boxes do */
+    {MG_DEVICE_CPU, 1, {8, 8, 8, 1, 1, 1, 1}},   /* a cell is enough */
+    {MG_DEVICE_CPU, 512, {8, 8, 8, 1, 1, 1, 1}}, /* 16^3 cells are exactly 8 x 512 */
+    {MG_DEVICE_CPU, 513, {8, 8, 7, 1, 1, 1, 1}}, /* one more and a rank must go */
+    {MG_DEVICE_CPU, MG_AGGLOMERATE_AUTO, {8, 8, 1, 1, 1, 1, 1}},  /* 4096 */
+    {MG_DEVICE_CUDA, MG_AGGLOMERATE_AUTO, {8, 1, 1, 1, 1, 1, 1}}, /* 65536 */
+    {MG_DEVICE_CUDA, 4096, {8, 8, 1, 1, 1, 1, 1}},
+    {MG_DEVICE_CPU,
+     1000000000000,
+     {8, 1, 1, 1, 1, 1, 1}} /* everything but the finest level on one rank */
 };
 
 int main(void) {
@@ -26,6 +31,7 @@ int main(void) {
   params.log2_box_dim = 5;
   params.boxes_per_rank = 1;
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    params.device = cases[c].device;
     params.agglomerate_below = cases[c].below;
     CHECK_INT(mg_plan_build(&params, 8, &plan, message, (int)sizeof message), MG_OK);
     CHECK_INT(plan.n_levels, 7);
