@@ -21,9 +21,10 @@ every_crossing() {
 
 for op in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
-    every_crossing --operator=$op --boundary=$boundary
+    beside every_crossing --operator=$op --boundary=$boundary
   done
 done
+all_done
 
 # The report names each level's place.
 check_places() {

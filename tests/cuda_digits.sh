@@ -16,15 +16,15 @@ compare() {
 for op in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
     for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
-      compare 4 8 --operator="$op" --boundary="$boundary" --smoother="$smoother"
+      beside compare 4 8 --operator="$op" --boundary="$boundary" --smoother="$smoother"
     done
-    compare 4 27 --operator="$op" --boundary="$boundary" --equation=helmholtz
-    compare 4 8 --operator="$op" --boundary="$boundary" --cycle=v --rtol=1e-7 --bottom=cg
+    beside compare 4 27 --operator="$op" --boundary="$boundary" --equation=helmholtz
+    beside compare 4 8 --operator="$op" --boundary="$boundary" --cycle=v --rtol=1e-7 --bottom=cg
   done
 done
-compare 4 125 --operator=fv4
-compare 5 8 --operator=fv4
-compare 5 8 --operator=fv4 --boundary=periodic --smoother=chebyshev
+beside compare 4 125 --operator=fv4
+beside compare 5 8 --operator=fv4
+beside compare 5 8 --operator=fv4 --boundary=periodic --smoother=chebyshev
 
 # The simple kernels are an oracle only as long as they have these digits too.
 for op in fv2 fv4 7pt; do
@@ -35,5 +35,6 @@ for op in fv2 fv4 7pt; do
     cmp "$dir/cpu" "$dir/simple"
   done
 done
-compare 5 3 --bottom=smoother
+beside compare 5 3 --bottom=smoother
+all_done
 echo "$runs runs on CUDA with the CPU's digits"
