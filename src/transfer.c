@@ -60,7 +60,9 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_
                                      int dst_vec) {
   mg_exchange_t *exchange;
   MG_TRY(mg_exchange_create(&spec, src, dst, NULL, &exchange));
-  const mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
+  mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
+  /* What is still under way reads the lists and buffers that go now. */
+  if (status == MG_OK && dst.backend->wait) status = dst.backend->wait();
   mg_exchange_free(exchange);
   return status;
 }

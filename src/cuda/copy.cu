@@ -42,7 +42,9 @@ mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, mg_tile_t **ti
 
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaMalloc(to, bytes));
-  MG_CUDA_TRY(cudaMemcpy(*to, from, bytes, cudaMemcpyHostToDevice));
+  /* On the stream of those who read it: cudaMemcpy returns once pageable memory has been read,
+   * which is before it has arrived, and our stream does not wait for the default one. */
+  MG_CUDA_TRY(cudaMemcpyAsync(*to, from, bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
   return MG_OK;
 }
 

@@ -116,8 +116,9 @@ static mg_status_t copy_steps(const mg_tail_job_t *job, mg_step_t **out) {
   MG_CUDA_TRY(cudaMalloc((void **)out, (size_t)n * sizeof **out));
   mg_step_t *to = *out;
   for (int l = 0; l < job->n_levels; to += job->level[l].n_steps, l++) {
-    const cudaError_t error = cudaMemcpy(
-        to, job->level[l].step, (size_t)job->level[l].n_steps * sizeof *to, cudaMemcpyHostToDevice);
+    const cudaError_t error =
+        cudaMemcpyAsync(to, job->level[l].step, (size_t)job->level[l].n_steps * sizeof *to,
+                        cudaMemcpyHostToDevice, mg_cuda.stream);
     if (error != cudaSuccess) return mg_cuda_failed(error, "copying steps", __FILE__, __LINE__);
   }
   return MG_OK;
