@@ -140,7 +140,7 @@ static mg_status_t place_stretches(const plan_t *p, const mg_tile_t *tile, int n
   if (n_tiles == 0) return MG_OK;
   const size_t bytes = sizeof(count_t) * (size_t)p->n_messages;
   MG_CUDA_TRY(cudaMalloc((void **)&out->count, bytes));
-  MG_CUDA_TRY(cudaMemset(out->count, 0, bytes));
+  MG_CUDA_TRY(cudaMemsetAsync(out->count, 0, bytes, mg_cuda.stream));
   stretch_t *stretch = (stretch_t *)malloc(sizeof *stretch * (size_t)n_tiles);
   unsigned *tiles_of = (unsigned *)calloc((size_t)p->n_messages, sizeof *tiles_of);
   mg_status_t status = stretch && tiles_of ? MG_OK : MG_ERR_MEMORY;
