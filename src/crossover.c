@@ -86,8 +86,10 @@ static void say(const mg_crossover_t *found) {
   }
 }
 
-/* From none to all but the finest level on the CPU, coarsest first; more cells make the CPU slower,
- * so that once it is far behind no further level is worth a try. */
+/* From none to all but the finest level on the CPU, coarsest first. The first crossover has a price
+ * of its own, the waits and the cycle that is no longer recorded, which the next levels do not add
+ * to; from some grid on more cells make the CPU slower, and once it is far behind no further level
+ * is tried. */
 static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
                            mg_crossover_t *found) {
   const double start = mg_now();
@@ -102,7 +104,8 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
     if (row->seconds < (found->best == 0 ? 1.0 - gain : 1.0) * least)
       found->best = found->n_rows - 1;
     MG_TRY(seconds_since(start, &found->seconds));
-    if (found->n_rows > 1 && (row->seconds > 2.0 * least || found->seconds > enough)) break;
+    const bool far_behind = side >= 8 && row->seconds > 2.0 * least;
+    if (found->n_rows > 1 && (far_behind || found->seconds > enough)) break;
   }
   return MG_OK;
 }
