@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
 # runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
-# solvers, the crossing to the CPU in either kind of memory. Skips without a device or without the
+# solvers, the crossing to the CPU in either kind of memory; and 64^3 for fv4's kernel of large levels. Skips without a device or without the
 # tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
@@ -33,25 +33,27 @@ fi
 {
   for op in fv2 fv4 7pt; do
     for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
-      echo "--operator=$op --smoother=$smoother --cpu-below=0"
+      echo "4 8 --operator=$op --smoother=$smoother --cpu-below=0"
     done
-    echo "--operator=$op --boundary=periodic --cpu-below=0"
-    echo "--operator=$op --bottom=cg --cycle=v --cpu-below=600"
-    echo "--operator=$op --bottom=smoother --cpu-below=600 --memory=unified --boundary=periodic"
+    echo "4 8 --operator=$op --boundary=periodic --cpu-below=0"
+    echo "4 8 --operator=$op --bottom=cg --cycle=v --cpu-below=600"
+    echo "4 8 --operator=$op --bottom=smoother --cpu-below=600 --memory=unified --boundary=periodic"
   done
-  echo '--cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
+  echo '5 8 --operator=fv4 --cpu-below=100000'
+  echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
+  echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
 } >"$dir/cases"
 
 # check NUMBER TOOL ARG...: a line in $dir/found for a run that is not clean.
 check() {
   local number=$1 tool=$2 rc=0
   shift 2
-  solo compute-sanitizer --tool "$tool" --error-exitcode 9 "$HPGMG_FV" 4 8 --device=cuda "$@" \
+  solo compute-sanitizer --tool "$tool" --error-exitcode 9 "$HPGMG_FV" --device=cuda "$@" \
     >"$dir/$number.$tool" 2>&1 || rc=$?
   grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$dir/$number.$tool" || rc=9
   test "$rc" -eq 0 && return
   {
-    echo "$tool, 4 8 $*: exit code $rc"
+    echo "$tool, $*: exit code $rc"
     grep '=========' "$dir/$number.$tool" | head -n 20
   } >"$dir/found.$number.$tool"
 }

@@ -13,55 +13,54 @@ static __device__ __forceinline__ int distance(int i, int first, int end) {
   return i < first ? first - i : i >= end ? i - end + 1 : 0;
 }
 
-/** A place of the tile: is it needed, and how does it lie to the walls? Needed are the block's
- * cells, two more along the axes and one on edges. */
-struct place_t {
-  int i, j, k;
-  bool needed, stored;
-  mg_reach_t reach[3];
-};
+/** The value outside the walls that r says; the second ghost of the lower orders is not asked for.
+ */
+static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job, const mg_reach_t r[3]) {
+  const mg_patch_t *p = &job->l.p;
+  return job->l.order == 4   ? mg_wall_value<4, 2>(p, job->x, r)
+         : job->l.order == 2 ? mg_wall_value<2, 2>(p, job->x, r)
+                             : mg_wall_value<1, 2>(p, job->x, r);
+}
 
-static __device__ __forceinline__ place_t place_of(const mg_fv4_job_t *job, int q) {
+/** The block's cells, two more along the axes and one on edges: a warp has rows of one j, a lane
+ * has a column. What is in memory comes first, all of it at once; then what the walls' formulas
+ * make of that. */
+static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double *tile) {
+  static_assert(THREADS == 32 * UJ && UI <= 32, "a warp a row");
   const mg_patch_t *p = &job->l.p;
   const int i0 = (int)blockIdx.x * BI, j0 = (int)blockIdx.y * BJ, k0 = (int)blockIdx.z * BK;
-  const int i = i0 + q % UI - 2, j = j0 + q / UI % UJ - 2, k = k0 + q / (UI * UJ) - 2;
-  place_t a = {i,     j,     k,
-               false, false, {mg_reach_of(p, 0, i), mg_reach_of(p, 1, j), mg_reach_of(p, 2, k)}};
-  a.needed = distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1])) +
-                 distance(k, k0, min(k0 + BK, p->n[2])) <=
-             2;
+  const int k_end = min(k0 + BK, p->n[2]);
+  const int ti = (int)threadIdx.x % 32, tj = (int)threadIdx.x / 32;
+  const int i = i0 + ti - 2, j = j0 + tj - 2;
+  if (ti >= UI) return;
+  const int away = distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1]));
+  mg_reach_t r[3] = {mg_reach_of(p, 0, i), mg_reach_of(p, 1, j), {false, 0, 0, 0}};
   /* The second ghost of the lower-order formulas is zero, in memory. */
-  const bool second = a.reach[0].depth > 1 || a.reach[1].depth > 1 || a.reach[2].depth > 1;
-  a.stored = (!a.reach[0].beyond && !a.reach[1].beyond && !a.reach[2].beyond) ||
-             (second && job->l.order < 4);
-  return a;
-}
-
-/** What is in memory first, all of it at once; then what the walls' formulas make of that. */
-static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double *tile) {
-  const mg_patch_t *p = &job->l.p;
-  const int turns = (UI * UJ * UK + THREADS - 1) / THREADS;
-  double value[turns];
+  const int most_depth = job->l.order == 4 ? 2 : 1;
+  const bool column_beyond = r[0].beyond || r[1].beyond;
+  const bool column_stored = r[0].depth > most_depth || r[1].depth > most_depth;
+  const double *x = job->x + i + j * p->jstride + (k0 - 2) * p->kstride;
+  double *to = tile + tj * UI + ti;
+  double value[UK];
 #pragma unroll
-  for (int turn = 0; turn < turns; turn++) {
-    const place_t a = place_of(job, (int)threadIdx.x + turn * THREADS);
-    value[turn] = 0.0;
-    if (a.needed && a.stored) value[turn] = job->x[a.i + a.j * p->jstride + a.k * p->kstride];
+  for (int t = 0; t < UK; t++) {
+    const int k = k0 + t - 2;
+    const mg_reach_t r_k = mg_reach_of(p, 2, k);
+    const bool needed = away + distance(k, k0, k_end) <= 2;
+    const bool stored = !(column_beyond || r_k.beyond) || column_stored || r_k.depth > most_depth;
+    value[t] = needed && stored ? x[t * p->kstride] : 0.0;
   }
 #pragma unroll
-  for (int turn = 0; turn < turns; turn++)
-    tile[(int)threadIdx.x + turn * THREADS] = value[turn];
+  for (int t = 0; t < UK; t++)
+    to[t * UI * UJ] = value[t];
 #pragma unroll 1
-  for (int q = (int)threadIdx.x; q < UI * UJ * UK; q += THREADS) {
-    const place_t a = place_of(job, q);
-    if (!a.needed || a.stored) continue;
-    tile[q] = job->l.order == 4   ? mg_wall_value<4, 2>(p, job->x, a.reach)
-              : job->l.order == 2 ? mg_wall_value<2, 2>(p, job->x, a.reach)
-                                  : mg_wall_value<1, 2>(p, job->x, a.reach);
+  for (int t = 0; t < UK; t++) {
+    const int k = k0 + t - 2;
+    if (away + distance(k, k0, k_end) > 2 || column_stored) continue;
+    r[2] = mg_reach_of(p, 2, k);
+    if ((column_beyond || r[2].beyond) && r[2].depth <= most_depth) to[t * UI * UJ] = ghost(job, r);
   }
 }
-
-static_assert(UI * UJ * UK % THREADS == 0, "every thread fills as many places");
 
 template <mg_fv4_operation_t op>
 static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ mg_fv4_job_t job) {
