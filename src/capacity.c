@@ -11,16 +11,18 @@
 /* The places that can run full. */
 enum { HOST, PROCESS, DEVICE, N_PLACES };
 
-/* What this rank needs on all levels: its share of the host's memory, and its device's. Message
- * buffers are the host's wherever the level lives. */
+/* What this rank needs on all levels: its share of the host's memory, and its device's. How
+ * messages between devices travel is not settled yet: their buffers may be the host's, or the
+ * device's with two slots for each. */
 static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device) {
   *host = *device = 0.0;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
     MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
-    *(mg_place_is_cuda(plan->level[l].place) ? device : host) +=
-        (double)(bytes.vectors + bytes.images);
+    const bool on_device = mg_place_is_cuda(plan->level[l].place);
+    *(on_device ? device : host) += (double)(bytes.vectors + bytes.images);
     *host += (double)bytes.buffers;
+    if (on_device && plan->level[l].layout.world_ranks > 1) *device += 2.0 * (double)bytes.buffers;
   }
   return MG_OK;
 }
