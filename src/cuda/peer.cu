@@ -235,7 +235,9 @@ static __device__ void wait_until(const counter_t *counter, counter_t least, int
   const unsigned long long start = nanoseconds();
   while (load_acquire(counter) < least) {
     __nanosleep(100);
-    if (nanoseconds() - start < patience && !*late) continue;
+    /* A clock that steps back, as between time slices, must not look like an age. */
+    const long long waited = (long long)(nanoseconds() - start);
+    if (waited < (long long)patience && !*late) continue;
     if (!*late) *late = 1 + rank;
     __threadfence_system();
     return;
