@@ -85,7 +85,7 @@ static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params)
  * 512^3 took 18.80 ms with 32768, 18.91 with 262144, 19.20 with 4096 and 20.6 with 2097152. */
 static int64_t cells_for_rank(mg_place_t place, int64_t agglomerate_below) {
   if (agglomerate_below != MG_AGGLOMERATE_AUTO) return agglomerate_below;
-  return place == MG_PLACE_CUDA ? 65536 : 4096;
+  return mg_place_is_cuda(place) ? 65536 : 4096;
 }
 
 /* Few cells on many ranks are all latency: a level keeps only as many ranks as have work. */

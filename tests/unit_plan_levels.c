@@ -129,7 +129,7 @@ static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t 
 static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coarse, int radius,
                        int32_t smallest) {
   const mg_layout_t *f = &fine->layout, *c = &coarse->layout;
-  const int64_t least = coarse->place == MG_PLACE_CUDA ? 65536 : 4096;
+  const int64_t least = mg_place_is_cuda(coarse->place) ? 65536 : 4096;
   const int64_t below = params.agglomerate_below < 0 ? least : params.agglomerate_below,
                 boxes = mg_layout_n_boxes(c), cells = cube(c->n);
   int32_t w, m;
