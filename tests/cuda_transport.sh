@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # cuda_transport: whatever carries messages between CUDA devices, norms, errors and orders are those of
 # one rank on the CPU, for every operator and boundary, with levels on the CPU and without, several
 # boxes a rank, on 2 to 8 ranks. More ranks than devices share them: peer and host work there as well.
