@@ -196,7 +196,7 @@ static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *r
   s->works[MG_TRANSPORT_HOST] = true;
   s->works[MG_TRANSPORT_MPI] = mg_comm_takes_device_memory();
   s->works[MG_TRANSPORT_PEER] = any > 0.0;
-  /* NCCL takes a second to start: only where not all pairs have something faster. */
+  /* NCCL is slow to start: only where not all pairs have something faster. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
   if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(links));
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
