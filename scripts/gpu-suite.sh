@@ -161,16 +161,16 @@ sweep_table() {
 chebyshev 656'
 }
 
-# 64 boxes of 128^3 a device, or what makes the next smaller cube: 512^3 cells on one, 640^3 on two,
-# 768^3 on four, 1024^3 on eight. Transports are what --help offers.
+# 512 boxes of 64^3 a device, or what makes the next smaller cube, in one cuboid a device: 512^3 cells
+# on one, 640^3 on two, 768^3 on four, 1024^3 on eight. Transports are what --help offers.
 scaling_table() {
   local transports one many
   transports=$("$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
-  one=$(solve 1 7 64)
-  cell 'fv2 gsrb, 64 boxes of 128^3 a device: one %s GDOF/s\n' "$one"
+  one=$(solve 1 6 512)
+  cell 'fv2 gsrb, 512 boxes of 64^3 a device: one %s GDOF/s\n' "$one"
   for ((n = 2; n <= devices; n *= 2)); do
     for transport in $transports; do
-      many=$(solve "$n" 7 64 --transport="$transport")
+      many=$(solve "$n" 6 512 --transport="$transport")
       printf '%2d devices, transport %-5s' "$n" "$transport"
       if [[ -z $many ]]; then
         echo ' not available'

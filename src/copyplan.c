@@ -71,7 +71,7 @@ static mg_status_t add_owners(const mg_spread_t *other, const mg_cuboid_t *c, in
     for (int32_t j = lo[1]; j <= hi[1]; j++)
       for (int32_t i = lo[0]; i <= hi[0]; i++) {
         const int32_t box[3] = {((i % m) + m) % m, ((j % m) + m) % m, ((k % m) + m) % m};
-        MG_TRY(rank_set_add(set, mg_layout_owner(other->layout, mg_morton_position(m, box))));
+        MG_TRY(rank_set_add(set, mg_layout_owner(other->layout, box)));
       }
   return MG_OK;
 }

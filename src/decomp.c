@@ -1,4 +1,5 @@
 #include "decomp.h"
+#include "decomp_cuboids.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,19 +79,44 @@ void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]) {
   memcpy(box, lo, sizeof lo);
 }
 
-int64_t mg_layout_owner(const mg_layout_t *layout, int64_t position) {
-  const int64_t index = mul_div(layout->n_ranks, position, mg_layout_n_boxes(layout));
+/* World rank of the holder with a number from 0 to n_ranks - 1, and back: -1 on other ranks. */
+static int64_t rank_of(const mg_layout_t *layout, int64_t index) {
   return mul_div(index, layout->world_ranks, layout->n_ranks);
 }
 
-void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, int64_t *last) {
-  const int64_t n_boxes = mg_layout_n_boxes(layout);
+static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
   const int64_t index = mul_div_up(rank, layout->n_ranks, layout->world_ranks);
+  return index < layout->n_ranks && rank_of(layout, index) == rank ? index : -1;
+}
+
+void mg_layout_choose(mg_layout_t *layout) {
+  layout->cuboids = mg_cuboids_are_even(layout);
+}
+
+int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]) {
+  if (layout->cuboids) return rank_of(layout, mg_cuboids_index(layout, box));
+  const int64_t position = mg_morton_position(layout->boxes, box);
+  return rank_of(layout, mul_div(layout->n_ranks, position, mg_layout_n_boxes(layout)));
+}
+
+void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, int64_t *last) {
+  const int64_t n_boxes = mg_layout_n_boxes(layout), index = index_of(layout, rank);
   *first = *last = 0;
-  if (index >= layout->n_ranks || mul_div(index, layout->world_ranks, layout->n_ranks) != rank)
-    return;
+  if (index < 0) return;
   *first = mul_div_up(index, n_boxes, layout->n_ranks);
   *last = mul_div_up(index + 1, n_boxes, layout->n_ranks);
+}
+
+int64_t mg_layout_share(const mg_layout_t *layout, int64_t rank) {
+  int64_t first, last;
+  if (!layout->cuboids) {
+    mg_layout_range(layout, rank, &first, &last);
+    return last - first;
+  }
+  const int64_t index = index_of(layout, rank);
+  if (index < 0) return 0;
+  const mg_cuboid_t part = mg_cuboids_part(layout, index);
+  return (int64_t)part.n[0] * part.n[1] * part.n[2];
 }
 
 /* A rank's boxes while they are merged: a stretch of the curve, and the cuboids of boxes that were
@@ -217,11 +243,10 @@ static mg_status_t merge_well(share_t *best, share_t *tried) {
   return MG_OK;
 }
 
-mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **patches,
-                              int *n_patches) {
+/* The cuboids of boxes of a stretch of the curve, in boxes. */
+static mg_status_t merge_stretch(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
+                                 int *n_cut) {
   share_t best = {.boxes = layout->boxes};
-  *patches = NULL;
-  *n_patches = 0;
   mg_layout_range(layout, rank, &best.first, &best.last);
   if (best.first == best.last) return MG_OK;
   share_t tried = best;
@@ -231,20 +256,45 @@ mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid
     free(best.cut);
     return status;
   }
-  for (int p = 0; p < best.n_cut; p++)
+  *cut = best.cut;
+  *n_cut = best.n_cut;
+  return MG_OK;
+}
+
+static mg_status_t take_part(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
+                             int *n_cut) {
+  const int64_t index = index_of(layout, rank);
+  if (index < 0) return MG_OK;
+  *cut = malloc(sizeof **cut);
+  if (!*cut) return MG_ERR_MEMORY;
+  **cut = mg_cuboids_part(layout, index);
+  *n_cut = 1;
+  return MG_OK;
+}
+
+mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **patches,
+                              int *n_patches) {
+  *patches = NULL;
+  *n_patches = 0;
+  if (layout->cuboids)
+    MG_TRY(take_part(layout, rank, patches, n_patches));
+  else
+    MG_TRY(merge_stretch(layout, rank, patches, n_patches));
+  for (int p = 0; p < *n_patches; p++)
     for (int d = 0; d < 3; d++) {
-      best.cut[p].lo[d] *= layout->box_dim;
-      best.cut[p].n[d] *= layout->box_dim;
+      (*patches)[p].lo[d] *= layout->box_dim;
+      (*patches)[p].n[d] *= layout->box_dim;
     }
-  *patches = best.cut;
-  *n_patches = best.n_cut;
   return MG_OK;
 }
 
 bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   if (fine->n != 2 * coarse->n || fine->n_ranks != coarse->n_ranks) return false;
   if (coarse->n_ranks == 1) return true;
+  if (fine->cuboids != coarse->cuboids) return false;
   if (fine->boxes == coarse->boxes) return true;
+  if (fine->boxes != 2 * coarse->boxes) return false;
+  if (fine->cuboids) return mg_cuboids_double(fine, coarse);
   /* Eight boxes become one: ranks keep their cells when each holds whole octants. */
-  return fine->boxes == 2 * coarse->boxes && mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;
+  return mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;
 }

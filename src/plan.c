@@ -101,6 +101,7 @@ static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t 
 static void add_level(mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *layout) {
   mg_level_plan_t *level = &plan->level[plan->n_levels++];
   *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
+  mg_layout_choose(&level->layout);
 }
 
 /* Can the operations of a level's processor work on the next coarser one's cells in place? */
@@ -246,11 +247,10 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
   const mg_level_plan_t *level = &plan->level[l];
   const bool has_image = l + 1 < plan->n_levels && !level->nests_coarse;
   const int g = plan->ghosts;
-  int64_t first, last, doubles = 0, image = 0, buffer = 0;
+  int64_t doubles = 0, image = 0, buffer = 0;
   mg_cuboid_t *patches;
   memset(bytes, 0, sizeof *bytes);
-  mg_layout_range(&level->layout, rank, &first, &last);
-  bytes->boxes = last - first;
+  bytes->boxes = mg_layout_share(&level->layout, rank);
   MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;

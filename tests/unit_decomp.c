@@ -58,6 +58,13 @@ static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, in
                        .world_ranks = world};
 }
 
+/* World rank that owns the box at a position of the curve. */
+static int64_t owner_at(const mg_layout_t *y, int64_t position) {
+  int32_t box[3];
+  mg_morton_box(y->boxes, position, box);
+  return mg_layout_owner(y, box);
+}
+
 /* Ranks, in the order of the curve, share the boxes: every box has one owner, shares differ by at
  * most one, and n_ranks of the world have one. */
 static void check_shares(const mg_layout_t *y) {
@@ -68,11 +75,12 @@ static void check_shares(const mg_layout_t *y) {
   for (int64_t rank = 0; rank < y->world_ranks; rank++) {
     int64_t first, last;
     mg_layout_range(y, rank, &first, &last);
+    CHECK_INT(mg_layout_share(y, rank), last - first);
     if (first == last) continue;
     CHECK_INT(first, next);
     next = last;
     for (int64_t position = first; position < last; position++)
-      CHECK_INT(mg_layout_owner(y, position), rank);
+      CHECK_INT(owner_at(y, position), rank);
     holders++;
     least = last - first < least ? last - first : least;
     most = last - first > most ? last - first : most;
@@ -119,17 +127,17 @@ static void test_shares_of_largest_runs(void) {
     const mg_layout_t y = layout_of(runs[i].boxes, 16, runs[i].n_ranks, runs[i].world);
     const int64_t n_boxes = mg_layout_n_boxes(&y), floor = n_boxes / y.n_ranks;
     CHECK_INT(n_boxes, cube(runs[i].boxes));
-    CHECK_INT(mg_layout_owner(&y, 0), 0);
+    CHECK_INT(owner_at(&y, 0), 0);
     for (int probe = 0; probe < 1000; probe++) {
       const int64_t position = probe == 0 ? n_boxes - 1 : random_int(&r, 0, n_boxes - 1);
-      const int64_t rank = mg_layout_owner(&y, position);
+      const int64_t rank = owner_at(&y, position);
       int64_t first, last;
       CHECK(rank >= 0 && rank < y.world_ranks);
       mg_layout_range(&y, rank, &first, &last);
       CHECK(first <= position && position < last);
       CHECK(last - first == floor || last - first == floor + 1);
-      CHECK(first == 0 || mg_layout_owner(&y, first - 1) < rank);
-      CHECK(last == n_boxes || mg_layout_owner(&y, last) > rank);
+      CHECK(first == 0 || owner_at(&y, first - 1) < rank);
+      CHECK(last == n_boxes || owner_at(&y, last) > rank);
     }
   }
 }
