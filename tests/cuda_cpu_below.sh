@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2031
 # cuda_cpu_below: the crossing from the device to the CPU at every level of a run of 64^3 cells, and
 # nowhere, in either kind of memory: the CPU's digits for every operator and boundary. A value above
 # all levels runs on the CPU alone, and auto takes one of these. Skips without a device.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2031
 # cuda_digits: norms, errors and orders on a CUDA device are those of the CPU to the last digit,
 # for every operator, smoother, boundary and equation, with the crossing to the CPU at every level
 # and nowhere, in either kind of memory. Skips without a device.

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2030,SC2031 # each background command has its own $dir
 # Comparing a CUDA device's digits with the CPU's; to be sourced. Skips without a device.
 #
 #   digits FILE ARG...   run the program with ARGs; its norms, error and order go to FILE
