@@ -163,6 +163,9 @@ typedef struct mg_backend {
   void (*range_begin)(const char *name);
   void (*range_end)(void);
 
+  /** Does `interpolate` of this kind make the ghosts outside walls by itself? Then `boundary` need
+   *  not come before it. */
+  bool (*folds_walls)(mg_interpolation_t kind);
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
   /** coarse dst = mean of 8 of f - A x, without storing the residual. */

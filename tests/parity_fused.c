@@ -11,6 +11,7 @@
 /* A backend without its optional entries. */
 static mg_backend_t without_options(const mg_backend_t *backend) {
   mg_backend_t plain = *backend;
+  plain.folds_walls = NULL;
   plain.residual_norm = NULL;
   plain.residual_restrict = NULL;
   plain.bottom = NULL;

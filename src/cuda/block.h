@@ -215,15 +215,17 @@ struct mg_block_level_t {
   /** MG_U = (add ? MG_U : 0) + P MG_U of the coarser level. */
   template <mg_interpolation_t kind, bool add>
   __device__ void interpolate(const mg_block_level_t &coarse) const {
-    if (kind != MG_INTERPOLATE_P0)
-      coarse.fill_rim(MG_U,
-                      mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4   ? 4
+    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4   ? 4
                                                   : kind == MG_INTERPOLATE_V2 ? 2
-                                                                              : 1),
-                      true);
+                                                                              : 1);
+    if (kind != MG_INTERPOLATE_P0 && (coarse.l->v.periodic || !mg_folds_walls(kind)))
+      coarse.fill_rim(MG_U, order, true);
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
-      mg_interpolate_cell<kind, add>(coarse.l->p, MG_U, l->p, MG_U, i.x, i.y, i.z);
+      if constexpr (mg_folds_walls(kind))
+        mg_interpolate_folded<kind, add>(coarse.l->p, MG_U, l->p, MG_U, order, i.x, i.y, i.z);
+      else
+        mg_interpolate_cell<kind, add>(coarse.l->p, MG_U, l->p, MG_U, i.x, i.y, i.z);
     }
     __syncthreads();
   }

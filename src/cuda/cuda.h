@@ -130,6 +130,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, int src, const mg_view
                                    int dst);
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
                                 mg_interpolation_t kind, bool add);
+bool mg_cuda_folds_walls(mg_interpolation_t kind);
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cuda_release_copies(mg_copies_t *copies);
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst);

@@ -192,6 +192,7 @@ static constexpr mg_backend_t table = {
     .range_begin = nullptr,
     .range_end = nullptr,
 #endif
+    .folds_walls = mg_cuda_folds_walls,
     .residual_norm = mg_cuda_residual_norm,
     .residual_restrict = mg_cuda_residual_restrict,
     .bottom_fits = mg_cuda_bottom_fits,
@@ -222,6 +223,7 @@ static constexpr mg_backend_t simple_table(void) {
   t.smooths_parts = nullptr;
   t.smooth_part = nullptr;
   t.residual = mg_cuda_simple_residual;
+  t.folds_walls = nullptr;
   t.residual_norm = nullptr;
   t.residual_restrict = nullptr;
   t.bottom_fits = nullptr;

@@ -14,14 +14,17 @@ static __device__ __forceinline__ double mg_combine(const double x[5], int side)
   return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
 }
 
-/** Coarse cell (i, j, k); the ghosts of src that the formula reaches are valid. */
-template <mg_interpolation_t kind, bool add>
-static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse, int src,
-                                                           const mg_patch_t &fine, int dst, int i,
-                                                           int j, int k) {
-  const int reach = kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
-  const double *x = mg_cell(&coarse, src, i, j, k);
-  const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
+/** How far a formula reaches. */
+template <mg_interpolation_t kind> static __device__ constexpr int mg_reach() {
+  return kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
+}
+
+/** The children of coarse cell (i, j, k); value(di, dj, dk) is the coarse cell so far from it. */
+template <mg_interpolation_t kind, bool add, typename values_t>
+static __device__ __forceinline__ void mg_interpolate_children(const values_t &value,
+                                                               const mg_patch_t &fine, int dst,
+                                                               int i, int j, int k) {
+  const int reach = mg_reach<kind>();
 #pragma unroll
   for (int side_k = -1; side_k <= 1; side_k += 2) {
     double plane[5][5]; /* [j][i], combined over k */
@@ -32,7 +35,7 @@ static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coa
         double column[5];
 #pragma unroll
         for (int dk = -reach; dk <= reach; dk++)
-          column[dk + 2] = x[di + dj * js + dk * ks];
+          column[dk + 2] = value(di, dj, dk);
         plane[dj + 2][di + 2] = mg_combine<kind>(column, side_k);
       }
 #pragma unroll
@@ -56,6 +59,100 @@ static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coa
       *out = pair;
     }
   }
+}
+
+/** The same from memory: the ghosts of src that the formula reaches are valid. */
+template <mg_interpolation_t kind, bool add>
+static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse, int src,
+                                                           const mg_patch_t &fine, int dst, int i,
+                                                           int j, int k) {
+  const double *x = mg_cell(&coarse, src, i, j, k);
+  const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
+  const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
+  mg_interpolate_children<kind, add>(value, fine, dst, i, j, k);
+}
+
+/** A coarse cell and its 26 neighbours, as [k][j][i]. */
+struct mg_window_t {
+  double x[3][3][3];
+  __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }
+};
+
+/** The value beyond a wall of a formula of order 1 or 2, from the cell at it and the next. */
+static __device__ __forceinline__ double mg_beyond_low_order(double x1, double x2, int order) {
+  return order == 1 ? mg_wall1(x1) : mg_wall2(x1, x2);
+}
+
+/** Ghosts outside walls from the cells of the window, direction after direction as everywhere. */
+static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool low[3],
+                                                     const bool high[3], int order) {
+#pragma unroll
+  for (int a = 0; a < 3; a++)
+#pragma unroll
+    for (int b = 0; b < 3; b++) {
+      double *row = w->x[a][b];
+      const double under = mg_beyond_low_order(row[1], row[2], order),
+                   over = mg_beyond_low_order(row[1], row[0], order);
+      if (low[0]) row[0] = under;
+      if (high[0]) row[2] = over;
+    }
+#pragma unroll
+  for (int a = 0; a < 3; a++)
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+      const double under = mg_beyond_low_order(w->x[a][1][i], w->x[a][2][i], order),
+                   over = mg_beyond_low_order(w->x[a][1][i], w->x[a][0][i], order);
+      if (low[1]) w->x[a][0][i] = under;
+      if (high[1]) w->x[a][2][i] = over;
+    }
+#pragma unroll
+  for (int j = 0; j < 3; j++)
+#pragma unroll
+    for (int i = 0; i < 3; i++) {
+      const double under = mg_beyond_low_order(w->x[1][j][i], w->x[2][j][i], order),
+                   over = mg_beyond_low_order(w->x[1][j][i], w->x[0][j][i], order);
+      if (low[2]) w->x[0][j][i] = under;
+      if (high[2]) w->x[2][j][i] = over;
+    }
+}
+
+/** The same for P1 and V2 with the walls folded in: ghosts outside the domain are not read. */
+template <mg_interpolation_t kind, bool add>
+static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &coarse, int src,
+                                                             const mg_patch_t &fine, int dst,
+                                                             int order, int i, int j, int k) {
+  const int at[3] = {i, j, k};
+  bool low[3], high[3], any = false;
+  for (int d = 0; d < 3; d++) {
+    low[d] = coarse.wall[d][0] && at[d] == 0;
+    high[d] = coarse.wall[d][1] && at[d] == coarse.n[d] - 1;
+    any = any || low[d] || high[d];
+  }
+  if (!any) {
+    mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
+    return;
+  }
+  mg_window_t w;
+#pragma unroll
+  for (int dk = -1; dk <= 1; dk++)
+#pragma unroll
+    for (int dj = -1; dj <= 1; dj++)
+#pragma unroll
+      for (int di = -1; di <= 1; di++) {
+        const int step[3] = {di, dj, dk};
+        bool outside = false;
+        for (int d = 0; d < 3; d++)
+          outside = outside || (step[d] < 0 && low[d]) || (step[d] > 0 && high[d]);
+        w.x[dk + 1][dj + 1][di + 1] =
+            outside ? 0.0 : *mg_cell(&coarse, src, i + di, j + dj, k + dk);
+      }
+  mg_fold_walls(&w, low, high, order);
+  mg_interpolate_children<kind, add>(w, fine, dst, i, j, k);
+}
+
+/** Does a formula take part in that? */
+static inline __host__ __device__ constexpr bool mg_folds_walls(mg_interpolation_t kind) {
+  return kind == MG_INTERPOLATE_P1 || kind == MG_INTERPOLATE_V2;
 }
 
 #endif
