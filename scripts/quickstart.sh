@@ -64,7 +64,13 @@ ranks=$(cores)
 ((ranks <= 64)) || ranks=64
 
 build=$top/build
-configure_tree "$build" || die "configure failed; see ${build#"$top"/}/config.log"
+options=()
+# The kernels take longer to compile than everything else.
+if [[ -n $(nvcc_path || true) ]] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+  say 'no GPU here, so without CUDA; configure by hand builds for GPUs elsewhere'
+  options=(--with-cuda=no)
+fi
+configure_tree "$build" "${options[@]}" || die "configure failed; see ${build#"$top"/}/config.log"
 say 'make'
 make -s -C "$build" -j"$(cores)" hpgmg-fv >"$build/make.out" 2>&1 || {
   tail -n 30 "$build/make.out" >&2
