@@ -13,6 +13,13 @@
 
 static const dim3 block_shape(32, 8, 1);
 
+/* Blocks of 256 threads on a multiprocessor; before sm_80 it holds no more than 4. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BLOCKS 4
+#else
+#define BLOCKS 6
+#endif
+
 /** 1 / diagonal: stored where it is l1-scaled or fv4's, else computed. */
 template <bool stored, bool walls = true>
 static __device__ __forceinline__ double dinv(const mg_cuda_patch_t *l, int i, int j, int k) {
@@ -48,7 +55,7 @@ static __device__ __forceinline__ void gsrb_cell(const mg_cuda_patch_t *l, int x
 
 /* In place: a thread takes the one cell of the colour out of a pair, and reads the other colour,
  * which nobody writes. */
-static __global__ void __launch_bounds__(256, 6) gsrb_7(mg_cuda_patch_t l, int x, int color) {
+static __global__ void __launch_bounds__(256, BLOCKS) gsrb_7(mg_cuda_patch_t l, int x, int color) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
   const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
   const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
@@ -85,7 +92,7 @@ static __device__ __forceinline__ void polynomial_cell(const mg_cuda_patch_t *l,
 }
 
 template <bool fv4, bool stored>
-static __global__ void __launch_bounds__(256, fv4 ? 1 : 6)
+static __global__ void __launch_bounds__(256, fv4 ? 1 : BLOCKS)
     polynomial(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   if (!fv4 && clear_of_walls(l.p, (int)blockDim.x))
