@@ -39,9 +39,9 @@ static mg_copy_t piece(int message, int part) {
   return c;
 }
 
-static void set(double *values, int vec) {
-  const mg_copy_t all = {.src_patch = -1, .dst_lo = {-RIM, -RIM, -RIM}, .n = {SIDE, SIDE, SIDE}};
-  const mg_copy_job_t job = {&view, &view, values, &all, 1};
+/* A vector with its rim from or to a dense array. */
+static void move(const mg_copy_t *all, double *values, int vec) {
+  const mg_copy_job_t job = {&view, &view, values, all, 1};
   mg_copies_t *copies;
   must(mg_backend_cuda.prepare_copies(&job, &copies));
   must(mg_backend_cuda.copy(copies, vec, vec));
@@ -49,14 +49,14 @@ static void set(double *values, int vec) {
   mg_backend_cuda.release_copies(copies);
 }
 
+static void set(double *values, int vec) {
+  const mg_copy_t all = {.src_patch = -1, .dst_lo = {-RIM, -RIM, -RIM}, .n = {SIDE, SIDE, SIDE}};
+  move(&all, values, vec);
+}
+
 static void get(double *values, int vec) {
   const mg_copy_t all = {.dst_patch = -1, .src_lo = {-RIM, -RIM, -RIM}, .n = {SIDE, SIDE, SIDE}};
-  const mg_copy_job_t job = {&view, &view, values, &all, 1};
-  mg_copies_t *copies;
-  must(mg_backend_cuda.prepare_copies(&job, &copies));
-  must(mg_backend_cuda.copy(copies, vec, vec));
-  must(mg_backend_cuda.wait());
-  mg_backend_cuda.release_copies(copies);
+  move(&all, values, vec);
 }
 
 static size_t at(const int32_t lo[3], int i, int j, int k) {

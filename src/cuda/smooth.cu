@@ -6,9 +6,10 @@
  * here are simple ones, the oracle of those in fv4.h.
  *
  * Most blocks touch no wall and take a path without a look at them. With that, and registers for
- * six blocks on a multiprocessor, the steps of an F-cycle on 512^3 cells of an H200 take 20.2 ms
- * instead of 20.5 (GSRB) and 22.4 instead of 23.9 (Chebyshev); registers for eight 20.2 and 23.9,
- * 1/diagonal from memory 23.0 and 24.8, blocks of 32 x 4 20.6 and 22.9, of 64 x 4 20.6 and 23.7. */
+ * six blocks on a multiprocessor, variants of these kernels took 20.2 ms instead of 20.5 (GSRB) and
+ * 22.4 instead of 23.9 (Chebyshev) for the steps of an F-cycle on 512^3 cells of an H200; registers
+ * for eight 20.2 and 23.9, 1/diagonal from memory 23.0 and 24.8, blocks of 32 x 4 20.6 and 22.9, of
+ * 64 x 4 20.6 and 23.7. */
 #include "fv4.h"
 
 static const dim3 block_shape(32, 8, 1);
