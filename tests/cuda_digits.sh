@@ -26,6 +26,20 @@ beside compare 4 125 --operator=fv4
 beside compare 5 8 --operator=fv4
 beside compare 5 8 --operator=fv4 --boundary=periodic --smoother=chebyshev
 
+# Large levels have kernels of their own: threads with cells in several planes, in blocks that end
+# with the level (128^3) and that do not (160^3).
+large() {
+  digits "$dir/cpu" --device=cpu "$@"
+  digits "$dir/cuda" --device=cuda --cpu-below=0 "$@"
+  same "$dir/cpu" "$dir/cuda" "$*"
+}
+for op in fv2 7pt; do
+  for smoother in gsrb chebyshev l1jacobi; do
+    beside large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic
+    beside large 5 125 --operator="$op" --smoother="$smoother"
+  done
+done
+
 # The simple kernels are an oracle only as long as they have these digits too.
 for op in fv2 fv4 7pt; do
   for smoother in gsrb chebyshev; do

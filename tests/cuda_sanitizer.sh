@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
 # runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
-# solvers, the crossing to the CPU in either kind of memory; and 64^3 for fv4's kernel of large levels. Skips without a device or without the
-# tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
+# solvers, the crossing to the CPU in either kind of memory; and in the kernels of large levels, 64^3
+# cells for fv4 and 128^3 for the others. Skips without a device or without the tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 if ! have_cuda; then
@@ -41,6 +41,8 @@ fi
   done
   echo '5 8 --operator=fv4 --cpu-below=100000'
   echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
+  echo '7 1 --cpu-below=1000000 --smooths=1'
+  echo '7 1 --cpu-below=1000000 --smoother=chebyshev --degree=2'
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
 } >"$dir/cases"
 

@@ -46,6 +46,9 @@ static void test_level(mg_level_t *level) {
     free(given[x]);
 }
 
+/* log2 of a box's side, boxes along the domain: inner cells that are few to the kernels, and many. */
+static const int sizes[][2] = {{7, 1}, {6, 3}};
+
 /* Periodic patches are all rim around; with walls and two patches some sides are. */
 static const char *const cases[] = {
     "--boundary=periodic --smoother=gsrb",
@@ -53,16 +56,17 @@ static const char *const cases[] = {
     "--boundary=periodic --smoother=l1jacobi --equation=helmholtz",
     "--boundary=periodic --smoother=jacobi --operator=7pt",
     "--smoother=gsrb --operator=7pt",
-    NULL,
 };
+enum { N_CASES = sizeof cases / sizeof cases[0] };
 
 int main(int argc, char **argv) {
   int n_tested = 0;
   fixture_begin(&argc, &argv);
   for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++) {
     if (strcmp(backend->name, "cuda") != 0) continue;
-    for (int c = 0; cases[c]; c++) {
-      mg_hierarchy_t *h = fixture_create(backend, 7, 1, cases[c]);
+    for (int c = 0; c < 2 * N_CASES; c++) {
+      const int *size = sizes[c / N_CASES];
+      mg_hierarchy_t *h = fixture_create(backend, size[0], size[1], cases[c % N_CASES]);
       mg_level_t *level = &h->level[0];
       const bool parts = level->backend->smooth_part != NULL;
       if (parts && level->backend->smooths_parts(mg_level_view(level))) {

@@ -92,9 +92,8 @@ MG_INLINE mg_values7_t mg_values7(const mg_cuda_patch_t *l, const double *x, int
   return v;
 }
 
-/** A x of the level's operator at one cell. fv4 reads ghosts: mg_cuda_prepare has filled them.
- * Where no wall is near, the 7-point operators need not look for one. */
-template <bool fv4, bool walls = true>
+/** A x of the level's operator at one cell. fv4 reads ghosts: mg_cuda_prepare has filled them. */
+template <bool fv4>
 __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const double *x, int i, int j,
                                            int k) {
   const mg_patch_t *p = &l->p;
@@ -102,7 +101,6 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
   const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                *bk = p->vec[MG_BETA_K] + at;
   if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
-  if (!walls) return mg_apply_7(x + at, bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
   return mg_apply_values7(mg_values7(l, x + at, i, j, k), bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
 }
 

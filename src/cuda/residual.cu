@@ -4,20 +4,35 @@
  * blocks of 32 x 8; the restriction marches two planes and meets its neighbours in i by a shuffle,
  * in j through shared memory. fv4's kernel here is a simple one, the oracle of those in fv4.h. */
 #include "fv4.h"
+#include "near.h"
 
 static const dim3 block_shape(32, 8, 1);
 
+/** Is this block, with `planes` cells of a thread along k, clear of walls? Never for fv4. */
+template <bool fv4> static __device__ __forceinline__ bool clear(const mg_patch_t &p, int planes) {
+  const int n[3] = {(int)blockDim.x, (int)blockDim.y, planes};
+  const int first[3] = {(int)blockIdx.x * n[0], (int)blockIdx.y * n[1], (int)blockIdx.z * planes};
+  return !fv4 && mg_clear_of_walls(p, first, n);
+}
+
 template <bool fv4>
 static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
-                                                     int j, int k) {
+                                                     int j, int k, bool clear) {
+  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
+  if (clear) {
+    const mg_near_t near = mg_near(l, l->p.vec[x], f, at);
+    const double ax = mg_near_apply(l, near);
+    return f < 0 ? ax : near.f - ax;
+  }
   const double ax = mg_apply<fv4>(l, l->p.vec[x], i, j, k);
-  return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
+  return f < 0 ? ax : l->p.vec[f][at] - ax;
 }
 
 template <bool fv4>
 static __global__ void __launch_bounds__(256) residual(mg_cuda_patch_t l, int dst, int x, int f) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  l.p.vec[dst][i + j * l.p.jstride + k * l.p.kstride] = residual_at<fv4>(&l, x, f, i, j, k);
+  l.p.vec[dst][i + j * l.p.jstride + k * l.p.kstride] =
+      residual_at<fv4>(&l, x, f, i, j, k, clear<fv4>(l.p, 1));
 }
 
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
@@ -44,7 +59,8 @@ static __global__ void __launch_bounds__(256)
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
   double r = 0.0;
-  if (i < l.p.n[0] && j < l.p.n[1]) r = fabs(residual_at<false>(&l, x, f, i, j, k));
+  if (i < l.p.n[0] && j < l.p.n[1])
+    r = fabs(residual_at<false>(&l, x, f, i, j, k, clear<false>(l.p, 1)));
   mg_max_add(r, maximum);
 }
 
@@ -68,8 +84,10 @@ static __global__ void __launch_bounds__(256)
   const int i = (int)(blockIdx.x * 32 + threadIdx.x), j = (int)(blockIdx.y * 8 + threadIdx.y);
   const int k = 2 * (int)blockIdx.z;
   const bool inside = i < l.p.n[0] && j < l.p.n[1];
+  const bool away = clear<false>(l.p, 2);
+#pragma unroll
   for (int dk = 0; dk < 2; dk++) {
-    const double r = inside ? residual_at<false>(&l, x, f, i, j, k + dk) : 0.0;
+    const double r = inside ? residual_at<false>(&l, x, f, i, j, k + dk, away) : 0.0;
     const double sum = r + __shfl_xor_sync(0xffffffffu, r, 1);
     if (threadIdx.x % 2 == 0) pair[dk][threadIdx.y][threadIdx.x / 2] = sum;
   }

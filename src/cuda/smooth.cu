@@ -5,66 +5,92 @@
  * blocks of 32 x 8: the L1 cache serves the neighbours in i and j, the L2 those in k. fv4's kernels
  * here are simple ones, the oracle of those in fv4.h.
  *
- * Most blocks touch no wall and take a path without a look at them. With that, and registers for
- * six blocks on a multiprocessor, variants of these kernels took 20.2 ms instead of 20.5 (GSRB) and
- * 22.4 instead of 23.9 (Chebyshev) for the steps of an F-cycle on 512^3 cells of an H200; registers
- * for eight 20.2 and 23.9, 1/diagonal from memory 23.0 and 24.8, blocks of 32 x 4 20.6 and 22.9, of
- * 64 x 4 20.6 and 23.7. */
+ * On large levels a thread of the 7-point operators has several cells above each other, so that it
+ * finds those between them in the L1 cache. Time of all steps on 512^3 cells in an F-cycle, on an
+ * H200 whose copy would move these bytes in 18.1 ms (GSRB) and 20.6 ms (Chebyshev):
+ *
+ *     cells, blocks on a multiprocessor     1, 6   2, 5   2, 4   3, 4   4, 3
+ *     GSRB                                  20.2   18.6   18.7   18.2   18.1
+ *     Chebyshev                             21.9   21.0   21.2   21.0   23.6
+ *
+ * Without streaming loads (near.h) Chebyshev takes 24.1 with 1 and 23.1 with 2, GSRB the same. A
+ * few bytes spilled from registers cost 2 ms, as they go out to memory: hence the order of
+ * statements. Tried and slower: blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, 32 x 4 (half of the
+ * speed: they end too soon), slabs of 32, 64 and 128 rows through all planes one after the other (2
+ * to 5 % better for GSRB with one cell a thread, no better with several, worse for Chebyshev), all
+ * loads of a thread's cells before its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8
+ * where it was 20.2 and 22.4). */
 #include "fv4.h"
+#include "near.h"
 
 static const dim3 block_shape(32, 8, 1);
 
+/* Cells of a thread along k on levels that are large, which is where they still fill the device:
+ * from 2^21 cells on 128^3 gains 1 to 2 %. */
+enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2, LARGE = 1 << 21 };
+
 /* Blocks of 256 threads on a multiprocessor; before sm_80 it holds no more than 4. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define BLOCKS 4
+#define BLOCKS(planes) 4
 #else
-#define BLOCKS 6
+#define BLOCKS(planes) ((planes) == 1 ? 6 : (planes) == 2 ? 5 : 4)
 #endif
 
 /** 1 / diagonal: stored where it is l1-scaled or fv4's, else computed. */
-template <bool stored, bool walls = true>
+template <bool stored>
 static __device__ __forceinline__ double dinv(const mg_cuda_patch_t *l, int i, int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   if (stored) return p->vec[MG_DINV][at];
-  const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
   return 1.0 / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
-                             js, ks, walls ? mg_face_weights(p, l->order, i, j, k) : one, l->v.a,
-                             l->v.b_h2);
+                             js, ks, mg_face_weights(p, l->order, i, j, k), l->v.a, l->v.b_h2);
 }
 
-/** Is no cell of this block, `width` of them along i, at a wall? The answer is the whole block's.
- */
-static __device__ __forceinline__ bool clear_of_walls(const mg_patch_t &p, int width) {
-  const int first[3] = {(int)blockIdx.x * width, (int)(blockIdx.y * blockDim.y), (int)blockIdx.z};
-  const int cells[3] = {width, (int)blockDim.y, 1};
-  bool clear = true;
-  for (int d = 0; d < 3; d++)
-    clear = clear && !(p.wall[d][0] && first[d] == 0) &&
-            !(p.wall[d][1] && first[d] + cells[d] >= p.n[d]);
-  return clear;
+/** Is this block, with `width` cells along i and `planes` times its threads along k, clear of
+ * walls? */
+static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int planes) {
+  const int n[3] = {width, (int)blockDim.y, (int)blockDim.z * planes};
+  const int first[3] = {(int)blockIdx.x * n[0], (int)blockIdx.y * n[1], (int)blockIdx.z * n[2]};
+  return mg_clear_of_walls(p, first, n);
 }
 
-template <bool walls>
 static __device__ __forceinline__ void gsrb_cell(const mg_cuda_patch_t *l, int x, int i, int j,
                                                  int k) {
   double *u = l->p.vec[x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  const double ax = mg_apply<false, walls>(l, u, i, j, k);
-  u[at] = mg_relax(u[at], ax, l->p.vec[MG_F][at], dinv<false, walls>(l, i, j, k));
+  u[at] =
+      mg_relax(u[at], mg_apply<false>(l, u, i, j, k), l->p.vec[MG_F][at], dinv<false>(l, i, j, k));
 }
 
-/* In place: a thread takes the one cell of the colour out of a pair, and reads the other colour,
- * which nobody writes. */
-static __global__ void __launch_bounds__(256, BLOCKS) gsrb_7(mg_cuda_patch_t l, int x, int color) {
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
+/* In place: a thread takes the cells of the colour out of pairs, in planes above each other, and
+ * reads the other colour, which nobody writes. */
+template <int planes>
+static __global__ void __launch_bounds__(256, BLOCKS(planes))
+    gsrb_7(mg_cuda_patch_t l, int x, int color) {
+  const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
   const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
-  const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
-  if (i >= l.p.n[0] || j >= l.p.n[1]) return;
-  if (clear_of_walls(l.p, 2 * (int)blockDim.x))
-    gsrb_cell<false>(&l, x, i, j, k);
-  else
-    gsrb_cell<true>(&l, x, i, j, k);
+  if (clear(l.p, 2 * (int)blockDim.x, planes)) {
+    double *u = l.p.vec[x] + j * l.p.jstride + k * l.p.kstride;
+    double value[planes];
+#pragma unroll
+    for (int q = 0; q < planes; q++) {
+      const mg_near_t near =
+          mg_near(&l, l.p.vec[x], MG_F,
+                  2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
+      const double ax = mg_near_apply(&l, near);
+      value[q] = mg_relax(near.x.c, ax, near.f, mg_near_dinv(&l, near));
+    }
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      u[2 * pair + (phase ^ (q & 1)) + q * l.p.kstride] = value[q];
+    return;
+  }
+  for (int q = 0; q < planes; q++) {
+    const int i = 2 * pair + (phase ^ (q & 1));
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) gsrb_cell(&l, x, i, j, k + q);
+  }
 }
 
 static __global__ void __launch_bounds__(256)
@@ -81,25 +107,50 @@ static __global__ void __launch_bounds__(256)
 }
 
 /* Chebyshev and Jacobi; previous < 0: the iterate before x is zero, or c1 is. */
-template <bool fv4, bool stored, bool walls = true>
+template <bool fv4, bool stored>
 static __device__ __forceinline__ void polynomial_cell(const mg_cuda_patch_t *l, int x,
                                                        int previous, int dst, double c1, double c2,
                                                        int i, int j, int k) {
   const double *u = l->p.vec[x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   const double before = previous < 0 ? 0.0 : l->p.vec[previous][at];
-  l->p.vec[dst][at] = mg_polynomial(u[at], before, mg_apply<fv4, walls>(l, u, i, j, k),
-                                    l->p.vec[MG_F][at], dinv<stored, walls>(l, i, j, k), c1, c2);
+  l->p.vec[dst][at] = mg_polynomial(u[at], before, mg_apply<fv4>(l, u, i, j, k), l->p.vec[MG_F][at],
+                                    dinv<stored>(l, i, j, k), c1, c2);
 }
 
-template <bool fv4, bool stored>
-static __global__ void __launch_bounds__(256, fv4 ? 1 : BLOCKS)
-    polynomial(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+/* One thread a cell; a thread of the 7-point operators has `planes` cells above each other. */
+template <bool stored, int planes>
+static __global__ void __launch_bounds__(256, BLOCKS(planes))
+    polynomial_7(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
+  if (clear(l.p, (int)blockDim.x, planes)) {
+    const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride, ks = l.p.kstride;
+    double value[planes];
+#pragma unroll
+    for (int q = 0; q < planes; q++) {
+      const double before = previous < 0 ? 0.0 : __ldcs(l.p.vec[previous] + at + q * ks);
+      const mg_near_t near = mg_near(&l, l.p.vec[x], MG_F, at + q * ks);
+      /* A x first: then fewer values wait in registers for the division. */
+      const double ax = mg_near_apply(&l, near);
+      const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_near_dinv(&l, near);
+      value[q] = mg_polynomial(near.x.c, before, ax, near.f, d, c1, c2);
+    }
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      l.p.vec[dst][at + q * ks] = value[q];
+    return;
+  }
+  for (int q = 0; q < planes; q++)
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
+      polynomial_cell<false, stored>(&l, x, previous, dst, c1, c2, i, j, k + q);
+}
+
+static __global__ void __launch_bounds__(256)
+    polynomial_fv4(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  if (!fv4 && clear_of_walls(l.p, (int)blockDim.x))
-    polynomial_cell<fv4, stored, false>(&l, x, previous, dst, c1, c2, i, j, k);
-  else
-    polynomial_cell<fv4, stored>(&l, x, previous, dst, c1, c2, i, j, k);
+  polynomial_cell<true, true>(&l, x, previous, dst, c1, c2, i, j, k);
 }
 
 /* From zero, where A x is zero too: the cells with phase & mask == 0 change. */
@@ -115,14 +166,46 @@ static __global__ void __launch_bounds__(256)
   l.p.vec[dst][at] = value;
 }
 
+/** Do threads with several cells still fill the device? */
+static bool is_large(const mg_patch_t &p) {
+  return (int64_t)p.n[0] * p.n[1] * p.n[2] >= LARGE;
+}
+
+static void launch_gsrb_7(const mg_cuda_patch_t &l, int x, int color) {
+  const int *n = l.p.n, pairs = (n[0] + 1) / 2;
+  if (is_large(l.p)) {
+    const dim3 grid =
+        mg_cuda_grid(pairs, n[1], (n[2] + GSRB_PLANES - 1) / GSRB_PLANES, block_shape);
+    gsrb_7<GSRB_PLANES><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
+  } else {
+    const dim3 grid = mg_cuda_grid(pairs, n[1], n[2], block_shape);
+    gsrb_7<1><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
+  }
+}
+
+template <bool stored>
+static void launch_polynomial_7(const mg_cuda_patch_t &l, int x, int previous, int dst, double c1,
+                                double c2) {
+  const int *n = l.p.n;
+  if (is_large(l.p)) {
+    const dim3 grid =
+        mg_cuda_grid(n[0], n[1], (n[2] + POLYNOMIAL_PLANES - 1) / POLYNOMIAL_PLANES, block_shape);
+    polynomial_7<stored, POLYNOMIAL_PLANES>
+        <<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+  } else {
+    const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
+    polynomial_7<stored, 1><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+  }
+}
+
 static void launch_polynomial(const mg_cuda_patch_t &l, dim3 grid, bool stored, int x, int previous,
                               int dst, double c1, double c2) {
   if (l.v.op == MG_OPERATOR_FV4)
-    polynomial<true, true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+    polynomial_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
   else if (stored)
-    polynomial<false, true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+    launch_polynomial_7<true>(l, x, previous, dst, c1, c2);
   else
-    polynomial<false, false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+    launch_polynomial_7<false>(l, x, previous, dst, c1, c2);
 }
 
 static void launch(const mg_cuda_patch_t &l, int x, int previous, int dst, const mg_step_t *step) {
@@ -138,8 +221,7 @@ static void launch(const mg_cuda_patch_t &l, int x, int previous, int dst, const
   } else if (gsrb && fv4) {
     gsrb_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, dst, step->color);
   } else if (gsrb) {
-    const dim3 half = mg_cuda_grid((l.p.n[0] + 1) / 2, l.p.n[1], l.p.n[2], block_shape);
-    gsrb_7<<<half, block_shape, 0, mg_cuda.stream>>>(l, x, step->color);
+    launch_gsrb_7(l, x, step->color);
   } else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0) {
     launch_polynomial(l, grid, stored, x, previous, dst, step->c1, step->c2);
   } else {
@@ -243,7 +325,7 @@ static __global__ void __launch_bounds__(256)
   if (!gsrb)
     polynomial_cell<false, stored>(&l, x, previous, dst, c1, c2, i, j, k);
   else if ((((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1) == 0)
-    gsrb_cell<true>(&l, x, i, j, k);
+    gsrb_cell(&l, x, i, j, k);
 }
 
 static void launch_rim(const mg_cuda_patch_t &l, const rim_t &rim, int blocks, int x, int previous,

@@ -1,0 +1,71 @@
+/* The 7-point operators away from walls: what one cell reads, loaded at once.
+ *
+ * Most blocks of a large level touch no wall, and need not look for one. */
+#ifndef MG_NEAR_H
+#define MG_NEAR_H
+
+#include "cuda.h"
+
+/** A cell's values, its faces' betas (below, above in i, j, k) and its right-hand side. */
+struct mg_near_t {
+  mg_values7_t x;
+  double beta[3][2], f;
+};
+
+/** Does a block of cells lie within the patch, with no cell at a wall? All its threads ask the
+ * same.
+ *  @param first  the block's lowest cell
+ *  @param n      its cells along each direction */
+static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, const int first[3],
+                                                         const int n[3]) {
+  bool clear = true;
+  for (int d = 0; d < 3; d++)
+    clear = clear && first[d] + n[d] <= p.n[d] && !(p.wall[d][0] && first[d] == 0) &&
+            !(p.wall[d][1] && first[d] + n[d] == p.n[d]);
+  return clear;
+}
+
+/** Load the surroundings of the cell at offset `at`. Blocks go through a level plane by plane: what
+ * nobody will read in the next plane is loaded as a stream, which leaves the L2 cache to the rest.
+ *  @param f  a vector, or < 0 for none: zero */
+static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, const double *x,
+                                                    int f, ptrdiff_t at) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride;
+  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+               *bk = p->vec[MG_BETA_K] + at;
+  x += at;
+  mg_near_t near;
+  near.x.c = x[0];
+  near.f = f < 0 ? 0.0 : __ldcs(p->vec[f] + at);
+  near.x.low[0] = x[-1];
+  near.x.high[0] = x[1];
+  near.x.low[1] = x[-js];
+  near.x.high[1] = x[js];
+  near.x.low[2] = __ldcs(x - ks);
+  near.x.high[2] = x[ks];
+  near.beta[0][0] = bi[0];
+  near.beta[0][1] = bi[1];
+  near.beta[1][0] = bj[0];
+  near.beta[1][1] = bj[js];
+  near.beta[2][0] = __ldcs(bk);
+  near.beta[2][1] = bk[ks];
+  return near;
+}
+
+/** A x. */
+static __device__ __forceinline__ double mg_near_apply(const mg_cuda_patch_t *l,
+                                                       const mg_near_t &near) {
+  return mg_apply_values7(near.x, near.beta[0], near.beta[1], near.beta[2], 1, 1, l->v.a,
+                          l->v.b_h2);
+}
+
+/** 1 / diagonal. */
+static __device__ __forceinline__ double mg_near_dinv(const mg_cuda_patch_t *l,
+                                                      const mg_near_t &near) {
+  const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+  return 1.0 /
+         mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1, one, l->v.a, l->v.b_h2);
+}
+
+#endif
