@@ -111,6 +111,8 @@ mg_status_t mg_cuda_prepare(const mg_view_t *v, int x);
 mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
                                   const mg_step_t *step);
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f);
+mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
+                                       int dst, mg_interpolation_t kind, bool add);
 
 /* The entries of the table, one file each. */
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);

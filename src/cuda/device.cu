@@ -223,6 +223,7 @@ static constexpr mg_backend_t simple_table(void) {
   t.smooths_parts = nullptr;
   t.smooth_part = nullptr;
   t.residual = mg_cuda_simple_residual;
+  t.interpolate = mg_cuda_simple_interpolate;
   t.folds_walls = nullptr;
   t.residual_norm = nullptr;
   t.residual_restrict = nullptr;

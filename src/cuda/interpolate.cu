@@ -1,35 +1,103 @@
 /* Interpolation from the halves of the fine patches: tensor products, k first, then j, then i.
  *
  * Bytes per fine cell: 17 with correction (u read and written, an eighth of a coarse cell), 9
- * without. One thread a coarse cell, that is 8 fine ones, which it writes as four pairs. P1 and V2
- * make the ghosts outside walls themselves; V4's formula reaches further in than its own cells. */
+ * without. One thread a coarse cell, that is 8 fine ones, which it writes as four pairs. Ghosts
+ * outside walls are made here: those of P1 and V2 by the thread that wants them, from the cells
+ * that it has; those of V4, from four cells each and three directions, once for a block of cells.
+ */
 #include "interpolate.h"
+#include "wall_value.h"
 
 static const dim3 block_shape(32, 4, 1);
 
 /** `order` of the wall formula matters where the walls are folded in. */
-template <mg_interpolation_t kind, bool add>
+template <mg_interpolation_t kind, bool add, bool folded>
 static __global__ void __launch_bounds__(128)
     interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
-  if constexpr (mg_folds_walls(kind))
+  if constexpr (folded)
     mg_interpolate_folded<kind, add>(coarse, src, fine, dst, order, i, j, k);
   else
     mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
 }
 
-template <mg_interpolation_t kind>
+template <mg_interpolation_t kind, bool folded>
 static void launch(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
                    int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
+  const cudaStream_t stream = mg_cuda.stream;
   if (add)
-    interpolate<kind, true><<<grid, block_shape, 0, mg_cuda.stream>>>(c, src, f, dst, order);
+    interpolate<kind, true, folded><<<grid, block_shape, 0, stream>>>(c, src, f, dst, order);
   else
-    interpolate<kind, false><<<grid, block_shape, 0, mg_cuda.stream>>>(c, src, f, dst, order);
+    interpolate<kind, false, folded><<<grid, block_shape, 0, stream>>>(c, src, f, dst, order);
+}
+
+mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
+                                       int dst, mg_interpolation_t kind, bool add) {
+  for (int q = 0; q < coarse->n_patches; q++) {
+    const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
+    if (kind == MG_INTERPOLATE_P0)
+      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
+    else if (kind == MG_INTERPOLATE_P1)
+      launch<MG_INTERPOLATE_P1, false>(c, src, f, dst, add, 0);
+    else if (kind == MG_INTERPOLATE_V2)
+      launch<MG_INTERPOLATE_V2, false>(c, src, f, dst, add, 0);
+    else
+      launch<MG_INTERPOLATE_V4, false>(c, src, f, dst, add, 0);
+    MG_CUDA_LAUNCHED("interpolate");
+  }
+  return MG_OK;
+}
+
+/* V4: a block has 16 x 4 x 4 coarse cells, and shares them and two more all around. */
+enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, TI = BI + 4, TJ = BJ + 4, TK = BK + 4 };
+
+/** The coarse value at patch-local indices, outside walls too: the second ghost of the lower orders
+ *  is zero, in memory. */
+static __device__ __forceinline__ double value_at(const mg_patch_t &p, int vec, int order,
+                                                  const int at[3]) {
+  const mg_reach_t r[3] = {mg_reach_of(&p, 0, at[0]), mg_reach_of(&p, 1, at[1]),
+                           mg_reach_of(&p, 2, at[2])};
+  const int depth = max(max(r[0].depth, r[1].depth), r[2].depth);
+  if (depth == 0 || (order < 4 && depth > 1)) return *mg_cell(&p, vec, at[0], at[1], at[2]);
+  return order == 4   ? mg_wall_value<4, 3>(&p, p.vec[vec], r)
+         : order == 2 ? mg_wall_value<2, 3>(&p, p.vec[vec], r)
+                      : mg_wall_value<1, 3>(&p, p.vec[vec], r);
+}
+
+template <bool add>
+static __global__ void __launch_bounds__(THREADS)
+    interpolate_v4(const __grid_constant__ mg_patch_t coarse, int src,
+                   const __grid_constant__ mg_patch_t fine, int dst, int order) {
+  __shared__ double tile[TK][TJ][TI];
+  const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
+  for (int t = (int)threadIdx.x; t < TI * TJ * TK; t += THREADS) {
+    const int a[3] = {t % TI, t / TI % TJ, t / (TI * TJ)};
+    const int at[3] = {first[0] + a[0] - 2, first[1] + a[1] - 2, first[2] + a[2] - 2};
+    if (at[0] < coarse.n[0] + 2 && at[1] < coarse.n[1] + 2 && at[2] < coarse.n[2] + 2)
+      tile[a[2]][a[1]][a[0]] = value_at(coarse, src, order, at);
+  }
+  __syncthreads();
+  const int t = (int)threadIdx.x, a[3] = {t % BI, t / BI % BJ, t / (BI * BJ)};
+  const int i = first[0] + a[0], j = first[1] + a[1], k = first[2] + a[2];
+  if (i >= coarse.n[0] || j >= coarse.n[1] || k >= coarse.n[2]) return;
+  const auto value = [&](int di, int dj, int dk) {
+    return tile[a[2] + 2 + dk][a[1] + 2 + dj][a[0] + 2 + di];
+  };
+  mg_interpolate_children<MG_INTERPOLATE_V4, add>(value, fine, dst, i, j, k);
+}
+
+static void launch_v4(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
+                      int order) {
+  const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK));
+  if (add)
+    interpolate_v4<true><<<grid, THREADS, 0, mg_cuda.stream>>>(c, src, f, dst, order);
+  else
+    interpolate_v4<false><<<grid, THREADS, 0, mg_cuda.stream>>>(c, src, f, dst, order);
 }
 
 bool mg_cuda_folds_walls(mg_interpolation_t kind) {
-  return mg_folds_walls(kind);
+  return kind != MG_INTERPOLATE_P0;
 }
 
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
@@ -37,13 +105,13 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (kind == MG_INTERPOLATE_P0)
-      launch<MG_INTERPOLATE_P0>(c, src, f, dst, add, 0);
+      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
     else if (kind == MG_INTERPOLATE_P1)
-      launch<MG_INTERPOLATE_P1>(c, src, f, dst, add, mg_wall_order(coarse, 1));
+      launch<MG_INTERPOLATE_P1, true>(c, src, f, dst, add, mg_wall_order(coarse, 1));
     else if (kind == MG_INTERPOLATE_V2)
-      launch<MG_INTERPOLATE_V2>(c, src, f, dst, add, mg_wall_order(coarse, 2));
+      launch<MG_INTERPOLATE_V2, true>(c, src, f, dst, add, mg_wall_order(coarse, 2));
     else
-      launch<MG_INTERPOLATE_V4>(c, src, f, dst, add, 0);
+      launch_v4(c, src, f, dst, add, mg_wall_order(coarse, 4));
     MG_CUDA_LAUNCHED("interpolate");
   }
   return MG_OK;
