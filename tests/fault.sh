@@ -165,10 +165,10 @@ for ranks in $some; do
     if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
   done
 done
-# A limit of the process counts like one of the host; the launcher has none. Sanitizers and the
-# CUDA runtime reserve more addresses than that.
+# A limit of the process counts like one of the host; the launcher has none. It leaves room for what
+# libraries reserve, but not for sanitizers and the CUDA runtime.
 if test "${HPGMG_SANITIZED:-no}" = no; then
-  printf '#!/bin/sh\nulimit -v 1500000\nexec "%s" "$@"\n' "$HPGMG_FV" >"$dir/limited"
+  printf '#!/bin/sh\nulimit -v 4000000\nexec "%s" "$@"\n' "$HPGMG_FV" >"$dir/limited"
   chmod +x "$dir/limited"
   HPGMG_FV=$dir/limited
   for ranks in $some; do
