@@ -14,12 +14,11 @@
  *     Chebyshev                             21.9   21.0   21.2   21.0   23.6
  *
  * Without streaming loads (near.h) Chebyshev takes 24.1 with 1 and 23.1 with 2, GSRB the same. A
- * few bytes spilled from registers cost 2 ms, as they go out to memory: hence the order of
- * statements. Tried and slower: blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, 32 x 4 (half of the
- * speed: they end too soon), slabs of 32, 64 and 128 rows through all planes one after the other (2
- * to 5 % better for GSRB with one cell a thread, no better with several, worse for Chebyshev), all
- * loads of a thread's cells before its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8
- * where it was 20.2 and 22.4). */
+ * few bytes spilled from registers cost 2 ms: hence the order of statements. Tried and slower:
+ * blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, 32 x 4 (half of the speed: they end too soon), slabs
+ * of 32, 64 and 128 rows through all planes one after the other (2 to 5 % better for GSRB with one
+ * cell a thread, no better with several, worse for Chebyshev), all loads of a thread's cells before
+ * its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8 where it was 20.2 and 22.4). */
 #include "fv4.h"
 #include "near.h"
 
