@@ -46,7 +46,8 @@ static void test_level(mg_level_t *level) {
     free(given[x]);
 }
 
-/* log2 of a box's side, boxes along the domain: inner cells that are few to the kernels, and many. */
+/* log2 of a box's side, boxes along the domain: inner cells that are few to the kernels, and many.
+ */
 static const int sizes[][2] = {{7, 1}, {6, 3}};
 
 /* Periodic patches are all rim around; with walls and two patches some sides are. */
