@@ -1,17 +1,19 @@
-# MG_HDF5: after MG_MPI. --with-hdf5[=DIR|no], found by compiling and linking; the parallel library
+# MG_HDF5: after MG_MPI. --with-hdf5[=DIR|serial|no], found by compiling and linking; the parallel library
 # is tried first when there is MPI. Sets mg_hdf5 to "parallel (version)", "serial (version)" or
 # "no", substitutes HDF5_CFLAGS and HDF5_LIBS, defines HAVE_HDF5 and HAVE_PARALLEL_HDF5.
 AC_DEFUN([MG_HDF5],
 [AC_ARG_WITH([hdf5],
-  [AS_HELP_STRING([--with-hdf5=DIR|no], [HDF5 for dump and restart (not used yet): under DIR, or without (default: look for it)])],
+  [AS_HELP_STRING([--with-hdf5=DIR|serial|no], [HDF5 for --dump, 1.10.2 or newer: under DIR, not the parallel library, or without (default: look for it)])],
   [], [with_hdf5=auto])
 HDF5_CFLAGS= HDF5_LIBS= mg_hdf5=no
 AS_IF([test "x$with_hdf5" != xno],
   [AC_MSG_CHECKING([for HDF5])
    AS_CASE([$with_hdf5],
-     [auto|yes],
+     [auto|yes|serial],
        [# The build for the other MPI must not be mixed in.
-        for mg_name in ${mg_mpi_flavour:+hdf5-$mg_mpi_flavour} hdf5-serial hdf5 plain; do
+        mg_hdf5_names="${mg_mpi_flavour:+hdf5-$mg_mpi_flavour} hdf5-serial hdf5 plain"
+        test "$with_hdf5" != serial || mg_hdf5_names=hdf5-serial
+        for mg_name in $mg_hdf5_names; do
           test "$mg_hdf5" = no || break
           AS_IF([test $mg_name = plain], [HDF5_CFLAGS= HDF5_LIBS=-lhdf5],
             [HDF5_CFLAGS=`$PKG_CONFIG --cflags $mg_name 2>/dev/null`
@@ -27,6 +29,7 @@ AS_IF([test "x$with_hdf5" != xno],
    AC_MSG_RESULT([$mg_hdf5])
    AS_CASE([$with_hdf5,$mg_hdf5], [auto,*|*,parallel*|*,serial*], [],
      [AC_MSG_ERROR([--with-hdf5=$with_hdf5: hdf5.h and libhdf5 cannot be compiled and linked; on Debian and Ubuntu: apt-get install libhdf5-openmpi-dev (or libhdf5-dev)])])])
+AM_CONDITIONAL([HAVE_HDF5], [test "$mg_hdf5" != no])
 AC_SUBST([HDF5_CFLAGS])
 AC_SUBST([HDF5_LIBS])
 AC_DEFINE_UNQUOTED([MG_BUILD_HDF5], ["$mg_hdf5"], [HDF5: parallel, serial or no, and the version.])])
@@ -34,7 +37,7 @@ AC_DEFINE_UNQUOTED([MG_BUILD_HDF5], ["$mg_hdf5"], [HDF5: parallel, serial or no,
 AC_DEFUN([_MG_HDF5_TRY],
 [mg_save_CFLAGS=$CFLAGS mg_save_LIBS=$LIBS
 CFLAGS="$CFLAGS $HDF5_CFLAGS $MPI_CFLAGS" LIBS="$HDF5_LIBS $MPI_LIBS $LIBS"
-AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <hdf5.h>], [return H5open() < 0;])],
+AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <hdf5.h>], [return H5open() < H5F_LIBVER_V110 - H5F_LIBVER_V110;])],
   [MG_MACRO_VALUE([mg_version], [@%:@include <hdf5.h>],
      [H5_VERS_MAJOR.H5_VERS_MINOR.H5_VERS_RELEASE])
    mg_hdf5="serial ($mg_version)"

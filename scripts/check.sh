@@ -161,6 +161,8 @@ optional() {
 have_valgrind() { have_command valgrind; }
 have_clang_format() { have_command clang-format-14; }
 optional have_valgrind valgrind
+have_h5diff() { have_command h5diff; }
+optional have_h5diff hdf5-tools
 optional have_clang_format clang-format-14
 if [[ $quick == no ]]; then
   have_clang() { have_command clang; }

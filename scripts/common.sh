@@ -29,6 +29,15 @@ can_use_nvcc() { ! nvcc_path >/dev/null || have_command g++; }
 
 have_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
 
+# Parallel, serial, or wherever the compiler finds it by itself.
+have_hdf5() {
+  local name
+  for name in hdf5-openmpi hdf5-mpich hdf5-serial hdf5; do
+    if pkg-config --exists "$name" 2>/dev/null; then return 0; fi
+  done
+  have_header hdf5.h
+}
+
 # Does clang have the run-time libraries of libFuzzer and the sanitizers?
 have_fuzzer() {
   have_command clang || return 1
@@ -48,6 +57,7 @@ requirements='
   can_use_nvcc             | g++
   have_header ini.h        | libinih-dev
   have_header jansson.h    | libjansson-dev
+  have_hdf5                | libhdf5-openmpi-dev
 '
 
 # Print the packages of requirements that do not hold.
@@ -110,7 +120,7 @@ install_requirements() {
 # configure_tree FOLDER ARG...: run configure in FOLDER, or nothing where it ran with the same
 # arguments on the same kind of machine with the same compiler and libraries.
 configure_tree() {
-  local folder=$1 stamp old
+  local folder=$1 stamp old library
   shift
   if [[ -e $top/config.status ]]; then
     die "the source folder itself is configured: run 'make distclean' in $top first"
@@ -124,7 +134,9 @@ configure_tree() {
     cc --version 2>/dev/null | sed 1q
     grep -m 1 '^model name' /proc/cpuinfo || uname -m
     command -v mpicc mpirun valgrind || true
-    pkg-config --modversion inih jansson hdf5 2>/dev/null || true
+    for library in inih jansson hdf5-openmpi hdf5-serial hdf5; do
+      pkg-config --modversion "$library" 2>/dev/null || true
+    done
   )
   old=$(cat "$folder/setup.stamp" 2>/dev/null || true)
   if [[ -f $folder/Makefile && $old == "$stamp" ]]; then

@@ -29,13 +29,17 @@ _hpgmg_fv() {
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard cuda-simple' ;;
     --transport) words='auto peer nccl mpi host' ;;
-    --input | --json | --csv)
+    --dump-precision) words='double float' ;;
+    --dump-centering) words='cell point' ;;
+    --dump-fields) words='all u f residual beta_i beta_j beta_k dinv' ;;
+    --dump-levels) words='all 0 1 2' ;;
+    --input | --json | --csv | --dump)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
       return
       ;;
     --smooths | --degree | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
-      --min-time | --device-id | --ranks)
+      --min-time | --device-id | --ranks | --dump-every | --dump-compress | --dump-hints)
       return # a number
       ;;
   esac
@@ -51,7 +55,8 @@ _hpgmg_fv() {
       --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
-      --levels-breakdown --json= --csv= --print-config --quiet --verbose
+      --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
+      --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose
       --help --version' -- "$current")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
   fi

@@ -7,6 +7,7 @@
 #include "comm.h"
 #include "crossover.h"
 #include "device.h"
+#include "io/dump.h"
 #include "io/report.h"
 #include "log.h"
 #include "machine.h"
@@ -132,6 +133,10 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *re
   if (prints) mg_report_end(mg_report_text(&h->params), report);
   const mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), status));
+  /* After the report, which a dump that fails must not cost. */
+  mg_dump_stats_t dump;
+  MG_TRY(mg_dump_run(h, result, report->command_line, report->threads, &dump));
+  if (prints) mg_report_dump(mg_report_text(&h->params), &h->params, &dump);
   return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
 }
 
@@ -158,6 +163,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   MG_TRY(mg_device_choose(params));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
+  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_dump_check(params, &plan) : MG_OK));
   MG_TRY(mg_crossover_choose(params, &plan, &crossover));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_capacity_check(params));

@@ -165,7 +165,8 @@ static mg_status_t assess(mg_hierarchy_t *h, int top, double f_norm, mg_history_
   return report_divergence(h, top, f_norm, history);
 }
 
-mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
+mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
+                             mg_history_t *history) {
   const int most = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
   history->n_cycles = 0;
   history->reached = false;
@@ -173,6 +174,11 @@ mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *hi
   for (int cycle = 0; cycle < most && !history->reached; cycle++) {
     MG_TRY(run_cycle(h, top, cycle, NULL));
     MG_TRY(assess(h, top, f_norm, history));
+    if (watch) MG_TRY(watch->after_cycle(watch->data, history));
   }
   return MG_OK;
+}
+
+mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
+  return mg_solve_watched(h, top, f_norm, NULL, history);
 }

@@ -24,6 +24,12 @@ typedef struct {
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_record(mg_hierarchy_t *h, int top);
 
+/** What a solve may do after each cycle; a status other than MG_OK ends it. */
+typedef struct {
+  mg_status_t (*after_cycle)(void *data, const mg_history_t *history);
+  void *data;
+} mg_watch_t;
+
 /** Solve A MG_U = MG_F on level `top` with the coarser levels' help.
  *
  *  One cycle (F or V as chosen); with a tolerance V-cycles follow until it is reached or
@@ -34,5 +40,10 @@ MG_MUST_CHECK mg_status_t mg_record(mg_hierarchy_t *h, int top);
  *  @return MG_OK, MG_ERR_DIVERGED (logged: level and cycle), MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm,
                                    mg_history_t *history);
+
+/** The same with a look at every cycle.
+ *  @param[in] watch  after_cycle is called on every rank */
+MG_MUST_CHECK mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm,
+                                           const mg_watch_t *watch, mg_history_t *history);
 
 #endif

@@ -11,7 +11,8 @@
 enum {
   MG_PATH_MAX = 4096,
   MG_AGGLOMERATE_AUTO = -1, /**< of agglomerate_below: what suits the processor of each level */
-  MG_CPU_BELOW_AUTO = -1 /**< of cpu_below: to be measured; until then no level lives on the CPU */
+  MG_CPU_BELOW_AUTO = -1, /**< of cpu_below: to be measured; until then no level lives on the CPU */
+  MG_HINTS_MAX = 1024
 };
 
 /** Every run-time choice. Filled by mg_params_parse, constant afterwards. */
@@ -52,6 +53,15 @@ typedef struct {
   char json[MG_PATH_MAX]; /**< path, "-" for stdout, "" for none */
   char csv[MG_PATH_MAX];
   char input[MG_PATH_MAX]; /**< the deck that was read, "" for none */
+
+  char dump[MG_PATH_MAX]; /**< HDF5 file of the grid's state, "" for none */
+  unsigned dump_fields;   /**< 1 << mg_field_t of each */
+  unsigned dump_levels;   /**< 1 << level of each */
+  int dump_every;         /**< a file after every so many cycles of one more solve; 0: none */
+  mg_precision_t dump_precision;
+  int dump_compress; /**< level of deflate, 0 for none */
+  mg_centering_t dump_centering;
+  char dump_hints[MG_PATH_MAX]; /**< for MPI-IO, "key=value,..." */
 } mg_params_t;
 
 /** What the program should do after a successful parse. */
@@ -96,5 +106,6 @@ const char *mg_cycle_name(mg_cycle_t cycle);
 const char *mg_device_name(mg_device_t device);
 const char *mg_memory_name(mg_memory_t memory);
 const char *mg_transport_name(mg_transport_t transport);
+const char *mg_field_name(mg_field_t field);
 
 #endif

@@ -59,7 +59,7 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
     const mg_option_t *option = &mg_options[i];
     if (parser->source[i] != MG_FROM_DECK || mg_option_applies(option, parser->params)) continue;
     if (parser->source[option->decided_by] != MG_FROM_COMMAND_LINE) continue;
-    if (option->kind == MG_KIND_PATH)
+    if (option->kind == MG_KIND_PATH || option->kind == MG_KIND_PAIRS)
       memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
     else if (option->value &&
              !mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
@@ -111,8 +111,14 @@ static mg_status_t check_files(mg_parser_t *parser) {
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "--json and --csv both write to '%.150s'; give two files, or drop one",
                           params->json);
+  if (params->dump[0] != '\0' &&
+      (strcmp(params->dump, params->json) == 0 || strcmp(params->dump, params->csv) == 0))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "--dump and a report both write to '%.150s'; give two files, or drop one",
+                          params->dump);
   if (params->input[0] == '\0') return MG_OK;
-  if (strcmp(params->input, params->json) == 0 || strcmp(params->input, params->csv) == 0)
+  if (strcmp(params->input, params->json) == 0 || strcmp(params->input, params->csv) == 0 ||
+      strcmp(params->input, params->dump) == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "the results would overwrite the deck '%.150s'; give another file",
                           params->input);

@@ -53,6 +53,12 @@ static void describe(const mg_option_t *option, bool words, char *text, size_t s
 /* "fv2|fv4|7pt" for words, the metavar for others, "CELLS|auto" where there are both. */
 static void print_value_name(FILE *out, const mg_option_t *option) {
   if (option->metavar) fputs(option->metavar, out);
+  if (option->kind == MG_KIND_SET) {
+    fprintf(out, "%s", option->metavar ? "|all" : "all");
+    for (int i = 0; !option->metavar && option->words[i]; i++)
+      fprintf(out, "%s%s", i > 0 ? "," : "|", option->words[i]);
+    return;
+  }
   for (int i = 0; option->words && option->words[i]; i++)
     fprintf(out, "%s%s", i > 0 || option->metavar ? "|" : "", option->words[i]);
 }
@@ -106,7 +112,7 @@ void mg_params_help(FILE *out) {
 /* Whether a path survives the rules of a deck: comments, blanks at its ends, long lines. */
 static bool fits_in_deck(const mg_option_t *option, const char *value) {
   const size_t length = strlen(value);
-  if (option->kind != MG_KIND_PATH) return true;
+  if (option->kind != MG_KIND_PATH && option->kind != MG_KIND_PAIRS) return true;
   if (strlen(option->name) + 3 + length > MG_DECK_LINE_MAX) return false;
   if (value[0] == ' ' || value[0] == '#' || value[0] == ';' || value[length - 1] == ' ')
     return false;

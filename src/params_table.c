@@ -16,6 +16,14 @@ static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
 
+static const char *const field_words[] = {"u",      "f",      "residual", "beta_i",
+                                          "beta_j", "beta_k", "dinv",     NULL};
+static const char *const level_words[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",
+                                          "9",  "10", "11", "12", "13", "14", "15", "16", "17",
+                                          "18", "19", "20", "21", "22", "23", NULL};
+static const char *const precision_words[] = {"double", "float", NULL};
+static const char *const centering_words[] = {"cell", "point", NULL};
+
 static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
 
 static bool with_chebyshev(const mg_params_t *p) {
@@ -37,6 +45,9 @@ static bool without_cpu(const mg_params_t *p) {
 static bool with_dry_run(const mg_params_t *p) {
   return p->dry_run;
 }
+static bool with_dump(const mg_params_t *p) {
+  return p->dump[0] != '\0';
+}
 static bool without_dry_run(const mg_params_t *p) {
   return !p->dry_run;
 }
@@ -45,6 +56,7 @@ static bool without_dry_run(const mg_params_t *p) {
 #define ANYWHERE      .where = MG_IN_DECK | MG_AS_OPTION
 #define SIZE          .where = MG_IN_DECK | MG_AS_ARGUMENT
 #define OPTION_ONLY   .where = MG_AS_OPTION
+#define DUMPED        .applies = with_dump, .condition = "only with --dump", .decided_by = MG_OPT_DUMP
 #define TIMED                                                                                      \
   .applies = with_timing, .condition = "only without --verify-only",                               \
   .decided_by = MG_OPT_VERIFY_ONLY
@@ -202,6 +214,44 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     FIELD(csv), .applies = without_dry_run, .condition = "only without --dry-run",
     .decided_by = MG_OPT_DRY_RUN,
     .help = "Write the results as CSV; - is stdout, and the report then goes to stderr."},
+  [MG_OPT_DUMP] = {
+    .name = "dump", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
+    FIELD(dump), .applies = without_dry_run, .condition = "only without --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
+    .help = "Write the grid's state after the solves to an HDF5 file (VTKHDF image data, which "
+            "ParaView opens when it is called NAME.hdf), and beside it FILE.xdmf."},
+  [MG_OPT_DUMP_FIELDS] = {
+    .name = "dump-fields", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT, ANYWHERE,
+    FIELD(dump_fields), .words = field_words, .value = "u,f,residual", DUMPED,
+    .help = "What to write of a level: u, the right-hand side f, f - A u, the betas of the faces "
+            "below each cell, 1 / diagonal; all for everything."},
+  [MG_OPT_DUMP_LEVELS] = {
+    .name = "dump-levels", .metavar = "LEVELS", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT,
+    ANYWHERE, FIELD(dump_levels), .words = level_words, .value = "0", DUMPED,
+    .help = "Levels to write, by number with commas, 0 the finest; all for every one. Levels 0, 1 "
+            "and 2 hold the solutions at h, 2h and 4h, those below what the last cycle left."},
+  [MG_OPT_DUMP_EVERY] = {
+    .name = "dump-every", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_OUTPUT, ANYWHERE,
+    FIELD(dump_every), .min = 0, .max = 1000, .value = "0", DUMPED,
+    .help = "Solve once more at h and write after every N cycles, to files with the cycle in their "
+            "names: grid.hdf becomes grid.0003.hdf."},
+  [MG_OPT_DUMP_PRECISION] = {
+    .name = "dump-precision", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
+    FIELD(dump_precision), .words = precision_words, .value = "double", DUMPED,
+    .help = "Of the values in the file; float halves it."},
+  [MG_OPT_DUMP_COMPRESS] = {
+    .name = "dump-compress", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_OUTPUT,
+    ANYWHERE, FIELD(dump_compress), .min = 0, .max = 9, .value = "0", DUMPED,
+    .help = "Compress with deflate of this level; 0 does not."},
+  [MG_OPT_DUMP_CENTERING] = {
+    .name = "dump-centering", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
+    FIELD(dump_centering), .words = centering_words, .value = "cell", DUMPED,
+    .help = "What readers of VTKHDF see: cells, or points at the cells' centres, which older ones "
+            "(VTK 9.1, ParaView 5.11) can read too. The values are the same."},
+  [MG_OPT_DUMP_HINTS] = {
+    .name = "dump-hints", .metavar = "KEY=VALUE,...", .kind = MG_KIND_PAIRS,
+    .group = MG_GROUP_OUTPUT, ANYWHERE, FIELD(dump_hints), DUMPED,
+    .help = "Hints for MPI-IO, such as cb_nodes=4, where ranks write at once."},
   [MG_OPT_PRINT_CONFIG] = {
     .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,
     FIELD(print_config), .value = "no",
@@ -268,6 +318,9 @@ const char *mg_device_name(mg_device_t device) {
 }
 const char *mg_memory_name(mg_memory_t memory) {
   return memory_words[memory];
+}
+const char *mg_field_name(mg_field_t field) {
+  return field_words[field];
 }
 const char *mg_transport_name(mg_transport_t transport) {
   return transport_words[transport];

@@ -37,6 +37,14 @@ typedef enum {
   MG_OPT_LEVELS_BREAKDOWN,
   MG_OPT_JSON,
   MG_OPT_CSV,
+  MG_OPT_DUMP,
+  MG_OPT_DUMP_FIELDS,
+  MG_OPT_DUMP_LEVELS,
+  MG_OPT_DUMP_EVERY,
+  MG_OPT_DUMP_PRECISION,
+  MG_OPT_DUMP_COMPRESS,
+  MG_OPT_DUMP_CENTERING,
+  MG_OPT_DUMP_HINTS,
   MG_OPT_PRINT_CONFIG,
   MG_OPT_QUIET,
   MG_OPT_VERBOSE,
@@ -53,7 +61,9 @@ typedef enum {
   MG_KIND_DOUBLE,    /**< double */
   MG_KIND_FLAG,      /**< bool */
   MG_KIND_VERBOSITY, /**< a flag that puts `min` into an int which another flag may own */
+  MG_KIND_SET,       /**< some of `words` with commas, or all; unsigned, a bit for each word */
   MG_KIND_PATH,      /**< char[MG_PATH_MAX] */
+  MG_KIND_PAIRS,     /**< "key=value,key=value": char[MG_PATH_MAX] */
   MG_KIND_ACTION     /**< --help and --version: no field */
 } mg_option_kind_t;
 
@@ -78,7 +88,7 @@ typedef struct {
   mg_option_group_t group;
   unsigned where;           /**< MG_IN_DECK | MG_AS_OPTION | MG_AS_ARGUMENT */
   size_t offset;            /**< of the field in mg_params_t */
-  const char *const *words; /**< of MG_KIND_WORD, also beside numbers; ends with NULL */
+  const char *const *words; /**< of MG_KIND_WORD and _SET, also beside numbers; ends with NULL */
   double min, max;          /**< limits of a number, exact in a double */
   bool open;                /**< the limits themselves are not allowed */
   const char *value;        /**< default, as a user would write it; NULL: unset */

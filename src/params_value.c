@@ -88,6 +88,48 @@ static bool read_word(const mg_option_t *option, const char *text, int *value, c
   return refuse(option, problem, why, why_size);
 }
 
+enum { ALL_MAX = 32 };
+
+/* A bit for every word there is. */
+static unsigned all_words(const mg_option_t *option) {
+  unsigned all = 0;
+  for (int i = 0; option->words[i]; i++)
+    all |= 1u << i;
+  return all;
+}
+
+static bool read_set(const mg_option_t *option, const char *text, unsigned *value, char *why,
+                     int why_size) {
+  char word[ALL_MAX];
+  if (strcmp(text, "all") == 0) {
+    *value = all_words(option);
+    return true;
+  }
+  *value = 0;
+  for (const char *at = text;; at++) {
+    int bit = 0;
+    const size_t length = strcspn(at, ",");
+    snprintf(word, sizeof word, "%.*s", (int)length, at);
+    if (length >= sizeof word || !read_word(option, word, &bit, why, why_size))
+      return length < sizeof word ? false : refuse(option, "not a known word", why, why_size);
+    *value |= 1u << bit;
+    at += length;
+    if (*at == '\0') return true;
+  }
+}
+
+static void format_set(const mg_option_t *option, unsigned value, char *text, int text_size) {
+  if (value == all_words(option)) {
+    snprintf(text, (size_t)text_size, "all");
+    return;
+  }
+  int used = 0;
+  for (int i = 0; option->words[i] && used < text_size; i++)
+    if (value & 1u << i)
+      used += snprintf(text + used, (size_t)(text_size - used), "%s%s", used > 0 ? "," : "",
+                       option->words[i]);
+}
+
 static bool read_flag(const mg_option_t *option, const char *text, bool *value, char *why,
                       int why_size) {
   static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
@@ -125,12 +167,25 @@ static bool set_path(const mg_option_t *option, const char *text, char *field, c
   return true;
 }
 
+/* "key=value" between commas, each with both. */
+static bool set_pairs(const mg_option_t *option, const char *text, char *field, char *why,
+                      int why_size) {
+  for (const char *at = text;; at++) {
+    const size_t length = strcspn(at, ","), key = strcspn(at, "=");
+    if (key == 0 || key + 1 >= length || length > 200)
+      return refuse(option, "not a list of key=value", why, why_size);
+    at += length;
+    if (*at == '\0') return set_path(option, text, field, why, why_size);
+  }
+}
+
 bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params, char *why,
                    int why_size) {
   char *field = (char *)params + option->offset;
   int64_t number = 0;
   double real = 0;
   int word = 0;
+  unsigned bits = 0;
   bool on = false;
 
   if (text[0] == '\0') return refuse(option, "no value", why, why_size);
@@ -160,8 +215,14 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
   case MG_KIND_VERBOSITY:
     if (!read_flag(option, text, &on, why, why_size)) return false;
     return set_verbosity(option, on, &params->verbosity, why, why_size);
+  case MG_KIND_SET:
+    if (!read_set(option, text, &bits, why, why_size)) return false;
+    memcpy(field, &bits, sizeof bits);
+    return true;
   case MG_KIND_PATH:
     return set_path(option, text, field, why, why_size);
+  case MG_KIND_PAIRS:
+    return set_pairs(option, text, field, why, why_size);
   case MG_KIND_ACTION:
     break;
   }
@@ -182,6 +243,7 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
   int64_t number = 0;
   double real = 0;
   int word = 0;
+  unsigned bits = 0;
   bool on = false;
 
   text[0] = '\0';
@@ -216,7 +278,12 @@ bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char
   case MG_KIND_VERBOSITY:
     snprintf(text, (size_t)text_size, "%s", params->verbosity == (int)option->min ? "yes" : "no");
     return true;
+  case MG_KIND_SET:
+    memcpy(&bits, field, sizeof bits);
+    format_set(option, bits, text, text_size);
+    return true;
   case MG_KIND_PATH:
+  case MG_KIND_PAIRS:
     snprintf(text, (size_t)text_size, "%s", field);
     return field[0] != '\0';
   case MG_KIND_ACTION:
@@ -229,6 +296,22 @@ static void describe_words(const mg_option_t *option, char *text, int text_size)
   int used = snprintf(text, (size_t)text_size, "one of ");
   for (int i = 0; option->words[i] && used < text_size; i++)
     used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
+                     option->words[i]);
+}
+
+/* Many words that are numbers are a range. */
+static void describe_set(const mg_option_t *option, char *text, int text_size) {
+  int n = 0, used = 0;
+  while (option->words[n])
+    n++;
+  if (isdigit((unsigned char)option->words[0][0])) {
+    snprintf(text, (size_t)text_size, "all, or some of %s to %s with commas", option->words[0],
+             option->words[n - 1]);
+    return;
+  }
+  used = snprintf(text, (size_t)text_size, "all, or some of ");
+  for (int i = 0; i < n && used < text_size; i++)
+    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? "," : "",
                      option->words[i]);
 }
 
@@ -252,6 +335,12 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
   case MG_KIND_FLAG:
   case MG_KIND_VERBOSITY:
     snprintf(text, size, "yes or no");
+    return;
+  case MG_KIND_SET:
+    describe_set(option, text, text_size);
+    return;
+  case MG_KIND_PAIRS:
+    snprintf(text, size, "key=value with commas between, at most %d bytes", MG_PATH_MAX - 1);
     return;
   case MG_KIND_PATH:
     snprintf(text, size, "the path of a file, at most %d bytes", MG_PATH_MAX - 1);

@@ -53,4 +53,22 @@ typedef enum {
   MG_N_TRANSPORTS
 } mg_transport_t;
 
+/** What can be dumped of a level, as bits of a set: 1 << field. */
+typedef enum {
+  MG_FIELD_U,
+  MG_FIELD_F,
+  MG_FIELD_RESIDUAL,
+  MG_FIELD_BETA_I,
+  MG_FIELD_BETA_J,
+  MG_FIELD_BETA_K,
+  MG_FIELD_DINV,
+  MG_N_FIELDS
+} mg_field_t;
+
+/** Of the fields in a dump. */
+typedef enum { MG_PRECISION_DOUBLE, MG_PRECISION_FLOAT } mg_precision_t;
+
+/** Where a dump says that its values stand: in the cells, or as points at their centres. */
+typedef enum { MG_CENTERING_CELL, MG_CENTERING_POINT } mg_centering_t;
+
 #endif

@@ -11,8 +11,9 @@ static void test_table_is_sound(void) {
     CHECK(option->name && option->help);
     CHECK(mg_option_find(option->name) == option); /* names are unique */
     CHECK((option->applies != NULL) == (option->condition != NULL));
-    CHECK(option->kind == MG_KIND_WORD ? option->words != NULL
-                                       : !option->words || option->kind == MG_KIND_INT64);
+    CHECK(option->kind == MG_KIND_WORD || option->kind == MG_KIND_SET
+              ? option->words != NULL
+              : !option->words || option->kind == MG_KIND_INT64);
     if (option->value) CHECK(mg_option_set(option, option->value, &scratch, why, (int)sizeof why));
     if (option->official)
       CHECK(mg_option_set(option, option->official, &scratch, why, (int)sizeof why));
@@ -210,7 +211,35 @@ static void test_contradictions(void) {
   expect_usage("--dry-run --json=a 7 8", "--json has a meaning only without --dry-run");
 }
 
+static void test_dump_options(void) {
+  expect_ok("7 8");
+  CHECK_STRING(params.dump, "");
+  CHECK_INT(params.dump_fields, 1 << MG_FIELD_U | 1 << MG_FIELD_F | 1 << MG_FIELD_RESIDUAL);
+  CHECK_INT(params.dump_levels, 1);
+  expect_ok("--dump=g.hdf --dump-fields=dinv,u --dump-levels=all --dump-hints=a=b,c=d 7 8");
+  CHECK_INT(params.dump_fields, 1 << MG_FIELD_U | 1 << MG_FIELD_DINV);
+  CHECK_INT(params.dump_levels, (1 << 24) - 1);
+  CHECK_STRING(params.dump_hints, "a=b,c=d");
+  expect_ok("--dump=g.hdf --dump-fields=all --dump-levels=23,0 7 8");
+  CHECK_INT(params.dump_fields, (1 << MG_N_FIELDS) - 1);
+  CHECK_INT(params.dump_levels, 1 << 23 | 1);
+  expect_usage("--dump=g.hdf --dump-fields=u,,f 7 8", "not a known word");
+  expect_usage("--dump=g.hdf --dump-fields=u, 7 8", "not a known word");
+  expect_usage("--dump=g.hdf --dump-fields=beta_x 7 8",
+               "nearest is beta_i; give all, or some of u,f");
+  expect_usage("--dump=g.hdf --dump-fields=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 7 8",
+               "not a known word");
+  expect_usage("--dump=g.hdf --dump-levels=24 7 8", "all, or some of 0 to 23 with commas");
+  expect_usage("--dump=g.hdf --dump-hints=a 7 8", "not a list of key=value");
+  expect_usage("--dump=g.hdf --dump-hints==b 7 8", "not a list of key=value");
+  expect_usage("--dump=g.hdf --dump-hints=a=b,c= 7 8", "not a list of key=value");
+  expect_usage("--dump-every=2 7 8", "--dump-every has a meaning only with --dump");
+  expect_usage("--dump=a --csv=a 7 8", "both write to 'a'");
+  expect_usage("--dry-run --dump=a 7 8", "--dump has a meaning only without --dry-run");
+}
+
 int main(void) {
+  test_dump_options();
   test_table_is_sound();
   test_defaults();
   test_defaults_of_smoothers();

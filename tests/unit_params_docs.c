@@ -62,7 +62,9 @@ static void check_document(const char *where, const char *text) {
     const mg_option_t *option = &mg_options[i];
     snprintf(dashed, sizeof dashed, "--%s", option->name);
     if (option->where & MG_AS_OPTION) check_mentioned(where, text, dashed);
-    for (int j = 0; option->words && option->words[j]; j++)
+    /* Words that are numbers are a range. */
+    for (int j = 0;
+         option->words && option->words[j] && !isdigit((unsigned char)option->words[j][0]); j++)
       check_mentioned(where, text, option->words[j]);
   }
 }

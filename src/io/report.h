@@ -4,6 +4,7 @@
 
 #include "benchmark.h"
 #include "crossover.h"
+#include "dump.h"
 #include <stdio.h>
 
 /** Everything that a report may print; gathered beforehand. */
@@ -32,6 +33,9 @@ void mg_report_begin(FILE *out, const mg_report_t *report);
 
 /** The rest: residual histories, performance table, error, order, verification. */
 void mg_report_end(FILE *out, const mg_report_t *report);
+
+/** A line on the files of --dump; nothing without any. */
+void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
 
 /** Bytes per rank and level of a run on `ranks` ranks, without allocating it.
  *  @return MG_OK, MG_ERR_MEMORY */

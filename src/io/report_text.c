@@ -129,3 +129,13 @@ void mg_report_end(FILE *out, const mg_report_t *r) {
     fprintf(out, "VERIFICATION: FAILED (%s)\n", result->why);
   fflush(out);
 }
+
+void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *d) {
+  char more[32] = "";
+  if (d->n_files == 0) return;
+  if (d->n_files > 1) snprintf(more, sizeof more, " and %d more", d->n_files - 1);
+  fprintf(out, "\ndump  %s%s: %.3f GB in %.3f s (%.2f GB/s), read back in %.3f s\n", params->dump,
+          more, 1e-9 * (double)d->bytes, d->seconds_write,
+          1e-9 * (double)d->bytes / d->seconds_write, d->seconds_check);
+  fflush(out);
+}

@@ -1,0 +1,17 @@
+/* A number for the bits of a plane of cells, by which a file is checked when it is read. */
+#ifndef MG_DIGEST_H
+#define MG_DIGEST_H
+
+#include <stdint.h>
+
+/** Sum modulo 2^64 over n values of a hash of value and index.
+ *
+ *  The sum does not care who added what first; that every index has its own hash makes it care
+ *  where a value stands.
+ *  @param[in] first  index of the first value in its whole field
+ *  @ref the hash's steps are those of SplitMix64's output: Steele, Lea, Flood, Fast splittable
+ *       pseudorandom number generators (2014); docs/format.md has it in a line of Python */
+uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first);
+uint64_t mg_digest_floats(const float *value, int64_t n, uint64_t first);
+
+#endif

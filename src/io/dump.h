@@ -1,0 +1,61 @@
+/* The state of a grid as an HDF5 file: docs/format.md says what is in it. */
+#ifndef MG_DUMP_H
+#define MG_DUMP_H
+
+#include "benchmark.h"
+#include "whole_file.h"
+
+/** What a file says of the run that wrote it. */
+typedef struct {
+  const char *command_line;
+  int threads;
+  const mg_history_t *history; /**< of the solve whose u is on level 0 */
+  double f_norm;               /**< max |f| there */
+  const mg_result_t *result;   /**< what was verified; NULL in the midst of a solve */
+} mg_dump_about_t;
+
+/** What writing took, of all files. */
+typedef struct {
+  int n_files;
+  int64_t bytes; /**< of the fields, uncompressed */
+  double seconds_write, seconds_check;
+} mg_dump_stats_t;
+
+/** Find out before a run whether the files of --dump can be written. For one rank.
+ *  @return MG_OK, MG_ERR_USAGE (no HDF5, a level that is not there), MG_ERR_IO; logged */
+MG_MUST_CHECK mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan);
+
+/** All files that --dump and its companions ask for: the state after the solves that `result` is
+ * of, then, with --dump-every, one more solve at h with its states. Collective over the world.
+ *
+ *  @param[in] command_line, threads  for the file's account of itself
+ *  @return as mg_dump_write; MG_OK without --dump */
+MG_MUST_CHECK mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result,
+                                      const char *command_line, int threads,
+                                      mg_dump_stats_t *stats);
+
+/** Write the fields and levels that --dump-fields and --dump-levels name: to a temporary file,
+ * which is read again and compared, and then takes its name; then the .xdmf file beside it. A file
+ * that was there stays until then, and whenever this fails. MG_TMP of the levels is overwritten.
+ *
+ *  Collective over the world.
+ *  @param[in]  path   of the file; --dump's, or one with a number in it
+ *  @param[in,out] stats  gets what this took added; the same on every rank
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path,
+                                        const mg_dump_about_t *about, mg_dump_stats_t *stats);
+
+/** The name of --dump-every's file after so many cycles: NAME.0003.hdf out of NAME.hdf. */
+void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]);
+
+/** Write FILE.xdmf for FILE; for one rank. */
+MG_MUST_CHECK mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
+                                             const char *path);
+
+enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 1 };
+
+/** Where a field of a level is within a file. */
+void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,
+                       char path[MG_DATA_PATH_MAX]);
+
+#endif

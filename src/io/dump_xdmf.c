@@ -1,0 +1,72 @@
+/* The small text file that tells readers without VTKHDF where the values are: XDMF 2. */
+#include "dump.h"
+#include "log.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void put_escaped(FILE *out, const char *text) {
+  for (; *text; text++)
+    switch (*text) {
+    case '&':
+      fputs("&amp;", out);
+      break;
+    case '<':
+      fputs("&lt;", out);
+      break;
+    case '>':
+      fputs("&gt;", out);
+      break;
+    default:
+      fputc(*text, out);
+    }
+}
+
+static void put_field(FILE *out, const mg_params_t *p, int level, int32_t n, mg_field_t field,
+                      const char *name) {
+  char path[MG_DATA_PATH_MAX];
+  mg_dump_data_path(p, level, field, path);
+  fprintf(out,
+          "      <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Cell\">\n"
+          "        <DataItem Dimensions=\"%d %d %d\" NumberType=\"Float\" Precision=\"%d\" "
+          "Format=\"HDF\">",
+          mg_field_name(field), n, n, n, p->dump_precision == MG_PRECISION_FLOAT ? 4 : 8);
+  put_escaped(out, name);
+  fprintf(out, ":%s</DataItem>\n      </Attribute>\n", path);
+}
+
+/* Cells, whatever --dump-centering tells readers of VTKHDF. */
+static void put_level(FILE *out, const mg_params_t *p, int level, int32_t n, const char *name) {
+  const double h = 1.0 / n;
+  fprintf(out,
+          "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n"
+          "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%d %d %d\"/>\n"
+          "      <Geometry GeometryType=\"ORIGIN_DXDYDZ\">\n"
+          "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
+          "Format=\"XML\">0 0 0</DataItem>\n"
+          "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
+          "Format=\"XML\">%.17g %.17g %.17g</DataItem>\n"
+          "      </Geometry>\n",
+          level, n + 1, n + 1, n + 1, h, h, h);
+  for (int field = 0; field < MG_N_FIELDS; field++)
+    if (p->dump_fields & 1u << field) put_field(out, p, level, n, (mg_field_t)field, name);
+  fputs("    </Grid>\n", out);
+}
+
+mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
+  char name[MG_WHOLE_FILE_MAX];
+  mg_whole_file_t file;
+  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  if ((size_t)snprintf(name, sizeof name, "%s.xdmf", path) >= sizeof name) name[0] = '\0';
+  MG_TRY(mg_whole_file_prepare("dump", name, 0, &file));
+  FILE *out = fopen(file.temporary, "w");
+  if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
+  fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
+  for (int l = 0; l < plan->n_levels; l++)
+    if (params->dump_levels & 1u << l) put_level(out, params, l, plan->level[l].layout.n, base);
+  fputs("  </Domain>\n</Xdmf>\n", out);
+  const bool good = ferror(out) == 0;
+  if (fclose(out) == 0 && good) return mg_whole_file_finish(&file);
+  mg_whole_file_drop(&file);
+  return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
+}

@@ -1,0 +1,164 @@
+#include "field_io.h"
+#include "digest.h"
+#include "log.h"
+#include <stdlib.h>
+
+/* Values in the precision of the file, and the digests of all planes. */
+typedef struct {
+  float *floats; /* NULL in double precision */
+  uint64_t *digest;
+  double *halves; /* of digests, for a sum over ranks that is exact */
+} buffers_t;
+
+static mg_status_t agree(mg_status_t status) {
+  return mg_comm_agree(mg_comm_world(), status);
+}
+
+static int64_t plane_cells(const mg_field_io_t *io) {
+  return (int64_t)io->n * io->n;
+}
+
+static void release(buffers_t *b) {
+  free(b->floats);
+  free(b->digest);
+  free(b->halves);
+}
+
+static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
+  const int64_t most = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
+  *b = (buffers_t){.digest = calloc((size_t)io->n, sizeof *b->digest),
+                   .halves = calloc(2 * (size_t)io->n, sizeof *b->halves)};
+  if (io->precision == MG_PRECISION_FLOAT && most > 0)
+    b->floats = malloc((size_t)most * sizeof *b->floats);
+  if (b->digest && b->halves && (b->floats || io->precision != MG_PRECISION_FLOAT || most == 0))
+    return MG_OK;
+  return mg_error(MG_ERR_MEMORY, "no memory for %d planes of a dump", io->n);
+}
+
+static mg_h5_type_t type_of(const mg_field_io_t *io) {
+  return io->precision == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE;
+}
+
+static void *values_of(const buffers_t *b, const mg_slab_t *slab) {
+  return b->floats ? (void *)b->floats : (void *)slab->cells;
+}
+
+static void convert(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab,
+                    bool to_file) {
+  const int64_t n = slab->n * plane_cells(io);
+  if (!b->floats) return;
+#pragma omp parallel for simd
+  for (int64_t i = 0; i < n; i++)
+    if (to_file)
+      b->floats[i] = (float)slab->cells[i];
+    else
+      slab->cells[i] = (double)b->floats[i];
+}
+
+static uint64_t digest_of(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab,
+                          int32_t plane) {
+  const int64_t n = plane_cells(io), at = plane * n;
+  const uint64_t first = (uint64_t)((slab->first + plane) * n);
+  return b->floats ? mg_digest_floats(b->floats + at, n, first)
+                   : mg_digest_doubles(slab->cells + at, n, first);
+}
+
+/* --- writing -------------------------------------------------------------------------------------
+ */
+
+static mg_status_t write_slab(const mg_field_io_t *io, const mg_h5_data_t *data, const buffers_t *b,
+                              const mg_slab_t *slab) {
+  convert(io, b, slab, true);
+  for (int32_t k = 0; k < slab->n; k++)
+    b->digest[slab->first + k] = digest_of(io, b, slab, k);
+  return mg_h5_write_planes(io->file, data, slab->first, slab->n, values_of(b, slab));
+}
+
+static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data,
+                               const buffers_t *b, int vec) {
+  const int n_rounds = mg_slabs_rounds(io->slabs);
+  MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, 0)));
+  for (int round = 0; round < n_rounds; round++) {
+    mg_slab_t slab;
+    MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, &slab)));
+    if (round + 1 < n_rounds) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1)));
+    MG_TRY(agree(write_slab(io, data, b, &slab)));
+  }
+  return MG_OK;
+}
+
+/* Every rank's digests to rank 0, who writes them. */
+static mg_status_t write_digests(const mg_field_io_t *io, const buffers_t *b, const char *path) {
+  for (int32_t k = 0; k < io->n; k++) {
+    b->halves[2 * k] = (double)(b->digest[k] >> 32);
+    b->halves[2 * k + 1] = (double)(b->digest[k] & 0xffffffffu);
+  }
+  MG_TRY(mg_comm_sum(mg_comm_world(), b->halves, 2 * io->n));
+  for (int32_t k = 0; k < io->n; k++)
+    b->digest[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
+  mg_h5_data_t data;
+  const bool writes = mg_comm_rank(mg_comm_world()) == 0;
+  MG_TRY(agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, io->n, 0, &data)));
+  const mg_status_t status =
+      agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n : 0, b->digest));
+  const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
+  return status != MG_OK ? status : closed;
+}
+
+mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *digests,
+                           int vec) {
+  buffers_t b;
+  mg_h5_data_t data = {.id = -1};
+  mg_status_t status = agree(allocate(io, &b));
+  if (status == MG_OK)
+    status = agree(mg_h5_data_create(io->file, path, type_of(io), 3, io->n, io->compress, &data));
+  if (status == MG_OK) status = write_slabs(io, &data, &b, vec);
+  const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
+  if (status == MG_OK) status = closed;
+  if (status == MG_OK) status = write_digests(io, &b, digests);
+  release(&b);
+  return status;
+}
+
+/* --- reading -------------------------------------------------------------------------------------
+ */
+
+static mg_status_t compare(const mg_field_io_t *io, const char *path, const buffers_t *b,
+                           const mg_slab_t *slab) {
+  if (!io->file) return MG_OK;
+  for (int32_t k = 0; k < slab->n; k++)
+    if (digest_of(io, b, slab, k) != b->digest[k])
+      return mg_error(MG_ERR_IO, "plane %d of %s is damaged: its values have another checksum",
+                      slab->first + k, path);
+  return MG_OK;
+}
+
+static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const mg_h5_data_t *data,
+                              const mg_h5_data_t *digests, const buffers_t *b, int vec) {
+  for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
+    const mg_slab_t slab = mg_slabs_planes(io->slabs, round);
+    MG_TRY(agree(mg_h5_read_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
+    MG_TRY(agree(mg_h5_read_planes(io->file, digests, slab.first, slab.n, b->digest)));
+    MG_TRY(agree(compare(io, path, b, &slab)));
+    if (vec < 0) continue;
+    convert(io, b, &slab, false);
+    MG_TRY(agree(mg_slabs_store(io->slabs, vec, round)));
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char *digests, int vec) {
+  buffers_t b;
+  mg_h5_data_t data = {.id = -1}, sums = {.id = -1};
+  mg_status_t status = agree(allocate(io, &b));
+  if (status == MG_OK)
+    status = agree(mg_h5_data_open(io->file, path, type_of(io), 3, io->n, &data));
+  if (status == MG_OK)
+    status = agree(mg_h5_data_open(io->file, digests, MG_H5_UINT64, 1, io->n, &sums));
+  if (status == MG_OK) status = read_slabs(io, path, &data, &sums, &b, vec);
+  const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
+  const mg_status_t closed_too = agree(mg_h5_data_close(io->file, &sums));
+  release(&b);
+  if (status == MG_OK) status = closed != MG_OK ? closed : closed_too;
+  return status;
+}

@@ -1,0 +1,476 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "comm.h"
+#include "h5.h"
+#include "log.h"
+#include "machine.h"
+#include <errno.h>
+#include <hdf5.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mg_h5 {
+  hid_t id;
+  hid_t transfer; /* how planes are read and written */
+  bool writing, has_failed;
+  char *path;
+};
+
+static bool is_parallel(void) {
+#ifdef HAVE_PARALLEL_HDF5
+  return mg_comm_size(mg_comm_world()) > 1;
+#else
+  return false;
+#endif
+}
+
+bool mg_h5_available(void) {
+  return true;
+}
+
+bool mg_h5_parallel(void) {
+#ifdef HAVE_PARALLEL_HDF5
+  return true;
+#else
+  return false;
+#endif
+}
+
+bool mg_h5_takes_part(void) {
+  return is_parallel() || mg_comm_rank(mg_comm_world()) == 0;
+}
+
+/* --- errors --------------------------------------------------------------------------------------
+ */
+
+typedef struct {
+  char text[256];
+} reason_t;
+
+/* The innermost entry says most: the operating system's words, if it has some. */
+static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
+  reason_t *reason = data;
+  if (n > 0 || !error->desc) return 0;
+  const char *words = strstr(error->desc, "error message = '");
+  if (words) {
+    words += strlen("error message = '");
+    snprintf(reason->text, sizeof reason->text, "%.*s", (int)strcspn(words, "'"), words);
+  } else {
+    snprintf(reason->text, sizeof reason->text, "%s", error->desc);
+  }
+  return 0;
+}
+
+static const char *dropped_at_abort;
+
+void mg_h5_drop_at_abort(const char *path) {
+  dropped_at_abort = path;
+}
+
+static void end_at_once(void) {
+  if (dropped_at_abort) (void)unlink(dropped_at_abort);
+  mg_comm_abort(mg_status_exit_code(MG_ERR_IO));
+}
+
+static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
+  reason_t reason = {"the library gives no reason"};
+  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
+  if (is_parallel() && file->id >= 0) {
+    (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
+    end_at_once();
+  }
+  file->has_failed = true;
+  return mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
+}
+
+/* --- files ---------------------------------------------------------------------------------------
+ */
+
+static mg_status_t new_file(const char *path, mg_h5_t **out) {
+  mg_h5_t *file = calloc(1, sizeof *file);
+  *out = NULL;
+  if (!file || !(file->path = strdup(path))) {
+    free(file);
+    return mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+  }
+  file->id = file->transfer = H5I_INVALID_HID;
+  /* Reasons go into our own messages. */
+  (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  *out = file;
+  return MG_OK;
+}
+
+#ifdef HAVE_PARALLEL_HDF5
+/* "key=value,key=value" as an info object; the parser has seen to the form. */
+static bool fill_info(MPI_Info info, const char *hints) {
+  char key[256], value[256];
+  while (*hints) {
+    const size_t length = strcspn(hints, ","), name = strcspn(hints, "=");
+    if (name >= length || name >= sizeof key || length - name - 1 >= sizeof value) return false;
+    snprintf(key, sizeof key, "%.*s", (int)name, hints);
+    snprintf(value, sizeof value, "%.*s", (int)(length - name - 1), hints + name + 1);
+    if (MPI_Info_set(info, key, value) != MPI_SUCCESS) return false;
+    hints += length + (hints[length] == ',');
+  }
+  return true;
+}
+
+static bool use_mpi(hid_t access, const char *hints) {
+  MPI_Info info;
+  if (MPI_Info_create(&info) != MPI_SUCCESS) return false;
+  const bool good = fill_info(info, hints) && H5Pset_fapl_mpio(access, MPI_COMM_WORLD, info) >= 0 &&
+                    H5Pset_all_coll_metadata_ops(access, true) >= 0 &&
+                    H5Pset_coll_metadata_write(access, true) >= 0;
+  return MPI_Info_free(&info) == MPI_SUCCESS && good;
+}
+#endif
+
+/* The newest layout that readers of the last years know: its metadata carry checksums. */
+static hid_t access_list(const char *hints) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  if (access < 0) return access;
+  bool good = H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110) >= 0 &&
+              H5Pset_fclose_degree(access, H5F_CLOSE_SEMI) >= 0;
+#ifdef HAVE_PARALLEL_HDF5
+  if (good && is_parallel()) good = use_mpi(access, hints);
+#else
+  (void)hints;
+#endif
+  if (good) return access;
+  (void)H5Pclose(access);
+  return H5I_INVALID_HID;
+}
+
+static hid_t transfer_list(void) {
+  const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+#ifdef HAVE_PARALLEL_HDF5
+  if (transfer >= 0 && is_parallel() && H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE) < 0)
+    return H5I_INVALID_HID;
+#endif
+  return transfer;
+}
+
+static mg_status_t open_with(const char *path, const char *hints, bool create, mg_h5_t **out) {
+  *out = NULL;
+  if (!mg_h5_takes_part()) return MG_OK;
+  mg_h5_t *file;
+  MG_TRY(new_file(path, &file));
+  const hid_t access = access_list(hints);
+  if (access >= 0) {
+    file->id = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                      : H5Fopen(path, H5F_ACC_RDONLY, access);
+    file->transfer = transfer_list();
+    file->writing = create;
+  }
+  mg_status_t status = MG_OK;
+  if (access < 0 || file->id < 0 || file->transfer < 0)
+    status = failed(file, create ? "create" : "open", "it as an HDF5 file");
+  if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
+    status = failed(file, "set", "the way of access");
+  if (status != MG_OK) {
+    const mg_status_t closed = mg_h5_close(file);
+    return closed > status ? closed : status;
+  }
+  *out = file;
+  return MG_OK;
+}
+
+mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out) {
+  return open_with(path, hints, true, out);
+}
+
+mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
+  return open_with(path, "", false, out);
+}
+
+mg_status_t mg_h5_close(mg_h5_t *file) {
+  mg_status_t status = MG_OK;
+  if (!file) return MG_OK;
+  if (file->transfer >= 0 && H5Pclose(file->transfer) < 0)
+    status = failed(file, "end", "transfers");
+  /* What is still to be written has no room on a full disk, and a file that cannot be closed brings
+   * the library down in the end. Emptied, it has room; it is of no use any more. */
+  if (file->writing && file->has_failed && truncate(file->path, 0) != 0)
+    status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->path, strerror(errno));
+  if (file->id >= 0 && H5Fclose(file->id) < 0) {
+    status = failed(file, "close", "the file");
+    end_at_once();
+  }
+  free(file->path);
+  free(file);
+  return status;
+}
+
+/* --- groups and attributes -----------------------------------------------------------------------
+ */
+
+mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
+  if (!file) return MG_OK;
+  const hid_t group = H5Gcreate2(file->id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (group < 0 || H5Gclose(group) < 0) return failed(file, "write", path);
+  return MG_OK;
+}
+
+/* An attribute with a type and a space that this closes. */
+static mg_status_t put(mg_h5_t *file, const char *group, const char *name, hid_t type, hid_t space,
+                       const void *values) {
+  hid_t object = H5I_INVALID_HID, attribute = H5I_INVALID_HID;
+  bool good = type >= 0 && space >= 0;
+  if (good) good = (object = H5Oopen(file->id, group, H5P_DEFAULT)) >= 0;
+  if (good)
+    good = (attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) >= 0;
+  if (good) good = H5Awrite(attribute, type, values) >= 0;
+  const mg_status_t status = good ? MG_OK : failed(file, "write", name);
+  good = attribute < 0 || H5Aclose(attribute) >= 0;
+  good = (object < 0 || H5Oclose(object) >= 0) && good;
+  good = (space < 0 || H5Sclose(space) >= 0) && good;
+  good = (type < 0 || H5Tclose(type) >= 0) && good;
+  return status != MG_OK || good ? status : failed(file, "close", name);
+}
+
+static hid_t list_space(int n) {
+  const hsize_t size = (hsize_t)n;
+  return H5Screate_simple(1, &size, NULL);
+}
+
+static hid_t text_type(size_t length) {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  if (type < 0 || H5Tset_size(type, length > 0 ? length : 1) < 0 ||
+      H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)
+    return H5I_INVALID_HID;
+  return type;
+}
+
+mg_status_t mg_h5_put_text(mg_h5_t *file, const char *group, const char *name, const char *text) {
+  if (!file) return MG_OK;
+  return put(file, group, name, text_type(strlen(text)), H5Screate(H5S_SCALAR), text);
+}
+
+mg_status_t mg_h5_put_integers(mg_h5_t *file, const char *group, const char *name,
+                               const int64_t *values, int n) {
+  if (!file) return MG_OK;
+  return put(file, group, name, H5Tcopy(H5T_NATIVE_INT64), list_space(n), values);
+}
+
+mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name,
+                              const double *values, int n) {
+  if (!file) return MG_OK;
+  return put(file, group, name, H5Tcopy(H5T_NATIVE_DOUBLE), list_space(n), values);
+}
+
+static mg_status_t wrong(const mg_h5_t *file, const char *name, const char *what) {
+  return mg_error(MG_ERR_IO, "%s: %s %s", file->path, name, what);
+}
+
+/* The attribute, and whether it has n values of a class; the caller closes it. */
+static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_class_t class,
+                        int n, hid_t *attribute, size_t *size) {
+  *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (*attribute < 0) return wrong(file, name, "is missing: this is no dump of hpgmg-fv");
+  const hid_t type = H5Aget_type(*attribute), space = H5Aget_space(*attribute);
+  const bool good = type >= 0 && space >= 0 && H5Tget_class(type) == class &&
+                    (class != H5T_STRING || H5Tis_variable_str(type) == 0) &&
+                    H5Sget_simple_extent_npoints(space) == n;
+  *size = type >= 0 ? H5Tget_size(type) : 0;
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  if (good) return MG_OK;
+  (void)H5Aclose(*attribute);
+  return wrong(file, name, "has another type or size than in a dump of hpgmg-fv");
+}
+
+static mg_status_t get(mg_h5_t *file, const char *name, hid_t attribute, hid_t type, void *values) {
+  const bool good = type >= 0 && H5Aread(attribute, type, values) >= 0;
+  const mg_status_t status = good ? MG_OK : failed(file, "read", name);
+  (void)H5Aclose(attribute);
+  return status;
+}
+
+mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name, char *text,
+                           int size) {
+  hid_t attribute;
+  size_t length = 0;
+  if (!file) return MG_OK;
+  MG_TRY(find(file, group, name, H5T_STRING, 1, &attribute, &length));
+  if (length >= (size_t)size) {
+    (void)H5Aclose(attribute);
+    return wrong(file, name, "is longer than in a dump of hpgmg-fv");
+  }
+  memset(text, 0, (size_t)size);
+  const hid_t type = text_type(length);
+  const mg_status_t status = get(file, name, attribute, type, text);
+  if (type >= 0) (void)H5Tclose(type);
+  return status;
+}
+
+mg_status_t mg_h5_get_integers(mg_h5_t *file, const char *group, const char *name, int64_t *values,
+                               int n) {
+  hid_t attribute;
+  size_t size;
+  if (!file) return MG_OK;
+  MG_TRY(find(file, group, name, H5T_INTEGER, n, &attribute, &size));
+  return get(file, name, attribute, H5T_NATIVE_INT64, values);
+}
+
+mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name, double *values,
+                              int n) {
+  hid_t attribute;
+  size_t size;
+  if (!file) return MG_OK;
+  MG_TRY(find(file, group, name, H5T_FLOAT, n, &attribute, &size));
+  return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
+}
+
+/* --- datasets ------------------------------------------------------------------------------------
+ */
+
+static hid_t type_of(mg_h5_type_t type) {
+  return type == MG_H5_DOUBLE  ? H5T_NATIVE_DOUBLE
+         : type == MG_H5_FLOAT ? H5T_NATIVE_FLOAT
+                               : H5T_NATIVE_UINT64;
+}
+
+static int64_t plane_values(const mg_h5_data_t *data) {
+  return data->rank == 1 ? 1 : (int64_t)data->n * data->n;
+}
+
+/* Compressed: rows of one plane, at most 4 MiB of them. Never filled: every value is written. */
+static hid_t creation_list(const mg_h5_data_t *data, int compress) {
+  const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  if (list < 0) return list;
+  bool good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
+  if (good && compress > 0) {
+    const hsize_t n = (hsize_t)data->n, row = n * H5Tget_size(type_of(data->type));
+    const hsize_t most = (4 << 20) / row;
+    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n};
+    good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
+           H5Pset_deflate(list, (unsigned)compress) >= 0;
+  }
+  if (good) return list;
+  (void)H5Pclose(list);
+  return H5I_INVALID_HID;
+}
+
+mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                              int32_t n, int compress, mg_h5_data_t *data) {
+  *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
+  if (!file) return MG_OK;
+  const hsize_t size[3] = {(hsize_t)n, (hsize_t)n, (hsize_t)n};
+  const hid_t space = H5Screate_simple(rank, size, NULL), list = creation_list(data, compress);
+  if (space >= 0 && list >= 0)
+    data->id = H5Dcreate2(file->id, path, type_of(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
+  mg_status_t status = data->id >= 0 ? MG_OK : failed(file, "write", path);
+  if (list >= 0 && H5Pclose(list) < 0 && status == MG_OK) status = failed(file, "write", path);
+  if (space >= 0 && H5Sclose(space) < 0 && status == MG_OK) status = failed(file, "write", path);
+  return status;
+}
+
+/* Does what is in the file have the type and the dimensions that are asked for? */
+static bool is_as_asked(const mg_h5_data_t *data) {
+  hsize_t size[3] = {0, 0, 0};
+  const hid_t type = H5Dget_type(data->id), space = H5Dget_space(data->id);
+  bool good = type >= 0 && space >= 0 && H5Tequal(type, type_of(data->type)) > 0 &&
+              H5Sget_simple_extent_ndims(space) == data->rank &&
+              H5Sget_simple_extent_dims(space, size, NULL) == data->rank;
+  for (int d = 0; d < data->rank; d++)
+    good = good && size[d] == (hsize_t)data->n;
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  return good;
+}
+
+mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
+                            mg_h5_data_t *data) {
+  *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
+  if (!file) return MG_OK;
+  data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
+  if (data->id < 0) return wrong(file, path, "is missing");
+  if (is_as_asked(data)) return MG_OK;
+  MG_TRY(mg_h5_data_close(file, data));
+  return wrong(file, path, "has another type or other dimensions than the grid");
+}
+
+mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
+  if (!file || data->id < 0) return MG_OK;
+  const bool good = H5Dclose(data->id) >= 0;
+  data->id = H5I_INVALID_HID;
+  return good ? MG_OK : failed(file, "close", "a dataset");
+}
+
+/* One call's share: no library call moves 2 GiB or more. */
+enum { CALL_BYTES = 1 << 30 };
+
+typedef struct {
+  mg_h5_t *file;
+  const mg_h5_data_t *data;
+  bool write;
+} mover_t;
+
+/* Planes, and of a single plane rows. Nothing at all is a selection too. */
+static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hsize_t count[3],
+                              void *values) {
+  const hid_t file_space = H5Dget_space(m->data->id);
+  const hid_t memory = H5Screate_simple(m->data->rank, count, NULL);
+  const hid_t type = type_of(m->data->type);
+  bool good = file_space >= 0 && memory >= 0;
+  if (good && count[0] == 0)
+    good = H5Sselect_none(file_space) >= 0 && H5Sselect_none(memory) >= 0;
+  else if (good)
+    good = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0;
+  if (good)
+    good =
+        (m->write ? H5Dwrite(m->data->id, type, memory, file_space, m->file->transfer, values)
+                  : H5Dread(m->data->id, type, memory, file_space, m->file->transfer, values)) >= 0;
+  /* At once: the next call forgets the reason. */
+  mg_status_t status = good ? MG_OK : failed(m->file, m->write ? "write" : "read", "a field");
+  if (file_space >= 0 && H5Sclose(file_space) < 0 && status == MG_OK)
+    status = failed(m->file, "end", "a selection");
+  if (memory >= 0 && H5Sclose(memory) < 0 && status == MG_OK)
+    status = failed(m->file, "end", "a selection");
+  return status;
+}
+
+/* In as many calls on every rank: those with nothing left select nothing. */
+static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, void *values) {
+  const mg_h5_data_t *data = m->data;
+  if (!m->file) return MG_OK;
+  const int64_t size = (int64_t)H5Tget_size(type_of(data->type));
+  const int64_t plane = plane_values(data) * size;
+  /* Whole planes as far as they fit, else a plane in bands of rows. */
+  const int64_t bands = data->rank == 1 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
+  const int64_t rows = data->rank == 1 ? 1 : (data->n + bands - 1) / bands;
+  double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};
+  if (is_parallel()) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
+  mg_status_t status = MG_OK;
+  for (int64_t call = 0; call < (int64_t)most[0]; call++) {
+    hsize_t start[3] = {(hsize_t)first, 0, 0},
+            n[3] = {(hsize_t)count, (hsize_t)data->n, (hsize_t)data->n};
+    char *at = values;
+    if (bands > 1) {
+      const int64_t k = call / bands, j = call % bands * rows;
+      n[0] = k < count && j < data->n;
+      start[0] = (hsize_t)(first + k);
+      start[1] = (hsize_t)j;
+      n[1] = (hsize_t)(data->n - j < rows ? data->n - j : rows);
+      if (n[0] > 0) at += (k * data->n + j) * data->n * size;
+    }
+    if (n[0] == 0) n[1] = n[2] = 0;
+    const mg_status_t moved = move_piece(m, start, n, at);
+    if (status == MG_OK) status = moved;
+  }
+  return status;
+}
+
+mg_status_t mg_h5_write_planes(mg_h5_t *file, const mg_h5_data_t *data, int32_t first,
+                               int32_t count, const void *values) {
+  const mover_t m = {file, data, true};
+  return move_planes(&m, first, count, (void *)(uintptr_t)values);
+}
+
+mg_status_t mg_h5_read_planes(mg_h5_t *file, const mg_h5_data_t *data, int32_t first, int32_t count,
+                              void *values) {
+  const mover_t m = {file, data, false};
+  return move_planes(&m, first, count, values);
+}

@@ -1,0 +1,50 @@
+/* The cells of a level as slabs of whole planes in host memory, which is how files have them.
+ *
+ * Slabs are dealt to some of the ranks in turn, round after round: so many planes as fill 16 MiB,
+ * one at least. Two slabs and what came and goes in messages are all the memory that this takes. */
+#ifndef MG_SLABS_H
+#define MG_SLABS_H
+
+#include "level.h"
+
+/** The planes of a level, dealt out. */
+typedef struct mg_slabs mg_slabs_t;
+
+/** Planes first .. first + n - 1 of the level: n * dim^2 doubles, i fastest, then j. */
+typedef struct {
+  int32_t first, n; /**< n is 0 on a rank that has no planes in this round */
+  double *cells;
+} mg_slab_t;
+
+/** Deal a level's planes to n_holders ranks, or to fewer when there are fewer slabs; one holder is
+ *  rank 0, several are spread evenly over the world.
+ *
+ *  Collective over the world, ranks without cells included.
+ *  @param[in] level  kept; must outlive the slabs
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t **out);
+void mg_slabs_free(mg_slabs_t *slabs);
+
+/** Rounds that it takes to have every plane somewhere. The same on every rank. */
+int mg_slabs_rounds(const mg_slabs_t *slabs);
+
+/** This rank's planes of a round. */
+mg_slab_t mg_slabs_planes(const mg_slabs_t *slabs, int round);
+
+/** Start to bring the cells of a vector to a round's slabs. One fetch at a time; the slab of the
+ *  round before stays as it is, so that the device can copy while that is written.
+ *
+ *  Collective over the world, like the rest of these.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_slabs_fetch_begin(mg_slabs_t *slabs, int vec, int round);
+/** Finish it.
+ *  @param[out] slab  valid until the next but one round begins
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_slabs_fetch_end(mg_slabs_t *slabs, int round, mg_slab_t *slab);
+
+/** Bring what the slabs of a round hold (mg_slabs_planes) to the cells of a vector; ghosts are left
+ *  alone.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_slabs_store(mg_slabs_t *slabs, int vec, int round);
+
+#endif

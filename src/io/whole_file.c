@@ -1,0 +1,93 @@
+#include "whole_file.h"
+#include "log.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+static mg_status_t cannot_write(const mg_whole_file_t *file, const char *why) {
+  return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", file->option, file->final, why);
+}
+
+/* The folder of a path, "." without one. */
+static void folder_of(const char *path, char folder[PATH_MAX]) {
+  const char *slash = strrchr(path, '/');
+  if (!slash)
+    strcpy(folder, ".");
+  else
+    snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+}
+
+static mg_status_t check_room(const mg_whole_file_t *file, const char *folder, int64_t bytes) {
+  struct statvfs s;
+  if (statvfs(folder, &s) != 0) return cannot_write(file, strerror(errno));
+  const double room = (double)s.f_bavail * (double)s.f_frsize;
+  if ((double)bytes <= room) return MG_OK;
+  return mg_error(MG_ERR_IO,
+                  "--%s=%s needs %.3f GB where %.3f GB are free; write fewer fields or levels, "
+                  "--dump-precision=float, or to another disk",
+                  file->option, file->final, 1e-9 * (double)bytes, 1e-9 * room);
+}
+
+/* Does the folder take a new file? An answer that rights alone do not give: it may be read-only. */
+static mg_status_t try_folder(const mg_whole_file_t *file) {
+  const int fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return cannot_write(file, strerror(errno));
+  const bool closed = close(fd) == 0;
+  const mg_status_t status = closed ? MG_OK : cannot_write(file, strerror(errno));
+  (void)unlink(file->temporary);
+  return status;
+}
+
+mg_status_t mg_whole_file_prepare(const char *option, const char *path, int64_t bytes,
+                                  mg_whole_file_t *file) {
+  char folder[PATH_MAX];
+  struct stat s;
+  file->option = option;
+  if (!realpath(path, file->final)) snprintf(file->final, sizeof file->final, "%s", path);
+  snprintf(file->temporary, sizeof file->temporary, "%s.tmp", file->final);
+  if (stat(file->final, &s) == 0 && S_ISDIR(s.st_mode)) return cannot_write(file, strerror(EISDIR));
+  if (stat(file->final, &s) == 0 && !S_ISREG(s.st_mode))
+    return cannot_write(file, "there is something that is no plain file");
+  if (stat(file->final, &s) == 0 && access(file->final, W_OK) != 0)
+    return cannot_write(file, strerror(errno));
+  folder_of(file->final, folder);
+  MG_TRY(try_folder(file));
+  return check_room(file, folder, bytes);
+}
+
+/* Have what was written, or renamed, survive a crash of the machine. */
+static bool sync_path(const char *path, int flags) {
+  const int fd = open(path, flags | O_CLOEXEC);
+  if (fd < 0) return false;
+  const bool good = fsync(fd) == 0;
+  const int error = errno;
+  (void)close(fd);
+  errno = error;
+  return good;
+}
+
+mg_status_t mg_whole_file_finish(const mg_whole_file_t *file) {
+  char folder[PATH_MAX];
+  mg_status_t status = MG_OK;
+  folder_of(file->final, folder);
+  if (!sync_path(file->temporary, O_RDWR) || rename(file->temporary, file->final) != 0)
+    status = cannot_write(file, strerror(errno));
+  if (status != MG_OK) {
+    mg_whole_file_drop(file);
+    return status;
+  }
+  /* Not every file system can do this with a folder; the file itself is safe. */
+  if (!sync_path(folder, O_RDONLY | O_DIRECTORY) && errno != EINVAL && errno != EROFS)
+    return cannot_write(file, strerror(errno));
+  return MG_OK;
+}
+
+void mg_whole_file_drop(const mg_whole_file_t *file) {
+  (void)unlink(file->temporary);
+}

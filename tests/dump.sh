@@ -1,0 +1,80 @@
+# shellcheck shell=bash disable=SC2154
+# dump: files of --dump are the same in their fields whatever ranks, boxes, threads and device wrote
+# them; every option of theirs; what is in the report. Skips without HDF5 or h5diff.
+. "$abs_top_srcdir/tests/expect.sh"
+if ! have_feature HDF5; then
+  echo 'skipped: a build without HDF5' >&2
+  exit 77
+fi
+if ! command -v h5diff >/dev/null; then
+  echo 'skipped: no h5diff (hdf5-tools)' >&2
+  exit 77
+fi
+
+# same_fields A B: every field, coarse level and checksum; not what the files say of their runs.
+same_fields() {
+  local group
+  for group in /VTKHDF /HPGMG/levels /HPGMG/checksums; do
+    h5diff "$1" "$2" "$group" >"$dir/diff" 2>&1 ||
+      complain "$1 and $2 differ in $group: $(head -n 3 "$dir/diff")"
+  done
+}
+
+# same_whoever_writes ARG...: one rank against others, other boxes, and a device.
+same_whoever_writes() {
+  local ranks
+  rm -f "$dir"/*.hdf
+  ok 1 5 8 --verify-only --device=cpu --dump="$dir/one.hdf" "$@"
+  if have_mpi; then
+    for ranks in 2 3 8; do
+      ok "$ranks" 5 $((ranks == 3 ? 3 : 8 / ranks)) --verify-only --device=cpu --dump="$dir/$ranks.hdf" "$@"
+      same_fields "$dir/one.hdf" "$dir/$ranks.hdf"
+    done
+    ok 2 4 32 --verify-only --device=cpu --dump="$dir/boxes.hdf" "$@"
+    same_fields "$dir/one.hdf" "$dir/boxes.hdf"
+  fi
+  if have_cuda; then
+    ok 1 5 8 --verify-only --device=cuda --dump="$dir/cuda.hdf" "$@"
+    same_fields "$dir/one.hdf" "$dir/cuda.hdf"
+  fi
+  rm -f "$dir"/*.hdf
+}
+same_whoever_writes
+same_whoever_writes --dump-fields=all --dump-levels=0,1,2 --boundary=periodic
+same_whoever_writes --dump-levels=1 --dump-precision=float --dump-compress=4 --dump-centering=point
+OMP_NUM_THREADS=3 ok 1 5 8 --verify-only --device=cpu --dump="$dir/threads.hdf"
+ok 1 5 8 --verify-only --device=cpu --dump="$dir/thread.hdf"
+same_fields "$dir/thread.hdf" "$dir/threads.hdf"
+
+# Many rounds of slabs, and a row of patches in each: more ranks than planes of a slab.
+if have_mpi; then
+  ok 1 6 8 --verify-only --dump="$dir/large.hdf" --dump-fields=u
+  ok 5 4 103 --verify-only --dump="$dir/odd.hdf" --dump-fields=u
+  ok 1 4 512 --verify-only --dump="$dir/even.hdf" --dump-fields=u
+  same_fields "$dir/large.hdf" "$dir/even.hdf"
+  ok 1 4 512 --verify-only --dump="$dir/one.hdf" --dump-fields=u
+  same_fields "$dir/odd.hdf" "$dir/one.hdf"
+fi
+
+# What a file and the report say.
+ok 1 4 8 --verify-only --rtol=1e-9 --dump="$dir/said.hdf" --dump-every=2
+grep -q "^dump  $dir/said.hdf and 3 more: " "$dir/out" || complain 'the report does not count 4 files'
+for cycle in 0002 0004 0006; do
+  test -s "$dir/said.$cycle.hdf" || complain "no file after cycle $cycle"
+  test -s "$dir/said.$cycle.hdf.xdmf" || complain "no .xdmf after cycle $cycle"
+done
+same_fields "$dir/said.hdf" "$dir/said.0006.hdf"
+if h5diff "$dir/said.hdf" "$dir/said.0002.hdf" /VTKHDF >/dev/null; then
+  complain 'the states after 2 and 6 cycles are the same'
+fi
+
+# attribute FILE NAME: its value as h5dump prints it.
+attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): //p'; }
+test "$(attribute "$dir/said.hdf" cycles)" = 6 || complain "cycles: $(attribute "$dir/said.hdf" cycles)"
+test "$(attribute "$dir/said.hdf" complete)" = 1 || complain 'not complete'
+test "$(attribute "$dir/said.hdf" verification)" = '"passed"' || complain 'verification'
+attribute "$dir/said.hdf" command_line | grep -q -- '--dump-every=2' || complain 'command line'
+test "$(attribute "$dir/said.0002.hdf" verification)" = '"not yet"' || complain 'verification at cycle 2'
+grep -q 'said.hdf:/VTKHDF/CellData/u<' "$dir/said.hdf.xdmf" || complain 'no u in the .xdmf'
+if ls "$dir"/*.tmp >/dev/null 2>&1; then complain "left behind: $(echo "$dir"/*.tmp)"; fi
+finish

@@ -1,0 +1,99 @@
+# shellcheck shell=bash disable=SC2154
+# fault_dump: --dump where a file cannot be written. Always one line, exit 3 (2 for what is asked
+# wrongly), the earlier file as it was, and no other left behind. Skips without HDF5.
+. "$abs_top_srcdir/tests/expect.sh"
+if ! have_feature HDF5; then
+  expect 2 '--dump needs HDF5.*libhdf5' 1 4 1 --dump="$dir/x.hdf"
+  finish
+fi
+some=1
+if have_mpi; then some='1 2'; fi
+
+# expect_late RC PATTERN RANKS ARG...: as expect, for what is found after the report has begun.
+expect_late() {
+  local want=$1 pattern=$2
+  shift 2
+  checks=$((checks + 1))
+  run "$@"
+  test "$rc" -eq "$want" || complain "$*: exit code $rc, not $want: $(cat "$dir/err")"
+  grep -qE -- "^hpgmg-fv: error: .*$pattern" "$dir/err" ||
+    complain "$*: no '$pattern' in: $(cat "$dir/err")"
+  grep -q '^VERIFICATION: PASSED' "$dir/out" || complain "$*: the report is lost"
+}
+
+# Asked wrongly, or impossible from the start: found before anything is solved.
+mkdir "$dir/folder"
+for ranks in $some; do
+  expect 3 'No such file or directory' "$ranks" 4 8 --dump="$dir/none/x.hdf"
+  expect 3 'Is a directory' "$ranks" 4 8 --dump="$dir/folder"
+  expect 3 'cannot be written' "$ranks" 4 8 --dump=/proc/x.hdf
+  expect 3 'no plain file' "$ranks" 4 8 --dump=/dev/null
+  expect 2 'level 9; this run has levels 0 to 5' "$ranks" 4 8 --dump="$dir/x.hdf" --dump-levels=0,9
+done
+expect 2 'not a known word, nearest is residual' 1 4 8 --dump="$dir/x.hdf" --dump-fields=u,residua
+expect 2 'not a list of key=value' 1 4 8 --dump="$dir/x.hdf" --dump-hints=cb_nodes
+expect 2 'only with --dump' 1 4 8 --dump-fields=u
+if test "$(id -u)" -ne 0; then
+  chmod a-w "$dir/folder"
+  expect 3 'Permission denied' 1 4 8 --dump="$dir/folder/x.hdf"
+  chmod u+w "$dir/folder"
+fi
+
+# A disk of 1 MB, which only root can make. That it is too small is said beforehand; where nobody can
+# know, as the file is compressed, the disk fills up in the midst of it.
+full=$dir/full
+mkdir "$full"
+umount_full() {
+  umount "$full" 2>/dev/null || true
+  rm -rf "$dir"
+}
+if test "$(id -u)" -eq 0 && mount -t tmpfs -o size=1m none "$full" 2>/dev/null; then
+  trap umount_full EXIT
+  ok 1 4 1 --verify-only --dump="$full/x.hdf" --dump-fields=u
+  cp "$full/x.hdf" "$dir/before"
+  unharmed() {
+    cmp -s "$full/x.hdf" "$dir/before" || complain "$*: the earlier file has changed"
+    test "$(ls "$full")" = "$(printf 'x.hdf\nx.hdf.xdmf')" || complain "$*: left behind: $(ls "$full")"
+  }
+  for ranks in $some; do
+    expect 3 'needs 0.006 GB where 0.001 GB are free' "$ranks" 5 8 --dump="$full/x.hdf"
+    unharmed "$ranks ranks, too large"
+    for io in ompio romio321; do
+      OMPI_MCA_io=$io expect_late 3 'x.hdf' "$ranks" 5 8 --verify-only --dump="$full/x.hdf" --dump-compress=1
+      unharmed "$ranks ranks, $io, a full disk"
+    done
+  done
+  mount -o remount,ro "$full" && expect 3 'Read-only file system' 1 4 8 --dump="$full/x.hdf"
+else
+  echo 'left out: a full disk, which needs mount'
+fi
+
+# killed RANKS: a run that is killed while it writes leaves the earlier file. The slowest way to
+# write takes seconds.
+killed() {
+  local ranks=$1 pid
+  ok 1 4 1 --verify-only --dump="$dir/k.hdf"
+  cp "$dir/k.hdf" "$dir/before"
+  checks=$((checks + 1))
+  set -- 5 27 --verify-only --device=cpu --dump="$dir/k.hdf" --dump-compress=9 --dump-fields=all --dump-levels=all
+  if test "$ranks" -eq 1; then
+    "$HPGMG_FV" "$@" >/dev/null 2>&1 &
+  else
+    mpi_run "$ranks" "$HPGMG_FV" "$@" >/dev/null 2>&1 &
+  fi
+  for ((i = 0; i < 2000; i++)); do
+    if test -s "$dir/k.hdf.tmp"; then break; fi
+    sleep 0.01
+  done
+  test -s "$dir/k.hdf.tmp" || complain "$ranks ranks: nothing is being written"
+  # A rank of its own: the launcher ends the others.
+  pid=$(pgrep -f -- "$HPGMG_FV 5 27 .*$dir/k.hdf" | tail -n 1)
+  kill -9 "$pid" || complain "$ranks ranks: nobody to kill"
+  wait || true
+  cmp -s "$dir/k.hdf" "$dir/before" || complain "$ranks ranks, killed: the earlier file has changed"
+  rm -f "$dir"/k.hdf*
+}
+for ranks in $some; do
+  killed "$ranks"
+done
+finish
