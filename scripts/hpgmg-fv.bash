@@ -33,7 +33,7 @@ _hpgmg_fv() {
     --dump-centering) words='cell point' ;;
     --dump-fields) words='all u f residual beta_i beta_j beta_k dinv' ;;
     --dump-levels) words='all 0 1 2' ;;
-    --input | --json | --csv | --dump)
+    --input | --json | --csv | --dump | --restart)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
       return
@@ -54,7 +54,7 @@ _hpgmg_fv() {
       --operator= --equation= --boundary=
       --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
-      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --input= --dry-run --ranks=
+      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --restart= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
       --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose
       --help --version' -- "$current")

@@ -102,13 +102,26 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   return status != MG_OK ? status : ended;
 }
 
-static mg_status_t run_size(mg_hierarchy_t *h, int s, mg_result_t *result) {
+/* One solve, on from where an earlier run stopped; it cannot be done twice, and is not timed. */
+static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
+  mg_size_result_t *size = &result->size[0];
+  size->history = *start;
+  forget_times(h);
+  MG_TRY(mg_solve_on(h, 0, size->f_norm, &size->history));
+  size->n_solves = result->n_sizes = result->n_profiled = 1;
+  say_solved("restart", size, 0.0);
+  return check_interrupt(result);
+}
+
+static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
+                            mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   double estimate;
   size->n = h->plan.level[s].layout.n;
   size->seconds_min = size->seconds_mean = NAN;
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_record(h, s)));
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
+  if (s == 0 && start) return go_on(h, start, result);
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown is of the timed solves of the finest grid. */
@@ -119,8 +132,9 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, mg_result_t *result) {
 }
 
 /* A diverged solve is a result too: its history is reported and no further size is tried. */
-static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, mg_result_t *result) {
-  const mg_status_t status = run_size(h, s, result);
+static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t *start,
+                                    mg_result_t *result) {
+  const mg_status_t status = run_size(h, s, start, result);
   if (status != MG_ERR_DIVERGED) return status;
   result->diverged = true;
   result->n_sizes = s + 1;
@@ -133,13 +147,13 @@ static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
   return mg_comm_max(mg_comm_world(), error, 1);
 }
 
-mg_status_t mg_benchmark(mg_hierarchy_t *h, mg_result_t *result) {
+mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
   mg_timers_t kept[MG_MAX_LEVELS];
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
   result->error = result->order = NAN;
   for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
-    MG_TRY(run_size_or_stop(h, s, result));
+    MG_TRY(run_size_or_stop(h, s, start, result));
     if (s == 0)
       for (int l = 0; l < h->n_levels; l++)
         kept[l] = h->level[l].timers;

@@ -34,8 +34,11 @@ typedef struct {
 
 /** Run all phases and judge them (verify.h). Collective over the world.
  *
+ *  @param[in] start  with a solution at h on the finest level, the cycles that made it: the solve
+ * at h goes on from there. NULL: from zero
  *  @param[in,out] result  seconds_setup is kept; everything else is filled, the same everywhere
  *  @return MG_OK (passed, failed, interrupted or diverged), MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, mg_result_t *result);
+MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start,
+                                       mg_result_t *result);
 
 #endif

@@ -9,6 +9,7 @@
 #include "device.h"
 #include "io/dump.h"
 #include "io/report.h"
+#include "io/restart.h"
 #include "log.h"
 #include "machine.h"
 #include "problem.h"
@@ -30,9 +31,9 @@ static mg_status_t read_params(int argc, char **argv, const char *command_line, 
   char message[2048];
   snprintf(read.command_line, sizeof read.command_line, "%s", command_line);
   if (mg_comm_rank(mg_comm_world()) == 0) {
-    read.status =
-        mg_params_parse(argc, argv, &read.params, &read.action, message, (int)sizeof message);
-    if (read.status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
+    read.status = mg_params_parse_with(argc, argv, mg_restart_settings, &read.params, &read.action,
+                                       message, (int)sizeof message);
+    if (read.status != MG_OK && message[0]) (void)mg_error(MG_ERR_USAGE, "%s", message);
   }
   MG_TRY(mg_comm_broadcast(mg_comm_world(), &read, sizeof read));
   *params = read.params;
@@ -116,7 +117,9 @@ static mg_status_t warn_if_crowded(void) {
   return MG_OK;
 }
 
-static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *report) {
+/* restart: where to go on from, or NULL. */
+static mg_status_t solve(mg_hierarchy_t *h, const mg_restart_t *restart, mg_result_t *result,
+                         mg_report_t *report) {
   const bool prints = speaks() && h->params.verbosity >= 0;
   const double start = mg_now();
   mg_progress("set-up");
@@ -128,7 +131,8 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_result_t *result, mg_report_t *re
   mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_stdout() : MG_OK));
-  MG_TRY(mg_benchmark(h, result));
+  if (restart) MG_TRY(mg_restart_load(h, restart));
+  MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
   MG_TRY(gather_times(h, report));
   if (prints) mg_report_end(mg_report_text(&h->params), report);
   const mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
@@ -164,6 +168,9 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_dump_check(params, &plan) : MG_OK));
+  static mg_restart_t restart;
+  const bool restarts = params->restart[0] != '\0';
+  if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));
   MG_TRY(mg_crossover_choose(params, &plan, &crossover));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_capacity_check(params));
@@ -186,7 +193,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
     status = mg_hierarchy_create(params, &plan, &h);
   }
   mg_machine_catch_signals();
-  if (status == MG_OK) status = solve(h, result, report);
+  if (status == MG_OK) status = solve(h, restarts ? &restart : NULL, result, report);
   /* After a failed device or message the ranks don't meet again: the end of the process frees all.
    */
   if (status < MG_ERR_DEVICE) {

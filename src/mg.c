@@ -137,7 +137,8 @@ mg_status_t mg_record(mg_hierarchy_t *h, int top) {
 static mg_status_t report_divergence(mg_hierarchy_t *h, int top, double f_norm,
                                      mg_history_t *history) {
   const int cycle = history->n_cycles;
-  int culprit = isfinite(f_norm) ? -1 : top;
+  /* What was done before a restart cannot be done again. */
+  int culprit = isfinite(f_norm) && history->n_before == 0 ? -1 : top;
   for (int n = 0; n < cycle && culprit < 0; n++)
     MG_TRY(run_cycle(h, top, n, &culprit));
   history->diverged_level = culprit < 0 ? top : culprit;
@@ -165,13 +166,12 @@ static mg_status_t assess(mg_hierarchy_t *h, int top, double f_norm, mg_history_
   return report_divergence(h, top, f_norm, history);
 }
 
-mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
-                             mg_history_t *history) {
+/* Cycles from number history->n_cycles on. */
+static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
+                              mg_history_t *history) {
   const int most = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
-  history->n_cycles = 0;
-  history->reached = false;
-  history->diverged_level = -1;
-  for (int cycle = 0; cycle < most && !history->reached; cycle++) {
+  history->n_before = history->n_cycles;
+  for (int cycle = history->n_cycles; cycle < most && !history->reached; cycle++) {
     MG_TRY(run_cycle(h, top, cycle, NULL));
     MG_TRY(assess(h, top, f_norm, history));
     if (watch) MG_TRY(watch->after_cycle(watch->data, history));
@@ -179,6 +179,20 @@ mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg
   return MG_OK;
 }
 
+mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
+                             mg_history_t *history) {
+  history->n_cycles = 0;
+  history->reached = false;
+  history->diverged_level = -1;
+  return run_cycles(h, top, f_norm, watch, history);
+}
+
 mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
   return mg_solve_watched(h, top, f_norm, NULL, history);
+}
+
+mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
+  history->reached = h->params.rtol == 0.0 || history->rel[history->n_cycles - 1] < h->params.rtol;
+  history->diverged_level = -1;
+  return run_cycles(h, top, f_norm, NULL, history);
 }

@@ -9,6 +9,7 @@ enum { MG_MAX_CYCLES = 1000 };
 /** What one solve reached: residual norms after each cycle. */
 typedef struct {
   int n_cycles;
+  int n_before;               /**< of these, those of an earlier run */
   double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
   double rel[MG_MAX_CYCLES];  /**< the same over max |f| */
   bool reached;               /**< rel below --rtol, or none asked for */
@@ -42,8 +43,13 @@ MG_MUST_CHECK mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm,
                                    mg_history_t *history);
 
 /** The same with a look at every cycle.
- *  @param[in] watch  after_cycle is called on every rank */
+ *  @param[in] watch  after_cycle is called on every rank; NULL: no look */
 MG_MUST_CHECK mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm,
                                            const mg_watch_t *watch, mg_history_t *history);
+
+/** Go on with a solve whose MG_U is on the top.
+ *  @param[in,out] history  of the cycles so far: one at least */
+MG_MUST_CHECK mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm,
+                                      mg_history_t *history);
 
 #endif

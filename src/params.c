@@ -128,8 +128,9 @@ static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const 
   return MG_OK;
 }
 
-mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
-                            char *message, int message_size) {
+mg_status_t mg_params_parse_with(int argc, char *const argv[], mg_settings_reader_t reader,
+                                 mg_params_t *params, mg_action_t *action, char *message,
+                                 int message_size) {
   mg_parser_t parser;
   mg_parser_init(&parser, params, message, message_size);
   *action = MG_ACTION_RUN;
@@ -137,7 +138,13 @@ mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, m
   MG_TRY(read_command_line(&parser, argc, argv, action));
   if (*action != MG_ACTION_RUN) return MG_OK;
   if (params->input[0] != '\0') MG_TRY(mg_parser_read_deck_file(&parser, params->input));
+  MG_TRY(mg_parser_take_restart(&parser, reader));
   return mg_parser_finish(&parser);
+}
+
+mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
+                            char *message, int message_size) {
+  return mg_params_parse_with(argc, argv, NULL, params, action, message, message_size);
 }
 
 mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,

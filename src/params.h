@@ -54,18 +54,34 @@ typedef struct {
   char csv[MG_PATH_MAX];
   char input[MG_PATH_MAX]; /**< the deck that was read, "" for none */
 
-  char dump[MG_PATH_MAX]; /**< HDF5 file of the grid's state, "" for none */
-  unsigned dump_fields;   /**< 1 << mg_field_t of each */
-  unsigned dump_levels;   /**< 1 << level of each */
-  int dump_every;         /**< a file after every so many cycles of one more solve; 0: none */
+  char restart[MG_PATH_MAX]; /**< file of a dump to go on from, "" for none */
+  char dump[MG_PATH_MAX];    /**< HDF5 file of the grid's state, "" for none */
+  unsigned dump_fields;      /**< 1 << mg_field_t of each */
+  unsigned dump_levels;      /**< 1 << level of each */
+  int dump_every;            /**< a file after every so many cycles of one more solve; 0: none */
   mg_precision_t dump_precision;
   int dump_compress; /**< level of deflate, 0 for none */
   mg_centering_t dump_centering;
   char dump_hints[MG_PATH_MAX]; /**< for MPI-IO, "key=value,..." */
 } mg_params_t;
 
+/** An option and its value as text, as a file of an earlier run has them. */
+typedef struct {
+  char name[32], value[64];
+} mg_setting_t;
+
+enum { MG_MAX_SETTINGS = 16 };
+
 /** What the program should do after a successful parse. */
 typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
+
+/** Where the settings of --restart's file come from.
+ *  @param[in]  params  what the command line and the deck said; sizes are 0 where they did not
+ *  @param[out] message  why it failed: one line
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY */
+typedef mg_status_t (*mg_settings_reader_t)(const mg_params_t *params,
+                                            mg_setting_t settings[MG_MAX_SETTINGS], int *n,
+                                            char *message, int message_size);
 
 /** Fill params from defaults, the deck of --input, and the command line, which wins.
  *
@@ -79,6 +95,13 @@ typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
  *          MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params,
                                           mg_action_t *action, char *message, int message_size);
+
+/** The same with a reader for --restart, whose settings hold where nothing else was said; what the
+ *  file says of the problem must not be contradicted. */
+MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
+                                               mg_settings_reader_t reader, mg_params_t *params,
+                                               mg_action_t *action, char *message,
+                                               int message_size);
 
 /** The same for a deck alone, from memory: what the fuzzer drives.
  *

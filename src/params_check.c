@@ -20,10 +20,71 @@ static int default_smooths(const mg_params_t *params) {
   return 1;
 }
 
+/* Of the discrete problem: the cells in the file are those of no other. */
+static bool is_of_problem(int id) {
+  return id == MG_OPT_OPERATOR || id == MG_OPT_EQUATION || id == MG_OPT_BOUNDARY;
+}
+
+/* How a smoother is used says nothing of another one. */
+static bool is_of_smoother(int id) {
+  return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE;
+}
+
+/* A value that was given beside the file's: of the problem it must be the same. */
+static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *option,
+                                   const char *value) {
+  char given[MG_PATH_MAX], label[256];
+  mg_option_format(option, parser->params, given, (int)sizeof given);
+  if (!is_of_problem((int)(option - mg_options)) || strcmp(given, value) == 0) return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "%s is %.60s, but --restart=%.150s holds %s; drop one of the two",
+                        mg_parser_label(parser, option, label, (int)sizeof label), given,
+                        parser->params->restart, value);
+}
+
+/* Was the smoother given, and is it another than the file's? */
+static bool is_other_smoother(const mg_parser_t *parser, const mg_setting_t *setting, int n) {
+  char given[64];
+  const mg_option_t *option = &mg_options[MG_OPT_SMOOTHER];
+  mg_option_format(option, parser->params, given, (int)sizeof given);
+  for (int i = 0; i < n; i++)
+    if (strcmp(setting[i].name, option->name) == 0)
+      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_RESTART &&
+             strcmp(given, setting[i].value) != 0;
+  return false;
+}
+
+mg_status_t mg_parser_take_restart(mg_parser_t *parser, mg_settings_reader_t reader) {
+  mg_setting_t setting[MG_MAX_SETTINGS];
+  char why[1024];
+  int n = 0;
+  if (parser->params->restart[0] == '\0' || !reader) return MG_OK;
+  const mg_status_t status = reader(parser->params, setting, &n, why, (int)sizeof why);
+  if (status != MG_OK) return mg_parser_fail(parser, status, "%s", why);
+  const bool other_smoother = is_other_smoother(parser, setting, n);
+  for (int i = 0; i < n; i++) {
+    const mg_option_t *option = mg_option_find(setting[i].name);
+    if (!option)
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "no option %s of a restart", setting[i].name);
+    const int id = (int)(option - mg_options);
+    if (parser->source[id] != MG_FROM_DEFAULT) {
+      MG_TRY(compare_setting(parser, option, setting[i].value));
+      continue;
+    }
+    if (is_of_smoother(id) && other_smoother) continue;
+    if (!mg_option_set(option, setting[i].value, parser->params, why, (int)sizeof why))
+      return mg_parser_fail(parser, MG_ERR_IO, "--restart=%.150s: %s is '%.60s': %s",
+                            parser->params->restart, option->name, setting[i].value, why);
+    parser->source[id] = MG_FROM_RESTART;
+  }
+  return MG_OK;
+}
+
 void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
+  if (params->restart[0] != '\0') params->verify_only = true;
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
 }
@@ -31,7 +92,7 @@ void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS
 /* An action's words, or a flag set to "no", ask for nothing. */
 static bool asks_for_something(const mg_parser_t *parser, int id) {
   char value[MG_PATH_MAX];
-  if (parser->source[id] == MG_FROM_DEFAULT) return false;
+  if (parser->source[id] <= MG_FROM_RESTART) return false;
   if (mg_options[id].kind != MG_KIND_FLAG) return true;
   return mg_option_format(&mg_options[id], parser->params, value, (int)sizeof value) &&
          strcmp(value, "yes") == 0;
@@ -42,6 +103,8 @@ static mg_status_t check_size(mg_parser_t *parser) {
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;
+  /* Then the size is in the file; a rank that does not read it gets it from one that does. */
+  if (!has_dim && !has_boxes && parser->params->restart[0] != '\0') return MG_OK;
   return mg_parser_fail(parser, MG_ERR_USAGE,
                         "%s missing; give both as arguments, for example: mpirun -n 2 hpgmg-fv 7 8 "
                         "(boxes of 128^3 cells, 8 a rank), or as log2-box-dim and boxes-per-rank "
@@ -95,7 +158,7 @@ static mg_status_t apply_official(mg_parser_t *parser) {
     if (!mg_option_set(option, option->official, parser->params, why, (int)sizeof why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "official value of %s: %s", option->name, why);
     mg_option_format(option, parser->params, official, (int)sizeof official);
-    if (parser->source[i] == MG_FROM_DEFAULT || strcmp(asked, official) == 0) continue;
+    if (parser->source[i] <= MG_FROM_RESTART || strcmp(asked, official) == 0) continue;
     if (wins && parser->source[i] == MG_FROM_DECK) continue;
     return mg_parser_fail(
         parser, MG_ERR_USAGE, "%s is %s, but --official means %s; drop one of the two",

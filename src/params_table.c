@@ -58,7 +58,7 @@ static bool without_dry_run(const mg_params_t *p) {
 #define OPTION_ONLY   .where = MG_AS_OPTION
 #define DUMPED        .applies = with_dump, .condition = "only with --dump", .decided_by = MG_OPT_DUMP
 #define TIMED                                                                                      \
-  .applies = with_timing, .condition = "only without --verify-only",                               \
+  .applies = with_timing, .condition = "only without --verify-only and --restart",                 \
   .decided_by = MG_OPT_VERIFY_ONLY
 
 /* clang-format off */
@@ -185,6 +185,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .value = "auto", .note = "auto, 4096 on the CPU and 65536 on a GPU",
     .help = "Coarse levels gather onto fewer ranks until each of these holds at least this many "
             "cells; 0 never gathers."},
+  [MG_OPT_RESTART] = {
+    .name = "restart", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, ANYWHERE,
+    FIELD(restart),
+    .help = "Go on from the solution in the file of an earlier --dump, on any ranks, boxes and "
+            "device: V-cycles at h until --rtol or --max-cycles, then the verification, without "
+            "timing. The size and all settings come from the file where nothing else is said; the "
+            "problem cannot be another."},
   [MG_OPT_INPUT] = {
     .name = "input", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, OPTION_ONLY,
     FIELD(input),

@@ -64,7 +64,7 @@ static void test_solved(mg_hierarchy_t *h) {
   static mg_result_t result;
   const double want = original[h->params.op];
   memset(&result, 0, sizeof result);
-  MUST(mg_benchmark(h, &result));
+  MUST(mg_benchmark(h, NULL, &result));
   CHECK_CASE(fabs(result.error - want) <= 1e-8 * want, result.error, want);
 }
 

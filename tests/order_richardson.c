@@ -85,7 +85,7 @@ static void test_order(mg_hierarchy_t *h) {
   /* The guard is slow, and its digits are the CPU's: parity_digits. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   memset(&result, 0, sizeof result);
-  MUST(mg_benchmark(h, &result));
+  MUST(mg_benchmark(h, NULL, &result));
   const double deficit = p - result.order;
   if (op != MG_OPERATOR_7PT) {
     const double model = log2(model_error(op, n / 2, n) / model_error(op, n, n));

@@ -14,6 +14,7 @@
 struct mg_h5 {
   hid_t id;
   hid_t transfer; /* how planes are read and written */
+  bool shared;    /* by all ranks */
   bool writing, has_failed;
   char *path;
 };
@@ -77,7 +78,7 @@ static void end_at_once(void) {
 static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
   reason_t reason = {"the library gives no reason"};
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
-  if (is_parallel() && file->id >= 0) {
+  if (file->shared && file->id >= 0) {
     (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
     end_at_once();
   }
@@ -88,18 +89,16 @@ static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
 /* --- files ---------------------------------------------------------------------------------------
  */
 
-static mg_status_t new_file(const char *path, mg_h5_t **out) {
+static mg_h5_t *new_file(const char *path) {
   mg_h5_t *file = calloc(1, sizeof *file);
-  *out = NULL;
   if (!file || !(file->path = strdup(path))) {
     free(file);
-    return mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+    return NULL;
   }
   file->id = file->transfer = H5I_INVALID_HID;
   /* Reasons go into our own messages. */
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  *out = file;
-  return MG_OK;
+  return file;
 }
 
 #ifdef HAVE_PARALLEL_HDF5
@@ -128,40 +127,43 @@ static bool use_mpi(hid_t access, const char *hints) {
 #endif
 
 /* The newest layout that readers of the last years know: its metadata carry checksums. */
-static hid_t access_list(const char *hints) {
+static hid_t access_list(const char *hints, bool shared) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   if (access < 0) return access;
   bool good = H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110) >= 0 &&
               H5Pset_fclose_degree(access, H5F_CLOSE_SEMI) >= 0;
 #ifdef HAVE_PARALLEL_HDF5
-  if (good && is_parallel()) good = use_mpi(access, hints);
+  if (good && shared) good = use_mpi(access, hints);
 #else
-  (void)hints;
+  (void)hints, (void)shared;
 #endif
   if (good) return access;
   (void)H5Pclose(access);
   return H5I_INVALID_HID;
 }
 
-static hid_t transfer_list(void) {
+static hid_t transfer_list(bool shared) {
   const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
 #ifdef HAVE_PARALLEL_HDF5
-  if (transfer >= 0 && is_parallel() && H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE) < 0)
+  if (transfer >= 0 && shared && H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE) < 0)
     return H5I_INVALID_HID;
+#else
+  (void)shared;
 #endif
   return transfer;
 }
 
-static mg_status_t open_with(const char *path, const char *hints, bool create, mg_h5_t **out) {
+static mg_status_t open_with(const char *path, const char *hints, bool create, bool shared,
+                             mg_h5_t **out) {
+  mg_h5_t *file = new_file(path);
   *out = NULL;
-  if (!mg_h5_takes_part()) return MG_OK;
-  mg_h5_t *file;
-  MG_TRY(new_file(path, &file));
-  const hid_t access = access_list(hints);
+  if (!file) return mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+  file->shared = shared;
+  const hid_t access = access_list(hints, shared);
   if (access >= 0) {
     file->id = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                       : H5Fopen(path, H5F_ACC_RDONLY, access);
-    file->transfer = transfer_list();
+    file->transfer = transfer_list(shared);
     file->writing = create;
   }
   mg_status_t status = MG_OK;
@@ -178,11 +180,17 @@ static mg_status_t open_with(const char *path, const char *hints, bool create, m
 }
 
 mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out) {
-  return open_with(path, hints, true, out);
+  *out = NULL;
+  return mg_h5_takes_part() ? open_with(path, hints, true, is_parallel(), out) : MG_OK;
 }
 
 mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
-  return open_with(path, "", false, out);
+  *out = NULL;
+  return mg_h5_takes_part() ? open_with(path, "", false, is_parallel(), out) : MG_OK;
+}
+
+mg_status_t mg_h5_open_alone(const char *path, mg_h5_t **out) {
+  return open_with(path, "", false, false, out);
 }
 
 mg_status_t mg_h5_close(mg_h5_t *file) {
@@ -262,6 +270,16 @@ mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name
 
 static mg_status_t wrong(const mg_h5_t *file, const char *name, const char *what) {
   return mg_error(MG_ERR_IO, "%s: %s %s", file->path, name, what);
+}
+
+int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {
+  const hid_t attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (attribute < 0) return 0;
+  const hid_t space = H5Aget_space(attribute);
+  const int64_t n = space >= 0 ? (int64_t)H5Sget_simple_extent_npoints(space) : 0;
+  if (space >= 0) (void)H5Sclose(space);
+  (void)H5Aclose(attribute);
+  return n > 0 ? n : 0;
 }
 
 /* The attribute, and whether it has n values of a class; the caller closes it. */
@@ -367,6 +385,24 @@ mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type
   return status;
 }
 
+/* In one piece within the file, or in chunks that are no larger than a plane or ours: nobody else's
+ * size is allocated, and no other file is read. */
+static bool has_plain_layout(const mg_h5_data_t *data) {
+  const hid_t list = H5Dget_create_plist(data->id);
+  hsize_t chunk[3] = {1, 1, 1};
+  bool good = list >= 0;
+  const H5D_layout_t layout = good ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
+  if (layout == H5D_CHUNKED) {
+    good = H5Pget_chunk(list, data->rank, chunk) == data->rank;
+    good = good && chunk[0] <= (hsize_t)data->n && chunk[1] <= (hsize_t)data->n &&
+           chunk[2] <= (hsize_t)data->n && chunk[0] * chunk[1] * chunk[2] <= (hsize_t)1 << 24;
+  } else {
+    good = good && layout == H5D_CONTIGUOUS && H5Pget_external_count(list) == 0;
+  }
+  if (list >= 0) (void)H5Pclose(list);
+  return good;
+}
+
 /* Does what is in the file have the type and the dimensions that are asked for? */
 static bool is_as_asked(const mg_h5_data_t *data) {
   hsize_t size[3] = {0, 0, 0};
@@ -387,7 +423,7 @@ mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, 
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data->id < 0) return wrong(file, path, "is missing");
-  if (is_as_asked(data)) return MG_OK;
+  if (is_as_asked(data) && has_plain_layout(data)) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));
   return wrong(file, path, "has another type or other dimensions than the grid");
 }
@@ -442,7 +478,7 @@ static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, v
   const int64_t bands = data->rank == 1 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
   const int64_t rows = data->rank == 1 ? 1 : (data->n + bands - 1) / bands;
   double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};
-  if (is_parallel()) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
+  if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
   mg_status_t status = MG_OK;
   for (int64_t call = 0; call < (int64_t)most[0]; call++) {
     hsize_t start[3] = {(hsize_t)first, 0, 0},

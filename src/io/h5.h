@@ -50,6 +50,8 @@ void mg_h5_drop_at_abort(const char *path);
 MG_MUST_CHECK mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out);
 /** Open a file for reading. */
 MG_MUST_CHECK mg_status_t mg_h5_open(const char *path, mg_h5_t **out);
+/** The same for the calling rank by itself. */
+MG_MUST_CHECK mg_status_t mg_h5_open_alone(const char *path, mg_h5_t **out);
 /** Close it; what was written is with the operating system then.
  *  @param[in] file  may be NULL */
 MG_MUST_CHECK mg_status_t mg_h5_close(mg_h5_t *file);
@@ -64,6 +66,9 @@ MG_MUST_CHECK mg_status_t mg_h5_put_integers(mg_h5_t *file, const char *group, c
                                              const int64_t *values, int n);
 MG_MUST_CHECK mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name,
                                             const double *values, int n);
+
+/** How many values an attribute has; 0 when it is missing or nothing like that. */
+int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name);
 
 /** The same read. Another type, another number of values, a text longer than size - 1: an error.
  *  On ranks that take no part the values stay as they are. */

@@ -31,6 +31,13 @@ mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
   *out = NULL;
   return none();
 }
+mg_status_t mg_h5_open_alone(const char *path, mg_h5_t **out) {
+  return mg_h5_open(path, out);
+}
+int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {
+  (void)file, (void)group, (void)name;
+  return 0;
+}
 mg_status_t mg_h5_close(mg_h5_t *file) {
   (void)file;
   return MG_OK;

@@ -1,0 +1,283 @@
+#include "restart.h"
+#include "field_io.h"
+#include "log.h"
+#include "ops.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_SIZE = 16, FORMAT_VERSION = 1, LEAST_BOX = 16, MOST_BOX = 1024 };
+
+/* The attributes of /HPGMG that a restart needs. */
+typedef struct {
+  int64_t cells, box_cells, cycles, smooths, degree, coarsest, max_cycles;
+  double rtol, f_norm, norm[MG_MAX_CYCLES];
+  char op[WORD_SIZE], equation[WORD_SIZE], boundary[WORD_SIZE], smoother[WORD_SIZE],
+      bottom[WORD_SIZE], cycle[WORD_SIZE], precision[WORD_SIZE], centering[WORD_SIZE];
+} head_t;
+
+static const char ours[] = "/HPGMG", digests_of_u[] = "/HPGMG/checksums/level_0/u";
+
+static const char *path_of_u(mg_centering_t centering) {
+  return centering == MG_CENTERING_CELL ? "/VTKHDF/CellData/u" : "/VTKHDF/PointData/u";
+}
+
+static mg_precision_t precision_of(const head_t *head) {
+  return strcmp(head->precision, "float") == 0 ? MG_PRECISION_FLOAT : MG_PRECISION_DOUBLE;
+}
+
+static mg_centering_t centering_of(const head_t *head) {
+  return strcmp(head->centering, "point") == 0 ? MG_CENTERING_POINT : MG_CENTERING_CELL;
+}
+
+static mg_status_t agree(mg_status_t status) {
+  return mg_comm_agree(mg_comm_world(), status);
+}
+
+/* --- the head ------------------------------------------------------------------------------------
+ */
+
+static mg_status_t bad(const char *path, const char *name, double value, const char *limits) {
+  return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g, not %s", path, name, value, limits);
+}
+
+/* Before anything is made of a number, or allocated for it. */
+static mg_status_t check_numbers(const char *path, const head_t *head) {
+  const int64_t box = head->box_cells;
+  if (head->cells < 1 || head->cells > MG_MAX_DIM)
+    return bad(path, "cells", (double)head->cells, "from 1 to 1048576");
+  if (box < LEAST_BOX || box > MOST_BOX || (box & (box - 1)) != 0 || head->cells % box != 0)
+    return bad(path, "box_cells", (double)box, "a power of two that divides the cells");
+  if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
+    return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
+  if (!(head->f_norm > 0.0) || !isfinite(head->f_norm))
+    return bad(path, "f_norm", head->f_norm, "above 0");
+  return MG_OK;
+}
+
+static mg_status_t check_version(mg_h5_t *file, const char *path) {
+  int64_t version = 0, complete = 0;
+  MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
+  if (version != FORMAT_VERSION)
+    return bad(path, "format_version", (double)version, "1, which is what this program reads");
+  MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
+  return complete == 1 ? MG_OK : bad(path, "complete", (double)complete, "1: the file is cut off");
+}
+
+static mg_status_t read_words(mg_h5_t *file, head_t *head) {
+  const struct {
+    const char *name;
+    char *text;
+  } word[] = {{"operator", head->op},         {"equation", head->equation},
+              {"boundary", head->boundary},   {"smoother", head->smoother},
+              {"bottom", head->bottom},       {"cycle", head->cycle},
+              {"precision", head->precision}, {"centering", head->centering}};
+  for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
+    MG_TRY(mg_h5_get_text(file, ours, word[i].name, word[i].text, WORD_SIZE));
+  return MG_OK;
+}
+
+static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
+  const struct {
+    const char *name;
+    int64_t *value;
+  } number[] = {{"cells", &head->cells},          {"box_cells", &head->box_cells},
+                {"cycles", &head->cycles},        {"smooths", &head->smooths},
+                {"degree", &head->degree},        {"coarsest", &head->coarsest},
+                {"max_cycles", &head->max_cycles}};
+  for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
+    MG_TRY(mg_h5_get_integers(file, ours, number[i].name, number[i].value, 1));
+  MG_TRY(mg_h5_get_doubles(file, ours, "rtol", &head->rtol, 1));
+  return mg_h5_get_doubles(file, ours, "f_norm", &head->f_norm, 1);
+}
+
+/* With the type and size that the head promises. */
+static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
+  const int32_t n = (int32_t)head->cells;
+  mg_h5_data_t data;
+  MG_TRY(mg_h5_data_open(file, path_of_u(centering_of(head)),
+                         precision_of(head) == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE, 3,
+                         n, &data));
+  MG_TRY(mg_h5_data_close(file, &data));
+  MG_TRY(mg_h5_data_open(file, digests_of_u, MG_H5_UINT64, 1, n, &data));
+  return mg_h5_data_close(file, &data);
+}
+
+static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
+  MG_TRY(check_version(file, path));
+  MG_TRY(read_words(file, head));
+  MG_TRY(read_numbers(file, head));
+  MG_TRY(check_numbers(path, head));
+  MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", head->norm, (int)head->cycles));
+  for (int64_t c = 0; c < head->cycles; c++)
+    if (!isfinite(head->norm[c]) || head->norm[c] < 0.0)
+      return bad(path, "a residual norm", head->norm[c], "a number from 0 on");
+  return look_for_u(file, head);
+}
+
+/* By the calling rank alone. */
+static mg_status_t read_head(const char *path, head_t *head) {
+  mg_h5_t *file;
+  memset(head, 0, sizeof *head);
+  MG_TRY(mg_h5_open_alone(path, &file));
+  const mg_status_t status = read_open(file, path, head);
+  const mg_status_t closed = mg_h5_close(file);
+  return status != MG_OK ? status : closed;
+}
+
+/* --- settings ------------------------------------------------------------------------------------
+ */
+
+static int log2_of(int64_t power) {
+  int log2 = 0;
+  while ((int64_t)1 << log2 < power)
+    log2++;
+  return log2;
+}
+
+/* The file's boxes, or smaller ones where there are so many ranks that these would make a larger
+ * grid. */
+static bool find_size(const head_t *head, int64_t ranks, int *log2_box_dim, int64_t *boxes) {
+  for (int w = log2_of(head->box_cells); w >= log2_of(LEAST_BOX); w--) {
+    const int64_t side = head->cells >> w;
+    *log2_box_dim = w;
+    *boxes = (side * side * side + ranks - 1) / ranks;
+    if (mg_plan_boxes_a_side(w, *boxes, ranks) == side) return true;
+  }
+  return false;
+}
+
+typedef struct {
+  mg_setting_t *setting;
+  int n;
+} list_t;
+
+static void add_word(list_t *list, const char *name, const char *value) {
+  mg_setting_t *s = &list->setting[list->n++];
+  snprintf(s->name, sizeof s->name, "%s", name);
+  snprintf(s->value, sizeof s->value, "%s", value);
+}
+
+static void add_integer(list_t *list, const char *name, int64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", (long long)value);
+  add_word(list, name, text);
+}
+
+static mg_status_t add_size(list_t *list, const head_t *head, const mg_params_t *params,
+                            char *message, int message_size) {
+  const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
+  int log2_box_dim;
+  int64_t boxes;
+  if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
+  if (!find_size(head, ranks, &log2_box_dim, &boxes)) {
+    snprintf(message, (size_t)message_size,
+             "--restart=%.150s holds %lld^3 cells, which are too few for %lld ranks; start fewer",
+             params->restart, (long long)head->cells, (long long)ranks);
+    return MG_ERR_USAGE;
+  }
+  add_integer(list, "log2-box-dim", log2_box_dim);
+  add_integer(list, "boxes-per-rank", boxes);
+  return MG_OK;
+}
+
+mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
+                                int *n, char *message, int message_size) {
+  static head_t head;
+  list_t list = {settings, 0};
+  message[0] = '\0'; /* what is wrong with the file has been logged */
+  *n = 0;
+  if (!mg_h5_available()) {
+    snprintf(message, (size_t)message_size,
+             "--restart needs HDF5, which this build was configured without; install "
+             "libhdf5-openmpi-dev (or libhdf5-dev) and configure again");
+    return MG_ERR_USAGE;
+  }
+  MG_TRY(read_head(params->restart, &head));
+  MG_TRY(add_size(&list, &head, params, message, message_size));
+  add_word(&list, "operator", head.op);
+  add_word(&list, "equation", head.equation);
+  add_word(&list, "boundary", head.boundary);
+  add_word(&list, "smoother", head.smoother);
+  add_word(&list, "bottom", head.bottom);
+  add_word(&list, "cycle", head.cycle);
+  add_integer(&list, "smooths", head.smooths);
+  add_integer(&list, "degree", head.degree);
+  add_integer(&list, "coarsest", head.coarsest);
+  if (head.rtol > 0.0) {
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", head.rtol);
+    add_word(&list, "rtol", text);
+    add_integer(&list, "max-cycles", head.max_cycles);
+  }
+  *n = list.n;
+  return MG_OK;
+}
+
+/* --- cells ---------------------------------------------------------------------------------------
+ */
+
+static mg_status_t take_head(const head_t *head, const mg_params_t *params, const mg_plan_t *plan,
+                             mg_restart_t *restart) {
+  const int32_t n = plan->level[0].layout.n;
+  if (head->cells != n)
+    return mg_error(MG_ERR_USAGE,
+                    "LOG2_BOX_DIM and BOXES_PER_RANK make %d^3 cells, but --restart=%s holds "
+                    "%lld^3; drop the two, or give others",
+                    n, params->restart, (long long)head->cells);
+  *restart = (mg_restart_t){.cells = n,
+                            .box_cells = (int32_t)head->box_cells,
+                            .f_norm = head->f_norm,
+                            .history = {.n_cycles = (int)head->cycles, .diverged_level = -1}};
+  restart->precision = precision_of(head);
+  restart->centering = centering_of(head);
+  for (int64_t c = 0; c < head->cycles; c++) {
+    restart->history.norm[c] = head->norm[c];
+    restart->history.rel[c] = head->norm[c] / head->f_norm;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
+                            mg_restart_t *restart) {
+  static head_t head;
+  mg_status_t status = MG_OK;
+  memset(restart, 0, sizeof *restart);
+  if (mg_comm_rank(mg_comm_world()) == 0) {
+    status = read_head(params->restart, &head);
+    if (status == MG_OK) status = take_head(&head, params, plan, restart);
+  }
+  MG_TRY(agree(status));
+  return mg_comm_broadcast(mg_comm_world(), restart, sizeof *restart);
+}
+
+static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_t *file) {
+  const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
+  mg_field_io_t io = {.file = file, .n = restart->cells, .precision = restart->precision};
+  MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
+  const mg_status_t status = mg_field_read(&io, path_of_u(restart->centering), digests_of_u, MG_U);
+  mg_slabs_free(io.slabs);
+  return status;
+}
+
+/* The last digits of coefficients may be another C library's. */
+static mg_status_t compare_residual(mg_hierarchy_t *h, const mg_restart_t *restart) {
+  double norm;
+  const double stored = restart->history.norm[restart->history.n_cycles - 1];
+  MG_TRY(mg_residual_norm(&h->level[0], MG_U, MG_F, &norm));
+  MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
+  if (fabs(norm - stored) > 1e-3 * stored + 1e-10 * restart->f_norm)
+    mg_warning("--restart=%s: the residual is %.6e where the file says %.6e%s", h->params.restart,
+               norm, stored,
+               restart->precision == MG_PRECISION_FLOAT ? ", since its values are floats" : "");
+  return MG_OK;
+}
+
+mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart) {
+  mg_h5_t *file;
+  mg_status_t status = agree(mg_h5_open(h->params.restart, &file));
+  if (status == MG_OK) status = read_u(h, restart, file);
+  const mg_status_t closed = agree(mg_h5_close(file));
+  if (status == MG_OK) status = closed;
+  return status == MG_OK ? agree(compare_residual(h, restart)) : status;
+}

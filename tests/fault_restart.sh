@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154
+# fault_restart: --restart from what is no whole dump: one line, exit 3; a file with a flipped bit
+# is refused or has the digits of the good one. tests/unit_restart.c has what is wrong within a file.
+# Skips without HDF5.
+. "$abs_top_srcdir/tests/expect.sh"
+if ! have_feature HDF5; then
+  echo 'skipped: a build without HDF5' >&2
+  exit 77
+fi
+file=$dir/good.hdf
+ok 1 4 1 --verify-only --dump="$file" --dump-fields=u
+ok 1 --restart="$file" --csv="$dir/good.csv"
+some=1
+if have_mpi; then some='1 2'; fi
+
+for ranks in $some; do
+  expect 3 'none.hdf: cannot open' "$ranks" 4 8 --restart="$dir/none.hdf"
+  expect 3 'cannot open' "$ranks" 4 8 --restart="$dir"
+  expect 3 'cannot open' "$ranks" 4 8 --restart=/dev/null
+done
+echo 'no HDF5 at all' >"$dir/text.hdf"
+expect 3 'cannot open' 1 --restart="$dir/text.hdf"
+ok 1 4 1 --verify-only --dump="$dir/f.hdf" --dump-fields=f
+expect 3 'CellData/u is missing' 1 --restart="$dir/f.hdf"
+
+# Cut off every 4 KiB, and before the last byte.
+size=$(stat -c %s "$file")
+for ((at = 0; at < size; at += 4096)); do
+  head -c "$at" "$file" >"$dir/cut.hdf"
+  expect 3 'cannot open' 1 --restart="$dir/cut.hdf"
+done
+head -c $((size - 1)) "$file" >"$dir/cut.hdf"
+expect 3 'cannot open' 1 --restart="$dir/cut.hdf"
+
+# A bit flipped here and there: densely where the metadata are, thinly among the values.
+flip() {
+  local byte
+  cp "$file" "$dir/flip.hdf"
+  byte=$(od -An -tu1 -j "$1" -N1 "$file")
+  # shellcheck disable=SC2059 # a byte by its number
+  printf "\\x$(printf %x $((byte ^ (1 << $1 % 8))))" | dd of="$dir/flip.hdf" bs=1 seek="$1" conv=notrunc status=none
+  checks=$((checks + 1))
+  rm -f "$dir/flip.csv"
+  run 1 --restart="$dir/flip.hdf" --csv="$dir/flip.csv" --quiet
+  if test "$rc" -eq 3 && test "$(grep -c '^hpgmg-fv: error' "$dir/err")" -eq 1; then
+    refused=$((refused + 1))
+  elif test "$rc" -ne 0 || ! cmp -s "$dir/good.csv" "$dir/flip.csv"; then
+    complain "a bit flipped in byte $1: exit code $rc, $(cat "$dir/err")"
+  fi
+}
+refused=0 step=${RESTART_FLIP_STEP:-97}
+for ((at = 0; at < size; at += step)); do
+  flip "$at"
+done
+test "$refused" -gt 0 || complain 'no flipped bit was noticed'
+echo "$refused of $(((size + step - 1) / step)) files with a flipped bit were refused"
+finish
