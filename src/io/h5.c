@@ -159,16 +159,15 @@ static mg_status_t open_with(const char *path, const char *hints, bool create, b
   *out = NULL;
   if (!file) return mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
   file->shared = shared;
+  file->writing = create;
   const hid_t access = access_list(hints, shared);
-  if (access >= 0) {
+  mg_status_t status = MG_OK;
+  if (access >= 0)
     file->id = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                       : H5Fopen(path, H5F_ACC_RDONLY, access);
-    file->transfer = transfer_list(shared);
-    file->writing = create;
-  }
-  mg_status_t status = MG_OK;
-  if (access < 0 || file->id < 0 || file->transfer < 0)
-    status = failed(file, create ? "create" : "open", "it as an HDF5 file");
+  if (file->id < 0) status = failed(file, create ? "create" : "open", "it as an HDF5 file");
+  if (status == MG_OK && (file->transfer = transfer_list(shared)) < 0)
+    status = failed(file, "set", "the way of transfers");
   if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
     status = failed(file, "set", "the way of access");
   if (status != MG_OK) {
@@ -200,7 +199,7 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
     status = failed(file, "end", "transfers");
   /* What is still to be written has no room on a full disk, and a file that cannot be closed brings
    * the library down in the end. Emptied, it has room; it is of no use any more. */
-  if (file->writing && file->has_failed && truncate(file->path, 0) != 0)
+  if (file->id >= 0 && file->writing && file->has_failed && truncate(file->path, 0) != 0)
     status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->path, strerror(errno));
   if (file->id >= 0 && H5Fclose(file->id) < 0) {
     status = failed(file, "close", "the file");
@@ -286,7 +285,7 @@ int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {
 static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_class_t class,
                         int n, hid_t *attribute, size_t *size) {
   *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
-  if (*attribute < 0) return wrong(file, name, "is missing: this is no dump of hpgmg-fv");
+  if (*attribute < 0) return failed(file, "find what a dump of hpgmg-fv has,", name);
   const hid_t type = H5Aget_type(*attribute), space = H5Aget_space(*attribute);
   const bool good = type >= 0 && space >= 0 && H5Tget_class(type) == class &&
                     (class != H5T_STRING || H5Tis_variable_str(type) == 0) &&
@@ -422,7 +421,7 @@ mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, 
   *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
-  if (data->id < 0) return wrong(file, path, "is missing");
+  if (data->id < 0) return failed(file, "open", path);
   if (is_as_asked(data) && has_plain_layout(data)) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));
   return wrong(file, path, "has another type or other dimensions than the grid");
