@@ -116,17 +116,25 @@ bare() {
 }
 
 fuzz() {
-  local seconds=${FUZZ_SECONDS:-$([[ ${CI-} == true ]] && echo 60 || echo 30)}
+  local seconds=${FUZZ_SECONDS:-$([[ ${CI-} == true ]] && echo 60 || echo 30)} hdf5=no
   if ! have_fuzzer; then
     echo 'clang with libFuzzer is missing'
     exit 77
   fi
+  if have_serial_hdf5; then hdf5=serial; fi
   CC=clang configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
-    --disable-openmp --with-hdf5=no
+    --disable-openmp --with-hdf5=$hdf5
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_params
   mkdir -p "$work/corpus"
   "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" -max_total_time="$seconds" -timeout=10 \
     -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
+  [[ $hdf5 == serial ]] || return 0
+  # From one good file; messages on what is wrong with others are not printed.
+  make -C "$work/fuzz" -j"$jobs" tests/fuzz_restart hpgmg-fv
+  mkdir -p "$work/corpus-restart"
+  "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/seed.hdf" --dump-fields=u
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" -max_total_time=$((seconds / 2)) -timeout=10 -max_len=40000 \
+    -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
 # The nested `make check` runs the fast tests only. Then: is every tracked file in the archive?
@@ -163,6 +171,7 @@ have_clang_format() { have_command clang-format-14; }
 optional have_valgrind valgrind
 have_h5diff() { have_command h5diff; }
 optional have_h5diff hdf5-tools
+have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
 optional have_clang_format clang-format-14
 if [[ $quick == no ]]; then
   have_clang() { have_command clang; }
@@ -170,6 +179,7 @@ if [[ $quick == no ]]; then
   # The package of libFuzzer carries the version of clang.
   version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   [[ -z $version ]] || optional have_fuzzer "libclang-rt-$version-dev"
+  optional have_serial_hdf5 libhdf5-dev
 fi
 
 # Older sanitizers break down at random under the address randomization of newer kernels.

@@ -2,6 +2,7 @@
 #include "field_io.h"
 #include "log.h"
 #include "ops.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,10 +116,30 @@ static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
   return look_for_u(file, head);
 }
 
+/* Ours have a superblock of version 2 or 3, whose metadata carry checksums. Others are not even
+ * opened: the library trusts what is in them. */
+static mg_status_t check_superblock(const char *path) {
+  static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+  unsigned char start[9];
+  FILE *file = fopen(path, "rb");
+  if (!file) return mg_error(MG_ERR_IO, "--restart=%s cannot be opened: %s", path, strerror(errno));
+  errno = 0;
+  const size_t n = fread(start, 1, sizeof start, file);
+  const int error = ferror(file) ? errno : 0;
+  (void)fclose(file);
+  if (error != 0)
+    return mg_error(MG_ERR_IO, "--restart=%s cannot be read: %s", path, strerror(error));
+  if (n == sizeof start && memcmp(start, signature, sizeof signature) == 0 && start[8] >= 2)
+    return MG_OK;
+  return mg_error(MG_ERR_IO, "--restart=%s is no dump of hpgmg-fv: it does not start like one",
+                  path);
+}
+
 /* By the calling rank alone. */
 static mg_status_t read_head(const char *path, head_t *head) {
   mg_h5_t *file;
   memset(head, 0, sizeof *head);
+  MG_TRY(check_superblock(path));
   MG_TRY(mg_h5_open_alone(path, &file));
   const mg_status_t status = read_open(file, path, head);
   const mg_status_t closed = mg_h5_close(file);

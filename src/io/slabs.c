@@ -9,7 +9,7 @@ typedef struct {
   mg_cuboid_t cells;
 } holding_t;
 
-enum { SLAB_BYTES = 16 << 20, N_SETS = 2 };
+enum { SLAB_BYTES = 2 << 20, N_SETS = 2 };
 
 struct mg_slabs {
   const mg_level_t *level;

@@ -1,7 +1,8 @@
 /* The cells of a level as slabs of whole planes in host memory, which is how files have them.
  *
- * Slabs are dealt to some of the ranks in turn, round after round: so many planes as fill 16 MiB,
- * one at least. Two slabs and what came and goes in messages are all the memory that this takes. */
+ * Slabs are dealt to some of the ranks in turn, round after round: so many planes as fill 2 MiB,
+ * one at least, which are then still in the cache when they are written. Two slabs and what came
+ * and went in messages are all the memory that this takes. */
 #ifndef MG_SLABS_H
 #define MG_SLABS_H
 
