@@ -33,8 +33,7 @@ static bool wants_level(const mg_params_t *params, int level) {
   return (params->dump_levels & 1u << level) != 0;
 }
 
-/* --- names ---------------------------------------------------------------------------------------
- */
+/* --- names ----------------------------------------------------------------------------- */
 
 void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,
                        char path[MG_DATA_PATH_MAX]) {
@@ -56,8 +55,7 @@ void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]) 
   snprintf(numbered, MG_PATH_MAX, "%.*s.%04d%s", (int)(dot - path), path, cycles, dot);
 }
 
-/* --- before a run --------------------------------------------------------------------------------
- */
+/* --- before a run ---------------------------------------------------------------------- */
 
 static int64_t bytes_of(const mg_params_t *params, const mg_plan_t *plan) {
   const int64_t size =
@@ -98,8 +96,7 @@ mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   return mg_whole_file_prepare("dump", params->dump, room_for(params, plan), &file);
 }
 
-/* --- what the file says of itself ----------------------------------------------------------------
- */
+/* --- what the file says of itself ------------------------------------------------------ */
 
 /* Calls in a row on one file: after the first that fails nothing more is done. */
 typedef struct {
@@ -222,8 +219,7 @@ static mg_status_t put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dum
   return w.status;
 }
 
-/* --- fields --------------------------------------------------------------------------------------
- */
+/* --- fields ---------------------------------------------------------------------------- */
 
 /* Every field of a level, written or compared. */
 static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write) {
@@ -253,8 +249,7 @@ static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
   return MG_OK;
 }
 
-/* --- the file ------------------------------------------------------------------------------------
- */
+/* --- the file -------------------------------------------------------------------------- */
 
 /* Without `complete`, which comes last, a file is none. */
 static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about) {
@@ -318,8 +313,7 @@ mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path, const mg_dump_abo
   return MG_OK;
 }
 
-/* --- a run's files -------------------------------------------------------------------------------
- */
+/* --- a run's files --------------------------------------------------------------------- */
 
 typedef struct {
   mg_hierarchy_t *h;

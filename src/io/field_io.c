@@ -63,8 +63,7 @@ static uint64_t digest_of(const mg_field_io_t *io, const buffers_t *b, const mg_
                    : mg_digest_doubles(slab->cells + at, n, first);
 }
 
-/* --- writing -------------------------------------------------------------------------------------
- */
+/* --- writing --------------------------------------------------------------------------- */
 
 static mg_status_t write_slab(const mg_field_io_t *io, const mg_h5_data_t *data, const buffers_t *b,
                               const mg_slab_t *slab) {
@@ -120,8 +119,7 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
   return status;
 }
 
-/* --- reading -------------------------------------------------------------------------------------
- */
+/* --- reading --------------------------------------------------------------------------- */
 
 static mg_status_t compare(const mg_field_io_t *io, const char *path, const buffers_t *b,
                            const mg_slab_t *slab) {

@@ -43,8 +43,7 @@ bool mg_h5_takes_part(void) {
   return is_parallel() || mg_comm_rank(mg_comm_world()) == 0;
 }
 
-/* --- errors --------------------------------------------------------------------------------------
- */
+/* --- errors ---------------------------------------------------------------------------- */
 
 typedef struct {
   char text[256];
@@ -86,8 +85,7 @@ static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
   return mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
 }
 
-/* --- files ---------------------------------------------------------------------------------------
- */
+/* --- files ----------------------------------------------------------------------------- */
 
 static mg_h5_t *new_file(const char *path) {
   mg_h5_t *file = calloc(1, sizeof *file);
@@ -210,8 +208,7 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
   return status;
 }
 
-/* --- groups and attributes -----------------------------------------------------------------------
- */
+/* --- groups and attributes ------------------------------------------------------------- */
 
 mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
   if (!file) return MG_OK;
@@ -340,8 +337,7 @@ mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name
   return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
 }
 
-/* --- datasets ------------------------------------------------------------------------------------
- */
+/* --- datasets -------------------------------------------------------------------------- */
 
 static hid_t type_of(mg_h5_type_t type) {
   return type == MG_H5_DOUBLE  ? H5T_NATIVE_DOUBLE

@@ -35,8 +35,7 @@ static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
 }
 
-/* --- the head ------------------------------------------------------------------------------------
- */
+/* --- the head -------------------------------------------------------------------------- */
 
 static mg_status_t bad(const char *path, const char *name, double value, const char *limits) {
   return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g, not %s", path, name, value, limits);
@@ -146,8 +145,7 @@ static mg_status_t read_head(const char *path, head_t *head) {
   return status != MG_OK ? status : closed;
 }
 
-/* --- settings ------------------------------------------------------------------------------------
- */
+/* --- settings -------------------------------------------------------------------------- */
 
 static int log2_of(int64_t power) {
   int log2 = 0;
@@ -235,8 +233,7 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   return MG_OK;
 }
 
-/* --- cells ---------------------------------------------------------------------------------------
- */
+/* --- cells ----------------------------------------------------------------------------- */
 
 static mg_status_t take_head(const head_t *head, const mg_params_t *params, const mg_plan_t *plan,
                              mg_restart_t *restart) {
