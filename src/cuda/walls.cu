@@ -1,5 +1,5 @@
-/* Ghost values outside Dirichlet walls for what reads edges and corners: interpolation, and fv4's
- * simple kernels. Every ghost is a thread of one launch. */
+/* Ghost values outside Dirichlet walls for the simple kernels, which read them: interpolation, and
+ * fv4's A x. Every ghost is a thread of one launch. */
 #include "wall_value.h"
 
 /* First and last index + 1 of direction e on a side normal to d. Edges belong to the last direction

@@ -1,4 +1,5 @@
 #include "restart.h"
+#include "dump.h"
 #include "field_io.h"
 #include "log.h"
 #include "ops.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_SIZE = 16, FORMAT_VERSION = 1, LEAST_BOX = 16, MOST_BOX = 1024 };
+enum { WORD_SIZE = 16, LEAST_BOX = 16, MOST_BOX = 1024 };
 
 /* The attributes of /HPGMG that a restart needs. */
 typedef struct {
@@ -58,7 +59,7 @@ static mg_status_t check_numbers(const char *path, const head_t *head) {
 static mg_status_t check_version(mg_h5_t *file, const char *path) {
   int64_t version = 0, complete = 0;
   MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
-  if (version != FORMAT_VERSION)
+  if (version != MG_FORMAT_VERSION)
     return bad(path, "format_version", (double)version, "1, which is what this program reads");
   MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
   return complete == 1 ? MG_OK : bad(path, "complete", (double)complete, "1: the file is cut off");
