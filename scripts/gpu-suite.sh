@@ -149,7 +149,7 @@ sweep_table() {
   copy=$("$build/device-copy" 8e9 "$seconds")
   echo "device copy        $copy GB/s"
   while read -r smoother bytes; do
-    "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --min-solves=2 --min-time=0 \
+    solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --min-solves=2 --min-time=0 \
       --levels-breakdown >"$dir/out" 2>&1 </dev/null || true
     swept=$(awk -v bytes="$bytes" '$1 == 0 && $2 == "512^3" && $3 == "smooth" {
       printf "%.1f", 1e-9 * bytes * 512 ^ 3 / $5 }' "$dir/out")
@@ -165,7 +165,7 @@ chebyshev 656'
 # on one, 640^3 on two, 768^3 on four, 1024^3 on eight. Transports are what --help offers.
 scaling_table() {
   local transports one many
-  transports=$("$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
+  transports=$(solo "$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
   one=$(solve 1 6 512)
   cell 'fv2 gsrb, 512 boxes of 64^3 a device: one %s GDOF/s\n' "$one"
   for ((n = 2; n <= devices; n *= 2)); do
@@ -186,7 +186,7 @@ say 'measuring'
 {
   echo
   nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/device             /'
-  "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
+  solo "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
   fcycle_table
   sweep_table
   if ((devices > 1)) && have_mpi; then scaling_table; fi

@@ -193,7 +193,7 @@ fi
 if test "${HPGMG_WITH_MPI:-yes}" = no; then
   OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 expect 2 'without MPI, but started 2 times' 1 4 1
   rc=0
-  PMI_SIZE=2 PMI_RANK=1 "$HPGMG_FV" 4 1 >"$dir/out" 2>&1 || rc=$?
+  PMI_SIZE=2 PMI_RANK=1 solo "$HPGMG_FV" 4 1 >"$dir/out" 2>&1 || rc=$?
   test "$rc" -eq 2 || complain "a second copy without MPI: exit code $rc"
   test ! -s "$dir/out" || complain "a second copy without MPI says $(cat "$dir/out")"
 fi

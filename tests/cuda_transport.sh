@@ -11,14 +11,14 @@ if ! have_mpi; then
   echo 'skipped: several ranks need MPI and mpirun' >&2
   exit 77
 fi
-"$HPGMG_FV" 4 1 --device-id=1023 >/dev/null 2>"$dir/err" || true
+solo "$HPGMG_FV" 4 1 --device-id=1023 >/dev/null 2>"$dir/err" || true
 devices=$(sed -n 's/.*sees \([0-9]*\) CUDA device.*/\1/p' "$dir/err")
 if test -z "$devices"; then
   echo 'skipped: this build or this machine has no CUDA device' >&2
   exit 77
 fi
 has_nccl=no
-if "$HPGMG_FV" --version | grep '^NCCL' | grep -q yes; then has_nccl=yes; fi
+if solo "$HPGMG_FV" --version | grep '^NCCL' | grep -q yes; then has_nccl=yes; fi
 
 digits() {
   awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$1"
@@ -27,7 +27,7 @@ digits() {
 # wanted ARGUMENT...: 4^3 boxes on one rank of the CPU.
 size=4
 wanted() {
-  "$HPGMG_FV" $size 64 "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
+  solo "$HPGMG_FV" $size 64 "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
   digits "$dir/cpu.csv" >"$dir/cpu"
 }
 

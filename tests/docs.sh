@@ -3,6 +3,7 @@
 # with their anchors; options are known to hpgmg-fv, to configure or to a script of scripts/; files
 # in backticks that lie in a folder of the source tree exist.
 set -eu
+. "$abs_top_srcdir/tests/run_mpi.sh"
 top=$abs_top_srcdir
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -19,11 +20,12 @@ done
 
 # What can be asked for: one --option a line. Scripts name theirs in the comment at their head.
 {
-  "$HPGMG_FV" --help
+  solo "$HPGMG_FV" --help
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
-} | grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' | sort -u >"$dir/options"
+} >"$dir/help"
+grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"
 
 # Headings of a document as the anchors that GitHub makes of them.
 anchors() {

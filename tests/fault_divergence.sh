@@ -9,7 +9,7 @@ faulty=$abs_top_builddir/tests/hpgmg-fv-faulty
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 reports=--csv=$dir/out.csv
-if "$HPGMG_FV" --version | grep -q '^jansson *yes'; then reports="$reports --json=$dir/out.json"; fi
+if solo "$HPGMG_FV" --version | grep -q '^jansson *yes'; then reports="$reports --json=$dir/out.json"; fi
 
 fail() {
   echo "$*: $line"

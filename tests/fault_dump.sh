@@ -77,7 +77,7 @@ killed() {
   checks=$((checks + 1))
   set -- 5 27 --verify-only --device=cpu --dump="$dir/k.hdf" --dump-compress=9 --dump-fields=all --dump-levels=all
   if test "$ranks" -eq 1; then
-    "$HPGMG_FV" "$@" >/dev/null 2>&1 &
+    solo "$HPGMG_FV" "$@" >/dev/null 2>&1 &
   else
     mpi_run "$ranks" "$HPGMG_FV" "$@" >/dev/null 2>&1 &
   fi
