@@ -23,7 +23,7 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
 }
 
 /* Shapes and walls of one patch; its vectors follow each other from `memory` on. */
-static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, int n_vectors, double *memory,
+static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
                          mg_patch_t *p) {
   const mg_shape_t shape = mg_shape(c->n, v->ghosts);
   memset(p, 0, sizeof *p);
@@ -35,18 +35,21 @@ static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, int n_vectors
     p->wall[d][0] = !v->periodic && c->lo[d] == 0;
     p->wall[d][1] = !v->periodic && c->lo[d] + c->n[d] == v->dim;
   }
-  for (int vec = 0; vec < n_vectors; vec++)
-    p->vec[vec] = memory + vec * shape.size + shape.origin;
-  return memory + n_vectors * shape.size;
+  for (int vec = 0; vec < MG_N_VECTORS; vec++) {
+    if (!(vectors & 1u << vec)) continue;
+    p->vec[vec] = memory + shape.origin;
+    memory += shape.size;
+  }
+  return memory;
 }
 
 /* Memory of the store's owner for n patches. */
-static mg_status_t store_create(const mg_cuboid_t *patches, int n, int n_vectors,
+static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vectors,
                                 mg_store_t *store) {
   mg_view_t *v = &store->view;
   int64_t doubles = 0;
   for (int p = 0; p < n; p++) {
-    doubles += mg_shape(patches[p].n, v->ghosts).size * n_vectors;
+    doubles += mg_shape(patches[p].n, v->ghosts).size * mg_n_vectors(vectors);
     v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
   }
   if (n == 0) return MG_OK;
@@ -61,7 +64,7 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, int n_vectors
   v->n_patches = n;
   double *memory = store->memory;
   for (int p = 0; p < n; p++)
-    memory = lay_patch(&patches[p], v, n_vectors, memory, &v->patch[p]);
+    memory = lay_patch(&patches[p], v, vectors, memory, &v->patch[p]);
   return MG_OK;
 }
 
@@ -101,7 +104,7 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
   choose_owner(h, level, &level->image);
   level->store.view = empty_view(h, &level->plan->layout);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
-  mg_status_t status = store_create(patches, n, level->plan->n_vectors, &level->store);
+  mg_status_t status = store_create(patches, n, level->plan->vectors, &level->store);
   if (status == MG_OK && level->has_image) {
     level->image.view = empty_view(h, &level[1].plan->layout);
     for (int p = 0; p < n; p++)
@@ -109,7 +112,7 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
         patches[p].lo[d] /= 2;
         patches[p].n[d] /= 2;
       }
-    status = store_create(patches, n, MG_N_VECTORS_OF_IMAGE, &level->image);
+    status = store_create(patches, n, MG_VECTORS_OF_IMAGE, &level->image);
   }
   free(patches);
   return status;

@@ -110,16 +110,16 @@ static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
 
-static void finish_levels(mg_plan_t *plan, mg_memory_t memory) {
+static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
-    level->n_vectors = MG_N_VECTORS_EVERY_LEVEL;
-    if (l == 1 || l == 2) level->n_vectors = MG_SAVED + 1;
-    if (is_bottom) level->n_vectors = MG_N_VECTORS;
+    level->vectors = MG_VECTORS_EVERY_LEVEL;
+    if (l == 1 || l == 2) level->vectors |= 1u << MG_SAVED;
+    if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (is_bottom) continue;
     level->nests_coarse =
-        reaches(level, memory) && mg_layouts_nest(&level->layout, &level[1].layout);
+        reaches(level, params->memory) && mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
 }
@@ -177,7 +177,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     layout = coarse;
     add_level(plan, params, &layout);
   }
-  finish_levels(plan, params->memory);
+  finish_levels(plan, params);
   return MG_OK;
 }
 
@@ -255,10 +255,10 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
     const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    doubles += mg_shape(n, g).size * level->n_vectors;
+    doubles += mg_shape(n, g).size * mg_n_vectors(level->vectors);
     if (level->layout.n_ranks > 1) buffer += halo_doubles(n, level->layout.box_dim, g);
     if (!has_image) continue;
-    image += mg_shape(half, g).size * MG_N_VECTORS_OF_IMAGE;
+    image += mg_shape(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
     buffer += grown(half, 0) + grown(half, g); /* gather, scatter */
   }
   bytes->vectors = doubles * (int64_t)sizeof(double);

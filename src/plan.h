@@ -34,7 +34,7 @@ const char *mg_place_name(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
-  int n_vectors;     /**< vectors stored for each patch */
+  unsigned vectors;  /**< stored for each patch: 1 << mg_vector_t of each */
   bool nests_coarse; /**< the next coarser level's patches are the halves of this one's */
   bool shared;       /**< in memory that the next finer level's processor reaches as well */
 } mg_level_plan_t;

@@ -2,9 +2,8 @@
 #ifndef MG_VECTORS_H
 #define MG_VECTORS_H
 
-/** Every cell-centred or face-centred array of a patch. The order is what a level stores: the
- *  first group on every level, SAVED on the levels that a Richardson error needs, the rest on the
- *  coarsest level only. Face values have the index of the cell above the face. */
+/** Every cell-centred or face-centred array of a patch. The first group is on every level, the
+ *  others where the plan (plan.h) says. Face values have the index of the cell above the face. */
 typedef enum {
   MG_U,      /**< solution, or correction on coarser levels */
   MG_F,      /**< right-hand side, or restricted residual */
@@ -24,7 +23,18 @@ typedef enum {
   MG_N_VECTORS
 } mg_vector_t;
 
-/** An image of the next coarser level (see transfer.h) holds one vector, MG_U. */
-enum { MG_N_VECTORS_OF_IMAGE = MG_U + 1 };
+/** A set of vectors: 1 << vector of each. */
+#define MG_VECTORS_EVERY_LEVEL ((1u << MG_N_VECTORS_EVERY_LEVEL) - 1)
+#define MG_VECTORS_OF_KRYLOV   ((1u << MG_N_VECTORS) - (1u << MG_KRYLOV_R0))
+/** An image of the next coarser level (see transfer.h) holds one vector. */
+#define MG_VECTORS_OF_IMAGE (1u << MG_U)
+
+/** How many vectors a set has. */
+static inline int mg_n_vectors(unsigned vectors) {
+  int n = 0;
+  for (; vectors != 0; vectors &= vectors - 1)
+    n++;
+  return n;
+}
 
 #endif

@@ -137,8 +137,8 @@ static double check_level(int l, int64_t ranks) {
     }
     free(patch);
     boxes += bytes.boxes;
-    CHECK(bytes.vectors >= lines * 128 * level->n_vectors);
-    CHECK(bytes.vectors <= (lines * 128 + 5000 * n_patches) * level->n_vectors);
+    CHECK(bytes.vectors >= lines * 128 * mg_n_vectors(level->vectors));
+    CHECK(bytes.vectors <= (lines * 128 + 5000 * n_patches) * mg_n_vectors(level->vectors));
     const int64_t messages = exchange_bytes(l, rank);
     CHECK(messages <= bytes.buffers);
     if (bytes.buffers > 0 && (double)messages / (double)bytes.buffers > fullest)
@@ -205,7 +205,7 @@ static void test_largest_shares(void) {
         mg_level_bytes_t bytes;
         CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);
         const double cells = (double)bytes.boxes * (double)cube(y->box_dim);
-        CHECK((double)bytes.vectors >= cells * 8.0 * plan.level[l].n_vectors);
+        CHECK((double)bytes.vectors >= cells * 8.0 * mg_n_vectors(plan.level[l].vectors));
         CHECK(bytes.images >= 0 && bytes.buffers >= 0);
         all += (double)bytes.vectors + (double)bytes.images + (double)bytes.buffers;
       }

@@ -174,9 +174,8 @@ static void check_hierarchy(int64_t ranks) {
     const bool guard = params.device == MG_DEVICE_GUARD && cube(y->n) >= params.cpu_below;
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
-    CHECK_INT(level->n_vectors, is_bottom       ? MG_N_VECTORS
-                                : is_restricted ? MG_N_VECTORS_EVERY_LEVEL + 1
-                                                : MG_N_VECTORS_EVERY_LEVEL);
+    CHECK_INT(level->vectors, MG_VECTORS_EVERY_LEVEL | (is_restricted ? 1u << MG_SAVED : 0) |
+                                  (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
     if (is_bottom)
       CHECK(!level->nests_coarse &&
             !coarser(y->box_dim, y->boxes, radius, smallest, &w, &m, &most));
