@@ -10,6 +10,11 @@ MG_INLINE double *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, in
   return p->vec[vec] + i + j * p->jstride + k * p->kstride;
 }
 
+/** a alpha of the cell at an offset. */
+MG_INLINE double mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t at) {
+  return v->varies ? p->vec[MG_ALPHA][at] : v->a;
+}
+
 /** The order that a wall formula of the given order falls back to on narrow boxes. */
 MG_INLINE int mg_wall_order(const mg_view_t *v, int order) {
   if (order == 4 && v->box_dim < 4) order = 2;

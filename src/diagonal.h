@@ -31,7 +31,8 @@ MG_SHARED mg_row_sums_t mg_sums_7(const mg_view_t *v, const mg_patch_t *p, int o
     off += high[d] * (w.high[d] == 1.0 ? 1.0 : at_wall);
   }
   mg_row_sums_t s;
-  s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, v->a, v->b_h2);
+  const double a = mg_a_at(v, p, bi - p->vec[MG_BETA_I]);
+  s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, a, v->b_h2);
   s.off = off * v->b_h2;
   return s;
 }
@@ -200,7 +201,8 @@ MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int
   const int cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
   mg_fv4_weights(p, at, &w);
   s = simple ? mg_sums_interior(&w) : mg_sums_folded(v, order, cell, &w);
-  s.diagonal = fma(-v->b_h2, s.diagonal, v->a);
+  const double a = mg_a_at(v, p, at[0] + at[1] * p->jstride + at[2] * p->kstride);
+  s.diagonal = fma(-v->b_h2, s.diagonal, a);
   s.off *= v->b_h2;
   return s;
 }

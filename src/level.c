@@ -82,6 +82,7 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout) 
                      .ghosts = h->plan.ghosts,
                      .op = h->params.op,
                      .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
+                     .varies = h->params.alpha_varies,
                      .h = 1.0 / n,
                      .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
                      .b_h2 = n * n};

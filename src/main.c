@@ -123,7 +123,7 @@ static mg_status_t solve(mg_hierarchy_t *h, const mg_restart_t *restart, mg_resu
   const bool prints = speaks() && h->params.verbosity >= 0;
   const double start = mg_now();
   mg_progress("set-up");
-  MG_TRY(mg_problem_set(h));
+  MG_TRY(mg_problem_set_from(h, NULL));
   result->seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s for coefficients and right-hand side of %d levels",
              result->seconds_setup, h->n_levels);

@@ -22,6 +22,7 @@ typedef struct {
 
   mg_operator_t op;
   mg_equation_t equation;
+  bool alpha_varies; /**< no option: the file of --coefficients has an alpha */
   mg_boundary_t boundary;
   mg_smoother_t smoother;
   int smooths; /**< sweeps before and after each correction (see --help for the unit) */

@@ -116,6 +116,7 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     const bool is_bottom = l == plan->n_levels - 1;
     level->vectors = MG_VECTORS_EVERY_LEVEL;
     if (l == 1 || l == 2) level->vectors |= 1u << MG_SAVED;
+    if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (is_bottom) continue;
     level->nests_coarse =

@@ -53,20 +53,33 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   return mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps);
 }
 
-static mg_status_t set_all(mg_hierarchy_t *h) {
-  MG_TRY(set_finest(&h->level[0]));
-  MG_TRY(balance_rhs(&h->level[0]));
+static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++) {
     MG_TRY(mg_halo_betas(h, l));
-    if (l + 1 < h->n_levels) MG_TRY(mg_restrict_betas(h, l));
+    if (l + 1 == h->n_levels) break;
+    MG_TRY(mg_restrict_betas(h, l));
+    if (h->params.alpha_varies) MG_TRY(mg_restrict(h, l, MG_ALPHA, MG_ALPHA));
   }
+  return MG_OK;
+}
+
+static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  MG_TRY(set_finest(&h->level[0]));
+  if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
+  if (source) MG_TRY(source->load(source->data, h));
+  MG_TRY(balance_rhs(&h->level[0]));
+  MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));
   return mg_tail_prepare(h);
 }
 
+mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  return mg_comm_agree(mg_comm_world(), set_all(h, source));
+}
+
 mg_status_t mg_problem_set(mg_hierarchy_t *h) {
-  return mg_comm_agree(mg_comm_world(), set_all(h));
+  return mg_problem_set_from(h, NULL);
 }
 
 mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {

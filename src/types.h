@@ -9,7 +9,7 @@ typedef enum {
   MG_OPERATOR_7PT  /**< 7-point cell-centred finite difference, point data, 2nd order */
 } mg_operator_t;
 
-/** a alpha u - b div(beta grad u) = f; alpha is 1 everywhere. */
+/** a alpha u - b div(beta grad u) = f; alpha is 1, or the user's. */
 typedef enum {
   MG_EQUATION_POISSON,  /**< a = 0, b = 1 */
   MG_EQUATION_HELMHOLTZ /**< a = 1, b = 1 */

@@ -14,6 +14,7 @@ typedef enum {
   MG_TMP,  /**< residual, or the other iterate of an out-of-place smoother */
   MG_N_VECTORS_EVERY_LEVEL,
   MG_SAVED = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
+  MG_ALPHA,                            /**< alpha of the equation, where it is not 1 everywhere */
   MG_KRYLOV_R0,
   MG_KRYLOV_R,
   MG_KRYLOV_P,

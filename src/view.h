@@ -28,10 +28,11 @@ typedef struct {
   int32_t box_dim; /**< cells a side of a box: boundary formulas fall back where it is small */
   int ghosts;      /**< layers that are allocated */
   int64_t cells;   /**< of all patches here */
+  bool varies;     /**< alpha does, and is in MG_ALPHA; a is 1 then */
   mg_operator_t op;
   bool periodic;
   double h;    /**< width of a cell */
-  double a;    /**< a alpha of the equation, alpha being 1 */
+  double a;    /**< a of the equation, and a alpha where alpha does not vary */
   double b_h2; /**< b / h^2 */
 } mg_view_t;
 

@@ -1,5 +1,5 @@
-/* The program with a fault of your choice: main.c calls this in place of mg_problem_set, and then
- * one level is spoiled as HPGMG_FAULT says:
+/* The program with a fault of your choice: main.c calls this in place of mg_problem_set_from, and
+ * then one level is spoiled as HPGMG_FAULT says:
  *
  *   f LEVEL              a NaN in the right-hand side, on the last rank that holds cells
  *   beta LEVEL           a NaN in a coefficient, on the same
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#undef mg_problem_set
-MG_MUST_CHECK mg_status_t mg_problem_set(mg_hierarchy_t *h);
+#undef mg_problem_set_from
+MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source);
 
 static mg_status_t shrink_eigenvalue(mg_hierarchy_t *h, mg_level_t *level, double factor) {
   free(level->steps);
@@ -26,12 +26,12 @@ static void put_nan(mg_level_t *level, int vec) {
   p->vec[vec][p->n[0] / 2 + p->n[1] / 2 * p->jstride + p->n[2] / 2 * p->kstride] = NAN;
 }
 
-mg_status_t faulty_problem_set(mg_hierarchy_t *h) {
+mg_status_t faulty_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   char kind[16] = "";
   int l = -1;
   double factor = 1.0;
   const char *fault = getenv("HPGMG_FAULT");
-  MG_TRY(mg_problem_set(h));
+  MG_TRY(mg_problem_set_from(h, source));
   if (!fault || sscanf(fault, "%15s %d %lf", kind, &l, &factor) < 2 || l < 0 || l >= h->n_levels)
     return mg_error(MG_ERR_INTERNAL, "HPGMG_FAULT is '%s'", fault ? fault : "");
   if (strcmp(kind, "smooth") == 0) return shrink_eigenvalue(h, &h->level[l], factor);

@@ -48,8 +48,18 @@ bool fixture_threads(int n) {
 #endif
 }
 
+static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
+  field_put(&h->level[0], MG_ALPHA, alpha);
+  return MG_OK;
+}
+
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options) {
+  return fixture_create_varying(backend, log2_box_dim, boxes, options, NULL);
+}
+
+mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
+                                       int boxes, const char *options, const double *alpha) {
   enum { MOST_WORDS = 32 };
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
@@ -66,13 +76,15 @@ mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_di
   mg_action_t action;
   mg_hierarchy_t *h = NULL;
   mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
+  params.alpha_varies = alpha != NULL;
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
   MUST(plan.level[0].layout.boxes == boxes ? MG_OK : MG_ERR_SHAPE);
   MUST(mg_hierarchy_create(&params, &plan, &h));
-  MUST(mg_problem_set(h));
+  const mg_problem_source_t source = {load_alpha, (void *)(uintptr_t)alpha};
+  MUST(mg_problem_set_from(h, alpha ? &source : NULL));
   return h;
 }
 

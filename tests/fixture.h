@@ -29,6 +29,10 @@ extern fixture_backend_t fixture_backends[];
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options);
 
+/** The same for an equation whose alpha varies: `alpha` is a dense field. */
+mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
+                                       int boxes, const char *options, const double *alpha);
+
 /** End the whole test when a call that must succeed does not. */
 #define MUST(call) fixture_must((call), __FILE__, __LINE__, #call)
 void fixture_must(mg_status_t status, const char *file, int line, const char *what);

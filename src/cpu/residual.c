@@ -6,22 +6,26 @@
 #include "stencil.h"
 #include <stdlib.h>
 
-/* The rows' loops: `f` is NULL for A x alone. */
-#define RESIDUAL_ROW(name, apply)                                                                  \
-  static void name(const mg_view_t *v, const double *x, const double *bi, const double *bj,        \
-                   const double *bk, const double *f, ptrdiff_t js, ptrdiff_t ks, int n,           \
-                   double *out) {                                                                  \
+/* The rows' loops: `f` is NULL for A x alone; `a_of_i` is a alpha of cell i. */
+#define RESIDUAL_ROW(name, apply, a_of_i)                                                          \
+  static void name(const mg_view_t *v, const double *alpha, const double *x, const double *bi,     \
+                   const double *bj, const double *bk, const double *f, ptrdiff_t js,              \
+                   ptrdiff_t ks, int n, double *out) {                                             \
     const double a = v->a, b_h2 = v->b_h2;                                                         \
+    (void)alpha;                                                                                   \
+    (void)a;                                                                                       \
     if (f) {                                                                                       \
       _Pragma("omp simd") for (int i = 0; i < n; i++) out[i] =                                     \
-          f[i] - apply(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);                            \
+          f[i] - apply(x + i, bi + i, bj + i, bk + i, js, ks, a_of_i, b_h2);                       \
     } else {                                                                                       \
       _Pragma("omp simd") for (int i = 0; i < n; i++) out[i] =                                     \
-          apply(x + i, bi + i, bj + i, bk + i, js, ks, a, b_h2);                                   \
+          apply(x + i, bi + i, bj + i, bk + i, js, ks, a_of_i, b_h2);                              \
     }                                                                                              \
   }
-RESIDUAL_ROW(row_7, mg_apply_7)
-RESIDUAL_ROW(row_fv4, mg_apply_fv4)
+RESIDUAL_ROW(row_7, mg_apply_7, a)
+RESIDUAL_ROW(row_fv4, mg_apply_fv4, a)
+RESIDUAL_ROW(row_7_varying, mg_apply_7, alpha[i])
+RESIDUAL_ROW(row_fv4_varying, mg_apply_fv4, alpha[i])
 #undef RESIDUAL_ROW
 
 void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
@@ -29,10 +33,12 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
   const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                *bk = p->vec[MG_BETA_K] + at;
-  if (v->op == MG_OPERATOR_FV4)
-    row_fv4(v, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride, p->n[0], out);
-  else
-    row_7(v, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride, p->n[0], out);
+  const double *alpha = v->varies ? p->vec[MG_ALPHA] + at : NULL;
+  const bool fv4 = v->op == MG_OPERATOR_FV4;
+  (fv4         ? v->varies ? row_fv4_varying : row_fv4
+   : v->varies ? row_7_varying
+               : row_7)(v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride,
+                        p->n[0], out);
 }
 
 void mg_cpu_residual_prepare(const mg_view_t *v, int x) {

@@ -18,7 +18,8 @@ typedef struct {
 /* A row's pointers, all at its first cell. */
 typedef struct {
   const double *f, *dinv, *bi, *bj, *bk;
-  double *src, *dst; /* src is NULL for zero */
+  const double *alpha; /* NULL where it does not vary */
+  double *src, *dst;   /* src is NULL for zero */
   ptrdiff_t js, ks;
   int n;
   mg_face_weights_t weights; /* of the faces of all cells but the first and the last, */
@@ -30,6 +31,7 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
   const double wall = mg_wall_weight(job->order);
   return (row_t){.f = p->vec[MG_F] + at,
                  .dinv = p->vec[MG_DINV] + at,
+                 .alpha = p->vec[MG_ALPHA] ? p->vec[MG_ALPHA] + at : NULL,
                  .bi = p->vec[MG_BETA_I] + at,
                  .bj = p->vec[MG_BETA_J] + at,
                  .bk = p->vec[MG_BETA_K] + at,
@@ -53,6 +55,16 @@ MG_INLINE double apply_fv4(const mg_view_t *v, const row_t *r, int i) {
   return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
 }
 
+MG_INLINE double apply_7_varying(const mg_view_t *v, const row_t *r, int i) {
+  return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
+                    v->b_h2);
+}
+
+MG_INLINE double apply_fv4_varying(const mg_view_t *v, const row_t *r, int i) {
+  return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
+                      v->b_h2);
+}
+
 MG_INLINE double dinv_7(const mg_view_t *v, const row_t *r, int i) {
   mg_face_weights_t w = r->weights;
   w.low[0] = i == 0 ? r->first : 1.0;
@@ -69,7 +81,7 @@ MG_INLINE double dinv_stored(const mg_view_t *v, const row_t *r, int i) {
  * The new values wait in a buffer all the same: a load that overlaps a store just made stalls
  * until that store has reached the cache, which takes half of the time of a loop in place. */
 enum { CHUNK = 512 };
-#define GSRB_ROW(name, dinv)                                                                       \
+#define GSRB_ROW(name, apply, dinv)                                                                \
   static void name(const mg_view_t *view, row_t row, int phase) {                                  \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
@@ -78,25 +90,29 @@ enum { CHUNK = 512 };
       const int end = start + CHUNK < r.n ? start + CHUNK : r.n;                                   \
       _Pragma("omp simd") for (int i = start; i < end; i++) {                                      \
         const double x = r.src[i];                                                                 \
-        const double relaxed = mg_relax(x, apply_7(&v, &r, i), r.f[i], dinv(&v, &r, i));           \
+        const double relaxed = mg_relax(x, apply(&v, &r, i), r.f[i], dinv(&v, &r, i));             \
         buffer[i - start] = ((i ^ phase) & 1) == 0 ? relaxed : x;                                  \
       }                                                                                            \
       _Pragma("omp simd") for (int i = start; i < end; i++) r.src[i] = buffer[i - start];          \
     }                                                                                              \
   }
-GSRB_ROW(gsrb_7, dinv_7)
-GSRB_ROW(gsrb_7_stored, dinv_stored)
+GSRB_ROW(gsrb_7, apply_7, dinv_7)
+GSRB_ROW(gsrb_7_stored, apply_7, dinv_stored)
+GSRB_ROW(gsrb_7_varying, apply_7_varying, dinv_stored)
 #undef GSRB_ROW
 
-static void gsrb_fv4(const mg_view_t *view, row_t row, int phase) {
-  const mg_view_t v = *view;
-  const row_t r = row;
-#pragma omp simd
-  for (int i = 0; i < r.n; i++) {
-    const double relaxed = mg_relax(r.src[i], apply_fv4(&v, &r, i), r.f[i], r.dinv[i]);
-    r.dst[i] = ((i ^ phase) & 1) == 0 ? relaxed : r.src[i];
+#define GSRB_FV4_ROW(name, apply)                                                                  \
+  static void name(const mg_view_t *view, row_t row, int phase) {                                  \
+    const mg_view_t v = *view;                                                                     \
+    const row_t r = row;                                                                           \
+    _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
+      const double relaxed = mg_relax(r.src[i], apply(&v, &r, i), r.f[i], r.dinv[i]);              \
+      r.dst[i] = ((i ^ phase) & 1) == 0 ? relaxed : r.src[i];                                      \
+    }                                                                                              \
   }
-}
+GSRB_FV4_ROW(gsrb_fv4, apply_fv4)
+GSRB_FV4_ROW(gsrb_fv4_varying, apply_fv4_varying)
+#undef GSRB_FV4_ROW
 
 /* The previous iterate is read only when c1 asks for it and it is not zero. */
 #define POLYNOMIAL_ROW(name, apply, previous, dinv)                                                \
@@ -115,6 +131,12 @@ POLYNOMIAL_ROW(second_fv4, apply_fv4, 0.0, dinv_stored)
 POLYNOMIAL_ROW(jacobi_7, apply_7, r.src[i], dinv_7)
 POLYNOMIAL_ROW(jacobi_7_stored, apply_7, r.src[i], dinv_stored)
 POLYNOMIAL_ROW(jacobi_fv4, apply_fv4, r.src[i], dinv_stored)
+POLYNOMIAL_ROW(chebyshev_7_varying, apply_7_varying, r.dst[i], dinv_stored)
+POLYNOMIAL_ROW(chebyshev_fv4_varying, apply_fv4_varying, r.dst[i], dinv_stored)
+POLYNOMIAL_ROW(second_7_varying, apply_7_varying, 0.0, dinv_stored)
+POLYNOMIAL_ROW(second_fv4_varying, apply_fv4_varying, 0.0, dinv_stored)
+POLYNOMIAL_ROW(jacobi_7_varying, apply_7_varying, r.src[i], dinv_stored)
+POLYNOMIAL_ROW(jacobi_fv4_varying, apply_fv4_varying, r.src[i], dinv_stored)
 #undef POLYNOMIAL_ROW
 
 /* A step from zero, where A x is zero too: the cells with (i ^ phase) & mask == 0 change. */
@@ -143,12 +165,18 @@ typedef struct rows {
 static const rows_t rows_fv4 = {gsrb_fv4, chebyshev_fv4, second_fv4, jacobi_fv4, first_stored},
                     rows_7 = {gsrb_7, chebyshev_7, second_7, jacobi_7, first_7},
                     rows_7_stored = {gsrb_7_stored, chebyshev_7_stored, second_7_stored,
-                                     jacobi_7_stored, first_stored};
+                                     jacobi_7_stored, first_stored},
+                    rows_7_varying = {gsrb_7_varying, chebyshev_7_varying, second_7_varying,
+                                      jacobi_7_varying, first_stored},
+                    rows_fv4_varying = {gsrb_fv4_varying, chebyshev_fv4_varying, second_fv4_varying,
+                                        jacobi_fv4_varying, first_stored};
 
-/* What is in the cache is loaded faster than divided. */
+/* What is in the cache is loaded faster than divided. Where alpha varies it is the diagonal that is
+ * loaded, and not both. */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
   const int64_t cells_in_cache = 1 << 17;
-  if (v->op == MG_OPERATOR_FV4) return &rows_fv4;
+  if (v->op == MG_OPERATOR_FV4) return v->varies ? &rows_fv4_varying : &rows_fv4;
+  if (v->varies) return &rows_7_varying;
   return step->l1 || v->cells < cells_in_cache ? &rows_7_stored : &rows_7;
 }
 

@@ -92,16 +92,18 @@ MG_INLINE mg_values7_t mg_values7(const mg_cuda_patch_t *l, const double *x, int
   return v;
 }
 
-/** A x of the level's operator at one cell. fv4 reads ghosts: mg_cuda_prepare has filled them. */
-template <bool fv4>
+/** A x of the level's operator at one cell. fv4 reads ghosts: mg_cuda_prepare has filled them.
+ *  varies: alpha does (kernels that are the same but for that load keep their registers). */
+template <bool fv4, bool varies = false>
 __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const double *x, int i, int j,
                                            int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                *bk = p->vec[MG_BETA_K] + at;
-  if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
-  return mg_apply_values7(mg_values7(l, x + at, i, j, k), bi, bj, bk, js, ks, l->v.a, l->v.b_h2);
+  const double a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
+  return mg_apply_values7(mg_values7(l, x + at, i, j, k), bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 
 /** Before the simple A x of fv4: the ghosts of x outside the walls. Nothing for the others. */

@@ -62,7 +62,7 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   }
 }
 
-template <mg_fv4_operation_t op>
+template <mg_fv4_operation_t op, bool varies>
 static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ mg_fv4_job_t job) {
   __shared__ double tile[UI * UJ * UK];
   __shared__ double pair[BK][BJ][BI / 2];
@@ -73,10 +73,11 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
   const bool mine = i < p->n[0] && j < p->n[1] && k < p->n[2];
   const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
   mg_betas30_t b = {};
-  double f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
+  double a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
   if (mine) {
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
                         p->jstride, p->kstride);
+    if (varies) a = p->vec[MG_ALPHA][at];
     if (job.f) f = job.f[at];
     if (op == MG_FV4_GSRB || op == MG_FV4_POLYNOMIAL) dinv = job.dinv[at];
     if (op == MG_FV4_POLYNOMIAL && job.previous) previous = job.previous[at];
@@ -86,7 +87,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
   if (mine) {
     const double *x = tile + ti + 2 + (tj + 2) * UI + (tk + 2) * (UI * UJ);
     const mg_values25_t v = mg_load_values25(x, UI, UI * UJ);
-    const double ax = mg_apply_values25(&v, &b, job.l.v.a, job.l.v.b_h2);
+    const double ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
     const int phase = ((p->lo[0] + i) ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ job.color) & 1;
     result = mg_fv4_result<op>(job, v.c, ax, f, dinv, previous);
     if (op == MG_FV4_GSRB && phase) result = v.c;
@@ -111,15 +112,18 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
 }
 
 typedef void (*kernel_t)(mg_fv4_job_t job);
-static const kernel_t kernels[] = {brick<MG_FV4_GSRB>, brick<MG_FV4_POLYNOMIAL>,
-                                   brick<MG_FV4_RESIDUAL>, brick<MG_FV4_NORM>,
-                                   brick<MG_FV4_RESTRICT>};
+static const kernel_t kernels[][2] = {
+    {brick<MG_FV4_GSRB, false>, brick<MG_FV4_GSRB, true>},
+    {brick<MG_FV4_POLYNOMIAL, false>, brick<MG_FV4_POLYNOMIAL, true>},
+    {brick<MG_FV4_RESIDUAL, false>, brick<MG_FV4_RESIDUAL, true>},
+    {brick<MG_FV4_NORM, false>, brick<MG_FV4_NORM, true>},
+    {brick<MG_FV4_RESTRICT, false>, brick<MG_FV4_RESTRICT, true>}};
 
 mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
   const int32_t *n = job->l.p.n;
   const dim3 grid((unsigned)((n[0] + BI - 1) / BI), (unsigned)((n[1] + BJ - 1) / BJ),
                   (unsigned)((n[2] + BK - 1) / BK));
-  kernels[op]<<<grid, THREADS, 0, mg_cuda.stream>>>(*job);
+  kernels[op][job->l.v.varies]<<<grid, THREADS, 0, mg_cuda.stream>>>(*job);
   MG_CUDA_LAUNCHED("fv4 brick");
   return MG_OK;
 }

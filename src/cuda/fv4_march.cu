@@ -536,7 +536,7 @@ mg_status_t mg_cuda_fv4_open(void) {
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
   const int64_t smallest = 1 << 17;
   const int32_t *n = l->p.n;
-  return fits && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
+  return fits && !l->v.varies && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
          (int64_t)n[0] * n[1] * n[2] >= smallest;
 }
 

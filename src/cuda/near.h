@@ -6,10 +6,12 @@
 
 #include "cuda.h"
 
-/** A cell's values, its faces' betas (below, above in i, j, k) and its right-hand side. */
+/** A cell's values, its faces' betas (below, above in i, j, k), its a alpha and its right-hand
+ * side.
+ */
 struct mg_near_t {
   mg_values7_t x;
-  double beta[3][2], f;
+  double beta[3][2], a, f;
 };
 
 /** Does a block of cells lie within the patch, with no cell at a wall? All its threads ask the
@@ -28,6 +30,7 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
 /** Load the surroundings of the cell at offset `at`. Blocks go through a level plane by plane: what
  * nobody will read in the next plane is loaded as a stream, which leaves the L2 cache to the rest.
  *  @param f  a vector, or < 0 for none: zero */
+template <bool varies>
 static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, const double *x,
                                                     int f, ptrdiff_t at) {
   const mg_patch_t *p = &l->p;
@@ -37,6 +40,7 @@ static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, co
   x += at;
   mg_near_t near;
   near.x.c = x[0];
+  near.a = varies ? __ldcs(p->vec[MG_ALPHA] + at) : l->v.a;
   near.f = f < 0 ? 0.0 : __ldcs(p->vec[f] + at);
   near.x.low[0] = x[-1];
   near.x.high[0] = x[1];
@@ -56,7 +60,7 @@ static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, co
 /** A x. */
 static __device__ __forceinline__ double mg_near_apply(const mg_cuda_patch_t *l,
                                                        const mg_near_t &near) {
-  return mg_apply_values7(near.x, near.beta[0], near.beta[1], near.beta[2], 1, 1, l->v.a,
+  return mg_apply_values7(near.x, near.beta[0], near.beta[1], near.beta[2], 1, 1, near.a,
                           l->v.b_h2);
 }
 
@@ -65,7 +69,7 @@ static __device__ __forceinline__ double mg_near_dinv(const mg_cuda_patch_t *l,
                                                       const mg_near_t &near) {
   const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
   return 1.0 /
-         mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1, one, l->v.a, l->v.b_h2);
+         mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1, one, near.a, l->v.b_h2);
 }
 
 #endif

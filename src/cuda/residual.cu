@@ -15,24 +15,24 @@ template <bool fv4> static __device__ __forceinline__ bool clear(const mg_patch_
   return !fv4 && mg_clear_of_walls(p, first, n);
 }
 
-template <bool fv4>
+template <bool fv4, bool varies>
 static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
                                                      int j, int k, bool clear) {
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   if (clear) {
-    const mg_near_t near = mg_near(l, l->p.vec[x], f, at);
+    const mg_near_t near = mg_near<varies>(l, l->p.vec[x], f, at);
     const double ax = mg_near_apply(l, near);
     return f < 0 ? ax : near.f - ax;
   }
-  const double ax = mg_apply<fv4>(l, l->p.vec[x], i, j, k);
+  const double ax = mg_apply<fv4, varies>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][at] - ax;
 }
 
-template <bool fv4>
+template <bool fv4, bool varies>
 static __global__ void __launch_bounds__(256) residual(mg_cuda_patch_t l, int dst, int x, int f) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   l.p.vec[dst][i + j * l.p.jstride + k * l.p.kstride] =
-      residual_at<fv4>(&l, x, f, i, j, k, clear<fv4>(l.p, 1));
+      residual_at<fv4, varies>(&l, x, f, i, j, k, clear<fv4>(l.p, 1));
 }
 
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
@@ -40,10 +40,10 @@ mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    if (v->op == MG_OPERATOR_FV4)
-      residual<true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, x, f);
-    else
-      residual<false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, x, f);
+    const auto kernel = v->op == MG_OPERATOR_FV4
+                            ? (v->varies ? residual<true, true> : residual<true, false>)
+                            : (v->varies ? residual<false, true> : residual<false, false>);
+    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, x, f);
     MG_CUDA_LAUNCHED("residual");
   }
   return MG_OK;
@@ -54,13 +54,14 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
                                   : mg_cuda_simple_residual(v, dst, x, f);
 }
 
+template <bool varies>
 static __global__ void __launch_bounds__(256)
     residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
   double r = 0.0;
   if (i < l.p.n[0] && j < l.p.n[1])
-    r = fabs(residual_at<false>(&l, x, f, i, j, k, clear<false>(l.p, 1)));
+    r = fabs(residual_at<false, varies>(&l, x, f, i, j, k, clear<false>(l.p, 1)));
   mg_max_add(r, maximum);
 }
 
@@ -70,7 +71,8 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    residual_norm<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
+    const auto kernel = v->varies ? residual_norm<true> : residual_norm<false>;
+    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("residual_norm");
   }
   return mg_cuda_max_end(norm);
@@ -78,6 +80,7 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
 
 /* Fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J, K). A patch's sides are
  * even, so pairs never straddle its end, and a warp's 32 cells are 16 pairs. */
+template <bool varies>
 static __global__ void __launch_bounds__(256)
     residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
   __shared__ double pair[2][8][16];
@@ -87,7 +90,7 @@ static __global__ void __launch_bounds__(256)
   const bool away = clear<false>(l.p, 2);
 #pragma unroll
   for (int dk = 0; dk < 2; dk++) {
-    const double r = inside ? residual_at<false>(&l, x, f, i, j, k + dk, away) : 0.0;
+    const double r = inside ? residual_at<false, varies>(&l, x, f, i, j, k + dk, away) : 0.0;
     const double sum = r + __shfl_xor_sync(0xffffffffu, r, 1);
     if (threadIdx.x % 2 == 0) pair[dk][threadIdx.y][threadIdx.x / 2] = sum;
   }
@@ -108,7 +111,8 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], c.n[2], block_shape);
-    residual_restrict<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
+    const auto kernel = fine->varies ? residual_restrict<true> : residual_restrict<false>;
+    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");
   }
   return MG_OK;

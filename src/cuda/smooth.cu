@@ -36,13 +36,14 @@ enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2, LARGE = 1 << 21 };
 #endif
 
 /** 1 / diagonal: stored where it is l1-scaled or fv4's, else computed. */
-template <bool stored>
+template <bool stored, bool varies>
 static __device__ __forceinline__ double dinv(const mg_cuda_patch_t *l, int i, int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   if (stored) return p->vec[MG_DINV][at];
+  const double a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
   return 1.0 / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
-                             js, ks, mg_face_weights(p, l->order, i, j, k), l->v.a, l->v.b_h2);
+                             js, ks, mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
 }
 
 /** Is this block, with `width` cells along i and `planes` times its threads along k, clear of
@@ -53,17 +54,18 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int
   return mg_clear_of_walls(p, first, n);
 }
 
+template <bool varies>
 static __device__ __forceinline__ void gsrb_cell(const mg_cuda_patch_t *l, int x, int i, int j,
                                                  int k) {
   double *u = l->p.vec[x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  u[at] =
-      mg_relax(u[at], mg_apply<false>(l, u, i, j, k), l->p.vec[MG_F][at], dinv<false>(l, i, j, k));
+  u[at] = mg_relax(u[at], mg_apply<false, varies>(l, u, i, j, k), l->p.vec[MG_F][at],
+                   dinv<false, varies>(l, i, j, k));
 }
 
 /* In place: a thread takes the cells of the colour out of pairs, in planes above each other, and
  * reads the other colour, which nobody writes. */
-template <int planes>
+template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
     gsrb_7(mg_cuda_patch_t l, int x, int color) {
   const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -76,8 +78,8 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
 #pragma unroll
     for (int q = 0; q < planes; q++) {
       const mg_near_t near =
-          mg_near(&l, l.p.vec[x], MG_F,
-                  2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
+          mg_near<varies>(&l, l.p.vec[x], MG_F,
+                          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
       const double ax = mg_near_apply(&l, near);
       value[q] = mg_relax(near.x.c, ax, near.f, mg_near_dinv(&l, near));
     }
@@ -88,10 +90,11 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++) {
     const int i = 2 * pair + (phase ^ (q & 1));
-    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) gsrb_cell(&l, x, i, j, k + q);
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) gsrb_cell<varies>(&l, x, i, j, k + q);
   }
 }
 
+template <bool varies>
 static __global__ void __launch_bounds__(256)
     gsrb_fv4(mg_cuda_patch_t l, int x, int dst, int color) {
   MG_CUDA_CELL(i, j, k, l.p.n);
@@ -100,25 +103,25 @@ static __global__ void __launch_bounds__(256)
   const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
   double value = u[at];
   if (phase == 0)
-    value =
-        mg_relax(value, mg_apply<true>(&l, u, i, j, k), l.p.vec[MG_F][at], dinv<true>(&l, i, j, k));
+    value = mg_relax(value, mg_apply<true, varies>(&l, u, i, j, k), l.p.vec[MG_F][at],
+                     dinv<true, varies>(&l, i, j, k));
   l.p.vec[dst][at] = value;
 }
 
 /* Chebyshev and Jacobi; previous < 0: the iterate before x is zero, or c1 is. */
-template <bool fv4, bool stored>
+template <bool fv4, bool stored, bool varies>
 static __device__ __forceinline__ void polynomial_cell(const mg_cuda_patch_t *l, int x,
                                                        int previous, int dst, double c1, double c2,
                                                        int i, int j, int k) {
   const double *u = l->p.vec[x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   const double before = previous < 0 ? 0.0 : l->p.vec[previous][at];
-  l->p.vec[dst][at] = mg_polynomial(u[at], before, mg_apply<fv4>(l, u, i, j, k), l->p.vec[MG_F][at],
-                                    dinv<stored>(l, i, j, k), c1, c2);
+  l->p.vec[dst][at] = mg_polynomial(u[at], before, mg_apply<fv4, varies>(l, u, i, j, k),
+                                    l->p.vec[MG_F][at], dinv<stored, varies>(l, i, j, k), c1, c2);
 }
 
 /* One thread a cell; a thread of the 7-point operators has `planes` cells above each other. */
-template <bool stored, int planes>
+template <bool stored, int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
     polynomial_7(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -130,7 +133,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
 #pragma unroll
     for (int q = 0; q < planes; q++) {
       const double before = previous < 0 ? 0.0 : __ldcs(l.p.vec[previous] + at + q * ks);
-      const mg_near_t near = mg_near(&l, l.p.vec[x], MG_F, at + q * ks);
+      const mg_near_t near = mg_near<varies>(&l, l.p.vec[x], MG_F, at + q * ks);
       /* A x first: then fewer values wait in registers for the division. */
       const double ax = mg_near_apply(&l, near);
       const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_near_dinv(&l, near);
@@ -143,17 +146,18 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      polynomial_cell<false, stored>(&l, x, previous, dst, c1, c2, i, j, k + q);
+      polynomial_cell<false, stored, varies>(&l, x, previous, dst, c1, c2, i, j, k + q);
 }
 
+template <bool varies>
 static __global__ void __launch_bounds__(256)
     polynomial_fv4(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  polynomial_cell<true, true>(&l, x, previous, dst, c1, c2, i, j, k);
+  polynomial_cell<true, true, varies>(&l, x, previous, dst, c1, c2, i, j, k);
 }
 
 /* From zero, where A x is zero too: the cells with phase & mask == 0 change. */
-template <bool stored>
+template <bool stored, bool varies>
 static __global__ void __launch_bounds__(256)
     first(mg_cuda_patch_t l, int dst, double c2, int color, int mask) {
   MG_CUDA_CELL(i, j, k, l.p.n);
@@ -161,7 +165,8 @@ static __global__ void __launch_bounds__(256)
   const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & mask;
   double value = 0.0;
   if (phase == 0)
-    value = mg_polynomial(0.0, 0.0, 0.0, l.p.vec[MG_F][at], dinv<stored>(&l, i, j, k), 0.0, c2);
+    value =
+        mg_polynomial(0.0, 0.0, 0.0, l.p.vec[MG_F][at], dinv<stored, varies>(&l, i, j, k), 0.0, c2);
   l.p.vec[dst][at] = value;
 }
 
@@ -170,63 +175,74 @@ static bool is_large(const mg_patch_t &p) {
   return (int64_t)p.n[0] * p.n[1] * p.n[2] >= LARGE;
 }
 
-static void launch_gsrb_7(const mg_cuda_patch_t &l, int x, int color) {
+template <bool varies> static void launch_gsrb_7(const mg_cuda_patch_t &l, int x, int color) {
   const int *n = l.p.n, pairs = (n[0] + 1) / 2;
   if (is_large(l.p)) {
     const dim3 grid =
         mg_cuda_grid(pairs, n[1], (n[2] + GSRB_PLANES - 1) / GSRB_PLANES, block_shape);
-    gsrb_7<GSRB_PLANES><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
+    gsrb_7<GSRB_PLANES, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
   } else {
     const dim3 grid = mg_cuda_grid(pairs, n[1], n[2], block_shape);
-    gsrb_7<1><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
+    gsrb_7<1, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
   }
 }
 
-template <bool stored>
+template <bool stored, bool varies>
 static void launch_polynomial_7(const mg_cuda_patch_t &l, int x, int previous, int dst, double c1,
                                 double c2) {
   const int *n = l.p.n;
   if (is_large(l.p)) {
     const dim3 grid =
         mg_cuda_grid(n[0], n[1], (n[2] + POLYNOMIAL_PLANES - 1) / POLYNOMIAL_PLANES, block_shape);
-    polynomial_7<stored, POLYNOMIAL_PLANES>
+    polynomial_7<stored, POLYNOMIAL_PLANES, varies>
         <<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
   } else {
     const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
-    polynomial_7<stored, 1><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+    polynomial_7<stored, 1, varies>
+        <<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
   }
 }
 
+template <bool varies>
 static void launch_polynomial(const mg_cuda_patch_t &l, dim3 grid, bool stored, int x, int previous,
                               int dst, double c1, double c2) {
   if (l.v.op == MG_OPERATOR_FV4)
-    polynomial_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+    polynomial_fv4<varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
   else if (stored)
-    launch_polynomial_7<true>(l, x, previous, dst, c1, c2);
+    launch_polynomial_7<true, varies>(l, x, previous, dst, c1, c2);
   else
-    launch_polynomial_7<false>(l, x, previous, dst, c1, c2);
+    launch_polynomial_7<false, varies>(l, x, previous, dst, c1, c2);
 }
 
-static void launch(const mg_cuda_patch_t &l, int x, int previous, int dst, const mg_step_t *step) {
+template <bool varies>
+static void launch_for(const mg_cuda_patch_t &l, int x, int previous, int dst,
+                       const mg_step_t *step) {
   const bool gsrb = step->kind == MG_STEP_GSRB, fv4 = l.v.op == MG_OPERATOR_FV4;
   const bool stored = fv4 || step->l1;
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
   if (x < 0) {
     const double c2 = gsrb ? 1.0 : step->c2;
     if (stored)
-      first<true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, c2, step->color, gsrb);
+      first<true, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, c2, step->color, gsrb);
     else
-      first<false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, c2, step->color, gsrb);
+      first<false, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, c2, step->color, gsrb);
   } else if (gsrb && fv4) {
-    gsrb_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, dst, step->color);
+    gsrb_fv4<varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, dst, step->color);
   } else if (gsrb) {
-    launch_gsrb_7(l, x, step->color);
+    launch_gsrb_7<varies>(l, x, step->color);
   } else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0) {
-    launch_polynomial(l, grid, stored, x, previous, dst, step->c1, step->c2);
+    launch_polynomial<varies>(l, grid, stored, x, previous, dst, step->c1, step->c2);
   } else {
     /* The previous iterate does not count: x itself is at hand. */
-    launch_polynomial(l, grid, stored, x, x, dst, 0.0, step->c2);
+    launch_polynomial<varies>(l, grid, stored, x, x, dst, 0.0, step->c2);
   }
+}
+
+static void launch(const mg_cuda_patch_t &l, int x, int previous, int dst, const mg_step_t *step) {
+  if (l.v.varies)
+    launch_for<true>(l, x, previous, dst, step);
+  else
+    launch_for<false>(l, x, previous, dst, step);
 }
 
 mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
@@ -308,7 +324,7 @@ static mg_patch_t inner_patch(const mg_patch_t *p, const int lo[3], const int hi
   return inner;
 }
 
-template <bool gsrb, bool stored>
+template <bool gsrb, bool stored, bool varies>
 static __global__ void __launch_bounds__(256)
     smooth_rim(mg_cuda_patch_t l, rim_t rim, int x, int previous, int dst, double c1, double c2,
                int color) {
@@ -322,26 +338,35 @@ static __global__ void __launch_bounds__(256)
   if (at[0] >= n[0] || at[1] >= n[1]) return;
   const int i = lo[0] + at[0], j = lo[1] + at[1], k = lo[2] + at[2];
   if (!gsrb)
-    polynomial_cell<false, stored>(&l, x, previous, dst, c1, c2, i, j, k);
+    polynomial_cell<false, stored, varies>(&l, x, previous, dst, c1, c2, i, j, k);
   else if ((((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1) == 0)
-    gsrb_cell(&l, x, i, j, k);
+    gsrb_cell<varies>(&l, x, i, j, k);
 }
 
-static void launch_rim(const mg_cuda_patch_t &l, const rim_t &rim, int blocks, int x, int previous,
-                       int dst, const mg_step_t *step) {
+template <bool varies>
+static void launch_rim_for(const mg_cuda_patch_t &l, const rim_t &rim, int blocks, int x,
+                           int previous, int dst, const mg_step_t *step) {
   const bool second = step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0;
   const int before = second ? previous : x;
   const double c1 = second ? step->c1 : 0.0;
   const unsigned grid = (unsigned)blocks;
   if (step->kind == MG_STEP_GSRB)
-    smooth_rim<true, false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, rim, x, before, dst, c1,
-                                                                      step->c2, step->color);
+    smooth_rim<true, false, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(
+        l, rim, x, before, dst, c1, step->c2, step->color);
   else if (step->l1)
-    smooth_rim<false, true><<<grid, block_shape, 0, mg_cuda.stream>>>(l, rim, x, before, dst, c1,
-                                                                      step->c2, step->color);
+    smooth_rim<false, true, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(
+        l, rim, x, before, dst, c1, step->c2, step->color);
   else
-    smooth_rim<false, false><<<grid, block_shape, 0, mg_cuda.stream>>>(l, rim, x, before, dst, c1,
-                                                                       step->c2, step->color);
+    smooth_rim<false, false, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(
+        l, rim, x, before, dst, c1, step->c2, step->color);
+}
+
+static void launch_rim(const mg_cuda_patch_t &l, const rim_t &rim, int blocks, int x, int previous,
+                       int dst, const mg_step_t *step) {
+  if (l.v.varies)
+    launch_rim_for<true>(l, rim, blocks, x, previous, dst, step);
+  else
+    launch_rim_for<false>(l, rim, blocks, x, previous, dst, step);
 }
 
 mg_status_t mg_cuda_smooth_part(const mg_view_t *v, int x, int previous, int dst,

@@ -102,11 +102,11 @@ static kernel_t kernel_for(const mg_tail_job_t *job) {
   return nullptr;
 }
 
-/* One patch that is the whole level, and whose halves are the next one. */
+/* One patch that is the whole level, and whose halves are the next one; A is that of one alpha. */
 static bool fits(const mg_tail_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->dim * v->dim * v->dim;
-  return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
+  return !v->varies && v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
 }
 
 /* The steps of every level, one after the other. */

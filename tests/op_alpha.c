@@ -1,0 +1,131 @@
+/* op_alpha: an alpha that varies. With alpha = 1 in every cell a solve has the bits of the
+ * Helmholtz equation. With random alpha, A x - (A x of Poisson) is alpha x and the diagonals differ
+ * by alpha, up to rounding; coarse alphas are means of 8; and a solve has the same bits on every
+ * backend, with any number of threads and boxes. */
+#include "fixture.h"
+#include "mg.h"
+#include "ops.h"
+#include "problem.h"
+#include <float.h>
+#include <stdlib.h>
+
+enum { LOG2 = 4, N = 32 };
+
+static uint64_t solve(mg_hierarchy_t *h) {
+  static mg_history_t history;
+  double *u = field_new(N), f_norm;
+  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
+  MUST(mg_solve(h, 0, f_norm, &history));
+  field_get(&h->level[0], MG_U, u);
+  for (int c = 0; c < history.n_cycles; c++)
+    u[c] += history.norm[c];
+  const uint64_t hash = field_hash(u, N);
+  CHECK(history.norm[history.n_cycles - 1] < 0.1 * history.norm[0]);
+  free(u);
+  mg_hierarchy_free(h);
+  return hash;
+}
+
+/* Between 0 and 2 h^-2: as large as what the diagonal has from the betas. */
+static double *some_alpha(void) {
+  double *alpha = field_new(N);
+  field_random(alpha, N, 7);
+  for (int c = 0; c < N * N * N; c++)
+    alpha[c] = (alpha[c] + 1.0) * N * N;
+  return alpha;
+}
+
+static void test_one(const fixture_backend_t *backend, const char *problem) {
+  static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi", "symgs"};
+  double *one = field_new(N);
+  for (int c = 0; c < N * N * N; c++)
+    one[c] = 1.0;
+  for (int s = 0; s < 5; s++) {
+    char options[256], helmholtz[256];
+    snprintf(options, sizeof options,
+             "%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
+             smoothers[s]);
+    snprintf(helmholtz, sizeof helmholtz, "%s", options);
+    const uint64_t want = solve(fixture_create(backend, LOG2, N >> LOG2, options));
+    CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, helmholtz, one)) == want);
+  }
+  free(one);
+}
+
+/* Both operators on the same x: their difference, and that of their diagonals, against alpha. */
+static void test_terms(const fixture_backend_t *backend, const char *problem) {
+  double *alpha = some_alpha(), *x = field_new(N), *without = field_new(N), *with = field_new(N);
+  char options[256];
+  field_random(x, N, 1);
+  snprintf(options, sizeof options, "%s --equation=helmholtz", problem);
+  mg_hierarchy_t *h = fixture_create(backend, LOG2, N >> LOG2, problem);
+  mg_hierarchy_t *v = fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha);
+  field_put(&h->level[0], MG_U, x);
+  field_put(&v->level[0], MG_U, x);
+  MUST(mg_residual(&h->level[0], MG_TMP, MG_U, -1));
+  MUST(mg_residual(&v->level[0], MG_TMP, MG_U, -1));
+  field_get(&h->level[0], MG_TMP, without);
+  field_get(&v->level[0], MG_TMP, with);
+  /* Terms of A x are at most 24 beta n^2, beta at most 10 (7pt). */
+  const double rounding = 64.0 * DBL_EPSILON * 240.0 * N * N;
+  double worst = 0.0, worst_diagonal = 0.0;
+  for (int c = 0; c < N * N * N; c++)
+    worst = fmax(worst, fabs(with[c] - without[c] - alpha[c] * x[c]));
+  CHECK(worst < rounding);
+  field_get(&h->level[0], MG_DINV, without);
+  field_get(&v->level[0], MG_DINV, with);
+  for (int c = 0; c < N * N * N; c++)
+    worst_diagonal = fmax(worst_diagonal, fabs(1.0 / with[c] - 1.0 / without[c] - alpha[c]));
+  CHECK(worst_diagonal < rounding);
+  /* The next level's alpha. */
+  double *coarse = field_new(N / 2);
+  field_get(&v->level[1], MG_ALPHA, coarse);
+  double worst_mean = 0.0;
+  for (int k = 0; k < N / 2; k++)
+    for (int j = 0; j < N / 2; j++)
+      for (int i = 0; i < N / 2; i++) {
+        double sum = 0.0;
+        for (int c = 0; c < 8; c++)
+          sum += alpha[2 * i + (c & 1) + N * (2 * j + (c >> 1 & 1) + N * (2 * k + (c >> 2)))];
+        worst_mean = fmax(worst_mean, fabs(coarse[i + N / 2 * (j + N / 2 * k)] - sum / 8.0));
+      }
+  CHECK(worst_mean < 16.0 * DBL_EPSILON * 2.0 * N * N);
+  mg_hierarchy_free(h);
+  mg_hierarchy_free(v);
+  free(alpha), free(x), free(without), free(with), free(coarse);
+}
+
+static uint64_t reference;
+
+static void test_parity(const fixture_backend_t *backend, const char *problem) {
+  double *alpha = some_alpha();
+  char options[256];
+  for (int s = 0; s < 2; s++)
+    for (int threads = 1; threads <= 3; threads += 2) {
+      if (!fixture_threads(threads)) continue;
+      snprintf(options, sizeof options,
+               "%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
+               s ? "chebyshev" : "gsrb");
+      if (threads == 1)
+        reference = solve(fixture_create_varying(&fixture_backends[0], 5, 1, options, alpha));
+      CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha)) == reference);
+    }
+  MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
+  free(alpha);
+}
+
+int main(int argc, char **argv) {
+  static const char *const problems[] = {"--operator=fv2", "--operator=fv2 --boundary=periodic",
+                                         "--operator=7pt", "--operator=7pt --boundary=periodic",
+                                         "--operator=fv4", "--operator=fv4 --boundary=periodic"};
+  fixture_begin(&argc, &argv);
+  for (int p = 0; p < 6; p++)
+    for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++) {
+      const int before = test_n_failures;
+      test_one(backend, problems[p]);
+      test_terms(backend, problems[p]);
+      test_parity(backend, problems[p]);
+      if (test_n_failures > before) fprintf(stderr, "on %s: %s\n", backend->name, problems[p]);
+    }
+  return FIXTURE_END();
+}
