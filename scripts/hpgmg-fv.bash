@@ -31,9 +31,9 @@ _hpgmg_fv() {
     --transport) words='auto peer nccl mpi host' ;;
     --dump-precision) words='double float' ;;
     --dump-centering) words='cell point' ;;
-    --dump-fields) words='all u f residual beta_i beta_j beta_k dinv' ;;
+    --dump-fields) words='all u f residual beta_i beta_j beta_k dinv alpha' ;;
     --dump-levels) words='all 0 1 2' ;;
-    --input | --json | --csv | --dump | --restart)
+    --input | --json | --csv | --dump | --restart | --coefficients | --rhs)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
       return
@@ -51,7 +51,7 @@ _hpgmg_fv() {
 
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
-      --operator= --equation= --boundary=
+      --operator= --equation= --boundary= --coefficients= --rhs=
       --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --restart= --input= --dry-run --ranks=

@@ -151,6 +151,8 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
   mg_timers_t kept[MG_MAX_LEVELS];
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
+  /* Coarser grids say nothing of the error where nobody knows how smooth the problem is. */
+  if (mg_params_has_files(&h->params)) result->n_sizes_planned = 1;
   result->error = result->order = NAN;
   for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
     MG_TRY(run_size_or_stop(h, s, start, result));

@@ -8,6 +8,7 @@
 #include "crossover.h"
 #include "device.h"
 #include "io/dump.h"
+#include "io/input.h"
 #include "io/report.h"
 #include "io/restart.h"
 #include "log.h"
@@ -28,11 +29,16 @@ static mg_status_t read_params(int argc, char **argv, const char *command_line, 
     mg_status_t status;
     char command_line[LINE_SIZE];
   } read;
+  /* A dump's settings may name the files of its problem. */
+  static const mg_settings_reader_t readers[] = {{"restart", mg_restart_settings},
+                                                 {"coefficients", mg_input_coefficients_settings},
+                                                 {"rhs", mg_input_rhs_settings},
+                                                 {NULL, NULL}};
   char message[2048];
   snprintf(read.command_line, sizeof read.command_line, "%s", command_line);
   if (mg_comm_rank(mg_comm_world()) == 0) {
-    read.status = mg_params_parse_with(argc, argv, mg_restart_settings, &read.params, &read.action,
-                                       message, (int)sizeof message);
+    read.status = mg_params_parse_with(argc, argv, readers, &read.params, &read.action, message,
+                                       (int)sizeof message);
     if (read.status != MG_OK && message[0]) (void)mg_error(MG_ERR_USAGE, "%s", message);
   }
   MG_TRY(mg_comm_broadcast(mg_comm_world(), &read, sizeof read));
@@ -118,12 +124,13 @@ static mg_status_t warn_if_crowded(void) {
 }
 
 /* restart: where to go on from, or NULL. */
-static mg_status_t solve(mg_hierarchy_t *h, const mg_restart_t *restart, mg_result_t *result,
-                         mg_report_t *report) {
+static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, const mg_restart_t *restart,
+                         mg_result_t *result, mg_report_t *report) {
   const bool prints = speaks() && h->params.verbosity >= 0;
   const double start = mg_now();
   mg_progress("set-up");
-  MG_TRY(mg_problem_set_from(h, NULL));
+  const mg_problem_source_t source = {mg_input_load, input};
+  MG_TRY(mg_problem_set_from(h, input->cells > 0 ? &source : NULL));
   result->seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s for coefficients and right-hand side of %d levels",
              result->seconds_setup, h->n_levels);
@@ -131,7 +138,7 @@ static mg_status_t solve(mg_hierarchy_t *h, const mg_restart_t *restart, mg_resu
   mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_stdout() : MG_OK));
-  if (restart) MG_TRY(mg_restart_load(h, restart));
+  if (restart) MG_TRY(mg_restart_load(h, restart, input->checksum));
   MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
   MG_TRY(gather_times(h, report));
   if (prints) mg_report_end(mg_report_text(&h->params), report);
@@ -139,7 +146,7 @@ static mg_status_t solve(mg_hierarchy_t *h, const mg_restart_t *restart, mg_resu
   MG_TRY(mg_comm_agree(mg_comm_world(), status));
   /* After the report, which a dump that fails must not cost. */
   mg_dump_stats_t dump;
-  MG_TRY(mg_dump_run(h, result, report->command_line, report->threads, &dump));
+  MG_TRY(mg_dump_run(h, result, report->command_line, report->threads, input->checksum, &dump));
   if (prints) mg_report_dump(mg_report_text(&h->params), &h->params, &dump);
   return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
 }
@@ -154,8 +161,12 @@ static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t
 static mg_status_t dry_run(mg_params_t *params) {
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
   mg_plan_t plan;
+  mg_input_t input;
+  MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_foresee(params));
   MG_TRY(make_plan(params, ranks, &plan));
+  MG_TRY(mg_comm_agree(mg_comm_world(),
+                       speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
   return mg_comm_agree(mg_comm_world(),
                        speaks() ? mg_report_dry_run(stdout, params, &plan, ranks) : MG_OK);
 }
@@ -164,8 +175,12 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   const int ranks = mg_comm_size(mg_comm_world());
   mg_plan_t plan;
   mg_crossover_t crossover;
+  mg_input_t input;
+  MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_choose(params));
   MG_TRY(make_plan(params, ranks, &plan));
+  MG_TRY(mg_comm_agree(mg_comm_world(),
+                       speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_dump_check(params, &plan) : MG_OK));
   static mg_restart_t restart;
@@ -193,7 +208,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
     status = mg_hierarchy_create(params, &plan, &h);
   }
   mg_machine_catch_signals();
-  if (status == MG_OK) status = solve(h, restarts ? &restart : NULL, result, report);
+  if (status == MG_OK) status = solve(h, &input, restarts ? &restart : NULL, result, report);
   /* After a failed device or message the ranks don't meet again: the end of the process frees all.
    */
   if (status < MG_ERR_DEVICE) {

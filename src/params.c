@@ -128,7 +128,7 @@ static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const 
   return MG_OK;
 }
 
-mg_status_t mg_params_parse_with(int argc, char *const argv[], mg_settings_reader_t reader,
+mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings_reader_t *readers,
                                  mg_params_t *params, mg_action_t *action, char *message,
                                  int message_size) {
   mg_parser_t parser;
@@ -138,7 +138,8 @@ mg_status_t mg_params_parse_with(int argc, char *const argv[], mg_settings_reade
   MG_TRY(read_command_line(&parser, argc, argv, action));
   if (*action != MG_ACTION_RUN) return MG_OK;
   if (params->input[0] != '\0') MG_TRY(mg_parser_read_deck_file(&parser, params->input));
-  MG_TRY(mg_parser_take_restart(&parser, reader));
+  for (; readers && readers->option; readers++)
+    MG_TRY(mg_parser_take_file(&parser, readers));
   return mg_parser_finish(&parser);
 }
 

@@ -55,34 +55,40 @@ typedef struct {
   char csv[MG_PATH_MAX];
   char input[MG_PATH_MAX]; /**< the deck that was read, "" for none */
 
-  char restart[MG_PATH_MAX]; /**< file of a dump to go on from, "" for none */
-  char dump[MG_PATH_MAX];    /**< HDF5 file of the grid's state, "" for none */
-  unsigned dump_fields;      /**< 1 << mg_field_t of each */
-  unsigned dump_levels;      /**< 1 << level of each */
-  int dump_every;            /**< a file after every so many cycles of one more solve; 0: none */
+  char coefficients[MG_PATH_MAX]; /**< file of the user's alpha and beta, "" for none */
+  char rhs[MG_PATH_MAX];          /**< file of the user's f, "" for none */
+  char restart[MG_PATH_MAX];      /**< file of a dump to go on from, "" for none */
+  char dump[MG_PATH_MAX];         /**< HDF5 file of the grid's state, "" for none */
+  unsigned dump_fields;           /**< 1 << mg_field_t of each */
+  unsigned dump_levels;           /**< 1 << level of each */
+  int dump_every; /**< a file after every so many cycles of one more solve; 0: none */
   mg_precision_t dump_precision;
   int dump_compress; /**< level of deflate, 0 for none */
   mg_centering_t dump_centering;
   char dump_hints[MG_PATH_MAX]; /**< for MPI-IO, "key=value,..." */
 } mg_params_t;
 
-/** An option and its value as text, as a file of an earlier run has them. */
+/** An option and its value as text, as a file has them that another option names. */
 typedef struct {
-  char name[32], value[64];
+  char name[32], value[MG_PATH_MAX];
+  bool binding; /**< the file holds what no other value fits to */
 } mg_setting_t;
 
-enum { MG_MAX_SETTINGS = 16 };
+enum { MG_MAX_SETTINGS = 20 };
 
 /** What the program should do after a successful parse. */
 typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
 
-/** Where the settings of --restart's file come from.
- *  @param[in]  params  what the command line and the deck said; sizes are 0 where they did not
- *  @param[out] message  why it failed: one line
+/** How to get at the settings in the file of an option.
+ *  @param[in]  params  what the command line, the deck and readers before said; sizes are 0 where
+ *                      nobody did, paths "" for no file
+ *  @param[out] message  why it failed: one line, "" where it has been logged
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY */
-typedef mg_status_t (*mg_settings_reader_t)(const mg_params_t *params,
-                                            mg_setting_t settings[MG_MAX_SETTINGS], int *n,
-                                            char *message, int message_size);
+typedef struct {
+  const char *option; /**< that names the file */
+  mg_status_t (*read)(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS], int *n,
+                      char *message, int message_size);
+} mg_settings_reader_t;
 
 /** Fill params from defaults, the deck of --input, and the command line, which wins.
  *
@@ -97,12 +103,13 @@ typedef mg_status_t (*mg_settings_reader_t)(const mg_params_t *params,
 MG_MUST_CHECK mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params,
                                           mg_action_t *action, char *message, int message_size);
 
-/** The same with a reader for --restart, whose settings hold where nothing else was said; what the
- *  file says of the problem must not be contradicted. */
+/** The same with readers for options that name files, in turn: settings hold where nothing else was
+ *  said; those that bind must not be contradicted.
+ *  @param[in] readers  the last has no option; NULL: none */
 MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
-                                               mg_settings_reader_t reader, mg_params_t *params,
-                                               mg_action_t *action, char *message,
-                                               int message_size);
+                                               const mg_settings_reader_t *readers,
+                                               mg_params_t *params, mg_action_t *action,
+                                               char *message, int message_size);
 
 /** The same for a deck alone, from memory: what the fuzzer drives.
  *
@@ -110,6 +117,11 @@ MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
 MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
                                                mg_params_t *params, char *message,
                                                int message_size);
+
+/** Is the problem the user's, or the one that is built in? */
+static inline bool mg_params_has_files(const mg_params_t *params) {
+  return params->coefficients[0] != '\0' || params->rhs[0] != '\0';
+}
 
 /** Defaults that hold before any option is read. */
 void mg_params_defaults(mg_params_t *params);

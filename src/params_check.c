@@ -20,26 +20,27 @@ static int default_smooths(const mg_params_t *params) {
   return 1;
 }
 
-/* Of the discrete problem: the cells in the file are those of no other. */
-static bool is_of_problem(int id) {
-  return id == MG_OPT_OPERATOR || id == MG_OPT_EQUATION || id == MG_OPT_BOUNDARY;
-}
-
 /* How a smoother is used says nothing of another one. */
 static bool is_of_smoother(int id) {
   return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE;
 }
 
+/* The path in the option that named a file. */
+static void path_of(const mg_parser_t *parser, const char *option, char path[MG_PATH_MAX]) {
+  path[0] = '\0';
+  mg_option_format(mg_option_find(option), parser->params, path, MG_PATH_MAX);
+}
+
 /* A value that was given beside the file's: of the problem it must be the same. */
 static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *option,
-                                   const char *value) {
-  char given[MG_PATH_MAX], label[256];
+                                   const mg_setting_t *setting, const char *from) {
+  char given[MG_PATH_MAX], path[MG_PATH_MAX], label[256];
   mg_option_format(option, parser->params, given, (int)sizeof given);
-  if (!is_of_problem((int)(option - mg_options)) || strcmp(given, value) == 0) return MG_OK;
-  return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "%s is %.60s, but --restart=%.150s holds %s; drop one of the two",
-                        mg_parser_label(parser, option, label, (int)sizeof label), given,
-                        parser->params->restart, value);
+  if (!setting->binding || strcmp(given, setting->value) == 0) return MG_OK;
+  path_of(parser, from, path);
+  return mg_parser_fail(
+      parser, MG_ERR_USAGE, "%s is %.60s, but --%s=%.150s holds %.60s; drop one of the two",
+      mg_parser_label(parser, option, label, (int)sizeof label), given, from, path, setting->value);
 }
 
 /* Was the smoother given, and is it another than the file's? */
@@ -49,34 +50,38 @@ static bool is_other_smoother(const mg_parser_t *parser, const mg_setting_t *set
   mg_option_format(option, parser->params, given, (int)sizeof given);
   for (int i = 0; i < n; i++)
     if (strcmp(setting[i].name, option->name) == 0)
-      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_RESTART &&
-             strcmp(given, setting[i].value) != 0;
+      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_FILE && strcmp(given, setting[i].value) != 0;
   return false;
 }
 
-mg_status_t mg_parser_take_restart(mg_parser_t *parser, mg_settings_reader_t reader) {
-  mg_setting_t setting[MG_MAX_SETTINGS];
-  char why[1024];
+static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting,
+                                bool other_smoother, const char *from) {
+  char why[1024], path[MG_PATH_MAX];
+  const mg_option_t *option = mg_option_find(setting->name);
+  if (!option)
+    return mg_parser_fail(parser, MG_ERR_INTERNAL, "no option %s of a file", setting->name);
+  const int id = (int)(option - mg_options);
+  if (parser->source[id] != MG_FROM_DEFAULT) return compare_setting(parser, option, setting, from);
+  if (is_of_smoother(id) && other_smoother) return MG_OK;
+  path_of(parser, from, path);
+  if (!mg_option_set(option, setting->value, parser->params, why, (int)sizeof why))
+    return mg_parser_fail(parser, MG_ERR_IO, "--%s=%.150s: %s is '%.60s': %s", from, path,
+                          option->name, setting->value, why);
+  parser->source[id] = MG_FROM_FILE;
+  return MG_OK;
+}
+
+mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t *reader) {
+  static mg_setting_t setting[MG_MAX_SETTINGS]; /* too large for some stacks */
+  char why[1024], path[MG_PATH_MAX];
   int n = 0;
-  if (parser->params->restart[0] == '\0' || !reader) return MG_OK;
-  const mg_status_t status = reader(parser->params, setting, &n, why, (int)sizeof why);
+  path_of(parser, reader->option, path);
+  if (path[0] == '\0') return MG_OK;
+  const mg_status_t status = reader->read(parser->params, setting, &n, why, (int)sizeof why);
   if (status != MG_OK) return mg_parser_fail(parser, status, "%s", why);
   const bool other_smoother = is_other_smoother(parser, setting, n);
-  for (int i = 0; i < n; i++) {
-    const mg_option_t *option = mg_option_find(setting[i].name);
-    if (!option)
-      return mg_parser_fail(parser, MG_ERR_INTERNAL, "no option %s of a restart", setting[i].name);
-    const int id = (int)(option - mg_options);
-    if (parser->source[id] != MG_FROM_DEFAULT) {
-      MG_TRY(compare_setting(parser, option, setting[i].value));
-      continue;
-    }
-    if (is_of_smoother(id) && other_smoother) continue;
-    if (!mg_option_set(option, setting[i].value, parser->params, why, (int)sizeof why))
-      return mg_parser_fail(parser, MG_ERR_IO, "--restart=%.150s: %s is '%.60s': %s",
-                            parser->params->restart, option->name, setting[i].value, why);
-    parser->source[id] = MG_FROM_RESTART;
-  }
+  for (int i = 0; i < n; i++)
+    MG_TRY(take_setting(parser, &setting[i], other_smoother, reader->option));
   return MG_OK;
 }
 
@@ -92,7 +97,7 @@ void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS
 /* An action's words, or a flag set to "no", ask for nothing. */
 static bool asks_for_something(const mg_parser_t *parser, int id) {
   char value[MG_PATH_MAX];
-  if (parser->source[id] <= MG_FROM_RESTART) return false;
+  if (parser->source[id] <= MG_FROM_FILE) return false;
   if (mg_options[id].kind != MG_KIND_FLAG) return true;
   return mg_option_format(&mg_options[id], parser->params, value, (int)sizeof value) &&
          strcmp(value, "yes") == 0;
@@ -104,7 +109,9 @@ static mg_status_t check_size(mg_parser_t *parser) {
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;
   /* Then the size is in the file; a rank that does not read it gets it from one that does. */
-  if (!has_dim && !has_boxes && parser->params->restart[0] != '\0') return MG_OK;
+  if (!has_dim && !has_boxes &&
+      (parser->params->restart[0] != '\0' || mg_params_has_files(parser->params)))
+    return MG_OK;
   return mg_parser_fail(parser, MG_ERR_USAGE,
                         "%s missing; give both as arguments, for example: mpirun -n 2 hpgmg-fv 7 8 "
                         "(boxes of 128^3 cells, 8 a rank), or as log2-box-dim and boxes-per-rank "
@@ -158,7 +165,7 @@ static mg_status_t apply_official(mg_parser_t *parser) {
     if (!mg_option_set(option, option->official, parser->params, why, (int)sizeof why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "official value of %s: %s", option->name, why);
     mg_option_format(option, parser->params, official, (int)sizeof official);
-    if (parser->source[i] <= MG_FROM_RESTART || strcmp(asked, official) == 0) continue;
+    if (parser->source[i] <= MG_FROM_FILE || strcmp(asked, official) == 0) continue;
     if (wins && parser->source[i] == MG_FROM_DECK) continue;
     return mg_parser_fail(
         parser, MG_ERR_USAGE, "%s is %s, but --official means %s; drop one of the two",
@@ -178,6 +185,11 @@ static mg_status_t check_files(mg_parser_t *parser) {
       (strcmp(params->dump, params->json) == 0 || strcmp(params->dump, params->csv) == 0))
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "--dump and a report both write to '%.150s'; give two files, or drop one",
+                          params->dump);
+  if (params->dump[0] != '\0' &&
+      (strcmp(params->dump, params->coefficients) == 0 || strcmp(params->dump, params->rhs) == 0))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "--dump would overwrite the problem in '%.150s'; give another file",
                           params->dump);
   if (params->input[0] == '\0') return MG_OK;
   if (strcmp(params->input, params->json) == 0 || strcmp(params->input, params->csv) == 0 ||

@@ -9,8 +9,8 @@ enum {
   MG_DECK_SIZE_MAX = 1 << 20
 };
 
-/** Restart: the file of --restart. */
-typedef enum { MG_FROM_DEFAULT, MG_FROM_RESTART, MG_FROM_DECK, MG_FROM_COMMAND_LINE } mg_source_t;
+/** File: one that another option names. */
+typedef enum { MG_FROM_DEFAULT, MG_FROM_FILE, MG_FROM_DECK, MG_FROM_COMMAND_LINE } mg_source_t;
 
 /** Borrows everything it points to. */
 typedef struct {
@@ -51,8 +51,9 @@ MG_MUST_CHECK mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *t
 /** The same from a file. MG_ERR_IO when it can't be read. */
 MG_MUST_CHECK mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path);
 
-/** Take over what the file of --restart says; NULL: nothing is read. */
-MG_MUST_CHECK mg_status_t mg_parser_take_restart(mg_parser_t *parser, mg_settings_reader_t reader);
+/** Take over what the file of an option says. */
+MG_MUST_CHECK mg_status_t mg_parser_take_file(mg_parser_t *parser,
+                                              const mg_settings_reader_t *reader);
 
 /** Fill in the defaults that depend on other options, then refuse contradictions. */
 MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser);

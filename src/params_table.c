@@ -16,8 +16,8 @@ static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
 static const char *const transport_words[] = {"auto", "peer", "nccl", "mpi", "host", NULL};
 
-static const char *const field_words[] = {"u",      "f",      "residual", "beta_i",
-                                          "beta_j", "beta_k", "dinv",     NULL};
+static const char *const field_words[] = {"u",      "f",    "residual", "beta_i", "beta_j",
+                                          "beta_k", "dinv", "alpha",    NULL};
 static const char *const level_words[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",
                                           "9",  "10", "11", "12", "13", "14", "15", "16", "17",
                                           "18", "19", "20", "21", "22", "23", NULL};
@@ -85,6 +85,18 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "boundary", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(boundary),
     .words = boundary_words, .value = "dirichlet",
     .help = "Boundary of the unit cube: u = 0 on it, or periodic in all three directions."},
+  [MG_OPT_COEFFICIENTS] = {
+    .name = "coefficients", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM,
+    ANYWHERE, FIELD(coefficients),
+    .help = "HDF5 file, laid out like a dump, with the problem's own alpha, and beta_i, beta_j and "
+            "beta_k of the faces below each cell or one beta of the cells, which is averaged "
+            "harmonically. The grid's size comes from the file. Unless told otherwise: 7pt, symgs, "
+            "V-cycles until --rtol=1e-8, --max-cycles=200, one solve, no warm-up."},
+  [MG_OPT_RHS] = {
+    .name = "rhs", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM, ANYWHERE,
+    FIELD(rhs),
+    .help = "HDF5 file, laid out like a dump, with the problem's own right-hand side f; size and "
+            "defaults as for --coefficients, but for operator and smoother."},
   [MG_OPT_SMOOTHER] = {
     .name = "smoother", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(smoother),
     .words = smoother_words, .value = "gsrb",
@@ -231,7 +243,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "dump-fields", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump_fields), .words = field_words, .value = "u,f,residual", DUMPED,
     .help = "What to write of a level: u, the right-hand side f, f - A u, the betas of the faces "
-            "below each cell, 1 / diagonal; all for everything."},
+            "below each cell, 1 / diagonal, alpha where --coefficients has one; all for everything."},
   [MG_OPT_DUMP_LEVELS] = {
     .name = "dump-levels", .metavar = "LEVELS", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT,
     ANYWHERE, FIELD(dump_levels), .words = level_words, .value = "0", DUMPED,

@@ -10,8 +10,10 @@ enum {
   MG_MAX_LOG2_DIM = 20, /**< of the cells a side: n^3 fits 64 bits */
   MG_MAX_DIM = 1 << MG_MAX_LOG2_DIM,
   MG_MAX_LOG2_SHARE = 53, /**< of a rank's cells: their bytes fit 64 bits */
-  MG_MAX_ODD_PART = 11,   /**< of the cells a side: the coarsest grid is at most 11^3 */
-  MG_ROW_DOUBLES = 16     /**< rows start on 128-byte lines */
+  MG_MIN_BOX_DIM = 16,
+  MG_MAX_BOX_DIM = 1024,
+  MG_MAX_ODD_PART = 11, /**< of the cells a side: the coarsest grid is at most 11^3 */
+  MG_ROW_DOUBLES = 16   /**< rows start on 128-byte lines */
 };
 
 /** Where a level lives. */
@@ -66,6 +68,19 @@ typedef struct {
 /** Boxes a side of the finest grid: the largest b with b^3 <= boxes_per_rank * ranks whose cells
  *  a side, b * 2^log2_box_dim, have an odd part of at most MG_MAX_ODD_PART. */
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
+
+/** What to ask for so that the grid has so many cells a side: boxes of box_cells, or smaller ones
+ *  where there are so many ranks that these would make a larger grid.
+ *
+ *  @param[in] box_cells  a side: a power of two that divides `cells`
+ *  @return false where no boxes make this grid */
+bool mg_plan_size_of(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
+                     int64_t *boxes_per_rank);
+
+/** The next sizes below and above so many cells a side that a grid may have; the same twice for a
+ *  size that it may have.
+ *  @param[out] below  0 for none */
+void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 
 /** Lay out every level.
  *

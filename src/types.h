@@ -62,6 +62,7 @@ typedef enum {
   MG_FIELD_BETA_J,
   MG_FIELD_BETA_K,
   MG_FIELD_DINV,
+  MG_FIELD_ALPHA,
   MG_N_FIELDS
 } mg_field_t;
 

@@ -121,7 +121,7 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
     if (!hist->reached)
       fail(result, "relative residual %.3g after %d cycles at %d^3, asked for %.3g", rel,
            hist->n_cycles, n, params->rtol);
-    if (rel > most)
+    if (rel > most && !mg_params_has_files(params))
       fail(result, "relative residual %.3g after %d cycle%s at %d^3, expected below %.3g", rel,
            hist->n_cycles, hist->n_cycles == 1 ? "" : "s", n, most);
   }
@@ -176,6 +176,11 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
   if (result->interrupted)
     fail(result, "interrupted after %d of %d sizes", result->n_sizes, result->n_sizes_planned);
   if (!result->passed) return;
+  if (mg_params_has_files(params)) {
+    snprintf(result->note, sizeof result->note,
+             "the problem is the user's: the residual alone is judged");
+    return;
+  }
   if (result->n_sizes == MG_N_SIZES)
     judge_error(params, result);
   else

@@ -1,5 +1,6 @@
 #include "fixture.h"
 #include "device.h"
+#include "io/input.h"
 #include "log.h"
 #include "problem.h"
 #include <stdlib.h>
@@ -76,15 +77,18 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
   mg_action_t action;
   mg_hierarchy_t *h = NULL;
   mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
+  static mg_input_t input;
   params.alpha_varies = alpha != NULL;
+  if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
   MUST(plan.level[0].layout.boxes == boxes ? MG_OK : MG_ERR_SHAPE);
   MUST(mg_hierarchy_create(&params, &plan, &h));
-  const mg_problem_source_t source = {load_alpha, (void *)(uintptr_t)alpha};
-  MUST(mg_problem_set_from(h, alpha ? &source : NULL));
+  const mg_problem_source_t given = {load_alpha, (void *)(uintptr_t)alpha},
+                            files = {mg_input_load, &input};
+  MUST(mg_problem_set_from(h, alpha ? &given : input.cells > 0 ? &files : NULL));
   return h;
 }
 

@@ -25,7 +25,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   static mg_params_t params;
-  mg_setting_t settings[MG_MAX_SETTINGS];
+  static mg_setting_t settings[MG_MAX_SETTINGS];
   char message[1024];
   int n;
   if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size) return 0;

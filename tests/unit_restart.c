@@ -147,8 +147,8 @@ static mg_status_t parse(mg_params_t *params) {
   mg_action_t action;
   write_file();
   snprintf(option, sizeof option, "--restart=%s", path);
-  return mg_params_parse_with(2, argv, mg_restart_settings, params, &action, message,
-                              (int)sizeof message);
+  const mg_settings_reader_t readers[] = {{"restart", mg_restart_settings}, {NULL, NULL}};
+  return mg_params_parse_with(2, argv, readers, params, &action, message, (int)sizeof message);
 }
 
 static void check_spoiled(const char *name, spoil_t how, double value) {

@@ -6,6 +6,7 @@
 #include "git_version.h"
 #include "log.h"
 #include "ops.h"
+#include "walls_io.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 static const mg_vector_t vector_of[MG_N_FIELDS] = {
     [MG_FIELD_U] = MG_U,           [MG_FIELD_F] = MG_F,           [MG_FIELD_RESIDUAL] = MG_TMP,
     [MG_FIELD_BETA_I] = MG_BETA_I, [MG_FIELD_BETA_J] = MG_BETA_J, [MG_FIELD_BETA_K] = MG_BETA_K,
-    [MG_FIELD_DINV] = MG_DINV};
+    [MG_FIELD_DINV] = MG_DINV,     [MG_FIELD_ALPHA] = MG_ALPHA};
 
 static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
@@ -25,8 +26,13 @@ static bool speaks(void) {
   return mg_comm_rank(mg_comm_world()) == 0;
 }
 
-static bool wants_field(const mg_params_t *params, int field) {
+bool mg_dump_wants(const mg_params_t *params, mg_field_t field) {
+  if (field == MG_FIELD_ALPHA && !params->alpha_varies) return false;
   return (params->dump_fields & 1u << field) != 0;
+}
+
+static bool wants_field(const mg_params_t *params, int field) {
+  return mg_dump_wants(params, (mg_field_t)field);
 }
 
 static bool wants_level(const mg_params_t *params, int level) {
@@ -85,6 +91,18 @@ static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan
   return MG_OK;
 }
 
+/* All fields are those that there are; an alpha that was asked for by name is missed. */
+static mg_status_t check_alpha(const mg_params_t *params) {
+  const unsigned all = (1u << MG_N_FIELDS) - 1;
+  if (params->alpha_varies || params->dump_fields == all ||
+      !(params->dump_fields & 1u << MG_FIELD_ALPHA))
+    return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "--dump-fields names alpha, which is %s everywhere in this run; it "
+                  "is a field where the file of --coefficients has one",
+                  params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
+}
+
 mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   mg_whole_file_t file;
   if (!params->dump[0]) return MG_OK;
@@ -93,6 +111,7 @@ mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
                                   "install libhdf5-openmpi-dev (or libhdf5-dev) and configure "
                                   "again, or drop --dump");
   MG_TRY(check_levels(params, plan));
+  MG_TRY(check_alpha(params));
   return mg_whole_file_prepare("dump", params->dump, room_for(params, plan), &file);
 }
 
@@ -191,6 +210,20 @@ static void put_result(writer_t *w, const mg_dump_about_t *about) {
   number(w, ours, "order", r ? r->order : NAN);
 }
 
+/* The user's problem is not in the file: where it is, and what belongs to it. */
+static void put_files(writer_t *w, const mg_params_t *p, const mg_dump_about_t *about) {
+  if (!mg_params_has_files(p)) return;
+  if (p->coefficients[0]) text(w, ours, "coefficients", p->coefficients);
+  if (p->rhs[0]) text(w, ours, "rhs", p->rhs);
+  integer(w, ours, "problem_checksum", about->problem_checksum);
+}
+
+/* Are there faces that no field of cells has room for? */
+static bool wants_walls(const mg_params_t *p) {
+  const unsigned betas = 1u << MG_FIELD_BETA_I | 1u << MG_FIELD_BETA_J | 1u << MG_FIELD_BETA_K;
+  return p->boundary == MG_BOUNDARY_DIRICHLET && wants_level(p, 0) && (p->dump_fields & betas);
+}
+
 static mg_status_t put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
   writer_t w = {file, MG_OK};
@@ -204,7 +237,9 @@ static mg_status_t put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dum
   put_result(&w, about);
   text(&w, ours, "precision", p->dump_precision == MG_PRECISION_FLOAT ? "float" : "double");
   text(&w, ours, "centering", p->dump_centering == MG_CENTERING_POINT ? "point" : "cell");
+  put_files(&w, p, about);
   group(&w, "/HPGMG/checksums");
+  if (wants_walls(p)) group(&w, "/HPGMG/walls");
   group(&w, "/HPGMG/levels");
   for (int l = 0; l < h->n_levels; l++) {
     char path[MG_DATA_PATH_MAX];
@@ -251,12 +286,46 @@ static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
 
 /* --- the file -------------------------------------------------------------------------- */
 
+/* One wall, written or compared. */
+static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
+                            double *wall) {
+  const int32_t n = h->plan.level[0].layout.n, rows = speaks() ? n : 0;
+  const size_t size = (size_t)n * (size_t)n;
+  double *stored = wall + size;
+  char path[MG_DATA_PATH_MAX];
+  mg_h5_data_t data;
+  snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d)));
+  MG_TRY(mg_walls_get(&h->level[0], d, wall));
+  MG_TRY(agree(write ? mg_h5_data_create(file, path, MG_H5_DOUBLE, 2, n, 0, &data)
+                     : mg_h5_data_open(file, path, MG_H5_DOUBLE, 2, n, &data)));
+  mg_status_t status = agree(write ? mg_h5_write_planes(file, &data, 0, rows, wall)
+                                   : mg_h5_read_planes(file, &data, 0, rows, stored));
+  const mg_status_t closed = agree(mg_h5_data_close(file, &data));
+  if (status == MG_OK && !write && rows > 0 && memcmp(wall, stored, size * sizeof *wall) != 0)
+    status = mg_error(MG_ERR_IO, "%s has other values than were written", path);
+  status = agree(status);
+  return status != MG_OK ? status : closed;
+}
+
+static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
+  const size_t n = (size_t)h->plan.level[0].layout.n;
+  if (!wants_walls(&h->params)) return MG_OK;
+  double *wall = malloc(2 * n * n * sizeof *wall);
+  mg_status_t status =
+      agree(wall ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the faces of a wall"));
+  for (int d = 0; d < 3 && status == MG_OK; d++)
+    if (wants_field(&h->params, MG_FIELD_BETA_I + d)) status = run_wall(h, file, d, write, wall);
+  free(wall);
+  return status;
+}
+
 /* Without `complete`, which comes last, a file is none. */
 static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about) {
   mg_h5_t *file;
   mg_status_t status = agree(mg_h5_create(path, h->params.dump_hints, &file));
   if (status == MG_OK) status = agree(put_head(file, h, about));
   if (status == MG_OK) status = run_levels(h, file, true);
+  if (status == MG_OK) status = run_walls(h, file, true);
   const int64_t complete = 1;
   if (status == MG_OK) status = agree(mg_h5_put_integers(file, ours, "complete", &complete, 1));
   const mg_status_t closed = agree(mg_h5_close(file));
@@ -275,6 +344,7 @@ static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   mg_status_t status = agree(mg_h5_open(path, &file));
   if (status == MG_OK) status = agree(check_complete(file));
   if (status == MG_OK) status = run_levels(h, file, false);
+  if (status == MG_OK) status = run_walls(h, file, false);
   const mg_status_t closed = agree(mg_h5_close(file));
   return status != MG_OK ? status : closed;
 }
@@ -345,9 +415,10 @@ static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
 }
 
 mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result, const char *command_line,
-                        int threads, mg_dump_stats_t *stats) {
+                        int threads, int64_t problem_checksum, mg_dump_stats_t *stats) {
   const mg_size_result_t *size = &result->size[0];
-  const mg_dump_about_t about = {command_line, threads, &size->history, size->f_norm, result};
+  const mg_dump_about_t about = {command_line, threads, &size->history,
+                                 size->f_norm, result,  problem_checksum};
   *stats = (mg_dump_stats_t){0};
   if (!h->params.dump[0]) return MG_OK;
   if (result->interrupted || result->diverged) {

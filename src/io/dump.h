@@ -12,6 +12,7 @@ typedef struct {
   const mg_history_t *history; /**< of the solve whose u is on level 0 */
   double f_norm;               /**< max |f| there */
   const mg_result_t *result;   /**< what was verified; NULL in the midst of a solve */
+  int64_t problem_checksum;    /**< of the user's problem; 0 for none */
 } mg_dump_about_t;
 
 /** What writing took, of all files. */
@@ -28,11 +29,11 @@ MG_MUST_CHECK mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan
 /** All files that --dump and its companions ask for: the state after the solves that `result` is
  * of, then, with --dump-every, one more solve at h with its states. Collective over the world.
  *
- *  @param[in] command_line, threads  for the file's account of itself
+ *  @param[in] command_line, threads, problem_checksum  for the file's account of itself
  *  @return as mg_dump_write; MG_OK without --dump */
 MG_MUST_CHECK mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result,
                                       const char *command_line, int threads,
-                                      mg_dump_stats_t *stats);
+                                      int64_t problem_checksum, mg_dump_stats_t *stats);
 
 /** Write the fields and levels that --dump-fields and --dump-levels name: to a temporary file,
  * which is read again and compared, and then takes its name; then the .xdmf file beside it. A file
@@ -53,6 +54,9 @@ MG_MUST_CHECK mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg
                                              const char *path);
 
 enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 1 };
+
+/** Is a field to be written, and is there one? */
+bool mg_dump_wants(const mg_params_t *params, mg_field_t field);
 
 /** Where a field of a level is within a file. */
 void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,

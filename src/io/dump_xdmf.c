@@ -49,7 +49,7 @@ static void put_level(FILE *out, const mg_params_t *p, int level, int32_t n, con
           "      </Geometry>\n",
           level, n + 1, n + 1, n + 1, h, h, h);
   for (int field = 0; field < MG_N_FIELDS; field++)
-    if (p->dump_fields & 1u << field) put_field(out, p, level, n, (mg_field_t)field, name);
+    if (mg_dump_wants(p, (mg_field_t)field)) put_field(out, p, level, n, (mg_field_t)field, name);
   fputs("    </Grid>\n", out);
 }
 

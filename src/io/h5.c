@@ -346,7 +346,7 @@ static hid_t type_of(mg_h5_type_t type) {
 }
 
 static int64_t plane_values(const mg_h5_data_t *data) {
-  return data->rank == 1 ? 1 : (int64_t)data->n * data->n;
+  return data->rank == 1 ? 1 : data->rank == 2 ? data->n : (int64_t)data->n * data->n;
 }
 
 /* Compressed: rows of one plane, at most 4 MiB of them. Never filled: every value is written. */
@@ -357,7 +357,7 @@ static hid_t creation_list(const mg_h5_data_t *data, int compress) {
   if (good && compress > 0) {
     const hsize_t n = (hsize_t)data->n, row = n * H5Tget_size(type_of(data->type));
     const hsize_t most = (4 << 20) / row;
-    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n};
+    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n}; /* of three dimensions */
     good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
            H5Pset_deflate(list, (unsigned)compress) >= 0;
   }
@@ -398,11 +398,17 @@ static bool has_plain_layout(const mg_h5_data_t *data) {
   return good;
 }
 
+static bool is_number(hid_t type) {
+  const H5T_class_t class = H5Tget_class(type);
+  return class == H5T_FLOAT || class == H5T_INTEGER;
+}
+
 /* Does what is in the file have the type and the dimensions that are asked for? */
-static bool is_as_asked(const mg_h5_data_t *data) {
+static bool is_as_asked(const mg_h5_data_t *data, bool any_number) {
   hsize_t size[3] = {0, 0, 0};
   const hid_t type = H5Dget_type(data->id), space = H5Dget_space(data->id);
-  bool good = type >= 0 && space >= 0 && H5Tequal(type, type_of(data->type)) > 0 &&
+  bool good = type >= 0 && space >= 0 &&
+              (any_number ? is_number(type) : H5Tequal(type, type_of(data->type)) > 0) &&
               H5Sget_simple_extent_ndims(space) == data->rank &&
               H5Sget_simple_extent_dims(space, size, NULL) == data->rank;
   for (int d = 0; d < data->rank; d++)
@@ -412,15 +418,64 @@ static bool is_as_asked(const mg_h5_data_t *data) {
   return good;
 }
 
-mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
-                            mg_h5_data_t *data) {
+static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
+                             int rank, int32_t n, mg_h5_data_t *data) {
   *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data->id < 0) return failed(file, "open", path);
-  if (is_as_asked(data) && has_plain_layout(data)) return MG_OK;
+  if (is_as_asked(data, any_number) && has_plain_layout(data)) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));
   return wrong(file, path, "has another type or other dimensions than the grid");
+}
+
+mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
+                            mg_h5_data_t *data) {
+  return open_data(file, path, type, false, rank, n, data);
+}
+
+mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, int32_t n,
+                                    mg_h5_data_t *data) {
+  return open_data(file, path, MG_H5_DOUBLE, true, rank, n, data);
+}
+
+/* Every group on the way must be there to ask for the next. */
+static bool exists(const mg_h5_t *file, const char *path) {
+  char part[MG_H5_NAME_MAX];
+  for (const char *end = path; *end; end += strcspn(end, "/")) {
+    end += *end == '/';
+    const size_t length = (size_t)(end - path) + strcspn(end, "/");
+    if (length >= sizeof part) return false;
+    memcpy(part, path, length);
+    part[length] = '\0';
+    if (H5Lexists(file->id, part, H5P_DEFAULT) <= 0) return false;
+  }
+  return true;
+}
+
+static bool fill_look(hid_t type, hid_t space, mg_h5_look_t *look) {
+  hsize_t size[3] = {0, 0, 0};
+  look->rank = H5Sget_simple_extent_ndims(space);
+  if (!is_number(type) || look->rank < 1 || look->rank > 3) return false;
+  if (H5Sget_simple_extent_dims(space, size, NULL) != look->rank) return false;
+  for (int d = 0; d < look->rank; d++)
+    look->size[d] = (int64_t)size[d];
+  look->type = H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ? MG_H5_FLOAT : MG_H5_DOUBLE;
+  look->double_or_float = H5Tequal(type, type_of(look->type)) > 0;
+  return true;
+}
+
+mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
+  *look = (mg_h5_look_t){0};
+  if (!file || !exists(file, path)) return MG_OK;
+  const hid_t data = H5Dopen2(file->id, path, H5P_DEFAULT);
+  if (data < 0) return failed(file, "open", path);
+  const hid_t type = H5Dget_type(data), space = H5Dget_space(data);
+  look->there = type >= 0 && space >= 0 && fill_look(type, space, look);
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  (void)H5Dclose(data);
+  return look->there ? MG_OK : wrong(file, path, "is no dataset of numbers in 1 to 3 dimensions");
 }
 
 mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
@@ -470,8 +525,8 @@ static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, v
   const int64_t size = (int64_t)H5Tget_size(type_of(data->type));
   const int64_t plane = plane_values(data) * size;
   /* Whole planes as far as they fit, else a plane in bands of rows. */
-  const int64_t bands = data->rank == 1 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
-  const int64_t rows = data->rank == 1 ? 1 : (data->n + bands - 1) / bands;
+  const int64_t bands = data->rank < 3 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
+  const int64_t rows = data->rank < 3 ? 1 : (data->n + bands - 1) / bands;
   double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};
   if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
   mg_status_t status = MG_OK;

@@ -25,11 +25,11 @@ typedef struct mg_h5 mg_h5_t;
 /** The type of a dataset, in memory and in the file. */
 typedef enum { MG_H5_DOUBLE, MG_H5_FLOAT, MG_H5_UINT64 } mg_h5_type_t;
 
-/** A dataset of planes: [n], or [n][n][n] with x fastest. */
+/** A dataset of planes: [n], [n][n], or [n][n][n] with x fastest. */
 typedef struct {
   int64_t id;
   mg_h5_type_t type;
-  int rank;  /**< 1 or 3 */
+  int rank;  /**< 1 to 3 */
   int32_t n; /**< of every dimension */
 } mg_h5_data_t;
 
@@ -88,6 +88,22 @@ MG_MUST_CHECK mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_
 MG_MUST_CHECK mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type,
                                           int rank, int32_t n, mg_h5_data_t *data);
 MG_MUST_CHECK mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data);
+
+/** What is known of a dataset without asking more of it. */
+typedef struct {
+  bool there;           /**< a dataset of numbers with 1 to 3 dimensions */
+  int rank;             /**< dimensions */
+  int64_t size[3];      /**< the slowest first */
+  bool double_or_float; /**< stored as `type` says, and not to be converted */
+  mg_h5_type_t type;
+} mg_h5_look_t;
+
+/** Look for a dataset; that it is missing is no error. */
+MG_MUST_CHECK mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look);
+
+/** Open a dataset of any type of numbers, to be read as doubles. */
+MG_MUST_CHECK mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank,
+                                                  int32_t n, mg_h5_data_t *data);
 
 /** Write, or read, planes first .. first + count - 1 of a dataset, of the dataset's type in memory;
  *  count 0 on ranks that have none.

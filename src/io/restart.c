@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_SIZE = 16, LEAST_BOX = 16, MOST_BOX = 1024 };
+enum { WORD_SIZE = 16 };
 
 /* The attributes of /HPGMG that a restart needs. */
 typedef struct {
@@ -16,6 +16,8 @@ typedef struct {
   double rtol, f_norm, norm[MG_MAX_CYCLES];
   char op[WORD_SIZE], equation[WORD_SIZE], boundary[WORD_SIZE], smoother[WORD_SIZE],
       bottom[WORD_SIZE], cycle[WORD_SIZE], precision[WORD_SIZE], centering[WORD_SIZE];
+  char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* of the user's problem, or "" */
+  int64_t problem_checksum;
 } head_t;
 
 static const char ours[] = "/HPGMG", digests_of_u[] = "/HPGMG/checksums/level_0/u";
@@ -47,7 +49,8 @@ static mg_status_t check_numbers(const char *path, const head_t *head) {
   const int64_t box = head->box_cells;
   if (head->cells < 1 || head->cells > MG_MAX_DIM)
     return bad(path, "cells", (double)head->cells, "from 1 to 1048576");
-  if (box < LEAST_BOX || box > MOST_BOX || (box & (box - 1)) != 0 || head->cells % box != 0)
+  if (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
+      head->cells % box != 0)
     return bad(path, "box_cells", (double)box, "a power of two that divides the cells");
   if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
     return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
@@ -76,6 +79,16 @@ static mg_status_t read_words(mg_h5_t *file, head_t *head) {
   for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
     MG_TRY(mg_h5_get_text(file, ours, word[i].name, word[i].text, WORD_SIZE));
   return MG_OK;
+}
+
+/* Nothing of the kind is in the dumps of the built-in problem. */
+static mg_status_t read_files(mg_h5_t *file, head_t *head) {
+  if (mg_h5_count(file, ours, "coefficients") > 0)
+    MG_TRY(mg_h5_get_text(file, ours, "coefficients", head->coefficients, MG_PATH_MAX));
+  if (mg_h5_count(file, ours, "rhs") > 0)
+    MG_TRY(mg_h5_get_text(file, ours, "rhs", head->rhs, MG_PATH_MAX));
+  if (!head->coefficients[0] && !head->rhs[0]) return MG_OK;
+  return mg_h5_get_integers(file, ours, "problem_checksum", &head->problem_checksum, 1);
 }
 
 static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
@@ -108,6 +121,7 @@ static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
   MG_TRY(check_version(file, path));
   MG_TRY(read_words(file, head));
   MG_TRY(read_numbers(file, head));
+  MG_TRY(read_files(file, head));
   MG_TRY(check_numbers(path, head));
   MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", head->norm, (int)head->cycles));
   for (int64_t c = 0; c < head->cycles; c++)
@@ -148,25 +162,6 @@ static mg_status_t read_head(const char *path, head_t *head) {
 
 /* --- settings -------------------------------------------------------------------------- */
 
-static int log2_of(int64_t power) {
-  int log2 = 0;
-  while ((int64_t)1 << log2 < power)
-    log2++;
-  return log2;
-}
-
-/* The file's boxes, or smaller ones where there are so many ranks that these would make a larger
- * grid. */
-static bool find_size(const head_t *head, int64_t ranks, int *log2_box_dim, int64_t *boxes) {
-  for (int w = log2_of(head->box_cells); w >= log2_of(LEAST_BOX); w--) {
-    const int64_t side = head->cells >> w;
-    *log2_box_dim = w;
-    *boxes = (side * side * side + ranks - 1) / ranks;
-    if (mg_plan_boxes_a_side(w, *boxes, ranks) == side) return true;
-  }
-  return false;
-}
-
 typedef struct {
   mg_setting_t *setting;
   int n;
@@ -176,6 +171,13 @@ static void add_word(list_t *list, const char *name, const char *value) {
   mg_setting_t *s = &list->setting[list->n++];
   snprintf(s->name, sizeof s->name, "%s", name);
   snprintf(s->value, sizeof s->value, "%s", value);
+  s->binding = false;
+}
+
+/* Of the discrete problem: the cells in the file are those of no other. */
+static void add_binding(list_t *list, const char *name, const char *value) {
+  add_word(list, name, value);
+  list->setting[list->n - 1].binding = true;
 }
 
 static void add_integer(list_t *list, const char *name, int64_t value) {
@@ -190,7 +192,7 @@ static mg_status_t add_size(list_t *list, const head_t *head, const mg_params_t 
   int log2_box_dim;
   int64_t boxes;
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
-  if (!find_size(head, ranks, &log2_box_dim, &boxes)) {
+  if (!mg_plan_size_of(head->cells, head->box_cells, ranks, &log2_box_dim, &boxes)) {
     snprintf(message, (size_t)message_size,
              "--restart=%.150s holds %lld^3 cells, which are too few for %lld ranks; start fewer",
              params->restart, (long long)head->cells, (long long)ranks);
@@ -215,9 +217,12 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   }
   MG_TRY(read_head(params->restart, &head));
   MG_TRY(add_size(&list, &head, params, message, message_size));
-  add_word(&list, "operator", head.op);
-  add_word(&list, "equation", head.equation);
-  add_word(&list, "boundary", head.boundary);
+  add_binding(&list, "operator", head.op);
+  add_binding(&list, "equation", head.equation);
+  add_binding(&list, "boundary", head.boundary);
+  /* These may have been moved; what is in them is compared when it is read. */
+  if (head.coefficients[0]) add_word(&list, "coefficients", head.coefficients);
+  if (head.rhs[0]) add_word(&list, "rhs", head.rhs);
   add_word(&list, "smoother", head.smoother);
   add_word(&list, "bottom", head.bottom);
   add_word(&list, "cycle", head.cycle);
@@ -247,6 +252,7 @@ static mg_status_t take_head(const head_t *head, const mg_params_t *params, cons
   *restart = (mg_restart_t){.cells = n,
                             .box_cells = (int32_t)head->box_cells,
                             .f_norm = head->f_norm,
+                            .problem_checksum = head->problem_checksum,
                             .history = {.n_cycles = (int)head->cycles, .diverged_level = -1}};
   restart->precision = precision_of(head);
   restart->centering = centering_of(head);
@@ -292,8 +298,22 @@ static mg_status_t compare_residual(mg_hierarchy_t *h, const mg_restart_t *resta
   return MG_OK;
 }
 
-mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart) {
+static mg_status_t compare_problem(const mg_hierarchy_t *h, const mg_restart_t *restart,
+                                   int64_t problem_checksum) {
+  const mg_params_t *p = &h->params;
+  if (problem_checksum == restart->problem_checksum) return MG_OK;
+  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO,
+                  "--restart=%s is of another problem than what is in %s%s%s now: the values have "
+                  "another checksum",
+                  p->restart, p->coefficients, p->coefficients[0] && p->rhs[0] ? " and " : "",
+                  mg_params_has_files(p) ? p->rhs : "the program");
+}
+
+mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart,
+                            int64_t problem_checksum) {
   mg_h5_t *file;
+  MG_TRY(agree(compare_problem(h, restart, problem_checksum)));
   mg_status_t status = agree(mg_h5_open(h->params.restart, &file));
   if (status == MG_OK) status = read_u(h, restart, file);
   const mg_status_t closed = agree(mg_h5_close(file));

@@ -10,7 +10,8 @@ typedef struct {
   mg_precision_t precision;
   mg_centering_t centering;
   double f_norm;
-  mg_history_t history; /**< of the solve so far */
+  int64_t problem_checksum; /**< of the user's problem, as mg_input_checksum; 0 for none */
+  mg_history_t history;     /**< of the solve so far */
 } mg_restart_t;
 
 /** The settings in the file of params->restart, for mg_params_parse_with; for one rank. Without
@@ -24,9 +25,11 @@ MG_MUST_CHECK mg_status_t mg_restart_settings(const mg_params_t *params,
 MG_MUST_CHECK mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
                                           mg_restart_t *restart);
 
-/** Bring the file's u to the finest level, and see whether its residual is the file's.
- *  Collective over the world; after mg_problem_set.
+/** See whether the problem is the file's, bring its u to the finest level, and see whether the
+ *  residual is the file's. Collective over the world; after mg_problem_set_from.
+ *  @param[in] problem_checksum  of a user's problem (input.h); 0 for the built-in one
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart);
+MG_MUST_CHECK mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart,
+                                          int64_t problem_checksum);
 
 #endif

@@ -1,0 +1,113 @@
+#include "walls_io.h"
+#include "log.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* This rank's patches at the wall. */
+typedef struct {
+  const mg_level_t *level;
+  int d, t, u; /* the wall's direction, and the two in it */
+  double *buffer;
+  int64_t doubles;
+  mg_copy_t *list;
+  int n;
+} wall_t;
+
+static mg_status_t agree(mg_status_t status) {
+  return mg_comm_agree(mg_comm_world(), status);
+}
+
+static void list_patches(wall_t *w, bool putting) {
+  const mg_view_t *v = &w->level->store.view;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    if (!p->wall[w->d][1]) continue;
+    mg_copy_t *item = &w->list[w->n++];
+    *item = (mg_copy_t){.src_patch = putting ? -1 : q, .dst_patch = putting ? q : -1};
+    (putting ? item->dst_lo : item->src_lo)[w->d] = p->n[w->d];
+    memcpy(item->n, p->n, sizeof item->n);
+    item->n[w->d] = 1;
+    item->buffer = w->doubles;
+    w->doubles += (int64_t)p->n[w->t] * p->n[w->u];
+  }
+}
+
+/* Between the plane and the buffer, patch by patch. */
+static void move_rows(const wall_t *w, double *wall, bool putting) {
+  const mg_view_t *v = &w->level->store.view;
+  for (int c = 0; c < w->n; c++) {
+    const mg_patch_t *p = &v->patch[putting ? w->list[c].dst_patch : w->list[c].src_patch];
+    double *dense = w->buffer + w->list[c].buffer;
+    const size_t bytes = (size_t)p->n[w->t] * sizeof *dense;
+    for (int32_t row = 0; row < p->n[w->u]; row++, dense += p->n[w->t]) {
+      double *at = wall + (int64_t)(p->lo[w->u] + row) * v->dim + p->lo[w->t];
+      memcpy(putting ? dense : at, putting ? at : dense, bytes);
+    }
+  }
+}
+
+static mg_status_t copy(const wall_t *w) {
+  const mg_backend_t *backend = w->level->backend;
+  const mg_view_t *v = &w->level->store.view;
+  const mg_copy_job_t job = {v, v, w->buffer, w->list, w->n};
+  const int beta = MG_BETA_I + w->d;
+  mg_copies_t *copies;
+  if (w->n == 0) return MG_OK;
+  MG_TRY(backend->prepare_copies(&job, &copies));
+  mg_status_t status = backend->copy(copies, beta, beta);
+  if (status == MG_OK && backend->wait) status = backend->wait();
+  backend->release_copies(copies);
+  return status;
+}
+
+static mg_status_t allocate(wall_t *w, bool putting) {
+  void *memory = NULL;
+  w->list = calloc((size_t)w->level->store.view.n_patches + 1, sizeof *w->list);
+  if (!w->list) return mg_error(MG_ERR_MEMORY, "no memory for the faces of a wall");
+  list_patches(w, putting);
+  if (w->n == 0) return MG_OK;
+  MG_TRY(w->level->backend->alloc((size_t)w->doubles * sizeof(double), MG_SPACE_SHARED, &memory));
+  w->buffer = memory;
+  return MG_OK;
+}
+
+static void release(wall_t *w) {
+  if (w->buffer)
+    w->level->backend->release(w->buffer, (size_t)w->doubles * sizeof(double), MG_SPACE_SHARED);
+  free(w->list);
+}
+
+/* Each rank has its part and zeros elsewhere. */
+static mg_status_t share(double *wall, int32_t dim) {
+  for (int32_t row = 0; row < dim; row++)
+    MG_TRY(mg_comm_sum(mg_comm_world(), wall + (int64_t)row * dim, dim));
+  return MG_OK;
+}
+
+static mg_status_t run(const mg_level_t *level, int d, double *wall, bool putting) {
+  wall_t w = {.level = level, .d = d, .t = d == 0 ? 1 : 0, .u = d == 2 ? 1 : 2};
+  const int32_t dim = level->plan->layout.n;
+  mg_status_t status = agree(allocate(&w, putting));
+  if (status == MG_OK && putting) status = share(wall, dim);
+  if (status == MG_OK) {
+    if (putting)
+      move_rows(&w, wall, true);
+    else
+      memset(wall, 0, (size_t)dim * (size_t)dim * sizeof *wall);
+    status = agree(copy(&w));
+  }
+  if (status == MG_OK && !putting) {
+    move_rows(&w, wall, false);
+    status = share(wall, dim);
+  }
+  release(&w);
+  return status;
+}
+
+mg_status_t mg_walls_put(const mg_level_t *level, int d, double *wall) {
+  return run(level, d, wall, true);
+}
+
+mg_status_t mg_walls_get(const mg_level_t *level, int d, double *wall) {
+  return run(level, d, wall, false);
+}
