@@ -116,6 +116,8 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     const bool is_bottom = l == plan->n_levels - 1;
     level->vectors = MG_VECTORS_EVERY_LEVEL;
     if (l == 1 || l == 2) level->vectors |= 1u << MG_SAVED;
+    /* Solves start at h, 2h and 4h. */
+    if (l <= 2 && params->krylov == MG_KRYLOV_CG) level->vectors |= MG_VECTORS_OF_OUTER_CG;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (is_bottom) continue;
     level->nests_coarse =
