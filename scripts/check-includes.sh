@@ -24,7 +24,7 @@ layers='
   level       level.[ch] profile.[ch]
   ops         ops.[ch]
   transfer    transfer.[ch]
-  solver      bottom.[ch] tail.[ch] mg.[ch]
+  solver      bottom.[ch] outer_cg.[ch] tail.[ch] mg.[ch]
   problem     problem.[ch]
   crossover   crossover.[ch]
   benchmark   benchmark.[ch] verify.[ch]

@@ -25,6 +25,7 @@ _hpgmg_fv() {
     --smoother) words='gsrb chebyshev jacobi l1jacobi symgs' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
+    --krylov) words='none cg' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard cuda-simple' ;;
@@ -52,7 +53,7 @@ _hpgmg_fv() {
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
       --operator= --equation= --boundary= --coefficients= --rhs=
-      --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --coarsest=
+      --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --restart= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=

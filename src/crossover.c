@@ -33,6 +33,7 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   small->cpu_below = cpu_below;
   small->rtol = 0.0;
   small->max_cycles = 1;
+  small->krylov = MG_KRYLOV_NONE;
   small->transport = MG_TRANSPORT_HOST; /* no messages, so none of the others is to be opened */
   MG_TRY(mg_plan_build(small, 1, plan, message, (int)sizeof message));
   for (int l = 0; l < plan->n_levels; l++)

@@ -46,8 +46,14 @@ typedef struct {
   mg_profile_t *profile; /**< NULL unless one is being taken */
 } mg_level_t;
 
-/** The cycles of a solve: the first one, from zero, and those that follow with --rtol. */
-typedef enum { MG_CYCLE_FIRST, MG_CYCLE_NEXT, MG_N_CYCLE_KINDS } mg_cycle_kind_t;
+/** The cycles of a solve: the first one, from zero, and those that follow with --rtol, from u on
+ * or, as --krylov's preconditioner, from zero. */
+typedef enum {
+  MG_CYCLE_FIRST,
+  MG_CYCLE_NEXT,
+  MG_CYCLE_PRECONDITION,
+  MG_N_CYCLE_KINDS
+} mg_cycle_kind_t;
 
 /** All levels, and the choices that the cycle needs. */
 typedef struct {

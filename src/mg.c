@@ -2,6 +2,7 @@
 #include "bottom.h"
 #include "log.h"
 #include "ops.h"
+#include "outer_cg.h"
 #include "transfer.h"
 #include <math.h>
 
@@ -18,11 +19,18 @@ static mg_status_t ascend(mg_hierarchy_t *h, int l) {
   return mg_smooth(&h->level[l], false);
 }
 
+static bool uses_cg(const mg_hierarchy_t *h) {
+  return h->params.krylov == MG_KRYLOV_CG;
+}
+
 /* A level's residual above this many times its right-hand side is no transient: a first V-cycle
- * with P0 may raise it by 0.035 n (see verify.c), what converges at all stays far below. */
-static const double too_large = 1e3;
-/* Coefficients that jump by many orders make a large residual of a small error. */
-static const double too_large_for_any = 1e15;
+ * with P0 may raise it by 0.035 n (see verify.c), what converges at all stays far below. Conjugate
+ * gradients reduce the error in the norm of A; meanwhile the largest residual may rise, the more so
+ * the more the coefficient varies. */
+static double too_large(const mg_hierarchy_t *h) {
+  if (mg_params_has_files(&h->params)) return 1e15; /* nobody knows by how much */
+  return uses_cg(h) ? 1e8 : 1e3;
+}
 
 /* Keep the first level whose solution does not make sense; NULL: do not look. */
 static mg_status_t look(mg_hierarchy_t *h, int l, int *culprit) {
@@ -31,7 +39,7 @@ static mg_status_t look(mg_hierarchy_t *h, int l, int *culprit) {
   MG_TRY(mg_residual_norm(&h->level[l], MG_U, MG_F, &norm[0]));
   MG_TRY(mg_max_norm(&h->level[l], MG_F, -1, &norm[1]));
   MG_TRY(mg_comm_max(mg_comm_world(), norm, 2));
-  if (!(norm[0] <= too_large * norm[1])) *culprit = l;
+  if (!(norm[0] <= too_large(h) * norm[1])) *culprit = l;
   return MG_OK;
 }
 
@@ -91,12 +99,15 @@ static mg_status_t remove_mean(mg_level_t *level) {
 
 static mg_status_t cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *culprit) {
   if (kind == MG_CYCLE_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, culprit);
-  return v_cycle(h, top, kind == MG_CYCLE_FIRST, culprit);
+  return v_cycle(h, top, kind != MG_CYCLE_NEXT, culprit);
 }
 
-/* Cycle number n of a solve, from 0 on. */
-static mg_status_t run_cycle(mg_hierarchy_t *h, int top, int n, int *culprit) {
-  const mg_cycle_kind_t kind = n == 0 ? MG_CYCLE_FIRST : MG_CYCLE_NEXT;
+/* The kind of cycle number n of a solve, from 0 on, while it does not use conjugate gradients. */
+static mg_cycle_kind_t kind_of(int n) {
+  return n == 0 ? MG_CYCLE_FIRST : MG_CYCLE_NEXT;
+}
+
+static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *culprit) {
   mg_level_t *level = &h->level[top];
   if (h->recording[top][kind] && !h->profile && !culprit)
     MG_TRY(level->backend->replay(h->recording[top][kind]));
@@ -120,12 +131,18 @@ static bool recordable(const mg_hierarchy_t *h, int top) {
          (backend->bottom && backend->bottom_fits(&last->store.view, h->params.bottom));
 }
 
+/* Does a solve have cycles of this kind? */
+static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
+  if (kind == MG_CYCLE_NEXT) return h->params.rtol > 0.0 && !uses_cg(h);
+  if (kind == MG_CYCLE_PRECONDITION) return uses_cg(h);
+  return !uses_cg(h) || h->params.cycle == MG_CYCLE_F;
+}
+
 mg_status_t mg_record(mg_hierarchy_t *h, int top) {
   const mg_backend_t *backend = h->level[top].backend;
-  const int n_kinds = h->params.rtol > 0.0 ? MG_N_CYCLE_KINDS : 1;
   if (!recordable(h, top)) return MG_OK;
-  for (int kind = 0; kind < n_kinds; kind++) {
-    if (h->recording[top][kind]) continue;
+  for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
+    if (h->recording[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
     MG_TRY(backend->record());
     const mg_status_t status = cycle(h, top, (mg_cycle_kind_t)kind, NULL);
     MG_TRY(backend->end_record(&h->recording[top][kind]));
@@ -134,15 +151,38 @@ mg_status_t mg_record(mg_hierarchy_t *h, int top) {
   return MG_OK;
 }
 
-/* Where it began is hard to see in the end, when a NaN has reached every level: all cycles once
- * more, with a look at each level whenever its solution has changed. */
+/* Of so many cycles at most those that are none of conjugate gradients': with these the first one,
+ * unless they begin from zero. */
+static int n_plain(const mg_hierarchy_t *h, int n_cycles) {
+  if (!uses_cg(h)) return n_cycles;
+  return h->params.cycle == MG_CYCLE_F && n_cycles > 0;
+}
+
+/* So many cycles once more, with a look at each level whenever its solution has changed. Conjugate
+ * gradients do not begin anew here where they did so on their way. */
+static mg_status_t search(mg_hierarchy_t *h, int top, int n_cycles, int *culprit) {
+  mg_level_t *level = &h->level[top];
+  mg_outer_cg_t cg;
+  double norm;
+  int n = 0;
+  for (; n < n_plain(h, n_cycles) && *culprit < 0; n++)
+    MG_TRY(run_cycle(h, top, kind_of(n), culprit));
+  if (n == n_cycles || *culprit >= 0) return MG_OK;
+  MG_TRY(mg_outer_cg_begin(level, n == 0, &cg));
+  for (; n < n_cycles && *culprit < 0; n++) {
+    MG_TRY(run_cycle(h, top, MG_CYCLE_PRECONDITION, culprit));
+    MG_TRY(mg_outer_cg_step(level, &cg, &norm));
+  }
+  return mg_outer_cg_end(level);
+}
+
+/* Where it began is hard to see in the end, when a NaN has reached every level. */
 static mg_status_t report_divergence(mg_hierarchy_t *h, int top, double f_norm,
                                      mg_history_t *history) {
   const int cycle = history->n_cycles;
   /* What was done before a restart cannot be done again. */
   int culprit = isfinite(f_norm) && history->n_before == 0 ? -1 : top;
-  for (int n = 0; n < cycle && culprit < 0; n++)
-    MG_TRY(run_cycle(h, top, n, &culprit));
+  if (culprit < 0) MG_TRY(search(h, top, cycle, &culprit));
   history->diverged_level = culprit < 0 ? top : culprit;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_DIVERGED;
   return mg_error(MG_ERR_DIVERGED,
@@ -152,34 +192,98 @@ static mg_status_t report_divergence(mg_hierarchy_t *h, int top, double f_norm,
                   history->norm[cycle - 1], f_norm);
 }
 
-/* Norm of the residual on every rank, and whether it still makes sense. */
-static mg_status_t assess(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
+/* A solve under way. */
+typedef struct {
+  mg_hierarchy_t *h;
+  int top, most; /* level, and cycles */
+  double f_norm;
+  const mg_watch_t *watch;
+  mg_history_t *history;
+} solve_t;
+
+static bool goes_on(const solve_t *s) {
+  return s->history->n_cycles < s->most && !s->history->reached;
+}
+
+/* Keep the norm of the residual after a cycle.
+ * MG_ERR_DIVERGED when it no longer makes sense; it is not logged yet. */
+static mg_status_t keep(const solve_t *s, double norm) {
+  mg_history_t *history = s->history;
   const int n = history->n_cycles;
-  double norm;
-  MG_TRY(mg_residual_norm(&h->level[top], MG_U, MG_F, &norm));
   /* Ranks without cells on the top level need the verdict as well. */
-  if (h->plan.level[top].layout.n_ranks < mg_comm_size(mg_comm_world()))
+  if (s->h->plan.level[s->top].layout.n_ranks < mg_comm_size(mg_comm_world()))
     MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
   history->norm[n] = norm;
-  history->rel[n] = f_norm > 0.0 ? norm / f_norm : norm;
+  history->rel[n] = s->f_norm > 0.0 ? norm / s->f_norm : norm;
   history->n_cycles = n + 1;
-  history->reached = h->params.rtol == 0.0 || history->rel[n] < h->params.rtol;
-  if (norm <= (mg_params_has_files(&h->params) ? too_large_for_any : too_large) * f_norm)
-    return MG_OK;
-  return report_divergence(h, top, f_norm, history);
+  history->reached = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
+  return norm <= too_large(s->h) * s->f_norm ? MG_OK : MG_ERR_DIVERGED;
+}
+
+static mg_status_t show(const solve_t *s) {
+  return s->watch ? s->watch->after_cycle(s->watch->data, s->history) : MG_OK;
+}
+
+/* The residual of MG_U, after a cycle. */
+static mg_status_t assess(const solve_t *s) {
+  double norm;
+  MG_TRY(mg_residual_norm(&s->h->level[s->top], MG_U, MG_F, &norm));
+  MG_TRY(keep(s, norm));
+  return show(s);
+}
+
+static mg_status_t plain_cycles(const solve_t *s) {
+  while (goes_on(s) && s->history->n_cycles < n_plain(s->h, s->most)) {
+    MG_TRY(run_cycle(s->h, s->top, kind_of(s->history->n_cycles), NULL));
+    MG_TRY(assess(s));
+  }
+  return MG_OK;
+}
+
+/* Steps until the residual that they update is small enough, or their number is. The last of them
+ * has not been shown. */
+static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
+  mg_level_t *level = &s->h->level[s->top];
+  for (;;) {
+    double norm;
+    MG_TRY(run_cycle(s->h, s->top, MG_CYCLE_PRECONDITION, NULL));
+    MG_TRY(mg_outer_cg_step(level, cg, &norm));
+    MG_TRY(keep(s, norm));
+    if (!goes_on(s)) return MG_OK;
+    if (!s->watch) continue;
+    MG_TRY(mg_outer_cg_show(level));
+    const mg_status_t shown = show(s);
+    MG_TRY(mg_outer_cg_hide(level));
+    MG_TRY(shown);
+  }
+}
+
+/* The true residual has the last word: conjugate gradients begin anew from it when theirs was
+ * smaller than it is. */
+static mg_status_t cg_cycles(const solve_t *s) {
+  mg_level_t *level = &s->h->level[s->top];
+  while (goes_on(s)) {
+    mg_outer_cg_t cg;
+    MG_TRY(mg_outer_cg_begin(level, s->history->n_cycles == 0, &cg));
+    const mg_status_t status = cg_steps(s, &cg);
+    MG_TRY(mg_outer_cg_end(level));
+    MG_TRY(status);
+    MG_TRY(remove_mean(level));
+    s->history->n_cycles--;
+    MG_TRY(assess(s));
+  }
+  return MG_OK;
 }
 
 /* Cycles from number history->n_cycles on. */
 static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
                               mg_history_t *history) {
   const int most = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
+  const solve_t solve = {h, top, most, f_norm, watch, history};
   history->n_before = history->n_cycles;
-  for (int cycle = history->n_cycles; cycle < most && !history->reached; cycle++) {
-    MG_TRY(run_cycle(h, top, cycle, NULL));
-    MG_TRY(assess(h, top, f_norm, history));
-    if (watch) MG_TRY(watch->after_cycle(watch->data, history));
-  }
-  return MG_OK;
+  mg_status_t status = plain_cycles(&solve);
+  if (status == MG_OK && uses_cg(h)) status = cg_cycles(&solve);
+  return status == MG_ERR_DIVERGED ? report_divergence(h, top, f_norm, history) : status;
 }
 
 mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,

@@ -34,8 +34,10 @@ typedef struct {
 /** Solve A MG_U = MG_F on level `top` with the coarser levels' help.
  *
  *  One cycle (F or V as chosen); with a tolerance V-cycles follow until it is reached or
- *  --max-cycles are done. MG_F of coarser levels and MG_U of all are overwritten, MG_F of the top
- *  is not. Collective over the world.
+ *  --max-cycles are done. With --krylov=cg a cycle after an F-cycle, or from zero, is a step of
+ *  conjugate gradients (outer_cg.h); its norm is that of the residual which they update, except for
+ *  the last one: max |MG_F - A MG_U| as always. MG_F of coarser levels and MG_U of all are
+ *  overwritten, MG_F of the top is not. Collective over the world.
  *  @param[in]  f_norm   max |MG_F| of the top
  *  @param[out] history  the same on every rank
  *  @return MG_OK, MG_ERR_DIVERGED (logged: level and cycle), MG_ERR_COMM, MG_ERR_DEVICE */

@@ -29,9 +29,10 @@ typedef struct {
   int degree;  /**< of the Chebyshev polynomial */
   mg_bottom_t bottom;
   mg_cycle_t cycle;
-  double rtol;    /**< 0: exactly one cycle; else V-cycles follow until reached */
-  int max_cycles; /**< the most cycles, the first included; 1 without rtol */
-  int coarsest;   /**< never coarsen below this many cells a side */
+  double rtol;               /**< 0: exactly one cycle; else V-cycles follow until reached */
+  int max_cycles;            /**< the most cycles, the first included; 1 without rtol */
+  mg_krylov_method_t krylov; /**< what follows is; none without rtol */
+  int coarsest;              /**< never coarsen below this many cells a side */
 
   int warmup;       /**< solves before timing */
   int min_solves;   /**< timed solves of each size, at least */
@@ -139,6 +140,7 @@ const char *mg_boundary_name(mg_boundary_t boundary);
 const char *mg_smoother_name(mg_smoother_t smoother);
 const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);
+const char *mg_krylov_name(mg_krylov_method_t krylov);
 const char *mg_device_name(mg_device_t device);
 const char *mg_memory_name(mg_memory_t memory);
 const char *mg_transport_name(mg_transport_t transport);

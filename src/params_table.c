@@ -11,6 +11,7 @@ static const char *const smoother_words[] = {"gsrb",     "chebyshev", "jacobi",
                                              "l1jacobi", "symgs",     NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
+static const char *const krylov_words[] = {"none", "cg", NULL};
 static const char *const auto_words[] = {"auto", NULL};
 static const char *const memory_words[] = {"auto", "device", "unified", NULL};
 static const char *const device_words[] = {"auto", "cuda", "cpu", "guard", "cuda-simple", NULL};
@@ -90,13 +91,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     ANYWHERE, FIELD(coefficients),
     .help = "HDF5 file, laid out like a dump, with the problem's own alpha, and beta_i, beta_j and "
             "beta_k of the faces below each cell or one beta of the cells, which is averaged "
-            "harmonically. The grid's size comes from the file. Unless told otherwise: 7pt, symgs, "
-            "V-cycles until --rtol=1e-8, --max-cycles=200, one solve, no warm-up."},
+            "harmonically. The grid's size comes from the file. Unless told otherwise: 7pt, chebyshev, "
+            "--krylov=cg from zero until --rtol=1e-8, --max-cycles=200, one solve, no warm-up."},
   [MG_OPT_RHS] = {
     .name = "rhs", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM, ANYWHERE,
     FIELD(rhs),
     .help = "HDF5 file, laid out like a dump, with the problem's own right-hand side f; size and "
-            "defaults as for --coefficients, but for operator and smoother."},
+            "defaults as for --coefficients, but for operator, smoother and cycle."},
   [MG_OPT_SMOOTHER] = {
     .name = "smoother", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(smoother),
     .words = smoother_words, .value = "gsrb",
@@ -133,6 +134,13 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     FIELD(max_cycles), .min = 1, .max = 1000, .value = "1", .note = "20",
     .applies = with_rtol, .condition = "only with --rtol", .decided_by = MG_OPT_RTOL,
     .help = "The most cycles of a solve, the first included."},
+  [MG_OPT_KRYLOV] = {
+    .name = "krylov", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(krylov),
+    .words = krylov_words, .value = "none",
+    .applies = with_rtol, .condition = "only with --rtol", .decided_by = MG_OPT_RTOL,
+    .help = "cg: the cycles after the first are steps of flexible conjugate gradients with a V-cycle "
+            "as preconditioner, for coefficients with large jumps; best with --operator=7pt and "
+            "--smoother=symgs or chebyshev."},
   [MG_OPT_COARSEST] = {
     .name = "coarsest", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(coarsest), .min = 1, .max = 1048576, .value = "1",
@@ -331,6 +339,9 @@ const char *mg_bottom_name(mg_bottom_t bottom) {
 }
 const char *mg_cycle_name(mg_cycle_t cycle) {
   return cycle_words[cycle];
+}
+const char *mg_krylov_name(mg_krylov_method_t krylov) {
+  return krylov_words[krylov];
 }
 const char *mg_device_name(mg_device_t device) {
   return device_words[device];

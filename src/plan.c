@@ -144,12 +144,15 @@ static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
 }
 
 static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
+  /* Solves start at h, 2h and 4h, and with a user's problem at h alone. */
+  const int last_start = mg_params_has_files(params) ? 0 : 2;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
     level->vectors = MG_VECTORS_EVERY_LEVEL;
-    if (l == 1 || l == 2) level->vectors |= 1u << MG_SAVED;
+    if (l > 0 && l <= last_start) level->vectors |= 1u << MG_SAVED;
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
+    if (params->krylov == MG_KRYLOV_CG && l <= last_start) level->vectors |= MG_VECTORS_OF_OUTER_CG;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     if (is_bottom) continue;
     level->nests_coarse =

@@ -29,6 +29,9 @@ typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_
 
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
 
+/** The cycles after the first one: V-cycles, or steps of conjugate gradients around one. */
+typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG } mg_krylov_method_t;
+
 /** Memory of levels that are not on the CPU. Unified: managed memory that stays on the device, and
  *  the first level on the CPU in memory that both sides reach. Auto is device. */
 typedef enum { MG_MEMORY_AUTO, MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED } mg_memory_t;

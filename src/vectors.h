@@ -15,7 +15,11 @@ typedef enum {
   MG_N_VECTORS_EVERY_LEVEL,
   MG_SAVED = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
   MG_ALPHA,                            /**< alpha of the equation, where it is not 1 everywhere */
-  MG_KRYLOV_R0,
+  MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle has MG_U and MG_F */
+  MG_RHS,
+  MG_DIRECTION, /**< its p and A p */
+  MG_A_DIRECTION,
+  MG_KRYLOV_R0, /**< of bottom solvers, this and the following */
   MG_KRYLOV_R,
   MG_KRYLOV_P,
   MG_KRYLOV_AP,
@@ -27,6 +31,8 @@ typedef enum {
 /** A set of vectors: 1 << vector of each. */
 #define MG_VECTORS_EVERY_LEVEL ((1u << MG_N_VECTORS_EVERY_LEVEL) - 1)
 #define MG_VECTORS_OF_KRYLOV   ((1u << MG_N_VECTORS) - (1u << MG_KRYLOV_R0))
+#define MG_VECTORS_OF_OUTER_CG                                                                     \
+  (1u << MG_SOLUTION | 1u << MG_RHS | 1u << MG_DIRECTION | 1u << MG_A_DIRECTION)
 /** An image of the next coarser level (see transfer.h) holds one vector. */
 #define MG_VECTORS_OF_IMAGE (1u << MG_U)
 

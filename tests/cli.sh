@@ -83,7 +83,7 @@ fi
 
 ok 1 4 8 --verify-only --csv="$dir/a.csv"
 test "$(wc -l <"$dir/a.csv")" -eq 4 || complain 'CSV: not a line for each of three sizes'
-awk -F, 'NF != 21 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 21 columns everywhere'
+awk -F, 'NF != 22 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 22 columns everywhere'
 awk -F, 'NR > 1 && ($6 != 64 / 2 ^ (NR - 1) || $11 != $6 ^ 3 || $10 != 1 / $6) { exit 1 }' \
   "$dir/a.csv" || complain 'CSV: n, dof or h is wrong'
 awk -F, 'NR > 1 && $15 $16 $17 != "" { exit 1 }' "$dir/a.csv" || complain 'CSV: NaN is not empty'
@@ -91,7 +91,7 @@ ok 1 4 1 --min-solves=2 --min-time=0 --csv="$dir/b.csv"
 awk -F, 'NR > 1 && !($15 > 0 && $15 <= $16 && $17 * $16 / $11 > 0.999 && $17 * $16 / $11 < 1.001) \
   { exit 1 }' "$dir/b.csv" || complain 'CSV: seconds and DOF/s disagree'
 ok 1 4 8 --verify-only --levels-breakdown --csv="$dir/b.csv"
-awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c; n = NF; if (n < 28) exit 1; next }
+awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c; n = NF; if (n < 29) exit 1; next }
   NF != n || (NR == 2) != ($column["seconds_smooth"] != "") { exit 1 }' \
   "$dir/b.csv" || complain "CSV with --levels-breakdown: $(cat "$dir/b.csv")"
 run 1 4 8 --verify-only --csv=-
@@ -118,7 +118,7 @@ if have_feature jansson; then
     fi
   done
   keys='backend box_dim boxes boundary bytes bytes_per_rank_max command_line cpu_below cycle cycles dim dof
-    dof_per_s equation error h host kind levels memory norms operator order problem program ranks reason
+    dof_per_s equation error h host kind krylov levels memory norms operator order problem program ranks reason
     rel run seconds_mean seconds_min smoother solves threads transport verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
@@ -158,7 +158,7 @@ reproduces() {
 if have_feature inih; then
   reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
     --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
-    --max-cycles=7 --coarsest=3
+    --max-cycles=7 --krylov=cg --coarsest=3
   reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
 
   printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \

@@ -70,6 +70,8 @@ cases='
   1 | smooth 2 20  | --verify-only --smoother=chebyshev                | 2 1 64
   1 | smooth 0 1.5 | --verify-only --smoother=chebyshev --rtol=1e-9    | 0 3 64
   1 | smooth 1 1.2 | --verify-only --smoother=chebyshev --rtol=1e-9    | 1 12 32
+  1 | beta 0       | --verify-only --krylov=cg --rtol=1e-6             | 0 1 64
+  1 | beta 3       | --verify-only --krylov=cg --rtol=1e-6 --cycle=v   | 3 1 64
   2 | f 0          | --verify-only                                     | 0 1 64
   2 | beta 0       | --min-solves=1 --min-time=0                       | 0 1 64
   2 | beta 4       | --verify-only                                     | 4 1 64

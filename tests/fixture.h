@@ -24,8 +24,8 @@ typedef struct {
 extern fixture_backend_t fixture_backends[];
 
 /** A set-up problem: boxes a side of 2^log2_box_dim cells a side, other options as one string
- *  with blanks between ("--operator=fv4 --boundary=periodic"). The files of --coefficients and --rhs are loaded.
- *  Ends the test on failure.
+ *  with blanks between ("--operator=fv4 --boundary=periodic"). The files of --coefficients and
+ * --rhs are loaded. Ends the test on failure.
  *  @return free with mg_hierarchy_free */
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options);

@@ -33,7 +33,8 @@ static void check_print(const mg_params_t *params) {
   if (status != MG_OK) abort();
   if (again.rtol != params->rtol || again.smooths != params->smooths ||
       again.boxes_per_rank != params->boxes_per_rank || again.official != params->official ||
-      again.min_time != params->min_time || again.max_cycles != params->max_cycles)
+      again.min_time != params->min_time || again.max_cycles != params->max_cycles ||
+      again.krylov != params->krylov)
     abort();
   free(text);
 }

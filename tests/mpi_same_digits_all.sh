@@ -17,6 +17,8 @@ compare '
   --operator=7pt --smoother=gsrb
   --operator=7pt --smoother=chebyshev --boundary=periodic
   --operator=7pt --smoother=jacobi --cycle=v --coarsest=8
+  --operator=7pt --smoother=chebyshev --boundary=periodic --krylov=cg --cycle=v
+  --operator=fv4 --smoother=gsrb --equation=helmholtz --krylov=cg
 ' '
   1 1 6 1
   1 2 5 8

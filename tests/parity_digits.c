@@ -1,6 +1,7 @@
 /* parity_digits: a solve has the same bits on every backend, with any number of threads and
  * however the grid is cut into boxes: one F-cycle and two V-cycles, for every operator, boundary
- * and smoother. With the argument "print" it prints them instead, for a comparison over ranks. */
+ * and smoother, and four cycles with conjugate gradients. With the argument "print" it prints them
+ * instead, for a comparison over ranks. */
 #include "fixture.h"
 #include "mg.h"
 #include "ops.h"
@@ -100,6 +101,18 @@ int main(int argc, char **argv) {
     /* Chebyshev and gsrb are the two ways in which a step goes: into another vector and in place.
      */
     if (smoother < 2) test_case(options, cuts[1]);
+  }
+  /* Conjugate gradients around the cycles. */
+  for (int c = 0; c < 3 * 2; c++) {
+    char options[256];
+    snprintf(options, sizeof options,
+             " --operator=%s --boundary=%s --smoother=symgs --krylov=cg --cycle=%s --rtol=1e-30 "
+             "--max-cycles=4",
+             operators[c % 3], boundaries[c / 3], c % 2 == 0 ? "f" : "v");
+    if (print)
+      print_case(options, (fixture_grid_t){4, 3});
+    else
+      test_case(options, cuts[0]);
   }
   if (!print) return FIXTURE_END();
   fixture_finalize();

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # restart: k cycles, a dump, and m cycles after a restart have the digits of k + m cycles, for every
 # operator, boundary and equation, on other ranks, boxes and devices than wrote the file; settings come
-# from the file, and the problem is not contradicted. Skips without HDF5.
+# from the file, and the problem is not contradicted. Conjugate gradients begin anew and reach the
+# tolerance. Skips without HDF5.
 . "$abs_top_srcdir/tests/expect.sh"
 if ! have_feature HDF5; then
   expect 2 '--restart needs HDF5.*libhdf5' 1 --restart="$dir/x.hdf"
@@ -71,6 +72,30 @@ cmp -s <(numbers "$dir/whole.csv") <(numbers "$dir/rest.csv") || complain 'no fu
 ok 1 4 8 --verify-only --device=cpu --rtol=1e-9 --csv="$dir/whole.csv"
 ok 1 --restart="$dir/part.hdf" --rtol=1e-9 --device=cpu --csv="$dir/rest.csv"
 cmp -s <(numbers "$dir/whole.csv") <(numbers "$dir/rest.csv") || complain 'on to a tolerance: other digits'
+
+# Conjugate gradients: a file holds no direction, so other digits, but the tolerance is reached. A file
+# in the midst of a solve has that cycle's u: its residual is the norm that the file says, or there were
+# a warning.
+ok 1 4 8 --verify-only --operator=7pt --smoother=symgs --krylov=cg --rtol=1e-9 --dump="$dir/whole.hdf" \
+  --dump-every=1
+# reached ARG...: after a restart from the 3rd of 6 cycles.
+reached() {
+  ok 1 --restart="$dir/whole.0003.hdf" --csv="$dir/rest.csv" "$@"
+  awk -F, 'NR == 2 && !($12 > 3 && $12 < 10 && $14 < 1e-9) { exit 1 }' "$dir/rest.csv" ||
+    complain "$*: $(cat "$dir/rest.csv")"
+}
+reached
+grep -q ',cg$' "$dir/rest.csv" || complain 'the file does not say krylov = cg'
+grep -q 'CG with a V-cycle as preconditioner' "$dir/out" || complain "no CG in: $(head -n 5 "$dir/out")"
+if have_mpi; then
+  run 3 --restart="$dir/whole.0003.hdf" --device=cpu --csv="$dir/three.csv"
+  cmp -s <(numbers "$dir/rest.csv") <(numbers "$dir/three.csv") || complain 'CG: other digits on 3 ranks'
+fi
+reached --krylov=none
+grep -q ',none$' "$dir/rest.csv" || complain '--krylov=none does not win over the file'
+if cmp -s "$dir/whole.0002.hdf" "$dir/whole.0003.hdf"; then complain 'two cycles, one file'; fi
+ok 1 --restart="$dir/whole.0006.hdf"
+test "$(grep -c ' 32^3  cycle' "$dir/out")" -eq 6 || complain 'on from what has reached the tolerance'
 
 # The file does not hold everything that may be asked for.
 expect 2 '--operator is fv4, but --restart=.*part.hdf holds fv2; drop one' 1 --restart="$dir/part.hdf" --operator=fv4

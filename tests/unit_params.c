@@ -36,6 +36,7 @@ static void test_defaults(void) {
   CHECK_INT(params.device, MG_DEVICE_AUTO);
   CHECK(params.rtol == 0);
   CHECK_INT(params.max_cycles, 1);
+  CHECK_INT(params.krylov, MG_KRYLOV_NONE);
   CHECK_INT(params.coarsest, 1);
   CHECK_INT(params.warmup, 1);
   CHECK_INT(params.min_solves, 10);
@@ -195,6 +196,8 @@ static void test_nearest_names(void) {
 static void test_contradictions(void) {
   expect_usage("--degree=4 7 8", "--degree has a meaning only with --smoother=chebyshev");
   expect_usage("--max-cycles=4 7 8", "only with --rtol");
+  expect_usage("--krylov=cg 7 8", "--krylov has a meaning only with --rtol");
+  expect_usage("--krylov=gmres --rtol=.1 7 8", "give one of none, cg");
   expect_usage("--ranks=4 7 8", "only with --dry-run");
   expect_usage("--official --verify-only 7 8", "--verify-only");
   expect_usage("--verify-only --min-solves=3 7 8", "only without --verify-only");

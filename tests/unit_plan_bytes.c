@@ -61,6 +61,7 @@ static void test_against_allocation(void) {
         char message[1024];
         params.device = devices[d];
         params.memory = memories[d];
+        params.krylov = d == 0 ? MG_KRYLOV_CG : MG_KRYLOV_NONE;
         params.cpu_below = 5000; /* on the guard's side: 48^3, 32^3 and 24^3, but no 16^3 */
         mg_hierarchy_t *h = NULL;
         CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);

@@ -174,8 +174,9 @@ static void check_hierarchy(int64_t ranks) {
     const bool guard = params.device == MG_DEVICE_GUARD && cube(y->n) >= params.cpu_below;
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
+    const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_CG : 0;
     CHECK_INT(level->vectors, MG_VECTORS_EVERY_LEVEL | (is_restricted ? 1u << MG_SAVED : 0) |
-                                  (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
+                                  outer | (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
     if (is_bottom)
       CHECK(!level->nests_coarse &&
             !coarser(y->box_dim, y->boxes, radius, smallest, &w, &m, &most));
@@ -213,6 +214,7 @@ static void test_many_sizes(void) {
         if (random_int(&r, 0, 1)) params.device = MG_DEVICE_GUARD;
         if (random_int(&r, 0, 1)) params.memory = MG_MEMORY_UNIFIED;
         if (random_int(&r, 0, 1)) params.cpu_below = cube(random_int(&r, 1, 1000));
+        if (random_int(&r, 0, 1)) params.krylov = MG_KRYLOV_CG;
         check_hierarchy(ranks);
         n_sizes++;
       }

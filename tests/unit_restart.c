@@ -93,6 +93,9 @@ static void put_text(mg_h5_t *file, const char *name, const char *value) {
   MUST_H5(mg_h5_put_text(file, "/HPGMG", name, value));
 }
 
+/* Of a file from before the option there is none. */
+static const char *krylov;
+
 static void put_field(mg_h5_t *file, const char *name, mg_h5_type_t type, int rank) {
   static double zero[N * N * N * 8];
   mg_h5_data_t data;
@@ -133,6 +136,7 @@ static void write_file(void) {
   put_text(file, "smoother", "gsrb");
   put_text(file, "bottom", "bicgstab");
   put_text(file, "cycle", "f");
+  if (krylov) put_text(file, "krylov", krylov);
   put_text(file, "precision", "double");
   put_text(file, "centering", "cell");
   put_field(file, "/VTKHDF/CellData/u", MG_H5_DOUBLE, 3);
@@ -171,6 +175,10 @@ static void test_good(void) {
   CHECK_INT(params.max_cycles, 4);
   CHECK(params.rtol == 1e-6);
   CHECK(params.verify_only);
+  CHECK_INT(params.krylov, MG_KRYLOV_NONE);
+  krylov = "cg";
+  CHECK_INT(parse(&params), MG_OK);
+  CHECK_INT(params.krylov, MG_KRYLOV_CG);
 }
 
 static void test_types(void) {
@@ -194,6 +202,14 @@ static void test_types(void) {
   }
   for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
     check_spoiled(words[i], LONG_TEXT, 0.0);
+  check_spoiled("krylov", AS_DOUBLE, 0.0);
+  check_spoiled("krylov", TWO_VALUES, 0.0);
+  check_spoiled("krylov", LONG_TEXT, 0.0);
+  krylov = "gmres";
+  static mg_params_t params;
+  spoiled_name = NULL;
+  CHECK_INT(parse(&params), MG_ERR_IO);
+  krylov = NULL;
 }
 
 /* Numbers that nothing may be made of, above all no memory. */

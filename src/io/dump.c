@@ -175,6 +175,7 @@ static void put_problem(writer_t *w, const mg_params_t *p) {
   integer(w, ours, "coarsest", p->coarsest);
   number(w, ours, "rtol", p->rtol);
   integer(w, ours, "max_cycles", p->max_cycles);
+  text(w, ours, "krylov", mg_krylov_name(p->krylov));
 }
 
 /* Of the machine and the moment: rank 0's words on every rank, since all must write the same. */

@@ -225,7 +225,8 @@ mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
   /* What converges where coefficients jump: symmetric, with P0 and without the walls' quadratic
    * formula. */
   add(&list, "operator", "7pt", false);
-  add(&list, "smoother", "symgs", false);
+  add(&list, "smoother", "chebyshev", false);
+  add(&list, "krylov", "cg", false);
   add(&list, "cycle", "v", false);
   *n = list.n;
   return MG_OK;

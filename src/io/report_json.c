@@ -27,10 +27,11 @@ static json_t *text(const char *bytes) {
 static json_t *problem(const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const int n = r->plan->level[0].layout.n;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i}", "operator", mg_operator_name(p->op),
-                   "equation", mg_equation_name(p->equation), "boundary",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i}", "operator",
+                   mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
                    mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
-                   "cycle", mg_cycle_name(p->cycle), "dim", n, n, n, "levels", r->plan->n_levels);
+                   "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim", n,
+                   n, n, "levels", r->plan->n_levels);
 }
 
 /* [min, mean, max] over ranks of each operation that took time. */

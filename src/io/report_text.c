@@ -45,6 +45,14 @@ static double bytes_in_all(const mg_report_t *r) {
   return bytes;
 }
 
+/* Of conjugate gradients the first step from zero is the first cycle, unless that is an F-cycle. */
+static const char *first_and_next_cycles(const mg_params_t *p) {
+  const bool f = p->cycle == MG_CYCLE_F;
+  if (p->rtol == 0.0) return f ? "F" : "V";
+  if (p->krylov == MG_KRYLOV_NONE) return f ? "F, then V" : "V, then V";
+  return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
+}
+
 void mg_report_begin(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
@@ -60,9 +68,9 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
   fprintf(out, "%d before and after\n", p->smooths);
-  fprintf(out, "  cycle     %s", p->cycle == MG_CYCLE_F ? "F" : "V");
+  fprintf(out, "  cycle     %s", first_and_next_cycles(p));
   if (p->rtol > 0.0)
-    fprintf(out, ", then V until max|f-Au| < %g max|f|, at most %d", p->rtol, p->max_cycles);
+    fprintf(out, " until max|f-Au| < %g max|f|, at most %d", p->rtol, p->max_cycles);
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);

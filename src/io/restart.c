@@ -15,7 +15,8 @@ typedef struct {
   int64_t cells, box_cells, cycles, smooths, degree, coarsest, max_cycles;
   double rtol, f_norm, norm[MG_MAX_CYCLES];
   char op[WORD_SIZE], equation[WORD_SIZE], boundary[WORD_SIZE], smoother[WORD_SIZE],
-      bottom[WORD_SIZE], cycle[WORD_SIZE], precision[WORD_SIZE], centering[WORD_SIZE];
+      bottom[WORD_SIZE], cycle[WORD_SIZE], krylov[WORD_SIZE], precision[WORD_SIZE],
+      centering[WORD_SIZE];
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* of the user's problem, or "" */
   int64_t problem_checksum;
 } head_t;
@@ -78,7 +79,10 @@ static mg_status_t read_words(mg_h5_t *file, head_t *head) {
               {"precision", head->precision}, {"centering", head->centering}};
   for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
     MG_TRY(mg_h5_get_text(file, ours, word[i].name, word[i].text, WORD_SIZE));
-  return MG_OK;
+  /* Files from before the option do not have it. */
+  snprintf(head->krylov, WORD_SIZE, "%s", mg_krylov_name(MG_KRYLOV_NONE));
+  if (mg_h5_count(file, ours, "krylov") == 0) return MG_OK;
+  return mg_h5_get_text(file, ours, "krylov", head->krylov, WORD_SIZE);
 }
 
 /* Nothing of the kind is in the dumps of the built-in problem. */
@@ -234,6 +238,7 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
     snprintf(text, sizeof text, "%.17g", head.rtol);
     add_word(&list, "rtol", text);
     add_integer(&list, "max-cycles", head.max_cycles);
+    add_word(&list, "krylov", head.krylov);
   }
   *n = list.n;
   return MG_OK;
