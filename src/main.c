@@ -134,11 +134,12 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, const mg_restart_
   result->seconds_setup = mg_now() - start;
   mg_verbose("set-up: %.3f s for coefficients and right-hand side of %d levels",
              result->seconds_setup, h->n_levels);
+  if (restart) MG_TRY(mg_restart_check_problem(&h->params, restart, input->checksum));
   MG_TRY(gather_sizes(h, report));
   mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_stdout() : MG_OK));
-  if (restart) MG_TRY(mg_restart_load(h, restart, input->checksum));
+  if (restart) MG_TRY(mg_restart_load(h, restart));
   MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
   MG_TRY(gather_times(h, report));
   if (prints) mg_report_end(mg_report_text(&h->params), report);

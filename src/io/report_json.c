@@ -24,14 +24,20 @@ static json_t *text(const char *bytes) {
   return json_string(clean);
 }
 
+/* The files of a user's problem; null for none. */
+static json_t *file_or_null(const char *path) {
+  return path[0] ? text(path) : json_null();
+}
+
 static json_t *problem(const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const int n = r->plan->level[0].layout.n;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i}", "operator",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
                    mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
                    mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
                    "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim", n,
-                   n, n, "levels", r->plan->n_levels);
+                   n, n, "levels", r->plan->n_levels, "coefficients", file_or_null(p->coefficients),
+                   "rhs", file_or_null(p->rhs));
 }
 
 /* [min, mean, max] over ranks of each operation that took time. */

@@ -65,6 +65,10 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
     fprintf(out,
             "            (%" PRId64 " boxes were asked for, the largest cube of them is used)\n",
             r->plan->boxes_asked);
+  if (p->coefficients[0])
+    fprintf(out, "  problem   %s of %s\n", p->alpha_varies ? "coefficients, alpha too," : "betas",
+            p->coefficients);
+  if (p->rhs[0]) fprintf(out, "  problem   f of %s\n", p->rhs);
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
   fprintf(out, "%d before and after\n", p->smooths);

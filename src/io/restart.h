@@ -25,11 +25,16 @@ MG_MUST_CHECK mg_status_t mg_restart_settings(const mg_params_t *params,
 MG_MUST_CHECK mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
                                           mg_restart_t *restart);
 
-/** See whether the problem is the file's, bring its u to the finest level, and see whether the
- *  residual is the file's. Collective over the world; after mg_problem_set_from.
+/** Is the problem the file's? For every rank.
  *  @param[in] problem_checksum  of a user's problem (input.h); 0 for the built-in one
+ *  @return MG_OK, MG_ERR_IO, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_restart_check_problem(const mg_params_t *params,
+                                                   const mg_restart_t *restart,
+                                                   int64_t problem_checksum);
+
+/** Bring the file's u to the finest level, and see whether its residual is the file's.
+ *  Collective over the world; after mg_problem_set_from.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart,
-                                          int64_t problem_checksum);
+MG_MUST_CHECK mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart);
 
 #endif
