@@ -137,6 +137,47 @@ fuzz() {
     -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
+# PYTHON with PyPI's newest VTK and what plot.py needs, in a folder of its own; else the system's, and
+# what that has or can be given.
+python_environment() {
+  local folder=$work/python
+  PYTHON=$folder/bin/python
+  if has_modules vtk h5py matplotlib; then return 0; fi
+  optional have_venv python3 python3-venv
+  say 'pip install vtk h5py matplotlib ruff'
+  if ! python_from_pypi "$folder" >"$work/python.log" 2>&1; then
+    rm -rf "$folder"
+    say "without PyPI: $(tail -n 1 "$work/python.log")"
+    PYTHON=python3
+    if ! have_plots; then
+      PYTHON=/usr/bin/python3
+      optional have_plots python3-h5py python3-matplotlib
+    fi
+  fi
+}
+python_from_pypi() {
+  local pip=(timeout 300 "$1/bin/python" -m pip install --quiet --disable-pip-version-check)
+  rm -rf "$1"
+  python3 -m venv "$1" && "${pip[@]}" vtk h5py matplotlib && has_modules vtk h5py matplotlib || return 1
+  # Formats differ between versions, so one is fixed.
+  "${pip[@]}" ruff==0.17.6 || true
+}
+has_modules() {
+  local list="$*"
+  "$PYTHON" -c "import ${list// /, }" 2>/dev/null
+}
+have_plots() { has_modules h5py matplotlib; }
+have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
+
+python_style() {
+  local ruff=$work/python/bin/ruff
+  if [[ ! -x $ruff ]]; then
+    echo 'ruff could not be installed from PyPI'
+    exit 77
+  fi
+  (cd "$top" && "$ruff" check --no-cache scripts tests && "$ruff" format --no-cache --check scripts tests)
+}
+
 # The nested `make check` runs the fast tests only. Then: is every tracked file in the archive?
 distcheck() {
   touch "$work/distcheck.start"
@@ -173,7 +214,12 @@ have_h5diff() { have_command h5diff; }
 optional have_h5diff hdf5-tools
 have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
 optional have_clang_format clang-format-14
+python_environment
+export PYTHON
 if [[ $quick == no ]]; then
+  # 5.11 in Debian 12. Its package and python3-vtk9 exclude each other.
+  have_paraview() { have_command pvpython && have_command xvfb-run; }
+  optional have_paraview paraview python3-paraview xvfb xauth libgl1-mesa-dri
   have_clang() { have_command clang; }
   optional have_clang clang
   # The package of libFuzzer carries the version of clang.
@@ -188,6 +234,7 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 
 stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
+stage python-style python_style
 # Where nvcc is, the CUDA code must compile, for every architecture that configure takes by default.
 if nvcc_path >/dev/null; then cuda=(--with-cuda); else cuda=(); fi
 stage build build "$work/main" --enable-werror "${cuda[@]}"

@@ -71,7 +71,8 @@ missing_packages() {
   done <<<"$requirements"
 }
 
-# Install packages with apt-get; false, with `why` set, where that is impossible.
+# Install packages with apt-get; false, with `why` set, where that is impossible. None is removed for
+# them: some exclude each other.
 # The lists are brought up to date only when the install fails with those at hand.
 why=
 apt_install() {
@@ -91,9 +92,9 @@ apt_install() {
   local apt=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120)
   local log
   log=$(mktemp)
-  if "${apt[@]}" install -y --no-install-recommends "$@" >"$log" 2>&1 </dev/null ||
+  if "${apt[@]}" install -y --no-install-recommends --no-remove "$@" >"$log" 2>&1 </dev/null ||
     { "${apt[@]}" update >"$log" 2>&1 </dev/null &&
-      "${apt[@]}" install -y --no-install-recommends "$@" >>"$log" 2>&1 </dev/null; }; then
+      "${apt[@]}" install -y --no-install-recommends --no-remove "$@" >>"$log" 2>&1 </dev/null; }; then
     rm -f "$log"
     hash -r
     return 0

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""Pictures of what hpgmg-fv writes: its dumps (--dump) and its JSON reports (--json).
+
+Needs no display. With --data=FILE.csv the values that were drawn are written beside the picture.
+Exit codes: 0 done, 2 a bad option or something missing, 3 a file that cannot be read or written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import sys
+
+# A source tree stays as it is.
+sys.dont_write_bytecode = True
+
+from plots.common import FILE, GRIDS, USAGE, PlotError  # noqa: E402
+from plots.dump import FIELDS  # noqa: E402
+
+PICTURES = ("png", "svg", "pdf")
+FILMS = ("gif", "mp4")
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors in one line."""
+
+    def error(self, message: str):
+        hint = f"see {self.prog} --help"
+        print(f"plot.py: error: {' '.join(message.split())}; {hint}", file=sys.stderr)
+        sys.exit(USAGE)
+
+
+# --- values of options ---------------------------------------------------------------------------
+
+
+def number_in(low: float, high: float):
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number from {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def integer_in(low: int, high: int):
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"'{text}' is no integer from {low} to {high}")
+        return int(text)
+
+    return parse
+
+
+def limits(text: str) -> tuple[float, float]:
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low = high = math.nan
+    if not (low < high and math.isfinite(low) and math.isfinite(high)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not LOW,HIGH with LOW below HIGH")
+    return low, high
+
+
+def grids(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in GRIDS:
+            raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(GRIDS)}")
+    return names
+
+
+# --- command line --------------------------------------------------------------------------------
+
+
+def add_common(parser: Parser, kinds: tuple[str, ...]) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"picture to write, .{', .'.join(kinds)}; default: FIRST-{parser.prog.split()[-1]}."
+        f"{kinds[0]} in this folder, FIRST being the first file's name",
+    )
+    parser.add_argument("--data", metavar="FILE.csv", help="write the values that were drawn")
+    parser.add_argument(
+        "--dpi",
+        type=integer_in(50, 600),
+        default=120,
+        metavar="N",
+        help="pixels an inch, 50 to 600; default %(default)s",
+    )
+    parser.set_defaults(kinds=kinds)
+
+
+def add_plane(parser: Parser) -> None:
+    parser.add_argument(
+        "--field",
+        default="u",
+        metavar="NAME",
+        help=f"{', '.join(FIELDS)}: one that the dump has, chosen with hpgmg-fv --dump-fields; "
+        "default %(default)s",
+    )
+    parser.add_argument("--axis", choices="xyz", default="z", help="across it; default %(default)s")
+    parser.add_argument(
+        "--at",
+        type=number_in(0.0, 1.0),
+        default=0.25,
+        metavar="X",
+        help="where on the axis, 0 to 1: the plane of cells there; default %(default)s, where the "
+        "right-hand side of fv2 and fv4 is largest",
+    )
+    parser.add_argument(
+        "--level",
+        type=integer_in(0, 30),
+        default=0,
+        metavar="L",
+        help="0 is the finest, the default; others are there with hpgmg-fv --dump-levels",
+    )
+    parser.add_argument("--log", action="store_true", help="magnitudes on a logarithmic scale")
+    parser.add_argument(
+        "--limits",
+        type=limits,
+        metavar="LOW,HIGH",
+        help="of the colours, such as --limits=-1e-3,1e-3; default: of the values",
+    )
+
+
+def parse(words: list[str]) -> argparse.Namespace:
+    parser = Parser(
+        prog="plot.py",
+        description=__doc__,
+        epilog="'plot.py COMMAND --help' has the options of a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+
+    def command(name: str, text: str, files: str, help_files: str, most: int | None = None):
+        sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        sub.add_argument("files", nargs=1 if most == 1 else "+", metavar=files, help=help_files)
+        return sub
+
+    sub = command("slice", "a plane of a field of a dump", "FILE.hdf", "a dump", 1)
+    add_plane(sub)
+    add_common(sub, PICTURES)
+
+    sub = command(
+        "animate",
+        "a plane of a field in several dumps of one run, in the order of their cycles",
+        "FILE.hdf",
+        "dumps, such as --dump-every writes",
+    )
+    add_plane(sub)
+    sub.add_argument(
+        "--fps",
+        type=number_in(0.1, 50.0),
+        default=2.0,
+        metavar="N",
+        help="frames a second, 0.1 to 50; default %(default)s",
+    )
+    add_common(sub, FILMS)
+
+    text = f"{','.join(GRIDS)}"
+    sub = command("convergence", "the residual after each cycle", "FILE", "dumps or JSON reports")
+    sub.add_argument(
+        "--grid",
+        type=grids,
+        metavar=text,
+        help="solves of a JSON report; default: all of one file, h of several",
+    )
+    add_common(sub, PICTURES)
+
+    sub = command(
+        "levels",
+        "seconds per level and operation",
+        "FILE.json",
+        "reports of runs with --levels-breakdown, four at most",
+    )
+    add_common(sub, PICTURES)
+
+    sub = command(
+        "scaling",
+        "time, DOF/s and parallel efficiency against ranks, threads or GPUs",
+        "FILE.json",
+        "reports; several of the same point show their spread",
+    )
+    sub.add_argument(
+        "--mode",
+        choices=("auto", "strong", "weak"),
+        default="auto",
+        help="strong: the same grid; weak: the same work each; default: what the sizes say",
+    )
+    sub.add_argument("--grid", choices=GRIDS, default="h", help="of the solve; default %(default)s")
+    add_common(sub, PICTURES)
+    return parser.parse_args(words)
+
+
+def check_output(args: argparse.Namespace) -> None:
+    """Before anything is read: has the picture a name and a kind?"""
+    if args.output is None:
+        first = os.path.basename(args.files[0])
+        args.output = f"{os.path.splitext(first)[0]}-{args.command}.{args.kinds[0]}"
+    kind = os.path.splitext(args.output)[1][1:].lower()
+    if kind not in args.kinds:
+        raise PlotError(
+            f"--output={args.output}: a picture of '{args.command}' ends in "
+            f".{', .'.join(args.kinds)}",
+            USAGE,
+        )
+    same = {os.path.realpath(path) for path in args.files}
+    for path in (args.output, args.data):
+        if path is not None and os.path.realpath(path) in same:
+            raise PlotError(f"{path} is read and would be overwritten; name another", USAGE)
+
+
+def draw(args: argparse.Namespace) -> str:
+    if args.command == "slice":
+        from plots.fields import draw_slice as drawn
+    elif args.command == "animate":
+        from plots.animation import draw_animation as drawn
+    elif args.command == "convergence":
+        from plots.convergence import draw_convergence as drawn
+    elif args.command == "levels":
+        from plots.levels import draw_levels as drawn
+    else:
+        from plots.scaling import draw_scaling as drawn
+    return drawn(args)
+
+
+def main() -> int:
+    args = parse(sys.argv[1:])
+    try:
+        check_output(args)
+        print(f"{args.output}: {draw(args)}")
+    except PlotError as error:
+        print(f"plot.py: error: {error}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        return 130
+    except MemoryError:
+        print("plot.py: error: too little memory for this picture", file=sys.stderr)
+        return FILE
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

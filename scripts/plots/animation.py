@@ -1,0 +1,122 @@
+"""A plane of a field in several dumps, as an animation."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import tempfile
+
+from plots.common import FILE, USAGE, PlotError, need, plural, save_table, write_whole
+from plots.dump import Dump
+from plots.fields import check_limits, colours_for, draw_plane, limits_of, rows_of
+
+# Dumps of one animation have these in common.
+PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs", "n")
+
+
+def in_order(paths: list[str]) -> list[str]:
+    """Dumps of one problem by the number of their cycles, each state once."""
+    states, problem = {}, None
+    for path in paths:
+        with Dump(path) as dump:
+            about = dump.about
+        one = {key: str(about[key]) for key in PROBLEM if key in about}
+        if problem is not None and one != problem[1]:
+            raise PlotError(
+                f"{path} has {', '.join(one.values())} cells and {problem[0]} has "
+                f"{', '.join(problem[1].values())}: an animation is of one problem",
+                USAGE,
+            )
+        problem = problem or (path, one)
+        cycles = about["cycles"]
+        if cycles in states:
+            print(f"{path}: left out, {states[cycles]} is after {plural(cycles, 'cycle')} too")
+        else:
+            states[cycles] = path
+    return [states[cycles] for cycles in sorted(states)]
+
+
+def draw_animation(args) -> str:
+    image = need("PIL.Image", "pillow")
+    paths, planes = in_order(args.files), []
+    for path in paths:
+        with Dump(path) as dump:
+            planes.append(dump.plane(args.field, args.level, args.axis, args.at))
+    limits = args.limits or limits_of(planes, args.log)
+    check_limits(limits, args.log)
+
+    def frames():
+        for path, plane in zip(paths, planes):
+            with Dump(path) as dump:
+                fig = draw_plane(plane, dump, limits, args.log, args.dpi)
+            picture = io.BytesIO()
+            fig.savefig(picture, format="png")
+            yield image.open(picture).convert("RGB")
+
+    if args.output.lower().endswith(".mp4"):
+        write_whole(args.output, mp4(frames(), args.fps))
+    else:
+        write_whole(args.output, gif(frames(), args.fps, colours_for(limits, args.log)))
+    rows = ([p, *row] for p, plane in zip(paths, planes) for row in rows_of(plane))
+    save_table(args.data, ["file", *planes[0].across, args.field], rows)
+    return f"{plural(len(paths), 'frame')} of {args.field} at {planes[0].where()}"
+
+
+def gif(frames, fps: float, colours: str) -> bytes:
+    """With the 256 colours that the pictures have: those of the field, and greys of the letters."""
+    numpy = need("numpy", "numpy")
+    cmap = need("matplotlib", "matplotlib").colormaps[colours]
+    n_greys = 40
+    field = cmap(numpy.linspace(0.0, 1.0, 256 - n_greys), bytes=True)[:, :3]
+    greys = numpy.linspace(0, 255, n_greys).astype(numpy.uint8)
+    palette = numpy.concatenate([field, numpy.stack([greys] * 3, axis=1)])
+    few = (with_palette(frame, palette) for frame in frames)
+    content = io.BytesIO()
+    next(few).save(
+        content,
+        format="GIF",
+        save_all=True,
+        append_images=few,
+        duration=round(1000.0 / fps),
+        loop=0,
+        disposal=1,
+    )
+    return content.getvalue()
+
+
+def with_palette(frame, palette):
+    """Each pixel the nearest colour of the palette; Pillow's own search takes white for grey."""
+    numpy = need("numpy", "numpy")
+    pixels = numpy.asarray(frame).astype(numpy.int32)
+    packed = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
+    found, which = numpy.unique(packed, return_inverse=True)
+    colours = numpy.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
+    distances = ((colours[:, None, :] - palette[None].astype(numpy.int32)) ** 2).sum(axis=2)
+    nearest = distances.argmin(axis=1).astype(numpy.uint8)[which].reshape(packed.shape)
+    picture = need("PIL.Image", "pillow").fromarray(nearest, mode="P")
+    picture.putpalette(palette.ravel().tolist())
+    return picture
+
+
+def mp4(frames, fps: float) -> bytes:
+    """Through ffmpeg, without the date and versions that it would add."""
+    if shutil.which("ffmpeg") is None:
+        raise PlotError(
+            "an .mp4 needs ffmpeg ('apt-get install ffmpeg'); name a .gif instead", USAGE
+        )
+    with tempfile.TemporaryDirectory() as folder:
+        for i, frame in enumerate(frames):
+            frame.save(os.path.join(folder, f"{i:06d}.png"))
+        out = os.path.join(folder, "out.mp4")
+        # Sizes of videos are even.
+        command = ["ffmpeg", "-loglevel", "error", "-framerate", f"{fps:g}"]
+        command += ["-i", os.path.join(folder, "%06d.png"), "-pix_fmt", "yuv420p"]
+        command += ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-map_metadata", "-1"]
+        command += ["-fflags", "+bitexact", "-flags:v", "+bitexact", out]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise PlotError(f"ffmpeg failed: {done.stderr.strip()[-120:]}", FILE)
+        with open(out, "rb") as file:
+            return file.read()

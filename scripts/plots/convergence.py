@@ -1,0 +1,102 @@
+"""The residual after each cycle."""
+
+from __future__ import annotations
+
+import math
+
+from plots.common import (
+    COLOURS,
+    FILE,
+    GRIDS,
+    MARKERS,
+    PlotError,
+    figure,
+    need,
+    phrases,
+    save_figure,
+    save_table,
+    set_title,
+    tell_apart,
+)
+from plots.dump import Dump, is_dump
+from plots.report import Report
+
+
+class Curve:
+    """One history: norms and relative norms, from the first cycle on."""
+
+    def __init__(self, path: str, said: dict, norms: list[float], rel: list[float]):
+        self.path, self.said = path, said
+        self.norms, self.rel = norms, rel
+
+    def factor(self) -> str:
+        """Mean factor of a cycle after the first."""
+        first, last = self.rel[0], self.rel[-1]
+        if len(self.rel) < 2 or not (first > 0.0 and last > 0.0 and math.isfinite(last)):
+            return ""
+        return f"; factor {(last / first) ** (1.0 / (len(self.rel) - 1)):.3g} a cycle"
+
+
+def curves_of(path: str, grids: list[str]) -> list[Curve]:
+    if is_dump(path):
+        with Dump(path) as dump:
+            norms, f_norm = dump.history()
+            rel = [norm / f_norm if f_norm > 0.0 else math.nan for norm in norms]
+            about = dump.about
+        return [Curve(path, phrases(about), norms, rel)]
+    report, curves = Report(path), []
+    for s in range(len(report.get("solves", list))):
+        if s < len(GRIDS) and GRIDS[s] in grids:
+            n = round(1.0 / report.positive(f"solves.{s}.h"))
+            said = phrases({**report.about, "n": n})
+            norms, rel = report.numbers(f"solves.{s}.norms"), report.numbers(f"solves.{s}.rel")
+            curves.append(Curve(path, said, norms, rel))
+    return curves
+
+
+def axis_of_cycles(cycles: set[str]) -> str:
+    if cycles == {"F-cycle"}:
+        return "cycle (the first an F-cycle, then V-cycles)"
+    return "V-cycle" if cycles == {"V-cycle"} else "cycle"
+
+
+def draw_convergence(args) -> str:
+    grids = args.grid or (list(GRIDS) if len(args.files) == 1 else ["h"])
+    curves = [curve for path in args.files for curve in curves_of(path, grids)]
+    curves = [curve for curve in curves if curve.rel]
+    if not curves:
+        raise PlotError(f"{args.files[0]} has no residual norms; run it again", FILE)
+    shared, labels = tell_apart([c.said for c in curves], [c.path for c in curves])
+
+    fig = figure(7.5, 5.4, args.dpi)
+    ax = fig.add_subplot()
+    for i, (curve, label) in enumerate(zip(curves, labels)):
+        # Zero has no place on a logarithmic axis.
+        drawn = [v if v > 0.0 and math.isfinite(v) else math.nan for v in curve.rel]
+        ax.plot(
+            range(1, len(drawn) + 1),
+            drawn,
+            marker=MARKERS[i % len(MARKERS)],
+            color=COLOURS[i % len(COLOURS)],
+            linestyle=("-", "--", ":")[i // len(COLOURS) % 3],
+            label=f"{label}{curve.factor()}",
+        )
+    longest = max(len(c.rel) for c in curves)
+    ax.set_yscale("log")
+    ax.set_xlim(0.5, longest + 0.5)
+    ticker = need("matplotlib.ticker", "matplotlib")
+    ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
+    ax.set_xlabel(axis_of_cycles({c.said["cycle"] for c in curves}))
+    ax.set_ylabel("relative residual max|f − Au| / max|f|")
+    ax.grid(True, which="major", color="0.85")
+    if len(curves) > 1 or curves[0].factor():
+        ax.legend(fontsize=9)
+    set_title(fig, "Residual after each cycle", [shared])
+    save_figure(fig, args.output)
+    rows = (
+        [c.path, c.said["cells"].partition("³")[0], k, norm, rel]
+        for c in curves
+        for k, (norm, rel) in enumerate(zip(c.norms, c.rel), 1)
+    )
+    save_table(args.data, ["file", "n", "cycle", "norm", "relative"], rows)
+    return f"{len(curves)} histories of up to {longest} cycles"

@@ -1,0 +1,176 @@
+"""The file of a dump: attributes, and planes of its fields (docs/format.md)."""
+
+from __future__ import annotations
+
+import contextlib
+
+from plots.common import FILE, USAGE, PlotError, need, plural
+
+SIGNATURE = b"\x89HDF\r\n\x1a\n"
+FORMAT_VERSION = 1
+AXES = "xyz"
+# In words, and in formulas. A field that is not here is called by its name.
+FIELDS = {
+    "u": ("solution u", "u"),
+    "f": ("right-hand side f", "f"),
+    "residual": ("residual f − Au", "f − Au"),
+    "beta_i": ("coefficient β of the lower faces in x", "β"),
+    "beta_j": ("coefficient β of the lower faces in y", "β"),
+    "beta_k": ("coefficient β of the lower faces in z", "β"),
+    "dinv": ("1 / diagonal of A", "1/diag A"),
+    "alpha": ("coefficient α", "α"),
+}
+# What is needed of the group HPGMG.
+ATTRIBUTES = {
+    "operator": str,
+    "equation": str,
+    "boundary": str,
+    "smoother": str,
+    "cycle": str,
+    "cells": int,
+    "ranks": int,
+    "threads": int,
+    "cycles": int,
+    "f_norm": float,
+}
+
+
+def is_dump(path: str) -> bool:
+    """By its first bytes."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(SIGNATURE)) == SIGNATURE
+    except OSError as error:
+        raise PlotError(f"{path} cannot be read: {error.strerror}", FILE) from None
+
+
+class Plane:
+    """The cells of a level that a plane across one axis goes through."""
+
+    def __init__(self, field: str, level: int, axis: str, n: int, index: int, values):
+        self.field, self.level, self.axis = field, level, axis
+        self.n, self.index, self.values = n, index, values
+        self.words, self.formula = FIELDS.get(field, (f"field {field}", field))
+        self.across = [a for a in AXES if a != axis]  # rows are the second, columns the first
+
+    def start(self, axis: str) -> float:
+        """Where a value's first cell begins: a face's value is drawn around the face."""
+        of_face = self.field == f"beta_{'ijk'[AXES.index(axis)]}"
+        return -0.5 / self.n if of_face else 0.0
+
+    def position(self, axis: str, index: int) -> float:
+        return self.start(axis) + (index + 0.5) / self.n
+
+    def where(self) -> str:
+        place = f"{self.axis} = {self.position(self.axis, self.index):.7g}"
+        return f"{place} (plane {self.index} of 0 to {self.n - 1})"
+
+
+class Dump:
+    """An open dump; to be used in a `with`."""
+
+    def __init__(self, path: str):
+        self.path = path
+
+    def __enter__(self) -> Dump:
+        if not is_dump(self.path):
+            raise PlotError(f"{self.path} is no HDF5 file; name one that --dump wrote", FILE)
+        with self.reading():
+            self.file = need("h5py", "h5py").File(self.path, "r")
+        try:
+            self.about = self._about()
+        except BaseException:
+            self.file.close()
+            raise
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.file.close()
+
+    @contextlib.contextmanager
+    def reading(self):
+        """Whatever the library finds wrong with the file becomes one line."""
+        try:
+            yield
+        except PlotError:
+            raise
+        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
+            raise PlotError(
+                f"{self.path} cannot be read as a dump ({str(error)[:120]}); dump it again", FILE
+            ) from None
+
+    def _about(self) -> dict:
+        with self.reading():
+            if "HPGMG" not in self.file:
+                raise PlotError(f"{self.path} is no dump of hpgmg-fv: it has no group HPGMG", FILE)
+            found = {}
+            for key, value in self.file["HPGMG"].attrs.items():
+                if isinstance(value, bytes):
+                    found[key] = value.decode("utf-8", "replace")
+                elif key == "residual_norms":
+                    found[key] = [float(v) for v in value]
+                else:
+                    found[key] = value if isinstance(value, str) else value[0]
+            version = found.get("format_version")
+            if version != FORMAT_VERSION:
+                raise PlotError(
+                    f"{self.path} has format_version {version}; this plot.py reads "
+                    f"{FORMAT_VERSION}: take the one that came with the program",
+                    FILE,
+                )
+            if found.get("complete") != 1:
+                raise PlotError(f"{self.path} is not complete; dump it again", FILE)
+            for key, kind in ATTRIBUTES.items():
+                if key not in found:
+                    raise PlotError(f"{self.path} has no attribute HPGMG/{key}", FILE)
+                if (kind is str) != isinstance(found[key], str):
+                    raise PlotError(f"{self.path}: HPGMG/{key} is {found[key]}", FILE)
+                found[key] = kind(found[key])
+            for key in ("coefficients", "rhs", "krylov"):
+                if key in found:
+                    found[key] = str(found[key])
+            found["n"] = found["cells"]
+            return found
+
+    def _levels(self) -> dict[int, str]:
+        """The groups of the levels that were dumped."""
+        groups = {}
+        for data in ("CellData", "PointData"):
+            if len(self.file.get(f"VTKHDF/{data}", ())) > 0:
+                groups[0] = f"VTKHDF/{data}"
+        for name in self.file.get("HPGMG/levels", ()):
+            groups[int(name.rpartition("_")[2])] = f"HPGMG/levels/{name}"
+        return dict(sorted(groups.items()))
+
+    def plane(self, field: str, level: int, axis: str, at: float) -> Plane:
+        """Read one plane of a field, and no more than that."""
+        with self.reading():
+            groups = self._levels()
+            if level not in groups:
+                raise PlotError(
+                    f"--level={level}: {self.path} has level {', '.join(map(str, groups))}; "
+                    "dump more with --dump-levels",
+                    USAGE,
+                )
+            group = self.file[groups[level]]
+            if field not in list(group):
+                raise PlotError(
+                    f"--field={field}: level {level} of {self.path} has {', '.join(group)}; "
+                    "dump more with --dump-fields",
+                    USAGE,
+                )
+            data = group[field]
+            n = data.shape[0]
+            if data.shape != (n, n, n) or data.dtype.kind != "f":
+                raise PlotError(f"{self.path}: {data.name} is no cube of numbers", FILE)
+            index = min(int(at * n), n - 1)
+            cut = [slice(None)] * 3
+            cut[2 - AXES.index(axis)] = index
+            return Plane(field, level, axis, n, index, data[tuple(cut)])
+
+    def history(self) -> tuple[list[float], float]:
+        """The residual norm after each cycle, and the norm of f."""
+        return self.about.get("residual_norms", []), self.about["f_norm"]
+
+    def after(self) -> str:
+        return f"after {plural(self.about['cycles'], 'cycle')}"

@@ -1,0 +1,155 @@
+"""Seconds per level and operation."""
+
+from __future__ import annotations
+
+import math
+
+from plots.common import (
+    COLOURS,
+    FILE,
+    USAGE,
+    PlotError,
+    figure,
+    phrases,
+    plural,
+    save_figure,
+    save_table,
+    set_title,
+    tell_apart,
+)
+from plots.report import Report
+
+# In the order in which they are stacked; src/timers.c has the names.
+OPERATIONS = (
+    "smooth",
+    "residual",
+    "restriction",
+    "interpolation",
+    "halo_exchange",
+    "vector_operations",
+    "bottom_solve",
+    "coarse_levels",
+)
+MOST_FILES = 4
+MEAN = 1  # of [min, mean, max] over ranks
+
+
+class Level:
+    def __init__(self, report: Report, number: int):
+        where = f"levels.{number}"
+        self.dim = report.get(f"{where}.dim.0", int)
+        self.backend = report.get(f"{where}.backend", str)
+        if "seconds" not in report.get(where, dict):
+            raise PlotError(
+                f"{report.path} has no seconds per level; run with --levels-breakdown", FILE
+            )
+        self.seconds = {
+            key: report.numbers(f"{where}.seconds.{key}")
+            for key in report.get(f"{where}.seconds", dict)
+        }
+        for key, value in self.seconds.items():
+            if len(value) != 3 or not all(0.0 <= seconds < math.inf for seconds in value):
+                report.wrong(f"{where}.seconds.{key}", value)
+
+    def mean(self, operation: str) -> float:
+        return self.seconds[operation][MEAN] if operation in self.seconds else 0.0
+
+    def total(self) -> float:
+        return sum(self.mean(operation) for operation in self.seconds)
+
+
+def unit_for(largest: float) -> tuple[float, str]:
+    """Of times up to LARGEST seconds."""
+    if largest >= 1.0:
+        return 1.0, "s"
+    return (1e3, "ms") if largest >= 1e-3 else (1e6, "µs")
+
+
+def draw_bars(ax, levels: list[Level], operations: list[str], heights) -> None:
+    """A bar a level; heights(level) are those of the operations."""
+    bottom = [0.0] * len(levels)
+    for operation in operations:
+        height = [heights(level, operation) for level in levels]
+        known = operation in OPERATIONS
+        ax.bar(
+            range(len(levels)),
+            height,
+            0.8,
+            bottom,
+            color=COLOURS[OPERATIONS.index(operation)] if known else "0.7",
+            hatch=None if known else "//",
+            edgecolor="white",
+            linewidth=0.4,
+            label=operation.replace("_", " "),
+        )
+        bottom = [b + h for b, h in zip(bottom, height)]
+    ax.set_xticks(range(len(levels)))
+    ax.set_xticklabels([f"{i}\n{level.dim}³" for i, level in enumerate(levels)], fontsize=8)
+    ax.set_xlabel("level, and its cells")
+
+
+def draw_levels(args) -> str:
+    if len(args.files) > MOST_FILES:
+        raise PlotError(
+            f"{len(args.files)} files: at most {MOST_FILES} fit into one picture; name fewer", USAGE
+        )
+    reports = [Report(path) for path in args.files]
+    runs = [[Level(r, i) for i in range(len(r.get("levels", list)))] for r in reports]
+    for report, levels in zip(reports, runs):
+        if not levels:
+            raise PlotError(f"{report.path} has no levels; make it again", FILE)
+    found = {operation for levels in runs for level in levels for operation in level.seconds}
+    operations = [o for o in OPERATIONS if o in found] + sorted(found - set(OPERATIONS))
+    shared, labels = tell_apart(
+        [phrases(r.about, timed=True) for r in reports], [r.path for r in reports]
+    )
+
+    fig = figure(10.5, 1.6 + 3.4 * len(reports), args.dpi)
+    # The last row is the legend's.
+    grid = fig.add_gridspec(len(reports) + 1, 2, height_ratios=[1.0] * len(reports) + [0.07])
+    axes = [[fig.add_subplot(grid[row, side]) for side in (0, 1)] for row in range(len(reports))]
+    for row, (report, levels, label) in enumerate(zip(reports, runs, labels)):
+        draw_run(axes[row], report, levels, operations, label if len(reports) > 1 else "")
+    handles, names = axes[0][0].get_legend_handles_labels()
+    below = fig.add_subplot(grid[-1, :])
+    below.axis("off")
+    below.legend(handles, names, loc="center", ncol=len(names), fontsize=9)
+    set_title(fig, "Where the time of one solve goes", [shared])
+    save_figure(fig, args.output)
+    rows = (
+        [report.path, i, level.dim, operation, *level.seconds[operation]]
+        for report, levels in zip(reports, runs)
+        for i, level in enumerate(levels)
+        for operation in operations
+        if operation in level.seconds
+    )
+    head = ["file", "level", "n", "operation", "seconds_min", "seconds_mean", "seconds_max"]
+    save_table(args.data, head, rows)
+    return f"{len(operations)} operations on {plural(max(map(len, runs)), 'level')}"
+
+
+def draw_run(axes, report: Report, levels: list[Level], operations: list[str], label: str) -> None:
+    """Left the time of each level, right how operations share it."""
+    factor, unit = unit_for(max(level.total() for level in levels))
+    draw_bars(axes[0], levels, operations, lambda level, o: factor * level.mean(o))
+    for i, level in enumerate(levels):
+        total = factor * level.total()
+        axes[0].text(i, total, f"{total:.3g}", ha="center", va="bottom", fontsize=8)
+    axes[0].set_ylim(0.0, 1.1 * factor * max(level.total() for level in levels) or 1.0)
+    axes[0].set_ylabel(f"time of one solve, {unit}, mean over ranks")
+    said = sum(level.total() for level in levels)
+    solve = report.get("solves.0.seconds_mean", float)
+    timed = f"; mean solve {factor * solve:.3g} {unit}" if math.isfinite(solve) else ""
+    text = f"sum over levels {factor * said:.3g} {unit}{timed}"
+    axes[0].set_title(f"{label}\n{text}" if label else text, fontsize=9)
+
+    draw_bars(
+        axes[1],
+        levels,
+        operations,
+        lambda level, o: 100.0 * level.mean(o) / level.total() if level.total() > 0.0 else 0.0,
+    )
+    axes[1].set_ylim(0.0, 100.0)
+    axes[1].set_ylabel("share of the level's time, %")
+    places = sorted({level.backend for level in levels})
+    axes[1].set_title(f"shares; levels on {' and '.join(places)}", fontsize=9)

@@ -1,0 +1,68 @@
+"""A report of --json (README.md, Machine-readable output)."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from plots.common import FILE, PlotError
+
+
+class Report:
+    """What a report says, each part checked as it is asked for."""
+
+    def __init__(self, path: str):
+        self.path = path
+        try:
+            with open(path, encoding="utf-8") as file:
+                self.data = json.load(file)
+        except OSError as error:
+            raise PlotError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        except (ValueError, RecursionError) as error:
+            raise PlotError(
+                f"{path} is neither a dump nor JSON ({str(error)[:80]}); name a file that --json "
+                "or --dump wrote",
+                FILE,
+            ) from None
+        if not isinstance(self.data, dict) or self.data.get("program") != "hpgmg-fv":
+            raise PlotError(f"{path} is no report of hpgmg-fv: its program is another", FILE)
+        self.about = {
+            key: self.get(f"problem.{key}", str)
+            for key in ("operator", "equation", "boundary", "smoother", "cycle")
+        }
+        # Since --krylov.
+        if "krylov" in self.data["problem"]:
+            self.about["krylov"] = self.get("problem.krylov", str)
+        self.about["n"] = self.get("problem.dim.0", int)
+        self.about["ranks"] = self.get("run.ranks", int)
+        self.about["threads"] = self.get("run.threads", int)
+        self.about["backend"] = self.get("run.backend", str)
+        self.about["host"] = self.get("run.host", str)
+
+    def get(self, where: str, kind):
+        """The value at a path such as solves.0.norms. null is NaN where a number is wanted."""
+        value = self.data
+        for key in where.split("."):
+            try:
+                value = value[int(key)] if isinstance(value, list) else value[key]
+            except (KeyError, IndexError, TypeError, ValueError):
+                raise PlotError(f"{self.path} has no {where}; make it again", FILE) from None
+        if kind is float and value is None:
+            return float("nan")
+        # What is counted is at least one, and no count is beyond 64 bits.
+        whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63
+        if kind is float and whole:
+            value = float(value)
+        if not isinstance(value, kind) or (kind is int and not (whole and value > 0)):
+            self.wrong(where, value)
+        return value
+
+    def wrong(self, where: str, value):
+        raise PlotError(f"{self.path}: {where} is {str(value)[:40]}; make it again", FILE)
+
+    def positive(self, where: str) -> float:
+        value = self.get(where, float)
+        return value if 0.0 < value < math.inf else self.wrong(where, value)
+
+    def numbers(self, where: str) -> list[float]:
+        return [self.get(f"{where}.{i}", float) for i in range(len(self.get(where, list)))]

@@ -1,0 +1,217 @@
+"""Time, rate and parallel efficiency against ranks, threads or GPUs."""
+
+from __future__ import annotations
+
+import statistics
+
+from plots.common import (
+    COLOURS,
+    FILE,
+    GRIDS,
+    MARKERS,
+    USAGE,
+    PlotError,
+    figure,
+    need,
+    phrases,
+    plural,
+    save_figure,
+    save_table,
+    set_title,
+    tell_apart,
+)
+from plots.report import Report
+
+# Ranks that are no cube hold grids that are none of theirs: the work a rank of one weak series may
+# differ by this factor.
+WEAK_SPREAD = 1.5
+
+
+class Run:
+    """One report's solve on one grid."""
+
+    def __init__(self, report: Report, grid: str):
+        where = f"solves.{GRIDS.index(grid)}"
+        about = report.about
+        self.path = report.path
+        self.ranks, self.threads = about["ranks"], about["threads"]
+        self.on_gpus = about["backend"] == "cuda"
+        self.dof = report.get(f"{where}.dof", int)
+        self.seconds = report.get(f"{where}.seconds_mean", float)
+        if not self.seconds > 0.0:
+            raise PlotError(
+                f"{self.path} was not timed; run without --verify-only, or leave it out", FILE
+            )
+        self.n = round(self.dof ** (1.0 / 3.0))
+        self.said = phrases({**about, "n": self.n}, timed=True)
+        del self.said["machine"]
+        self.units = self.ranks if self.on_gpus else self.ranks * self.threads
+
+    def problem(self) -> tuple:
+        return (self.on_gpus, *(v for key, v in self.said.items() if key != "cells"))
+
+
+class Series:
+    """Runs of one problem: points in the order of their units, each with its repeats."""
+
+    def __init__(self, runs: list[Run], strong: bool):
+        self.runs, self.strong = runs, strong
+        self.units = sorted({run.units for run in runs})
+        self.points = [[run for run in runs if run.units == u] for u in self.units]
+        self.seconds = [statistics.median(run.seconds for run in p) for p in self.points]
+        self.dof = [p[0].dof for p in self.points]
+        self.rate = [dof / s for dof, s in zip(self.dof, self.seconds)]
+        per_unit = [rate / u for rate, u in zip(self.rate, self.units)]
+        self.efficiency = [100.0 * v / per_unit[0] for v in per_unit]
+        self.said = dict(runs[0].said)
+        if not strong:
+            work = sorted({dof // u for dof, u in zip(self.dof, self.units)})
+            span = f"{work[0]} to {work[-1]}" if len(work) > 1 else f"{work[0]}"
+            unit = "GPU" if runs[0].on_gpus else "rank" if runs[0].threads == 1 else "thread"
+            self.said["cells"] = f"{span} cells a {unit}"
+        threads = sorted({run.threads for run in runs})
+        if not runs[0].on_gpus and len(threads) == 1:
+            self.said["threads"] = f"{plural(threads[0], 'thread')} a rank"
+
+    def spread(self, of) -> list[list[float]]:
+        """Below and above the median, as error bars want them."""
+        middle = [statistics.median(map(of, p)) for p in self.points]
+        low = [m - min(map(of, p)) for m, p in zip(middle, self.points)]
+        high = [max(map(of, p)) - m for m, p in zip(middle, self.points)]
+        return [low, high]
+
+
+def groups(runs: list[Run], key) -> list[list[Run]]:
+    found: dict = {}
+    for run in runs:
+        found.setdefault(key(run), []).append(run)
+    return list(found.values())
+
+
+def n_units(runs: list[Run]) -> int:
+    return len({run.units for run in runs})
+
+
+def split_machines(runs: list[Run]) -> list[list[Run]]:
+    """Apart by threads a rank, or by ranks, where each part then still scales."""
+    if runs[0].on_gpus:
+        return [runs]
+    for key in (lambda run: run.threads, lambda run: run.ranks):
+        parts = groups(runs, key)
+        if all(n_units(part) > 1 for part in parts):
+            return parts
+    return [runs]
+
+
+def series_of(runs: list[Run], mode: str) -> list[Series]:
+    """Strong where grids are the same, weak where the work of each rank or GPU is."""
+    if n_units(runs) < 2:
+        raise PlotError(
+            f"scaling needs two numbers of ranks at least; of "
+            f"{', '.join(run.path for run in runs[:3])} each has {runs[0].units} (ranks x threads)",
+            USAGE,
+        )
+    by_size = groups(runs, lambda run: run.dof)
+    if mode != "weak" and (mode == "strong" or all(n_units(part) > 1 for part in by_size)):
+        parts = [part for part in by_size if n_units(part) > 1]
+        if not parts:
+            raise PlotError("--mode=strong: no two files have the same grid", USAGE)
+        return [Series(p, True) for part in parts for p in split_machines(part)]
+    work = [run.dof / run.units for run in runs]
+    one_size = all(len({run.dof for run in p}) == 1 for p in groups(runs, lambda r: r.units))
+    if mode == "weak" or (max(work) <= WEAK_SPREAD * min(work) and one_size):
+        if not one_size:
+            raise PlotError("--mode=weak: several grids on the same number of ranks", USAGE)
+        return [Series(p, False) for p in split_machines(runs)]
+    sizes = ", ".join(sorted({f"{run.n}³ on {run.units}" for run in runs})[:6])
+    raise PlotError(
+        f"neither strong nor weak scaling ({sizes}): name files of one kind, or set --mode", USAGE
+    )
+
+
+def axis_of_units(series: list[Series]) -> str:
+    runs = [run for s in series for run in s.runs]
+    if all(run.on_gpus for run in runs):
+        return "GPUs"
+    if any(run.on_gpus for run in runs):
+        return "GPUs, or threads of all ranks"
+    if all(run.threads == 1 for run in runs):
+        return "ranks (of one thread)"
+    if all(run.ranks == 1 for run in runs):
+        return "threads (of one rank)"
+    return "threads of all ranks"
+
+
+def draw_scaling(args) -> str:
+    runs = [Run(Report(path), args.grid) for path in args.files]
+    series = [s for part in groups(runs, Run.problem) for s in series_of(part, args.mode)]
+    shared, labels = tell_apart([s.said for s in series], [s.runs[0].path for s in series])
+    if len(series) == 1:
+        labels = ["measured"]
+
+    fig = figure(12.0, 4.6, args.dpi)
+    axes = fig.subplots(1, 3)
+    for i, (s, label) in enumerate(zip(series, labels)):
+        draw_series(axes, s, label, COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], i == 0)
+    finish_axes(axes, series)
+    kinds = {s.strong for s in series}
+    kind = "Strong and weak" if len(kinds) == 2 else "Strong" if True in kinds else "Weak"
+    repeats = max(len(p) for s in series for p in s.points)
+    spread = ["median of repeats, bars from the fastest to the slowest"] if repeats > 1 else []
+    set_title(fig, f"{kind} scaling of one solve", [shared, *spread])
+    save_figure(fig, args.output)
+    save_rows(args.data, series, labels)
+    return f"{kind.lower()} scaling, {plural(len(runs), 'run')} in {len(series)} series"
+
+
+def draw_series(axes, s: Series, label: str, colour: str, marker: str, first: bool) -> None:
+    look = {"color": colour, "marker": marker, "capsize": 3, "label": label}
+    ideal = {
+        "color": colour,
+        "linestyle": ":",
+        "linewidth": 1.2,
+        "label": "ideal" if first else None,
+    }
+    n, base = s.units, s.units[0]
+    axes[0].errorbar(n, s.seconds, s.spread(lambda run: run.seconds), **look)
+    grown = [dof / s.dof[0] * base / u for dof, u in zip(s.dof, n)]
+    axes[0].plot(n, [s.seconds[0] * g for g in grown], **ideal)
+    axes[1].errorbar(n, s.rate, s.spread(lambda run: run.dof / run.seconds), **look)
+    axes[1].plot(n, [s.rate[0] * u / base for u in n], **ideal)
+    per_unit = s.rate[0] / base
+    of = lambda run: 100.0 * run.dof / run.seconds / run.units / per_unit  # noqa: E731
+    axes[2].errorbar(n, s.efficiency, s.spread(of), **look)
+
+
+def finish_axes(axes, series: list[Series]) -> None:
+    ticker = need("matplotlib.ticker", "matplotlib")
+    units = sorted({u for s in series for u in s.units})
+    for ax, what in zip(axes, ("seconds a solve", "DOF/s", "parallel efficiency, %")):
+        ax.set_xscale("log", base=2)
+        ax.set_xticks(units)
+        ax.xaxis.set_major_formatter(ticker.FormatStrFormatter("%d"))
+        ax.xaxis.set_minor_locator(ticker.NullLocator())
+        ax.set_xlabel(axis_of_units(series))
+        ax.set_ylabel(what)
+        ax.grid(True, color="0.88")
+    for ax in axes[:2]:
+        ax.set_yscale("log")
+        # Where the values span less than a decade, the lines between have numbers too.
+        ax.yaxis.set_minor_formatter(ticker.LogFormatterSciNotation(minor_thresholds=(1.5, 0.7)))
+        ax.tick_params(axis="y", which="minor", labelsize=8)
+    axes[2].axhline(100.0, color="0.4", linestyle=":", linewidth=1.2, label="ideal")
+    axes[2].set_ylim(0.0, max(110.0, 1.05 * axes[2].get_ylim()[1]))
+    axes[0].legend(fontsize=8)
+
+
+def save_rows(path: str | None, series: list[Series], labels: list[str]) -> None:
+    head = ["series", "kind", "units", "ranks", "threads", "dof", "repeats"]
+    head += ["seconds", "seconds_min", "seconds_max", "dof_per_s", "efficiency"]
+    rows = []
+    for s, label in zip(series, labels):
+        for i, p in enumerate(s.points):
+            seconds = [run.seconds for run in p]
+            row = [label, "strong" if s.strong else "weak", s.units[i], p[0].ranks, p[0].threads]
+            row += [s.dof[i], len(p), s.seconds[i], min(seconds), max(seconds)]
+            rows.append([*row, s.rate[i], s.efficiency[i] / 100.0])
+    save_table(path, head, rows)

@@ -1,0 +1,218 @@
+# shellcheck shell=bash disable=SC2154
+# plot: pictures of scripts/plot.py show what dumps and reports say. Values that were drawn are those
+# in the files, pictures have their size and something on them, and each error is one line. Python is
+# $PYTHON; skips without matplotlib and h5py, HDF5 or jansson.
+. "$abs_top_srcdir/tests/expect.sh"
+cpu_only
+: "${PYTHON:=python3}"
+for feature in HDF5 jansson; do
+  if ! have_feature $feature; then
+    echo "skipped: a build without $feature" >&2
+    exit 77
+  fi
+done
+if ! "$PYTHON" -c 'import matplotlib, h5py, PIL' 2>/dev/null; then
+  echo "skipped: $PYTHON has no matplotlib and h5py (python3-matplotlib python3-h5py)" >&2
+  exit 77
+fi
+# One thread unless a run says otherwise; neither settings nor a display of the user's.
+export OMP_NUM_THREADS=1 MPLCONFIGDIR=$dir/matplotlib PYTHONDONTWRITEBYTECODE=1
+unset DISPLAY
+plot=$abs_top_srcdir/scripts/plot.py
+
+# draw ARG...: plot.py must end with 0, one line on stdout at least, nothing on stderr.
+draw() {
+  checks=$((checks + 1))
+  rc=0
+  "$PYTHON" "$plot" "$@" >"$dir/said" 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 0 || test -s "$dir/err"; then complain "plot.py $*: exit code $rc, $(cat "$dir/err")"; fi
+  test -s "$dir/said" || complain "plot.py $* says nothing"
+}
+
+# right ARG...: a question of tests/plots.py, of which yes is the answer.
+right() {
+  "$PYTHON" "$abs_top_srcdir/tests/plots.py" "$@" >"$dir/why" 2>&1 || complain "$*: $(tail -n 1 "$dir/why")"
+}
+
+# refuse RC PATTERN ARG...: plot.py must end with RC and one line that has PATTERN, and leave no file.
+refuse() {
+  local want=$1 pattern=$2
+  shift 2
+  checks=$((checks + 1))
+  rc=0
+  (cd "$dir/empty" && "$PYTHON" "$plot" "$@") >"$dir/said" 2>"$dir/err" || rc=$?
+  if test "$rc" -ne "$want"; then complain "plot.py $*: exit code $rc, not $want"; fi
+  if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -q "^plot.py: error: .*$pattern" "$dir/err"; then
+    complain "plot.py $*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+  if test -n "$(ls -A "$dir/empty")"; then complain "plot.py $* left $(ls "$dir/empty")"; fi
+}
+mkdir "$dir/empty"
+
+# --- dumps -----------------------------------------------------------------------------------------
+
+ok 1 4 8 --verify-only --rtol=1e-8 --dump="$dir/cell.hdf" --dump-fields=all --dump-levels=0,1,3
+cp "$dir/out" "$dir/cell.out"
+ok 1 4 8 --verify-only --dump="$dir/point.hdf" --dump-centering=point --dump-precision=float --dump-compress=3 \
+  --operator=fv4 --boundary=periodic --equation=helmholtz
+cd "$dir"
+draw slice cell.hdf
+right png cell-slice.png 840 792
+draw slice cell.hdf --data=t.csv -o a.png
+right slice cell.hdf t.csv u 0 z 0.25
+cmp -s a.png cell-slice.png || complain 'the same dump gives two pictures'
+while read -r file field level axis at more; do
+  # shellcheck disable=SC2086 # further options are words of their own
+  draw slice "$file" --field="$field" --level="$level" --axis="$axis" --at="$at" $more --data=t.csv -o t.png --dpi=100
+  right slice "$file" t.csv "$field" "$level" "$axis" "$at"
+  right png t.png 700 660
+done <<'END'
+cell.hdf  u        0 x 0.5
+cell.hdf  residual 0 y 1    --log
+cell.hdf  f        1 z 0.3  --limits=-1e-3,2e-3
+cell.hdf  beta_i   0 z 0.1
+cell.hdf  beta_j   1 x 0
+cell.hdf  beta_k   0 y 0.7
+cell.hdf  dinv     3 z 0.5
+point.hdf u        0 z 0.25
+point.hdf residual 0 x 0.99
+END
+
+# Titles, axes and units, as letters of an SVG.
+ok 1 --verify-only --quiet --dump="$dir/own.hdf" --coefficients="$dir/cell.hdf" --rhs="$dir/point.hdf" 4 8
+draw slice own.hdf --axis=x -o t.svg
+for text in 'Solution u at x = 0.265625 (plane 8 of 0 to 31), after ' \
+  ', dirichlet, coefficients of cell.hdf, right-hand side of point.hdf, ' \
+  '32³ cells, 1 rank of 1 thread; max|f − Au| = ' 'y (edge of the cube = 1)' 'z (edge of the cube = 1)' \
+  'solution u (dimensionless)'; do
+  grep -qF "$text" t.svg || complain "t.svg does not say $text"
+done
+
+# Which way up? And is no plane read but the one?
+cp cell.hdf marked.hdf
+right mark marked.hdf
+draw slice marked.hdf -o t.png
+right marked t.png
+ok 1 4 8 --verify-only --quiet --dump="$dir/spoilt.hdf" --dump-compress=3
+right damage spoilt.hdf 31
+draw slice spoilt.hdf --at=0.5 -o t.png
+refuse 3 'spoilt.hdf cannot be read as a dump' slice "$dir/spoilt.hdf" --at=1
+
+# --- cycles ----------------------------------------------------------------------------------------
+
+ok 1 4 8 --verify-only --rtol=1e-8 --dump="$dir/film.hdf" --dump-every=1
+draw animate film.hdf film.000*.hdf --data=t.csv -o t.gif --dpi=60
+grep -q '^film.*left out' said || complain 'a state that is there twice is not left out'
+n=$(sed -n 's/^t.gif: \([0-9]*\) frames.*/\1/p' said)
+test "${n:-0}" -ge 3 || complain "$n frames"
+right gif t.gif 420 396 "$n"
+right film t.csv u film.000[1-$((n - 1))].hdf film.hdf # in the order of their cycles
+draw animate film.000[12].hdf --field=residual --log -o t.gif --dpi=60
+right gif t.gif 420 396 2
+if command -v ffmpeg >/dev/null; then
+  draw animate film.000[12].hdf -o t.mp4
+  test "$(head -c 8 t.mp4 | tail -c 4)" = ftyp || complain 't.mp4 is no MP4'
+else
+  refuse 2 'needs ffmpeg' animate "$dir/film.0001.hdf" -o t.mp4
+fi
+
+ok 1 4 8 --verify-only --rtol=1e-8 --json="$dir/cell.json"
+draw convergence cell.json --data=t.csv
+right png cell-convergence.png 900 648
+right convergence t.csv cell.json
+right printed t.csv cell.out
+draw convergence cell.hdf point.hdf --data=t.csv -o t.png
+right png t.png 900 648
+right convergence t.csv cell.hdf point.hdf
+
+# --- times -----------------------------------------------------------------------------------------
+
+timed='--min-time=0 --min-solves=1 --warmup=0 --quiet'
+# shellcheck disable=SC2086
+ok 1 5 1 $timed --levels-breakdown --json="$dir/small.json"
+# shellcheck disable=SC2086
+ok 1 5 8 $timed --levels-breakdown --json="$dir/large.json"
+draw levels large.json --data=t.csv
+right png large-levels.png 1260 600
+right levels t.csv large.json
+draw levels small.json large.json --data=t.csv -o t.png
+right png t.png 1260 1008
+right levels t.csv small.json large.json
+
+# Repeats, strong and weak; where there is one rank only, threads.
+for repeat in 1 2 3; do
+  for n in 1 2; do
+    # shellcheck disable=SC2086
+    OMP_NUM_THREADS=$n ok 1 5 8 $timed --json="$dir/threads.$n.$repeat.json"
+  done
+done
+if grep -q '"threads": 2' threads.2.1.json; then
+  draw scaling threads.*.json --data=t.csv
+  right png threads.1.1-scaling.png 1440 552
+  right scaling t.csv threads.*.json
+  grep -q '^threads.*strong scaling, 6 runs' said || complain "threads: $(cat said)"
+fi
+if have_mpi; then
+  # shellcheck disable=SC2086
+  ok 8 4 1 $timed --json="$dir/eight.json"
+  # shellcheck disable=SC2086
+  ok 1 4 1 $timed --json="$dir/one.json"
+  draw scaling eight.json one.json --data=t.csv -o t.png
+  right png t.png 1440 552
+  right scaling t.csv eight.json one.json
+  grep -q 'weak scaling, 2 runs' said || complain "ranks: $(cat said)"
+  refuse 2 'neither strong nor weak scaling (16³ on 1, 32³ on 8, 64³ on 1)' \
+    scaling "$dir/eight.json" "$dir/one.json" "$dir/threads.1.1.json"
+fi
+
+# --- errors ----------------------------------------------------------------------------------------
+
+refuse 2 "argument COMMAND: invalid choice: 'paint'" paint
+refuse 2 'required: COMMAND'
+refuse 2 'required: FILE.hdf' slice
+refuse 2 "'1.5' is no number from 0 to 1" slice "$dir/cell.hdf" --at=1.5
+refuse 2 "'nan' is no number from 0 to 1" slice "$dir/cell.hdf" --at=nan
+refuse 2 "'2,1' is not LOW,HIGH" slice "$dir/cell.hdf" --limits=2,1
+refuse 2 'begins above 0' slice "$dir/cell.hdf" --log --limits=-1,1
+refuse 2 "'0' is no integer from 50 to 600" slice "$dir/cell.hdf" --dpi=0
+refuse 2 '--field=v: level 0 of .*cell.hdf has' slice "$dir/cell.hdf" --field=v
+refuse 2 '--field=../u: level 1 of .*cell.hdf has' slice "$dir/cell.hdf" --level=1 --field=../u
+refuse 2 'level 0 of .*point.hdf has .*u; dump more with --dump-fields' slice "$dir/point.hdf" --field=dinv
+refuse 2 '--level=2: .*has level 0, 1, 3; dump more with --dump-levels' slice "$dir/cell.hdf" --level=2
+refuse 2 'ends in .png, .svg, .pdf' slice "$dir/cell.hdf" -o t.jpeg
+refuse 2 'would be overwritten' slice "$dir/cell.hdf" --data="$dir/cell.hdf"
+refuse 2 'an animation is of one problem' animate "$dir/cell.hdf" "$dir/point.hdf"
+refuse 2 'scaling needs two numbers of ranks' scaling "$dir/threads.1.1.json"
+refuse 2 'at most 4 fit' levels "$dir"/threads.*.json
+refuse 3 'missing.hdf cannot be read: No such file' slice missing.hdf
+refuse 3 'cell.out is no HDF5 file' slice "$dir/cell.out"
+refuse 3 'cell.out is neither a dump nor JSON' convergence "$dir/cell.out"
+refuse 3 'cannot be written: No such file' slice "$dir/cell.hdf" -o nowhere/t.png
+refuse 3 'no seconds per level; run with --levels-breakdown' levels "$dir/threads.1.1.json"
+refuse 3 'was not timed' scaling "$dir/cell.json" "$dir/large.json"
+echo '{"program": "hpgmg-fv"}' >part.json
+refuse 3 'part.json has no problem.operator' levels "$dir/part.json"
+echo '[1]' >other.json
+refuse 3 'is no report of hpgmg-fv' scaling "$dir/other.json"
+head -c 100000 cell.hdf >half.hdf
+refuse 3 'half.hdf cannot be read as a dump' slice "$dir/half.hdf"
+"$PYTHON" -c 'import h5py; h5py.File("empty.hdf", "w").close()'
+refuse 3 'is no dump of hpgmg-fv' slice "$dir/empty.hdf"
+"$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["complete"] = [0]'
+refuse 3 'marked.hdf is not complete' convergence "$dir/marked.hdf"
+"$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["format_version"] = [9]'
+refuse 3 'has format_version 9' slice "$dir/marked.hdf"
+
+# Without its libraries plot.py names them.
+mkdir none
+for module in matplotlib h5py; do
+  echo 'raise ImportError' >none/$module.py
+  PYTHONPATH=$dir/none refuse 2 "$module is missing: 'apt-get install python3-$module' or 'pip install" \
+    slice "$dir/cell.hdf"
+  rm none/$module.py
+done
+for command in '' slice animate convergence levels scaling; do
+  # shellcheck disable=SC2086
+  draw $command --help
+done
+finish

@@ -1,0 +1,206 @@
+"""plots: what tests/plot.sh asks of pictures and tables, read independently of scripts/plot.py.
+
+plots.py slice DUMP CSV FIELD LEVEL AXIS AT   every value and its place
+plots.py film CSV FIELD DUMP...               every value of every frame, in this order
+plots.py convergence CSV FILE...              norms of dumps and of all grids of reports
+plots.py printed CSV OUT                      the same norms as in the program's own report
+plots.py levels CSV JSON...                   seconds per level and operation
+plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
+plots.py png FILE WIDTH HEIGHT                is it a picture of this size, and is something on it?
+plots.py gif FILE WIDTH HEIGHT FRAMES         the same of each frame, all of them different
+plots.py mark DUMP                            u = 1 where x is above 1/2 and y below 1/4, else 0
+plots.py marked FILE                          is that block at the lower right of the picture?
+plots.py damage DUMP PLANE                    spoil the compressed plane of u
+"""
+
+import csv
+import json
+import re
+import statistics
+import sys
+
+import h5py
+import numpy as np
+from PIL import Image
+
+
+def table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def field_of(file, field, level):
+    for group in (
+        ("VTKHDF/CellData", "VTKHDF/PointData") if level == 0 else (f"HPGMG/levels/level_{level}",)
+    ):
+        if group in file and field in file[group]:
+            return file[group][field][...]
+    raise SystemExit(f"no {field} of level {level}")
+
+
+def places(field, axis, n):
+    """Middles of cells, or of the faces below them."""
+    of_face = field == {"x": "beta_i", "y": "beta_j", "z": "beta_k"}[axis]
+    return (np.arange(n) + (0.0 if of_face else 0.5)) / n
+
+
+def compare_plane(rows, path, field, level, axis, at):
+    with h5py.File(path) as file:
+        values = field_of(file, field, level)
+    n = len(values)
+    k = min(int(at * n), n - 1)
+    plane = {"z": values[k], "y": values[:, k], "x": values[:, :, k]}[axis]
+    across, up = [a for a in "xyz" if a != axis]
+    assert len(rows) == n * n, f"{len(rows)} rows"
+    drawn = np.array([[float(row[c]) for c in (across, up, field)] for row in rows])
+    drawn = drawn.reshape(n, n, 3)
+    assert np.array_equal(drawn[..., 2], plane.astype(float)), "values differ"
+    assert np.allclose(drawn[..., 0], places(field, across, n)[None, :], rtol=0, atol=1e-15), across
+    assert np.allclose(drawn[..., 1], places(field, up, n)[:, None], rtol=0, atol=1e-15), up
+
+
+def slice_(dump, path, field, level, axis, at):
+    compare_plane(table(path), dump, field, int(level), axis, float(at))
+
+
+def film(path, field, *dumps):
+    rows = table(path)
+    frames = list(dict.fromkeys(row["file"] for row in rows))
+    assert frames == list(dumps), f"{frames} instead of {dumps}"
+    for dump in dumps:
+        compare_plane([row for row in rows if row["file"] == dump], dump, field, 0, "z", 0.25)
+
+
+def histories(path):
+    """[n, norms, relative norms] of a dump, or of each grid of a report."""
+    if path.endswith(".json"):
+        with open(path) as file:
+            return [[round(1 / s["h"]), s["norms"], s["rel"]] for s in json.load(file)["solves"]]
+    with h5py.File(path) as file:
+        about = file["HPGMG"].attrs
+        norms = about["residual_norms"]
+        return [[int(about["cells"][0]), list(norms), list(norms / about["f_norm"][0])]]
+
+
+def convergence(path, *files):
+    rows = [[float(r["n"]), float(r["norm"]), float(r["relative"])] for r in table(path)]
+    want = [[n, *v] for file in files for n, norms, rel in histories(file) for v in zip(norms, rel)]
+    assert rows == want, f"{rows} instead of {want}"
+    cycles = [int(r["cycle"]) for r in table(path)]
+    assert cycles == [c for f in files for h in histories(f) for c in range(1, len(h[1]) + 1)]
+
+
+def printed(path, out):
+    with open(out) as file:
+        found = re.findall(
+            r"(\d+)\^3  cycle +(\d+)  max\|f-Au\| (\S+)  relative (\S+)", file.read()
+        )
+    rows = [
+        (r["n"], r["cycle"], f"{float(r['norm']):.15e}", f"{float(r['relative']):.15e}")
+        for r in table(path)
+    ]
+    assert len(found) > 3 and rows == found, f"{rows} instead of {found}"
+
+
+def levels(path, *files):
+    want = {}
+    for name in files:
+        with open(name) as file:
+            for i, level in enumerate(json.load(file)["levels"]):
+                for operation, seconds in level["seconds"].items():
+                    want[name, i, level["dim"][0], operation] = seconds
+    columns = ("seconds_min", "seconds_mean", "seconds_max")
+    rows = {
+        (r["file"], int(r["level"]), int(r["n"]), r["operation"]): [float(r[c]) for c in columns]
+        for r in table(path)
+    }
+    assert len(want) > 10 and rows == want, "other seconds"
+
+
+def scaling(path, *files):
+    points = {}
+    for name in files:
+        with open(name) as file:
+            report = json.load(file)
+        units = report["run"]["ranks"] * report["run"]["threads"]
+        solve = report["solves"][0]
+        points.setdefault(units, []).append((solve["seconds_mean"], solve["dof"]))
+    rows = table(path)
+    assert [int(r["units"]) for r in rows] == sorted(points), "other numbers of ranks"
+    first = None
+    for row in rows:
+        seconds = [s for s, _ in points[int(row["units"])]]
+        dof = points[int(row["units"])][0][1]
+        middle = statistics.median(seconds)
+        each = dof / middle / int(row["units"])
+        first = first or each
+        got = [float(row[c]) for c in ("dof", "repeats", "seconds", "seconds_min", "seconds_max")]
+        assert got == [dof, len(seconds), middle, min(seconds), max(seconds)], row
+        assert np.isclose(float(row["dof_per_s"]), dof / middle, rtol=1e-12), row
+        assert np.isclose(float(row["efficiency"]), each / first, rtol=1e-12), row
+
+
+def something_on(picture, width, height):
+    """Of this size, mostly not of one colour, and with more colours than letters have."""
+    assert picture.size == (int(width), int(height)), f"{picture.size} pixels"
+    colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+    most = max(count for count, _ in colours) / (picture.width * picture.height)
+    assert len(colours) > 20 and most < 0.97, f"{len(colours)} colours, {most:.2f} of one"
+
+
+def png(path, width, height):
+    with Image.open(path) as picture:
+        assert picture.format == "PNG", picture.format
+        picture.load()  # all of it, with its checksums
+        something_on(picture, width, height)
+
+
+def gif(path, width, height, n_frames):
+    with Image.open(path) as picture:
+        assert picture.format == "GIF", picture.format
+        assert getattr(picture, "n_frames", 1) == int(n_frames), f"{picture.n_frames} frames"
+        seen = set()
+        for i in range(int(n_frames)):
+            picture.seek(i)
+            something_on(picture.convert("RGB"), width, height)
+            seen.add(picture.convert("RGB").tobytes())
+        assert len(seen) == int(n_frames), "two frames are the same"
+
+
+def mark(dump):
+    with h5py.File(dump, "r+") as file:
+        data = file["VTKHDF/CellData/u"]
+        n = len(data)
+        values = np.zeros((n, n, n))
+        values[:, : n // 4, n // 2 :] = 1.0
+        data[...] = values
+
+
+def marked(path):
+    """Yellow is the largest value where nothing is negative; the colour bar is left out."""
+    with Image.open(path) as picture:
+        pixels = np.asarray(picture.convert("RGB")).astype(int)[:, : int(0.8 * picture.width)]
+    yellow = (pixels[..., 0] > 230) & (pixels[..., 1] > 210) & (pixels[..., 2] < 80)
+    dark = (pixels[..., 0] < 80) & (pixels[..., 1] < 20) & (pixels[..., 2] > 70)
+    both = np.argwhere(yellow | dark)
+    (top, left), (bottom, right) = both.min(axis=0), both.max(axis=0)
+    rows, columns = np.argwhere(yellow).T
+    height, width = bottom - top, right - left
+    assert abs((rows.min() - top) / height - 0.75) < 0.02, "not the lower quarter"
+    assert abs((columns.min() - left) / width - 0.5) < 0.02, "not the right half"
+    assert abs(yellow.sum() / len(both) - 0.125) < 0.01, "not an eighth"
+
+
+def damage(dump, plane):
+    with h5py.File(dump) as file:
+        data = file["VTKHDF/CellData/u"]
+        chunk = data.id.get_chunk_info_by_coord((int(plane), 0, 0))
+        assert data.chunks[0] == 1, "chunks of several planes"
+    with open(dump, "r+b") as file:
+        file.seek(chunk.byte_offset)
+        file.write(b"\0" * chunk.size)
+
+
+if __name__ == "__main__":
+    name = sys.argv[1]
+    {"slice": slice_}.get(name, globals().get(name))(*sys.argv[2:])
