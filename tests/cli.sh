@@ -117,9 +117,9 @@ if have_feature jansson; then
       $parser <"$dir/out" >/dev/null || complain "$parser does not read the JSON"
     fi
   done
-  keys='backend box_dim boxes boundary bytes bytes_per_rank_max command_line cpu_below cycle cycles dim dof
+  keys='backend box_dim boxes boundary bytes bytes_per_rank_max coefficients command_line cpu_below cycle cycles dim dof
     dof_per_s equation error h host kind krylov levels memory norms operator order problem program ranks reason
-    rel run seconds_mean seconds_min smoother solves threads transport verification version'
+    rel rhs run seconds_mean seconds_min smoother solves threads transport verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
