@@ -175,7 +175,7 @@ python_style() {
     echo 'ruff could not be installed from PyPI'
     exit 77
   fi
-  (cd "$top" && "$ruff" check --no-cache scripts tests && "$ruff" format --no-cache --check scripts tests)
+  (cd "$top" && "$ruff" check --no-cache inputs scripts tests && "$ruff" format --no-cache --check inputs scripts tests)
 }
 
 # The nested `make check` runs the fast tests only. Then: is every tracked file in the archive?

@@ -173,6 +173,7 @@ if have_feature inih; then
     grep -qx "$line" "$dir/out" || complain "--official: no line '$line'"
   done
   for deck in "$abs_top_srcdir"/inputs/*.ini; do
+    case $deck in */rough.ini) continue ;; esac # tests/input.sh has its field
     ok 1 --input="$deck" --dry-run
   done
 fi

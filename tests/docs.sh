@@ -23,7 +23,7 @@ done
   solo "$HPGMG_FV" --help
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh
-  grep -ohE '"--[a-z-]+"' "$top"/scripts/*.py
+  grep -ohE '"--[a-z-]+"' "$top"/scripts/*.py "$top"/inputs/*.py
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"

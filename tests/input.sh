@@ -183,4 +183,46 @@ cp "$dir/d.hdf" "$dir/flipped.hdf"
 offset=$(h5dump -p -H -d /VTKHDF/CellData/f "$dir/d.hdf" | sed -n 's/.*OFFSET \([0-9]*\).*/\1/p')
 printf '\001' | dd of="$dir/flipped.hdf" bs=1 seek=$((offset + 70000)) conv=notrunc 2>/dev/null
 expect 3 'plane 8 of f is damaged' 1 --rhs="$dir/flipped.hdf"
+
+# --- the worked example ---
+
+: "${PYTHON:=python3}"
+if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null && have_feature inih; then
+  cd "$dir"
+  "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf >said || complain 'no rough field'
+  grep -q '64^3 cells, beta 1' said || complain "rough_field.py says $(cat said)"
+  ok 1 --input="$abs_top_srcdir/inputs/rough.ini" --dump=heat.hdf --csv=rough.csv
+  awk -F, 'NR == 2 && !($12 < 60 && $14 < 1e-8) { exit 1 }' rough.csv || complain 'the example is not solved'
+  # What the deck says is what coefficients imply.
+  ok 1 --coefficients=rough.hdf --rhs=rough.hdf --csv=implied.csv
+  test "$(norms rough.csv)" = "$(norms implied.csv)" || complain 'the deck is not the default'
+  # The same operator, written once more.
+  residual() {
+    "$PYTHON" "$abs_top_srcdir/tests/own_problem.py" "$@" >why 2>&1 || complain "own_problem.py $*: $(tail -n 1 why)"
+  }
+  residual rough.hdf heat.hdf dirichlet 1e-8
+  "$PYTHON" - <<'EOF'
+import h5py, numpy as np
+random, n = np.random.default_rng(3), 16
+with h5py.File("random.hdf", "w") as file:
+    for name, low, high in ("beta", 0, 4), ("alpha", 0, 3), ("f", -2, 2):
+        file["VTKHDF/CellData/" + name] = 10.0 ** random.uniform(low, high, (n, n, n))
+EOF
+  for boundary in dirichlet periodic; do
+    ok 1 --coefficients=random.hdf --rhs=random.hdf --boundary=$boundary --rtol=1e-10 --dump=random-u.hdf
+    residual random.hdf random-u.hdf $boundary 1e-10
+  done
+  for wrong in --cells=8 --jump=0 --jump=nan --seed=-1; do
+    rc=0
+    "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" new.hdf $wrong >said 2>&1 || rc=$?
+    test "$rc" -eq 2 || complain "rough_field.py $wrong: exit code $rc"
+    test ! -e new.hdf || complain "rough_field.py $wrong leaves a file"
+  done
+  rc=0
+  "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" nowhere/new.hdf >said 2>&1 || rc=$?
+  test "$rc" -eq 3 || complain "rough_field.py in no folder: exit code $rc"
+  test "$(wc -l <said)" -eq 1 || complain "rough_field.py in no folder says $(cat said)"
+else
+  echo 'left out: the worked example, which needs h5py'
+fi
 finish

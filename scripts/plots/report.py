@@ -30,9 +30,10 @@ class Report:
             key: self.get(f"problem.{key}", str)
             for key in ("operator", "equation", "boundary", "smoother", "cycle")
         }
-        # Since --krylov.
-        if "krylov" in self.data["problem"]:
-            self.about["krylov"] = self.get("problem.krylov", str)
+        # Not in reports from before these options; null without a file.
+        for key in ("krylov", "coefficients", "rhs"):
+            if self.data["problem"].get(key) is not None:
+                self.about[key] = self.get(f"problem.{key}", str)
         self.about["n"] = self.get("problem.dim.0", int)
         self.about["ranks"] = self.get("run.ranks", int)
         self.about["threads"] = self.get("run.threads", int)
