@@ -129,11 +129,13 @@ fuzz() {
   "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" -max_total_time="$seconds" -timeout=10 \
     -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
   [[ $hdf5 == serial ]] || return 0
-  # From one good file; messages on what is wrong with others are not printed.
+  # From good files; messages on what is wrong with others are not printed.
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_restart hpgmg-fv
   mkdir -p "$work/corpus-restart"
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/seed.hdf" --dump-fields=u
-  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" -max_total_time=$((seconds / 2)) -timeout=10 -max_len=40000 \
+  "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/fields.hdf" --dump-precision=float \
+    --dump-fields=f,beta_i,beta_j,beta_k
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" -max_total_time=$((seconds / 2)) -timeout=10 -max_len=100000 \
     -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
