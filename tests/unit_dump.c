@@ -8,8 +8,8 @@
 static void test_known_digest(void) {
   const double x[3] = {1.0, -0.5, 0.0};
   const float y[3] = {1.0f, -0.5f, 0.0f};
-  CHECK(mg_digest_doubles(x, 3, 0) == UINT64_C(0x8cf74aa5a61100bd));
-  CHECK(mg_digest_floats(y, 3, 5) == UINT64_C(0x373c2927231ab1dc));
+  CHECK(mg_digest_doubles(x, 3, 0) == UINT64_C(0x8e51bbc66413d87c));
+  CHECK(mg_digest_floats(y, 3, 5) == UINT64_C(0xbc96811809026dbc));
 }
 
 /* Parts in any order make the whole; a value that moves, or a bit that flips, is noticed. */

@@ -1,5 +1,6 @@
-/* What a plain program writes in a second: as many bytes in as many pieces as a dump, one process,
- * no library. `make write-rate && ./write-rate FILE GB`; the file is removed. */
+/* What a plain program writes in a second: as many bytes as a dump, out of memory that holds them
+ * all, in pieces as large as a dump's; one process, no library. `make write-rate && ./write-rate
+ * FILE GB`; the file is removed. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,21 +16,15 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Two pieces in turn, as a dump has them. */
-static int write_pieces(int fd, long pieces) {
-  char *piece[2] = {malloc(PIECE_BYTES), malloc(PIECE_BYTES)};
-  int good = piece[0] && piece[1];
-  for (int p = 0; good && p < 2; p++)
-    memset(piece[p], p + 1, PIECE_BYTES);
-  for (long i = 0; good && i < pieces; i++)
-    for (ssize_t done = 0; good && done < PIECE_BYTES;) {
-      const ssize_t n = write(fd, piece[i % 2] + done, (size_t)(PIECE_BYTES - done));
-      good = n > 0;
+/* The memory has been touched before: a program that writes its fields has made them. */
+static int write_pieces(int fd, const char *memory, long pieces) {
+  for (long i = 0; i < pieces; i++)
+    for (ssize_t done = 0; done < PIECE_BYTES;) {
+      const ssize_t n = write(fd, memory + i * PIECE_BYTES + done, (size_t)(PIECE_BYTES - done));
+      if (n <= 0) return 0;
       done += n;
     }
-  free(piece[0]);
-  free(piece[1]);
-  return good;
+  return 1;
 }
 
 int main(int argc, char **argv) {
@@ -44,10 +39,18 @@ int main(int argc, char **argv) {
     perror(argv[1]);
     return 3;
   }
+  char *memory = malloc((size_t)pieces * PIECE_BYTES);
+  if (!memory) {
+    fprintf(stderr, "write-rate: no memory for %g GB\n", gb);
+    unlink(argv[1]);
+    return 3;
+  }
+  memset(memory, 1, (size_t)pieces * PIECE_BYTES);
   const double start = now();
-  const int written = write_pieces(fd, pieces), closed = close(fd) == 0;
+  const int written = write_pieces(fd, memory, pieces), closed = close(fd) == 0;
   const double seconds = now() - start;
   unlink(argv[1]);
+  free(memory);
   if (!written || !closed) {
     perror(argv[1]);
     return 3;

@@ -9,8 +9,8 @@
  *  The sum does not care who added what first; that every index has its own hash makes it care
  *  where a value stands.
  *  @param[in] first  index of the first value in its whole field
- *  @ref the hash's steps are those of SplitMix64's output: Steele, Lea, Flood, Fast splittable
- *       pseudorandom number generators (2014); docs/format.md has it in a line of Python */
+ *  @ref NH of Black, Halevi, Krawczyk, Krovetz, Rogaway, UMAC: fast and secure message
+ *       authentication (1999), with keys that are multiples; docs/format.md has it in Python */
 uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first);
 uint64_t mg_digest_floats(const float *value, int64_t n, uint64_t first);
 

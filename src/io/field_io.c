@@ -1,11 +1,13 @@
 #include "field_io.h"
 #include "digest.h"
 #include "log.h"
+#include "writer.h"
 #include <stdlib.h>
 
 /* Values in the precision of the file, and the digests of all planes. */
 typedef struct {
-  float *floats; /* NULL in double precision */
+  float *floats; /* of the slab at hand; NULL in double precision */
+  float *other;  /* of the slab before, which may still be on its way into the file */
   uint64_t *digest;
   double *halves; /* of digests, for a sum over ranks that is exact */
 } buffers_t;
@@ -20,6 +22,7 @@ static int64_t plane_cells(const mg_field_io_t *io) {
 
 static void release(buffers_t *b) {
   free(b->floats);
+  free(b->other);
   free(b->digest);
   free(b->halves);
 }
@@ -28,10 +31,10 @@ static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
   const int64_t most = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
   *b = (buffers_t){.digest = calloc((size_t)io->n, sizeof *b->digest),
                    .halves = calloc(2 * (size_t)io->n, sizeof *b->halves)};
-  if (io->precision == MG_PRECISION_FLOAT && most > 0)
-    b->floats = malloc((size_t)most * sizeof *b->floats);
-  if (b->digest && b->halves && (b->floats || io->precision != MG_PRECISION_FLOAT || most == 0))
-    return MG_OK;
+  const bool floats = io->precision == MG_PRECISION_FLOAT && most > 0;
+  if (floats) b->floats = malloc((size_t)most * sizeof *b->floats);
+  if (floats) b->other = malloc((size_t)most * sizeof *b->other);
+  if (b->digest && b->halves && (!floats || (b->floats && b->other))) return MG_OK;
   return mg_error(MG_ERR_MEMORY, "no memory for %d planes of a dump", io->n);
 }
 
@@ -65,25 +68,55 @@ static uint64_t digest_of(const mg_field_io_t *io, const buffers_t *b, const mg_
 
 /* --- writing --------------------------------------------------------------------------- */
 
-static mg_status_t write_slab(const mg_field_io_t *io, const mg_h5_data_t *data, const buffers_t *b,
-                              const mg_slab_t *slab) {
+static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab) {
   convert(io, b, slab, true);
   for (int32_t k = 0; k < slab->n; k++)
     b->digest[slab->first + k] = digest_of(io, b, slab, k);
-  return mg_h5_write_planes(io->file, data, slab->first, slab->n, values_of(b, slab));
 }
 
-static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data,
-                               const buffers_t *b, int vec) {
+/* Ranks that share the file: while they write a slab, the device copies the next one. */
+static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data,
+                                 const buffers_t *b, int vec) {
   const int n_rounds = mg_slabs_rounds(io->slabs);
   MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, 0)));
   for (int round = 0; round < n_rounds; round++) {
     mg_slab_t slab;
     MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, &slab)));
     if (round + 1 < n_rounds) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1)));
-    MG_TRY(agree(write_slab(io, data, b, &slab)));
+    prepare(io, b, &slab);
+    MG_TRY(agree(mg_h5_write_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
   }
   return MG_OK;
+}
+
+/* One rank's file: a thread writes a slab while this one fetches the next, from other ranks too,
+ * and adds up its digests. */
+static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
+                                int vec, mg_writer_t *writer) {
+  const int n_rounds = mg_slabs_rounds(io->slabs);
+  for (int round = 0; round < n_rounds; round++) {
+    mg_slab_t slab;
+    MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
+    MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, &slab)));
+    prepare(io, b, &slab);
+    /* The slab after this one takes the memory of the one before. */
+    MG_TRY(agree(mg_writer_wait(writer)));
+    mg_writer_write(writer, data, slab.first, slab.n, values_of(b, &slab));
+    float *const swap = b->floats;
+    b->floats = b->other;
+    b->other = swap;
+  }
+  return agree(mg_writer_wait(writer));
+}
+
+static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
+                               int vec) {
+  mg_writer_t *writer = NULL;
+  if (!mg_h5_writes_beside()) return write_in_turn(io, data, b, vec);
+  mg_status_t status = agree(mg_writer_begin(io->file, &writer));
+  if (status == MG_OK) status = write_beside(io, data, b, vec, writer);
+  mg_writer_end(writer);
+  return status;
 }
 
 /* Every rank's digests to rank 0, who writes them. */

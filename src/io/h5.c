@@ -39,6 +39,10 @@ bool mg_h5_parallel(void) {
 #endif
 }
 
+bool mg_h5_writes_beside(void) {
+  return !is_parallel();
+}
+
 bool mg_h5_takes_part(void) {
   return is_parallel() || mg_comm_rank(mg_comm_world()) == 0;
 }

@@ -37,6 +37,10 @@ typedef struct {
 bool mg_h5_available(void);
 bool mg_h5_parallel(void);
 
+/** May another thread write planes while this one does something else? Not where ranks share the
+ *  file: their calls are messages, and those are this thread's. */
+bool mg_h5_writes_beside(void);
+
 /** Does this rank take part in the files of this run? Rank 0 always does. */
 bool mg_h5_takes_part(void);
 

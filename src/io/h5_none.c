@@ -9,6 +9,9 @@ bool mg_h5_available(void) {
 bool mg_h5_parallel(void) {
   return false;
 }
+bool mg_h5_writes_beside(void) {
+  return false;
+}
 bool mg_h5_takes_part(void) {
   return false;
 }
