@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
 # runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
-# solvers, the crossing to the CPU in either kind of memory; and in the kernels of large levels, 64^3
-# cells for fv4 and 128^3 for the others. Skips without a device or without the tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
+# solvers, the crossing to the CPU in either kind of memory, an alpha that varies, conjugate gradients and
+# a dump; and in the kernels of large levels, 64^3 cells for fv4 and 128^3 for the others. Skips without a device or without the tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 if ! have_cuda; then
@@ -30,6 +30,13 @@ if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --q
   exit 77
 fi
 
+# A file of coefficients with an alpha that varies.
+if command -v h5copy >/dev/null &&
+  solo "$HPGMG_FV" 4 8 --verify-only --quiet --device=cpu --dump="$dir/alpha.hdf" \
+    --dump-fields=beta_i,beta_j,beta_k,dinv 2>/dev/null; then
+  h5copy -i "$dir/alpha.hdf" -o "$dir/alpha.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
+fi
+
 {
   for op in fv2 fv4 7pt; do
     for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
@@ -44,6 +51,16 @@ fi
   echo '7 1 --cpu-below=1000000 --smooths=1'
   echo '7 1 --cpu-below=1000000 --smoother=chebyshev --degree=2'
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
+  if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then
+    echo '4 8 --cpu-below=600 --krylov=cg --rtol=1e-9 --dump=@.hdf --dump-fields=all --dump-levels=all'
+  fi
+  if test -e "$dir/alpha.hdf"; then
+    for op in fv2 fv4 7pt; do
+      for smoother in gsrb chebyshev l1jacobi; do
+        echo "--coefficients=$dir/alpha.hdf --operator=$op --smoother=$smoother --cpu-below=0"
+      done
+    done
+  fi
 } >"$dir/cases"
 
 # check NUMBER TOOL ARG...: a line in $dir/found for a run that is not clean.
@@ -67,7 +84,7 @@ while read -r options; do
     while test "$(jobs -rp | wc -l)" -ge "$most"; do sleep 0.05; done
     # shellcheck disable=SC2086 # words
     case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
-    check $number $tool "$@" &
+    check $number $tool "${@//@/$dir/$number.$tool}" &
   done
 done <"$dir/cases"
 wait

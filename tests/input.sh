@@ -103,6 +103,35 @@ done
 test "$(wc -l <"$dir/u1")" -eq 4096 || complain 'u is not 16^3 values'
 paste "$dir/u1" "$dir/u2" | awk '$1 != 2 * $2 { exit 1 }' || complain 'twice beta is not half of u'
 
+# --- alpha on a device ---
+
+# Levels of 128^3 cells have kernels of their own, and so have patches that are cut into boxes.
+same_with_alpha() {
+  local size=$1 boxes=$2 operator=$3 smoother=$4 device
+  for device in cpu cuda cuda-simple; do
+    # shellcheck disable=SC2086 # words
+    run 1 $size $boxes --coefficients="$dir/large.hdf" --operator=$operator --smoother=$smoother --krylov=none \
+      --rtol=1e-30 --max-cycles=2 --verify-only --device=$device --cpu-below=0 --csv="$dir/$device.csv"
+    checks=$((checks + 1))
+    test "$(norms "$dir/$device.csv")" = "$(norms "$dir/cpu.csv")" ||
+      complain "alpha, $operator, $smoother, $size $boxes, $device: $(norms "$dir/$device.csv"), not $(norms "$dir/cpu.csv")"
+  done
+}
+if have_cuda; then
+  for size in '7 1' '5 8'; do
+    # shellcheck disable=SC2086 # words
+    ok 1 $size --verify-only --device=cpu --dump="$dir/large.hdf" --dump-fields=beta_i,beta_j,beta_k,dinv
+    h5copy -i "$dir/large.hdf" -o "$dir/large.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
+    for operator in fv2 fv4 7pt; do
+      for smoother in gsrb chebyshev jacobi l1jacobi; do
+        # shellcheck disable=SC2086 # words
+        same_with_alpha $size $operator $smoother
+      done
+    done
+  done
+  rm -f "$dir/large.hdf"*
+fi
+
 # --- restart ---
 
 set -- --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --krylov=none --rtol=1e-30
