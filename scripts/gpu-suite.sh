@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Everything about CUDA devices on a machine that has some, in one go: build, run all tests over both
 # backends, check the kernels with compute-sanitizer, and measure: F-cycles from 64^3 to 512^3, the
-# bandwidth of a smoother sweep beside a copy in the same memory, and weak scaling over the devices
-# with each transport.
+# bandwidth of a smoother sweep beside a copy in the same memory, a dump beside a plain program that writes
+# as much, and weak scaling over the devices with each transport.
 #
 #   scripts/gpu-suite.sh                   all of it, some 10 minutes
 #   scripts/gpu-suite.sh --quick           without the slow tests, and each figure once
@@ -60,7 +60,7 @@ nvcc_path >/dev/null || die 'no nvcc in PATH or /usr/local/cuda/bin'
 # shellcheck disable=SC2086 # arguments are words
 configure_tree "$build" --enable-werror --with-cuda ${GPU_SUITE_CONFIGURE-}
 say 'make'
-make -s -j "$(cores)" -C "$build" hpgmg-fv device-copy >"$build/make.out" 2>&1 || {
+make -s -j "$(cores)" -C "$build" hpgmg-fv device-copy write-rate >"$build/make.out" 2>&1 || {
   tail -n 20 "$build/make.out"
   exit 1
 }
@@ -182,6 +182,20 @@ scaling_table() {
   done
 }
 
+# 512^3 cells, two fields of them, from the device to where memory is: against a plain program that has them
+# on the host.
+dump_table() {
+  local memory=/dev/shm plain rate
+  [[ -d $memory && -w $memory ]] || memory=$dir
+  plain=$("$build/write-rate" "$memory/hpgmg-plain.$$" 2.1 | sed 's/ .*//')
+  solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --verify-only --dump="$memory/hpgmg-dump.$$.hdf" \
+    --dump-fields=u,f >"$dir/out" 2>&1 || true
+  rm -f "$memory/hpgmg-dump.$$.hdf"*
+  rate=$(sed -n 's/^dump .*(\(.*\) GB\/s).*/\1/p' "$dir/out")
+  cell 'dump of 512^3 cells, 2.1 GB: %s GB/s' "$rate"
+  cell ', a plain program %s\n' "$plain"
+}
+
 say 'measuring'
 {
   echo
@@ -189,6 +203,7 @@ say 'measuring'
   solo "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
   fcycle_table
   sweep_table
+  if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then dump_table; fi
   if ((devices > 1)) && have_mpi; then scaling_table; fi
   echo
 } >"$build/table"
