@@ -132,11 +132,12 @@ fuzz() {
   # From good files; messages on what is wrong with others are not printed.
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_restart hpgmg-fv
   mkdir -p "$work/corpus-restart"
-  "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/seed.hdf" --dump-fields=u
-  "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/fields.hdf" --dump-precision=float \
-    --dump-fields=f,beta_i,beta_j,beta_k
-  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" -max_total_time=$((seconds / 2)) -timeout=10 -max_len=100000 \
-    -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
+  local good=$work/corpus-restart/good.hdf
+  "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$good" --dump-precision=float --dump-compress=9 \
+    --dump-fields=u,f,beta_i,beta_j,beta_k
+  "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
+  LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" -max_total_time=$((seconds / 2)) -timeout=10 \
+    -max_len=200000 -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
 # PYTHON with PyPI's newest VTK and what plot.py needs, in a folder of its own; else the system's, and

@@ -1,61 +1,223 @@
 /* Any bytes as the file of --restart, --coefficients and --rhs: what reads its head must neither
  * crash nor hang, nor take memory that a number in the file asks for. Built by configure
- * --enable-fuzzer. */
-#define _GNU_SOURCE /* memfd_create */
-
+ * --enable-fuzzer. FUZZ_GOOD names a file that must be accepted, before anything else: without one
+ * that gets through there would be nothing to change. */
 #include "comm.h"
+#include "io/h5.h"
 #include "io/input.h"
 #include "io/restart.h"
 #include "log.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-
-/* The same bytes as a problem of the user's. The library trusts what is in formats before 1.8,
- * whose metadata have no checksums: these are left out, here alone. */
-static void look_for_fields(const unsigned char *data, size_t size,
-                            mg_setting_t settings[MG_MAX_SETTINGS]) {
-  static mg_params_t params;
-  static mg_input_t input;
-  char message[1024];
-  int n;
-  if (size < 9 || data[8] < 2) return;
-  mg_params_defaults(&params);
-  snprintf(params.coefficients, sizeof params.coefficients, "/proc/self/fd/%d", file);
-  snprintf(params.rhs, sizeof params.rhs, "/proc/self/fd/%d", file);
-  if (mg_input_coefficients_settings(&params, settings, &n, message, (int)sizeof message) ==
-          MG_OK &&
-      n < 9)
-    abort();
-  if (mg_input_open(&params, &input) == MG_OK && input.cells == 0) abort();
-}
-
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
+/* The library wants a file with a name that leads to it. */
+static char path[64];
 static int file = -1;
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-  if (mg_comm_init(argc, argv) != MG_OK) abort();
-  file = memfd_create("restart", 0);
-  if (file < 0) abort();
-  return 0;
+static bool write_file(const unsigned char *data, size_t size) {
+  return ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == (ssize_t)size;
 }
 
-int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+static void remove_file(void) {
+  (void)unlink(path);
+}
+
+/* A file that is accepted is one that names all settings. */
+static mg_status_t restart(void) {
   static mg_params_t params;
   static mg_setting_t settings[MG_MAX_SETTINGS];
   char message[1024];
   int n;
-  if (ftruncate(file, 0) != 0 || pwrite(file, data, size, 0) != (ssize_t)size) return 0;
   mg_params_defaults(&params);
-  snprintf(params.restart, sizeof params.restart, "/proc/self/fd/%d", file);
-  /* A file that is accepted is one that names all settings. */
-  if (mg_restart_settings(&params, settings, &n, message, (int)sizeof message) == MG_OK && n < 9)
+  snprintf(params.restart, sizeof params.restart, "%s", path);
+  const mg_status_t status =
+      mg_restart_settings(&params, settings, &n, message, (int)sizeof message);
+  if (status == MG_OK && n < 9) abort();
+  return status;
+}
+
+static mg_status_t look_for_fields(void) {
+  static mg_params_t params;
+  static mg_setting_t settings[MG_MAX_SETTINGS];
+  static mg_input_t input;
+  char message[1024];
+  int n;
+  mg_params_defaults(&params);
+  snprintf(params.coefficients, sizeof params.coefficients, "%s", path);
+  snprintf(params.rhs, sizeof params.rhs, "%s", path);
+  const mg_status_t status =
+      mg_input_coefficients_settings(&params, settings, &n, message, (int)sizeof message);
+  if (status == MG_OK && n < 9) abort();
+  if (mg_input_open(&params, &input) == MG_OK && input.cells == 0) abort();
+  return status;
+}
+
+/* A good dump of u, and betas. */
+static void accept_good(const char *name) {
+  static unsigned char data[1 << 20];
+  FILE *good = fopen(name, "rb");
+  if (!good || !write_file(data, fread(data, 1, sizeof data, good))) abort();
+  (void)fclose(good);
+  if (restart() != MG_OK || look_for_fields() != MG_OK) {
+    fprintf(stderr, "%s is not accepted\n", name);
     abort();
-  look_for_fields(data, size, settings);
+  }
+}
+
+/* --- bytes as the making of a file ------------------------------------------------------- */
+
+/* Metadata have checksums, which few changes of bytes get past: so bytes also say how a file that
+ * is whole differs from a good one. Those that are missing are 0. */
+static const unsigned char *next, *end;
+
+static unsigned take_byte(void) {
+  return next < end ? *next++ : 0;
+}
+
+static int64_t take_number(void) {
+  uint64_t number = 0;
+  for (int b = 0; b < 8; b++)
+    number = number << 8 | take_byte();
+  return (int64_t)number;
+}
+
+/* Errors here are those of a file that nobody will accept. */
+static void attempt(mg_status_t status) {
+  (void)status;
+}
+
+enum { GOOD = 251 }; /* bytes below leave a value as it should be */
+
+static void put_number(mg_h5_t *h5, const char *name, int64_t good) {
+  int64_t value[2] = {good, good};
+  const double real = (double)take_number();
+  switch (take_byte()) {
+  case GOOD:
+    return;
+  case GOOD + 1:
+    attempt(mg_h5_put_doubles(h5, "/HPGMG", name, &real, 1));
+    return;
+  case GOOD + 2:
+    attempt(mg_h5_put_integers(h5, "/HPGMG", name, value, 2));
+    return;
+  case GOOD + 3:
+    attempt(mg_h5_put_text(h5, "/HPGMG", name, "7"));
+    return;
+  case GOOD + 4:
+    value[0] = take_number();
+    break;
+  default:
+    break;
+  }
+  attempt(mg_h5_put_integers(h5, "/HPGMG", name, value, 1));
+}
+
+static void put_real(mg_h5_t *h5, const char *name, double good) {
+  double value[8] = {good, good, good};
+  const unsigned how = take_byte();
+  const int64_t bits = take_number();
+  if (how == GOOD) return;
+  if (how == GOOD + 1) memcpy(value, &bits, sizeof bits);
+  attempt(mg_h5_put_doubles(h5, "/HPGMG", name, value, how > GOOD + 1 ? (int)(how - GOOD) : 1));
+}
+
+static void put_word(mg_h5_t *h5, const char *name, const char *good) {
+  char word[256] = "";
+  const unsigned how = take_byte();
+  if (how == GOOD) return;
+  snprintf(word, sizeof word, "%s", good);
+  for (unsigned i = 0, length = how > GOOD ? take_byte() : 0; i < length; i++)
+    word[i] = (char)take_byte();
+  attempt(mg_h5_put_text(h5, "/HPGMG", name, word));
+}
+
+static void put_field(mg_h5_t *h5, const char *name, mg_h5_type_t type, int rank) {
+  static const double values[20 * 20 * 20];
+  const unsigned how = take_byte();
+  const int32_t n = how > GOOD ? (int32_t)(take_byte() % 20 + 1) : 16;
+  const int dimensions = how == GOOD + 2 ? (int)(take_byte() % 3 + 1) : rank;
+  mg_h5_data_t data;
+  if (how == GOOD) return;
+  if (how == GOOD + 3) type = MG_H5_FLOAT;
+  if (mg_h5_data_create(h5, name, type, dimensions, n, 0, &data) != MG_OK) return;
+  attempt(mg_h5_write_planes(h5, &data, 0, n, values));
+  attempt(mg_h5_data_close(h5, &data));
+}
+
+static void make_file(void) {
+  static const char *const groups[] = {"/VTKHDF", "/VTKHDF/CellData", "/HPGMG", "/HPGMG/checksums",
+                                       "/HPGMG/checksums/level_0"};
+  mg_h5_t *h5;
+  if (mg_h5_create(path, "", &h5) != MG_OK) abort();
+  for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
+    if (take_byte() != GOOD) attempt(mg_h5_group(h5, groups[g]));
+  put_number(h5, "format_version", 1);
+  put_number(h5, "complete", 1);
+  put_number(h5, "cells", 16);
+  put_number(h5, "box_cells", 16);
+  put_number(h5, "cycles", 1);
+  put_number(h5, "smooths", 3);
+  put_number(h5, "degree", 6);
+  put_number(h5, "coarsest", 1);
+  put_number(h5, "max_cycles", 20);
+  put_word(h5, "operator", "fv2");
+  put_word(h5, "equation", "poisson");
+  put_word(h5, "boundary", "dirichlet");
+  put_word(h5, "smoother", "gsrb");
+  put_word(h5, "bottom", "bicgstab");
+  put_word(h5, "cycle", "f");
+  put_word(h5, "krylov", "none");
+  put_word(h5, "precision", "double");
+  put_word(h5, "centering", "cell");
+  put_real(h5, "rtol", 1e-8);
+  put_real(h5, "f_norm", 1.0);
+  put_real(h5, "residual_norms", 0.5);
+  if (take_byte() > GOOD) {
+    put_word(h5, "coefficients", "a.hdf");
+    put_word(h5, "rhs", "b.hdf");
+    put_number(h5, "problem_checksum", 1);
+  }
+  put_field(h5, "/VTKHDF/CellData/u", MG_H5_DOUBLE, 3);
+  put_field(h5, "/HPGMG/checksums/level_0/u", MG_H5_UINT64, 1);
+  put_field(h5, "/VTKHDF/CellData/beta", MG_H5_DOUBLE, 3);
+  put_field(h5, "/VTKHDF/CellData/f", MG_H5_DOUBLE, 3);
+  if (take_byte() > GOOD) put_field(h5, "/VTKHDF/CellData/alpha", MG_H5_DOUBLE, 3);
+  if (take_byte() > GOOD) put_field(h5, "/VTKHDF/CellData/beta_i", MG_H5_DOUBLE, 3);
+  attempt(mg_h5_close(h5));
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+  const char *folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  const char *good = getenv("FUZZ_GOOD");
+  if (mg_comm_init(argc, argv) != MG_OK) abort();
+  snprintf(path, sizeof path, "%s/fuzz_restart.XXXXXX", folder);
+  file = mkstemp(path);
+  if (file < 0 || atexit(remove_file) != 0) abort();
+  if (good) accept_good(good);
+  make_file();
+  if (restart() != MG_OK || look_for_fields() != MG_OK) abort();
+  return 0;
+}
+
+/* Whatever does not begin like HDF5 is such a description. */
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
+  if (size > 0 && data[0] != 0x89) {
+    next = data + 1;
+    end = data + size;
+    make_file();
+    (void)restart();
+    (void)look_for_fields();
+    return 0;
+  }
+  if (!write_file(data, size)) return 0;
+  (void)restart();
+  /* The library trusts what is in formats before 1.8, whose metadata have no checksums: a problem
+   * may come in these all the same, but not here. */
+  if (size > 8 && data[8] >= 2) (void)look_for_fields();
   return 0;
 }
