@@ -128,6 +128,19 @@ static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const 
   return MG_OK;
 }
 
+void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding) {
+  mg_setting_t *s = &settings->setting[settings->n++];
+  snprintf(s->name, sizeof s->name, "%s", name);
+  snprintf(s->value, sizeof s->value, "%s", value);
+  s->binding = binding;
+}
+
+void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", (long long)value);
+  mg_settings_add(settings, name, text, false);
+}
+
 mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings_reader_t *readers,
                                  mg_params_t *params, mg_action_t *action, char *message,
                                  int message_size) {

@@ -80,6 +80,15 @@ enum { MG_MAX_SETTINGS = 20 };
 /** What the program should do after a successful parse. */
 typedef enum { MG_ACTION_RUN, MG_ACTION_HELP, MG_ACTION_VERSION } mg_action_t;
 
+/** A list of them in the making: room for MG_MAX_SETTINGS. */
+typedef struct {
+  mg_setting_t *setting;
+  int n;
+} mg_settings_t;
+
+void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding);
+void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t value);
+
 /** How to get at the settings in the file of an option.
  *  @param[in]  params  what the command line, the deck and readers before said; sizes are 0 where
  *                      nobody did, paths "" for no file

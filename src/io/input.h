@@ -18,6 +18,19 @@ typedef enum {
 
 enum { MG_INPUT_PATH_MAX = 96 };
 
+/** What the fields are called in a file. */
+extern const char *const mg_input_names[MG_N_INPUTS];
+
+/** One of the two options, and which fields its file may have: from .. end - 1. */
+typedef struct {
+  const char *option;
+  const char *path; /**< of params; "" for none */
+  int from, end;
+} mg_input_source_t;
+
+mg_input_source_t mg_input_coefficients(const mg_params_t *params);
+mg_input_source_t mg_input_rhs(const mg_params_t *params);
+
 /** Where one field is, and how it is stored. */
 typedef struct {
   char path[MG_INPUT_PATH_MAX]; /**< within the file; "" for none */

@@ -166,31 +166,7 @@ static mg_status_t read_head(const char *path, head_t *head) {
 
 /* --- settings -------------------------------------------------------------------------- */
 
-typedef struct {
-  mg_setting_t *setting;
-  int n;
-} list_t;
-
-static void add_word(list_t *list, const char *name, const char *value) {
-  mg_setting_t *s = &list->setting[list->n++];
-  snprintf(s->name, sizeof s->name, "%s", name);
-  snprintf(s->value, sizeof s->value, "%s", value);
-  s->binding = false;
-}
-
-/* Of the discrete problem: the cells in the file are those of no other. */
-static void add_binding(list_t *list, const char *name, const char *value) {
-  add_word(list, name, value);
-  list->setting[list->n - 1].binding = true;
-}
-
-static void add_integer(list_t *list, const char *name, int64_t value) {
-  char text[32];
-  snprintf(text, sizeof text, "%lld", (long long)value);
-  add_word(list, name, text);
-}
-
-static mg_status_t add_size(list_t *list, const head_t *head, const mg_params_t *params,
+static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_params_t *params,
                             char *message, int message_size) {
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
   int log2_box_dim;
@@ -202,15 +178,15 @@ static mg_status_t add_size(list_t *list, const head_t *head, const mg_params_t 
              params->restart, (long long)head->cells, (long long)ranks);
     return MG_ERR_USAGE;
   }
-  add_integer(list, "log2-box-dim", log2_box_dim);
-  add_integer(list, "boxes-per-rank", boxes);
+  mg_settings_add_integer(list, "log2-box-dim", log2_box_dim);
+  mg_settings_add_integer(list, "boxes-per-rank", boxes);
   return MG_OK;
 }
 
 mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
                                 int *n, char *message, int message_size) {
   static head_t head;
-  list_t list = {settings, 0};
+  mg_settings_t list = {settings, 0};
   message[0] = '\0'; /* what is wrong with the file has been logged */
   *n = 0;
   if (!mg_h5_available()) {
@@ -221,24 +197,25 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   }
   MG_TRY(read_head(params->restart, &head));
   MG_TRY(add_size(&list, &head, params, message, message_size));
-  add_binding(&list, "operator", head.op);
-  add_binding(&list, "equation", head.equation);
-  add_binding(&list, "boundary", head.boundary);
+  /* Of the discrete problem: the cells in the file are those of no other. */
+  mg_settings_add(&list, "operator", head.op, true);
+  mg_settings_add(&list, "equation", head.equation, true);
+  mg_settings_add(&list, "boundary", head.boundary, true);
   /* These may have been moved; what is in them is compared when it is read. */
-  if (head.coefficients[0]) add_word(&list, "coefficients", head.coefficients);
-  if (head.rhs[0]) add_word(&list, "rhs", head.rhs);
-  add_word(&list, "smoother", head.smoother);
-  add_word(&list, "bottom", head.bottom);
-  add_word(&list, "cycle", head.cycle);
-  add_integer(&list, "smooths", head.smooths);
-  add_integer(&list, "degree", head.degree);
-  add_integer(&list, "coarsest", head.coarsest);
+  if (head.coefficients[0]) mg_settings_add(&list, "coefficients", head.coefficients, false);
+  if (head.rhs[0]) mg_settings_add(&list, "rhs", head.rhs, false);
+  mg_settings_add(&list, "smoother", head.smoother, false);
+  mg_settings_add(&list, "bottom", head.bottom, false);
+  mg_settings_add(&list, "cycle", head.cycle, false);
+  mg_settings_add_integer(&list, "smooths", head.smooths);
+  mg_settings_add_integer(&list, "degree", head.degree);
+  mg_settings_add_integer(&list, "coarsest", head.coarsest);
   if (head.rtol > 0.0) {
     char text[32];
     snprintf(text, sizeof text, "%.17g", head.rtol);
-    add_word(&list, "rtol", text);
-    add_integer(&list, "max-cycles", head.max_cycles);
-    add_word(&list, "krylov", head.krylov);
+    mg_settings_add(&list, "rtol", text, false);
+    mg_settings_add_integer(&list, "max-cycles", head.max_cycles);
+    mg_settings_add(&list, "krylov", head.krylov, false);
   }
   *n = list.n;
   return MG_OK;

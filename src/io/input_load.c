@@ -1,0 +1,332 @@
+/* The fields of a user's problem: read, checked and brought to the finest level. */
+#include "digest.h"
+#include "h5.h"
+#include "input.h"
+#include "log.h"
+#include "ops.h"
+#include "slabs.h"
+#include "walls_io.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static mg_status_t agree(mg_status_t status) {
+  return mg_comm_agree(mg_comm_world(), status);
+}
+
+/* One field on its way from its file to the finest level. */
+typedef struct {
+  mg_hierarchy_t *h;
+  mg_h5_t *file;
+  const char *option, *name, *file_path;
+  const mg_input_place_t *place;
+  mg_slabs_t *slabs;
+  mg_h5_data_t data, sums;
+  int32_t n;
+  double least;   /* that a value may be, */
+  bool above;     /* or must be above */
+  uint64_t *want; /* checksums of a round's planes */
+  float *floats;  /* of a plane */
+  double *cells;  /* of a round's planes and the one below them, for betas of cells */
+  double *wall;   /* the faces at an upper wall, or what is known of them here */
+  uint64_t checksum;
+  double largest;
+  int32_t bad_plane; /* n for none */
+  double bad_value;
+  bool damaged;
+} field_t;
+
+static int64_t plane_cells(const field_t *f) {
+  return (int64_t)f->n * f->n;
+}
+
+/* What is the matter with a plane: the first of them counts. */
+static void blame(field_t *f, int32_t plane, double value, bool damaged) {
+  if (f->bad_plane < f->n) return;
+  f->bad_plane = plane;
+  f->bad_value = value;
+  f->damaged = damaged;
+}
+
+static bool is_allowed(const field_t *f, double value) {
+  return isfinite(value) && (f->above ? value > f->least : value >= f->least);
+}
+
+static void check_values(field_t *f, const double *cells, int32_t plane) {
+  double least = INFINITY, most = -INFINITY, poison = 0.0;
+  const int64_t n = plane_cells(f);
+#pragma omp parallel for simd reduction(min : least) reduction(max : most) reduction(+ : poison)
+  for (int64_t c = 0; c < n; c++) {
+    least = cells[c] < least ? cells[c] : least;
+    most = cells[c] > most ? cells[c] : most;
+    poison += cells[c] - cells[c]; /* 0, or NaN where it is not finite */
+  }
+  f->largest = most > f->largest ? most : f->largest;
+  if (poison != 0.0)
+    blame(f, plane, isfinite(most) ? isfinite(least) ? NAN : least : most, false);
+  else if (!is_allowed(f, least))
+    blame(f, plane, least, false);
+}
+
+/* The checksum that is in the file, of the values as they are stored there. */
+static void compare_checksum(field_t *f, const double *cells, int32_t plane, uint64_t of_doubles,
+                             uint64_t want) {
+  uint64_t got = of_doubles;
+  const int64_t n = plane_cells(f);
+  if (!f->place->has_checksums) return;
+  if (f->place->is_float) {
+    for (int64_t c = 0; c < n; c++)
+      f->floats[c] = (float)cells[c];
+    got = mg_digest_floats(f->floats, n, (uint64_t)(plane * n));
+  }
+  if (got != want) blame(f, plane, 0.0, true);
+}
+
+/* One line, from the rank that has the first bad plane. */
+static mg_status_t judge(const field_t *f) {
+  double first = f->bad_plane;
+  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if (first >= f->n) return MG_OK;
+  if (first != f->bad_plane) return MG_ERR_IO;
+  if (f->damaged)
+    return mg_error(MG_ERR_IO,
+                    "--%s=%s: plane %d of %s is damaged: its values have another checksum",
+                    f->option, f->file_path, f->bad_plane, f->name);
+  if (!f->above && f->least < 0.0)
+    return mg_error(MG_ERR_IO, "--%s=%s: %s has %g in plane %d; it must be finite", f->option,
+                    f->file_path, f->name, f->bad_value, f->bad_plane);
+  return mg_error(MG_ERR_IO, "--%s=%s: %s has %g in plane %d; it must be %s", f->option,
+                  f->file_path, f->name, f->bad_value, f->bad_plane,
+                  f->above ? "above 0" : "0 or above");
+}
+
+static void check_planes(field_t *f, const mg_slab_t *slab) {
+  const int64_t n = plane_cells(f);
+  for (int32_t k = 0; f->file && k < slab->n; k++) {
+    const int32_t plane = slab->first + k;
+    const double *cells = slab->cells + k * n;
+    const uint64_t digest = mg_digest_doubles(cells, n, (uint64_t)(plane * n));
+    compare_checksum(f, cells, plane, digest, f->want[k]);
+    check_values(f, cells, plane);
+    f->checksum += digest;
+  }
+}
+
+/* A round's planes into its slab. */
+static mg_status_t read_round(field_t *f, int round, mg_slab_t *slab) {
+  *slab = mg_slabs_planes(f->slabs, round);
+  MG_TRY(agree(mg_h5_read_planes(f->file, &f->data, slab->first, slab->n, slab->cells)));
+  if (f->place->has_checksums)
+    MG_TRY(agree(mg_h5_read_planes(f->file, &f->sums, slab->first, slab->n, f->want)));
+  check_planes(f, slab);
+  return judge(f);
+}
+
+static mg_status_t read_cells(field_t *f, int vec) {
+  for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
+    mg_slab_t slab;
+    MG_TRY(read_round(f, round, &slab));
+    MG_TRY(agree(mg_slabs_store(f->slabs, vec, round)));
+  }
+  return MG_OK;
+}
+
+/* The last cells, or faces, of a slab in direction d, to where they are in the upper wall. */
+static void keep_last(const field_t *f, const mg_slab_t *slab, const double *cells, int d,
+                      double *wall) {
+  const int64_t n = f->n, plane = plane_cells(f);
+  for (int32_t k = 0; k < slab->n; k++) {
+    const double *from = cells + k * plane;
+    const int64_t global = slab->first + k;
+    if (d == 2 && global == n - 1) memcpy(wall, from, (size_t)plane * sizeof *wall);
+    for (int64_t c = 0; d < 2 && c < n; c++)
+      wall[global * n + c] = d == 0 ? from[c * n + n - 1] : from[(n - 1) * n + c];
+  }
+}
+
+/* Faces that close patches: those of the next patch, and at the upper wall what is known of it. */
+static mg_status_t close_faces(field_t *f, int d, double *wall) {
+  mg_level_t *level = &f->h->level[0];
+  if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
+  if (level->store.view.periodic) return MG_OK;
+  return mg_walls_put(level, d, wall);
+}
+
+static mg_status_t read_walls(field_t *f) {
+  char path[MG_INPUT_PATH_MAX];
+  mg_h5_data_t data;
+  const int64_t n = plane_cells(f);
+  snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
+  MG_TRY(agree(mg_h5_data_open_numbers(f->file, path, 2, f->n, &data)));
+  const int32_t rows = mg_comm_rank(mg_comm_world()) == 0 ? f->n : 0;
+  memset(f->wall, 0, (size_t)n * sizeof *f->wall);
+  mg_status_t status = agree(mg_h5_read_planes(f->file, &data, 0, rows, f->wall));
+  const mg_status_t closed = agree(mg_h5_data_close(f->file, &data));
+  if (status == MG_OK) status = closed;
+  MG_TRY(status);
+  if (rows > 0) check_values(f, f->wall, f->n - 1);
+  return judge(f);
+}
+
+static mg_status_t read_faces(field_t *f, int d) {
+  memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
+  for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
+    mg_slab_t slab;
+    MG_TRY(read_round(f, round, &slab));
+    keep_last(f, &slab, slab.cells, d, f->wall);
+    MG_TRY(agree(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
+  }
+  if (f->place->has_walls && !f->h->level[0].store.view.periodic) MG_TRY(read_walls(f));
+  return close_faces(f, d, f->wall);
+}
+
+/* 2 / (1/a + 1/b), exactly a where both are. */
+static double harmonic(double a, double b) {
+  return a * (b / (0.5 * (a + b)));
+}
+
+/* Faces below the cells of planes first.. in direction d; `cells` begins with the plane below. At a
+ * wall, half of the cell is all there is. */
+static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodic) {
+  const int64_t n = f->n, plane = plane_cells(f), stride = d == 0 ? 1 : d == 1 ? n : plane;
+  const int64_t around = periodic ? (n - 1) * stride : 0;
+#pragma omp parallel for
+  for (int64_t row = 0; row < slab->n * n; row++) {
+    const double *cell = f->cells + plane + row * n;
+    double *face = slab->cells + row * n;
+    for (int64_t i = 0; i < n; i++) {
+      const bool first = d == 0 ? i == 0 : d == 1 && row % n == 0;
+      face[i] = harmonic(cell[i + (first ? around : -stride)], cell[i]);
+    }
+  }
+}
+
+/* The plane below a slab: at a wall its own first one. */
+static mg_status_t read_below(field_t *f, const mg_slab_t *slab, bool periodic) {
+  const int32_t below = slab->first > 0 ? slab->first - 1 : periodic ? f->n - 1 : 0;
+  return agree(mg_h5_read_planes(f->file, &f->data, below, slab->n > 0 ? 1 : 0, f->cells));
+}
+
+static mg_status_t read_beta(field_t *f) {
+  const bool periodic = f->h->params.boundary == MG_BOUNDARY_PERIODIC;
+  const size_t plane = (size_t)plane_cells(f);
+  double *wall[3] = {f->wall, f->wall + plane, f->wall + 2 * plane};
+  memset(f->wall, 0, 3 * plane * sizeof *f->wall);
+  for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
+    mg_slab_t slab;
+    MG_TRY(read_round(f, round, &slab));
+    MG_TRY(read_below(f, &slab, periodic));
+    if (slab.n > 0) memcpy(f->cells + plane, slab.cells, (size_t)slab.n * plane * sizeof *f->cells);
+    for (int d = 0; d < 3; d++) {
+      keep_last(f, &slab, f->cells + plane, d, wall[d]);
+      average(f, &slab, d, periodic);
+      MG_TRY(agree(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
+    }
+  }
+  for (int d = 0; d < 3; d++)
+    MG_TRY(close_faces(f, d, wall[d]));
+  return MG_OK;
+}
+
+static mg_status_t read_field(field_t *f, int field) {
+  switch (field) {
+  case MG_INPUT_ALPHA:
+    return read_cells(f, MG_ALPHA);
+  case MG_INPUT_BETA:
+    return read_beta(f);
+  case MG_INPUT_F:
+    return read_cells(f, MG_F);
+  default:
+    return read_faces(f, field - MG_INPUT_BETA_I);
+  }
+}
+
+static mg_status_t allocate(field_t *f, int field) {
+  const size_t plane = (size_t)plane_cells(f), planes = (size_t)mg_slabs_planes(f->slabs, 0).n;
+  const bool cells = field == MG_INPUT_BETA, walls = field >= MG_INPUT_BETA && field < MG_INPUT_F;
+  f->want = calloc(planes + 1, sizeof *f->want);
+  f->floats = f->place->is_float ? malloc(plane * sizeof *f->floats) : NULL;
+  f->cells = cells ? malloc((planes + 1) * plane * sizeof *f->cells) : NULL;
+  f->wall = walls ? malloc((cells ? 3 : 1) * plane * sizeof *f->wall) : NULL;
+  if (f->want && (f->floats || !f->place->is_float) && (f->cells || !cells) && (f->wall || !walls))
+    return MG_OK;
+  return mg_error(MG_ERR_MEMORY, "no memory for planes of %d^2 cells of --%s", f->n, f->option);
+}
+
+static mg_status_t open_data(field_t *f) {
+  char path[MG_INPUT_PATH_MAX];
+  MG_TRY(agree(mg_h5_data_open_numbers(f->file, f->place->path, 3, f->n, &f->data)));
+  if (!f->place->has_checksums) return MG_OK;
+  snprintf(path, sizeof path, "/HPGMG/checksums/level_0/%s", f->name);
+  return agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &f->sums));
+}
+
+/* Of all ranks. Fields count differently, so that two cannot change places. */
+static mg_status_t add_checksum(const field_t *f, int field, mg_input_t *input) {
+  double halves[2] = {(double)(f->checksum >> 32), (double)(f->checksum & 0xffffffffu)};
+  MG_TRY(mg_comm_sum(mg_comm_world(), halves, 2));
+  const uint64_t sum = ((uint64_t)halves[0] << 32) + (uint64_t)halves[1];
+  input->checksum = (int64_t)((uint64_t)input->checksum + sum * (uint64_t)(2 * field + 1));
+  return MG_OK;
+}
+
+/* Where alpha is 0 everywhere and nothing else holds u, any constant may be added to it. */
+static mg_status_t check_largest(const field_t *f, int field) {
+  double largest = f->largest;
+  MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  if (field != MG_INPUT_ALPHA || largest > 0.0 || f->h->params.boundary != MG_BOUNDARY_PERIODIC)
+    return MG_OK;
+  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO,
+                  "--%s=%s: alpha is 0 in all cells, which with --boundary=periodic is "
+                  "--equation=poisson; leave it out",
+                  f->option, f->file_path);
+}
+
+static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, int field,
+                              mg_hierarchy_t *h, mg_input_t *input) {
+  const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
+  field_t f = {.h = h,
+               .file = file,
+               .option = source->option,
+               .name = mg_input_names[field],
+               .file_path = source->path,
+               .place = &input->place[field],
+               .data = {.id = -1},
+               .sums = {.id = -1},
+               .n = input->cells,
+               .bad_plane = input->cells,
+               .least = field == MG_INPUT_F ? -INFINITY : 0.0,
+               .above = field != MG_INPUT_ALPHA && field != MG_INPUT_F};
+  MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &f.slabs));
+  mg_status_t status = agree(allocate(&f, field));
+  if (status == MG_OK) status = open_data(&f);
+  if (status == MG_OK) status = agree(read_field(&f, field));
+  if (status == MG_OK) status = agree(check_largest(&f, field));
+  if (status == MG_OK) status = add_checksum(&f, field, input);
+  const mg_status_t closed = agree(mg_h5_data_close(file, &f.data));
+  const mg_status_t closed_too = agree(mg_h5_data_close(file, &f.sums));
+  mg_slabs_free(f.slabs);
+  free(f.want), free(f.floats), free(f.cells), free(f.wall);
+  if (status == MG_OK) status = closed != MG_OK ? closed : closed_too;
+  return status;
+}
+
+static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *h,
+                               mg_input_t *input) {
+  mg_h5_t *file;
+  mg_status_t status = agree(mg_h5_open(source->path, &file));
+  for (int field = source->from; field < source->end && status == MG_OK; field++)
+    if (input->place[field].path[0]) status = load_field(file, source, field, h, input);
+  const mg_status_t closed = agree(mg_h5_close(file));
+  return status != MG_OK ? status : closed;
+}
+
+mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {
+  mg_input_t *input = data;
+  const mg_input_source_t source[] = {mg_input_coefficients(&h->params), mg_input_rhs(&h->params)};
+  input->checksum = 0;
+  for (int s = 0; s < 2; s++)
+    if (source[s].path[0]) MG_TRY(load_source(&source[s], h, input));
+  return MG_OK;
+}
