@@ -248,8 +248,7 @@ if [[ $quick == no ]]; then
   # The other HDF5: there rank 0 alone writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
   stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
-  # The fast tests but for those whose code others run as well. A program that plans alone, a memory guard
-  # of its own, and digits.
+  # The fast tests but for three whose code others run as well: plans, a memory guard of our own, digits.
   # shellcheck disable=SC2016
   [[ $stage_rc != 0 ]] || harness sanitizer-tests "$work/sanitizers" \
     TESTS='$(filter-out tests/dry_run.sh tests/golden.sh tests/guard.sh,$(FAST_TESTS))'
