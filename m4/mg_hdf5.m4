@@ -3,7 +3,7 @@
 # "no", substitutes HDF5_CFLAGS and HDF5_LIBS, defines HAVE_HDF5 and HAVE_PARALLEL_HDF5.
 AC_DEFUN([MG_HDF5],
 [AC_ARG_WITH([hdf5],
-  [AS_HELP_STRING([--with-hdf5=DIR|serial|no], [HDF5 for --dump and --restart, 1.10.2 or newer: under DIR, not the parallel library, or without (default: look for it)])],
+  [AS_HELP_STRING([--with-hdf5=DIR|serial|no], [HDF5 for --dump, --restart, --coefficients and --rhs, 1.10.2 or newer: under DIR, not the parallel library, or without (default: look for it)])],
   [], [with_hdf5=auto])
 HDF5_CFLAGS= HDF5_LIBS= mg_hdf5=no
 AS_IF([test "x$with_hdf5" != xno],
