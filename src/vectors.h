@@ -44,4 +44,9 @@ static inline int mg_n_vectors(unsigned vectors) {
   return n;
 }
 
+/** How many vectors of a set come before `vector`. */
+static inline int mg_vectors_before(unsigned vectors, int vector) {
+  return mg_n_vectors(vectors & ((1u << vector) - 1));
+}
+
 #endif

@@ -14,8 +14,10 @@
 #include <stdlib.h>
 
 enum { N = 20, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 3 };
+enum { OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION };
 
-/* A patch of two vectors: what goes out, and what comes in. */
+/* A patch of three vectors, others missing between them: what goes out, one in between, and what
+ * comes in. */
 static mg_patch_t patch;
 static mg_view_t view;
 static char *window; /* both ends of all messages */
@@ -101,7 +103,7 @@ static mg_cuda_mail_t *connect(int message) {
   return mail;
 }
 
-/* What a message leaves in the second vector. The later cuboid wins where two overlap: then either
+/* What a message leaves in vector IN. The later cuboid wins where two overlap: then either
  * value is right. */
 static void check(const double *sent, const double *got, int message) {
   int wrong = 0;
@@ -136,17 +138,17 @@ static void test_messages(double *sent, double *got) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
         got[c] = -1.0;
       }
-      set(sent, 0);
-      set(got, 1);
+      set(sent, OUT);
+      set(got, IN);
       /* In one launch and in two. */
       if (turn % 2 == 0) {
-        CHECK_INT(mg_cuda_mail_exchange(mail, 0, 1), MG_OK);
+        CHECK_INT(mg_cuda_mail_exchange(mail, OUT, IN), MG_OK);
       } else {
-        CHECK_INT(mg_cuda_mail_send(mail, 0, 1), MG_OK);
-        CHECK_INT(mg_cuda_mail_receive(mail, 1), MG_OK);
+        CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
+        CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
       }
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
-      get(got, 1);
+      get(got, IN);
       check(sent, got, m);
       check_local(sent, got);
     }
@@ -154,15 +156,15 @@ static void test_messages(double *sent, double *got) {
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
-      set(sent, 0);
-      CHECK_INT(mg_cuda_mail_send(mail, 0, 1), MG_OK);
+      set(sent, OUT);
+      CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
-      CHECK_INT(mg_cuda_mail_receive(mail, 1), MG_OK);
+      CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
-      get(got, 1);
+      get(got, IN);
       check(sent, got, m);
     }
     mg_cuda_mail_free(mail);
@@ -176,7 +178,7 @@ static void test_patience(void) {
   mg_cuda_patience = 0.2;
   /* The counters begin anew, those of the window have gone on. */
   for (int n = 0; n < 8; n++)
-    CHECK_INT(mg_cuda_mail_receive(mail, 1), MG_OK);
+    CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
   CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);
   mg_cuda_mail_free(mail);
 }
@@ -196,10 +198,11 @@ int main(int argc, char **argv) {
   unsigned char handle[MG_CUDA_HANDLE_BYTES];
   must(mg_cuda_window_alloc((size_t)N_MESSAGES * 4 * CELLS * sizeof(double), &memory, handle));
   window = memory;
-  must(mg_backend_cuda.alloc(2 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
+  must(mg_backend_cuda.alloc(3 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
   patch = (mg_patch_t){.n = {N, N, N}, .jstride = SIDE, .kstride = SIDE * SIDE};
-  for (int v = 0; v < 2; v++)
-    patch.vec[v] = (double *)vectors + v * CELLS + RIM * (1 + SIDE + SIDE * SIDE);
+  static const int stored[3] = {OUT, BETWEEN, IN};
+  for (int v = 0; v < 3; v++)
+    patch.vec[stored[v]] = (double *)vectors + v * CELLS + RIM * (1 + SIDE + SIDE * SIDE);
   view = (mg_view_t){.patch = &patch, .n_patches = 1, .dim = N, .cells = (int64_t)N * N * N};
   void *sent, *got;
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &sent));
@@ -208,7 +211,7 @@ int main(int argc, char **argv) {
   test_patience();
   mg_backend_cuda.release(sent, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(got, CELLS * sizeof(double), MG_SPACE_SHARED);
-  mg_backend_cuda.release(vectors, 2 * CELLS * sizeof(double), MG_SPACE_LEVEL);
+  mg_backend_cuda.release(vectors, 3 * CELLS * sizeof(double), MG_SPACE_LEVEL);
   mg_cuda_window_release(memory);
   mg_device_close();
   mg_comm_finalize();

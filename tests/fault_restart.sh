@@ -9,7 +9,7 @@ if ! have_feature HDF5; then
 fi
 file=$dir/good.hdf
 ok 1 4 1 --verify-only --dump="$file" --dump-fields=u
-ok 1 --restart="$file" --csv="$dir/good.csv"
+ok 1 --restart="$file" --cpu-below=0 --csv="$dir/good.csv"
 some=1
 if have_mpi; then some='1 2'; fi
 
@@ -41,7 +41,7 @@ flip() {
   printf "\\x$(printf %x $((byte ^ (1 << $1 % 8))))" | dd of="$dir/flip.hdf" bs=1 seek="$1" conv=notrunc status=none
   checks=$((checks + 1))
   rm -f "$dir/flip.csv"
-  run 1 --restart="$dir/flip.hdf" --csv="$dir/flip.csv" --quiet
+  run 1 --restart="$dir/flip.hdf" --cpu-below=0 --csv="$dir/flip.csv" --quiet
   if test "$rc" -eq 3 && test "$(grep -c '^hpgmg-fv: error' "$dir/err")" -eq 1; then
     refused=$((refused + 1))
   elif test "$rc" -ne 0 || ! cmp -s "$dir/good.csv" "$dir/flip.csv"; then

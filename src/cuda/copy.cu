@@ -6,15 +6,30 @@
 
 struct mg_copies {
   mg_cuboids_t cuboids;
+  unsigned src, dst; /**< vectors of either side */
 };
 
 mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
                           const int32_t n[3], double *dense) {
   if (patch < 0) return {dense, 0, n[0], (int64_t)n[0] * n[1]};
   const mg_patch_t *p = &v->patch[patch];
-  /* Vectors of a patch lie evenly behind each other (level.c); an image has one. */
+  /* The vectors that a patch has lie evenly behind each other (level.c); an image has one. */
   const int64_t vector = p->vec[1] ? p->vec[1] - p->vec[0] : 0;
   return {mg_cell(p, 0, lo[0], lo[1], lo[2]), vector, p->jstride, p->kstride};
+}
+
+unsigned mg_vectors_in(const mg_view_t *v) {
+  unsigned vectors = 0;
+  if (!v || v->n_patches == 0) return 0;
+  for (int vec = 0; vec < MG_N_VECTORS; vec++)
+    if (v->patch[0].vec[vec]) vectors |= 1u << vec;
+  return vectors;
+}
+
+mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot) {
+  *slot = mg_vectors_before(vectors, vector);
+  if (vectors == 0 || vectors >> vector & 1) return MG_OK;
+  return mg_error(MG_ERR_INTERNAL, "copying vector %d of a level that does not have it", vector);
 }
 
 static int64_t cells_of(const mg_cuboid_copy_t *copy) {
@@ -86,6 +101,8 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
     copies[l].to = mg_place_in(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
     memcpy(copies[l].n, copy->n, sizeof copy->n);
   }
+  c->src = mg_vectors_in(job->src);
+  c->dst = mg_vectors_in(job->dst);
   const mg_status_t status = mg_cuboids_create(copies, job->n, &c->cuboids);
   free(copies);
   if (status != MG_OK) {
@@ -103,18 +120,21 @@ void mg_cuda_release_copies(mg_copies_t *copies) {
 }
 
 static __global__ void __launch_bounds__(MG_TILE_THREADS)
-    copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int src, int dst) {
+    copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int from_slot, int to_slot) {
   const mg_tile_t t = tile[blockIdx.x];
   const mg_cuboid_copy_t *c = &copies[t.copy];
-  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + src * c->from.vector,
-                      c->from.jstride, c->from.kstride, c->to.at + dst * c->to.vector,
-                      c->to.jstride, c->to.kstride);
+  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1],
+                      c->from.at + from_slot * c->from.vector, c->from.jstride, c->from.kstride,
+                      c->to.at + to_slot * c->to.vector, c->to.jstride, c->to.kstride);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {
   const mg_cuboids_t *c = &copies->cuboids;
+  int from, to;
   if (c->n_tiles == 0) return MG_OK;
-  copy<<<(unsigned)c->n_tiles, MG_TILE_THREADS, 0, mg_cuda.stream>>>(c->copy, c->tile, src, dst);
+  MG_TRY(mg_slot_of(copies->src, src, &from));
+  MG_TRY(mg_slot_of(copies->dst, dst, &to));
+  copy<<<(unsigned)c->n_tiles, MG_TILE_THREADS, 0, mg_cuda.stream>>>(c->copy, c->tile, from, to);
   MG_CUDA_LAUNCHED("copy");
   return MG_OK;
 }

@@ -4,7 +4,7 @@
 
 #include "cuda.h"
 
-/** Where a cuboid lies: vector 0's first cell, or a dense stretch of a buffer. */
+/** Where a cuboid lies: the first vector's first cell, or a dense stretch of a buffer. */
 struct mg_place_in_t {
   double *at;
   int64_t vector; /**< doubles from a vector to the next; 0 in a buffer */
@@ -35,6 +35,13 @@ struct mg_cuboids_t {
 /** One side of a copy of a job: a patch's cells, or `dense` where the patch is negative. */
 mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
                           const int32_t n[3], double *dense);
+
+/** The set of vectors that a view's patches have, for mg_slot_of; v may be NULL, for a buffer. */
+unsigned mg_vectors_in(const mg_view_t *v);
+
+/** By how many times its `vector` a vector lies behind a place's `at`.
+ *  @return MG_OK, MG_ERR_INTERNAL when the set is not empty and has no such vector */
+mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot);
 
 /** Cut n cuboids, of which only the sizes count, into tiles: so many that a list of any size is a
  * few thousand.

@@ -48,6 +48,7 @@ struct direction_t {
 struct mg_cuda_mail {
   direction_t out, in;
   mg_cuboids_t local;
+  unsigned src, dst; /**< vectors of either side */
   int most_blocks;
 };
 
@@ -191,6 +192,8 @@ mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
                           job->n_unpack, job->n_received, false};
+  mail->src = mg_vectors_in(job->src);
+  mail->dst = mg_vectors_in(job->dst);
   mg_status_t status = create_direction(&out_plan, &mail->out);
   if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
   if (status == MG_OK) status = create_local(job, &mail->local);
@@ -259,7 +262,7 @@ static __device__ __forceinline__ void finish_tile(const stretch_t &s, counter_t
   *(volatile counter_t *)s.raise = n + 1;
 }
 
-static __device__ void send_tile(const stretch_t &s, int vec, volatile int *late,
+static __device__ void send_tile(const stretch_t &s, int slot, volatile int *late,
                                  unsigned long long patience, counter_t *number) {
   if (threadIdx.x == 0) {
     const counter_t n = *number = s.count->done;
@@ -268,12 +271,12 @@ static __device__ void send_tile(const stretch_t &s, int vec, volatile int *late
   __syncthreads();
   const counter_t n = *number;
   const int64_t ni = s.ni;
-  mg_tile_move<false>(s.tile, s.ni, s.nj, s.cells.at + vec * s.cells.vector, s.cells.jstride,
+  mg_tile_move<false>(s.tile, s.ni, s.nj, s.cells.at + slot * s.cells.vector, s.cells.jstride,
                       s.cells.kstride, s.slot + (int64_t)(n & 1) * s.apart, ni, ni * s.nj);
   finish_tile(s, n);
 }
 
-static __device__ void receive_tile(const stretch_t &s, int vec, volatile int *late,
+static __device__ void receive_tile(const stretch_t &s, int slot, volatile int *late,
                                     unsigned long long patience, counter_t *number) {
   if (threadIdx.x == 0) {
     const counter_t n = *number = s.count->done;
@@ -283,21 +286,22 @@ static __device__ void receive_tile(const stretch_t &s, int vec, volatile int *l
   const counter_t n = *number;
   const int64_t ni = s.ni;
   mg_tile_move<true>(s.tile, s.ni, s.nj, s.slot + (int64_t)(n & 1) * s.apart, ni, ni * s.nj,
-                     s.cells.at + vec * s.cells.vector, s.cells.jstride, s.cells.kstride);
+                     s.cells.at + slot * s.cells.vector, s.cells.jstride, s.cells.kstride);
   finish_tile(s, n);
 }
 
-static __device__ void copy_tile(const mg_cuboids_t &list, int index, int src, int dst) {
+static __device__ void copy_tile(const mg_cuboids_t &list, int index, int from_slot, int to_slot) {
   const mg_tile_t t = list.tile[index];
   const mg_cuboid_copy_t *c = &list.copy[t.copy];
-  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + src * c->from.vector,
-                      c->from.jstride, c->from.kstride, c->to.at + dst * c->to.vector,
-                      c->to.jstride, c->to.kstride);
+  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1],
+                      c->from.at + from_slot * c->from.vector, c->from.jstride, c->from.kstride,
+                      c->to.at + to_slot * c->to.vector, c->to.jstride, c->to.kstride);
 }
 
 template <bool send, bool receive>
 static __global__ void __launch_bounds__(MG_TILE_THREADS)
-    mail(mg_cuda_mail_t mail, int src, int dst, volatile int *late, unsigned long long patience) {
+    mail(mg_cuda_mail_t mail, int from_slot, int to_slot, volatile int *late,
+         unsigned long long patience) {
   __shared__ counter_t number;
   const int first = (int)blockIdx.x, step = (int)gridDim.x;
   /* On its way while this block sends. */
@@ -305,13 +309,13 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(&mail.in.stretch[first]));
   if (send) {
     for (int t = first; t < mail.out.n; t += step)
-      send_tile(mail.out.stretch[t], src, late, patience, &number);
+      send_tile(mail.out.stretch[t], from_slot, late, patience, &number);
     for (int t = first; t < mail.local.n_tiles; t += step)
-      copy_tile(mail.local, t, src, dst);
+      copy_tile(mail.local, t, from_slot, to_slot);
   }
   if (receive)
     for (int t = first; t < mail.in.n; t += step)
-      receive_tile(mail.in.stretch[t], dst, late, patience, &number);
+      receive_tile(mail.in.stretch[t], to_slot, late, patience, &number);
 }
 
 static mg_status_t find_most_blocks(int *most) {
@@ -332,9 +336,12 @@ static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
   if (receive && m->in.n > blocks) blocks = m->in.n;
   if (blocks == 0) return MG_OK;
   if (blocks > m->most_blocks) blocks = m->most_blocks;
+  int from_slot = 0, to_slot;
+  if (send) MG_TRY(mg_slot_of(m->src, src, &from_slot));
+  MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
   const unsigned long long patience = (unsigned long long)(1e9 * mg_cuda_patience);
   mail<send, receive><<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(
-      *m, src, dst, mg_cuda.late, patience);
+      *m, from_slot, to_slot, mg_cuda.late, patience);
   MG_CUDA_LAUNCHED("mail");
   return MG_OK;
 }
