@@ -6,7 +6,7 @@
 
 struct mg_copies {
   mg_cuboids_t cuboids;
-  unsigned src, dst; /**< vectors of either side */
+  unsigned src, dst; /**< vectors of either side's patches; none where it is the buffer */
 };
 
 mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
@@ -20,7 +20,7 @@ mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3]
 
 unsigned mg_vectors_in(const mg_view_t *v) {
   unsigned vectors = 0;
-  if (!v || v->n_patches == 0) return 0;
+  if (v->n_patches == 0) return 0;
   for (int vec = 0; vec < MG_N_VECTORS; vec++)
     if (v->patch[0].vec[vec]) vectors |= 1u << vec;
   return vectors;
@@ -100,9 +100,9 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
     copies[l].from = mg_place_in(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
     copies[l].to = mg_place_in(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
     memcpy(copies[l].n, copy->n, sizeof copy->n);
+    if (copy->src_patch >= 0) c->src = mg_vectors_in(job->src);
+    if (copy->dst_patch >= 0) c->dst = mg_vectors_in(job->dst);
   }
-  c->src = mg_vectors_in(job->src);
-  c->dst = mg_vectors_in(job->dst);
   const mg_status_t status = mg_cuboids_create(copies, job->n, &c->cuboids);
   free(copies);
   if (status != MG_OK) {

@@ -36,11 +36,12 @@ struct mg_cuboids_t {
 mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
                           const int32_t n[3], double *dense);
 
-/** The set of vectors that a view's patches have, for mg_slot_of; v may be NULL, for a buffer. */
+/** The set of vectors that a view's patches have, for mg_slot_of; empty without patches. */
 unsigned mg_vectors_in(const mg_view_t *v);
 
-/** By how many times its `vector` a vector lies behind a place's `at`.
- *  @return MG_OK, MG_ERR_INTERNAL when the set is not empty and has no such vector */
+/** By how many times its `vector` a vector lies behind a place's `at`. Any will do in an empty set:
+ *  a buffer has none to choose from.
+ *  @return MG_OK, MG_ERR_INTERNAL when another set has no such vector */
 mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot);
 
 /** Cut n cuboids, of which only the sizes count, into tiles: so many that a list of any size is a
