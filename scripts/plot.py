@@ -15,45 +15,15 @@ import sys
 # A source tree stays as it is.
 sys.dont_write_bytecode = True
 
-from plots.common import FILE, GRIDS, USAGE, PlotError  # noqa: E402
+from plots.common import GRIDS  # noqa: E402
 from plots.dump import FIELDS  # noqa: E402
+from toolkit import FILE, USAGE, Parser, ToolError, integer_in, number_in  # noqa: E402
 
 PICTURES = ("png", "svg", "pdf")
 FILMS = ("gif", "mp4")
 
 
-class Parser(argparse.ArgumentParser):
-    """Errors in one line."""
-
-    def error(self, message: str):
-        hint = f"see {self.prog} --help"
-        print(f"plot.py: error: {' '.join(message.split())}; {hint}", file=sys.stderr)
-        sys.exit(USAGE)
-
-
 # --- values of options ---------------------------------------------------------------------------
-
-
-def number_in(low: float, high: float):
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"'{text}' is no number from {low:g} to {high:g}")
-        return value
-
-    return parse
-
-
-def integer_in(low: int, high: int):
-    def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"'{text}' is no integer from {low} to {high}")
-        return int(text)
-
-    return parse
 
 
 def limits(text: str) -> tuple[float, float]:
@@ -205,7 +175,7 @@ def check_output(args: argparse.Namespace) -> None:
         args.output = f"{os.path.splitext(first)[0]}-{args.command}.{args.kinds[0]}"
     kind = os.path.splitext(args.output)[1][1:].lower()
     if kind not in args.kinds:
-        raise PlotError(
+        raise ToolError(
             f"--output={args.output}: a picture of '{args.command}' ends in "
             f".{', .'.join(args.kinds)}",
             USAGE,
@@ -213,7 +183,7 @@ def check_output(args: argparse.Namespace) -> None:
     same = {os.path.realpath(path) for path in args.files}
     for path in (args.output, args.data):
         if path is not None and os.path.realpath(path) in same:
-            raise PlotError(f"{path} is read and would be overwritten; name another", USAGE)
+            raise ToolError(f"{path} is read and would be overwritten; name another", USAGE)
 
 
 def draw(args: argparse.Namespace) -> str:
@@ -235,7 +205,7 @@ def main() -> int:
     try:
         check_output(args)
         print(f"{args.output}: {draw(args)}")
-    except PlotError as error:
+    except ToolError as error:
         print(f"plot.py: error: {error}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:

@@ -8,9 +8,10 @@ import shutil
 import subprocess
 import tempfile
 
-from plots.common import FILE, USAGE, PlotError, need, plural, save_table, write_whole
+from plots.common import save_table
 from plots.dump import Dump
 from plots.fields import check_limits, colours_for, draw_plane, limits_of, rows_of
+from toolkit import FILE, USAGE, ToolError, need, plural, write_whole
 
 # Dumps of one animation have these in common.
 PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs", "n")
@@ -24,7 +25,7 @@ def in_order(paths: list[str]) -> list[str]:
             about = dump.about
         one = {key: str(about[key]) for key in PROBLEM if key in about}
         if problem is not None and one != problem[1]:
-            raise PlotError(
+            raise ToolError(
                 f"{path} has {', '.join(one.values())} cells and {problem[0]} has "
                 f"{', '.join(problem[1].values())}: an animation is of one problem",
                 USAGE,
@@ -103,7 +104,7 @@ def with_palette(frame, palette):
 def mp4(frames, fps: float) -> bytes:
     """Through ffmpeg, without the date and versions that it would add."""
     if shutil.which("ffmpeg") is None:
-        raise PlotError(
+        raise ToolError(
             "an .mp4 needs ffmpeg ('apt-get install ffmpeg'); name a .gif instead", USAGE
         )
     with tempfile.TemporaryDirectory() as folder:
@@ -117,6 +118,6 @@ def mp4(frames, fps: float) -> bytes:
         command += ["-fflags", "+bitexact", "-flags:v", "+bitexact", out]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
-            raise PlotError(f"ffmpeg failed: {done.stderr.strip()[-120:]}", FILE)
+            raise ToolError(f"ffmpeg failed: {done.stderr.strip()[-120:]}", FILE)
         with open(out, "rb") as file:
             return file.read()

@@ -1,16 +1,12 @@
-"""What all pictures share: errors, libraries, titles and labels, figures, files."""
+"""What all pictures share: titles and labels, figures, tables."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import importlib
 import os
 import textwrap
 
-# Exit codes, those of hpgmg-fv.
-USAGE = 2
-FILE = 3
+from toolkit import need, plural, write_whole
 
 # Every run solves on three grids: levels 0, 1 and 2.
 GRIDS = ("h", "2h", "4h")
@@ -18,26 +14,6 @@ GRIDS = ("h", "2h", "4h")
 # Okabe and Ito's colours, which all kinds of colour vision tell apart.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 MARKERS = "os^Dv<>p"
-
-
-class PlotError(Exception):
-    """One line for the user, and the exit code that goes with it."""
-
-    def __init__(self, text: str, code: int):
-        super().__init__(" ".join(text.split()))
-        self.code = code
-
-
-def need(module: str, package: str):
-    """Import MODULE of PyPI's and Debian's PACKAGE, or say how to get it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise PlotError(
-            f"the Python module {package} is missing: 'apt-get install python3-{package.lower()}' "
-            f"or 'pip install {package}'",
-            USAGE,
-        ) from None
 
 
 def figure(width: float, height: float, dpi: int):
@@ -59,19 +35,6 @@ def set_title(fig, shown: str, ran: list[str]) -> None:
     for text in ran:
         lines += textwrap.wrap(text, width)
     fig.suptitle("\n".join(lines), fontsize=9.5)
-
-
-def write_whole(path: str, content: bytes) -> None:
-    """Write a file as a whole, or leave the earlier one."""
-    temporary = f"{path}.tmp"
-    try:
-        with open(temporary, "wb") as out:
-            out.write(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise PlotError(f"{path} cannot be written: {error.strerror}", FILE) from None
 
 
 def save_figure(fig, path: str) -> None:
@@ -97,10 +60,6 @@ def save_table(path: str | None, head: list[str], rows) -> None:
     for row in rows:
         table.writerow([v if isinstance(v, (int, str)) else repr(float(v)) for v in row])
     write_whole(path, content.getvalue().encode())
-
-
-def plural(n: int, word: str) -> str:
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 def phrases(about: dict, timed: bool = False) -> dict[str, str]:

@@ -6,12 +6,9 @@ import math
 
 from plots.common import (
     COLOURS,
-    FILE,
     GRIDS,
     MARKERS,
-    PlotError,
     figure,
-    need,
     phrases,
     save_figure,
     save_table,
@@ -20,6 +17,7 @@ from plots.common import (
 )
 from plots.dump import Dump, is_dump
 from plots.report import Report
+from toolkit import FILE, ToolError, need
 
 
 class Curve:
@@ -65,7 +63,7 @@ def draw_convergence(args) -> str:
     curves = [curve for path in args.files for curve in curves_of(path, grids)]
     curves = [curve for curve in curves if curve.rel]
     if not curves:
-        raise PlotError(f"{args.files[0]} has no residual norms; run it again", FILE)
+        raise ToolError(f"{args.files[0]} has no residual norms; run it again", FILE)
     shared, labels = tell_apart([c.said for c in curves], [c.path for c in curves])
 
     fig = figure(7.5, 5.4, args.dpi)

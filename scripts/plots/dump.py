@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from plots.common import FILE, USAGE, PlotError, need, plural
+from toolkit import FILE, USAGE, ToolError, need, plural
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FORMAT_VERSION = 1
@@ -41,7 +41,7 @@ def is_dump(path: str) -> bool:
         with open(path, "rb") as file:
             return file.read(len(SIGNATURE)) == SIGNATURE
     except OSError as error:
-        raise PlotError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
 
 
 class Plane:
@@ -74,7 +74,7 @@ class Dump:
 
     def __enter__(self) -> Dump:
         if not is_dump(self.path):
-            raise PlotError(f"{self.path} is no HDF5 file; name one that --dump wrote", FILE)
+            raise ToolError(f"{self.path} is no HDF5 file; name one that --dump wrote", FILE)
         with self.reading():
             self.file = need("h5py", "h5py").File(self.path, "r")
         try:
@@ -92,17 +92,17 @@ class Dump:
         """Whatever the library finds wrong with the file becomes one line."""
         try:
             yield
-        except PlotError:
+        except ToolError:
             raise
         except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
-            raise PlotError(
+            raise ToolError(
                 f"{self.path} cannot be read as a dump ({str(error)[:120]}); dump it again", FILE
             ) from None
 
     def _about(self) -> dict:
         with self.reading():
             if "HPGMG" not in self.file:
-                raise PlotError(f"{self.path} is no dump of hpgmg-fv: it has no group HPGMG", FILE)
+                raise ToolError(f"{self.path} is no dump of hpgmg-fv: it has no group HPGMG", FILE)
             found = {}
             for key, value in self.file["HPGMG"].attrs.items():
                 if isinstance(value, bytes):
@@ -113,18 +113,18 @@ class Dump:
                     found[key] = value if isinstance(value, str) else value[0]
             version = found.get("format_version")
             if version != FORMAT_VERSION:
-                raise PlotError(
+                raise ToolError(
                     f"{self.path} has format_version {version}; this plot.py reads "
                     f"{FORMAT_VERSION}: take the one that came with the program",
                     FILE,
                 )
             if found.get("complete") != 1:
-                raise PlotError(f"{self.path} is not complete; dump it again", FILE)
+                raise ToolError(f"{self.path} is not complete; dump it again", FILE)
             for key, kind in ATTRIBUTES.items():
                 if key not in found:
-                    raise PlotError(f"{self.path} has no attribute HPGMG/{key}", FILE)
+                    raise ToolError(f"{self.path} has no attribute HPGMG/{key}", FILE)
                 if (kind is str) != isinstance(found[key], str):
-                    raise PlotError(f"{self.path}: HPGMG/{key} is {found[key]}", FILE)
+                    raise ToolError(f"{self.path}: HPGMG/{key} is {found[key]}", FILE)
                 found[key] = kind(found[key])
             for key in ("coefficients", "rhs", "krylov"):
                 if key in found:
@@ -147,14 +147,14 @@ class Dump:
         with self.reading():
             groups = self._levels()
             if level not in groups:
-                raise PlotError(
+                raise ToolError(
                     f"--level={level}: {self.path} has level {', '.join(map(str, groups))}; "
                     "dump more with --dump-levels",
                     USAGE,
                 )
             group = self.file[groups[level]]
             if field not in list(group):
-                raise PlotError(
+                raise ToolError(
                     f"--field={field}: level {level} of {self.path} has {', '.join(group)}; "
                     "dump more with --dump-fields",
                     USAGE,
@@ -162,7 +162,7 @@ class Dump:
             data = group[field]
             n = data.shape[0]
             if data.shape != (n, n, n) or data.dtype.kind != "f":
-                raise PlotError(f"{self.path}: {data.name} is no cube of numbers", FILE)
+                raise ToolError(f"{self.path}: {data.name} is no cube of numbers", FILE)
             index = min(int(at * n), n - 1)
             cut = [slice(None)] * 3
             cut[2 - AXES.index(axis)] = index

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from plots.common import (
-    GRIDS,
-    USAGE,
-    PlotError,
-    figure,
-    need,
-    phrases,
-    plural,
-    save_figure,
-    save_table,
-    set_title,
-)
+from plots.common import GRIDS, figure, phrases, save_figure, save_table, set_title
 from plots.dump import Dump, Plane
+from toolkit import USAGE, ToolError, need, plural
 
 # A logarithmic scale shows so many decades below the largest value.
 DECADES = 4
@@ -127,6 +117,6 @@ def draw_slice(args) -> str:
 
 def check_limits(limits: tuple[float, float], log: bool) -> None:
     if log and limits[0] <= 0.0:
-        raise PlotError(
+        raise ToolError(
             f"--limits={limits[0]:g},{limits[1]:g}: a logarithmic scale begins above 0", USAGE
         )

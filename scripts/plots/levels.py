@@ -4,20 +4,9 @@ from __future__ import annotations
 
 import math
 
-from plots.common import (
-    COLOURS,
-    FILE,
-    USAGE,
-    PlotError,
-    figure,
-    phrases,
-    plural,
-    save_figure,
-    save_table,
-    set_title,
-    tell_apart,
-)
+from plots.common import COLOURS, figure, phrases, save_figure, save_table, set_title, tell_apart
 from plots.report import Report
+from toolkit import FILE, USAGE, ToolError, plural
 
 # In the order in which they are stacked; src/timers.c has the names.
 OPERATIONS = (
@@ -40,7 +29,7 @@ class Level:
         self.dim = report.get(f"{where}.dim.0", int)
         self.backend = report.get(f"{where}.backend", str)
         if "seconds" not in report.get(where, dict):
-            raise PlotError(
+            raise ToolError(
                 f"{report.path} has no seconds per level; run with --levels-breakdown", FILE
             )
         self.seconds = {
@@ -90,14 +79,14 @@ def draw_bars(ax, levels: list[Level], operations: list[str], heights) -> None:
 
 def draw_levels(args) -> str:
     if len(args.files) > MOST_FILES:
-        raise PlotError(
+        raise ToolError(
             f"{len(args.files)} files: at most {MOST_FILES} fit into one picture; name fewer", USAGE
         )
     reports = [Report(path) for path in args.files]
     runs = [[Level(r, i) for i in range(len(r.get("levels", list)))] for r in reports]
     for report, levels in zip(reports, runs):
         if not levels:
-            raise PlotError(f"{report.path} has no levels; make it again", FILE)
+            raise ToolError(f"{report.path} has no levels; make it again", FILE)
     found = {operation for levels in runs for level in levels for operation in level.seconds}
     operations = [o for o in OPERATIONS if o in found] + sorted(found - set(OPERATIONS))
     shared, labels = tell_apart(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 
-from plots.common import FILE, PlotError
+from toolkit import FILE, ToolError
 
 
 class Report:
@@ -17,15 +17,15 @@ class Report:
             with open(path, encoding="utf-8") as file:
                 self.data = json.load(file)
         except OSError as error:
-            raise PlotError(f"{path} cannot be read: {error.strerror}", FILE) from None
+            raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
         except (ValueError, RecursionError) as error:
-            raise PlotError(
+            raise ToolError(
                 f"{path} is neither a dump nor JSON ({str(error)[:80]}); name a file that --json "
                 "or --dump wrote",
                 FILE,
             ) from None
         if not isinstance(self.data, dict) or self.data.get("program") != "hpgmg-fv":
-            raise PlotError(f"{path} is no report of hpgmg-fv: its program is another", FILE)
+            raise ToolError(f"{path} is no report of hpgmg-fv: its program is another", FILE)
         self.about = {
             key: self.get(f"problem.{key}", str)
             for key in ("operator", "equation", "boundary", "smoother", "cycle")
@@ -47,7 +47,7 @@ class Report:
             try:
                 value = value[int(key)] if isinstance(value, list) else value[key]
             except (KeyError, IndexError, TypeError, ValueError):
-                raise PlotError(f"{self.path} has no {where}; make it again", FILE) from None
+                raise ToolError(f"{self.path} has no {where}; make it again", FILE) from None
         if kind is float and value is None:
             return float("nan")
         # What is counted is at least one, and no count is beyond 64 bits.
@@ -59,7 +59,7 @@ class Report:
         return value
 
     def wrong(self, where: str, value):
-        raise PlotError(f"{self.path}: {where} is {str(value)[:40]}; make it again", FILE)
+        raise ToolError(f"{self.path}: {where} is {str(value)[:40]}; make it again", FILE)
 
     def positive(self, where: str) -> float:
         value = self.get(where, float)

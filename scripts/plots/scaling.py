@@ -6,21 +6,17 @@ import statistics
 
 from plots.common import (
     COLOURS,
-    FILE,
     GRIDS,
     MARKERS,
-    USAGE,
-    PlotError,
     figure,
-    need,
     phrases,
-    plural,
     save_figure,
     save_table,
     set_title,
     tell_apart,
 )
 from plots.report import Report
+from toolkit import FILE, USAGE, ToolError, need, plural
 
 # Ranks that are no cube hold grids that are none of theirs: the work a rank of one weak series may
 # differ by this factor.
@@ -39,7 +35,7 @@ class Run:
         self.dof = report.get(f"{where}.dof", int)
         self.seconds = report.get(f"{where}.seconds_mean", float)
         if not self.seconds > 0.0:
-            raise PlotError(
+            raise ToolError(
                 f"{self.path} was not timed; run without --verify-only, or leave it out", FILE
             )
         self.n = round(self.dof ** (1.0 / 3.0))
@@ -106,7 +102,7 @@ def split_machines(runs: list[Run]) -> list[list[Run]]:
 def series_of(runs: list[Run], mode: str) -> list[Series]:
     """Strong where grids are the same, weak where the work of each rank or GPU is."""
     if n_units(runs) < 2:
-        raise PlotError(
+        raise ToolError(
             f"scaling needs two numbers of ranks at least; of "
             f"{', '.join(run.path for run in runs[:3])} each has {runs[0].units} (ranks x threads)",
             USAGE,
@@ -115,16 +111,16 @@ def series_of(runs: list[Run], mode: str) -> list[Series]:
     if mode != "weak" and (mode == "strong" or all(n_units(part) > 1 for part in by_size)):
         parts = [part for part in by_size if n_units(part) > 1]
         if not parts:
-            raise PlotError("--mode=strong: no two files have the same grid", USAGE)
+            raise ToolError("--mode=strong: no two files have the same grid", USAGE)
         return [Series(p, True) for part in parts for p in split_machines(part)]
     work = [run.dof / run.units for run in runs]
     one_size = all(len({run.dof for run in p}) == 1 for p in groups(runs, lambda r: r.units))
     if mode == "weak" or (max(work) <= WEAK_SPREAD * min(work) and one_size):
         if not one_size:
-            raise PlotError("--mode=weak: several grids on the same number of ranks", USAGE)
+            raise ToolError("--mode=weak: several grids on the same number of ranks", USAGE)
         return [Series(p, False) for p in split_machines(runs)]
     sizes = ", ".join(sorted({f"{run.n}³ on {run.units}" for run in runs})[:6])
-    raise PlotError(
+    raise ToolError(
         f"neither strong nor weak scaling ({sizes}): name files of one kind, or set --mode", USAGE
     )
 

@@ -1,0 +1,84 @@
+"""What all tools in Python share: exit codes, errors and options in one line, files as a whole."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib
+import math
+import os
+import sys
+
+# Exit codes, those of hpgmg-fv.
+USAGE = 2
+FILE = 3
+
+
+class ToolError(Exception):
+    """One line for the user, and the exit code that goes with it."""
+
+    def __init__(self, text: str, code: int):
+        super().__init__(" ".join(text.split()))
+        self.code = code
+
+
+def need(module: str, package: str):
+    """Import MODULE of PyPI's and Debian's PACKAGE, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise ToolError(
+            f"the Python module {package} is missing: 'apt-get install python3-{package.lower()}' "
+            f"or 'pip install {package}'",
+            USAGE,
+        ) from None
+
+
+def write_whole(path: str, content: bytes) -> None:
+    """Write a file as a whole, or leave the earlier one."""
+    temporary = f"{path}.tmp"
+    try:
+        with open(temporary, "wb") as out:
+            out.write(content)
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise ToolError(f"{path} cannot be written: {error.strerror}", FILE) from None
+
+
+def plural(n: int, word: str) -> str:
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors in one line."""
+
+    def error(self, message: str):
+        tool = self.prog.split()[0]
+        print(
+            f"{tool}: error: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr
+        )
+        sys.exit(USAGE)
+
+
+def number_in(low: float, high: float):
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"'{text}' is no number from {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def integer_in(low: int, high: int):
+    def parse(text: str) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"'{text}' is no integer from {low} to {high}")
+        return int(text)
+
+    return parse
