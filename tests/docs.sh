@@ -22,8 +22,10 @@ done
 {
   solo "$HPGMG_FV" --help
   "$top/configure" --help
-  sed -s -n '2,/^set /p' "$top"/scripts/*.sh
+  sed -s -n '2,/^set /p' "$top"/scripts/*.sh "$top/scripts/bind-report"
   grep -ohE '"--[a-z-]+"' "$top"/scripts/*.py "$top"/inputs/*.py
+  # Those of launchers.
+  echo '--bind-to --cpu-bind --map-by'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"
