@@ -38,7 +38,8 @@ m4_popdef([UP])])
 
 # MG_LIBRARY_DIR(DIR, HEADER, LIBRARY, CFLAGS-VARIABLE, LIBS-VARIABLE)
 # Find HEADER and LIBRARY under DIR; leaves mg_libdir, and LIBS empty when either is missing. A
-# link without its target (a -dev package unpacked alone) does not count, its static library does.
+# link without its target (a -dev package unpacked alone) does not count, its static library does. The
+# system searches its own folders, but none below them, such as Debian's of the HDF5 of each MPI.
 AC_DEFUN([MG_LIBRARY_DIR],
 [mg_incdir= mg_libdir=
 mg_dir=`cd "$1" 2>/dev/null && pwd`
@@ -57,5 +58,6 @@ AS_IF([test -n "$mg_incdir" && test -n "$mg_libdir"],
   [AS_CASE([$mg_incdir], [/usr/include], [], [$4="-isystem $mg_incdir"])
    AS_CASE([$mg_suffix,$mg_libdir],
      [a,*], [$5="$mg_libdir/lib$3.a"],
+     [*,/usr/lib/*/*], [$5="-L$mg_libdir -Wl,-rpath,$mg_libdir -l$3"],
      [*,/usr/lib|*,/usr/lib/*-linux-gnu*], [$5="-l$3"],
      [$5="-L$mg_libdir -Wl,-rpath,$mg_libdir -l$3"])])])
