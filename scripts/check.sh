@@ -165,6 +165,22 @@ python_from_pypi() {
   # Formats differ between versions, so one is fixed.
   "${pip[@]}" ruff==0.17.6 || true
 }
+
+# The packages of Lmod and of Environment Modules exclude each other. Of the latter one script is enough.
+environment_modules() {
+  local folder=$work/environment-modules
+  if compgen -G '/usr/lib/*-linux-gnu/modulecmd.tcl' >/dev/null; then return 0; fi
+  if ! compgen -G "$folder/usr/lib/*-linux-gnu/modulecmd.tcl" >/dev/null; then
+    mkdir -p "$folder"
+    (cd "$folder" && apt-get -q download environment-modules && dpkg-deb -x environment-modules_*.deb .) \
+      >"$work/environment-modules.log" 2>&1 || true
+  fi
+  if MODULES_CMD=$(compgen -G "$folder/usr/lib/*-linux-gnu/modulecmd.tcl"); then
+    export MODULES_CMD
+  else
+    say "without environment-modules: $(tail -n 1 "$work/environment-modules.log")"
+  fi
+}
 has_modules() {
   local list="$*"
   "$PYTHON" -c "import ${list// /, }" 2>/dev/null
@@ -220,6 +236,12 @@ have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
 optional have_clang_format clang-format-14
 python_environment
 export PYTHON
+# For tests/packages.sh.
+have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
+have_tclsh() { have_command tclsh; }
+optional have_lmod lmod
+optional have_tclsh tcl
+[[ -n ${MODULES_CMD-} ]] || environment_modules
 if [[ $quick == no ]]; then
   # 5.11 in Debian 12. Its package and python3-vtk9 exclude each other.
   have_paraview() { have_command pvpython && have_command xvfb-run; }

@@ -1,10 +1,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # installcheck: what `make install` put in place is whole. The program solves, alone and on two
-# ranks, every installed deck is understood, the man page is there and the completion completes.
+# ranks, every installed deck is understood, the man page is there, the completion completes, and the
+# environment modules name the folders of the installation.
 #
-#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION
+#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR
 HPGMG_FV=$1
-decks=$2 manual=$3 completion=$4
+decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6
 . "$abs_top_srcdir/tests/expect.sh"
 
 ok 1 --version
@@ -35,4 +36,11 @@ completes '--smoother= --smooths=' --smoot
 completes l1jacobi --smoother = l1
 completes 'dirichlet periodic' --boundary =
 
+
+version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p')
+for module in "$modules/$version.lua" "$modules/$version"; do
+  test -s "$module" || complain "there is no $module"
+  grep -qE "^prepend.path.*PATH.*[\"{]${bindir}[\"}]" "$module" || complain "$module does not name $bindir"
+  if grep -nE '@[A-Za-z_]+@' "$module"; then complain "$module is not filled in"; fi
+done
 finish
