@@ -239,8 +239,10 @@ export PYTHON
 # For tests/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 have_tclsh() { have_command tclsh; }
+have_shellcheck() { have_command shellcheck; }
 optional have_lmod lmod
 optional have_tclsh tcl
+optional have_shellcheck shellcheck
 [[ -n ${MODULES_CMD-} ]] || environment_modules
 if [[ $quick == no ]]; then
   # 5.11 in Debian 12. Its package and python3-vtk9 exclude each other.

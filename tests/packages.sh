@@ -1,13 +1,16 @@
 # shellcheck shell=bash disable=SC2016,SC2154,SC2317
 # packages: what scripts/packages/ has for computing sites does what docs/packages.md says.
+#   Apptainer   the definition's scripts are sound; its commands for Debian name packages of README.md
 #   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load what `make install` put down
 # A part whose program is missing is left out and says so.
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
+packages=$abs_top_srcdir/scripts/packages
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 # What modules and ReFrame remember of a user stays here.
 export HOME=$dir
 unset DISPLAY XDG_CACHE_HOME XDG_CONFIG_HOME
+: "${PYTHON:=python3}"
 left_out() { echo "not run: $*"; }
 
 # holds COMMAND...: it must end with 0; its output is shown when it does not.
@@ -21,6 +24,58 @@ says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(tail -n 15 "$dir
 
 # make's own variables would make an inner one a part of the outer.
 inner_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$abs_top_builddir" "$@"; }
+
+# --- Apptainer -------------------------------------------------------------------------------------
+
+# section NUMBER NAME: the script of a section of the definition, of its NUMBERth stage.
+section() {
+  awk -v wanted="$1" -v name="%$2" '
+    /^Bootstrap:/ { stage++; inside = 0 }
+    /^%/ { inside = $0 == name && stage == wanted; next }
+    inside { sub(/^    /, ""); print }' "$packages/apptainer/hpgmg-fv.def"
+}
+
+cd "$dir"
+{ echo '#!/bin/sh' && section 1 post; } >post-1.sh
+{ echo '#!/bin/sh' && section 2 post; } >post-2.sh
+{ echo '#!/bin/sh' && section 2 test; } >test.sh
+{ echo '#!/bin/sh' && section 2 runscript; } >run.sh
+for script in post-1 post-2 test run; do
+  test "$(wc -l <$script.sh)" -ge 2 || complain "the definition has no $script"
+  holds sh -n $script.sh
+  if command -v shellcheck >/dev/null; then holds shellcheck $script.sh; fi
+done
+command -v shellcheck >/dev/null || left_out 'shellcheck of the definition'
+# Its options of configure are known, and its packages those that README.md lists.
+sed -n '/configure/,/[^\\]$/p' post-1.sh | grep -oE -- '--with-[a-z0-9-]+' | sort -u >options
+test "$(wc -l <options)" -ge 8 || complain "the definition configures with $(cat options)"
+mapfile -t options <options
+holds "$abs_top_srcdir/configure" --enable-option-checking=fatal "${options[@]/%/=x}" --help
+sed -n '/apt-get install gcc make/,/[^\\]$/p' "$abs_top_srcdir/README.md" | grep -oE '[a-z0-9]+(-[a-z0-9]+)*' |
+  grep -vxE 'sudo|apt-get|install' >wanted
+test "$(wc -l <wanted)" -ge 8 || complain "README.md installs $(cat wanted)"
+while read -r package; do
+  grep -qE "(^| )$package( |\$)" post-1.sh || complain "the definition does not install $package"
+done <wanted
+# Every argument has a default or is given in cuda.args, and those are arguments.
+grep -oE '\{\{ [A-Z_]+ \}\}' "$packages/apptainer/hpgmg-fv.def" | tr -d '{} ' | sort -u >used
+sed -n '/^%arguments/,/^%files/s/^    \([A-Z_]*\)=.*/\1/p' "$packages/apptainer/hpgmg-fv.def" | sort -u >defaults
+cmp -s used defaults || complain "arguments used: $(tr '\n' ' ' <used), with defaults: $(tr '\n' ' ' <defaults)"
+sed -n 's/^\([A-Z_]*\)=.*/\1/p' "$packages/apptainer/cuda.args" | sort -u | comm -23 - defaults >unknown
+if test -s unknown; then complain "cuda.args has $(cat unknown)"; fi
+# What %test wants of a run, of the program at hand.
+sed "s|^program=.*|program='$HPGMG_FV'|; s|/opt/hpgmg-fv/share/hpgmg-fv|$abs_top_srcdir|" test.sh >here.sh
+if have_mpi && have_feature HDF5 && have_feature inih && have_feature jansson; then
+  holds sh here.sh
+  says '^hpgmg-fv: solved and verified on 1 and 2 ranks$'
+  sed -i "s|^program=.*|program='$dir/liar'|" here.sh
+  printf '#!/bin/sh\n"%s" "$@"\nsed -i s/passed/failed/ "%s"/*/*.json\n' "$HPGMG_FV" "$dir/tmp" >liar
+  chmod +x liar
+  mkdir tmp
+  if TMPDIR=$dir/tmp sh here.sh >out 2>&1; then complain '%test takes a failed verification for a good one'; fi
+else
+  left_out "the image's test: a build without MPI, HDF5, inih or jansson"
+fi
 
 # --- modules ---------------------------------------------------------------------------------------
 
