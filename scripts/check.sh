@@ -166,6 +166,20 @@ python_from_pypi() {
   "${pip[@]}" ruff==0.17.6 || true
 }
 
+# ReFrame, beside them.
+reframe_environment() {
+  local folder=$work/python
+  if [[ ! -x $folder/bin/reframe ]]; then
+    say 'pip install reframe-hpc'
+    if ! timeout 300 "$folder/bin/python" -m pip install --quiet --disable-pip-version-check reframe-hpc \
+      >"$work/reframe.log" 2>&1; then
+      say "without ReFrame: $(tail -n 1 "$work/reframe.log")"
+      return 0
+    fi
+  fi
+  export REFRAME=$folder/bin/reframe
+}
+
 # The packages of Lmod and of Environment Modules exclude each other. Of the latter one script is enough.
 environment_modules() {
   local folder=$work/environment-modules
@@ -244,6 +258,7 @@ optional have_lmod lmod
 optional have_tclsh tcl
 optional have_shellcheck shellcheck
 [[ -n ${MODULES_CMD-} ]] || environment_modules
+[[ -n ${REFRAME-} ]] || reframe_environment
 if [[ $quick == no ]]; then
   # 5.11 in Debian 12. Its package and python3-vtk9 exclude each other.
   have_paraview() { have_command pvpython && have_command xvfb-run; }

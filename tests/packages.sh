@@ -2,6 +2,7 @@
 # packages: what scripts/packages/ has for computing sites does what docs/packages.md says.
 #   Apptainer   the definition's scripts are sound; its commands for Debian name packages of README.md
 #   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load what `make install` put down
+#   ReFrame     $REFRAME (default: that in PATH) runs the tests on this machine, and finds what is wrong
 # A part whose program is missing is left out and says so.
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
@@ -147,5 +148,89 @@ if test -n "$tcl" && command -v tclsh >/dev/null; then
   try_module 'Environment Modules' tclsh "$tcl" || complain 'the module for Environment Modules'
 else
   left_out 'the module for Environment Modules: no environment-modules'
+fi
+
+# --- ReFrame ---------------------------------------------------------------------------------------
+
+# reframe RC FILE NAME SETTING...: run the tests NAME of FILE with variables set; it must end with RC.
+reframe() {
+  local want=$1 file=$2 name=$3 setting settings=() rc=0
+  shift 3
+  checks=$((checks + 1))
+  for setting in "$@"; do settings+=(-S "$setting"); done
+  rm -rf "$dir/reframe"
+  TMPDIR=$dir "$REFRAME" --nocolor --prefix="$dir/reframe" -C "$packages/reframe/settings.py" -c "$file" -n "$name" -r \
+    "${settings[@]}" >"$dir/out" 2>&1 || rc=$?
+  if test "$rc" -ne "$want"; then complain "reframe $name $*: exit code $rc, not $want: $(tail -n 40 "$dir/out")"; fi
+}
+
+# liar EXPRESSION: a program that changes its report with sed.
+liar() {
+  printf '%s\n' "$1" >"$dir/liar.sed"
+  printf '#!/bin/sh\n"%s" "$@" || exit\nsed -i -f "%s/liar.sed" report.json\n' "$HPGMG_FV" "$dir" >"$dir/liar"
+  chmod +x "$dir/liar"
+}
+
+REFRAME=${REFRAME-$(command -v reframe || true)}
+ours=$packages/reframe/hpgmg_fv.py
+small=(log2_box_dim=5 min_time=0)
+if test -z "$REFRAME"; then
+  left_out 'ReFrame: no reframe in PATH or REFRAME'
+elif ! have_feature jansson; then
+  left_out 'ReFrame: a build without jansson'
+else
+  reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$HPGMG_FV"
+  says 'PASSED .* Ran 2/2 test case'
+  for size in h 2h 4h; do
+    test "$(grep -cE "^P: $size: [0-9.e+]+ DOF/s" "$dir/out")" -eq 2 || complain "no speeds at $size: $(cat "$dir/out")"
+  done
+  if have_mpi; then
+    reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$HPGMG_FV" num_tasks=2 num_cpus_per_task=1 \
+      options=--smooths=2,--boundary=periodic
+    says 'PASSED .* Ran 2/2 test case'
+  fi
+  # What is wrong is found: in the verdict, in the digits, in who computed, in the report itself.
+  while IFS='|' read -r expression reason; do
+    liar "$expression"
+    reframe 1 "$ours" hpgmg_fv_installed "${small[@]}" program="$dir/liar"
+    says "FAILED .* Ran 2/2 test case.*2 failure"
+    says "Reason: sanity error: $reason"
+  done <<'END'
+s/passed/failed/|verification failed
+s/0.002500181/0.002500189/; s/6.93404/6.93407/|at h the norm is .*, the original's is
+s/"ranks": 1/"ranks": 3/|run.ranks is 3, not 1
+s/"operator": "fv[24]"/"operator": "7pt"/|problem.operator is 7pt, not fv[24]
+s/"backend": "cpu"/"backend": "guard"/|run.backend is guard, not cpu
+s/"solves": \[/"others": [/|report.json is no whole report of hpgmg-fv
+s/[{]/(/|no report of hpgmg-fv
+END
+  reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$dir/nowhere"
+  says "there is no $dir/nowhere; load its module"
+  says ' 2 skipped'
+  mkdir empty
+  reframe 1 "$ours" hpgmg_fv_built "${small[@]}" hpgmg_fv_build.source="$dir/empty"
+  says "there is no configure in $dir/empty; run autogen.sh there"
+
+  # The test of a site's own in docs/packages.md, with references that any machine reaches, and none.
+  sed -n '/^```python/,/^```/{/^```/d; p;}' "$abs_top_srcdir/docs/packages.md" >site.py
+  grep -q 'reference = ' site.py || complain 'no test with references in docs/packages.md'
+  sed -i "s|^    modules = .*|    program = '$HPGMG_FV'|; s|^    log2_box_dim = .*|    log2_box_dim = 5|" site.py
+  sed -i 's/^    num_tasks = .*/    num_tasks = 1/; s/^    num_cpus_per_task = .*/    num_cpus_per_task = 1/' site.py
+  sed 's/"h": ([0-9.e]*/"h": (1.0/; s/cluster:cpu/here:local/' site.py >reached.py
+  sed 's/"h": ([0-9.e]*/"h": (1.0e30/; s/cluster:cpu/here:local/' site.py >missed.py
+  export PYTHONPATH=$packages/reframe
+  reframe 0 "$dir/reached.py" our_hpgmg_fv min_time=0
+  says 'PASSED .* Ran 1/1 test case'
+  reframe 1 "$dir/missed.py" our_hpgmg_fv min_time=0
+  says 'performance error: failed to meet reference.*: h='
+  unset PYTHONPATH
+
+  if test -e "$abs_top_srcdir/config.status"; then
+    left_out 'hpgmg_fv_built of ReFrame: the source folder itself is configured'
+  else
+    reframe 0 "$ours" hpgmg_fv_built "${small[@]}" hpgmg_fv_build.jobs=2 \
+      hpgmg_fv_build.configure_options=--without-cuda
+    says 'PASSED .* Ran 3/3 test case'
+  fi
 fi
 finish

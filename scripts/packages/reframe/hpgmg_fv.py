@@ -1,0 +1,188 @@
+"""ReFrame tests of hpgmg-fv: is a run verified, with the norms of the original, and how fast is it?
+
+hpgmg_fv_built builds the source tree that this file lies in, hpgmg_fv_installed takes a program
+that is there. Size, ranks, threads and further options are variables; references are the site's
+own. docs/packages.md shows both.
+"""
+
+import csv
+import json
+import math
+import os
+import shlex
+import shutil
+
+import reframe as rfm
+import reframe.utility.typecheck as typ
+from reframe.core.builtins import (
+    fixture,
+    parameter,
+    performance_function,
+    run_after,
+    run_before,
+    sanity_function,
+    variable,
+)
+from reframe.core.exceptions import BuildError, SanityError
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+REPORT = "report.json"
+
+
+class hpgmg_fv_build(rfm.CompileOnlyRegressionTest):
+    """The program, built outside of the source tree."""
+
+    descr = "build hpgmg-fv"
+    source = variable(str, value=TOP)
+    configure_options = variable(typ.List[str], value=[])
+    jobs = variable(int, value=4)
+    sourcesdir = None
+    build_system = "Autotools"
+
+    @run_before("compile")
+    def set_up(self):
+        if not os.access(os.path.join(self.source, "configure"), os.X_OK):
+            raise BuildError(f"there is no configure in {self.source}; run autogen.sh there")
+        self.build_system.configuredir = self.source
+        self.build_system.builddir = "build"
+        self.build_system.config_opts = [shlex.quote(option) for option in self.configure_options]
+        self.build_system.max_concurrency = self.jobs
+
+    @property
+    def program(self):
+        return os.path.join(self.stagedir, "build", "hpgmg-fv")
+
+    @sanity_function
+    def is_there(self):
+        return os.access(self.program, os.X_OK)
+
+
+class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
+    """One run, by whatever program a derived class names."""
+
+    operator = parameter(["fv2", "fv4"])
+    device = parameter(["cpu", "cuda"])
+    log2_box_dim = variable(int, value=6)
+    boxes_per_rank = variable(int, value=8)
+    min_time = variable(float, int, value=5.0)
+    options = variable(typ.List[str], value=[])
+    golden = variable(str, value=os.path.join(TOP, "tests", "golden.csv"))
+
+    valid_prog_environs = ["*"]
+    sourcesdir = None
+    num_tasks = 1
+    keep_files = [REPORT]
+
+    @run_after("init")
+    def choose_systems(self):
+        self.descr = f"hpgmg-fv, {self.operator} on {self.device}"
+        self.valid_systems = ["+gpu"] if self.device == "cuda" else ["*"]
+
+    @run_before("run")
+    def set_options(self):
+        if self.num_cpus_per_task:
+            self.env_vars["OMP_NUM_THREADS"] = self.num_cpus_per_task
+        own = [
+            str(self.log2_box_dim),
+            str(self.boxes_per_rank),
+            f"--operator={self.operator}",
+            f"--device={self.device}",
+            f"--min-time={self.min_time}",
+            f"--json={REPORT}",
+        ]
+        self.executable_opts = own + [shlex.quote(option) for option in self.options]
+
+    @property
+    def report(self):
+        """What the program says of its run; hooks and checks run in the stage directory."""
+        try:
+            with open(REPORT, encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError) as error:
+            raise SanityError(f"no report of hpgmg-fv: {error}") from None
+
+    def golden_row(self, report):
+        """The row of the original's figures for this problem, None where there is none."""
+        problem, finest = report["problem"], report["levels"][0]
+        # Further options may change the cycle, of which the row says nothing.
+        if self.options or not os.path.exists(self.golden):
+            return None
+        with open(self.golden, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                names = ("operator", "smoother", "equation", "boundary")
+                if (
+                    all(row[name] == problem[name] for name in names)
+                    and finest["dim"] == [int(row["grid"])] * 3
+                    and finest["box_dim"] == 1 << int(row["log2_box_dim"])
+                ):
+                    return row
+        return None
+
+    @sanity_function
+    def is_right(self):
+        report = self.report
+        try:
+            return self.judge(report)
+        except (KeyError, IndexError, TypeError) as error:
+            raise SanityError(f"{REPORT} is no whole report of hpgmg-fv: {error!r}") from None
+
+    def judge(self, report):
+        if report["verification"] != "passed":
+            raise SanityError(f"verification {report['verification']}: {report['reason']}")
+        for part, name, wanted in (
+            ("problem", "operator", self.operator),
+            ("run", "backend", self.device),
+            ("run", "ranks", self.num_tasks),
+        ):
+            if report[part][name] != wanted:
+                raise SanityError(f"{part}.{name} is {report[part][name]}, not {wanted}")
+
+        row = self.golden_row(report)
+        for i, size in enumerate(("h", "2h", "4h")):
+            solve = report["solves"][i]
+            norm, rel = solve["norms"][0], solve["rel"][-1]
+            if not (math.isfinite(norm) and 0 <= rel < 1):
+                raise SanityError(f"at {size} the residual is {norm}, {rel} of what it was")
+            # The bounds of tests/golden.sh: the spread of compilers over the original.
+            golden = float(row[f"norm_{size}"]) if row else norm
+            if not math.isclose(norm, golden, rel_tol=1e-9, abs_tol=1e-12):
+                raise SanityError(f"at {size} the norm is {norm}, the original's is {golden}")
+        return True
+
+    @performance_function("DOF/s", perf_key="h")
+    def speed_h(self):
+        return self.report["solves"][0]["dof_per_s"]
+
+    @performance_function("DOF/s", perf_key="2h")
+    def speed_2h(self):
+        return self.report["solves"][1]["dof_per_s"]
+
+    @performance_function("DOF/s", perf_key="4h")
+    def speed_4h(self):
+        return self.report["solves"][2]["dof_per_s"]
+
+
+@rfm.simple_test
+class hpgmg_fv_built(hpgmg_fv_base):
+    build = fixture(hpgmg_fv_build, scope="environment")
+    tags = {"benchmark"}
+
+    @run_before("run")
+    def set_program(self):
+        self.executable = self.build.program
+
+
+@rfm.simple_test
+class hpgmg_fv_installed(hpgmg_fv_base):
+    program = variable(str, value="hpgmg-fv")
+    tags = {"benchmark"}
+
+    @run_after("setup")
+    def set_program(self):
+        # With modules the program is there only when they are loaded.
+        there = self.modules or self.current_partition.scheduler.registered_name != "local"
+        self.skip_if(
+            not there and not shutil.which(self.program),
+            f"there is no {self.program}; load its module, or name it with -S program=PATH",
+        )
+        self.executable = shlex.quote(self.program)
