@@ -26,8 +26,8 @@ done
   grep -ohE '"--[a-z-]+"' "$top"/scripts/*.py "$top"/inputs/*.py
   # Those of launchers.
   echo '--bind-to --cpu-bind --map-by'
-  # Those of Apptainer and srun.
-  echo '--build-arg --build-arg-file --mpi --nv'
+  # Those of Apptainer, Spack and srun.
+  echo '--build-arg --build-arg-file --mpi --nv --path --test'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2016,SC2154,SC2317
 # packages: what scripts/packages/ has for computing sites does what docs/packages.md says.
+#   Spack       configure knows every option that the recipe can give it, and all libraries are decided
 #   Apptainer   the definition's scripts are sound; its commands for Debian name packages of README.md
 #   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load what `make install` put down
 #   ReFrame     $REFRAME (default: that in PATH) runs the tests on this machine, and finds what is wrong
@@ -25,6 +26,45 @@ says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(tail -n 15 "$dir
 
 # make's own variables would make an inner one a part of the outer.
 inner_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$abs_top_builddir" "$@"; }
+
+# --- Spack -----------------------------------------------------------------------------------------
+
+# The recipe's flags with libraries under prefixes, as Spack has them.
+spack_configures() {
+  local hdf5=$1 flags=()
+  mapfile -t flags < <("$PYTHON" "$abs_top_srcdir/tests/packages_spack.py" args "$recipe" \
+    +mpi+openmp+hdf5+inih+jansson mpi="$mpi" hdf5="$hdf5" libinih=/usr jansson=/usr)
+  test "${#flags[@]}" -ge 8 || return 1
+  mkdir "$dir/spack"
+  (cd "$dir/spack" && CC=cc PKG_CONFIG=false "$abs_top_srcdir/configure" --prefix="$dir/spack/prefix" "${flags[@]}")
+}
+
+recipe=$packages/spack/packages/hpgmg-fv/package.py
+spack=$abs_top_srcdir/tests/packages_spack.py
+if "$PYTHON" -c '' 2>/dev/null; then
+  holds "$PYTHON" "$spack" options "$recipe" "$abs_top_srcdir/configure"
+  cat "$dir/out"
+  mkdir "$dir/source" "$dir/bin"
+  ln -s "$HPGMG_FV" "$dir/bin/hpgmg-fv"
+  holds "$PYTHON" "$spack" phases "$recipe" "$dir/source" "$dir"
+  hdf5=$(echo /usr/lib/*-linux-gnu/hdf5/openmpi)
+  mpi=$(command -v mpicc || true)
+  mpi=${mpi%/bin/mpicc}
+  if test -e "$abs_top_srcdir/config.status"; then
+    left_out 'configure as Spack runs it: the source folder itself is configured'
+  elif test -n "$mpi" && test -e "$hdf5/libhdf5.so" && test -e /usr/include/ini.h && test -e /usr/include/jansson.h; then
+    holds spack_configures "$hdf5"
+    for found in 'MPI  .* launcher' 'OpenMP  *yes' 'inih  *yes' 'jansson  *yes' 'HDF5  *parallel' 'CUDA  *no'; do
+      says "^  $found"
+    done
+    says "^  flags .* -O3 -g$"
+    if grep '^  flags' "$dir/out" | grep -q -- -march; then complain 'the recipe leaves -march to configure'; fi
+  else
+    left_out 'configure as Spack runs it: mpicc, libinih-dev, libjansson-dev or libhdf5-openmpi-dev is missing'
+  fi
+else
+  left_out "Spack: no $PYTHON"
+fi
 
 # --- Apptainer -------------------------------------------------------------------------------------
 

@@ -1,0 +1,86 @@
+# Recipe of hpgmg-fv for Spack 0.21.3 to 1.x; docs/packages.md shows how it is used.
+# ruff: noqa: F403, F405 (Spack puts `make` and others into this module when it builds)
+import os
+
+from spack.package import *
+
+# From 1.0 on the build systems are part of Spack's own package repository.
+try:
+    from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
+    from spack_repo.builtin.build_systems.cuda import CudaPackage
+except ImportError:
+    from spack.package import AutotoolsPackage, CudaPackage
+
+
+class HpgmgFv(AutotoolsPackage, CudaPackage):
+    """A benchmark of geometric multigrid: one F-cycle on the variable-coefficient Poisson or
+    Helmholtz equation, timed on CPUs or NVIDIA GPUs and verified in every run."""
+
+    license("BSD-3-Clause")
+
+    # From a clone: `spack develop --path=CLONE hpgmg-fv@develop`, or `spack dev-build` in it.
+    version("develop")
+
+    variant("mpi", default=True, description="Ranks through MPI")
+    variant("openmp", default=True, description="Threads within a rank")
+    variant("hdf5", default=True, description="Dumps, restarts and problems in files")
+    variant("inih", default=True, description="Input decks")
+    variant("jansson", default=True, description="JSON reports")
+    variant("nccl", default=False, when="+cuda", description="Messages between GPUs through NCCL")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build", when="+cuda")
+    depends_on("autoconf@2.71:", type="build")
+    depends_on("automake@1.16:", type="build")
+
+    depends_on("mpi", when="+mpi")
+    # A static HDF5 would want its own libraries named; one of an MPI wants that MPI.
+    depends_on("hdf5@1.10.2:+shared+mpi", when="+hdf5+mpi")
+    depends_on("hdf5@1.10.2:+shared~mpi", when="+hdf5~mpi")
+    depends_on("libinih", when="+inih")
+    depends_on("jansson", when="+jansson")
+    depends_on("cuda@12:", when="+cuda")
+    depends_on("nccl", when="+nccl")
+    for arch in CudaPackage.cuda_arch_values:
+        depends_on(f"nccl cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
+
+    # Else configure would compile for the GPU of the machine that builds.
+    conflicts("cuda_arch=none", when="+cuda", msg="name the GPUs, such as cuda_arch=80,90")
+
+    # Beside the other builds of a clone.
+    build_directory = "build/spack"
+
+    def autoreconf(self, spec, prefix):
+        with working_dir(self.stage.source_path):
+            if not os.path.exists("configure"):
+                Executable("./autogen.sh")()
+
+    def configure_args(self):
+        spec = self.spec
+        # Spack's compiler wrapper says for which processor to compile.
+        args = ["--with-march=no", "--with-cupti=no"]
+        args += self.enable_or_disable("openmp")
+        if spec.satisfies("+mpi"):
+            args += ["--with-mpi=yes", f"MPICC={spec['mpi'].mpicc}"]
+        else:
+            args += ["--with-mpi=no"]
+        for part in ("hdf5", "inih", "jansson", "cuda", "nccl"):
+            package = "libinih" if part == "inih" else part
+            where = spec[package].prefix if spec.satisfies(f"+{part}") else "no"
+            args += [f"--with-{part}={where}"]
+        if spec.satisfies("+cuda"):
+            # The last one is compiled for cards to come as well: 100 comes behind 90.
+            archs = spec.variants["cuda_arch"].value
+            archs = sorted(archs, key=lambda arch: int(arch.rstrip("af")))
+            args += [f"--with-cuda-arch={','.join(archs)}"]
+        return args
+
+    def check(self):
+        with working_dir(self.build_directory):
+            make("check-fast")
+
+    def test_verify(self):
+        """solve a small problem and verify it"""
+        program = which(self.prefix.bin.join("hpgmg-fv"), required=True)
+        out = program("4", "1", "--verify-only", output=str.split, error=str.split)
+        assert "VERIFICATION: PASSED" in out
