@@ -7,6 +7,7 @@
 #include "transfer.h"
 #include "verify.h"
 #include <math.h>
+#include <string.h>
 
 /* True on all ranks as soon as one has caught a signal. */
 static mg_status_t check_interrupt(mg_result_t *result) {
@@ -77,9 +78,9 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
   }
 }
 
-static void forget_times(mg_hierarchy_t *h) {
+static void forget_accounts(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
-    h->level[l].timers = (mg_timers_t){{0.0}, {0}};
+    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
 }
 
 /* Levels whose operations are only enqueued have their times from solves of their own, so that the
@@ -106,7 +107,7 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
 static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   mg_size_result_t *size = &result->size[0];
   size->history = *start;
-  forget_times(h);
+  forget_accounts(h);
   MG_TRY(mg_solve_on(h, 0, size->f_norm, &size->history));
   size->n_solves = result->n_sizes = result->n_profiled = 1;
   say_solved("restart", size, 0.0);
@@ -125,7 +126,7 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown is of the timed solves of the finest grid. */
-  if (s == 0) forget_times(h);
+  if (s == 0) forget_accounts(h);
   MG_TRY(timed_solves(h, s, result, estimate));
   result->n_sizes = s + 1;
   return s == 0 ? profile(h, result) : MG_OK;

@@ -5,12 +5,14 @@
 #include "backend.h"
 #include "comm.h"
 #include "copyplan.h"
+#include "timers.h"
 #include "transport.h"
 
 /** One end of an exchange: patches and the backend that may touch them. */
 typedef struct {
   const mg_backend_t *backend;
   const mg_view_t *view;
+  mg_traffic_t *sent; /**< account of the messages that leave from here; NULL for none */
 } mg_end_t;
 
 /** A copy plan with its buffers. */
@@ -30,7 +32,8 @@ void mg_exchange_free(mg_exchange_t *exchange);
 
 /** Move vector src of the source patches to vector dst of the destination patches.
  *
- *  One message per pair of ranks. Ranks with nothing to send or receive return at once.
+ *  One message per pair of ranks. Ranks with nothing to send or receive return at once. What
+ *  leaves is on the source's account.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
 

@@ -123,7 +123,7 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
   const bool wide = h->params.op == MG_OPERATOR_FV4;
   const mg_spread_t here = {&level->plan->layout, false};
-  const mg_end_t end = {level->backend, &level->store.view};
+  const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
   mg_copy_spec_t spec = {
       .src = here, .dst = here, .depth = h->plan.ghosts, .face_dir = -1, .periodic = periodic};
   MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_box));
@@ -139,9 +139,10 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   level->overlaps = level->backend->smooth_part && level->backend->smooths_parts(end.view) &&
                     mg_exchange_waits(level->halo);
   if (!level->has_image) return MG_OK;
-  const mg_level_t *coarse = level + 1;
-  const mg_end_t image_end = {level->backend, &level->image.view};
-  const mg_end_t coarse_end = {coarse->backend, &coarse->store.view};
+  /* A message is on the account of the level that it comes from: its sender holds cells there. */
+  mg_level_t *coarse = level + 1;
+  const mg_end_t image_end = {level->backend, &level->image.view, &level->timers.traffic};
+  const mg_end_t coarse_end = {coarse->backend, &coarse->store.view, &coarse->timers.traffic};
   const mg_spread_t image = {&level->plan->layout, true}, cells = {&coarse->plan->layout, false};
   spec = (mg_copy_spec_t){
       .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};

@@ -14,6 +14,7 @@
 #include "log.h"
 #include "machine.h"
 #include "problem.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,32 @@ static mg_status_t gather_times(const mg_hierarchy_t *h, mg_report_t *report) {
   return MG_OK;
 }
 
+/* Messages and reductions of one solve, over the ranks that hold cells of a level. All solves of a
+ * grid are alike to the last message. */
+static mg_status_t gather_traffic(const mg_hierarchy_t *h, mg_report_t *report) {
+  enum { N = 3 };
+  const int n_solves = report->result->n_profiled > 0 ? report->result->n_profiled : 1;
+  for (int l = 0; l < h->n_levels; l++) {
+    const mg_traffic_t *t = &h->level[l].timers.traffic;
+    const bool member = h->level[l].comm != NULL;
+    const int64_t mine[N] = {t->messages / n_solves, t->bytes / n_solves, t->reductions / n_solves};
+    double min[N], max[N], sum[N + 1];
+    for (int i = 0; i < N; i++) {
+      max[i] = sum[i] = member ? (double)mine[i] : 0.0;
+      min[i] = member ? (double)mine[i] : INFINITY;
+    }
+    sum[N] = member;
+    MG_TRY(mg_comm_min(mg_comm_world(), min, N));
+    MG_TRY(mg_comm_max(mg_comm_world(), max, N));
+    MG_TRY(mg_comm_sum(mg_comm_world(), sum, N + 1));
+    mg_count_t *const out[N] = {&report->messages[l], &report->message_bytes[l],
+                                &report->reductions[l]};
+    for (int i = 0; i < N; i++)
+      *out[i] = (mg_count_t){(int64_t)min[i], (int64_t)max[i], sum[i] / sum[N]};
+  }
+  return MG_OK;
+}
+
 /* More threads than processors wait for each other: the usual reason for a slow run. */
 static mg_status_t warn_if_crowded(void) {
   enum { MOST_PROCESSORS = 1024 };
@@ -142,6 +169,7 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, const mg_restart_
   if (restart) MG_TRY(mg_restart_load(h, restart));
   MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
   MG_TRY(gather_times(h, report));
+  MG_TRY(gather_traffic(h, report));
   if (prints) mg_report_end(mg_report_text(&h->params), report);
   const mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), status));

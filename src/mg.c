@@ -210,9 +210,12 @@ static bool goes_on(const solve_t *s) {
 static mg_status_t keep(const solve_t *s, double norm) {
   mg_history_t *history = s->history;
   const int n = history->n_cycles;
+  mg_level_t *top = &s->h->level[s->top];
   /* Ranks without cells on the top level need the verdict as well. */
-  if (s->h->plan.level[s->top].layout.n_ranks < mg_comm_size(mg_comm_world()))
+  if (top->plan->layout.n_ranks < mg_comm_size(mg_comm_world())) {
+    top->timers.traffic.reductions++;
     MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
+  }
   history->norm[n] = norm;
   history->rel[n] = s->f_norm > 0.0 ? norm / s->f_norm : norm;
   history->n_cycles = n + 1;

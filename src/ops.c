@@ -59,6 +59,17 @@ mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f) {
   return MG_OK;
 }
 
+/* One rank has nothing to ask the others. */
+static void count_reduction(mg_level_t *level) {
+  level->timers.traffic.reductions += mg_comm_size(level->comm) > 1;
+}
+
+static mg_status_t max_over_ranks(mg_level_t *level, double *norm) {
+  count_reduction(level);
+  MG_TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
+  return MG_OK;
+}
+
 mg_status_t mg_residual_norm(mg_level_t *level, int x, int f, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
@@ -68,8 +79,7 @@ mg_status_t mg_residual_norm(mg_level_t *level, int x, int f, double *norm) {
   }
   MG_TRY(mg_halo(level, x, false));
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->residual_norm(VIEW(level), x, f, norm));
-  MG_TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
-  return MG_OK;
+  return max_over_ranks(level, norm);
 }
 
 mg_status_t mg_fill(mg_level_t *level, int dst, double value) {
@@ -100,8 +110,7 @@ mg_status_t mg_max_norm(mg_level_t *level, int x, int y, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->max_norm(VIEW(level), x, y, norm));
-  MG_TIMED(level, MG_TIME_VECTOR, mg_comm_max(level->comm, norm, 1));
-  return MG_OK;
+  return max_over_ranks(level, norm);
 }
 
 mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot) {
@@ -109,6 +118,7 @@ mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot) {
   if (!level->comm) return MG_OK;
   mg_sum_t sum = {{0}};
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->dot(VIEW(level), x, y, &sum));
+  count_reduction(level);
   MG_TIMED(level, MG_TIME_VECTOR, mg_comm_sum_exact(level->comm, &sum));
   *dot = mg_sum_value(&sum);
   return MG_OK;

@@ -1,4 +1,4 @@
-/* Seconds per level and operation. */
+/* What a level costs: seconds per operation, messages. */
 #ifndef MG_TIMERS_H
 #define MG_TIMERS_H
 
@@ -27,10 +27,19 @@ enum { MG_TIME_KEY_SIZE = 32 };
  *  @return key */
 const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]);
 
+/** What this rank has sent from the cells of a level, and the reductions over ranks that it has
+ *  taken part in there. A message is what one rank gets in one exchange, in however many pieces it
+ *  travels. */
+typedef struct {
+  int64_t messages, bytes;
+  int64_t reductions;
+} mg_traffic_t;
+
 /** One level's account. */
 typedef struct {
   double seconds[MG_N_TIMES];
   int64_t calls[MG_N_TIMES];
+  mg_traffic_t traffic;
 } mg_timers_t;
 
 /** Seconds on a monotonic clock. */

@@ -83,15 +83,15 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
                                  .interior = true,
                                  .face_dir = d,
                                  .periodic = fine->store.view.periodic};
-    MG_TRY(run_face_exchange(spec, (mg_end_t){fine->backend, &fine->image.view}, MG_U,
-                             (mg_end_t){coarse->backend, &coarse->store.view}, beta));
+    MG_TRY(run_face_exchange(spec, (mg_end_t){fine->backend, &fine->image.view, NULL}, MG_U,
+                             (mg_end_t){coarse->backend, &coarse->store.view, NULL}, beta));
   }
   return MG_OK;
 }
 
 mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *level = &h->level[l];
-  const mg_end_t end = {level->backend, &level->store.view};
+  const mg_end_t end = {level->backend, &level->store.view, NULL};
   const mg_spread_t here = {&level->plan->layout, false};
   for (int d = 0; d < 3; d++) {
     const mg_copy_spec_t spec = {.src = here,

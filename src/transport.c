@@ -327,10 +327,18 @@ mg_status_t mg_parcels_prepare(const mg_parcels_t *p, bool sending, double *buff
   return (sending ? p->src : p->dst)->prepare_copies(&job, out);
 }
 
-mg_status_t mg_channel_create(mg_transport_t transport, const mg_parcels_t *parcels,
+static mg_status_t channel_of(mg_transport_t transport, const mg_parcels_t *parcels,
                               mg_channel_t **out) {
 #ifdef HAVE_CUDA
   if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(parcels, out);
 #endif
   return mg_channel_staged(transport, parcels, out);
+}
+
+mg_status_t mg_channel_create(mg_transport_t transport, const mg_parcels_t *parcels,
+                              mg_channel_t **out) {
+  MG_TRY(channel_of(transport, parcels, out));
+  (*out)->messages = parcels->n_send;
+  (*out)->doubles = parcels->send_doubles;
+  return MG_OK;
 }

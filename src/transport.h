@@ -63,7 +63,8 @@ struct mg_channel {
   /** Everything in one go; NULL where it is no faster than its parts. */
   mg_status_t (*run)(mg_channel_t *channel, int src, int dst);
   void (*destroy)(mg_channel_t *channel);
-  int64_t bytes;
+  int64_t bytes;             /**< of the buffers */
+  int64_t messages, doubles; /**< that leave this rank in one go */
 };
 
 /** Make the channel of a way. Every rank that takes part in one must come, in the same order.

@@ -26,6 +26,7 @@ test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last li
 breakdown() {
   awk -v levels=6 '
     /min, mean, max over ranks/ { inside = 1 }
+    /messages of one solve/ { inside = 0 }
     inside && /\^3/ { seen[$1] = 1; if (!($(NF - 2) <= $(NF - 1) && $(NF - 1) <= $NF)) bad = 1 }
     inside && /coarse levels/ { for (l = $1; l < levels; l++) seen[l] = 1 }
     inside && /h = / { inside = 0 }
@@ -188,6 +189,30 @@ if have_mpi; then
   breakdown
   diff <(cut -d, -f6,12-14,18-20 "$dir/a.csv") <(cut -d, -f6,12-14,18-20 "$dir/two.csv") ||
     complain 'two ranks have other digits'
+
+  # Messages of one solve, however many are timed. 32^3 cells, half of them on each rank, and 16^3 on the
+  # first alone. Level 0: six half sweeps before and six after, two residuals, each with a halo of a
+  # face, 32^2 doubles; the second rank also sends its 16 x 16 x 8 coarse cells twice, for f and for the
+  # residual. Level 1: twice its cells and a plane of ghosts for the second rank's interpolation. The
+  # residual norm is the one reduction.
+  for when in --verify-only '--warmup=1 --min-solves=3 --min-time=0'; do
+    # shellcheck disable=SC2086 # options are words
+    ok 2 4 4 $when --levels-breakdown --device=cpu --agglomerate-below=4096
+    diff -b - <(sed -n '/messages of one solve/,/^$/s/^ *\([0-9].*\)/\1/p' "$dir/out") <<'EOF' ||
+0 32^3 14 15.0 16 114688 131072 147456 1
+1 16^3 2 2.0 2 36864 36864 36864 0
+EOF
+      complain "messages with $when"
+  done
+  if have_feature jansson; then
+    ok 2 4 4 --verify-only --levels-breakdown --device=cpu --agglomerate-below=4096 --quiet --json=-
+    for line in '"messages":[14,15.0,16],"message_bytes":[114688,131072.0,147456],"reductions":[1,1.0,1]' \
+      '"messages":[2,2.0,2],"message_bytes":[36864,36864.0,36864],"reductions":[0,0.0,0]'; do
+      tr -d ' \n' <"$dir/out" | grep -qF -- "$line" || complain "JSON: no $line"
+    done
+    ok 2 4 4 --verify-only --quiet --json=-
+    if grep -q '"messages"' "$dir/out"; then complain 'JSON: messages without --levels-breakdown'; fi
+  fi
 fi
 
 # Without MPI, the launcher's copies would all write the same files.

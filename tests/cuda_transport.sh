@@ -92,6 +92,28 @@ for smoother in gsrb chebyshev; do
     compare nccl 2 --smoother=$smoother --boundary=periodic --cpu-below=0
 done
 
+# Messages are counted alike whatever carries them, in replayed cycles too: what --levels-breakdown says
+# of them is what it says on the CPU.
+counted() {
+  mpi_run 2 timeout 60 "$HPGMG_FV" 4 32 --agglomerate-below=500 --cpu-below=0 --min-solves=2 --min-time=0 \
+    --levels-breakdown "$@" >"$dir/out" 2>"$dir/err" || {
+    echo "$*: exit code $?, $(cat "$dir/err")"
+    exit 1
+  }
+  sed -n '/messages of one solve/,/^$/p' "$dir/out"
+}
+counted --device=cpu >"$dir/cpu"
+test "$(wc -l <"$dir/cpu")" -ge 6
+transports='peer host'
+if test $has_nccl = yes && test "$devices" -ge 2; then transports="$transports nccl"; fi
+for transport in $transports; do
+  counted --device=cuda --transport="$transport" >"$dir/cuda"
+  diff "$dir/cpu" "$dir/cuda" || {
+    echo "--transport=$transport: other messages than on the CPU"
+    exit 1
+  }
+done
+
 # What cannot work is refused.
 refused() {
   transport=$1 ranks=$2 pattern=$3

@@ -18,10 +18,11 @@ run() {
 
 # Every rank keeps its boxes on coarse levels as long as there are any.
 FIXTURE_OPTIONS=--agglomerate-below=0
-run 3 op_algebra op_diagonal op_smoother op_transfer op_truncation op_vectors op_walls parity_fused
+run 3 op_algebra op_diagonal op_smoother op_transfer op_truncation op_vectors op_walls parity_fused \
+  unit_messages
 # Coarse levels gather onto fewer ranks.
 FIXTURE_OPTIONS=
-run 5 op_transfer op_walls parity_fused unit_crossover
+run 5 op_transfer op_walls parity_fused unit_crossover unit_messages
 # Ranks that share a device.
 if have_cuda; then
   FIXTURE_BACKEND=cuda

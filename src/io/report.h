@@ -7,6 +7,12 @@
 #include "dump.h"
 #include <stdio.h>
 
+/** A count over the ranks that hold cells of a level. */
+typedef struct {
+  int64_t min, max;
+  double mean;
+} mg_count_t;
+
 /** Everything that a report may print; gathered beforehand. */
 typedef struct {
   const mg_params_t *params;
@@ -23,6 +29,8 @@ typedef struct {
   /** seconds of one timed solve of the finest grid, and their spread over ranks */
   double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
       time_max[MG_MAX_LEVELS][MG_N_TIMES];
+  /** of one such solve, as sent by a rank */
+  mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
 } mg_report_t;
 
 /** --version: the program and what it was built with. */
@@ -67,6 +75,11 @@ MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
 static inline const char *mg_report_memory(const mg_report_t *report) {
   if (!mg_place_is_cuda(report->plan->level[0].place)) return "host";
   return report->params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
+}
+
+/** Whether there are accounts of the levels to report. */
+static inline bool mg_report_has_breakdown(const mg_report_t *report) {
+  return report->params->levels_breakdown && report->result->n_profiled > 0;
 }
 
 /** Cells of a size. */

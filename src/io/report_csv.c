@@ -6,10 +6,6 @@ static void number(FILE *out, double value, const char *after) {
   fputs(after, out);
 }
 
-static bool has_breakdown(const mg_report_t *r) {
-  return r->params->levels_breakdown && r->result->n_profiled > 0;
-}
-
 /* Seconds of an operation on all levels, each by its slowest rank. */
 static double seconds_of(const mg_report_t *r, int time) {
   double seconds = 0.0;
@@ -20,7 +16,7 @@ static double seconds_of(const mg_report_t *r, int time) {
 
 /* Columns of --levels-breakdown, whose accounts are the finest grid's. */
 static void breakdown(FILE *out, const mg_report_t *r, bool finest) {
-  for (int t = 0; t < MG_N_TIMES && has_breakdown(r); t++) {
+  for (int t = 0; t < MG_N_TIMES && mg_report_has_breakdown(r); t++) {
     fputc(',', out);
     if (finest) number(out, seconds_of(r, t), "");
   }
@@ -28,7 +24,7 @@ static void breakdown(FILE *out, const mg_report_t *r, bool finest) {
 
 static void breakdown_names(FILE *out, const mg_report_t *r) {
   char key[MG_TIME_KEY_SIZE];
-  for (int t = 0; t < MG_N_TIMES && has_breakdown(r); t++)
+  for (int t = 0; t < MG_N_TIMES && mg_report_has_breakdown(r); t++)
     fprintf(out, ",seconds_%s", mg_time_key((mg_time_t)t, key));
 }
 

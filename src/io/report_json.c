@@ -53,6 +53,10 @@ static json_t *seconds(const mg_report_t *r, int l) {
   return all;
 }
 
+static json_t *count(const mg_count_t *c) {
+  return json_pack("[I,f,I]", (json_int_t)c->min, c->mean, (json_int_t)c->max);
+}
+
 static json_t *levels(const mg_report_t *r) {
   json_t *list = json_array();
   for (int l = 0; l < r->plan->n_levels; l++) {
@@ -63,8 +67,12 @@ static json_t *levels(const mg_report_t *r) {
                   (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim", level->layout.box_dim,
                   "ranks", (json_int_t)level->layout.n_ranks, "backend",
                   mg_place_name(level->place), "bytes", (json_int_t)r->level_bytes[l]);
-    if (r->params->levels_breakdown && r->result->n_profiled > 0)
+    if (mg_report_has_breakdown(r)) {
       json_object_set_new(item, "seconds", seconds(r, l));
+      json_object_set_new(item, "messages", count(&r->messages[l]));
+      json_object_set_new(item, "message_bytes", count(&r->message_bytes[l]));
+      json_object_set_new(item, "reductions", count(&r->reductions[l]));
+    }
     json_array_append_new(list, item);
   }
   return list;

@@ -110,6 +110,21 @@ static void print_breakdown(FILE *out, const mg_report_t *r) {
     }
 }
 
+static void print_messages(FILE *out, const mg_report_t *r) {
+  fprintf(out, "\n  messages of one solve at h, sent by a rank (min, mean, max over a level's "
+               "ranks)\n");
+  fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
+               "    max  reductions\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_count_t *m = &r->messages[l], *b = &r->message_bytes[l], *most = &r->reductions[l];
+    if (m->max == 0 && most->max == 0) continue;
+    fprintf(out, "  %5d  %7d^3  %13" PRId64 " %8.1f %8" PRId64, l, r->plan->level[l].layout.n,
+            m->min, m->mean, m->max);
+    fprintf(out, "  %11" PRId64 " %12.0f %12" PRId64 " %11" PRId64 "\n", b->min, b->mean, b->max,
+            most->max);
+  }
+}
+
 static void print_performance(FILE *out, const mg_result_t *result, bool timed) {
   static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
   fprintf(out,
@@ -129,7 +144,8 @@ static void print_performance(FILE *out, const mg_result_t *result, bool timed) 
 void mg_report_end(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   print_histories(out, result);
-  if (r->params->levels_breakdown && result->n_profiled > 0) print_breakdown(out, r);
+  if (mg_report_has_breakdown(r)) print_breakdown(out, r);
+  if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
   print_performance(out, result, !r->params->verify_only);
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
