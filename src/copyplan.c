@@ -51,12 +51,15 @@ static int32_t floor_div(int32_t a, int32_t b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/* Add the owners of all boxes of `other` within `depth` cells of a cuboid. */
-static mg_status_t add_owners(const mg_spread_t *other, const mg_cuboid_t *c, int depth,
+/* Add the owners of all boxes of `other` within `depth` cells of a cuboid; without those of the
+ * cuboid itself where it is one of these `boxes`. A patch may have millions. */
+static mg_status_t add_owners(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
                               bool periodic, rank_set_t *set) {
   const int32_t w = spread_box_dim(other), m = other->layout->boxes;
-  int32_t lo[3], hi[3];
+  int32_t lo[3], hi[3], first[3], end[3];
   for (int d = 0; d < 3; d++) {
+    first[d] = c->lo[d] / w;
+    end[d] = boxes ? first[d] + c->n[d] / w : first[d];
     lo[d] = floor_div(c->lo[d] - depth, w);
     hi[d] = floor_div(c->lo[d] + c->n[d] - 1 + depth, w);
     if (!periodic) {
@@ -68,11 +71,25 @@ static mg_status_t add_owners(const mg_spread_t *other, const mg_cuboid_t *c, in
     }
   }
   for (int32_t k = lo[2]; k <= hi[2]; k++)
-    for (int32_t j = lo[1]; j <= hi[1]; j++)
+    for (int32_t j = lo[1]; j <= hi[1]; j++) {
+      const bool beside = k < first[2] || k >= end[2] || j < first[1] || j >= end[1];
       for (int32_t i = lo[0]; i <= hi[0]; i++) {
+        if (!beside && i == first[0]) i = end[0];
+        if (i > hi[0]) break;
         const int32_t box[3] = {((i % m) + m) % m, ((j % m) + m) % m, ((k % m) + m) % m};
         MG_TRY(rank_set_add(set, mg_layout_owner(other->layout, box)));
       }
+    }
+  return MG_OK;
+}
+
+/* This rank, and those whose boxes are near its cuboids. */
+static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_spread_t *other, int64_t rank,
+                              const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
+  const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved;
+  if (n > 0) MG_TRY(rank_set_add(set, rank));
+  for (int c = 0; c < n; c++)
+    MG_TRY(add_owners(other, &cuboids[c], same, spec->depth, spec->periodic, set));
   return MG_OK;
 }
 
@@ -258,10 +275,8 @@ mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copyp
   memset(plan, 0, sizeof *plan);
   mg_status_t status = spread_patches(&spec->src, rank, &mine.src, &mine.n_src);
   if (status == MG_OK) status = spread_patches(&spec->dst, rank, &mine.dst, &mine.n_dst);
-  for (int q = 0; status == MG_OK && q < mine.n_dst; q++)
-    status = add_owners(&spec->src, &mine.dst[q], spec->depth, spec->periodic, &sources);
-  for (int s = 0; status == MG_OK && s < mine.n_src; s++)
-    status = add_owners(&spec->dst, &mine.src[s], spec->depth, spec->periodic, &targets);
+  if (status == MG_OK) status = find_peers(spec, &spec->src, rank, mine.dst, mine.n_dst, &sources);
+  if (status == MG_OK) status = find_peers(spec, &spec->dst, rank, mine.src, mine.n_src, &targets);
   if (status == MG_OK) status = build_receives(spec, rank, &mine, &sources, plan);
   if (status == MG_OK) status = build_sends(spec, rank, &mine, &targets, plan);
   free(mine.src);
