@@ -79,14 +79,14 @@ void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]) {
   memcpy(box, lo, sizeof lo);
 }
 
-/* World rank of the holder with a number from 0 to n_ranks - 1, and back: -1 on other ranks. */
-static int64_t rank_of(const mg_layout_t *layout, int64_t index) {
+int64_t mg_layout_rank(const mg_layout_t *layout, int64_t index) {
   return mul_div(index, layout->world_ranks, layout->n_ranks);
 }
 
+/* The other way round: -1 on ranks without boxes. */
 static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
   const int64_t index = mul_div_up(rank, layout->n_ranks, layout->world_ranks);
-  return index < layout->n_ranks && rank_of(layout, index) == rank ? index : -1;
+  return index < layout->n_ranks && mg_layout_rank(layout, index) == rank ? index : -1;
 }
 
 void mg_layout_choose(mg_layout_t *layout) {
@@ -94,9 +94,9 @@ void mg_layout_choose(mg_layout_t *layout) {
 }
 
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]) {
-  if (layout->cuboids) return rank_of(layout, mg_cuboids_index(layout, box));
+  if (layout->cuboids) return mg_layout_rank(layout, mg_cuboids_index(layout, box));
   const int64_t position = mg_morton_position(layout->boxes, box);
-  return rank_of(layout, mul_div(layout->n_ranks, position, mg_layout_n_boxes(layout)));
+  return mg_layout_rank(layout, mul_div(layout->n_ranks, position, mg_layout_n_boxes(layout)));
 }
 
 void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, int64_t *last) {
@@ -117,6 +117,11 @@ int64_t mg_layout_share(const mg_layout_t *layout, int64_t rank) {
   if (index < 0) return 0;
   const mg_cuboid_t part = mg_cuboids_part(layout, index);
   return (int64_t)part.n[0] * part.n[1] * part.n[2];
+}
+
+int64_t mg_layout_largest_share(const mg_layout_t *layout) {
+  if (layout->cuboids) return mg_cuboids_largest(layout);
+  return mul_div_up(1, mg_layout_n_boxes(layout), layout->n_ranks);
 }
 
 /* A rank's boxes while they are merged: a stretch of the curve, and the cuboids of boxes that were

@@ -46,8 +46,14 @@ void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]);
 /** World rank that owns a box. */
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]);
 
+/** World rank of one of the ranks that hold boxes, numbered from 0 to n_ranks - 1. */
+int64_t mg_layout_rank(const mg_layout_t *layout, int64_t index);
+
 /** Boxes that a rank owns. */
 int64_t mg_layout_share(const mg_layout_t *layout, int64_t rank);
+
+/** Boxes of the rank that owns most. */
+int64_t mg_layout_largest_share(const mg_layout_t *layout);
 
 /** Without cuboids: Morton positions [first, last) of a rank's boxes; an empty range on a rank
  *  without any. */

@@ -113,24 +113,29 @@ static bool add_parts(shapes_t *all, const part_t *part, const cut_t *cut) {
   return add_shape(all, shape_of(&first)) && add_shape(all, shape_of(&last));
 }
 
-bool mg_cuboids_are_even(const mg_layout_t *layout) {
+int64_t mg_cuboids_largest(const mg_layout_t *layout) {
   const part_t all = whole(layout);
-  const __int128 boxes = mg_layout_n_boxes(layout);
+  int64_t largest = 0;
   shapes_t shapes = {.n = 0};
   (void)add_shape(&shapes, shape_of(&all));
   for (int i = 0; i < shapes.n; i++) {
     const part_t part = part_of(shapes.shape[i]);
     const int32_t *n = part.boxes.n;
-    const __int128 share = (__int128)n[0] * n[1] * n[2];
-    if (share < part.n_ranks) return false;
+    const int64_t share = (int64_t)n[0] * n[1] * n[2];
+    if (share < part.n_ranks) return 0;
     if (part.n_ranks == 1) {
-      if (share * layout->n_ranks * 20 > boxes * 21) return false;
+      largest = share > largest ? share : largest;
       continue;
     }
     const cut_t cut = cut_of(&part);
-    if (!add_parts(&shapes, &part, &cut)) return false;
+    if (!add_parts(&shapes, &part, &cut)) return 0;
   }
-  return true;
+  return largest;
+}
+
+bool mg_cuboids_are_even(const mg_layout_t *layout) {
+  const __int128 largest = mg_cuboids_largest(layout), boxes = mg_layout_n_boxes(layout);
+  return largest > 0 && largest * layout->n_ranks * 20 <= boxes * 21;
 }
 
 bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse) {

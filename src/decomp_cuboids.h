@@ -12,6 +12,10 @@
  *  first because coarser levels keep them: their cuts are where the finer level's are. */
 bool mg_cuboids_are_even(const mg_layout_t *layout);
 
+/** Boxes of the largest cuboid when the grid is cut so; 0 where it cannot be, with fewer layers
+ * than ranks somewhere. */
+int64_t mg_cuboids_largest(const mg_layout_t *layout);
+
 /** Cuboid number `index` of n_ranks, in boxes. */
 mg_cuboid_t mg_cuboids_part(const mg_layout_t *layout, int64_t index);
 

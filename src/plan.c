@@ -131,10 +131,22 @@ static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t 
   return ranks > 1 ? ranks : 1;
 }
 
-static void add_level(mg_plan_t *plan, const mg_params_t *params, const mg_layout_t *layout) {
-  mg_level_plan_t *level = &plan->level[plan->n_levels++];
-  *level = (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
-  mg_layout_choose(&level->layout);
+/* A cuboid has fewer neighbours than a stretch of the curve. Where so many ranks cannot have one
+ * each, fewer may, and none of them has more boxes than the fullest of the many would have. */
+static void settle_ranks(mg_layout_t *layout) {
+  mg_layout_choose(layout);
+  const int64_t boxes = mg_layout_n_boxes(layout), most = mg_layout_largest_share(layout);
+  if (layout->cuboids || boxes % most != 0) return;
+  mg_layout_t fewer = *layout;
+  fewer.n_ranks = boxes / most;
+  mg_layout_choose(&fewer);
+  if (fewer.cuboids && mg_layout_largest_share(&fewer) == most) *layout = fewer;
+}
+
+static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout) {
+  settle_ranks(layout);
+  plan->level[plan->n_levels++] =
+      (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
 }
 
 /* Can the operations of a level's processor work on the next coarser one's cells in place? */

@@ -64,10 +64,11 @@ static void test_cases(void) {
 
 /* Every box lies in its owner's cuboid; none is above the mean by more than a twentieth. */
 static void check_owners(const mg_layout_t *y) {
-  int64_t held = 0;
+  int64_t held = 0, most = 0;
   for (int64_t rank = 0; rank < y->world_ranks; rank++) {
     const int64_t share = mg_layout_share(y, rank);
     held += share;
+    most = share > most ? share : most;
     CHECK(20 * share * y->n_ranks <= 21 * mg_layout_n_boxes(y));
     const mg_cuboid_t part = only_patch(y, rank);
     const int32_t w = y->box_dim;
@@ -80,6 +81,7 @@ static void check_owners(const mg_layout_t *y) {
         }
   }
   CHECK_INT(held, mg_layout_n_boxes(y));
+  CHECK_INT(mg_layout_largest_share(y), most);
 }
 
 static void test_owners(void) {

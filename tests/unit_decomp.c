@@ -77,6 +77,7 @@ static void check_shares(const mg_layout_t *y) {
     mg_layout_range(y, rank, &first, &last);
     CHECK_INT(mg_layout_share(y, rank), last - first);
     if (first == last) continue;
+    CHECK_INT(mg_layout_rank(y, holders), rank);
     CHECK_INT(first, next);
     next = last;
     for (int64_t position = first; position < last; position++)
@@ -94,6 +95,7 @@ static void check_shares(const mg_layout_t *y) {
   CHECK_INT(next, n_boxes);
   CHECK_INT(holders, y->n_ranks);
   CHECK(most - least <= 1);
+  CHECK_INT(mg_layout_largest_share(y), most);
   /* Spread over the world evenly: nodes share the memory of the coarse levels. */
   if (holders > 1) CHECK(gap_most - gap_least <= 1);
 }

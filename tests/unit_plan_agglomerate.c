@@ -14,7 +14,7 @@ static const case_t cases[] = {
     {MG_DEVICE_CPU, 0, {8, 8, 8, 1, 1, 1, 1}},   /* never gathers before the boxes do */
     {MG_DEVICE_CPU, 1, {8, 8, 8, 1, 1, 1, 1}},   /* a cell is enough */
     {MG_DEVICE_CPU, 512, {8, 8, 8, 1, 1, 1, 1}}, /* 16^3 cells are exactly 8 x 512 */
-    {MG_DEVICE_CPU, 513, {8, 8, 7, 1, 1, 1, 1}}, /* one more and a rank must go */
+    {MG_DEVICE_CPU, 513, {8, 8, 4, 1, 1, 1, 1}}, /* one more: 4 ranks of 2 boxes do as well as 7 */
     {MG_DEVICE_CPU, MG_AGGLOMERATE_AUTO, {8, 8, 1, 1, 1, 1, 1}},  /* 4096 */
     {MG_DEVICE_CUDA, MG_AGGLOMERATE_AUTO, {8, 1, 1, 1, 1, 1, 1}}, /* 65536 */
     {MG_DEVICE_CUDA, 4096, {8, 8, 1, 1, 1, 1, 1}},

@@ -125,6 +125,21 @@ static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t 
   return true;
 }
 
+/* A level that so many ranks might hold: all of them do, or fewer, with a cuboid each and no more
+ * boxes than the fullest of the many would have. */
+static void check_ranks(const mg_layout_t *y, int64_t ranks) {
+  const int64_t boxes = mg_layout_n_boxes(y), most = (boxes + ranks - 1) / ranks;
+  CHECK(y->n_ranks >= 1 && y->n_ranks <= ranks);
+  CHECK(y->n_ranks == ranks || (y->cuboids && y->n_ranks * most == boxes));
+  if (y->n_ranks < ranks) CHECK_INT(mg_layout_largest_share(y), most);
+  /* Along the curve only where that cannot be. */
+  mg_layout_t fewer = *y;
+  fewer.n_ranks = boxes / most;
+  mg_layout_choose(&fewer);
+  const bool can = fewer.cuboids && mg_layout_largest_share(&fewer) == most;
+  if (boxes % most == 0 && can) CHECK(y->cuboids);
+}
+
 /* Everything that holds between a level and the next. */
 static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coarse, int radius,
                        int32_t smallest) {
@@ -138,11 +153,11 @@ static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coars
   CHECK_INT(c->box_dim, w);
   CHECK_INT(c->boxes, m);
   CHECK_INT(f->n, 2 * c->n);
-  CHECK(c->n_ranks >= 1 && c->n_ranks <= f->n_ranks && c->n_ranks <= boxes && c->n_ranks <= most);
   /* Each rank has enough cells, or there is but one; and no rank is sent away without need. */
-  CHECK(c->n_ranks == 1 || c->n_ranks * below <= cells);
-  CHECK(c->n_ranks == f->n_ranks || c->n_ranks == boxes || c->n_ranks == most ||
-        (c->n_ranks + 1) * below > cells);
+  int64_t ranks = f->n_ranks < boxes ? f->n_ranks : boxes;
+  if (most < ranks) ranks = most;
+  if (ranks * below > cells) ranks = cells / below > 1 ? cells / below : 1;
+  check_ranks(c, ranks);
   CHECK(fine->place >= coarse->place); /* guard, then cpu, never back */
   const bool crosses = fine->place != coarse->place;
   CHECK_INT(fine->nests_coarse,
@@ -164,7 +179,7 @@ static void check_hierarchy(int64_t ranks) {
   const mg_layout_t *finest = &plan.level[0].layout;
   CHECK_INT(finest->box_dim, 1 << params.log2_box_dim);
   CHECK_INT(finest->boxes, mg_plan_boxes_a_side(params.log2_box_dim, params.boxes_per_rank, ranks));
-  CHECK_INT(finest->n_ranks, ranks < cube(finest->boxes) ? ranks : cube(finest->boxes));
+  check_ranks(finest, ranks < cube(finest->boxes) ? ranks : cube(finest->boxes));
   for (int l = 0; l < plan.n_levels; l++) {
     const mg_level_plan_t *level = &plan.level[l];
     const mg_layout_t *y = &level->layout;
