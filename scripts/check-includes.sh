@@ -14,7 +14,7 @@ layers='
   comm        comm.h comm_*.c timers.[ch]
   params      params.[ch] params_*.[ch]
   view        view.h stencil.h cell.h coefficients.h diagonal.h
-  plan        decomp.[ch] decomp_*.[ch] plan.[ch] copyplan.[ch]
+  plan        decomp.[ch] decomp_*.[ch] plan.[ch] plan_*.[ch] copyplan.[ch]
   backend     backend.h
   backends    cpu/* cuda/*
   devices     device.[ch]

@@ -269,6 +269,12 @@ static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const m
   return MG_OK;
 }
 
+mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic) {
+  const mg_spread_t cells = {layout, false};
+  return (mg_copy_spec_t){
+      .src = cells, .dst = cells, .depth = depth, .face_dir = -1, .periodic = periodic};
+}
+
 mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copyplan_t *plan) {
   mine_t mine = {0};
   rank_set_t sources = {0}, targets = {0};

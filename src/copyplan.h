@@ -47,6 +47,9 @@ typedef struct {
   int64_t send_doubles, receive_doubles;
 } mg_copyplan_t;
 
+/** The halo exchange of a level: all ghosts of `depth` layers, edges and corners too. */
+mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic);
+
 /** Build this rank's part.
  *  @return MG_OK, MG_ERR_MEMORY; on error nothing is left allocated */
 MG_MUST_CHECK mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank,

@@ -122,10 +122,8 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
 static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
   const bool wide = h->params.op == MG_OPERATOR_FV4;
-  const mg_spread_t here = {&level->plan->layout, false};
   const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
-  mg_copy_spec_t spec = {
-      .src = here, .dst = here, .depth = h->plan.ghosts, .face_dir = -1, .periodic = periodic};
+  mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.ghosts, periodic);
   MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_box));
   level->halo = level->halo_box;
   if (!wide) {

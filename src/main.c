@@ -187,7 +187,18 @@ static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t
   return status;
 }
 
-static mg_status_t dry_run(mg_params_t *params) {
+/* On rank 0 alone. */
+static mg_status_t report_plan(const mg_params_t *params, const mg_plan_t *plan, int64_t ranks,
+                               const char *command_line) {
+  static mg_survey_t survey;
+  const mg_dry_run_t report = {params, plan, &survey, command_line};
+  MG_TRY(mg_report_check_outputs(params));
+  MG_TRY(mg_plan_survey(plan, params, ranks, params->json[0] != '\0', &survey));
+  if (params->verbosity >= 0) mg_report_dry_run(mg_report_text(params), &report);
+  return mg_report_write_dry_run(&report);
+}
+
+static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
   mg_plan_t plan;
   mg_input_t input;
@@ -197,7 +208,7 @@ static mg_status_t dry_run(mg_params_t *params) {
   MG_TRY(mg_comm_agree(mg_comm_world(),
                        speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
   return mg_comm_agree(mg_comm_world(),
-                       speaks() ? mg_report_dry_run(stdout, params, &plan, ranks) : MG_OK);
+                       speaks() ? report_plan(params, &plan, ranks, command_line) : MG_OK);
 }
 
 static mg_status_t run(mg_params_t *params, const char *command_line) {
@@ -250,7 +261,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
 }
 
 static mg_status_t act(mg_params_t *params, mg_action_t action, const char *command_line) {
-  if (action == MG_ACTION_RUN && params->dry_run) return dry_run(params);
+  if (action == MG_ACTION_RUN && params->dry_run) return dry_run(params, command_line);
   if (action == MG_ACTION_RUN && !params->print_config) return run(params, command_line);
   if (!speaks()) return MG_OK;
   if (action == MG_ACTION_HELP)

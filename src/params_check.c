@@ -121,14 +121,23 @@ static mg_status_t check_size(mg_parser_t *parser) {
                                     : "LOG2_BOX_DIM and BOXES_PER_RANK are");
 }
 
+/* Does the command line take its meaning from what the deck says? The deck's file of results is its
+ * runs': a plan does not go there. */
+static bool is_overruled(const mg_parser_t *parser, int id) {
+  const mg_option_t *option = &mg_options[id];
+  if (parser->source[id] != MG_FROM_DECK) return false;
+  if (id == MG_OPT_JSON && parser->params->dry_run) return true;
+  return !mg_option_applies(option, parser->params) &&
+         parser->source[option->decided_by] == MG_FROM_COMMAND_LINE;
+}
+
 /* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
  * the deck had been silent. Paths become empty, what has no default of its own is settled later. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
   char why[512];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
-    if (parser->source[i] != MG_FROM_DECK || mg_option_applies(option, parser->params)) continue;
-    if (parser->source[option->decided_by] != MG_FROM_COMMAND_LINE) continue;
+    if (!is_overruled(parser, i)) continue;
     if (option->kind == MG_KIND_PATH || option->kind == MG_KIND_PAIRS)
       memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
     else if (option->value &&

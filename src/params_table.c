@@ -234,9 +234,9 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "solves after the timed ones."},
   [MG_OPT_JSON] = {
     .name = "json", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(json), .applies = without_dry_run, .condition = "only without --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
-    .help = "Write the results as JSON; - is stdout, and the report then goes to stderr."},
+    FIELD(json),
+    .help = "Write the results as JSON; - is stdout, and the report then goes to stderr. With "
+            "--dry-run the plan."},
   [MG_OPT_CSV] = {
     .name = "csv", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(csv), .applies = without_dry_run, .condition = "only without --dry-run",

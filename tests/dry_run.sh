@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # dry_run: its levels, their places and their bytes are those of the run, on any number of ranks, and a
-# million ranks can be planned without one of their cells.
+# million ranks can be planned without one of their cells; as text and as JSON.
 . "$abs_top_srcdir/tests/expect.sh"
 
 # The levels table: grid, boxes, width, ranks and place of each level, one a line.
@@ -8,14 +8,39 @@ table() {
   awk '$1 ~ /^[0-9]+$/ && $2 ~ /\^3$/ { print $1, $2, $3, $4, $5, $6 }' "$1"
 }
 
+# planned FILE KEY...: the figures of each level of a JSON plan, one line a level.
+planned() {
+  local file=$1
+  shift
+  tr -d ' \n' <"$file" | sed 's/.*"levels":\[{\(.*\)}],"memory".*/\1/; s/},{"dim"/\n"dim"/g' |
+    awk -v keys="$*" '
+      BEGIN { n = split(keys, key, " ") }
+      {
+        text = ""
+        for (i = 1; i <= n; i++) {
+          at = index($0, "\"" key[i] "\":")
+          value = at ? substr($0, at + length(key[i]) + 3) : "none"
+          sub(/^[[{"]*/, "", value)
+          sub(/[]},"].*/, "", value)
+          text = text (i > 1 ? " " : "") value
+        }
+        print text
+      }'
+}
+
 # compare RANKS ARG...: the dry run on one process against the run itself on RANKS ranks.
 compare() {
   local ranks=$1
   shift
-  ok 1 "$@" --dry-run --ranks="$ranks"
+  ok 1 "$@" --dry-run --ranks="$ranks" --json="$dir/dry.json"
   cp "$dir/out" "$dir/dry"
   ok "$ranks" "$@" --verify-only --json="$dir/run.json"
   diff <(table "$dir/dry") <(table "$dir/out") || complain "$* on $ranks ranks: other levels"
+  diff <(planned "$dir/dry.json" dim boxes box_dim ranks backend) \
+    <(planned "$dir/run.json" dim boxes box_dim ranks backend) ||
+    complain "$* on $ranks ranks: other levels in JSON"
+  diff <(sed -n '/"problem": {/,/}/p' "$dir/dry.json") <(sed -n '/"problem": {/,/}/p' "$dir/run.json") ||
+    complain "$* on $ranks ranks: another problem in JSON"
   # MB a rank, smallest to largest, with 3 digits; buffers are bounded from above.
   awk -v most="$(sed -n 's/.*"bytes_per_rank_max": *//p' "$dir/run.json")" '
     / in all, MB a rank:/ { max = $NF + 0.0005; if (!(max * 1e6 >= most && max * 0.7e6 < most)) exit 1 }
@@ -52,6 +77,62 @@ if have_feature jansson; then
   fi
 fi
 
+# The plan as JSON.
+if have_feature jansson; then
+  run 1 --dry-run --ranks=9 4 8 --cpu-below=0 --device=cpu --json=-
+  test "$rc" -eq 0 || complain "--dry-run --json=-: exit code $rc"
+  grep -q '^dry run: fv2' "$dir/err" || complain '--dry-run --json=-: the text is not on stderr'
+  cp "$dir/out" "$dir/plan.json"
+  ok 1 --dry-run --ranks=9 4 8 --cpu-below=0 --device=cpu --json=- --quiet
+  diff <(grep -v command_line "$dir/plan.json") <(grep -v command_line "$dir/out") ||
+    complain '--quiet: another plan'
+  for parser in 'jq -e .' 'python3 -m json.tool'; do
+    if $parser <<<'{}' >/dev/null 2>&1; then
+      $parser <"$dir/out" >/dev/null || complain "$parser does not read the plan"
+    fi
+  done
+  keys='backend boundary box_dim boxes boxes_per_rank_max bytes bytes_per_rank bytes_ranks_looked_at
+    coefficients command_line cycle dim dry_run equation imbalance kind krylov levels max mean memory
+    message_doubles_per_exchange_max messages_per_exchange_max messages_ranks_looked_at min operator
+    problem program ranks ranks_looked_at rhs run smoother version'
+  diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
+    <(grep -oE '^ *"[a-z0-9_]+":' "$dir/out" | tr -d ' ":' | sort -u) || complain 'plan: keys'
+  for line in '"dry_run": true' '"ranks": 9' '"ranks_looked_at": 9' '"kind": "host"'; do
+    grep -qF -- "$line" "$dir/out" || complain "plan: no $line"
+  done
+  # 4^3 boxes of 16^3, 2^3 of them on each of 8 ranks (one of 9 would have as many): cubes of 32^3, which
+  # touch 3 others at faces, 3 at edges and 1 at a corner. Then the same with boxes of 8^3, since 32^3 cells
+  # are 8 x 4096. All else is on one rank.
+  diff - <(planned "$dir/out" ranks boxes_per_rank_max imbalance messages_per_exchange_max \
+    message_doubles_per_exchange_max messages_ranks_looked_at | head -n 3) <<EOF || complain 'plan: levels'
+8 8 1.0 7 $((3 * 32 * 32 + 3 * 32 + 1)) 8
+8 8 1.0 7 $((3 * 16 * 16 + 3 * 16 + 1)) 8
+1 8 1.0 0 0 1
+EOF
+  # 8 boxes on 3 ranks: 3, 3 and 2, where 8/3 are the mean. 27 ranks with a box each: the one in the midst
+  # has 6 neighbours at faces, 12 at edges and 8 at corners.
+  ok 1 --dry-run --ranks=3 4 3 --quiet --json="$dir/plan.json"
+  test "$(planned "$dir/plan.json" boxes_per_rank_max imbalance | head -n 1)" = '3 1.125' ||
+    complain 'plan: not the imbalance of 3 ranks'
+  ok 1 --dry-run --ranks=27 4 1 --quiet --json="$dir/plan.json"
+  planned "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max >"$dir/figures"
+  test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8))" ||
+    complain 'plan: not the messages of 27 ranks'
+  # Bytes beyond 2^63 are a number too.
+  ok 1 --dry-run --ranks=1000000000 10 1 --quiet --json=-
+  grep -qE '^ *"bytes": [1-9]\.[0-9]+e\+?19,' "$dir/out" || complain 'plan: not the bytes of 10^9 ranks'
+  # What cannot be written is said; a deck's file is for runs.
+  expect 3 '--json=.*/none/plan.json cannot be written' 1 --dry-run 4 8 --json="$dir/none/plan.json"
+  if have_feature inih; then
+    printf 'log2-box-dim = 4\nboxes-per-rank = 8\njson = %s\n' "$dir/deck.json" >"$dir/deck.ini"
+    ok 1 --input="$dir/deck.ini" --dry-run
+    test ! -e "$dir/deck.json" || complain "a plan went to the deck's file of results"
+  fi
+else
+  expect 2 '--json needs a build with jansson' 1 --dry-run 4 8 --json="$dir/plan.json"
+fi
+expect 2 '--csv has a meaning only without --dry-run' 1 --dry-run 4 8 --csv=-
+
 # A million ranks: every level has its line, ranks and boxes fit each other, and the sum is there.
 ok 1 --dry-run --ranks=1000000 7 8
 grep -q '24576^3 = ' "$dir/out" || complain 'the grid of a million ranks is not 24576^3'
@@ -63,5 +144,29 @@ table "$dir/out" | tr -d '^' | awk '
   { before = $2; ranks = $5 }
   END { exit bad }' || complain 'levels do not follow from each other'
 grep -q 'in all ranks: about [0-9.]* GB, [0-9.]* bytes a cell' "$dir/out" || complain 'no sum'
+
+# The same as JSON. Each of 96^3 ranks has 2^3 boxes, as many as the fullest of a million would have; each
+# coarser level is theirs while they have 4096 cells each, then that of as many as do. A rank sends to 26
+# neighbours at the most. Its bytes are those of seven vectors of its cells or more, and fewer than of 16
+# vectors of a cube of that volume with rows of 18 more (the coarsest level has the most vectors).
+if have_feature jansson; then
+  ok 1 --dry-run --ranks=1000000 7 8 --device=cpu --quiet --json="$dir/plan.json"
+  planned "$dir/plan.json" dim box_dim boxes_per_rank_max ranks messages_per_exchange_max max \
+    messages_ranks_looked_at bytes_ranks_looked_at >"$dir/figures"
+  test "$(wc -l <"$dir/figures")" -eq 14 || complain "plan: $(wc -l <"$dir/figures") levels, not 14"
+  awk '
+    function complain(what) { print "level " NR - 1 ": " what ": " $0; bad = 1 }
+    BEGIN { before = 96 ^ 3 }
+    {
+      want = int($1 ^ 3 / 4096); want = want > before ? before : want > 1 ? want : 1
+      cells = $3 * $2 ^ 3; side = cells ^ (1 / 3)
+      if ($4 != want) complain("not " want " ranks")
+      if ($5 > 26 || ($5 > 0) != ($4 > 1)) complain("messages")
+      if ($6 < 56 * cells || $6 > 128 * (side + 18) * (side + 2) ^ 2) complain("bytes")
+      if ($7 < 1 || $7 > $4 || $8 < 1 || $8 > $4) complain("ranks looked at")
+      before = $4
+    }
+    END { exit bad }' "$dir/figures" || complain 'the plan of a million ranks'
+fi
 
 finish

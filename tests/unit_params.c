@@ -96,6 +96,8 @@ static void test_ways_to_write_options(void) {
   CHECK_INT(params.smooths, 5);
   expect_ok("4 1000000000000");
   CHECK_INT(params.boxes_per_rank, 1000000000000);
+  expect_ok("--dry-run --json=a 7 8");
+  CHECK_STRING(params.json, "a");
   expect_ok("--dry-run --ranks=1000000000 10 1");
   CHECK_INT(params.ranks, 1000000000);
   expect_ok("--help");
@@ -211,7 +213,7 @@ static void test_contradictions(void) {
   expect_usage("--json=- --csv=- 7 8", "both write to '-'");
   expect_usage("--json=a --csv=a 7 8", "both write to 'a'");
   expect_usage("--dry-run --print-config 7 8", "only without --dry-run");
-  expect_usage("--dry-run --json=a 7 8", "--json has a meaning only without --dry-run");
+  expect_usage("--dry-run --csv=a 7 8", "--csv has a meaning only without --dry-run");
 }
 
 static void test_dump_options(void) {

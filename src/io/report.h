@@ -5,6 +5,7 @@
 #include "benchmark.h"
 #include "crossover.h"
 #include "dump.h"
+#include "plan_survey.h"
 #include <stdio.h>
 
 /** A count over the ranks that hold cells of a level. */
@@ -45,10 +46,16 @@ void mg_report_end(FILE *out, const mg_report_t *report);
 /** A line on the files of --dump; nothing without any. */
 void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
 
-/** Bytes per rank and level of a run on `ranks` ranks, without allocating it.
- *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_report_dry_run(FILE *out, const mg_params_t *params,
-                                            const mg_plan_t *plan, int64_t ranks);
+/** What --dry-run reports; gathered beforehand. */
+typedef struct {
+  const mg_params_t *params;
+  const mg_plan_t *plan;
+  const mg_survey_t *survey; /**< with messages for --json */
+  const char *command_line;
+} mg_dry_run_t;
+
+/** Levels and bytes per rank of a run that is not allocated. */
+void mg_report_dry_run(FILE *out, const mg_dry_run_t *dry_run);
 
 /** Find out before the solve whether the result files can be written. Existing ones stay as they
  *  are, missing ones are not created.
@@ -59,6 +66,7 @@ MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
  *  all.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY; logged */
 MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
+MG_MUST_CHECK mg_status_t mg_report_write_dry_run(const mg_dry_run_t *dry_run);
 
 /** Where the text for people goes: stdout, or stderr where --json=- or --csv=- has that. */
 FILE *mg_report_text(const mg_params_t *params);
@@ -70,11 +78,12 @@ MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 /** The text of one file. */
 MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
+MG_MUST_CHECK mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *dry_run);
 
 /** Where the finest level's memory is: "host", "device" or "unified". */
-static inline const char *mg_report_memory(const mg_report_t *report) {
-  if (!mg_place_is_cuda(report->plan->level[0].place)) return "host";
-  return report->params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
+static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {
+  if (!mg_place_is_cuda(plan->level[0].place)) return "host";
+  return params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
 }
 
 /** Whether there are accounts of the levels to report. */

@@ -10,7 +10,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef mg_status_t (*writer_t)(FILE *out, const mg_report_t *report);
+/* Of a file's text. The reports of runs and of plans differ. */
+typedef mg_status_t (*writer_t)(FILE *out, const void *report);
+
+static mg_status_t json_of_run(FILE *out, const void *report) {
+  return mg_report_json(out, report);
+}
+
+static mg_status_t csv_of_run(FILE *out, const void *report) {
+  return mg_report_csv(out, report);
+}
+
+static mg_status_t json_of_dry_run(FILE *out, const void *report) {
+  return mg_report_json_dry_run(out, report);
+}
 
 static bool is_stdout(const char *path) {
   return strcmp(path, "-") == 0;
@@ -88,7 +101,7 @@ FILE *mg_report_text(const mg_params_t *params) {
 }
 
 static mg_status_t write_and_close(const char *option, const char *path, FILE *file,
-                                   writer_t writer, const mg_report_t *report) {
+                                   writer_t writer, const void *report) {
   if (!file) return cannot_write(option, path);
   mg_status_t status = writer(file, report);
   const bool failed = ferror(file) != 0;
@@ -98,7 +111,7 @@ static mg_status_t write_and_close(const char *option, const char *path, FILE *f
 
 /* Write to a temporary file beside it and rename, so that a full disk costs no old result. */
 static mg_status_t write_output(const char *option, const char *path, writer_t writer,
-                                const mg_report_t *report) {
+                                const void *report) {
   char name[NAME_MAX_BYTES], target[PATH_MAX];
   if (!path[0]) return MG_OK;
   if (is_stdout(path)) {
@@ -116,7 +129,11 @@ static mg_status_t write_output(const char *option, const char *path, writer_t w
 
 mg_status_t mg_report_write_files(const mg_report_t *report) {
   const mg_params_t *params = report->params;
-  const mg_status_t json = write_output("json", params->json, mg_report_json, report);
-  const mg_status_t csv = write_output("csv", params->csv, mg_report_csv, report);
+  const mg_status_t json = write_output("json", params->json, json_of_run, report);
+  const mg_status_t csv = write_output("csv", params->csv, csv_of_run, report);
   return json > csv ? json : csv;
+}
+
+mg_status_t mg_report_write_dry_run(const mg_dry_run_t *d) {
+  return write_output("json", d->params->json, json_of_dry_run, d);
 }

@@ -29,14 +29,13 @@ static json_t *file_or_null(const char *path) {
   return path[0] ? text(path) : json_null();
 }
 
-static json_t *problem(const mg_report_t *r) {
-  const mg_params_t *p = r->params;
-  const int n = r->plan->level[0].layout.n;
+static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
+  const int n = plan->level[0].layout.n;
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
                    mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
                    mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
                    "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim", n,
-                   n, n, "levels", r->plan->n_levels, "coefficients", file_or_null(p->coefficients),
+                   n, n, "levels", plan->n_levels, "coefficients", file_or_null(p->coefficients),
                    "rhs", file_or_null(p->rhs));
 }
 
@@ -99,29 +98,89 @@ static json_t *solves(const mg_report_t *r) {
   return list;
 }
 
-mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
-  json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:s, s:I, s:o, s:o}, s:o, s:o, s:o, s:o, s:s, s:s, "
-      "s:{s:s, "
-      "s:I}}",
-      "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r), "run", "ranks",
-      r->ranks, "threads", r->threads, "backend", mg_place_name(r->plan->level[0].place),
-      "transport", r->transport, "cpu_below", (json_int_t)r->params->cpu_below, "host",
-      text(r->host), "command_line", text(r->command_line), "levels", levels(r), "solves",
-      solves(r), "error", number(r->result->error), "order", number(r->result->order),
-      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "memory",
-      "kind", mg_report_memory(r), "bytes_per_rank_max", (json_int_t)r->bytes_per_rank_max);
+static mg_status_t write_and_free(FILE *out, json_t *root) {
   if (!root) return mg_error(MG_ERR_MEMORY, "the JSON report could not be built");
   const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
   json_decref(root);
   fputc('\n', out);
   return rc == 0 ? MG_OK : mg_error(MG_ERR_IO, "the JSON report could not be written");
 }
+
+mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
+  json_t *root = json_pack(
+      "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:s, s:I, s:o, s:o}, s:o, s:o, s:o, s:o, s:s, s:s, "
+      "s:{s:s, "
+      "s:I}}",
+      "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
+      "run", "ranks", r->ranks, "threads", r->threads, "backend",
+      mg_place_name(r->plan->level[0].place), "transport", r->transport, "cpu_below",
+      (json_int_t)r->params->cpu_below, "host", text(r->host), "command_line",
+      text(r->command_line), "levels", levels(r), "solves", solves(r), "error",
+      number(r->result->error), "order", number(r->result->order), "verification",
+      r->result->passed ? "passed" : "failed", "reason", r->result->why, "memory", "kind",
+      mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
+      (json_int_t)r->bytes_per_rank_max);
+  return write_and_free(out, root);
+}
+
+static json_t *tally(const mg_tally_t *t) {
+  return json_pack("{s:I, s:f, s:I}", "min", (json_int_t)t->min, "mean", mg_tally_mean(t), "max",
+                   (json_int_t)t->max);
+}
+
+/* Bytes of all ranks may pass 2^63. */
+static json_t *large(double count) {
+  return count < 0x1p63 ? json_integer((json_int_t)count) : json_real(count);
+}
+
+static json_t *planned_levels(const mg_dry_run_t *d) {
+  json_t *list = json_array();
+  for (int l = 0; l < d->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &d->plan->level[l];
+    const mg_level_survey_t *s = &d->survey->level[l];
+    const int n = level->layout.n;
+    json_array_append_new(
+        list,
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I, s:f, s:o, s:I, s:I, s:I, s:I}", "dim", n, n,
+                  n, "boxes", (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim",
+                  level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks, "backend",
+                  mg_place_name(level->place), "boxes_per_rank_max",
+                  (json_int_t)s->boxes_per_rank_max, "imbalance", s->imbalance, "bytes_per_rank",
+                  tally(&s->bytes), "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,
+                  "messages_per_exchange_max", (json_int_t)s->messages_max,
+                  "message_doubles_per_exchange_max", (json_int_t)s->message_doubles_max,
+                  "messages_ranks_looked_at", (json_int_t)s->n_message_ranks));
+  }
+  return list;
+}
+
+mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
+  const mg_survey_t *s = d->survey;
+  return write_and_free(
+      out,
+      json_pack("{s:s, s:s, s:b, s:o, s:{s:I, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}", "program",
+                PACKAGE_NAME, "version", PACKAGE_VERSION, "dry_run", 1, "problem",
+                problem(d->params, d->plan), "run", "ranks", (json_int_t)s->n_ranks, "backend",
+                mg_place_name(d->plan->level[0].place), "command_line", text(d->command_line),
+                "levels", planned_levels(d), "memory", "kind", mg_report_memory(d->params, d->plan),
+                "bytes_per_rank", tally(&s->bytes), "bytes", large(mg_survey_bytes(s)),
+                "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
+}
 #else
+static mg_status_t no_jansson(void) {
+  return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
+                                "configure --with-jansson)");
+}
+
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   (void)out;
   (void)r;
-  return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
-                                "configure --with-jansson)");
+  return no_jansson();
+}
+
+mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
+  (void)out;
+  (void)d;
+  return no_jansson();
 }
 #endif

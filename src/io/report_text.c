@@ -81,7 +81,8 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
     fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
   fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all; %s\n",
-          1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells, mg_report_memory(r));
+          1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells,
+          mg_report_memory(p, r->plan));
   print_crossover(out, r->crossover);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);

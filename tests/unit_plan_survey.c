@@ -1,0 +1,127 @@
+/* What a dry run says of the ranks: of few ranks, what counting each of them gives; of many, a
+ * sample that has the levels of few ranks too. */
+#include "copyplan.h"
+#include "plan_survey.h"
+#include "test.h"
+#include <stdint.h>
+
+static mg_params_t params;
+static mg_plan_t plan;
+static mg_survey_t survey;
+
+static void look(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, bool messages) {
+  char message[1024] = "";
+  params.log2_box_dim = log2_box_dim;
+  params.boxes_per_rank = boxes_per_rank;
+  CHECK_INT(mg_plan_build(&params, ranks, &plan, message, (int)sizeof message), MG_OK);
+  CHECK_STRING(message, "");
+  CHECK_INT(mg_plan_survey(&plan, &params, ranks, messages, &survey), MG_OK);
+  CHECK_INT(survey.n_ranks, ranks);
+}
+
+/* Bytes of a rank on a level. */
+static int64_t bytes_of(int l, int64_t rank) {
+  mg_level_bytes_t b;
+  CHECK_INT(mg_plan_bytes(&plan, l, rank, &b), MG_OK);
+  return b.vectors + b.images + b.buffers;
+}
+
+/* Every figure of a level, counted. */
+static void count_level(int l, int64_t ranks, int64_t *all) {
+  const mg_layout_t *y = &plan.level[l].layout;
+  const mg_level_survey_t *s = &survey.level[l];
+  const bool periodic = params.boundary == MG_BOUNDARY_PERIODIC;
+  int64_t boxes = 0, messages = 0, doubles = 0, holders = 0, least = INT64_MAX, most = 0, sum = 0;
+  for (int64_t rank = 0; rank < ranks; rank++) {
+    const int64_t share = mg_layout_share(y, rank), bytes = bytes_of(l, rank);
+    all[rank] += bytes;
+    if (share == 0) continue;
+    const mg_copy_spec_t spec = {.src = {y, false},
+                                 .dst = {y, false},
+                                 .depth = plan.ghosts,
+                                 .face_dir = -1,
+                                 .periodic = periodic};
+    mg_copyplan_t copies;
+    CHECK_INT(mg_copyplan_build(&spec, rank, &copies), MG_OK);
+    boxes = share > boxes ? share : boxes;
+    messages = copies.n_send > messages ? copies.n_send : messages;
+    doubles = copies.send_doubles > doubles ? copies.send_doubles : doubles;
+    least = bytes < least ? bytes : least;
+    most = bytes > most ? bytes : most;
+    sum += bytes;
+    holders++;
+    mg_copyplan_free(&copies);
+  }
+  CHECK_INT(s->boxes_per_rank_max, boxes);
+  CHECK_NEAR(s->imbalance, (double)boxes / ((double)mg_layout_n_boxes(y) / (double)holders), 1e-12);
+  CHECK_INT(s->bytes.n_ranks, holders);
+  CHECK_INT(s->bytes.min, least);
+  CHECK_INT(s->bytes.max, most);
+  CHECK(s->bytes.sum == (double)sum);
+  CHECK_INT(s->n_message_ranks, holders);
+  CHECK_INT(s->messages_max, messages);
+  CHECK_INT(s->message_doubles_max, doubles);
+}
+
+static void check_few(const char *what, int64_t ranks, int log2_box_dim, int64_t boxes_per_rank) {
+  enum { MOST_RANKS = 16 };
+  int64_t all[MOST_RANKS] = {0}, sum = 0;
+  const int failures = test_n_failures;
+  look(ranks, log2_box_dim, boxes_per_rank, true);
+  for (int l = 0; l < plan.n_levels; l++)
+    count_level(l, ranks, all);
+  CHECK_INT(survey.bytes.n_ranks, ranks);
+  for (int64_t rank = 0; rank < ranks; rank++) {
+    CHECK(survey.bytes.min <= all[rank] && all[rank] <= survey.bytes.max);
+    sum += all[rank];
+  }
+  CHECK(mg_survey_bytes(&survey) == (double)sum);
+  if (test_n_failures > failures) fprintf(stderr, "  in %s\n", what);
+}
+
+/* Levels on all ranks, on few of them and on one; along the curve and in cuboids. */
+static void test_few(void) {
+  mg_params_defaults(&params);
+  check_few("1 rank", 1, 4, 27);
+  check_few("2 ranks", 2, 4, 4);
+  check_few("3 ranks", 3, 4, 3);
+  check_few("9 ranks", 9, 4, 8);
+  check_few("16 ranks", 16, 5, 4);
+  params.op = MG_OPERATOR_FV4;
+  params.boundary = MG_BOUNDARY_PERIODIC;
+  params.agglomerate_below = 0;
+  check_few("7 ranks, all on every level", 7, 4, 4);
+  check_few("12 ranks, all on every level", 12, 4, 18);
+}
+
+/* Of a million ranks some; the text needs no messages. */
+static void test_many(void) {
+  const int64_t ranks = 1000000;
+  mg_params_defaults(&params);
+  look(ranks, 7, 8, true);
+  double bytes = 0.0;
+  for (int l = 0; l < plan.n_levels; l++) {
+    const mg_layout_t *y = &plan.level[l].layout;
+    const mg_level_survey_t *s = &survey.level[l];
+    CHECK(s->bytes.n_ranks >= 1 && s->bytes.n_ranks <= y->n_ranks && s->bytes.n_ranks <= 10000);
+    CHECK(s->n_message_ranks >= 1 && s->n_message_ranks <= y->n_ranks);
+    CHECK(s->bytes.n_ranks == y->n_ranks || s->bytes.n_ranks > 100);
+    CHECK(s->bytes.min > 0 && s->bytes.min <= s->bytes.max);
+    CHECK((y->n_ranks > 1) == (s->messages_max > 0));
+    if (y->cuboids) CHECK(s->messages_max <= 26);
+    /* The finest level's boxes are whole 2^3 blocks, one for each of 96^3 ranks. */
+    if (y->boxes == 192) CHECK(y->n_ranks == 884736 && s->imbalance == 1.0);
+    bytes += mg_tally_mean(&s->bytes) * (double)y->n_ranks;
+  }
+  CHECK(survey.bytes.n_ranks < ranks);
+  CHECK_NEAR(mg_survey_bytes(&survey) / bytes, 1.0, 1e-12);
+  look(ranks, 7, 8, false);
+  for (int l = 0; l < plan.n_levels; l++)
+    CHECK(survey.level[l].messages_max == 0 && survey.level[l].n_message_ranks == 0);
+}
+
+int main(void) {
+  test_few();
+  test_many();
+  return TEST_RESULT();
+}
