@@ -211,7 +211,8 @@ liar() {
   chmod +x "$dir/liar"
 }
 
-REFRAME=${REFRAME-$(command -v reframe || true)}
+# Not the function.
+REFRAME=${REFRAME-$(type -P reframe || true)}
 ours=$packages/reframe/hpgmg_fv.py
 small=(log2_box_dim=5 min_time=0)
 if test -z "$REFRAME"; then
