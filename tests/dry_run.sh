@@ -8,26 +8,6 @@ table() {
   awk '$1 ~ /^[0-9]+$/ && $2 ~ /\^3$/ { print $1, $2, $3, $4, $5, $6 }' "$1"
 }
 
-# planned FILE KEY...: the figures of each level of a JSON plan, one line a level.
-planned() {
-  local file=$1
-  shift
-  tr -d ' \n' <"$file" | sed 's/.*"levels":\[{\(.*\)}],"memory".*/\1/; s/},{"dim"/\n"dim"/g' |
-    awk -v keys="$*" '
-      BEGIN { n = split(keys, key, " ") }
-      {
-        text = ""
-        for (i = 1; i <= n; i++) {
-          at = index($0, "\"" key[i] "\":")
-          value = at ? substr($0, at + length(key[i]) + 3) : "none"
-          sub(/^[[{"]*/, "", value)
-          sub(/[]},"].*/, "", value)
-          text = text (i > 1 ? " " : "") value
-        }
-        print text
-      }'
-}
-
 # compare RANKS ARG...: the dry run on one process against the run itself on RANKS ranks.
 compare() {
   local ranks=$1
@@ -36,8 +16,8 @@ compare() {
   cp "$dir/out" "$dir/dry"
   ok "$ranks" "$@" --verify-only --json="$dir/run.json"
   diff <(table "$dir/dry") <(table "$dir/out") || complain "$* on $ranks ranks: other levels"
-  diff <(planned "$dir/dry.json" dim boxes box_dim ranks backend) \
-    <(planned "$dir/run.json" dim boxes box_dim ranks backend) ||
+  diff <(level_figures "$dir/dry.json" dim boxes box_dim ranks backend) \
+    <(level_figures "$dir/run.json" dim boxes box_dim ranks backend) ||
     complain "$* on $ranks ranks: other levels in JSON"
   diff <(sed -n '/"problem": {/,/}/p' "$dir/dry.json") <(sed -n '/"problem": {/,/}/p' "$dir/run.json") ||
     complain "$* on $ranks ranks: another problem in JSON"
@@ -103,7 +83,7 @@ if have_feature jansson; then
   # 4^3 boxes of 16^3, 2^3 of them on each of 8 ranks (one of 9 would have as many): cubes of 32^3, which
   # touch 3 others at faces, 3 at edges and 1 at a corner. Then the same with boxes of 8^3, since 32^3 cells
   # are 8 x 4096. All else is on one rank.
-  diff - <(planned "$dir/out" ranks boxes_per_rank_max imbalance messages_per_exchange_max \
+  diff - <(level_figures "$dir/out" ranks boxes_per_rank_max imbalance messages_per_exchange_max \
     message_doubles_per_exchange_max messages_ranks_looked_at | head -n 3) <<EOF || complain 'plan: levels'
 8 8 1.0 7 $((3 * 32 * 32 + 3 * 32 + 1)) 8
 8 8 1.0 7 $((3 * 16 * 16 + 3 * 16 + 1)) 8
@@ -112,10 +92,10 @@ EOF
   # 8 boxes on 3 ranks: 3, 3 and 2, where 8/3 are the mean. 27 ranks with a box each: the one in the midst
   # has 6 neighbours at faces, 12 at edges and 8 at corners.
   ok 1 --dry-run --ranks=3 4 3 --quiet --json="$dir/plan.json"
-  test "$(planned "$dir/plan.json" boxes_per_rank_max imbalance | head -n 1)" = '3 1.125' ||
+  test "$(level_figures "$dir/plan.json" boxes_per_rank_max imbalance | head -n 1)" = '3 1.125' ||
     complain 'plan: not the imbalance of 3 ranks'
   ok 1 --dry-run --ranks=27 4 1 --quiet --json="$dir/plan.json"
-  planned "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max >"$dir/figures"
+  level_figures "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max >"$dir/figures"
   test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8))" ||
     complain 'plan: not the messages of 27 ranks'
   # Bytes beyond 2^63 are a number too.
@@ -151,7 +131,7 @@ grep -q 'in all ranks: about [0-9.]* GB, [0-9.]* bytes a cell' "$dir/out" || com
 # vectors of a cube of that volume with rows of 18 more (the coarsest level has the most vectors).
 if have_feature jansson; then
   ok 1 --dry-run --ranks=1000000 7 8 --device=cpu --quiet --json="$dir/plan.json"
-  planned "$dir/plan.json" dim box_dim boxes_per_rank_max ranks messages_per_exchange_max max \
+  level_figures "$dir/plan.json" dim box_dim boxes_per_rank_max ranks messages_per_exchange_max max \
     messages_ranks_looked_at bytes_ranks_looked_at >"$dir/figures"
   test "$(wc -l <"$dir/figures")" -eq 14 || complain "plan: $(wc -l <"$dir/figures") levels, not 14"
   awk '

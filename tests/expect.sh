@@ -4,6 +4,8 @@
 #   complain TEXT                 count a failure
 #   expect RC PATTERN RANKS ARG...  run the program with ARGs; it must end with RC and one line on
 #                                 stderr, from one rank, that matches the extended PATTERN
+#   level_figures FILE KEY...     of each level of a JSON report a line with the values of these keys, those
+#                                 of a list with commas
 #   digits FILE                   every norm, error and order of a JSON report, as written there
 #   finish                        exit 0, or 1 after any failure
 set -eu
@@ -68,6 +70,24 @@ have_feature() {
 
 digits() {
   sed -n '/"norms": \[/,/\]/p; /"rel": \[/,/\]/p; /^  "error"/p; /^  "order"/p' "$1"
+}
+
+level_figures() {
+  local file=$1
+  shift
+  sed -n '/^  "levels": \[/,/^  \]/p' "$file" | tr -d ' "\n' |
+    sed 's/^levels:\[{//; s/}\],*$//; s/},{dim/\ndim/g' | awk -v keys="$*" '
+      BEGIN { n = split(keys, key, " ") }
+      {
+        for (i = 1; i <= n; i++) {
+          at = match($0, "(^|[{,])" key[i] ":")
+          value = at ? substr($0, RSTART + RLENGTH) : "none"
+          if (sub("^[[]", "", value)) sub("[]].*", "", value)
+          else sub("[],}].*", "", value)
+          printf "%s%s", (i > 1 ? " " : ""), value
+        }
+        print ""
+      }'
 }
 
 finish() {
