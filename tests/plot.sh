@@ -194,6 +194,8 @@ echo '{"program": "hpgmg-fv"}' >part.json
 refuse 3 'part.json has no problem.operator' levels "$dir/part.json"
 echo '[1]' >other.json
 refuse 3 'is no report of hpgmg-fv' scaling "$dir/other.json"
+ok 1 --dry-run 4 1 --quiet --json="$dir/plan.json"
+refuse 3 'plan.json is a plan; give the report of a run' levels "$dir/plan.json"
 head -c 100000 cell.hdf >half.hdf
 refuse 3 'half.hdf cannot be read as a dump' slice "$dir/half.hdf"
 "$PYTHON" -c 'import h5py; h5py.File("empty.hdf", "w").close()'

@@ -26,6 +26,8 @@ class Report:
             ) from None
         if not isinstance(self.data, dict) or self.data.get("program") != "hpgmg-fv":
             raise ToolError(f"{path} is no report of hpgmg-fv: its program is another", FILE)
+        if self.data.get("dry_run"):
+            raise ToolError(f"{path} is a plan; give the report of a run without --dry-run", FILE)
         self.about = {
             key: self.get(f"problem.{key}", str)
             for key in ("operator", "equation", "boundary", "smoother", "cycle")
