@@ -263,6 +263,8 @@ if [[ $quick == no ]]; then
   # 5.11 in Debian 12. Its package and python3-vtk9 exclude each other.
   have_paraview() { have_command pvpython && have_command xvfb-run; }
   optional have_paraview paraview python3-paraview xvfb xauth libgl1-mesa-dri
+  have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
+  optional have_slurm slurm-wlm munge
   have_clang() { have_command clang; }
   optional have_clang clang
   # The package of libFuzzer carries the version of clang.

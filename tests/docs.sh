@@ -23,11 +23,10 @@ done
   solo "$HPGMG_FV" --help
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh "$top/scripts/bind-report"
-  grep -ohE '"--[a-z-]+"' "$top"/scripts/*.py "$top"/inputs/*.py
-  # Those of launchers.
-  echo '--bind-to --cpu-bind --map-by'
-  # Those of Apptainer, Spack and srun.
-  echo '--build-arg --build-arg-file --mpi --nv --path --test'
+  # Those of launchers and batch systems are in the studies' scripts.
+  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/inputs/*.py "$top"/scripts/scaling "$top"/scripts/studies/*.py
+  # Those of Apptainer and Spack.
+  echo '--build-arg --build-arg-file --nv --path --test'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"

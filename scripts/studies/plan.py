@@ -1,0 +1,196 @@
+"""From a study to its points: the program itself says what each would be, and what it needs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+
+from studies.folder import Plan, Point
+from studies.study import Study
+from toolkit import USAGE, ToolError, plural
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# Where a program may be that is neither named nor in PATH: scripts/quickstart.sh's first.
+BUILDS = ("build", ".")
+# A point of a weak study whose ranks have less than this share of the fullest point's work.
+LITTLE_WORK = 0.9
+# A fullest rank with more than this many times the mean.
+MUCH_IMBALANCE = 1.1
+
+
+def find_program(study: Study, named: str | None) -> str:
+    """The program's absolute path: named, of the study, in PATH, or built beside these scripts."""
+    for said, where in ((named, "--program"), (study.program, "[study] program")):
+        if said is None:
+            continue
+        found = shutil.which(said if os.sep in said else os.path.join(".", said)) or shutil.which(
+            said
+        )
+        if found is None:
+            raise ToolError(f"{where}={said} is no program that can be run; build it first", USAGE)
+        return os.path.abspath(found)
+    found = shutil.which("hpgmg-fv")
+    for build in BUILDS:
+        found = found or shutil.which(os.path.join(TOP, build, "hpgmg-fv"))
+    if found is None:
+        raise ToolError(
+            "hpgmg-fv is not in PATH; build it (scripts/quickstart.sh) or name it with --program",
+            USAGE,
+        )
+    return os.path.abspath(found)
+
+
+def ask(program: str, words: list[str]) -> str:
+    """What the program prints. Its error is ours: one line, and its exit code."""
+    # Open MPI starts a single process faster without its daemon.
+    environment = {**os.environ, "OMPI_MCA_ess_singleton_isolated": "1"}
+    try:
+        done = subprocess.run(
+            [program, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+    except OSError as error:
+        raise ToolError(f"{program} cannot be run: {error.strerror}", USAGE) from None
+    if done.returncode != 0:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("hpgmg-fv: error: ")]
+        said = lines[-1].partition("error: ")[2] if lines else f"exit code {done.returncode}"
+        raise ToolError(f"{program} {' '.join(words)}: {said}", done.returncode if lines else USAGE)
+    return done.stdout
+
+
+def boxes_of(study: Study, nodes: int) -> int:
+    """Boxes a rank: the study's, or for a strong one what holds the first point's grid."""
+    if study.kind == "weak":
+        return study.boxes_per_rank
+    total = study.boxes_per_rank * study.ranks(study.nodes[0])
+    return -(-total // study.ranks(nodes))
+
+
+def point_of(study: Study, program: str, nodes: int) -> Point:
+    ranks, boxes = study.ranks(nodes), boxes_of(study, nodes)
+    words = [*study.option_words(), "--dry-run", f"--ranks={ranks}", "--json=-"]
+    said = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
+    try:
+        report = json.loads(said)
+        return Point(
+            name=f"n{nodes}",
+            nodes=nodes,
+            ranks=ranks,
+            threads=study.threads,
+            gpus=ranks * study.gpus_per_rank,
+            boxes_per_rank=boxes,
+            dim=[int(n) for n in report["problem"]["dim"]],
+            imbalance=float(report["levels"][0]["imbalance"]),
+            bytes_per_rank_max=int(report["memory"]["bytes_per_rank"]["max"]),
+        )
+    except (ValueError, KeyError, IndexError, TypeError) as error:
+        raise ToolError(
+            f"{program} --dry-run --json does not say what a plan needs ({error}); is it older "
+            "than these scripts?",
+            USAGE,
+        ) from None
+
+
+def available_gb() -> float | None:
+    """Memory that this machine has to give, GB."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        return float(lines["MemAvailable"].split()[0]) * 1024e-9
+    except (OSError, KeyError, ValueError, IndexError):
+        return None
+
+
+def check_memory(study: Study, points: list[Point], local: bool) -> list[str]:
+    """Refuse what does not fit; say what cannot be known.
+
+    Returns: warnings, a line each
+    """
+    on_gpu, unknown = study.gpus_per_rank > 0, 0.0
+    for point in points:
+        need = 1e-9 * point.bytes_per_rank_max
+        have, where = study.memory_per_gpu, "a GPU has ([node] gpu-memory)"
+        if not on_gpu:
+            # All points of a local study are on one machine.
+            need *= point.ranks if local else study.ranks_per_node
+            have, where = study.memory_per_node, "a node has ([node] memory)"
+            if have is None and local:
+                have, where = available_gb(), "this machine has free"
+        if have is None:
+            unknown = max(unknown, need)
+        elif need > have:
+            raise ToolError(
+                f"{point.name}: {point.dim[0]}^3 cells on {plural(point.ranks, 'rank')} need "
+                f"{need:.3g} GB where {where} {have:.3g}; take fewer [problem] boxes-per-rank",
+                4,
+            )
+    if unknown == 0.0:
+        return []
+    key, each = ("gpu-memory", "GPU") if on_gpu else ("memory", "node")
+    return [
+        f"up to {unknown:.3g} GB a {each} are needed; whether they are there was not checked, for "
+        f"want of [node] {key}"
+    ]
+
+
+def check_work(study: Study, points: list[Point]) -> list[str]:
+    """Is it the scaling that it claims to be?"""
+    warnings = []
+    if study.kind == "strong":
+        for point in points:
+            if point.dim != points[0].dim:
+                raise ToolError(
+                    f"{point.name} would solve {point.dim[0]}^3 cells, not the "
+                    f"{points[0].dim[0]}^3 of {points[0].name}: {plural(point.ranks, 'rank')} of "
+                    f"{point.boxes_per_rank} boxes make another cube; take a number of nodes "
+                    "that divides the boxes",
+                    USAGE,
+                )
+    most = max(point.cells / point.ranks for point in points)
+    for point in points:
+        share = point.cells / point.ranks / most
+        if study.kind == "weak" and share < LITTLE_WORK:
+            warnings.append(
+                f"{point.name} has {100 * share:.0f} % of the fullest point's cells a rank: "
+                f"{point.dim[0]}^3 is the largest cube of boxes that "
+                f"{plural(point.ranks, 'rank')} can hold"
+            )
+        if point.imbalance > MUCH_IMBALANCE:
+            warnings.append(
+                f"{point.name}: the fullest rank has {point.imbalance:.2f} times the mean of cells"
+            )
+    return warnings
+
+
+def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[Plan, list[str]]:
+    """Every point checked, before anything is written or submitted.
+
+    Returns: the plan, and warnings of a line each
+    """
+    points = [point_of(study, program, nodes) for nodes in study.nodes]
+    warnings = check_work(study, points) + check_memory(study, points, system == "local")
+    plan = Plan(
+        program=program,
+        version=ask(program, ["--version"]).partition("\n")[0],
+        system=system,
+        launcher=launcher,
+        bind_report=os.path.join(TOP, "scripts", "bind-report"),
+        points=points,
+    )
+    return plan, warnings
+
+
+def plan_table(points: list[Point]) -> list[str]:
+    """Lines for people."""
+    lines = ["point      nodes     ranks  threads   GPUs      grid  cells/rank  fullest   GB/rank"]
+    for p in points:
+        lines.append(
+            f"{p.name:<9} {p.nodes:6d} {p.ranks:9d} {p.threads:8d} {p.gpus:6d} {p.dim[0]:7d}^3 "
+            f"{p.cells / p.ranks:11.4g} {p.imbalance:8.2f} {1e-9 * p.bytes_per_rank_max:9.3f}"
+        )
+    return lines

@@ -1,0 +1,99 @@
+"""What has become of each point, and submitting those that want it."""
+
+from __future__ import annotations
+
+from studies.folder import Folder, Point
+from studies.systems import PENDING, RUNNING, SYSTEMS
+from toolkit import ToolError, plural
+
+PLANNED, DONE, FAILED = "planned", "done", "failed"
+
+
+def states_of(folder: Folder) -> dict[str, str]:
+    """Of every point: planned, pending, running, done, or failed: ended without all its reports."""
+    jobs = folder.jobs()
+    names = {point.name for point in folder.plan.points}
+    mine = [job for name, job in jobs.items() if name in names]
+    known = SYSTEMS[folder.plan.system].states(folder, mine) if mine else {}
+    states = {}
+    for point in folder.plan.points:
+        if len(folder.results(point)) == folder.study.repeats:
+            states[point.name] = DONE
+        elif jobs.get(point.name) in known:
+            states[point.name] = known[jobs[point.name]]
+        elif point.name in jobs or folder.exit_codes(point):
+            states[point.name] = FAILED
+        else:
+            states[point.name] = PLANNED
+    return states
+
+
+def why(folder: Folder, point: Point) -> str:
+    """Why a point has failed, as far as its files tell."""
+    codes = folder.exit_codes(point)
+    there = len(folder.results(point))
+    text = f"{there} of {plural(folder.study.repeats, 'repeat')}"
+    if codes:
+        text += f", exit code {codes[0]}: {folder.last_words(point)}"
+    else:
+        text += f", the job ended before the others: see runs/{point.name}.out"
+    return text
+
+
+def status_lines(folder: Folder) -> list[str]:
+    """A line a point."""
+    states, jobs = states_of(folder), folder.jobs()
+    lines = []
+    for point in folder.plan.points:
+        state = states[point.name]
+        line = f"{point.name:<9} {state:<8} {len(folder.results(point))} of {folder.study.repeats}"
+        if state in (PENDING, RUNNING):
+            line += f", job {jobs[point.name]}"
+        elif state == FAILED:
+            line = f"{point.name:<9} {state:<8} {why(folder, point)}"
+        lines.append(line)
+    return lines
+
+
+def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
+    """Submit what is planned, and with `again` what has failed; the rest is left alone, so that
+    this can be repeated.
+
+    Returns: how many points have failed and are not submitted
+    """
+    system, states, failed = SYSTEMS[folder.plan.system], states_of(folder), 0
+    for point in folder.plan.points:
+        if only is not None and point.name not in only:
+            continue
+        state = states[point.name]
+        if state == DONE:
+            say(f"{point.name}: done")
+        elif state in (PENDING, RUNNING):
+            say(f"{point.name}: {state}, job {folder.jobs()[point.name]}")
+        elif state == FAILED and not again:
+            failed += 1
+            say(f"{point.name}: failed, {why(folder, point)}")
+        elif system.name == "local":
+            say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.dim[0]}^3 cells ...")
+            folder.save_job(point, system.submit(folder, point))
+            if states_of(folder)[point.name] == FAILED:
+                failed += 1
+                say(f"{point.name}: failed, {why(folder, point)}")
+        else:
+            folder.save_job(point, system.submit(folder, point))
+            say(f"{point.name}: submitted as job {folder.jobs()[point.name]}")
+    if failed and not again:
+        say("'scaling submit --again' repeats what has failed")
+    return failed
+
+
+def chosen_points(folder: Folder, text: str | None) -> list[str] | None:
+    """The points of --only=n1,n2."""
+    if text is None:
+        return None
+    names = [point.name for point in folder.plan.points]
+    chosen = text.split(",")
+    for name in chosen:
+        if name not in names:
+            raise ToolError(f"--only={text}: '{name}' is none of {', '.join(names)}", 2)
+    return chosen

@@ -1,0 +1,280 @@
+"""The file of a scaling study: what is asked for, each value checked."""
+
+from __future__ import annotations
+
+import configparser
+import dataclasses
+import difflib
+import re
+import shlex
+
+from toolkit import FILE, USAGE, ToolError
+
+KINDS = ("weak", "strong")
+SYSTEMS = ("slurm", "pbs", "lsf", "flux", "local")
+LAUNCHERS = ("srun", "mpirun", "jsrun", "flux")
+MOST_NODES = 10_000_000
+MOST_RANKS = 1_000_000_000
+
+# What a word may have that goes into a directive of a batch system: there nobody quotes.
+WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:+@/=-]*")
+# Options of the program that are the study's own.
+TAKEN = {
+    "log2-box-dim": "[problem] log2-box-dim",
+    "boxes-per-rank": "[problem] boxes-per-rank",
+    "ranks": "[node] ranks",
+    "json": "each run's report goes into the study's folder",
+    "csv": "'scaling collect' writes it",
+    "dry-run": "'scaling plan' does it",
+    "help": "it runs nothing",
+    "version": "it runs nothing",
+    "print-config": "it runs nothing",
+}
+
+
+@dataclasses.dataclass
+class Study:
+    """A study as its file says it. Counts are of one node or one rank, as their names say."""
+
+    kind: str
+    nodes: list[int]
+    repeats: int
+    name: str
+    program: str | None
+    ranks_per_node: int
+    gpus_per_rank: int
+    threads: int
+    numa: int  # domains of a node
+    memory_per_node: float | None  # GB
+    memory_per_gpu: float | None  # GB
+    log2_box_dim: int
+    boxes_per_rank: int
+    system: str
+    launcher: str | None
+    launcher_options: list[str]
+    account: str | None
+    partition: str | None
+    time: str | None
+    modules: list[str]
+    options: dict[str, str]
+    environment: dict[str, str]
+
+    def ranks(self, nodes: int) -> int:
+        return nodes * self.ranks_per_node
+
+    def option_words(self) -> list[str]:
+        """The program's options, a word each; what a study needs is there unless it says no."""
+        device = "cuda" if self.gpus_per_rank else "cpu"
+        options = {"device": device, "levels-breakdown": "yes", **self.options}
+        flags = {"yes": "--{0}", "no": None}
+        words = [flags.get(value, "--{0}={1}") for value in options.values()]
+        return [w.format(key, options[key]) for w, key in zip(words, options) if w is not None]
+
+
+class Reader:
+    """Sections and keys of the file; each must be known, and is taken once."""
+
+    def __init__(self, path: str, text: str):
+        self.path = path
+        self.ini = configparser.ConfigParser(
+            strict=True,
+            interpolation=None,
+            inline_comment_prefixes=("#",),
+            empty_lines_in_values=False,
+            default_section="\0",  # no section has effects on others
+        )
+        self.ini.optionxform = str
+        try:
+            self.ini.read_string(text, source=path)
+        except configparser.Error as error:
+            raise ToolError(f"{path} is no study: {error}", USAGE) from None
+        self.known: dict[str, list[str]] = {}
+
+    def fail(self, section: str, key: str, text: str):
+        raise ToolError(f"{self.path}: [{section}] {key} {text}", USAGE)
+
+    def text(self, section: str, key: str, default: str | None = None) -> str | None:
+        self.known.setdefault(section, []).append(key)
+        value = self.ini.get(section, key, fallback=None)
+        if value is None:
+            return default
+        value = value.strip()
+        if not value:
+            self.fail(section, key, "has no value; give it one or leave the line out")
+        if not value.isprintable():
+            self.fail(section, key, f"is {value!r}: it must be one line without control characters")
+        return value
+
+    def must(self, section: str, key: str, example: str) -> str:
+        value = self.text(section, key)
+        if value is None:
+            raise ToolError(f"{self.path} has no [{section}] {key}, such as '{key} = {example}'", 2)
+        return value
+
+    def whole(self, section: str, key: str, text: str, low: int, high: int) -> int:
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            self.fail(section, key, f"= '{text}' is no whole number from {low} to {high}")
+        return int(text)
+
+    def integer(self, section: str, key: str, low: int, high: int, default: int | None) -> int:
+        if default is None:
+            text = self.must(section, key, str(low))
+        else:
+            text = self.text(section, key, str(default))
+        return self.whole(section, key, text, low, high)
+
+    def gigabytes(self, section: str, key: str) -> float | None:
+        text = self.text(section, key)
+        if text is None:
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not 0.0 < value < 1e9:
+            self.fail(section, key, f"= '{text}' is no number of GB above 0")
+        return value
+
+    def choice(self, section: str, key: str, choices: tuple, default: str | None) -> str:
+        text = self.text(section, key, default)
+        if text is None:
+            text = self.must(section, key, choices[0])
+        if text not in choices:
+            self.fail(section, key, f"= '{text}' is none of {', '.join(choices)}")
+        return text
+
+    def word(self, section: str, key: str) -> str | None:
+        text = self.text(section, key)
+        if text is not None and not WORD.fullmatch(text):
+            self.fail(
+                section, key, f"= '{text}' has characters other than letters, digits and _.,:+@/=-"
+            )
+        return text
+
+    def words(self, section: str, key: str) -> list[str]:
+        text = self.text(section, key, "")
+        try:
+            return shlex.split(text)
+        except ValueError as error:
+            self.fail(section, key, f"= '{text}': {error}")
+
+    def pairs(self, section: str) -> dict[str, str]:
+        self.known[section] = list(self.ini[section]) if section in self.ini else []
+        pairs = {}
+        for key in self.known[section]:
+            value = self.ini[section][key].strip()
+            if not (key + value).isprintable():
+                self.fail(
+                    section, key, f"is {value!r}: it must be one line without control characters"
+                )
+            pairs[key] = value
+        return pairs
+
+    def finish(self) -> None:
+        """Is anything left that nobody asked for?"""
+        for section in self.ini.sections():
+            if section not in self.known:
+                self.unknown(f"section [{section}]", section, list(self.known))
+            for key in self.ini[section]:
+                if key not in self.known[section]:
+                    self.unknown(f"key '{key}' in [{section}]", key, self.known[section])
+
+    def unknown(self, what: str, name: str, names: list[str]):
+        near = difflib.get_close_matches(name, names, 1)
+        hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
+        raise ToolError(f"{self.path}: unknown {what}; {hint}", USAGE)
+
+
+def read_text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError as error:
+        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+    except UnicodeDecodeError:
+        raise ToolError(f"{path} is no text; a study is an INI file", USAGE) from None
+
+
+def node_counts(reader: Reader) -> list[int]:
+    text = reader.must("study", "nodes", "1, 2, 4, 8")
+    counts = [reader.whole("study", "nodes", n.strip(), 1, MOST_NODES) for n in text.split(",")]
+    if sorted(set(counts)) != counts:
+        reader.fail("study", "nodes", f"= '{text}': counts must grow, each there once")
+    return counts
+
+
+def checked_options(reader: Reader) -> dict[str, str]:
+    """Names alone: the program itself says what is wrong with a value, in 'scaling plan'."""
+    options = reader.pairs("options")
+    for key in options:
+        if key in TAKEN:
+            reader.fail("options", key, f"is not to be set there: {TAKEN[key]}")
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", key):
+            reader.fail("options", key, "is no long option of hpgmg-fv without its --")
+    return options
+
+
+def checked_environment(reader: Reader) -> dict[str, str]:
+    environment = reader.pairs("environment")
+    for key in environment:
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
+            reader.fail("environment", key, "is no name of a variable")
+        if key == "OMP_NUM_THREADS":
+            reader.fail("environment", key, "is not to be set there: [node] threads")
+    return environment
+
+
+def module_names(reader: Reader) -> list[str]:
+    names = [name.strip() for name in (reader.text("batch", "modules") or "").split(",")]
+    for name in filter(None, names):
+        if not WORD.fullmatch(name):
+            reader.fail("batch", "modules", f"has '{name}', which is no name of a module")
+    return [name for name in names if name]
+
+
+def checked_time(reader: Reader) -> str | None:
+    text = reader.word("batch", "time")
+    if text is not None and not re.fullmatch(r"(\d{1,3}:)?\d{1,3}:\d{2}", text):
+        reader.fail("batch", "time", f"= '{text}' is no time such as 30:00 or 1:30:00")
+    return text
+
+
+def read_study(path: str) -> Study:
+    """The study of a file."""
+    reader = Reader(path, read_text(path))
+    kind = reader.choice("study", "kind", KINDS, None)
+    study = Study(
+        kind=kind,
+        nodes=node_counts(reader),
+        repeats=reader.integer("study", "repeats", 1, 1000, 3),
+        name=reader.word("study", "name") or f"{kind}-scaling",
+        program=reader.text("study", "program"),
+        ranks_per_node=reader.integer("node", "ranks", 1, 4096, None),
+        gpus_per_rank=reader.integer("node", "gpus-per-rank", 0, 1, 0),
+        threads=reader.integer("node", "threads", 1, 4096, 1),
+        numa=reader.integer("node", "numa", 1, 1024, 1),
+        memory_per_node=reader.gigabytes("node", "memory"),
+        memory_per_gpu=reader.gigabytes("node", "gpu-memory"),
+        log2_box_dim=reader.integer("problem", "log2-box-dim", 4, 10, None),
+        boxes_per_rank=reader.integer("problem", "boxes-per-rank", 1, 10**12, None),
+        system=reader.choice("batch", "system", ("auto", *SYSTEMS), "auto"),
+        launcher=reader.choice("batch", "launcher", ("auto", *LAUNCHERS), "auto"),
+        launcher_options=reader.words("batch", "launcher-options"),
+        account=reader.word("batch", "account"),
+        partition=reader.word("batch", "partition"),
+        time=checked_time(reader),
+        modules=[
+            m.strip() for m in (reader.text("batch", "modules") or "").split(",") if m.strip()
+        ],
+        options=checked_options(reader),
+        environment=checked_environment(reader),
+    )
+    reader.finish()
+    if study.ranks_per_node % study.numa:
+        reader.fail("node", "numa", f"= {study.numa} does not divide {study.ranks_per_node} ranks")
+    most = study.ranks(study.nodes[-1])
+    if most > MOST_RANKS:
+        reader.fail("study", "nodes", f"= {study.nodes[-1]} are {most} ranks; {MOST_RANKS} at most")
+    if study.launcher == "auto":
+        study.launcher = None
+    return study

@@ -1,0 +1,300 @@
+"""Batch systems: what a job asks for, how its ranks are started, how it is submitted and followed.
+
+Every rank sees all GPUs of its node, so that peer stores reach them; the program takes its own by
+local rank. Sources: the manuals sbatch(1), srun(1) and squeue(1) of Slurm 22.05; PBS Professional
+2021.1, reference guide; IBM Spectrum LSF 10.1, bsub and jsrun; flux-batch(1) and flux-run(1) of
+Flux 0.60; mpirun(1) of Open MPI 4.1.
+"""
+
+from __future__ import annotations
+
+import getpass
+import json
+import os
+import re
+import shutil
+import subprocess
+
+from studies.folder import Folder, Point
+from studies.study import Study
+from toolkit import FILE, USAGE, ToolError
+
+PENDING, RUNNING, ENDED = "pending", "running", "ended"
+
+
+class Raw(str):
+    """A word of a job script that the shell is to expand; never a user's."""
+
+
+def seconds_of(time: str) -> int:
+    total = 0
+    for part in time.split(":"):
+        total = 60 * total + int(part)
+    return total
+
+
+def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0,)) -> str:
+    """What a command of the batch system prints."""
+    try:
+        with open(stdin or os.devnull, encoding="utf-8") as source:
+            done = subprocess.run(
+                words, cwd=folder.path, stdin=source, capture_output=True, text=True
+            )
+    except OSError as error:
+        raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
+    if done.returncode not in fine:
+        said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
+        raise ToolError(f"{words[0]} failed (exit code {done.returncode}): {said[:200]}", FILE)
+    return done.stdout
+
+
+def mpirun(study: Study, point: Point, *more: str) -> list[str]:
+    """Open MPI's: so many ranks on each node, each bound to as many cores as it has threads."""
+    where, each = ("numa", study.numa) if study.numa > 1 else ("node", 1)
+    ppr = f"ppr:{study.ranks_per_node // each}:{where}:PE={study.threads}"
+    words = ["mpirun", "-n", str(point.ranks), *more, "--map-by", ppr, "--bind-to", "core"]
+    return words + study.launcher_options
+
+
+class System:
+    """What is the same for all."""
+
+    name: str
+    command: str  # with which jobs are submitted
+    launchers: tuple[str, ...]
+
+    def header(self, study: Study, point: Point) -> list[str]:
+        raise NotImplementedError
+
+    def launch(self, study: Study, point: Point, launcher: str) -> list[str]:
+        return mpirun(study, point)
+
+    def submit(self, folder: Folder, point: Point) -> str:
+        raise NotImplementedError
+
+    def states(self, folder: Folder, jobs: list[str]) -> dict[str, str]:
+        """Of the jobs that the batch system still knows."""
+        raise NotImplementedError
+
+    @staticmethod
+    def script(point: Point) -> str:
+        return f"jobs/{point.name}.sh"
+
+
+class Slurm(System):
+    name, command, launchers = "slurm", "sbatch", ("srun", "mpirun")
+
+    def header(self, study, point):
+        lines = [
+            f"--job-name={study.name}-{point.name}",
+            f"--nodes={point.nodes}",
+            f"--ntasks-per-node={study.ranks_per_node}",
+            f"--cpus-per-task={study.threads}",
+        ]
+        if point.gpus:
+            lines.append(f"--gpus-per-node={study.ranks_per_node * study.gpus_per_rank}")
+        lines += ["--exclusive", f"--output=runs/{point.name}.out"]
+        asked = {"account": study.account, "partition": study.partition, "time": study.time}
+        lines += [f"--{key}={value}" for key, value in asked.items() if value]
+        return [f"#SBATCH {line}" for line in lines]
+
+    def launch(self, study, point, launcher):
+        if launcher == "mpirun":
+            return mpirun(study, point)
+        words = ["srun", "--mpi=pmix", f"--nodes={point.nodes}", f"--ntasks={point.ranks}"]
+        words += [f"--cpus-per-task={study.threads}", "--cpu-bind=cores"]
+        words.append("--distribution=block:block")
+        if study.numa > 1:
+            words.append(f"--ntasks-per-socket={study.ranks_per_node // study.numa}")
+        if point.gpus:
+            words.append("--gpu-bind=none")
+        return words + study.launcher_options
+
+    def submit(self, folder, point):
+        said = run_tool(["sbatch", "--parsable", self.script(point)], folder)
+        return said.strip().partition(";")[0]
+
+    def states(self, folder, jobs):
+        # Asked for a job that has left the queue, squeue fails; asked for a user's, it does not.
+        said = run_tool(
+            ["squeue", "--noheader", f"--user={getpass.getuser()}", "--format=%i %T"], folder
+        )
+        waiting = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED")
+        found = dict(line.split(None, 1) for line in said.splitlines() if line.strip())
+        return {j: PENDING if found[j].strip() in waiting else RUNNING for j in jobs if j in found}
+
+
+class Pbs(System):
+    name, command, launchers = "pbs", "qsub", ("mpirun",)
+
+    def header(self, study, point):
+        chunk = f"select={point.nodes}:ncpus={study.ranks_per_node * study.threads}"
+        chunk += f":mpiprocs={study.ranks_per_node}:ompthreads={study.threads}"
+        if point.gpus:
+            chunk += f":ngpus={study.ranks_per_node * study.gpus_per_rank}"
+        lines = [f"-N {study.name}-{point.name}", f"-l {chunk}", "-l place=scatter:excl"]
+        lines += ["-j oe", f"-o runs/{point.name}.out"]
+        time = f"{seconds_of(study.time)}" if study.time else None
+        asked = {"-A ": study.account, "-q ": study.partition, "-l walltime=": time}
+        lines += [f"{key}{value}" for key, value in asked.items() if value]
+        return [f"#PBS {line}" for line in lines]
+
+    def launch(self, study, point, launcher):
+        return mpirun(study, point, "--hostfile", Raw('"$PBS_NODEFILE"'))
+
+    def submit(self, folder, point):
+        return run_tool(["qsub", self.script(point)], folder).strip()
+
+    def states(self, folder, jobs):
+        # 35 and 153: some of them have left the queue.
+        said = run_tool(["qstat", "-f", "-F", "json", *jobs], folder, fine=(0, 35, 153))
+        try:
+            known = json.loads(said or "{}").get("Jobs", {}) if said.strip() else {}
+            letters = {job: about["job_state"] for job, about in known.items()}
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            raise ToolError(
+                f"qstat -F json answers what is no list of jobs ({error})", FILE
+            ) from None
+        place = {**dict.fromkeys("QHWTS", PENDING), **dict.fromkeys("REB", RUNNING)}
+        return {job: place[s] for job, s in letters.items() if job in jobs and s in place}
+
+
+class Lsf(System):
+    name, command, launchers = "lsf", "bsub", ("mpirun", "jsrun")
+
+    def header(self, study, point):
+        lines = [f"-J {study.name}-{point.name}"]
+        if study.launcher == "jsrun":
+            lines.append(f"-nnodes {point.nodes}")
+        else:
+            lines += [f"-n {point.ranks}", f'-R "span[ptile={study.ranks_per_node}]"']
+            lines += [f'-R "affinity[core({study.threads})]"', "-x"]
+            if point.gpus:
+                lines.append(f'-gpu "num={study.ranks_per_node * study.gpus_per_rank}/host"')
+        lines.append(f"-o runs/{point.name}.out")
+        time = None
+        if study.time:
+            minutes = -(-seconds_of(study.time) // 60)
+            time = f"{minutes // 60}:{minutes % 60:02d}"
+        asked = {"-P": study.account, "-q": study.partition, "-W": time}
+        lines += [f"{key} {value}" for key, value in asked.items() if value]
+        return [f"#BSUB {line}" for line in lines]
+
+    def launch(self, study, point, launcher):
+        if launcher == "mpirun":
+            return mpirun(study, point)
+        words = ["jsrun", "-n", str(point.ranks), "-r", str(study.ranks_per_node), "-a", "1"]
+        words += ["-c", str(study.threads), "-g", str(study.gpus_per_rank)]
+        words += ["-d", "packed", "-b", f"packed:{study.threads}"]
+        return words + study.launcher_options
+
+    def submit(self, folder, point):
+        said = run_tool(["bsub"], folder, stdin=folder.at(self.script(point)))
+        found = re.search(r"Job <(\d+)>", said)
+        if not found:
+            raise ToolError(f"bsub says no number of a job: {said.strip()[:200]}", FILE)
+        return found.group(1)
+
+    def states(self, folder, jobs):
+        # 255: none of them is known any more.
+        words = ["bjobs", "-noheader", "-o", "jobid stat", *jobs]
+        said = run_tool(words, folder, fine=(0, 255))
+        pairs = [line.split()[:2] for line in said.splitlines() if len(line.split()) == 2]
+        place = {**dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), PENDING)}
+        place.update(dict.fromkeys(("RUN", "USUSP", "SSUSP", "UNKWN"), RUNNING))
+        return {job: place[s] for job, s in pairs if job in jobs and s in place}
+
+
+class Flux(System):
+    name, command, launchers = "flux", "flux", ("flux",)
+
+    def header(self, study, point):
+        lines = [f"--job-name={study.name}-{point.name}", *self.shape(study, point), "--exclusive"]
+        lines.append(f"--output=runs/{point.name}.out")
+        time = f"{seconds_of(study.time)}s" if study.time else None
+        asked = {"--bank": study.account, "--queue": study.partition, "--time-limit": time}
+        lines += [f"{key}={value}" for key, value in asked.items() if value]
+        return [f"# flux: {line}" for line in lines]
+
+    @staticmethod
+    def shape(study: Study, point: Point) -> list[str]:
+        words = [f"--nodes={point.nodes}", f"--nslots={point.ranks}"]
+        words.append(f"--cores-per-slot={study.threads}")
+        if point.gpus:
+            words.append(f"--gpus-per-slot={study.gpus_per_rank}")
+        return words
+
+    def launch(self, study, point, launcher):
+        words = ["flux", "run", f"--nodes={point.nodes}", f"--ntasks={point.ranks}"]
+        words += [f"--cores-per-task={study.threads}", "-o", "cpu-affinity=per-task"]
+        if point.gpus:
+            words += [f"--gpus-per-task={study.gpus_per_rank}", "-o", "gpu-affinity=off"]
+        return words + study.launcher_options
+
+    def submit(self, folder, point):
+        return run_tool(["flux", "batch", self.script(point)], folder).strip()
+
+    def states(self, folder, jobs):
+        said = run_tool(["flux", "jobs", "--all", "--no-header", "--format={id} {state}"], folder)
+        pairs = [line.split() for line in said.splitlines() if len(line.split()) == 2]
+        place = {**dict.fromkeys(("DEPEND", "PRIORITY", "SCHED"), PENDING)}
+        place.update(dict.fromkeys(("RUN", "CLEANUP"), RUNNING))
+        return {job: place[s] for job, s in pairs if job in jobs and s in place}
+
+
+class Local(System):
+    """This machine alone: all nodes are here, and points run one after another."""
+
+    name, command, launchers = "local", "bash", ("mpirun",)
+
+    def header(self, study, point):
+        return []
+
+    def launch(self, study, point, launcher):
+        if point.ranks == 1 and shutil.which("mpirun") is None:
+            return ["env"]  # a launcher of one process
+        words = ["mpirun", "-n", str(point.ranks)]
+        if point.ranks * study.threads <= (os.cpu_count() or 1):
+            words += ["--map-by", f"slot:PE={study.threads}", "--bind-to", "core"]
+        else:
+            words += ["--oversubscribe", "--bind-to", "none"]
+        return words + study.launcher_options
+
+    def submit(self, folder, point):
+        """Until it has ended: no job is left to ask for."""
+        try:
+            subprocess.run(["bash", self.script(point)], cwd=folder.path, stdin=subprocess.DEVNULL)
+        except OSError as error:
+            raise ToolError(f"bash cannot be run: {error.strerror}", FILE) from None
+        return "ended"
+
+    def states(self, folder, jobs):
+        return {}
+
+
+SYSTEMS = {system.name: system for system in (Slurm(), Pbs(), Lsf(), Flux(), Local())}
+
+
+def find_system(wanted: str) -> System:
+    """The one that is asked for, or the first whose command is here; local without any."""
+    if wanted != "auto":
+        return SYSTEMS[wanted]
+    for system in SYSTEMS.values():
+        if system.name == "pbs" and shutil.which("qstat") is None:
+            continue
+        if shutil.which(system.command):
+            return system
+    return SYSTEMS["local"]
+
+
+def find_launcher(system: System, wanted: str | None) -> str:
+    """The launcher that is asked for, if it goes with the system; else the system's first."""
+    if wanted is None:
+        return system.launchers[0]
+    if wanted not in system.launchers:
+        raise ToolError(
+            f"[batch] launcher = {wanted} does not go with {system.name}, which has "
+            f"{', '.join(system.launchers)}",
+            USAGE,
+        )
+    return wanted

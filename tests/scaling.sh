@@ -1,0 +1,230 @@
+# shellcheck shell=bash disable=SC2154,SC2016
+# scaling: studies of scripts/scaling. Job scripts of every batch system are those of tests/scaling/;
+# a study on this machine runs, is run again, fails and is repeated; jobs are submitted to and followed
+# in stand-ins of the batch systems' commands; wrong studies are one line; and no user's string reaches a
+# shell as code. SCALING_GOLDEN=write makes the golden files anew. Python is $PYTHON; skips without it, or
+# without jansson.
+. "$abs_top_srcdir/tests/expect.sh"
+cpu_only
+: "${PYTHON:=python3}"
+if ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  echo "skipped: $PYTHON is no Python of 3.9 or newer" >&2
+  exit 77
+fi
+if ! have_feature jansson; then
+  echo 'skipped: a build without jansson' >&2
+  exit 77
+fi
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=$dir/matplotlib
+tool=$abs_top_srcdir/scripts/scaling
+golden=$abs_top_srcdir/tests/scaling
+source=$(cd "$abs_top_srcdir" && pwd -P)
+
+# scaling ARG...: exit code in $rc, output in $dir/said and $dir/err.
+scaling() {
+  checks=$((checks + 1))
+  rc=0
+  "$PYTHON" "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
+}
+
+# good ARG...: it must end with 0 and no error.
+good() {
+  scaling "$@"
+  if test "$rc" -ne 0 || grep -q 'error' "$dir/err"; then complain "scaling $*: exit code $rc, $(cat "$dir/err")"; fi
+}
+
+# refuse RC PATTERN ARG...: it must end with RC and one line of an error that has PATTERN.
+refuse() {
+  local want=$1 pattern=$2
+  shift 2
+  scaling "$@"
+  if test "$rc" -ne "$want" || test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "scaling $*: exit code $rc, not $want: $(cat "$dir/err")"
+  elif ! grep -qE -- "^scaling: error: .*$pattern" "$dir/err"; then
+    complain "scaling $*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+}
+
+# says PATTERN: the last output has it.
+says() {
+  grep -qE -- "$1" "$dir/said" || complain "no '$1' in: $(cat "$dir/said")"
+}
+
+# --- job scripts ---------------------------------------------------------------------------------
+
+# compare STUDY SYSTEM NAME: the jobs of a study, with the paths of this machine replaced.
+compare() {
+  local folder=$dir/jobs-$3 file
+  good plan "$1" --system="$2" --program="$HPGMG_FV" --folder="$folder"
+  for file in "$folder"/jobs/*.sh; do
+    sed "s|$folder|FOLDER|g; s|$HPGMG_FV|PROGRAM|g; s|$source|SOURCE|g" "$file"
+  done >"$dir/$3.jobs"
+  bash -n "$folder/jobs/"*.sh || complain "$3: no shell script"
+  if test "${SCALING_GOLDEN:-}" = write; then
+    cp "$dir/$3.jobs" "$golden/$3.jobs"
+  elif ! diff "$golden/$3.jobs" "$dir/$3.jobs" >"$dir/diff"; then
+    complain "$3: other job scripts: $(cat "$dir/diff")"
+  fi
+}
+for system in slurm pbs lsf flux; do
+  compare "$golden/cpu.ini" $system cpu-$system
+  compare "$golden/gpu.ini" $system gpu-$system
+done
+sed 's/^\[batch\]/&\nlauncher = mpirun/' "$golden/gpu.ini" >"$dir/gpu-mpirun.ini"
+compare "$dir/gpu-mpirun.ini" slurm gpu-slurm-mpirun
+sed 's/^\[batch\]/&\nlauncher = jsrun/' "$golden/gpu.ini" >"$dir/gpu-jsrun.ini"
+compare "$dir/gpu-jsrun.ini" lsf gpu-lsf-jsrun
+test ! -e pwned || complain 'a string of the study was run by a shell'
+
+# --- a study on this machine ---------------------------------------------------------------------
+
+cat >"$dir/small.ini" <<INI
+[study]
+kind    = weak
+nodes   = 1, 2
+repeats = 2
+[node]
+ranks = 1
+[problem]
+log2-box-dim   = 4
+boxes-per-rank = 4
+[options]
+warmup     = 0
+min-solves = 1
+min-time   = 0
+[environment]
+NOTE = \$(touch $dir/pwned) "it's" ; \`touch $dir/pwned\`
+INI
+have_mpi || sed -i 's/^nodes .*/nodes = 1/' "$dir/small.ini"
+points=1
+if have_mpi; then points=2; fi
+# A folder whose name a shell would take apart.
+study="$dir/a b; touch $dir/pwned \$(touch $dir/pwned) 'x'"
+good plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$study"
+good submit "$study"
+good status "$study"
+test "$(grep -c ' done ' "$dir/said")" -eq "$points" || complain "not all done: $(cat "$dir/said")"
+good collect "$study"
+test "$(wc -l <"$study/results.csv")" -eq $((2 * points + 1)) || complain "results.csv: $(cat "$study/results.csv")"
+says '^n1 .* 100\.0 %'
+# Norm, error and order of the CSV are those of a run by hand.
+ok 1 4 4 --device=cpu --warmup=0 --min-solves=1 --min-time=0 --csv="$dir/hand.csv"
+by_hand=$(awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
+  NR == 2 { printf "%.10e %.10e %.10e", $column["norm"], $column["error"], $column["order"] }' "$dir/hand.csv")
+collected=$(awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
+  $column["point"] == "n1" && $column["repeat"] == 2 {
+    printf "%.10e %.10e %.10e", $column["norm"], $column["error"], $column["order"] }' "$study/results.csv")
+test "$by_hand" = "$collected" || complain "results.csv has '$collected', a run '$by_hand'"
+# Again: nothing is done twice, what is missing is repeated, and alone.
+before=$(stat -c %Y.%s "$study/runs/n1.1.json")
+rm "$study/runs/n1.2.json"
+scaling submit "$study"
+test "$rc" -eq 1 || complain "a point that is not complete: exit code $rc"
+says '^n1: failed, 1 of 2 repeats'
+good submit "$study" --again --only=n1
+test -e "$study/runs/n1.2.json" || complain 'a missing repeat was not repeated'
+test "$before" = "$(stat -c %Y.%s "$study/runs/n1.1.json")" || complain 'a repeat that was there ran again'
+good plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$study"
+good status "$study"
+test "$(grep -c ' done ' "$dir/said")" -eq "$points" || complain "planned again, not all done: $(cat "$dir/said")"
+test ! -e "$dir/pwned" || complain 'a string of the study was run by a shell'
+# What has another number of ranks than the plan is not collected.
+sed -i 's/"ranks": 1/"ranks": 7/' "$study/runs/n1.1.json"
+refuse 3 'has 7 ranks where the plan has 1' collect "$study"
+
+# A point that fails: its exit code, its line, and what it prints.
+sed 's/^min-time .*/&\nrtol = 1e-300\nmax-cycles = 2/' "$dir/small.ini" >"$dir/fails.ini"
+good plan "$dir/fails.ini" --system=local --program="$HPGMG_FV" --folder="$dir/fails"
+scaling submit "$dir/fails" --only=n1
+test "$rc" -eq 1 || complain "a failing point: exit code $rc"
+says '^n1: failed, 0 of 2 repeats, exit code 1: .*VERIFICATION: FAILED'
+scaling status "$dir/fails"
+says '^n1 +failed .*exit code 1'
+refuse 3 'has no results yet' collect "$dir/fails"
+
+# The picture.
+if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
+  sed -i 's/"ranks": 7/"ranks": 1/' "$study/runs/n1.1.json"
+  good plot "$study"
+  test "$(head -c 4 "$study/scaling.png" | od -An -c | tr -d ' ')" = '211PNG' || complain 'no picture'
+fi
+
+# --- batch systems -------------------------------------------------------------------------------
+
+# Stand-ins: each notes how it was called; a job is in the queue until $dir/ended is there.
+mkdir -p "$dir/bin"
+make_tool() {
+  printf '#!/bin/bash\nprintf "%%s %%s\\n" "${0##*/}" "$*" >>"%s/calls"\n%s\n' "$dir" "$2" >"$dir/bin/$1"
+  chmod +x "$dir/bin/$1"
+}
+queued="test -e \"$dir/ended\" ||"
+make_tool sbatch 'echo "41;cluster"'
+make_tool squeue "$queued echo '41 PENDING'"
+make_tool qsub 'echo 42.server'
+make_tool qstat "if test -e \"$dir/ended\"; then exit 35; fi
+echo '{\"Jobs\": {\"42.server\": {\"job_state\": \"R\"}}}'"
+make_tool bsub 'cat >/dev/null; echo "Job <43> is submitted to queue <normal>."'
+make_tool bjobs "$queued echo '43 PEND'"
+make_tool flux "case \$1 in batch) echo f44 ;; jobs) $queued echo 'f44 RUN' ;; esac"
+# follow SYSTEM JOB STATE: submitted once, followed, and failed when the job has gone without a report.
+follow() {
+  local folder=$dir/queue-$1
+  rm -f "$dir/calls" "$dir/ended"
+  PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system="$1" --program="$HPGMG_FV" --folder="$folder"
+  PATH=$dir/bin:$PATH good submit "$folder" --only=n2
+  says "^n2: submitted as job $2"
+  PATH=$dir/bin:$PATH good submit "$folder" --only=n2
+  says "^n2: $3, job $2"
+  PATH=$dir/bin:$PATH good status "$folder"
+  says "^n2 +$3 .*job $2"
+  says '^n4 +planned'
+  touch "$dir/ended"
+  PATH=$dir/bin:$PATH good status "$folder"
+  says '^n2 +failed .*job ended'
+  test "$(grep -c 'jobs/n2.sh' "$dir/calls")" -le 1 || complain "$1: submitted more than once: $(cat "$dir/calls")"
+}
+follow slurm 41 pending
+follow pbs 42.server running
+follow lsf 43 pending
+follow flux f44 running
+# A batch system that refuses.
+make_tool sbatch 'echo "sbatch: error: invalid account" >&2; exit 1'
+PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$HPGMG_FV" --folder="$dir/refused"
+PATH=$dir/bin:$PATH refuse 3 'sbatch failed \(exit code 1\): .*invalid account' submit "$dir/refused"
+
+# --- what is wrong -------------------------------------------------------------------------------
+
+# wrong PATTERN SED: the small study after an edit.
+wrong() {
+  sed "$2" "$dir/small.ini" >"$dir/wrong.ini"
+  refuse "${3:-2}" "$1" plan "$dir/wrong.ini" --system=local --program="$HPGMG_FV" --folder="$dir/wrong"
+  test ! -e "$dir/wrong" || complain "$1: a folder was made"
+}
+wrong "kind = 'week' is none of weak, strong" 's/^kind .*/kind = week/'
+wrong "has no \[study\] nodes" '/^nodes/d'
+wrong "nodes = '0' is no whole number from 1" 's/^nodes .*/nodes = 0/'
+wrong "nodes = '2, 1': counts must grow" 's/^nodes .*/nodes = 2, 1/'
+wrong "repeats = '-3'" 's/^repeats .*/repeats = -3/'
+wrong "unknown key 'rank' in \[node\]; did you mean 'ranks'" 's/^ranks = 1/ranks = 1\nrank = 2/'
+wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na = 1\n[node]/'
+wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
+wrong "unknown option.*smoothre|smoothre" 's/^min-time .*/smoothre = gsrb/'
+wrong 'OMP_NUM_THREADS is not to be set there' 's/^NOTE .*/OMP_NUM_THREADS = 4/'
+wrong "account = 'a b' has characters" 's/^\[environment\]/[batch]\naccount = a b\n&/'
+wrong "launcher = srun does not go with local" 's/^\[environment\]/[batch]\nlauncher = srun\n&/'
+wrong "time = '90' is no time" 's/^\[environment\]/[batch]\ntime = 90\n&/'
+wrong "numa = 3 does not divide 1" 's/^ranks = 1/ranks = 1\nnuma = 3/'
+wrong 'is no study: .*already exists' 's/^kind .*/&\n&/'
+wrong 'need .* GB where a node has' 's/^ranks = 1/ranks = 1\nmemory = 0.0001/' 4
+if have_mpi; then
+  wrong 'n27 would solve .* cells, not the' 's/^kind .*/kind = strong/; s/^nodes .*/nodes = 1, 27/; s/^boxes-per-rank .*/boxes-per-rank = 8/'
+fi
+refuse 3 'none.ini cannot be read: No such file' plan "$dir/none.ini"
+refuse 2 'is no program that can be run' plan "$dir/small.ini" --program="$dir/none"
+refuse 2 'has no plan of a study' submit "$dir"
+refuse 2 "'n9' is none of n1" submit "$study" --only=n9
+refuse 2 'holds another study' plan "$dir/fails.ini" --system=local --program="$HPGMG_FV" --folder="$study"
+refuse 2 'is not empty and no study' plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$dir/bin"
+echo '{' >"$dir/fails/plan.json"
+refuse 3 'plan.json is damaged' status "$dir/fails"
+finish

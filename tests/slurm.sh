@@ -1,0 +1,99 @@
+# shellcheck shell=bash disable=SC2154
+# Slurm on this machine alone, without root's services: four nodes that are all here, n1 to n4 of 8 processors
+# each. To be sourced, after $dir (a folder of the test) is set.
+#
+#   slurm_start    start the daemons; exit 77 (skip) where Slurm or munge is missing
+#   slurm_stop     stop them
+#   slurm_wait S   until no job is left, S seconds at the most; false when some are
+slurm_start() {
+  local tool n key port=$((20000 + $$ % 20000))
+  PATH=$PATH:/usr/sbin:/sbin
+  for tool in slurmctld slurmd sbatch srun squeue munged; do
+    if ! command -v $tool >/dev/null; then
+      echo "skipped: no $tool (slurm-wlm, munge)" >&2
+      exit 77
+    fi
+  done
+  slurm=$dir/slurm
+  mkdir -p "$slurm/state" "$slurm/spool" "$slurm/tmp"
+  for n in 1 2 3 4; do mkdir -p "$slurm/spool/n$n" "$slurm/tmp/n$n"; done
+  key=$slurm/munge.key
+  (umask 077 && head -c 1024 /dev/urandom >"$key")
+  chmod 755 "$dir" "$slurm"
+  cat >"$slurm/slurm.conf" <<CONF
+ClusterName=test
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmctldPort=$port
+SlurmUser=$(id -un)
+SlurmdUser=$(id -un)
+AuthType=auth/munge
+AuthInfo=socket=$slurm/munge.sock
+CredType=cred/munge
+StateSaveLocation=$slurm/state
+SlurmdSpoolDir=$slurm/spool/%n
+TmpFS=$slurm/tmp/%n
+SlurmctldPidFile=$slurm/slurmctld.pid
+SlurmdPidFile=$slurm/slurmd.%n.pid
+SlurmctldLogFile=$slurm/slurmctld.log
+SlurmdLogFile=$slurm/slurmd.%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+JobCompType=jobcomp/none
+SlurmdParameters=config_overrides
+ReturnToService=2
+NodeName=n[1-4] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$((port + 1))-$((port + 4)) CPUs=8 State=UNKNOWN
+PartitionName=test Nodes=n[1-4] Default=YES MaxTime=10 State=UP
+CONF
+  export SLURM_CONF=$slurm/slurm.conf
+  munged --key-file="$key" --socket="$slurm/munge.sock" --pid-file="$slurm/munged.pid" \
+    --log-file="$slurm/munged.log" --seed-file="$slurm/munge.seed" --force 2>"$slurm/munged.err" ||
+    slurm_failed 'munged does not start' "$slurm/munged.err"
+  slurmctld -c -f "$SLURM_CONF" 2>"$slurm/ctld.err" || slurm_failed 'slurmctld does not start' "$slurm/ctld.err"
+  for n in 1 2 3 4; do
+    slurmd -N "n$n" -f "$SLURM_CONF" 2>"$slurm/d.err" || slurm_failed 'slurmd does not start' "$slurm/d.err"
+  done
+  for ((n = 0; n < 600; n++)); do
+    if test "$(sinfo -h -N -t idle -o %n 2>/dev/null | wc -l)" -eq 4; then return 0; fi
+    sleep 0.1
+  done
+  slurm_failed 'the nodes do not come up' "$slurm/slurmctld.log"
+}
+
+slurm_failed() {
+  echo "$1:"
+  tail -n 20 "$2"
+  slurm_stop
+  exit 1
+}
+
+slurm_stop() {
+  local file n pids=()
+  for file in "$slurm"/slurmd.*.pid "$slurm/slurmctld.pid" "$slurm/munged.pid"; do
+    test ! -s "$file" || pids+=("$(cat "$file")")
+  done
+  test "${#pids[@]}" -gt 0 || return 0
+  kill "${pids[@]}" 2>/dev/null || true
+  # They write into their folders to the last.
+  for ((n = 0; n < 100; n++)); do
+    # kill -0 succeeds while any of them lives.
+    kill -0 "${pids[@]}" 2>/dev/null || return 0
+    sleep 0.1
+  done
+  kill -9 "${pids[@]}" 2>/dev/null || true
+}
+
+slurm_wait() {
+  local n
+  for ((n = 0; n < 5 * $1; n++)); do
+    test -n "$(squeue -h 2>/dev/null)" || return 0
+    sleep 0.2
+  done
+  return 1
+}
