@@ -3,7 +3,8 @@
 #   Spack       configure knows every option that the recipe can give it, and all libraries are decided
 #   Apptainer   the definition's scripts are sound; its commands for Debian name packages of README.md
 #   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load what `make install` put down
-#   ReFrame     $REFRAME (default: that in PATH) runs the tests on this machine, and finds what is wrong
+#   ReFrame     $REFRAME (default: that in PATH) runs the tests on this machine, and finds what is wrong; with
+#               PACKAGES_BUILD=no, of the program at hand alone
 # A part whose program is missing is left out and says so.
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
@@ -266,7 +267,9 @@ END
   says 'performance error: failed to meet reference.*: h='
   unset PYTHONPATH
 
-  if test -e "$abs_top_srcdir/config.status"; then
+  if test "${PACKAGES_BUILD-yes}" = no; then
+    left_out 'hpgmg_fv_built of ReFrame: PACKAGES_BUILD is no'
+  elif test -e "$abs_top_srcdir/config.status"; then
     left_out 'hpgmg_fv_built of ReFrame: the source folder itself is configured'
   else
     reframe 0 "$ours" hpgmg_fv_built "${small[@]}" hpgmg_fv_build.jobs=2 \
