@@ -192,6 +192,17 @@ make_tool sbatch 'echo "sbatch: error: invalid account" >&2; exit 1'
 PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$HPGMG_FV" --folder="$dir/refused"
 PATH=$dir/bin:$PATH refuse 3 'sbatch failed \(exit code 1\): .*invalid account' submit "$dir/refused"
 
+# Unless one is asked for, the first that answers is taken: installed alone it does not count.
+make_tool sinfo 'echo "sinfo: fatal: no configuration" >&2; exit 1'
+make_tool qstat 'exit 1'
+make_tool lsid 'exit 0'
+PATH=$dir/bin:$PATH good plan "$dir/small.ini" --program="$HPGMG_FV" --folder="$dir/auto-lsf"
+says '^weak scaling, 2 repeats, lsf, mpirun'
+make_tool lsid 'exit 255'
+make_tool flux 'exit 1'
+PATH=$dir/bin:$PATH good plan "$dir/small.ini" --program="$HPGMG_FV" --folder="$dir/auto-local"
+says '^weak scaling, 2 repeats, local, mpirun'
+
 # --- what is wrong -------------------------------------------------------------------------------
 
 # wrong PATTERN SED: the small study after an edit.

@@ -61,6 +61,7 @@ class System:
 
     name: str
     command: str  # with which jobs are submitted
+    probe: tuple[str, ...] = ()  # what succeeds where the system is not only installed
     launchers: tuple[str, ...]
 
     def header(self, study: Study, point: Point) -> list[str]:
@@ -83,6 +84,7 @@ class System:
 
 class Slurm(System):
     name, command, launchers = "slurm", "sbatch", ("srun", "mpirun")
+    probe = ("sinfo", "--noheader")
 
     def header(self, study, point):
         lines = [
@@ -126,6 +128,7 @@ class Slurm(System):
 
 class Pbs(System):
     name, command, launchers = "pbs", "qsub", ("mpirun",)
+    probe = ("qstat", "-B")
 
     def header(self, study, point):
         chunk = f"select={point.nodes}:ncpus={study.ranks_per_node * study.threads}"
@@ -161,6 +164,7 @@ class Pbs(System):
 
 class Lsf(System):
     name, command, launchers = "lsf", "bsub", ("mpirun", "jsrun")
+    probe = ("lsid",)
 
     def header(self, study, point):
         lines = [f"-J {study.name}-{point.name}"]
@@ -207,6 +211,7 @@ class Lsf(System):
 
 class Flux(System):
     name, command, launchers = "flux", "flux", ("flux",)
+    probe = ("flux", "jobs", "--no-header")
 
     def header(self, study, point):
         lines = [f"--job-name={study.name}-{point.name}", *self.shape(study, point), "--exclusive"]
@@ -276,15 +281,26 @@ SYSTEMS = {system.name: system for system in (Slurm(), Pbs(), Lsf(), Flux(), Loc
 
 
 def find_system(wanted: str) -> System:
-    """The one that is asked for, or the first whose command is here; local without any."""
+    """The one that is asked for, or the first that is here and answers; local without any."""
     if wanted != "auto":
         return SYSTEMS[wanted]
     for system in SYSTEMS.values():
-        if system.name == "pbs" and shutil.which("qstat") is None:
-            continue
-        if shutil.which(system.command):
+        if shutil.which(system.command) and answers(system):
             return system
     return SYSTEMS["local"]
+
+
+def answers(system: System) -> bool:
+    """A package that is installed is no batch system that runs."""
+    if not system.probe:
+        return True
+    try:
+        done = subprocess.run(
+            system.probe, stdin=subprocess.DEVNULL, capture_output=True, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def find_launcher(system: System, wanted: str | None) -> str:
