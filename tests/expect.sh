@@ -7,6 +7,7 @@
 #   level_figures FILE KEY...     of each level of a JSON report a line with the values of these keys, those
 #                                 of a list with commas
 #   digits FILE                   every norm, error and order of a JSON report, as written there
+#   is_json FILE                  the parsers that are here read it
 #   finish                        exit 0, or 1 after any failure
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
@@ -88,6 +89,15 @@ level_figures() {
         }
         print ""
       }'
+}
+
+is_json() {
+  local parser
+  for parser in 'jq -e .' 'python3 -m json.tool'; do
+    if $parser <<<'{}' >/dev/null 2>&1; then
+      $parser <"$1" >/dev/null || complain "$parser does not read $1"
+    fi
+  done
 }
 
 finish() {
