@@ -140,7 +140,8 @@ test "$(awk '$2 != "ranks" && $1 == n + 0 && $3 == n + 0 { n++ } END { print n }
 report 0 "$dir/launcher" 3 's/^/[1,1]<stdout>:/; s/.*rank=1.*/that rank has gone/; s/$/ trailing/'
 grep -qx 'warning: rank 1: no line, of 3 ranks' "$dir/out" ||
   complain "a rank without a line: $(cat "$dir/out")"
-sort "$dir/err" | diff <(printf '%s\n' ' trailing' ' trailing' 'a banner' 'that rank has gone trailing') - ||
+diff <(sort "$dir/err") \
+  <(printf '%s\n' ' trailing' ' trailing' 'a banner' 'that rank has gone trailing' | sort) ||
   complain 'lines that are not ours'
 report 0 "$dir/launcher" 2 's/^/1: /; s/rank=1 /rank=1; /'
 test "$(grep -c '^warning: rank 1: no line' "$dir/out")" -eq 1 || complain "a torn line: $(cat "$dir/out")"
