@@ -63,24 +63,76 @@ mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   return MG_OK;
 }
 
+/* Memory of small lists that are gone, for the next ones: input and output take a list for every
+ * slab, where cudaMalloc and cudaFree cost more than the copies, and the latter waits for the
+ * device. One stream does everything, so that what was there has been read before it is
+ * overwritten.
+ */
+enum { N_SPARE = 8, SPARE_BYTES = 1 << 20 };
+static struct {
+  void *memory;
+  size_t bytes;
+} spare[N_SPARE];
+
+static mg_status_t take(size_t *bytes, void **memory) {
+  size_t rounded = 4096;
+  while (rounded < *bytes)
+    rounded *= 2;
+  *bytes = rounded;
+  for (auto &s : spare)
+    if (s.memory && s.bytes == rounded) {
+      *memory = s.memory;
+      s.memory = nullptr;
+      return MG_OK;
+    }
+  MG_CUDA_TRY(cudaMalloc(memory, rounded));
+  return MG_OK;
+}
+
+static void give(size_t bytes, void *memory) {
+  for (auto &s : spare)
+    if (memory && !s.memory && bytes <= SPARE_BYTES) {
+      s = {memory, bytes};
+      return;
+    }
+  (void)cudaFree(memory);
+}
+
+void mg_cuboids_close(void) {
+  for (auto &s : spare) {
+    (void)cudaFree(s.memory);
+    s.memory = nullptr;
+  }
+}
+
+static mg_status_t upload(const mg_cuboid_copy_t *copies, int n, const mg_tile_t *tile,
+                          mg_cuboids_t *out) {
+  const size_t copy_bytes = sizeof *copies * (size_t)n;
+  const size_t tile_bytes = sizeof *tile * (size_t)out->n_tiles;
+  void *memory;
+  out->bytes = copy_bytes + tile_bytes;
+  MG_TRY(take(&out->bytes, &memory));
+  out->copy = (mg_cuboid_copy_t *)memory;
+  out->tile = (mg_tile_t *)(out->copy + n);
+  MG_CUDA_TRY(
+      cudaMemcpyAsync(out->copy, copies, copy_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
+  MG_CUDA_TRY(cudaMemcpyAsync(out->tile, tile, tile_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
+  return MG_OK;
+}
+
 mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out) {
+  static_assert(sizeof(mg_cuboid_copy_t) % alignof(mg_tile_t) == 0, "tiles follow copies");
   mg_tile_t *tile;
   *out = mg_cuboids_t();
   MG_TRY(mg_cuboids_cut(copies, n, &tile, &out->n_tiles));
-  mg_status_t status = MG_OK;
-  if (out->n_tiles > 0)
-    status = mg_cuda_to_device(copies, sizeof *copies * (size_t)n, (void **)&out->copy);
-  if (status == MG_OK && out->n_tiles > 0)
-    status = mg_cuda_to_device(tile, sizeof *tile * (size_t)out->n_tiles, (void **)&out->tile);
+  const mg_status_t status = out->n_tiles > 0 ? upload(copies, n, tile, out) : MG_OK;
   free(tile);
-  out->n_copies = n;
   if (status != MG_OK) mg_cuboids_free(out);
   return status;
 }
 
 void mg_cuboids_free(mg_cuboids_t *cuboids) {
-  (void)cudaFree(cuboids->copy);
-  (void)cudaFree(cuboids->tile);
+  give(cuboids->bytes, cuboids->copy);
   *cuboids = mg_cuboids_t();
 }
 

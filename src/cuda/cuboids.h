@@ -25,11 +25,12 @@ struct mg_tile_t {
 
 enum { MG_TILE_THREADS = 256, MG_TILE_CELLS = 4 * MG_TILE_THREADS };
 
-/** The list on the device. */
+/** The list on the device: one piece of memory. */
 struct mg_cuboids_t {
   mg_cuboid_copy_t *copy;
   mg_tile_t *tile;
-  int n_copies, n_tiles;
+  int n_tiles;
+  size_t bytes; /**< of both */
 };
 
 /** One side of a copy of a job: a patch's cells, or `dense` where the patch is negative. */
@@ -54,10 +55,13 @@ mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, mg_tile_t **ti
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
 
-/** The list and its tiles on the device.
+/** The list and its tiles on the device, in memory that a list before may have left.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out);
+/** What the stream has been given to do with the list is still done. */
 void mg_cuboids_free(mg_cuboids_t *cuboids);
+/** Give back what lists have left. */
+void mg_cuboids_close(void);
 
 /** Move a tile of a cuboid of ni x nj x .. cells between `from` and `to`, which are the vectors'
  * places already. Four loads are under way before the first store: the compiler may not assume that

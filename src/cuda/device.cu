@@ -2,6 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "cuboids.h"
 #include "fv4.h"
 #include <cstdlib>
 extern "C" {
@@ -68,6 +69,7 @@ mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
 
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
+  mg_cuboids_close();
   (void)cudaFreeHost((void *)mg_cuda.late);
   (void)cudaEventDestroy(mg_cuda.mark);
   (void)cudaFreeHost(mg_cuda.reduction_host);
