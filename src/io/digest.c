@@ -1,5 +1,8 @@
 #include "digest.h"
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 /* Two words of 32 bits, each with a key of its own that the index gives. The product has 64 bits: a
  * change of one word is a change of it, unless the other sum happens to be 0. */
@@ -8,10 +11,18 @@ static inline uint64_t term(uint32_t low, uint32_t high, uint32_t index) {
   return (uint64_t)a * b;
 }
 
+#ifdef _OPENMP
+/* A thread for every 65536 values and no more: a barrier of many costs more than they save. */
+static int threads_for(int64_t n) {
+  const int64_t useful = n >> 16, most = omp_get_max_threads();
+  return useful < 1 ? 1 : (int)(useful < most ? useful : most);
+}
+#endif
+
 uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
   uint64_t sum = 0;
-#pragma omp parallel for simd reduction(+ : sum) if (n > 1 << 16)
+#pragma omp parallel for simd reduction(+ : sum) num_threads(threads_for(n))
   for (int64_t i = 0; i < n; i++) {
     uint64_t bits;
     memcpy(&bits, &value[i], sizeof bits);
@@ -24,7 +35,7 @@ uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first) {
 uint64_t mg_digest_floats(const float *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
   uint64_t sum = 0;
-#pragma omp parallel for simd reduction(+ : sum) if (n > 1 << 16)
+#pragma omp parallel for simd reduction(+ : sum) num_threads(threads_for(n))
   for (int64_t i = 0; i < n; i++) {
     uint32_t bits;
     memcpy(&bits, &value[i], sizeof bits);

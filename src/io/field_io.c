@@ -74,15 +74,21 @@ static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
     b->digest[slab->first + k] = digest_of(io, b, slab, k);
 }
 
-/* Ranks that share the file: while they write a slab, the device copies the next one. */
+/* A round's slab, and the beginning of the next one's where the device brings it meanwhile. */
+static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t *slab) {
+  const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
+  if (!ahead || round == 0) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
+  MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, slab)));
+  if (!ahead || round + 1 == mg_slabs_rounds(io->slabs)) return MG_OK;
+  return agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
+}
+
+/* Ranks that share the file. */
 static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data,
                                  const buffers_t *b, int vec) {
-  const int n_rounds = mg_slabs_rounds(io->slabs);
-  MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, 0)));
-  for (int round = 0; round < n_rounds; round++) {
+  for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
-    MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, &slab)));
-    if (round + 1 < n_rounds) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1)));
+    MG_TRY(fetch(io, vec, round, &slab));
     prepare(io, b, &slab);
     MG_TRY(agree(mg_h5_write_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
   }
@@ -93,13 +99,11 @@ static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *da
  * and adds up its digests. */
 static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
                                 int vec, mg_writer_t *writer) {
-  const int n_rounds = mg_slabs_rounds(io->slabs);
-  for (int round = 0; round < n_rounds; round++) {
+  for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
-    MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
-    MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, &slab)));
+    MG_TRY(fetch(io, vec, round, &slab));
     prepare(io, b, &slab);
-    /* The slab after this one takes the memory of the one before. */
+    /* The slab after next takes the memory of the one before. */
     MG_TRY(agree(mg_writer_wait(writer)));
     mg_writer_write(writer, data, slab.first, slab.n, values_of(b, &slab));
     float *const swap = b->floats;

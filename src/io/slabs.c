@@ -9,7 +9,7 @@ typedef struct {
   mg_cuboid_t cells;
 } holding_t;
 
-enum { SLAB_BYTES = 2 << 20, N_SETS = 2 };
+enum { SLAB_BYTES = 2 << 20, MOST_SETS = 3 };
 
 struct mg_slabs {
   const mg_level_t *level;
@@ -19,7 +19,8 @@ struct mg_slabs {
   holding_t *holding; /* on holders: every patch, in the order of ranks */
   int n_holdings;
   int64_t slab_doubles, pack_doubles;
-  double *set[N_SETS]; /* a slab, then what is packed: rounds take them in turn */
+  int n_sets;
+  double *set[MOST_SETS]; /* a slab, then what is packed: rounds take them in turn */
   double *incoming;
   mg_copies_t *copies; /* under way */
   mg_requests_t *requests;
@@ -72,11 +73,15 @@ static mg_cuboid_t cuboid_of(const mg_patch_t *p) {
   return c;
 }
 
+bool mg_slabs_fetch_goes_on(const mg_slabs_t *s) {
+  return s->level->backend->wait != NULL;
+}
+
 mg_slab_t mg_slabs_planes(const mg_slabs_t *s, int round) {
   const int slab = own_slab(s, round);
   if (slab < 0) return (mg_slab_t){0, 0, NULL};
   const int32_t first = slab * s->planes, left = s->dim - first;
-  return (mg_slab_t){first, left < s->planes ? left : s->planes, s->set[round % N_SETS]};
+  return (mg_slab_t){first, left < s->planes ? left : s->planes, s->set[round % s->n_sets]};
 }
 
 int mg_slabs_rounds(const mg_slabs_t *s) {
@@ -161,7 +166,7 @@ static size_t set_bytes(const mg_slabs_t *s) {
 }
 
 static mg_status_t allocate(mg_slabs_t *s) {
-  for (int set = 0; set < N_SETS && set_bytes(s) > 0; set++) {
+  for (int set = 0; set < s->n_sets && set_bytes(s) > 0; set++) {
     void *memory;
     MG_TRY(s->level->backend->alloc(set_bytes(s), MG_SPACE_SHARED, &memory));
     s->set[set] = memory;
@@ -182,6 +187,8 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
     s->level = level;
     s->dim = level->plan->layout.n;
     s->me = mg_comm_rank(mg_comm_world());
+    /* One to be written, one to be read, and one on its way from the device. */
+    s->n_sets = mg_slabs_fetch_goes_on(s) ? 3 : 2;
     settle_sizes(s, n_holders);
     status = allocate(s);
     if (status == MG_ERR_MEMORY)
@@ -202,7 +209,7 @@ void mg_slabs_free(mg_slabs_t *s) {
     if (backend->wait) (void)backend->wait();
     backend->release_copies(s->copies);
   }
-  for (int set = 0; set < N_SETS; set++)
+  for (int set = 0; set < s->n_sets; set++)
     if (s->set[set]) backend->release(s->set[set], set_bytes(s), MG_SPACE_SHARED);
   mg_requests_free(s->requests);
   free(s->incoming);
@@ -220,7 +227,7 @@ static mg_status_t start_copies(mg_slabs_t *s, int vec, int round, bool storing)
   if (!list) return mg_error(MG_ERR_MEMORY, "no memory for %d copies", n);
   (void)parts_of_round(s, round, storing, list, &doubles);
   const mg_view_t *v = &s->level->store.view;
-  const mg_copy_job_t job = {v, v, s->set[round % N_SETS], list, n};
+  const mg_copy_job_t job = {v, v, s->set[round % s->n_sets], list, n};
   mg_status_t status = backend->prepare_copies(&job, &s->copies);
   if (status == MG_OK) status = backend->copy(s->copies, vec, vec);
   if (status == MG_OK && backend->mark) status = backend->mark();
@@ -292,7 +299,7 @@ static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg
 /* This rank's packed parts: messages to the slabs of others, or from them; its own are moved. */
 static mg_status_t exchange_packed(mg_slabs_t *s, int round, const mg_slab_t *own, bool storing) {
   const mg_view_t *v = &s->level->store.view;
-  double *dense = s->set[round % N_SETS] + s->slab_doubles;
+  double *dense = s->set[round % s->n_sets] + s->slab_doubles;
   for (int slab = round_begin(s, round); slab < round_end(s, round); slab++) {
     const int holder = holder_of(s, slab);
     int64_t count = 0;

@@ -1,8 +1,8 @@
 /* The cells of a level as slabs of whole planes in host memory, which is how files have them.
  *
  * Slabs are dealt to some of the ranks in turn, round after round: so many planes as fill 2 MiB,
- * one at least, which are then still in the cache when they are written. Two slabs and what came
- * and went in messages are all the memory that this takes. */
+ * one at least, which are then still in the cache when they are written. Two slabs, three on a
+ * device, and what came and went in messages are all the memory that this takes. */
 #ifndef MG_SLABS_H
 #define MG_SLABS_H
 
@@ -32,14 +32,19 @@ int mg_slabs_rounds(const mg_slabs_t *slabs);
 /** This rank's planes of a round. */
 mg_slab_t mg_slabs_planes(const mg_slabs_t *slabs, int round);
 
+/** Whether a fetch goes on after mg_slabs_fetch_begin, as a device's does: then it should begin
+ *  early; else all is done there, and the cells are in the cache after it. */
+bool mg_slabs_fetch_goes_on(const mg_slabs_t *slabs);
+
 /** Start to bring the cells of a vector to a round's slabs. One fetch at a time; the slab of the
- *  round before stays as it is, so that the device can copy while that is written.
+ *  round before stays as it is while it is written, and where fetches go on, that of the round
+ *  before it as well.
  *
  *  Collective over the world, like the rest of these.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_slabs_fetch_begin(mg_slabs_t *slabs, int vec, int round);
 /** Finish it.
- *  @param[out] slab  valid until the next but one round begins
+ *  @param[out] slab  valid until a fetch begins that may take its memory
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_slabs_fetch_end(mg_slabs_t *slabs, int round, mg_slab_t *slab);
 
