@@ -79,6 +79,7 @@ static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_survey_t
     MG_TRY(bytes_of(plan, l, rank, &bytes, &of_one));
     tally_add(&s->bytes, bytes);
     *n_patches += (double)of_one / (double)sample;
+    if (of_one > s->patches_max) s->patches_max = of_one;
   }
   s->bytes_in_all = mg_tally_mean(&s->bytes) * (double)layout->n_ranks;
   return MG_OK;

@@ -19,6 +19,7 @@ static inline double mg_tally_mean(const mg_tally_t *tally) {
 typedef struct {
   int64_t boxes_per_rank_max; /**< of all ranks */
   double imbalance;           /**< cells of the fullest rank over the mean, of all ranks */
+  int patches_max;            /**< of those that were looked at for their bytes */
   mg_tally_t bytes;
   double bytes_in_all; /**< of all ranks, from their mean */
   /** What a rank sends in one exchange of all ghosts, at the most; of so many ranks. */

@@ -70,7 +70,7 @@ if have_feature jansson; then
   keys='backend boundary box_dim boxes boxes_per_rank_max bytes bytes_per_rank bytes_ranks_looked_at
     coefficients command_line cycle dim dry_run equation imbalance kind krylov levels max mean memory
     message_doubles_per_exchange_max messages_per_exchange_max messages_ranks_looked_at min operator
-    problem program ranks ranks_looked_at rhs run smoother version'
+    patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/out" | tr -d ' ":' | sort -u) || complain 'plan: keys'
   for line in '"dry_run": true' '"ranks": 9' '"ranks_looked_at": 9' '"kind": "host"'; do
@@ -85,11 +85,11 @@ if have_feature jansson; then
 8 8 1.0 7 $((3 * 16 * 16 + 3 * 16 + 1)) 8
 1 8 1.0 0 0 1
 EOF
-  # 8 boxes on 3 ranks: 3, 3 and 2, where 8/3 are the mean. 27 ranks with a box each: the one in the midst
+  # 8 boxes on 3 ranks: 3, 3 and 2, where 8/3 are the mean; 3 are two cuboids. 27 ranks with a box each: the one in the midst
   # has 6 neighbours at faces, 12 at edges and 8 at corners.
   ok 1 --dry-run --ranks=3 4 3 --quiet --json="$dir/plan.json"
-  test "$(level_figures "$dir/plan.json" boxes_per_rank_max imbalance | head -n 1)" = '3 1.125' ||
-    complain 'plan: not the imbalance of 3 ranks'
+  test "$(level_figures "$dir/plan.json" boxes_per_rank_max imbalance patches_per_rank_max | head -n 1)" = \
+    '3 1.125 2' || complain 'plan: not the imbalance and patches of 3 ranks'
   ok 1 --dry-run --ranks=27 4 1 --quiet --json="$dir/plan.json"
   level_figures "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max >"$dir/figures"
   test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8))" ||

@@ -4,6 +4,7 @@
 #include "plan_survey.h"
 #include "test.h"
 #include <stdint.h>
+#include <stdlib.h>
 
 static mg_params_t params;
 static mg_plan_t plan;
@@ -32,6 +33,7 @@ static void count_level(int l, int64_t ranks, int64_t *all) {
   const mg_level_survey_t *s = &survey.level[l];
   const bool periodic = params.boundary == MG_BOUNDARY_PERIODIC;
   int64_t boxes = 0, messages = 0, doubles = 0, holders = 0, least = INT64_MAX, most = 0, sum = 0;
+  int patches_max = 0;
   for (int64_t rank = 0; rank < ranks; rank++) {
     const int64_t share = mg_layout_share(y, rank), bytes = bytes_of(l, rank);
     all[rank] += bytes;
@@ -43,6 +45,11 @@ static void count_level(int l, int64_t ranks, int64_t *all) {
                                  .periodic = periodic};
     mg_copyplan_t copies;
     CHECK_INT(mg_copyplan_build(&spec, rank, &copies), MG_OK);
+    mg_cuboid_t *patches;
+    int n_patches;
+    CHECK_INT(mg_layout_patches(y, rank, &patches, &n_patches), MG_OK);
+    free(patches);
+    patches_max = n_patches > patches_max ? n_patches : patches_max;
     boxes = share > boxes ? share : boxes;
     messages = copies.n_send > messages ? copies.n_send : messages;
     doubles = copies.send_doubles > doubles ? copies.send_doubles : doubles;
@@ -54,6 +61,7 @@ static void count_level(int l, int64_t ranks, int64_t *all) {
   }
   CHECK_INT(s->boxes_per_rank_max, boxes);
   CHECK_NEAR(s->imbalance, (double)boxes / ((double)mg_layout_n_boxes(y) / (double)holders), 1e-12);
+  CHECK_INT(s->patches_max, patches_max);
   CHECK_INT(s->bytes.n_ranks, holders);
   CHECK_INT(s->bytes.min, least);
   CHECK_INT(s->bytes.max, most);
