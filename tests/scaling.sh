@@ -4,51 +4,10 @@
 # in stand-ins of the batch systems' commands; wrong studies are one line; and no user's string reaches a
 # shell as code. SCALING_GOLDEN=write makes the golden files anew. Python is $PYTHON; skips without it, or
 # without jansson.
-. "$abs_top_srcdir/tests/expect.sh"
-cpu_only
-: "${PYTHON:=python3}"
-if ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-  echo "skipped: $PYTHON is no Python of 3.9 or newer" >&2
-  exit 77
-fi
-if ! have_feature jansson; then
-  echo 'skipped: a build without jansson' >&2
-  exit 77
-fi
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=$dir/matplotlib
-tool=$abs_top_srcdir/scripts/scaling
+. "$abs_top_srcdir/tests/scaling_tool.sh"
+need_python
 golden=$abs_top_srcdir/tests/scaling
 source=$(cd "$abs_top_srcdir" && pwd -P)
-
-# scaling ARG...: exit code in $rc, output in $dir/said and $dir/err.
-scaling() {
-  checks=$((checks + 1))
-  rc=0
-  "$PYTHON" "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
-}
-
-# good ARG...: it must end with 0 and no error.
-good() {
-  scaling "$@"
-  if test "$rc" -ne 0 || grep -q 'error' "$dir/err"; then complain "scaling $*: exit code $rc, $(cat "$dir/err")"; fi
-}
-
-# refuse RC PATTERN ARG...: it must end with RC and one line of an error that has PATTERN.
-refuse() {
-  local want=$1 pattern=$2
-  shift 2
-  scaling "$@"
-  if test "$rc" -ne "$want" || test "$(wc -l <"$dir/err")" -ne 1; then
-    complain "scaling $*: exit code $rc, not $want: $(cat "$dir/err")"
-  elif ! grep -qE -- "^scaling: error: .*$pattern" "$dir/err"; then
-    complain "scaling $*: no '$pattern' in: $(cat "$dir/err")"
-  fi
-}
-
-# says PATTERN: the last output has it.
-says() {
-  grep -qE -- "$1" "$dir/said" || complain "no '$1' in: $(cat "$dir/said")"
-}
 
 # --- job scripts ---------------------------------------------------------------------------------
 
@@ -229,6 +188,16 @@ wrong 'is no study: .*already exists' 's/^kind .*/&\n&/'
 wrong 'need .* GB where a node has' 's/^ranks = 1/ranks = 1\nmemory = 0.0001/' 4
 if have_mpi; then
   wrong 'n27 would solve .* cells, not the' 's/^kind .*/kind = strong/; s/^nodes .*/nodes = 1, 27/; s/^boxes-per-rank .*/boxes-per-rank = 8/'
+fi
+# Two GPUs that share 5^3 boxes have several cuboids each; sharing 4^3, half of the cube.
+if have_mpi; then
+  sed 's/^ranks = 1/&\ngpus-per-rank = 1/; s/^boxes-per-rank .*/boxes-per-rank = 63/' "$dir/small.ini" >"$dir/gpus.ini"
+  good plan "$dir/gpus.ini" --system=local --program="$HPGMG_FV" --folder="$dir/gpus"
+  grep -qE "^scaling: warning: n2: a rank's boxes make up [2-9] cuboids, and a GPU launches" "$dir/err" ||
+    complain "cuboids: $(cat "$dir/err")"
+  sed -i 's/^boxes-per-rank .*/boxes-per-rank = 32/' "$dir/gpus.ini"
+  good plan "$dir/gpus.ini" --system=local --program="$HPGMG_FV" --folder="$dir/halves"
+  if grep -q cuboids "$dir/err"; then complain "half a cube: $(cat "$dir/err")"; fi
 fi
 refuse 3 'none.ini cannot be read: No such file' plan "$dir/none.ini"
 refuse 2 'is no program that can be run' plan "$dir/small.ini" --program="$dir/none"

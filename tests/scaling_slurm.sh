@@ -2,17 +2,15 @@
 # scaling_slurm: a weak study over 1, 2 and 4 nodes of a Slurm that runs here, with srun and with mpirun: submitted,
 # followed, collected and drawn; a point that fails is named, and repeated on demand. Skips without Slurm
 # (slurm-wlm, munge), MPI, jansson or Python.
-. "$abs_top_srcdir/tests/expect.sh"
-cpu_only
-: "${PYTHON:=python3}"
-if ! have_mpi || ! have_feature jansson || ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))'; then
-  echo 'skipped: needs MPI, jansson and Python of 3.9 or newer' >&2
+. "$abs_top_srcdir/tests/scaling_tool.sh"
+need_python
+if ! have_mpi; then
+  echo 'skipped: needs MPI' >&2
   exit 77
 fi
 . "$abs_top_srcdir/tests/slurm.sh"
 slurm_start
 trap 'slurm_stop; rm -rf "$dir"' EXIT
-export PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=$dir/matplotlib
 # Ranks of nodes that are one machine would meet in its shared memory.
 cat >"$dir/weak.ini" <<'INI'
 [study]
@@ -38,48 +36,44 @@ OMPI_ALLOW_RUN_AS_ROOT = 1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 INI
 
-# scaling WANT ARG...: it must end with WANT.
-scaling() {
-  local want=$1 rc=0
+# ends WANT ARG...: it must end with WANT.
+ends() {
+  local want=$1
   shift
-  checks=$((checks + 1))
-  "$PYTHON" "$abs_top_srcdir/scripts/scaling" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
+  scaling "$@"
   test "$rc" -eq "$want" || complain "scaling $*: exit code $rc, not $want: $(tail -n 3 "$dir/said" "$dir/err")"
-}
-says() {
-  grep -qE -- "$1" "$dir/said" || complain "no '$1' in: $(cat "$dir/said")"
 }
 wait_for_jobs() {
   slurm_wait 120 || complain "jobs do not end: $(squeue)"
 }
 
 study=$dir/weak
-scaling 0 plan "$dir/weak.ini" --program="$HPGMG_FV" --folder="$study"
+ends 0 plan "$dir/weak.ini" --program="$HPGMG_FV" --folder="$study"
 says 'weak scaling, 2 repeats, slurm, srun'
 # The point of 2 nodes fails: its program is one that cannot be.
 sed -i 's|^program=(.*|program=(/bin/false)|' "$study/jobs/n2.sh"
-scaling 0 submit "$study"
+ends 0 submit "$study"
 test "$(grep -c 'submitted as job' "$dir/said")" -eq 3 || complain "not three jobs: $(cat "$dir/said")"
 # While they wait or run, nothing is submitted twice.
-scaling 0 submit "$study"
+ends 0 submit "$study"
 if grep -q 'submitted' "$dir/said"; then complain "twice: $(cat "$dir/said")"; fi
 wait_for_jobs
-scaling 0 status "$study"
+ends 0 status "$study"
 says '^n1 +done +2 of 2'
 says '^n2 +failed +0 of 2 repeats, exit code 1'
 says '^n4 +done +2 of 2'
 # The others are collected, and what is missing is named.
-scaling 1 collect "$study"
+ends 1 collect "$study"
 grep -q 'not complete: n2' "$dir/err" || complain "n2 is not named: $(cat "$dir/err")"
 # Planned again the job is whole; without --again it stays as it is.
-scaling 0 plan "$dir/weak.ini" --program="$HPGMG_FV" --folder="$study"
-scaling 1 submit "$study"
+ends 0 plan "$dir/weak.ini" --program="$HPGMG_FV" --folder="$study"
+ends 1 submit "$study"
 says '^n2: failed'
-scaling 0 submit "$study" --again
+ends 0 submit "$study" --again
 says '^n2: submitted as job 4'
 test "$(grep -c ': done' "$dir/said")" -eq 2 || complain "done points: $(cat "$dir/said")"
 wait_for_jobs
-scaling 0 collect "$study"
+ends 0 collect "$study"
 test "$(wc -l <"$study/results.csv")" -eq 7 || complain "results.csv: $(cat "$study/results.csv")"
 # Slurm gave every rank its node, and the program its ranks.
 for point in 'n1 2' 'n2 4' 'n4 8'; do
@@ -87,26 +81,26 @@ for point in 'n1 2' 'n2 4' 'n4 8'; do
   grep -q "\"ranks\": $ranks," "$study/runs/$name.1.json" || complain "$name: not $ranks ranks"
 done
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
-  scaling 0 plot "$study"
+  ends 0 plot "$study"
   test -s "$study/scaling.png" || complain 'no picture'
 fi
 
 # The other launcher, and a job that Slurm kills: its point is failed.
 sed 's/^\[batch\]/&\nlauncher = mpirun/; s/^nodes .*/nodes = 2/' "$dir/weak.ini" >"$dir/mpirun.ini"
-scaling 0 run "$dir/mpirun.ini" --program="$HPGMG_FV" --folder="$dir/mpirun" --every=1
+ends 0 run "$dir/mpirun.ini" --program="$HPGMG_FV" --folder="$dir/mpirun" --every=1
 says '^n2 .* 2 +[0-9]'
 sed 's/^nodes .*/nodes = 1/; s/^min-time .*/min-time = 1000/' "$dir/weak.ini" >"$dir/long.ini"
-scaling 0 plan "$dir/long.ini" --program="$HPGMG_FV" --folder="$dir/long"
-scaling 0 submit "$dir/long"
+ends 0 plan "$dir/long.ini" --program="$HPGMG_FV" --folder="$dir/long"
+ends 0 submit "$dir/long"
 job=$(sed -n 's/.*submitted as job //p' "$dir/said")
 for ((n = 0; n < 100; n++)); do
   test "$(squeue -h -j "$job" -o %T)" != RUNNING || break
   sleep 0.1
 done
-scaling 0 status "$dir/long"
+ends 0 status "$dir/long"
 says "^n1 +running +0 of 2, job $job"
 scancel "$job"
 wait_for_jobs
-scaling 0 status "$dir/long"
+ends 0 status "$dir/long"
 says '^n1 +failed +0 of 2 repeats'
 finish

@@ -17,9 +17,8 @@ COLUMNS = (
 )
 
 
-def row_of(folder: Folder, point: Point, repeat: int) -> dict:
+def report_of(point: Point, path: str) -> Report:
     """One report, which must be of what the plan says."""
-    path = folder.result(point, repeat)
     report = Report(path)
     about = report.about
     for what, has, wants in (
@@ -29,6 +28,13 @@ def row_of(folder: Folder, point: Point, repeat: int) -> dict:
     ):
         if has != wants:
             raise ToolError(f"{path} has {has} {what} where the plan has {wants}; remove it", FILE)
+    return report
+
+
+def row_of(folder: Folder, point: Point, repeat: int) -> dict:
+    """One report as a line."""
+    report = report_of(point, folder.result(point, repeat))
+    about = report.about
     seconds = report.positive("solves.0.seconds_mean")
     return {
         "study": folder.study.name,

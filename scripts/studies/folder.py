@@ -33,6 +33,7 @@ class Point:
     dim: list[int]
     imbalance: float  # cells of the fullest rank over the mean
     bytes_per_rank_max: int
+    patches: int = 1  # cuboids that a rank's boxes make up, the most
 
     @property
     def cells(self) -> int:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 
 from studies.folder import Plan, Point
 from studies.study import Study
@@ -44,21 +45,26 @@ def find_program(study: Study, named: str | None) -> str:
 
 def ask(program: str, words: list[str]) -> str:
     """What the program prints. Its error is ours: one line, and its exit code."""
-    # Open MPI starts a single process faster without its daemon.
-    environment = {**os.environ, "OMPI_MCA_ess_singleton_isolated": "1"}
     try:
-        done = subprocess.run(
-            [program, *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
+        with tempfile.TemporaryDirectory() as folder:
+            # Open MPI starts a single process faster without its daemon; then all that start at a
+            # time would share one folder of /tmp, which the first to end removes.
+            mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": folder}
+            done = subprocess.run(
+                [program, *words],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                env={**os.environ, **{f"OMPI_MCA_{key}": value for key, value in mpi.items()}},
+            )
     except OSError as error:
         raise ToolError(f"{program} cannot be run: {error.strerror}", USAGE) from None
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("hpgmg-fv: error: ")]
-        said = lines[-1].partition("error: ")[2] if lines else f"exit code {done.returncode}"
+        # Else it is what MPI, or the loader, had to say.
+        others = [line for line in done.stderr.splitlines() if line.strip(" -")] or ["no word"]
+        said = f"exit code {done.returncode}: {others[0].strip()[:200]}"
+        said = lines[-1].partition("error: ")[2] if lines else said
         raise ToolError(f"{program} {' '.join(words)}: {said}", done.returncode if lines else USAGE)
     return done.stdout
 
@@ -87,6 +93,7 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
             dim=[int(n) for n in report["problem"]["dim"]],
             imbalance=float(report["levels"][0]["imbalance"]),
             bytes_per_rank_max=int(report["memory"]["bytes_per_rank"]["max"]),
+            patches=int(report["levels"][0]["patches_per_rank_max"]),
         )
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise ToolError(
@@ -159,6 +166,11 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
                 f"{point.name} has {100 * share:.0f} % of the fullest point's cells a rank: "
                 f"{point.dim[0]}^3 is the largest cube of boxes that "
                 f"{plural(point.ranks, 'rank')} can hold"
+            )
+        if point.gpus and point.patches > 1:
+            warnings.append(
+                f"{point.name}: a rank's boxes make up {point.patches} cuboids, and a GPU launches "
+                "each operation for each; smaller boxes divide more evenly"
             )
         if point.imbalance > MUCH_IMBALANCE:
             warnings.append(

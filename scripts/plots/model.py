@@ -1,0 +1,50 @@
+"""A model's curve with its band, the measured points, and what a solve's time is made of."""
+
+from __future__ import annotations
+
+from plots.common import COLOURS, figure, save_figure, set_title
+from studies.costs import PARTS
+from studies.forecast import Forecast
+from studies.samples import Sample
+from toolkit import need
+
+
+def draw_model(path: str, samples: list[Sample], curve: list[Forecast], unit: str) -> None:
+    """`samples`: those of the curve's own study, on h."""
+    fig = figure(12.0, 4.6, 120)
+    time, share, rate = fig.subplots(1, 3)
+    n = [f.ranks for f in curve]
+    seconds = [f.seconds for f in curve]
+    time.fill_between(
+        n, [f.low for f in curve], [f.high for f in curve], color=COLOURS[0], alpha=0.25, lw=0,
+        label="5 to 95 %",
+    )  # fmt: skip
+    time.plot(n, seconds, color=COLOURS[0], label="model")
+    time.plot(
+        [s.ranks for s in samples], [s.seconds for s in samples], "o", color=COLOURS[5],
+        label="measured",
+    )  # fmt: skip
+    time.set_yscale("log")
+    time.set_ylabel("seconds a solve")
+    first = curve[0].dof / curve[0].seconds
+    rate.plot(n, [f.dof / f.seconds for f in curve], color=COLOURS[0], label="model")
+    rate.plot(
+        [s.ranks for s in samples], [s.dof / s.seconds for s in samples], "o", color=COLOURS[5],
+        label="measured",
+    )  # fmt: skip
+    rate.plot(n, [first * r / n[0] for r in n], color="0.4", ls=":", lw=1.2, label="ideal")
+    rate.set_yscale("log")
+    rate.set_ylabel("DOF/s")
+    parts = [[100.0 * f.parts[part] / f.seconds for f in curve] for part in PARTS]
+    share.stackplot(n, parts, labels=PARTS, colors=COLOURS[: len(PARTS)])
+    share.set_ylim(0.0, 100.0)
+    share.set_ylabel("% of a solve's time")
+    ticker = need("matplotlib.ticker", "matplotlib")
+    for ax in (time, share, rate):
+        ax.set_xscale("log")
+        ax.xaxis.set_major_locator(ticker.LogLocator())
+        ax.set_xlabel(unit)
+        ax.grid(True, color="0.88")
+        ax.legend(fontsize=8)
+    set_title(fig, "A model of one solve's time, and what was measured", [samples[0].problem])
+    save_figure(fig, path)

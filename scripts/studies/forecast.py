@@ -1,0 +1,202 @@
+"""What a model says of runs that nobody has made: more ranks, and other ways to solve."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+from studies.costs import (
+    CPU,
+    GPU,
+    OF_NAME,
+    PARTS,
+    SCALE,
+    Key,
+    Level,
+    Setting,
+    Work,
+    key_of,
+    levels_of,
+    visits_of,
+    work_of,
+)
+from studies.model import Model, band, total_of
+from studies.plan import boxes_of
+from studies.samples import Machine
+from studies.study import Study
+from toolkit import USAGE, ToolError
+
+# Plans that are asked for at a time: each spends most of its time in the start of MPI.
+N_ASKED = 4
+# Sides of cubes of ranks: these share a grid evenly.
+SIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+
+
+@dataclasses.dataclass
+class Change:
+    """A run that is made in another way."""
+
+    text: str
+    options: dict[str, int]
+    messages: float = 1.0  # of as many
+
+
+@dataclasses.dataclass
+class Forecast:
+    """A solve on h that was not measured."""
+
+    ranks: int
+    dim: int
+    seconds: float
+    low: float
+    high: float
+    parts: dict[str, float]  # of the seconds, by name
+    levels: list[tuple[Level, float]]
+
+    @property
+    def dof(self) -> int:
+        return self.dim**3
+
+
+def name_of(key: Key) -> str:
+    name, place = key
+    return f"{name}.{place}" if place else name
+
+
+def parse_assumption(text: str) -> tuple[list[Key], float]:
+    """NAME=VALUEUNIT or NAME.PLACE=..., such as message=5us: costs in seconds."""
+    said, _, value = text.partition("=")
+    name, _, place = said.partition(".")
+    digits = value.rstrip("abcdefghijklmnopqrstuvwxyz")
+    try:
+        seconds = float(digits) / SCALE[value[len(digits) :]]
+    except (ValueError, KeyError):
+        seconds = -1.0
+    known = name in OF_NAME and place in ("", CPU, GPU)
+    if not known or not 0.0 <= seconds < 1e6 or (place and not OF_NAME[name].by_place):
+        raise ToolError(
+            f"--assume={text}: it wants NAME=VALUE with a unit, such as message=5us or "
+            f"cell.cpu=30ns; names are {', '.join(OF_NAME)}, units s, ms, us and ns",
+            USAGE,
+        )
+    places = [place] if place else [CPU, GPU]
+    return list(dict.fromkeys(key_of(name, p) for p in places)), seconds
+
+
+def assume(model: Model, assumed: list[tuple[list[Key], float]]) -> Model:
+    values = dict(model.values)
+    for keys, seconds in assumed:
+        values.update(dict.fromkeys(keys, seconds))
+    return Model(values, model.cache)
+
+
+class Forecaster:
+    """Predicts runs of a study's kind on any number of ranks."""
+
+    def __init__(self, study: Study, program: str, machine: Machine, model: Model):
+        self.study, self.program, self.machine, self.model = study, program, machine, model
+        self.draws: list[Model] = []
+        self.errors = [0.0]
+
+    def expect_errors(self, draws: list[Model], errors: list[float]) -> None:
+        """Models that are as likely, and relative errors that were seen."""
+        self.draws, self.errors = draws, errors or [0.0]
+
+    def nodes_up_to(self, most_ranks: int) -> list[int]:
+        """Numbers of nodes to look at, the last one with so many ranks."""
+        each, first = self.study.ranks_per_node, self.study.nodes[0]
+        if self.study.kind == "weak":
+            wanted = [side**3 // each for side in SIDES if side**3 < most_ranks]
+            wanted.append(most_ranks // each)
+        else:
+            total = self.study.boxes_per_rank * self.study.ranks(first)
+            wanted = [first * 2**e for e in range(40)]
+            wanted = [n for n in wanted if self.study.ranks(n) <= min(most_ranks, total)]
+        return sorted({n for n in wanted if n >= 1})
+
+    def work(self, nodes: int, change: Change) -> tuple[list[Level], list[Work]]:
+        ranks = self.study.ranks(nodes)
+        options = {"cpu_below": self.machine.cpu_below, **change.options}
+        boxes = boxes_of(self.study, nodes)
+        levels = levels_of(self.study, self.program, ranks, boxes, **options)
+        setting = Setting(
+            threads=self.study.threads,
+            ranks_on_host=min(ranks, self.study.ranks_per_node),
+            cores=self.machine.cores,
+            exchanges=self.machine.exchanges,
+            tail_cells=self.machine.tail_cells,
+        )
+        visits = visits_of(len(levels), self.machine.cycle, self.machine.cycles)
+        rows = work_of(levels, visits, setting, self.model.cache)
+        for row in rows:
+            for key in row:
+                row[key] *= change.messages if key[0] in ("exchange", "message") else 1.0
+        return levels, rows
+
+    def predict(self, nodes: int, change: Change | None = None) -> Forecast | list[Key]:
+        """The forecast, or the costs that it would need and nobody knows."""
+        levels, rows = self.work(nodes, change or Change("", {}))
+        total = total_of(rows)
+        missing = self.model.missing(total)
+        if missing:
+            return missing
+        seconds = self.model.seconds(total)
+        draw = random.Random(1)
+        likely = [
+            m.seconds({k: c for k, c in total.items() if k in m.values}) * (1.0 + e)
+            for m in self.draws
+            for e in (draw.choice(self.errors),)
+        ]
+        low, high = band(likely) if likely else (seconds, seconds)
+        parts = dict.fromkeys(PARTS, 0.0)
+        for key, count in total.items():
+            parts[OF_NAME[key[0]].part] += self.model.values[key] * count
+        return Forecast(
+            ranks=self.study.ranks(nodes),
+            dim=levels[0].dim,
+            seconds=seconds,
+            low=low,
+            high=high,
+            parts=parts,
+            levels=[(level, self.model.seconds(row)) for level, row in zip(levels, rows)],
+        )
+
+    def curve(self, most_ranks: int) -> list[Forecast]:
+        found = []
+        with ThreadPoolExecutor(N_ASKED) as pool:
+            predicted = list(pool.map(self.predict, self.nodes_up_to(most_ranks)))
+        for one in predicted:
+            if not isinstance(one, Forecast):
+                if not self.machine.exchanges and ("exchange" in {name for name, _ in one}):
+                    raise ToolError(
+                        "no run has messages between ranks, so that nothing tells what they cost; "
+                        "add points with several ranks",
+                        USAGE,
+                    )
+                raise ToolError(
+                    f"nothing measured tells {', '.join(map(name_of, one))}; add points that do, "
+                    f"or say it, such as --assume={name_of(one[0])}=5us",
+                    USAGE,
+                )
+            found.append(one)
+        return found
+
+    def changes(self) -> list[Change]:
+        """Other ways to solve that the program, or a next version of it, could take."""
+        on_gpu = self.study.gpus_per_rank > 0
+        usual = 65536 if on_gpu else 4096
+        told = self.study.options.get("agglomerate-below", "auto")
+        usual = int(told) if told.isdigit() else usual
+        found = [Change("never gather on fewer ranks", {"agglomerate_below": 0})]
+        for cells in (512, 4096, 65536, 1048576):
+            if cells != usual:
+                text = f"gather below {cells} cells a rank, not {usual}"
+                found.append(Change(text, {"agglomerate_below": cells}))
+        found.append(Change("half as many messages, the same bytes", {}, messages=0.5))
+        if on_gpu:
+            found += [
+                Change(f"levels below {cells} cells on the CPU", {"cpu_below": cells})
+                for cells in (4096, 32768, 262144)
+            ]
+        return found

@@ -1,0 +1,155 @@
+"""A model of a solve's time: costs of studies/costs.py, fitted to measured solves.
+
+Non-negative least squares of relative errors (Lawson and Hanson 1974, scipy.optimize.nnls): no
+cost is negative, and a fast solve counts as much as a slow one. Solves on 2h and 4h are there to
+tell large levels from small ones, and weigh less. What the caches hold is not linear; of a list of
+sizes the best is taken.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import statistics
+
+from studies.costs import CPU, Key, Work, work_of
+from studies.samples import Sample
+from toolkit import USAGE, ToolError, need
+
+GRID_WEIGHT = (1.0, 0.5, 0.25)
+MB = 1e6
+CACHES = (0.0, *(base * 2.0**e * MB for e in range(1, 10) for base in (2.0, 3.0)))
+N_DRAWS = 200  # of the bootstrap
+LOW, HIGH = 0.05, 0.95
+
+
+def total_of(rows: list[Work]) -> Work:
+    total: Work = {}
+    for row in rows:
+        for key, count in row.items():
+            total[key] = total.get(key, 0.0) + count
+    return total
+
+
+@dataclasses.dataclass
+class Model:
+    """Fitted costs, seconds each."""
+
+    values: dict[Key, float]
+    cache: float  # bytes that the caches of a host hold
+
+    def missing(self, work: Work) -> list[Key]:
+        """Work whose cost nothing measured has told."""
+        return [key for key in work if key not in self.values]
+
+    def seconds(self, work: Work) -> float:
+        return sum(self.values[key] * count for key, count in work.items())
+
+    def of_sample(self, sample: Sample) -> float:
+        rows = work_of(sample.levels, sample.visits, sample.setting, self.cache)
+        return self.seconds(total_of(rows))
+
+
+class Fit:
+    """The fit to some samples, which may be repeated for other times of the same solves."""
+
+    def __init__(self, samples: list[Sample], cache: float):
+        self.numpy = need("numpy", "numpy")
+        self.nnls = need("scipy.optimize", "scipy").nnls
+        self.cache = cache
+        works = [total_of(work_of(s.levels, s.visits, s.setting, cache)) for s in samples]
+        self.keys = list(dict.fromkeys(key for work in works for key in work))
+        self.counts = self.numpy.array([[w.get(k, 0.0) for k in self.keys] for w in works])
+        self.weights = self.numpy.array([GRID_WEIGHT[s.grid] for s in samples])
+
+    def model(self, seconds) -> tuple[Model, float]:
+        """The costs, and the weighted norm of the relative errors."""
+        rows = self.counts * (self.weights / seconds)[:, None]
+        # Columns of like size: costs differ by many powers of ten.
+        size = rows.max(axis=0)
+        values, error = self.nnls(rows / size, self.weights)
+        return Model(dict(zip(self.keys, map(float, values / size))), self.cache), float(error)
+
+
+def seconds_of(samples: list[Sample]):
+    return need("numpy", "numpy").array([s.seconds for s in samples])
+
+
+def fit(samples: list[Sample]) -> Model:
+    """The model of the samples. Raises ToolError where they are too few."""
+    # Only a CPU's caches are shared and unknown.
+    caches = CACHES if any(level.place == CPU for level in samples[0].levels) else (0.0,)
+    tried = [Fit(samples, cache).model(seconds_of(samples)) for cache in caches]
+    model, _ = min(tried, key=lambda pair: pair[1])
+    n_solves = len({(s.name, s.grid) for s in samples})
+    if n_solves < len(model.values):
+        raise ToolError(
+            f"{n_solves} solves (points times grids) are too few for {len(model.values)} costs; "
+            "measure more points",
+            USAGE,
+        )
+    return model
+
+
+def names_of(samples: list[Sample]) -> list[str]:
+    return list(dict.fromkeys(s.name for s in samples))
+
+
+@dataclasses.dataclass
+class HeldBack:
+    """A point that was predicted from the others."""
+
+    name: str
+    dof: int
+    measured: float
+    predicted: float | None  # None: the others cannot tell
+
+    @property
+    def error(self) -> float:
+        return self.predicted / self.measured - 1.0
+
+
+def held_back(samples: list[Sample], groups: list[list[str]]) -> list[HeldBack]:
+    """The solves on h of the points of each group, predicted from all points outside of it."""
+    found = []
+    for group in groups:
+        rest = [s for s in samples if s.name not in group]
+        try:
+            model = fit(rest) if rest else None
+        except ToolError:
+            model = None
+        for name in group:
+            mine = [s for s in samples if s.name == name and s.grid == 0]
+            measured = statistics.median(s.seconds for s in mine)
+            predicted = None
+            if model is not None:
+                work = total_of(
+                    work_of(mine[0].levels, mine[0].visits, mine[0].setting, model.cache)
+                )
+                predicted = None if model.missing(work) else model.seconds(work)
+            found.append(HeldBack(name, mine[0].dof, measured, predicted))
+    return found
+
+
+def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
+    """Models of times that might as well have been measured: the signs of the errors of each point
+    and grid are drawn anew (a wild cluster bootstrap: Cameron, Gelbach and Miller 2008)."""
+    again = Fit(samples, model.cache)
+    fitted = [model.of_sample(s) for s in samples]
+    draw, models = random.Random(1), []
+    clusters = sorted({(s.name, s.grid) for s in samples})
+    for _ in range(N_DRAWS):
+        sign = {cluster: draw.choice((-1.0, 1.0)) for cluster in clusters}
+        times = [
+            # An error that would make a time negative is one beyond doubt.
+            max(f + sign[s.name, s.grid] * (s.seconds - f), 0.1 * s.seconds)
+            for s, f in zip(samples, fitted)
+        ]
+        models.append(again.model(again.numpy.array(times))[0])
+    return models
+
+
+def band(values: list[float]) -> tuple[float, float]:
+    ordered = sorted(values)
+    at = lambda share: ordered[round(share * (len(ordered) - 1))]  # noqa: E731
+    return at(LOW), at(HIGH)

@@ -1,0 +1,157 @@
+"""What 'scaling model' prints and writes."""
+
+from __future__ import annotations
+
+import csv
+import io
+from concurrent.futures import ThreadPoolExecutor
+
+from studies.costs import CPU, OF_NAME, PARTS, SCALE, Key
+from studies.folder import Folder
+from studies.forecast import N_ASKED, Change, Forecast, Forecaster, name_of
+from studies.model import HeldBack, Model, band
+from studies.samples import Machine, Sample
+from toolkit import plural, write_whole
+
+# A held-back point that is further off than this is told.
+FAR_OFF = 0.1
+# What-ifs are for so many forecasts of the curve, the last one and some before it.
+N_COLUMNS = 3
+
+
+def machine_lines(machine: Machine, model: Model, n_solves: int, n_points: int) -> list[str]:
+    lines = [f"model of {plural(n_solves, 'solve')} at {plural(n_points, 'point')}"]
+    said = [
+        f"{count:.3g} halo exchanges a visit ({place})"
+        for place, count in machine.exchanges.items()
+    ]
+    if model.cache > 0.0:
+        said.append(f"caches of {1e-6 * model.cache:.0f} MB a host")
+    if machine.tail_cells:
+        said.append(f"one kernel for levels up to {machine.tail_cells} cells")
+    lines += ["; ".join(said)] if said else []
+    if machine.most_hosts == 1 and machine.exchanges:
+        lines.append(
+            "measured within one host: for a network, say what its messages cost with --assume"
+        )
+    return [*lines, ""]
+
+
+def cost_lines(model: Model, draws: list[Model], assumed: set[Key]) -> list[str]:
+    lines = ["cost             value        5 %       95 %  unit  of"]
+    for key in sorted(model.values, key=lambda k: list(OF_NAME).index(k[0])):
+        about = OF_NAME[key[0]]
+        scale = SCALE[about.unit]
+        low, high = band([scale * m.values.get(key, 0.0) for m in draws])
+        spread = f"{'assumed':>21}" if key in assumed else f"{low:10.4g} {high:10.4g}"
+        lines.append(
+            f"{name_of(key):<13} {scale * model.values[key]:8.4g} {spread}  "
+            f"{about.unit:4}  {about.of}"
+        )
+    return [*lines, ""]
+
+
+def width_of(names) -> int:
+    return max(15, *map(len, names))
+
+
+def residual_lines(model: Model, samples: list[Sample]) -> list[str]:
+    """Errors of the fit itself: of each point, the largest of its repeats, on h, 2h and 4h."""
+    worst: dict[str, dict[int, float]] = {}
+    for s in samples:
+        error = model.of_sample(s) / s.seconds - 1.0
+        of_point = worst.setdefault(s.name, {})
+        if abs(error) > abs(of_point.get(s.grid, 0.0)):
+            of_point[s.grid] = error
+    width = width_of(worst)
+    lines = [f"{'residuals':<{width}}        h       2h       4h"]
+    for name, errors in worst.items():
+        said = " ".join(f"{100 * errors.get(g, 0.0):+6.1f} %" for g in sorted(errors))
+        lines.append(f"{name:<{width}} {said}")
+    return [*lines, ""]
+
+
+def held_lines(held: list[HeldBack], how: str) -> list[str]:
+    width = width_of(h.name for h in held)
+    lines = [f"{'held back':<{width}}   measured    predicted  error; predicted {how}"]
+    for h in held:
+        said = "not known: the others do not tell"
+        if h.predicted is not None:
+            said = f"{h.predicted:10.4g} s {100 * h.error:+6.1f} %"
+        lines.append(f"{h.name:<{width}} {h.measured:8.4g} s {said}")
+    return [*lines, ""]
+
+
+def curve_lines(curve: list[Forecast], unit: str) -> list[str]:
+    lines = [
+        f"{unit:>8}      grid    seconds        5 %       95 %     GDOF/s efficiency "
+        + " ".join(f"{part:>9}" for part in PARTS)
+    ]
+    for f in curve:
+        shares = " ".join(f"{100 * f.parts[part] / f.seconds:7.1f} %" for part in PARTS)
+        lines.append(
+            f"{f.ranks:8d} {f.dim:7d}^3 {f.seconds:10.4g} {f.low:10.4g} {f.high:10.4g} "
+            f"{1e-9 * f.dof / f.seconds:10.4g} {100 * efficiency(f, curve[0]):8.1f} % {shares}"
+        )
+    return [*lines, ""]
+
+
+def efficiency(f: Forecast, first: Forecast) -> float:
+    return (f.dof / f.seconds / f.ranks) / (first.dof / first.seconds / first.ranks)
+
+
+def level_lines(curve: list[Forecast], unit: str) -> list[str]:
+    """Of the last forecast, and where the coarse levels take over."""
+    last = curve[-1]
+    lines = [f"levels of {last.ranks} {unit}: grid, ranks, place, seconds of a solve"]
+    for level, seconds in last.levels:
+        lines.append(
+            f"  {level.dim:7d}^3 {level.ranks:8d} {level.place:5} {seconds:10.4g} "
+            f"{100 * seconds / last.seconds:6.1f} %"
+        )
+    coarse = [f.ranks for f in curve if f.levels[0][1] < 0.5 * f.seconds]
+    waiting = [f.ranks for f in curve if f.parts["cells"] < 0.5 * f.seconds]
+    said = ("all coarse levels together take", "launches, messages and bytes together take")
+    for what, ranks in zip(said, (coarse, waiting)):
+        where = f"from {ranks[0]} {unit} on" if ranks else f"at no number up to {last.ranks} {unit}"
+        lines.append(f"{what} more than half of a solve's time {where}")
+    return [*lines, ""]
+
+
+def what_if_lines(forecaster: Forecaster, curve: list[Forecast], unit: str) -> list[str]:
+    step = max(1, (len(curve) - 1) // N_COLUMNS)
+    columns = curve[::-1][: step * N_COLUMNS : step][::-1]
+    head = " ".join(f"{f.ranks:>9}" for f in columns)
+    lines = [f"{'what if, ' + unit + ':':<46} {head}"]
+    changes = forecaster.changes()
+    with ThreadPoolExecutor(N_ASKED) as pool:
+        said = pool.map(lambda change: what_if(forecaster, change, columns), changes)
+        lines += [f"{change.text:<46} {text}" for change, text in zip(changes, said)]
+    return [*lines, ""]
+
+
+def what_if(forecaster: Forecaster, change: Change, columns: list[Forecast]) -> str:
+    said = []
+    for f in columns:
+        other = forecaster.predict(f.ranks // forecaster.study.ranks_per_node, change)
+        if not isinstance(other, Forecast):
+            if ("cell", CPU) in other:
+                return "not known: no run had levels on the CPU"
+            return f"not known: no run tells {', '.join(map(name_of, other))}"
+        said.append(f"{100 * (other.seconds / f.seconds - 1.0):+7.1f} %")
+    return " ".join(said)
+
+
+def write_curve(folder: Folder, curve: list[Forecast]) -> str:
+    """model.csv: all digits."""
+    content = io.StringIO()
+    table = csv.writer(content, lineterminator="\n")
+    table.writerow(
+        ["ranks", "n", "dof", "seconds", "seconds_5", "seconds_95", "efficiency", *PARTS]
+    )
+    for f in curve:
+        numbers = [f.seconds, f.low, f.high, efficiency(f, curve[0]), *f.parts.values()]
+        table.writerow([f.ranks, f.dim, f.dof, *map(repr, numbers)])
+    path = folder.at("model.csv")
+    write_whole(path, content.getvalue().encode())
+    return path

@@ -1,0 +1,184 @@
+"""Measured solves with their counts of work: what a model is fitted to."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+
+from plots.report import Report
+from studies.collect import report_of
+from studies.costs import CPU, GPU, Level, Setting, exchanges_of, levels_of, visits_of
+from studies.folder import Folder, Point
+from toolkit import FILE, USAGE, ToolError
+
+# What all runs of a model have in common.
+ALIKE = ("operator", "equation", "boundary", "smoother", "cycle")
+N_GRIDS = 3  # h, 2h and 4h: every run solves on them
+
+
+@dataclasses.dataclass
+class Sample:
+    """A solve that was timed."""
+
+    name: str  # of its point
+    problem: str  # operator, smoother and so on, for people
+    grid: int
+    ranks: int
+    dof: int
+    seconds: float
+    levels: list[Level]
+    visits: list[int]
+    setting: Setting
+
+
+@dataclasses.dataclass
+class Machine:
+    """What is known of it beside the times."""
+
+    cores: int | None
+    exchanges: dict[str, float]
+    tail_cells: int
+    most_hosts: int
+    cpu_below: int  # of the first study
+    cycle: str
+    cycles: int  # of a solve, the most
+
+
+def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
+    """Ranks on the fullest host, its cores, and how many hosts: as bind-report saw them in the job.
+
+    Without that: one host's cores for a study of this machine, else a core for each thread.
+    """
+    path = folder.at("runs", f"{point.name}.bind")
+    hosts: dict[str, list[tuple[str, int]]] = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                words = line.split()
+                if len(words) > 5 and words[0].isdigit() and words[4].isdigit():
+                    hosts.setdefault(words[1], []).append((words[3], int(words[4])))
+    if sum(map(len, hosts.values())) == point.ranks:
+        # Ranks that may run on the same processors share their cores.
+        cores = [sum(dict(ranks).values()) for ranks in hosts.values()]
+        return max(map(len, hosts.values())), min(cores), len(hosts)
+    if folder.plan.system == "local":
+        return point.ranks, os.cpu_count(), 1
+    return min(point.ranks, folder.study.ranks_per_node), None, point.nodes
+
+
+def option(report: Report, key: str) -> int:
+    """A number of a run that may be 0."""
+    value = report.get("run", dict).get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ToolError(f"{report.path}: run.{key} is {str(value)[:40]}; make it again", FILE)
+    return value
+
+
+def levels_agree(report: Report, levels: list[Level]) -> bool:
+    said = report.get("levels", list)
+    return len(said) == len(levels) and all(
+        report.get(f"levels.{i}.dim.0", int) == level.dim
+        and report.get(f"levels.{i}.ranks", int) == level.ranks
+        for i, level in enumerate(levels)
+    )
+
+
+class Collector:
+    """Reads the runs of studies; what it learns of the machine on the way is in `machine()`."""
+
+    def __init__(self):
+        self.samples: list[Sample] = []
+        self.counted: dict[str, list[tuple[int, float]]] = {CPU: [], GPU: []}
+        self.tail_cells, self.most_hosts, self.cycles = 0, 1, 1
+        self.cores: int | None = None
+        self.cpu_below: int | None = None
+        self.first: Report | None = None
+
+    def add_study(self, folder: Folder, program: str, name: str) -> None:
+        for point in folder.plan.points:
+            planned: dict[int, list[Level]] = {}
+            on_host, cores, n_hosts = host_of(folder, point)
+            self.most_hosts = max(self.most_hosts, n_hosts)
+            self.cores = max(cores or 0, self.cores or 0) or None
+            for path in folder.results(point):
+                report = report_of(point, path)
+                below = option(report, "cpu_below")
+                if below not in planned:
+                    planned[below] = levels_of(
+                        folder.study, program, point.ranks, point.boxes_per_rank, cpu_below=below
+                    )
+                if not levels_agree(report, planned[below]):
+                    raise ToolError(
+                        f"{path} has other levels than {program} plans; name the program that ran "
+                        "it with --program",
+                        USAGE,
+                    )
+                setting = Setting(point.threads, on_host, cores, {}, 0)
+                self.cpu_below = below if self.cpu_below is None else self.cpu_below
+                self.add_run(report, f"{name}{point.name}", planned[below], setting)
+
+    def add_run(self, report: Report, name: str, levels: list[Level], setting: Setting) -> None:
+        self.must_be_alike(report)
+        self.look_at_levels(report, levels)
+        for grid in range(min(N_GRIDS, len(report.get("solves", list)))):
+            visits = visits_of(
+                len(levels) - grid, report.about["cycle"], report.get(f"solves.{grid}.cycles", int)
+            )
+            self.samples.append(
+                Sample(
+                    name=name,
+                    problem=", ".join(str(report.about[key]) for key in ALIKE),
+                    grid=grid,
+                    ranks=report.about["ranks"],
+                    dof=report.get(f"solves.{grid}.dof", int),
+                    seconds=report.positive(f"solves.{grid}.seconds_mean"),
+                    levels=levels[grid:],
+                    visits=visits,
+                    setting=setting,
+                )
+            )
+
+    def must_be_alike(self, report: Report) -> None:
+        """One model is of one problem, solved in one way."""
+        self.first = self.first or report
+        for key in ALIKE:
+            if report.about[key] != self.first.about[key]:
+                raise ToolError(
+                    f"{report.path} has {key} {report.about[key]}, {self.first.path} "
+                    f"{self.first.about[key]}; a model is of one",
+                    USAGE,
+                )
+        self.cycles = max(self.cycles, report.get("solves.0.cycles", int))
+
+    def look_at_levels(self, report: Report, levels: list[Level]) -> None:
+        """How often ranks exchange, and which levels a GPU does in one go."""
+        visits = visits_of(len(levels), report.about["cycle"], report.get("solves.0.cycles", int))
+        for i, level in enumerate(levels):
+            if "messages" not in report.get(f"levels.{i}", dict):
+                raise ToolError(
+                    f"{report.path} does not count messages; a model needs --levels-breakdown "
+                    "([options] levels-breakdown = yes)",
+                    USAGE,
+                )
+            if level.messages > 0:
+                most = report.get(f"levels.{i}.messages.2", float)
+                self.counted[level.place].append((level.messages, most / visits[i]))
+            if report.get(f"levels.{i}.seconds", dict).get("coarse_levels"):
+                self.tail_cells = max(self.tail_cells, level.cells)
+
+    def machine(self) -> Machine:
+        """Once all studies are there: the samples' settings are completed too."""
+        if self.first is None:
+            raise ToolError("no study has results yet; 'scaling status' says what is missing", FILE)
+        exchanges = {place: exchanges_of(c) for place, c in self.counted.items() if c}
+        for sample in self.samples:
+            sample.setting.exchanges, sample.setting.tail_cells = exchanges, self.tail_cells
+        return Machine(
+            cores=self.cores,
+            exchanges=exchanges,
+            tail_cells=self.tail_cells,
+            most_hosts=self.most_hosts,
+            cpu_below=self.cpu_below or 0,
+            cycle=self.first.about["cycle"],
+            cycles=self.cycles,
+        )

@@ -1,0 +1,136 @@
+# shellcheck shell=bash disable=SC2154
+# scaling model: of runs whose times are sums of known costs it finds these costs, predicts points that it
+# was not shown, and gives the time of more ranks and of another agglomeration, all to a percent; its bands
+# hold the truth where times have noise; and what it cannot know is one line. Python is $PYTHON; skips
+# without it, numpy and scipy, or without jansson.
+. "$abs_top_srcdir/tests/scaling_tool.sh"
+need_python numpy scipy
+model=$abs_top_srcdir/tests/scaling_model.py
+cd "$dir" || exit 1
+
+# study NAME LINE...: plan a weak study of eight ranks in the folder NAME, with runs that have NOISE.
+study() {
+  local name=$1
+  shift
+  printf '%s\n' '[study]' 'kind = weak' 'nodes = 1, 2, 4, 8' 'repeats = 2' "$@" >"$name.ini"
+  good plan "$name.ini" --system=local --program="$HPGMG_FV"
+  "$PYTHON" "$model" make "$name" "$HPGMG_FV" "${noise:-0}" || complain "$name: no runs"
+}
+
+# costs FOLDER: the costs that were said are those that the runs were made of.
+costs() {
+  checks=$((checks + 1))
+  "$PYTHON" "$model" costs "$1" >want
+  awk 'NR == FNR { want[$1] = $2; n++; next }
+    { split($1, name, "."); if ($1 in want) name[1] = $1 }
+    /^held back/ { exit }
+    name[1] in want && NF > 5 { found++; if ($2 < 0.99 * want[name[1]] || $2 > 1.01 * want[name[1]]) { print $1, $2, "not", want[name[1]]; bad = 1 } }
+    END { if (found != n) { print found, "of", n, "costs"; bad = 1 } exit bad }' want said >why ||
+    complain "$1: costs: $(cat why)"
+}
+
+# held: every point that was held back came out to a percent.
+held() {
+  checks=$((checks + 1))
+  awk '/^held back/ { on = 1; next } on && NF == 0 { exit }
+    on { n++; if ($NF != "%" || $(NF - 1) < -1 || $(NF - 1) > 1) { print; bad = 1 } }
+    END { exit bad || n != 4 }' said >why || complain "held back: $(cat why said)"
+}
+
+# near WHAT A B: two numbers are the same to a percent.
+near() {
+  checks=$((checks + 1))
+  awk -v a="$2" -v b="$3" 'BEGIN { exit !(a > 0.99 * b && a < 1.01 * b) }' || complain "$1: $2, not $3"
+}
+
+# column FOLDER RANKS NAME: of model.csv.
+column() {
+  awk -F, -v ranks="$2" -v name="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+    $1 == ranks { print $at }' "$1/model.csv"
+}
+
+# truth FOLDER RANKS OPTION...: seconds of a solve.
+truth() {
+  "$PYTHON" "$model" truth "$1" "$HPGMG_FV" "${@:2}"
+}
+
+study cpu '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'
+study gpu '[node]' 'ranks = 1' 'gpus-per-rank = 1' '[problem]' 'log2-box-dim = 5' 'boxes-per-rank = 64'
+for kind in cpu gpu; do
+  good model "$kind" --to=4096
+  costs "$kind"
+  held
+  near "$kind: 8 ranks" "$(column "$kind" 8 seconds)" "$(truth "$kind" 8)"
+  near "$kind: 4096 ranks" "$(column "$kind" 4096 seconds)" "$(truth "$kind" 4096)"
+  # Another agglomeration, as a change in percent of 4096 ranks.
+  says '^never gather on fewer ranks .* %$'
+  change=$(awk '/^never gather/ { print $(NF - 1) }' said)
+  near "$kind: never gather" "$(awk -v c="$change" 'BEGIN { print 1 + c / 100 }')" \
+    "$(awk -v a="$(truth "$kind" 4096 --agglomerate-below=0)" -v b="$(truth "$kind" 4096)" 'BEGIN { print a / b }')"
+  test "$(awk -F, 'NR > 1 && ($5 > $4 || $6 < $4)' "$kind/model.csv" | wc -l)" -eq 0 || complain "$kind: bands without the curve"
+done
+says '^levels below 4096 cells on the CPU +not known: no run had levels on the CPU'
+says '^one kernel for levels up to 1000 cells|; one kernel for levels up to 1000 cells'
+
+# Two studies at once have the first one's curve. Costs that are assumed count in it, half the messages too.
+study small '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 64'
+good model cpu small --to=64 --hold-back=cpu/n4,small/n8
+says '^cpu/n8 .*%'
+test "$(grep -c '^small/n8 .*%' said)" -eq 3 || complain "held back together: $(cat said)"
+before=$(column cpu 64 seconds)
+good model cpu small --to=64 --assume=exchange=0s --assume=message.cpu=0us
+test "$(awk -v a="$before" -v b="$(column cpu 64 seconds)" 'BEGIN { print (b < a) }')" -eq 1 || complain 'no messages: no time is won'
+grep -qE '^half as many messages, the same bytes +[+-]0\.0 %' said || complain "half of no messages: $(cat said)"
+says '^exchange.cpu +0 +assumed'
+
+# With noise the truth is in the band, which is narrower than 20 times the noise.
+noise=0.02 study noisy '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'
+good model noisy --to=512
+for ranks in 8 512; do
+  checks=$((checks + 1))
+  awk -v low="$(column noisy "$ranks" seconds_5)" -v high="$(column noisy "$ranks" seconds_95)" -v t="$(truth noisy "$ranks")" \
+    'BEGIN { exit !(low < t && t < high && high / low < 1.4) }' || complain "the band of $ranks ranks: $(cat noisy/model.csv)"
+done
+
+# Pictures, where they can be drawn.
+if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+  test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'
+fi
+test -z "$(find . -name '*.tmp')" || complain 'left behind'
+
+# --- what it refuses -----------------------------------------------------------------------------
+
+refuse 2 "none has no plan of a study" model none
+refuse 2 "--hold-back=n3 is none of n1, n2, n4, n8" model cpu --hold-back=n3
+for wrong in message 'message=' 'message=5' 'message=5parsec' 'message=-5us' 'mesage=5us' 'gather.cpu=5us' 'cell.gpu=5ns' 'cell=nans'; do
+  refuse 2 "--assume=$wrong: it wants NAME=VALUE" model cpu --assume="$wrong"
+done
+refuse 2 "'0' is no integer from 1 to 10000000" model cpu --to=0
+refuse 2 "two studies are called the same" model cpu ./cpu
+good plan cpu.ini --system=local --program="$HPGMG_FV" --folder=empty
+refuse 3 "no study has results yet" model empty
+cp -r cpu few
+rm few/runs/n[48].*.json few/runs/n2.*.json
+refuse 2 "3 solves \(points times grids\) are too few for" model few
+cp -r cpu alone
+rm alone/runs/n[248].*.json
+refuse 2 'are too few for|no run has messages between ranks' model alone
+cp -r small other
+sed -i 's/"smoother": "gsrb"/"smoother": "jacobi"/' other/runs/n4.2.json
+refuse 2 'n4.2.json has smoother jacobi, .*n1.1.json gsrb; a model is of one' model other
+sed -i 's/"smoother": "jacobi"/"smoother": "gsrb"/; s/"messages"/"massages"/g' other/runs/n4.2.json
+refuse 2 'n4.2.json does not count messages; a model needs --levels-breakdown' model other
+sed -i 's/"massages"/"messages"/g; s/"ranks": 4/"ranks": 3/' other/runs/n4.2.json
+refuse 3 'n4.2.json has 3 ranks where the plan has 4; remove it' model other
+sed -i 's/"ranks": 3/"ranks": 4/; s/"levels": \[{/&"old": 1}, {/' other/runs/n4.2.json
+refuse 2 'n4.2.json has other levels than .* plans; name the program that ran it with --program' model other
+truncate -s 100 other/runs/n4.2.json
+refuse 3 'n4.2.json is neither a dump nor JSON' model other
+# What one host cannot tell of many: with two ranks there is no second message.
+cp -r gpu two
+rm two/runs/n[48].*.json
+refuse 2 'nothing measured tells message.cuda; add points that do, or say it, such as --assume=message.cuda=5us|too few' \
+  model two --to=8
+
+echo "$checks runs, $failures failures"
+finish

@@ -1,0 +1,57 @@
+# shellcheck shell=bash disable=SC2154
+# What tests of scripts/scaling share, beside tests/expect.sh; to be sourced.
+#
+#   need_python MODULE...    skip the test where $PYTHON is older than 3.9 or lacks one of these
+#   scaling ARG...           run the tool: exit code in $rc, output in $dir/said and $dir/err
+#   good ARG...              it must end with 0 and no error
+#   refuse RC PATTERN ARG... it must end with RC and one line of an error that has PATTERN
+#   says PATTERN             the last output has it
+. "$abs_top_srcdir/tests/expect.sh"
+cpu_only
+: "${PYTHON:=python3}"
+if ! have_feature jansson; then
+  echo 'skipped: a build without jansson' >&2
+  exit 77
+fi
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=$dir/matplotlib
+tool=$abs_top_srcdir/scripts/scaling
+
+need_python() {
+  local module
+  if ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+    echo "skipped: $PYTHON is no Python of 3.9 or newer" >&2
+    exit 77
+  fi
+  for module; do
+    if ! "$PYTHON" -c "import $module" 2>/dev/null; then
+      echo "skipped: $PYTHON has no $module (python3-$module)" >&2
+      exit 77
+    fi
+  done
+}
+
+scaling() {
+  checks=$((checks + 1))
+  rc=0
+  "$PYTHON" "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
+}
+
+good() {
+  scaling "$@"
+  if test "$rc" -ne 0 || grep -q 'error' "$dir/err"; then complain "scaling $*: exit code $rc, $(cat "$dir/err")"; fi
+}
+
+refuse() {
+  local want=$1 pattern=$2
+  shift 2
+  scaling "$@"
+  if test "$rc" -ne "$want" || test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "scaling $*: exit code $rc, not $want: $(cat "$dir/err")"
+  elif ! grep -qE -- "^scaling: error: .*$pattern" "$dir/err"; then
+    complain "scaling $*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+}
+
+says() {
+  grep -qE -- "$1" "$dir/said" || complain "no '$1' in: $(cat "$dir/said")"
+}
