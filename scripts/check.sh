@@ -145,23 +145,23 @@ fuzz() {
 python_environment() {
   local folder=$work/python
   PYTHON=$folder/bin/python
-  if has_modules vtk h5py matplotlib; then return 0; fi
+  if has_modules vtk h5py matplotlib scipy; then return 0; fi
   optional have_venv python3 python3-venv
-  say 'pip install vtk h5py matplotlib ruff'
+  say 'pip install vtk h5py matplotlib scipy ruff'
   if ! python_from_pypi "$folder" >"$work/python.log" 2>&1; then
     rm -rf "$folder"
     say "without PyPI: $(tail -n 1 "$work/python.log")"
     PYTHON=python3
     if ! have_plots; then
       PYTHON=/usr/bin/python3
-      optional have_plots python3-h5py python3-matplotlib
+      optional have_plots python3-h5py python3-matplotlib python3-scipy
     fi
   fi
 }
 python_from_pypi() {
   local pip=(timeout 300 "$1/bin/python" -m pip install --quiet --disable-pip-version-check)
   rm -rf "$1"
-  python3 -m venv "$1" && "${pip[@]}" vtk h5py matplotlib && has_modules vtk h5py matplotlib || return 1
+  python3 -m venv "$1" && "${pip[@]}" vtk h5py matplotlib scipy && has_modules vtk h5py matplotlib scipy || return 1
   # Formats differ between versions, so one is fixed.
   "${pip[@]}" ruff==0.17.6 || true
 }
@@ -199,7 +199,7 @@ has_modules() {
   local list="$*"
   "$PYTHON" -c "import ${list// /, }" 2>/dev/null
 }
-have_plots() { has_modules h5py matplotlib; }
+have_plots() { has_modules h5py matplotlib scipy; }
 have_venv() { python3 -c 'import venv, ensurepip' 2>/dev/null; }
 
 python_style() {

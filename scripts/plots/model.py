@@ -9,8 +9,10 @@ from studies.samples import Sample
 from toolkit import need
 
 
-def draw_model(path: str, samples: list[Sample], curve: list[Forecast], unit: str) -> None:
-    """`samples`: those of the curve's own study, on h."""
+def draw_model(
+    path: str, measured: list[tuple[Sample, float]], curve: list[Forecast], how: str, unit: str
+) -> None:
+    """`measured`: solves on h of the curve's own study, and what the model says of them."""
     fig = figure(12.0, 4.6, 120)
     time, share, rate = fig.subplots(1, 3)
     n = [f.ranks for f in curve]
@@ -19,19 +21,18 @@ def draw_model(path: str, samples: list[Sample], curve: list[Forecast], unit: st
         n, [f.low for f in curve], [f.high for f in curve], color=COLOURS[0], alpha=0.25, lw=0,
         label="5 to 95 %",
     )  # fmt: skip
-    time.plot(n, seconds, color=COLOURS[0], label="model")
-    time.plot(
-        [s.ranks for s in samples], [s.seconds for s in samples], "o", color=COLOURS[5],
-        label="measured",
-    )  # fmt: skip
+    time.plot(n, seconds, color=COLOURS[0], label="forecast")
+    ranks = [s.ranks for s, _ in measured]
+    dots = {"ls": "", "marker": "o", "color": COLOURS[5], "label": "measured"}
+    crosses = {"ls": "", "marker": "x", "color": "black", "label": "the model of these"}
+    time.plot(ranks, [s.seconds for s, _ in measured], **dots)
+    time.plot(ranks, [model for _, model in measured], **crosses)
     time.set_yscale("log")
     time.set_ylabel("seconds a solve")
     first = curve[0].dof / curve[0].seconds
-    rate.plot(n, [f.dof / f.seconds for f in curve], color=COLOURS[0], label="model")
-    rate.plot(
-        [s.ranks for s in samples], [s.dof / s.seconds for s in samples], "o", color=COLOURS[5],
-        label="measured",
-    )  # fmt: skip
+    rate.plot(n, [f.dof / f.seconds for f in curve], color=COLOURS[0], label="forecast")
+    rate.plot(ranks, [s.dof / s.seconds for s, _ in measured], **dots)
+    rate.plot(ranks, [s.dof / model for s, model in measured], **crosses)
     rate.plot(n, [first * r / n[0] for r in n], color="0.4", ls=":", lw=1.2, label="ideal")
     rate.set_yscale("log")
     rate.set_ylabel("DOF/s")
@@ -46,5 +47,7 @@ def draw_model(path: str, samples: list[Sample], curve: list[Forecast], unit: st
         ax.set_xlabel(unit)
         ax.grid(True, color="0.88")
         ax.legend(fontsize=8)
-    set_title(fig, "A model of one solve's time, and what was measured", [samples[0].problem])
+    set_title(
+        fig, "A model of one solve's time, and what was measured", [measured[0][0].problem, how]
+    )
     save_figure(fig, path)

@@ -25,7 +25,7 @@ from studies.model import Model, band, total_of
 from studies.plan import boxes_of
 from studies.samples import Machine
 from studies.study import Study
-from toolkit import USAGE, ToolError
+from toolkit import USAGE, ToolError, plural
 
 # Plans that are asked for at a time: each spends most of its time in the start of MPI.
 N_ASKED = 4
@@ -160,6 +160,18 @@ class Forecaster:
             high=high,
             parts=parts,
             levels=[(level, self.model.seconds(row)) for level, row in zip(levels, rows)],
+        )
+
+    def says_how(self) -> str:
+        """On what machine the forecast's runs would be."""
+        each, cores = self.study.ranks_per_node, self.machine.cores
+        said = f"{self.study.kind} scaling, {plural(each, 'rank')} a host"
+        if self.study.gpus_per_rank:
+            return f"{said}, each with a GPU of its own"
+        sharing = cores is not None and each * self.study.threads > cores
+        said += f" of {plural(self.study.threads, 'thread')}"
+        return said + (
+            f", on {plural(cores, 'core')}" if sharing else ", each on a core of its own"
         )
 
     def curve(self, most_ranks: int) -> list[Forecast]:

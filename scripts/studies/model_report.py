@@ -82,10 +82,11 @@ def held_lines(held: list[HeldBack], how: str) -> list[str]:
     return [*lines, ""]
 
 
-def curve_lines(curve: list[Forecast], unit: str) -> list[str]:
+def curve_lines(curve: list[Forecast], unit: str, how: str) -> list[str]:
     lines = [
+        f"forecast: {how}",
         f"{unit:>8}      grid    seconds        5 %       95 %     GDOF/s efficiency "
-        + " ".join(f"{part:>9}" for part in PARTS)
+        + " ".join(f"{part:>9}" for part in PARTS),
     ]
     for f in curve:
         shares = " ".join(f"{100 * f.parts[part] / f.seconds:7.1f} %" for part in PARTS)

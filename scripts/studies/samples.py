@@ -74,6 +74,12 @@ def option(report: Report, key: str) -> int:
     return value
 
 
+def problem_of(report: Report) -> str:
+    """In words."""
+    *others, cycle = (report.about[key] for key in ALIKE)
+    return ", ".join([*others, f"{cycle.upper()}-cycle"])
+
+
 def levels_agree(report: Report, levels: list[Level]) -> bool:
     said = report.get("levels", list)
     return len(said) == len(levels) and all(
@@ -127,7 +133,7 @@ class Collector:
             self.samples.append(
                 Sample(
                     name=name,
-                    problem=", ".join(str(report.about[key]) for key in ALIKE),
+                    problem=problem_of(report),
                     grid=grid,
                     ranks=report.about["ranks"],
                     dof=report.get(f"solves.{grid}.dof", int),
