@@ -1,8 +1,6 @@
 #include "digest.h"
+#include "machine.h"
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Two words of 32 bits, each with a key of its own that the index gives. The product has 64 bits: a
  * change of one word is a change of it, unless the other sum happens to be 0. */
@@ -11,18 +9,18 @@ static inline uint64_t term(uint32_t low, uint32_t high, uint32_t index) {
   return (uint64_t)a * b;
 }
 
-#ifdef _OPENMP
 /* A thread for every 65536 values and no more: a barrier of many costs more than they save. */
 static int threads_for(int64_t n) {
-  const int64_t useful = n >> 16, most = omp_get_max_threads();
+  const int64_t useful = n >> 16, most = mg_machine_threads();
   return useful < 1 ? 1 : (int)(useful < most ? useful : most);
 }
-#endif
 
 uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
+  const int threads = threads_for(n);
   uint64_t sum = 0;
-#pragma omp parallel for simd reduction(+ : sum) num_threads(threads_for(n))
+  (void)threads; /* a build without OpenMP */
+#pragma omp parallel for simd reduction(+ : sum) num_threads(threads)
   for (int64_t i = 0; i < n; i++) {
     uint64_t bits;
     memcpy(&bits, &value[i], sizeof bits);
@@ -34,8 +32,10 @@ uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first) {
 /* The second factor is that of a word of zeros. */
 uint64_t mg_digest_floats(const float *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
+  const int threads = threads_for(n);
   uint64_t sum = 0;
-#pragma omp parallel for simd reduction(+ : sum) num_threads(threads_for(n))
+  (void)threads; /* a build without OpenMP */
+#pragma omp parallel for simd reduction(+ : sum) num_threads(threads)
   for (int64_t i = 0; i < n; i++) {
     uint32_t bits;
     memcpy(&bits, &value[i], sizeof bits);
