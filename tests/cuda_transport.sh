@@ -20,6 +20,12 @@ fi
 has_nccl=no
 if solo "$HPGMG_FV" --version | grep '^NCCL' | grep -q yes; then has_nccl=yes; fi
 
+# Does the MPI library take device memory? It says so at run time; then it must be able to.
+takes_device=no
+if mpi_run 2 "$HPGMG_FV" 4 8 --verify-only --device=cuda --transport=mpi >"$dir/out" 2>"$dir/err"; then
+  takes_device=yes
+fi
+
 digits() {
   awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$1"
 }
@@ -63,6 +69,7 @@ for op in fv2 fv4 7pt; do
       compare peer 2 $problem --cpu-below=0 --agglomerate-below=500
       compare peer 2 $problem --cpu-below=5000
       compare host 2 $problem --cpu-below=600 --agglomerate-below=500
+      test $takes_device = no || compare mpi 2 $problem --cpu-below=600 --agglomerate-below=500
     }
   done
 done
@@ -72,6 +79,8 @@ for ranks in 3 4 5 8; do
 done
 compare peer 3 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=0
 compare host 4 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=0
+test $takes_device = no ||
+  compare mpi 4 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=0
 if test "$devices" -ge 2; then
   compare auto 2 --operator=7pt --boundary=periodic --rtol=1e-6
   grep -q '^  messages  peer\|^  messages  host' "$dir/out"
@@ -90,6 +99,7 @@ for smoother in gsrb chebyshev; do
   compare peer 2 --smoother=$smoother --boundary=periodic --cpu-below=0
   test $has_nccl = no || test "$devices" -lt 2 ||
     compare nccl 2 --smoother=$smoother --boundary=periodic --cpu-below=0
+  test $takes_device = no || compare mpi 2 --smoother=$smoother --boundary=periodic --cpu-below=0
 done
 
 # Messages are counted alike whatever carries them, in replayed cycles too: what --levels-breakdown says
@@ -106,6 +116,7 @@ counted --device=cpu >"$dir/cpu"
 test "$(wc -l <"$dir/cpu")" -ge 6
 transports='peer host'
 if test $has_nccl = yes && test "$devices" -ge 2; then transports="$transports nccl"; fi
+if test $takes_device = yes; then transports="$transports mpi"; fi
 for transport in $transports; do
   counted --device=cuda --transport="$transport" >"$dir/cuda"
   diff "$dir/cpu" "$dir/cuda" || {
@@ -130,4 +141,5 @@ if test $has_nccl = yes; then
 else
   refused nccl 2 'this build has no NCCL'
 fi
+test $takes_device = yes || refused mpi 2 "the MPI library does not say that it takes device memory"
 echo "$runs runs on CUDA with the CPU's digits"
