@@ -47,7 +47,7 @@ forbidden='
 reserved='
   mpi.h                                              : comm_mpi.c
   hdf5*.h                                            : io/*
-  jansson.h                                          : io/*
+  jansson.h                                          : io/* bench/*
   ini.h                                              : params*.c
   cuda.h cuda_*.h cuda/* cub/* nccl.h nvtx* cooperative_groups* : cuda/* bench/*.cu
 '

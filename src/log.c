@@ -9,7 +9,12 @@ static struct {
   int rank, n_ranks;
   mg_log_level_t level;
   bool progress_shown;
-} state = {0, 1, MG_LOG_NORMAL, false};
+  const char *program;
+} state = {0, 1, MG_LOG_NORMAL, false, "hpgmg-fv"};
+
+void mg_log_program(const char *name) {
+  state.program = name;
+}
 
 void mg_log_setup(int rank, int n_ranks, mg_log_level_t level) {
   state.rank = rank;
@@ -22,7 +27,7 @@ static void write_line(const char *prefix, const char *suffix, const char *forma
   char text[2048];
   vsnprintf(text, sizeof text, format, args);
   mg_progress_clear();
-  fprintf(stderr, "%s%s%s\n", prefix, text, suffix);
+  fprintf(stderr, "%s%s%s%s\n", state.program, prefix, text, suffix);
   fflush(stderr);
 }
 
@@ -39,7 +44,7 @@ mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const ch
   }
   va_list args;
   va_start(args, format);
-  write_line("hpgmg-fv: error: ", where, format, args);
+  write_line(": error: ", where, format, args);
   va_end(args);
   return status;
 }
@@ -48,7 +53,7 @@ void mg_warning(const char *format, ...) {
   if (state.rank != 0 || state.level == MG_LOG_QUIET) return;
   va_list args;
   va_start(args, format);
-  write_line("hpgmg-fv: warning: ", "", format, args);
+  write_line(": warning: ", "", format, args);
   va_end(args);
 }
 
@@ -56,7 +61,7 @@ void mg_verbose(const char *format, ...) {
   if (state.rank != 0 || state.level != MG_LOG_VERBOSE) return;
   va_list args;
   va_start(args, format);
-  write_line("hpgmg-fv: ", "", format, args);
+  write_line(": ", "", format, args);
   va_end(args);
 }
 

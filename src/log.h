@@ -14,6 +14,9 @@ typedef enum { MG_LOG_QUIET = -1, MG_LOG_NORMAL = 0, MG_LOG_VERBOSE = 1 } mg_log
  *  Not collective. Without a call: rank 0 of 1, normal. */
 void mg_log_setup(int rank, int n_ranks, mg_log_level_t level);
 
+/** The name that lines begin with, hpgmg-fv unless told otherwise; it must live as long. */
+void mg_log_program(const char *name);
+
 /** One line "hpgmg-fv: error: ..." on stderr from the calling rank, whichever it is.
  *  @return status, so that a failing function reads `return mg_error(MG_ERR_IO, "...")` */
 mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...)

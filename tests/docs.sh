@@ -21,6 +21,7 @@ done
 # What can be asked for: one --option a line. Scripts name theirs in the comment at their head.
 {
   solo "$HPGMG_FV" --help
+  "$(dirname "$HPGMG_FV")/hpgmg-bench" --help
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh "$top/scripts/bind-report"
   # Those of launchers and batch systems are in the studies' scripts.

@@ -12,6 +12,7 @@ ok 1 --version
 cat "$dir/out"
 ok 1 4 1 --verify-only
 if have_mpi; then ok 2 4 4 --verify-only; fi
+"$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
 n=0
 for deck in "$decks"/*.ini; do
   n=$((n + 1))

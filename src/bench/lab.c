@@ -1,0 +1,100 @@
+#include "lab.h"
+#include "log.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_value(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+double lab_median(double *value, int n) {
+  qsort(value, (size_t)n, sizeof value[0], by_value);
+  return n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
+}
+
+static void print_head(const lab_t *lab) {
+  if (!lab->text) return;
+  fprintf(lab->text, "\n%s: %s\n", lab->ladder, lab->table);
+  if (lab->place == LAB_CUDA)
+    fprintf(lab->text, "%-30s %15s %4s %7s %5s %7s %7s %10s %8s %7s %8s\n", "variant", "launch",
+            "regs", "shared", "occup", "useful", "moved", "us", "GB/s", "% copy", "speed-up");
+  else
+    fprintf(lab->text, "%-30s %7s %7s %7s %10s %8s %7s %8s\n", "variant", "threads", "useful",
+            "moved", "us", "GB/s", "% copy", "speed-up");
+}
+
+static void print_row(const lab_t *lab, const lab_entry_t *e) {
+  if (!lab->text) return;
+  const lab_row_t *r = &e->row;
+  fprintf(lab->text, "%-30s ", r->variant);
+  if (lab->place == LAB_CUDA) {
+    char launch[32];
+    snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
+    fprintf(lab->text, "%15s %4d %7d %4.0f%% ", launch, r->registers, r->shared,
+            100.0 * r->occupancy);
+  } else {
+    fprintf(lab->text, "%7d ", r->threads);
+  }
+  fprintf(lab->text, "%7.4g %7.4g %10.2f %8.1f %6.1f%% %8.2f\n", r->useful,
+          r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds, e->gb_per_s, 100.0 * e->of_copy,
+          e->speed_up);
+  fflush(lab->text);
+}
+
+void lab_table(lab_t *lab, const char *ladder, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(lab->table, sizeof lab->table, format, args);
+  va_end(args);
+  lab->ladder = ladder;
+  lab->n_tables++;
+  print_head(lab);
+}
+
+static mg_status_t make_room(lab_t *lab) {
+  if (lab->n_entries < lab->room) return MG_OK;
+  const int room = lab->room == 0 ? 256 : 2 * lab->room;
+  lab_entry_t *entry = realloc(lab->entry, (size_t)room * sizeof *entry);
+  if (!entry) return mg_error(MG_ERR_MEMORY, "no memory for %d rows", room);
+  lab->entry = entry;
+  lab->room = room;
+  return MG_OK;
+}
+
+mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
+  /* NaN is beyond any tolerance. */
+  if (!(row->error <= row->tolerance))
+    return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' is wrong by %g, more than %g", lab->ladder,
+                    lab->table, row->variant, row->error, row->tolerance);
+  if (!(row->seconds > 0.0))
+    return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' took no time", lab->ladder, lab->table,
+                    row->variant);
+  MG_TRY(make_room(lab));
+  lab_entry_t *e = &lab->entry[lab->n_entries];
+  memset(e, 0, sizeof *e);
+  e->ladder = lab->ladder;
+  memcpy(e->table, lab->table, sizeof e->table);
+  e->number = lab->n_tables;
+  e->row = *row;
+  e->gb_per_s = 1e-9 * row->useful * (double)row->elements / row->seconds;
+  e->of_copy = lab->copy_gb_per_s > 0.0 ? e->gb_per_s / lab->copy_gb_per_s : 1.0;
+  int first = lab->n_entries;
+  while (first > 0 && lab->entry[first - 1].number == e->number)
+    first--;
+  /* An element is the same work in all rows of a table; how many there are may differ. */
+  const lab_row_t *base = &lab->entry[first].row;
+  e->speed_up = (base->seconds / (double)base->elements) / (row->seconds / (double)row->elements);
+  lab->n_entries++;
+  print_row(lab, e);
+  return MG_OK;
+}
+
+void lab_free(lab_t *lab) {
+  free(lab->entry);
+  lab->entry = NULL;
+  lab->n_entries = lab->room = 0;
+}

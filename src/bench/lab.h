@@ -1,0 +1,104 @@
+/* The rows of hpgmg-bench: what a variant of a kernel took, how much of the memory's bandwidth that
+ * is, and how it compares with the first variant of its table. */
+#ifndef LAB_H
+#define LAB_H
+
+#include "inline.h"
+#include "status.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { LAB_NAME = 64, LAB_TITLE = 160 };
+
+typedef enum { LAB_CPU, LAB_CUDA } lab_place_t;
+
+/** A variant as it was measured. What does not exist on a place is 0 and is not printed. */
+typedef struct {
+  char variant[LAB_NAME];
+  int64_t blocks;   /**< of a launch on a device */
+  int threads;      /**< a block on a device; in all on a CPU */
+  int registers;    /**< a thread, device */
+  int shared;       /**< bytes of shared memory a block, device */
+  double occupancy; /**< warps that a multiprocessor holds, of those that it could, device */
+  int64_t elements;
+  double useful;    /**< bytes an element that the kernel needs to read and write */
+  double moved;     /**< bytes an element in the lines or sectors that it touches; 0: as many */
+  double flops;     /**< an element */
+  double seconds;   /**< median of many runs */
+  double error;     /**< the largest, against the reference */
+  double tolerance; /**< of it; 0: the same bits */
+} lab_row_t;
+
+/** What rows are made from: filled by lab_add. */
+typedef struct {
+  const char *ladder;
+  char table[LAB_TITLE];
+  int number; /**< of the table */
+  lab_row_t row;
+  double gb_per_s; /**< useful bytes */
+  double of_copy;  /**< the same over the copy's in this run */
+  double speed_up; /**< over the first row of the table */
+} lab_entry_t;
+
+/** A run of the laboratory. */
+typedef struct {
+  lab_place_t place;
+  char machine[LAB_TITLE]; /**< for people: the card or the host */
+  int threads;             /**< OpenMP's */
+  int64_t bytes;        /**< of an array: several times what caches hold, unless told otherwise */
+  int least_runs;       /**< of each variant that is timed */
+  double least_seconds; /**< the same */
+  double copy_gb_per_s; /**< of this memory, measured before any ladder; 0 before that */
+  FILE *text;           /**< where tables go; NULL: nowhere */
+  const char *ladder;   /**< under way */
+  char table[LAB_TITLE];
+  int n_tables;
+  lab_entry_t *entry;
+  int n_entries, room;
+} lab_t;
+
+/** Numbers whose sums are exact: small integers that depend on their index alone. */
+MG_SHARED double lab_value(int64_t i) {
+  return (double)((uint64_t)i * 2654435761u % 1021u);
+}
+
+/** Begin a table of a ladder. Its first row is what the others are compared with.
+ *  @param[in] ladder  lives as long as the lab
+ *  @param[in] format  what is varied, and what stays */
+void lab_table(lab_t *lab, const char *ladder, const char *format, ...) MG_PRINTF(3, 4);
+
+/** Add a row to the table that was begun last, and print it.
+ *
+ *  A variant that is wrong is an error and no row.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_INTERNAL where row->error is beyond its tolerance or no
+ *          number (logged) */
+MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row);
+
+void lab_free(lab_t *lab);
+
+/** All rows as JSON or CSV, as README.md describes.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t lab_write_json(const lab_t *lab, const char *path);
+MG_MUST_CHECK mg_status_t lab_write_csv(const lab_t *lab, const char *path);
+
+/** The median of n values, which are sorted by it. */
+double lab_median(double *value, int n);
+
+/* Ladders: each adds its tables. */
+typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
+mg_status_t lab_copy_cpu(lab_t *lab);
+mg_status_t lab_stride_cpu(lab_t *lab);
+mg_status_t lab_wide_cpu(lab_t *lab);
+/** CUDA devices that this process sees. */
+int lab_cuda_devices(void);
+mg_status_t lab_copy_cuda(lab_t *lab);
+mg_status_t lab_stride_cuda(lab_t *lab);
+mg_status_t lab_wide_cuda(lab_t *lab);
+
+/** Name the machine, and measure the bandwidth of a copy in its memory.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t lab_open_cpu(lab_t *lab);
+MG_MUST_CHECK mg_status_t lab_open_cuda(lab_t *lab);
+
+#endif

@@ -1,0 +1,53 @@
+/* Shared by the ladders on a CUDA device: memory, launches, time, and the check of what a kernel
+ * wrote. */
+#ifndef LAB_CUDA_H
+#define LAB_CUDA_H
+
+#include "cuda/cuda.h"
+extern "C" {
+#include "lab.h"
+}
+
+/** How a kernel is launched. */
+struct lab_launch_t {
+  const void *kernel;
+  int64_t blocks;
+  int threads;
+  size_t shared; /**< dynamic, bytes a block */
+};
+
+/** What the device has. */
+struct lab_card_t {
+  int processors, threads_per_processor;
+  size_t shared_per_processor, shared_per_block, reserved_per_block;
+};
+lab_card_t lab_card();
+
+/** Launch it once to warm up, then as often as the lab asks for, each time between two events.
+ *
+ *  @param[in]  args  of the kernel, as cudaLaunchKernel wants them
+ *  @param[out] row   launch shape, registers, shared memory, occupancy and the median time
+ *  @return MG_OK, MG_ERR_DEVICE (logged) */
+mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void **args,
+                             lab_row_t *row);
+
+/** Blocks of this launch that a multiprocessor holds at a time. */
+mg_status_t lab_cuda_resident(const lab_launch_t &launch, int *blocks);
+
+/** Device memory that goes away with its scope. */
+struct lab_array_t {
+  double *at = nullptr;
+  ~lab_array_t() {
+    if (at) (void)cudaFree(at);
+  }
+  /** @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE (logged) */
+  mg_status_t make(int64_t n);
+};
+
+/** at[i] = lab_value(i). */
+mg_status_t lab_cuda_fill(double *at, int64_t n);
+
+/** How many of at[i] are not lab_value(first + step i); all are spoilt afterwards. */
+mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, double *wrong);
+
+#endif

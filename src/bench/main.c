@@ -1,0 +1,191 @@
+/* hpgmg-bench: why the solver's kernels are as they are. Each ladder measures variants of a kernel
+ * from the naive form to the limit of the machine, on a CPU or a CUDA device, and checks what they
+ * compute. docs/kernels.md walks through them. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "lab.h"
+#include "log.h"
+#include "machine.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *what;
+  lab_ladder_t cpu, cuda;
+} ladders[] = {
+#ifdef HAVE_CUDA
+#define ON_CUDA(function) function
+#else
+#define ON_CUDA(function) NULL
+#endif
+    {"copy", "threads, loads under way, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda)},
+    {"stride", "what of a line, a sector or a bank is used", lab_stride_cpu,
+     ON_CUDA(lab_stride_cuda)},
+    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda)},
+};
+enum { N_LADDERS = sizeof ladders / sizeof ladders[0] };
+
+typedef struct {
+  const char *device, *json, *csv, *plot;
+  int64_t mib;
+  bool quick, quiet, wanted[N_LADDERS];
+} options_t;
+
+static void print_help(void) {
+  printf("Usage: hpgmg-bench [OPTION]... [LADDER]...\n"
+         "Measure variants of the solver's kernels, from the naive form to the machine's limit.\n\n"
+         "Ladders, all of them unless some are named:\n");
+  for (int l = 0; l < N_LADDERS; l++)
+    printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
+  printf(
+      "\nOptions:\n"
+      "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
+      "  --mib=N                 MiB of an array, 1 to 65536; default 512 on a GPU, 256 on a CPU.\n"
+      "                          Caches must not hold it: what a cache holds is not memory's rate\n"
+      "  --quick                 few runs of each variant: for a first look, and for tests\n"
+      "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
+      "  --quiet                 no tables\n"
+      "  --help, --version       this, and the version\n\n"
+      "Exit codes: 0 done, 2 a bad option, 3 a file cannot be written, 4 memory or device,\n"
+      "5 a variant computed something wrong.\n");
+}
+
+static mg_status_t parse_mib(const char *text, int64_t *mib) {
+  char *end;
+  errno = 0;
+  const long long value = strtoll(text, &end, 10);
+  if (errno || end == text || *end || value < 1 || value > 65536)
+    return mg_error(MG_ERR_USAGE, "--mib=%s is no whole number from 1 to 65536", text);
+  *mib = value;
+  return MG_OK;
+}
+
+static mg_status_t parse_ladder(const char *name, options_t *o) {
+  for (int l = 0; l < N_LADDERS; l++)
+    if (strcmp(name, ladders[l].name) == 0) {
+      o->wanted[l] = true;
+      return MG_OK;
+    }
+  char names[256] = "";
+  for (int l = 0; l < N_LADDERS; l++)
+    snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", l ? ", " : "",
+             ladders[l].name);
+  return mg_error(MG_ERR_USAGE, "'%s' is no ladder; there are %s", name, names);
+}
+
+static mg_status_t parse_device(const char *device) {
+  if (strcmp(device, "auto") && strcmp(device, "cuda") && strcmp(device, "cpu"))
+    return mg_error(MG_ERR_USAGE, "--device=%s is none of auto, cuda, cpu", device);
+  return MG_OK;
+}
+
+enum { OPT_HELP = 1000, OPT_VERSION, OPT_DEVICE, OPT_MIB, OPT_QUICK, OPT_QUIET, OPT_JSON, OPT_CSV };
+static const struct option known[] = {
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"mib", required_argument, NULL, OPT_MIB},
+    {"quick", no_argument, NULL, OPT_QUICK},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"json", required_argument, NULL, OPT_JSON},
+    {"csv", required_argument, NULL, OPT_CSV},
+    {NULL, 0, NULL, 0},
+};
+
+/* Returns MG_ERR_INTERRUPTED where an option has said all that there is. */
+static mg_status_t parse(int argc, char **argv, options_t *o) {
+  opterr = 0;
+  for (int c; (c = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+    const char *said = argv[optind - 1];
+    switch (c) {
+    case OPT_HELP:
+      print_help();
+      return MG_ERR_INTERRUPTED;
+    case OPT_VERSION:
+      printf("hpgmg-bench %s\n", PACKAGE_VERSION);
+      return MG_ERR_INTERRUPTED;
+    case OPT_DEVICE:
+      o->device = optarg;
+      break;
+    case OPT_MIB:
+      MG_TRY(parse_mib(optarg, &o->mib));
+      break;
+    case OPT_QUICK:
+      o->quick = true;
+      break;
+    case OPT_QUIET:
+      o->quiet = true;
+      break;
+    case OPT_JSON:
+      o->json = optarg;
+      break;
+    case OPT_CSV:
+      o->csv = optarg;
+      break;
+    case ':':
+      return mg_error(MG_ERR_USAGE, "%s needs a value: %s=...", said, said);
+    default:
+      return mg_error(MG_ERR_USAGE, "unknown option '%s'; --help has all", said);
+    }
+  }
+  const bool all = optind == argc;
+  for (int i = optind; i < argc; i++)
+    MG_TRY(parse_ladder(argv[i], o));
+  for (int l = 0; l < N_LADDERS; l++)
+    o->wanted[l] |= all;
+  return parse_device(o->device);
+}
+
+/* Where: a device that was asked for by name must be there. */
+static mg_status_t open_place(const options_t *o, lab_t *lab) {
+  const int64_t mib = 1 << 20;
+#ifdef HAVE_CUDA
+  const int devices = lab_cuda_devices();
+  if (strcmp(o->device, "cuda") == 0 && devices == 0)
+    return mg_error(MG_ERR_DEVICE, "--device=cuda: there is no CUDA device; take --device=cpu");
+  if (strcmp(o->device, "cpu") != 0 && devices > 0) {
+    lab->place = LAB_CUDA;
+    lab->bytes = (o->mib ? o->mib : 512) * mib;
+    return lab_open_cuda(lab);
+  }
+#else
+  if (strcmp(o->device, "cuda") == 0)
+    return mg_error(MG_ERR_DEVICE, "--device=cuda needs a build with CUDA (configure --with-cuda)");
+#endif
+  lab->place = LAB_CPU;
+  lab->bytes = (o->mib ? o->mib : 256) * mib;
+  return lab_open_cpu(lab);
+}
+
+static mg_status_t run(const options_t *o, lab_t *lab) {
+  const bool to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-"));
+  lab->text = o->quiet || to_stdout ? NULL : stdout;
+  lab->least_runs = o->quick ? 3 : 21;
+  lab->least_seconds = o->quick ? 0.0 : 0.05;
+  MG_TRY(open_place(o, lab));
+  if (lab->text)
+    fprintf(lab->text, "hpgmg-bench %s on %s, %d thread%s: a copy moves %.1f GB/s\n",
+            PACKAGE_VERSION, lab->machine, lab->threads, lab->threads == 1 ? "" : "s",
+            lab->copy_gb_per_s);
+  for (int l = 0; l < N_LADDERS; l++) {
+    const lab_ladder_t ladder = lab->place == LAB_CUDA ? ladders[l].cuda : ladders[l].cpu;
+    if (o->wanted[l]) MG_TRY(ladder(lab));
+  }
+  if (o->json) MG_TRY(lab_write_json(lab, o->json));
+  if (o->csv) MG_TRY(lab_write_csv(lab, o->csv));
+  return MG_OK;
+}
+
+int main(int argc, char **argv) {
+  mg_log_program("hpgmg-bench");
+  options_t options = {.device = "auto"};
+  lab_t lab = {.place = LAB_CPU};
+  mg_status_t status = parse(argc, argv, &options);
+  if (status == MG_ERR_INTERRUPTED) return EXIT_SUCCESS;
+  if (status == MG_OK) status = run(&options, &lab);
+  lab_free(&lab);
+  return mg_status_exit_code(status);
+}

@@ -1,0 +1,82 @@
+# shellcheck shell=bash disable=SC2154
+# bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a device that is here: its variants
+# compute what they should, JSON and CSV hold the rows that are printed, and wrong options are one line.
+# It measures nothing that is believed.
+. "$abs_top_srcdir/tests/expect.sh"
+program=$(dirname "$HPGMG_FV")/hpgmg-bench
+export OMP_NUM_THREADS=2
+
+# bench WANT ARG...: it must end with WANT.
+bench() {
+  local want=$1
+  shift
+  checks=$((checks + 1)) rc=0
+  "$program" "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+  test "$rc" -eq "$want" || complain "hpgmg-bench $*: exit code $rc, not $want: $(cat "$dir/err")"
+}
+
+# refuse PATTERN ARG...: exit code 2, and one line that has it.
+refuse() {
+  local pattern=$1
+  shift
+  bench 2 "$@"
+  if ! grep -qE "^hpgmg-bench: error: .*$pattern" "$dir/err" || test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "hpgmg-bench $*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+}
+
+bench 0 --help
+ladders=$(sed -n '/^Ladders/,/^$/s/^  \([a-z]*\) .*/\1/p' "$dir/out")
+test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
+bench 0 --version
+grep -qE '^hpgmg-bench [0-9]+\.[0-9]+' "$dir/out" || complain "version: $(cat "$dir/out")"
+
+for device in $(each_device); do
+  for ladder in $ladders; do
+    bench 0 --device="$device" --quick --mib=2 --csv="$dir/a.csv" "$ladder"
+    test ! -s "$dir/err" || complain "$ladder: $(cat "$dir/err")"
+    rows=$(grep -cE '^.+ +[0-9.]+ +[0-9.]+% +[0-9.]+$' "$dir/out" || true)
+    test "$rows" -ge 2 || complain "$ladder on $device: $rows rows"
+    # A line of CSV for each, all of them whole, and none of another ladder.
+    test "$(($(wc -l <"$dir/a.csv") - 1))" -eq "$rows" || complain "$ladder on $device: $rows rows, $(wc -l <"$dir/a.csv") lines"
+    awk -v ladder="$ladder" -v place="$device" 'NR > 1 {
+        gsub(/"[^"]*"/, "text"); n = split($0, f, ",")
+        if (n != 18 || f[1] != ladder || f[4] != place || f[14] <= 0 || f[15] <= 0 || f[18] != 0) { print; bad = 1 }
+      } END { exit bad || NR < 2 }' "$dir/a.csv" || complain "$ladder on $device: CSV"
+    test "$(awk -F'"' 'NR > 1 && $2 != before { before = $2; n++ } END { print n }' "$dir/a.csv")" -eq \
+      "$(grep -c "^$ladder: " "$dir/out")" || complain "$ladder on $device: tables"
+  done
+done
+
+bench 0 --device=cpu --quick --mib=1 --quiet --csv="$dir/a.csv"
+test ! -s "$dir/out" || complain '--quiet prints'
+for ladder in $ladders; do
+  grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
+done
+bench 0 --device=cpu --quick --mib=1 --csv=- copy
+head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: stdout is not the CSV alone'
+if have_feature jansson; then
+  bench 0 --device=cpu --quick --mib=1 --json="$dir/a.json" --csv="$dir/a.csv" copy wide
+  is_json "$dir/a.json"
+  test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV: other rows'
+  keys='array_bytes copy_gb_per_s elements error flops gb_per_s ladder machine moved_bytes name of_copy place program
+    rows seconds speed_up table tables threads useful_bytes variant version'
+  diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
+    <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
+  bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
+else
+  refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
+fi
+bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
+
+refuse "'cpy' is no ladder; there are copy, stride" cpy
+refuse '--device=gpu is none of auto, cuda, cpu' --device=gpu
+for wrong in 0 -1 65537 1.5 '' many; do
+  refuse "--mib=$wrong is no whole number from 1 to 65536" --mib="$wrong"
+done
+refuse "unknown option '--fast'" --fast
+refuse '--mib needs a value' --mib
+if test "$(each_device | wc -l)" -eq 1; then bench 4 --device=cuda; fi
+
+echo "$checks runs, $failures failures"
+finish
