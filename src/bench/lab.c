@@ -31,14 +31,15 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   if (!lab->text) return;
   const lab_row_t *r = &e->row;
   fprintf(lab->text, "%-30s ", r->variant);
-  if (lab->place == LAB_CUDA) {
-    char launch[32];
-    snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
+  char launch[32];
+  snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
+  if (lab->place == LAB_CPU)
+    fprintf(lab->text, "%7d ", r->threads);
+  else if (r->blocks == 0) /* a library's launches are its own */
+    fprintf(lab->text, "%15s %4s %7s %5s ", "-", "-", "-", "-");
+  else
     fprintf(lab->text, "%15s %4d %7d %4.0f%% ", launch, r->registers, r->shared,
             100.0 * r->occupancy);
-  } else {
-    fprintf(lab->text, "%7d ", r->threads);
-  }
   fprintf(lab->text, "%7.4g %7.4g %10.2f %8.1f %6.1f%% %8.2f\n", r->useful,
           r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds, e->gb_per_s, 100.0 * e->of_copy,
           e->speed_up);

@@ -88,11 +88,13 @@ double lab_median(double *value, int n);
 /* Ladders: each adds its tables. */
 typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
 mg_status_t lab_copy_cpu(lab_t *lab);
+mg_status_t lab_reduce_cpu(lab_t *lab);
 mg_status_t lab_stride_cpu(lab_t *lab);
 mg_status_t lab_wide_cpu(lab_t *lab);
 /** CUDA devices that this process sees. */
 int lab_cuda_devices(void);
 mg_status_t lab_copy_cuda(lab_t *lab);
+mg_status_t lab_reduce_cuda(lab_t *lab);
 mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 

@@ -118,7 +118,7 @@ mg_status_t lab_cuda_resident(const lab_launch_t &l, int *blocks) {
   return MG_OK;
 }
 
-mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &l, void **args, lab_row_t *row) {
+mg_status_t lab_cuda_describe(const lab_launch_t &l, lab_row_t *row) {
   cudaFuncAttributes attributes;
   int resident;
   MG_TRY(lab_cuda_resident(l, &resident));
@@ -128,23 +128,45 @@ mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &l, void **arg
   row->registers = attributes.numRegs;
   row->shared = (int)(attributes.sharedSizeBytes + l.shared);
   row->occupancy = (double)resident * l.threads / state.card.threads_per_processor;
+  return MG_OK;
+}
+
+mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds) {
   double took[MOST_RUNS], all = 0.0;
-  for (int n = -1; n < MOST_RUNS; n++) { /* the first one warms up */
-    if (n >= lab->least_runs && all >= lab->least_seconds) {
-      row->seconds = lab_median(took, n);
-      return MG_OK;
-    }
+  MG_TRY(enqueue(arg, state.stream)); /* warms up */
+  int n = 0;
+  while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
     float ms;
     MG_CUDA_TRY(cudaEventRecord(state.start, state.stream));
-    MG_CUDA_TRY(cudaLaunchKernel(l.kernel, dim3((unsigned)l.blocks), dim3((unsigned)l.threads),
-                                 args, l.shared, state.stream));
+    MG_TRY(enqueue(arg, state.stream));
     MG_CUDA_TRY(cudaEventRecord(state.end, state.stream));
     MG_CUDA_TRY(cudaEventSynchronize(state.end));
     MG_CUDA_TRY(cudaEventElapsedTime(&ms, state.start, state.end));
-    if (n < 0) continue;
     took[n] = 1e-3 * ms;
-    all += took[n];
+    all += took[n++];
   }
-  row->seconds = lab_median(took, MOST_RUNS);
+  *seconds = lab_median(took, n);
   return MG_OK;
+}
+
+namespace {
+struct one_launch_t {
+  const lab_launch_t *launch;
+  void **args;
+};
+
+mg_status_t enqueue_one(void *arg, cudaStream_t stream) {
+  const one_launch_t *one = (const one_launch_t *)arg;
+  const lab_launch_t &l = *one->launch;
+  MG_CUDA_TRY(cudaLaunchKernel(l.kernel, dim3((unsigned)l.blocks), dim3((unsigned)l.threads),
+                               one->args, l.shared, stream));
+  return MG_OK;
+}
+} // namespace
+
+mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void **args,
+                             lab_row_t *row) {
+  MG_TRY(lab_cuda_describe(launch, row));
+  one_launch_t one = {&launch, args};
+  return lab_cuda_time(lab, enqueue_one, &one, &row->seconds);
 }

@@ -23,6 +23,17 @@ struct lab_card_t {
 };
 lab_card_t lab_card();
 
+/** Puts work on a stream. */
+typedef mg_status_t (*lab_enqueue_t)(void *arg, cudaStream_t stream);
+
+/** The median time of what `enqueue` puts on a stream: once to warm up, then as often as the lab
+ * asks for, each time between two events.
+ *  @return MG_OK, MG_ERR_DEVICE (logged) */
+mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds);
+
+/** A launch as a row has it: shape, registers, shared memory, occupancy. */
+mg_status_t lab_cuda_describe(const lab_launch_t &launch, lab_row_t *row);
+
 /** Launch it once to warm up, then as often as the lab asks for, each time between two events.
  *
  *  @param[in]  args  of the kernel, as cudaLaunchKernel wants them

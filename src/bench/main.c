@@ -25,6 +25,7 @@ static const struct {
     {"stride", "what of a line, a sector or a bank is used", lab_stride_cpu,
      ON_CUDA(lab_stride_cuda)},
     {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda)},
+    {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda)},
 };
 enum { N_LADDERS = sizeof ladders / sizeof ladders[0] };
 
