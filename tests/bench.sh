@@ -11,7 +11,7 @@ bench() {
   local want=$1
   shift
   checks=$((checks + 1)) rc=0
-  "$program" "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+  solo "$program" "$@" >"$dir/out" 2>"$dir/err" || rc=$?
   test "$rc" -eq "$want" || complain "hpgmg-bench $*: exit code $rc, not $want: $(cat "$dir/err")"
 }
 

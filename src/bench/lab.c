@@ -18,13 +18,14 @@ double lab_median(double *value, int n) {
 
 static void print_head(const lab_t *lab) {
   if (!lab->text) return;
+  const char *last = lab->unlike ? "flop/B" : "speed-up";
   fprintf(lab->text, "\n%s: %s\n", lab->ladder, lab->table);
   if (lab->place == LAB_CUDA)
     fprintf(lab->text, "%-30s %15s %4s %7s %5s %7s %7s %10s %8s %7s %8s\n", "variant", "launch",
-            "regs", "shared", "occup", "useful", "moved", "us", "GB/s", "% copy", "speed-up");
+            "regs", "shared", "occup", "useful", "moved", "us", "GB/s", "% copy", last);
   else
     fprintf(lab->text, "%-30s %7s %7s %7s %10s %8s %7s %8s\n", "variant", "threads", "useful",
-            "moved", "us", "GB/s", "% copy", "speed-up");
+            "moved", "us", "GB/s", "% copy", last);
 }
 
 static void print_row(const lab_t *lab, const lab_entry_t *e) {
@@ -42,7 +43,7 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
             100.0 * r->occupancy);
   fprintf(lab->text, "%7.4g %7.4g %10.2f %8.1f %6.1f%% %8.2f\n", r->useful,
           r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds, e->gb_per_s, 100.0 * e->of_copy,
-          e->speed_up);
+          lab->unlike ? r->flops / r->useful : e->speed_up);
   fflush(lab->text);
 }
 
@@ -88,7 +89,9 @@ mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
     first--;
   /* An element is the same work in all rows of a table; how many there are may differ. */
   const lab_row_t *base = &lab->entry[first].row;
-  e->speed_up = (base->seconds / (double)base->elements) / (row->seconds / (double)row->elements);
+  e->speed_up = lab->unlike ? 0.0
+                            : (base->seconds / (double)base->elements) /
+                                  (row->seconds / (double)row->elements);
   lab->n_entries++;
   print_row(lab, e);
   return MG_OK;

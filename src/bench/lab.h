@@ -38,7 +38,7 @@ typedef struct {
   lab_row_t row;
   double gb_per_s; /**< useful bytes */
   double of_copy;  /**< the same over the copy's in this run */
-  double speed_up; /**< over the first row of the table */
+  double speed_up; /**< over the first row of the table; 0 where kernels are not compared */
 } lab_entry_t;
 
 /** A run of the laboratory. */
@@ -53,6 +53,7 @@ typedef struct {
   FILE *text;           /**< where tables go; NULL: nowhere */
   const char *ladder;   /**< under way */
   char table[LAB_TITLE];
+  bool unlike; /**< rows are different kernels: intensities instead of speed-ups */
   int n_tables;
   lab_entry_t *entry;
   int n_entries, room;
@@ -95,6 +96,7 @@ mg_status_t lab_wide_cpu(lab_t *lab);
 int lab_cuda_devices(void);
 mg_status_t lab_copy_cuda(lab_t *lab);
 mg_status_t lab_reduce_cuda(lab_t *lab);
+mg_status_t lab_roofline(lab_t *lab); /* on any place */
 mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 

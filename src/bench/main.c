@@ -4,6 +4,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "comm.h"
 #include "lab.h"
 #include "log.h"
 #include "machine.h"
@@ -26,6 +27,8 @@ static const struct {
      ON_CUDA(lab_stride_cuda)},
     {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda)},
     {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda)},
+    {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
+     lab_roofline},
 };
 enum { N_LADDERS = sizeof ladders / sizeof ladders[0] };
 
@@ -186,7 +189,12 @@ int main(int argc, char **argv) {
   lab_t lab = {.place = LAB_CPU};
   mg_status_t status = parse(argc, argv, &options);
   if (status == MG_ERR_INTERRUPTED) return EXIT_SUCCESS;
+  if (status != MG_OK) return mg_status_exit_code(status);
+  status = mg_comm_init(&argc, &argv); /* the solver's levels have ranks */
+  if (status == MG_OK && mg_comm_size(mg_comm_world()) > 1)
+    status = mg_error(MG_ERR_USAGE, "hpgmg-bench is one process: start it without mpirun");
   if (status == MG_OK) status = run(&options, &lab);
   lab_free(&lab);
+  mg_comm_finalize();
   return mg_status_exit_code(status);
 }
