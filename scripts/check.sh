@@ -111,8 +111,9 @@ build() {
 bare() {
   configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp --with-inih=no \
     --with-jansson=no --with-hdf5=no
-  make -C "$work/bare" -j"$jobs" hpgmg-fv
+  make -C "$work/bare" -j"$jobs" hpgmg-fv hpgmg-bench
   "$work/bare/hpgmg-fv" 4 1 --verify-only --quiet
+  "$work/bare/hpgmg-bench" --quick --mib=1
 }
 
 fuzz() {

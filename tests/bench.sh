@@ -64,6 +64,7 @@ if have_feature jansson; then
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
+  test ! -s "$dir/out" || complain 'what cannot be written is said after it was measured'
 else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi

@@ -78,6 +78,10 @@ MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row);
 
 void lab_free(lab_t *lab);
 
+/** Can these files be written, before anything is measured? NULL: not asked for.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson */
+MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv);
+
 /** All rows as JSON or CSV, as README.md describes.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t lab_write_json(const lab_t *lab, const char *path);

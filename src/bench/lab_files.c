@@ -10,6 +10,22 @@
 #include <jansson.h>
 #endif
 
+static mg_status_t check_file(const char *option, const char *path) {
+  mg_whole_file_t file;
+  if (!path || strcmp(path, "-") == 0) return MG_OK;
+  return mg_whole_file_prepare(option, path, 0, &file);
+}
+
+mg_status_t lab_check_files(const char *json, const char *csv) {
+#ifndef HAVE_JANSSON
+  if (json)
+    return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
+                                  "configure --with-jansson)");
+#endif
+  MG_TRY(check_file("json", json));
+  return check_file("csv", csv);
+}
+
 typedef mg_status_t (*writer_t)(const lab_t *lab, FILE *out);
 
 /* To stdout, or as a whole file or none. */
@@ -105,8 +121,6 @@ mg_status_t lab_write_json(const lab_t *lab, const char *path) {
 #else
 mg_status_t lab_write_json(const lab_t *lab, const char *path) {
   (void)lab;
-  (void)path;
-  return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
-                                "configure --with-jansson)");
+  return lab_check_files(path, NULL); /* says what is missing */
 }
 #endif

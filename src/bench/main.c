@@ -169,6 +169,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   lab->text = o->quiet || to_stdout ? NULL : stdout;
   lab->least_runs = o->quick ? 3 : 21;
   lab->least_seconds = o->quick ? 0.0 : 0.05;
+  MG_TRY(lab_check_files(o->json, o->csv));
   MG_TRY(open_place(o, lab));
   if (lab->text)
     fprintf(lab->text, "hpgmg-bench %s on %s, %d thread%s: a copy moves %.1f GB/s\n",

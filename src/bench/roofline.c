@@ -238,7 +238,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
 
 /* The hierarchy of a problem on n^3 cells, as the program would make it. */
 static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
-  char size[8], op[32], smoother[32], message[2048] = "";
+  char size[16], op[32], smoother[32], message[2048] = "";
   snprintf(size, sizeof size, "%d", log2_n);
   snprintf(op, sizeof op, "--operator=%s", problems[p].operator);
   snprintf(smoother, sizeof smoother, "--smoother=%s", problems[p].smoother);
