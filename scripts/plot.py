@@ -165,6 +165,13 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     sub.add_argument("--grid", choices=GRIDS, default="h", help="of the solve; default %(default)s")
     add_common(sub, PICTURES)
+
+    text = "a report of hpgmg-bench --json"
+    sub = command("ladder", "hpgmg-bench's rows, in percent of a copy", "FILE.json", text, 1)
+    sub.add_argument("--ladder", metavar="NAME", help="such as copy; default: the first one")
+    add_common(sub, PICTURES)
+    sub = command("roofline", "the solver's kernels below the memory's roof", "FILE.json", text, 1)
+    add_common(sub, PICTURES)
     return parser.parse_args(words)
 
 
@@ -195,6 +202,10 @@ def draw(args: argparse.Namespace) -> str:
         from plots.convergence import draw_convergence as drawn
     elif args.command == "levels":
         from plots.levels import draw_levels as drawn
+    elif args.command == "ladder":
+        from plots.ladders import draw_ladder as drawn
+    elif args.command == "roofline":
+        from plots.ladders import draw_roofline as drawn
     else:
         from plots.scaling import draw_scaling as drawn
     return drawn(args)

@@ -165,6 +165,22 @@ if have_mpi; then
     scaling "$dir/eight.json" "$dir/one.json" "$dir/threads.1.1.json"
 fi
 
+# --- hpgmg-bench -----------------------------------------------------------------------------------
+
+solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/bench.json" >/dev/null
+draw ladder bench.json --data=t.csv
+grep -qE '^bench-ladder.png: copy, [0-9]+ rows of [0-9]+ table' said || complain "ladder: $(cat said)"
+right bench t.csv bench.json copy
+draw ladder bench.json --ladder=reduce --data=t.csv -o t.svg
+right bench t.csv bench.json reduce
+draw roofline bench.json --data=t.csv -o t.png
+right png t.png 1080 720
+right roofline t.csv bench.json
+refuse 2 "bench.json has no ladder stairs; it has copy, stride" ladder "$dir/bench.json" --ladder=stairs
+refuse 3 'cell.json is no report of hpgmg-bench' roofline "$dir/cell.json"
+sed 's/"of_copy": [0-9.e+-]*/"of_copy": "much"/' bench.json >wrong.json
+refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
+
 # --- errors ----------------------------------------------------------------------------------------
 
 refuse 2 "argument COMMAND: invalid choice: 'paint'" paint

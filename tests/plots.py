@@ -6,6 +6,8 @@ plots.py convergence CSV FILE...              norms of dumps and of all grids of
 plots.py printed CSV OUT                      the same norms as in the program's own report
 plots.py levels CSV JSON...                   seconds per level and operation
 plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
+plots.py bench CSV JSON LADDER                every row of a ladder
+plots.py roofline CSV JSON                    flops a byte and GFLOP/s of every kernel that has some
 plots.py png FILE WIDTH HEIGHT                is it a picture of this size, and is something on it?
 plots.py gif FILE WIDTH HEIGHT FRAMES         the same of each frame, all of them different
 plots.py mark DUMP                            u = 1 where x is above 1/2 and y below 1/4, else 0
@@ -22,6 +24,32 @@ import sys
 import h5py
 import numpy as np
 from PIL import Image
+
+
+def bench_rows(path, ladder):
+    with open(path, encoding="utf-8") as file:
+        tables = json.load(file)["tables"]
+    return [(t["table"], row) for t in tables if t["ladder"] == ladder for row in t["rows"]]
+
+
+def bench(path, report, ladder):
+    drawn, rows = table(path), bench_rows(report, ladder)
+    assert len(drawn) == len(rows) > 1, (len(drawn), len(rows))
+    for got, (title, want) in zip(drawn, rows):
+        assert (got["table"], got["variant"]) == (title, want["variant"]), got
+        assert float(got["of_copy"]) == want["of_copy"], (got, want)
+
+
+def roofline(path, report):
+    drawn = table(path)
+    rows = [(t, row) for t, row in bench_rows(report, "roofline") if row["flops"] > 0]
+    assert len(drawn) == len(rows) > 1, (len(drawn), len(rows))
+    for got, (title, want) in zip(drawn, rows):
+        assert (got["table"], got["kernel"]) == (title, want["variant"]), got
+        per_byte = want["flops"] / want["useful_bytes"]
+        rate = 1e-9 * want["flops"] * want["elements"] / want["seconds"]
+        assert abs(float(got["flops_per_byte"]) / per_byte - 1) < 1e-12, got
+        assert abs(float(got["gflop_per_s"]) / rate - 1) < 1e-9, (got, rate)
 
 
 def table(path):

@@ -8,24 +8,30 @@ import math
 from toolkit import FILE, ToolError
 
 
+def read_report(path: str, program: str) -> dict:
+    """The JSON that a program wrote."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+    except OSError as error:
+        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+    except (ValueError, RecursionError) as error:
+        raise ToolError(
+            f"{path} is neither a dump nor JSON ({str(error)[:80]}); name a file that --json "
+            "or --dump wrote",
+            FILE,
+        ) from None
+    if not isinstance(data, dict) or data.get("program") != program:
+        raise ToolError(f"{path} is no report of {program}: its program is another", FILE)
+    return data
+
+
 class Report:
     """What a report says, each part checked as it is asked for."""
 
     def __init__(self, path: str):
         self.path = path
-        try:
-            with open(path, encoding="utf-8") as file:
-                self.data = json.load(file)
-        except OSError as error:
-            raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
-        except (ValueError, RecursionError) as error:
-            raise ToolError(
-                f"{path} is neither a dump nor JSON ({str(error)[:80]}); name a file that --json "
-                "or --dump wrote",
-                FILE,
-            ) from None
-        if not isinstance(self.data, dict) or self.data.get("program") != "hpgmg-fv":
-            raise ToolError(f"{path} is no report of hpgmg-fv: its program is another", FILE)
+        self.data = read_report(path, "hpgmg-fv")
         if self.data.get("dry_run"):
             raise ToolError(f"{path} is a plan; give the report of a run without --dry-run", FILE)
         self.about = {
