@@ -78,7 +78,8 @@ def seconds_of(samples: list[Sample]):
 def fit(samples: list[Sample]) -> Model:
     """The model of the samples. Raises ToolError where they are too few."""
     # Only a CPU's caches are shared and unknown.
-    caches = CACHES if any(level.place == CPU for level in samples[0].levels) else (0.0,)
+    on_cpu = any(level.place == CPU for s in samples for level in s.levels)
+    caches = CACHES if on_cpu else (0.0,)
     tried = [Fit(samples, cache).model(seconds_of(samples)) for cache in caches]
     model, _ = min(tried, key=lambda pair: pair[1])
     n_solves = len({(s.name, s.grid) for s in samples})
