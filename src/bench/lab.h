@@ -82,7 +82,7 @@ void lab_free(lab_t *lab);
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson */
 MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv);
 
-/** All rows as JSON or CSV, as README.md describes.
+/** All rows as JSON or CSV, as docs/kernels.md describes.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t lab_write_json(const lab_t *lab, const char *path);
 MG_MUST_CHECK mg_status_t lab_write_csv(const lab_t *lab, const char *path);
@@ -90,23 +90,24 @@ MG_MUST_CHECK mg_status_t lab_write_csv(const lab_t *lab, const char *path);
 /** The median of n values, which are sorted by it. */
 double lab_median(double *value, int n);
 
-/* Ladders: each adds its tables. */
-typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
-mg_status_t lab_copy_cpu(lab_t *lab);
-mg_status_t lab_reduce_cpu(lab_t *lab);
-mg_status_t lab_stride_cpu(lab_t *lab);
-mg_status_t lab_wide_cpu(lab_t *lab);
 /** CUDA devices that this process sees. */
 int lab_cuda_devices(void);
-mg_status_t lab_copy_cuda(lab_t *lab);
-mg_status_t lab_reduce_cuda(lab_t *lab);
-mg_status_t lab_roofline(lab_t *lab); /* on any place */
-mg_status_t lab_stride_cuda(lab_t *lab);
-mg_status_t lab_wide_cuda(lab_t *lab);
 
 /** Name the machine, and measure the bandwidth of a copy in its memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t lab_open_cpu(lab_t *lab);
 MG_MUST_CHECK mg_status_t lab_open_cuda(lab_t *lab);
+
+/* Ladders: each adds its tables. That of the solver's kernels is for any place. */
+typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
+mg_status_t lab_copy_cpu(lab_t *lab);
+mg_status_t lab_reduce_cpu(lab_t *lab);
+mg_status_t lab_stride_cpu(lab_t *lab);
+mg_status_t lab_wide_cpu(lab_t *lab);
+mg_status_t lab_copy_cuda(lab_t *lab);
+mg_status_t lab_reduce_cuda(lab_t *lab);
+mg_status_t lab_stride_cuda(lab_t *lab);
+mg_status_t lab_wide_cuda(lab_t *lab);
+mg_status_t lab_roofline(lab_t *lab);
 
 #endif
