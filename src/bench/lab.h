@@ -98,10 +98,12 @@ int lab_cuda_devices(void);
 MG_MUST_CHECK mg_status_t lab_open_cpu(lab_t *lab);
 MG_MUST_CHECK mg_status_t lab_open_cuda(lab_t *lab);
 
-/* Ladders: each adds its tables. That of the solver's kernels is for any place. */
+/* Ladders: each adds its tables. That of the solver's kernels is for any place; others may be for
+ * one only. */
 typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
 mg_status_t lab_copy_cpu(lab_t *lab);
 mg_status_t lab_reduce_cpu(lab_t *lab);
+mg_status_t lab_smooth_cpu(lab_t *lab);
 mg_status_t lab_stride_cpu(lab_t *lab);
 mg_status_t lab_wide_cpu(lab_t *lab);
 mg_status_t lab_copy_cuda(lab_t *lab);

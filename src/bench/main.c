@@ -26,6 +26,8 @@ static const struct {
     {"stride", "what of a line, a sector or a bank is used", lab_stride_cpu,
      ON_CUDA(lab_stride_cuda)},
     {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda)},
+    {"smooth", "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
+     lab_smooth_cpu, NULL},
     {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda)},
     {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
      lab_roofline},
@@ -35,7 +37,7 @@ enum { N_LADDERS = sizeof ladders / sizeof ladders[0] };
 typedef struct {
   const char *device, *json, *csv, *plot;
   int64_t mib;
-  bool quick, quiet, wanted[N_LADDERS];
+  bool quick, quiet, named[N_LADDERS], all;
 } options_t;
 
 static void print_help(void) {
@@ -70,7 +72,7 @@ static mg_status_t parse_mib(const char *text, int64_t *mib) {
 static mg_status_t parse_ladder(const char *name, options_t *o) {
   for (int l = 0; l < N_LADDERS; l++)
     if (strcmp(name, ladders[l].name) == 0) {
-      o->wanted[l] = true;
+      o->named[l] = true;
       return MG_OK;
     }
   char names[256] = "";
@@ -135,16 +137,14 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
       return mg_error(MG_ERR_USAGE, "unknown option '%s'; --help has all", said);
     }
   }
-  const bool all = optind == argc;
+  o->all = optind == argc;
   for (int i = optind; i < argc; i++)
     MG_TRY(parse_ladder(argv[i], o));
-  for (int l = 0; l < N_LADDERS; l++)
-    o->wanted[l] |= all;
   return parse_device(o->device);
 }
 
 /* Where: a device that was asked for by name must be there. */
-static mg_status_t open_place(const options_t *o, lab_t *lab) {
+static mg_status_t choose_place(const options_t *o, lab_t *lab) {
   const int64_t mib = 1 << 20;
 #ifdef HAVE_CUDA
   const int devices = lab_cuda_devices();
@@ -153,7 +153,7 @@ static mg_status_t open_place(const options_t *o, lab_t *lab) {
   if (strcmp(o->device, "cpu") != 0 && devices > 0) {
     lab->place = LAB_CUDA;
     lab->bytes = (o->mib ? o->mib : 512) * mib;
-    return lab_open_cuda(lab);
+    return MG_OK;
   }
 #else
   if (strcmp(o->device, "cuda") == 0)
@@ -161,6 +161,27 @@ static mg_status_t open_place(const options_t *o, lab_t *lab) {
 #endif
   lab->place = LAB_CPU;
   lab->bytes = (o->mib ? o->mib : 256) * mib;
+  return MG_OK;
+}
+
+static lab_ladder_t ladder_of(const lab_t *lab, int l) {
+  return lab->place == LAB_CUDA ? ladders[l].cuda : ladders[l].cpu;
+}
+
+/* A ladder that this place has not is left out of all, and an error where it was named. */
+static mg_status_t check_named(const options_t *o, const lab_t *lab) {
+  const bool cuda = lab->place == LAB_CUDA;
+  for (int l = 0; l < N_LADDERS; l++)
+    if (o->named[l] && !ladder_of(lab, l))
+      return mg_error(MG_ERR_USAGE, "%s is no ladder of a %s; take --device=%s", ladders[l].name,
+                      cuda ? "GPU" : "CPU", cuda ? "cpu" : "cuda");
+  return MG_OK;
+}
+
+static mg_status_t open_place(lab_t *lab) {
+#ifdef HAVE_CUDA
+  if (lab->place == LAB_CUDA) return lab_open_cuda(lab);
+#endif
   return lab_open_cpu(lab);
 }
 
@@ -170,15 +191,15 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   lab->least_runs = o->quick ? 3 : 21;
   lab->least_seconds = o->quick ? 0.0 : 0.05;
   MG_TRY(lab_check_files(o->json, o->csv));
-  MG_TRY(open_place(o, lab));
+  MG_TRY(choose_place(o, lab));
+  MG_TRY(check_named(o, lab));
+  MG_TRY(open_place(lab));
   if (lab->text)
     fprintf(lab->text, "hpgmg-bench %s on %s, %d thread%s: a copy moves %.1f GB/s\n",
             PACKAGE_VERSION, lab->machine, lab->threads, lab->threads == 1 ? "" : "s",
             lab->copy_gb_per_s);
-  for (int l = 0; l < N_LADDERS; l++) {
-    const lab_ladder_t ladder = lab->place == LAB_CUDA ? ladders[l].cuda : ladders[l].cpu;
-    if (o->wanted[l]) MG_TRY(ladder(lab));
-  }
+  for (int l = 0; l < N_LADDERS; l++)
+    if (ladder_of(lab, l) && (o->all || o->named[l])) MG_TRY(ladder_of(lab, l)(lab));
   if (o->json) MG_TRY(lab_write_json(lab, o->json));
   if (o->csv) MG_TRY(lab_write_csv(lab, o->csv));
   return MG_OK;
