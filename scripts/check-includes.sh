@@ -34,7 +34,7 @@ layers='
 '
 
 # Files that configure and make write; anyone may include them.
-generated='config.h git_version.h'
+generated='config.h git_version.h scripts_folder.h'
 
 # "FILES : HEADERS": these files include none of these headers, whatever the layers allow.
 forbidden='

@@ -170,6 +170,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     sub = command("ladder", "hpgmg-bench's rows, in percent of a copy", "FILE.json", text, 1)
     sub.add_argument("--ladder", metavar="NAME", help="such as copy; default: the first one")
     add_common(sub, PICTURES)
+    sub = command("bench", "all ladders and the roofline, a panel each", "FILE.json", text, 1)
+    add_common(sub, PICTURES)
     sub = command("roofline", "the solver's kernels below the memory's roof", "FILE.json", text, 1)
     add_common(sub, PICTURES)
     return parser.parse_args(words)
@@ -204,6 +206,8 @@ def draw(args: argparse.Namespace) -> str:
         from plots.levels import draw_levels as drawn
     elif args.command == "ladder":
         from plots.ladders import draw_ladder as drawn
+    elif args.command == "bench":
+        from plots.ladders import draw_bench as drawn
     elif args.command == "roofline":
         from plots.ladders import draw_roofline as drawn
     else:

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a device that is here: its variants
-# compute what they should, JSON and CSV hold the rows that are printed, and wrong options are one line.
+# compute what they should, JSON and CSV hold the rows that are printed, a picture is drawn where $PYTHON has
+# matplotlib, and wrong options are one line.
 # It measures nothing that is believed.
 . "$abs_top_srcdir/tests/expect.sh"
 program=$(dirname "$HPGMG_FV")/hpgmg-bench
@@ -70,6 +71,51 @@ else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi
 bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
+
+# python CODE: the python3 that --plot finds is a script that runs CODE.
+mkdir "$dir/bin" "$dir/none" "$dir/tmp"
+python() {
+  printf '#!%s\n%s\n' "$BASH" "$1" >"$dir/bin/python3"
+  chmod +x "$dir/bin/python3"
+}
+export PATH=$dir/bin:$PATH MPLCONFIGDIR=$dir/matplotlib TMPDIR=$dir/tmp
+: "${PYTHON:=$(command -v python3 || echo none)}"
+# picture ARG...: --plot draws one, and leaves nothing else behind.
+picture() {
+  rm -f "$dir/a.png"
+  bench 0 --device=cpu --quick --mib=1 --plot="$dir/a.png" "$@"
+  test "$(head -c 8 "$dir/a.png" | tr -d '\r\n\032')" = $'\x89PNG' || complain "--plot $*: no PNG"
+  test ! -s "$dir/err" || complain "--plot $*: $(cat "$dir/err")"
+  if ls "$dir/tmp"/hpgmg-bench-* >/dev/null 2>&1; then complain "--plot $*: files are left"; fi
+}
+if have_feature jansson; then
+  python 'exit 1'
+  refuse 'python3 in PATH' --device=cpu --plot="$dir/b.png" copy
+  # shellcheck disable=SC2016 # the script's own words
+  python 'case $2 in *matplotlib*) exit 1 ;; esac'
+  refuse "matplotlib for python3: .*pip install matplotlib" --device=cpu --plot="$dir/b.png" copy
+  refuse 'b.jpeg: a picture ends in .png' --device=cpu --plot="$dir/b.jpeg" copy
+  bench 3 --device=cpu --quick --mib=1 --plot="$dir/none/none/b.png" copy
+  test ! -s "$dir/out" || complain 'a picture that cannot be written is said after it was measured'
+  # shellcheck disable=SC2016
+  python 'case $1 in -c) exit 0 ;; esac; exit 7'
+  bench 3 --device=cpu --quick --mib=1 --plot="$dir/b.png" copy
+  grep -q 'b.png was not drawn: plot.py ended with exit code 7' "$dir/err" || complain "no picture: $(cat "$dir/err")"
+  python "exec '$PYTHON' \"\$@\""
+  if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+    picture copy
+    picture wide roofline --json="$dir/a.json"
+    is_json "$dir/a.json"
+    picture --json=- reduce
+    is_json "$dir/out" # and nothing besides
+  else
+    echo "not run: $PYTHON has no matplotlib (python3-matplotlib)"
+    refuse 'matplotlib|python3 in PATH' --device=cpu --plot="$dir/b.png" copy
+  fi
+  test ! -e "$dir/b.png" || complain 'a picture in spite of an error'
+else
+  refuse '--plot needs a build with jansson' --device=cpu --plot="$dir/b.png" copy
+fi
 
 refuse "'cpy' is no ladder; there are copy, stride" cpy
 refuse '--device=gpu is none of auto, cuda, cpu' --device=gpu

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # installcheck: what `make install` put in place is whole. The program solves, alone and on two
-# ranks, every installed deck is understood, the man page is there, the completion completes, and the
-# environment modules name the folders of the installation.
+# ranks, every installed deck is understood, hpgmg-bench's pictures can be drawn, the man page is there, the
+# completion completes, and the environment modules name the folders of the installation.
 #
 #   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR
 HPGMG_FV=$1
@@ -13,6 +13,12 @@ cat "$dir/out"
 ok 1 4 1 --verify-only
 if have_mpi; then ok 2 4 4 --verify-only; fi
 "$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
+plot=$(dirname "$decks")/scripts/plot.py
+test -x "$plot" || complain "there is no $plot"
+if have_feature jansson && "${PYTHON:=python3}" -c 'import matplotlib' 2>/dev/null; then
+  solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/a.json" copy wide >/dev/null
+  MPLCONFIGDIR=$dir "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws nothing"
+fi
 n=0
 for deck in "$decks"/*.ini; do
   n=$((n + 1))

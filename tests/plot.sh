@@ -176,10 +176,23 @@ right bench t.csv bench.json reduce
 draw roofline bench.json --data=t.csv -o t.png
 right png t.png 1080 720
 right roofline t.csv bench.json
+draw bench bench.json --data=t.csv
+n=$(grep -c '"variant"' bench.json)
+grep -q "^bench-bench.png: [0-9]* ladders, $n rows$" said || complain "bench: $(cat said)"
+right panels t.csv bench.json
+draw bench bench.json -o t.svg
+for ladder in copy stride wide reduce roofline; do
+  grep -q ">$ladder<" t.svg || complain "no panel of $ladder"
+done
+for text in "% of a copy" 'GFLOP/s' 'a copy moves'; do
+  grep -qF "$text" t.svg || complain "t.svg does not say $text"
+done
 refuse 2 "bench.json has no ladder stairs; it has copy, stride" ladder "$dir/bench.json" --ladder=stairs
 refuse 3 'cell.json is no report of hpgmg-bench' roofline "$dir/cell.json"
 sed 's/"of_copy": [0-9.e+-]*/"of_copy": "much"/' bench.json >wrong.json
 refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
+echo '{"program": "hpgmg-bench", "machine": {"name": "none"}, "copy_gb_per_s": 1, "tables": []}' >empty.json
+refuse 3 'empty.json has no tables of hpgmg-bench' bench "$dir/empty.json"
 
 # --- errors ----------------------------------------------------------------------------------------
 
@@ -229,7 +242,7 @@ for module in matplotlib h5py; do
     slice "$dir/cell.hdf"
   rm none/$module.py
 done
-for command in '' slice animate convergence levels scaling; do
+for command in '' slice animate convergence levels scaling ladder bench roofline; do
   # shellcheck disable=SC2086
   draw $command --help
 done

@@ -7,6 +7,7 @@ plots.py printed CSV OUT                      the same norms as in the program's
 plots.py levels CSV JSON...                   seconds per level and operation
 plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
 plots.py bench CSV JSON LADDER                every row of a ladder
+plots.py panels CSV JSON                      every row of all ladders
 plots.py roofline CSV JSON                    flops a byte and GFLOP/s of every kernel that has some
 plots.py png FILE WIDTH HEIGHT                is it a picture of this size, and is something on it?
 plots.py gif FILE WIDTH HEIGHT FRAMES         the same of each frame, all of them different
@@ -26,10 +27,14 @@ import numpy as np
 from PIL import Image
 
 
-def bench_rows(path, ladder):
+def bench_tables(path):
     with open(path, encoding="utf-8") as file:
-        tables = json.load(file)["tables"]
-    return [(t["table"], row) for t in tables if t["ladder"] == ladder for row in t["rows"]]
+        return json.load(file)["tables"]
+
+
+def bench_rows(path, ladder):
+    tables = [t for t in bench_tables(path) if t["ladder"] == ladder]
+    return [(t["table"], row) for t in tables for row in t["rows"]]
 
 
 def bench(path, report, ladder):
@@ -38,6 +43,16 @@ def bench(path, report, ladder):
     for got, (title, want) in zip(drawn, rows):
         assert (got["table"], got["variant"]) == (title, want["variant"]), got
         assert float(got["of_copy"]) == want["of_copy"], (got, want)
+
+
+def panels(path, report):
+    want = [
+        (t["ladder"], t["table"], r["variant"], r["of_copy"])
+        for t in bench_tables(report)
+        for r in t["rows"]
+    ]
+    drawn = [(r["ladder"], r["table"], r["variant"], float(r["of_copy"])) for r in table(path)]
+    assert len({ladder for ladder, _, _, _ in want}) > 1 and drawn == want, "other rows"
 
 
 def roofline(path, report):

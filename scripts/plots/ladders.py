@@ -6,9 +6,11 @@ import math
 
 from plots.common import COLOURS, MARKERS, figure, save_figure, save_table, set_title
 from plots.report import read_report
-from toolkit import FILE, USAGE, ToolError
+from toolkit import FILE, USAGE, ToolError, plural
 
 ROOFLINE = "roofline"
+BAR = 0.17  # inches
+BAR_COLUMNS = ["ladder", "table", "variant", "gb_per_s", "of_copy"]
 NUMBERS = ("gb_per_s", "of_copy", "useful_bytes", "flops", "seconds")
 
 
@@ -27,6 +29,8 @@ class Bench:
             ]
         except (KeyError, TypeError, ValueError) as error:
             raise ToolError(f"{path} has no tables of hpgmg-bench ({error})", FILE) from None
+        if not self.tables:
+            raise ToolError(f"{path} has no tables of hpgmg-bench; make it again", FILE)
         if not self.copy > 0.0:
             raise ToolError(f"{path}: copy_gb_per_s is {self.copy}; make it again", FILE)
 
@@ -44,16 +48,15 @@ class Bench:
         return tables
 
 
-def draw_ladder(args) -> str:
-    """Percent of the copy for every row, a group of bars a table."""
-    bench = Bench(args.files[0])
-    ladder = args.ladder or bench.tables[0][0]
-    tables = bench.of(ladder)
-    n_bars = sum(len(rows) + 2 for _, rows in tables)
-    fig = figure(9.0, min(60.0, 1.2 + 0.17 * n_bars), args.dpi)
-    ax = fig.subplots()
+def bar_slots(bench: Bench, ladder: str) -> int:
+    """Lines of a panel: a bar for each row, its table's title, and an empty one."""
+    return sum(len(rows) + 2 for _, rows in bench.of(ladder))
+
+
+def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
+    """Percent of the copy for every row, a group of bars a table; what was drawn."""
     at, ticks, names, drawn = 0.0, [], [], []
-    for number, (title, rows) in enumerate(tables):
+    for number, (title, rows) in enumerate(bench.of(ladder)):
         ax.text(0.0, at, title, fontsize=8, fontweight="bold", va="center")
         at -= 1.0
         for row in rows:
@@ -68,20 +71,13 @@ def draw_ladder(args) -> str:
     ax.set_ylim(at + 1.0, 1.0)
     ax.axvline(100.0, color="0.4", linestyle=":", linewidth=1.2)
     ax.set_xlabel("useful bytes, % of a copy's")
-    set_title(fig, f"hpgmg-bench, {ladder}: a copy moves {bench.copy:.4g} GB/s", [bench.machine])
-    save_figure(fig, args.output)
-    save_table(args.data, ["ladder", "table", "variant", "gb_per_s", "of_copy"], drawn)
-    return f"{ladder}, {sum(len(rows) for _, rows in tables)} rows of {len(tables)} tables"
+    return drawn
 
 
-def draw_roofline(args) -> str:
-    """GFLOP/s against flops a byte, below what the copy's bandwidth allows."""
-    bench = Bench(args.files[0])
-    tables = bench.of(ROOFLINE)
-    fig = figure(9.0, 6.0, args.dpi)
-    ax = fig.subplots()
+def draw_roof(ax, bench: Bench) -> list[list]:
+    """GFLOP/s against flops a byte, below what the copy's bandwidth allows; what was drawn."""
     drawn, low, high = [], math.inf, 0.0
-    for number, (title, rows) in enumerate(tables):
+    for number, (title, rows) in enumerate(bench.of(ROOFLINE)):
         rows = [row for row in rows if row["flops"] > 0.0]
         x = [row["flops"] / row["useful_bytes"] for row in rows]
         y = [row["gb_per_s"] * i for row, i in zip(rows, x)]
@@ -97,7 +93,67 @@ def draw_roofline(args) -> str:
     ax.set_ylabel("GFLOP/s")
     ax.grid(True, color="0.88")
     ax.legend(fontsize=6, ncols=2)
+    return drawn
+
+
+def draw_ladder(args) -> str:
+    bench = Bench(args.files[0])
+    ladder = args.ladder or bench.tables[0][0]
+    tables = bench.of(ladder)
+    fig = figure(9.0, min(60.0, 1.2 + BAR * bar_slots(bench, ladder)), args.dpi)
+    drawn = draw_bars(fig.subplots(), bench, ladder)
+    set_title(fig, f"hpgmg-bench, {ladder}: a copy moves {bench.copy:.4g} GB/s", [bench.machine])
+    save_figure(fig, args.output)
+    save_table(args.data, BAR_COLUMNS, drawn)
+    return f"{ladder}, {len(drawn)} rows of {plural(len(tables), 'table')}"
+
+
+def draw_roofline(args) -> str:
+    bench = Bench(args.files[0])
+    fig = figure(9.0, 6.0, args.dpi)
+    drawn = draw_roof(fig.subplots(), bench)
     set_title(fig, "The solver's kernels below the memory's roof", [bench.machine])
     save_figure(fig, args.output)
     save_table(args.data, ["table", "kernel", "flops_per_byte", "gflop_per_s"], drawn)
     return f"{len(drawn)} kernels"
+
+
+def panel_height(bench: Bench, ladder: str) -> float:
+    """Inches, with its title and axis."""
+    return 6.0 if ladder == ROOFLINE else 1.0 + BAR * bar_slots(bench, ladder)
+
+
+def in_columns(heights: dict[str, float], n_columns: int) -> list[list[str]]:
+    """The tallest panel first, each where least is there already; then in the order of the run."""
+    order = list(heights).index
+    columns = [[] for _ in range(n_columns)]
+    for name in sorted(heights, key=heights.get, reverse=True):
+        min(columns, key=lambda column: sum(heights[n] for n in column)).append(name)
+    return sorted((sorted(column, key=order) for column in columns), key=lambda c: order(c[0]))
+
+
+def draw_bench(args) -> str:
+    """A panel for each ladder, the roofline's as such."""
+    bench = Bench(args.files[0])
+    names = list(dict.fromkeys(name for name, _, _ in bench.tables))
+    heights = {name: panel_height(bench, name) for name in names}
+    columns = in_columns(heights, min(3, len(names)))
+    tall = max(sum(heights[name] for name in column) for column in columns)
+    fig = figure(max(9.0, 7.0 * len(columns)), min(60.0, 1.0 + tall), args.dpi)
+    drawn = []
+    parts = fig.subfigures(1, len(columns), squeeze=False)[0]
+    for part, column in zip(parts, columns):
+        ratios = {"height_ratios": [heights[name] for name in column]}
+        axes = part.subplots(len(column), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
+        for ax, name in zip(axes, column):
+            ax.set_title(name, fontsize=9.5)
+            if name == ROOFLINE:
+                draw_roof(ax, bench)
+            else:
+                draw_bars(ax, bench, name)
+    for name, title, rows in bench.tables:
+        drawn += [[name, title, row["variant"], row["gb_per_s"], row["of_copy"]] for row in rows]
+    set_title(fig, f"hpgmg-bench: a copy moves {bench.copy:.4g} GB/s", [bench.machine])
+    save_figure(fig, args.output)
+    save_table(args.data, BAR_COLUMNS, drawn)
+    return f"{plural(len(names), 'ladder')}, {len(drawn)} rows"

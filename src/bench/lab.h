@@ -87,6 +87,15 @@ MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv);
 MG_MUST_CHECK mg_status_t lab_write_json(const lab_t *lab, const char *path);
 MG_MUST_CHECK mg_status_t lab_write_csv(const lab_t *lab, const char *path);
 
+/** Can a picture of the rows be drawn here, and can the file be written? NULL: not asked for.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE with what has to be installed */
+MG_MUST_CHECK mg_status_t lab_check_plot(const char *path);
+
+/** All rows as a picture.
+ *  @param[in] json  the file that lab_write_json wrote, or NULL
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t lab_write_plot(const lab_t *lab, const char *json, const char *path);
+
 /** The median of n values, which are sorted by it. */
 double lab_median(double *value, int n);
 

@@ -53,6 +53,7 @@ static void print_help(void) {
       "                          Caches must not hold it: what a cache holds is not memory's rate\n"
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
+      "  --plot=FILE.png         all rows as a picture (.svg, .pdf); needs python3 and matplotlib\n"
       "  --quiet                 no tables\n"
       "  --help, --version       this, and the version\n\n"
       "Exit codes: 0 done, 2 a bad option, 3 a file cannot be written, 4 memory or device,\n"
@@ -88,17 +89,23 @@ static mg_status_t parse_device(const char *device) {
   return MG_OK;
 }
 
-enum { OPT_HELP = 1000, OPT_VERSION, OPT_DEVICE, OPT_MIB, OPT_QUICK, OPT_QUIET, OPT_JSON, OPT_CSV };
+enum {
+  OPT_HELP = 1000,
+  OPT_VERSION,
+  OPT_DEVICE,
+  OPT_MIB,
+  OPT_QUICK,
+  OPT_QUIET,
+  OPT_JSON,
+  OPT_CSV,
+  OPT_PLOT
+};
 static const struct option known[] = {
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {"device", required_argument, NULL, OPT_DEVICE},
-    {"mib", required_argument, NULL, OPT_MIB},
-    {"quick", no_argument, NULL, OPT_QUICK},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"json", required_argument, NULL, OPT_JSON},
-    {"csv", required_argument, NULL, OPT_CSV},
-    {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, OPT_HELP},           {"version", no_argument, NULL, OPT_VERSION},
+    {"device", required_argument, NULL, OPT_DEVICE}, {"mib", required_argument, NULL, OPT_MIB},
+    {"quick", no_argument, NULL, OPT_QUICK},         {"quiet", no_argument, NULL, OPT_QUIET},
+    {"json", required_argument, NULL, OPT_JSON},     {"csv", required_argument, NULL, OPT_CSV},
+    {"plot", required_argument, NULL, OPT_PLOT},     {NULL, 0, NULL, 0},
 };
 
 /* Returns MG_ERR_INTERRUPTED where an option has said all that there is. */
@@ -130,6 +137,9 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
       break;
     case OPT_CSV:
       o->csv = optarg;
+      break;
+    case OPT_PLOT:
+      o->plot = optarg;
       break;
     case ':':
       return mg_error(MG_ERR_USAGE, "%s needs a value: %s=...", said, said);
@@ -191,6 +201,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   lab->least_runs = o->quick ? 3 : 21;
   lab->least_seconds = o->quick ? 0.0 : 0.05;
   MG_TRY(lab_check_files(o->json, o->csv));
+  MG_TRY(lab_check_plot(o->plot));
   MG_TRY(choose_place(o, lab));
   MG_TRY(check_named(o, lab));
   MG_TRY(open_place(lab));
@@ -202,6 +213,8 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
     if (ladder_of(lab, l) && (o->all || o->named[l])) MG_TRY(ladder_of(lab, l)(lab));
   if (o->json) MG_TRY(lab_write_json(lab, o->json));
   if (o->csv) MG_TRY(lab_write_csv(lab, o->csv));
+  const bool json_is_file = o->json && strcmp(o->json, "-") != 0;
+  if (o->plot) MG_TRY(lab_write_plot(lab, json_is_file ? o->json : NULL, o->plot));
   return MG_OK;
 }
 
