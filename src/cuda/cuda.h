@@ -168,23 +168,50 @@ void mg_cuda_release_recording(mg_recording_t *recording);
 mg_status_t mg_cuda_max_begin(void);
 mg_status_t mg_cuda_max_end(double *value);
 
-/** Add a block's values to the maximum; all threads of the block call it, with any block shape. */
-static __device__ __forceinline__ void mg_max_add(double value, unsigned long long *maximum) {
-  __shared__ unsigned long long warp_max[32];
-  const int t = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
-  const int warps = (int)(blockDim.x * blockDim.y * blockDim.z + 31) / 32;
-  unsigned long long bits = (unsigned long long)__double_as_longlong(value);
+/** What the maximum is already, for mg_max_add. A kernel asks before it loads its cells, so that
+ *  the answer is under way with theirs; a maximum only grows, and an old one is a bound too. One
+ *  thread of a block asks: all of them would queue at one place of the L2 cache. */
+static __device__ __forceinline__ unsigned long long
+mg_max_known(const unsigned long long *maximum) {
+  return (threadIdx.x | threadIdx.y | threadIdx.z) == 0
+             ? *(const volatile unsigned long long *)maximum
+             : 0;
+}
+
+/** The largest of a whole warp's values, in all of its lanes. */
+static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned long long bits) {
+#if __CUDA_ARCH__ >= 800
+  /* The upper halves decide; among the lanes with the largest one, the lower halves. */
+  const unsigned high = (unsigned)(bits >> 32);
+  const unsigned top = __reduce_max_sync(0xffffffffu, high);
+  const unsigned low = __reduce_max_sync(0xffffffffu, high == top ? (unsigned)bits : 0u);
+  return (unsigned long long)top << 32 | low;
+#else
   for (int step = 16; step > 0; step /= 2) {
     const unsigned long long other = __shfl_xor_sync(0xffffffffu, bits, step);
     bits = other > bits ? other : bits;
   }
+  return bits;
+#endif
+}
+
+/** Add a block's values to the maximum; all threads of the block call it, with any block shape of
+ *  whole warps. What follows a block's last load is time in which nobody else can have its place:
+ *  one barrier, and no memory to wait for unless there is something new to say.
+ *  @param[in] known  mg_max_known(maximum) */
+static __device__ __forceinline__ void mg_max_add(double value, unsigned long long known,
+                                                  unsigned long long *maximum) {
+  __shared__ unsigned long long warp_max[32];
+  const int t = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+  const int warps = (int)(blockDim.x * blockDim.y * blockDim.z) / 32;
+  unsigned long long bits = mg_max_of_warp((unsigned long long)__double_as_longlong(value));
   if (t % 32 == 0) warp_max[t / 32] = bits;
   __syncthreads();
-  if (t != 0) return;
-  for (int w = 1; w < warps; w++)
-    bits = warp_max[w] > bits ? warp_max[w] : bits;
-  /* Most blocks of a large grid have nothing new to say. */
-  if (bits > *(volatile unsigned long long *)maximum) atomicMax(maximum, bits);
+  if (t >= 32) return;
+  bits = mg_max_of_warp(t < warps ? warp_max[t] : 0);
+  /* The first blocks know nothing, and are many. */
+  if (t == 0 && bits > known && bits > *(volatile unsigned long long *)maximum)
+    atomicMax(maximum, bits);
 }
 
 /** sum += term, exactly, by many threads at a time: mg_sum_add with atomic additions. */

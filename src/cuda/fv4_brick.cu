@@ -73,6 +73,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
   const bool mine = i < p->n[0] && j < p->n[1] && k < p->n[2];
   const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
   mg_betas30_t b = {};
+  const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
   double a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
   if (mine) {
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
@@ -93,7 +94,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
     if (op == MG_FV4_GSRB && phase) result = v.c;
   }
   if (op == MG_FV4_NORM) {
-    mg_max_add(fabs(result), job.maximum);
+    mg_max_add(fabs(result), known, job.maximum);
   } else if (op == MG_FV4_RESTRICT) {
     const double sum = result + __shfl_xor_sync(0xffffffffu, result, 1);
     if (t % 2 == 0) pair[tk][tj][ti / 2] = sum;

@@ -505,7 +505,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
     if (mine) take_sum(&job, &t, &sums, m, row, k1 - 1);
   }
-  if (op == MG_FV4_NORM) mg_max_add(__longlong_as_double((long long)largest), job.maximum);
+  /* Blocks are few and long: what is known so far may come late. */
+  if (op == MG_FV4_NORM)
+    mg_max_add(__longlong_as_double((long long)largest), mg_max_known(job.maximum), job.maximum);
 }
 
 typedef void (*kernel_t)(mg_fv4_job_t job, int chunk);

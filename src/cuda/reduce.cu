@@ -19,25 +19,76 @@ mg_status_t mg_cuda_max_end(double *value) {
   return MG_OK;
 }
 
-static __global__ void __launch_bounds__(256)
+/* Maxima: 32 threads along i, with pairs of cells where these are aligned, and 8 along the rows. A
+ * thread goes through the patch and loads its cells of ROWS rows before it looks at the first. */
+enum { ROWS = 4, BLOCKS = 4 /* of a multiprocessor */ };
+
+/** |x| or |x - y| of a cell, or the larger one of two, as bits: NaN stays above everything. */
+template <bool pairs, bool differs>
+static __device__ __forceinline__ unsigned long long largest_of(const double2 &x,
+                                                                const double2 &y) {
+  const double first = fabs(differs ? x.x - y.x : x.x), second = fabs(differs ? x.y - y.y : x.y);
+  const unsigned long long a = (unsigned long long)__double_as_longlong(first),
+                           b = (unsigned long long)__double_as_longlong(second);
+  return pairs && b > a ? b : a;
+}
+
+template <bool pairs> static __device__ __forceinline__ double2 load_cells(const double *at) {
+  return pairs ? *(const double2 *)at : make_double2(*at, 0.0);
+}
+
+template <bool pairs, bool differs>
+static __global__ void __launch_bounds__(256, BLOCKS)
     max_norm(mg_patch_t p, int x, int y, unsigned long long *maximum) {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
-  double r = 0.0;
-  if (i < p.n[0] && j < p.n[1]) {
-    const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
-    r = fabs(y < 0 ? p.vec[x][at] : p.vec[x][at] - p.vec[y][at]);
+  const unsigned long long known = mg_max_known(maximum);
+  const int i = (int)(blockIdx.x * 32 + threadIdx.x) * (pairs ? 2 : 1);
+  const int row = (int)(blockIdx.y * 8 + threadIdx.y), step = (int)gridDim.y * 8;
+  const int step_j = step % p.n[1], step_k = step / p.n[1];
+  int j = row % p.n[1], k = i < p.n[0] ? row / p.n[1] : p.n[2];
+  unsigned long long largest = 0;
+  while (k < p.n[2]) {
+    double2 a[ROWS], b[ROWS];
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+      const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
+      const bool inside = k < p.n[2];
+      a[r] = inside ? load_cells<pairs>(p.vec[x] + at) : make_double2(0.0, 0.0);
+      b[r] = differs && inside ? load_cells<pairs>(p.vec[y] + at) : make_double2(0.0, 0.0);
+      j += step_j;
+      k += step_k;
+      if (j >= p.n[1]) {
+        j -= p.n[1];
+        k++;
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+      largest = max(largest, largest_of<pairs, differs>(a[r], b[r]));
   }
-  mg_max_add(r, maximum);
+  mg_max_add(__longlong_as_double((long long)largest), known, maximum);
+}
+
+/** Can cells be loaded by twos? In the level's own arrays they can where rows are even. */
+static bool in_pairs(const mg_patch_t &p, int x, int y) {
+  const uintptr_t at = (uintptr_t)p.vec[x] | (y < 0 ? 0 : (uintptr_t)p.vec[y]);
+  return p.n[0] % 2 == 0 && p.jstride % 2 == 0 && p.kstride % 2 == 0 && at % 16 == 0;
 }
 
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
-  const dim3 block(32, 8, 1);
+  int device, processors;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], p.n[2], block);
-    max_norm<<<grid, block, 0, mg_cuda.stream>>>(p, x, y, mg_cuda.reduction);
+    const bool pairs = in_pairs(p, x, y);
+    const int64_t columns = (p.n[0] / (pairs ? 2 : 1) + 31) / 32,
+                  rows = ((int64_t)p.n[1] * p.n[2] + 7) / 8,
+                  full = BLOCKS * (int64_t)processors / columns; /* all at a time */
+    const dim3 grid((unsigned)columns, (unsigned)(rows < full ? rows : full > 0 ? full : 1));
+    const auto kernel = pairs ? (y < 0 ? max_norm<true, false> : max_norm<true, true>)
+                              : (y < 0 ? max_norm<false, false> : max_norm<false, true>);
+    kernel<<<grid, dim3(32, 8), 0, mg_cuda.stream>>>(p, x, y, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("max_norm");
   }
   return mg_cuda_max_end(norm);

@@ -54,15 +54,18 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
                                   : mg_cuda_simple_residual(v, dst, x, f);
 }
 
+/* As many blocks as the stored residual has, if registers allow: while one joins its cells, the
+ * others load theirs. */
 template <bool varies>
-static __global__ void __launch_bounds__(256)
+static __global__ void __launch_bounds__(256, varies ? 6 : 8)
     residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
+  const unsigned long long known = mg_max_known(maximum);
   double r = 0.0;
   if (i < l.p.n[0] && j < l.p.n[1])
     r = fabs(residual_at<false, varies>(&l, x, f, i, j, k, clear<false>(l.p, 1)));
-  mg_max_add(r, maximum);
+  mg_max_add(r, known, maximum);
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
