@@ -61,4 +61,8 @@ mg_status_t lab_cuda_fill(double *at, int64_t n);
 /** How many of at[i] are not lab_value(first + step i); all are spoilt afterwards. */
 mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, double *wrong);
 
+/* Parts of the ladder of sums: a block's join alone, and the solver's own reductions. */
+mg_status_t lab_reduce_joins(lab_t *lab);
+mg_status_t lab_reduce_solver(lab_t *lab);
+
 #endif

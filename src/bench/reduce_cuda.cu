@@ -2,11 +2,11 @@
  * asks for enough at a time; what a small one takes is the steps that follow each other: launches,
  * barriers, shuffles. All numbers are small integers, whose sums are exact in any order. */
 #include "lab_cuda.h"
+#include "reduce_joins.h"
+#include <cooperative_groups.h>
 #include <cub/cub.cuh>
 
 namespace {
-enum { THREADS = 256, WARP = 32, N_WARPS = THREADS / WARP };
-const unsigned ALL = 0xffffffffu;
 
 /* --- what is summed ----------------------------------------------------------------------------
  */
@@ -33,124 +33,6 @@ template <> __device__ long long array_t<long long>::two(int64_t i) const {
   const longlong2 v = reinterpret_cast<const longlong2 *>(at)[i];
   return v.x + v.y;
 }
-
-/* --- how a block's threads join their sums: the result is thread 0's ---------------------------
- */
-
-/** Halves by halves in shared memory, a barrier after each. */
-struct tree_t {
-  template <typename T> static __device__ T join(T sum) {
-    __shared__ T part[THREADS];
-    const int me = (int)threadIdx.x;
-    part[me] = sum;
-    __syncthreads();
-    for (int half = THREADS / 2; half > 0; half /= 2) {
-      if (me < half) part[me] += part[me + half];
-      __syncthreads();
-    }
-    return part[0];
-  }
-};
-
-/** The same; warps that have no part in what follows leave, and the last one needs no barriers. */
-struct early_exit_t {
-  template <typename T> static __device__ T join(T sum) {
-    __shared__ T part[THREADS];
-    const int me = (int)threadIdx.x;
-    part[me] = sum;
-    __syncthreads();
-    for (int half = THREADS / 2; half >= WARP; half /= 2) {
-      if (me >= half) return T(0);
-      part[me] += part[me + half];
-      __syncthreads();
-    }
-    for (int half = WARP / 2; half > 0; half /= 2) {
-      const T other = part[me + half];
-      __syncwarp();
-      part[me] += other;
-      __syncwarp();
-    }
-    return part[0];
-  }
-};
-
-/** Fourths by fourths: half of the barriers, three additions in each. */
-struct fourths_t {
-  template <typename T> static __device__ T join(T sum) {
-    __shared__ T part[THREADS];
-    const int me = (int)threadIdx.x;
-    part[me] = sum;
-    __syncthreads();
-    for (int quarter = THREADS / 4; quarter > 0; quarter /= 4) {
-      if (me < quarter)
-        part[me] =
-            (part[me] + part[me + quarter]) + (part[me + 2 * quarter] + part[me + 3 * quarter]);
-      __syncthreads();
-    }
-    return part[0];
-  }
-};
-
-/** Each warp by five shuffles that wait for each other, then the warps' sums likewise. */
-struct shuffles_t {
-  template <typename T> static __device__ T warp(T sum, int lanes) {
-    for (int half = lanes / 2; half > 0; half /= 2)
-      sum += __shfl_down_sync(ALL, sum, half);
-    return sum;
-  }
-  template <typename T> static __device__ T join(T sum) {
-    __shared__ T part[N_WARPS];
-    const int me = (int)threadIdx.x;
-    sum = warp(sum, WARP);
-    if (me % WARP == 0) part[me / WARP] = sum;
-    __syncthreads();
-    if (me >= WARP) return T(0);
-    return warp(me < N_WARPS ? part[me] : T(0), N_WARPS);
-  }
-};
-
-/** Shuffles side by side: three that do not wait for each other make fourths, seven eighths. */
-struct side_by_side_t {
-  template <typename T> static __device__ T warp(T sum) {
-    const T a = __shfl_xor_sync(ALL, sum, 1), b = __shfl_xor_sync(ALL, sum, 2),
-            c = __shfl_xor_sync(ALL, sum, 3);
-    sum = (sum + a) + (b + c);
-    T other[7];
-#pragma unroll
-    for (int k = 1; k < 8; k++)
-      other[k - 1] = __shfl_xor_sync(ALL, sum, 4 * k);
-    return ((sum + other[0]) + (other[1] + other[2])) +
-           ((other[3] + other[4]) + (other[5] + other[6]));
-  }
-  template <typename T> static __device__ T join(T sum) {
-    __shared__ T part[N_WARPS];
-    const int me = (int)threadIdx.x;
-    sum = warp(sum);
-    if (me % WARP == 0) part[me / WARP] = sum;
-    __syncthreads();
-    if (me > 0) return T(0);
-    return ((part[0] + part[1]) + (part[2] + part[3])) +
-           ((part[4] + part[5]) + (part[6] + part[7]));
-  }
-};
-
-/** All threads leave their sum and one warp does the rest: eighths, then fourths and eighths by
- *  shuffles side by side. One barrier. */
-struct one_warp_t {
-  template <typename T> static __device__ T join(T sum) {
-    __shared__ T part[THREADS];
-    const int me = (int)threadIdx.x;
-    part[me] = sum;
-    __syncthreads();
-    if (me >= WARP) return T(0);
-    T mine[N_WARPS];
-#pragma unroll
-    for (int w = 0; w < N_WARPS; w++)
-      mine[w] = part[w * WARP + me];
-    return side_by_side_t::warp(((mine[0] + mine[1]) + (mine[2] + mine[3])) +
-                                ((mine[4] + mine[5]) + (mine[6] + mine[7])));
-  }
-};
 
 /* --- kernels ------------------------------------------------------------------------------------
  */
@@ -245,6 +127,20 @@ __global__ void last_block(target_t<T> to, Source source, int64_t n) {
   if (threadIdx.x == 0) *to.result = sum;
 }
 
+/** One launch, all of whose blocks are there at a time: the first one adds up when all have met. */
+template <typename T, int LOADS, typename Join, typename Source>
+__global__ void one_grid(target_t<T> to, Source source, int64_t n) {
+  const T mine = Join::join(own_sum<T, LOADS>(source, n));
+  if (threadIdx.x == 0) to.partial[blockIdx.x] = mine;
+  cooperative_groups::this_grid().sync();
+  if (blockIdx.x > 0) return;
+  T sum = T(0);
+  for (unsigned int i = threadIdx.x; i < gridDim.x; i += THREADS)
+    sum += ((volatile T *)to.partial)[i];
+  sum = shuffles_t::join(sum);
+  if (threadIdx.x == 0) *to.result = sum;
+}
+
 /* --- the ladder
  * ----------------------------------------------------------------------------------- */
 
@@ -263,15 +159,18 @@ template <typename T> struct run_t {
   work_t<T> *w;
   lab_launch_t first, second; /* no second: kernel is null */
   const void *source;
-  bool adds; /* to a result that must be 0 before */
+  bool adds;     /* to a result that must be 0 before */
+  bool together; /* a grid whose blocks wait for each other */
 };
 
 template <typename T> mg_status_t enqueue(void *arg, cudaStream_t stream) {
   run_t<T> *r = (run_t<T> *)arg;
   if (r->adds) MG_CUDA_TRY(cudaMemsetAsync(r->w->to.result, 0, sizeof(T), stream));
   void *args[] = {&r->w->to, const_cast<void *>(r->source), &r->w->n};
-  MG_CUDA_TRY(cudaLaunchKernel(r->first.kernel, dim3((unsigned)r->first.blocks), dim3(THREADS),
-                               args, 0, stream));
+  const dim3 grid((unsigned)r->first.blocks), block(THREADS);
+  MG_CUDA_TRY(r->together
+                  ? cudaLaunchCooperativeKernel(r->first.kernel, grid, block, args, 0, stream)
+                  : cudaLaunchKernel(r->first.kernel, grid, block, args, 0, stream));
   if (!r->second.kernel) return MG_OK;
   int n = (int)r->first.blocks;
   void *more[] = {&r->w->to, &n};
@@ -337,8 +236,16 @@ mg_status_t two_launches(lab_t *lab, work_t<T> *w, const Source &source, const c
                         {(const void *)sums_of_blocks<T, LOADS, Join, Source>, 0, 0, 0},
                         {(const void *)last_sum<T, Join>, 0, 0, 0},
                         &source,
+                        false,
                         false};
   return add(lab, w, run, Source::bytes, name);
+}
+
+/* Can a launch ask for all of its blocks at a time? */
+bool grids_can_wait() {
+  int device, can = 0;
+  return cudaGetDevice(&device) == cudaSuccess &&
+         cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && can;
 }
 
 template <typename T, typename Source>
@@ -352,13 +259,21 @@ mg_status_t joins(lab_t *lab, work_t<T> *w, const Source &source) {
   MG_TRY((two_launches<T, 4, fourths_t>(lab, w, source, "fourths")));
   MG_TRY((two_launches<T, 4, side_by_side_t>(lab, w, source, "shuffles side by side")));
   MG_TRY((two_launches<T, 4, one_warp_t>(lab, w, source, "one warp does the rest")));
+  MG_TRY((two_launches<T, 4, wide_t<32, 8>>(lab, w, source, "one warp, steps of 32, 8")));
+  MG_TRY((two_launches<T, 4, wide_t<8, 8, 4>>(lab, w, source, "one warp, steps of 8, 8, 4")));
+  MG_TRY((two_launches<T, 4, wide_t<4, 4, 4, 4>>(lab, w, source, "one warp, steps of 4")));
   const lab_launch_t none = {};
   const run_t<T> by_atomics = {
-      w, {(const void *)atomics<T, 4, shuffles_t, Source>, 0, 0, 0}, none, &source, true};
+      w, {(const void *)atomics<T, 4, shuffles_t, Source>, 0, 0, 0}, none, &source, true, false};
   MG_TRY(add(lab, w, by_atomics, Source::bytes, "one launch, atomics"));
-  const run_t<T> by_last = {
-      w, {(const void *)last_block<T, 4, one_warp_t, Source>, 0, 0, 0}, none, &source, false};
-  return add(lab, w, by_last, Source::bytes, "one launch, last block");
+  const run_t<T> by_last = {w,     {(const void *)last_block<T, 4, one_warp_t, Source>, 0, 0, 0},
+                            none,  &source,
+                            false, false};
+  MG_TRY(add(lab, w, by_last, Source::bytes, "one launch, last block"));
+  const run_t<T> by_grid = {
+      w, {(const void *)one_grid<T, 4, one_warp_t, Source>, 0, 0, 0}, none, &source, false, true};
+  return grids_can_wait() ? add(lab, w, by_grid, Source::bytes, "one launch, a grid that waits")
+                          : MG_OK;
 }
 
 template <typename T> mg_status_t arrays(lab_t *lab, work_t<T> *w, const char *type) {
@@ -412,5 +327,7 @@ extern "C" mg_status_t lab_reduce_cuda(lab_t *lab) {
   MG_TRY(size<long long>(lab, large, "64-bit integer", false));
   MG_TRY(size<double>(lab, small, "double", false));
   MG_TRY(size<long long>(lab, small, "64-bit integer", false));
-  return size<double>(lab, large, "double", true);
+  MG_TRY(size<double>(lab, large, "double", true));
+  MG_TRY(lab_reduce_joins(lab));
+  return lab_reduce_solver(lab);
 }
