@@ -21,11 +21,11 @@ static void print_head(const lab_t *lab) {
   const char *last = lab->unlike ? "flop/B" : "speed-up";
   fprintf(lab->text, "\n%s: %s\n", lab->ladder, lab->table);
   if (lab->place == LAB_CUDA)
-    fprintf(lab->text, "%-30s %15s %4s %7s %5s %7s %7s %10s %8s %7s %8s\n", "variant", "launch",
-            "regs", "shared", "occup", "useful", "moved", "us", "GB/s", "% copy", last);
+    fprintf(lab->text, "%-30s %15s %4s %7s %5s %7s %7s %10s %8s %8s %7s %8s\n", "variant", "launch",
+            "regs", "shared", "occup", "useful", "moved", "us", "G/s", "GB/s", "% copy", last);
   else
-    fprintf(lab->text, "%-30s %7s %7s %7s %10s %8s %7s %8s\n", "variant", "threads", "useful",
-            "moved", "us", "GB/s", "% copy", last);
+    fprintf(lab->text, "%-30s %7s %7s %7s %10s %8s %8s %7s %8s\n", "variant", "threads", "useful",
+            "moved", "us", "G/s", "GB/s", "% copy", last);
 }
 
 static void print_row(const lab_t *lab, const lab_entry_t *e) {
@@ -41,8 +41,9 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   else
     fprintf(lab->text, "%15s %4d %7d %4.0f%% ", launch, r->registers, r->shared,
             100.0 * r->occupancy);
-  fprintf(lab->text, "%7.4g %7.4g %10.2f %8.1f %6.1f%% %8.2f\n", r->useful,
-          r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds, e->gb_per_s, 100.0 * e->of_copy,
+  fprintf(lab->text, "%7.4g %7.4g %10.2f %8.4g %8.1f %6.1f%% %8.2f\n", r->useful,
+          r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds,
+          1e-9 * (double)r->elements / r->seconds, e->gb_per_s, 100.0 * e->of_copy,
           lab->unlike ? r->flops / r->useful : e->speed_up);
   fflush(lab->text);
 }

@@ -117,6 +117,7 @@ mg_status_t lab_stride_cpu(lab_t *lab);
 mg_status_t lab_wide_cpu(lab_t *lab);
 mg_status_t lab_copy_cuda(lab_t *lab);
 mg_status_t lab_reduce_cuda(lab_t *lab);
+mg_status_t lab_smooth_cuda(lab_t *lab);
 mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 mg_status_t lab_roofline(lab_t *lab);

@@ -13,7 +13,9 @@ struct lab_launch_t {
   const void *kernel;
   int64_t blocks;
   int threads;
-  size_t shared; /**< dynamic, bytes a block */
+  size_t shared;            /**< dynamic, bytes a block */
+  int rows = 1, planes = 1; /**< of blocks, where the grid has more than one direction */
+  int cluster = 1;          /**< blocks that share their memory */
 };
 
 /** What the device has. */
@@ -29,7 +31,8 @@ typedef mg_status_t (*lab_enqueue_t)(void *arg, cudaStream_t stream);
 /** The median time of what `enqueue` puts on a stream: once to warm up, then as often as the lab
  * asks for, each time between two events.
  *  @return MG_OK, MG_ERR_DEVICE (logged) */
-mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds);
+mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
+                          lab_enqueue_t prepare = nullptr);
 
 /** A launch as a row has it: shape, registers, shared memory, occupancy. */
 mg_status_t lab_cuda_describe(const lab_launch_t &launch, lab_row_t *row);

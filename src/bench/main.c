@@ -27,7 +27,7 @@ static const struct {
      ON_CUDA(lab_stride_cuda)},
     {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda)},
     {"smooth", "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
-     lab_smooth_cpu, NULL},
+     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda)},
     {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda)},
     {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
      lab_roofline},

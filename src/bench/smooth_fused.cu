@@ -1,0 +1,593 @@
+/* Ladder 4: several steps of the smoother in one pass over memory.
+ *
+ * A block owns a tile of columns and goes through its planes once. At plane k it makes the first
+ * step in plane k, the second in k - 1, the third in k - 2 ..., and writes the last. What a step
+ * reads of the planes above and below a cell stays in the registers of the cell's thread; what it
+ * reads beside it comes from planes in shared memory: two of each step's results, and rings of x
+ * and of the betas. Each step spoils one more cell of the tile's rim, so that tiles overlap: what
+ * that costs is cells / (cells that count).
+ *
+ *     plane  k+1   x read
+ *            k     step 1   from x(k-1 .. k+1)
+ *            k-1   step 2   from step 1's k-2 .. k
+ *            k-2   step 3   from step 2's k-3 .. k-1, written
+ *
+ * Planes arrive in the rings by asynchronous copies of each thread, or by the tensor copy engine:
+ * one thread asks for five boxes, and what lies outside the level arrives as zero, which is what
+ * its ghosts are. In a cluster blocks lie beside each other along j and store the rows at their
+ * edges into their neighbours' shared memory, so that only the cluster's rim is lost.
+ *
+ * A thread has 16 bytes of a row: two doubles or four floats. */
+#include "smooth_cuda.h"
+#if CUDART_VERSION >= 12050
+#include <cuda.h> /* CUtensorMap; nothing of libcuda is linked */
+#define TENSOR_MAPS 1
+#else
+#define TENSOR_MAPS 0
+struct CUtensorMap {};
+#endif
+
+namespace {
+enum { COPIES, TENSOR };
+constexpr unsigned ALL = 0xffffffffu;
+
+/* What a launch is told besides the level. */
+struct plan_t {
+  int tiles_i, tiles_j; /* of a plane */
+  int planes;           /* that a block writes */
+};
+
+/* The five arrays as the tensor copy engine sees them; x's extents are cells, the betas' faces. */
+struct maps_t {
+  CUtensorMap x, f, beta[3];
+};
+
+/* T: of the arithmetic and of the arrays; STEPS in a pass; LANES threads a row; ROWS of a block;
+ * AHEAD bundles of planes under way; BLOCKS of a cluster; KEEP f and the betas normal to k in
+ * registers, or read them again for each step. */
+template <typename T, int STEPS, int LANES, int ROWS, int AHEAD, int BLOCKS, bool KEEP, int LOADS>
+struct shape_t {
+  static constexpr int MADE = STEPS, ROW_LANES = LANES, BLOCK_ROWS = ROWS, CLUSTER = BLOCKS;
+  static constexpr bool KEEPS = KEEP;
+  static constexpr int V = 16 / (int)sizeof(T), WIDTH = LANES * V, THREADS = LANES * ROWS;
+  /* Cells that count are whole vectors along i. The tensor copy engine reads from multiples of 16
+   * bytes: where STEPS is none, a column more is lost at the left. */
+  static constexpr int LEFT = LOADS == TENSOR ? (STEPS + V - 1) / V * V : STEPS,
+                       OUT_I = (WIDTH - LEFT - STEPS) / V * V, OUT_J = BLOCKS * ROWS - 2 * STEPS;
+  /* Vectors that count begin SHIFT after those of thread FIRST of a row. */
+  static constexpr int SHIFT = LEFT % V, FIRST = LEFT / V;
+  static constexpr int RIM = BLOCKS > 1 ? 1 : 0; /* rows of the neighbours in a cluster */
+  static constexpr int X_ROWS = ROWS + 2 * RIM, J_ROWS = ROWS + RIM;
+  static constexpr int PLANE = ROWS * WIDTH, X_PLANE = X_ROWS * WIDTH, J_PLANE = J_ROWS * WIDTH;
+  /* Planes of the rings. */
+  static constexpr int X_SLOTS = 2 + AHEAD, F_SLOTS = (KEEP ? 1 : STEPS) + AHEAD,
+                       IJ_SLOTS = STEPS + AHEAD, K_SLOTS = (KEEP ? 1 : STEPS + 1) + AHEAD;
+  static constexpr int ARRIVALS = AHEAD + 1;
+  /* Elements from the start of shared memory. */
+  static constexpr int X = 0, STEP = X + X_SLOTS * X_PLANE, F = STEP + 2 * (STEPS - 1) * X_PLANE,
+                       BI = F + F_SLOTS * PLANE, BJ = BI + IJ_SLOTS * PLANE,
+                       BK = BJ + IJ_SLOTS * J_PLANE, END = BK + K_SLOTS * PLANE;
+  static constexpr size_t BYTES = END * sizeof(T) + ARRIVALS * sizeof(uint64_t);
+  /* Bytes of a bundle. */
+  static constexpr unsigned BUNDLE = (X_ROWS + J_ROWS + 3 * ROWS) * WIDTH * (unsigned)sizeof(T);
+};
+
+/* --- 16 bytes at a time ------------------------------------------------------------------------
+ */
+
+__device__ __forceinline__ void load(const double *p, double v[2]) {
+  const double2 t = *reinterpret_cast<const double2 *>(p);
+  v[0] = t.x, v[1] = t.y;
+}
+__device__ __forceinline__ void load(const float *p, float v[4]) {
+  const float4 t = *reinterpret_cast<const float4 *>(p);
+  v[0] = t.x, v[1] = t.y, v[2] = t.z, v[3] = t.w;
+}
+__device__ __forceinline__ void store(double *p, const double v[2]) {
+  *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
+}
+__device__ __forceinline__ void store(float *p, const float v[4]) {
+  *reinterpret_cast<float4 *>(p) = make_float4(v[0], v[1], v[2], v[3]);
+}
+
+/* --- copies ------------------------------------------------------------------------------------
+ */
+
+__device__ __forceinline__ unsigned shared_address(const void *p) {
+  return (unsigned)__cvta_generic_to_shared(p);
+}
+
+/* Element `at`, or zero where it is not `there`. */
+template <typename T>
+__device__ __forceinline__ void copy_one(T *to, const T *base, ptrdiff_t at, bool there) {
+  const T *from = there ? base + at : base;
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
+               "n"(sizeof(T)), "r"(there ? (int)sizeof(T) : 0)
+               : "memory");
+#else
+  *to = there ? *from : T(0);
+#endif
+}
+__device__ __forceinline__ void copies_end_group() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/* All groups but the last `left` have arrived. */
+template <int left> __device__ __forceinline__ void copies_wait() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
+#endif
+}
+
+__device__ __forceinline__ void tensor_copy(void *to, const CUtensorMap *map, int i, int j, int k,
+                                            uint64_t *arrived) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(to)),
+               "l"(map), "r"(shared_address(arrived)), "r"(i), "r"(j), "r"(k)
+               : "memory");
+#else
+  (void)to, (void)map, (void)i, (void)j, (void)k, (void)arrived;
+#endif
+}
+__device__ __forceinline__ void arrivals_create(uint64_t *arrived, int n) {
+#if __CUDA_ARCH__ >= 900
+  for (int b = 0; b < n; b++)
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrived + b))
+                 : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#else
+  (void)arrived, (void)n;
+#endif
+}
+__device__ __forceinline__ void arrivals_expect(uint64_t *arrived, unsigned bytes) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(arrived)),
+      "r"(bytes)
+      : "memory");
+#else
+  (void)arrived, (void)bytes;
+#endif
+}
+__device__ __forceinline__ void arrivals_wait(uint64_t *arrived, unsigned parity) {
+#if __CUDA_ARCH__ >= 900
+  unsigned done = 0;
+  while (!done)
+    asm volatile("{\n .reg .pred p;\n"
+                 " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+                 " selp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(done)
+                 : "r"(shared_address(arrived)), "r"(parity)
+                 : "memory");
+#else
+  (void)arrived, (void)parity;
+#endif
+}
+
+template <int BLOCKS> __device__ __forceinline__ void wait_for_all() {
+  if (BLOCKS == 1) {
+    __syncthreads();
+    return;
+  }
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+#endif
+}
+__device__ __forceinline__ int block_of_cluster() {
+  unsigned r = 0;
+#if __CUDA_ARCH__ >= 900
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+#endif
+  return (int)r;
+}
+/* The same place in another block's shared memory; 16 bytes. */
+template <typename T> __device__ __forceinline__ void store_beyond(T *p, const T *v, int other) {
+#if __CUDA_ARCH__ >= 900
+  unsigned there;
+  const unsigned *w = reinterpret_cast<const unsigned *>(v);
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there)
+               : "r"(shared_address(p)), "r"(other));
+  asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(w[0]),
+               "r"(w[1]), "r"(w[2]), "r"(w[3])
+               : "memory");
+#else
+  (void)p, (void)v, (void)other;
+#endif
+}
+
+/* --- the kernel --------------------------------------------------------------------------------
+ */
+
+/* slot - back in a ring of n, where slot is in it and back is at most n. */
+__device__ __forceinline__ int behind(int slot, int back, int n) {
+  return slot >= back ? slot - back : slot - back + n;
+}
+__device__ __forceinline__ void next(int *slot, int n) {
+  *slot = *slot + 1 == n ? 0 : *slot + 1;
+}
+
+/* A bundle is x and beta_k of plane q, and f, beta_i and beta_j of plane q - 1. This is where it
+ * lies in the rings, and who tells that it has arrived. */
+struct slots_t {
+  int x, f, ij, k, arrival;
+  unsigned parity;
+};
+template <typename S> __device__ __forceinline__ void next(slots_t *at) {
+  next(&at->x, S::X_SLOTS);
+  next(&at->f, S::F_SLOTS);
+  next(&at->ij, S::IJ_SLOTS);
+  next(&at->k, S::K_SLOTS);
+  next(&at->arrival, S::ARRIVALS);
+  if (at->arrival == 0) at->parity ^= 1;
+}
+
+/* A block's first column and row, and a thread's place among its own. */
+struct place_t {
+  int i0, j0, lane, row;
+};
+
+/* Ask for bundle q: one thread for boxes, or each thread for its own elements. */
+template <typename S, typename T>
+__device__ __forceinline__ void ask_boxes(T *shared, const maps_t &maps, const place_t &at, int q,
+                                          const slots_t &to, uint64_t *arrived) {
+  if (threadIdx.x != 0) return;
+  arrived += to.arrival;
+  arrivals_expect(arrived, S::BUNDLE);
+  tensor_copy(shared + S::X + to.x * S::X_PLANE, &maps.x, at.i0, at.j0 - S::RIM, q, arrived);
+  tensor_copy(shared + S::BK + to.k * S::PLANE, &maps.beta[2], at.i0, at.j0, q, arrived);
+  tensor_copy(shared + S::BI + to.ij * S::PLANE, &maps.beta[0], at.i0, at.j0, q - 1, arrived);
+  tensor_copy(shared + S::BJ + to.ij * S::J_PLANE, &maps.beta[1], at.i0, at.j0, q - 1, arrived);
+  tensor_copy(shared + S::F + to.f * S::PLANE, &maps.f, at.i0, at.j0, q - 1, arrived);
+}
+template <typename S, typename T>
+__device__ __forceinline__ void ask_elements(T *shared, const smooth_level_t<T> &l,
+                                             const place_t &at, int q, const slots_t &to) {
+  const int i = at.i0 + at.lane * S::V, j = at.j0 + at.row,
+            own = at.row * S::WIDTH + at.lane * S::V;
+  const bool upper = q >= 0 && q <= l.n, lower = q >= 1 && q <= l.n;
+#pragma unroll
+  for (int v = 0; v < S::V; v++) {
+    /* Faces at the far walls are wanted too. */
+    const bool column = i + v >= 0 && i + v <= l.n && j >= 0 && j <= l.n,
+               cell = column && i + v < l.n && j < l.n;
+    const ptrdiff_t from = i + v + j * l.js + q * l.ks;
+    T *const here = shared + own + v;
+    copy_one(here + S::X + to.x * S::X_PLANE, l.x, from, cell && upper && q < l.n);
+    copy_one(here + S::BK + to.k * S::PLANE, l.beta[2], from, column && upper);
+    copy_one(here + S::BI + to.ij * S::PLANE, l.beta[0], from - l.ks, column && lower);
+    copy_one(here + S::BJ + to.ij * S::J_PLANE, l.beta[1], from - l.ks, column && lower);
+    copy_one(here + S::F + to.f * S::PLANE, l.f, from - l.ks, cell && lower);
+  }
+  copies_end_group();
+}
+
+/* A block's tile and the planes that it writes; of a thread, its first cell. */
+struct tile_t {
+  place_t at;
+  int mine, first, last; /* block of a cluster; planes, the last excluded */
+  int i, j;
+};
+template <typename S> __device__ __forceinline__ tile_t tile_here(const plan_t &plan, int n) {
+  tile_t t;
+  const int tile = (int)blockIdx.x / S::CLUSTER;
+  t.mine = S::CLUSTER > 1 ? block_of_cluster() : 0;
+  t.first = tile / plan.tiles_i / plan.tiles_j * plan.planes;
+  t.last = t.first + plan.planes < n ? t.first + plan.planes : n;
+  t.at.lane = (int)threadIdx.x % S::ROW_LANES;
+  t.at.row = (int)threadIdx.x / S::ROW_LANES;
+  t.at.i0 = tile % plan.tiles_i * S::OUT_I - S::LEFT;
+  t.at.j0 = tile / plan.tiles_i % plan.tiles_j * S::OUT_J - S::MADE + t.mine * S::BLOCK_ROWS;
+  t.i = t.at.i0 + t.at.lane * S::V;
+  t.j = t.at.j0 + t.at.row;
+  return t;
+}
+
+/* A thread's columns: what they are, and for each step what it needs of the planes around its own.
+ */
+template <typename S, typename T> struct columns_t {
+  static constexpr int V = S::V, W = S::WIDTH, STEPS = S::MADE;
+  T x[STEPS][3][V]; /* below, here, above */
+  T f[STEPS][V], dinv[STEPS][V], bk[STEPS + 1][V];
+  bool inside[V];                         /* of the level, as far as i and j tell */
+  bool writes;                            /* cells that count, from SHIFT after its own on */
+  int own, x_own, x_low, x_high, bj_high; /* places in a plane: its own, and of the rows beside */
+
+  __device__ __forceinline__ void begin(const tile_t &t, int n) {
+    const bool inside_j = t.j >= 0 && t.j < n;
+#pragma unroll
+    for (int v = 0; v < V; v++)
+      inside[v] = inside_j && t.i + v >= 0 && t.i + v < n;
+    const int row = t.mine * S::BLOCK_ROWS + t.at.row;
+    writes = t.at.lane >= S::FIRST && t.at.lane < S::FIRST + S::OUT_I / V && t.i + S::SHIFT < n &&
+             row >= STEPS && row < S::CLUSTER * S::BLOCK_ROWS - STEPS && t.j < n;
+    own = t.at.row * W + t.at.lane * V;
+    x_own = own + S::RIM * W;
+    x_low = S::RIM || t.at.row > 0 ? x_own - W : x_own;
+    x_high = S::RIM || t.at.row < S::BLOCK_ROWS - 1 ? x_own + W : x_own;
+    bj_high = S::RIM || t.at.row < S::BLOCK_ROWS - 1 ? own + W : own;
+  }
+
+  /* What a bundle has of these columns. */
+  __device__ __forceinline__ void take(const T *shared, const slots_t &slot) {
+    load(shared + S::X + slot.x * S::X_PLANE + x_own, x[0][2]);
+    if (!S::KEEPS) return;
+    load(shared + S::BK + slot.k * S::PLANE + own, bk[0]);
+    load(shared + S::F + slot.f * S::PLANE + own, f[0]);
+  }
+
+  /* Step s in plane p. */
+  __device__ __forceinline__ void step(const T *shared, const slots_t &slot,
+                                       const smooth_level_t<T> &l, int s, int p, T value[V]) {
+    const T *const plane = s == 0 ? shared + S::X + behind(slot.x, 1, S::X_SLOTS) * S::X_PLANE
+                                  : shared + S::STEP + (2 * (s - 1) + (p & 1)) * S::X_PLANE;
+    const int ij = behind(slot.ij, s, S::IJ_SLOTS);
+    const T *const bi = shared + S::BI + ij * S::PLANE, *const bj =
+                                                            shared + S::BJ + ij * S::J_PLANE;
+    T low[V], high[V], bi0[V], bj0[V], bj1[V], bk0[V], bk1[V], rhs[V];
+    load(plane + x_low, low);
+    load(plane + x_high, high);
+    load(bi + own, bi0);
+    load(bj + own, bj0);
+    load(bj + bj_high, bj1);
+    if (!S::KEEPS) {
+      load(shared + S::F + behind(slot.f, s, S::F_SLOTS) * S::PLANE + own, rhs);
+      load(shared + S::BK + behind(slot.k, s, S::K_SLOTS) * S::PLANE + own, bk1);
+      load(shared + S::BK + behind(slot.k, s + 1, S::K_SLOTS) * S::PLANE + own, bk0);
+    }
+    const T left = __shfl_up_sync(ALL, x[s][1][V - 1], 1, S::ROW_LANES),
+            right = __shfl_down_sync(ALL, x[s][1][0], 1, S::ROW_LANES),
+            bi_next = __shfl_down_sync(ALL, bi0[0], 1, S::ROW_LANES);
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+      smooth_near_t<T> near;
+      near.c = x[s][1][v];
+      near.low[0] = v > 0 ? x[s][1][v > 0 ? v - 1 : 0] : left;
+      near.high[0] = v < V - 1 ? x[s][1][v < V - 1 ? v + 1 : v] : right;
+      near.low[1] = low[v];
+      near.high[1] = high[v];
+      near.low[2] = x[s][0][v];
+      near.high[2] = x[s][2][v];
+      near.beta[0][0] = bi0[v];
+      near.beta[0][1] = v < V - 1 ? bi0[v < V - 1 ? v + 1 : v] : bi_next;
+      near.beta[1][0] = bj0[v];
+      near.beta[1][1] = bj1[v];
+      near.beta[2][0] = S::KEEPS ? bk[s + 1][v] : bk0[v];
+      near.beta[2][1] = S::KEEPS ? bk[s][v] : bk1[v];
+      const T ax = smooth_apply(near, l.a, l.b_h2);
+      if (s == 0) dinv[0][v] = smooth_dinv(near.beta, l.a, l.b_h2);
+      value[v] = smooth_step(near.c, ax, S::KEEPS ? f[s][v] : rhs[v], dinv[s][v], l.weight[s]);
+    }
+  }
+
+  /* The result of step s, for the next one: in registers, in shared memory, and in that of the
+   * cluster's next blocks. Ghosts stay zero. */
+  __device__ __forceinline__ void pass_on(T *shared, const tile_t &t, int s, int p, bool inside_k,
+                                          T value[V]) {
+#pragma unroll
+    for (int v = 0; v < V; v++)
+      x[s + 1 < STEPS ? s + 1 : s][2][v] = value[v] = inside[v] && inside_k ? value[v] : T(0);
+    T *const result = shared + S::STEP + (2 * s + (p & 1)) * S::X_PLANE + x_own;
+    store(result, value);
+    if (S::CLUSTER > 1 && t.at.row == 0 && t.mine > 0)
+      store_beyond(result + S::BLOCK_ROWS * W, value, t.mine - 1);
+    if (S::CLUSTER > 1 && t.at.row == S::BLOCK_ROWS - 1 && t.mine < S::CLUSTER - 1)
+      store_beyond(result - S::BLOCK_ROWS * W, value, t.mine + 1);
+  }
+
+  /* The last step's result; `to` is where the thread's aligned 16 bytes go. */
+  __device__ __forceinline__ void write(T *to, const T value[V]) {
+    T out[V];
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+      const int from = (S::SHIFT + v) % V;
+      const T beyond =
+          S::SHIFT > 0 ? __shfl_down_sync(ALL, value[from], 1, S::ROW_LANES) : value[from];
+      out[v] = S::SHIFT + v < V ? value[from] : beyond;
+    }
+    if (writes) store(to, out);
+  }
+
+  /* The next plane. */
+  __device__ __forceinline__ void turn() {
+#pragma unroll
+    for (int v = 0; v < V; v++) {
+#pragma unroll
+      for (int s = 0; s < STEPS; s++) {
+        x[s][0][v] = x[s][1][v];
+        x[s][1][v] = x[s][2][v];
+      }
+#pragma unroll
+      for (int s = STEPS - 1; s > 0; s--) {
+        f[s][v] = f[s - 1][v];
+        dinv[s][v] = dinv[s - 1][v];
+      }
+#pragma unroll
+      for (int s = STEPS; s > 0; s--)
+        bk[s][v] = bk[s - 1][v];
+    }
+  }
+};
+
+template <typename T, int STEPS, int LANES, int ROWS, int AHEAD, int BLOCKS, bool KEEP, int LOADS>
+__global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
+    fused(smooth_level_t<T> l, plan_t plan, const __grid_constant__ maps_t maps) {
+  using S = shape_t<T, STEPS, LANES, ROWS, AHEAD, BLOCKS, KEEP, LOADS>;
+  extern __shared__ __align__(128) unsigned char memory[];
+  T *const shared = reinterpret_cast<T *>(memory);
+  uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
+  const tile_t t = tile_here<S>(plan, l.n);
+  T *const to = l.to + (t.i + S::SHIFT) + t.j * l.js;
+  columns_t<S, T> c = {};
+  c.begin(t, l.n);
+  if (LOADS == TENSOR && threadIdx.x == 0) arrivals_create(arrived, S::ARRIVALS);
+  if (BLOCKS > 1) /* rows at the cluster's own rim stay as they are */
+    for (int e = (int)threadIdx.x; e < 2 * (STEPS - 1) * S::X_PLANE; e += S::THREADS)
+      shared[S::STEP + e] = T(0);
+  wait_for_all<BLOCKS>();
+
+  slots_t slot = {}, asked = {};
+  for (int q = t.first - STEPS - AHEAD; q < t.last + STEPS; q++) {
+    /* Everybody has left the planes that bundle q + AHEAD overwrites. */
+    if (LOADS == TENSOR)
+      ask_boxes<S>(shared, maps, t.at, q + AHEAD, asked, arrived);
+    else
+      ask_elements<S>(shared, l, t.at, q + AHEAD, asked);
+    next<S>(&asked);
+    if (q < t.first - STEPS) continue; /* the first ones are under way */
+    if (LOADS == TENSOR) {
+      arrivals_wait(arrived + slot.arrival, slot.parity);
+    } else {
+      copies_wait<AHEAD>();
+      __syncthreads();
+    }
+    c.take(shared, slot);
+#pragma unroll
+    for (int s = 0; s < STEPS; s++) {
+      /* The plane of this step. Not those that nobody needs, nor those of the first bundles, whose
+       * lower planes are missing. */
+      const int p = q - 1 - s, beyond = STEPS - 1 - s;
+      if (p < t.first - beyond || p >= t.last + beyond) continue;
+      T value[S::V];
+      c.step(shared, slot, l, s, p, value);
+      if (s < STEPS - 1)
+        c.pass_on(shared, t, s, p, p >= 0 && p < l.n, value);
+      else
+        c.write(to + p * l.ks, value);
+    }
+    wait_for_all<BLOCKS>();
+    c.turn();
+    next<S>(&slot);
+  }
+  /* Nobody leaves while copies come for it. */
+  if (LOADS != TENSOR) copies_wait<0>();
+  for (int rest = 0; LOADS == TENSOR && rest < AHEAD; rest++) {
+    arrivals_wait(arrived + slot.arrival, slot.parity);
+    next<S>(&slot);
+  }
+  wait_for_all<BLOCKS>();
+}
+
+/* --- launches ----------------------------------------------------------------------------------
+ */
+
+#if TENSOR_MAPS
+/* Extents are told in elements, strides in bytes; outside there are zeros. */
+template <typename T>
+mg_status_t make_map(CUtensorMap *map, const smooth_level_t<T> &l, const T *from, int extent,
+                     int width, int rows) {
+  static decltype(&cuTensorMapEncodeTiled) encode = nullptr;
+  if (!encode) {
+    cudaDriverEntryPointQueryResult found;
+    MG_CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
+                                                 cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess)
+      return mg_error(MG_ERR_DEVICE, "the driver has no cuTensorMapEncodeTiled");
+  }
+  const cuuint64_t size[3] = {(cuuint64_t)extent, (cuuint64_t)extent, (cuuint64_t)extent};
+  const cuuint64_t stride[2] = {(cuuint64_t)l.js * sizeof(T), (cuuint64_t)l.ks * sizeof(T)};
+  const cuuint32_t box[3] = {(cuuint32_t)width, (cuuint32_t)rows, 1}, one[3] = {1, 1, 1};
+  const CUresult result = encode(
+      map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3,
+      const_cast<T *>(from), size, stride, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
+      CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    return mg_error(MG_ERR_DEVICE, "cuTensorMapEncodeTiled: error %d", (int)result);
+  return MG_OK;
+}
+
+template <typename S, typename T> mg_status_t make_maps(maps_t *m, const smooth_level_t<T> &l) {
+  MG_TRY(make_map(&m->x, l, l.x, l.n, S::WIDTH, S::X_ROWS));
+  MG_TRY(make_map(&m->f, l, l.f, l.n, S::WIDTH, S::X_ROWS - 2 * S::RIM));
+  MG_TRY(make_map(&m->beta[0], l, l.beta[0], l.n + 1, S::WIDTH, S::X_ROWS - 2 * S::RIM));
+  MG_TRY(make_map(&m->beta[1], l, l.beta[1], l.n + 1, S::WIDTH, S::J_ROWS));
+  return make_map(&m->beta[2], l, l.beta[2], l.n + 1, S::WIDTH, S::X_ROWS - 2 * S::RIM);
+}
+#else
+template <typename S, typename T> mg_status_t make_maps(maps_t *, const smooth_level_t<T> &) {
+  return MG_OK;
+}
+#endif
+
+/* What this device and build can do. */
+mg_status_t has_tensor_copies(bool *has) {
+  int device, major;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  *has = TENSOR_MAPS && major >= 9;
+  return MG_OK;
+}
+
+/* Blocks go through the tiles of so many planes, then through the next: the more planes, the fewer
+ * are made twice; the more blocks, the fewer wait at the end. */
+int planes_of(int n, int64_t tiles, int64_t at_a_time, int steps) {
+  int best = n;
+  double least = 1e300;
+  for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
+    const int planes = (n + slabs - 1) / slabs;
+    const int64_t waves = (tiles * ((n + planes - 1) / planes) + at_a_time - 1) / at_a_time;
+    /* Half of the planes beyond are made by half of the steps; the first two bundles come late. */
+    const double cost = (double)waves * (planes + steps + 1);
+    if (cost < least) least = cost, best = planes;
+  }
+  return best;
+}
+
+template <typename T, int STEPS, int LANES, int ROWS, int AHEAD, int BLOCKS, bool KEEP, int LOADS>
+mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
+  using S = shape_t<T, STEPS, LANES, ROWS, AHEAD, BLOCKS, KEEP, LOADS>;
+  smooth_level_t<T> &l = d->level;
+  lab_launch_t launch = {(const void *)fused<T, STEPS, LANES, ROWS, AHEAD, BLOCKS, KEEP, LOADS>, 0,
+                         S::THREADS, S::BYTES};
+  bool tensor = false;
+  int resident = 0;
+  MG_TRY(has_tensor_copies(&tensor));
+  if ((LOADS == TENSOR || BLOCKS > 1) && !tensor) return MG_OK;
+  if (S::BYTES > lab_card().shared_per_block) return MG_OK;
+  MG_TRY(lab_cuda_resident(launch, &resident));
+  plan_t plan = {(l.n + S::OUT_I - 1) / S::OUT_I, (l.n + S::OUT_J - 1) / S::OUT_J, 0};
+  const int64_t tiles = (int64_t)plan.tiles_i * plan.tiles_j;
+  const int64_t at_a_time = (int64_t)resident * lab_card().processors / BLOCKS;
+  plan.planes = planes_of(l.n, tiles, at_a_time > 0 ? at_a_time : 1, STEPS);
+  launch.blocks = tiles * ((l.n + plan.planes - 1) / plan.planes) * BLOCKS;
+  launch.cluster = BLOCKS;
+  maps_t maps = {};
+  if (LOADS == TENSOR) MG_TRY((make_maps<S>(&maps, l)));
+  void *args[] = {&l, &plan, &maps};
+  char name[LAB_NAME];
+  snprintf(name, sizeof name, "%d step%s, %d x %d, %s", STEPS, STEPS > 1 ? "s" : "", S::WIDTH,
+           ROWS * BLOCKS, how);
+  /* A x and the update 24, the diagonal and its inverse 8 once. */
+  return smooth_add(lab, d, launch, args, STEPS, 6.0 * sizeof(T) / STEPS, 24.0 + 8.0 / STEPS, name);
+}
+
+/* The same number of steps in several shapes. */
+template <typename T, int STEPS> mg_status_t shapes(lab_t *lab, smooth_data_t<T> *d) {
+  MG_TRY(d->expect_steps(STEPS));
+  MG_TRY((add<T, STEPS, 16, 32, 1, 1, true, COPIES>(lab, d, "copies")));
+  MG_TRY((add<T, STEPS, 16, 16, 1, 1, true, TENSOR>(lab, d, "boxes")));
+  MG_TRY((add<T, STEPS, 16, 24, 1, 1, true, TENSOR>(lab, d, "boxes")));
+  MG_TRY((add<T, STEPS, 16, 24, 1, 1, false, TENSOR>(lab, d, "reread")));
+  MG_TRY((add<T, STEPS, 16, 32, 1, 1, true, TENSOR>(lab, d, "boxes")));
+  MG_TRY((add<T, STEPS, 16, 32, 2, 1, true, TENSOR>(lab, d, "2 ahead")));
+  MG_TRY((add<T, STEPS, 16, 32, 1, 2, true, TENSOR>(lab, d, "2 blocks")));
+  return add<T, STEPS, 32, 16, 1, 4, true, TENSOR>(lab, d, "4 blocks");
+}
+} // namespace
+
+template <typename T> mg_status_t smooth_fused(lab_t *lab, smooth_data_t<T> *d) {
+  lab_table(lab, "smooth", "steps of Jacobi's form in one pass, %s, %d^3 cells, an element a step",
+            sizeof(T) == 8 ? "double" : "float", d->level.n);
+  MG_TRY((shapes<T, 1>(lab, d)));
+  MG_TRY((shapes<T, 2>(lab, d)));
+  MG_TRY((shapes<T, 3>(lab, d)));
+  return shapes<T, 4>(lab, d);
+}
+template mg_status_t smooth_fused<double>(lab_t *, smooth_data_t<double> *);
+template mg_status_t smooth_fused<float>(lab_t *, smooth_data_t<float> *);
