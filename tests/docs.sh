@@ -32,6 +32,25 @@ done
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"
 
+# hpgmg-bench's options, words and ladders stand in its help, its man page and its completion, and no others.
+solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --help >"$dir/bench-help"
+options_of() { grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' "$1" | sed 's/^[^-]//' | sort -u; }
+options_of "$dir/bench-help" >"$dir/bench-options"
+test "$(wc -l <"$dir/bench-options")" -ge 5 || complain "options of hpgmg-bench: $(cat "$dir/bench-options")"
+sed 's/\\//g' "$top/docs/hpgmg-bench.1" >"$dir/bench-man"
+for document in "$dir/bench-man" "$top/scripts/hpgmg-bench.bash"; do
+  options_of "$document" | diff "$dir/bench-options" - >"$dir/other" || complain "$document: $(grep '^[<>]' "$dir/other")"
+done
+ladders=$(sed -n '/^Ladders/,/^$/s/^  \([a-z]*\) .*/\1/p' "$dir/bench-help" | tr '\n' ' ')
+test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
+test "$(sed -n '/^\.SH LADDERS/,/^\.SH OPTIONS/s/^\.B //p' "$dir/bench-man" | tr '\n' ' ')" = "$ladders" ||
+  complain "docs/hpgmg-bench.1: other ladders than $ladders"
+grep -qF -- "'${ladders% }'" "$top/scripts/hpgmg-bench.bash" || complain "hpgmg-bench.bash: other ladders than $ladders"
+for code in 0 2 3 4 5; do
+  grep -qx ".B $code" "$dir/bench-man" || complain "docs/hpgmg-bench.1: no exit code $code"
+  grep -qE "\b$code [a-z]" "$dir/bench-help" || complain "hpgmg-bench --help: no exit code $code"
+done
+
 # Headings of a document as the anchors that GitHub makes of them.
 anchors() {
   sed -n '/^```/,/^```/d; s/^##* *//p' "$1" | tr '[:upper:]' '[:lower:]' |

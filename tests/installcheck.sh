@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # installcheck: what `make install` put in place is whole. The program solves, alone and on two
-# ranks, every installed deck is understood, hpgmg-bench's pictures can be drawn, the man page is there, the
-# completion completes, and the environment modules name the folders of the installation.
+# ranks, every installed deck is understood, hpgmg-bench's pictures can be drawn, the man pages are there, the
+# completions complete, and the environment modules name the folders of the installation.
 #
-#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR
+#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR    hpgmg-bench's lie beside hpgmg-fv's
 HPGMG_FV=$1
 decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6
 . "$abs_top_srcdir/tests/expect.sh"
@@ -26,23 +26,32 @@ for deck in "$decks"/*.ini; do
   if have_feature inih; then ok 1 --input="$deck" --dry-run; fi
 done
 test "$n" -ge 6 || complain "$n decks in $decks"
-grep -q '^\.TH' "$manual" || complain "$manual is no man page"
+for page in "$manual" "$(dirname "$manual")/hpgmg-bench.1"; do
+  grep -q '^\.TH' "$page" || complain "$page is no man page"
+done
 
-# shellcheck disable=SC1090
-. "$completion"
-complete -p hpgmg-fv >/dev/null || complain 'no completion for hpgmg-fv'
-# completes WANTED WORD...: as Readline splits the line, the last word being completed.
+for name in hpgmg-fv hpgmg-bench; do
+  # shellcheck disable=SC1090
+  . "$(dirname "$completion")/$name"
+  complete -p $name >/dev/null || complain "no completion for $name"
+done
+# completes WANTED WORD...: as Readline splits the line, the last word being completed. Of the program whose
+# completion is $complete.
+complete=_hpgmg_fv
 completes() {
   local wanted=$1
   shift
-  COMP_WORDS=(hpgmg-fv "$@") COMP_CWORD=$#
-  _hpgmg_fv || true
+  COMP_WORDS=("$complete" "$@") COMP_CWORD=$#
+  "$complete" || true
   test "${COMPREPLY[*]}" = "$wanted" || complain "'$*' completes to '${COMPREPLY[*]}'"
 }
 completes '--smoother= --smooths=' --smoot
 completes l1jacobi --smoother = l1
 completes 'dirichlet periodic' --boundary =
-
+complete=_hpgmg_bench
+completes '--quick --quiet' --qui
+completes 'cuda cpu' --device = c
+completes 'reduce roofline' copy r
 
 version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p')
 for module in "$modules/$version.lua" "$modules/$version"; do

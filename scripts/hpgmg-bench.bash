@@ -1,0 +1,44 @@
+# Bash completion of hpgmg-bench: long options, their words, ladders, and files.
+# Install as hpgmg-bench in the completions directory of bash-completion, or source it.
+
+_hpgmg_bench() {
+  local current=${COMP_WORDS[COMP_CWORD]}
+  local previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local option='' value=''
+
+  # Readline splits at '=': "--device=cpu" arrives as "--device", "=", "cpu".
+  if [[ $current == '=' ]]; then
+    option=$previous
+  elif [[ $previous == '=' ]]; then
+    option=${COMP_WORDS[COMP_CWORD - 2]} value=$current
+  elif [[ $current == --*=* ]]; then
+    option=${current%%=*} value=${current#*=}
+  elif [[ $previous == --* && $current != -* ]]; then
+    option=$previous value=$current
+  fi
+
+  COMPREPLY=()
+  case $option in
+    --device)
+      mapfile -t COMPREPLY < <(compgen -W 'auto cuda cpu' -- "$value")
+      [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
+      return
+      ;;
+    --json | --csv | --plot)
+      mapfile -t COMPREPLY < <(compgen -f -- "$value")
+      compopt -o filenames 2>/dev/null
+      return
+      ;;
+    --mib) return ;; # a number
+  esac
+
+  if [[ $current == -* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W '
+      --device= --mib= --quick --json= --csv= --plot= --quiet --help --version' -- "$current")
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
+  else
+    mapfile -t COMPREPLY < <(compgen -W 'copy stride wide smooth reduce roofline' -- "$current")
+  fi
+}
+
+complete -F _hpgmg_bench hpgmg-bench ./hpgmg-bench
