@@ -13,10 +13,14 @@ AC_ARG_ENABLE([cuda-debug],
 AC_ARG_WITH([cupti],
   [AS_HELP_STRING([--with-cupti=DIR|no], [CUPTI for a test that counts page faults: under DIR, or without (default: look for it in the CUDA toolkit)])],
   [], [with_cupti=auto])
+AC_ARG_WITH([nvrtc],
+  [AS_HELP_STRING([--with-nvrtc=DIR|no], [NVRTC of CUDA 12.8 or newer for hpgmg-bench search: under DIR, or without (default: look for it in the CUDA toolkit)])],
+  [], [with_nvrtc=auto])
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
 : ${NVCCFLAGS=-O3}
-MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= mg_cuda=no mg_cuda_arch=
+MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
+mg_cuda=no mg_cuda_arch= mg_nvrtc=no
 AS_IF([test "x$with_cuda" != xno],
   [AS_CASE([$with_cuda],
      [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],
@@ -30,6 +34,10 @@ AC_SUBST([MG_NVCCFLAGS])
 AC_SUBST([CUDA_LIBS])
 AC_SUBST([CUPTI_CPPFLAGS])
 AC_SUBST([CUPTI_LIBS])
+AC_SUBST([NVRTC_CPPFLAGS])
+AC_SUBST([NVRTC_LIBS])
+AS_CASE([$with_nvrtc,$mg_nvrtc], [auto,*|no,*|*,yes*], [],
+  [AC_MSG_ERROR([--with-nvrtc=$with_nvrtc: no program with nvrtc.h and libnvrtc of CUDA 12.8 or newer can be compiled and linked (config.log has the reason); it needs CUDA too])])
 AM_CONDITIONAL([HAVE_CUDA], [test "$mg_cuda" != no])
 AC_DEFINE_UNQUOTED([MG_BUILD_CUDA], ["$mg_cuda"], [CUDA: yes, its version and targets, or no.])])
 
@@ -76,7 +84,8 @@ AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_cuda.o >&AS_MES
 rm -f conftest.cu conftest_cuda.o
 AC_MSG_RESULT([$mg_cuda])
 AS_IF([test "$mg_cuda" != no], [_MG_NVTX
-_MG_CUPTI])])
+_MG_CUPTI
+_MG_NVRTC])])
 
 # Names of operations for profilers: headers alone.
 AC_DEFUN([_MG_NVTX],
@@ -118,3 +127,37 @@ AS_IF([test -n "$mg_cupti_include" && test -n "$mg_cupti_library"],
      [CUPTI_CPPFLAGS= CUPTI_LIBS=])
    CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
 AC_MSG_RESULT([$mg_cupti])])
+
+# A compiler for CUDA at run time, and a run-time library that loads what it makes: mg_nvrtc is "yes"
+# or "no"; NVRTC_CPPFLAGS and NVRTC_LIBS, empty without it.
+AC_DEFUN([_MG_NVRTC],
+[AC_MSG_CHECKING([for NVRTC])
+mg_nvrtc_include= mg_nvrtc_library=
+AS_CASE([$with_nvrtc],
+  [no], [mg_nvrtc_dirs=],
+  [auto|yes], [mg_nvrtc_dirs=$mg_dir],
+  [mg_nvrtc_dirs=$with_nvrtc])
+for mg_try in $mg_nvrtc_dirs; do
+  test -z "$mg_nvrtc_include" && test -f "$mg_try/include/nvrtc.h" && mg_nvrtc_include=$mg_try/include
+  for mg_library in "$mg_try/lib64/libnvrtc.so" "$mg_try"/targets/*/lib/libnvrtc.so "$mg_try/lib/libnvrtc.so" \
+    /usr/lib/*-linux-gnu*/libnvrtc.so; do
+    test -z "$mg_nvrtc_library" && test -f "$mg_library" && mg_nvrtc_library=$mg_library
+  done
+done
+AS_IF([test -n "$mg_nvrtc_include" && test -n "$mg_nvrtc_library"],
+  [NVRTC_CPPFLAGS="-isystem $mg_nvrtc_include -isystem $mg_dir/include"
+   NVRTC_LIBS="$mg_nvrtc_library -Wl,-rpath,`AS_DIRNAME(["$mg_nvrtc_library"])`"
+   mg_save_CPPFLAGS=$CPPFLAGS mg_save_LIBS=$LIBS
+   CPPFLAGS="$CPPFLAGS $NVRTC_CPPFLAGS" LIBS="$NVRTC_LIBS $CUDA_LIBS $LIBS"
+   AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <cuda_runtime_api.h>
+@%:@include <nvrtc.h>],
+       [int major, minor;
+        cudaLibrary_t library = 0;
+        cudaKernel_t kernel;
+        return nvrtcVersion(&major, &minor) != NVRTC_SUCCESS ||
+          cudaLibraryGetKernel(&kernel, library, "x") != cudaSuccess || cudaLibraryUnload(library) != cudaSuccess;])],
+     [mg_nvrtc=yes
+      AC_DEFINE([HAVE_NVRTC], [1], [Define if CUDA source can be compiled while a program runs.])],
+     [NVRTC_CPPFLAGS= NVRTC_LIBS=])
+   CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
+AC_MSG_RESULT([$mg_nvrtc])])

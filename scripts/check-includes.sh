@@ -50,6 +50,7 @@ reserved='
   jansson.h                                          : io/* bench/*
   ini.h                                              : params*.c
   cuda.h cuda_*.h cuda/* cub/* nccl.h nvtx* cooperative_groups* : cuda/* bench/*.cu
+  nvrtc.h                                            : bench/search_compile.c
 '
 
 # matches NAME GLOB...: does one of the globs match? A glob without a slash is for one folder level.

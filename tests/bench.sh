@@ -117,6 +117,28 @@ else
   refuse '--plot needs a build with jansson' --device=cpu --plot="$dir/b.png" copy
 fi
 
+# The search is for a GPU, and is run where it is named: three tables with the tree and the best, and the winner's
+# source.
+if test "$(each_device | wc -l)" -gt 1; then
+  solo "$program" --quick --mib=2 --tries=1 search >"$dir/out" 2>"$dir/err" || true
+  if grep -q 'search needs NVRTC' "$dir/err"; then
+    refuse 'search needs NVRTC' --quick --mib=2 search
+  else
+    bench 0 --quick --mib=2 --tries=8 --seed=2 --source="$dir/a.cu" --csv="$dir/a.csv" search
+    test "$(grep -c '^search: ' "$dir/out")" -eq 4 || complain "search: $(cat "$dir/out")"
+    grep -q 'wrong on the device: 0$' "$dir/out" || complain "search: $(cat "$dir/out")"
+    test "$(grep -c '"tree in shared memory"' "$dir/a.csv")" -eq 3 || complain 'search: no tree in each table'
+    winner=$(sed -n 's/^winner, .* mean: //p' "$dir/out")
+    grep -qF "a sum, as $winner" "$dir/a.cu" || complain "search: '$winner' is not in $(head -n 1 "$dir/a.cu")"
+  fi
+fi
+refuse 'search needs a CUDA device' --device=cpu --mib=1 search
+refuse '--source is for what .hpgmg-bench search. finds' --source="$dir/a.cu" copy
+for wrong in 0 10001 some; do
+  refuse "--tries=$wrong is no whole number from 1 to 10000" --tries="$wrong" search
+done
+refuse '--seed=-1 is no whole number from 0 to' --seed=-1 search
+
 refuse "'cpy' is no ladder; there are copy, stride" cpy
 refuse '--device=gpu is none of auto, cuda, cpu' --device=gpu
 for wrong in 0 -1 65537 1.5 '' many; do

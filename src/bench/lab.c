@@ -100,6 +100,8 @@ mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
 
 void lab_free(lab_t *lab) {
   free(lab->entry);
+  free(lab->search.winner);
+  lab->search.winner = NULL;
   lab->entry = NULL;
   lab->n_entries = lab->room = 0;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { LAB_NAME = 64, LAB_TITLE = 160 };
+enum { LAB_NAME = 96, LAB_TITLE = 160 };
 
 typedef enum { LAB_CPU, LAB_CUDA } lab_place_t;
 
@@ -53,6 +53,11 @@ typedef struct {
   FILE *text;           /**< where tables go; NULL: nowhere */
   const char *ladder;   /**< under way */
   char table[LAB_TITLE];
+  struct {
+    uint64_t seed;
+    int tries;
+    char *winner; /**< CUDA source; NULL before it is known */
+  } search;
   bool unlike; /**< rows are different kernels: intensities instead of speed-ups */
   int n_tables;
   lab_entry_t *entry;
@@ -78,9 +83,10 @@ MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row);
 
 void lab_free(lab_t *lab);
 
-/** Can these files be written, before anything is measured? NULL: not asked for.
+/** Can these files be written, before anything is measured? NULL: not asked for. `source` is that
+ * of the search.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson */
-MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv);
+MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv, const char *source);
 
 /** All rows as JSON or CSV, as docs/kernels.md describes.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson, MG_ERR_MEMORY */
@@ -95,6 +101,10 @@ MG_MUST_CHECK mg_status_t lab_check_plot(const char *path);
  *  @param[in] json  the file that lab_write_json wrote, or NULL
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t lab_write_plot(const lab_t *lab, const char *json, const char *path);
+
+/** The source that a search has found.
+ *  @return MG_OK, MG_ERR_IO */
+MG_MUST_CHECK mg_status_t lab_write_source(const lab_t *lab, const char *path);
 
 /** The median of n values, which are sorted by it. */
 double lab_median(double *value, int n);
@@ -121,5 +131,8 @@ mg_status_t lab_smooth_cuda(lab_t *lab);
 mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 mg_status_t lab_roofline(lab_t *lab);
+
+/** Search for the shape of a sum: MG_ERR_USAGE where nothing can be compiled. */
+mg_status_t lab_search_cuda(lab_t *lab);
 
 #endif

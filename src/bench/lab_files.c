@@ -16,14 +16,15 @@ static mg_status_t check_file(const char *option, const char *path) {
   return mg_whole_file_prepare(option, path, 0, &file);
 }
 
-mg_status_t lab_check_files(const char *json, const char *csv) {
+mg_status_t lab_check_files(const char *json, const char *csv, const char *source) {
 #ifndef HAVE_JANSSON
   if (json)
     return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
                                   "configure --with-jansson)");
 #endif
   MG_TRY(check_file("json", json));
-  return check_file("csv", csv);
+  MG_TRY(check_file("csv", csv));
+  return check_file("source", source);
 }
 
 typedef mg_status_t (*writer_t)(const lab_t *lab, FILE *out);
@@ -74,6 +75,16 @@ mg_status_t lab_write_csv(const lab_t *lab, const char *path) {
   return write_to(lab, "csv", path, csv_to);
 }
 
+static mg_status_t source_to(const lab_t *lab, FILE *out) {
+  fputs(lab->search.winner, out);
+  return written(out);
+}
+
+mg_status_t lab_write_source(const lab_t *lab, const char *path) {
+  if (!lab->search.winner) return mg_error(MG_ERR_INTERNAL, "--source: no search has ended");
+  return write_to(lab, "source", path, source_to);
+}
+
 #ifdef HAVE_JANSSON
 static json_t *row_of(const lab_t *lab, const lab_entry_t *e) {
   const lab_row_t *r = &e->row;
@@ -121,6 +132,6 @@ mg_status_t lab_write_json(const lab_t *lab, const char *path) {
 #else
 mg_status_t lab_write_json(const lab_t *lab, const char *path) {
   (void)lab;
-  return lab_check_files(path, NULL); /* says what is missing */
+  return lab_check_files(path, NULL, NULL); /* says what is missing */
 }
 #endif

@@ -10,33 +10,38 @@
 #include "machine.h"
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct {
   const char *name, *what;
   lab_ladder_t cpu, cuda;
+  bool by_name; /* not one of all */
 } ladders[] = {
 #ifdef HAVE_CUDA
 #define ON_CUDA(function) function
 #else
 #define ON_CUDA(function) NULL
 #endif
-    {"copy", "threads, loads under way, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda)},
+    {"copy", "threads, loads under way, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda), false},
     {"stride", "what of a line, a sector or a bank is used", lab_stride_cpu,
-     ON_CUDA(lab_stride_cuda)},
-    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda)},
+     ON_CUDA(lab_stride_cuda), false},
+    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda), false},
     {"smooth", "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
-     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda)},
-    {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda)},
+     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false},
+    {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda),
+     false},
     {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
-     lab_roofline},
+     lab_roofline, false},
+    {"search", "the shape of a sum: programs at random, proven, compiled and timed; on a GPU", NULL,
+     ON_CUDA(lab_search_cuda), true},
 };
-enum { N_LADDERS = sizeof ladders / sizeof ladders[0] };
+enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_SEARCH = N_LADDERS - 1 };
 
 typedef struct {
-  const char *device, *json, *csv, *plot;
-  int64_t mib;
+  const char *device, *json, *csv, *plot, *source;
+  int64_t mib, seed, tries;
   bool quick, quiet, named[N_LADDERS], all;
 } options_t;
 
@@ -45,7 +50,10 @@ static void print_help(void) {
          "Measure variants of the solver's kernels, from the naive form to the machine's limit.\n\n"
          "Ladders, all of them unless some are named:\n");
   for (int l = 0; l < N_LADDERS; l++)
-    printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
+    if (!ladders[l].by_name) printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
+  printf("\nOnly where it is named:\n");
+  for (int l = 0; l < N_LADDERS; l++)
+    if (ladders[l].by_name) printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
   printf(
       "\nOptions:\n"
       "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
@@ -54,19 +62,24 @@ static void print_help(void) {
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
       "  --plot=FILE.png         all rows as a picture (.svg, .pdf); needs python3 and matplotlib\n"
+      "  --seed=N                search: another N, other programs; default 1\n"
+      "  --tries=N               search: programs that are considered, 1 to 10000; default 300\n"
+      "  --source=FILE           search: the winner as CUDA source; - is stdout\n"
       "  --quiet                 no tables\n"
       "  --help, --version       this, and the version\n\n"
       "Exit codes: 0 done, 2 a bad option, 3 a file cannot be written, 4 memory or device,\n"
       "5 a variant computed something wrong.\n");
 }
 
-static mg_status_t parse_mib(const char *text, int64_t *mib) {
+static mg_status_t parse_number(const char *name, const char *text, int64_t least, int64_t most,
+                                int64_t *number) {
   char *end;
   errno = 0;
   const long long value = strtoll(text, &end, 10);
-  if (errno || end == text || *end || value < 1 || value > 65536)
-    return mg_error(MG_ERR_USAGE, "--mib=%s is no whole number from 1 to 65536", text);
-  *mib = value;
+  if (errno || end == text || *end || value < least || value > most)
+    return mg_error(MG_ERR_USAGE, "--%s=%s is no whole number from %" PRId64 " to %" PRId64, name,
+                    text, least, most);
+  *number = value;
   return MG_OK;
 }
 
@@ -98,14 +111,25 @@ enum {
   OPT_QUIET,
   OPT_JSON,
   OPT_CSV,
-  OPT_PLOT
+  OPT_PLOT,
+  OPT_SEED,
+  OPT_TRIES,
+  OPT_SOURCE
 };
 static const struct option known[] = {
-    {"help", no_argument, NULL, OPT_HELP},           {"version", no_argument, NULL, OPT_VERSION},
-    {"device", required_argument, NULL, OPT_DEVICE}, {"mib", required_argument, NULL, OPT_MIB},
-    {"quick", no_argument, NULL, OPT_QUICK},         {"quiet", no_argument, NULL, OPT_QUIET},
-    {"json", required_argument, NULL, OPT_JSON},     {"csv", required_argument, NULL, OPT_CSV},
-    {"plot", required_argument, NULL, OPT_PLOT},     {NULL, 0, NULL, 0},
+    {"help", no_argument, NULL, OPT_HELP},
+    {"version", no_argument, NULL, OPT_VERSION},
+    {"device", required_argument, NULL, OPT_DEVICE},
+    {"mib", required_argument, NULL, OPT_MIB},
+    {"quick", no_argument, NULL, OPT_QUICK},
+    {"quiet", no_argument, NULL, OPT_QUIET},
+    {"json", required_argument, NULL, OPT_JSON},
+    {"csv", required_argument, NULL, OPT_CSV},
+    {"plot", required_argument, NULL, OPT_PLOT},
+    {"seed", required_argument, NULL, OPT_SEED},
+    {"tries", required_argument, NULL, OPT_TRIES},
+    {"source", required_argument, NULL, OPT_SOURCE},
+    {NULL, 0, NULL, 0},
 };
 
 /* Returns MG_ERR_INTERRUPTED where an option has said all that there is. */
@@ -124,7 +148,7 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
       o->device = optarg;
       break;
     case OPT_MIB:
-      MG_TRY(parse_mib(optarg, &o->mib));
+      MG_TRY(parse_number("mib", optarg, 1, 65536, &o->mib));
       break;
     case OPT_QUICK:
       o->quick = true;
@@ -141,6 +165,15 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
     case OPT_PLOT:
       o->plot = optarg;
       break;
+    case OPT_SEED:
+      MG_TRY(parse_number("seed", optarg, 0, INT64_MAX, &o->seed));
+      break;
+    case OPT_TRIES:
+      MG_TRY(parse_number("tries", optarg, 1, 10000, &o->tries));
+      break;
+    case OPT_SOURCE:
+      o->source = optarg;
+      break;
     case ':':
       return mg_error(MG_ERR_USAGE, "%s needs a value: %s=...", said, said);
     default:
@@ -150,7 +183,10 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
   o->all = optind == argc;
   for (int i = optind; i < argc; i++)
     MG_TRY(parse_ladder(argv[i], o));
-  return parse_device(o->device);
+  MG_TRY(parse_device(o->device));
+  if (o->source && !o->named[LADDER_SEARCH])
+    return mg_error(MG_ERR_USAGE, "--source is for what `hpgmg-bench search` finds");
+  return MG_OK;
 }
 
 /* Where: a device that was asked for by name must be there. */
@@ -183,8 +219,8 @@ static mg_status_t check_named(const options_t *o, const lab_t *lab) {
   const bool cuda = lab->place == LAB_CUDA;
   for (int l = 0; l < N_LADDERS; l++)
     if (o->named[l] && !ladder_of(lab, l))
-      return mg_error(MG_ERR_USAGE, "%s is no ladder of a %s; take --device=%s", ladders[l].name,
-                      cuda ? "GPU" : "CPU", cuda ? "cpu" : "cuda");
+      return mg_error(MG_ERR_USAGE, "%s needs %s", ladders[l].name,
+                      cuda ? "--device=cpu" : "a CUDA device, and here is none or --device=cpu");
   return MG_OK;
 }
 
@@ -196,11 +232,14 @@ static mg_status_t open_place(lab_t *lab) {
 }
 
 static mg_status_t run(const options_t *o, lab_t *lab) {
-  const bool to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-"));
+  const bool to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ||
+                         (o->source && !strcmp(o->source, "-"));
   lab->text = o->quiet || to_stdout ? NULL : stdout;
   lab->least_runs = o->quick ? 3 : 21;
   lab->least_seconds = o->quick ? 0.0 : 0.05;
-  MG_TRY(lab_check_files(o->json, o->csv));
+  lab->search.seed = (uint64_t)o->seed;
+  lab->search.tries = (int)o->tries;
+  MG_TRY(lab_check_files(o->json, o->csv, o->source));
   MG_TRY(lab_check_plot(o->plot));
   MG_TRY(choose_place(o, lab));
   MG_TRY(check_named(o, lab));
@@ -210,9 +249,11 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
             PACKAGE_VERSION, lab->machine, lab->threads, lab->threads == 1 ? "" : "s",
             lab->copy_gb_per_s);
   for (int l = 0; l < N_LADDERS; l++)
-    if (ladder_of(lab, l) && (o->all || o->named[l])) MG_TRY(ladder_of(lab, l)(lab));
+    if (ladder_of(lab, l) && (o->named[l] || (o->all && !ladders[l].by_name)))
+      MG_TRY(ladder_of(lab, l)(lab));
   if (o->json) MG_TRY(lab_write_json(lab, o->json));
   if (o->csv) MG_TRY(lab_write_csv(lab, o->csv));
+  if (o->source) MG_TRY(lab_write_source(lab, o->source));
   const bool json_is_file = o->json && strcmp(o->json, "-") != 0;
   if (o->plot) MG_TRY(lab_write_plot(lab, json_is_file ? o->json : NULL, o->plot));
   return MG_OK;
@@ -220,7 +261,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
 
 int main(int argc, char **argv) {
   mg_log_program("hpgmg-bench");
-  options_t options = {.device = "auto"};
+  options_t options = {.device = "auto", .seed = 1, .tries = 300};
   lab_t lab = {.place = LAB_CPU};
   mg_status_t status = parse(argc, argv, &options);
   if (status == MG_ERR_INTERRUPTED) return EXIT_SUCCESS;

@@ -1,0 +1,222 @@
+/* unit_search: the programs of hpgmg-bench's search. Right ones are proven and give sums, broken
+ * ones are rejected each for its own reason, and the same seed makes the same programs. */
+#include "bench/search_plan.h"
+#include "test.h"
+#include <stdlib.h>
+#include <string.h>
+
+static plan_t parse(const char *text) {
+  plan_t plan;
+  char again[PLAN_TEXT];
+  CHECK(plan_parse(text, &plan));
+  plan_spell(&plan, again);
+  CHECK_STRING(again, text);
+  return plan;
+}
+
+static void check_verdict(const char *text, plan_verdict_t want) {
+  const plan_t plan = parse(text);
+  const plan_verdict_t got = plan_prove(&plan);
+  if (got != want) fprintf(stderr, "%s\n", text);
+  CHECK_STRING(plan_verdict_name(got), plan_verdict_name(want));
+}
+
+static void check_right(void) {
+  check_verdict("256 4x16/2 x4.1x8.4w32Br8.1 two", PLAN_RIGHT);
+  check_verdict("256 4x16/2 x8.4x4.1w32Bp8.1 last", PLAN_RIGHT);
+  check_verdict("256 1x8/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics", PLAN_RIGHT);
+  check_verdict("256 8x16/16 w1Br8.32x8.4x4.1 last", PLAN_RIGHT);
+  check_verdict("256 1x8/1 w1Br32.8w1br8.1 two", PLAN_RIGHT);
+  check_verdict("32 1x8/1 x32.1 two", PLAN_RIGHT);
+  check_verdict("1024 1x8/1 x32.1w32Br1.32x32.1 two", PLAN_RIGHT);
+  /* A thread may do without a barrier between what it does itself. */
+  check_verdict("64 1x8/1 w1r1.64x32.1Bw32Br2.1 two", PLAN_RIGHT);
+}
+
+static void check_broken(void) {
+  /* A barrier of the block is missing, or one of a warp is in its place. */
+  check_verdict("256 4x16/2 x4.1x8.4w32r8.1 two", PLAN_BLOCK_BARRIER);
+  check_verdict("256 4x16/2 x4.1x8.4w32br8.1 two", PLAN_BLOCK_BARRIER);
+  /* A place is written again while another warp may still read it. */
+  check_verdict("128 1x8/1 w1Bp2.64w1Br32.2w1br2.1 two", PLAN_BLOCK_BARRIER);
+  /* Lanes of one warp do not run in step. */
+  check_verdict("256 1x8/1 w1Br32.8w1r8.1 two", PLAN_WARP_BARRIER);
+  check_verdict("32 1x8/1 w1r32.1 two", PLAN_WARP_BARRIER);
+  /* Wrong offsets: lanes meet others that have the same numbers, or load beyond what is there. */
+  check_verdict("256 4x16/2 x4.1x8.2w32Br8.1 two", PLAN_TWICE);
+  check_verdict("256 4x16/2 x4.1x8.4w16Br8.2w1br2.1 two", PLAN_TWICE);
+  check_verdict("256 4x16/2 x4.1x8.4w32Br16.1 two", PLAN_UNWRITTEN);
+  check_verdict("256 4x16/2 Br2.128 two", PLAN_UNWRITTEN);
+  /* A step twice. */
+  check_verdict("32 1x8/1 x32.1x2.1 two", PLAN_TWICE);
+  /* A radix left out. */
+  check_verdict("256 4x16/2 x4.1x4.4w32Br8.1 two", PLAN_LEFT_OUT);
+  check_verdict("256 4x16/2 x4.1x8.4w32Br4.1 two", PLAN_LEFT_OUT);
+  check_verdict("256 4x16/2 x4.1x8.4 two", PLAN_LEFT_OUT);
+  /* Shuffles that leave their warp, and numbers that nothing can have. */
+  check_verdict("256 4x16/2 x4.1x8.8w32Br8.1 two", PLAN_SHAPE);
+  check_verdict("256 4x16/2 x3.1x8.4w32Br8.1 two", PLAN_SHAPE);
+  check_verdict("200 4x16/2 x4.1x8.4w32Br8.1 two", PLAN_SHAPE);
+  check_verdict("256 3x16/2 x4.1x8.4w32Br8.1 two", PLAN_SHAPE);
+  check_verdict("256 1x8/2 x4.1x8.4w32Br8.1 two", PLAN_SHAPE);
+  check_verdict("256 4x16/2 x4.1x8.4w32Br32.16 two", PLAN_SHAPE);
+}
+
+static void check_texts(void) {
+  static const char *const wrong[] = {
+      "",
+      "256",
+      "256 4x16/2",
+      "256 4x16/2 x4.1",
+      "256 4x16/2 x4 two",
+      "256 4x16/2 y4.1 two",
+      "256 4x16/2 x4.1 three",
+      "256 4x16/2 x4.1 two ",
+      "99999 4x16/2 x4.1 two",
+      "256 4x16/2 bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb two", /* a step too many */
+  };
+  plan_t plan;
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+    CHECK(!plan_parse(wrong[i], &plan));
+}
+
+/* With numbers: the sum, and not that of others. */
+static void check_numbers(const plan_t *plan) {
+  int32_t value[PLAN_MOST_THREADS], sum = 0;
+  for (int t = 0; t < plan->threads; t++) {
+    value[t] = t * 7919 % 1021 - 400;
+    sum += value[t];
+  }
+  CHECK_INT(plan_run(plan, 1, value), PLAN_RIGHT);
+  CHECK_INT(value[0], sum);
+}
+
+typedef struct {
+  int every, seen; /* one of so many is looked at */
+} sample_t;
+
+static bool check_one(const plan_t *plan, void *arg) {
+  sample_t *sample = arg;
+  if (sample->seen++ % sample->every != 0) return true;
+  CHECK_INT(plan_prove(plan), PLAN_RIGHT);
+  check_numbers(plan);
+  return true;
+}
+
+static void check_enumeration(void) {
+  sample_t all = {1, 0}, some = {64, 0};
+  const int of_64 = plan_enumerate(64, check_one, &all);
+  const int of_512 = plan_enumerate(512, check_one, &some);
+  CHECK_INT(of_64, all.seen);
+  CHECK_INT(of_512, some.seen);
+  CHECK(of_64 > 1000 && of_512 > of_64);
+  const plan_t tree = plan_tree(256);
+  CHECK_INT(plan_prove(&tree), PLAN_RIGHT);
+  check_numbers(&tree);
+}
+
+/* A barrier less in a program whose threads meet in memory once is a race, or was not needed. */
+static bool check_without(const plan_t *plan, void *arg) {
+  sample_t *sample = arg;
+  int stores = 0;
+  for (int s = 0; s < plan->n_steps; s++)
+    stores += plan->step[s].kind == STEP_STORE;
+  for (int s = 0; s < plan->n_steps && stores == 1; s++) {
+    if (plan->step[s].kind != STEP_BLOCK) continue;
+    plan_t broken = *plan;
+    memmove(&broken.step[s], &broken.step[s + 1],
+            (size_t)(broken.n_steps - s - 1) * sizeof broken.step[0]);
+    broken.n_steps--;
+    CHECK_INT(plan_prove(&broken), PLAN_BLOCK_BARRIER);
+    sample->seen++;
+  }
+  return true;
+}
+
+static bool is_first(const plan_t *plan, void *arg) {
+  *(plan_t *)arg = *plan;
+  return false;
+}
+
+static void check_barriers(void) {
+  sample_t broken = {1, 0};
+  plan_enumerate(64, check_without, &broken);
+  CHECK(broken.seen > 100);
+  plan_t first;
+  CHECK_INT(plan_enumerate(64, is_first, &first), 1); /* a sink can end it */
+}
+
+static void check_seeds(void) {
+  enum { TRIES = 60 };
+  plan_set_t a, b, c;
+  CHECK_INT(plan_collect(1, TRIES, &a), MG_OK);
+  CHECK_INT(plan_collect(1, TRIES, &b), MG_OK);
+  CHECK_INT(plan_collect(2, TRIES, &c), MG_OK);
+  CHECK_INT(a.n, b.n);
+  CHECK(a.n > TRIES / 4);
+  int same = 0, tried = 0;
+  for (int i = 0; i < a.n; i++) {
+    char text[PLAN_TEXT], other[PLAN_TEXT];
+    plan_spell(&a.plan[i], text);
+    plan_spell(&b.plan[i], other);
+    CHECK_STRING(other, text);
+    CHECK_INT(plan_prove(&a.plan[i]), PLAN_RIGHT);
+    for (int j = 0; j < i; j++) {
+      plan_spell(&a.plan[j], other);
+      CHECK(strcmp(other, text) != 0);
+    }
+    if (i < c.n) plan_spell(&c.plan[i], other);
+    same += i < c.n && strcmp(other, text) == 0;
+  }
+  CHECK_INT(same, 1); /* the tree */
+  for (int v = 0; v < N_VERDICTS; v++)
+    tried += a.verdicts[v];
+  CHECK_INT(tried, TRIES + 1);
+  CHECK_INT(a.verdicts[PLAN_RIGHT], a.n + a.repeated);
+  plan_set_free(&a);
+  plan_set_free(&b);
+  plan_set_free(&c);
+}
+
+/* Mutations of anything leave something that can be judged, spelt and read again. */
+static void check_mutations(void) {
+  plan_random_t random = {7};
+  plan_t plan = parse("64 1x8/1 x4.1x8.4w32Br2.1 two");
+  int right = 0, wrong = 0;
+  for (int i = 0; i < 3000; i++) {
+    if (i % 10 == 0) plan = parse("64 1x8/1 x4.1x8.4w32Br2.1 two");
+    plan_mutate(&plan, &random);
+    const plan_verdict_t verdict = plan_prove(&plan);
+    if (verdict == PLAN_RIGHT) check_numbers(&plan);
+    *(verdict == PLAN_RIGHT ? &right : &wrong) += 1;
+  }
+  CHECK(right > 100);
+  CHECK(wrong > 100);
+}
+
+static void check_source(void) {
+  const plan_t plan = parse("256 2x16/4 x4.1x8.4w32Bp8.1 last");
+  char *text = plan_source(&plan);
+  CHECK(text != NULL);
+  if (!text) return;
+  CHECK_CONTAINS(text, "256 2x16/4 x4.1x8.4w32Bp8.1 last");
+  CHECK_CONTAINS(text, "__shfl_xor_sync(0xffffffffu, value, 28)");
+  CHECK_CONTAINS(text, "__shared__ T part[8];");
+  CHECK_CONTAINS(text, "if (me < 256 && me % 32 == 0) part[me / 32] = value;");
+  CHECK_CONTAINS(text, "const V v1 = at[i + 1 * all];");
+  CHECK_CONTAINS(text, "atomicInc(ended, gridDim.x - 1)");
+  CHECK(strstr(text, "v2 = at[") == NULL);
+  free(text);
+}
+
+int main(void) {
+  check_right();
+  check_broken();
+  check_texts();
+  check_enumeration();
+  check_barriers();
+  check_seeds();
+  check_mutations();
+  check_source();
+  return TEST_RESULT();
+}

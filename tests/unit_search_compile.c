@@ -1,0 +1,39 @@
+/* unit_search_compile: what is written from the programs of hpgmg-bench's search is CUDA source
+ * that compiles, for a card that need not be here. Skipped where the build has no NVRTC. */
+#include "bench/search_plan.h"
+#include "test.h"
+#include <stdlib.h>
+
+static void check_compiled(const plan_set_t *set) {
+  char **cubin = calloc((size_t)set->n, sizeof *cubin);
+  size_t *bytes = calloc((size_t)set->n, sizeof *bytes);
+  CHECK(cubin && bytes);
+  if (cubin && bytes) CHECK_INT(plan_compile_all(set, 90, cubin, bytes), MG_OK);
+  for (int i = 0; cubin && bytes && i < set->n; i++) {
+    CHECK(bytes[i] > 4 && memcmp(cubin[i], "\177ELF", 4) == 0);
+    free(cubin[i]);
+  }
+  free(cubin);
+  free(bytes);
+}
+
+/* What is no source is refused. */
+static void check_refused(void) {
+  char *cubin = NULL;
+  size_t bytes = 0;
+  CHECK_INT(plan_compile("no source", 90, &cubin, &bytes), MG_ERR_INTERNAL);
+  CHECK(cubin == NULL);
+}
+
+int main(void) {
+  plan_set_t set;
+  if (!plan_can_compile()) {
+    printf("skipped: the build has no NVRTC\n");
+    return TEST_SKIP;
+  }
+  CHECK_INT(plan_collect(3, 40, &set), MG_OK);
+  check_compiled(&set);
+  plan_set_free(&set);
+  check_refused();
+  return TEST_RESULT();
+}
