@@ -238,14 +238,7 @@ struct mg_block_level_t {
           (unsigned long long)__double_as_longlong(fabs(vec(x)[offset(c)]));
       bits = b > bits ? b : bits;
     }
-    for (int distance = 16; distance > 0; distance /= 2) {
-      const unsigned long long other = __shfl_xor_sync(0xffffffffu, bits, distance);
-      bits = other > bits ? other : bits;
-    }
-    if (threadIdx.x % 32 == 0) s->warp_max[threadIdx.x / 32] = bits;
-    __syncthreads();
-    for (int w = 0; w < (int)blockDim.x / 32; w++)
-      bits = s->warp_max[w] > bits ? s->warp_max[w] : bits;
+    bits = mg_max_of_block(bits, (int)threadIdx.x, (int)blockDim.x / 32, s->warp_max, true);
     __syncthreads();
     const double norm = __longlong_as_double((long long)bits);
     return isfinite(norm) ? norm : NAN;

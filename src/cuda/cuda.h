@@ -195,20 +195,33 @@ static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned lon
 #endif
 }
 
+/** How the solver's blocks join their maxima: by warps, one barrier, and these by a warp again; or
+ *  by every warp, where everyone is to know.
+ *  @param[in]  t         number of this thread in the block, which has whole warps
+ *  @param      warp_max  shared, one for each warp
+ *  @return the largest; only to the first warp unless everyone is to know */
+static __device__ __forceinline__ unsigned long long mg_max_of_block(unsigned long long bits, int t,
+                                                                     int warps,
+                                                                     unsigned long long *warp_max,
+                                                                     bool everyone) {
+  bits = mg_max_of_warp(bits);
+  if (t % 32 == 0) warp_max[t / 32] = bits;
+  __syncthreads();
+  if (t >= 32 && !everyone) return 0;
+  return mg_max_of_warp(t % 32 < warps ? warp_max[t % 32] : 0);
+}
+
 /** Add a block's values to the maximum; all threads of the block call it, with any block shape of
  *  whole warps. What follows a block's last load is time in which nobody else can have its place:
- *  one barrier, and no memory to wait for unless there is something new to say.
+ *  there is no memory to wait for unless there is something new to say.
  *  @param[in] known  mg_max_known(maximum) */
 static __device__ __forceinline__ void mg_max_add(double value, unsigned long long known,
                                                   unsigned long long *maximum) {
   __shared__ unsigned long long warp_max[32];
   const int t = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
   const int warps = (int)(blockDim.x * blockDim.y * blockDim.z) / 32;
-  unsigned long long bits = mg_max_of_warp((unsigned long long)__double_as_longlong(value));
-  if (t % 32 == 0) warp_max[t / 32] = bits;
-  __syncthreads();
-  if (t >= 32) return;
-  bits = mg_max_of_warp(t < warps ? warp_max[t] : 0);
+  const unsigned long long bits =
+      mg_max_of_block((unsigned long long)__double_as_longlong(value), t, warps, warp_max, false);
   /* The first blocks know nothing, and are many. */
   if (t == 0 && bits > known && bits > *(volatile unsigned long long *)maximum)
     atomicMax(maximum, bits);
