@@ -332,9 +332,10 @@ void rank(std::vector<program_t> *found) {
 void report(const lab_t *lab, const search_t *search) {
   if (!lab->text) return;
   const plan_set_t *set = &search->set;
-  fprintf(lab->text, "\nsearch: seed %llu, the tree and %d tries: %d right, %d of them repeated\n",
-          (unsigned long long)lab->search.seed, lab->search.tries, set->verdicts[PLAN_RIGHT],
-          set->repeated);
+  fprintf(lab->text,
+          "\nsearch: seed %llu, %d known shapes and %d tries: %d right, %d of them repeated\n",
+          (unsigned long long)lab->search.seed, 1 + (int)PLAN_KNOWN, lab->search.tries,
+          set->verdicts[PLAN_RIGHT], set->repeated);
   for (int v = PLAN_RIGHT + 1; v < N_VERDICTS; v++)
     if (set->verdicts[v])
       fprintf(lab->text, "  rejected: %d %s\n", set->verdicts[v],

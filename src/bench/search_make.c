@@ -277,7 +277,7 @@ static void consider(plan_set_t *set, const plan_t *plan) {
 /* Most programs are long, and most good ones short: the shortest of a few. */
 static plan_t pick(const list_t *list, plan_random_t *random) {
   plan_t p = list->plan[plan_random(random, list->n)];
-  for (int draw = 1; draw < 4; draw++) {
+  for (int draw = 1; draw < 10; draw++) {
     const plan_t *other = &list->plan[plan_random(random, list->n)];
     if (other->n_steps < p.n_steps) p = *other;
   }
@@ -291,17 +291,35 @@ static plan_t pick(const list_t *list, plan_random_t *random) {
   return p;
 }
 
+/* Shapes that people thought of: what a search finds is to be better. Shuffles that wait for each
+ * other, shuffles side by side, one warp that does the rest by shuffles and in wide steps. */
+static const char *const known[PLAN_KNOWN] = {
+    "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 last",
+    "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",
+    "256 4x16/1 x4.1x8.4w32Br8.1 last",
+    "256 4x16/1 x4.1x8.4w32Br8.1 atomics",
+    "256 4x16/1 w1Br8.32x4.1x8.4 last",
+    "256 4x16/1 w1Br8.32x4.1x8.4 atomics",
+    "256 4x16/1 w1Br32.8w1br8.1 last",
+    "256 4x16/1 w1Br8.32w1br8.4w1br4.1 last"};
+
+static void consider_known(plan_set_t *set) {
+  plan_t plan = plan_tree(256);
+  consider(set, &plan);
+  for (int k = 0; k < PLAN_KNOWN; k++)
+    if (plan_parse(known[k], &plan)) consider(set, &plan);
+}
+
 mg_status_t plan_collect(uint64_t seed, int tries, plan_set_t *set) {
   list_t list = {NULL, 0, 0};
   plan_random_t random = {seed};
   memset(set, 0, sizeof *set);
-  set->plan = malloc(((size_t)tries + 1) * sizeof *set->plan);
+  set->plan = malloc(((size_t)tries + 1 + PLAN_KNOWN) * sizeof *set->plan);
   int enumerated = 0;
   for (int threads = 128; threads <= 512; threads *= 2)
     enumerated += plan_enumerate(threads, add_to_list, &list);
   const bool whole = set->plan && list.n == enumerated;
-  const plan_t first = plan_tree(256);
-  if (whole) consider(set, &first);
+  if (whole) consider_known(set);
   for (int i = 0; whole && i < tries; i++) {
     const plan_t plan = pick(&list, &random);
     consider(set, &plan);

@@ -112,8 +112,11 @@ typedef struct {
   int verdicts[N_VERDICTS], repeated;
 } plan_set_t;
 
-/** The tree, and then `tries` programs at random from the enumerated ones of several sizes of a
- *  block, half of them mutated one to three times. The same for the same seed.
+/** Shapes of the ladder of sums that a search begins with, the tree left out. */
+enum { PLAN_KNOWN = 8 };
+
+/** The tree, those, and then `tries` programs at random from the enumerated ones of several sizes
+ * of a block, half of them mutated one to three times. The same for the same seed.
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t plan_collect(uint64_t seed, int tries, plan_set_t *set);
 void plan_set_free(plan_set_t *set);
