@@ -24,20 +24,21 @@ _hpgmg_bench() {
       [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
       return
       ;;
-    --json | --csv | --plot)
+    --json | --csv | --plot | --source)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
       return
       ;;
-    --mib) return ;; # a number
+    --mib | --seed | --tries) return ;; # numbers
   esac
 
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
-      --device= --mib= --quick --json= --csv= --plot= --quiet --help --version' -- "$current")
+      --device= --mib= --quick --json= --csv= --plot= --seed= --tries= --source= --quiet --help
+      --version' -- "$current")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
   else
-    mapfile -t COMPREPLY < <(compgen -W 'copy stride wide smooth reduce roofline' -- "$current")
+    mapfile -t COMPREPLY < <(compgen -W 'copy stride wide smooth reduce roofline search' -- "$current")
   fi
 }
 

@@ -41,7 +41,7 @@ sed 's/\\//g' "$top/docs/hpgmg-bench.1" >"$dir/bench-man"
 for document in "$dir/bench-man" "$top/scripts/hpgmg-bench.bash"; do
   options_of "$document" | diff "$dir/bench-options" - >"$dir/other" || complain "$document: $(grep '^[<>]' "$dir/other")"
 done
-ladders=$(sed -n '/^Ladders/,/^$/s/^  \([a-z]*\) .*/\1/p' "$dir/bench-help" | tr '\n' ' ')
+ladders=$(sed -n '/^Ladders/,/^Options/s/^  \([a-z]*\) .*/\1/p' "$dir/bench-help" | tr '\n' ' ')
 test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
 test "$(sed -n '/^\.SH LADDERS/,/^\.SH OPTIONS/s/^\.B //p' "$dir/bench-man" | tr '\n' ' ')" = "$ladders" ||
   complain "docs/hpgmg-bench.1: other ladders than $ladders"
