@@ -16,22 +16,27 @@ double lab_median(double *value, int n) {
   return n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
 }
 
+static int name_width(const lab_t *lab) {
+  return lab->name_width > 0 ? lab->name_width : 30;
+}
+
 static void print_head(const lab_t *lab) {
   if (!lab->text) return;
   const char *last = lab->unlike ? "flop/B" : "speed-up";
   fprintf(lab->text, "\n%s: %s\n", lab->ladder, lab->table);
   if (lab->place == LAB_CUDA)
-    fprintf(lab->text, "%-30s %15s %4s %7s %5s %7s %7s %10s %8s %8s %7s %8s\n", "variant", "launch",
-            "regs", "shared", "occup", "useful", "moved", "us", "G/s", "GB/s", "% copy", last);
+    fprintf(lab->text, "%-*s %15s %4s %7s %5s %7s %7s %10s %8s %8s %7s %8s\n", name_width(lab),
+            "variant", "launch", "regs", "shared", "occup", "useful", "moved", "us", "G/s", "GB/s",
+            "% copy", last);
   else
-    fprintf(lab->text, "%-30s %7s %7s %7s %10s %8s %8s %7s %8s\n", "variant", "threads", "useful",
-            "moved", "us", "G/s", "GB/s", "% copy", last);
+    fprintf(lab->text, "%-*s %7s %7s %7s %10s %8s %8s %7s %8s\n", name_width(lab), "variant",
+            "threads", "useful", "moved", "us", "G/s", "GB/s", "% copy", last);
 }
 
 static void print_row(const lab_t *lab, const lab_entry_t *e) {
   if (!lab->text) return;
   const lab_row_t *r = &e->row;
-  fprintf(lab->text, "%-30s ", r->variant);
+  fprintf(lab->text, "%-*s ", name_width(lab), r->variant);
   char launch[32];
   snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
   if (lab->place == LAB_CPU)

@@ -52,6 +52,7 @@ typedef struct {
   double copy_gb_per_s; /**< of this memory, measured before any ladder; 0 before that */
   FILE *text;           /**< where tables go; NULL: nowhere */
   const char *ladder;   /**< under way */
+  int name_width;       /**< of the column of variants; 0: the usual one */
   char table[LAB_TITLE];
   struct {
     uint64_t seed;

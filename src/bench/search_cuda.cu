@@ -316,16 +316,18 @@ mg_status_t try_all(const lab_t *lab, space_t *s, search_t *search) {
   return MG_OK;
 }
 
-/* The mean of the three speed-ups over the tree, as factors are averaged. */
-void rank(std::vector<program_t> *found) {
+/* By the mean of the three speed-ups over the tree, as factors are averaged: the first n of them.
+ */
+void rank(std::vector<program_t> *found, size_t n) {
   const program_t tree = found->front();
-  for (program_t &p : *found) {
+  for (size_t i = 0; i < n; i++) {
+    program_t &p = (*found)[i];
     double product = 1.0;
     for (int what = 0; what < N_MEASURES; what++)
       product *= tree.seconds[what] / p.seconds[what];
     p.score = cbrt(product);
   }
-  std::stable_sort(found->begin() + 1, found->end(),
+  std::stable_sort(found->begin() + 1, found->begin() + (ptrdiff_t)n,
                    [](const program_t &a, const program_t &b) { return a.score > b.score; });
 }
 
@@ -345,8 +347,10 @@ void report(const lab_t *lab, const search_t *search) {
     fprintf(lab->text, "  not tried after %d s: %d\n", (int)MOST_SECONDS, search->untried);
 }
 
-mg_status_t tables(lab_t *lab, space_t *s, const search_t *search) {
+/* Those that the first look has found best, measured as every row is, and put in order again. */
+mg_status_t tables(lab_t *lab, space_t *s, search_t *search) {
   const size_t n = std::min<size_t>(search->found.size(), 1 + BEST);
+  lab->name_width = 52; /* of spelt programs */
   for (int what = 0; what < N_MEASURES; what++) {
     if (what == JOINS)
       lab_table(lab, "search", "%d joins behind each other, a block on a multiprocessor",
@@ -358,8 +362,10 @@ mg_status_t tables(lab_t *lab, space_t *s, const search_t *search) {
       lab_row_t row;
       MG_TRY(measure(lab, s, &search->found[i], what, &row));
       MG_TRY(lab_add(lab, &row));
+      search->found[i].seconds[what] = row.seconds;
     }
   }
+  rank(&search->found, n);
   return MG_OK;
 }
 
@@ -385,10 +391,11 @@ extern "C" mg_status_t lab_search_cuda(lab_t *lab) {
   MG_TRY(compile(&search));
   MG_TRY(make_space(lab, &space));
   MG_TRY(try_all(lab, &space, &search));
-  rank(&search.found);
+  rank(&search.found, search.found.size());
   report(lab, &search);
-  MG_TRY(tables(lab, &space, &search));
-  return finish(lab, &search);
+  const mg_status_t status = tables(lab, &space, &search);
+  lab->name_width = 0;
+  return status == MG_OK ? finish(lab, &search) : status;
 }
 
 #else

@@ -1,9 +1,10 @@
 /* One step of a smoother.
  *
- * Bytes and flops per cell of the 7-point operators: GSRB 48 and 22, Jacobi 56 and 23, Chebyshev 56
- * and 25; the diagonal is summed from the betas. fv4 reads it: 8 bytes more. One thread a cell in
- * blocks of 32 x 8: the L1 cache serves the neighbours in i and j, the L2 those in k. fv4's kernels
- * here are simple ones, the oracle of those in fv4.h.
+ * Bytes per cell of the 7-point operators: GSRB 48, Jacobi and Chebyshev 56; flops, fma counting
+ * two: 31 for a cell that GSRB changes, 35 for the others. The diagonal is summed from the betas;
+ * fv4 reads it: 8 bytes more. One thread a cell in blocks of 32 x 8: the L1 cache serves the
+ * neighbours in i and j, the L2 those in k. fv4's kernels here are simple ones, the oracle of those
+ * in fv4.h.
  *
  * On large levels a thread of the 7-point operators has several cells above each other, so that it
  * finds those between them in the L1 cache. Time of all steps on 512^3 cells in an F-cycle, on an
