@@ -74,25 +74,62 @@ def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
     return drawn
 
 
+def kinds_of(tables: list) -> tuple[list[str], list[str]]:
+    """Operators and sizes of the roofline's tables, whose titles begin and end with them."""
+    parts = [title.split(", ") for title, _ in tables]
+    return list(dict.fromkeys(p[0] for p in parts)), list(dict.fromkeys(p[-1] for p in parts))
+
+
+def name_points(ax, points: list[tuple[float, float, str]]) -> None:
+    """Names of points above the axes, apart from each other, with a line down to each."""
+    low, high = (math.log10(x) for x in ax.get_xlim())
+    at = -math.inf
+    for x, y, name in sorted(points):
+        place = (math.log10(x) - low) / (high - low)
+        at = max(at + 0.018, place)
+        ax.annotate(
+            name,
+            (x, y),
+            (at, 1.01),
+            textcoords="axes fraction",
+            rotation=60,
+            fontsize=5.5,
+            va="bottom",
+            arrowprops={"arrowstyle": "-", "lw": 0.3, "color": "0.6"},
+        )
+
+
 def draw_roof(ax, bench: Bench) -> list[list]:
     """GFLOP/s against flops a byte, below what the copy's bandwidth allows; what was drawn."""
-    drawn, low, high = [], math.inf, 0.0
-    for number, (title, rows) in enumerate(bench.of(ROOFLINE)):
+    drawn, low, high, named = [], math.inf, 0.0, []
+    tables = bench.of(ROOFLINE)
+    operators, sizes = kinds_of(tables)
+    for title, rows in tables:
+        operator, *smoother, size = title.split(", ")
         rows = [row for row in rows if row["flops"] > 0.0]
         x = [row["flops"] / row["useful_bytes"] for row in rows]
         y = [row["gb_per_s"] * i for row, i in zip(rows, x)]
         low, high = min([low, *x]), max([high, *x])
-        look = {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
-        ax.plot(x, y, ls="", label=title, ms=5, **look)
+        colour = COLOURS[sizes.index(size) % len(COLOURS)]
+        ax.plot(x, y, ls="", ms=5, color=colour, marker=MARKERS[operators.index(operator)])
+        if size == sizes[-1]:
+            names = [f"{operator} {row['variant']}" for row in rows]
+            named += zip(x, y, names)
         drawn += [[title, row["variant"], i, g] for row, i, g in zip(rows, x, y)]
     span = [0.7 * low, 1.4 * high]
     ax.plot(span, [bench.copy * i for i in span], color="black", lw=1.2, label="a copy's bandwidth")
+    for number, size in enumerate(sizes):
+        ax.plot([], [], ls="", marker="o", color=COLOURS[number % len(COLOURS)], label=size)
+    for number, operator in enumerate(operators):
+        ax.plot([], [], ls="", marker=MARKERS[number], color="0.4", label=operator)
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.set_xlim(span)
     ax.set_xlabel("flops a byte that has to be moved")
     ax.set_ylabel("GFLOP/s")
     ax.grid(True, color="0.88")
-    ax.legend(fontsize=6, ncols=2)
+    ax.legend(fontsize=7, loc="lower right")
+    name_points(ax, named)
     return drawn
 
 
