@@ -27,6 +27,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     variant("inih", default=True, description="Input decks")
     variant("jansson", default=True, description="JSON reports")
     variant("nccl", default=False, when="+cuda", description="Messages between GPUs through NCCL")
+    variant("nvrtc", default=False, when="+cuda", description="hpgmg-bench search")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")
@@ -40,6 +41,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     depends_on("libinih", when="+inih")
     depends_on("jansson", when="+jansson")
     depends_on("cuda@12:", when="+cuda")
+    depends_on("cuda@12.8:", when="+nvrtc")
     depends_on("nccl", when="+nccl")
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"nccl cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
@@ -64,8 +66,9 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
             args += ["--with-mpi=yes", f"MPICC={spec['mpi'].mpicc}"]
         else:
             args += ["--with-mpi=no"]
-        for part in ("hdf5", "inih", "jansson", "cuda", "nccl"):
-            package = "libinih" if part == "inih" else part
+        packages = {"inih": "libinih", "nvrtc": "cuda"}
+        for part in ("hdf5", "inih", "jansson", "cuda", "nccl", "nvrtc"):
+            package = packages.get(part, part)
             where = spec[package].prefix if spec.satisfies(f"+{part}") else "no"
             args += [f"--with-{part}={where}"]
         if spec.satisfies("+cuda"):
