@@ -220,7 +220,7 @@ static mg_status_t check_named(const options_t *o, const lab_t *lab) {
   for (int l = 0; l < N_LADDERS; l++)
     if (o->named[l] && !ladder_of(lab, l))
       return mg_error(MG_ERR_USAGE, "%s needs %s", ladders[l].name,
-                      cuda ? "--device=cpu" : "a CUDA device, and here is none or --device=cpu");
+                      cuda ? "--device=cpu" : "a CUDA device: none is here or allowed");
   return MG_OK;
 }
 
