@@ -152,6 +152,16 @@ typedef struct mg_backend {
   mg_status_t (*smooth_part)(const mg_view_t *v, int x, int previous, int dst,
                              const mg_step_t *step, mg_part_t part);
 
+  /** Several steps of a 7-point smoother in one pass over memory, out of place: from x and
+   * previous, either < 0 where it is zero or not looked at, into dst, and the iterate before that
+   * one into `before` unless it is < 0. Neither dst nor before is x or previous. Outside the walls,
+   * n layers of ghosts of x and n - 1 of previous, MG_F, MG_ALPHA and the betas must be valid.
+   *  `passes` says whether a level's steps can be dealt to passes of `most` or fewer that follow
+   * each other. */
+  bool (*passes)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
+  mg_status_t (*smooth_pass)(const mg_view_t *v, int x, int previous, int dst, int before,
+                             const mg_step_t *steps, int n);
+
   /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
    * for so far is done, without a wait; stamps_between is for two that have been waited for. A
    * backend that only enqueues has these four. */

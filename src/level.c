@@ -25,7 +25,7 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
 /* Shapes and walls of one patch; its vectors follow each other from `memory` on. */
 static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
                          mg_patch_t *p) {
-  const mg_shape_t shape = mg_shape(c->n, v->ghosts);
+  const mg_shape_t shape = mg_shape(c->n, v->layers);
   memset(p, 0, sizeof *p);
   memcpy(p->n, c->n, sizeof p->n);
   memcpy(p->lo, c->lo, sizeof p->lo);
@@ -49,7 +49,7 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
   mg_view_t *v = &store->view;
   int64_t doubles = 0;
   for (int p = 0; p < n; p++) {
-    doubles += mg_shape(patches[p].n, v->ghosts).size * mg_n_vectors(vectors);
+    doubles += mg_shape(patches[p].n, v->layers).size * mg_n_vectors(vectors);
     v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
   }
   if (n == 0) return MG_OK;
@@ -75,11 +75,12 @@ static void store_free(mg_store_t *store) {
 }
 
 /* The numbers of a level of n cells a side; patches come later. */
-static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout) {
+static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
   const double n = layout->n;
   return (mg_view_t){.dim = layout->n,
                      .box_dim = layout->box_dim,
                      .ghosts = h->plan.ghosts,
+                     .layers = layers,
                      .op = h->params.op,
                      .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
                      .varies = h->params.alpha_varies,
@@ -103,11 +104,11 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
   int n;
   choose_owner(h, level, &level->store);
   choose_owner(h, level, &level->image);
-  level->store.view = empty_view(h, &level->plan->layout);
+  level->store.view = empty_view(h, &level->plan->layout, level->plan->layers);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
   mg_status_t status = store_create(patches, n, level->plan->vectors, &level->store);
   if (status == MG_OK && level->has_image) {
-    level->image.view = empty_view(h, &level[1].plan->layout);
+    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.ghosts);
     for (int p = 0; p < n; p++)
       for (int d = 0; d < 3; d++) {
         patches[p].lo[d] /= 2;
@@ -129,6 +130,10 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   if (!wide) {
     spec.faces = true;
     MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo));
+  }
+  if (level->plan->layers > h->plan.ghosts) {
+    spec = mg_copy_halo(&level->plan->layout, level->plan->layers, periodic);
+    MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_deep));
   }
   /* Where the host carries messages, the inner cells hide its time. What the device does by itself
    * is faster in one launch than two sweeps that each fill and drain it: on two H200s, 512^3 cells,
@@ -218,6 +223,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);
     mg_exchange_free(level->halo_box);
+    mg_exchange_free(level->halo_deep);
     mg_exchange_free(level->gather);
     mg_exchange_free(level->scatter);
     store_free(&level->image);
@@ -231,8 +237,8 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
 
 int64_t mg_level_bytes(const mg_level_t *level) {
   int64_t bytes = (int64_t)(level->store.bytes + level->image.bytes) +
-                  mg_exchange_bytes(level->halo) + mg_exchange_bytes(level->gather) +
-                  mg_exchange_bytes(level->scatter);
+                  mg_exchange_bytes(level->halo) + mg_exchange_bytes(level->halo_deep) +
+                  mg_exchange_bytes(level->gather) + mg_exchange_bytes(level->scatter);
   if (level->halo != level->halo_box) bytes += mg_exchange_bytes(level->halo_box);
   return bytes;
 }

@@ -28,9 +28,11 @@ typedef struct {
   mg_comm_t *comm; /**< the ranks that hold cells; NULL on the others */
   mg_store_t store;
 
-  mg_exchange_t *halo;     /**< the ghosts that A reads */
-  bool overlaps;           /**< smoothing goes on while the messages of `halo` travel */
-  mg_exchange_t *halo_box; /**< edges and corners too; the same exchange as halo for fv4 */
+  mg_exchange_t *halo;      /**< the ghosts that A reads */
+  bool overlaps;            /**< smoothing goes on while the messages of `halo` travel */
+  mg_exchange_t *halo_box;  /**< edges and corners too; the same exchange as halo for fv4 */
+  mg_exchange_t *halo_deep; /**< all layers, edges and corners too; NULL where there are no more
+                                 layers than A reads */
 
   /* Towards the next coarser level. Where its patches are the halves of these, it is used in
    * place; elsewhere an image of it lies beside these cells, filled and emptied by messages. */
@@ -41,7 +43,8 @@ typedef struct {
 
   mg_step_t *steps; /**< of one smooth; n_steps of them */
   int n_steps;
-  double lambda_max; /**< Gershgorin bound of Dinv A */
+  int steps_per_pass; /**< at the most; 1 where the backend makes them one by one */
+  double lambda_max;  /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless one is being taken */
 } mg_level_t;

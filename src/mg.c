@@ -16,7 +16,7 @@ static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
 /* Interpolation, correction, post-smooth. */
 static mg_status_t ascend(mg_hierarchy_t *h, int l) {
   MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
-  return mg_smooth(&h->level[l], false);
+  return mg_smooth_again(&h->level[l]);
 }
 
 static bool uses_cg(const mg_hierarchy_t *h) {

@@ -7,6 +7,12 @@ mg_status_t mg_halo(mg_level_t *level, int vec, bool box) {
   return MG_OK;
 }
 
+mg_status_t mg_halo_deep(mg_level_t *level, int vec) {
+  if (!level->halo_deep) return MG_OK;
+  MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(level->halo_deep, vec, vec));
+  return MG_OK;
+}
+
 /* GSRB of the 7-point operators updates in place; everything else needs a second iterate. */
 static bool in_place(const mg_level_t *level) {
   return level->steps[0].kind == MG_STEP_GSRB && VIEW(level)->op != MG_OPERATOR_FV4;
@@ -32,24 +38,84 @@ static mg_status_t step_with_halo(mg_level_t *level, int x, int previous, int ds
   return MG_OK;
 }
 
-mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
-  if (!level->comm) return MG_OK;
-  int from = MG_U, to = in_place(level) ? MG_U : MG_TMP;
-  for (int s = 0; s < level->n_steps; s++) {
+/* The steps of a smooth and how they are dealt to passes. */
+typedef struct {
+  mg_level_t *level;
+  int n, most; /* steps, and those of a pass; 1: no passes */
+  bool zero_guess;
+} smooth_t;
+
+/* Steps first .. first + n - 1 from x, one by one where n is 1: then `previous` is dst, and GSRB in
+ * place has x for both. A pass fills dst, and `before` where it is not < 0. */
+static mg_status_t make_steps(const smooth_t *s, int first, int n, int x, int previous, int dst,
+                              int before) {
+  mg_level_t *level = s->level;
+  const mg_step_t *step = &level->steps[first];
+  if (n > 1) {
+    if (x >= 0) MG_TRY(mg_halo_deep(level, x));
+    if (previous >= 0) MG_TRY(mg_halo_deep(level, previous));
+    MG_TIMED(level, MG_TIME_SMOOTH,
+             level->backend->smooth_pass(VIEW(level), x, previous, dst, before, step, n));
+    return MG_OK;
+  }
+  if (x >= 0) return step_with_halo(level, x, previous, dst, step);
+  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->smooth(VIEW(level), x, previous, dst, step));
+  return MG_OK;
+}
+
+/* In as few passes as there can be, each of nearly as many steps. An odd number of changes from one
+ * vector to the other ends with a copy, which is cheaper than another pass. */
+static mg_status_t smooth_evenly(const smooth_t *s) {
+  const int passes = (s->n + s->most - 1) / s->most;
+  int from = MG_U, to = MG_TMP, first = 0;
+  for (int p = 0; p < passes; p++) {
+    const int n = s->n / passes + (p < s->n % passes), x = s->zero_guess && p == 0 ? -1 : from;
+    const bool stays = n == 1 && in_place(s->level);
     /* x_0 = 0 is x of the first step and the previous iterate of the second. */
-    const int x = zero_guess && s == 0 ? -1 : from, previous = zero_guess && s <= 1 ? -1 : to;
-    if (x >= 0)
-      MG_TRY(step_with_halo(level, x, previous, to, &level->steps[s]));
-    else
-      MG_TIMED(level, MG_TIME_SMOOTH,
-               level->backend->smooth(VIEW(level), x, previous, to, &level->steps[s]));
+    const int previous = n > 1 || (s->zero_guess && p <= 1) ? -1 : to;
+    MG_TRY(make_steps(s, first, n, x, stays ? from : previous, stays ? from : to, -1));
+    first += n;
+    if (stays) continue;
+    to = from;
+    from = from == MG_U ? MG_TMP : MG_U;
+  }
+  if (from != MG_U) MG_TRY(mg_axpby(s->level, MG_U, 1.0, from, 0.0, -1));
+  return MG_OK;
+}
+
+/* Where a step looks at two iterates, a pass that reads both cannot write both: there are three
+ * vectors. So the first pass and the last one have several steps, and those between are single. */
+static mg_status_t smooth_between(const smooth_t *s) {
+  const int ends = s->n < 2 * s->most ? s->n : 2 * s->most, end = s->n - ends / 2;
+  int first = ends - ends / 2, from = MG_TMP, to = MG_BEFORE;
+  const mg_step_t *step = s->level->steps;
+  MG_TRY(make_steps(s, 0, first, s->zero_guess ? -1 : MG_U, -1, from,
+                    step[first].c1 != 0.0 ? to : -1));
+  for (; first < end || s->n - first == 1; first++) {
+    MG_TRY(make_steps(s, first, 1, from, to, to, -1));
     const int swap = from;
     from = to;
     to = swap;
+    if (first + 1 == s->n) return mg_axpby(s->level, MG_U, 1.0, from, 0.0, -1);
   }
-  /* An odd number of steps out of place ends in the other vector. The defaults are even. */
-  if (from != MG_U) MG_TRY(mg_axpby(level, MG_U, 1.0, from, 0.0, -1));
-  return MG_OK;
+  return make_steps(s, first, s->n - first, from, step[first].c1 != 0.0 ? to : -1, MG_U, -1);
+}
+
+static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
+  if (!level->comm) return MG_OK;
+  const int most = level->backend->smooth_pass ? level->steps_per_pass : 1;
+  const smooth_t s = {level, level->n_steps, most, zero_guess};
+  if (s.most > 1 && !same_f) MG_TRY(mg_halo_deep(level, MG_F));
+  const bool looks_back = level->steps[0].kind == MG_STEP_CHEBYSHEV;
+  return s.most > 1 && s.n > s.most && looks_back ? smooth_between(&s) : smooth_evenly(&s);
+}
+
+mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
+  return smooth(level, zero_guess, false);
+}
+
+mg_status_t mg_smooth_again(mg_level_t *level) {
+  return smooth(level, false, true);
 }
 
 mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f) {

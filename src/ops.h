@@ -12,9 +12,18 @@
  *  @param[in] box  edges and corners too, as interpolation reads them */
 MG_MUST_CHECK mg_status_t mg_halo(mg_level_t *level, int vec, bool box);
 
-/** Improve MG_U for right-hand side MG_F by the level's steps. Uses MG_TMP out of place.
+/** Fill all layers of ghosts of a vector inside the domain, as a pass of several steps reads them.
+ *  Nothing where there are no more layers than A reads, and on ranks without cells. */
+MG_MUST_CHECK mg_status_t mg_halo_deep(mg_level_t *level, int vec);
+
+/** Improve MG_U for right-hand side MG_F by the level's steps, several of them in one pass over
+ *  memory where the backend can. Uses MG_TMP out of place, and MG_BEFORE.
  *  @param[in] zero_guess  start from zero whatever MG_U holds */
 MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
+
+/** The same from MG_U on, where MG_F is what it was at this level's last mg_smooth: its ghosts are
+ *  there already. */
+MG_MUST_CHECK mg_status_t mg_smooth_again(mg_level_t *level);
 
 /** dst = f - A x, or A x when f < 0. Ghosts of x are refreshed. */
 MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f);

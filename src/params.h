@@ -46,6 +46,7 @@ typedef struct {
   mg_memory_t memory;
   int64_t cpu_below;         /**< levels with fewer cells in all live on the CPU */
   mg_transport_t transport;  /**< of messages between levels on devices */
+  int steps_per_pass;        /**< of a smoother, at the most, in one pass over memory */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells; or auto */
 
   int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */

@@ -155,6 +155,34 @@ static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
 
+/* Steps of one smooth. */
+static int steps_of(const mg_params_t *params) {
+  if (params->smoother == MG_SMOOTHER_GSRB) return 2 * params->smooths;
+  return params->smooths * (params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree : 1);
+}
+
+/* May the level's smoother make several steps in a pass? Below MG_PASS_CELLS a device has too few
+ * tiles to work on. */
+static bool may_have_passes(const mg_level_plan_t *level, const mg_params_t *params) {
+  const int64_t n = level->layout.n, cells = n * n * n / level->layout.n_ranks;
+  return params->steps_per_pass > 1 && params->op != MG_OPERATOR_FV4 &&
+         (params->smoother == MG_SMOOTHER_GSRB || params->smoother == MG_SMOOTHER_CHEBYSHEV ||
+          params->smoother == MG_SMOOTHER_JACOBI) &&
+         (level->place == MG_PLACE_GUARD ||
+          (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS));
+}
+
+static void finish_passes(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params) {
+  const bool apart = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
+  level->layers = plan->ghosts;
+  level->steps_per_pass = 1;
+  if (!may_have_passes(level, params)) return;
+  level->steps_per_pass = params->steps_per_pass;
+  if (apart) level->layers = params->steps_per_pass;
+  if (params->smoother == MG_SMOOTHER_CHEBYSHEV && steps_of(params) > params->steps_per_pass)
+    level->vectors |= 1u << MG_BEFORE;
+}
+
 static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
   /* Solves start at h, 2h and 4h, and with a user's problem at h alone. */
   const int last_start = mg_params_has_files(params) ? 0 : 2;
@@ -166,6 +194,7 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (params->krylov == MG_KRYLOV_CG && l <= last_start) level->vectors |= MG_VECTORS_OF_OUTER_CG;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
+    finish_passes(plan, level, params);
     if (is_bottom) continue;
     level->nests_coarse =
         reaches(level, params->memory) && mg_layouts_nest(&level->layout, &level[1].layout);
@@ -234,14 +263,14 @@ static int64_t round_up(int64_t n, int64_t to) {
   return (n + to - 1) / to * to;
 }
 
-mg_shape_t mg_shape(const int32_t n[3], int ghosts) {
+mg_shape_t mg_shape(const int32_t n[3], int layers) {
   const int64_t page = 512, skew = 9 * MG_ROW_DOUBLES, small = 4096;
   mg_shape_t s;
   /* The ghosts to the left of a row lie at the end of the row before it. */
-  s.jstride = round_up(n[0] + 2 * ghosts, MG_ROW_DOUBLES);
-  s.kstride = s.jstride * (n[1] + 2 * ghosts);
-  s.origin = MG_ROW_DOUBLES + ghosts * (s.jstride + s.kstride);
-  s.size = MG_ROW_DOUBLES + s.kstride * (n[2] + 2 * ghosts);
+  s.jstride = round_up(n[0] + 2 * layers, MG_ROW_DOUBLES);
+  s.kstride = s.jstride * (n[1] + 2 * layers);
+  s.origin = MG_ROW_DOUBLES + layers * (s.jstride + s.kstride);
+  s.size = MG_ROW_DOUBLES + s.kstride * (n[2] + 2 * layers);
   /* Vectors of a patch follow each other: equal cells must not meet in the low 12 bits of their
    * addresses, or a store stalls the loads of the other vectors. */
   if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
@@ -264,12 +293,17 @@ static void apart(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) 
     sides[d] = n[d] / box_dim * (box_dim + 2 * g);
 }
 
+/* Most doubles that an exchange of so many layers, edges and corners too, receives and sends. */
+static int64_t deep_doubles(const int32_t n[3], int32_t box_dim, int layers) {
+  int32_t sides[3];
+  apart(n, box_dim, layers, sides);
+  return grown(n, layers) - grown(n, 0) + grown(sides, 0) - grown(sides, -layers);
+}
+
 /* Most doubles that the halo exchanges of a patch receive and send: one with edges and corners,
  * and where the operator reads faces only another one for these. */
 static int64_t halo_doubles(const int32_t n[3], int32_t box_dim, int g) {
-  int32_t sides[3];
-  apart(n, box_dim, g, sides);
-  const int64_t all = grown(n, g) - grown(n, 0) + grown(sides, 0) - grown(sides, -g);
+  const int64_t all = deep_doubles(n, box_dim, g);
   const int64_t face = 2 * g * ((int64_t)n[0] * n[1] + (int64_t)n[0] * n[2] + (int64_t)n[1] * n[2]);
   return g > 1 ? all : all + 2 * face;
 }
@@ -304,8 +338,10 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
     const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    doubles += mg_shape(n, g).size * mg_n_vectors(level->vectors);
+    doubles += mg_shape(n, level->layers).size * mg_n_vectors(level->vectors);
     if (level->layout.n_ranks > 1) buffer += halo_doubles(n, level->layout.box_dim, g);
+    if (level->layout.n_ranks > 1 && level->layers > g)
+      buffer += deep_doubles(n, level->layout.box_dim, level->layers);
     if (!has_image) continue;
     image += mg_shape(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
     buffer += grown(half, 0) + grown(half, g); /* gather, scatter */

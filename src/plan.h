@@ -12,8 +12,9 @@ enum {
   MG_MAX_LOG2_SHARE = 53, /**< of a rank's cells: their bytes fit 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
-  MG_MAX_ODD_PART = 11, /**< of the cells a side: the coarsest grid is at most 11^3 */
-  MG_ROW_DOUBLES = 16   /**< rows start on 128-byte lines */
+  MG_PASS_CELLS = 1 << 18, /**< of a rank, from which on a device makes several steps in a pass */
+  MG_MAX_ODD_PART = 11,    /**< of the cells a side: the coarsest grid is at most 11^3 */
+  MG_ROW_DOUBLES = 16      /**< rows start on 128-byte lines */
 };
 
 /** Where a level lives. */
@@ -36,15 +37,17 @@ const char *mg_place_name(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
-  unsigned vectors;  /**< stored for each patch: 1 << mg_vector_t of each */
-  bool nests_coarse; /**< the next coarser level's patches are the halves of this one's */
-  bool shared;       /**< in memory that the next finer level's processor reaches as well */
+  unsigned vectors;   /**< stored for each patch: 1 << mg_vector_t of each */
+  bool nests_coarse;  /**< the next coarser level's patches are the halves of this one's */
+  bool shared;        /**< in memory that the next finer level's processor reaches as well */
+  int layers;         /**< of ghosts of every patch: plan.ghosts, or as many as a pass has steps */
+  int steps_per_pass; /**< of the smoother, at the most; 1: no passes of several steps */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */
 typedef struct {
   int n_levels;
-  int ghosts;          /**< ghost layers of every patch: 1, or 2 for fv4 */
+  int ghosts;          /**< ghost layers that the operator reads: 1, or 2 for fv4 */
   int64_t boxes_asked; /**< boxes per rank times ranks; the grid may use fewer */
   mg_level_plan_t level[MG_MAX_LEVELS];
 } mg_plan_t;
@@ -92,8 +95,8 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
-/** Memory layout of a patch of n[0] x n[1] x n[2] cells. */
-mg_shape_t mg_shape(const int32_t n[3], int ghosts);
+/** Memory layout of a patch of n[0] x n[1] x n[2] cells with so many layers of ghosts. */
+mg_shape_t mg_shape(const int32_t n[3], int layers);
 
 /** What a rank allocates for level l; exact for vectors and images.
  *  @return MG_OK, MG_ERR_MEMORY (of the small lists used on the way) */

@@ -42,6 +42,18 @@ static mg_status_t balance_rhs(mg_level_t *level) {
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 
+/* All ranks of a level make the same passes, since they exchange ghosts before each. */
+static mg_status_t agree_on_passes(mg_level_t *level) {
+  const mg_backend_t *backend = level->backend;
+  const int most = level->plan->steps_per_pass;
+  const bool can = most > 1 && level->n_steps > 1 && backend->smooth_pass &&
+                   backend->passes(&level->store.view, level->steps, level->n_steps, most);
+  double cannot = !can;
+  MG_TRY(mg_comm_max(level->comm, &cannot, 1));
+  level->steps_per_pass = cannot > 0.0 ? 1 : most;
+  return MG_OK;
+}
+
 static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
@@ -50,12 +62,14 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
   free(level->steps); /* of an earlier call */
-  return mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps);
+  MG_TRY(mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps));
+  return agree_on_passes(level);
 }
 
 static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++) {
     MG_TRY(mg_halo_betas(h, l));
+    if (h->params.alpha_varies) MG_TRY(mg_halo_deep(&h->level[l], MG_ALPHA));
     if (l + 1 == h->n_levels) break;
     MG_TRY(mg_restrict_betas(h, l));
     if (h->params.alpha_varies) MG_TRY(mg_restrict(h, l, MG_ALPHA, MG_ALPHA));

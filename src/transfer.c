@@ -96,7 +96,7 @@ mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   for (int d = 0; d < 3; d++) {
     const mg_copy_spec_t spec = {.src = here,
                                  .dst = here,
-                                 .depth = h->plan.ghosts,
+                                 .depth = level->plan->layers,
                                  .face_dir = d,
                                  .periodic = level->store.view.periodic};
     MG_TRY(run_face_exchange(spec, end, MG_BETA_I + d, end, MG_BETA_I + d));

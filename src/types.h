@@ -25,6 +25,9 @@ typedef enum {
   MG_SMOOTHER_SYMGS      /**< the colours of GSRB forward, then backward */
 } mg_smoother_t;
 
+/** Steps of a smoother that one pass over memory may make. */
+enum { MG_MOST_STEPS_PER_PASS = 3 };
+
 typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
 
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;

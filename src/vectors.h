@@ -15,6 +15,7 @@ typedef enum {
   MG_N_VECTORS_EVERY_LEVEL,
   MG_SAVED = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
   MG_ALPHA,                            /**< alpha of the equation, where it is not 1 everywhere */
+  MG_BEFORE,   /**< the iterate before MG_TMP's, between two passes of several steps */
   MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle has MG_U and MG_F */
   MG_RHS,
   MG_DIRECTION, /**< its p and A p */

@@ -10,7 +10,7 @@
 /** One patch: a cuboid of cells with a ghost rim, one array per vector.
  *
  *  Cell (i,j,k) of vector v is vec[v][i + j*jstride + k*kstride], 0 <= i < n[0] and so on; ghosts
- *  have indices -ghosts..-1 and n..n+ghosts-1. NULL where the level does not store the vector. */
+ *  have indices -layers..-1 and n..n+layers-1. NULL where the level does not store the vector. */
 typedef struct {
   int32_t n[3];    /**< cells */
   int32_t lo[3];   /**< global index of cell (0,0,0) */
@@ -26,7 +26,8 @@ typedef struct {
   int n_patches;
   int32_t dim;     /**< cells a side of the whole level */
   int32_t box_dim; /**< cells a side of a box: boundary formulas fall back where it is small */
-  int ghosts;      /**< layers that are allocated */
+  int ghosts;      /**< layers that the operator reads */
+  int layers;      /**< of ghosts that are allocated; more where passes make several steps */
   int64_t cells;   /**< of all patches here */
   bool varies;     /**< alpha does, and is in MG_ALPHA; a is 1 then */
   mg_operator_t op;

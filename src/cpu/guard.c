@@ -81,6 +81,10 @@ static mg_status_t boundary(const mg_view_t *v, int vec, int order) {
 static mg_status_t smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
   GUARDED(mg_cpu_smooth(v, x, previous, dst, step));
 }
+static mg_status_t smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
+                               const mg_step_t *steps, int n) {
+  GUARDED(mg_cpu_smooth_pass(v, x, previous, dst, before, steps, n));
+}
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
   GUARDED(mg_cpu_residual(v, dst, x, f));
 }
@@ -114,7 +118,8 @@ static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   GUARDED(mg_cpu_dot(v, x, y, sum));
 }
 
-/* The optional entries stay NULL, so that a guarded run also exercises their compositions. */
+/* The optional entries stay NULL, so that a guarded run also exercises their compositions; but for
+ * passes, which have no composition, so that what leads to them is exercised without a device. */
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .alloc = guard_alloc,
@@ -137,4 +142,6 @@ const mg_backend_t mg_backend_guard = {
     .multiply = multiply,
     .max_norm = max_norm,
     .dot = dot,
+    .passes = mg_cpu_passes,
+    .smooth_pass = smooth_pass,
 };

@@ -1,0 +1,106 @@
+/* Several steps of a smoother as one operation: what it is to give, not a fast way to it.
+ *
+ * A copy of each patch, ghosts included, is smoothed step by step, each time on fewer of the ghosts
+ * around it. The oracle of a device's passes, and how the layers above are tested without one. */
+#include "cpu.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* One patch with memory of its own for two iterates. */
+typedef struct {
+  mg_patch_t p; /* MG_U and MG_TMP are the copies */
+  double *memory;
+  ptrdiff_t origin, doubles; /* of a vector's array */
+} copy_t;
+
+static bool is_alone(const mg_view_t *v) {
+  bool alone = v->n_patches == 1 && !v->periodic;
+  for (int d = 0; d < 3 && alone; d++)
+    alone = v->patch[0].n[d] == v->dim;
+  return alone;
+}
+
+bool mg_cpu_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
+  (void)n;
+  /* 1 / diagonal has no ghosts where it is stored. */
+  return v->op != MG_OPERATOR_FV4 && !v->varies && !steps[0].l1 &&
+         (is_alone(v) || v->layers >= most);
+}
+
+/* Vector x of a patch, or zero for x < 0, into one of its copies. */
+static void take(const copy_t *c, const mg_patch_t *from, int x, int copy) {
+  double *to = c->p.vec[copy] - c->origin;
+  if (x < 0)
+    memset(to, 0, (size_t)c->doubles * sizeof *to);
+  else
+    memcpy(to, from->vec[x] - c->origin, (size_t)c->doubles * sizeof *to);
+}
+
+static void give(const copy_t *c, int copy, const mg_patch_t *to, int x) {
+  for (int k = 0; k < to->n[2]; k++)
+    for (int j = 0; j < to->n[1]; j++)
+      memcpy(mg_cell(to, x, 0, j, k), mg_cell(&c->p, copy, 0, j, k),
+             (size_t)to->n[0] * sizeof(double));
+}
+
+/* The patch with so many layers of ghosts as cells of its own. */
+static mg_patch_t grown(const mg_patch_t *patch, int layers) {
+  mg_patch_t p = *patch;
+  const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
+  ptrdiff_t shift = 0;
+  for (int d = 0; d < 3; d++) {
+    const int low = p.wall[d][0] ? 0 : layers, high = p.wall[d][1] ? 0 : layers;
+    p.lo[d] -= low;
+    p.n[d] += low + high;
+    shift += low * stride[d];
+  }
+  for (int vec = 0; vec < MG_N_VECTORS; vec++)
+    if (p.vec[vec]) p.vec[vec] -= shift;
+  return p;
+}
+
+/* The steps on the copies: the last iterate is in MG_U, the one before in MG_TMP, but for GSRB. */
+static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n) {
+  const int64_t too_large_for_the_cache = INT64_MAX;
+  const bool in_place = steps[0].kind == MG_STEP_GSRB;
+  for (int s = 0; s < n; s++) {
+    mg_patch_t p = grown(&c->p, n - 1 - s);
+    mg_view_t one = *v;
+    one.patch = &p;
+    one.n_patches = 1;
+    one.cells = too_large_for_the_cache; /* 1 / diagonal from the betas, which have ghosts */
+    const int dst = in_place ? MG_U : MG_TMP;
+    MG_TRY(mg_cpu_smooth(&one, MG_U, dst, dst, &steps[s]));
+    if (in_place) continue;
+    double *swap = c->p.vec[MG_U];
+    c->p.vec[MG_U] = c->p.vec[MG_TMP];
+    c->p.vec[MG_TMP] = swap;
+  }
+  return MG_OK;
+}
+
+static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int previous, int dst,
+                        int before, const mg_step_t *steps, int n) {
+  const int layers = v->layers;
+  copy_t c = {.p = *patch};
+  c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
+  c.origin = layers * (1 + patch->jstride + patch->kstride);
+  c.memory = malloc(2 * (size_t)c.doubles * sizeof *c.memory);
+  if (!c.memory) return MG_ERR_MEMORY;
+  c.p.vec[MG_U] = c.memory + c.origin;
+  c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
+  take(&c, patch, x, MG_U);
+  take(&c, patch, previous, MG_TMP);
+  const mg_status_t status = make_steps(v, &c, steps, n);
+  give(&c, MG_U, patch, dst);
+  if (before >= 0) give(&c, MG_TMP, patch, before);
+  free(c.memory);
+  return status;
+}
+
+mg_status_t mg_cpu_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
+                               const mg_step_t *steps, int n) {
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(pass(v, &v->patch[q], x, previous, dst, before, steps, n));
+  return MG_OK;
+}
