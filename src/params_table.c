@@ -208,7 +208,6 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_STEPS_PER_PASS] = {
     .name = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(steps_per_pass), .min = 1, .max = MG_MOST_STEPS_PER_PASS, .value = "3",
-    .applies = without_cpu, .condition = "only without --device=cpu", .decided_by = MG_OPT_DEVICE,
     .help = "Most half sweeps (gsrb) or steps (chebyshev, jacobi) of fv2 and 7pt that a GPU makes in "
             "one pass over a large level, where it has a tensor copy engine (sm_90 on): 1 to 3. The "
             "digits are the same."},

@@ -162,14 +162,18 @@ static int steps_of(const mg_params_t *params) {
 }
 
 /* May the level's smoother make several steps in a pass? Below MG_PASS_CELLS a device has too few
- * tiles to work on. */
+ * tiles to work on. All layers of ghosts have to be cells: they wrap once at the most, and do not
+ * reach beyond a wall that is not the patch's own. An odd number of cells that wraps has no
+ * colours.
+ */
 static bool may_have_passes(const mg_level_plan_t *level, const mg_params_t *params) {
   const int64_t n = level->layout.n, cells = n * n * n / level->layout.n_ranks;
+  const bool large =
+      level->place == MG_PLACE_GUARD || (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS);
   return params->steps_per_pass > 1 && params->op != MG_OPERATOR_FV4 &&
          (params->smoother == MG_SMOOTHER_GSRB || params->smoother == MG_SMOOTHER_CHEBYSHEV ||
           params->smoother == MG_SMOOTHER_JACOBI) &&
-         (level->place == MG_PLACE_GUARD ||
-          (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS));
+         large && n % 2 == 0 && level->layout.box_dim >= params->steps_per_pass;
 }
 
 static void finish_passes(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params) {

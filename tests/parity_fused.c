@@ -16,6 +16,7 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.residual_restrict = NULL;
   plain.bottom = NULL;
   plain.run_tail = NULL;
+  plain.smooth_pass = NULL;
   plain.descend = NULL;
   plain.ascend = NULL;
   return plain;

@@ -18,14 +18,8 @@
  * edges into their neighbours' shared memory, so that only the cluster's rim is lost.
  *
  * A thread has 16 bytes of a row: two doubles or four floats. */
+#include "cuda/boxes.h"
 #include "smooth_cuda.h"
-#if CUDART_VERSION >= 12050
-#include <cuda.h> /* CUtensorMap; nothing of libcuda is linked */
-#define TENSOR_MAPS 1
-#else
-#define TENSOR_MAPS 0
-struct CUtensorMap {};
-#endif
 
 namespace {
 enum { COPIES, TENSOR };
@@ -93,17 +87,13 @@ __device__ __forceinline__ void store(float *p, const float v[4]) {
 /* --- copies ------------------------------------------------------------------------------------
  */
 
-__device__ __forceinline__ unsigned shared_address(const void *p) {
-  return (unsigned)__cvta_generic_to_shared(p);
-}
-
 /* Element `at`, or zero where it is not `there`. */
 template <typename T>
 __device__ __forceinline__ void copy_one(T *to, const T *base, ptrdiff_t at, bool there) {
   const T *from = there ? base + at : base;
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared_address(to)), "l"(from),
-               "n"(sizeof(T)), "r"(there ? (int)sizeof(T) : 0)
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(mg_shared_address(to)),
+               "l"(from), "n"(sizeof(T)), "r"(there ? (int)sizeof(T) : 0)
                : "memory");
 #else
   *to = there ? *from : T(0);
@@ -118,53 +108,6 @@ __device__ __forceinline__ void copies_end_group() {
 template <int left> __device__ __forceinline__ void copies_wait() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
-#endif
-}
-
-__device__ __forceinline__ void tensor_copy(void *to, const CUtensorMap *map, int i, int j, int k,
-                                            uint64_t *arrived) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(shared_address(to)),
-               "l"(map), "r"(shared_address(arrived)), "r"(i), "r"(j), "r"(k)
-               : "memory");
-#else
-  (void)to, (void)map, (void)i, (void)j, (void)k, (void)arrived;
-#endif
-}
-__device__ __forceinline__ void arrivals_create(uint64_t *arrived, int n) {
-#if __CUDA_ARCH__ >= 900
-  for (int b = 0; b < n; b++)
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_address(arrived + b))
-                 : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-#else
-  (void)arrived, (void)n;
-#endif
-}
-__device__ __forceinline__ void arrivals_expect(uint64_t *arrived, unsigned bytes) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile(
-      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(arrived)),
-      "r"(bytes)
-      : "memory");
-#else
-  (void)arrived, (void)bytes;
-#endif
-}
-__device__ __forceinline__ void arrivals_wait(uint64_t *arrived, unsigned parity) {
-#if __CUDA_ARCH__ >= 900
-  unsigned done = 0;
-  while (!done)
-    asm volatile("{\n .reg .pred p;\n"
-                 " mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-                 " selp.u32 %0, 1, 0, p;\n}"
-                 : "=r"(done)
-                 : "r"(shared_address(arrived)), "r"(parity)
-                 : "memory");
-#else
-  (void)arrived, (void)parity;
 #endif
 }
 
@@ -192,7 +135,7 @@ template <typename T> __device__ __forceinline__ void store_beyond(T *p, const T
   const unsigned *w = reinterpret_cast<const unsigned *>(v);
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(there)
-               : "r"(shared_address(p)), "r"(other));
+               : "r"(mg_shared_address(p)), "r"(other));
   asm volatile("st.shared::cluster.v4.u32 [%0], {%1, %2, %3, %4};" ::"r"(there), "r"(w[0]),
                "r"(w[1]), "r"(w[2]), "r"(w[3])
                : "memory");
@@ -238,12 +181,12 @@ __device__ __forceinline__ void ask_boxes(T *shared, const maps_t &maps, const p
                                           const slots_t &to, uint64_t *arrived) {
   if (threadIdx.x != 0) return;
   arrived += to.arrival;
-  arrivals_expect(arrived, S::BUNDLE);
-  tensor_copy(shared + S::X + to.x * S::X_PLANE, &maps.x, at.i0, at.j0 - S::RIM, q, arrived);
-  tensor_copy(shared + S::BK + to.k * S::PLANE, &maps.beta[2], at.i0, at.j0, q, arrived);
-  tensor_copy(shared + S::BI + to.ij * S::PLANE, &maps.beta[0], at.i0, at.j0, q - 1, arrived);
-  tensor_copy(shared + S::BJ + to.ij * S::J_PLANE, &maps.beta[1], at.i0, at.j0, q - 1, arrived);
-  tensor_copy(shared + S::F + to.f * S::PLANE, &maps.f, at.i0, at.j0, q - 1, arrived);
+  mg_arrivals_expect(arrived, S::BUNDLE);
+  mg_box_copy(shared + S::X + to.x * S::X_PLANE, &maps.x, at.i0, at.j0 - S::RIM, q, arrived);
+  mg_box_copy(shared + S::BK + to.k * S::PLANE, &maps.beta[2], at.i0, at.j0, q, arrived);
+  mg_box_copy(shared + S::BI + to.ij * S::PLANE, &maps.beta[0], at.i0, at.j0, q - 1, arrived);
+  mg_box_copy(shared + S::BJ + to.ij * S::J_PLANE, &maps.beta[1], at.i0, at.j0, q - 1, arrived);
+  mg_box_copy(shared + S::F + to.f * S::PLANE, &maps.f, at.i0, at.j0, q - 1, arrived);
 }
 template <typename S, typename T>
 __device__ __forceinline__ void ask_elements(T *shared, const smooth_level_t<T> &l,
@@ -425,7 +368,7 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
   T *const to = l.to + (t.i + S::SHIFT) + t.j * l.js;
   columns_t<S, T> c = {};
   c.begin(t, l.n);
-  if (LOADS == TENSOR && threadIdx.x == 0) arrivals_create(arrived, S::ARRIVALS);
+  if (LOADS == TENSOR && threadIdx.x == 0) mg_arrivals_create(arrived, S::ARRIVALS);
   if (BLOCKS > 1) /* rows at the cluster's own rim stay as they are */
     for (int e = (int)threadIdx.x; e < 2 * (STEPS - 1) * S::X_PLANE; e += S::THREADS)
       shared[S::STEP + e] = T(0);
@@ -441,7 +384,7 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
     next<S>(&asked);
     if (q < t.first - STEPS) continue; /* the first ones are under way */
     if (LOADS == TENSOR) {
-      arrivals_wait(arrived + slot.arrival, slot.parity);
+      mg_arrivals_wait(arrived + slot.arrival, slot.parity);
     } else {
       copies_wait<AHEAD>();
       __syncthreads();
@@ -467,7 +410,7 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
   /* Nobody leaves while copies come for it. */
   if (LOADS != TENSOR) copies_wait<0>();
   for (int rest = 0; LOADS == TENSOR && rest < AHEAD; rest++) {
-    arrivals_wait(arrived + slot.arrival, slot.parity);
+    mg_arrivals_wait(arrived + slot.arrival, slot.parity);
     next<S>(&slot);
   }
   wait_for_all<BLOCKS>();
@@ -476,30 +419,12 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
 /* --- launches ----------------------------------------------------------------------------------
  */
 
-#if TENSOR_MAPS
-/* Extents are told in elements, strides in bytes; outside there are zeros. */
+/* An array with as many elements each way, in boxes. */
 template <typename T>
 mg_status_t make_map(CUtensorMap *map, const smooth_level_t<T> &l, const T *from, int extent,
                      int width, int rows) {
-  static decltype(&cuTensorMapEncodeTiled) encode = nullptr;
-  if (!encode) {
-    cudaDriverEntryPointQueryResult found;
-    MG_CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                                 cudaEnableDefault, &found));
-    if (found != cudaDriverEntryPointSuccess)
-      return mg_error(MG_ERR_DEVICE, "the driver has no cuTensorMapEncodeTiled");
-  }
-  const cuuint64_t size[3] = {(cuuint64_t)extent, (cuuint64_t)extent, (cuuint64_t)extent};
-  const cuuint64_t stride[2] = {(cuuint64_t)l.js * sizeof(T), (cuuint64_t)l.ks * sizeof(T)};
-  const cuuint32_t box[3] = {(cuuint32_t)width, (cuuint32_t)rows, 1}, one[3] = {1, 1, 1};
-  const CUresult result = encode(
-      map, sizeof(T) == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3,
-      const_cast<T *>(from), size, stride, box, one, CU_TENSOR_MAP_INTERLEAVE_NONE,
-      CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-  if (result != CUDA_SUCCESS)
-    return mg_error(MG_ERR_DEVICE, "cuTensorMapEncodeTiled: error %d", (int)result);
-  return MG_OK;
+  const mg_box_array_t array = {from, (int)sizeof(T), {extent, extent, extent}, l.js, l.ks};
+  return mg_cuda_box_map(&array, width, rows, map);
 }
 
 template <typename S, typename T> mg_status_t make_maps(maps_t *m, const smooth_level_t<T> &l) {
@@ -508,20 +433,6 @@ template <typename S, typename T> mg_status_t make_maps(maps_t *m, const smooth_
   MG_TRY(make_map(&m->beta[0], l, l.beta[0], l.n + 1, S::WIDTH, S::X_ROWS - 2 * S::RIM));
   MG_TRY(make_map(&m->beta[1], l, l.beta[1], l.n + 1, S::WIDTH, S::J_ROWS));
   return make_map(&m->beta[2], l, l.beta[2], l.n + 1, S::WIDTH, S::X_ROWS - 2 * S::RIM);
-}
-#else
-template <typename S, typename T> mg_status_t make_maps(maps_t *, const smooth_level_t<T> &) {
-  return MG_OK;
-}
-#endif
-
-/* What this device and build can do. */
-mg_status_t has_tensor_copies(bool *has) {
-  int device, major;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  *has = TENSOR_MAPS && major >= 9;
-  return MG_OK;
 }
 
 /* Blocks go through the tiles of so many planes, then through the next: the more planes, the fewer
@@ -547,7 +458,7 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
                          S::THREADS, S::BYTES};
   bool tensor = false;
   int resident = 0;
-  MG_TRY(has_tensor_copies(&tensor));
+  MG_TRY(mg_cuda_has_boxes(&tensor));
   if ((LOADS == TENSOR || BLOCKS > 1) && !tensor) return MG_OK;
   if (S::BYTES > lab_card().shared_per_block) return MG_OK;
   MG_TRY(lab_cuda_resident(launch, &resident));

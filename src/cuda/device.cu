@@ -183,6 +183,8 @@ static constexpr mg_backend_t table = {
     .wait_mark = cuda_wait_mark,
     .smooths_parts = mg_cuda_smooths_parts,
     .smooth_part = mg_cuda_smooth_part,
+    .passes = mg_cuda_passes,
+    .smooth_pass = mg_cuda_smooth_pass,
     .stamps_create = mg_cuda_stamps_create,
     .stamps_release = mg_cuda_stamps_release,
     .stamp = mg_cuda_stamp,
@@ -224,6 +226,8 @@ static constexpr mg_backend_t simple_table(void) {
   t.smooth = mg_cuda_simple_smooth;
   t.smooths_parts = nullptr;
   t.smooth_part = nullptr;
+  t.passes = nullptr;
+  t.smooth_pass = nullptr;
   t.residual = mg_cuda_simple_residual;
   t.interpolate = mg_cuda_simple_interpolate;
   t.folds_walls = nullptr;

@@ -1,0 +1,45 @@
+#include "boxes.h"
+
+mg_status_t mg_cuda_has_boxes(bool *has) {
+  static int known = -1;
+  if (known < 0) {
+    int device, major;
+    MG_CUDA_TRY(cudaGetDevice(&device));
+    MG_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    known = CUDART_VERSION >= 12050 && major >= 9;
+  }
+  *has = known == 1;
+  return MG_OK;
+}
+
+#if CUDART_VERSION >= 12050
+mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map) {
+  static decltype(&cuTensorMapEncodeTiled) encode = nullptr;
+  if (!encode) {
+    cudaDriverEntryPointQueryResult found;
+    MG_CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
+                                                 cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess)
+      return mg_error(MG_ERR_DEVICE, "the driver has no cuTensorMapEncodeTiled");
+  }
+  /* Extents are told in elements, strides in bytes. */
+  const cuuint64_t size[3] = {(cuuint64_t)array->extent[0], (cuuint64_t)array->extent[1],
+                              (cuuint64_t)array->extent[2]};
+  const cuuint64_t stride[2] = {(cuuint64_t)(array->jstride * array->bytes),
+                                (cuuint64_t)(array->kstride * array->bytes)};
+  const cuuint32_t box[3] = {(cuuint32_t)width, (cuuint32_t)rows, 1}, one[3] = {1, 1, 1};
+  const CUtensorMapDataType type =
+      array->bytes == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  const CUresult result =
+      encode(map, type, 3, const_cast<void *>(array->from), size, stride, box, one,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    return mg_error(MG_ERR_DEVICE, "cuTensorMapEncodeTiled: error %d", (int)result);
+  return MG_OK;
+}
+#else
+mg_status_t mg_cuda_box_map(const mg_box_array_t *, int, int, CUtensorMap *) {
+  return mg_error(MG_ERR_DEVICE, "built with a CUDA toolkit without tensor maps");
+}
+#endif

@@ -1,0 +1,106 @@
+/* op_passes: several steps in one pass over memory give, to the last bit, what the steps give one
+ * by one, from a guess and from zero, for the right-hand side of the smooth before and for another,
+ * on patches with walls, neighbours and themselves around them, and where alpha varies. */
+#include "device.h"
+#include "fixture.h"
+#include "ops.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int levels_with_passes;
+
+/* Two smooths: a pass must find the same right-hand side and need nothing that the first one left.
+ */
+static void smooth_twice(mg_level_t *level, bool zero_guess, const double *u, const double *f,
+                         double *out) {
+  static const int vectors[] = {MG_U, MG_F, MG_TMP, MG_BEFORE};
+  for (int v = 0; v < 4; v++)
+    if (level->plan->vectors & 1u << vectors[v]) MUST(mg_fill(level, vectors[v], NAN));
+  field_put(level, MG_U, u);
+  field_put(level, MG_F, f);
+  MUST(mg_smooth(level, zero_guess));
+  MUST(mg_smooth_again(level));
+  field_get(level, MG_U, out);
+}
+
+static void test_level(mg_level_t *level) {
+  const int n = level->store.view.dim;
+  double *x[2] = {field_new(n), field_new(n)}, *u = field_new(n), *f = field_new(n);
+  const mg_backend_t *backend = level->backend;
+  mg_backend_t plain = *backend;
+  plain.smooth_pass = NULL;
+  levels_with_passes += level->steps_per_pass > 1;
+  for (int seed = 0; seed < 2; seed++)
+    for (int zero = 0; zero < 2; zero++) {
+      field_random(u, n, 10 + (uint64_t)seed);
+      field_random(f, n, 20 + (uint64_t)seed);
+      for (int passes = 0; passes < 2; passes++) {
+        level->backend = passes ? backend : &plain;
+        smooth_twice(level, zero == 1, u, f, x[passes]);
+      }
+      CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
+    }
+  level->backend = backend;
+  free(x[0]);
+  free(x[1]);
+  free(u);
+  free(f);
+}
+
+/* On the coarsest levels patches are narrower than a pass has steps. */
+static void test_levels(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    if (h->level[l].plan->steps_per_pass > 1) test_level(&h->level[l]);
+}
+
+static void test_varying(void) {
+  static const char *const options[] = {"--operator=7pt --smoother=chebyshev",
+                                        "--operator=fv2 --boundary=periodic --smoother=gsrb"};
+  const int boxes = mg_device_count() > 0 ? 3 : 2, n = 32 * boxes;
+  double *alpha = field_new(n);
+  field_random(alpha, n, 5);
+  for (int c = 0; c < n * n * n; c++)
+    alpha[c] += 1.5;
+  for (const fixture_backend_t *b = fixture_backends; b->name; b++)
+    for (int o = 0; o < 2; o++) {
+      char all[256];
+      snprintf(all, sizeof all, "--equation=helmholtz %s", options[o]);
+      mg_hierarchy_t *h = fixture_create_varying(b, 5, boxes, all, alpha);
+      test_levels(h);
+      mg_hierarchy_free(h);
+    }
+  free(alpha);
+}
+
+int main(int argc, char **argv) {
+  /* Passes of equal and of unequal numbers of steps, with single steps between and after them. */
+  static const struct {
+    bool large;
+    const char *smoothers, *more;
+  } cases[] = {
+      {false, "gsrb", "--smooths=1"},
+      {true, "gsrb", "--smooths=3"},
+      {false, "gsrb jacobi", "--smooths=5 --steps-per-pass=2"},
+      {false, "jacobi", "--smooths=4"},
+      {false, "chebyshev", "--degree=2"},
+      {false, "chebyshev", "--degree=3 --steps-per-pass=2"},
+      {false, "chebyshev", "--degree=6"},
+      {false, "chebyshev", "--degree=9"},
+      {false, "chebyshev", "--smooths=2 --degree=3"},
+  };
+  static const fixture_grid_t grid_32[] = {{4, 2}, {0, 0}}, grid_96[] = {{5, 3}, {0, 0}};
+  fixture_begin(&argc, &argv);
+  /* A device has passes on large levels alone. */
+  const bool device = mg_device_count() > 0;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    fixture_each(device || cases[c].large ? grid_96 : grid_32,
+                 (fixture_choices_t){.operators = "fv2 7pt",
+                                     .equations = "helmholtz",
+                                     .smoothers = cases[c].smoothers,
+                                     .more = cases[c].more},
+                 test_levels);
+  test_varying();
+  const char *only = getenv("FIXTURE_BACKEND");
+  CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
+  return FIXTURE_END();
+}
