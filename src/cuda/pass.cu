@@ -56,37 +56,34 @@ struct maps_t {
  * look at two iterates. */
 template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
   static constexpr int OUT_J = ROWS - 2 * STEPS;
-  static constexpr int AHEAD = !GSRB && VARIES ? 1 : 2; /* bundles under way */
-  static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, IJ_SLOTS = STEPS + AHEAD;
+  static constexpr int AHEAD = GSRB && !VARIES ? 2 : 1; /* bundles under way */
+  static constexpr int X_SLOTS = 2 + AHEAD, BEFORE_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
   static constexpr int ARRIVALS = AHEAD + 1;
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
-                       BJ = BI + IJ_SLOTS * PLANE, BK = BJ + IJ_SLOTS * PLANE,
-                       F = BK + OWN_SLOTS * PLANE, BEFORE = F + OWN_SLOTS * PLANE,
-                       ALPHA = BEFORE + (GSRB ? 0 : OWN_SLOTS * PLANE),
-                       END = ALPHA + (VARIES ? OWN_SLOTS * PLANE : 0);
+                       BJ = BI + STEP_SLOTS * PLANE, F = BJ + STEP_SLOTS * PLANE,
+                       ALPHA = F + STEP_SLOTS * PLANE,
+                       BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
+                       BEFORE = BK + BEFORE_SLOTS * PLANE,
+                       END = BEFORE + (GSRB ? 0 : BEFORE_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
+  static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 
-/* slot - back in a ring of n, where slot is in it and back is at most n. */
-__device__ __forceinline__ int behind(int slot, int back, int n) {
-  return slot >= back ? slot - back : slot - back + n;
-}
-__device__ __forceinline__ void next(int *slot, int n) {
-  *slot = *slot + 1 == n ? 0 : *slot + 1;
+/* To the next of n planes of a ring. */
+__device__ __forceinline__ void next(int *plane, int n) {
+  *plane = *plane == (n - 1) * PLANE ? 0 : *plane + PLANE;
 }
 
 /* A bundle is x and beta_k of plane q, and the others of plane q - 1. This is where it lies in the
- * rings, and who tells that it has arrived. */
+ * rings, in doubles, and who tells that it has arrived. */
 struct slots_t {
-  int x, own, ij, arrival;
-  unsigned parity;
+  int x, own, all, arrival;
 };
 template <typename S> __device__ __forceinline__ void next(slots_t *at) {
   next(&at->x, S::X_SLOTS);
-  next(&at->own, S::OWN_SLOTS);
-  next(&at->ij, S::IJ_SLOTS);
-  next(&at->arrival, S::ARRIVALS);
-  if (at->arrival == 0) at->parity ^= 1;
+  next(&at->own, S::BEFORE_SLOTS);
+  next(&at->all, S::STEP_SLOTS);
+  at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
 }
 
 /* A block's box and the planes that it writes, the last excluded. */
@@ -103,20 +100,20 @@ __device__ __forceinline__ void ask(double *shared, const job_t &job, const maps
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   arrived += to.arrival;
   mg_arrivals_expect(arrived, (unsigned)(boxes * PLANE * (int)sizeof(double)));
-  if (job.has_x) mg_box_copy(shared + S::X + to.x * PLANE, &maps.x, i, j, k, arrived);
-  mg_box_copy(shared + S::BK + to.own * PLANE, &maps.beta[2], i, j, k, arrived);
-  mg_box_copy(shared + S::BI + to.ij * PLANE, &maps.beta[0], i, j, k - 1, arrived);
-  mg_box_copy(shared + S::BJ + to.ij * PLANE, &maps.beta[1], i, j, k - 1, arrived);
-  mg_box_copy(shared + S::F + to.own * PLANE, &maps.f, i, j, k - 1, arrived);
-  if (before) mg_box_copy(shared + S::BEFORE + to.own * PLANE, &maps.before, i, j, k - 1, arrived);
-  if (VARIES) mg_box_copy(shared + S::ALPHA + to.own * PLANE, &maps.alpha, i, j, k - 1, arrived);
+  if (job.has_x) mg_box_copy(shared + S::X + to.x, &maps.x, i, j, k, arrived);
+  mg_box_copy(shared + S::BK + to.own, &maps.beta[2], i, j, k, arrived);
+  mg_box_copy(shared + S::BI + to.all, &maps.beta[0], i, j, k - 1, arrived);
+  mg_box_copy(shared + S::BJ + to.all, &maps.beta[1], i, j, k - 1, arrived);
+  mg_box_copy(shared + S::F + to.all, &maps.f, i, j, k - 1, arrived);
+  if (before) mg_box_copy(shared + S::BEFORE + to.own, &maps.before, i, j, k - 1, arrived);
+  if (VARIES) mg_box_copy(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
 }
 
-__device__ __forceinline__ void load(const double *p, double v[2]) {
+__device__ __forceinline__ void load_pair(const double *p, double v[2]) {
   const double2 t = *reinterpret_cast<const double2 *>(p);
   v[0] = t.x, v[1] = t.y;
 }
-__device__ __forceinline__ void store(double *p, const double v[2]) {
+__device__ __forceinline__ void store_pair(double *p, const double v[2]) {
   *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
 }
 
@@ -131,10 +128,11 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int a
   }
 }
 
-/* A x of a cell, and 1 / diagonal where it is wanted; at_wall: somebody of the block is at one. */
-__device__ __forceinline__ double apply(const mg_cuda_patch_t &l, bool at_wall, int i, int j, int k,
-                                        mg_near_t near, bool wants_dinv, double *dinv) {
-  if (!at_wall) {
+/* A x of a cell, and 1 / diagonal where it is wanted; at_walls: the cell may be at one. */
+template <bool at_walls, bool wants_dinv>
+__device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, int k,
+                                        mg_near_t near, double *dinv) {
+  if (!at_walls) {
     if (wants_dinv) *dinv = mg_near_dinv(&l, near);
     return mg_near_apply(&l, near);
   }
@@ -146,104 +144,119 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, bool at_wall, 
   return mg_near_apply(&l, near);
 }
 
-/* A thread's two columns, and for each step what it needs of the planes around its own. */
+/* A thread's two columns, and for each step what it needs of the planes around its own. A half
+ * sweep takes column 0 in bundles of even number and column 1 in the others: column 0 is the left
+ * one in every other row. */
 template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
   using S = shape_t<GSRB, STEPS, VARIES>;
   double x[STEPS][3][2]; /* below, here, above */
-  double f[STEPS][2], dinv[STEPS][2], bk[STEPS + 1][2], a[STEPS][2], before[2];
-  int i, j;
-  bool writes, at_wall;     /* cells that count; the block has columns at walls */
-  int lane, own, low, high; /* places in a plane: its own, and in the rows beside it */
-  int right;                /* from its own place to the cell after its two */
+  double dinv[STEPS][2], bk[STEPS + 1][2], before[2];
+  int i, j, own;
+  int cell[2];     /* places of the columns in a plane */
+  int left, right; /* from there to the cells beside it, which for the rim may be itself */
+  int low, high;
+  int x_here, all[STEPS]; /* where the planes of x and of the other arrays are that steps read */
+  bool swapped, writes;   /* column 0 is the right one; cells that count */
 
-  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t) {
+  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_bundle) {
     const mg_patch_t &p = job.l.p;
-    const int row = (int)threadIdx.x / LANES;
-    lane = (int)threadIdx.x % LANES;
+    int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
+    if (GSRB) {
+      /* Half of a warp has eight columns of one colour in one row and in the next: all banks. */
+      row = (int)threadIdx.x / 32 * 2 + (int)threadIdx.x / 8 % 2;
+      lane = (int)threadIdx.x / 16 % 2 * 8 + (int)threadIdx.x % 8;
+    }
     i = t.i0 + 2 * lane;
     j = t.j0 + row;
     writes = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0] &&
              row >= STEPS && row < ROWS - STEPS && j < p.n[1];
-    at_wall = (p.wall[0][0] && t.i0 <= 0) || (p.wall[0][1] && t.i0 + WIDTH >= p.n[0]) ||
-              (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + ROWS >= p.n[1]);
+    /* The steps' colours alternate as their planes do. */
+    const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
+    swapped = GSRB && ((parity + first_bundle - 1) & 1) != 0;
     own = row * WIDTH + 2 * lane;
-    low = row > 0 ? own - WIDTH : own;
-    high = row < ROWS - 1 ? own + WIDTH : own;
-    right = lane < LANES - 1 ? 2 : 1;
+    cell[0] = own + swapped;
+    cell[1] = own + !swapped;
+    left = own > 0 ? -1 : 0;
+    right = own < PLANE - 2 ? 1 : 0;
+    low = row > 0 ? -WIDTH : 0;
+    high = row < ROWS - 1 ? WIDTH : 0;
+  }
+
+  /* Both columns of a plane, in their order. */
+  __device__ __forceinline__ void load(const double *plane, double v[2]) const {
+    if constexpr (GSRB) {
+      v[0] = plane[cell[0]];
+      v[1] = plane[cell[1]];
+    } else {
+      load_pair(plane + own, v);
+    }
   }
 
   /* What a bundle has of these columns. */
   __device__ __forceinline__ void take(const double *shared, const slots_t &slot, bool has_before) {
-    load(shared + S::X + slot.x * PLANE + own, x[0][2]);
-    load(shared + S::BK + slot.own * PLANE + own, bk[0]);
-    load(shared + S::F + slot.own * PLANE + own, f[0]);
-    if (!GSRB && has_before) load(shared + S::BEFORE + slot.own * PLANE + own, before);
-    if (VARIES) load(shared + S::ALPHA + slot.own * PLANE + own, a[0]);
+    load(shared + S::X + slot.x, x[0][2]);
+    load(shared + S::BK + slot.own, bk[0]);
+    if (!GSRB && has_before) load(shared + S::BEFORE + slot.own, before);
+    all[0] = slot.all;
   }
 
-  /* The plane of step s's input, and the betas' beside it. */
-  __device__ __forceinline__ const double *plane_of(const double *shared, const slots_t &slot,
-                                                    int s, int p) const {
-    return s == 0 ? shared + S::X + behind(slot.x, 1, S::X_SLOTS) * PLANE
-                  : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
+  /* The plane in which step s looks beside a cell of plane p. */
+  __device__ __forceinline__ const double *input_of(const double *shared, int s, int p) const {
+    return s == 0 ? shared + S::X + x_here : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }
 
-  /* A half sweep in plane p: of the two cells, `second` says which. */
-  __device__ __forceinline__ void half_sweep(const double *shared, const slots_t &slot,
-                                             const job_t &job, bool wall, int s, int p, bool second,
-                                             double value[2]) {
-    const double *const plane = plane_of(shared, slot, s, p) + second;
-    const int ij = behind(slot.ij, s, S::IJ_SLOTS) * PLANE;
-    const double *const bi = shared + S::BI + ij + own, *const bj = shared + S::BJ + ij + second;
+  /* A half sweep in plane p: column c changes. */
+  template <bool at_walls, int s, int c>
+  __device__ __forceinline__ double half_sweep(const double *shared, const job_t &job, int p) {
+    const double *const plane = input_of(shared, s, p) + cell[c];
+    const double *const bi = shared + S::BI + all[s] + cell[c], *const bj = shared + S::BJ +
+                                                                            all[s] + cell[c];
     mg_near_t near;
+    near.x.c = x[s][1][c];
+    near.x.low[0] = plane[left];
+    near.x.high[0] = plane[right];
     near.x.low[1] = plane[low];
     near.x.high[1] = plane[high];
-    near.beta[0][0] = bi[second];
-    near.beta[0][1] = bi[second ? right : 1];
-    near.beta[1][0] = bj[own];
+    near.x.low[2] = x[s][0][c];
+    near.x.high[2] = x[s][2][c];
+    near.beta[0][0] = bi[0];
+    near.beta[0][1] = bi[right];
+    near.beta[1][0] = bj[0];
     near.beta[1][1] = bj[high];
-    /* The lane beside this one on the other side than its own other cell. */
-    const double other = second ? x[s][1][0] : x[s][1][1];
-    const double beyond = __shfl_sync(ALL, other, lane + (second ? 1 : -1), LANES);
-    near.x.c = second ? x[s][1][1] : x[s][1][0];
-    near.x.low[0] = second ? other : beyond;
-    near.x.high[0] = second ? beyond : other;
-    near.x.low[2] = second ? x[s][0][1] : x[s][0][0];
-    near.x.high[2] = second ? x[s][2][1] : x[s][2][0];
-    near.beta[2][0] = second ? bk[s + 1][1] : bk[s + 1][0];
-    near.beta[2][1] = second ? bk[s][1] : bk[s][0];
-    near.f = second ? f[s][1] : f[s][0];
-    near.a = !VARIES ? job.l.v.a : second ? a[s][1] : a[s][0];
+    near.beta[2][0] = bk[s + 1][c];
+    near.beta[2][1] = bk[s][c];
+    near.a = VARIES ? shared[S::ALPHA + all[s] + cell[c]] : job.l.v.a;
+    near.f = shared[S::F + all[s] + cell[c]];
     /* The third half sweep changes the cells of the first one. */
-    double d = dinv[s][0];
-    const double ax = apply(job.l, wall, i + second, j, p, near, s < 2, &d);
-    if (s == 0) dinv[0][0] = d;
-    const double relaxed = mg_relax(near.x.c, ax, near.f, d);
-    value[0] = second ? other : relaxed;
-    value[1] = second ? relaxed : other;
+    constexpr bool is_new = s < 2;
+    const double ax = apply<at_walls, is_new>(job.l, i + cell[c] - own, j, p, near, &dinv[s][c]);
+    return mg_relax(near.x.c, ax, near.f, dinv[s][c]);
   }
 
   /* A step that changes all cells. */
-  __device__ __forceinline__ void whole_step(const double *shared, const slots_t &slot,
-                                             const job_t &job, bool wall, int s, int p,
+  template <bool at_walls, int s>
+  __device__ __forceinline__ void whole_step(const double *shared, const job_t &job, int p,
                                              double value[2]) {
-    const double *const plane = plane_of(shared, slot, s, p);
-    const int ij = behind(slot.ij, s, S::IJ_SLOTS) * PLANE;
-    const double *const bi = shared + S::BI + ij, *const bj = shared + S::BJ + ij;
-    double beside[2][2], bi0[2], bj0[2], bj1[2];
-    load(plane + low, beside[0]);
-    load(plane + high, beside[1]);
-    load(bi + own, bi0);
-    load(bj + own, bj0);
-    load(bj + high, bj1);
-    const double left = __shfl_up_sync(ALL, x[s][1][1], 1, LANES),
+    constexpr bool is_new = s == 0;
+    const double *const plane = input_of(shared, s, p) + own;
+    const double *const bi = shared + S::BI + all[s] + own, *const bj =
+                                                                shared + S::BJ + all[s] + own;
+    double beside[2][2], bi0[2], bj0[2], bj1[2], f[2], a[2];
+    load_pair(plane + low, beside[0]);
+    load_pair(plane + high, beside[1]);
+    load_pair(bi, bi0);
+    load_pair(bj, bj0);
+    load_pair(bj + high, bj1);
+    load_pair(shared + S::F + all[s] + own, f);
+    if (VARIES) load_pair(shared + S::ALPHA + all[s] + own, a);
+    const double left_x = __shfl_up_sync(ALL, x[s][1][1], 1, LANES),
                  right_x = __shfl_down_sync(ALL, x[s][1][0], 1, LANES),
                  right_bi = __shfl_down_sync(ALL, bi0[0], 1, LANES);
 #pragma unroll
     for (int v = 0; v < 2; v++) {
       mg_near_t near;
       near.x.c = x[s][1][v];
-      near.x.low[0] = v ? x[s][1][0] : left;
+      near.x.low[0] = v ? x[s][1][0] : left_x;
       near.x.high[0] = v ? right_x : x[s][1][1];
       near.x.low[1] = beside[0][v];
       near.x.high[1] = beside[1][v];
@@ -255,17 +268,58 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
       near.beta[1][1] = bj1[v];
       near.beta[2][0] = bk[s + 1][v];
       near.beta[2][1] = bk[s][v];
-      near.a = VARIES ? a[s][v] : job.l.v.a;
-      const double ax = apply(job.l, wall, i + v, j, p, near, s == 0, &dinv[s][v]);
+      near.a = VARIES ? a[v] : job.l.v.a;
+      const double ax = apply<at_walls, is_new>(job.l, i + v, j, p, near, &dinv[s][v]);
       /* Of the step before this one the same plane is the lowest. */
       const double last = s == 0 ? before[v] : x[s > 0 ? s - 1 : 0][0][v];
       const double previous = job.c1[s] == 0.0 ? near.x.c : last;
-      value[v] = mg_polynomial(near.x.c, previous, ax, f[s][v], dinv[s][v], job.c1[s], job.c2[s]);
+      value[v] = mg_polynomial(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
     }
   }
 
+  /* Step s of bundle q, and what is beyond it: into shared memory or, from the last one, into the
+   * level. `careful`: cells may be at walls, and the plane one that nobody needs, or for which
+   * lower planes are missing, as in the first bundles. `odd`: the bundle's number is. */
+  template <bool careful, int s, int odd>
+  __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
+                                       double *to, double *to_before) {
+    const int p = q - 1 - s, beyond = STEPS - 1 - s;
+    if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
+    double value[2];
+    if constexpr (GSRB) {
+      value[odd] = half_sweep<careful, s, odd>(shared, job, p);
+      value[1 - odd] = x[s][1][1 - odd];
+    } else {
+      whole_step<careful, s>(shared, job, p, value);
+    }
+    if constexpr (s < STEPS - 1) {
+      double *const result = shared + S::STEP + (2 * s + (p & 1)) * PLANE;
+      if constexpr (GSRB) {
+        result[cell[0]] = value[0];
+        result[cell[1]] = value[1];
+      } else {
+        store_pair(result + own, value);
+      }
+      x[s + 1][2][0] = value[0];
+      x[s + 1][2][1] = value[1];
+    } else if (writes) {
+      const double pair[2] = {GSRB && swapped ? value[1] : value[0],
+                              GSRB && swapped ? value[0] : value[1]};
+      store_pair(to + p * job.l.p.kstride, pair);
+      if (!GSRB && to_before) store_pair(to_before + p * job.l.p.kstride, x[s][1]);
+    }
+  }
+
+  template <bool careful, int odd>
+  __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
+                                        double *to, double *to_before) {
+    step<careful, 0, odd>(shared, job, t, q, to, to_before);
+    step<careful, 1, odd>(shared, job, t, q, to, to_before);
+    if constexpr (STEPS > 2) step<careful, STEPS - 1, odd>(shared, job, t, q, to, to_before);
+  }
+
   /* The next plane. */
-  __device__ __forceinline__ void turn() {
+  __device__ __forceinline__ void turn(const slots_t &slot) {
 #pragma unroll
     for (int v = 0; v < 2; v++) {
 #pragma unroll
@@ -275,16 +329,47 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
       }
 #pragma unroll
       for (int s = STEPS - 1; s > 0; s--) {
-        f[s][v] = f[s - 1][v];
         dinv[s][v] = dinv[s - 1][v];
-        a[s][v] = a[s - 1][v];
       }
 #pragma unroll
       for (int s = STEPS; s > 0; s--)
         bk[s][v] = bk[s - 1][v];
     }
+#pragma unroll
+    for (int s = STEPS - 1; s > 0; s--)
+      all[s] = all[s - 1];
+    x_here = slot.x;
   }
 };
+
+/* What goes on from bundle to bundle. */
+struct stream_t {
+  slots_t slot, asked;
+  unsigned parity;
+  int plain_first, plain_end; /* bundles that need no care */
+};
+
+template <bool GSRB, int STEPS, bool VARIES, int odd>
+__device__ __forceinline__ void
+bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared, uint64_t *arrived, const job_t &job,
+       const maps_t &maps, const tile_t &t, int q, double *to, double *to_before, stream_t *s) {
+  using S = shape_t<GSRB, STEPS, VARIES>;
+  /* Everybody has left the planes that bundle q + AHEAD overwrites. */
+  if (threadIdx.x == 0 && q + S::AHEAD < t.last + STEPS) {
+    ask<GSRB, VARIES, S>(shared, job, maps, t, q + S::AHEAD, s->asked, arrived);
+    next<S>(&s->asked);
+  }
+  mg_arrivals_wait(arrived + s->slot.arrival, s->parity);
+  c.take(shared, s->slot, job.has_before);
+  if (q >= s->plain_first && q < s->plain_end)
+    c.template steps<false, odd>(shared, job, t, q, to, to_before);
+  else
+    c.template steps<true, odd>(shared, job, t, q, to, to_before);
+  __syncthreads();
+  c.turn(s->slot);
+  next<S>(&s->slot);
+  if (s->slot.arrival == 0) s->parity ^= 1;
+}
 
 template <bool GSRB, int STEPS, bool VARIES>
 __global__ void __launch_bounds__(THREADS, 1)
@@ -292,60 +377,40 @@ __global__ void __launch_bounds__(THREADS, 1)
   using S = shape_t<GSRB, STEPS, VARIES>;
   extern __shared__ __align__(128) double shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
-  const mg_patch_t &patch = job.l.p;
+  const mg_patch_t &p = job.l.p;
   const int tile = (int)blockIdx.x, slab = tile / job.tiles_i / job.tiles_j * job.planes;
   const tile_t t = {tile % job.tiles_i * OUT_I - BOX_START,
                     tile / job.tiles_i % job.tiles_j * S::OUT_J - STEPS, slab,
-                    min(slab + job.planes, patch.n[2])};
+                    min(slab + job.planes, p.n[2])};
+  const int first = t.first - STEPS, end = t.last + STEPS;
   columns_t<GSRB, STEPS, VARIES> c = {};
-  c.begin(job, t);
+  c.begin(job, t, first);
+  stream_t stream = {};
+  /* All steps' planes are wanted, and none is at a wall. */
+  const bool at_wall = (p.wall[0][0] && t.i0 <= 0) || (p.wall[0][1] && t.i0 + WIDTH >= p.n[0]) ||
+                       (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + ROWS >= p.n[1]);
+  stream.plain_first = max(t.first + STEPS, p.wall[2][0] ? STEPS + 1 : 0);
+  stream.plain_end = at_wall ? stream.plain_first : p.wall[2][1] ? min(end, p.n[2]) : end;
   if (!job.has_x)
     for (int e = (int)threadIdx.x; e < S::X_SLOTS * PLANE; e += THREADS)
       shared[S::X + e] = 0.0;
-  if (threadIdx.x == 0) mg_arrivals_create(arrived, S::ARRIVALS);
+  if (threadIdx.x == 0) {
+    mg_arrivals_create(arrived, S::ARRIVALS);
+    for (int q = first; q < first + S::AHEAD; q++) {
+      ask<GSRB, VARIES, S>(shared, job, maps, t, q, stream.asked, arrived);
+      next<S>(&stream.asked);
+    }
+  }
   __syncthreads();
-
-  double *const to = patch.vec[job.dst] + c.i + c.j * patch.jstride,
-                *const to_before =
-                    job.before < 0 ? nullptr : patch.vec[job.before] + c.i + c.j * patch.jstride;
-  const int parity = patch.lo[0] ^ (patch.lo[1] + c.j) ^ patch.lo[2] ^ job.color;
-  slots_t slot = {}, asked = {};
-  for (int q = t.first - STEPS - S::AHEAD; q < t.last + STEPS; q++) {
-    /* Everybody has left the planes that bundle q + AHEAD overwrites. */
-    if (q + S::AHEAD < t.last + STEPS) {
-      if (threadIdx.x == 0)
-        ask<GSRB, VARIES, S>(shared, job, maps, t, q + S::AHEAD, asked, arrived);
-      next<S>(&asked);
-    }
-    if (q < t.first - STEPS) continue; /* the first ones are under way */
-    mg_arrivals_wait(arrived + slot.arrival, slot.parity);
-    c.take(shared, slot, job.has_before);
-    const bool second = ((parity + q - 1) & 1) != 0;
-#pragma unroll
-    for (int s = 0; s < STEPS; s++) {
-      /* The plane of this step. Not those that nobody needs, nor those of the first bundles, whose
-       * lower planes are missing. */
-      const int p = q - 1 - s, beyond = STEPS - 1 - s;
-      if (p < t.first - beyond || p >= t.last + beyond) continue;
-      const bool wall =
-          c.at_wall || (p == 0 && patch.wall[2][0]) || (p == patch.n[2] - 1 && patch.wall[2][1]);
-      double value[2];
-      if constexpr (GSRB)
-        c.half_sweep(shared, slot, job, wall, s, p, second, value);
-      else
-        c.whole_step(shared, slot, job, wall, s, p, value);
-      if (s < STEPS - 1) {
-        store(shared + S::STEP + (2 * s + (p & 1)) * PLANE + c.own, value);
-        c.x[s + 1 < STEPS ? s + 1 : s][2][0] = value[0];
-        c.x[s + 1 < STEPS ? s + 1 : s][2][1] = value[1];
-      } else if (c.writes) {
-        store(to + p * patch.kstride, value);
-        if (!GSRB && to_before) store(to_before + p * patch.kstride, c.x[s][1]);
-      }
-    }
-    __syncthreads();
-    c.turn();
-    next<S>(&slot);
+  double *const to = p.vec[job.dst] + c.i + c.j * p.jstride, *const to_before =
+                                                                 job.before < 0
+                                                                     ? nullptr
+                                                                     : p.vec[job.before] + c.i +
+                                                                           c.j * p.jstride;
+  for (int q = first; q < end; q++) {
+    bundle<GSRB, STEPS, VARIES, 0>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
+    if (GSRB && ++q < end)
+      bundle<GSRB, STEPS, VARIES, 1>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
   }
 }
 
