@@ -17,15 +17,12 @@ extern "C" {
 #include "log.h"
 }
 
-enum { MG_CUDA_ROUNDS = 1023 };
-
 /** The process's device. */
 struct mg_cuda_state_t {
   cudaStream_t stream;
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
   cudaEvent_t mark;
-  unsigned *rounds;   /**< device, zero between launches: how far the blocks of a pass are */
   volatile int *late; /**< pinned: 1 + a rank that a kernel waited for in vain */
 };
 extern mg_cuda_state_t mg_cuda;

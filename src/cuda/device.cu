@@ -42,9 +42,6 @@ mg_status_t mg_cuda_open(int device) {
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
-  const size_t rounds = (MG_CUDA_ROUNDS + 1) * sizeof *mg_cuda.rounds;
-  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.rounds, rounds));
-  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.rounds, 0, rounds, mg_cuda.stream));
   void *late;
   MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.mark, cudaEventDisableTiming));
   MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
@@ -77,7 +74,6 @@ void mg_cuda_close(void) {
   (void)cudaEventDestroy(mg_cuda.mark);
   (void)cudaFreeHost(mg_cuda.reduction_host);
   (void)cudaFree(mg_cuda.reduction);
-  (void)cudaFree(mg_cuda.rounds);
   (void)cudaStreamDestroy(mg_cuda.stream);
   mg_cuda = mg_cuda_state_t();
 }

@@ -34,7 +34,6 @@ enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE =
 /* Columns that count, of a tile, and where they and its box begin. */
 enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
 enum { SHORTEST = 32 }; /* cells of a patch, each way */
-enum { ASKING = 64 };   /* bytes of asking_t */
 constexpr unsigned ALL = 0xffffffffu;
 
 /* What a launch is told. */
@@ -47,7 +46,6 @@ struct job_t {
   int low[3];           /* cells of the arrays below cell 0 */
   int tiles_i, tiles_j; /* of a plane */
   int planes;           /* that a block writes */
-  int at_a_time;        /* blocks of a round */
 };
 
 struct maps_t {
@@ -67,7 +65,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
                        BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
                        BEFORE = BK + BEFORE_SLOTS * PLANE,
                        END = BEFORE + (GSRB ? 0 : BEFORE_SLOTS * PLANE);
-  static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t) + ASKING;
+  static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 
@@ -344,81 +342,22 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
   }
 };
 
-/* Blocks that run at the same time keep together, a stage being some bundles: what tiles have in
- * common is then in the L2 cache when the second of them asks for it. Who is too far ahead waits
- * before it asks for more; never for long, since nobody promises that the others are running. */
-enum { STAGE = 4, STAGES_AHEAD = 1, MOST_LOOKS = 100 };
-
-/* A block's part in its round; for thread 0. The counters are in mg_cuda: each is the sum of the
- * stages that a round's blocks have begun, and the last one counts blocks that have ended. */
-struct round_t {
-  unsigned *counter;
-  unsigned blocks, stages, begun;
-
-  __device__ __forceinline__ void begin(const job_t &job, unsigned *counters, int bundles) {
-    const unsigned at_a_time = (unsigned)job.at_a_time, round = blockIdx.x / at_a_time;
-    counter = round < MG_CUDA_ROUNDS ? counters + round : nullptr;
-    blocks = min(at_a_time, gridDim.x - round * at_a_time);
-    stages = (unsigned)(bundles + STAGE - 1) / STAGE;
-    begun = 0;
-  }
-  __device__ __forceinline__ unsigned look() const {
-    return counter ? *(volatile unsigned *)counter : 0;
-  }
-  /* seen: what `look` gave some time before, so that the answer is there. */
-  __device__ __forceinline__ void next_stage(unsigned seen) {
-    if (!counter) return;
-    atomicAdd(counter, 1);
-    begun++;
-    const unsigned want = begun <= STAGES_AHEAD ? 0 : (begun - STAGES_AHEAD) * blocks;
-    for (int n = 0; n < MOST_LOOKS && seen < want; n++)
-      seen = look();
-    if (seen < want) leave();
-  }
-  /* Nobody is to wait for this block any more, nor this one for anybody. */
-  __device__ __forceinline__ void leave() {
-    if (counter && begun < stages) atomicAdd(counter, stages - begun);
-    counter = nullptr;
-  }
-  /* The last block of all leaves the counters as they were. */
-  __device__ __forceinline__ void end(const job_t &job, unsigned *counters) {
-    leave();
-    __threadfence();
-    if (atomicInc(counters + MG_CUDA_ROUNDS, gridDim.x - 1) != gridDim.x - 1) return;
-    for (unsigned r = 0; r < MG_CUDA_ROUNDS && r * (unsigned)job.at_a_time < gridDim.x; r++)
-      counters[r] = 0;
-  }
-};
-
-/* What thread 0 asks for next; in shared memory, since it is of no other thread's interest. */
-struct asking_t {
-  slots_t to;
-  round_t round;
-};
-static_assert(sizeof(asking_t) <= ASKING, "in the shape's bytes");
-
 /* What goes on from bundle to bundle. */
 struct stream_t {
-  slots_t slot;
-  unsigned parity, seen;
+  slots_t slot, asked;
+  unsigned parity;
   int plain_first, plain_end; /* bundles that need no care */
 };
 
 template <bool GSRB, int STEPS, bool VARIES, int odd>
-__device__ __forceinline__ void bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared,
-                                       uint64_t *arrived, asking_t *asking, const job_t &job,
-                                       const maps_t &maps, const tile_t &t, int q, double *to,
-                                       double *to_before, stream_t *s) {
+__device__ __forceinline__ void
+bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared, uint64_t *arrived, const job_t &job,
+       const maps_t &maps, const tile_t &t, int q, double *to, double *to_before, stream_t *s) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   /* Everybody has left the planes that bundle q + AHEAD overwrites. */
-  if (threadIdx.x == 0) {
-    const int number = (q - t.first + STEPS) % STAGE;
-    if (number == 0) asking->round.next_stage(s->seen);
-    if (number == STAGE - 1) s->seen = asking->round.look();
-    if (q + S::AHEAD < t.last + STEPS) {
-      ask<GSRB, VARIES, S>(shared, job, maps, t, q + S::AHEAD, asking->to, arrived);
-      next<S>(&asking->to);
-    }
+  if (threadIdx.x == 0 && q + S::AHEAD < t.last + STEPS) {
+    ask<GSRB, VARIES, S>(shared, job, maps, t, q + S::AHEAD, s->asked, arrived);
+    next<S>(&s->asked);
   }
   mg_arrivals_wait(arrived + s->slot.arrival, s->parity);
   c.take(shared, s->slot, job.has_before);
@@ -434,12 +373,10 @@ __device__ __forceinline__ void bundle(columns_t<GSRB, STEPS, VARIES> &c, double
 
 template <bool GSRB, int STEPS, bool VARIES>
 __global__ void __launch_bounds__(THREADS, 1)
-    pass(const __grid_constant__ job_t job, const __grid_constant__ maps_t maps,
-         unsigned *counters) {
+    pass(const __grid_constant__ job_t job, const __grid_constant__ maps_t maps) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   extern __shared__ __align__(128) double shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
-  asking_t *const asking = reinterpret_cast<asking_t *>(arrived + S::ARRIVALS);
   const mg_patch_t &p = job.l.p;
   const int tile = (int)blockIdx.x, slab = tile / job.tiles_i / job.tiles_j * job.planes;
   const tile_t t = {tile % job.tiles_i * OUT_I - BOX_START,
@@ -458,12 +395,10 @@ __global__ void __launch_bounds__(THREADS, 1)
     for (int e = (int)threadIdx.x; e < S::X_SLOTS * PLANE; e += THREADS)
       shared[S::X + e] = 0.0;
   if (threadIdx.x == 0) {
-    asking->to = {};
-    asking->round.begin(job, counters, job.planes + 2 * STEPS);
     mg_arrivals_create(arrived, S::ARRIVALS);
     for (int q = first; q < first + S::AHEAD; q++) {
-      ask<GSRB, VARIES, S>(shared, job, maps, t, q, asking->to, arrived);
-      next<S>(&asking->to);
+      ask<GSRB, VARIES, S>(shared, job, maps, t, q, stream.asked, arrived);
+      next<S>(&stream.asked);
     }
   }
   __syncthreads();
@@ -473,13 +408,10 @@ __global__ void __launch_bounds__(THREADS, 1)
                                                                      : p.vec[job.before] + c.i +
                                                                            c.j * p.jstride;
   for (int q = first; q < end; q++) {
-    bundle<GSRB, STEPS, VARIES, 0>(c, shared, arrived, asking, job, maps, t, q, to, to_before,
-                                   &stream);
+    bundle<GSRB, STEPS, VARIES, 0>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
     if (GSRB && ++q < end)
-      bundle<GSRB, STEPS, VARIES, 1>(c, shared, arrived, asking, job, maps, t, q, to, to_before,
-                                     &stream);
+      bundle<GSRB, STEPS, VARIES, 1>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
   }
-  if (threadIdx.x == 0) asking->round.end(job, counters);
 }
 
 /* Blocks go through the tiles of so many planes, then through the next: the more planes, the fewer
@@ -545,11 +477,10 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous) {
   MG_TRY(make_maps(v, job, x, previous, &maps));
   job.tiles_i = (n[0] + OUT_START + OUT_I - 1) / OUT_I;
   job.tiles_j = (n[1] + S::OUT_J - 1) / S::OUT_J;
-  job.at_a_time = blocks;
   job.planes = planes_of(n[2], (int64_t)job.tiles_i * job.tiles_j, blocks, STEPS);
   const unsigned grid =
       (unsigned)(job.tiles_i * job.tiles_j * ((n[2] + job.planes - 1) / job.planes));
-  pass<GSRB, STEPS, VARIES><<<grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps, mg_cuda.rounds);
+  pass<GSRB, STEPS, VARIES><<<grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
 }
 
