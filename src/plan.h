@@ -12,7 +12,7 @@ enum {
   MG_MAX_LOG2_SHARE = 53, /**< of a rank's cells: their bytes fit 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
-  MG_PASS_CELLS = 1 << 18, /**< of a rank, from which on a device makes several steps in a pass */
+  MG_PASS_CELLS = 1 << 19, /**< of a rank, from which on a device makes several steps in a pass */
   MG_MAX_ODD_PART = 11,    /**< of the cells a side: the coarsest grid is at most 11^3 */
   MG_ROW_DOUBLES = 16      /**< rows start on 128-byte lines */
 };

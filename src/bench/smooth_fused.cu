@@ -22,7 +22,7 @@
 #include "smooth_cuda.h"
 
 namespace {
-enum { COPIES, TENSOR };
+enum { COPIES, TENSOR, ALIGNED };
 constexpr unsigned ALL = 0xffffffffu;
 
 /* What a launch is told besides the level. */
@@ -44,10 +44,17 @@ struct shape_t {
   static constexpr int MADE = STEPS, ROW_LANES = LANES, BLOCK_ROWS = ROWS, CLUSTER = BLOCKS;
   static constexpr bool KEEPS = KEEP;
   static constexpr int V = 16 / (int)sizeof(T), WIDTH = LANES * V, THREADS = LANES * ROWS;
+  static constexpr bool BOXES = LOADS != COPIES;
   /* Cells that count are whole vectors along i. The tensor copy engine reads from multiples of 16
-   * bytes: where STEPS is none, a column more is lost at the left. */
-  static constexpr int LEFT = LOADS == TENSOR ? (STEPS + V - 1) / V * V : STEPS,
-                       OUT_I = (WIDTH - LEFT - STEPS) / V * V, OUT_J = BLOCKS * ROWS - 2 * STEPS;
+   * bytes: where STEPS is none, a column more is lost at the left. Aligned boxes begin at multiples
+   * of 64 bytes, and what counts is as wide. */
+  static constexpr int LINE = 64 / (int)sizeof(T), ALIGNED_I = (WIDTH - 2 * STEPS) / LINE * LINE,
+                       LEFT = LOADS == ALIGNED  ? (WIDTH - ALIGNED_I) / 2
+                              : LOADS == TENSOR ? (STEPS + V - 1) / V * V
+                                                : STEPS,
+                       START = LOADS == ALIGNED ? LINE : LEFT, /* of a box before a tile's place */
+      OUT_I = LOADS == ALIGNED ? ALIGNED_I : (WIDTH - LEFT - STEPS) / V * V,
+                       OUT_J = BLOCKS * ROWS - 2 * STEPS;
   /* Vectors that count begin SHIFT after those of thread FIRST of a row. */
   static constexpr int SHIFT = LEFT % V, FIRST = LEFT / V;
   static constexpr int RIM = BLOCKS > 1 ? 1 : 0; /* rows of the neighbours in a cluster */
@@ -224,7 +231,7 @@ template <typename S> __device__ __forceinline__ tile_t tile_here(const plan_t &
   t.last = t.first + plan.planes < n ? t.first + plan.planes : n;
   t.at.lane = (int)threadIdx.x % S::ROW_LANES;
   t.at.row = (int)threadIdx.x / S::ROW_LANES;
-  t.at.i0 = tile % plan.tiles_i * S::OUT_I - S::LEFT;
+  t.at.i0 = tile % plan.tiles_i * S::OUT_I - S::START;
   t.at.j0 = tile / plan.tiles_i % plan.tiles_j * S::OUT_J - S::MADE + t.mine * S::BLOCK_ROWS;
   t.i = t.at.i0 + t.at.lane * S::V;
   t.j = t.at.j0 + t.at.row;
@@ -247,8 +254,9 @@ template <typename S, typename T> struct columns_t {
     for (int v = 0; v < V; v++)
       inside[v] = inside_j && t.i + v >= 0 && t.i + v < n;
     const int row = t.mine * S::BLOCK_ROWS + t.at.row;
-    writes = t.at.lane >= S::FIRST && t.at.lane < S::FIRST + S::OUT_I / V && t.i + S::SHIFT < n &&
-             row >= STEPS && row < S::CLUSTER * S::BLOCK_ROWS - STEPS && t.j < n;
+    writes = t.at.lane >= S::FIRST && t.at.lane < S::FIRST + S::OUT_I / V && t.i + S::SHIFT >= 0 &&
+             t.i + S::SHIFT < n && row >= STEPS && row < S::CLUSTER * S::BLOCK_ROWS - STEPS &&
+             t.j < n;
     own = t.at.row * W + t.at.lane * V;
     x_own = own + S::RIM * W;
     x_low = S::RIM || t.at.row > 0 ? x_own - W : x_own;
@@ -368,7 +376,7 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
   T *const to = l.to + (t.i + S::SHIFT) + t.j * l.js;
   columns_t<S, T> c = {};
   c.begin(t, l.n);
-  if (LOADS == TENSOR && threadIdx.x == 0) mg_arrivals_create(arrived, S::ARRIVALS);
+  if (S::BOXES && threadIdx.x == 0) mg_arrivals_create(arrived, S::ARRIVALS);
   if (BLOCKS > 1) /* rows at the cluster's own rim stay as they are */
     for (int e = (int)threadIdx.x; e < 2 * (STEPS - 1) * S::X_PLANE; e += S::THREADS)
       shared[S::STEP + e] = T(0);
@@ -377,13 +385,13 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
   slots_t slot = {}, asked = {};
   for (int q = t.first - STEPS - AHEAD; q < t.last + STEPS; q++) {
     /* Everybody has left the planes that bundle q + AHEAD overwrites. */
-    if (LOADS == TENSOR)
+    if (S::BOXES)
       ask_boxes<S>(shared, maps, t.at, q + AHEAD, asked, arrived);
     else
       ask_elements<S>(shared, l, t.at, q + AHEAD, asked);
     next<S>(&asked);
     if (q < t.first - STEPS) continue; /* the first ones are under way */
-    if (LOADS == TENSOR) {
+    if (S::BOXES) {
       mg_arrivals_wait(arrived + slot.arrival, slot.parity);
     } else {
       copies_wait<AHEAD>();
@@ -408,8 +416,8 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
     next<S>(&slot);
   }
   /* Nobody leaves while copies come for it. */
-  if (LOADS != TENSOR) copies_wait<0>();
-  for (int rest = 0; LOADS == TENSOR && rest < AHEAD; rest++) {
+  if (!S::BOXES) copies_wait<0>();
+  for (int rest = 0; S::BOXES && rest < AHEAD; rest++) {
     mg_arrivals_wait(arrived + slot.arrival, slot.parity);
     next<S>(&slot);
   }
@@ -459,17 +467,18 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
   bool tensor = false;
   int resident = 0;
   MG_TRY(mg_cuda_has_boxes(&tensor));
-  if ((LOADS == TENSOR || BLOCKS > 1) && !tensor) return MG_OK;
+  if ((S::BOXES || BLOCKS > 1) && !tensor) return MG_OK;
   if (S::BYTES > lab_card().shared_per_block) return MG_OK;
   MG_TRY(lab_cuda_resident(launch, &resident));
-  plan_t plan = {(l.n + S::OUT_I - 1) / S::OUT_I, (l.n + S::OUT_J - 1) / S::OUT_J, 0};
+  plan_t plan = {(l.n + S::START - S::LEFT + S::OUT_I - 1) / S::OUT_I,
+                 (l.n + S::OUT_J - 1) / S::OUT_J, 0};
   const int64_t tiles = (int64_t)plan.tiles_i * plan.tiles_j;
   const int64_t at_a_time = (int64_t)resident * lab_card().processors / BLOCKS;
   plan.planes = planes_of(l.n, tiles, at_a_time > 0 ? at_a_time : 1, STEPS);
   launch.blocks = tiles * ((l.n + plan.planes - 1) / plan.planes) * BLOCKS;
   launch.cluster = BLOCKS;
   maps_t maps = {};
-  if (LOADS == TENSOR) MG_TRY((make_maps<S>(&maps, l)));
+  if (S::BOXES) MG_TRY((make_maps<S>(&maps, l)));
   void *args[] = {&l, &plan, &maps};
   char name[LAB_NAME];
   snprintf(name, sizeof name, "%d step%s, %d x %d, %s", STEPS, STEPS > 1 ? "s" : "", S::WIDTH,
@@ -487,6 +496,8 @@ template <typename T, int STEPS> mg_status_t shapes(lab_t *lab, smooth_data_t<T>
   MG_TRY((add<T, STEPS, 16, 24, 1, 1, false, TENSOR>(lab, d, "reread")));
   MG_TRY((add<T, STEPS, 16, 32, 1, 1, true, TENSOR>(lab, d, "boxes")));
   MG_TRY((add<T, STEPS, 16, 32, 2, 1, true, TENSOR>(lab, d, "2 ahead")));
+  MG_TRY((add<T, STEPS, 16, 32, 1, 1, true, ALIGNED>(lab, d, "aligned")));
+  MG_TRY((add<T, STEPS, 16, 32, 2, 1, true, ALIGNED>(lab, d, "aligned, 2 ahead")));
   MG_TRY((add<T, STEPS, 16, 32, 1, 2, true, TENSOR>(lab, d, "2 blocks")));
   return add<T, STEPS, 32, 16, 1, 4, true, TENSOR>(lab, d, "4 blocks");
 }

@@ -64,10 +64,12 @@ inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
 /** A brick of u^3 cells by u threads, lane i of each row its own; then the lanes in order. */
 static __global__ void __launch_bounds__(256)
     mg_dot_kernel(mg_patch_t p, int x, int y, int u, unsigned long long *sum) {
+  constexpr int shuffled = 8; /* so many lanes are never of two warps */
   __shared__ unsigned long long digit[MG_SUM_LIMBS];
   __shared__ double lane_sum[256];
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += 256)
     digit[d] = 0;
+  __syncthreads();
   const int per_block = 256 / u, lane = (int)threadIdx.x % u, local = (int)threadIdx.x / u;
   const int64_t brick = (int64_t)blockIdx.x * per_block + local;
   const int64_t ni = p.n[0] / u, nj = p.n[1] / u, nk = p.n[2] / u;
@@ -83,13 +85,19 @@ static __global__ void __launch_bounds__(256)
         s = b ? fma(a[at], b[at], s) : s + a[at];
       }
   }
-  lane_sum[threadIdx.x] = s;
-  __syncthreads();
-  if (mine && lane == 0) {
-    for (int i = 1; i < u; i++)
-      s += lane_sum[threadIdx.x + i];
-    mg_sum_add_atomic(digit, s);
+  double all = s;
+  if (u == shuffled) {
+#pragma unroll
+    for (int i = 1; i < shuffled; i++)
+      all += __shfl_down_sync(0xffffffffu, s, i);
+  } else {
+    lane_sum[threadIdx.x] = s;
+    __syncthreads();
+    if (mine && lane == 0)
+      for (int i = 1; i < u; i++)
+        all += lane_sum[threadIdx.x + i];
   }
+  if (mine && lane == 0) mg_sum_add_atomic(digit, all);
   __syncthreads();
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += 256)
     if (digit[d]) atomicAdd(&sum[d], digit[d]);
