@@ -42,11 +42,13 @@ static mg_status_t balance_rhs(mg_level_t *level) {
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 
-/* All ranks of a level make the same passes, since they exchange ghosts before each. */
+/* All ranks of a level make the same passes, since they exchange ghosts before each. Where the host
+ * carries these, single steps hide them (level.c): on two H200s, 640^3 cells, 6.35 GDOF/s, and 5.76
+ * with three half sweeps a pass. */
 static mg_status_t agree_on_passes(mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
   const int most = level->plan->steps_per_pass;
-  const bool can = most > 1 && level->n_steps > 1 && backend->smooth_pass &&
+  const bool can = most > 1 && !level->overlaps && level->n_steps > 1 && backend->smooth_pass &&
                    backend->passes(&level->store.view, level->steps, level->n_steps, most);
   double cannot = !can;
   MG_TRY(mg_comm_max(level->comm, &cannot, 1));

@@ -26,8 +26,8 @@ beside compare 4 125 --operator=fv4
 beside compare 5 8 --operator=fv4
 beside compare 5 8 --operator=fv4 --boundary=periodic --smoother=chebyshev
 
-# Large levels have kernels of their own: threads with cells in several planes, in blocks that end
-# with the level (128^3) and that do not (160^3).
+# Large levels have kernels of their own: several steps in a pass, and threads with cells in several
+# planes, in blocks that end with the level (128^3) and that do not (160^3).
 large() {
   digits "$dir/cpu" --device=cpu "$@"
   digits "$dir/cuda" --device=cuda --cpu-below=0 "$@"
@@ -35,8 +35,10 @@ large() {
 }
 for op in fv2 7pt; do
   for smoother in gsrb chebyshev l1jacobi; do
-    beside large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic
-    beside large 5 125 --operator="$op" --smoother="$smoother"
+    for steps in 1 3; do
+      beside large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --steps-per-pass=$steps
+      beside large 5 125 --operator="$op" --smoother="$smoother" --steps-per-pass=$steps
+    done
   done
 done
 

@@ -48,8 +48,12 @@ fi
   done
   echo '5 8 --operator=fv4 --cpu-below=100000'
   echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
-  echo '7 1 --cpu-below=1000000 --smooths=1'
-  echo '7 1 --cpu-below=1000000 --smoother=chebyshev --degree=2'
+  for steps in 1 2; do
+    echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smooths=1"
+    echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smoother=chebyshev --degree=2"
+  done
+  echo '5 27 --cpu-below=100000 --smooths=2'
+  echo '5 27 --cpu-below=100000 --smoother=chebyshev --boundary=periodic'
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
   if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then
     echo '4 8 --cpu-below=600 --krylov=cg --rtol=1e-9 --dump=@.hdf --dump-fields=all --dump-levels=all'

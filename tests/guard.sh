@@ -14,9 +14,11 @@ compare '
 ' '
   1 1 4 8 --device=cpu
   1 1 4 8 --device=guard
+  1 1 4 8 --device=guard --steps-per-pass=1
   1 1 4 8 --device=guard --cpu-below=4096
   1 1 4 8 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard
+  2 1 4 4 --device=guard --steps-per-pass=2
   2 1 4 4 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard --cpu-below=32768
 '

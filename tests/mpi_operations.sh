@@ -23,8 +23,14 @@ run 3 op_algebra op_diagonal op_smoother op_transfer op_truncation op_vectors op
 # Coarse levels gather onto fewer ranks.
 FIXTURE_OPTIONS=
 run 5 op_transfer op_walls parity_fused unit_crossover unit_messages
+# Passes of several steps, whose ghosts come in several layers.
+FIXTURE_BACKEND=guard
+run 3 op_passes
+FIXTURE_OPTIONS=--agglomerate-below=0
+run 8 op_passes
+FIXTURE_OPTIONS=
 # Ranks that share a device.
 if have_cuda; then
   FIXTURE_BACKEND=cuda
-  run 3 op_smoother op_transfer parity_fused
+  run 3 op_passes op_smoother op_transfer parity_fused
 fi

@@ -52,9 +52,9 @@ struct shape_t {
                        LEFT = LOADS == ALIGNED  ? (WIDTH - ALIGNED_I) / 2
                               : LOADS == TENSOR ? (STEPS + V - 1) / V * V
                                                 : STEPS,
-                       START = LOADS == ALIGNED ? LINE : LEFT, /* of a box before a tile's place */
-      OUT_I = LOADS == ALIGNED ? ALIGNED_I : (WIDTH - LEFT - STEPS) / V * V,
+                       OUT_I = LOADS == ALIGNED ? ALIGNED_I : (WIDTH - LEFT - STEPS) / V * V,
                        OUT_J = BLOCKS * ROWS - 2 * STEPS;
+  static constexpr int START = LOADS == ALIGNED ? LINE : LEFT; /* of boxes before their tiles */
   /* Vectors that count begin SHIFT after those of thread FIRST of a row. */
   static constexpr int SHIFT = LEFT % V, FIRST = LEFT / V;
   static constexpr int RIM = BLOCKS > 1 ? 1 : 0; /* rows of the neighbours in a cluster */
