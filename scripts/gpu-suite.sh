@@ -142,14 +142,14 @@ fv2 chebyshev
 fv4 gsrb'
 }
 
-# The least bytes a cell of all steps on the finest level of an F-cycle, before and after the
+# Single steps. The least bytes a cell of all of them on the finest level of an F-cycle, before and after the
 # correction (docs/performance.md): 12 half sweeps of 48, 10 steps of 56 and 2 first ones of 48.
 sweep_table() {
   local copy bytes swept
   copy=$("$build/device-copy" 8e9 "$seconds")
   echo "device copy        $copy GB/s"
   while read -r smoother bytes; do
-    solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --min-solves=2 --min-time=0 \
+    solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --steps-per-pass=1 --min-solves=2 --min-time=0 \
       --levels-breakdown >"$dir/out" 2>&1 </dev/null || true
     swept=$(awk -v bytes="$bytes" '$1 == 0 && $2 == "512^3" && $3 == "smooth" {
       printf "%.1f", 1e-9 * bytes * 512 ^ 3 / $5 }' "$dir/out")

@@ -108,6 +108,20 @@ mg_status_t mg_device_foresee(mg_params_t *params) {
   return MG_OK;
 }
 
+/* Levels have room for passes where the devices of all ranks make them. */
+static mg_status_t limit_passes(mg_params_t *params) {
+#ifdef HAVE_CUDA
+  bool has = false;
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_passes(&has)));
+  double lacking = !has;
+  MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
+  if (lacking > 0.0) params->steps_per_pass = 1;
+#else
+  (void)params;
+#endif
+  return MG_OK;
+}
+
 mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
@@ -130,6 +144,7 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   if (!named) params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   if (params->device == MG_DEVICE_CPU) return MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
+  MG_TRY(limit_passes(params));
   return warn_if_shared();
 }
 

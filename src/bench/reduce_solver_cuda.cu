@@ -246,8 +246,8 @@ mg_status_t dots(lab_t *lab, patch_t *w) {
   int x = X, y = Y, u = BRICK;
   void *args[] = {&w->p, &x, &y, &u, &w->result.at};
   const int64_t bricks = (int64_t)(w->p.n[0] / BRICK) * (w->p.n[1] / BRICK) * (w->p.n[2] / BRICK);
-  run_t solver = {w, (const void *)mg_dot_kernel, dim3((unsigned)((bricks + 31) / 32)), dim3(256),
-                  args};
+  run_t solver = {w, (const void *)mg_dot_kernel<BRICK>, dim3((unsigned)((bricks + 31) / 32)),
+                  dim3(256), args};
   MG_TRY(add(lab, &solver, "the solver"));
   MG_TRY(add_bricks<1>(lab, w, false, "lanes joined by shuffles"));
   MG_TRY(add_bricks<1>(lab, w, true, "the same, blocks that fit"));

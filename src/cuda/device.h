@@ -3,6 +3,7 @@
 #define MG_CUDA_DEVICE_H
 
 #include "status.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 /** CUDA devices that this process can use; 0 without a driver. */
@@ -17,6 +18,10 @@ MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
 
 /** Memory that is free on the open device, less a margin for the driver's own needs. */
 MG_MUST_CHECK mg_status_t mg_cuda_free_bytes(int64_t *bytes);
+
+/** Whether the open device can make several steps of a smoother in one pass.
+ *  @return MG_OK, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_cuda_has_passes(bool *has);
 void mg_cuda_close(void);
 
 #endif

@@ -28,6 +28,9 @@
  * CUDA (2009): planes in shared memory, columns in registers. */
 #include "boxes.h"
 #include "near.h"
+extern "C" {
+#include "cuda/device.h"
+}
 
 namespace {
 enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE = WIDTH * ROWS };
@@ -467,7 +470,7 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   static bool ready = false;
   const int *n = job.l.p.n;
-  int blocks;
+  int blocks = 0;
   maps_t maps = {};
   if (!ready)
     MG_CUDA_TRY(cudaFuncSetAttribute(pass<GSRB, STEPS, VARIES>,
@@ -498,6 +501,10 @@ bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
   return fits;
 }
 } // namespace
+
+mg_status_t mg_cuda_has_passes(bool *has) {
+  return mg_cuda_has_boxes(has);
+}
 
 bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
   bool fit = false;

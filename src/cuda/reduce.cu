@@ -51,7 +51,8 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
     const mg_patch_t &p = v->patch[q];
     const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
     const int64_t per_block = 256 / u;
-    mg_dot_kernel<<<(unsigned)((bricks + per_block - 1) / per_block), 256, 0, mg_cuda.stream>>>(
+    const auto kernel = u == 8 ? mg_dot_kernel<8> : mg_dot_kernel<0>;
+    kernel<<<(unsigned)((bricks + per_block - 1) / per_block), 256, 0, mg_cuda.stream>>>(
         p, x, y, u, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("dot");
   }

@@ -61,10 +61,13 @@ inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
   return dim3((unsigned)columns, (unsigned)(rows < full ? rows : full > 0 ? full : 1));
 }
 
-/** A brick of u^3 cells by u threads, lane i of each row its own; then the lanes in order. */
+/** A brick of u^3 cells by u threads, lane i of each row its own; then the lanes in order.
+ *  @param width  u where it is known to divide a warp: then the lanes are joined by shuffles; or 0
+ *  @param any    u where width is 0 */
+template <int width>
 static __global__ void __launch_bounds__(256)
-    mg_dot_kernel(mg_patch_t p, int x, int y, int u, unsigned long long *sum) {
-  constexpr int shuffled = 8; /* so many lanes are never of two warps */
+    mg_dot_kernel(mg_patch_t p, int x, int y, int any, unsigned long long *sum) {
+  const int u = width > 0 ? width : any;
   __shared__ unsigned long long digit[MG_SUM_LIMBS];
   __shared__ double lane_sum[256];
   for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += 256)
@@ -86,9 +89,9 @@ static __global__ void __launch_bounds__(256)
       }
   }
   double all = s;
-  if (u == shuffled) {
+  if (width > 0) {
 #pragma unroll
-    for (int i = 1; i < shuffled; i++)
+    for (int i = 1; i < width; i++)
       all += __shfl_down_sync(0xffffffffu, s, i);
   } else {
     lane_sum[threadIdx.x] = s;
