@@ -70,7 +70,7 @@ if have_feature jansson; then
   keys='backend boundary box_dim boxes boxes_per_rank_max bytes bytes_per_rank bytes_ranks_looked_at
     coefficients command_line cycle dim dry_run equation imbalance kind krylov levels max mean memory
     message_doubles_per_exchange_max messages_per_exchange_max messages_ranks_looked_at min operator
-    patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother version'
+    patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother steps_per_pass version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/out" | tr -d ' ":' | sort -u) || complain 'plan: keys'
   for line in '"dry_run": true' '"ranks": 9' '"ranks_looked_at": 9' '"kind": "host"'; do

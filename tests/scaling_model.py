@@ -36,6 +36,8 @@ GPU = {
     "gather": (90e-6, 1e6),
     "solve": (150e-6, 1e6),
 }
+# Of levels whose smoother makes several steps a pass; the others have those above.
+PASSES = {"cell.passes": (0.1e-9, 1e9), "patch.passes": (150e-6, 1e6)}
 EXCHANGES = 9  # a visit
 TAIL = 1000  # cells
 CORES = 2
@@ -53,7 +55,16 @@ def plan_of(program, words):
 
 def words_of(study, ranks, boxes, more=()):
     device = "cuda" if study["gpu"] else "cpu"
-    words = [f"--device={device}", "--cpu-below=0", *more, "--dry-run", "--quiet", "--json=-"]
+    steps = f"--steps-per-pass={study['steps']}"
+    words = [
+        f"--device={device}",
+        "--cpu-below=0",
+        steps,
+        *more,
+        "--dry-run",
+        "--quiet",
+        "--json=-",
+    ]
     return [*words, f"--ranks={ranks}", str(study["log2_box_dim"]), str(boxes)]
 
 
@@ -66,12 +77,13 @@ def study_of(folder):
         "log2_box_dim": int(said["log2-box-dim"]),
         "boxes": int(said["boxes-per-rank"]),
         "repeats": int(said["repeats"]),
+        "steps": int(said.get("steps-per-pass", 3)),
     }
 
 
 def seconds(levels, gpu, on_host):
     """Of one F-cycle that begins on levels[0]."""
-    cost = {name: value for name, (value, _) in (GPU if gpu else CPU).items()}
+    cost = {name: value for name, (value, _) in ({**GPU, **PASSES} if gpu else CPU).items()}
     all_share = max(1.0, on_host / CORES)
     total, ranks_before, tail = cost["solve"] * all_share, levels[0]["ranks"], False
     for visits, level in enumerate(levels, 1):
@@ -81,7 +93,8 @@ def seconds(levels, gpu, on_host):
             total += 0.0 if tail else visits * cost["tail"]
             tail = True
         elif gpu:
-            total += visits * (cells * cost["cell"] + patches * cost["patch"])
+            kind = ".passes" if level["steps_per_pass"] > 1 else ""
+            total += visits * (cells * cost["cell" + kind] + patches * cost["patch" + kind])
         else:
             here = min(on_host, level["ranks"])
             held = min(1.0, CACHE / (here * level["bytes_per_rank"]["max"]))
@@ -125,6 +138,7 @@ def report_of(plan, gpu, ranks):
     levels = []
     for visits, about in enumerate(plan["levels"], 1):
         count = visits * EXCHANGES * about["messages_per_exchange_max"]
+        size = 8 * visits * EXCHANGES * about["message_doubles_per_exchange_max"]
         cells = about["boxes_per_rank_max"] * about["box_dim"] ** 3
         small = gpu and about["ranks"] == 1 and cells <= TAIL
         took = {"coarse_levels" if small else "smooth": [1.0, 1.0, 1.0]}
@@ -134,6 +148,7 @@ def report_of(plan, gpu, ranks):
                 "bytes": 1,
                 "seconds": took,
                 "messages": [count, float(count), count],
+                "message_bytes": [size, float(size), size],
             }
         )
     return {
@@ -173,7 +188,8 @@ def main():
         plan = plan_of(rest[0], words_of(study, ranks, study["boxes"], rest[2:]))
         print(repr(seconds(plan["levels"], study["gpu"], 1)))
     elif command == "costs":
-        for name, (value, unit) in (GPU if study["gpu"] else CPU).items():
+        known = {**GPU, **(PASSES if study["steps"] > 1 else {})} if study["gpu"] else CPU
+        for name, (value, unit) in known.items():
             print(name, value * unit)
 
 

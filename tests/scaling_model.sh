@@ -8,11 +8,11 @@ need_python numpy scipy
 model=$abs_top_srcdir/tests/scaling_model.py
 cd "$dir" || exit 1
 
-# study NAME LINE...: plan a weak study of eight ranks in the folder NAME, with runs that have NOISE.
+# study NAME LINE...: plan a weak study of eight ranks or more in the folder NAME, with runs that have NOISE.
 study() {
   local name=$1
   shift
-  printf '%s\n' '[study]' 'kind = weak' 'nodes = 1, 2, 4, 8' 'repeats = 2' "$@" >"$name.ini"
+  printf '%s\n' '[study]' 'kind = weak' "nodes = 1, 2, 4, 8${more_nodes:-}" 'repeats = 2' "$@" >"$name.ini"
   good plan "$name.ini" --system=local --program="$HPGMG_FV"
   "$PYTHON" "$model" make "$name" "$HPGMG_FV" "${noise:-0}" || complain "$name: no runs"
 }
@@ -34,7 +34,7 @@ held() {
   checks=$((checks + 1))
   awk '/^held back/ { on = 1; next } on && NF == 0 { exit }
     on { n++; if ($NF != "%" || $(NF - 1) < -1 || $(NF - 1) > 1) { print; bad = 1 } }
-    END { exit bad || n != 4 }' said >why || complain "held back: $(cat why said)"
+    END { exit bad || n < 4 }' said >why || complain "held back: $(cat why said)"
 }
 
 # near WHAT A B: two numbers are the same to a percent.
@@ -55,8 +55,10 @@ truth() {
 }
 
 study cpu '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'
-study gpu '[node]' 'ranks = 1' 'gpus-per-rank = 1' '[problem]' 'log2-box-dim = 5' 'boxes-per-rank = 64'
-for kind in cpu gpu; do
+study gpu '[node]' 'ranks = 1' 'gpus-per-rank = 1' '[problem]' 'log2-box-dim = 5' 'boxes-per-rank = 64' \
+  '[options]' 'steps-per-pass = 1'
+more_nodes=', 16, 27' study passes '[node]' 'ranks = 1' 'gpus-per-rank = 1' '[problem]' 'log2-box-dim = 6' 'boxes-per-rank = 64'
+for kind in cpu gpu passes; do
   good model "$kind" --to=4096
   costs "$kind"
   held

@@ -20,7 +20,8 @@ from studies.plan import ask
 from studies.study import Study
 from toolkit import USAGE, ToolError
 
-CPU, GPU = "cpu", "cuda"
+# Where a level lives; on GPUs, large levels whose smoother makes several steps a pass are a kind.
+CPU, GPU, PASSES = "cpu", "cuda", "passes"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,12 +69,26 @@ class Level:
     dim: int
     ranks: int
     place: str
+    passes: bool  # several steps of the smoother in one pass over memory
     cells: int
     patches: int
     bytes: int
     messages: int  # of one exchange
     doubles: int
     taken_over: int  # parts that a rank here receives from ranks that do not go on
+
+    @property
+    def kind(self) -> str:
+        """Levels of a kind have the same costs of a cell, and exchange as often."""
+        return PASSES if self.passes else self.place
+
+
+@dataclasses.dataclass
+class Exchanges:
+    """Halo exchanges of a visit to a level."""
+
+    count: float
+    doubles: float  # in doubles of one exchange of a layer, with edges and corners
 
 
 @dataclasses.dataclass
@@ -83,7 +98,7 @@ class Setting:
     threads: int
     ranks_on_host: int
     cores: int | None  # of a host; None: each thread has its own
-    exchanges: dict[str, float]  # a visit's, by place
+    exchanges: dict[str, Exchanges]  # by kind of level
     tail_cells: int  # levels of as many, on one rank's GPU, are done by one kernel
 
 
@@ -105,6 +120,7 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
                     dim=about["dim"][0],
                     ranks=about["ranks"],
                     place=GPU if about["backend"] == GPU else CPU,
+                    passes=about["steps_per_pass"] > 1,
                     cells=about["boxes_per_rank_max"] * about["box_dim"] ** 3,
                     patches=about["patches_per_rank_max"],
                     bytes=about["bytes_per_rank"]["max"],
@@ -147,11 +163,12 @@ def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: flo
         else:
             add_level(add, level, n, setting, cache)
         # Where none was counted, as often as elsewhere.
-        elsewhere = max(setting.exchanges.values(), default=1.0)
-        exchanges = n * sharing * setting.exchanges.get(level.place, elsewhere)
+        most = max(setting.exchanges.values(), key=lambda e: e.count, default=Exchanges(1.0, 1.0))
+        each = setting.exchanges.get(level.kind, most)
+        exchanges = n * sharing * each.count
         add("exchange", exchanges * min(level.messages, 1))
         add("message", exchanges * max(level.messages - 1, 0))
-        add("double", exchanges * level.doubles)
+        add("double", n * sharing * each.doubles * level.doubles)
         # Nothing is handed to the level on which a solve begins.
         parts = level.taken_over if rows else 0
         add("gather", n * sharing * min(parts, 1))
@@ -166,8 +183,8 @@ def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: flo
 def add_level(add, level: Level, n: int, setting: Setting, cache: float) -> None:
     """The work of a level on its own rank. Cells of a host share its caches; a GPU has its own."""
     if level.place == GPU:
-        add("cell", float(n * level.cells))
-        add("patch", float(n * level.patches))
+        add("cell", float(n * level.cells), level.kind)
+        add("patch", float(n * level.patches), level.kind)
         return
     ranks = min(setting.ranks_on_host, level.ranks)
     sharing = share(setting, ranks)
@@ -187,6 +204,7 @@ def share(setting: Setting, ranks: int) -> float:
     return max(1.0, ranks * setting.threads / setting.cores) if setting.cores else 1.0
 
 
-def exchanges_of(pairs: list[tuple[int, float]]) -> float:
-    """Halo exchanges a visit, from many levels: messages of one, messages counted a visit."""
-    return statistics.median(counted / each for each, counted in pairs)
+def exchanges_of(counted: list[tuple[float, float]]) -> Exchanges:
+    """From many levels: messages of a visit over those of an exchange, and doubles likewise."""
+    messages, doubles = zip(*counted)
+    return Exchanges(statistics.median(messages), statistics.median(doubles))

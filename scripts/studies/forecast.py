@@ -11,6 +11,7 @@ from studies.costs import (
     GPU,
     OF_NAME,
     PARTS,
+    PASSES,
     SCALE,
     Key,
     Level,
@@ -73,14 +74,14 @@ def parse_assumption(text: str) -> tuple[list[Key], float]:
         seconds = float(digits) / SCALE[value[len(digits) :]]
     except (ValueError, KeyError):
         seconds = -1.0
-    known = name in OF_NAME and place in ("", CPU, GPU)
+    known = name in OF_NAME and place in ("", CPU, GPU, PASSES)
     if not known or not 0.0 <= seconds < 1e6 or (place and not OF_NAME[name].by_place):
         raise ToolError(
             f"--assume={text}: it wants NAME=VALUE with a unit, such as message=5us or "
             f"cell.cpu=30ns; names are {', '.join(OF_NAME)}, units s, ms, us and ns",
             USAGE,
         )
-    places = [place] if place else [CPU, GPU]
+    places = [place] if place else [CPU, GPU, PASSES]
     return list(dict.fromkeys(key_of(name, p) for p in places)), seconds
 
 

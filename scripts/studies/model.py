@@ -110,13 +110,18 @@ class HeldBack:
         return self.predicted / self.measured - 1.0
 
 
-def held_back(samples: list[Sample], groups: list[list[str]]) -> list[HeldBack]:
-    """The solves on h of the points of each group, predicted from all points outside of it."""
+def held_back(
+    samples: list[Sample], groups: list[list[str]], assumed: dict[Key, float]
+) -> list[HeldBack]:
+    """The solves on h of the points of each group, predicted from all points outside of it; from
+    what is assumed where these have nothing of a kind."""
     found = []
     for group in groups:
         rest = [s for s in samples if s.name not in group]
         try:
             model = fit(rest) if rest else None
+            if model is not None:
+                model.values = {**assumed, **model.values}
         except ToolError:
             model = None
         for name in group:

@@ -22,8 +22,8 @@ N_COLUMNS = 3
 def machine_lines(machine: Machine, model: Model, n_solves: int, n_points: int) -> list[str]:
     lines = [f"model of {plural(n_solves, 'solve')} at {plural(n_points, 'point')}"]
     said = [
-        f"{count:.3g} halo exchanges a visit ({place})"
-        for place, count in machine.exchanges.items()
+        f"{each.count:.3g} halo exchanges a visit ({kind})"
+        for kind, each in machine.exchanges.items()
     ]
     if model.cache > 0.0:
         said.append(f"caches of {1e-6 * model.cache:.0f} MB a host")

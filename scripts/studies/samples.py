@@ -7,7 +7,17 @@ import os
 
 from plots.report import Report
 from studies.collect import report_of
-from studies.costs import CPU, GPU, Level, Setting, exchanges_of, levels_of, visits_of
+from studies.costs import (
+    CPU,
+    GPU,
+    PASSES,
+    Exchanges,
+    Level,
+    Setting,
+    exchanges_of,
+    levels_of,
+    visits_of,
+)
 from studies.folder import Folder, Point
 from toolkit import FILE, USAGE, ToolError
 
@@ -36,7 +46,7 @@ class Machine:
     """What is known of it beside the times."""
 
     cores: int | None
-    exchanges: dict[str, float]
+    exchanges: dict[str, Exchanges]
     tail_cells: int
     most_hosts: int
     cpu_below: int  # of the first study
@@ -94,7 +104,7 @@ class Collector:
 
     def __init__(self):
         self.samples: list[Sample] = []
-        self.counted: dict[str, list[tuple[int, float]]] = {CPU: [], GPU: []}
+        self.counted: dict[str, list[tuple[float, float]]] = {CPU: [], GPU: [], PASSES: []}
         self.tail_cells, self.most_hosts, self.cycles = 0, 1, 1
         self.cores: int | None = None
         self.cpu_below: int | None = None
@@ -167,8 +177,13 @@ class Collector:
                     USAGE,
                 )
             if level.messages > 0:
-                most = report.get(f"levels.{i}.messages.2", float)
-                self.counted[level.place].append((level.messages, most / visits[i]))
+                messages, size = (
+                    report.get(f"levels.{i}.{key}.2", float) / visits[i]
+                    for key in ("messages", "message_bytes")
+                )
+                self.counted[level.kind].append(
+                    (messages / level.messages, size / 8 / level.doubles)
+                )
             if report.get(f"levels.{i}.seconds", dict).get("coarse_levels"):
                 self.tail_cells = max(self.tail_cells, level.cells)
 
@@ -176,7 +191,7 @@ class Collector:
         """Once all studies are there: the samples' settings are completed too."""
         if self.first is None:
             raise ToolError("no study has results yet; 'scaling status' says what is missing", FILE)
-        exchanges = {place: exchanges_of(c) for place, c in self.counted.items() if c}
+        exchanges = {kind: exchanges_of(c) for kind, c in self.counted.items() if c}
         for sample in self.samples:
             sample.setting.exchanges, sample.setting.tail_cells = exchanges, self.tail_cells
         return Machine(
