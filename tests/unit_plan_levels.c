@@ -285,11 +285,67 @@ static void test_largest_grids(void) {
   CHECK_INT(plan.level[20].layout.n, 1);
 }
 
+/* Which levels make several steps in a pass, and what that costs them: layers of ghosts where
+ * patches have neighbours, and a vector for Chebyshev's iterate before the last. */
+static void test_passes(void) {
+  static const struct {
+    mg_device_t device;
+    mg_boundary_t boundary;
+    mg_smoother_t smoother;
+    mg_operator_t op;
+    int64_t ranks;
+    int steps, layers; /* of 512^3 or 1024^3 cells, where three are asked for */
+    bool before;
+  } cases[] = {
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3,
+       true},
+      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1,
+       false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1,
+       false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 1, 2, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    set_size(8, 8);
+    params.device = cases[i].device;
+    params.boundary = cases[i].boundary;
+    params.smoother = cases[i].smoother;
+    params.op = cases[i].op;
+    params.cpu_below = 0;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    for (int l = 0; l < plan.n_levels; l++) {
+      const mg_level_plan_t *level = &plan.level[l];
+      const bool large = cube(level->layout.n) / level->layout.n_ranks >= MG_PASS_CELLS;
+      CHECK_INT(level->steps_per_pass, large ? cases[i].steps : 1);
+      CHECK_INT(level->layers, large ? cases[i].layers : plan.ghosts);
+      CHECK_INT((level->vectors & 1u << MG_BEFORE) != 0, large && cases[i].before);
+    }
+    /* All steps of a smooth in one pass need no other iterate. */
+    params.smooths = 1;
+    params.degree = 3;
+    params.steps_per_pass = 2;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    CHECK_INT(plan.level[0].steps_per_pass, cases[i].steps > 1 ? 2 : 1);
+    CHECK_INT((plan.level[0].vectors & 1u << MG_BEFORE) != 0, cases[i].before);
+    params.degree = 2;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    CHECK_INT((plan.level[0].vectors & 1u << MG_BEFORE) != 0, 0);
+    params.steps_per_pass = 1;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    CHECK_INT(plan.level[0].steps_per_pass, 1);
+    CHECK_INT(plan.level[0].layers, plan.ghosts);
+  }
+}
+
 int main(void) {
   test_size_rule();
   test_worked_examples();
   test_many_sizes();
   test_impossible_sizes();
   test_largest_grids();
+  test_passes();
   return TEST_RESULT();
 }

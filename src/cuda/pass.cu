@@ -60,14 +60,14 @@ struct maps_t {
 template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
   static constexpr int OUT_J = ROWS - 2 * STEPS;
   static constexpr int AHEAD = GSRB && !VARIES ? 2 : 1; /* bundles under way */
-  static constexpr int X_SLOTS = 2 + AHEAD, BEFORE_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
+  static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
   static constexpr int ARRIVALS = AHEAD + 1;
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
                        BJ = BI + STEP_SLOTS * PLANE, F = BJ + STEP_SLOTS * PLANE,
                        ALPHA = F + STEP_SLOTS * PLANE,
                        BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
-                       BEFORE = BK + BEFORE_SLOTS * PLANE,
-                       END = BEFORE + (GSRB ? 0 : BEFORE_SLOTS * PLANE);
+                       BEFORE = BK + OWN_SLOTS * PLANE,
+                       END = BEFORE + (GSRB ? 0 : OWN_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
@@ -84,7 +84,7 @@ struct slots_t {
 };
 template <typename S> __device__ __forceinline__ void next(slots_t *at) {
   next(&at->x, S::X_SLOTS);
-  next(&at->own, S::BEFORE_SLOTS);
+  next(&at->own, S::OWN_SLOTS);
   next(&at->all, S::STEP_SLOTS);
   at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
 }
