@@ -443,21 +443,6 @@ template <typename S, typename T> mg_status_t make_maps(maps_t *m, const smooth_
   return make_map(&m->beta[2], l, l.beta[2], l.n + 1, S::WIDTH, S::X_ROWS - 2 * S::RIM);
 }
 
-/* Blocks go through the tiles of so many planes, then through the next: the more planes, the fewer
- * are made twice; the more blocks, the fewer wait at the end. */
-int planes_of(int n, int64_t tiles, int64_t at_a_time, int steps) {
-  int best = n;
-  double least = 1e300;
-  for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
-    const int planes = (n + slabs - 1) / slabs;
-    const int64_t waves = (tiles * ((n + planes - 1) / planes) + at_a_time - 1) / at_a_time;
-    /* Half of the planes beyond are made by half of the steps; the first two bundles come late. */
-    const double cost = (double)waves * (planes + steps + 1);
-    if (cost < least) least = cost, best = planes;
-  }
-  return best;
-}
-
 template <typename T, int STEPS, int LANES, int ROWS, int AHEAD, int BLOCKS, bool KEEP, int LOADS>
 mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
   using S = shape_t<T, STEPS, LANES, ROWS, AHEAD, BLOCKS, KEEP, LOADS>;
@@ -474,7 +459,7 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
                  (l.n + S::OUT_J - 1) / S::OUT_J, 0};
   const int64_t tiles = (int64_t)plan.tiles_i * plan.tiles_j;
   const int64_t at_a_time = (int64_t)resident * lab_card().processors / BLOCKS;
-  plan.planes = planes_of(l.n, tiles, at_a_time > 0 ? at_a_time : 1, STEPS);
+  plan.planes = mg_planes_of_blocks(l.n, tiles, at_a_time > 0 ? at_a_time : 1, STEPS);
   launch.blocks = tiles * ((l.n + plan.planes - 1) / plan.planes) * BLOCKS;
   launch.cluster = BLOCKS;
   maps_t maps = {};

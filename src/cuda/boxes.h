@@ -32,6 +32,25 @@ mg_status_t mg_cuda_has_boxes(bool *has);
  *  @return MG_OK, MG_ERR_DEVICE where the driver refuses */
 mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map);
 
+/** Planes that each block goes through with its tile, before others go through the next ones: the
+ *  more planes, the fewer are made twice; the more blocks, the fewer wait at the end.
+ *  @param n          planes of the level
+ *  @param tiles      of a plane
+ *  @param at_a_time  blocks that run at the same time
+ *  @param steps      in a pass: a block begins and ends so many planes beyond its own */
+inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t at_a_time, int steps) {
+  int best = n;
+  double least = 1e300;
+  for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
+    const int planes = (n + slabs - 1) / slabs;
+    const int64_t waves = (tiles * ((n + planes - 1) / planes) + at_a_time - 1) / at_a_time;
+    /* Half of the planes beyond are made by half of the steps; the first two bundles come late. */
+    const double cost = (double)waves * (planes + steps + 1);
+    if (cost < least) least = cost, best = planes;
+  }
+  return best;
+}
+
 static __device__ __forceinline__ unsigned mg_shared_address(const void *p) {
   return (unsigned)__cvta_generic_to_shared(p);
 }

@@ -417,21 +417,6 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
 }
 
-/* Blocks go through the tiles of so many planes, then through the next: the more planes, the fewer
- * are made twice; the more blocks, the fewer wait at the end. */
-int planes_of(int n, int64_t tiles, int64_t at_a_time, int steps) {
-  int best = n;
-  double least = 1e300;
-  for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
-    const int planes = (n + slabs - 1) / slabs;
-    const int64_t waves = (tiles * ((n + planes - 1) / planes) + at_a_time - 1) / at_a_time;
-    /* Half of the planes beyond are made by half of the steps; the first two bundles come late. */
-    const double cost = (double)waves * (planes + steps + 1);
-    if (cost < least) least = cost, best = planes;
-  }
-  return best;
-}
-
 mg_status_t processors(int *n) {
   static int known = 0;
   int device;
@@ -480,7 +465,7 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous) {
   MG_TRY(make_maps(v, job, x, previous, &maps));
   job.tiles_i = (n[0] + OUT_START + OUT_I - 1) / OUT_I;
   job.tiles_j = (n[1] + S::OUT_J - 1) / S::OUT_J;
-  job.planes = planes_of(n[2], (int64_t)job.tiles_i * job.tiles_j, blocks, STEPS);
+  job.planes = mg_planes_of_blocks(n[2], (int64_t)job.tiles_i * job.tiles_j, blocks, STEPS);
   const unsigned grid =
       (unsigned)(job.tiles_i * job.tiles_j * ((n[2] + job.planes - 1) / job.planes));
   pass<GSRB, STEPS, VARIES><<<grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
