@@ -1,8 +1,9 @@
 /* The CPU's operations behind a locked door.
  *
- * Level memory is mapped without any access right; an operation opens every mapping, runs the
- * CPU's entry and locks them again. A layer above the seam that reads or writes a level's cells
- * itself dies of a segmentation fault at the very line, on a machine without a GPU. */
+ * Level memory has two addresses. What the layers above the seam get can be neither read nor
+ * written: who touches a level's cells there dies of a segmentation fault at the very line, on a
+ * machine without a GPU. An operation gets views of the twin, a fixed distance away. Nothing is
+ * opened and locked again: mprotect took longer than the operations. */
 #define _GNU_SOURCE
 #include "cpu.h"
 #include <stdlib.h>
@@ -10,34 +11,36 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_MAPPINGS = 256 };
-static struct {
-  void *memory;
-  size_t bytes;
-} mapping[MOST_MAPPINGS];
-static int n_mappings;
+/* Two ranges of addresses without memory, and where in them the next allotment begins. */
+static const size_t RANGE_BYTES = (size_t)1 << 36;
+static char *closed, *twin;
+static size_t used;
+static int n_live;
 
 static size_t whole_pages(size_t bytes) {
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   return (bytes + page - 1) / page * page;
 }
 
-static mg_status_t protect(int rights) {
-  for (int m = 0; m < n_mappings; m++)
-    if (mprotect(mapping[m].memory, mapping[m].bytes, rights) != 0) return MG_ERR_DEVICE;
-  return MG_OK;
+/* Map addresses that nobody may touch; anywhere where `at` is NULL. */
+static void *reserve(void *at, size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
+  void *memory = mmap(at, bytes, PROT_NONE, flags, -1, 0);
+  return memory == MAP_FAILED ? NULL : memory;
 }
 
 static mg_status_t guard_alloc(size_t bytes, mg_space_t space, void **memory) {
   if (space == MG_SPACE_SHARED) return mg_backend_cpu.alloc(bytes, space, memory);
   *memory = NULL;
-  if (n_mappings == MOST_MAPPINGS) return MG_ERR_MEMORY;
-  const size_t size = whole_pages(bytes);
-  void *mapped = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapped == MAP_FAILED) return MG_ERR_MEMORY;
-  mapping[n_mappings].memory = mapped;
-  mapping[n_mappings++].bytes = size;
-  *memory = mapped; /* zeroed by the kernel */
+  if (!closed) closed = reserve(NULL, RANGE_BYTES);
+  if (!twin) twin = reserve(NULL, RANGE_BYTES);
+  /* A page between two allotments belongs to nobody. */
+  const size_t size = whole_pages(bytes), page = whole_pages(1);
+  if (!closed || !twin || RANGE_BYTES - used < size + page) return MG_ERR_MEMORY;
+  if (mprotect(twin + used, size, PROT_READ | PROT_WRITE) != 0) return MG_ERR_MEMORY;
+  *memory = closed + used; /* zeroed by the kernel */
+  used += size + page;
+  n_live++;
   return MG_OK;
 }
 
@@ -46,76 +49,136 @@ static void guard_release(void *memory, size_t bytes, mg_space_t space) {
     mg_backend_cpu.release(memory, bytes, space);
     return;
   }
-  for (int m = 0; m < n_mappings; m++)
-    if (mapping[m].memory == memory) {
-      munmap(memory, mapping[m].bytes);
-      mapping[m] = mapping[--n_mappings];
-      return;
-    }
+  if (!memory) return;
+  /* Fresh pages take the place of the old ones. */
+  (void)reserve(twin + ((char *)memory - closed), whole_pages(bytes));
+  if (--n_live == 0) used = 0;
 }
 
-/* Open, call, lock. */
-#define GUARDED(call)                                                                              \
+/* A view of the same patches at addresses that may be touched. */
+static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
+  *out = *v;
+  out->patch = calloc((size_t)v->n_patches + 1, sizeof *out->patch);
+  if (!out->patch) return MG_ERR_MEMORY;
+  for (int p = 0; p < v->n_patches; p++) {
+    out->patch[p] = v->patch[p];
+    for (int vec = 0; vec < MG_N_VECTORS; vec++) {
+      /* As integers: most vectors that a patch may have are not of the range. */
+      const uintptr_t at = (uintptr_t)v->patch[p].vec[vec];
+      if (closed && at - (uintptr_t)closed < RANGE_BYTES)
+        out->patch[p].vec[vec] = (double *)(void *)(twin + (at - (uintptr_t)closed));
+    }
+  }
+  return MG_OK;
+}
+
+/* Carry out `call` with `opened` in the place of a view. */
+#define GUARDED(view, call)                                                                        \
   do {                                                                                             \
-    MG_TRY(protect(PROT_READ | PROT_WRITE));                                                       \
+    mg_view_t opened;                                                                              \
+    MG_TRY(open_view(view, &opened));                                                              \
     const mg_status_t status_ = (call);                                                            \
-    MG_TRY(protect(PROT_NONE));                                                                    \
+    free(opened.patch);                                                                            \
+    return status_;                                                                                \
+  } while (0)
+
+/* The same with two, the other one `other_opened`. */
+#define GUARDED_BOTH(view, other, call)                                                            \
+  do {                                                                                             \
+    mg_view_t opened, other_opened;                                                                \
+    MG_TRY(open_view(view, &opened));                                                              \
+    mg_status_t status_ = open_view(other, &other_opened);                                         \
+    if (status_ == MG_OK) {                                                                        \
+      status_ = (call);                                                                            \
+      free(other_opened.patch);                                                                    \
+    }                                                                                              \
+    free(opened.patch);                                                                            \
     return status_;                                                                                \
   } while (0)
 
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
-  GUARDED(mg_cpu_set_problem(v, tables));
+  GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
 static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst) {
-  GUARDED(mg_cpu_restrict_faces(fine, d, coarse, dst));
+  GUARDED_BOTH(fine, coarse, mg_cpu_restrict_faces(&opened, d, &other_opened, dst));
 }
 static mg_status_t extend_faces(const mg_view_t *v) {
-  GUARDED(mg_cpu_extend_faces(v));
+  GUARDED(v, mg_cpu_extend_faces(&opened));
 }
 static mg_status_t set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
-  GUARDED(mg_cpu_set_diagonal(v, l1, lambda_max));
+  GUARDED(v, mg_cpu_set_diagonal(&opened, l1, lambda_max));
 }
 static mg_status_t boundary(const mg_view_t *v, int vec, int order) {
-  GUARDED(mg_cpu_boundary(v, vec, order));
+  GUARDED(v, mg_cpu_boundary(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
-  GUARDED(mg_cpu_smooth(v, x, previous, dst, step));
+  GUARDED(v, mg_cpu_smooth(&opened, x, previous, dst, step));
 }
 static mg_status_t smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
                                const mg_step_t *steps, int n) {
-  GUARDED(mg_cpu_smooth_pass(v, x, previous, dst, before, steps, n));
+  GUARDED(v, mg_cpu_smooth_pass(&opened, x, previous, dst, before, steps, n));
 }
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
-  GUARDED(mg_cpu_residual(v, dst, x, f));
+  GUARDED(v, mg_cpu_residual(&opened, dst, x, f));
 }
 static mg_status_t restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
                                   int dst) {
-  GUARDED(mg_cpu_restrict_cells(fine, src, coarse, dst));
+  GUARDED_BOTH(fine, coarse, mg_cpu_restrict_cells(&opened, src, &other_opened, dst));
 }
 static mg_status_t interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
                                mg_interpolation_t kind, bool add) {
-  GUARDED(mg_cpu_interpolate(coarse, src, fine, dst, kind, add));
+  GUARDED_BOTH(coarse, fine, mg_cpu_interpolate(&opened, src, &other_opened, dst, kind, add));
+}
+
+/* A list, as its job says; the CPU's own keeps the views. */
+typedef struct {
+  mg_copy_job_t job;
+  mg_copy_t item[];
+} guard_copies_t;
+
+static mg_status_t prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
+  guard_copies_t *c = malloc(sizeof *c + (size_t)job->n * sizeof *c->item);
+  *out = (mg_copies_t *)(void *)c;
+  if (!c) return MG_ERR_MEMORY;
+  c->job = *job;
+  c->job.item = c->item;
+  if (job->n > 0) memcpy(c->item, job->item, (size_t)job->n * sizeof *c->item);
+  return MG_OK;
+}
+static void release_copies(mg_copies_t *copies) {
+  free(copies);
+}
+
+static mg_status_t copy_opened(const mg_copy_job_t *job, int src, int dst) {
+  mg_copies_t *copies;
+  MG_TRY(mg_cpu_prepare_copies(job, &copies));
+  const mg_status_t status = mg_cpu_copy(copies, src, dst);
+  mg_cpu_release_copies(copies);
+  return status;
 }
 static mg_status_t copy(const mg_copies_t *copies, int src, int dst) {
-  GUARDED(mg_cpu_copy(copies, src, dst));
+  mg_copy_job_t job = ((const guard_copies_t *)(const void *)copies)->job;
+  GUARDED_BOTH(job.src, job.dst,
+               (job.src = &opened, job.dst = &other_opened, copy_opened(&job, src, dst)));
 }
+
 static mg_status_t fill(const mg_view_t *v, int dst, double value) {
-  GUARDED(mg_cpu_fill(v, dst, value));
+  GUARDED(v, mg_cpu_fill(&opened, dst, value));
 }
 static mg_status_t shift(const mg_view_t *v, int dst, int x, double value) {
-  GUARDED(mg_cpu_shift(v, dst, x, value));
+  GUARDED(v, mg_cpu_shift(&opened, dst, x, value));
 }
 static mg_status_t axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
-  GUARDED(mg_cpu_axpby(v, dst, alpha, x, beta, y));
+  GUARDED(v, mg_cpu_axpby(&opened, dst, alpha, x, beta, y));
 }
 static mg_status_t multiply(const mg_view_t *v, int dst, int x, int y) {
-  GUARDED(mg_cpu_multiply(v, dst, x, y));
+  GUARDED(v, mg_cpu_multiply(&opened, dst, x, y));
 }
 static mg_status_t max_norm(const mg_view_t *v, int x, int y, double *norm) {
-  GUARDED(mg_cpu_max_norm(v, x, y, norm));
+  GUARDED(v, mg_cpu_max_norm(&opened, x, y, norm));
 }
 static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
-  GUARDED(mg_cpu_dot(v, x, y, sum));
+  GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
 /* The optional entries stay NULL, so that a guarded run also exercises their compositions; but for
@@ -133,8 +196,8 @@ const mg_backend_t mg_backend_guard = {
     .residual = residual,
     .restrict_cells = restrict_cells,
     .interpolate = interpolate,
-    .prepare_copies = mg_cpu_prepare_copies,
-    .release_copies = mg_cpu_release_copies,
+    .prepare_copies = prepare_copies,
+    .release_copies = release_copies,
     .copy = copy,
     .fill = fill,
     .shift = shift,
