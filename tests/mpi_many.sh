@@ -4,6 +4,8 @@
 # 128^3 cells; the grids that 64 and 512 ranks deal out are in tests/mpi_same_digits_all.sh too.
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
+# With the pml that other tests take, 512 ranks do not come to their end.
+unset OMPI_MCA_pml
 if ! have_mpi; then
   echo 'skipped: many ranks need MPI and mpirun'
   exit 77
