@@ -20,8 +20,9 @@ if ! command -v compute-sanitizer >/dev/null; then
 fi
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-most=${SANITIZER_JOBS:-$(nproc)}
+most=$(nproc)
 test "$most" -le 8 || most=8
+most=${SANITIZER_JOBS:-$most}
 
 # What the tool makes of a program that it cannot run on this machine is no finding.
 if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda \
