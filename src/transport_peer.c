@@ -1,5 +1,6 @@
 /* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h; here
  * is who tells whom where to write. */
+#include "cuda/mail.h"
 #include "cuda/peer.h"
 #include "log.h"
 #include "transport_ways.h"
@@ -51,9 +52,13 @@ static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
   return MG_OK;
 }
 
+static int64_t aligned(int64_t bytes) {
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 /* A block of a window; blocks are given back with the window. */
 static mg_status_t allot(mg_windows_t *w, int64_t bytes, offer_t *offer, char **memory) {
-  bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  bytes = aligned(bytes);
   if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
   window_t *window = &w->own[w->n_own - 1];
   memcpy(offer->at.handle, window->handle, sizeof window->handle);
@@ -177,13 +182,32 @@ static void peer_destroy(mg_channel_t *channel) {
   free(p);
 }
 
-/* One neighbour of a channel. A block in each other's window: the counter of what has arrived
- * there, that of what has been taken out here, then two slots for what comes. */
+/* What the two of a pair have for each other in a window, bytes after the beginning: counters of
+ * what has arrived there, counters of what the other one has taken out, and slots for what comes.
+ */
+typedef struct {
+  int64_t answers, slots, end;
+} block_t;
+
+/* One neighbour of a channel, and a block in each other's window. */
 typedef struct {
   int64_t rank;
   const mg_message_t *send, *receive; /* NULL where nothing goes that way */
   char *here, *there;
+  block_t at_here, at_there;
 } neighbour_t;
+
+static mg_cuda_mail_need_t need_of(const mg_message_t *m, const mg_copy_list_t *items) {
+  if (!m) return (mg_cuda_mail_need_t){0};
+  return mg_cuda_mail_need(items->item, items->n, m->offset, m->count);
+}
+
+/* The block of the rank that `comes` is sent to and `goes` comes from. */
+static block_t block_of(mg_cuda_mail_need_t comes, mg_cuda_mail_need_t goes, bool one_way) {
+  const int64_t answers = aligned(comes.arrivals);
+  const int64_t slots = answers + (one_way ? aligned(goes.answers) : 0);
+  return (block_t){answers, slots, slots + aligned(comes.slots)};
+}
 
 static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
   int n = 0;
@@ -196,6 +220,13 @@ static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
     if (at == n) list[n++] = (neighbour_t){.rank = p->send[m].rank};
     list[at].send = &p->send[m];
   }
+  for (int i = 0; i < n; i++) {
+    const mg_cuda_mail_need_t comes = need_of(list[i].receive, &p->unpack),
+                              goes = need_of(list[i].send, &p->pack);
+    const bool one_way = !list[i].send || !list[i].receive;
+    list[i].at_here = block_of(comes, goes, one_way);
+    list[i].at_there = block_of(goes, comes, one_way);
+  }
   return n;
 }
 
@@ -204,11 +235,9 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
   offer_t *give = calloc((size_t)n + 1, sizeof *give), *get = calloc((size_t)n + 1, sizeof *get);
   mg_status_t status = ranks && give && get ? MG_OK : MG_ERR_MEMORY;
   for (int i = 0; i < n && ranks && give; i++) {
-    const int64_t slots = list[i].receive ? 2 * list[i].receive->count : 0;
-    const int64_t block = 2 * MG_CUDA_COUNTER_BYTES + slots * (int64_t)sizeof(double);
     ranks[i] = list[i].rank;
-    *bytes += block;
-    if (status == MG_OK) status = allot(w, block, &give[i], &list[i].here);
+    *bytes += list[i].at_here.end;
+    if (status == MG_OK) status = allot(w, list[i].at_here.end, &give[i], &list[i].here);
     /* The others wait for an answer in any case. */
     if (status != MG_OK) give[i].at.window = -1;
   }
@@ -236,15 +265,18 @@ static void address(const mg_message_t *message, int n_messages, const neighbour
   for (int m = 0; m < n_messages; m++)
     for (int i = 0; i < n; i++) {
       if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
-      char *slots = sending ? list[i].there : list[i].here;
-      const int raised = sending ? 0 : MG_CUDA_COUNTER_BYTES;
+      const neighbour_t *to = &list[i];
+      const bool one_way = !to->send || !to->receive;
+      char *receiver = sending ? to->there : to->here, *sender = sending ? to->here : to->there;
+      const block_t *at = sending ? &to->at_there : &to->at_here,
+                    *back = sending ? &to->at_here : &to->at_there;
       table[m] = (mg_cuda_message_t){
-          .slots = (double *)(void *)(slots + 2 * MG_CUDA_COUNTER_BYTES),
+          .slots = receiver + at->slots,
+          .arrivals = receiver,
+          .answers = one_way ? sender + back->answers : NULL,
           .doubles = message[m].count,
           .first = message[m].offset,
-          .raise = list[i].there + raised,
-          .watch = list[i].here + MG_CUDA_COUNTER_BYTES - raised,
-          .rank = (int)list[i].rank,
+          .rank = (int)to->rank,
       };
     }
 }

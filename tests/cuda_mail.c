@@ -10,10 +10,11 @@
 #ifdef HAVE_CUDA
 #include "backend.h"
 #include "comm.h"
+#include "cuda/mail.h"
 #include "cuda/peer.h"
 #include <stdlib.h>
 
-enum { N = 20, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 3 };
+enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };
 enum { OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION };
 
 /* A patch of three vectors, others missing between them: what goes out, one in between, and what
@@ -21,6 +22,7 @@ enum { OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION };
 static mg_patch_t patch;
 static mg_view_t view;
 static char *window; /* both ends of all messages */
+static const size_t BLOCK_BYTES = 4 * CELLS * sizeof(double);
 
 static void must(mg_status_t status) {
   if (status == MG_OK) return;
@@ -28,10 +30,13 @@ static void must(mg_status_t status) {
   exit(1);
 }
 
-/* Faces, an edge's worth of rows and a block of many tiles, each a message of two cuboids. */
+/* Faces, an edge's worth of rows, a block, and one that is too large to travel as words, each a
+ * message of two cuboids. */
 static mg_copy_t piece(int message, int part) {
-  static const int32_t shape[N_MESSAGES][2][3] = {
-      {{1, N, N}, {N, 1, N}}, {{N, N, 1}, {1, 1, 7}}, {{N, N, N}, {3, 5, 2}}};
+  static const int32_t shape[N_MESSAGES][2][3] = {{{1, N, N}, {N, 1, N}},
+                                                  {{N, N, 1}, {1, 1, 7}},
+                                                  {{N, N, 8}, {3, 5, 2}},
+                                                  {{N, N, N}, {3, 5, 2}}};
   mg_copy_t c = {.src_patch = 0, .dst_patch = 0};
   for (int d = 0; d < 3; d++) {
     c.n[d] = shape[message][part][d];
@@ -66,8 +71,9 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
          SIDE * ((size_t)(lo[1] + j + RIM) + SIDE * (size_t)(lo[2] + k + RIM));
 }
 
-/* Both ends of one message of two cuboids, and a copy within the rank into ghosts. */
-static mg_cuda_mail_t *connect(int message) {
+/* Both ends of one message of two cuboids, and a copy within the rank into ghosts. `one_way`: as if
+ * the other side had nothing to send. */
+static mg_cuda_mail_t *connect(int message, bool one_way) {
   mg_copy_t pack[2], unpack[2];
   const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
   int64_t doubles = 0;
@@ -77,15 +83,16 @@ static mg_cuda_mail_t *connect(int message) {
     pack[part].buffer = unpack[part].buffer = doubles;
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
-  char *block = window + (size_t)message * 4 * CELLS * sizeof(double);
-  const mg_cuda_message_t sent = {.slots = (double *)(void *)(block + 2 * MG_CUDA_COUNTER_BYTES),
+  const mg_cuda_mail_need_t need = mg_cuda_mail_need(pack, 2, 0, doubles);
+  char *block = window + (size_t)(2 * message + one_way) * BLOCK_BYTES;
+  char *answers = block + need.slots, *arrivals = answers + (need.answers + 15) / 16 * 16;
+  CHECK(arrivals + need.arrivals <= block + BLOCK_BYTES);
+  CHECK_INT(need.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
+  const mg_cuda_message_t ends = {.slots = block,
+                                  .arrivals = arrivals,
+                                  .answers = one_way ? answers : NULL,
                                   .doubles = doubles,
-                                  .raise = block,
-                                  .watch = block + MG_CUDA_COUNTER_BYTES,
                                   .rank = 7};
-  mg_cuda_message_t received = sent;
-  received.raise = sent.watch;
-  received.watch = sent.raise;
   const mg_cuda_mail_job_t job = {.src = &view,
                                   .dst = &view,
                                   .pack = pack,
@@ -94,8 +101,8 @@ static mg_cuda_mail_t *connect(int message) {
                                   .n_pack = 2,
                                   .n_unpack = 2,
                                   .n_local = 1,
-                                  .sent = &sent,
-                                  .received = &received,
+                                  .sent = &ends,
+                                  .received = &ends,
                                   .n_sent = 1,
                                   .n_received = 1};
   mg_cuda_mail_t *mail;
@@ -131,8 +138,9 @@ static void check_local(const double *sent, const double *got) {
 }
 
 static void test_messages(double *sent, double *got) {
-  for (int m = 0; m < N_MESSAGES; m++) {
-    mg_cuda_mail_t *mail = connect(m);
+  for (int way = 0; way < 2 * N_MESSAGES; way++) {
+    const int m = way / 2;
+    mg_cuda_mail_t *mail = connect(m, way % 2 == 1);
     for (int turn = 0; turn < 5; turn++) {
       for (int c = 0; c < CELLS; c++) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
@@ -174,9 +182,9 @@ static void test_messages(double *sent, double *got) {
 /* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
  */
 static void test_patience(void) {
-  mg_cuda_mail_t *mail = connect(0);
+  mg_cuda_mail_t *mail = connect(0, false);
   mg_cuda_patience = 0.2;
-  /* The counters begin anew, those of the window have gone on. */
+  /* This end begins anew, the window has gone on. */
   for (int n = 0; n < 8; n++)
     CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
   CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);
@@ -196,7 +204,7 @@ int main(int argc, char **argv) {
   must(mg_device_choose(&params));
   void *memory, *vectors;
   unsigned char handle[MG_CUDA_HANDLE_BYTES];
-  must(mg_cuda_window_alloc((size_t)N_MESSAGES * 4 * CELLS * sizeof(double), &memory, handle));
+  must(mg_cuda_window_alloc(2 * N_MESSAGES * BLOCK_BYTES, &memory, handle));
   window = memory;
   must(mg_backend_cuda.alloc(3 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
   patch = (mg_patch_t){.n = {N, N, N}, .jstride = SIDE, .kstride = SIDE * SIDE};

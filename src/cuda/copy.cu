@@ -36,11 +36,13 @@ static int64_t cells_of(const mg_cuboid_copy_t *copy) {
   return (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
 }
 
-mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, mg_tile_t **tiles, int *n_tiles) {
-  int64_t cells = 0, count = 0;
-  for (int c = 0; c < n; c++)
-    cells += cells_of(&copies[c]);
-  const int64_t most = MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
+int64_t mg_tile_cells(int64_t cells) {
+  return MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
+}
+
+mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, int64_t most, mg_tile_t **tiles,
+                           int *n_tiles) {
+  int64_t count = 0;
   for (int c = 0; c < n; c++)
     count += (cells_of(&copies[c]) + most - 1) / most;
   mg_tile_t *tile = *tiles = (mg_tile_t *)malloc(sizeof(mg_tile_t) * (size_t)(count + 1));
@@ -123,8 +125,11 @@ static mg_status_t upload(const mg_cuboid_copy_t *copies, int n, const mg_tile_t
 mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out) {
   static_assert(sizeof(mg_cuboid_copy_t) % alignof(mg_tile_t) == 0, "tiles follow copies");
   mg_tile_t *tile;
+  int64_t cells = 0;
   *out = mg_cuboids_t();
-  MG_TRY(mg_cuboids_cut(copies, n, &tile, &out->n_tiles));
+  for (int c = 0; c < n; c++)
+    cells += cells_of(&copies[c]);
+  MG_TRY(mg_cuboids_cut(copies, n, mg_tile_cells(cells), &tile, &out->n_tiles));
   const mg_status_t status = out->n_tiles > 0 ? upload(copies, n, tile, out) : MG_OK;
   free(tile);
   if (status != MG_OK) mg_cuboids_free(out);
@@ -175,9 +180,9 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS)
     copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int from_slot, int to_slot) {
   const mg_tile_t t = tile[blockIdx.x];
   const mg_cuboid_copy_t *c = &copies[t.copy];
-  mg_tile_move<false>(t, (unsigned)c->n[0], (unsigned)c->n[1],
-                      c->from.at + from_slot * c->from.vector, c->from.jstride, c->from.kstride,
-                      c->to.at + to_slot * c->to.vector, c->to.jstride, c->to.kstride);
+  mg_tile_move(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + from_slot * c->from.vector,
+               c->from.jstride, c->from.kstride, c->to.at + to_slot * c->to.vector, c->to.jstride,
+               c->to.kstride);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {

@@ -45,11 +45,14 @@ unsigned mg_vectors_in(const mg_view_t *v);
  *  @return MG_OK, MG_ERR_INTERNAL when another set has no such vector */
 mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot);
 
-/** Cut n cuboids, of which only the sizes count, into tiles: so many that a list of any size is a
- * few thousand.
+/** Cells of a tile with which a list of so many is a few thousand tiles. */
+int64_t mg_tile_cells(int64_t cells);
+
+/** Cut n cuboids, of which only the sizes count, into tiles of `most` cells and less.
  *  @param[out] tiles  on the host; the caller frees
  *  @return MG_OK, MG_ERR_MEMORY */
-mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, mg_tile_t **tiles, int *n_tiles);
+mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, int64_t most, mg_tile_t **tiles,
+                           int *n_tiles);
 
 /** Copy an array of the host into new memory of the device.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
@@ -65,12 +68,11 @@ void mg_cuboids_close(void);
 
 /** Move a tile of a cuboid of ni x nj x .. cells between `from` and `to`, which are the vectors'
  * places already. Four loads are under way before the first store: the compiler may not assume that
- * the two sides are distinct.
- *  @tparam fresh  read past the first-level cache, which does not see what other devices write */
-template <bool fresh>
-static __device__ __forceinline__ void
-mg_tile_move(const mg_tile_t &t, unsigned ni, unsigned nj, const double *from, int64_t from_j,
-             int64_t from_k, double *to, int64_t to_j, int64_t to_k) {
+ * the two sides are distinct. */
+static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned ni, unsigned nj,
+                                                    const double *from, int64_t from_j,
+                                                    int64_t from_k, double *to, int64_t to_j,
+                                                    int64_t to_k) {
   for (int first = (int)threadIdx.x; first < t.cells; first += MG_TILE_CELLS) {
     double value[4];
     int64_t target[4];
@@ -82,7 +84,7 @@ mg_tile_move(const mg_tile_t &t, unsigned ni, unsigned nj, const double *from, i
       const unsigned i = (unsigned)t.i + (unsigned)cell - row * ni;
       const unsigned j = ((unsigned)t.j + row) % nj, k = (unsigned)t.k + ((unsigned)t.j + row) / nj;
       const double *source = from + i + j * from_j + k * from_k;
-      value[c] = fresh ? __ldcg(source) : *source;
+      value[c] = *source;
       target[c] = i + j * to_j + k * to_k;
     }
 #pragma unroll
