@@ -65,8 +65,9 @@ mpi_run() {
   if have_mpi; then
     # A session folder of its own: runs side by side would clean up the common one below each other.
     mpi_folder=$(mktemp -d) mpi_rc=0
+    # A sanitizer's search for leaks takes a second a rank; of several ranks valgrind tells them.
     # shellcheck disable=SC2046 # options of the launcher are words of their own
-    OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \
+    ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \
       $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null || mpi_rc=$?
     rm -rf "$mpi_folder"
     return "$mpi_rc"
