@@ -1,5 +1,5 @@
-/* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h; here
- * is who tells whom where to write. */
+/* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h and
+ * cuda/mail.h; here is who tells whom where to write. */
 #include "cuda/mail.h"
 #include "cuda/peer.h"
 #include "log.h"

@@ -66,6 +66,14 @@ void mg_cuboids_free(mg_cuboids_t *cuboids);
 /** Give back what lists have left. */
 void mg_cuboids_close(void);
 
+/** The tile's cell number `cell` in its cuboid of ni x nj x .. cells. */
+static __device__ __forceinline__ uint3 mg_tile_cell(const mg_tile_t &t, unsigned ni, unsigned nj,
+                                                     unsigned cell) {
+  const unsigned row = ((unsigned)t.i + cell) / ni;
+  return make_uint3((unsigned)t.i + cell - row * ni, ((unsigned)t.j + row) % nj,
+                    (unsigned)t.k + ((unsigned)t.j + row) / nj);
+}
+
 /** Move a tile of a cuboid of ni x nj x .. cells between `from` and `to`, which are the vectors'
  * places already. Four loads are under way before the first store: the compiler may not assume that
  * the two sides are distinct. */
@@ -80,12 +88,10 @@ static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned
     for (int c = 0; c < 4; c++) {
       const int cell = first + c * MG_TILE_THREADS;
       if (cell >= t.cells) break;
-      const unsigned row = ((unsigned)t.i + (unsigned)cell) / ni;
-      const unsigned i = (unsigned)t.i + (unsigned)cell - row * ni;
-      const unsigned j = ((unsigned)t.j + row) % nj, k = (unsigned)t.k + ((unsigned)t.j + row) / nj;
-      const double *source = from + i + j * from_j + k * from_k;
+      const uint3 at = mg_tile_cell(t, ni, nj, (unsigned)cell);
+      const double *source = from + at.x + at.y * from_j + at.z * from_k;
       value[c] = *source;
-      target[c] = i + j * to_j + k * to_k;
+      target[c] = at.x + at.y * to_j + at.z * to_k;
     }
 #pragma unroll
     for (int c = 0; c < 4; c++)

@@ -273,11 +273,8 @@ static __device__ __forceinline__ double wait_for_word(const char *word, counter
 
 /* Where the tile's cell lies in its vector. */
 static __device__ __forceinline__ int64_t place_of(const stretch_t &s, unsigned cell) {
-  const unsigned row = ((unsigned)s.tile.i + cell) / s.ni;
-  const unsigned i = (unsigned)s.tile.i + cell - row * s.ni;
-  const unsigned j = ((unsigned)s.tile.j + row) % s.nj,
-                 k = (unsigned)s.tile.k + ((unsigned)s.tile.j + row) / s.nj;
-  return i + j * s.cells.jstride + k * s.cells.kstride;
+  const uint3 at = mg_tile_cell(s.tile, s.ni, s.nj, cell);
+  return at.x + at.y * s.cells.jstride + at.z * s.cells.kstride;
 }
 
 /* Move a tile as it is: loads are under way before the first store, since the compiler may not
