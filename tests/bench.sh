@@ -78,7 +78,7 @@ python() {
   printf '#!%s\n%s\n' "$BASH" "$1" >"$dir/bin/python3"
   chmod +x "$dir/bin/python3"
 }
-export PATH=$dir/bin:$PATH MPLCONFIGDIR=$dir/matplotlib TMPDIR=$dir/tmp
+export PATH=$dir/bin:$PATH TMPDIR=$dir/tmp
 : "${PYTHON:=$(command -v python3 || echo none)}"
 # picture ARG...: --plot draws one, and leaves nothing else behind.
 picture() {
@@ -103,6 +103,7 @@ if have_feature jansson; then
   grep -q 'b.png was not drawn: plot.py ended with exit code 7' "$dir/err" || complain "no picture: $(cat "$dir/err")"
   python "exec '$PYTHON' \"\$@\""
   if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+    own_matplotlib
     picture copy
     picture wide roofline --json="$dir/a.json"
     is_json "$dir/a.json"

@@ -8,6 +8,7 @@
 #                                 of a list with commas
 #   digits FILE                   every norm, error and order of a JSON report, as written there
 #   is_json FILE                  the parsers that are here read it
+#   own_matplotlib                what draws from here on has neither settings nor a display of the user's
 #   finish                        exit 0, or 1 after any failure
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
@@ -98,6 +99,14 @@ is_json() {
       $parser <"$1" >/dev/null || complain "$parser does not read $1"
     fi
   done
+}
+
+own_matplotlib() {
+  export MPLCONFIGDIR=$dir/matplotlib
+  unset DISPLAY
+  # A new folder has no list of fonts yet. Where making it takes 5 seconds, matplotlib says so on stderr, which
+  # would be taken for a word of ours.
+  "$PYTHON" -c 'import matplotlib.font_manager' 2>/dev/null || true
 }
 
 finish() {

@@ -17,7 +17,8 @@ plot=$(dirname "$decks")/scripts/plot.py
 test -x "$plot" || complain "there is no $plot"
 if have_feature jansson && "${PYTHON:=python3}" -c 'import matplotlib' 2>/dev/null; then
   solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/a.json" copy wide >/dev/null
-  MPLCONFIGDIR=$dir "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws nothing"
+  own_matplotlib
+  "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws nothing"
 fi
 n=0
 for deck in "$decks"/*.ini; do

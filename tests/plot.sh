@@ -15,9 +15,9 @@ if ! "$PYTHON" -c 'import matplotlib, h5py, PIL' 2>/dev/null; then
   echo "skipped: $PYTHON has no matplotlib and h5py (python3-matplotlib python3-h5py)" >&2
   exit 77
 fi
-# One thread unless a run says otherwise; neither settings nor a display of the user's.
-export OMP_NUM_THREADS=1 MPLCONFIGDIR=$dir/matplotlib PYTHONDONTWRITEBYTECODE=1
-unset DISPLAY
+# One thread unless a run says otherwise.
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+own_matplotlib
 plot=$abs_top_srcdir/scripts/plot.py
 
 # draw ARG...: plot.py must end with 0, one line on stdout at least, nothing on stderr.

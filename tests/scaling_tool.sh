@@ -13,7 +13,8 @@ if ! have_feature jansson; then
   echo 'skipped: a build without jansson' >&2
   exit 77
 fi
-export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 MPLCONFIGDIR=$dir/matplotlib
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+own_matplotlib
 tool=$abs_top_srcdir/scripts/scaling
 
 need_python() {
