@@ -4,9 +4,6 @@
 # 128^3 cells; the grids that 64 and 512 ranks deal out are in tests/mpi_same_digits_all.sh too.
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
-# Of hundreds of processes that end at a time, mpirun takes some for gone before it has read that they called
-# MPI_Finalize. What they are here for are their digits and messages.
-export OMPI_MCA_orte_allowed_exit_without_sync=1
 if ! have_mpi; then
   echo 'skipped: many ranks need MPI and mpirun'
   exit 77
