@@ -6,7 +6,7 @@
 #
 #   scripts/measure-cpu.sh [--rounds=N] [--build=FOLDER] [--cores=N]
 #
-# FOLDER (default build/) holds a configured build tree; N rounds (default 5) of about 15 seconds.
+# FOLDER (default build/) holds a configured build tree; N rounds (default 5) of about 30 seconds, 15 without MPI.
 set -euo pipefail
 
 me=measure-cpu
@@ -89,7 +89,7 @@ lscpu 2>/dev/null | sed -n 's/^Model name: */machine    /p; s/^L2 cache: */L2   
 "$build/hpgmg-fv" --version | sed -n 's/^compiler */compiler   /p; s/^flags */flags      /p'
 echo "cores      $cores, medians of $rounds rounds"
 triad=$(median triad_small)
-echo "triad      $triad GB/s over the memory of such a run (150 MB), $(median triad_large) GB/s over 2.4 GB"
+echo "triad      $triad GB/s over the memory of such a run (150 MB of 163), $(median triad_large) GB/s over 2.4 GB"
 echo
 echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s    MPI MDOF/s   per GB/s   MPI/OpenMP'
 while read -r operator smoother; do
