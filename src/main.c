@@ -48,7 +48,7 @@ static mg_status_t read_params(int argc, char **argv, const char *command_line, 
   MG_TRY(read.status);
   mg_status_t status = MG_OK;
   if (strcmp(read.command_line, command_line) != 0) {
-    status = mg_params_parse(argc, argv, &read.params, &read.action, message, (int)sizeof message);
+    status = mg_params_read(argc, argv, &read.params, &read.action, message, (int)sizeof message);
     if (status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
     params->device_id = read.params.device_id;
   }

@@ -141,16 +141,30 @@ void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t 
   mg_settings_add(settings, name, text, false);
 }
 
+/* The command line first: it names the deck, and the deck then leaves alone what it set. */
+static mg_status_t read_all(mg_parser_t *parser, int argc, char *const argv[],
+                            mg_action_t *action) {
+  *action = MG_ACTION_RUN;
+  MG_TRY(read_command_line(parser, argc, argv, action));
+  const char *deck = parser->params->input;
+  if (*action != MG_ACTION_RUN || deck[0] == '\0') return MG_OK;
+  return mg_parser_read_deck_file(parser, deck);
+}
+
+mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
+                           char *message, int message_size) {
+  mg_parser_t parser;
+  mg_parser_init(&parser, params, message, message_size);
+  return read_all(&parser, argc, argv, action);
+}
+
 mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings_reader_t *readers,
                                  mg_params_t *params, mg_action_t *action, char *message,
                                  int message_size) {
   mg_parser_t parser;
   mg_parser_init(&parser, params, message, message_size);
-  *action = MG_ACTION_RUN;
-  /* The command line first: it names the deck, and the deck then leaves alone what it set. */
-  MG_TRY(read_command_line(&parser, argc, argv, action));
+  MG_TRY(read_all(&parser, argc, argv, action));
   if (*action != MG_ACTION_RUN) return MG_OK;
-  if (params->input[0] != '\0') MG_TRY(mg_parser_read_deck_file(&parser, params->input));
   for (; readers && readers->option; readers++)
     MG_TRY(mg_parser_take_file(&parser, readers));
   return mg_parser_finish(&parser);

@@ -122,7 +122,12 @@ MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
                                                mg_params_t *params, mg_action_t *action,
                                                char *message, int message_size);
 
-/** The same for a deck alone, from memory: what the fuzzer drives.
+/** What the command line and its deck say, without files that other options name and without a look
+ * at what belongs together: for a rank with a command line of its own. */
+MG_MUST_CHECK mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params,
+                                         mg_action_t *action, char *message, int message_size);
+
+/** mg_params_parse for a deck alone, from memory: what the fuzzer drives.
  *
  *  @param[in] name  the file name for messages ("name:line: ...") */
 MG_MUST_CHECK mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,

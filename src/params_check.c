@@ -89,7 +89,6 @@ void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
-  if (params->restart[0] != '\0') params->verify_only = true;
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
 }
@@ -121,18 +120,29 @@ static mg_status_t check_size(mg_parser_t *parser) {
                                     : "LOG2_BOX_DIM and BOXES_PER_RANK are");
 }
 
-/* Does the command line take its meaning from what the deck says? The deck's file of results is its
- * runs': a plan does not go there. */
+/* A restart times nothing, whoever asked for it. */
+static void settle_restart(mg_parser_t *parser) {
+  mg_source_t *source = parser->source;
+  if (parser->params->restart[0] == '\0') return;
+  parser->params->verify_only = true;
+  if (source[MG_OPT_VERIFY_ONLY] < source[MG_OPT_RESTART])
+    source[MG_OPT_VERIFY_ONLY] = source[MG_OPT_RESTART];
+}
+
+/* Does the command line take its meaning from what the deck says, itself or by what was forgotten
+ * for it? The deck's file of results is its runs': a plan does not go there. */
 static bool is_overruled(const mg_parser_t *parser, int id) {
   const mg_option_t *option = &mg_options[id];
   if (parser->source[id] != MG_FROM_DECK) return false;
   if (id == MG_OPT_JSON && parser->params->dry_run) return true;
   return !mg_option_applies(option, parser->params) &&
-         parser->source[option->decided_by] == MG_FROM_COMMAND_LINE;
+         (parser->source[option->decided_by] == MG_FROM_COMMAND_LINE ||
+          parser->forgotten[option->decided_by]);
 }
 
 /* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
- * the deck had been silent. Paths become empty, what has no default of its own is settled later. */
+ * the deck had been silent. Paths become empty, what has no default of its own is settled later. An
+ * option that decides on others stands before them in the table. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
   char why[512];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
@@ -144,6 +154,7 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
              !mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "default of %s: %s", option->name, why);
     parser->source[i] = MG_FROM_DEFAULT;
+    parser->forgotten[i] = true;
   }
   return MG_OK;
 }
@@ -211,6 +222,7 @@ static mg_status_t check_files(mg_parser_t *parser) {
 
 mg_status_t mg_parser_finish(mg_parser_t *parser) {
   MG_TRY(check_size(parser));
+  settle_restart(parser);
   MG_TRY(forget_overruled(parser));
   mg_params_settle(parser->params, parser->source);
   MG_TRY(check_conditions(parser));

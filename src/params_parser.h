@@ -17,6 +17,7 @@ typedef struct {
   mg_params_t *params;
   mg_source_t source[MG_N_OPTIONS]; /**< who set each option */
   int deck_line[MG_N_OPTIONS];      /**< where in the deck, from 1; 0: not there */
+  bool forgotten[MG_N_OPTIONS];     /**< the command line left it without a meaning in the deck */
   const char *deck_name;            /**< for messages */
   mg_status_t status;               /**< of the first failure */
   char *message;                    /**< of the first failure: one line */

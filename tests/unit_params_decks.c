@@ -148,6 +148,8 @@ static void test_command_line_wins(void) {
       {"operator = 7pt\nsmoother = chebyshev\ndegree = 11\n", "--smoother=gsrb --operator=fv2"},
       {"warmup = 3\nmin-time = 5\n", "--official"},
       {"json = a.json\ncsv = -\n", "--dry-run"},
+      {"dump = a.hdf\ndump-fields = u\ndump-every = 2\n", "--dry-run"},
+      {"warmup = 2\nmin-solves = 3\nmin-time = 4\n", "--restart=a.hdf"},
       {"quiet = yes\n", "--verbose"},
       {"verbose = yes\n", "--quiet"},
       {"verbose = yes\n", "--quiet=no --verbose"},
