@@ -194,32 +194,6 @@ static mg_status_t apply_official(mg_parser_t *parser) {
   return MG_OK;
 }
 
-/* No file is written twice, and none over the deck. */
-static mg_status_t check_files(mg_parser_t *parser) {
-  const mg_params_t *params = parser->params;
-  if (params->json[0] != '\0' && strcmp(params->json, params->csv) == 0)
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--json and --csv both write to '%.150s'; give two files, or drop one",
-                          params->json);
-  if (params->dump[0] != '\0' &&
-      (strcmp(params->dump, params->json) == 0 || strcmp(params->dump, params->csv) == 0))
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--dump and a report both write to '%.150s'; give two files, or drop one",
-                          params->dump);
-  if (params->dump[0] != '\0' &&
-      (strcmp(params->dump, params->coefficients) == 0 || strcmp(params->dump, params->rhs) == 0))
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--dump would overwrite the problem in '%.150s'; give another file",
-                          params->dump);
-  if (params->input[0] == '\0') return MG_OK;
-  if (strcmp(params->input, params->json) == 0 || strcmp(params->input, params->csv) == 0 ||
-      strcmp(params->input, params->dump) == 0)
-    return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "the results would overwrite the deck '%.150s'; give another file",
-                          params->input);
-  return MG_OK;
-}
-
 mg_status_t mg_parser_finish(mg_parser_t *parser) {
   MG_TRY(check_size(parser));
   settle_restart(parser);
@@ -227,5 +201,5 @@ mg_status_t mg_parser_finish(mg_parser_t *parser) {
   mg_params_settle(parser->params, parser->source);
   MG_TRY(check_conditions(parser));
   MG_TRY(apply_official(parser));
-  return check_files(parser);
+  return mg_parser_check_files(parser);
 }

@@ -56,6 +56,9 @@ MG_MUST_CHECK mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const ch
 MG_MUST_CHECK mg_status_t mg_parser_take_file(mg_parser_t *parser,
                                               const mg_settings_reader_t *reader);
 
+/** Refuse files of results that would be written twice, or over what the run reads. */
+MG_MUST_CHECK mg_status_t mg_parser_check_files(mg_parser_t *parser);
+
 /** Fill in the defaults that depend on other options, then refuse contradictions. */
 MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser);
 

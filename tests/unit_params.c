@@ -2,6 +2,7 @@
 #include "params_line.h"
 #include "params_nearest.h"
 #include "params_value.h"
+#include <unistd.h>
 
 static void test_table_is_sound(void) {
   mg_params_t scratch = {0};
@@ -243,7 +244,33 @@ static void test_dump_options(void) {
   expect_usage("--dry-run --dump=a 7 8", "--dump has a meaning only without --dry-run");
 }
 
+/* Of files the place counts, not how they are called. */
+static void test_files(void) {
+  expect_ok("--json=a --csv=b --dump=c --rhs=d --restart=e 7 8");
+  expect_ok("--restart=a.hdf --dump=a.hdf 7 8");
+  expect_ok("--dump=a.hdf --dump-every=2 --rtol=1e-3 --csv=a.0003.hdf 7 8");
+  expect_usage("--json=./a --csv=a 7 8", "--json and --csv both write to 'a'");
+  expect_usage("--json=a --dump=../no-folder/../a --csv=b --dump=./a 7 8",
+               "--dump and --json both");
+  expect_usage("--dump=a.hdf --json=./a.hdf.xdmf 7 8", "--dump and --json both write");
+  expect_usage("--dump=a.hdf --dump-every=2 --rtol=1e-3 --csv=a.0004.hdf 7 8", "--dump and --csv");
+  expect_usage("--dump=a.hdf --dump-every=2 --rtol=1e-3 --rhs=a.0004.hdf 7 8",
+               "--dump would overwrite 'a.0004.hdf', which --rhs reads");
+  expect_usage("--dump=a --dump-every=1 --rtol=.1 --json=a.0004.xdmf 7 8",
+               "--dump and --json both");
+  expect_usage("--restart=a --csv=./a 7 8", "--csv would overwrite 'a', which --restart reads");
+  expect_usage("--coefficients=a --json=a 7 8", "'a', which --coefficients reads");
+  CHECK_INT(symlink("unit_params_target", "unit_params_link"), 0);
+  FILE *file = fopen("unit_params_target", "w");
+  CHECK(file != NULL);
+  if (file) fclose(file);
+  expect_usage("--rhs=unit_params_target --json=unit_params_link 7 8", "which --rhs reads");
+  remove("unit_params_link");
+  remove("unit_params_target");
+}
+
 int main(void) {
+  test_files();
   test_dump_options();
   test_table_is_sound();
   test_defaults();

@@ -121,7 +121,7 @@ static void test_deck_files(void) {
   snprintf(line, sizeof line, "--input=%s 6", path);
   expect_usage(line, "BOXES_PER_RANK is missing");
   snprintf(line, sizeof line, "--input=%s --csv=%s", path, path);
-  expect_usage(line, "overwrite the deck");
+  expect_usage(line, "which --input reads");
   snprintf(line, sizeof line, "--input=%s --input=%s", path, path);
   expect_usage(line, "a second deck");
   file = fopen(path, "a"); /* sparse, but more than a deck may have */

@@ -55,12 +55,6 @@ static void digest_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
            mg_field_name((mg_field_t)field));
 }
 
-void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]) {
-  const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-  if (!dot || (slash && dot < slash)) dot = path + strlen(path);
-  snprintf(numbered, MG_PATH_MAX, "%.*s.%04d%s", (int)(dot - path), path, cycles, dot);
-}
-
 /* --- before a run ---------------------------------------------------------------------- */
 
 static int64_t bytes_of(const mg_params_t *params, const mg_plan_t *plan) {

@@ -46,9 +46,6 @@ MG_MUST_CHECK mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *resu
 MG_MUST_CHECK mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path,
                                         const mg_dump_about_t *about, mg_dump_stats_t *stats);
 
-/** The name of --dump-every's file after so many cycles: NAME.0003.hdf out of NAME.hdf. */
-void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]);
-
 /** Write FILE.xdmf for FILE; for one rank. */
 MG_MUST_CHECK mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
                                              const char *path);
