@@ -139,6 +139,9 @@ static inline bool mg_params_has_files(const mg_params_t *params) {
   return params->coefficients[0] != '\0' || params->rhs[0] != '\0';
 }
 
+/** What the text that goes with a dump's FILE is called: FILE and this. */
+#define MG_XDMF_ENDING ".xdmf"
+
 /** The name of --dump-every's file after so many cycles: NAME.0003.hdf out of NAME.hdf. */
 void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]);
 

@@ -44,13 +44,12 @@ static bool is_numbered(const mg_params_t *params, const char *dump, const char 
 
 /* Does --dump write the file `name`: itself, with a number, or as XDMF of one of these? */
 static bool dump_writes(const mg_params_t *params, const char *name) {
-  static const char xdmf[] = ".xdmf";
   char dump[NAME_SIZE], stem[NAME_SIZE];
   resolve(params->dump, dump);
   if (dump[0] == '\0' || name[0] == '\0') return false;
   if (strcmp(dump, name) == 0 || is_numbered(params, dump, name)) return true;
-  const size_t length = strlen(name), ending = sizeof xdmf - 1;
-  if (length <= ending || strcmp(name + length - ending, xdmf) != 0) return false;
+  const size_t length = strlen(name), ending = strlen(MG_XDMF_ENDING);
+  if (length <= ending || strcmp(name + length - ending, MG_XDMF_ENDING) != 0) return false;
   snprintf(stem, sizeof stem, "%.*s", (int)(length - ending), name);
   return strcmp(dump, stem) == 0 || is_numbered(params, dump, stem);
 }

@@ -21,12 +21,22 @@ expect_late() {
   grep -q '^VERIFICATION: PASSED' "$dir/out" || complain "$*: the report is lost"
 }
 
+# What is there under a similar name stays.
+echo mine >"$dir/a.hdf.tmp"
+ok 1 4 1 --verify-only --dump="$dir/a.hdf"
+test "$(cat "$dir/a.hdf.tmp")" = mine || complain 'a.hdf.tmp is no longer what it was'
+rm "$dir"/a.hdf*
+
 # Asked wrongly, or impossible from the start: found before anything is solved.
-mkdir "$dir/folder"
+mkdir "$dir/folder" "$dir/y.hdf.xdmf"
+long=$(printf '%0240d' 0)
 for ranks in $some; do
   expect 3 'No such file or directory' "$ranks" 4 8 --dump="$dir/none/x.hdf"
   expect 3 'Is a directory' "$ranks" 4 8 --dump="$dir/folder"
   expect 3 'cannot be written' "$ranks" 4 8 --dump=/proc/x.hdf
+  expect 3 'y.hdf.xdmf cannot be written: Is a directory' "$ranks" 4 8 --dump="$dir/y.hdf"
+  expect 3 'File name too long' "$ranks" 4 8 --dump="$dir/$long"
+  expect 3 'File name too long' "$ranks" 4 8 --dump="$dir/${long%0000}" --dump-every=1
   expect 3 'no plain file' "$ranks" 4 8 --dump=/dev/null
   expect 2 'level 9; this run has levels 0 to 5' "$ranks" 4 8 --dump="$dir/x.hdf" --dump-levels=0,9
 done
@@ -82,10 +92,10 @@ killed() {
     mpi_run "$ranks" "$HPGMG_FV" "$@" >/dev/null 2>&1 &
   fi
   for ((i = 0; i < 2000; i++)); do
-    if test -s "$dir/k.hdf.tmp"; then break; fi
+    if test -s "$(echo "$dir"/k.hdf.*.tmp)"; then break; fi
     sleep 0.01
   done
-  test -s "$dir/k.hdf.tmp" || complain "$ranks ranks: nothing is being written"
+  test -s "$(echo "$dir"/k.hdf.*.tmp)" || complain "$ranks ranks: nothing is being written"
   # A rank of its own: the launcher ends the others.
   pid=$(pgrep -f -- "$HPGMG_FV 5 27 .*$dir/k.hdf" | tail -n 1)
   kill -9 "$pid" || complain "$ranks ranks: nobody to kill"

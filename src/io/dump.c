@@ -97,8 +97,17 @@ static mg_status_t check_alpha(const mg_params_t *params) {
                   params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
 }
 
-mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
+/* Can a file be written at `path`, and the text that goes with it? */
+static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
   mg_whole_file_t file;
+  char xdmf[MG_PATH_MAX + sizeof MG_XDMF_ENDING];
+  MG_TRY(mg_whole_file_prepare("dump", path, room_for(params, plan), &file));
+  snprintf(xdmf, sizeof xdmf, "%s" MG_XDMF_ENDING, path);
+  return mg_whole_file_prepare("dump", xdmf, 0, &file);
+}
+
+mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
+  char numbered[MG_PATH_MAX];
   if (!params->dump[0]) return MG_OK;
   if (!mg_h5_available())
     return mg_error(MG_ERR_USAGE, "--dump needs HDF5, which this build was configured without; "
@@ -106,7 +115,10 @@ mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
                                   "again, or drop --dump");
   MG_TRY(check_levels(params, plan));
   MG_TRY(check_alpha(params));
-  return mg_whole_file_prepare("dump", params->dump, room_for(params, plan), &file);
+  MG_TRY(check_name(params, plan, params->dump));
+  if (params->dump_every == 0) return MG_OK;
+  mg_dump_numbered(params->dump, params->max_cycles, numbered);
+  return check_name(params, plan, numbered);
 }
 
 /* --- what the file says of itself ------------------------------------------------------ */

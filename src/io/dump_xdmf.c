@@ -57,7 +57,7 @@ mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
   char name[MG_WHOLE_FILE_MAX];
   mg_whole_file_t file;
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-  if ((size_t)snprintf(name, sizeof name, "%s.xdmf", path) >= sizeof name) name[0] = '\0';
+  if ((size_t)snprintf(name, sizeof name, "%s" MG_XDMF_ENDING, path) >= sizeof name) name[0] = '\0';
   MG_TRY(mg_whole_file_prepare("dump", name, 0, &file));
   FILE *out = fopen(file.temporary, "w");
   if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));

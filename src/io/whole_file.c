@@ -34,9 +34,12 @@ static mg_status_t check_room(const mg_whole_file_t *file, const char *folder, i
                   file->option, file->final, 1e-9 * (double)bytes, 1e-9 * room);
 }
 
-/* Does the folder take a new file? An answer that rights alone do not give: it may be read-only. */
-static mg_status_t try_folder(const mg_whole_file_t *file) {
-  const int fd = open(file->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+/* Does the folder take a new file? An answer that rights alone do not give: it may be read-only.
+ * The name is none that is there, not even one of another run that writes to the same place. */
+static mg_status_t try_folder(mg_whole_file_t *file) {
+  enum { ENDING = 4 };
+  snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX.tmp", file->final);
+  const int fd = mkstemps(file->temporary, ENDING);
   if (fd < 0) return cannot_write(file, strerror(errno));
   const bool closed = close(fd) == 0;
   const mg_status_t status = closed ? MG_OK : cannot_write(file, strerror(errno));
@@ -50,7 +53,6 @@ mg_status_t mg_whole_file_prepare(const char *option, const char *path, int64_t 
   struct stat s;
   file->option = option;
   if (!realpath(path, file->final)) snprintf(file->final, sizeof file->final, "%s", path);
-  snprintf(file->temporary, sizeof file->temporary, "%s.tmp", file->final);
   if (stat(file->final, &s) == 0 && S_ISDIR(s.st_mode)) return cannot_write(file, strerror(EISDIR));
   if (stat(file->final, &s) == 0 && !S_ISREG(s.st_mode))
     return cannot_write(file, "there is something that is no plain file");

@@ -13,7 +13,7 @@ enum { MG_WHOLE_FILE_MAX = PATH_MAX + 32 };
 typedef struct {
   const char *option; /**< that asked for it, for messages */
   char final[PATH_MAX];
-  char temporary[MG_WHOLE_FILE_MAX]; /**< final.tmp */
+  char temporary[MG_WHOLE_FILE_MAX]; /**< final, six characters that nobody else has, .tmp */
 } mg_whole_file_t;
 
 /** Find out whether a file of so many bytes can be written at `path`: a folder that is there and
