@@ -207,6 +207,8 @@ static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_comm_agree(mg_comm_world(),
                        speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
+  static mg_restart_t restart;
+  if (params->restart[0] != '\0') MG_TRY(mg_restart_open(params, &plan, &restart));
   return mg_comm_agree(mg_comm_world(),
                        speaks() ? report_plan(params, &plan, ranks, command_line) : MG_OK);
 }

@@ -217,7 +217,7 @@ static mg_status_t keep(const solve_t *s, double norm) {
     MG_TRY(mg_comm_max(mg_comm_world(), &norm, 1));
   }
   history->norm[n] = norm;
-  history->rel[n] = s->f_norm > 0.0 ? norm / s->f_norm : norm;
+  history->rel[n] = mg_relative_norm(norm, s->f_norm);
   history->n_cycles = n + 1;
   history->reached = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
   return norm <= too_large(s->h) * s->f_norm ? MG_OK : MG_ERR_DIVERGED;

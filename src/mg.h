@@ -16,6 +16,11 @@ typedef struct {
   int diverged_level;         /**< where the last cycle went astray, -1 if it did not */
 } mg_history_t;
 
+/** What --rtol is compared with: max|f-Au| / max|f|, and max|Au| where f = 0. */
+static inline double mg_relative_norm(double norm, double f_norm) {
+  return f_norm > 0.0 ? norm / f_norm : norm;
+}
+
 /** Record the cycles of solves from level `top`, so that mg_solve replays them in one call each.
  *  Nothing happens where a backend cannot record, or where a cycle needs the host on its way: for
  *  messages, for levels on the CPU, for a bottom solve that is not one launch.

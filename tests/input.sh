@@ -199,6 +199,10 @@ cells "$dir/odd.hdf" f '24 24 24' 1
 expect 2 'holds 24\^3 cells; .* the nearest sizes are 16 and 32$' 1 --rhs="$dir/odd.hdf"
 cells "$dir/48.hdf" f '48 48 48' c
 ok 1 --rhs="$dir/48.hdf"
+# Of f = 0 the residual is its own measure, in a file as well.
+cells "$dir/zero.hdf" f '16 16 16' 0
+ok 1 --rhs="$dir/zero.hdf" --dump="$dir/zero.dump.hdf"
+ok 1 --restart="$dir/zero.dump.hdf"
 expect 2 'f has 48 cells a side, but other fields have 32' 1 --rhs="$dir/48.hdf" --coefficients="$dir/moved.hdf"
 expect 2 'names alpha, which is 0 everywhere' 1 4 1 --dump="$dir/x.hdf" --dump-fields=u,alpha
 expect 2 'names alpha, which is 1 everywhere' 1 4 1 --dump="$dir/x.hdf" --dump-fields=u,alpha --equation=helmholtz

@@ -105,6 +105,7 @@ expect 2 'make 64\^3 cells, but --restart=.* holds 32\^3; drop the two' 1 5 8 --
 expect 2 'only without --verify-only and --restart' 1 --restart="$dir/part.hdf" --min-solves=3
 ok 1 4 8 --restart="$dir/part.hdf" --operator=fv2 --smoother=chebyshev --rtol=1e-6
 ok 1 --restart="$dir/part.hdf" --dry-run
+expect 2 'make 64\^3 cells, but --restart=.* holds 32\^3; drop the two' 1 5 8 --restart="$dir/part.hdf" --dry-run
 if have_mpi; then
   expect 2 'holds 32\^3 cells, which are too few for 30 ranks' 1 --restart="$dir/part.hdf" --dry-run --ranks=30
 fi

@@ -55,8 +55,8 @@ static mg_status_t check_numbers(const char *path, const head_t *head) {
     return bad(path, "box_cells", (double)box, "a power of two that divides the cells");
   if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
     return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
-  if (!(head->f_norm > 0.0) || !isfinite(head->f_norm))
-    return bad(path, "f_norm", head->f_norm, "above 0");
+  if (!(head->f_norm >= 0.0) || !isfinite(head->f_norm))
+    return bad(path, "f_norm", head->f_norm, "a number from 0 on");
   return MG_OK;
 }
 
@@ -240,7 +240,7 @@ static mg_status_t take_head(const head_t *head, const mg_params_t *params, cons
   restart->centering = centering_of(head);
   for (int64_t c = 0; c < head->cycles; c++) {
     restart->history.norm[c] = head->norm[c];
-    restart->history.rel[c] = head->norm[c] / head->f_norm;
+    restart->history.rel[c] = mg_relative_norm(head->norm[c], head->f_norm);
   }
   return MG_OK;
 }
