@@ -41,6 +41,14 @@ void mg_comm_free(mg_comm_t *comm);
  *  miss. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine);
 
+/** The same after work in which ranks waited for each other. One that failed there alone, for want
+ * of memory, by its device or in a message, would be waited for for ever: it ends all, with the
+ * exit code of its status. */
+MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_comm_t *comm, mg_status_t mine) {
+  if (mine >= MG_ERR_MEMORY && mg_comm_size(comm) > 1) mg_comm_abort(mg_status_exit_code(mine));
+  return mg_comm_agree(comm, mine);
+}
+
 /** Element-wise maximum over ranks, in place; a NaN anywhere stays NaN. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 

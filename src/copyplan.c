@@ -1,4 +1,5 @@
 #include "copyplan.h"
+#include "log.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static mg_status_t rank_set_add(rank_set_t *set, int64_t rank) {
   if (set->n == set->capacity) {
     const int capacity = set->capacity ? 2 * set->capacity : 16;
     int64_t *grown = realloc(set->rank, (size_t)capacity * sizeof *grown);
-    if (!grown) return MG_ERR_MEMORY;
+    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of ranks");
     set->rank = grown;
     set->capacity = capacity;
   }
@@ -97,7 +98,7 @@ static mg_status_t list_push(mg_copy_list_t *list, const mg_copy_t *copy) {
   if (list->n == list->capacity) {
     const int capacity = list->capacity ? 2 * list->capacity : 32;
     mg_copy_t *grown = realloc(list->item, (size_t)capacity * sizeof *grown);
-    if (!grown) return MG_ERR_MEMORY;
+    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
     list->item = grown;
     list->capacity = capacity;
   }
@@ -222,7 +223,7 @@ typedef struct {
 static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
                                   const rank_set_t *peers, mg_copyplan_t *plan) {
   plan->receive = calloc((size_t)peers->n + 1, sizeof *plan->receive);
-  if (!plan->receive) return MG_ERR_MEMORY;
+  if (!plan->receive) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
   for (int i = 0; i < peers->n; i++) {
     mg_cuboid_t *src = NULL;
     mg_copy_list_t copies = {0};
@@ -250,7 +251,7 @@ static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, cons
 static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
                                const rank_set_t *peers, mg_copyplan_t *plan) {
   plan->send = calloc((size_t)peers->n + 1, sizeof *plan->send);
-  if (!plan->send) return MG_ERR_MEMORY;
+  if (!plan->send) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
   for (int i = 0; i < peers->n; i++) {
     if (peers->rank[i] == rank) continue;
     mg_cuboid_t *dst = NULL;

@@ -1,5 +1,6 @@
 #include "decomp.h"
 #include "decomp_cuboids.h"
+#include "log.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,7 +215,7 @@ static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
   if (share->n_cut == share->capacity) {
     const int capacity = 2 * share->capacity + 8;
     mg_cuboid_t *cut = realloc(share->cut, (size_t)capacity * sizeof *cut);
-    if (!cut) return MG_ERR_MEMORY;
+    if (!cut) return mg_error(MG_ERR_MEMORY, "no memory for a list of cuboids");
     share->cut = cut;
     share->capacity = capacity;
   }
@@ -271,7 +272,7 @@ static mg_status_t take_part(const mg_layout_t *layout, int64_t rank, mg_cuboid_
   const int64_t index = index_of(layout, rank);
   if (index < 0) return MG_OK;
   *cut = malloc(sizeof **cut);
-  if (!*cut) return MG_ERR_MEMORY;
+  if (!*cut) return mg_error(MG_ERR_MEMORY, "no memory for a cuboid");
   **cut = mg_cuboids_part(layout, index);
   *n_cut = 1;
   return MG_OK;

@@ -46,7 +46,7 @@ static mg_status_t prepare_crossing(mg_exchange_t *e) {
   mg_copy_list_t half = e->plan.local;
   if (half.n == 0) return MG_OK;
   half.item = malloc((size_t)half.n * sizeof *half.item);
-  if (!half.item) return MG_ERR_MEMORY;
+  if (!half.item) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   mg_status_t status = MG_OK;
   for (int side = 0; side < 2 && status == MG_OK; side++) {
     for (int c = 0; c < half.n; c++) {
@@ -87,7 +87,7 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_links_t *lin
   mg_message_t *kept = calloc((size_t)n + 1, sizeof *kept);
   list->item = calloc((size_t)all->n + 1, sizeof *list->item);
   *(sending ? &parcels->send : &parcels->receive) = kept;
-  if (!kept || !list->item) return MG_ERR_MEMORY;
+  if (!kept || !list->item) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
   int n_kept = 0, c = 0;
   int64_t doubles = 0;
   for (int m = 0; m < n; m++) {
@@ -133,26 +133,32 @@ static mg_channel_t *find_only(const mg_exchange_t *e) {
   return only;
 }
 
+static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec, mg_links_t *links) {
+  MG_TRY(mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan));
+  if (e->src.backend != e->dst.backend) number_crossing(e);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    MG_TRY(open_channel(e, links, (mg_transport_t)way));
+  MG_TRY(prepare_local(e));
+  e->only = find_only(e);
+  return MG_OK;
+}
+
 mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
                                mg_links_t *links, mg_exchange_t **out) {
   mg_exchange_t *e = calloc(1, sizeof *e);
+  mg_status_t status = e ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for an exchange plan");
   *out = NULL;
-  if (!e) return mg_error(MG_ERR_MEMORY, "no memory for an exchange plan");
-  e->src = src;
-  e->dst = dst;
-  mg_status_t status = mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan);
-  if (status == MG_OK && src.backend != dst.backend) number_crossing(e);
-  for (int way = 0; way < MG_N_TRANSPORTS && status == MG_OK; way++)
-    status = open_channel(e, links, (mg_transport_t)way);
-  if (status == MG_OK) status = prepare_local(e);
-  if (status == MG_OK) e->only = find_only(e);
-  if (links) status = mg_comm_agree(mg_comm_world(), status);
-  if (status != MG_OK) {
-    mg_exchange_free(e);
-    return mg_error(status, "no memory for the buffers of a halo exchange");
+  if (e) {
+    e->src = src;
+    e->dst = dst;
+    status = prepare_all(e, spec, links);
   }
-  *out = e;
-  return MG_OK;
+  if (links) status = mg_comm_agree_or_end(mg_comm_world(), status);
+  if (status == MG_OK)
+    *out = e;
+  else
+    mg_exchange_free(e);
+  return status;
 }
 
 void mg_exchange_free(mg_exchange_t *e) {

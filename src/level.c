@@ -54,12 +54,12 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
   }
   if (n == 0) return MG_OK;
   v->patch = calloc((size_t)n, sizeof *v->patch);
-  if (!v->patch) return MG_ERR_MEMORY;
+  if (!v->patch) return mg_error(MG_ERR_MEMORY, "no memory for the patches of a level");
   store->bytes = (size_t)doubles * sizeof(double);
   const mg_status_t status = store->owner->alloc(store->bytes, store->space, &store->memory);
   if (status != MG_OK) {
     store->memory = NULL;
-    return mg_error(status, "allocating %.3f GB for a level failed", 1e-9 * (double)store->bytes);
+    return status;
   }
   v->n_patches = n;
   double *memory = store->memory;
@@ -183,6 +183,12 @@ static mg_status_t create_links(mg_hierarchy_t *h) {
   return mg_links_create(&h->params, on_device, &h->links);
 }
 
+static mg_status_t split_ranks(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(mg_comm_split(mg_comm_world(), h->level[l].store.view.n_patches > 0, &h->level[l].comm));
+  return MG_OK;
+}
+
 mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
                                 mg_hierarchy_t **out) {
   mg_hierarchy_t *h = calloc(1, sizeof *h);
@@ -195,10 +201,8 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   }
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) status = create_links(h);
-  if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), create_levels(h));
-  for (int l = 0; status == MG_OK && l < plan->n_levels; l++)
-    status =
-        mg_comm_split(mg_comm_world(), h->level[l].store.view.n_patches > 0, &h->level[l].comm);
+  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), create_levels(h));
+  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), split_ranks(h));
   if (status != MG_OK) {
     mg_hierarchy_free(h);
     return status;

@@ -228,7 +228,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   static mg_restart_t restart;
   const bool restarts = params->restart[0] != '\0';
   if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));
-  MG_TRY(mg_crossover_choose(params, &plan, &crossover));
+  MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_crossover_choose(params, &plan, &crossover)));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(mg_capacity_check(params));
   MG_TRY(warn_if_crowded());
@@ -250,7 +250,9 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
     status = mg_hierarchy_create(params, &plan, &h);
   }
   mg_machine_catch_signals();
-  if (status == MG_OK) status = solve(h, &input, restarts ? &restart : NULL, result, report);
+  if (status == MG_OK)
+    status = mg_comm_agree_or_end(mg_comm_world(),
+                                  solve(h, &input, restarts ? &restart : NULL, result, report));
   /* After a failed device or message the ranks don't meet again: the end of the process frees all.
    */
   if (status < MG_ERR_DEVICE) {

@@ -71,9 +71,11 @@ mg_status_t mg_transport_measure(mg_transport_t transport, mg_links_t *links, in
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) {
     lay_ring(&ring, links, memory, doubles);
-    status = mg_comm_agree(mg_comm_world(), mg_channel_create(transport, &ring.parcels, &channel));
+    status = mg_comm_agree_or_end(mg_comm_world(),
+                                  mg_channel_create(transport, &ring.parcels, &channel));
   }
-  if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), time_ring(channel, times, seconds));
+  if (status == MG_OK)
+    status = mg_comm_agree_or_end(mg_comm_world(), time_ring(channel, times, seconds));
   if (channel) channel->destroy(channel);
   if (memory) mg_backend_cuda.release(memory, bytes, MG_SPACE_LEVEL);
   return status == MG_OK ? mg_comm_max(mg_comm_world(), seconds, 1) : status;

@@ -41,7 +41,7 @@ enum { OFFER_DOUBLES = sizeof(offer_t) / sizeof(double) };
 static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
   window_t *grown = realloc(w->own, ((size_t)w->n_own + 1) * sizeof *grown);
   void *memory;
-  if (!grown) return MG_ERR_MEMORY;
+  if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of windows");
   w->own = grown;
   window_t *window = &w->own[w->n_own];
   memset(window, 0, sizeof *window);
@@ -77,7 +77,7 @@ static mg_status_t open_window(mg_windows_t *w, int64_t rank, const offer_t *off
       return MG_OK;
     }
   opened_t *grown = realloc(w->opened, ((size_t)w->n_opened + 1) * sizeof *grown);
-  if (!grown) return MG_ERR_MEMORY;
+  if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of windows");
   w->opened = grown;
   opened_t *opened = &w->opened[w->n_opened++];
   *opened = (opened_t){rank, offer->at.window, NULL};
@@ -107,7 +107,9 @@ static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64
   offer_t *get = calloc((size_t)n_ranks + 1, sizeof *get);
   double *here = calloc((size_t)n_ranks + 1, sizeof *here);
   double *there = calloc((size_t)n_ranks + 1, sizeof *there);
-  mg_status_t status = give && get && here && there ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status = give && get && here && there
+                           ? MG_OK
+                           : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
   for (int r = 0; r < n_ranks && status == MG_OK; r++)
     memcpy(give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
   if (status == MG_OK)
@@ -133,7 +135,8 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_
   int64_t *ranks = calloc((size_t)size, sizeof *ranks);
   int n = 0;
   *out = NULL;
-  mg_status_t status = w && ranks ? add_window(w, WINDOW_BYTES) : MG_ERR_MEMORY;
+  mg_status_t status =
+      w && ranks ? add_window(w, WINDOW_BYTES) : mg_error(MG_ERR_MEMORY, "no memory for windows");
   for (int r = 0; r < size; r++) {
     reached[r] = false;
     if (pairs[r].both && ranks) ranks[n++] = r;
@@ -142,7 +145,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_
   if (status == MG_OK) status = try_each(w, pairs, ranks, n, reached);
   free(ranks);
   *out = w;
-  return mg_comm_agree(mg_comm_world(), status);
+  return mg_comm_agree_or_end(mg_comm_world(), status);
 }
 
 void mg_windows_free(mg_windows_t *w) {
@@ -233,7 +236,9 @@ static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
 static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *bytes) {
   int64_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
   offer_t *give = calloc((size_t)n + 1, sizeof *give), *get = calloc((size_t)n + 1, sizeof *get);
-  mg_status_t status = ranks && give && get ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status = ranks && give && get
+                           ? MG_OK
+                           : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
   for (int i = 0; i < n && ranks && give; i++) {
     ranks[i] = list[i].rank;
     *bytes += list[i].at_here.end;
@@ -284,7 +289,7 @@ static void address(const mg_message_t *message, int n_messages, const neighbour
 static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n,
                            mg_cuda_mail_t **out) {
   mg_cuda_message_t *table = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *table);
-  if (!table) return MG_ERR_MEMORY;
+  if (!table) return mg_error(MG_ERR_MEMORY, "no memory for a table of messages");
   address(p->send, p->n_send, list, n, true, table);
   address(p->receive, p->n_receive, list, n, false, table + p->n_send);
   const mg_cuda_mail_job_t job = {.src = p->src_view,
@@ -307,7 +312,8 @@ static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n
 mg_status_t mg_channel_peer(const mg_parcels_t *p, mg_channel_t **out) {
   peer_t *peer = calloc(1, sizeof *peer);
   neighbour_t *list = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *list);
-  mg_status_t status = peer && list ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status =
+      peer && list ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a channel of peer stores");
   *out = NULL;
   if (status == MG_OK) {
     peer->channel = (mg_channel_t){

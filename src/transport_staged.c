@@ -3,6 +3,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "log.h"
 #include "transport_ways.h"
 #include <stdlib.h>
 #ifdef HAVE_NCCL
@@ -111,7 +112,7 @@ static mg_status_t nccl_unpack(mg_channel_t *channel, int dst) {
 
 static mg_status_t keep_messages(const mg_message_t *from, int n, mg_message_t **to) {
   *to = malloc(((size_t)n + 1) * sizeof **to);
-  if (!*to) return MG_ERR_MEMORY;
+  if (!*to) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
   for (int m = 0; m < n; m++)
     (*to)[m] = from[m];
   return MG_OK;
@@ -136,7 +137,7 @@ mg_status_t mg_channel_staged(mg_transport_t transport, const mg_parcels_t *parc
                               mg_channel_t **out) {
   staged_t *s = calloc(1, sizeof *s);
   *out = NULL;
-  if (!s) return MG_ERR_MEMORY;
+  if (!s) return mg_error(MG_ERR_MEMORY, "no memory for a channel of messages");
   s->channel =
       (mg_channel_t){.pack = staged_pack, .post = mpi_post, .unpack = mpi_unpack, .bytes = 0};
   s->channel.destroy = staged_destroy;

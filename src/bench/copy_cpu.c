@@ -151,7 +151,8 @@ static mg_status_t tables(lab_t *lab, work_t *w) {
 mg_status_t lab_copy_cpu(lab_t *lab) {
   const int64_t n = lab->bytes / 8;
   double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
-  mg_status_t status = to ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status =
+      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
   if (status == MG_OK) {
 #pragma omp parallel for
     for (int64_t i = 0; i < n; i++)

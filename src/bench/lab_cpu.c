@@ -88,7 +88,8 @@ mg_status_t lab_open_cpu(lab_t *lab) {
   lab->threads = mg_machine_threads();
   const int64_t n = lab->bytes / 8;
   double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
-  mg_status_t status = to ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status =
+      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
   if (status == MG_OK) {
     arrays_t arrays = {to, from, n};
     lab->copy_gb_per_s = 16e-9 * (double)n / lab_seconds(lab, copy_all, &arrays);

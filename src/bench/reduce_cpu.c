@@ -3,6 +3,7 @@
  * until the cache or the memory is the limit. All numbers are small integers, whose sums are exact
  * in any order. */
 #include "lab_cpu.h"
+#include "log.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -149,7 +150,7 @@ static mg_status_t tables(lab_t *lab, const double *at, int64_t n) {
 mg_status_t lab_reduce_cpu(lab_t *lab) {
   const int64_t n = lab->bytes / 8;
   double *at = lab_doubles(n);
-  if (!at) return MG_ERR_MEMORY;
+  if (!at) return mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
 #pragma omp parallel for
   for (int64_t i = 0; i < n; i++)
     at[i] = lab_value(i);

@@ -27,7 +27,7 @@ static mg_status_t take_code(nvrtcProgram program, char **cubin, size_t *bytes) 
   nvrtcResult result = nvrtcGetCUBINSize(program, bytes);
   if (result != NVRTC_SUCCESS) return refused(program, result);
   *cubin = malloc(*bytes);
-  if (!*cubin) return MG_ERR_MEMORY;
+  if (!*cubin) return mg_error(MG_ERR_MEMORY, "no memory for code");
   result = nvrtcGetCUBIN(program, *cubin);
   return result == NVRTC_SUCCESS ? MG_OK : refused(program, result);
 }
@@ -67,7 +67,7 @@ mg_status_t plan_compile(const char *source, int capability, char **cubin, size_
 
 static mg_status_t compile_one(const plan_t *plan, int capability, char **cubin, size_t *bytes) {
   char *source = plan_source(plan);
-  if (!source) return MG_ERR_MEMORY;
+  if (!source) return mg_error(MG_ERR_MEMORY, "no memory for code");
   const mg_status_t status = plan_compile(source, capability, cubin, bytes);
   free(source);
   return status;

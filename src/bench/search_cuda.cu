@@ -380,7 +380,7 @@ mg_status_t finish(lab_t *lab, const search_t *search) {
   }
   free(lab->search.winner);
   lab->search.winner = plan_source(winner.plan);
-  return lab->search.winner ? MG_OK : MG_ERR_MEMORY;
+  return lab->search.winner ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the winner's source");
 }
 } // namespace
 

@@ -337,11 +337,13 @@ static mg_status_t allocate(smooth_t *m) {
   double *cell[N_DOUBLES];
   float *small[N_FLOATS];
   for (int v = 0; v < N_DOUBLES; v++) {
-    if (!(m->room[v] = lab_doubles(length))) return MG_ERR_MEMORY;
+    if (!(m->room[v] = lab_doubles(length)))
+      return mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
     cell[v] = m->room[v] + apart(v) + m->cell;
   }
   for (int v = 0; v < N_FLOATS; v++) {
-    if (!(m->small_room[v] = lab_doubles(length / 2 + 1))) return MG_ERR_MEMORY;
+    if (!(m->small_room[v] = lab_doubles(length / 2 + 1)))
+      return mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
     small[v] = (float *)m->small_room[v] + apart(v) + m->cell;
   }
   m->g.x[0] = cell[0], m->g.x[1] = cell[1], m->g.f = cell[2], m->g.dinv = cell[6];

@@ -158,7 +158,8 @@ mg_status_t lab_stride_cpu(lab_t *lab) {
   work_t w = {.n_from = lab->bytes / 8, .n = lab->bytes / 16};
   double *from = lab_doubles(w.n_from + 64);
   w.to = from ? lab_doubles(w.n_from) : NULL;
-  mg_status_t status = w.to ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status =
+      w.to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
   if (status == MG_OK) {
 #pragma omp parallel for
     for (int64_t i = 0; i < w.n_from + 64; i++)

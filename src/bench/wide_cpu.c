@@ -2,6 +2,7 @@
  * after the other, at p TERMS + k. A maximum that waits for the one before it takes the latency of
  * each; several of them side by side, or a vector of them, do not wait. */
 #include "lab_cpu.h"
+#include "log.h"
 #include <stdlib.h>
 
 enum { TERMS = 32 };
@@ -122,7 +123,8 @@ mg_status_t lab_wide_cpu(lab_t *lab) {
   const int64_t n = lab->bytes / 8 / TERMS;
   double small[TERMS];
   double *big = lab_doubles(n * TERMS), *to = big ? lab_doubles(n) : NULL;
-  mg_status_t status = to ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status =
+      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
   if (status == MG_OK) {
 #pragma omp parallel for
     for (int64_t i = 0; i < n * TERMS; i++)

@@ -1,5 +1,6 @@
 /* Moving cuboids of cells: halo exchange, packing, gathering. */
 #include "cpu.h"
+#include "log.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +39,7 @@ struct mg_copies {
 mg_status_t mg_cpu_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
   mg_copies_t *c = malloc(sizeof *c + (size_t)job->n * sizeof *c->item);
   *out = c;
-  if (!c) return MG_ERR_MEMORY;
+  if (!c) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   c->src = job->src;
   c->dst = job->dst;
   c->buffer = job->buffer;

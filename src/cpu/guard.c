@@ -6,6 +6,7 @@
  * opened and locked again: mprotect took longer than the operations. */
 #define _GNU_SOURCE
 #include "cpu.h"
+#include "log.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,8 +37,9 @@ static mg_status_t guard_alloc(size_t bytes, mg_space_t space, void **memory) {
   if (!twin) twin = reserve(NULL, RANGE_BYTES);
   /* A page between two allotments belongs to nobody. */
   const size_t size = whole_pages(bytes), page = whole_pages(1);
-  if (!closed || !twin || RANGE_BYTES - used < size + page) return MG_ERR_MEMORY;
-  if (mprotect(twin + used, size, PROT_READ | PROT_WRITE) != 0) return MG_ERR_MEMORY;
+  if (!closed || !twin || RANGE_BYTES - used < size + page ||
+      mprotect(twin + used, size, PROT_READ | PROT_WRITE) != 0)
+    return mg_error(MG_ERR_MEMORY, "no memory for %.6f GB of guarded cells", 1e-9 * (double)bytes);
   *memory = closed + used; /* zeroed by the kernel */
   used += size + page;
   n_live++;
@@ -59,7 +61,7 @@ static void guard_release(void *memory, size_t bytes, mg_space_t space) {
 static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   *out = *v;
   out->patch = calloc((size_t)v->n_patches + 1, sizeof *out->patch);
-  if (!out->patch) return MG_ERR_MEMORY;
+  if (!out->patch) return mg_error(MG_ERR_MEMORY, "no memory for a view's patches");
   for (int p = 0; p < v->n_patches; p++) {
     out->patch[p] = v->patch[p];
     for (int vec = 0; vec < MG_N_VECTORS; vec++) {
@@ -139,7 +141,7 @@ typedef struct {
 static mg_status_t prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
   guard_copies_t *c = malloc(sizeof *c + (size_t)job->n * sizeof *c->item);
   *out = (mg_copies_t *)(void *)c;
-  if (!c) return MG_ERR_MEMORY;
+  if (!c) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   c->job = *job;
   c->job.item = c->item;
   if (job->n > 0) memcpy(c->item, job->item, (size_t)job->n * sizeof *c->item);

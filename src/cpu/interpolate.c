@@ -2,6 +2,7 @@
  *
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
 #include "cpu.h"
+#include "log.h"
 #include "stencil.h"
 #include <stdlib.h>
 
@@ -133,7 +134,7 @@ mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, int src, const mg_view_t
       job.row_doubles = coarse->patch[q].n[0] + 2 * PAD;
   job.scratch =
       calloc((size_t)(mg_cpu_threads(coarse) * (LINES + 1) * job.row_doubles), sizeof *job.scratch);
-  if (!job.scratch) return MG_ERR_MEMORY;
+  if (!job.scratch) return mg_error(MG_ERR_MEMORY, "no memory for rows of coarse values");
   mg_cpu_strips(coarse, interpolate_strip, &job);
   free(job.scratch);
   return MG_OK;

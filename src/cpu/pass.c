@@ -3,6 +3,7 @@
  * A copy of each patch, ghosts included, is smoothed step by step, each time on fewer of the ghosts
  * around it. The oracle of a device's passes, and how the layers above are tested without one. */
 #include "cpu.h"
+#include "log.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +87,7 @@ static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int 
   c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
   c.origin = layers * (1 + patch->jstride + patch->kstride);
   c.memory = malloc(2 * (size_t)c.doubles * sizeof *c.memory);
-  if (!c.memory) return MG_ERR_MEMORY;
+  if (!c.memory) return mg_error(MG_ERR_MEMORY, "no memory for copies of patches");
   c.p.vec[MG_U] = c.memory + c.origin;
   c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
   take(&c, patch, x, MG_U);

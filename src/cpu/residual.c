@@ -3,6 +3,7 @@
  * Bytes per cell: 48 stored (x, f, three betas read, r written), 40 as a norm, 41 restricted.
  * Every form computes rows by mg_cpu_residual_row, so that they agree to the last bit. */
 #include "cpu.h"
+#include "log.h"
 #include "stencil.h"
 #include <stdlib.h>
 
@@ -115,7 +116,7 @@ mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm)
   const int threads = mg_cpu_threads(v);
   job_t job = {.x = x, .f = f, .row_doubles = longest_row(v)};
   double *scratch = calloc((size_t)(threads * (LINE + job.row_doubles)), sizeof *scratch);
-  if (!scratch) return MG_ERR_MEMORY;
+  if (!scratch) return mg_error(MG_ERR_MEMORY, "no memory for rows of residuals");
   job.norm = scratch;
   job.rows = scratch + threads * LINE;
   mg_cpu_residual_prepare(v, x);
@@ -156,7 +157,7 @@ mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const 
                                      int dst) {
   job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_doubles = 4 * longest_row(fine)};
   job.rows = malloc((size_t)(mg_cpu_threads(coarse) * job.row_doubles) * sizeof *job.rows);
-  if (!job.rows) return MG_ERR_MEMORY;
+  if (!job.rows) return mg_error(MG_ERR_MEMORY, "no memory for rows of residuals");
   mg_cpu_residual_prepare(fine, x);
   mg_cpu_strips(coarse, restrict_strip, &job);
   free(job.rows);

@@ -1,4 +1,5 @@
 #include "cpu.h"
+#include "log.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,7 +8,9 @@ static mg_status_t cpu_alloc(size_t bytes, mg_space_t space, void **memory) {
   (void)space; /* host memory is reached by everyone */
   const size_t line = 128, huge = (size_t)2 << 20, align = bytes < 2 * huge ? line : huge;
   const size_t rounded = bytes ? (bytes + line - 1) / line * line : line;
-  if (posix_memalign(memory, align, rounded) != 0) return MG_ERR_MEMORY;
+  if (posix_memalign(memory, align, rounded) != 0)
+    return mg_error(MG_ERR_MEMORY, "no memory for %.6f GB of cells or messages",
+                    1e-9 * (double)bytes);
 #ifdef MADV_HUGEPAGE
   /* Seven streams and more advance through as many pages at once: large ones save the walks
    * through page tables. Advice only, so a refusal changes nothing. */

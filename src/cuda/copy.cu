@@ -46,7 +46,7 @@ mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, int64_t most, 
   for (int c = 0; c < n; c++)
     count += (cells_of(&copies[c]) + most - 1) / most;
   mg_tile_t *tile = *tiles = (mg_tile_t *)malloc(sizeof(mg_tile_t) * (size_t)(count + 1));
-  if (!tile) return MG_ERR_MEMORY;
+  if (!tile) return mg_error(MG_ERR_MEMORY, "no memory for a list of tiles");
   *n_tiles = (int)count;
   for (int c = 0; c < n; c++) {
     const int64_t ni = copies[c].n[0], nj = copies[c].n[1], all = cells_of(&copies[c]);
@@ -149,7 +149,7 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
   if (!c || !copies) {
     delete c;
     free(copies);
-    return MG_ERR_MEMORY;
+    return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   }
   for (int l = 0; l < job->n; l++) {
     const mg_copy_t *copy = &job->item[l];

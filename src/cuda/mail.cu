@@ -122,7 +122,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, stre
     n_items++;
   const mg_copy_t *const item = p->item + first;
   mg_cuboid_copy_t *sizes = (mg_cuboid_copy_t *)calloc((size_t)n_items + 1, sizeof *sizes);
-  if (!sizes) return MG_ERR_MEMORY;
+  if (!sizes) return mg_error(MG_ERR_MEMORY, "no memory for a message's copies");
   for (int c = 0; c < n_items; c++)
     memcpy(sizes[c].n, item[c].n, sizeof sizes[c].n);
   mg_tile_t *tile = nullptr;
@@ -141,7 +141,7 @@ static mg_status_t create_direction(const plan_t *p, direction_t *out) {
   if (most == 0) return MG_OK;
   stretch_t *stretch =
       (stretch_t *)aligned_alloc(alignof(stretch_t), sizeof *stretch * (size_t)most);
-  mg_status_t status = stretch ? MG_OK : MG_ERR_MEMORY;
+  mg_status_t status = stretch ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a message's tiles");
   for (int m = 0; m < p->n_messages && status == MG_OK; m++)
     status = add_message(p, &p->message[m], stretch, &out->n);
   if (status == MG_OK)
@@ -152,7 +152,7 @@ static mg_status_t create_direction(const plan_t *p, direction_t *out) {
 
 static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_cuboids_t *out) {
   mg_cuboid_copy_t *copies = (mg_cuboid_copy_t *)calloc((size_t)job->n_local + 1, sizeof *copies);
-  if (!copies) return MG_ERR_MEMORY;
+  if (!copies) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   for (int l = 0; l < job->n_local; l++) {
     const mg_copy_t *c = &job->local[l];
     copies[l].from = patch_of(job->src, c, true);
@@ -169,7 +169,7 @@ static mg_status_t find_most_blocks(int *most);
 mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **out) {
   *out = nullptr;
   mg_cuda_mail_t *mail = new (std::nothrow) mg_cuda_mail_t();
-  if (!mail) return MG_ERR_MEMORY;
+  if (!mail) return mg_error(MG_ERR_MEMORY, "no memory for peer stores");
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
                           job->n_unpack, job->n_received, false};

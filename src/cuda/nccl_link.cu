@@ -36,7 +36,7 @@ mg_status_t mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int
   memcpy(&unique, id, sizeof unique);
   *out = nullptr;
   mg_nccl_t *nccl = new (std::nothrow) mg_nccl_t();
-  if (!nccl) return MG_ERR_MEMORY;
+  if (!nccl) return mg_error(MG_ERR_MEMORY, "no memory for a link through NCCL");
   const ncclResult_t result = ncclCommInitRank(&nccl->comm, n_ranks, unique, rank);
   if (result != ncclSuccess) {
     delete nccl;

@@ -132,7 +132,7 @@ mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out) {
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;
   mg_tail_t *tail = new (std::nothrow) mg_tail_t();
-  if (!tail) return MG_ERR_MEMORY;
+  if (!tail) return mg_error(MG_ERR_MEMORY, "no memory for the coarsest levels' kernel");
   const mg_status_t status = copy_steps(job, &tail->steps);
   if (status != MG_OK) {
     mg_cuda_release_tail(tail);

@@ -276,7 +276,8 @@ static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write
     if (!wants_field(&h->params, field)) continue;
     mg_dump_data_path(&h->params, l, (mg_field_t)field, path);
     digest_path(l, field, digests);
-    if (write && field == MG_FIELD_RESIDUAL) status = agree(mg_residual(level, MG_TMP, MG_U, MG_F));
+    if (write && field == MG_FIELD_RESIDUAL)
+      status = mg_comm_agree_or_end(mg_comm_world(), mg_residual(level, MG_TMP, MG_U, MG_F));
     if (status == MG_OK)
       status = write ? mg_field_write(&io, path, digests, (int)vector_of[field])
                      : mg_field_read(&io, path, digests, -1);

@@ -16,6 +16,11 @@ static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
 }
 
+/* After messages. */
+static mg_status_t agree_or_end(mg_status_t status) {
+  return mg_comm_agree_or_end(mg_comm_world(), status);
+}
+
 static int64_t plane_cells(const mg_field_io_t *io) {
   return (int64_t)io->n * io->n;
 }
@@ -77,10 +82,10 @@ static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
 /* A round's slab, and the beginning of the next one's where the device brings it meanwhile. */
 static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t *slab) {
   const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
-  if (!ahead || round == 0) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
-  MG_TRY(agree(mg_slabs_fetch_end(io->slabs, round, slab)));
+  if (!ahead || round == 0) MG_TRY(agree_or_end(mg_slabs_fetch_begin(io->slabs, vec, round)));
+  MG_TRY(agree_or_end(mg_slabs_fetch_end(io->slabs, round, slab)));
   if (!ahead || round + 1 == mg_slabs_rounds(io->slabs)) return MG_OK;
-  return agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
+  return agree_or_end(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
 }
 
 /* Ranks that share the file. */
@@ -177,7 +182,7 @@ static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const m
     MG_TRY(agree(compare(io, path, b, &slab)));
     if (vec < 0) continue;
     convert(io, b, &slab, false);
-    MG_TRY(agree(mg_slabs_store(io->slabs, vec, round)));
+    MG_TRY(agree_or_end(mg_slabs_store(io->slabs, vec, round)));
   }
   return MG_OK;
 }

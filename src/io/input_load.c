@@ -14,6 +14,11 @@ static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
 }
 
+/* After messages. */
+static mg_status_t agree_or_end(mg_status_t status) {
+  return mg_comm_agree_or_end(mg_comm_world(), status);
+}
+
 /* One field on its way from its file to the finest level. */
 typedef struct {
   mg_hierarchy_t *h;
@@ -126,7 +131,7 @@ static mg_status_t read_cells(field_t *f, int vec) {
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
-    MG_TRY(agree(mg_slabs_store(f->slabs, vec, round)));
+    MG_TRY(agree_or_end(mg_slabs_store(f->slabs, vec, round)));
   }
   return MG_OK;
 }
@@ -174,7 +179,7 @@ static mg_status_t read_faces(field_t *f, int d) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
     keep_last(f, &slab, slab.cells, d, f->wall);
-    MG_TRY(agree(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
+    MG_TRY(agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
   }
   if (f->place->has_walls && !f->h->level[0].store.view.periodic) MG_TRY(read_walls(f));
   return close_faces(f, d, f->wall);
@@ -220,7 +225,7 @@ static mg_status_t read_beta(field_t *f) {
     for (int d = 0; d < 3; d++) {
       keep_last(f, &slab, f->cells + plane, d, wall[d]);
       average(f, &slab, d, periodic);
-      MG_TRY(agree(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
+      MG_TRY(agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
     }
   }
   for (int d = 0; d < 3; d++)

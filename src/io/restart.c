@@ -297,5 +297,6 @@ mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart) {
   if (status == MG_OK) status = read_u(h, restart, file);
   const mg_status_t closed = agree(mg_h5_close(file));
   if (status == MG_OK) status = closed;
-  return status == MG_OK ? agree(compare_residual(h, restart)) : status;
+  return status == MG_OK ? mg_comm_agree_or_end(mg_comm_world(), compare_residual(h, restart))
+                         : status;
 }

@@ -150,7 +150,7 @@ static mg_status_t list_holdings(mg_slabs_t *s) {
       holding_t *grown = realloc(s->holding, (size_t)capacity * sizeof *grown);
       if (!grown) {
         free(patch);
-        return MG_ERR_MEMORY;
+        return mg_error(MG_ERR_MEMORY, "no memory for a list of patches");
       }
       s->holding = grown;
     }
@@ -173,7 +173,9 @@ static mg_status_t allocate(mg_slabs_t *s) {
   }
   if (is_holder(s)) {
     s->incoming = malloc((size_t)s->slab_doubles * sizeof *s->incoming);
-    if (!s->incoming) return MG_ERR_MEMORY;
+    if (!s->incoming)
+      return mg_error(MG_ERR_MEMORY, "no memory for slabs of %d planes of %d^2 cells", s->planes,
+                      s->dim);
     MG_TRY(list_holdings(s));
   }
   return mg_requests_create(s->n_holders, &s->requests);
@@ -181,7 +183,7 @@ static mg_status_t allocate(mg_slabs_t *s) {
 
 mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t **out) {
   mg_slabs_t *s = calloc(1, sizeof *s);
-  mg_status_t status = MG_ERR_MEMORY;
+  mg_status_t status = s ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for slabs of planes");
   *out = NULL;
   if (s) {
     s->level = level;
@@ -191,8 +193,6 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
     s->n_sets = mg_slabs_fetch_goes_on(s) ? 3 : 2;
     settle_sizes(s, n_holders);
     status = allocate(s);
-    if (status == MG_ERR_MEMORY)
-      (void)mg_error(status, "no memory for slabs of %d planes of %d^2 cells", s->planes, s->dim);
   }
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK)

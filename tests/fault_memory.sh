@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2154
+# fault_memory: one of the program's calls for memory fails, on one rank (tests/starved.c). Wherever that is, all
+# ranks end with exit code 4, nobody waits for ever, and there is one line that says what there was no memory for.
+. "$abs_top_srcdir/tests/expect.sh"
+cpu_only
+export OMP_NUM_THREADS=1
+starved=$abs_top_builddir/tests/hpgmg-fv-starved
+
+# starve RANKS ARG...: the program, with what the environment says, for a minute at most.
+starve() {
+  local ranks=$1
+  shift
+  rc=0
+  if test "$ranks" -eq 1; then
+    solo timeout 60 "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+  else
+    mpi_run "$ranks" timeout 60 "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+  fi
+}
+
+# sweep RANKS RANK POINTS ARG...: so many of the calls of a rank, evenly spread, the first one too.
+sweep() {
+  local ranks=$1 rank=$2 points=$3 calls call
+  shift 3
+  export STARVE_RANK=$rank
+  checks=$((checks + 1))
+  STARVE_COUNT=$dir/count starve "$ranks" "$@"
+  test "$rc" -eq 0 || complain "$* on $ranks ranks: exit code $rc: $(cat "$dir/err")"
+  calls=$(cat "$dir/count")
+  for ((call = 1; call <= calls; call += calls / points + 1)); do
+    checks=$((checks + 1))
+    STARVE_AT=$call starve "$ranks" "$@"
+    if test "$rc" -ne 4 || test "$(grep -c '^hpgmg-fv: error: ' "$dir/err")" -ne 1; then
+      complain "$* on $ranks ranks, rank $rank, call $call of $calls: exit code $rc, $(grep '^hpgmg-fv' "$dir/err")"
+    fi
+    grep -q '^hpgmg-fv: error: .*no memory' "$dir/err" || complain "$*, call $call: $(cat "$dir/err")"
+  done
+  unset STARVE_RANK
+}
+
+sweep 1 0 40 4 8 --verify-only --quiet
+sweep 1 0 20 4 1 --verify-only --quiet --operator=fv4 --smoother=chebyshev
+sweep 1 0 20 4 1 --verify-only --quiet --operator=7pt --smoother=symgs --krylov=cg --rtol=1e-4 --levels-breakdown
+sweep 1 0 10 4 1 --verify-only --quiet --device=guard --boundary=periodic --bottom=smoother
+if have_feature HDF5; then
+  ok 1 4 1 --verify-only --quiet --dump="$dir/a.hdf" --dump-fields=all
+  sweep 1 0 20 4 1 --verify-only --quiet --dump="$dir/b.hdf" --dump-fields=all --dump-levels=0,1
+  test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left behind: $(echo "$dir"/*.tmp)"
+  sweep 1 0 10 --restart="$dir/a.hdf" --quiet
+  sweep 1 0 10 --rhs="$dir/a.hdf" --coefficients="$dir/a.hdf" --quiet
+fi
+if have_mpi; then
+  for rank in 0 1; do
+    sweep 2 "$rank" 20 4 4 --verify-only --quiet
+  done
+  if have_feature HDF5; then sweep 2 1 10 4 4 --verify-only --quiet --dump="$dir/c.hdf"; fi
+fi
+finish
