@@ -66,11 +66,21 @@ if have_feature jansson; then
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
+  refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/a" copy
   test ! -s "$dir/out" || complain 'what cannot be written is said after it was measured'
 else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi
 bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
+# What does not arrive on stdout is no success.
+for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
+  checks=$((checks + 1)) rc=0
+  # shellcheck disable=SC2086
+  solo "$program" $arguments >/dev/full 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 3 || ! grep -q 'stdout cannot be written' "$dir/err"; then
+    complain "$arguments on a full disk: exit code $rc, $(cat "$dir/err")"
+  fi
+done
 
 # python CODE: the python3 that --plot finds is a script that runs CODE.
 mkdir "$dir/bin" "$dir/none" "$dir/tmp"

@@ -16,12 +16,22 @@ static mg_status_t check_file(const char *option, const char *path) {
   return mg_whole_file_prepare(option, path, 0, &file);
 }
 
+static mg_status_t check_two(const char *one, const char *path, const char *other,
+                             const char *same) {
+  if (!path || !same || strcmp(path, same) != 0) return MG_OK;
+  return mg_error(MG_ERR_USAGE, "--%s and --%s both write to '%s'; give two files, or drop one",
+                  one, other, path);
+}
+
 mg_status_t lab_check_files(const char *json, const char *csv, const char *source) {
 #ifndef HAVE_JANSSON
   if (json)
     return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
                                   "configure --with-jansson)");
 #endif
+  MG_TRY(check_two("json", json, "csv", csv));
+  MG_TRY(check_two("json", json, "source", source));
+  MG_TRY(check_two("csv", csv, "source", source));
   MG_TRY(check_file("json", json));
   MG_TRY(check_file("csv", csv));
   return check_file("source", source);

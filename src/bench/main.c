@@ -5,6 +5,7 @@
 #include "config.h"
 #endif
 #include "comm.h"
+#include "io/report.h"
 #include "lab.h"
 #include "log.h"
 #include "machine.h"
@@ -264,12 +265,13 @@ int main(int argc, char **argv) {
   options_t options = {.device = "auto", .seed = 1, .tries = 300};
   lab_t lab = {.place = LAB_CPU};
   mg_status_t status = parse(argc, argv, &options);
-  if (status == MG_ERR_INTERRUPTED) return EXIT_SUCCESS;
+  if (status == MG_ERR_INTERRUPTED) return mg_status_exit_code(mg_report_check_stdout());
   if (status != MG_OK) return mg_status_exit_code(status);
   status = mg_comm_init(&argc, &argv); /* the solver's levels have ranks */
   if (status == MG_OK && mg_comm_size(mg_comm_world()) > 1)
     status = mg_error(MG_ERR_USAGE, "hpgmg-bench is one process: start it without mpirun");
   if (status == MG_OK) status = run(&options, &lab);
+  if (status == MG_OK) status = mg_report_check_stdout();
   lab_free(&lab);
   mg_comm_finalize();
   return mg_status_exit_code(status);
