@@ -6,6 +6,7 @@
 #include "profile.h"
 #include "transfer.h"
 #include "verify.h"
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -61,9 +62,9 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
   double total = 0.0;
   for (;;) {
     if (size->n_solves > 0) estimate = total / size->n_solves;
-    int of = p->min_solves;
-    if (estimate > 0.0 && p->min_time / estimate > of) of = (int)ceil(p->min_time / estimate);
-    show_progress(p, "timing", s, size->n_solves, of, estimate * (of - size->n_solves));
+    double of = p->min_solves;
+    if (estimate > 0.0) of = fmax(of, fmin(ceil(p->min_time / estimate), INT_MAX));
+    show_progress(p, "timing", s, size->n_solves, (int)of, estimate * (of - size->n_solves));
     double seconds;
     MG_TRY(timed_solve(h, s, size, &seconds));
     say_solved(p->verify_only ? "verification" : "timing", size, seconds);

@@ -41,6 +41,10 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   int provided;
   /* Threads compute, the main thread communicates. */
   TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+  if (provided < MPI_THREAD_FUNNELED)
+    return mg_error(
+        MG_ERR_COMM,
+        "this MPI library is for programs without threads; take a build of it with them");
   TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &world.mpi));
   TRY_MPI(MPI_Comm_set_errhandler(world.mpi, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_rank(world.mpi, &world.rank));

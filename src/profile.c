@@ -4,8 +4,9 @@
 #include <string.h>
 
 /* Operations between two looks at the stamps, each with two; the last quarter is for what goes on
- * inside of one (a bottom solve), where nobody can look. */
-enum { MOST_SPANS = 8192, LOOK_AT = 6144 };
+ * inside of one (a bottom solve), where nobody can look. What there is no room for then is part of
+ * that one alone. */
+enum { MOST_SPANS = 8192, LOOK_AT = 6144, BY_CLOCK = -1, UNTOLD = -2 };
 
 /* An operation that has been enqueued: stamps 2 s and 2 s + 1 for number s. */
 typedef struct {
@@ -33,7 +34,8 @@ static mg_status_t look(mg_profile_t *p) {
 
 static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *span) {
   if (p->n >= LOOK_AT && p->depth == 0) MG_TRY(look(p));
-  if (p->n == MOST_SPANS) return mg_error(MG_ERR_INTERNAL, "a profile has run out of stamps");
+  span->stamp = UNTOLD;
+  if (p->n == MOST_SPANS) return MG_OK;
   p->span[p->n] = (stamped_t){&level->timers, span->time};
   span->stamp = 2 * p->n++;
   p->depth++;
@@ -42,7 +44,7 @@ static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
-  *span = (mg_span_t){.time = time, .stamp = -1};
+  *span = (mg_span_t){.time = time, .stamp = BY_CLOCK};
   if (backend->range_begin) backend->range_begin(mg_time_name(time));
   if (level->profile && backend->stamp) return begin_stamped(level->profile, level, span);
   span->start = mg_now();
@@ -52,7 +54,8 @@ mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
 mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
   if (backend->range_end) backend->range_end();
-  if (span->stamp < 0) {
+  if (span->stamp == UNTOLD) return MG_OK;
+  if (span->stamp == BY_CLOCK) {
     mg_timers_add(&level->timers, span->time, span->start);
     return MG_OK;
   }

@@ -11,7 +11,7 @@
 typedef struct {
   mg_time_t time;
   double start; /**< on the host */
-  int stamp;    /**< number of the first of two, -1 without */
+  int stamp;    /**< number of the first of two, below 0 without */
 } mg_span_t;
 
 /** Begin and end an operation on a level's account; a profiler sees it under the timer's name.

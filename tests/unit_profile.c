@@ -48,6 +48,29 @@ static void solve(mg_hierarchy_t *h, double f_norm) {
   MUST(mg_solve(h, 0, f_norm, &history));
 }
 
+/* An operation of more operations than there are stamps is on its account, and what finds no room
+ * is not lost there. */
+static void test_long_operation(mg_hierarchy_t *h) {
+  enum { N = 20000 };
+  mg_level_t *level = &h->level[0];
+  mg_span_t outer, inner;
+  MUST(mg_profile_begin(h));
+  MUST(mg_span_begin(level, MG_TIME_BOTTOM, &outer));
+  for (int i = 0; i < N; i++) {
+    MUST(mg_span_begin(level, MG_TIME_SMOOTH, &inner));
+    MUST(mg_span_end(level, &inner));
+  }
+  MUST(mg_span_end(level, &outer));
+  MUST(mg_span_begin(level, MG_TIME_RESIDUAL, &inner));
+  MUST(mg_span_end(level, &inner));
+  MUST(mg_profile_end(h));
+  const mg_timers_t *t = &level->timers;
+  CHECK_INT(t->calls[MG_TIME_BOTTOM], 1);
+  CHECK_INT(t->calls[MG_TIME_RESIDUAL], 1);
+  CHECK(t->calls[MG_TIME_SMOOTH] > 4096 && t->calls[MG_TIME_SMOOTH] < N);
+  CHECK(t->seconds[MG_TIME_BOTTOM] > 2.0 * (double)t->calls[MG_TIME_SMOOTH]);
+}
+
 int main(int argc, char **argv) {
   static mg_timers_t plain[MG_MAX_LEVELS];
   double f_norm;
@@ -92,6 +115,7 @@ int main(int argc, char **argv) {
   CHECK_INT(clock_.taken, 2 * calls);
   CHECK(calls > 8192 && clock_.waits >= 2);
   CHECK(!h->profile && clock_.n == 0);
+  test_long_operation(h);
   mg_hierarchy_free(h);
   return FIXTURE_END();
 }
