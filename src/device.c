@@ -49,8 +49,29 @@ static mg_status_t open_device(const mg_params_t *params, int n) {
 #endif
 }
 
+static int compare_places(const void *left, const void *right) {
+  const mg_device_place_t *a = *(mg_device_place_t *const *)left,
+                          *b = *(mg_device_place_t *const *)right;
+  if (a->host != b->host) return a->host < b->host ? -1 : 1;
+  return memcmp(a->uuid, b->uuid, sizeof a->uuid);
+}
+
+/* Sorted, those who share stand side by side. */
+static void count_sharers(mg_device_place_t *places, mg_device_place_t **sorted, int n) {
+  for (int r = 0; r < n; r++)
+    sorted[r] = &places[r];
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
+  for (int first = 0, end; first < n; first = end) {
+    for (end = first + 1; end < n && compare_places(&sorted[first], &sorted[end]) == 0;)
+      end++;
+    for (int r = first; r < end; r++)
+      sorted[r]->sharers = end - first;
+  }
+}
+
 mg_status_t mg_device_places(mg_device_place_t **places) {
   mg_comm_t *world = mg_comm_world();
+  const int n = mg_comm_size(world);
   int host;
   mg_device_place_t mine;
   memset(&mine, 0, sizeof mine);
@@ -60,33 +81,26 @@ mg_status_t mg_device_places(mg_device_place_t **places) {
 #ifdef HAVE_CUDA
   status = mg_cuda_identity(mine.uuid);
 #endif
-  *places = malloc((size_t)mg_comm_size(world) * sizeof **places);
-  if (status == MG_OK && !*places)
-    status = mg_error(MG_ERR_MEMORY, "no memory for %d places", mg_comm_size(world));
+  *places = malloc((size_t)n * sizeof **places);
+  mg_device_place_t **sorted = malloc((size_t)n * sizeof *sorted);
+  if (status == MG_OK && !(*places && sorted))
+    status = mg_error(MG_ERR_MEMORY, "no memory for %d places", n);
   status = mg_comm_agree(world, status);
   if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *places);
+  if (status == MG_OK) count_sharers(*places, sorted, n);
+  free(sorted);
   if (status == MG_OK) return MG_OK;
   free(*places);
   *places = NULL;
   return status;
 }
 
-/* Ranks that have the device of rank r, r included. */
-static int sharers_of(const mg_device_place_t *places, int r) {
-  int n = 0;
-  for (int s = 0; s < mg_comm_size(mg_comm_world()); s++)
-    n += memcmp(&places[s], &places[r], sizeof places[r]) == 0;
-  return n;
-}
-
 static mg_status_t warn_if_shared(void) {
   mg_device_place_t *places;
   int most = 1;
   MG_TRY(mg_device_places(&places));
-  for (int r = 0; r < mg_comm_size(mg_comm_world()); r++) {
-    const int sharers = sharers_of(places, r);
-    most = sharers > most ? sharers : most;
-  }
+  for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
+    most = places[r].sharers > most ? places[r].sharers : most;
   free(places);
   if (most > 1)
     mg_warning("%d ranks share a CUDA device and take turns on it; one rank a device is faster",
@@ -154,7 +168,7 @@ mg_status_t mg_device_room(int64_t *bytes) {
   mg_device_place_t *places;
   MG_TRY(mg_cuda_free_bytes(bytes));
   MG_TRY(mg_device_places(&places));
-  *bytes /= sharers_of(places, mg_comm_rank(mg_comm_world()));
+  *bytes /= places[mg_comm_rank(mg_comm_world())].sharers;
   free(places);
   /* Everybody has asked before anybody allocates. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));

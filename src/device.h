@@ -7,10 +7,11 @@
 /** CUDA devices that this rank sees; 0 in a build without CUDA, or without a driver. */
 int mg_device_count(void);
 
-/** Where a rank computes. Two ranks share a device where all of it is equal. */
+/** Where a rank computes. Two ranks share a device where host and UUID are equal. */
 typedef struct {
   int64_t host;           /**< of all ranks of one host the same */
   unsigned char uuid[16]; /**< of the device: its number differs between processes; zero: none */
+  int sharers;            /**< ranks that share it, this one included */
 } mg_device_place_t;
 
 /** The places of all ranks, once the devices are open. Collective over the world.

@@ -72,23 +72,17 @@ static mg_status_t refuse(mg_transport_t asked, const char *why) {
 /* What is known of the ranks before any way is tried. */
 typedef struct {
   const mg_device_place_t *places;
-  bool *alone; /* whether a rank has its device for itself */
-  bool all_alone;
+  bool all_alone; /* each has its device for itself */
 } ranks_t;
 
-static bool same_device(const mg_device_place_t *a, const mg_device_place_t *b) {
-  return a->host == b->host && memcmp(a->uuid, b->uuid, sizeof a->uuid) == 0;
+static bool alone(const ranks_t *ranks, int r) {
+  return ranks->places[r].sharers == 1;
 }
 
-static void find_alone(ranks_t *ranks) {
-  const int n = world_size();
-  ranks->all_alone = true;
-  for (int r = 0; r < n; r++) {
-    ranks->alone[r] = true;
-    for (int s = 0; s < n && ranks->alone[r]; s++)
-      ranks->alone[r] = s == r || !same_device(&ranks->places[r], &ranks->places[s]);
-    ranks->all_alone = ranks->all_alone && ranks->alone[r];
-  }
+static bool all_alone(const mg_device_place_t *places) {
+  for (int r = 0; r < world_size(); r++)
+    if (places[r].sharers > 1) return false;
+  return true;
 }
 
 /* Open windows within each host. Kernels that wait for each other on one device take turns, so that
@@ -97,10 +91,11 @@ static mg_status_t open_windows(mg_links_t *links, const ranks_t *ranks, bool in
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
   mg_pair_t *pair = calloc((size_t)n, sizeof *pair);
-  mg_status_t status = mg_comm_agree(mg_comm_world(), pair ? MG_OK : MG_ERR_MEMORY);
+  mg_status_t status = mg_comm_agree(
+      mg_comm_world(), pair ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for pairs of ranks"));
   for (int r = 0; r < n && status == MG_OK; r++) {
     pair[r].both = r != me && ranks->places[r].host == ranks->places[me].host &&
-                   (insist || (ranks->alone[r] && ranks->alone[me]));
+                   (insist || (alone(ranks, r) && alone(ranks, me)));
     pair[r].uuid = ranks->places[r].uuid;
   }
   if (status == MG_OK) status = mg_windows_create(pair, reached, &links->windows);
@@ -239,19 +234,17 @@ static mg_status_t choose(mg_links_t *links, mg_transport_t asked) {
   const int n = world_size();
   mg_device_place_t *places = NULL;
   MG_TRY(mg_device_places(&places));
-  ranks_t ranks = {.places = places, .alone = calloc((size_t)n, sizeof(bool))};
+  const ranks_t ranks = {places, all_alone(places)};
   bool *reached = calloc((size_t)n, sizeof *reached);
-  mg_status_t status =
-      mg_comm_agree(mg_comm_world(), ranks.alone && reached ? MG_OK : MG_ERR_MEMORY);
+  mg_status_t status = mg_comm_agree(
+      mg_comm_world(), reached ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a list of ranks"));
   if (status == MG_OK) {
-    find_alone(&ranks);
     status = asked == MG_TRANSPORT_AUTO   ? take_fastest(links, &ranks, reached)
              : asked == MG_TRANSPORT_PEER ? take_peer(links, &ranks, reached)
              : asked == MG_TRANSPORT_NCCL ? take_nccl(links, &ranks)
                                           : take(links, asked);
   }
   free(places);
-  free(ranks.alone);
   free(reached);
   return status;
 }

@@ -7,13 +7,26 @@ extern "C" {
 
 static_assert(sizeof(cudaIpcMemHandle_t) == MG_CUDA_HANDLE_BYTES, "handles travel as bytes");
 
+static mg_status_t zero(void *memory, size_t bytes) {
+  MG_CUDA_TRY(cudaMemset(memory, 0, bytes));
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_window_alloc(size_t bytes, void **memory,
                                  unsigned char handle[MG_CUDA_HANDLE_BYTES]) {
   cudaIpcMemHandle_t ipc;
   MG_CUDA_TRY(cudaMalloc(memory, bytes));
-  MG_CUDA_TRY(cudaMemset(*memory, 0, bytes));
-  MG_CUDA_TRY(cudaDeviceSynchronize());
-  MG_CUDA_TRY(cudaIpcGetMemHandle(&ipc, *memory));
+  const mg_status_t status = zero(*memory, bytes);
+  if (status != MG_OK) {
+    (void)cudaFree(*memory);
+    return status;
+  }
+  memset(&ipc, 0, sizeof ipc);
+  if (cudaIpcGetMemHandle(&ipc, *memory) != cudaSuccess) {
+    (void)cudaGetLastError();
+    memset(&ipc, 0, sizeof ipc);
+  }
   memcpy(handle, &ipc, sizeof ipc);
   return MG_OK;
 }
@@ -22,7 +35,7 @@ void mg_cuda_window_release(void *memory) {
   (void)cudaFree(memory);
 }
 
-bool mg_cuda_reaches(const unsigned char uuid[16]) {
+static bool reaches_peer(const unsigned char uuid[16]) {
   int own = 0, n = 0, reaches = 0;
   if (cudaGetDevice(&own) != cudaSuccess || cudaGetDeviceCount(&n) != cudaSuccess) return false;
   for (int device = 0; device < n; device++) {
@@ -33,6 +46,12 @@ bool mg_cuda_reaches(const unsigned char uuid[16]) {
     return cudaDeviceCanAccessPeer(&reaches, own, device) == cudaSuccess && reaches;
   }
   return false;
+}
+
+bool mg_cuda_reaches(const unsigned char uuid[16]) {
+  const bool reaches = reaches_peer(uuid);
+  (void)cudaGetLastError(); /* a refusal is an answer, and not the next launch's error */
+  return reaches;
 }
 
 bool mg_cuda_window_open(const unsigned char handle[MG_CUDA_HANDLE_BYTES], void **memory) {

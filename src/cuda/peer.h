@@ -8,7 +8,8 @@
 
 enum { MG_CUDA_HANDLE_BYTES = 64 };
 
-/** Zeroed device memory that other processes can open by its handle. */
+/** Zeroed device memory that other processes can open by its handle. Where the system has no CUDA
+ * IPC the handle is zeros, which nobody can open. */
 MG_MUST_CHECK mg_status_t mg_cuda_window_alloc(size_t bytes, void **memory,
                                                unsigned char handle[MG_CUDA_HANDLE_BYTES]);
 void mg_cuda_window_release(void *memory);
