@@ -201,14 +201,6 @@ typedef struct mg_backend {
   mg_status_t (*end_record)(mg_recording_t **out);
   mg_status_t (*replay)(const mg_recording_t *recording);
   void (*release_recording)(mg_recording_t *recording);
-  /** The steps of a pre-smooth, the residual and its restriction as one pass. Only asked for where
-   *  no message is needed between steps.
-   *  @param[in] zero_guess  MG_U is taken as 0 and need not be set */
-  mg_status_t (*descend)(const mg_view_t *fine, const mg_step_t *steps, int n_steps,
-                         bool zero_guess, const mg_view_t *coarse, int dst);
-  /** Interpolation, correction and the steps of a post-smooth as one pass. */
-  mg_status_t (*ascend)(const mg_view_t *coarse, int src, const mg_view_t *fine,
-                        mg_interpolation_t kind, const mg_step_t *steps, int n_steps);
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. */

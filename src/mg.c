@@ -109,10 +109,13 @@ static mg_cycle_kind_t kind_of(int n) {
 
 static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *culprit) {
   mg_level_t *level = &h->level[top];
+  const mg_backend_t *backend = level->backend;
+  if (backend->range_begin) backend->range_begin(kind == MG_CYCLE_FIRST ? "first cycle" : "cycle");
   if (h->recording[top][kind] && !h->profile && !culprit)
-    MG_TRY(level->backend->replay(h->recording[top][kind]));
+    MG_TRY(backend->replay(h->recording[top][kind]));
   else
     MG_TRY(cycle(h, top, kind, culprit));
+  if (backend->range_end) backend->range_end();
   return remove_mean(level);
 }
 

@@ -215,8 +215,6 @@ static constexpr mg_backend_t table = {
     .replay = nullptr,
     .release_recording = nullptr,
 #endif
-    .descend = nullptr,
-    .ascend = nullptr,
 };
 
 /** Simple kernels, one thread a cell, and nothing fused. */
@@ -242,8 +240,6 @@ static constexpr mg_backend_t simple_table(void) {
   t.end_record = nullptr;
   t.replay = nullptr;
   t.release_recording = nullptr;
-  t.descend = nullptr;
-  t.ascend = nullptr;
   return t;
 }
 
