@@ -285,7 +285,7 @@ stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
 stage python-style python_style
 # Where nvcc is, the CUDA code must compile, for every architecture that configure takes by default.
-if nvcc_path >/dev/null; then cuda=(--with-cuda); else cuda=(); fi
+if nvcc_path >/dev/null; then cuda=(--with-cuda); else cuda=() && skip 'CUDA code: there is no nvcc to compile it'; fi
 # Where nothing runs it, there is no need for the optimizer, which takes longer than all the rest.
 [[ -e /dev/nvidiactl || ${#cuda[@]} == 0 ]] || cuda+=(NVCCFLAGS='-Xcicc -O1')
 stage build build "$work/main" --enable-werror "${cuda[@]}"
