@@ -47,6 +47,11 @@ AC_DEFUN([_MG_CUDA_ARCH],
   [auto|yes],
     [mg_cuda_arch=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
        tr -d . | grep -x '@<:@0-9@:>@*' | sort -un | tr '\n' ' '`
+     # A card that is newer than the compiler runs the last PTX.
+     mg_known=`$NVCC --list-gpu-code 2>/dev/null`
+     for mg_arch in $mg_cuda_arch; do
+       test -z "$mg_known" || echo "$mg_known" | grep -qx "sm_$mg_arch" || mg_cuda_arch=
+     done
      test -n "$mg_cuda_arch" || mg_cuda_arch='80 90'],
   [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`])
 for mg_arch in $mg_cuda_arch; do

@@ -66,7 +66,8 @@ __global__ void __launch_bounds__(WIDTH *HEIGHT) cells(smooth_level_t<double> l)
 /* A thread has CELLS cells above each other, and what lies between them comes from the first cache:
  * the form of the solver (src/cuda/smooth.cu). */
 template <int FORM, int PATH, int CELLS, int BLOCKS>
-__global__ void __launch_bounds__(256, BLOCKS) stacks(smooth_level_t<double> l) {
+__global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(BLOCKS, 256))
+    stacks(smooth_level_t<double> l) {
   const int i = (int)blockIdx.x * 32 + (int)threadIdx.x % 32;
   const int j = (int)blockIdx.y * 8 + (int)threadIdx.x / 32, k = (int)blockIdx.z * CELLS;
   const ptrdiff_t at = i + j * l.js + k * l.ks;

@@ -47,8 +47,8 @@ __global__ void unbounded(double *to, const double *big, const double *small, in
   max_plus<BIG, SMALL>(to, big, small, n);
 }
 template <int BIG, int SMALL, int THREADS, int BLOCKS>
-__global__ __launch_bounds__(THREADS, BLOCKS) void bounded(double *to, const double *big,
-                                                           const double *small, int64_t n) {
+__global__ __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(BLOCKS, THREADS)) void bounded(
+    double *to, const double *big, const double *small, int64_t n) {
   max_plus<BIG, SMALL>(to, big, small, n);
 }
 
@@ -98,6 +98,8 @@ mg_status_t bounds(lab_t *lab, work_t *w, const char *loads) {
       {(const void *)bounded<BIG, SMALL, THREADS, 2048 / THREADS>, 2048 / THREADS},
   };
   for (const auto &b : bound) {
+    if (b.blocks * THREADS > lab_card().threads_per_processor)
+      continue; /* the bound is another one there */
     snprintf(name, sizeof name, "%s, bounds (%d, %d)", loads, THREADS, b.blocks);
     MG_TRY(add(lab, w, b.kernel, THREADS, name));
   }

@@ -37,6 +37,21 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
     if (error_ != cudaSuccess) return mg_cuda_failed(error_, #call, __FILE__, __LINE__);           \
   } while (0)
 
+/** Threads that a multiprocessor of the card compiled for holds: launch bounds that ask for more
+ * blocks than these are an error. */
+#if !defined(__CUDA_ARCH__)
+#define MG_CUDA_RESIDENT_THREADS 2048
+#elif __CUDA_ARCH__ == 750
+#define MG_CUDA_RESIDENT_THREADS 1024
+#elif (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1100
+#define MG_CUDA_RESIDENT_THREADS 1536
+#else
+#define MG_CUDA_RESIDENT_THREADS 2048
+#endif
+#define MG_CUDA_MOST_BLOCKS(wanted, threads)                                                       \
+  ((wanted) * (threads) <= MG_CUDA_RESIDENT_THREADS ? (wanted)                                     \
+                                                    : MG_CUDA_RESIDENT_THREADS / (threads))
+
 /** After a launch: did it start? A debug build also waits, so that a report names the kernel. */
 mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
 #define MG_CUDA_LAUNCHED(kernel) MG_TRY(mg_cuda_launched(kernel, __FILE__, __LINE__))

@@ -58,7 +58,7 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
 /* As many blocks as the stored residual has, if registers allow: while one joins its cells, the
  * others load theirs. */
 template <bool varies>
-static __global__ void __launch_bounds__(256, varies ? 6 : 8)
+static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(varies ? 6 : 8, 256))
     residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;

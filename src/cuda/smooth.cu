@@ -29,12 +29,8 @@ static const dim3 block_shape(32, 8, 1);
  * from 2^21 cells on 128^3 gains 1 to 2 %. */
 enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2, LARGE = 1 << 21 };
 
-/* Blocks of 256 threads on a multiprocessor; before sm_80 it holds no more than 4. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define BLOCKS(planes) 4
-#else
-#define BLOCKS(planes) ((planes) == 1 ? 6 : (planes) == 2 ? 5 : 4)
-#endif
+/* Blocks of 256 threads on a multiprocessor. */
+#define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? 6 : (planes) == 2 ? 5 : 4, 256)
 
 /** 1 / diagonal: stored where it is l1-scaled or fv4's, else computed. */
 template <bool stored, bool varies>
