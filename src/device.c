@@ -37,11 +37,18 @@ static mg_status_t check_device_id(const mg_params_t *params, int n) {
   return (int)first < size ? MG_ERR_MEMORY : MG_OK;
 }
 
+static char text[256] = "none";
+
+const char *mg_device_text(void) {
+  return text;
+}
+
 static mg_status_t open_device(const mg_params_t *params, int n) {
 #ifdef HAVE_CUDA
   int rank, size;
   MG_TRY(mg_comm_place_on_host(&rank, &size));
-  return mg_cuda_open(params->device_id >= 0 ? params->device_id : rank % n);
+  MG_TRY(mg_cuda_open(params->device_id >= 0 ? params->device_id : rank % n));
+  return mg_cuda_describe(text, sizeof text);
 #else
   (void)params;
   (void)n;
@@ -136,8 +143,19 @@ static mg_status_t limit_passes(mg_params_t *params) {
   return MG_OK;
 }
 
+/* Why --device=auto is the CPU. */
+static const char *why_none(void) {
+#ifdef HAVE_CUDA
+  return mg_comm_size(mg_comm_world()) > 1 ? "no CUDA device (or no driver) for some rank"
+                                           : "no CUDA device (or no driver)";
+#else
+  return "a build without CUDA";
+#endif
+}
+
 mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
+  snprintf(text, sizeof text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
   const int here = mg_device_count();
   double least;
@@ -156,7 +174,10 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   }
   MG_TRY(check_device_id(params, here));
   if (!named) params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
-  if (params->device == MG_DEVICE_CPU) return MG_OK;
+  if (params->device == MG_DEVICE_CPU) {
+    snprintf(text, sizeof text, "none: %s", why_none());
+    return MG_OK;
+  }
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
   MG_TRY(limit_passes(params));
   return warn_if_shared();

@@ -32,6 +32,10 @@ MG_MUST_CHECK mg_status_t mg_device_foresee(mg_params_t *params);
  *  @return MG_OK, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
 
+/** What this rank computes on, for reports, once the device is chosen: "NVIDIA H200, sm_90, 132
+ * multiprocessors", or "none" and why. Static storage. */
+const char *mg_device_text(void);
+
 /** Bytes that this rank may allocate on its device: what is free there, shared evenly by the ranks
  *  that use it. Collective over the world; before anything is allocated.
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */

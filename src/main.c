@@ -246,6 +246,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
                             .ranks = ranks,
                             .threads = mg_machine_threads(),
                             .host = mg_comm_host(),
+                            .device = mg_device_text(),
                             .command_line = command_line};
     status = mg_hierarchy_create(params, &plan, &h);
   }

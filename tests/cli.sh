@@ -80,6 +80,16 @@ if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; the
   fi
 fi
 
+# What computes: the device, or why none does.
+ok 1 4 1 --verify-only --device=cpu
+grep -q '^  device    none: --device=cpu$' "$dir/out" || complain '--device=cpu: no word on the device'
+ok 1 4 1 --verify-only
+if have_cuda; then
+  grep -q '^  device    .*, sm_[0-9]*, [0-9]* multiprocessors$' "$dir/out" || complain 'the device has no name'
+else
+  grep -qE '^  device    none: (no CUDA device|a build without CUDA)' "$dir/out" || complain 'not why there is no device'
+fi
+
 # --- files ---
 
 ok 1 4 8 --verify-only --csv="$dir/a.csv"
@@ -115,9 +125,10 @@ if have_feature jansson; then
   diff <(grep -v command_line "$dir/a.json") <(grep -v command_line "$dir/out") ||
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
-  keys='backend box_dim boxes boundary bytes bytes_per_rank_max coefficients command_line cpu_below cycle cycles dim dof
-    dof_per_s equation error h host kind krylov levels memory norms operator order problem program ranks reason
-    rel rhs run seconds_mean seconds_min smoother solves threads transport verification version'
+  keys='backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line cpu_below cycle
+    cycles device dim dof dof_per_s equation error h host kind krylov levels memory norms operator order
+    problem program ranks reason rel rhs run seconds_mean seconds_min smoother solves threads transport
+    verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \

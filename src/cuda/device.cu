@@ -59,6 +59,16 @@ mg_status_t mg_cuda_identity(unsigned char uuid[16]) {
   return MG_OK;
 }
 
+mg_status_t mg_cuda_describe(char *text, size_t size) {
+  int device;
+  cudaDeviceProp p;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaGetDeviceProperties(&p, device));
+  snprintf(text, size, "%s, sm_%d%d, %d multiprocessors", p.name, p.major, p.minor,
+           p.multiProcessorCount);
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;

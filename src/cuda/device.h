@@ -4,6 +4,7 @@
 
 #include "status.h"
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** CUDA devices that this process can use; 0 without a driver. */
@@ -15,6 +16,9 @@ MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
 
 /** What tells the open device from all others, in every process alike. */
 MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
+
+/** The open device in words, for reports: "NVIDIA H200, sm_90, 132 multiprocessors". */
+MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 
 /** Memory that is free on the open device, less a margin for the driver's own needs. */
 MG_MUST_CHECK mg_status_t mg_cuda_free_bytes(int64_t *bytes);

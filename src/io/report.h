@@ -22,6 +22,7 @@ typedef struct {
   const mg_result_t *result;
   int ranks, threads;
   const char *host;
+  const char *device; /**< rank 0's, in words */
   const char *command_line;
   const char *transport, *transport_text; /**< of messages between devices: ways in use, and why */
   int64_t level_bytes[MG_MAX_LEVELS];     /**< over all ranks */
