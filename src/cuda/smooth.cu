@@ -1,6 +1,6 @@
 /* One step of a smoother.
  *
- * Bytes per cell of the 7-point operators: GSRB 48, Jacobi and Chebyshev 56; flops, fma counting
+ * Bytes per cell of the 7-point operators: GSRB and Jacobi 48, Chebyshev 56; flops, fma counting
  * two: 31 for a cell that GSRB changes, 35 for the others. The diagonal is summed from the betas;
  * fv4 reads it: 8 bytes more. One thread a cell in blocks of 32 x 8: the L1 cache serves the
  * neighbours in i and j, the L2 those in k. fv4's kernels here are simple ones, the oracle of those
