@@ -144,6 +144,10 @@ if test "$(each_device | wc -l)" -gt 1; then
   fi
 fi
 refuse 'search needs a CUDA device' --device=cpu --mib=1 search
+if test "$(each_device | wc -l)" -eq 1; then
+  bench 4 --quick --mib=1 search
+  grep -q 'search needs a CUDA device' "$dir/err" || complain "search without a device: $(cat "$dir/err")"
+fi
 refuse '--source is for what .hpgmg-bench search. finds' --source="$dir/a.cu" copy
 for wrong in 0 10001 some; do
   refuse "--tries=$wrong is no whole number from 1 to 10000" --tries="$wrong" search

@@ -220,7 +220,8 @@ static mg_status_t check_named(const options_t *o, const lab_t *lab) {
   const bool cuda = lab->place == LAB_CUDA;
   for (int l = 0; l < N_LADDERS; l++)
     if (o->named[l] && !ladder_of(lab, l))
-      return mg_error(MG_ERR_USAGE, "%s needs %s", ladders[l].name,
+      return mg_error(cuda || strcmp(o->device, "cpu") == 0 ? MG_ERR_USAGE : MG_ERR_DEVICE,
+                      "%s needs %s", ladders[l].name,
                       cuda ? "--device=cpu" : "a CUDA device: none is here or allowed");
   return MG_OK;
 }
