@@ -2,15 +2,15 @@
  * the same door as in a solve (ops.h), one of many behind each other, with halos and walls; bytes
  * are the least that it has to move, and flops those of src/stencil.h, fma counting two.
  *
- * The reference is the equation: of f = A u a smoother leaves u as it is, to rounding; what is
- * fused must give the bits of what it is composed of. */
+ * Left out is what a set-up does once, what makes one launch of the coarsest levels, and messages,
+ * which one process does not have (src/bench/links.c). symgs makes GSRB's half sweeps. */
+#include "roofline.h"
 #include "device.h"
 #include "lab_cpu.h"
 #include "log.h"
 #include "ops.h"
 #include "problem.h"
 #include "transfer.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,53 +59,86 @@ static mg_status_t dot(mg_hierarchy_t *h) {
   return mg_dot(&h->level[0], MG_U, MG_F, &sum);
 }
 
+static mg_status_t copy(mg_hierarchy_t *h) {
+  return mg_axpby(&h->level[0], MG_TMP, 1.0, MG_U, 0.0, -1);
+}
+static mg_status_t shift(mg_hierarchy_t *h) {
+  return mg_shift(&h->level[0], MG_TMP, MG_U, 1.0);
+}
+static mg_status_t multiply(mg_hierarchy_t *h) {
+  return mg_multiply(&h->level[0], MG_TMP, MG_U, MG_F);
+}
+
 /* Bytes and flops a cell of the finer level. A smoother's are those of one step; a half sweep
- * computes half of the cells, and moves the lines of all. */
+ * computes half of the cells, and moves the lines of all. An interpolation has 18 combinations
+ * along k for the 8 cells of a coarse one (V4: 50), 12 along j (20), 8 along i, of 3 flops each
+ * (V4: 6). */
 typedef struct {
   const char *name;
   kernel_fn run;
   double bytes, flops;
-  bool smooths, changes; /* changes MG_U */
+  roofline_kind_t kind;
+  mg_cycle_t cycle; /* of an interpolation */
 } kernel_t;
 
+#define RESIDUALS(flops)                                                                           \
+  {"residual", residual, 48.0, flops, ROOFLINE_RESIDUAL, MG_CYCLE_F},                              \
+      {"residual and its norm", residual_norm, 40.0, flops + 1.0, ROOFLINE_RESIDUAL, MG_CYCLE_F},  \
+  {                                                                                                \
+    "residual, restricted", restrict_residual, 41.0, flops + 1.0, ROOFLINE_RESTRICTS, MG_CYCLE_F   \
+  }
+#define INTERPOLATIONS(of_corrections, flops_v, of_solutions, flops_f)                             \
+  {"interpolation, corrections " of_corrections,                                                   \
+   interpolate_v,                                                                                  \
+   17.0,                                                                                           \
+   flops_v + 1.0,                                                                                  \
+   ROOFLINE_INTERPOLATES,                                                                          \
+   MG_CYCLE_V},                                                                                    \
+  {                                                                                                \
+    "interpolation, solutions " of_solutions, interpolate_f, 9.0, flops_f, ROOFLINE_INTERPOLATES,  \
+        MG_CYCLE_F                                                                                 \
+  }
+
 static const kernel_t of_fv2[] = {
-    {"residual", residual, 48.0, 21.0, false, false},
-    {"residual and its norm", residual_norm, 40.0, 22.0, false, false},
-    {"residual, restricted", restrict_residual, 41.0, 22.0, false, false},
-    {"restriction", restrict_cells, 9.0, 1.0, false, false},
-    {"interpolation of corrections", interpolate_v, 17.0, 5.0, false, true},
-    {"interpolation of solutions", interpolate_f, 9.0, 16.0, false, true},
-    {"a x + b y", axpby, 24.0, 3.0, false, false},
-    {"fill", fill, 8.0, 0.0, false, false},
-    {"maximum norm", max_norm, 8.0, 1.0, false, false},
-    {"dot product", dot, 16.0, 2.0, false, false},
+    RESIDUALS(21.0),
+    {"restriction", restrict_cells, 9.0, 1.0, ROOFLINE_RESTRICTS, MG_CYCLE_F},
+    INTERPOLATIONS("V2", 14.25, "V2", 14.25),
+    {"a x + b y", axpby, 24.0, 3.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"x y", multiply, 24.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"x + a", shift, 16.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"a x", copy, 16.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"fill", fill, 8.0, 0.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"maximum norm", max_norm, 8.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"dot product", dot, 16.0, 2.0, ROOFLINE_VECTORS, MG_CYCLE_F},
 };
-static const kernel_t of_fv4[] = {
-    {"residual", residual, 48.0, 113.0, false, false},
-    {"residual and its norm", residual_norm, 40.0, 114.0, false, false},
-    {"residual, restricted", restrict_residual, 41.0, 114.0, false, false},
-};
-static const kernel_t gsrb = {"GSRB, a half sweep", smooth, 48.0, 15.5, true, true},
-                      jacobi = {"Jacobi, a step", smooth, 56.0, 35.0, true, true},
-                      chebyshev = {"Chebyshev, a step", smooth, 56.0, 35.0, true, true},
-                      gsrb4 = {"GSRB, a half sweep", smooth, 56.0, 57.5, true, true},
-                      chebyshev4 = {"Chebyshev, a step", smooth, 64.0, 119.0, true, true};
+static const kernel_t of_fv4[] = {RESIDUALS(113.0), INTERPOLATIONS("V2", 14.25, "V4", 58.5)};
+static const kernel_t of_7pt[] = {INTERPOLATIONS("P0", 0.0, "P1", 14.25)};
+
+#define SMOOTHER(name, bytes, flops)                                                               \
+  { name, smooth, bytes, flops, ROOFLINE_SMOOTHS, MG_CYCLE_F }
+static const kernel_t gsrb = SMOOTHER("GSRB, a half sweep", 48.0, 15.5),
+                      jacobi = SMOOTHER("Jacobi, a step", 48.0, 35.0),
+                      l1_jacobi = SMOOTHER("l1-Jacobi, a step", 56.0, 21.0),
+                      chebyshev = SMOOTHER("Chebyshev, a step", 56.0, 35.0),
+                      gsrb4 = SMOOTHER("GSRB, a half sweep", 56.0, 57.5),
+                      chebyshev4 = SMOOTHER("Chebyshev, a step", 64.0, 119.0);
 /* With three steps in a pass: bytes of a pass, of which each step has a third. */
-static const kernel_t
-    gsrb_passes = {"GSRB, 3 half sweeps a pass", smooth, 48.0 / 3, 15.5, true, true},
-    jacobi_passes = {"Jacobi, 3 steps a pass", smooth, 48.0 / 3, 35.0, true, true},
-    chebyshev_passes = {"Chebyshev, 3 steps a pass", smooth, 56.0 / 3, 35.0, true, true};
+static const kernel_t gsrb_passes = SMOOTHER("GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5),
+                      jacobi_passes = SMOOTHER("Jacobi, 3 steps a pass", 48.0 / 3, 35.0),
+                      chebyshev_passes = SMOOTHER("Chebyshev, 3 steps a pass", 56.0 / 3, 35.0);
 
 static const struct {
   const char *operator, * smoother;
-  const kernel_t *passes, *first, *others; /* passes NULL: none in any place */
+  const kernel_t *passes, *first, *others; /* NULL: none in any place */
   int n_others;
 } problems[] = {
     {"fv2", "gsrb", &gsrb_passes, &gsrb, of_fv2, sizeof of_fv2 / sizeof of_fv2[0]},
     {"fv2", "jacobi", &jacobi_passes, &jacobi, NULL, 0},
+    {"fv2", "l1jacobi", NULL, &l1_jacobi, NULL, 0},
     {"fv2", "chebyshev", &chebyshev_passes, &chebyshev, NULL, 0},
     {"fv4", "gsrb", NULL, &gsrb4, of_fv4, sizeof of_fv4 / sizeof of_fv4[0]},
     {"fv4", "chebyshev", NULL, &chebyshev4, NULL, 0},
+    {"7pt", "gsrb", &gsrb_passes, &gsrb, of_7pt, sizeof of_7pt / sizeof of_7pt[0]},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 
@@ -126,117 +159,23 @@ static void run_timed(void *arg) {
   if (t->work.status == MG_OK) t->work.status = wait_for(&t->work.h->level[0]);
 }
 
-/* How far an operation is from what it must give, relative; 0 where bits must agree. */
-typedef struct {
-  double error, tolerance;
-} check_t;
-
-static double relative(double got, double want) {
-  return got == want ? 0.0 : fabs(got - want) / fmax(fabs(got), fabs(want));
-}
-
-/* u is f of the problem, and f then A u. */
-static mg_status_t begin(mg_hierarchy_t *h) {
-  mg_level_t *fine = &h->level[0];
-  MG_TRY(mg_axpby(fine, MG_U, 1.0, MG_F, 0.0, -1));
-  return mg_residual(fine, MG_F, MG_U, -1);
-}
-
-/* Errors of A are of the size of its diagonal, some 10 n^2, times rounding. */
-static mg_status_t check_smooth(mg_hierarchy_t *h, check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  const double n = fine->plan->layout.n;
-  double largest, left;
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &largest));
-  MG_TRY(mg_residual_norm(fine, MG_U, MG_F, &left));
-  *c = (check_t){left / (n * n * largest), 1e-12};
-  return MG_OK;
-}
-
-/* The norm of the residual, in one go and in two. */
-static mg_status_t check_residual(mg_hierarchy_t *h, check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  double fused, composed;
-  MG_TRY(mg_axpby(fine, MG_F, 1.0, MG_U, 0.0, -1)); /* else it is rounding alone */
-  MG_TRY(mg_residual_norm(fine, MG_U, MG_F, &fused));
-  MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
-  MG_TRY(mg_max_norm(fine, MG_TMP, -1, &composed));
-  *c = (check_t){relative(fused, composed), 0.0};
-  return MG_OK;
-}
-
-/* The residual's restriction, in one go and in two: sum and maximum. */
-static mg_status_t check_restriction(mg_hierarchy_t *h, check_t *c) {
-  mg_level_t *fine = &h->level[0], *coarse = &h->level[1];
-  double norm[2], mean[2];
-  MG_TRY(mg_axpby(fine, MG_F, 1.0, MG_U, 0.0, -1));
-  MG_TRY(mg_restrict_residual(h, 0));
-  MG_TRY(mg_max_norm(coarse, MG_F, -1, &norm[0]));
-  MG_TRY(mg_mean(coarse, MG_F, &mean[0]));
-  MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
-  MG_TRY(mg_restrict(h, 0, MG_TMP, MG_F));
-  MG_TRY(mg_max_norm(coarse, MG_F, -1, &norm[1]));
-  MG_TRY(mg_mean(coarse, MG_F, &mean[1]));
-  *c = (check_t){relative(norm[0], norm[1]) + relative(mean[0], mean[1]), 0.0};
-  return MG_OK;
-}
-
-/* Twice the coarse values are twice the fine ones, to the last bit. */
-static mg_status_t check_interpolation(mg_hierarchy_t *h, mg_interpolation_t kind, check_t *c) {
-  mg_level_t *fine = &h->level[0], *coarse = &h->level[1];
-  double once, twice;
-  MG_TRY(mg_restrict(h, 0, MG_F, MG_U));
-  MG_TRY(mg_interpolate(h, 0, kind, false));
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &once));
-  MG_TRY(mg_axpby(coarse, MG_U, 2.0, MG_U, 0.0, -1));
-  MG_TRY(mg_interpolate(h, 0, kind, false));
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &twice));
-  *c = (check_t){relative(2.0 * once, twice) + (once > 0.0 ? 0.0 : 1.0), 0.0};
-  return MG_OK;
-}
-
-/* Of ones the maximum is 1 and the dot product the number of cells; 2 x 1 + 3 x 1 is 5. */
-static mg_status_t check_vectors(mg_hierarchy_t *h, check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  const double n = fine->plan->layout.n;
-  double one, five, cells;
-  MG_TRY(mg_fill(fine, MG_U, 1.0));
-  MG_TRY(mg_fill(fine, MG_F, 1.0));
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &one));
-  MG_TRY(mg_dot(fine, MG_U, MG_F, &cells));
-  MG_TRY(mg_axpby(fine, MG_TMP, 2.0, MG_U, 3.0, MG_F));
-  MG_TRY(mg_max_norm(fine, MG_TMP, -1, &five));
-  *c = (check_t){relative(one, 1.0) + relative(cells, n * n * n) + relative(five, 5.0), 0.0};
-  return MG_OK;
-}
-
-static mg_status_t check(mg_hierarchy_t *h, const kernel_t *k, check_t *c) {
-  if (k->smooths) return check_smooth(h, c);
-  if (k->run == residual || k->run == residual_norm) return check_residual(h, c);
-  if (k->run == restrict_residual || k->run == restrict_cells) return check_restriction(h, c);
-  if (k->run == interpolate_v)
-    return check_interpolation(h, mg_interpolation_of(h->params.op, MG_CYCLE_V), c);
-  if (k->run == interpolate_f)
-    return check_interpolation(h, mg_interpolation_of(h->params.op, MG_CYCLE_F), c);
-  return check_vectors(h, c);
-}
-
 static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
   const mg_level_t *fine = &h->level[0];
   const int64_t n = fine->plan->layout.n;
   /* Launches behind each other; norms wait for their number each time. */
   timed_t timed = {{h, lab->place == LAB_CUDA ? 8 : 1, MG_OK}, k};
   lab_row_t row = {.threads = lab->threads, .elements = n * n * n, .useful = k->bytes};
-  check_t c;
+  const bool smooths = k->kind == ROOFLINE_SMOOTHS;
+  roofline_check_t c;
   row.flops = k->flops;
   snprintf(row.variant, sizeof row.variant, "%s", k->name);
-  MG_TRY(begin(h));
+  MG_TRY(roofline_begin(h));
   const double seconds = lab_seconds(lab, run_timed, &timed);
   MG_TRY(timed.work.status);
-  row.seconds = seconds / timed.work.times / (k->smooths ? fine->n_steps : 1);
+  row.seconds = seconds / timed.work.times / (smooths ? fine->n_steps : 1);
   /* What smoothed is still the solution; all else begins anew. */
-  if (!k->smooths) MG_TRY(begin(h));
-  MG_TRY(check(h, k, &c));
+  if (!smooths) MG_TRY(roofline_begin(h));
+  MG_TRY(roofline_check(h, k->kind, k->cycle, &c));
   row.error = c.error;
   row.tolerance = c.tolerance;
   return lab_add(lab, &row);
