@@ -228,9 +228,10 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   static mg_restart_t restart;
   const bool restarts = params->restart[0] != '\0';
   if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));
+  /* The crossover already allocates; what it moves to the CPU is small. */
+  MG_TRY(mg_capacity_check(params));
   MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_crossover_choose(params, &plan, &crossover)));
   MG_TRY(make_plan(params, ranks, &plan));
-  MG_TRY(mg_capacity_check(params));
   MG_TRY(warn_if_crowded());
 
   mg_result_t *result = calloc(1, sizeof *result);
