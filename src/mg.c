@@ -143,7 +143,11 @@ static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
 
 mg_status_t mg_record(mg_hierarchy_t *h, int top) {
   const mg_backend_t *backend = h->level[top].backend;
-  if (!recordable(h, top)) return MG_OK;
+  /* All or none: what is only kept here may be waited for there, and a rank without cells on the
+   * coarsest level does not know how that is solved. */
+  double on_all = recordable(h, top);
+  MG_TRY(mg_comm_min(mg_comm_world(), &on_all, 1));
+  if (on_all == 0.0) return MG_OK;
   for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
     if (h->recording[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
     MG_TRY(backend->record());

@@ -22,6 +22,7 @@ static inline double mg_relative_norm(double norm, double f_norm) {
 }
 
 /** Record the cycles of solves from level `top`, so that mg_solve replays them in one call each.
+ *  Collective over the world: all ranks record, or none does.
  *  Nothing happens where a backend cannot record, or where a cycle needs the host on its way: for
  *  messages, for levels on the CPU, for a bottom solve that is not one launch.
  *

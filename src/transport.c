@@ -109,7 +109,8 @@ static mg_status_t open_nccl(mg_links_t *links) {
   mg_comm_t *world = mg_comm_world();
   MG_TRY(mg_comm_agree(world, world_rank() == 0 ? mg_cuda_nccl_name(id) : MG_OK));
   MG_TRY(mg_comm_broadcast(world, id, sizeof id));
-  return mg_comm_agree(world, mg_cuda_nccl_open(id, world_size(), world_rank(), &links->nccl));
+  return mg_comm_agree_or_end(world,
+                              mg_cuda_nccl_open(id, world_size(), world_rank(), &links->nccl));
 #else
   (void)links;
   return MG_ERR_INTERNAL;

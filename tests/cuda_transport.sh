@@ -91,6 +91,13 @@ if test "$devices" -ge 2; then
   # One way for each device there is.
   test "$devices" -le 2 || compare peer "$devices" --operator=7pt --boundary=periodic --rtol=1e-6
 fi
+# Two ways in one exchange: peer stores within each half of the ranks, the host's memory between them.
+program=$HPGMG_FV
+HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-halves
+for ranks in 4 8; do
+  compare peer $ranks --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=500
+done
+HPGMG_FV=$program
 # Boxes so wide that the inner cells are smoothed while messages travel: 256^3 cells.
 size=6
 for smoother in gsrb chebyshev; do
@@ -100,7 +107,21 @@ for smoother in gsrb chebyshev; do
   test $has_nccl = no || test "$devices" -lt 2 ||
     compare nccl 2 --smoother=$smoother --boundary=periodic --cpu-below=0
   test $takes_device = no || compare mpi 2 --smoother=$smoother --boundary=periodic --cpu-below=0
+  # Passes of several steps, and their deep halos, on all devices.
+  if test "$devices" -gt 2; then
+    compare peer "$devices" --smoother=$smoother --boundary=periodic --cpu-below=0
+    test $has_nccl = no || compare nccl "$devices" --smoother=$smoother --boundary=periodic --cpu-below=0
+  fi
+  HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-halves
+  compare peer 4 --smoother=$smoother --boundary=periodic --cpu-below=0
+  HPGMG_FV=$program
 done
+# A coarsest level that is solved by more than one launch, on one rank of several: nobody records a cycle then.
+size=4
+wanted --coarsest=16 --bottom=smoother
+compare peer 2 --coarsest=16 --bottom=smoother --cpu-below=0
+test $has_nccl = no || test "$devices" -lt 2 ||
+  compare nccl "$devices" --coarsest=16 --bottom=smoother --cpu-below=0
 
 # Messages are counted alike whatever carries them, in replayed cycles too: what --levels-breakdown says
 # of them is what it says on the CPU.

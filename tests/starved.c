@@ -1,23 +1,23 @@
 /* The program's own calls for memory, of which one fails: tests/hpgmg-fv-starved is linked with
- * --wrap. Reads from the environment
+ * a library in which they have these names. Reads from the environment
  *
  *   STARVE_AT     the number of the call that fails, from 1; without it none does
  *   STARVE_RANK   on which rank (0)
  *   STARVE_COUNT  a file that gets the number of calls when that rank ends */
+#undef malloc
+#undef calloc
+#undef realloc
+#undef posix_memalign
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *memory, size_t size);
-int __real_posix_memalign(void **memory, size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size);
+void *starved_malloc(size_t size);
+void *starved_calloc(size_t n, size_t size);
+void *starved_realloc(void *memory, size_t size);
+int starved_posix_memalign(void **memory, size_t alignment, size_t size);
 
 static atomic_long calls;
 static long fails_at = -1; /* not read yet */
@@ -37,25 +37,26 @@ static void write_count(void) {
 /* The first call is made before there are threads. */
 static bool fails(void) {
   if (fails_at < 0) {
-    const bool here = number_of("OMPI_COMM_WORLD_RANK") == number_of("STARVE_RANK");
+    const char *mpich = getenv("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";
+    const bool here = number_of(mpich) == number_of("STARVE_RANK");
     fails_at = here ? number_of("STARVE_AT") : 0;
     if (here && getenv("STARVE_COUNT")) (void)atexit(write_count);
   }
   return atomic_fetch_add(&calls, 1) + 1 == fails_at;
 }
 
-void *__wrap_malloc(size_t size) {
-  return fails() ? NULL : __real_malloc(size);
+void *starved_malloc(size_t size) {
+  return fails() ? NULL : malloc(size);
 }
 
-void *__wrap_calloc(size_t n, size_t size) {
-  return fails() ? NULL : __real_calloc(n, size);
+void *starved_calloc(size_t n, size_t size) {
+  return fails() ? NULL : calloc(n, size);
 }
 
-void *__wrap_realloc(void *memory, size_t size) {
-  return fails() ? NULL : __real_realloc(memory, size);
+void *starved_realloc(void *memory, size_t size) {
+  return fails() ? NULL : realloc(memory, size);
 }
 
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t size) {
-  return fails() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
+int starved_posix_memalign(void **memory, size_t alignment, size_t size) {
+  return fails() ? ENOMEM : posix_memalign(memory, alignment, size);
 }

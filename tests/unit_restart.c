@@ -217,15 +217,20 @@ static void test_limits(void) {
   static const struct {
     const char *name;
     double value;
-  } bad[] = {
-      {"format_version", 2},   {"format_version", -1}, {"complete", 0},    {"cells", 0},
-      {"cells", -16},          {"cells", 1e15},        {"cells", 32},      {"box_cells", 0},
-      {"box_cells", 8},        {"box_cells", 24},      {"box_cells", 1e9}, {"box_cells", -16},
-      {"cycles", 0},           {"cycles", 1001},       {"cycles", 1e18},   {"cycles", -1},
-      {"cycles", 3},           {"smooths", 0},         {"smooths", 1e15},  {"degree", 51},
-      {"coarsest", -1},        {"max_cycles", 0},      {"rtol", 2.0},      {"f_norm", 0.0},
-      {"f_norm", -1.0},        {"f_norm", INFINITY},   {"f_norm", NAN},    {"residual_norms", NAN},
-      {"residual_norms", -1.0}};
+  } bad[] = {{"format_version", 2},   {"format_version", -1},
+             {"complete", 0},         {"cells", 0},
+             {"cells", -16},          {"cells", 1e15},
+             {"cells", 32},           {"box_cells", 0},
+             {"box_cells", 8},        {"box_cells", 24},
+             {"box_cells", 1e9},      {"box_cells", -16},
+             {"cycles", 0},           {"cycles", 1001},
+             {"cycles", 1e18},        {"cycles", -1},
+             {"cycles", 3},           {"smooths", 0},
+             {"smooths", 1e15},       {"degree", 51},
+             {"coarsest", -1},        {"max_cycles", 0},
+             {"rtol", 2.0},           {"f_norm", -1.0},
+             {"f_norm", INFINITY},    {"f_norm", NAN},
+             {"residual_norms", NAN}, {"residual_norms", -1.0}};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
     check_spoiled(bad[i].name, VALUE, bad[i].value);
 }

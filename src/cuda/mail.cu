@@ -2,7 +2,9 @@
  *
  * 8 bytes read and 8 written a cell, 16 written as words; up to 64 KiB a message latency is
  * everything: launch, the block's orders, stores over NVLink, and how the reader comes to know. No
- * block of a launch waits for another one of it, so that any number of blocks may be resident. */
+ * block of a launch waits for another one of it, but each waits for other ranks: all blocks of a
+ * launch are resident, or those that wait would keep others from sending what a neighbour waits
+ * for. */
 #include "cuboids.h"
 #include <cstdlib>
 #include <new>

@@ -40,7 +40,10 @@ mg_status_t mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int
   const ncclResult_t result = ncclCommInitRank(&nccl->comm, n_ranks, unique, rank);
   if (result != ncclSuccess) {
     delete nccl;
-    return failed(result, "ncclCommInitRank", __LINE__);
+    return mg_error(
+        MG_ERR_COMM,
+        "NCCL does not start: %s; NCCL_DEBUG=INFO says why, --transport=host does without",
+        ncclGetErrorString(result));
   }
   *out = nccl;
   return MG_OK;
