@@ -105,12 +105,14 @@ fi
 seconds=1
 [[ $quick == no ]] || seconds=0.2
 
-# solve RANKS LOG2 BOXES OPTION...: GDOF/s of the line h, or nothing when the run failed.
+# solve RANKS LOG2 BOXES OPTION...: GDOF/s of the line h, or nothing when the run failed; then its exit code, and
+# why in $dir/why. A run that hangs has failed.
 solve() {
-  local ranks=$1 threads=$(($(cores) / $1))
+  local ranks=$1 threads=$(($(cores) / $1)) rc=0
   shift
-  OMP_NUM_THREADS=$((threads > 0 ? threads : 1)) mpi_run "$ranks" "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 --min-solves=5 \
-    --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>&1 || return 0
+  OMP_NUM_THREADS=$((threads > 0 ? threads : 1)) mpi_run "$ranks" timeout 300 "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 \
+    --min-solves=5 --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>"$dir/why" || rc=$?
+  if ((rc != 0)); then return $rc; fi
   awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
     NR == 2 && $column["verification"] == "passed" { printf "%.3f", 1e-9 * $column["dof_per_s"] }' \
     "$dir/out.csv"
@@ -164,16 +166,24 @@ chebyshev 656'
 # 512 boxes of 64^3 a device, or what makes the next smaller cube, in one cuboid a device: 512^3 cells
 # on one, 640^3 on two, 768^3 on four, 1024^3 on eight. Transports are what --help offers.
 scaling_table() {
-  local transports one many
+  local transports one many rc
   transports=$(solo "$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
-  one=$(solve 1 6 512)
+  one=$(solve 1 6 512) || true
   cell 'fv2 gsrb, 512 boxes of 64^3 a device: one %s GDOF/s\n' "$one"
+  [[ -n $one ]] || return 0
   for ((n = 2; n <= devices; n *= 2)); do
     for transport in $transports; do
-      many=$(solve "$n" 6 512 --transport="$transport")
+      rc=0
+      many=$(solve "$n" 6 512 --transport="$transport") || rc=$?
       printf '%2d devices, transport %-5s' "$n" "$transport"
-      if [[ -z $many ]]; then
+      # 4 is what a transport that is not here gets.
+      if ((rc == 4)) && grep -q -- "--transport=$transport" "$dir/why"; then
         echo ' not available'
+        continue
+      fi
+      if [[ -z $many ]]; then
+        echo " failed with exit code $rc: $(grep '^hpgmg-fv: error' "$dir/why" | sed 1q)"
+        unmeasured=$((unmeasured + 1))
         continue
       fi
       awk -v m="$many" -v o="$one" -v n="$n" \
