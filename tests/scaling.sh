@@ -197,7 +197,9 @@ if have_mpi; then
     complain "cuboids: $(cat "$dir/err")"
   sed -i 's/^boxes-per-rank .*/boxes-per-rank = 32/' "$dir/gpus.ini"
   good plan "$dir/gpus.ini" --system=local --program="$HPGMG_FV" --folder="$dir/halves"
-  if grep -q cuboids "$dir/err"; then complain "half a cube: $(cat "$dir/err")"; fi
+  if grep -qE 'cuboids|one core' "$dir/err"; then complain "half a cube: $(cat "$dir/err")"; fi
+  good plan "$dir/gpus.ini" --system=slurm --program="$HPGMG_FV" --folder="$dir/nodes"
+  grep -q '^scaling: warning: a rank of a GPU has one core, which' "$dir/err" || complain "one core: $(cat "$dir/err")"
 fi
 refuse 3 'none.ini cannot be read: No such file' plan "$dir/none.ini"
 refuse 2 'is no program that can be run' plan "$dir/small.ini" --program="$dir/none"

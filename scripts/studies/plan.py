@@ -179,13 +179,25 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
     return warnings
 
 
+def check_cores(study: Study, points: list[Point], local: bool) -> list[str]:
+    """Has a rank of a GPU a core to spare for the threads that carry messages between nodes?"""
+    if local or study.gpus_per_rank == 0 or study.threads > 1 or points[-1].nodes == 1:
+        return []
+    return [
+        "a rank of a GPU has one core, which NCCL's threads would share with it where messages "
+        "cross nodes; give it several with [node] threads"
+    ]
+
+
 def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[Plan, list[str]]:
     """Every point checked, before anything is written or submitted.
 
     Returns: the plan, and warnings of a line each
     """
     points = [point_of(study, program, nodes) for nodes in study.nodes]
-    warnings = check_work(study, points) + check_memory(study, points, system == "local")
+    local = system == "local"
+    warnings = check_work(study, points) + check_cores(study, points, local)
+    warnings += check_memory(study, points, local)
     plan = Plan(
         program=program,
         version=ask(program, ["--version"]).partition("\n")[0],

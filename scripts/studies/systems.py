@@ -187,8 +187,10 @@ class Lsf(System):
     def launch(self, study, point, launcher):
         if launcher == "mpirun":
             return mpirun(study, point)
-        words = ["jsrun", "-n", str(point.ranks), "-r", str(study.ranks_per_node), "-a", "1"]
-        words += ["-c", str(study.threads), "-g", str(study.gpus_per_rank)]
+        # One resource set a node: each rank sees all of its GPUs, and can store into their memory.
+        each = study.ranks_per_node
+        words = ["jsrun", "-n", str(point.nodes), "-r", "1", "-a", str(each)]
+        words += ["-c", str(each * study.threads), "-g", str(each * study.gpus_per_rank)]
         words += ["-d", "packed", "-b", f"packed:{study.threads}"]
         return words + study.launcher_options
 
