@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # several globs match, the first counts.
 layers='
   types       types.h status.[ch] vectors.h inline.h
-  log         log.[ch] machine*.[ch]
+  log         log.[ch] machine*.[ch] paths.[ch]
   sum         sum.[ch]
   comm        comm.h comm_*.c timers.[ch]
   params      params.[ch] params_*.[ch]

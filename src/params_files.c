@@ -1,7 +1,6 @@
 /* No file of results is written twice, and none over a file that the run reads. */
 #include "params_parser.h"
-#include <limits.h>
-#include <stdlib.h>
+#include "paths.h"
 #include <string.h>
 
 void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]) {
@@ -10,48 +9,29 @@ void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]) 
   snprintf(numbered, MG_PATH_MAX, "%.*s.%04d%s", (int)(dot - path), path, cycles, dot);
 }
 
-/* Names of what --dump writes are longer than what was given. */
-enum { NAME_SIZE = PATH_MAX + MG_PATH_MAX };
-
-/* Where a path leads: links followed, or those of its folder where the file is yet to be. "":
- * nowhere. */
-static void resolve(const char *path, char name[NAME_SIZE]) {
-  char folder[MG_PATH_MAX], real[PATH_MAX];
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-  name[0] = '\0';
-  if (path[0] == '\0' || strcmp(path, "-") == 0) return;
-  if (realpath(path, real)) {
-    snprintf(name, NAME_SIZE, "%s", real);
-    return;
-  }
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(base - path) : 1, slash ? path : ".");
-  if (realpath(folder, real))
-    snprintf(name, NAME_SIZE, "%s/%s", real, base);
-  else
-    snprintf(name, NAME_SIZE, "%s", path);
-}
-
-/* Is `name` that of one of --dump-every's files? */
-static bool is_numbered(const mg_params_t *params, const char *dump, const char *name) {
-  char numbered[MG_PATH_MAX];
+/* Is `name` that of one of --dump-every's files? These stand beside a link, not beside what it
+ * leads to. */
+static bool is_numbered(const mg_params_t *params, const char *name) {
+  char numbered[MG_PATH_MAX], own[MG_REAL_PATH_MAX];
   if (params->dump_every == 0) return false;
   for (int c = params->dump_every; c <= params->max_cycles; c += params->dump_every) {
-    mg_dump_numbered(dump, c, numbered);
-    if (strcmp(numbered, name) == 0) return true;
+    mg_dump_numbered(params->dump, c, numbered);
+    mg_path_resolve(numbered, own);
+    if (strcmp(own, name) == 0) return true;
   }
   return false;
 }
 
 /* Does --dump write the file `name`: itself, with a number, or as XDMF of one of these? */
 static bool dump_writes(const mg_params_t *params, const char *name) {
-  char dump[NAME_SIZE], stem[NAME_SIZE];
-  resolve(params->dump, dump);
+  char dump[MG_REAL_PATH_MAX], stem[MG_REAL_PATH_MAX];
+  mg_path_resolve(params->dump, dump);
   if (dump[0] == '\0' || name[0] == '\0') return false;
-  if (strcmp(dump, name) == 0 || is_numbered(params, dump, name)) return true;
+  if (strcmp(dump, name) == 0 || is_numbered(params, name)) return true;
   const size_t length = strlen(name), ending = strlen(MG_XDMF_ENDING);
   if (length <= ending || strcmp(name + length - ending, MG_XDMF_ENDING) != 0) return false;
   snprintf(stem, sizeof stem, "%.*s", (int)(length - ending), name);
-  return strcmp(dump, stem) == 0 || is_numbered(params, dump, stem);
+  return strcmp(dump, stem) == 0 || is_numbered(params, stem);
 }
 
 typedef struct {
@@ -60,10 +40,8 @@ typedef struct {
 
 /* Does what `output` writes come to be where `name` is? */
 static bool writes(const mg_params_t *params, const file_t *output, const char *name) {
-  char own[NAME_SIZE];
-  if (output->path == params->dump) return dump_writes(params, name);
-  resolve(output->path, own);
-  return own[0] != '\0' && strcmp(own, name) == 0;
+  return output->path == params->dump ? dump_writes(params, name)
+                                      : mg_path_is_same(output->path, name);
 }
 
 mg_status_t mg_parser_check_files(mg_parser_t *parser) {
@@ -77,7 +55,7 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
     N_OUTPUTS = sizeof outputs / sizeof outputs[0],
     N_INPUTS = sizeof inputs / sizeof inputs[0]
   };
-  char name[NAME_SIZE];
+  char name[MG_REAL_PATH_MAX];
   /* The two may have stdout in common, which is no file. */
   if (p->json[0] != '\0' && strcmp(p->json, p->csv) == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
@@ -85,14 +63,14 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
                           p->json);
   for (int o = 0; o < N_OUTPUTS; o++) {
     for (int other = o + 1; other < N_OUTPUTS; other++) {
-      resolve(outputs[other].path, name);
+      mg_path_resolve(outputs[other].path, name);
       if (writes(p, &outputs[o], name))
         return mg_parser_fail(parser, MG_ERR_USAGE,
                               "--%s and --%s both write to '%.150s'; give two files, or drop one",
                               outputs[o].option, outputs[other].option, outputs[other].path);
     }
     for (int i = 0; i < N_INPUTS; i++) {
-      resolve(inputs[i].path, name);
+      mg_path_resolve(inputs[i].path, name);
       /* What a run goes on from has been read when its dump takes the name. */
       if (inputs[i].path == p->restart && outputs[o].path == p->dump) continue;
       if (writes(p, &outputs[o], name))

@@ -66,8 +66,9 @@ if have_feature jansson; then
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
-  refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/a" copy
   test ! -s "$dir/out" || complain 'what cannot be written is said after it was measured'
+  refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
+  refuse '--json and --plot both write to' --device=cpu --quick --mib=1 --plot="$dir/a.png" --json="$dir/a.png" copy
 else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi

@@ -265,6 +265,11 @@ static void test_files(void) {
   CHECK(file != NULL);
   if (file) fclose(file);
   expect_usage("--rhs=unit_params_target --json=unit_params_link 7 8", "which --rhs reads");
+  /* A dump replaces what a link leads to; its numbered files stand beside the link. */
+  expect_usage("--dump=unit_params_link --rhs=unit_params_target 7 8", "which --rhs reads");
+  expect_usage("--dump=unit_params_link --dump-every=1 --csv=unit_params_link.0001 7 8",
+               "both write");
+  expect_ok("--dump=unit_params_link --dump-every=1 --csv=unit_params_target.0001 7 8");
   remove("unit_params_link");
   remove("unit_params_target");
 }

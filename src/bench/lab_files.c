@@ -4,6 +4,7 @@
 #include "io/whole_file.h"
 #include "lab.h"
 #include "log.h"
+#include "paths.h"
 #include <errno.h>
 #include <string.h>
 #ifdef HAVE_JANSSON
@@ -18,12 +19,14 @@ static mg_status_t check_file(const char *option, const char *path) {
 
 static mg_status_t check_two(const char *one, const char *path, const char *other,
                              const char *same) {
-  if (!path || !same || strcmp(path, same) != 0) return MG_OK;
+  if (!path || !same) return MG_OK;
+  if (strcmp(path, same) != 0 && !mg_path_is_same(path, same)) return MG_OK;
   return mg_error(MG_ERR_USAGE, "--%s and --%s both write to '%s'; give two files, or drop one",
                   one, other, path);
 }
 
-mg_status_t lab_check_files(const char *json, const char *csv, const char *source) {
+mg_status_t lab_check_files(const char *json, const char *csv, const char *source,
+                            const char *plot) {
 #ifndef HAVE_JANSSON
   if (json)
     return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
@@ -32,6 +35,9 @@ mg_status_t lab_check_files(const char *json, const char *csv, const char *sourc
   MG_TRY(check_two("json", json, "csv", csv));
   MG_TRY(check_two("json", json, "source", source));
   MG_TRY(check_two("csv", csv, "source", source));
+  MG_TRY(check_two("json", json, "plot", plot));
+  MG_TRY(check_two("csv", csv, "plot", plot));
+  MG_TRY(check_two("source", source, "plot", plot));
   MG_TRY(check_file("json", json));
   MG_TRY(check_file("csv", csv));
   return check_file("source", source);
@@ -142,6 +148,6 @@ mg_status_t lab_write_json(const lab_t *lab, const char *path) {
 #else
 mg_status_t lab_write_json(const lab_t *lab, const char *path) {
   (void)lab;
-  return lab_check_files(path, NULL, NULL); /* says what is missing */
+  return lab_check_files(path, NULL, NULL, NULL); /* says what is missing */
 }
 #endif

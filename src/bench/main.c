@@ -241,7 +241,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   lab->least_seconds = o->quick ? 0.0 : 0.05;
   lab->search.seed = (uint64_t)o->seed;
   lab->search.tries = (int)o->tries;
-  MG_TRY(lab_check_files(o->json, o->csv, o->source));
+  MG_TRY(lab_check_files(o->json, o->csv, o->source, o->plot));
   MG_TRY(lab_check_plot(o->plot));
   MG_TRY(choose_place(o, lab));
   MG_TRY(check_named(o, lab));

@@ -1,0 +1,18 @@
+/* Where paths lead. */
+#ifndef MG_PATHS_H
+#define MG_PATHS_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+enum { MG_REAL_PATH_MAX = 2 * PATH_MAX };
+
+/** The file of a path: links followed, or those of its folder where the file is yet to be. "" for
+ * no path, and for
+ *  "-", which is stdout. */
+void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]);
+
+/** Do two paths lead to one file, as far as one can see? Not where one of them is "" or "-". */
+bool mg_path_is_same(const char *one, const char *other);
+
+#endif
