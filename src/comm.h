@@ -21,6 +21,10 @@ void mg_comm_finalize(void);
 /** End every rank at once with this exit code: for failures that others would wait for. */
 void mg_comm_abort(int exit_code);
 
+/** What this rank does before it ends all: remove what it was writing. One at a time; NULL:
+ * nothing. */
+void mg_comm_before_abort(void (*clean)(void));
+
 /** All ranks. Owned by the library. */
 mg_comm_t *mg_comm_world(void);
 int mg_comm_rank(const mg_comm_t *comm);

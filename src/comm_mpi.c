@@ -58,7 +58,14 @@ void mg_comm_finalize(void) {
   world.size = 0;
 }
 
+static void (*before_abort)(void);
+
+void mg_comm_before_abort(void (*clean)(void)) {
+  before_abort = clean;
+}
+
 void mg_comm_abort(int exit_code) {
+  if (before_abort) before_abort();
   if (world.size > 0) MPI_Abort(MPI_COMM_WORLD, exit_code);
   exit(exit_code);
 }

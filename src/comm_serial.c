@@ -35,7 +35,14 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
 
 void mg_comm_finalize(void) {}
 
+static void (*before_abort)(void);
+
+void mg_comm_before_abort(void (*clean)(void)) {
+  before_abort = clean;
+}
+
 void mg_comm_abort(int exit_code) {
+  if (before_abort) before_abort();
   exit(exit_code);
 }
 

@@ -167,10 +167,12 @@ static mg_status_t create_levels(mg_hierarchy_t *h) {
     level->backend = backends[level->plan->place];
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
-  mg_status_t status = MG_OK;
-  for (int l = 0; l < h->n_levels && status == MG_OK; l++)
-    status = create_stores(h, &h->level[l]);
-  MG_TRY(mg_comm_agree(mg_comm_world(), status));
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(create_stores(h, &h->level[l]));
+  return MG_OK;
+}
+
+static mg_status_t create_all_exchanges(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_exchanges(h, &h->level[l]));
   return MG_OK;
@@ -201,7 +203,8 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   }
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) status = create_links(h);
-  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), create_levels(h));
+  if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), create_levels(h));
+  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), create_all_exchanges(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), split_ranks(h));
   if (status != MG_OK) {
     mg_hierarchy_free(h);

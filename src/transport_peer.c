@@ -142,10 +142,11 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_
     if (pairs[r].both && ranks) ranks[n++] = r;
   }
   status = mg_comm_agree(mg_comm_world(), status);
-  if (status == MG_OK) status = try_each(w, pairs, ranks, n, reached);
+  if (status == MG_OK)
+    status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
   free(ranks);
   *out = w;
-  return mg_comm_agree_or_end(mg_comm_world(), status);
+  return status;
 }
 
 void mg_windows_free(mg_windows_t *w) {

@@ -18,16 +18,24 @@ starve() {
   fi
 }
 
-# sweep RANKS RANK POINTS ARG...: so many of the calls of a rank, evenly spread, the first one too.
-sweep() {
-  local ranks=$1 rank=$2 points=$3 calls call
-  shift 3
-  export STARVE_RANK=$rank
+# count RANKS RANK ARG...: the calls of a rank, in $calls.
+count() {
+  local ranks=$1
+  export STARVE_RANK=$2
+  shift 2
   checks=$((checks + 1))
   STARVE_COUNT=$dir/count starve "$ranks" "$@"
   test "$rc" -eq 0 || complain "$* on $ranks ranks: exit code $rc: $(cat "$dir/err")"
   calls=$(cat "$dir/count")
-  for ((call = 1; call <= calls; call += calls / points + 1)); do
+}
+
+# sweep RANKS RANK POINTS ARG...: so many of the calls of a rank from number $first on, evenly spread.
+first=1
+sweep() {
+  local ranks=$1 rank=$2 points=$3 call calls
+  shift 3
+  count "$ranks" "$rank" "$@"
+  for ((call = first; call <= calls; call += (calls - first) / points + 1)); do
     checks=$((checks + 1))
     STARVE_AT=$call starve "$ranks" "$@"
     if test "$rc" -ne 4 || test "$(grep -c '^hpgmg-fv: error: ' "$dir/err")" -ne 1; then
@@ -53,6 +61,14 @@ if have_mpi; then
   for rank in 0 1; do
     sweep 2 "$rank" 20 4 4 --verify-only --quiet
   done
-  if have_feature HDF5; then sweep 2 1 10 4 4 --verify-only --quiet --dump="$dir/c.hdf"; fi
+  # Those of the dump, and a few before it.
+  if have_feature HDF5; then
+    for rank in 0 1; do
+      count 2 "$rank" 4 4 --verify-only --quiet
+      first=$calls
+      sweep 2 "$rank" 30 4 4 --verify-only --quiet --dump="$dir/c.hdf"
+    done
+    test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left behind: $(echo "$dir"/*.tmp)"
+  fi
 fi
 finish

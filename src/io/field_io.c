@@ -82,10 +82,10 @@ static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
 /* A round's slab, and the beginning of the next one's where the device brings it meanwhile. */
 static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t *slab) {
   const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
-  if (!ahead || round == 0) MG_TRY(agree_or_end(mg_slabs_fetch_begin(io->slabs, vec, round)));
+  if (!ahead || round == 0) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
   MG_TRY(agree_or_end(mg_slabs_fetch_end(io->slabs, round, slab)));
   if (!ahead || round + 1 == mg_slabs_rounds(io->slabs)) return MG_OK;
-  return agree_or_end(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
+  return agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
 }
 
 /* Ranks that share the file. */

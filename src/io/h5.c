@@ -69,13 +69,18 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
 
 static const char *dropped_at_abort;
 
-void mg_h5_drop_at_abort(const char *path) {
-  dropped_at_abort = path;
+static void drop(void) {
+  if (dropped_at_abort) (void)unlink(dropped_at_abort);
 }
 
-static void end_at_once(void) {
-  if (dropped_at_abort) (void)unlink(dropped_at_abort);
-  mg_comm_abort(mg_status_exit_code(MG_ERR_IO));
+void mg_h5_drop_at_abort(const char *path) {
+  dropped_at_abort = path;
+  mg_comm_before_abort(path ? drop : NULL);
+}
+
+/* The other ranks wait within the library. */
+static void end_at_once(mg_status_t status) {
+  mg_comm_abort(mg_status_exit_code(status));
 }
 
 static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
@@ -83,7 +88,7 @@ static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
   if (file->shared && file->id >= 0) {
     (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
-    end_at_once();
+    end_at_once(MG_ERR_IO);
   }
   file->has_failed = true;
   return mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
@@ -159,7 +164,11 @@ static mg_status_t open_with(const char *path, const char *hints, bool create, b
                              mg_h5_t **out) {
   mg_h5_t *file = new_file(path);
   *out = NULL;
-  if (!file) return mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+  if (!file) {
+    const mg_status_t status = mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+    if (shared) end_at_once(status);
+    return status;
+  }
   file->shared = shared;
   file->writing = create;
   const hid_t access = access_list(hints, shared);
@@ -205,7 +214,7 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
     status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->path, strerror(errno));
   if (file->id >= 0 && H5Fclose(file->id) < 0) {
     status = failed(file, "close", "the file");
-    end_at_once();
+    end_at_once(MG_ERR_IO);
   }
   free(file->path);
   free(file);

@@ -306,7 +306,7 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
   MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &f.slabs));
   mg_status_t status = agree(allocate(&f, field));
   if (status == MG_OK) status = open_data(&f);
-  if (status == MG_OK) status = agree(read_field(&f, field));
+  if (status == MG_OK) status = agree_or_end(read_field(&f, field));
   if (status == MG_OK) status = agree(check_largest(&f, field));
   if (status == MG_OK) status = add_checksum(&f, field, input);
   const mg_status_t closed = agree(mg_h5_data_close(file, &f.data));
