@@ -79,56 +79,50 @@ typedef struct {
   kernel_fn run;
   double bytes, flops;
   roofline_kind_t kind;
-  mg_cycle_t cycle; /* of an interpolation */
 } kernel_t;
 
-#define RESIDUALS(flops)                                                                           \
-  {"residual", residual, 48.0, flops, ROOFLINE_RESIDUAL, MG_CYCLE_F},                              \
-      {"residual and its norm", residual_norm, 40.0, flops + 1.0, ROOFLINE_RESIDUAL, MG_CYCLE_F},  \
-  {                                                                                                \
-    "residual, restricted", restrict_residual, 41.0, flops + 1.0, ROOFLINE_RESTRICTS, MG_CYCLE_F   \
-  }
-#define INTERPOLATIONS(of_corrections, flops_v, of_solutions, flops_f)                             \
-  {"interpolation, corrections " of_corrections,                                                   \
-   interpolate_v,                                                                                  \
-   17.0,                                                                                           \
-   flops_v + 1.0,                                                                                  \
-   ROOFLINE_INTERPOLATES,                                                                          \
-   MG_CYCLE_V},                                                                                    \
-  {                                                                                                \
-    "interpolation, solutions " of_solutions, interpolate_f, 9.0, flops_f, ROOFLINE_INTERPOLATES,  \
-        MG_CYCLE_F                                                                                 \
-  }
-
 static const kernel_t of_fv2[] = {
-    RESIDUALS(21.0),
-    {"restriction", restrict_cells, 9.0, 1.0, ROOFLINE_RESTRICTS, MG_CYCLE_F},
-    INTERPOLATIONS("V2", 6.75, "V2", 6.75),
-    {"a x + b y", axpby, 24.0, 3.0, ROOFLINE_VECTORS, MG_CYCLE_F},
-    {"x y", multiply, 24.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
-    {"x + a", shift, 16.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
-    {"a x", copy, 16.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
-    {"fill", fill, 8.0, 0.0, ROOFLINE_VECTORS, MG_CYCLE_F},
-    {"maximum norm", max_norm, 8.0, 1.0, ROOFLINE_VECTORS, MG_CYCLE_F},
-    {"dot product", dot, 16.0, 2.0, ROOFLINE_VECTORS, MG_CYCLE_F},
+    {"residual", residual, 48.0, 21.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", residual_norm, 40.0, 22.0, ROOFLINE_RESIDUAL},
+    {"residual, restricted", restrict_residual, 41.0, 22.0, ROOFLINE_RESTRICTS},
+    {"restriction", restrict_cells, 9.0, 1.0, ROOFLINE_RESTRICTS},
+    {"interpolation, corrections V2", interpolate_v, 17.0, 7.75, ROOFLINE_CORRECTS},
+    {"interpolation, solutions V2", interpolate_f, 9.0, 6.75, ROOFLINE_INTERPOLATES},
+    {"a x + b y", axpby, 24.0, 3.0, ROOFLINE_VECTORS},
+    {"x y", multiply, 24.0, 1.0, ROOFLINE_VECTORS},
+    {"x + a", shift, 16.0, 1.0, ROOFLINE_VECTORS},
+    {"a x", copy, 16.0, 1.0, ROOFLINE_VECTORS},
+    {"fill", fill, 8.0, 0.0, ROOFLINE_VECTORS},
+    {"maximum norm", max_norm, 8.0, 1.0, ROOFLINE_VECTORS},
+    {"dot product", dot, 16.0, 2.0, ROOFLINE_VECTORS},
 };
-static const kernel_t of_fv4[] = {RESIDUALS(113.0), INTERPOLATIONS("V2", 6.75, "V4", 16.5)};
-static const kernel_t of_7pt[] = {INTERPOLATIONS("P0", 0.0, "P1", 6.75)};
-
-#define SMOOTHER(name, bytes, flops)                                                               \
-  { name, smooth, bytes, flops, ROOFLINE_SMOOTHS, MG_CYCLE_F }
-static const kernel_t gsrb = SMOOTHER("GSRB, a half sweep", 48.0, 15.5),
-                      jacobi = SMOOTHER("Jacobi, a step", 48.0, 35.0),
-                      l1_jacobi = SMOOTHER("l1-Jacobi, a step", 56.0, 27.0),
-                      chebyshev = SMOOTHER("Chebyshev, a step", 56.0, 35.0),
-                      gsrb4 = SMOOTHER("GSRB, a half sweep", 56.0, 57.5),
-                      chebyshev4 = SMOOTHER("Chebyshev, a step", 64.0, 119.0);
+static const kernel_t of_fv4[] = {
+    {"residual", residual, 48.0, 113.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", residual_norm, 40.0, 114.0, ROOFLINE_RESIDUAL},
+    {"residual, restricted", restrict_residual, 41.0, 114.0, ROOFLINE_RESTRICTS},
+    {"interpolation, corrections V2", interpolate_v, 17.0, 7.75, ROOFLINE_CORRECTS},
+    {"interpolation, solutions V4", interpolate_f, 9.0, 16.5, ROOFLINE_INTERPOLATES},
+};
+static const kernel_t of_7pt[] = {
+    {"interpolation, corrections P0", interpolate_v, 17.0, 1.0, ROOFLINE_CORRECTS},
+    {"interpolation, solutions P1", interpolate_f, 9.0, 6.75, ROOFLINE_INTERPOLATES},
+};
+static const kernel_t gsrb = {"GSRB, a half sweep", smooth, 48.0, 15.5, ROOFLINE_SMOOTHS},
+                      jacobi = {"Jacobi, a step", smooth, 48.0, 35.0, ROOFLINE_SMOOTHS},
+                      l1_jacobi = {"l1-Jacobi, a step", smooth, 56.0, 27.0, ROOFLINE_SMOOTHS},
+                      chebyshev = {"Chebyshev, a step", smooth, 56.0, 35.0, ROOFLINE_SMOOTHS},
+                      gsrb4 = {"GSRB, a half sweep", smooth, 56.0, 57.5, ROOFLINE_SMOOTHS},
+                      chebyshev4 = {"Chebyshev, a step", smooth, 64.0, 119.0, ROOFLINE_SMOOTHS};
 /* With several steps in a pass: bytes of a pass, of which each step has its part. 7pt has four half
  * sweeps, which are two passes of two. */
-static const kernel_t gsrb_two_passes = SMOOTHER("GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5),
-                      gsrb_passes = SMOOTHER("GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5),
-                      jacobi_passes = SMOOTHER("Jacobi, 3 steps a pass", 48.0 / 3, 35.0),
-                      chebyshev_passes = SMOOTHER("Chebyshev, 3 steps a pass", 56.0 / 3, 35.0);
+static const kernel_t gsrb_two_passes = {"GSRB, 2 half sweeps a pass", smooth, 48.0 / 2, 15.5,
+                                         ROOFLINE_SMOOTHS},
+                      gsrb_passes = {"GSRB, 3 half sweeps a pass", smooth, 48.0 / 3, 15.5,
+                                     ROOFLINE_SMOOTHS},
+                      jacobi_passes = {"Jacobi, 3 steps a pass", smooth, 48.0 / 3, 35.0,
+                                       ROOFLINE_SMOOTHS},
+                      chebyshev_passes = {"Chebyshev, 3 steps a pass", smooth, 56.0 / 3, 35.0,
+                                          ROOFLINE_SMOOTHS};
 
 static const struct {
   const char *operator, * smoother;
@@ -178,7 +172,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
   row.seconds = seconds / timed.work.times / (smooths ? fine->n_steps : 1);
   /* What smoothed is still the solution; all else begins anew. */
   if (!smooths) MG_TRY(roofline_begin(h));
-  MG_TRY(roofline_check(h, k->kind, k->cycle, &c));
+  MG_TRY(roofline_check(h, k->kind, &c));
   row.error = c.error;
   row.tolerance = c.tolerance;
   return lab_add(lab, &row);

@@ -170,8 +170,7 @@ static mg_status_t check_vectors(mg_hierarchy_t *h, roofline_check_t *c) {
   return MG_OK;
 }
 
-mg_status_t roofline_check(mg_hierarchy_t *h, roofline_kind_t kind, mg_cycle_t cycle,
-                           roofline_check_t *check) {
+mg_status_t roofline_check(mg_hierarchy_t *h, roofline_kind_t kind, roofline_check_t *check) {
   switch (kind) {
   case ROOFLINE_SMOOTHS:
     return check_smooth(h, check);
@@ -179,8 +178,10 @@ mg_status_t roofline_check(mg_hierarchy_t *h, roofline_kind_t kind, mg_cycle_t c
     return check_residual(h, check);
   case ROOFLINE_RESTRICTS:
     return check_restriction(h, check);
+  case ROOFLINE_CORRECTS:
+    return check_interpolation(h, mg_interpolation_of(h->params.op, MG_CYCLE_V), check);
   case ROOFLINE_INTERPOLATES:
-    return check_interpolation(h, mg_interpolation_of(h->params.op, cycle), check);
+    return check_interpolation(h, mg_interpolation_of(h->params.op, MG_CYCLE_F), check);
   case ROOFLINE_VECTORS:
     return check_vectors(h, check);
   }
