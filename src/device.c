@@ -37,10 +37,10 @@ static mg_status_t check_device_id(const mg_params_t *params, int n) {
   return (int)first < size ? MG_ERR_MEMORY : MG_OK;
 }
 
-static char text[256] = "none";
+static char device_text[256] = "none";
 
 const char *mg_device_text(void) {
-  return text;
+  return device_text;
 }
 
 static mg_status_t open_device(const mg_params_t *params, int n) {
@@ -48,7 +48,7 @@ static mg_status_t open_device(const mg_params_t *params, int n) {
   int rank, size;
   MG_TRY(mg_comm_place_on_host(&rank, &size));
   MG_TRY(mg_cuda_open(params->device_id >= 0 ? params->device_id : rank % n));
-  return mg_cuda_describe(text, sizeof text);
+  return mg_cuda_describe(device_text, sizeof device_text);
 #else
   (void)params;
   (void)n;
@@ -155,7 +155,7 @@ static const char *why_none(void) {
 
 mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
-  snprintf(text, sizeof text, "none: --device=%s", mg_device_name(params->device));
+  snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
   const int here = mg_device_count();
   double least;
@@ -175,7 +175,7 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   MG_TRY(check_device_id(params, here));
   if (!named) params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   if (params->device == MG_DEVICE_CPU) {
-    snprintf(text, sizeof text, "none: %s", why_none());
+    snprintf(device_text, sizeof device_text, "none: %s", why_none());
     return MG_OK;
   }
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));

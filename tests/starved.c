@@ -37,8 +37,8 @@ static void write_count(void) {
 /* The first call is made before there are threads. */
 static bool fails(void) {
   if (fails_at < 0) {
-    const char *mpich = getenv("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";
-    const bool here = number_of(mpich) == number_of("STARVE_RANK");
+    const char *rank = getenv("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";
+    const bool here = number_of(rank) == number_of("STARVE_RANK");
     fails_at = here ? number_of("STARVE_AT") : 0;
     if (here && getenv("STARVE_COUNT")) (void)atexit(write_count);
   }

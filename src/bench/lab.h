@@ -86,7 +86,7 @@ void lab_free(lab_t *lab);
 
 /** Can these files be written, before anything is measured? NULL: not asked for. `source` is that
  * of the search.
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson */
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where two are one file or the build has no jansson */
 MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv, const char *source,
                                           const char *plot);
 

@@ -32,12 +32,11 @@ mg_status_t lab_check_files(const char *json, const char *csv, const char *sourc
     return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
                                   "configure --with-jansson)");
 #endif
-  MG_TRY(check_two("json", json, "csv", csv));
-  MG_TRY(check_two("json", json, "source", source));
-  MG_TRY(check_two("csv", csv, "source", source));
-  MG_TRY(check_two("json", json, "plot", plot));
-  MG_TRY(check_two("csv", csv, "plot", plot));
-  MG_TRY(check_two("source", source, "plot", plot));
+  const char *const option[] = {"json", "csv", "source", "plot"}, *const path[] = {json, csv,
+                                                                                   source, plot};
+  for (int one = 0; one < 4; one++)
+    for (int other = one + 1; other < 4; other++)
+      MG_TRY(check_two(option[one], path[one], option[other], path[other]));
   MG_TRY(check_file("json", json));
   MG_TRY(check_file("csv", csv));
   return check_file("source", source);
