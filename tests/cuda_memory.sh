@@ -34,8 +34,8 @@ for memory in device unified; do
 done
 alone=$room
 if have_mpi; then
-  refused 2 10 32 --device=cuda --cpu-below=0
-  # Halves, where what is free also changes with whoever else is on the device.
+  refused 2 10 32 --device=cuda --device-id=0 --cpu-below=0
+  # Halves of the first device, whatever others there are; what is free also changes with who else is on it.
   awk -v a="$alone" -v r="$room" 'BEGIN { exit !(r < 0.75 * a && r > a / 4) }' ||
     complain "two ranks have $room GB each where one has $alone GB"
 fi

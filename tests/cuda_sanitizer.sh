@@ -54,7 +54,7 @@ fi
     echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smoother=chebyshev --degree=2"
   done
   echo '5 27 --cpu-below=100000' # three half sweeps a pass
-  echo '7 1 --cpu-below=1000000 --smoother=l1jacobi --smooths=1'
+  echo '7 1 --cpu-below=1000000 --smoother=l1jacobi'
   echo '5 27 --cpu-below=100000 --smoother=chebyshev --boundary=periodic'
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
   if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then
