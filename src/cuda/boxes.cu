@@ -1,24 +1,25 @@
 #include "boxes.h"
 
 mg_status_t mg_cuda_has_boxes(bool *has) {
-  static int known = -1;
-  if (known < 0) {
-    int device, major;
-    MG_CUDA_TRY(cudaGetDevice(&device));
-    MG_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-    known = CUDART_VERSION >= 12050 && major >= 9;
-  }
-  *has = known == 1;
+  /* A card of today may run yesterday's code, in which a copy of boxes is nothing. */
+  int code;
+  MG_TRY(mg_cuda_code(&code));
+  *has = MG_CUDA_HAS_BOXES && code >= 90;
   return MG_OK;
 }
 
-#if CUDART_VERSION >= 12050
+#if MG_CUDA_HAS_BOXES
 mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map) {
   static decltype(&cuTensorMapEncodeTiled) encode = nullptr;
   if (!encode) {
+    const char *const name = "cuTensorMapEncodeTiled";
     cudaDriverEntryPointQueryResult found;
-    MG_CUDA_TRY(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", (void **)&encode, 12000,
-                                                 cudaEnableDefault, &found));
+#if CUDART_VERSION >= 12050
+    MG_CUDA_TRY(
+        cudaGetDriverEntryPointByVersion(name, (void **)&encode, 12000, cudaEnableDefault, &found));
+#else
+    MG_CUDA_TRY(cudaGetDriverEntryPoint(name, (void **)&encode, cudaEnableDefault, &found));
+#endif
     if (found != cudaDriverEntryPointSuccess)
       return mg_error(MG_ERR_DEVICE, "the driver has no cuTensorMapEncodeTiled");
   }

@@ -10,7 +10,11 @@
 #define MG_BOXES_H
 
 #include "cuda.h"
-#if CUDART_VERSION >= 12050
+
+/** CUDA 12 has tensor maps, and the PTX of their copies; before it there are no boxes. */
+#define MG_CUDA_HAS_BOXES (CUDART_VERSION >= 12000)
+#define MG_CUDA_BOX_CODE  (MG_CUDA_HAS_BOXES && __CUDA_ARCH__ >= 900)
+#if MG_CUDA_HAS_BOXES
 #include <cuda.h> /* CUtensorMap; nothing of libcuda is linked */
 #else
 struct CUtensorMap {};
@@ -58,7 +62,7 @@ static __device__ __forceinline__ unsigned mg_shared_address(const void *p) {
 /** Begin to copy the box at (i, j, k) to shared memory, 128-byte aligned, and tell an arrival. */
 static __device__ __forceinline__ void mg_box_copy(void *to, const CUtensorMap *map, int i, int j,
                                                    int k, uint64_t *arrived) {
-#if __CUDA_ARCH__ >= 900
+#if MG_CUDA_BOX_CODE
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
                "[%0], [%1, {%3, %4, %5}], [%2];" ::"r"(mg_shared_address(to)),
                "l"(map), "r"(mg_shared_address(arrived)), "r"(i), "r"(j), "r"(k)
@@ -70,7 +74,7 @@ static __device__ __forceinline__ void mg_box_copy(void *to, const CUtensorMap *
 
 /** Make n arrivals, by one thread; a barrier of the block has to follow. */
 static __device__ __forceinline__ void mg_arrivals_create(uint64_t *arrived, int n) {
-#if __CUDA_ARCH__ >= 900
+#if MG_CUDA_BOX_CODE
   for (int b = 0; b < n; b++)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(mg_shared_address(arrived + b))
                  : "memory");
@@ -83,7 +87,7 @@ static __device__ __forceinline__ void mg_arrivals_create(uint64_t *arrived, int
 
 /** So many bytes are going to arrive. */
 static __device__ __forceinline__ void mg_arrivals_expect(uint64_t *arrived, unsigned bytes) {
-#if __CUDA_ARCH__ >= 900
+#if MG_CUDA_BOX_CODE
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mg_shared_address(arrived)),
       "r"(bytes)
@@ -95,7 +99,7 @@ static __device__ __forceinline__ void mg_arrivals_expect(uint64_t *arrived, uns
 
 /** Wait until they have: parity is 0 for the first time that an arrival is used, then 1, then 0. */
 static __device__ __forceinline__ void mg_arrivals_wait(uint64_t *arrived, unsigned parity) {
-#if __CUDA_ARCH__ >= 900
+#if MG_CUDA_BOX_CODE
   unsigned done = 0;
   while (!done)
     asm volatile("{\n .reg .pred p;\n"

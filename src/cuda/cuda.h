@@ -52,6 +52,11 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
   ((wanted) * (threads) <= MG_CUDA_RESIDENT_THREADS ? (wanted)                                     \
                                                     : MG_CUDA_RESIDENT_THREADS / (threads))
 
+/** The card that the kernels which run here were compiled for, 90 for sm_90: of what is in this
+ * build the driver takes what suits the card best, be it PTX of an older one. The answer is kept.
+ *  @return MG_OK, MG_ERR_DEVICE where nothing suits it */
+mg_status_t mg_cuda_code(int *code);
+
 /** After a launch: did it start? A debug build also waits, so that a report names the kernel. */
 mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
 #define MG_CUDA_LAUNCHED(kernel) MG_TRY(mg_cuda_launched(kernel, __FILE__, __LINE__))

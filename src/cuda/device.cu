@@ -35,9 +35,40 @@ int mg_cuda_devices(void) {
   return n;
 }
 
+static mg_status_t no_code(int device, cudaError_t error) {
+  int major = 0, minor = 0;
+  (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  (void)cudaGetLastError();
+  return mg_error(MG_ERR_DEVICE,
+                  "CUDA device %d is an sm_%d%d, and this build is for another: CUDA %s (%s); "
+                  "configure it with --with-cuda-arch=%d%d, or run with --device=cpu",
+                  device, major, minor, MG_BUILD_CUDA, cudaGetErrorString(error), major, minor);
+}
+
+static __global__ void probe() {}
+
+mg_status_t mg_cuda_code(int *code) {
+  static int known = 0;
+  if (known == 0) {
+    int device;
+    cudaFuncAttributes of_probe;
+    MG_CUDA_TRY(cudaGetDevice(&device));
+    const cudaError_t error = cudaFuncGetAttributes(&of_probe, probe);
+    if (error != cudaSuccess) return no_code(device, error);
+    known = of_probe.ptxVersion;
+  }
+  *code = known;
+  return MG_OK;
+}
+
 mg_status_t mg_cuda_open(int device) {
+  int code;
   if (mg_cuda.stream) return MG_OK;
-  MG_CUDA_TRY(cudaSetDevice(device));
+  const cudaError_t error = cudaSetDevice(device); /* which may load the kernels already */
+  if (error == cudaErrorNoKernelImageForDevice) return no_code(device, error);
+  MG_CUDA_TRY(error);
+  MG_TRY(mg_cuda_code(&code));
   MG_CUDA_TRY(cudaStreamCreateWithFlags(&mg_cuda.stream, cudaStreamNonBlocking));
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
@@ -64,8 +95,13 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   cudaDeviceProp p;
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaGetDeviceProperties(&p, device));
-  snprintf(text, size, "%s, sm_%d%d, %d multiprocessors", p.name, p.major, p.minor,
-           p.multiProcessorCount);
+  const int card = 10 * p.major + p.minor;
+  int code;
+  MG_TRY(mg_cuda_code(&code));
+  const int n =
+      snprintf(text, size, "%s, sm_%d, %d multiprocessors", p.name, card, p.multiProcessorCount);
+  if (code != card && n > 0 && (size_t)n < size)
+    snprintf(text + n, size - (size_t)n, ", code for sm_%d", code);
   return MG_OK;
 }
 

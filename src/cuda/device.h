@@ -11,13 +11,14 @@
 int mg_cuda_devices(void);
 
 /** Make device number `device` this process's; again is harmless.
- *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_MEMORY */
+ *  @return MG_OK, MG_ERR_DEVICE, also where this build has no code for the card, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
 
 /** What tells the open device from all others, in every process alike. */
 MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
 
-/** The open device in words, for reports: "NVIDIA H200, sm_90, 132 multiprocessors". */
+/** The open device in words, for reports: "NVIDIA H200, sm_90, 132 multiprocessors"; and where its
+ * code is that of another card, ", code for sm_80". */
 MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 
 /** Memory that is free on the open device, less a margin for the driver's own needs. */
