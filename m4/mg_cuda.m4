@@ -1,6 +1,7 @@
 # MG_CUDA: after AC_PROG_CC. --with-cuda[=DIR|no] and --with-cuda-arch=LIST: nvcc compiles a kernel
 # and CC links it with the static run-time library. Sets mg_cuda to "yes (version), for sm_.." or
-# "no", substitutes NVCC, NVCCFLAGS (the user's), MG_NVCCFLAGS and CUDA_LIBS, defines HAVE_CUDA.
+# "no", and mg_cuda_why to the reason; substitutes NVCC, NVCCFLAGS (the user's), MG_NVCCFLAGS and
+# CUDA_LIBS; defines HAVE_CUDA.
 AC_DEFUN([MG_CUDA],
 [AC_ARG_WITH([cuda],
   [AS_HELP_STRING([--with-cuda=DIR|no], [CUDA for levels on the GPU: under DIR, or without (default: look for nvcc in PATH and /usr/local/cuda)])],
@@ -20,14 +21,16 @@ AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
 : ${NVCCFLAGS=-O3}
 MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
-mg_cuda=no mg_cuda_arch= mg_nvrtc=no
+mg_cuda=no mg_cuda_arch= mg_cuda_why= mg_nvrtc=no
 AS_IF([test "x$with_cuda" != xno],
   [AS_CASE([$with_cuda],
      [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],
      [AC_PATH_PROG([NVCC], [nvcc], [], [$with_cuda/bin])])
    AS_IF([test -n "$NVCC"], [_MG_CUDA_TRY])
+   AS_CASE([$mg_cuda,$NVCC], [yes*], [], [no,], [mg_cuda_why=': there is no nvcc'],
+     [mg_cuda_why=": $NVCC, CUDA ${mg_cuda_version:-?}, makes no program (config.log has the reason); CUDA 11.8 or newer is needed, and a g++ that its nvcc supports"])
    AS_CASE([$with_cuda,$mg_cuda], [auto,*|*,yes*], [],
-     [AC_MSG_ERROR([--with-cuda=$with_cuda: no CUDA program can be compiled and linked (config.log has the reason); nvcc needs g++ of a version that it supports])])])
+     [AC_MSG_ERROR([--with-cuda=$with_cuda: no CUDA program can be compiled and linked$mg_cuda_why])])])
 AS_IF([test "$mg_cuda" = no], [MG_NVCCFLAGS= CUDA_LIBS=],
   [AC_DEFINE([HAVE_CUDA], [1], [Define if levels can live on CUDA devices.])])
 AC_SUBST([MG_NVCCFLAGS])
@@ -62,6 +65,7 @@ MG_NVCCFLAGS="$MG_NVCCFLAGS -gencode=arch=compute_$mg_arch,code=compute_$mg_arch
 AC_DEFUN([_MG_CUDA_TRY],
 [AC_MSG_CHECKING([for CUDA])
 _MG_CUDA_ARCH
+mg_cuda_version=`$NVCC --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
 # Contraction is off as in C: formulas call fma() where they mean it.
 MG_NVCCFLAGS="-std=c++17 -fmad=false -lineinfo$MG_NVCCFLAGS"
 AS_IF([test "x$enable_cuda_debug" = xyes], [MG_NVCCFLAGS="$MG_NVCCFLAGS -DMG_CUDA_DEBUG"])
@@ -76,6 +80,9 @@ done
 CUDA_LIBS="$mg_libdir/libcudart_static.a -lstdc++ -ldl -lrt -lpthread"
 cat >conftest.cu <<'_ACEOF'
 #include <cuda_runtime.h>
+#if CUDART_VERSION < 11080
+#error "CUDA 11.8 or newer is needed"
+#endif
 __global__ void kernel(double *x) { x[[threadIdx.x]] += 1.0; }
 extern "C" int probe(void) { kernel<<<1, 32>>>(nullptr); return cudaGetLastError() != cudaSuccess; }
 _ACEOF
@@ -83,8 +90,7 @@ AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_cuda.o >&AS_MES
   [mg_save_LIBS=$LIBS
    LIBS="conftest_cuda.o $CUDA_LIBS $LIBS"
    AC_LINK_IFELSE([AC_LANG_PROGRAM([int probe(void);], [return probe();])],
-     [mg_cuda_version=`$NVCC --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
-      mg_cuda="yes ($mg_cuda_version, for sm_`echo $mg_cuda_arch | sed 's/ / and sm_/g'`)"])
+     [mg_cuda="yes ($mg_cuda_version, for sm_`echo $mg_cuda_arch | sed 's/ / and sm_/g'`)"])
    LIBS=$mg_save_LIBS])
 rm -f conftest.cu conftest_cuda.o
 AC_MSG_RESULT([$mg_cuda])

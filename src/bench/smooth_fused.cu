@@ -124,8 +124,7 @@ template <int BLOCKS> __device__ __forceinline__ void wait_for_all() {
     return;
   }
 #if __CUDA_ARCH__ >= 900
-  asm volatile("barrier.cluster.arrive.release.aligned;\n barrier.cluster.wait.acquire.aligned;" ::
-                   : "memory");
+  asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
 #endif
 }
 __device__ __forceinline__ int block_of_cluster() {
