@@ -209,8 +209,9 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(steps_per_pass), .min = 1, .max = MG_MOST_STEPS_PER_PASS, .value = "3",
     .help = "Most half sweeps (gsrb) or steps (chebyshev, jacobi) of fv2 and 7pt that a GPU makes in "
-            "one pass over a large level, where it has a tensor copy engine (sm_90 on) and the "
-            "build code for it (CUDA 12 on): 1 to 3. The digits are the same."},
+            "one pass over a large level, where it has a tensor copy engine and 216 KiB of shared "
+            "memory a block (sm_90, sm_100), and the build code for it (CUDA 12 on): 1 to 3. The "
+            "digits are the same."},
   [MG_OPT_RESTART] = {
     .name = "restart", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(restart),

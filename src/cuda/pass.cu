@@ -28,6 +28,7 @@
  * CUDA (2009): planes in shared memory, columns in registers. */
 #include "boxes.h"
 #include "near.h"
+#include <algorithm>
 extern "C" {
 #include "cuda/device.h"
 }
@@ -71,6 +72,12 @@ template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
+
+/* More than a block may have on cards of sm_120. */
+template <bool GSRB, bool VARIES>
+constexpr size_t MOST_BYTES = shape_t<GSRB, MG_MOST_STEPS_PER_PASS, VARIES>::BYTES;
+constexpr int SHARED_BYTES = (int)std::max({MOST_BYTES<true, false>, MOST_BYTES<true, true>,
+                                            MOST_BYTES<false, false>, MOST_BYTES<false, true>});
 
 /* To the next of n planes of a ring. */
 __device__ __forceinline__ void next(int *plane, int n) {
@@ -488,12 +495,18 @@ bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
 } // namespace
 
 mg_status_t mg_cuda_has_passes(bool *has) {
-  return mg_cuda_has_boxes(has);
+  int device, most;
+  MG_TRY(mg_cuda_has_boxes(has));
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  *has = *has && most >= SHARED_BYTES;
+  return MG_OK;
 }
 
 bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
   bool fit = false;
-  if (v->op == MG_OPERATOR_FV4 || most > MG_MOST_STEPS_PER_PASS || mg_cuda_has_boxes(&fit) != MG_OK)
+  if (v->op == MG_OPERATOR_FV4 || most > MG_MOST_STEPS_PER_PASS ||
+      mg_cuda_has_passes(&fit) != MG_OK)
     return false;
   for (int q = 0; q < v->n_patches; q++)
     fit = fit && fits(v, &v->patch[q], most);
