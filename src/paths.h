@@ -7,9 +7,8 @@
 
 enum { MG_REAL_PATH_MAX = 2 * PATH_MAX };
 
-/** The file of a path: links followed, or those of its folder where the file is yet to be. "" for
- * no path, and for
- *  "-", which is stdout. */
+/** The file of a path: links followed, or those of its folder where the file is yet to be.
+ *  @param[out] real  "" for no path, and for "-", which is stdout */
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]);
 
 /** Do two paths lead to one file, as far as one can see? Not where one of them is "" or "-". */

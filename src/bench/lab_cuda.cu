@@ -79,7 +79,7 @@ extern "C" int lab_cuda_devices(void) {
 extern "C" mg_status_t lab_open_cuda(lab_t *lab) {
   int code;
   MG_CUDA_TRY(cudaSetDevice(0));
-  MG_TRY(mg_cuda_code(&code));
+  MG_TRY(mg_cuda_code(&code)); /* is there any for this card? */
   MG_CUDA_TRY(cudaStreamCreateWithFlags(&state.stream, cudaStreamNonBlocking));
   MG_CUDA_TRY(cudaEventCreate(&state.start));
   MG_CUDA_TRY(cudaEventCreate(&state.end));

@@ -52,8 +52,9 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
   ((wanted) * (threads) <= MG_CUDA_RESIDENT_THREADS ? (wanted)                                     \
                                                     : MG_CUDA_RESIDENT_THREADS / (threads))
 
-/** The card that the kernels which run here were compiled for, 90 for sm_90: of what is in this
- * build the driver takes what suits the card best, be it PTX of an older one. The answer is kept.
+/** What card the kernels that run here were compiled for. Of what is in this build the driver takes
+ *  what suits its card best, be it PTX of an older one. The answer is kept.
+ *  @param[out] code  90 for sm_90
  *  @return MG_OK, MG_ERR_DEVICE where nothing suits it */
 mg_status_t mg_cuda_code(int *code);
 

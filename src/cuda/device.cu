@@ -68,7 +68,7 @@ mg_status_t mg_cuda_open(int device) {
   const cudaError_t error = cudaSetDevice(device); /* which may load the kernels already */
   if (error == cudaErrorNoKernelImageForDevice) return no_code(device, error);
   MG_CUDA_TRY(error);
-  MG_TRY(mg_cuda_code(&code));
+  MG_TRY(mg_cuda_code(&code)); /* is there any for this card? */
   MG_CUDA_TRY(cudaStreamCreateWithFlags(&mg_cuda.stream, cudaStreamNonBlocking));
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));

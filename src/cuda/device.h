@@ -17,8 +17,8 @@ MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
 /** What tells the open device from all others, in every process alike. */
 MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
 
-/** The open device in words, for reports: "NVIDIA H200, sm_90, 132 multiprocessors"; and where its
- * code is that of another card, ", code for sm_80". */
+/** The open device in words, for reports: "NVIDIA H200, sm_90, 132 multiprocessors", and where the
+ *  code is another card's, ", code for sm_80". */
 MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 
 /** Memory that is free on the open device, less a margin for the driver's own needs. */
