@@ -19,15 +19,28 @@ template <mg_interpolation_t kind> static __device__ constexpr int mg_reach() {
   return kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
 }
 
-/** The children of coarse cell (i, j, k); value(di, dj, dk) is the coarse cell so far from it. */
+/** The children of coarse cell (i, j, k); value(di, dj, dk) is the coarse cell so far from it.
+ *  Stores to the fine level are, to a compiler, stores to anything: what is read comes before them.
+ *  Of five values in each direction that would be too much for a thread, which goes side by side.
+ */
 template <mg_interpolation_t kind, bool add, typename values_t>
 static __device__ __forceinline__ void mg_interpolate_children(const values_t &value,
                                                                const mg_patch_t &fine, int dst,
                                                                int i, int j, int k) {
-  const int reach = mg_reach<kind>();
+  constexpr int reach = mg_reach<kind>(), sides = reach < 2 ? 2 : 1;
 #pragma unroll
-  for (int side_k = -1; side_k <= 1; side_k += 2) {
-    double plane[5][5]; /* [j][i], combined over k */
+  for (int first = 0; first < 2; first += sides) {
+    /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
+    double2 pair[sides][2];
+    double2 *out[sides][2];
+    double plane[sides][5][5]; /* [k][j][i], combined over k */
+#pragma unroll
+    for (int s = 0; s < sides; s++)
+#pragma unroll
+      for (int t = 0; t < 2; t++) {
+        out[s][t] = (double2 *)mg_cell(&fine, dst, 2 * i, 2 * j + t, 2 * k + first + s);
+        if (add) pair[s][t] = *out[s][t];
+      }
 #pragma unroll
     for (int dj = -reach; dj <= reach; dj++)
 #pragma unroll
@@ -36,28 +49,30 @@ static __device__ __forceinline__ void mg_interpolate_children(const values_t &v
 #pragma unroll
         for (int dk = -reach; dk <= reach; dk++)
           column[dk + 2] = value(di, dj, dk);
-        plane[dj + 2][di + 2] = mg_combine<kind>(column, side_k);
+#pragma unroll
+        for (int s = 0; s < sides; s++)
+          plane[s][dj + 2][di + 2] = mg_combine<kind>(column, first + s == 0 ? -1 : 1);
       }
 #pragma unroll
-    for (int side_j = -1; side_j <= 1; side_j += 2) {
-      double row[5];
+    for (int s = 0; s < sides; s++)
 #pragma unroll
-      for (int di = -reach; di <= reach; di++) {
-        const double column[5] = {plane[0][di + 2], plane[1][di + 2], plane[2][di + 2],
-                                  plane[3][di + 2], plane[4][di + 2]};
-        row[di + 2] = mg_combine<kind>(column, side_j);
+      for (int t = 0; t < 2; t++) {
+        double row[5];
+#pragma unroll
+        for (int di = -reach; di <= reach; di++) {
+          const double column[5] = {plane[s][0][di + 2], plane[s][1][di + 2], plane[s][2][di + 2],
+                                    plane[s][3][di + 2], plane[s][4][di + 2]};
+          row[di + 2] = mg_combine<kind>(column, t == 0 ? -1 : 1);
+        }
+        const double low = mg_combine<kind>(row, -1), high = mg_combine<kind>(row, 1);
+        pair[s][t].x = add ? pair[s][t].x + low : low;
+        pair[s][t].y = add ? pair[s][t].y + high : high;
       }
-      /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
-      double2 *out =
-          (double2 *)mg_cell(&fine, dst, 2 * i, 2 * j + (side_j > 0), 2 * k + (side_k > 0));
-      double2 pair = make_double2(mg_combine<kind>(row, -1), mg_combine<kind>(row, 1));
-      if (add) {
-        const double2 old = *out;
-        pair.x = old.x + pair.x;
-        pair.y = old.y + pair.y;
-      }
-      *out = pair;
-    }
+#pragma unroll
+    for (int s = 0; s < sides; s++)
+#pragma unroll
+      for (int t = 0; t < 2; t++)
+        *out[s][t] = pair[s][t];
   }
 }
 

@@ -1,50 +1,85 @@
 /* f - A x, stored, as a norm, or restricted to the coarser grid.
  *
- * Bytes per cell: 48 stored, 40 as a norm, 41 restricted; 21 flops, fma counting two. One thread a
- * cell in blocks of 32 x 8; the restriction marches two planes and meets its neighbours in i by a
- * shuffle, in j through shared memory. fv4's kernel here is a simple one, the oracle of those in
- * fv4.h. */
+ * Bytes per cell: 48 stored, 40 as a norm, 41 restricted; 21 flops, fma counting two. Blocks of
+ * 32 x 8 threads, which have two cells along k each where the level is large; restricted, the four
+ * cells of a coarse one that share an i, and the neighbour's four come by shuffles. fv4's kernel
+ * here is a simple one, the oracle of those in fv4.h. */
 #include "fv4.h"
 #include "near.h"
 
 static const dim3 block_shape(32, 8, 1);
 
-/** Is this block, with `planes` cells of a thread along k, clear of walls? Never for fv4. */
-template <bool fv4> static __device__ __forceinline__ bool clear(const mg_patch_t &p, int planes) {
-  const int n[3] = {(int)blockDim.x, (int)blockDim.y, planes};
+/* Cells of a thread along k on large levels. Microseconds at 512^3 on an H200 (hpgmg-bench
+ * roofline), stored / its norm: one 1624 / 1603, two 1548 / 1369, three 1570 / 1373, four 1595 /
+ * 1421. */
+enum { PLANES = 2 };
+
+/* Blocks of 256 threads on a multiprocessor. */
+#define BLOCKS(one, planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? (one) : 5, 256)
+
+/** Is this block, with so many cells of a thread along j and k, clear of walls? Never for fv4. */
+template <bool fv4>
+static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int planes) {
+  const int n[3] = {(int)blockDim.x, (int)blockDim.y * rows, planes};
   const int first[3] = {(int)blockIdx.x * n[0], (int)blockIdx.y * n[1], (int)blockIdx.z * planes};
   return !fv4 && mg_clear_of_walls(p, first, n);
 }
 
-template <bool fv4, bool varies>
-static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
-                                                     int j, int k, bool clear) {
-  const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  if (clear) {
-    const mg_near_t near = mg_near<varies>(l, l->p.vec[x], f, at);
-    const double ax = mg_near_apply(l, near);
-    return f < 0 ? ax : near.f - ax;
-  }
-  const double ax = mg_apply<fv4, varies>(l, l->p.vec[x], i, j, k);
-  return f < 0 ? ax : l->p.vec[f][at] - ax;
+/** Away from walls. */
+template <bool varies>
+static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l, int x, int f,
+                                                       ptrdiff_t at) {
+  const mg_near_t near = mg_near<varies>(l, l->p.vec[x], f, at);
+  const double ax = mg_near_apply(l, near);
+  return f < 0 ? ax : near.f - ax;
 }
 
+/** Anywhere. */
 template <bool fv4, bool varies>
-static __global__ void __launch_bounds__(256) residual(mg_cuda_patch_t l, int dst, int x, int f) {
-  MG_CUDA_CELL(i, j, k, l.p.n);
-  l.p.vec[dst][i + j * l.p.jstride + k * l.p.kstride] =
-      residual_at<fv4, varies>(&l, x, f, i, j, k, clear<fv4>(l.p, 1));
+static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
+                                                     int j, int k) {
+  const double ax = mg_apply<fv4, varies>(l, l->p.vec[x], i, j, k);
+  return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
+}
+
+template <bool fv4, int planes, bool varies>
+static __global__ void __launch_bounds__(256, fv4 ? 0 : BLOCKS(8, planes))
+    residual(mg_cuda_patch_t l, int dst, int x, int f) {
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
+  const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
+  if (clear<fv4>(l.p, 1, planes)) {
+    double value[planes];
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      value[q] = residual_near<varies>(&l, x, f, at + q * ks);
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      l.p.vec[dst][at + q * ks] = value[q];
+    return;
+  }
+  for (int q = 0; q < planes; q++)
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
+      l.p.vec[dst][at + q * ks] = residual_at<fv4, varies>(&l, x, f, i, j, k + q);
+}
+
+template <bool fv4, int planes>
+static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
+  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
+  const auto kernel = l.v.varies ? residual<fv4, planes, true> : residual<fv4, planes, false>;
+  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, x, f);
 }
 
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
   MG_TRY(mg_cuda_prepare(v, x));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    const auto kernel = v->op == MG_OPERATOR_FV4
-                            ? (v->varies ? residual<true, true> : residual<true, false>)
-                            : (v->varies ? residual<false, true> : residual<false, false>);
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, x, f);
+    if (v->op == MG_OPERATOR_FV4)
+      launch_residual<true, 1>(l, dst, x, f);
+    else if (mg_is_large(l.p))
+      launch_residual<false, PLANES>(l, dst, x, f);
+    else
+      launch_residual<false, 1>(l, dst, x, f);
     MG_CUDA_LAUNCHED("residual");
   }
   return MG_OK;
@@ -55,18 +90,36 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
                                   : mg_cuda_simple_residual(v, dst, x, f);
 }
 
-/* As many blocks as the stored residual has, if registers allow: while one joins its cells, the
- * others load theirs. */
-template <bool varies>
-static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(varies ? 6 : 8, 256))
+static __device__ __forceinline__ unsigned long long bits_of(double value) {
+  return (unsigned long long)__double_as_longlong(fabs(value));
+}
+
+/* The joining at a block's end is what one cell a thread waits for: with several there are fewer
+ * ends. */
+template <int planes, bool varies>
+static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
     residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z;
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const unsigned long long known = mg_max_known(maximum);
-  double r = 0.0;
-  if (i < l.p.n[0] && j < l.p.n[1])
-    r = fabs(residual_at<false, varies>(&l, x, f, i, j, k, clear<false>(l.p, 1)));
-  mg_max_add(r, known, maximum);
+  unsigned long long largest = 0; /* as bits: NaN stays above everything */
+  if (clear<false>(l.p, 1, planes)) {
+    const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+      largest = max(largest, bits_of(residual_near<varies>(&l, x, f, at + q * l.p.kstride)));
+  } else {
+    for (int q = 0; q < planes; q++)
+      if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
+        largest = max(largest, bits_of(residual_at<false, varies>(&l, x, f, i, j, k + q)));
+  }
+  mg_max_add(__longlong_as_double((long long)largest), known, maximum);
+}
+
+template <int planes> static void launch_norm(const mg_cuda_patch_t &l, int x, int f) {
+  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
+  const auto kernel = l.v.varies ? residual_norm<planes, true> : residual_norm<planes, false>;
+  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
 }
 
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
@@ -74,38 +127,45 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], block_shape);
-    const auto kernel = v->varies ? residual_norm<true> : residual_norm<false>;
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
+    if (mg_is_large(l.p))
+      launch_norm<PLANES>(l, x, f);
+    else
+      launch_norm<1>(l, x, f);
     MG_CUDA_LAUNCHED("residual_norm");
   }
   return mg_cuda_max_end(norm);
 }
 
-/* Fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J, K). A patch's sides are
- * even, so pairs never straddle its end, and a warp's 32 cells are 16 pairs. */
+/* Fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J, K): a thread has the four
+ * of one i, and those of the next i are its neighbour's. A patch's sides are even, so pairs never
+ * straddle its end. */
 template <bool varies>
-static __global__ void __launch_bounds__(256)
+static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
     residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
-  __shared__ double pair[2][8][16];
-  const int i = (int)(blockIdx.x * 32 + threadIdx.x), j = (int)(blockIdx.y * 8 + threadIdx.y);
-  const int k = 2 * (int)blockIdx.z;
-  const bool inside = i < l.p.n[0] && j < l.p.n[1];
-  const bool away = clear<false>(l.p, 2);
+  const int i = (int)(blockIdx.x * 32 + threadIdx.x);
+  const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
+  const int j = 2 * J, k = 2 * K;
+  double pair[2][2]; /* [k][j] */
+  if (clear<false>(l.p, 2, 2)) {
+    const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
-  for (int dk = 0; dk < 2; dk++) {
-    const double r = inside ? residual_at<false, varies>(&l, x, f, i, j, k + dk, away) : 0.0;
-    const double sum = r + __shfl_xor_sync(0xffffffffu, r, 1);
-    if (threadIdx.x % 2 == 0) pair[dk][threadIdx.y][threadIdx.x / 2] = sum;
+    for (int dk = 0; dk < 2; dk++)
+#pragma unroll
+      for (int dj = 0; dj < 2; dj++)
+        pair[dk][dj] = residual_near<varies>(&l, x, f, at + dj * l.p.jstride + dk * l.p.kstride);
+  } else {
+    const bool inside = i < l.p.n[0] && j < l.p.n[1];
+    for (int dk = 0; dk < 2; dk++)
+      for (int dj = 0; dj < 2; dj++)
+        pair[dk][dj] = inside ? residual_at<false, varies>(&l, x, f, i, j + dj, k + dk) : 0.0;
   }
-  __syncthreads();
-  /* 16 x 4 coarse cells: the first two warps write them. */
-  const int t = (int)(threadIdx.y * 32 + threadIdx.x);
-  const int ci = t % 16, cj = t / 16;
-  const int I = (int)blockIdx.x * 16 + ci, J = (int)blockIdx.y * 4 + cj;
-  if (t >= 64 || I >= coarse.n[0] || J >= coarse.n[1]) return;
-  *mg_cell(&coarse, dst, I, J, (int)blockIdx.z) = mg_mean8(
-      pair[0][2 * cj][ci], pair[0][2 * cj + 1][ci], pair[1][2 * cj][ci], pair[1][2 * cj + 1][ci]);
+#pragma unroll
+  for (int dk = 0; dk < 2; dk++)
+#pragma unroll
+    for (int dj = 0; dj < 2; dj++)
+      pair[dk][dj] += __shfl_xor_sync(0xffffffffu, pair[dk][dj], 1);
+  if (i % 2 == 0 && i < l.p.n[0] && j < l.p.n[1])
+    *mg_cell(&coarse, dst, i / 2, J, K) = mg_mean8(pair[0][0], pair[0][1], pair[1][0], pair[1][1]);
 }
 
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
@@ -114,7 +174,7 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);
     const mg_patch_t c = coarse->patch[q];
-    const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], c.n[2], block_shape);
+    const dim3 grid = mg_cuda_grid(l.p.n[0], c.n[1], c.n[2], block_shape);
     const auto kernel = fine->varies ? residual_restrict<true> : residual_restrict<false>;
     kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");

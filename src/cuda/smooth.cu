@@ -25,9 +25,8 @@
 
 static const dim3 block_shape(32, 8, 1);
 
-/* Cells of a thread along k on levels that are large, which is where they still fill the device:
- * from 2^21 cells on 128^3 gains 1 to 2 %. */
-enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2, LARGE = 1 << 21 };
+/* Cells of a thread along k on large levels. */
+enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2 };
 
 /* Blocks of 256 threads on a multiprocessor. */
 #define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? 6 : (planes) == 2 ? 5 : 4, 256)
@@ -167,14 +166,9 @@ static __global__ void __launch_bounds__(256)
   l.p.vec[dst][at] = value;
 }
 
-/** Do threads with several cells still fill the device? */
-static bool is_large(const mg_patch_t &p) {
-  return (int64_t)p.n[0] * p.n[1] * p.n[2] >= LARGE;
-}
-
 template <bool varies> static void launch_gsrb_7(const mg_cuda_patch_t &l, int x, int color) {
   const int *n = l.p.n, pairs = (n[0] + 1) / 2;
-  if (is_large(l.p)) {
+  if (mg_is_large(l.p)) {
     const dim3 grid =
         mg_cuda_grid(pairs, n[1], (n[2] + GSRB_PLANES - 1) / GSRB_PLANES, block_shape);
     gsrb_7<GSRB_PLANES, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
@@ -188,7 +182,7 @@ template <bool stored, bool varies>
 static void launch_polynomial_7(const mg_cuda_patch_t &l, int x, int previous, int dst, double c1,
                                 double c2) {
   const int *n = l.p.n;
-  if (is_large(l.p)) {
+  if (mg_is_large(l.p)) {
     const dim3 grid =
         mg_cuda_grid(n[0], n[1], (n[2] + POLYNOMIAL_PLANES - 1) / POLYNOMIAL_PLANES, block_shape);
     polynomial_7<stored, POLYNOMIAL_PLANES, varies>
