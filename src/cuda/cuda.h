@@ -202,9 +202,14 @@ mg_max_known(const unsigned long long *maximum) {
              : 0;
 }
 
+/* Warps have an instruction for it from sm_80 on. The assemblers of CUDA 11.8, 12.0, 12.3 and 12.4
+ * lose the first of two such results, those of 12.5, 12.6, 12.9 and 13.0 do not (the same PTX, the
+ * instructions read). */
+#define MG_CUDA_REDUCES_WARPS (CUDART_VERSION >= 12050 && __CUDA_ARCH__ >= 800)
+
 /** The largest of a whole warp's values, in all of its lanes. */
 static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned long long bits) {
-#if __CUDA_ARCH__ >= 800
+#if MG_CUDA_REDUCES_WARPS
   /* The upper halves decide; among the lanes with the largest one, the lower halves. */
   const unsigned high = (unsigned)(bits >> 32);
   const unsigned top = __reduce_max_sync(0xffffffffu, high);
