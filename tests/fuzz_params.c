@@ -18,8 +18,8 @@ static void check_message(mg_status_t status) {
   if (strchr(message, '\n')) abort();
 }
 
-/* A deck that is printed parses again. Equality is left to the unit tests: a path that no deck
- * can hold is printed as a comment. */
+/* A deck that is printed parses again, unless it says that it cannot hold a path: others may need
+ * that one. Equality is left to the unit tests. */
 static void check_print(const mg_params_t *params) {
   static mg_params_t again;
   char *text = NULL;
@@ -28,6 +28,10 @@ static void check_print(const mg_params_t *params) {
   if (!out) return;
   mg_params_print(out, params);
   fclose(out);
+  if (strstr(text, "(a deck can't hold this value")) {
+    free(text);
+    return;
+  }
   const mg_status_t status =
       mg_params_parse_deck(text, (int64_t)size, "printed", &again, message, MESSAGE_SIZE);
   if (status != MG_OK) abort();
