@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(256) norm_of_cells(mg_patch_t p, int x, int y,
   double r = 0.0;
   if (i < p.n[0] && j < p.n[1]) r = fabs(*mg_cell(&p, x, i, j, (int)blockIdx.z));
   if (looks_early)
-    mg_max_add(r, known, maximum);
+    mg_max_add(mg_max_bits(r), known, maximum);
   else
     join_and_look(r, maximum);
 }

@@ -234,8 +234,7 @@ struct mg_block_level_t {
   __device__ double max_norm(int x) const {
     unsigned long long bits = 0;
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
-      const unsigned long long b =
-          (unsigned long long)__double_as_longlong(fabs(vec(x)[offset(c)]));
+      const unsigned long long b = mg_max_bits(vec(x)[offset(c)]);
       bits = b > bits ? b : bits;
     }
     bits = mg_max_of_block(bits, (int)threadIdx.x, (int)blockDim.x / 32, s->warp_max, true);

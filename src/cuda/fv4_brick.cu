@@ -94,7 +94,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
     if (op == MG_FV4_GSRB && phase) result = v.c;
   }
   if (op == MG_FV4_NORM) {
-    mg_max_add(fabs(result), known, job.maximum);
+    mg_max_add(mg_max_bits(result), known, job.maximum);
   } else if (op == MG_FV4_RESTRICT) {
     const double sum = result + __shfl_xor_sync(0xffffffffu, result, 1);
     if (t % 2 == 0) pair[tk][tj][ti / 2] = sum;

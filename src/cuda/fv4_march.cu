@@ -489,8 +489,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
       if (op == MG_FV4_RESTRICT && k > k0) take_sum(&job, &t, &sums, m, row, k - 1);
       const double2 r = pair_result<op>(&job, &slots, place, phase, &in);
       if (op == MG_FV4_NORM) {
-        largest = max(largest, (unsigned long long)__double_as_longlong(fabs(r.x)));
-        largest = max(largest, (unsigned long long)__double_as_longlong(fabs(r.y)));
+        largest = max(largest, mg_max_bits(r.x));
+        largest = max(largest, mg_max_bits(r.y));
       } else if (op == MG_FV4_RESTRICT) {
         pass_sum(&sums, m, row, k, r);
       } else {
@@ -506,8 +506,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (mine) take_sum(&job, &t, &sums, m, row, k1 - 1);
   }
   /* Blocks are few and long: what is known so far may come late. */
-  if (op == MG_FV4_NORM)
-    mg_max_add(__longlong_as_double((long long)largest), mg_max_known(job.maximum), job.maximum);
+  if (op == MG_FV4_NORM) mg_max_add(largest, mg_max_known(job.maximum), job.maximum);
 }
 
 typedef void (*kernel_t)(mg_fv4_job_t job, int chunk);

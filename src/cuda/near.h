@@ -27,11 +27,6 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
   return clear;
 }
 
-/** Do threads with several cells still fill the device? From 2^21 cells on 128^3 gains 1 to 2 %. */
-inline bool mg_is_large(const mg_patch_t &p) {
-  return (int64_t)p.n[0] * p.n[1] * p.n[2] >= 1 << 21;
-}
-
 /** Load the surroundings of the cell at offset `at`. Blocks go through a level plane by plane: what
  * nobody will read in the next plane is loaded as a stream, which leaves the L2 cache to the rest.
  *  @param f  a vector, or < 0 for none: zero */

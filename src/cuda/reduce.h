@@ -15,9 +15,8 @@ enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* of a multiprocessor */ };
 template <bool pairs, bool differs>
 static __device__ __forceinline__ unsigned long long mg_largest_of(const double2 &x,
                                                                    const double2 &y) {
-  const double first = fabs(differs ? x.x - y.x : x.x), second = fabs(differs ? x.y - y.y : x.y);
-  const unsigned long long a = (unsigned long long)__double_as_longlong(first),
-                           b = (unsigned long long)__double_as_longlong(second);
+  const unsigned long long a = mg_max_bits(differs ? x.x - y.x : x.x),
+                           b = mg_max_bits(differs ? x.y - y.y : x.y);
   return pairs && b > a ? b : a;
 }
 
@@ -53,7 +52,7 @@ static __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
     for (int r = 0; r < rows; r++)
       largest = max(largest, mg_largest_of<pairs, differs>(a[r], b[r]));
   }
-  mg_max_add(__longlong_as_double((long long)largest), known, maximum);
+  mg_max_add(largest, known, maximum);
 }
 
 /** Blocks of the above: all of them at a time. */

@@ -90,10 +90,6 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
                                   : mg_cuda_simple_residual(v, dst, x, f);
 }
 
-static __device__ __forceinline__ unsigned long long bits_of(double value) {
-  return (unsigned long long)__double_as_longlong(fabs(value));
-}
-
 /* The joining at a block's end is what one cell a thread waits for: with several there are fewer
  * ends. */
 template <int planes, bool varies>
@@ -102,18 +98,18 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const unsigned long long known = mg_max_known(maximum);
-  unsigned long long largest = 0; /* as bits: NaN stays above everything */
+  unsigned long long largest = 0;
   if (clear<false>(l.p, 1, planes)) {
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      largest = max(largest, bits_of(residual_near<varies>(&l, x, f, at + q * l.p.kstride)));
+      largest = max(largest, mg_max_bits(residual_near<varies>(&l, x, f, at + q * l.p.kstride)));
   } else {
     for (int q = 0; q < planes; q++)
       if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-        largest = max(largest, bits_of(residual_at<false, varies>(&l, x, f, i, j, k + q)));
+        largest = max(largest, mg_max_bits(residual_at<false, varies>(&l, x, f, i, j, k + q)));
   }
-  mg_max_add(__longlong_as_double((long long)largest), known, maximum);
+  mg_max_add(largest, known, maximum);
 }
 
 template <int planes> static void launch_norm(const mg_cuda_patch_t &l, int x, int f) {

@@ -136,7 +136,7 @@ static __global__ void __launch_bounds__(256)
   double bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
     bound = store_dinv(l, l1, at, mg_sums_7(&l.v, &l.p, l.order, at));
-  mg_max_add(bound, mg_max_known(maximum), maximum);
+  mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
 /* Rows without walls keep their weights in registers. */
@@ -147,7 +147,7 @@ static __global__ void __launch_bounds__(256)
   double bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_sums_fv4_are_simple(&l.v, &l.p, at))
     bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, true));
-  mg_max_add(bound, mg_max_known(maximum), maximum);
+  mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
 /* Those with walls or wrapping colours need bins that only local memory can index: a launch of
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(256)
   }
   double bound = 0.0;
   if (mine) bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, false));
-  mg_max_add(bound, mg_max_known(maximum), maximum);
+  mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
 static mg_status_t set_diagonal_fv4(const mg_cuda_patch_t &l, bool l1) {
