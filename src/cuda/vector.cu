@@ -1,9 +1,9 @@
-/* Vector operations, cell by cell. Bytes per cell: 8 (fill) to 24. One thread a cell. */
+/* Vector operations, cell by cell. Bytes per cell: 8 (fill) to 24. */
 #include "cuda.h"
 
 static const dim3 block_shape(32, 8, 1);
 
-enum vector_operation_t { FILL, SHIFT, AXPBY, MULTIPLY };
+enum vector_operation_t { SHIFT, AXPBY, MULTIPLY };
 
 struct vector_job_t {
   vector_operation_t operation;
@@ -11,25 +11,50 @@ struct vector_job_t {
   double alpha, beta;
 };
 
+/* Cells of a thread, one above the other, where the patch is large: all are read before one is
+   written, so that each thread has several reads under way. On one H200 at 512^3, in us, for one,
+   two, four and eight planes: a x + b y 803, 748, 754, 767; x + a and a x 585, 517, 523, 535; at
+   128^3 15.2, 14.0, 13.9, 14.4 and 8.9, 8.0, 7.6, 7.4. */
+enum { PLANES = 2 };
+
+template <int planes, bool two>
 static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t job) {
-  MG_CUDA_CELL(i, j, k, p.n);
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
+  if (i >= p.n[0] || j >= p.n[1]) return;
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
-  const double x = p.vec[job.x][at], y = job.y < 0 ? 0.0 : p.vec[job.y][at];
-  double value;
-  if (job.operation == SHIFT)
-    value = x + job.alpha;
-  else if (job.operation == MULTIPLY)
-    value = x * y;
-  else
-    value = job.y < 0 ? job.alpha * x : fma(job.alpha, x, job.beta * y);
-  p.vec[job.dst][at] = value;
+  double x[planes], y[planes];
+#pragma unroll
+  for (int q = 0; q < planes; q++) {
+    const bool inside = k + q < p.n[2];
+    x[q] = inside ? p.vec[job.x][at + q * p.kstride] : 0.0;
+    y[q] = two && inside ? p.vec[job.y][at + q * p.kstride] : 0.0;
+  }
+#pragma unroll
+  for (int q = 0; q < planes; q++) {
+    double value;
+    if (job.operation == SHIFT)
+      value = x[q] + job.alpha;
+    else if (job.operation == MULTIPLY)
+      value = x[q] * y[q];
+    else
+      value = two ? fma(job.alpha, x[q], job.beta * y[q]) : job.alpha * x[q];
+    if (k + q < p.n[2]) p.vec[job.dst][at + q * p.kstride] = value;
+  }
+}
+
+template <int planes> static void launch(const mg_patch_t &p, const vector_job_t &job) {
+  const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], (p.n[2] + planes - 1) / planes, block_shape);
+  const auto kernel = job.y < 0 ? combine<planes, false> : combine<planes, true>;
+  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(p, job);
 }
 
 static mg_status_t run(const mg_view_t *v, const vector_job_t &job) {
   for (int q = 0; q < v->n_patches; q++) {
-    const mg_patch_t &p = v->patch[q];
-    const dim3 grid = mg_cuda_grid(p.n[0], p.n[1], p.n[2], block_shape);
-    combine<<<grid, block_shape, 0, mg_cuda.stream>>>(p, job);
+    if (mg_is_large(v->patch[q]))
+      launch<PLANES>(v->patch[q], job);
+    else
+      launch<1>(v->patch[q], job);
     MG_CUDA_LAUNCHED("vector operation");
   }
   return MG_OK;
@@ -47,11 +72,15 @@ mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y) {
   return run(v, {MULTIPLY, dst, x, y, 0.0, 0.0});
 }
 
+/* Cells of a thread of fill: 332, 285, 283 and 281 us at 512^3 with one, two, four and eight. */
+enum { FILL_CELLS = 4 };
+
 /* Ghosts too: everything between the first and the last ghost of the patch, padding included. */
 static __global__ void __launch_bounds__(256) fill(double *x, int64_t n, double value) {
-  const int64_t stride = (int64_t)gridDim.x * blockDim.x;
-  for (int64_t c = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; c < n; c += stride)
-    x[c] = value;
+  const int64_t first = (int64_t)blockIdx.x * (256 * FILL_CELLS) + threadIdx.x;
+#pragma unroll
+  for (int q = 0; q < FILL_CELLS; q++)
+    if (first + q * 256 < n) x[first + q * 256] = value;
 }
 
 mg_status_t mg_cuda_fill(const mg_view_t *v, int dst, double value) {
@@ -60,8 +89,8 @@ mg_status_t mg_cuda_fill(const mg_view_t *v, int dst, double value) {
     const int g = v->layers;
     double *first = mg_cell(&p, dst, -g, -g, -g);
     const int64_t n = mg_cell(&p, dst, p.n[0] - 1 + g, p.n[1] - 1 + g, p.n[2] - 1 + g) - first + 1;
-    const int64_t blocks = (n + 255) / 256, most = 65536;
-    fill<<<(unsigned)(blocks < most ? blocks : most), 256, 0, mg_cuda.stream>>>(first, n, value);
+    const int64_t per = 256 * FILL_CELLS;
+    fill<<<(unsigned)((n + per - 1) / per), 256, 0, mg_cuda.stream>>>(first, n, value);
     MG_CUDA_LAUNCHED("fill");
   }
   return MG_OK;
