@@ -114,6 +114,11 @@ double lab_median(double *value, int n);
 /** CUDA devices that this process sees. */
 int lab_cuda_devices(void);
 
+/** Bytes of an array on the first device: `most`, or less where its free memory would not hold what
+ *  the largest ladder needs.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t lab_cuda_default(int64_t most, int64_t *bytes);
+
 /** Name the machine, and measure the bandwidth of a copy in its memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t lab_open_cpu(lab_t *lab);

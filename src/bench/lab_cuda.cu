@@ -1,4 +1,5 @@
 #include "lab_cuda.h"
+#include "lab_launches.h"
 
 namespace {
 struct {
@@ -10,9 +11,9 @@ struct {
 
 enum { MOST_RUNS = 1000 };
 
-__global__ void fill_values(double *at, int64_t n) {
+__global__ void fill_values(double *at, int64_t n, int64_t first) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) at[i] = lab_value(i);
+  if (i < n) at[i] = lab_value(first + i);
 }
 
 __global__ void count_wrong(double *at, int64_t n, int64_t first, int64_t step,
@@ -88,13 +89,37 @@ extern "C" mg_status_t lab_open_cuda(lab_t *lab) {
   return measure_copy(lab);
 }
 
-mg_status_t lab_array_t::make(int64_t n) {
-  MG_CUDA_TRY(cudaMalloc((void **)&at, (size_t)n * sizeof(double)));
-  return MG_OK;
+mg_status_t lab_cuda_alloc(size_t bytes, void **memory) {
+  const cudaError_t error = cudaMalloc(memory, bytes);
+  if (error != cudaErrorMemoryAllocation) {
+    MG_CUDA_TRY(error);
+    return MG_OK;
+  }
+  (void)cudaGetLastError();
+  return mg_error(MG_ERR_MEMORY, "the card has no %.3g GB for arrays; take a smaller --mib",
+                  1e-9 * (double)bytes);
 }
 
-mg_status_t lab_cuda_fill(double *at, int64_t n) {
-  fill_values<<<(unsigned)blocks_for(n, 256), 256, 0, state.stream>>>(at, n);
+mg_status_t lab_array_t::make(int64_t n) {
+  return lab_cuda_alloc((size_t)n * sizeof(double), (void **)&at);
+}
+
+/* The largest ladder has 21 times as much memory as an array. */
+extern "C" mg_status_t lab_cuda_default(int64_t most, int64_t *bytes) {
+  enum { ARRAYS = 24 };
+  const int64_t mib = 1 << 20;
+  size_t free, all;
+  MG_CUDA_TRY(cudaSetDevice(0));
+  MG_CUDA_TRY(cudaMemGetInfo(&free, &all));
+  const int64_t fits = (int64_t)free / ARRAYS / mib * mib;
+  *bytes = fits < most ? fits : most;
+  return *bytes > 0 ? MG_OK
+                    : mg_error(MG_ERR_MEMORY, "the card has %.3g GB free; --device=cpu needs none",
+                               1e-9 * (double)free);
+}
+
+mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first) {
+  fill_values<<<(unsigned)blocks_for(n, 256), 256, 0, state.stream>>>(at, n, first);
   MG_CUDA_LAUNCHED("fill_values");
   return MG_OK;
 }
@@ -134,17 +159,19 @@ mg_status_t lab_cuda_describe(const lab_launch_t &l, lab_row_t *row) {
 }
 
 mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
-                          lab_enqueue_t prepare) {
+                          lab_enqueue_t prepare, cudaStream_t stream) {
+  if (!stream) stream = state.stream;
   double took[MOST_RUNS], all = 0.0;
-  if (prepare) MG_TRY(prepare(arg, state.stream));
-  MG_TRY(enqueue(arg, state.stream)); /* warms up */
+  if (prepare) MG_TRY(prepare(arg, stream));
+  lab_launches_forget();
+  MG_TRY(enqueue(arg, stream)); /* warms up */
   int n = 0;
   while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
     float ms;
-    if (prepare) MG_TRY(prepare(arg, state.stream));
-    MG_CUDA_TRY(cudaEventRecord(state.start, state.stream));
-    MG_TRY(enqueue(arg, state.stream));
-    MG_CUDA_TRY(cudaEventRecord(state.end, state.stream));
+    if (prepare) MG_TRY(prepare(arg, stream));
+    MG_CUDA_TRY(cudaEventRecord(state.start, stream));
+    MG_TRY(enqueue(arg, stream));
+    MG_CUDA_TRY(cudaEventRecord(state.end, stream));
     MG_CUDA_TRY(cudaEventSynchronize(state.end));
     MG_CUDA_TRY(cudaEventElapsedTime(&ms, state.start, state.end));
     took[n] = 1e-3 * ms;

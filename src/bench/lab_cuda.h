@@ -28,14 +28,18 @@ lab_card_t lab_card();
 /** Puts work on a stream. */
 typedef mg_status_t (*lab_enqueue_t)(void *arg, cudaStream_t stream);
 
-/** The median time of what `enqueue` puts on a stream: once to warm up, then as often as the lab
- * asks for, each time between two events.
+/** The median time of what `enqueue` puts on a stream, the laboratory's own unless another is
+ * named: once to warm up, then as often as the lab asks for, each time between two events.
  *  @return MG_OK, MG_ERR_DEVICE (logged) */
 mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
-                          lab_enqueue_t prepare = nullptr);
+                          lab_enqueue_t prepare = nullptr, cudaStream_t stream = nullptr);
 
 /** A launch as a row has it: shape, registers, shared memory, occupancy. */
 mg_status_t lab_cuda_describe(const lab_launch_t &launch, lab_row_t *row);
+
+/** The same of the largest launch of what lab_cuda_time has timed last, whoever made it; the row
+ *  stays as it is where there was none. */
+mg_status_t lab_cuda_launched(lab_row_t *row);
 
 /** Launch it once to warm up, then as often as the lab asks for, each time between two events.
  *
@@ -48,6 +52,9 @@ mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void 
 /** Blocks of this launch that a multiprocessor holds at a time. */
 mg_status_t lab_cuda_resident(const lab_launch_t &launch, int *blocks);
 
+/** @return MG_OK, MG_ERR_MEMORY with what to ask for, MG_ERR_DEVICE */
+mg_status_t lab_cuda_alloc(size_t bytes, void **memory);
+
 /** Device memory that goes away with its scope. */
 struct lab_array_t {
   double *at = nullptr;
@@ -58,8 +65,8 @@ struct lab_array_t {
   mg_status_t make(int64_t n);
 };
 
-/** at[i] = lab_value(i). */
-mg_status_t lab_cuda_fill(double *at, int64_t n);
+/** at[i] = lab_value(first + i). */
+mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first = 0);
 
 /** How many of at[i] are not lab_value(first + step i); all are spoilt afterwards. */
 mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, double *wrong);

@@ -209,6 +209,7 @@ mg_status_t finish_row(lab_t *lab, work_t<T> *w, lab_enqueue_t enqueue, void *ar
   row->useful = bytes;
   row->flops = 1.0;
   MG_TRY(lab_cuda_time(lab, enqueue, arg, &row->seconds));
+  if (row->blocks == 0) MG_TRY(lab_cuda_launched(row));
   MG_CUDA_TRY(cudaMemcpy(&got, w->to.result, sizeof got, cudaMemcpyDeviceToHost));
   MG_CUDA_TRY(cudaMemset(w->to.result, 0xff, sizeof got));
   row->error = got == w->expected ? 0.0 : fabs((double)got - (double)w->expected);
@@ -281,6 +282,8 @@ template <typename T> mg_status_t arrays(lab_t *lab, work_t<T> *w, const char *t
   lab_row_t row = {}, cub_row = {};
   MG_TRY(lab_cuda_describe({(const void *)halve<T>, (w->n / 2 + THREADS - 1) / THREADS, THREADS, 0},
                            &row));
+  /* n are read and n / 2 written, then half as many, and so on. */
+  row.moved = 3.0 * sizeof(T);
   MG_TRY(finish_row(lab, w, enqueue_tree<T>, w, sizeof(T), "tree in global memory", &row));
   const array_t<T> source = {w->array};
   MG_TRY(joins(lab, w, source));

@@ -6,69 +6,10 @@
  * which one process does not have (src/bench/links.c). symgs makes GSRB's half sweeps. */
 #include "roofline.h"
 #include "device.h"
-#include "lab_cpu.h"
 #include "log.h"
-#include "ops.h"
 #include "problem.h"
 #include "timers.h"
-#include "transfer.h"
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-  mg_hierarchy_t *h;
-  int times; /* one behind the other in a run */
-  mg_status_t status;
-} work_t;
-
-typedef mg_status_t (*kernel_fn)(mg_hierarchy_t *h);
-
-static mg_status_t smooth(mg_hierarchy_t *h) {
-  return mg_smooth(&h->level[0], false);
-}
-static mg_status_t residual(mg_hierarchy_t *h) {
-  return mg_residual(&h->level[0], MG_TMP, MG_U, MG_F);
-}
-static mg_status_t residual_norm(mg_hierarchy_t *h) {
-  double norm;
-  return mg_residual_norm(&h->level[0], MG_U, MG_F, &norm);
-}
-static mg_status_t restrict_residual(mg_hierarchy_t *h) {
-  return mg_restrict_residual(h, 0);
-}
-static mg_status_t restrict_cells(mg_hierarchy_t *h) {
-  return mg_restrict(h, 0, MG_U, MG_F);
-}
-static mg_status_t interpolate_v(mg_hierarchy_t *h) {
-  return mg_interpolate(h, 0, mg_interpolation_of(h->params.op, MG_CYCLE_V), true);
-}
-static mg_status_t interpolate_f(mg_hierarchy_t *h) {
-  return mg_interpolate(h, 0, mg_interpolation_of(h->params.op, MG_CYCLE_F), false);
-}
-static mg_status_t axpby(mg_hierarchy_t *h) {
-  return mg_axpby(&h->level[0], MG_TMP, 2.0, MG_U, 3.0, MG_F);
-}
-static mg_status_t fill(mg_hierarchy_t *h) {
-  return mg_fill(&h->level[0], MG_TMP, 1.0);
-}
-static mg_status_t max_norm(mg_hierarchy_t *h) {
-  double norm;
-  return mg_max_norm(&h->level[0], MG_U, -1, &norm);
-}
-static mg_status_t dot(mg_hierarchy_t *h) {
-  double sum;
-  return mg_dot(&h->level[0], MG_U, MG_F, &sum);
-}
-
-static mg_status_t copy(mg_hierarchy_t *h) {
-  return mg_axpby(&h->level[0], MG_TMP, 1.0, MG_U, 0.0, -1);
-}
-static mg_status_t shift(mg_hierarchy_t *h) {
-  return mg_shift(&h->level[0], MG_TMP, MG_U, 1.0);
-}
-static mg_status_t multiply(mg_hierarchy_t *h) {
-  return mg_multiply(&h->level[0], MG_TMP, MG_U, MG_F);
-}
 
 /* Bytes and flops a cell of the finer level. A smoother's are those of one step; a half sweep
  * computes half of the cells, and moves the lines of all. An interpolation goes along k for
@@ -77,52 +18,52 @@ static mg_status_t multiply(mg_hierarchy_t *h) {
  * coarse cell alone makes more of them. */
 typedef struct {
   const char *name;
-  kernel_fn run;
   double bytes, flops;
   roofline_kind_t kind;
 } kernel_t;
 
 static const kernel_t of_fv2[] = {
-    {"residual", residual, 48.0, 21.0, ROOFLINE_RESIDUAL},
-    {"residual and its norm", residual_norm, 40.0, 22.0, ROOFLINE_RESIDUAL},
-    {"residual, restricted", restrict_residual, 41.0, 22.0, ROOFLINE_RESTRICTS},
-    {"restriction", restrict_cells, 9.0, 1.0, ROOFLINE_RESTRICTS},
-    {"interpolation, corrections V2", interpolate_v, 17.0, 7.75, ROOFLINE_CORRECTS},
-    {"interpolation, solutions V2", interpolate_f, 9.0, 6.75, ROOFLINE_INTERPOLATES},
-    {"a x + b y", axpby, 24.0, 3.0, ROOFLINE_VECTORS},
-    {"x y", multiply, 24.0, 1.0, ROOFLINE_VECTORS},
-    {"x + a", shift, 16.0, 1.0, ROOFLINE_VECTORS},
-    {"a x", copy, 16.0, 1.0, ROOFLINE_VECTORS},
-    {"fill", fill, 8.0, 0.0, ROOFLINE_VECTORS},
-    {"maximum norm", max_norm, 8.0, 1.0, ROOFLINE_VECTORS},
-    {"dot product", dot, 16.0, 2.0, ROOFLINE_VECTORS},
+    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST},
+    {"residual", 48.0, 21.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", 40.0, 22.0, ROOFLINE_RESIDUAL_NORM},
+    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"restriction", 9.0, 1.0, ROOFLINE_RESTRICTS},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
+    {"interpolation, solutions V2", 9.0, 6.75, ROOFLINE_INTERPOLATES},
+    {"a x + b y", 24.0, 3.0, ROOFLINE_AXPBY},
+    {"x y", 24.0, 1.0, ROOFLINE_MULTIPLIES},
+    {"x + a", 16.0, 1.0, ROOFLINE_SHIFTS},
+    {"a x", 16.0, 1.0, ROOFLINE_SCALES},
+    {"fill", 8.0, 0.0, ROOFLINE_FILLS},
+    {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM},
+    {"dot product", 16.0, 2.0, ROOFLINE_DOT},
 };
 static const kernel_t of_fv4[] = {
-    {"residual", residual, 48.0, 113.0, ROOFLINE_RESIDUAL},
-    {"residual and its norm", residual_norm, 40.0, 114.0, ROOFLINE_RESIDUAL},
-    {"residual, restricted", restrict_residual, 41.0, 114.0, ROOFLINE_RESTRICTS},
-    {"interpolation, corrections V2", interpolate_v, 17.0, 7.75, ROOFLINE_CORRECTS},
-    {"interpolation, solutions V4", interpolate_f, 9.0, 16.5, ROOFLINE_INTERPOLATES},
+    {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST},
+    {"residual", 48.0, 113.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", 40.0, 114.0, ROOFLINE_RESIDUAL_NORM},
+    {"residual, restricted", 41.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
+    {"interpolation, solutions V4", 9.0, 16.5, ROOFLINE_INTERPOLATES},
 };
 static const kernel_t of_7pt[] = {
-    {"interpolation, corrections P0", interpolate_v, 17.0, 1.0, ROOFLINE_CORRECTS},
-    {"interpolation, solutions P1", interpolate_f, 9.0, 6.75, ROOFLINE_INTERPOLATES},
+    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS},
+    {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES},
 };
-static const kernel_t gsrb = {"GSRB, a half sweep", smooth, 48.0, 15.5, ROOFLINE_SMOOTHS},
-                      jacobi = {"Jacobi, a step", smooth, 48.0, 35.0, ROOFLINE_SMOOTHS},
-                      l1_jacobi = {"l1-Jacobi, a step", smooth, 56.0, 27.0, ROOFLINE_SMOOTHS},
-                      chebyshev = {"Chebyshev, a step", smooth, 56.0, 35.0, ROOFLINE_SMOOTHS},
-                      gsrb4 = {"GSRB, a half sweep", smooth, 56.0, 57.5, ROOFLINE_SMOOTHS},
-                      chebyshev4 = {"Chebyshev, a step", smooth, 64.0, 119.0, ROOFLINE_SMOOTHS};
+static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS},
+                      jacobi = {"Jacobi, a step", 48.0, 35.0, ROOFLINE_SMOOTHS},
+                      l1_jacobi = {"l1-Jacobi, a step", 56.0, 27.0, ROOFLINE_SMOOTHS},
+                      chebyshev = {"Chebyshev, a step", 56.0, 35.0, ROOFLINE_SMOOTHS},
+                      gsrb4 = {"GSRB, a half sweep", 56.0, 57.5, ROOFLINE_SMOOTHS},
+                      chebyshev4 = {"Chebyshev, a step", 64.0, 119.0, ROOFLINE_SMOOTHS};
 /* With several steps in a pass: bytes of a pass, of which each step has its part. 7pt has four half
  * sweeps, which are two passes of two. */
-static const kernel_t gsrb_two_passes = {"GSRB, 2 half sweeps a pass", smooth, 48.0 / 2, 15.5,
+static const kernel_t gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5,
                                          ROOFLINE_SMOOTHS},
-                      gsrb_passes = {"GSRB, 3 half sweeps a pass", smooth, 48.0 / 3, 15.5,
+                      gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5,
                                      ROOFLINE_SMOOTHS},
-                      jacobi_passes = {"Jacobi, 3 steps a pass", smooth, 48.0 / 3, 35.0,
-                                       ROOFLINE_SMOOTHS},
-                      chebyshev_passes = {"Chebyshev, 3 steps a pass", smooth, 56.0 / 3, 35.0,
+                      jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS},
+                      chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0,
                                           ROOFLINE_SMOOTHS};
 
 static const struct {
@@ -140,53 +81,60 @@ static const struct {
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 
-static mg_status_t wait_for(const mg_level_t *level) {
-  return level->backend->wait ? level->backend->wait() : MG_OK;
-}
-
 /* As lab_seconds, for work that may fail. */
 typedef struct {
-  work_t work;
+  mg_hierarchy_t *h;
   const kernel_t *kernel;
+  int times; /* one behind the other in a run */
+  mg_status_t status;
 } timed_t;
 
 static void run_timed(void *arg) {
   timed_t *t = arg;
-  for (int i = 0; i < t->work.times && t->work.status == MG_OK; i++)
-    t->work.status = t->kernel->run(t->work.h);
-  if (t->work.status == MG_OK) t->work.status = wait_for(&t->work.h->level[0]);
+  double number;
+  for (int i = 0; i < t->times && t->status == MG_OK; i++)
+    t->status = roofline_run(t->h, t->kernel->kind, &number);
 }
 
 /* On a device a run is some launches behind each other, so that the way to it does not count: 4 ms
  * of them, eight at most (a norm waits for its number each time). */
-static void choose_times(timed_t *t) {
+static mg_status_t choose_times(timed_t *t) {
   const double wanted = 4e-3;
-  run_timed(t); /* loads the kernel, and waits for what is under way */
-  const double start = mg_now();
-  run_timed(t);
-  const double one = mg_now() - start;
-  t->work.times = one * 8 < wanted ? 8 : one < wanted ? (int)(wanted / one) : 1;
+  double one = 0.0;
+  for (int run = 0; run < 2; run++) { /* the first loads the kernel */
+    MG_TRY(roofline_wait(&t->h->level[0]));
+    const double start = mg_now();
+    run_timed(t);
+    MG_TRY(t->status);
+    MG_TRY(roofline_wait(&t->h->level[0]));
+    one = mg_now() - start;
+  }
+  t->times = one * 8 < wanted ? 8 : one < wanted ? (int)(wanted / one) : 1;
+  return MG_OK;
+}
+
+static const roofline_place_t *place_of(const lab_t *lab) {
+#ifdef HAVE_CUDA
+  if (lab->place == LAB_CUDA) return &roofline_on_cuda;
+#endif
+  (void)lab;
+  return &roofline_on_cpu;
 }
 
 static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
+  const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
   const int64_t n = fine->plan->layout.n;
-  timed_t timed = {{h, 1, MG_OK}, k};
-  lab_row_t row = {.threads = lab->threads, .elements = n * n * n, .useful = k->bytes};
-  const bool smooths = k->kind == ROOFLINE_SMOOTHS;
-  roofline_check_t c;
-  row.flops = k->flops;
+  timed_t timed = {h, k, 1, MG_OK};
+  lab_row_t row = {
+      .threads = lab->threads, .elements = n * n * n, .useful = k->bytes, .flops = k->flops};
   snprintf(row.variant, sizeof row.variant, "%s", k->name);
-  MG_TRY(roofline_begin(h));
-  if (lab->place == LAB_CUDA) choose_times(&timed);
-  const double seconds = lab_seconds(lab, run_timed, &timed);
-  MG_TRY(timed.work.status);
-  row.seconds = seconds / timed.work.times / (smooths ? fine->n_steps : 1);
-  /* What smoothed is still the solution; all else begins anew. */
-  if (!smooths) MG_TRY(roofline_begin(h));
-  MG_TRY(roofline_check(h, k->kind, &c));
-  row.error = c.error;
-  row.tolerance = c.tolerance;
+  MG_TRY(roofline_check(place, h, k->kind, roofline_run, &row.error));
+  MG_TRY(roofline_begin(place, h));
+  if (lab->place == LAB_CUDA) MG_TRY(choose_times(&timed));
+  MG_TRY(place->time(lab, run_timed, &timed, &row));
+  MG_TRY(timed.status);
+  row.seconds /= timed.times * (k->kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1);
   return lab_add(lab, &row);
 }
 

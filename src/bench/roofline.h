@@ -1,32 +1,67 @@
-/* What the ladder of the solver's kernels knows of each, and how it is checked. */
+/* The ladder of the solver's kernels: what it knows of each, where it runs, what it must give. */
 #ifndef LAB_ROOFLINE_H
 #define LAB_ROOFLINE_H
 
+#include "lab.h"
+#include "lab_cpu.h"
 #include "level.h"
 
-/** What a kernel's results are compared with. */
+/** What a kernel does, which is what its results are compared with. */
 typedef enum {
-  ROOFLINE_SMOOTHS,   /**< the solution of A u = f stays what it is, to rounding */
-  ROOFLINE_RESIDUAL,  /**< the norm in one go is that in two */
-  ROOFLINE_RESTRICTS, /**< ones stay ones; the residual in one go is that in two */
-  ROOFLINE_CORRECTS,  /**< a V-cycle's interpolation: what the formula makes along a line, in each
-                         direction */
-  ROOFLINE_INTERPOLATES, /**< the same of an F-cycle's */
-  ROOFLINE_VECTORS       /**< vectors of ones */
+  ROOFLINE_SMOOTHS, /**< a whole smooth of level 0 */
+  ROOFLINE_FIRST,   /**< its first step, from zero */
+  ROOFLINE_RESIDUAL,
+  ROOFLINE_RESIDUAL_NORM,
+  ROOFLINE_RESTRICTS_RESIDUAL,
+  ROOFLINE_RESTRICTS,
+  ROOFLINE_CORRECTS,     /**< a V-cycle's interpolation, onto what is there */
+  ROOFLINE_INTERPOLATES, /**< an F-cycle's */
+  ROOFLINE_AXPBY,
+  ROOFLINE_MULTIPLIES,
+  ROOFLINE_SHIFTS,
+  ROOFLINE_SCALES,
+  ROOFLINE_FILLS,
+  ROOFLINE_MAX_NORM,
+  ROOFLINE_DOT
 } roofline_kind_t;
 
-/** How far an operation is from what it must give, relative. */
+/** What the vector operations are called with. */
+enum { ROOFLINE_ALPHA = 2, ROOFLINE_BETA = 3 };
+
+/** Runs a kernel; `number` is what it gives beside what it writes, if anything. */
+typedef mg_status_t (*roofline_fn)(mg_hierarchy_t *h, roofline_kind_t kind, double *number);
+
+/** As the solver does. */
+MG_MUST_CHECK mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number);
+
+/** Memory of levels, and time, where the levels are. */
 typedef struct {
-  double error, tolerance;
-} roofline_check_t;
+  /** at[i] = lab_value(first + i). */
+  mg_status_t (*fill)(double *at, int64_t n, int64_t first);
+  mg_status_t (*fetch)(double *host, const double *at, int64_t n);
+  mg_status_t (*put)(double *at, double value);
+  /** The median time of `work`; and, on a device, the row of its largest launch. */
+  mg_status_t (*time)(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row);
+} roofline_place_t;
 
-/** MG_U is f of the problem, and MG_F then A MG_U, on the finest level. */
-MG_MUST_CHECK mg_status_t roofline_begin(mg_hierarchy_t *h);
+extern const roofline_place_t roofline_on_cpu;
+extern const roofline_place_t roofline_on_cuda; /**< in builds with HAVE_CUDA */
 
-/** Run operations of a kind once more and compare. Overwrites vectors of levels 0 to 2.
- *  @pre for ROOFLINE_SMOOTHS smooths are all that came after roofline_begin
- *  @return as the operations */
-MG_MUST_CHECK mg_status_t roofline_check(mg_hierarchy_t *h, roofline_kind_t kind,
-                                         roofline_check_t *check);
+/** MG_U is numbers that depend on their place alone, and MG_F then A MG_U, on level 0: smoothing
+ *  leaves them as they are, to rounding, however often. */
+MG_MUST_CHECK mg_status_t roofline_begin(const roofline_place_t *place, mg_hierarchy_t *h);
+
+/** Let `run` do a kernel's work on numbers that depend on their place alone, and compare what it
+ * wrote with src/stencil.h, cell by cell: all cells up to 128^3, beyond in planes at the two walls
+ * and in the middle; numbers of whole levels in a way of their own. Overwrites vectors of levels 0
+ * and 1.
+ *
+ *  @param[out] error  the largest difference over the largest value
+ *  @return as the operations; MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h,
+                                         roofline_kind_t kind, roofline_fn run, double *error);
+
+/** Wait for what a level was asked for. */
+MG_MUST_CHECK mg_status_t roofline_wait(const mg_level_t *level);
 
 #endif

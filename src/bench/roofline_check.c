@@ -1,189 +1,374 @@
-/* The references of the ladder of the solver's kernels. */
+/* What the ladder of the solver's kernels is compared with: the same on the host, cell by cell. */
 #include "cell.h"
 #include "log.h"
 #include "ops.h"
 #include "roofline.h"
-#include "stencil.h"
+#include "roofline_reference.h"
 #include "transfer.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+enum { ALL = 128, SOME = 4 }; /* cells a side that are all looked at; planes of larger ones */
+
+/* A check under way: planes first .. last - 1 of what the kernel writes. */
+typedef struct {
+  const roofline_place_t *place;
+  mg_hierarchy_t *h;
+  roofline_kind_t kind;
+  roofline_fn run;
+  int first, last;
+} check_t;
+
+static const mg_view_t *view_of(const mg_hierarchy_t *h, int l) {
+  return &h->level[l].store.view;
+}
+
+mg_status_t roofline_wait(const mg_level_t *level) {
+  return level->backend->wait ? level->backend->wait() : MG_OK;
+}
+
+/* From a vector's first ghost to its last. */
+static int64_t extent(const mg_view_t *v, int vec, double **first) {
+  const mg_patch_t *p = &v->patch[0];
+  const int g = v->layers;
+  *first = mg_cell(p, vec, -g, -g, -g);
+  return mg_cell(p, vec, p->n[0] - 1 + g, p->n[1] - 1 + g, p->n[2] - 1 + g) - *first + 1;
+}
+
+static int64_t salt(int vec) {
+  return 7919 * (int64_t)(vec + 1);
+}
+
+/* Ghosts too: a kernel that reads one outside a wall before it is made reads a wrong number. */
+static mg_status_t make_noise(const roofline_place_t *place, const mg_hierarchy_t *h, int l,
+                              int vec) {
+  double *first;
+  const int64_t n = extent(view_of(h, l), vec, &first);
+  MG_TRY(roofline_wait(&h->level[l]));
+  return place->fill(first, n, salt(vec));
+}
+
+mg_status_t roofline_begin(const roofline_place_t *place, mg_hierarchy_t *h) {
+  MG_TRY(make_noise(place, h, 0, MG_U));
+  return mg_residual(&h->level[0], MG_F, MG_U, -1);
+}
+
+static mg_status_t begin_check(const roofline_place_t *place, const mg_hierarchy_t *h) {
+  static const int vectors[] = {MG_U, MG_F, MG_TMP};
+  for (int q = 0; q < 3; q++)
+    MG_TRY(make_noise(place, h, 0, vectors[q]));
+  for (int q = 0; q < 2; q++)
+    MG_TRY(make_noise(place, h, 1, vectors[q]));
+  return MG_OK;
+}
+
+/* ---- what is fetched ---- */
+
+static mg_status_t fetch_field(const check_t *c, int l, int vec, int first, int last, field_t *x) {
+  const mg_patch_t *p = &view_of(c->h, l)->patch[0];
+  const int n = p->n[0];
+  const double *from = mg_cell(p, vec, 0, 0, first);
+  const int64_t count = mg_cell(p, vec, n - 1, n - 1, last - 1) - from + 1;
+  MG_TRY(field_make(x, n, first, last));
+  double *raw = malloc((size_t)count * sizeof *raw);
+  mg_status_t status = raw ? c->place->fetch(raw, from, count)
+                           : mg_error(MG_ERR_MEMORY, "no memory for %d planes", last - first);
+  for (int k = first; k < last && status == MG_OK; k++)
+    for (int j = 0; j < n; j++)
+      memcpy(field_cell(x, 0, j, k), raw + j * p->jstride + (k - first) * p->kstride,
+             (size_t)n * sizeof *raw);
+  free(raw);
+  return status;
+}
+
+static mg_status_t fetch_faces(const check_t *c, int first, int last, faces_t *f) {
+  const mg_patch_t *p = &view_of(c->h, 0)->patch[0];
+  const int n = p->n[0];
+  *f = (faces_t){.first = first, .last = last, .jstride = p->jstride, .kstride = p->kstride};
+  for (int d = 0; d < 3; d++) {
+    const double *from = mg_cell(p, MG_BETA_I + d, -1, -1, first - 1);
+    const int64_t count = mg_cell(p, MG_BETA_I + d, n, n, last) - from + 1;
+    f->at[d] = malloc((size_t)count * sizeof *f->at[d]);
+    if (!f->at[d]) return mg_error(MG_ERR_MEMORY, "no memory for %d planes", last - first);
+    MG_TRY(c->place->fetch(f->at[d], from, count));
+  }
+  return MG_OK;
+}
+
+/* `reach` planes more on both sides, as far as there are any. */
+static void widen(int n, int reach, int *first, int *last) {
+  *first = *first > reach ? *first - reach : 0;
+  *last = *last + reach < n ? *last + reach : n;
+}
+
+/* Betas, f and, where it is read, 1 / diagonal of planes. */
+static mg_status_t open_reference(const check_t *c, int first, int last, reference_t *r) {
+  const mg_view_t *v = view_of(c->h, 0);
+  *r = (reference_t){.view = v};
+  MG_TRY(fetch_faces(c, first, last, &r->faces));
+  MG_TRY(fetch_field(c, 0, MG_F, first, last, &r->f));
+  if (v->op == MG_OPERATOR_FV4 || c->h->level[0].steps[0].l1)
+    return fetch_field(c, 0, MG_DINV, first, last, &r->dinv);
+  return MG_OK;
+}
+
+static void close_reference(reference_t *r) {
+  for (int d = 0; d < 3; d++)
+    free(r->faces.at[d]);
+  field_free(&r->f);
+  field_free(&r->dinv);
+}
+
+/* ---- what a kernel must have written, from what is there before it runs ---- */
+
+/* All steps of a smooth, each on as many planes fewer as it reads beyond its own. */
+static mg_status_t smoothed(const check_t *c, field_t *want) {
+  const mg_level_t *fine = &c->h->level[0];
+  const int n = fine->plan->layout.n, reach = reference_reach(&fine->store.view);
+  const bool from_zero = c->kind == ROOFLINE_FIRST;
+  const int n_steps = from_zero ? 1 : fine->n_steps;
+  int first = c->first, last = c->last;
+  widen(n, reach * n_steps, &first, &last);
+  reference_t r;
+  field_t x = {0}, previous = {0}, next = {0};
+  mg_status_t status = open_reference(c, first, last, &r);
+  if (status == MG_OK)
+    status = from_zero ? field_make(&x, n, first, last) : fetch_field(c, 0, MG_U, first, last, &x);
+  for (int s = 0; s < n_steps && status == MG_OK; s++) {
+    if (first > 0) first += reach;
+    if (last < n) last -= reach;
+    status = field_make(&next, n, first, last);
+    if (status != MG_OK) break;
+    reference_step(&r, &x, s > 0 ? &previous : NULL, &fine->steps[s], &next);
+    field_free(&previous);
+    previous = x;
+    x = next;
+  }
+  close_reference(&r);
+  field_free(&previous);
+  if (status == MG_OK)
+    *want = x;
+  else
+    field_free(&x);
+  return status;
+}
+
+/* f - A u. */
+static mg_status_t residual_of(const check_t *c, int first, int last, field_t *want) {
+  const int n = c->h->level[0].plan->layout.n;
+  int from = first, to = last;
+  widen(n, reference_reach(view_of(c->h, 0)), &from, &to);
+  reference_t r;
+  field_t u = {0};
+  mg_status_t status = open_reference(c, from, to, &r);
+  if (status == MG_OK) status = fetch_field(c, 0, MG_U, from, to, &u);
+  if (status == MG_OK) status = field_make(want, n, first, last);
+  if (status == MG_OK) reference_residual(&r, &u, &r.f, want);
+  close_reference(&r);
+  field_free(&u);
+  return status;
+}
+
+static mg_status_t restricted(const check_t *c, field_t *want) {
+  field_t fine = {0};
+  mg_status_t status = c->kind == ROOFLINE_RESTRICTS
+                           ? fetch_field(c, 0, MG_U, 2 * c->first, 2 * c->last, &fine)
+                           : residual_of(c, 2 * c->first, 2 * c->last, &fine);
+  if (status == MG_OK) status = field_make(want, fine.n / 2, c->first, c->last);
+  if (status == MG_OK) reference_restrict(&fine, want);
+  field_free(&fine);
+  return status;
+}
+
+static mg_status_t interpolated(const check_t *c, field_t *want) {
+  const bool add = c->kind == ROOFLINE_CORRECTS;
+  const mg_interpolation_t kind =
+      mg_interpolation_of(c->h->params.op, add ? MG_CYCLE_V : MG_CYCLE_F);
+  int first = c->first / 2, last = (c->last + 1) / 2;
+  /* Four more, as a wall's formula reads them. */
+  widen(view_of(c->h, 1)->patch[0].n[0], 4, &first, &last);
+  field_t coarse = {0};
+  mg_status_t status = fetch_field(c, 1, MG_U, first, last, &coarse);
+  if (status == MG_OK) status = fetch_field(c, 0, MG_U, c->first, c->last, want);
+  if (status == MG_OK) reference_interpolate(&coarse, kind, add, want);
+  field_free(&coarse);
+  return status;
+}
+
+static double combined(roofline_kind_t kind, double x, double y) {
+  switch (kind) {
+  case ROOFLINE_AXPBY:
+    return fma(ROOFLINE_ALPHA, x, ROOFLINE_BETA * y);
+  case ROOFLINE_MULTIPLIES:
+    return x * y;
+  case ROOFLINE_SHIFTS:
+    return x + ROOFLINE_ALPHA;
+  case ROOFLINE_SCALES:
+    return ROOFLINE_ALPHA * x;
+  default:
+    return ROOFLINE_ALPHA;
+  }
+}
+
+static mg_status_t combination(const check_t *c, field_t *want) {
+  field_t y = {0};
+  mg_status_t status = fetch_field(c, 0, MG_U, c->first, c->last, want);
+  if (status == MG_OK) status = fetch_field(c, 0, MG_F, c->first, c->last, &y);
+  const int64_t cells = (int64_t)want->n * want->n * (c->last - c->first);
+  for (int64_t q = 0; q < cells && status == MG_OK; q++)
+    want->at[q] = combined(c->kind, want->at[q], y.at[q]);
+  field_free(&y);
+  return status;
+}
+
+/* ---- comparisons ---- */
+
+static bool writes_coarse(roofline_kind_t kind) {
+  return kind == ROOFLINE_RESTRICTS || kind == ROOFLINE_RESTRICTS_RESIDUAL;
+}
+
+static bool writes_u(roofline_kind_t kind) {
+  return kind == ROOFLINE_SMOOTHS || kind == ROOFLINE_FIRST || kind == ROOFLINE_CORRECTS ||
+         kind == ROOFLINE_INTERPOLATES;
+}
+
+static mg_status_t expected(const check_t *c, field_t *want) {
+  switch (c->kind) {
+  case ROOFLINE_SMOOTHS:
+  case ROOFLINE_FIRST:
+    return smoothed(c, want);
+  case ROOFLINE_RESIDUAL:
+    return residual_of(c, c->first, c->last, want);
+  case ROOFLINE_RESTRICTS:
+  case ROOFLINE_RESTRICTS_RESIDUAL:
+    return restricted(c, want);
+  case ROOFLINE_CORRECTS:
+  case ROOFLINE_INTERPOLATES:
+    return interpolated(c, want);
+  default:
+    return combination(c, want);
+  }
+}
+
+/* The largest difference over the largest value; infinite where a difference is no number. */
+static double distance(const field_t *got, const field_t *want) {
+  double most = 0.0, largest = 0.0;
+  for (int k = got->first; k < got->last; k++)
+    for (int64_t q = 0; q < (int64_t)got->n * got->n; q++) {
+      const double x = field_cell(want, 0, 0, k)[q], d = fabs(field_cell(got, 0, 0, k)[q] - x);
+      if (!(d <= most)) most = isnan(d) ? INFINITY : d;
+      largest = fmax(largest, fabs(x));
+    }
+  return most == 0.0 ? 0.0 : most / largest;
+}
+
+static mg_status_t check_planes(check_t *c, int first, int last, double *error) {
+  const roofline_kind_t kind = c->kind;
+  const int l = writes_coarse(kind) ? 1 : 0;
+  const int vec = l == 1 ? MG_F : writes_u(kind) ? MG_U : MG_TMP;
+  field_t want = {0}, got = {0};
+  c->first = first;
+  c->last = last;
+  MG_TRY(begin_check(c->place, c->h));
+  mg_status_t status = expected(c, &want);
+  double number;
+  if (status == MG_OK) status = c->run(c->h, c->kind, &number);
+  if (status == MG_OK) status = roofline_wait(&c->h->level[0]);
+  if (status == MG_OK) status = fetch_field(c, l, vec, first, last, &got);
+  if (status == MG_OK) *error = fmax(*error, distance(&got, &want));
+  field_free(&want);
+  field_free(&got);
+  return status;
+}
+
+static mg_status_t check_cells(check_t *c, double *error) {
+  const int n = view_of(c->h, writes_coarse(c->kind) ? 1 : 0)->patch[0].n[0];
+  if (c->h->level[0].plan->layout.n <= ALL) return check_planes(c, 0, n, error);
+  MG_TRY(check_planes(c, 0, SOME, error));
+  MG_TRY(check_planes(c, n / 2 - SOME / 2, n / 2 + SOME / 2, error));
+  return check_planes(c, n - SOME, n, error);
+}
 
 static double relative(double got, double want) {
   return got == want ? 0.0 : fabs(got - want) / fmax(fabs(got), fabs(want));
 }
 
-mg_status_t roofline_begin(mg_hierarchy_t *h) {
-  mg_level_t *fine = &h->level[0];
-  MG_TRY(mg_axpby(fine, MG_U, 1.0, MG_F, 0.0, -1));
-  return mg_residual(fine, MG_F, MG_U, -1);
-}
-
-/* Errors of A are of the size of its diagonal, some 10 n^2, times rounding. The residual's kernel
- * and the smoother's are two; here they agree on what A is. */
-static mg_status_t check_smooth(mg_hierarchy_t *h, roofline_check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  const double n = fine->plan->layout.n;
-  double largest, left;
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &largest));
-  MG_TRY(mg_residual_norm(fine, MG_U, MG_F, &left));
-  *c = (roofline_check_t){left / (n * n * largest), 1e-12};
-  return MG_OK;
-}
-
-static mg_status_t check_residual(mg_hierarchy_t *h, roofline_check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  double fused, composed;
-  MG_TRY(mg_axpby(fine, MG_F, 1.0, MG_U, 0.0, -1)); /* else it is rounding alone */
-  MG_TRY(mg_residual_norm(fine, MG_U, MG_F, &fused));
-  MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
-  MG_TRY(mg_max_norm(fine, MG_TMP, -1, &composed));
-  *c = (roofline_check_t){relative(fused, composed), 0.0};
-  return MG_OK;
-}
-
-/* Sum and maximum of what a restriction has left on the coarse level. */
-static mg_status_t norm_and_mean(mg_hierarchy_t *h, double *norm, double *mean) {
-  MG_TRY(mg_max_norm(&h->level[1], MG_F, -1, norm));
-  return mg_mean(&h->level[1], MG_F, mean);
-}
-
-static mg_status_t check_restriction(mg_hierarchy_t *h, roofline_check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  double norm[3], mean[3];
-  MG_TRY(mg_axpby(fine, MG_F, 1.0, MG_U, 0.0, -1));
-  MG_TRY(mg_restrict_residual(h, 0));
-  MG_TRY(norm_and_mean(h, &norm[0], &mean[0]));
-  MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
-  MG_TRY(mg_restrict(h, 0, MG_TMP, MG_F));
-  MG_TRY(norm_and_mean(h, &norm[1], &mean[1]));
-  MG_TRY(mg_fill(fine, MG_TMP, 1.0));
-  MG_TRY(mg_restrict(h, 0, MG_TMP, MG_F));
-  MG_TRY(norm_and_mean(h, &norm[2], &mean[2]));
-  *c = (roofline_check_t){relative(norm[0], norm[1]) + relative(mean[0], mean[1]) +
-                              relative(norm[2], 1.0) + relative(mean[2], 1.0),
-                          0.0};
-  return MG_OK;
-}
-
-/* A line of n cells with two ghosts at each end, which the formula of an interpolation's walls
- * fills. */
-enum { GHOSTS = 2 };
-
-static void fill_walls(mg_interpolation_t kind, double *x, int n) {
-  for (int end = 0; end < 2; end++) {
-    const int in = end == 0 ? 1 : -1;
-    double *first = end == 0 ? x : x + n - 1;
-    if (kind == MG_INTERPOLATE_V4) {
-      const double a = first[0], b = first[in], c = first[2 * in], d = first[3 * in];
-      first[-in] = mg_wall4_first(a, b, c, d);
-      first[-2 * in] = mg_wall4_second(a, b, c, d);
-    } else {
-      first[-in] = kind == MG_INTERPOLATE_V2 ? mg_wall2(first[0], first[in]) : mg_wall1(first[0]);
-    }
+/* A maximum is there wherever its cell is: in corners, and in the middle of something. Of a
+ * residual, f is so large there that A u is rounded away. */
+static mg_status_t check_maximum(const check_t *c, int vec, double scale, double *error) {
+  const mg_patch_t *p = &view_of(c->h, 0)->patch[0];
+  const int n = p->n[0];
+  const int at[][3] = {{0, 0, 0},         {n - 1, 0, 0},         {0, n - 1, 0},
+                       {0, 0, n - 1},     {n - 1, n - 1, n - 1}, {n / 2, n / 3, n / 4},
+                       {n - 2, 1, n / 2}, {3, n / 2 + 1, n - 2}};
+  MG_TRY(begin_check(c->place, c->h));
+  for (int q = 0; q < (int)(sizeof at / sizeof at[0]); q++) {
+    const double value = scale * (q + 1);
+    double norm;
+    MG_TRY(
+        c->place->put(mg_cell(p, vec, at[q][0], at[q][1], at[q][2]), q % 2 == 0 ? value : -value));
+    MG_TRY(c->run(c->h, c->kind, &norm));
+    *error = fmax(*error, relative(norm, value));
   }
+  return MG_OK;
 }
 
-static double child(mg_interpolation_t kind, const double *x, int side) {
+/* Against all cells' where these are few, else against the two operations that it is made of. */
+static mg_status_t check_residual_norm(const check_t *c, double *error) {
+  mg_level_t *fine = &c->h->level[0];
+  const int n = fine->plan->layout.n;
+  double fused, composed = 0.0;
+  MG_TRY(begin_check(c->place, c->h));
+  if (n <= ALL) {
+    field_t want;
+    MG_TRY(residual_of(c, 0, n, &want));
+    for (int64_t q = 0; q < (int64_t)n * n * n; q++)
+      composed = fmax(composed, fabs(want.at[q]));
+    field_free(&want);
+  } else {
+    MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
+    MG_TRY(mg_max_norm(fine, MG_TMP, -1, &composed));
+  }
+  MG_TRY(c->run(c->h, c->kind, &fused));
+  *error = fmax(*error, relative(fused, composed));
+  return check_maximum(c, MG_F, 1e30, error);
+}
+
+/* Products of small integers: any order gives the same sum. */
+static mg_status_t check_dot(const check_t *c, double *error) {
+  const mg_view_t *v = view_of(c->h, 0);
+  const mg_patch_t *p = &v->patch[0];
+  const int n = p->n[0];
+  double *first, got;
+  int64_t sum = 0;
+  extent(v, MG_U, &first);
+  const ptrdiff_t origin = mg_cell(p, MG_U, 0, 0, 0) - first;
+#pragma omp parallel for reduction(+ : sum)
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++) {
+        const int64_t at = origin + i + j * p->jstride + k * p->kstride;
+        sum += (int64_t)lab_value(salt(MG_U) + at) * (int64_t)lab_value(salt(MG_F) + at);
+      }
+  MG_TRY(begin_check(c->place, c->h));
+  MG_TRY(c->run(c->h, c->kind, &got));
+  *error = relative(got, (double)sum);
+  return MG_OK;
+}
+
+mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h, roofline_kind_t kind,
+                           roofline_fn run, double *error) {
+  check_t c = {.place = place, .h = h, .kind = kind, .run = run};
+  *error = 0.0;
   switch (kind) {
-  case MG_INTERPOLATE_P1:
-    return mg_interpolate_p1(x[-1], x[0], x[1], side);
-  case MG_INTERPOLATE_V2:
-    return mg_interpolate_v2(x[-1], x[0], x[1], side);
-  case MG_INTERPOLATE_V4:
-    return mg_interpolate_v4(x[-2], x[-1], x[0], x[1], x[2], side);
+  case ROOFLINE_MAX_NORM:
+    return check_maximum(&c, MG_U, 5000.0, error);
+  case ROOFLINE_RESIDUAL_NORM:
+    return check_residual_norm(&c, error);
+  case ROOFLINE_DOT:
+    return check_dot(&c, error);
   default:
-    return x[0];
+    return check_cells(&c, error);
   }
-}
-
-/* Ones on n cells, interpolated along a line twice: the largest of the 4 n values, and the sum of
- * their squares. */
-static mg_status_t interpolate_line(mg_interpolation_t kind, int n, double *largest,
-                                    double *squares) {
-  double *from = calloc((size_t)(4 * n + 2 * GHOSTS), sizeof *from);
-  double *to = calloc((size_t)(4 * n + 2 * GHOSTS), sizeof *to);
-  if (!from || !to) {
-    free(from);
-    free(to);
-    return mg_error(MG_ERR_MEMORY, "no memory for a line of %d cells", 4 * n);
-  }
-  for (int i = 0; i < n; i++)
-    from[GHOSTS + i] = 1.0;
-  for (int twice = 0; twice < 2; twice++, n *= 2) {
-    fill_walls(kind, from + GHOSTS, n);
-    for (int i = 0; i < 2 * n; i++)
-      to[GHOSTS + i] = child(kind, from + GHOSTS + i / 2, i % 2 == 0 ? -1 : 1);
-    double *swap = from;
-    from = to;
-    to = swap;
-  }
-  *largest = *squares = 0.0;
-  for (int i = 0; i < n; i++) {
-    *largest = fmax(*largest, fabs(from[GHOSTS + i]));
-    *squares += from[GHOSTS + i] * from[GHOSTS + i];
-  }
-  free(from);
-  free(to);
-  return MG_OK;
-}
-
-/* Ones, and what becomes of them between two levels and two further ones, are products of three
- * lines. Twice, as a formula with its two sides exchanged makes the same values out of ones, in
- * another order. */
-static mg_status_t check_interpolation(mg_hierarchy_t *h, mg_interpolation_t kind,
-                                       roofline_check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  double largest = 0.0, squares = 0.0, norm, dot;
-  if (h->n_levels < 3) return mg_error(MG_ERR_SHAPE, "an interpolation is checked on three levels");
-  MG_TRY(interpolate_line(kind, h->plan.level[2].layout.n, &largest, &squares));
-  MG_TRY(mg_fill(&h->level[2], MG_U, 1.0));
-  MG_TRY(mg_interpolate(h, 1, kind, false));
-  MG_TRY(mg_interpolate(h, 0, kind, false));
-  /* And once more on top of it, as a correction. */
-  MG_TRY(mg_interpolate(h, 0, kind, true));
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &norm));
-  MG_TRY(mg_dot(fine, MG_U, MG_U, &dot));
-  *c = (roofline_check_t){
-      relative(norm, 2.0 * pow(largest, 3.0)) + relative(dot, 4.0 * pow(squares, 3.0)), 1e-12};
-  return MG_OK;
-}
-
-/* Of ones the maximum is 1 and the dot product the number of cells; 2 x 1 + 3 x 1 is 5, 5 - 1 is 4,
- * 4 x 5 is 20. */
-static mg_status_t check_vectors(mg_hierarchy_t *h, roofline_check_t *c) {
-  mg_level_t *fine = &h->level[0];
-  const double n = fine->plan->layout.n;
-  double one, five, twenty, cells;
-  MG_TRY(mg_fill(fine, MG_U, 1.0));
-  MG_TRY(mg_fill(fine, MG_F, 1.0));
-  MG_TRY(mg_max_norm(fine, MG_U, -1, &one));
-  MG_TRY(mg_dot(fine, MG_U, MG_F, &cells));
-  MG_TRY(mg_axpby(fine, MG_TMP, 2.0, MG_U, 3.0, MG_F));
-  MG_TRY(mg_max_norm(fine, MG_TMP, -1, &five));
-  MG_TRY(mg_shift(fine, MG_U, MG_TMP, -1.0));
-  MG_TRY(mg_multiply(fine, MG_F, MG_U, MG_TMP));
-  MG_TRY(mg_axpby(fine, MG_TMP, 1.0, MG_F, 0.0, -1));
-  MG_TRY(mg_max_norm(fine, MG_TMP, -1, &twenty));
-  *c = (roofline_check_t){relative(one, 1.0) + relative(cells, n * n * n) + relative(five, 5.0) +
-                              relative(twenty, 20.0),
-                          0.0};
-  return MG_OK;
-}
-
-mg_status_t roofline_check(mg_hierarchy_t *h, roofline_kind_t kind, roofline_check_t *check) {
-  switch (kind) {
-  case ROOFLINE_SMOOTHS:
-    return check_smooth(h, check);
-  case ROOFLINE_RESIDUAL:
-    return check_residual(h, check);
-  case ROOFLINE_RESTRICTS:
-    return check_restriction(h, check);
-  case ROOFLINE_CORRECTS:
-    return check_interpolation(h, mg_interpolation_of(h->params.op, MG_CYCLE_V), check);
-  case ROOFLINE_INTERPOLATES:
-    return check_interpolation(h, mg_interpolation_of(h->params.op, MG_CYCLE_F), check);
-  case ROOFLINE_VECTORS:
-    return check_vectors(h, check);
-  }
-  return mg_error(MG_ERR_INTERNAL, "no such kind of kernel");
 }

@@ -96,6 +96,7 @@ mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_
   row.useful = bytes;
   row.flops = flops;
   MG_TRY(lab_cuda_time(lab, enqueue_solver, &s, &row.seconds));
+  MG_TRY(lab_cuda_launched(&row));
   /* It overwrites the iterate before x: once more, from what that was. */
   MG_CUDA_TRY(cudaDeviceSynchronize());
   MG_CUDA_TRY(cudaMemcpy(d->memory + SMOOTH_TO * d->array_cells,

@@ -19,6 +19,10 @@ bool is_managed(place_t place) {
   return place == FAULTS || place == PREFETCH || place == RESIDENT;
 }
 
+bool is_copied(place_t place) {
+  return place == PAGEABLE || place == PINNED;
+}
+
 /* Memory of the CPU's side, in one of these ways. */
 struct elsewhere_t {
   place_t place;
@@ -78,34 +82,36 @@ struct job_t {
 
 mg_status_t prepare(void *arg, cudaStream_t stream) {
   const job_t *j = (const job_t *)arg;
-  if (is_managed(j->memory->place)) {
-    MG_TRY(move(*j->memory, j->memory->place == RESIDENT, stream));
+  const elsewhere_t &m = *j->memory;
+  if (is_managed(m.place)) {
+    MG_TRY(move(m, m.place == RESIDENT, stream));
     MG_CUDA_TRY(cudaStreamSynchronize(stream));
   }
+  /* What a copy does not bring is no number. */
+  if (is_copied(m.place)) MG_CUDA_TRY(cudaMemsetAsync(j->staged, 0xff, m.bytes, stream));
   return MG_OK;
 }
 
 mg_status_t enqueue(void *arg, cudaStream_t stream) {
   const job_t *j = (const job_t *)arg;
   const elsewhere_t &m = *j->memory;
-  const bool copied = m.place == PAGEABLE || m.place == PINNED;
-  if (copied)
+  if (is_copied(m.place))
     MG_CUDA_TRY(cudaMemcpyAsync(j->staged, m.at, m.bytes, cudaMemcpyHostToDevice, stream));
   if (m.place == PREFETCH) MG_TRY(move(m, true, stream));
   MG_TRY(j->launch(j, stream));
-  if (copied && j->result)
+  if (is_copied(m.place) && j->result)
     MG_CUDA_TRY(cudaMemcpyAsync(j->result, j->to, j->result_bytes, cudaMemcpyDeviceToHost, stream));
   return MG_OK;
 }
 
 /* Some rows take a second: a few runs of each will do. */
-mg_status_t time_few(const lab_t *lab, job_t *j, double *seconds) {
+mg_status_t time_few(const lab_t *lab, job_t *j, lab_row_t *row) {
   lab_t few = *lab;
   few.least_runs = lab->least_runs < 5 ? lab->least_runs : 5;
   few.least_seconds = 0.0;
-  MG_TRY(lab_cuda_time(&few, enqueue, j, seconds, prepare));
+  MG_TRY(lab_cuda_time(&few, enqueue, j, &row->seconds, prepare));
   MG_CUDA_TRY(cudaDeviceSynchronize());
-  return MG_OK;
+  return lab_cuda_launched(row);
 }
 
 mg_status_t has(place_t place, bool *can) {
@@ -149,7 +155,7 @@ mg_status_t add_step(lab_t *lab, smooth_data_t<double> *d, place_t place) {
   row.elements = n * n * n;
   row.useful = 64.0;
   row.flops = 27.0;
-  MG_TRY(time_few(lab, &j, &row.seconds));
+  MG_TRY(time_few(lab, &j, &row));
   if (place != DEVICE)
     MG_CUDA_TRY(cudaMemcpy(j.to, j.result, array, cudaMemcpyDefault)); /* what arrived there */
   MG_TRY(d->differ(&row.error));
@@ -210,7 +216,7 @@ mg_status_t add_interpolation(lab_t *lab, double *to, const double *from, double
   row.elements = coarse_cells * 8;
   row.useful = 17.0;
   row.flops = 1.0;
-  MG_TRY(time_few(lab, &j, &row.seconds));
+  MG_TRY(time_few(lab, &j, &row));
   MG_CUDA_TRY(cudaMalloc((void **)&count, sizeof *count));
   MG_CUDA_TRY(cudaMemset(count, 0, sizeof *count));
   count_wrong<<<grid_of(n), 256>>>(to, n, count);

@@ -1,0 +1,95 @@
+/* The laboratory's check of the solver's kernels: what is right passes to the last bit; what does
+ * nothing, and what is right but in one cell, does not. */
+#include "bench/roofline.h"
+#include "cell.h"
+#include "fixture.h"
+#include "ops.h"
+
+/* What a kind writes: a vector of a level, or a number. */
+enum { NUMBER = -1 };
+static const struct {
+  roofline_kind_t kind;
+  int level, vec;
+} kinds[] = {
+    {ROOFLINE_SMOOTHS, 0, MG_U},
+    {ROOFLINE_FIRST, 0, MG_U},
+    {ROOFLINE_RESIDUAL, 0, MG_TMP},
+    {ROOFLINE_RESIDUAL_NORM, 0, NUMBER},
+    {ROOFLINE_RESTRICTS_RESIDUAL, 1, MG_F},
+    {ROOFLINE_RESTRICTS, 1, MG_F},
+    {ROOFLINE_CORRECTS, 0, MG_U},
+    {ROOFLINE_INTERPOLATES, 0, MG_U},
+    {ROOFLINE_AXPBY, 0, MG_TMP},
+    {ROOFLINE_MULTIPLIES, 0, MG_TMP},
+    {ROOFLINE_SHIFTS, 0, MG_TMP},
+    {ROOFLINE_SCALES, 0, MG_TMP},
+    {ROOFLINE_FILLS, 0, MG_TMP},
+    {ROOFLINE_MAX_NORM, 0, NUMBER},
+    {ROOFLINE_DOT, 0, NUMBER},
+};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
+
+static int under_test; /* of kinds */
+
+static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  (void)h;
+  (void)kind;
+  *number = 0.0;
+  return MG_OK;
+}
+
+/* The last cell of all is a bit too large, or the number. */
+static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  MG_TRY(roofline_run(h, kind, number));
+  if (kinds[under_test].vec == NUMBER) {
+    *number *= 1.0 + 0x1p-50;
+    return MG_OK;
+  }
+  const mg_patch_t *p = &h->level[kinds[under_test].level].store.view.patch[0];
+  double *last = mg_cell(p, kinds[under_test].vec, p->n[0] - 1, p->n[1] - 1, p->n[2] - 1);
+  *last = *last * (1.0 + 0x1p-50) + 0x1p-1000;
+  return MG_OK;
+}
+
+static double error_of(mg_hierarchy_t *h, roofline_fn run) {
+  double error = NAN;
+  MUST(roofline_check(&roofline_on_cpu, h, kinds[under_test].kind, run, &error));
+  return error;
+}
+
+static void check_kinds(mg_hierarchy_t *h) {
+  for (under_test = 0; under_test < N_KINDS; under_test++) {
+    CHECK(error_of(h, roofline_run) == 0.0);
+    CHECK(error_of(h, do_nothing) > 1e-6);
+    CHECK(error_of(h, do_nearly_right) > 0.0);
+  }
+}
+
+/* What a smoother does not change is what it is timed on. */
+static void check_begin(mg_hierarchy_t *h) {
+  mg_level_t *fine = &h->level[0];
+  double largest, left;
+  MUST(roofline_begin(&roofline_on_cpu, h));
+  MUST(mg_smooth(fine, false));
+  MUST(mg_max_norm(fine, MG_U, -1, &largest));
+  MUST(mg_residual_norm(fine, MG_U, MG_F, &left));
+  const double n = fine->plan->layout.n;
+  CHECK(largest > 100.0 && left <= 1e-12 * n * n * largest);
+}
+
+int main(int argc, char **argv) {
+  static const char *const options[] = {
+      "--operator=fv2 --smoother=gsrb",     "--operator=fv2 --smoother=jacobi",
+      "--operator=fv2 --smoother=l1jacobi", "--operator=fv2 --smoother=chebyshev",
+      "--operator=fv4 --smoother=gsrb",     "--operator=fv4 --smoother=chebyshev",
+      "--operator=7pt --smoother=gsrb"};
+  const fixture_backend_t cpu = {"cpu", "--device=cpu"};
+  fixture_begin(&argc, &argv);
+  for (size_t q = 0; q < sizeof options / sizeof options[0]; q++) {
+    mg_hierarchy_t *h = fixture_create(&cpu, 4, 1, options[q]);
+    check_kinds(h);
+    check_begin(h);
+    mg_hierarchy_free(h);
+  }
+  return FIXTURE_END();
+}
