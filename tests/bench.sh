@@ -149,7 +149,9 @@ if test "$(each_device | wc -l)" -eq 1; then
   bench 4 --quick --mib=1 search
   grep -q 'search needs a CUDA device' "$dir/err" || complain "search without a device: $(cat "$dir/err")"
 fi
-refuse '--source is for what .hpgmg-bench search. finds' --source="$dir/a.cu" copy
+for option in --source="$dir/a.cu" --seed=1 --tries=1; do
+  refuse "${option%%=*} is for .hpgmg-bench search." "$option" copy
+done
 for wrong in 0 10001 some; do
   refuse "--tries=$wrong is no whole number from 1 to 10000" --tries="$wrong" search
 done
@@ -161,6 +163,10 @@ for wrong in 0 -1 65537 1.5 '' many; do
   refuse "--mib=$wrong is no whole number from 1 to 65536" --mib="$wrong"
 done
 refuse "unknown option '--fast'" --fast
+refuse "unknown option '-x'" copy -xy
+for option in --json --csv --plot; do
+  refuse "$option= needs the name of a file" --device=cpu "$option=" copy
+done
 refuse '--mib needs a value' --mib
 if test "$(each_device | wc -l)" -eq 1; then bench 4 --device=cuda; fi
 

@@ -42,6 +42,7 @@ enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_SEARCH = N_LADDERS
 
 typedef struct {
   const char *device, *json, *csv, *plot, *source;
+  const char *searches; /* an option that only the search has */
   int64_t mib, seed, tries;
   bool quick, quiet, named[N_LADDERS], all;
 } options_t;
@@ -58,7 +59,8 @@ static void print_help(void) {
   printf(
       "\nOptions:\n"
       "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
-      "  --mib=N                 MiB of an array, 1 to 65536; default 512 on a GPU, 256 on a CPU.\n"
+      "  --mib=N                 MiB of an array, 1 to 65536; default 256 on a CPU, 512 on a GPU\n"
+      "                          or a 24th of its free memory, if that is less.\n"
       "                          Caches must not hold it: what a cache holds is not memory's rate\n"
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
@@ -81,6 +83,13 @@ static mg_status_t parse_number(const char *name, const char *text, int64_t leas
     return mg_error(MG_ERR_USAGE, "--%s=%s is no whole number from %" PRId64 " to %" PRId64, name,
                     text, least, most);
   *number = value;
+  return MG_OK;
+}
+
+/* The name of a file, or - for stdout. */
+static mg_status_t parse_file(const char *option, const char *text, const char **name) {
+  if (*text == '\0') return mg_error(MG_ERR_USAGE, "--%s= needs the name of a file", option);
+  *name = text;
   return MG_OK;
 }
 
@@ -158,26 +167,31 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
       o->quiet = true;
       break;
     case OPT_JSON:
-      o->json = optarg;
+      MG_TRY(parse_file("json", optarg, &o->json));
       break;
     case OPT_CSV:
-      o->csv = optarg;
+      MG_TRY(parse_file("csv", optarg, &o->csv));
       break;
     case OPT_PLOT:
-      o->plot = optarg;
+      MG_TRY(parse_file("plot", optarg, &o->plot));
       break;
     case OPT_SEED:
+      o->searches = "seed";
       MG_TRY(parse_number("seed", optarg, 0, INT64_MAX, &o->seed));
       break;
     case OPT_TRIES:
+      o->searches = "tries";
       MG_TRY(parse_number("tries", optarg, 1, 10000, &o->tries));
       break;
     case OPT_SOURCE:
-      o->source = optarg;
+      o->searches = "source";
+      MG_TRY(parse_file("source", optarg, &o->source));
       break;
     case ':':
       return mg_error(MG_ERR_USAGE, "%s needs a value: %s=...", said, said);
     default:
+      if (optopt > 0 && optopt < OPT_HELP)
+        return mg_error(MG_ERR_USAGE, "unknown option '-%c'; --help has all", optopt);
       return mg_error(MG_ERR_USAGE, "unknown option '%s'; --help has all", said);
     }
   }
@@ -185,8 +199,8 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
   for (int i = optind; i < argc; i++)
     MG_TRY(parse_ladder(argv[i], o));
   MG_TRY(parse_device(o->device));
-  if (o->source && !o->named[LADDER_SEARCH])
-    return mg_error(MG_ERR_USAGE, "--source is for what `hpgmg-bench search` finds");
+  if (o->searches && !o->named[LADDER_SEARCH])
+    return mg_error(MG_ERR_USAGE, "--%s is for `hpgmg-bench search`", o->searches);
   return MG_OK;
 }
 
@@ -199,8 +213,8 @@ static mg_status_t choose_place(const options_t *o, lab_t *lab) {
     return mg_error(MG_ERR_DEVICE, "--device=cuda: there is no CUDA device; take --device=cpu");
   if (strcmp(o->device, "cpu") != 0 && devices > 0) {
     lab->place = LAB_CUDA;
-    lab->bytes = (o->mib ? o->mib : 512) * mib;
-    return MG_OK;
+    lab->bytes = o->mib * mib;
+    return o->mib ? MG_OK : lab_cuda_default(512 * mib, &lab->bytes);
   }
 #else
   if (strcmp(o->device, "cuda") == 0)
