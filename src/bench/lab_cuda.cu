@@ -187,25 +187,46 @@ struct one_launch_t {
   void **args;
 };
 
-mg_status_t enqueue_one(void *arg, cudaStream_t stream) {
-  const one_launch_t *one = (const one_launch_t *)arg;
-  const lab_launch_t &l = *one->launch;
+/* As the runtime wants it; `cluster` lives as long. */
+cudaLaunchConfig_t config_of(const lab_launch_t &l, cudaLaunchAttribute *cluster) {
   cudaLaunchConfig_t config = {};
-  cudaLaunchAttribute cluster = {};
+  *cluster = {};
   config.gridDim =
       dim3((unsigned)(l.blocks / l.rows / l.planes), (unsigned)l.rows, (unsigned)l.planes);
   config.blockDim = dim3((unsigned)l.threads);
   config.dynamicSmemBytes = l.shared;
-  config.stream = stream;
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim.x = (unsigned)l.cluster;
-  cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-  config.attrs = &cluster;
+  cluster->id = cudaLaunchAttributeClusterDimension;
+  cluster->val.clusterDim.x = (unsigned)l.cluster;
+  cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
+  config.attrs = cluster;
   config.numAttrs = l.cluster > 1 ? 1 : 0;
-  MG_CUDA_TRY(cudaLaunchKernelExC(&config, l.kernel, one->args));
+  return config;
+}
+
+mg_status_t enqueue_one(void *arg, cudaStream_t stream) {
+  const one_launch_t *one = (const one_launch_t *)arg;
+  cudaLaunchAttribute cluster;
+  cudaLaunchConfig_t config = config_of(*one->launch, &cluster);
+  config.stream = stream;
+  MG_CUDA_TRY(cudaLaunchKernelExC(&config, one->launch->kernel, one->args));
   return MG_OK;
 }
 } // namespace
+
+mg_status_t lab_cuda_at_a_time(const lab_launch_t &launch, int64_t *blocks) {
+  int resident = 0, clusters = 0;
+  MG_TRY(lab_cuda_resident(launch, &resident));
+  *blocks = (int64_t)resident * state.card.processors;
+  if (launch.cluster <= 1) return MG_OK;
+  /* Fewer than the multiprocessors would hold: a cluster is within a group of them. */
+  lab_launch_t one = launch;
+  one.blocks = launch.cluster;
+  cudaLaunchAttribute cluster;
+  const cudaLaunchConfig_t config = config_of(one, &cluster);
+  MG_CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, launch.kernel, &config));
+  *blocks = (int64_t)clusters * launch.cluster;
+  return MG_OK;
+}
 
 mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void **args,
                              lab_row_t *row) {

@@ -52,6 +52,9 @@ mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void 
 /** Blocks of this launch that a multiprocessor holds at a time. */
 mg_status_t lab_cuda_resident(const lab_launch_t &launch, int *blocks);
 
+/** Blocks of this launch that the card holds at a time, whole clusters. */
+mg_status_t lab_cuda_at_a_time(const lab_launch_t &launch, int64_t *blocks);
+
 /** @return MG_OK, MG_ERR_MEMORY with what to ask for, MG_ERR_DEVICE */
 mg_status_t lab_cuda_alloc(size_t bytes, void **memory);
 

@@ -5,6 +5,8 @@
 #include "reduce_joins.h"
 #include <cooperative_groups.h>
 #include <cub/cub.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 namespace {
 
@@ -12,10 +14,11 @@ namespace {
  */
 
 /** Numbers that are made from their index: nothing is read. */
-struct generated_t {
+template <typename T> struct generated_t {
   static constexpr double bytes = 0.0;
-  __device__ double one(int64_t i) const { return (double)(i & 1023); }
-  __device__ double two(int64_t i) const { return one(2 * i) + one(2 * i + 1); }
+  __host__ __device__ T operator()(int64_t i) const { return (T)(i & 1023); }
+  __device__ T one(int64_t i) const { return (*this)(i); }
+  __device__ T two(int64_t i) const { return one(2 * i) + one(2 * i + 1); }
 };
 
 /** An array. */
@@ -146,6 +149,7 @@ __global__ void one_grid(target_t<T> to, Source source, int64_t n) {
 
 template <typename T> struct work_t {
   target_t<T> to;
+  bool made; /* numbers are, and there is no array */
   T *array, *tree[2];
   int64_t n;
   T expected;
@@ -194,8 +198,15 @@ template <typename T> mg_status_t enqueue_tree(void *arg, cudaStream_t stream) {
 
 template <typename T> mg_status_t enqueue_cub(void *arg, cudaStream_t stream) {
   work_t<T> *w = (work_t<T> *)arg;
-  MG_CUDA_TRY(cub::DeviceReduce::Sum(w->temporary, w->temporary_bytes, w->array, w->to.result, w->n,
-                                     stream));
+  if (!w->made) {
+    MG_CUDA_TRY(cub::DeviceReduce::Sum(w->temporary, w->temporary_bytes, w->array, w->to.result,
+                                       w->n, stream));
+    return MG_OK;
+  }
+  const auto made =
+      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), generated_t<T>());
+  MG_CUDA_TRY(
+      cub::DeviceReduce::Sum(w->temporary, w->temporary_bytes, made, w->to.result, w->n, stream));
   return MG_OK;
 }
 
@@ -302,17 +313,21 @@ template <typename T> mg_status_t size(lab_t *lab, int64_t n, const char *type, 
   const int64_t blocks = 64ll * lab_card().processors;
   w.n = n;
   w.most_blocks = blocks;
-  MG_CUDA_TRY(cub::DeviceReduce::Sum(nullptr, w.temporary_bytes, w.array, w.to.result, n, nullptr));
+  w.made = made;
+  MG_TRY(enqueue_cub<T>(&w, nullptr)); /* without memory of its own it says how much it wants */
   MG_TRY(memory.make(made ? 1 : 2 * n + 16));
   MG_TRY(small.make(blocks + 16 + (int64_t)w.temporary_bytes / 8 + 1));
   w.to = {(T *)small.at + 16, (T *)small.at, (unsigned int *)(small.at + 1)};
   w.temporary = small.at + 16 + blocks;
   MG_CUDA_TRY(cudaMemset(small.at, 0, 16 * sizeof(double)));
   for (int64_t i = 0; i < n; i++)
-    w.expected += (T)(made ? (double)(i & 1023) : lab_value(i));
+    w.expected += made ? generated_t<T>()(i) : (T)lab_value(i);
   if (made) {
-    lab_table(lab, "reduce", "sum of %lld numbers that are made, not read", (long long)n);
-    return joins(lab, &w, generated_t());
+    lab_row_t cub_row = {};
+    lab_table(lab, "reduce", "sum of %lld numbers that are made, not read, of type %s",
+              (long long)n, type);
+    MG_TRY(joins(lab, &w, generated_t<T>()));
+    return finish_row(lab, &w, enqueue_cub<T>, &w, 0.0, "CUB", &cub_row);
   }
   w.array = (T *)memory.at;
   w.tree[0] = w.array + n;
@@ -331,6 +346,7 @@ extern "C" mg_status_t lab_reduce_cuda(lab_t *lab) {
   MG_TRY(size<double>(lab, small, "double", false));
   MG_TRY(size<long long>(lab, small, "64-bit integer", false));
   MG_TRY(size<double>(lab, large, "double", true));
+  MG_TRY(size<long long>(lab, large, "64-bit integer", true));
   MG_TRY(lab_reduce_joins(lab));
   return lab_reduce_solver(lab);
 }

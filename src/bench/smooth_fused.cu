@@ -449,18 +449,18 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
   lab_launch_t launch = {(const void *)fused<T, STEPS, LANES, ROWS, AHEAD, BLOCKS, KEEP, LOADS>, 0,
                          S::THREADS, S::BYTES};
   bool tensor = false;
-  int resident = 0;
+  int64_t at_a_time = 0;
   MG_TRY(mg_cuda_has_boxes(&tensor));
   if ((S::BOXES || BLOCKS > 1) && !tensor) return MG_OK;
   if (S::BYTES > lab_card().shared_per_block) return MG_OK;
-  MG_TRY(lab_cuda_resident(launch, &resident));
+  launch.cluster = BLOCKS;
+  MG_TRY(lab_cuda_at_a_time(launch, &at_a_time));
   plan_t plan = {(l.n + S::START - S::LEFT + S::OUT_I - 1) / S::OUT_I,
                  (l.n + S::OUT_J - 1) / S::OUT_J, 0};
   const int64_t tiles = (int64_t)plan.tiles_i * plan.tiles_j;
-  const int64_t at_a_time = (int64_t)resident * lab_card().processors / BLOCKS;
+  at_a_time /= BLOCKS;
   plan.planes = mg_planes_of_blocks(l.n, tiles, at_a_time > 0 ? at_a_time : 1, STEPS);
   launch.blocks = tiles * ((l.n + plan.planes - 1) / plan.planes) * BLOCKS;
-  launch.cluster = BLOCKS;
   maps_t maps = {};
   if (S::BOXES) MG_TRY((make_maps<S>(&maps, l)));
   void *args[] = {&l, &plan, &maps};

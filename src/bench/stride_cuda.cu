@@ -117,13 +117,29 @@ mg_status_t add_sums(lab_t *lab, work_t *w, int size, int pad, bool staged, cons
   return lab_add(lab, &row);
 }
 
+/* How many of a half-warp's 16 doubles fall into one pair of banks, and come one after the other.
+ */
+int in_a_bank(int size, int pad) {
+  int lanes[16] = {}, most = 0;
+  for (int lane = 0; lane < 16; lane++) {
+    const int first = lane * size, bank = (first + first / 16 * pad) % 16;
+    lanes[bank]++;
+    if (lanes[bank] > most) most = lanes[bank];
+  }
+  return most;
+}
+
 mg_status_t structures(lab_t *lab, work_t *w) {
+  char name[LAB_NAME];
   for (int size : strides) {
     if (size == 1) continue;
     lab_table(lab, "stride", "sums of structures of %d doubles, all of them used", size);
     MG_TRY(add_sums(lab, w, size, 0, false, "each thread its own"));
-    MG_TRY(add_sums(lab, w, size, 0, true, "by shared memory"));
-    MG_TRY(add_sums(lab, w, size, 1, true, "by shared memory, padded"));
+    for (int pad = 0; pad < 2; pad++) {
+      snprintf(name, sizeof name, "shared%s, %d in a bank", pad ? ", padded" : " memory",
+               in_a_bank(size, pad));
+      MG_TRY(add_sums(lab, w, size, pad, true, name));
+    }
   }
   return MG_OK;
 }
