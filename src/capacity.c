@@ -72,36 +72,37 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   return MG_OK;
 }
 
-/* The most boxes of one width that fit, below `too_many`: need grows with the number of boxes. */
-static mg_status_t most_boxes(const mg_params_t *params, const mg_room_t *room, int log2_box_dim,
-                              int64_t too_many, mg_size_t *best) {
+/* The largest grid of boxes of one width that fits, and the fewest boxes a rank that make it. From
+ * the smallest up: need grows with the grid, and plans of small grids are the cheap ones. Few
+ * numbers of boxes a side have so small an odd part as grids must have, six from one power of two
+ * to the next. */
+static mg_status_t largest_of_width(const mg_params_t *params, const mg_room_t *room,
+                                    int log2_box_dim, mg_size_t *best) {
+  const int64_t ranks = mg_comm_size(mg_comm_world());
+  int64_t side = mg_plan_boxes_a_side(log2_box_dim, 1, ranks);
   *best = (mg_size_t){log2_box_dim, 0, 0};
-  while (too_many - best->boxes_per_rank > 1) {
-    mg_size_t half = {log2_box_dim, best->boxes_per_rank + (too_many - best->boxes_per_rank) / 2,
-                      0};
-    MG_TRY(try_size(params, room, &half));
-    if (half.n > 0)
-      *best = half;
-    else
-      too_many = half.boxes_per_rank;
+  for (; side <= MG_MAX_DIM >> log2_box_dim; side++) {
+    mg_size_t size = {log2_box_dim, (side * side * side + ranks - 1) / ranks, 0};
+    /* No grid is so wide, or with this many ranks none but a wider one. */
+    if (mg_plan_boxes_a_side(log2_box_dim, size.boxes_per_rank, ranks) != side) continue;
+    MG_TRY(try_size(params, room, &size));
+    if (size.n == 0) return MG_OK;
+    *best = size;
   }
-  /* The fewest that give the same grid. */
-  const int64_t side = best->n >> log2_box_dim, ranks = mg_comm_size(mg_comm_world());
-  best->boxes_per_rank = (side * side * side + ranks - 1) / ranks;
   return MG_OK;
 }
 
-/* Boxes as much narrower as it takes, in the number asked for (`keep`) or in any below that. */
-static mg_status_t widest_boxes(const mg_params_t *params, const mg_room_t *room, bool keep,
-                                mg_size_t *best) {
-  const int narrowest = (int)mg_options[MG_OPT_LOG2_BOX_DIM].min;
-  best->n = 0;
-  for (int w = params->log2_box_dim; w >= narrowest && best->n == 0; w--) {
-    *best = (mg_size_t){w, params->boxes_per_rank, 0};
-    if (keep)
-      MG_TRY(try_size(params, room, best));
-    else
-      MG_TRY(most_boxes(params, room, w, params->boxes_per_rank, best));
+/* Of grids of one size the one with boxes of the width asked for, else with the widest. */
+static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *room,
+                                 mg_size_t *largest, mg_size_t *same_width) {
+  const mg_option_t *width = &mg_options[MG_OPT_LOG2_BOX_DIM];
+  MG_TRY(largest_of_width(params, room, params->log2_box_dim, same_width));
+  *largest = *same_width;
+  for (int w = (int)width->max; w >= (int)width->min; w--) {
+    mg_size_t size;
+    if (w == params->log2_box_dim) continue;
+    MG_TRY(largest_of_width(params, room, w, &size));
+    if (size.n > largest->n) *largest = size;
   }
   return MG_OK;
 }
@@ -114,8 +115,7 @@ mg_status_t mg_capacity_find(const mg_params_t *params, const mg_room_t *room,
   MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, message, (int)sizeof message));
   MG_TRY(compare(&plan, room, capacity));
   if (capacity->fits) return MG_OK;
-  MG_TRY(widest_boxes(params, room, false, &capacity->fewer));
-  return widest_boxes(params, room, true, &capacity->narrower);
+  return largest_sizes(params, room, &capacity->largest, &capacity->same_width);
 }
 
 static int describe_size(const mg_size_t *size, const char *before, char *text, int text_size) {
@@ -128,12 +128,14 @@ void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
   int used = snprintf(text, (size_t)text_size,
                       "this size needs at least %.3f GB where %.3f GB are free%s; ", 1e-9 * c->need,
                       1e-9 * c->room, c->on_device ? " on the device" : "");
-  const int before = used;
-  used += describe_size(&c->fewer, "what fits is ", text + used, text_size - used);
-  describe_size(&c->narrower, used > before ? " or " : "what fits is ", text + used,
-                text_size - used);
-  if (c->fewer.n == 0 && c->narrower.n == 0)
-    snprintf(text + before, (size_t)(text_size - before), "no size fits, take fewer ranks a host");
+  if (used < 0 || used >= text_size) return;
+  if (c->largest.n == 0) {
+    snprintf(text + used, (size_t)(text_size - used), "no size fits, take fewer ranks a host");
+    return;
+  }
+  used += describe_size(&c->largest, "what fits is ", text + used, text_size - used);
+  if (c->same_width.log2_box_dim != c->largest.log2_box_dim)
+    describe_size(&c->same_width, " or ", text + used, text_size - used);
 }
 
 mg_status_t mg_capacity_check(const mg_params_t *params) {

@@ -21,10 +21,10 @@ typedef struct {
 /** What came out, the same on every rank. */
 typedef struct {
   bool fits;
-  double need, room;  /**< bytes, where they are furthest apart: a whole host, a rank, a device */
-  bool on_device;     /**< that is a device */
-  mg_size_t fewer;    /**< when it does not: the most boxes that do, of the same width if any */
-  mg_size_t narrower; /**< the widest boxes of which as many as asked for fit */
+  double need, room;    /**< bytes, where they are furthest apart: a whole host, a rank, a device */
+  bool on_device;       /**< that is a device */
+  mg_size_t largest;    /**< when it does not: the largest grid that does, of boxes of any width */
+  mg_size_t same_width; /**< the largest of boxes as wide as those asked for */
 } mg_capacity_t;
 
 /** Compare what the levels of a run need with what there is, by planning; nothing is allocated.

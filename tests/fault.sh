@@ -145,6 +145,13 @@ fits() {
   ok 1 --dry-run --ranks="$1" $2
   awk -v most="$3" '/in all ranks: about/ { exit !($5 <= most + 0.0005) }' "$dir/out"
 }
+# next_boxes LOG2 N: boxes a rank for the next grid of more than N cells a side.
+next_boxes() {
+  awk -v w="$1" -v cells="$2" -v r="$ranks" 'BEGIN {
+    n = int(cells / 2 ^ w) + 1
+    for (odd = n; ; odd = ++n) { while (odd % 2 == 0) odd /= 2; if (odd <= 11) break }
+    printf "%d\n", int((n ^ 3 + r - 1) / r) }'
+}
 too_large='needs at least [0-9.]+ GB where [0-9.]+ GB are free; what fits is'
 for ranks in $some; do
   for size in '10 1000' '4 100000000' '7 1000000'; do
@@ -152,17 +159,20 @@ for ranks in $some; do
     expect 4 "$too_large" "$ranks" $size
     line=$(cat "$dir/err")
     room=$(sed 's/.* GB where \([0-9.]*\) GB.*/\1/' <<<"$line")
-    first=$(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | sed -n "1s/'//gp")
-    while read -r suggested; do
-      fits "$ranks" "$suggested" "$room" || complain "$line: $suggested does not fit"
-    done < <(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | tr -d "'")
-    # The next cube of boxes of that width is too large, or it would have been named.
-    read -r log2 boxes <<<"$first"
-    next=$(awk -v b="$boxes" -v r="$ranks" 'BEGIN {
-      for (n = 1; (n + 1) ^ 3 <= b * r; n++); n++
-      do { odd = n; while (odd % 2 == 0) odd /= 2 } while (odd > 11 && n++)
-      print int((n ^ 3 + r - 1) / r) }')
-    if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
+    sizes=$(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | tr -d "'")
+    n=$(sed 's/.*what fits is [^(]*(\([0-9]*\)^3 cells).*/\1/' <<<"$line")
+    while read -r log2 boxes; do
+      fits "$ranks" "$log2 $boxes" "$room" || complain "$line: $log2 $boxes does not fit"
+      # The next cube of boxes of that width is too large, or it would have been named.
+      next=$(next_boxes "$log2" "$(awk -v b="$boxes" -v r="$ranks" -v w="$log2" 'BEGIN {
+        for (n = 1; (n + 1) ^ 3 <= b * r; n++); print n * 2 ^ w }')")
+      if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
+    done <<<"$sizes"
+    # So is the next grid of any other boxes.
+    for log2 in 4 5 6 7 8 9 10; do
+      next=$(next_boxes "$log2" "$n")
+      if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
+    done
   done
 done
 # A limit of the process counts like one of the host; the launcher has none. It leaves room for what

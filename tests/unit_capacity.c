@@ -4,6 +4,7 @@
 #include "comm.h"
 #include "test.h"
 #include <stdlib.h>
+#include <string.h>
 
 static mg_capacity_t find(const char *what, int log2_box_dim, int64_t boxes, int64_t host_bytes,
                           int64_t process_bytes) {
@@ -53,32 +54,69 @@ static void test_limit_is_exact(void) {
   CHECK_INT(c.room, need - 1);
 }
 
-/* 96^3 does not fit: 64^3 = '5 8' has the most boxes of that width, and of the next width 27
- * give 48^3; 26 boxes would give the grid of 8. */
+/* The largest grid of boxes of one width within so many bytes, up to 1024^3, by looking at all. */
+static int32_t largest_of(int log2_box_dim, int64_t bytes) {
+  int32_t largest = 0;
+  for (int64_t side = 1; side <= 1024 >> log2_box_dim; side++) {
+    int64_t odd = side;
+    while (odd % 2 == 0)
+      odd /= 2;
+    if (odd <= 11 && planned(log2_box_dim, side * side * side) <= bytes)
+      largest = (int32_t)(side << log2_box_dim);
+  }
+  return largest;
+}
+
+/* What is named is the largest of all widths, and the largest of the width asked for. */
+static void check_sizes(const mg_capacity_t *c, int log2_box_dim, int64_t bytes) {
+  int32_t largest = 0;
+  CHECK(!c->fits);
+  for (int w = 4; w <= 10; w++) {
+    const int32_t n = largest_of(w, bytes);
+    if (n > largest) largest = n;
+  }
+  CHECK_INT(c->largest.n, largest);
+  CHECK_INT(c->same_width.n, largest_of(log2_box_dim, bytes));
+  CHECK_INT(c->same_width.log2_box_dim, log2_box_dim);
+  const mg_size_t sizes[] = {c->largest, c->same_width};
+  for (int i = 0; i < 2; i++) {
+    const int64_t side = sizes[i].n >> sizes[i].log2_box_dim;
+    CHECK_INT(sizes[i].boxes_per_rank, side * side * side);
+    if (sizes[i].n > 0) CHECK(planned(sizes[i].log2_box_dim, sizes[i].boxes_per_rank) <= bytes);
+  }
+}
+
+/* Of any width, wider and narrower than asked for, whatever the number of boxes. */
 static void test_largest_that_fits(void) {
-  mg_capacity_t c = find("8 of 27 boxes", 5, 27, planned(5, 27) - 1, INT64_MAX);
-  CHECK_INT(c.fewer.log2_box_dim, 5);
-  CHECK_INT(c.fewer.boxes_per_rank, 8);
-  CHECK_INT(c.fewer.n, 64);
-  CHECK_INT(c.narrower.log2_box_dim, 4);
-  CHECK_INT(c.narrower.boxes_per_rank, 27);
-  CHECK_INT(c.narrower.n, 48);
+  static const struct {
+    int log2_box_dim;
+    int64_t boxes;
+  } asked[] = {{5, 1000}, {10, 8}, {10, 1000}, {7, 1000}, {4, 1000000}, {9, 8}, {9, 27}};
+  const int64_t rooms[] = {planned(4, 1),  planned(5, 8),    planned(5, 8) - 1, planned(5, 27) - 1,
+                           planned(6, 27), planned(8, 1),    planned(7, 64),    24700000000,
+                           planned(9, 1),  planned(9, 1) - 1};
+  for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+    for (size_t j = 0; j < sizeof rooms / sizeof *rooms; j++) {
+      if (planned(asked[i].log2_box_dim, asked[i].boxes) <= rooms[j]) continue;
+      const mg_capacity_t c =
+          find("largest", asked[i].log2_box_dim, asked[i].boxes, rooms[j], INT64_MAX);
+      check_sizes(&c, asked[i].log2_box_dim, rooms[j]);
+    }
 
-  c = find("exactly 8 of 1000 boxes", 5, 1000, planned(5, 8), INT64_MAX);
-  CHECK_INT(c.fewer.boxes_per_rank, 8);
-  CHECK_INT(c.narrower.n, 0); /* 1000 boxes of 16^3 are 160^3 */
-  c = find("a byte too little for 8", 5, 1000, planned(5, 8) - 1, INT64_MAX);
-  CHECK_INT(c.fewer.boxes_per_rank, 1);
-
-  c = find("not one of these boxes", 10, 1000, planned(7, 64), INT64_MAX);
-  CHECK_INT(c.fewer.log2_box_dim, 9); /* 512^3 in one box needs less than in 64 */
-  CHECK_INT(c.fewer.boxes_per_rank, 1);
-  CHECK_INT(c.fewer.n, 512);
-  CHECK_INT(c.narrower.log2_box_dim, 5);
-  CHECK_INT(c.narrower.n, 320);
+  mg_capacity_t c = find("too wide by far", 10, 8, 24700000000, INT64_MAX);
+  CHECK_INT(c.largest.n, 704);
+  CHECK_INT(c.largest.log2_box_dim, 6);
+  CHECK_INT(c.largest.boxes_per_rank, 1331);
+  c = find("of the width asked for", 9, 8, 24700000000, INT64_MAX);
+  CHECK_INT(c.largest.n, 704);
+  CHECK_INT(c.same_width.n, 512);
+  CHECK_INT(c.same_width.boxes_per_rank, 1);
+  c = find("the width asked for is as good as any", 4, 1000000, 24700000000, INT64_MAX);
+  CHECK_INT(c.largest.n, 704);
+  CHECK_INT(c.largest.log2_box_dim, 4);
 
   c = find("nothing", 10, 1000, 1000, INT64_MAX);
-  CHECK(!c.fits && c.fewer.n == 0 && c.narrower.n == 0);
+  CHECK(!c.fits && c.largest.n == 0 && c.same_width.n == 0);
 }
 
 /* Far too large, in few boxes and in more than could be looked at one by one. */
@@ -86,11 +124,11 @@ static void test_absurd_sizes(void) {
   const int64_t room = (int64_t)64 << 30;
   const mg_capacity_t c = find("wide boxes", 10, 1000, room, INT64_MAX);
   CHECK(!c.fits && c.need > (double)room);
-  CHECK_INT(c.fewer.n, 512);
+  CHECK(c.largest.n >= 512 && planned(c.largest.log2_box_dim, c.largest.boxes_per_rank) <= room);
   const mg_capacity_t d = find("many boxes", 4, 200000000, room, INT64_MAX);
   CHECK(!d.fits);
-  CHECK_INT(d.fewer.log2_box_dim, 4);
-  CHECK(planned(4, d.fewer.boxes_per_rank) <= room);
+  CHECK_INT(d.same_width.log2_box_dim, 4);
+  CHECK(d.same_width.n > 0 && planned(4, d.same_width.boxes_per_rank) <= room);
 }
 
 /* A run on a device: its levels count there in either kind of memory, the host's there. */
@@ -124,21 +162,27 @@ static void test_device(void) {
     CHECK(!c.fits && c.on_device);
     CHECK_INT(c.need, need);
     CHECK_INT(c.room, need - 1);
-    CHECK_INT(c.fewer.n, 64);
-    CHECK_INT(c.narrower.n, 48);
+    CHECK_INT(c.largest.n, 80); /* '4 125' */
+    CHECK_INT(c.largest.boxes_per_rank, 125);
+    CHECK_INT(c.same_width.n, 64);
   }
 }
 
 static void test_messages(void) {
   char text[512];
-  mg_capacity_t c = {.need = 2.5e9, .room = 1e9, .fewer = {7, 1, 128}, .narrower = {6, 8, 128}};
+  mg_capacity_t c = {.need = 2.5e9, .room = 1e9, .largest = {5, 125, 160}};
+  c.same_width = (mg_size_t){7, 1, 128};
   mg_capacity_describe(&c, text, (int)sizeof text);
   CHECK_STRING(text, "this size needs at least 2.500 GB where 1.000 GB are free; what fits is "
-                     "'7 1' (128^3 cells) or '6 8' (128^3 cells)");
-  c.fewer.n = 0;
+                     "'5 125' (160^3 cells) or '7 1' (128^3 cells)");
+  c.same_width.n = 0;
   mg_capacity_describe(&c, text, (int)sizeof text);
-  CHECK_CONTAINS(text, "are free; what fits is '6 8' (128^3 cells)");
-  c.narrower.n = 0;
+  CHECK_CONTAINS(text, "are free; what fits is '5 125' (160^3 cells)");
+  CHECK(!strstr(text, " or "));
+  c.same_width = c.largest;
+  mg_capacity_describe(&c, text, (int)sizeof text);
+  CHECK(!strstr(text, " or "));
+  c.largest.n = 0;
   mg_capacity_describe(&c, text, (int)sizeof text);
   CHECK_CONTAINS(text, "are free; no size fits");
 }
