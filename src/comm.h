@@ -53,6 +53,15 @@ MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_comm_t *comm, mg
   return mg_comm_agree(comm, mine);
 }
 
+/** Meet all ranks after work in which they waited for each other, and which the run can do without.
+ *
+ *  Collective. A rank that failed waits only so many seconds: the others may be about to fail too,
+ *  but one that has not come by then waits for this one, for ever. Then it says what failed and
+ *  ends all.
+ *  @param[in] failure  of this rank, for people; NULL: none
+ *  @return MG_OK, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds);
+
 /** Element-wise maximum over ranks, in place; a NaN anywhere stays NaN. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct mg_comm {
   MPI_Comm mpi;
@@ -122,6 +123,20 @@ mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine) {
   int worst = mine;
   TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm->mpi));
   return (mg_status_t)worst;
+}
+
+mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
+  const struct timespec nap = {0, 1000000};
+  const double start = MPI_Wtime();
+  MPI_Request request;
+  TRY_MPI(MPI_Ibarrier(comm->mpi, &request));
+  for (int met = 0;;) {
+    TRY_MPI(MPI_Test(&request, &met, MPI_STATUS_IGNORE));
+    if (met) return MG_OK;
+    if (failure && MPI_Wtime() - start > seconds)
+      mg_comm_abort(mg_status_exit_code(mg_error(MG_ERR_DEVICE, "%s", failure)));
+    nanosleep(&nap, NULL);
+  }
 }
 
 mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {

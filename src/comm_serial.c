@@ -137,6 +137,13 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   return MG_OK;
 }
 
+mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
+  (void)comm;
+  (void)failure;
+  (void)seconds;
+  return MG_OK;
+}
+
 bool mg_comm_takes_device_memory(void) {
   return false;
 }

@@ -14,6 +14,9 @@
 /* What auto compares ways by, in doubles: 64 KiB, a face of 90^2 cells. */
 enum { PROBE_DOUBLES = 8192, PROBE_TIMES = 10 };
 
+/* What a rank that cannot start NCCL waits for the others, as long as a kernel for a message. */
+enum { NCCL_LIMIT_S = 60 };
+
 struct mg_links {
   mg_transport_t *to; /* for each rank of the world */
   mg_windows_t *windows;
@@ -103,14 +106,45 @@ static mg_status_t open_windows(mg_links_t *links, const ranks_t *ranks, bool in
   return status;
 }
 
-static mg_status_t open_nccl(mg_links_t *links) {
 #ifdef HAVE_NCCL
+/* NCCL's code of what is wrong, the worst of all ranks; 0 when all have started it. */
+static mg_status_t start_nccl(mg_links_t *links, int *code) {
   unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
+  char failure[256];
   mg_comm_t *world = mg_comm_world();
-  MG_TRY(mg_comm_agree(world, world_rank() == 0 ? mg_cuda_nccl_name(id) : MG_OK));
+  double worst = world_rank() == 0 ? mg_cuda_nccl_name(id) : 0;
+  MG_TRY(mg_comm_max(world, &worst, 1));
+  *code = (int)worst;
+  if (*code != 0) return MG_OK;
   MG_TRY(mg_comm_broadcast(world, id, sizeof id));
-  return mg_comm_agree_or_end(world,
-                              mg_cuda_nccl_open(id, world_size(), world_rank(), &links->nccl));
+  const int mine = mg_cuda_nccl_open(id, world_size(), world_rank(), &links->nccl);
+  snprintf(
+      failure, sizeof failure,
+      "NCCL does not start here (%s), and other ranks still wait for that; NCCL_DEBUG=INFO says "
+      "more, --transport=host does without",
+      mg_cuda_nccl_text(mine));
+  /* What is wrong everywhere fails everywhere, and a rank that leaves in the middle closes its
+   * sockets, which the others mostly notice. One that fails before it has any may not be noticed:
+   * NCCL has no limit for that, and nobody but the failed rank could end it. */
+  MG_TRY(mg_comm_meet(world, mine != 0 ? failure : NULL, NCCL_LIMIT_S));
+  worst = mine;
+  MG_TRY(mg_comm_max(world, &worst, 1));
+  *code = (int)worst;
+  return MG_OK;
+}
+#endif
+
+/* `why` it does not start, the same on all ranks; NULL when it has. */
+static mg_status_t open_nccl(mg_links_t *links, const char **why) {
+  *why = NULL;
+#ifdef HAVE_NCCL
+  int code;
+  MG_TRY(start_nccl(links, &code));
+  if (code == 0) return MG_OK;
+  mg_cuda_nccl_abandon(links->nccl);
+  links->nccl = NULL;
+  *why = mg_cuda_nccl_text(code);
+  return MG_OK;
 #else
   (void)links;
   return MG_ERR_INTERNAL;
@@ -163,8 +197,12 @@ static mg_status_t take_peer(mg_links_t *links, const ranks_t *ranks, bool *reac
 static mg_status_t take_nccl(mg_links_t *links, const ranks_t *ranks) {
   if (!ranks->all_alone)
     return refuse(MG_TRANSPORT_NCCL, "ranks share a device, which NCCL does not allow");
-  MG_TRY(open_nccl(links));
-  return take(links, MG_TRANSPORT_NCCL);
+  char text[128];
+  const char *why;
+  MG_TRY(open_nccl(links, &why));
+  if (!why) return take(links, MG_TRANSPORT_NCCL);
+  snprintf(text, sizeof text, "NCCL does not start: %s (NCCL_DEBUG=INFO says more)", why);
+  return refuse(MG_TRANSPORT_NCCL, text);
 }
 
 /* What auto has found out. */
@@ -173,6 +211,7 @@ typedef struct {
   bool peer_in_ring;    /* each reaches the next, so that it can be measured */
   bool works[MG_N_TRANSPORTS];
   double seconds[MG_N_TRANSPORTS];
+  const char *nccl_failed; /* why it did not start, when it was tried; else NULL */
 } survey_t;
 
 static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *reached,
@@ -194,7 +233,12 @@ static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *r
   s->works[MG_TRANSPORT_PEER] = any > 0.0;
   /* NCCL is slow to start: only where not all pairs have something faster. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
-  if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(links));
+  if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(links, &s->nccl_failed));
+  if (s->nccl_failed) {
+    s->works[MG_TRANSPORT_NCCL] = false;
+    mg_warning("messages go without NCCL, which does not start: %s (NCCL_DEBUG=INFO says more)",
+               s->nccl_failed);
+  }
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
     if (s->works[t] && (t != MG_TRANSPORT_PEER || s->peer_in_ring))
       MG_TRY(measure((mg_transport_t)t, links, &s->seconds[t]));
@@ -212,6 +256,9 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
     }
   if (!ranks->all_alone)
     snprintf(text + used, size - (size_t)used, "; not peer, since ranks share a device");
+  if (s->nccl_failed)
+    snprintf(text + used, size - (size_t)used, "; not nccl, which does not start: %s",
+             s->nccl_failed);
 }
 
 static mg_status_t take_fastest(mg_links_t *links, const ranks_t *ranks, bool *reached) {

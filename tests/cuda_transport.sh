@@ -162,5 +162,28 @@ if test $has_nccl = yes; then
 else
   refused nccl 2 'this build has no NCCL'
 fi
+# NCCL cannot start without a network: an error for who wants it by name, no more than a warning for who does
+# not. Automatic is NCCL where devices do not see each other.
+if test $has_nccl = yes && test "$devices" -ge 2 && test -z "${CUDA_VISIBLE_DEVICES:-}"; then
+  export NCCL_SOCKET_IFNAME==none
+  refused nccl 2 'NCCL does not start: '
+  cat >"$dir/hidden" <<'EOF'
+#!/bin/sh
+export CUDA_VISIBLE_DEVICES=${OMPI_COMM_WORLD_LOCAL_RANK:-${PMI_RANK:-0}}
+exec "$PROGRAM" "$@"
+EOF
+  chmod +x "$dir/hidden"
+  export PROGRAM=$HPGMG_FV
+  HPGMG_FV=$dir/hidden
+  size=4
+  wanted --operator=7pt
+  compare auto 2 --operator=7pt --cpu-below=0
+  grep -q '^  messages  .*not nccl, which does not start' "$dir/out" || {
+    echo "NCCL could not start: $(cat "$dir/out" "$dir/err")"
+    exit 1
+  }
+  HPGMG_FV=$PROGRAM
+  unset NCCL_SOCKET_IFNAME
+fi
 test $takes_device = yes || refused mpi 2 "the MPI library does not say that it takes device memory"
 echo "$runs runs on CUDA with the CPU's digits"

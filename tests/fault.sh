@@ -137,6 +137,15 @@ for ranks in $some; do
   ok "$ranks" 4 8 --device=auto --cpu-below=auto --verify-only
 done
 
+# --- a rank that fails where others may wait for it: they meet, or it ends all with exit code 4 ---
+
+if have_mpi; then
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/late
+  ok 2 100
+  expect 4 'others wait for this one \[rank 1, ' 2 60000
+  HPGMG_FV=$program
+fi
+
 # --- a size beyond memory: exit code 4, need and room, and what fits ---
 
 # fits RANKS 'LOG2 BOXES' BYTES: does the plan of a size stay within so many bytes on one host?

@@ -23,30 +23,44 @@ static mg_status_t failed(ncclResult_t result, const char *call, int line) {
     if (result_ != ncclSuccess) return failed(result_, #call, __LINE__);                           \
   } while (0)
 
-mg_status_t mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
-  ncclUniqueId unique;
-  TRY_NCCL(ncclGetUniqueId(&unique));
-  memcpy(id, &unique, sizeof unique);
-  return MG_OK;
+/* A run that goes on without NCCL must not take its error for one of the next kernel. */
+static int not_started(ncclResult_t result) {
+  (void)cudaGetLastError();
+  return (int)result;
 }
 
-mg_status_t mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks, int rank,
-                              mg_nccl_t **out) {
+int mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
+  ncclUniqueId unique;
+  const ncclResult_t result = ncclGetUniqueId(&unique);
+  if (result != ncclSuccess) return not_started(result);
+  memcpy(id, &unique, sizeof unique);
+  return 0;
+}
+
+int mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks, int rank,
+                      mg_nccl_t **out) {
   ncclUniqueId unique;
   memcpy(&unique, id, sizeof unique);
   *out = nullptr;
   mg_nccl_t *nccl = new (std::nothrow) mg_nccl_t();
-  if (!nccl) return mg_error(MG_ERR_MEMORY, "no memory for a link through NCCL");
+  if (!nccl) return (int)ncclSystemError;
   const ncclResult_t result = ncclCommInitRank(&nccl->comm, n_ranks, unique, rank);
   if (result != ncclSuccess) {
     delete nccl;
-    return mg_error(
-        MG_ERR_COMM,
-        "NCCL does not start: %s; NCCL_DEBUG=INFO says why, --transport=host does without",
-        ncclGetErrorString(result));
+    return not_started(result);
   }
   *out = nccl;
-  return MG_OK;
+  return 0;
+}
+
+const char *mg_cuda_nccl_text(int code) {
+  return ncclGetErrorString((ncclResult_t)code);
+}
+
+void mg_cuda_nccl_abandon(mg_nccl_t *nccl) {
+  if (!nccl) return;
+  (void)ncclCommAbort(nccl->comm);
+  delete nccl;
 }
 
 void mg_cuda_nccl_close(mg_nccl_t *nccl) {

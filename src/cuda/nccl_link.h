@@ -10,14 +10,22 @@ enum { MG_CUDA_NCCL_ID_BYTES = 128 };
 /** All ranks of a run, each on a device of its own. */
 typedef struct mg_nccl mg_nccl_t;
 
-/** A name for the group of ranks; one of them makes it, all open with it. */
-MG_MUST_CHECK mg_status_t mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]);
+/** A name for the group of ranks; one of them makes it, all open with it.
+ *  @return 0, or NCCL's code of what is wrong: not logged, since a run may do without NCCL */
+MG_MUST_CHECK int mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]);
 
-/** Collective over the ranks.
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES],
-                                            int n_ranks, int rank, mg_nccl_t **out);
+/** Collective over the ranks, which wait for each other: one that fails early is waited for.
+ *  @return 0, or NCCL's code of what is wrong: not logged */
+MG_MUST_CHECK int mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks,
+                                    int rank, mg_nccl_t **out);
+
+/** What a code means. Static storage. */
+const char *mg_cuda_nccl_text(int code);
+
 void mg_cuda_nccl_close(mg_nccl_t *nccl);
+
+/** The same without the other ranks, some of which have none. */
+void mg_cuda_nccl_abandon(mg_nccl_t *nccl);
 
 /** Between begin and end: enqueue the messages of one exchange, device memory on both sides.
  *  @return MG_OK, MG_ERR_COMM */
