@@ -71,6 +71,14 @@ static mg_status_t refuse(mg_transport_t asked, const char *why) {
                   mg_transport_name(asked), why);
 }
 
+/* On all ranks: their libraries may have been set up differently. */
+static mg_status_t mpi_takes_device_memory(bool *takes) {
+  double least = mg_comm_takes_device_memory();
+  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
+  *takes = least > 0.0;
+  return MG_OK;
+}
+
 #ifdef HAVE_CUDA
 /* What is known of the ranks before any way is tried. */
 typedef struct {
@@ -229,7 +237,7 @@ static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *r
   s->peer_everywhere = least[0] > 0.0;
   s->peer_in_ring = least[1] > 0.0;
   s->works[MG_TRANSPORT_HOST] = true;
-  s->works[MG_TRANSPORT_MPI] = mg_comm_takes_device_memory();
+  MG_TRY(mpi_takes_device_memory(&s->works[MG_TRANSPORT_MPI]));
   s->works[MG_TRANSPORT_PEER] = any > 0.0;
   /* NCCL is slow to start: only where not all pairs have something faster. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
@@ -313,7 +321,7 @@ static mg_status_t name_ways(mg_links_t *links) {
   return MG_OK;
 }
 
-/* What can be refused without asking the other ranks. */
+/* What can be refused before anything is tried. Collective. */
 static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
   if (asked == MG_TRANSPORT_AUTO || asked == MG_TRANSPORT_HOST) return MG_OK;
   if (!on_device) return refuse(asked, "no level lives on a CUDA device");
@@ -321,9 +329,10 @@ static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
   if (asked == MG_TRANSPORT_NCCL)
     return refuse(asked, "this build has no NCCL; configure looks for it, or take --with-nccl=DIR");
 #endif
-  if (asked == MG_TRANSPORT_MPI && !mg_comm_takes_device_memory())
-    return refuse(asked, "the MPI library does not say that it takes device memory");
-  return MG_OK;
+  if (asked != MG_TRANSPORT_MPI) return MG_OK;
+  bool takes;
+  MG_TRY(mpi_takes_device_memory(&takes));
+  return takes ? MG_OK : refuse(asked, "the MPI library does not say that it takes device memory");
 }
 
 static mg_status_t settle(mg_links_t *links, mg_transport_t asked, bool on_device) {
