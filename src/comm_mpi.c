@@ -214,7 +214,12 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
 }
 
 bool mg_comm_takes_device_memory(void) {
-#if defined(HAVE_MPI_EXT_H) && defined(MPIX_CUDA_AWARE_SUPPORT)
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+  /* MPICH's, and its relatives', from 4.0 on */
+  int takes = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) == MPI_SUCCESS && takes != 0;
+#elif defined(HAVE_MPI_EXT_H) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  /* Open MPI's */
   return MPIX_Query_cuda_support() == 1;
 #else
   return false;
