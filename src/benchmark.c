@@ -121,7 +121,6 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   double estimate;
   size->n = h->plan.level[s].layout.n;
   size->seconds_min = size->seconds_mean = NAN;
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_record(h, s)));
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
   if (s == 0 && start) return go_on(h, start, result);
   MG_TRY(warm_up(h, s, result, &estimate));
@@ -131,6 +130,13 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   MG_TRY(timed_solves(h, s, result, estimate));
   result->n_sizes = s + 1;
   return s == 0 ? profile(h, result) : MG_OK;
+}
+
+/* What the solves of all sizes and the profile take is allocated before the first of them. */
+static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
+  for (int s = 0; s < n_sizes; s++)
+    MG_TRY(mg_comm_agree(mg_comm_world(), mg_record(h, s)));
+  return mg_comm_agree(mg_comm_world(), h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
 }
 
 /* A diverged solve is a result too: its history is reported and no further size is tried. */
@@ -156,6 +162,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   /* Coarser grids say nothing of the error where nobody knows how smooth the problem is. */
   if (mg_params_has_files(&h->params)) result->n_sizes_planned = 1;
   result->error = result->order = NAN;
+  MG_TRY(prepare(h, result->n_sizes_planned));
   for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
     MG_TRY(run_size_or_stop(h, s, start, result));
     if (s == 0)

@@ -3,6 +3,7 @@
 #endif
 #include "level.h"
 #include "log.h"
+#include "profile.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,6 +226,7 @@ void mg_hierarchy_forget(mg_hierarchy_t *h) {
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
   mg_hierarchy_forget(h);
+  mg_profile_release(h);
   if (h->tail) h->level[h->tail_first].backend->release_tail(h->tail);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];

@@ -66,6 +66,7 @@ typedef struct {
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */
+  mg_profile_t *prepared_profile; /**< what one is taken with (mg_profile_prepare); NULL: nothing */
 
   mg_tail_t *tail; /**< the levels from tail_first on in one go; NULL: leg by leg */
   int tail_first;

@@ -26,9 +26,9 @@ static inline double mg_relative_norm(double norm, double f_norm) {
  *  Nothing happens where a backend cannot record, or where a cycle needs the host on its way: for
  *  messages, for levels on the CPU, for a bottom solve that is not one launch.
  *
- *  Not collective. Allocates; the solves do not.
+ *  Allocates; the solves do not.
  *  @pre mg_problem_set has been called, and is not called again without another recording
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_record(mg_hierarchy_t *h, int top);
 
 /** What a solve may do after each cycle; a status other than MG_OK ends it. */

@@ -80,11 +80,9 @@ static void attach(mg_hierarchy_t *h, mg_profile_t *profile) {
     h->level[l].profile = profile;
 }
 
-mg_status_t mg_profile_begin(mg_hierarchy_t *h) {
-  for (int l = 0; l < h->n_levels; l++)
-    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
   const mg_backend_t *backend = stamping(h);
-  if (!backend) return MG_OK;
+  if (!backend || h->prepared_profile) return MG_OK;
   mg_profile_t *p = calloc(1, sizeof *p);
   if (!p) return mg_error(MG_ERR_MEMORY, "no memory for a profile");
   p->backend = backend;
@@ -93,7 +91,23 @@ mg_status_t mg_profile_begin(mg_hierarchy_t *h) {
     free(p);
     return status;
   }
-  attach(h, p);
+  h->prepared_profile = p;
+  return MG_OK;
+}
+
+void mg_profile_release(mg_hierarchy_t *h) {
+  mg_profile_t *p = h->prepared_profile;
+  if (!p) return;
+  h->prepared_profile = NULL;
+  p->backend->stamps_release();
+  free(p);
+}
+
+mg_status_t mg_profile_begin(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+  MG_TRY(mg_profile_prepare(h));
+  attach(h, h->prepared_profile);
   return MG_OK;
 }
 
@@ -102,7 +116,6 @@ mg_status_t mg_profile_end(mg_hierarchy_t *h) {
   if (!p) return MG_OK;
   const mg_status_t status = look(p);
   attach(h, NULL);
-  p->backend->stamps_release();
-  free(p);
+  mg_profile_release(h);
   return status;
 }

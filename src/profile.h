@@ -32,12 +32,19 @@ MG_MUST_CHECK mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span);
 /** Does the hierarchy have levels whose accounts need a profile? The same on every rank. */
 bool mg_profile_needed(const mg_hierarchy_t *h);
 
+/** Allocate what a profile takes, so that neither it nor the solves before it do. Not collective.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_profile_prepare(mg_hierarchy_t *h);
+
 /** Forget all accounts; from here on stamps are taken. What they cost is in no account, but the
- *  solves take longer. Not collective.
+ *  solves take longer. Not collective. Allocates unless mg_profile_prepare has.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_profile_begin(mg_hierarchy_t *h);
 
-/** Wait, complete the accounts, and take no stamps any more. */
+/** Wait, complete the accounts, and take no stamps any more; releases. */
 MG_MUST_CHECK mg_status_t mg_profile_end(mg_hierarchy_t *h);
+
+/** Release what has been prepared and not been used, if anything; mg_hierarchy_free calls it. */
+void mg_profile_release(mg_hierarchy_t *h);
 
 #endif

@@ -1,10 +1,13 @@
 /* A profile: a backend with stamps gets the same calls on its accounts as one that is timed on the
  * host, none is lost however many there are, stamps are paired and read after a wait, and what is
- * not being profiled takes none. The backend here is the CPU's with stamps from a counter. */
+ * not being profiled takes none; the benchmark has stamps and recordings made before it solves. The
+ * backend here is the CPU's with stamps from a counter. */
+#include "benchmark.h"
 #include "fixture.h"
 #include "mg.h"
 #include "problem.h"
 #include "profile.h"
+#include <stdlib.h>
 
 enum { MOST_STAMPS = 100000 };
 static struct {
@@ -71,6 +74,88 @@ static void test_long_operation(mg_hierarchy_t *h) {
   CHECK(t->seconds[MG_TIME_BOTTOM] > 2.0 * (double)t->calls[MG_TIME_SMOOTH]);
 }
 
+/* What a backend that records has been asked for. */
+static struct {
+  int recordings, released, replays;
+  int recordings_first, stamps_first; /* when the first cycle was replayed */
+} asked;
+
+struct mg_recording {
+  int number;
+};
+
+static mg_status_t record(void) {
+  CHECK_INT(asked.replays, 0);
+  return MG_OK;
+}
+
+static mg_status_t end_record(mg_recording_t **out) {
+  *out = calloc(1, sizeof **out);
+  asked.recordings++;
+  return *out ? MG_OK : MG_ERR_MEMORY;
+}
+
+/* Nothing is solved: the solution is that of the cycle while it was recorded, which the CPU does.
+ */
+static mg_status_t replay(const mg_recording_t *recording) {
+  CHECK(recording != NULL);
+  if (asked.replays++ > 0) return MG_OK;
+  asked.recordings_first = asked.recordings;
+  asked.stamps_first = clock_.n;
+  return MG_OK;
+}
+
+static void release_recording(mg_recording_t *recording) {
+  asked.released++;
+  free(recording);
+}
+
+static bool bottom_fits(const mg_view_t *v, mg_bottom_t method) {
+  (void)v;
+  (void)method;
+  return true;
+}
+
+static mg_status_t bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
+                          double reduction) {
+  (void)method;
+  (void)zero_guess;
+  (void)most;
+  (void)reduction;
+  return mg_backend_cpu.fill(v, MG_U, 0.0);
+}
+
+/* The benchmark has all sizes recorded, and stamps for its breakdown, before its first solve. */
+static void test_prepared(const mg_backend_t *stamped) {
+  static mg_result_t result;
+  mg_backend_t recording = *stamped;
+  recording.record = record;
+  recording.end_record = end_record;
+  recording.replay = replay;
+  recording.release_recording = release_recording;
+  recording.bottom_fits = bottom_fits;
+  recording.bottom = bottom;
+  mg_hierarchy_t *h = fixture_create(
+      &fixture_backends[0], 5, 1,
+      "--levels-breakdown --warmup=1 --min-solves=1 --min-time=0 --rtol=1e-30 --max-cycles=2");
+  for (int l = 0; l < h->n_levels; l++)
+    h->level[l].backend = &recording;
+  MUST(mg_benchmark(h, NULL, &result));
+  CHECK_INT(result.n_sizes, 3);
+  CHECK_INT(result.n_profiled, 3);
+  if (mg_comm_size(mg_comm_world()) == 1) { /* messages of several ranks cannot be recorded */
+    CHECK_INT(asked.recordings, 6);         /* first cycles and the next ones */
+    CHECK_INT(asked.recordings_first, 6);
+    CHECK(asked.stamps_first > 0);
+  }
+  CHECK(!h->prepared_profile && clock_.n == 0);
+  MUST(mg_profile_prepare(h)); /* and nothing else */
+  CHECK(h->prepared_profile && !h->profile && clock_.n > 0);
+  mg_hierarchy_free(h);
+  CHECK_INT(asked.released, asked.recordings);
+  CHECK_INT(clock_.n, 0);
+}
+
 int main(int argc, char **argv) {
   static mg_timers_t plain[MG_MAX_LEVELS];
   double f_norm;
@@ -117,5 +202,6 @@ int main(int argc, char **argv) {
   CHECK(!h->profile && clock_.n == 0);
   test_long_operation(h);
   mg_hierarchy_free(h);
+  test_prepared(&stamped);
   return FIXTURE_END();
 }
