@@ -24,6 +24,9 @@ struct mg_cuda_state_t {
   unsigned long long *reduction_host; /**< pinned: where it arrives */
   cudaEvent_t mark;
   volatile int *late; /**< pinned: 1 + a rank that a kernel waited for in vain */
+  /** Asked while the host waits, with the seconds since it began to: what no kernel reports. NULL:
+   *  there is nothing of the kind. */
+  mg_status_t (*watch)(double waited);
 };
 extern mg_cuda_state_t mg_cuda;
 

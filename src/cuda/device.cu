@@ -4,6 +4,7 @@
 #endif
 #include "cuboids.h"
 #include "fv4.h"
+#include <chrono>
 #include <cstdlib>
 extern "C" {
 #include "cuda/device.h"
@@ -193,8 +194,27 @@ static mg_status_t cuda_wait_mark(void) {
   return MG_OK;
 }
 
+/* A kernel of another library may wait for ever for a message that has failed: the stream is asked
+ * again and again, and now and then who knows of such failures. */
+static mg_status_t synchronize_watched() {
+  using clock = std::chrono::steady_clock;
+  const clock::time_point start = clock::now();
+  for (int n = 1;; n++) {
+    const cudaError_t error = cudaStreamQuery(mg_cuda.stream);
+    if (error == cudaSuccess) return MG_OK;
+    if (error != cudaErrorNotReady)
+      return mg_cuda_failed(error, "cudaStreamQuery", __FILE__, __LINE__);
+    (void)cudaGetLastError(); /* an answer, and not the next launch's error */
+    if (n % 1024 == 0)
+      MG_TRY(mg_cuda.watch(std::chrono::duration<double>(clock::now() - start).count()));
+  }
+}
+
 mg_status_t mg_cuda_finish(void) {
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  if (mg_cuda.watch)
+    MG_TRY(synchronize_watched());
+  else
+    MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   if (!*mg_cuda.late) return MG_OK;
   return mg_error(MG_ERR_COMM,
                   "rank %d did not send or take a message in time; has it died? "

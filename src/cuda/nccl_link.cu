@@ -37,6 +37,23 @@ int mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
   return 0;
 }
 
+/* The group whose failures mg_cuda_finish looks for: messages of a replayed cycle have no call of
+ * the host's that could return one. */
+static ncclComm_t watched;
+
+static mg_status_t watch(double waited) {
+  const double limit_s = 60.0; /* as of kernels that wait for a message */
+  ncclResult_t result;
+  TRY_NCCL(ncclCommGetAsyncError(watched, &result));
+  if (result != ncclSuccess) return failed(result, "messages through NCCL", __LINE__);
+  if (waited < limit_s) return MG_OK;
+  return mg_error(
+      MG_ERR_COMM,
+      "the device is not done after %.0f s, as where a message through NCCL never comes; "
+      "has a rank died? --transport=host does without NCCL",
+      waited);
+}
+
 int mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks, int rank,
                       mg_nccl_t **out) {
   ncclUniqueId unique;
@@ -49,6 +66,8 @@ int mg_cuda_nccl_open(const unsigned char id[MG_CUDA_NCCL_ID_BYTES], int n_ranks
     delete nccl;
     return not_started(result);
   }
+  watched = nccl->comm;
+  mg_cuda.watch = watch;
   *out = nccl;
   return 0;
 }
@@ -59,12 +78,14 @@ const char *mg_cuda_nccl_text(int code) {
 
 void mg_cuda_nccl_abandon(mg_nccl_t *nccl) {
   if (!nccl) return;
+  mg_cuda.watch = nullptr;
   (void)ncclCommAbort(nccl->comm);
   delete nccl;
 }
 
 void mg_cuda_nccl_close(mg_nccl_t *nccl) {
   if (!nccl) return;
+  mg_cuda.watch = nullptr;
   (void)ncclCommDestroy(nccl->comm);
   delete nccl;
 }
