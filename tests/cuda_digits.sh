@@ -1,7 +1,9 @@
 # shellcheck shell=bash disable=SC2154,SC2031
-# cuda_digits: norms, errors and orders on a CUDA device are those of the CPU to the last digit,
-# for every operator, smoother, boundary and equation, with the crossing to the CPU at every level
-# and nowhere, in either kind of memory. Skips without a device.
+# cuda_digits: norms, errors and orders on a CUDA device are those of the CPU to the last digit: for every operator and
+# boundary Poisson's equation with every smoother, and with GSRB the Helmholtz equation and V-cycles to a tolerance.
+# Each on the device down to 1^3 cells, with fewer than 600 or 5000 cells on the CPU (the latter in managed memory
+# too), and with fewer than 40000, which at 32^3 leaves the device nothing and at 48^3 the finest level. Then large
+# levels, in single steps and in passes, and the simple kernels. Skips without a device.
 . "$abs_top_srcdir/tests/cuda_same.sh"
 
 compare() {

@@ -1,7 +1,8 @@
 /* Shared by the CUDA operations: the device's state, checks, and how threads meet cells.
  *
  * Every entry enqueues on one stream and returns; an entry that hands a number to the host waits
- * for the stream. Nothing is allocated after mg_cuda_open but by alloc and prepare_copies. */
+ * for the stream. Solves allocate nothing. Set-up does: alloc, prepare_copies, prepare_tail,
+ * set_problem (for as long as it runs), windows and mail lists, recordings, and stamps. */
 #ifndef MG_CUDA_H
 #define MG_CUDA_H
 
