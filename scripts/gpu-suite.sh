@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Everything about CUDA devices on a machine that has some, in one go: build, run all tests over both
-# backends, check the kernels with compute-sanitizer, and measure: F-cycles from 64^3 to 512^3, the
+# backends, check the kernels with compute-sanitizer, solve 1024^3 cells in one box and in eight where 72 GB
+# are free on a device, and measure: F-cycles from 64^3 to 512^3, one at 256^3 in either kind of memory, the
 # bandwidth of a smoother sweep beside a copy in the same memory, a dump beside a plain program that writes
 # as much, and weak scaling over the devices with each transport.
 #
@@ -10,8 +11,8 @@
 #   scripts/gpu-suite.sh --no-tests        measure alone
 #
 # It builds below build/gpu/ and uses that folder again; GPU_SUITE_CONFIGURE adds arguments to
-# configure. The end is a table of figures and "N passed, N failed, N skipped": every test counts,
-# and the build and the measurements count as one each.
+# configure. The end is a table of figures and "N passed, N failed, N skipped": every test counts, as does
+# each solve of 1024^3, and the build and the measurements count as one each.
 set -euo pipefail
 
 me=gpu-suite
@@ -85,6 +86,20 @@ count() {
   done < <(sed -n 's/^FAIL: //p; s/^ERROR: //p' "$1")
 }
 
+# large LOG2 BOXES: 1024^3 cells, whose arrays have more bytes than 32 bits count. The program itself says where they
+# do not fit.
+large() {
+  local what="1024^3 cells as '$1 $2'" rc=0
+  solo timeout 300 "$HPGMG_FV" "$1" "$2" --device=cuda --memory=device --verify-only --quiet 2>"$dir/why" || rc=$?
+  if ((rc == 4)) && grep -q 'needs at least .* are free' "$dir/why"; then
+    skip "$what: $(sed -n 's/.*this size \(needs.*free[^;]*\);.*/\1/p' "$dir/why")"
+  elif ((rc == 0)); then
+    pass "$what"
+  else
+    fail "$what: exit code $rc, $(grep '^hpgmg-fv: error' "$dir/why" | sed 1q)"
+  fi
+}
+
 if [[ $tests == yes ]]; then
   if [[ $quick == yes ]]; then target='check-fast'; else target='check'; fi
   # The sanitizer is a test of its own below, where its runs have the machine to themselves.
@@ -98,6 +113,8 @@ if [[ $tests == yes ]]; then
       >"$build/sanitizer.out" 2>&1 || true
     count "$build/sanitizer.out"
   fi
+  large 10 1
+  large 9 8
 fi
 
 # --- measurements --------------------------------------------------------------------------------
@@ -142,6 +159,17 @@ fcycle_table() {
   done <<<'fv2 gsrb
 fv2 chebyshev
 fv4 gsrb'
+}
+
+# 256^3 cells take 1.2 GB, in managed memory too.
+memory_line() {
+  local plain managed
+  plain=$(solve 1 7 8 --memory=device) || true
+  managed=$(solve 1 7 8 --memory=unified) || true
+  cell 'fv2 gsrb at 256^3, GDOF/s: --memory=device %s' "$plain"
+  cell ', unified %s' "$managed"
+  [[ -z $plain || -z $managed ]] || awk -v p="$plain" -v m="$managed" 'BEGIN { printf " (%.3f of it)", m / p }'
+  echo
 }
 
 # Single steps. The least bytes a cell of all of them on the finest level of an F-cycle, before and after the
@@ -212,6 +240,7 @@ say 'measuring'
   nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/device             /'
   solo "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
   fcycle_table
+  memory_line
   sweep_table
   if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then dump_table; fi
   if ((devices > 1)) && have_mpi; then scaling_table; fi
