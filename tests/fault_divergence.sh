@@ -1,10 +1,9 @@
 # fault_divergence: a NaN or a solve that grows ends the run with exit code 1. One line on stderr
 # names the level where it began and the cycle, VERIFICATION: FAILED says so on stdout, and what
 # was measured up to there is reported, in JSON with null for what is no number. On one rank and
-# on two.
+# on two; where there is a CUDA device on that too.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
-cpu_only # the faults are written by the host
 faulty=$abs_top_builddir/tests/hpgmg-fv-faulty
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -17,7 +16,8 @@ fail() {
   exit 1
 }
 
-# run RANKS FAULT OPTION...: 64^3 cells in 64 boxes
+place=--device=cpu
+# run RANKS FAULT OPTION...: 64^3 cells in 64 boxes, at $place
 run() {
   ranks=$1 rc=0
   HPGMG_FAULT=$2
@@ -26,8 +26,8 @@ run() {
   rm -f "$dir"/out.*
   set -- "$faulty" 4 $((64 / ranks)) "$@"
   test "$ranks" -eq 1 || set -- mpi_run "$ranks" "$@"
-  # shellcheck disable=SC2086 # two options
-  "$@" $reports >"$dir/out" 2>"$dir/err" || rc=$?
+  # shellcheck disable=SC2086 # options are words
+  "$@" $place $reports >"$dir/out" 2>"$dir/err" || rc=$?
 }
 
 # check RANKS FAULT OPTIONS LEVEL CYCLE SIZE
@@ -83,14 +83,29 @@ line='without a fault'
 run 1 'smooth 0 1' --verify-only --smoother=chebyshev
 test "$rc" -eq 0 || fail "exit code $rc"
 n=0
-while IFS='|' read -r ranks fault options wanted; do
-  read -r ranks <<<"$ranks"
-  test -n "$ranks" || continue
-  test "$ranks" -eq 1 || have_mpi || continue
-  read -r fault <<<"$fault"
-  read -r level cycle size <<<"$wanted"
-  check "$ranks" "$fault" "$options" "$level" "$cycle" "$size"
-  n=$((n + 1))
-done <<<"$cases"
+# check_all CASES
+check_all() {
+  while IFS='|' read -r ranks fault options wanted; do
+    read -r ranks <<<"$ranks"
+    test -n "$ranks" || continue
+    test "$ranks" -eq 1 || have_mpi || continue
+    read -r fault <<<"$fault"
+    read -r level cycle size <<<"$wanted"
+    check "$ranks" "$fault" "$options" "$level" "$cycle" "$size"
+    n=$((n + 1))
+  done <<<"$1"
+}
+check_all "$cases"
 echo "$n cases"
 test "$n" -ge 11
+
+# The same levels and cycles on a device, whose digits are the CPU's. Of its memory the host reaches what is managed.
+if have_cuda; then
+  place='--device=cuda --cpu-below=0'
+  check_all '
+    1 | f 0          | --verify-only --memory=unified                 | 0 1 64
+    1 | smooth 0 20  | --verify-only --smoother=chebyshev             | 0 1 64
+    1 | smooth 1 1.2 | --verify-only --smoother=chebyshev --rtol=1e-9 | 1 12 32
+  '
+  echo "$n cases with those on a device"
+fi

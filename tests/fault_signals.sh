@@ -1,9 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # fault_signals: SIGINT and SIGTERM end the run after the current solve with exit code 1, and what
-# was measured so far is reported, files included: to a rank, to any of two, and to the launcher. A
-# second signal of the same kind ends the run at once.
+# was measured so far is reported, files included: to a rank, to any of two, and to the launcher; to one
+# on a CUDA device where there is one. A second signal of the same kind ends the run at once.
 . "$abs_top_srcdir/tests/expect.sh"
-cpu_only
 
 # begin RANKS ARG...: start the program in the background and wait until it solves. Its process is
 # $job, $dir/pids has a line 'pid parent' for each rank.
@@ -46,7 +45,8 @@ end() {
 files=--csv=$dir/out.csv
 if have_feature jansson; then files="$files --json=$dir/out.json"; fi
 # The first size alone would take hours.
-forever="4 8 --warmup=0 --min-time=10000 $files"
+solves="4 8 --warmup=0 --min-time=10000 $files"
+forever="$solves --device=cpu"
 
 for signal in INT TERM; do
   # shellcheck disable=SC2086
@@ -54,6 +54,12 @@ for signal in INT TERM; do
   kill -"$signal" "$(cut -d ' ' -f 1 "$dir/pids")"
   end "SIG$signal"
 done
+if have_cuda; then
+  # shellcheck disable=SC2086
+  begin 1 $solves --device=cuda --cpu-below=0
+  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  end 'SIGTERM on a device'
+fi
 if have_mpi; then
   for line in 1 2; do
     # shellcheck disable=SC2086
@@ -73,7 +79,7 @@ fi
 
 # The signal waits for one long solve, of 1000 cycles that cannot reach the tolerance; the second
 # does not.
-begin 1 5 8 --verify-only --smooths=100 --rtol=1e-300 --max-cycles=1000
+begin 1 5 8 --device=cpu --verify-only --smooths=100 --rtol=1e-300 --max-cycles=1000
 pid=$(cut -d ' ' -f 1 "$dir/pids")
 kill -TERM "$pid"
 sleep 0.3
