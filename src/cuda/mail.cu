@@ -4,7 +4,10 @@
  * everything: launch, the block's orders, stores over NVLink, and how the reader comes to know. No
  * block of a launch waits for another one of it, but each waits for other ranks: all blocks of a
  * launch are resident, or those that wait would keep others from sending what a neighbour waits
- * for. */
+ * for.
+ *
+ * 64 KiB between two H200s, us (docs/transports.md): 10.5 with one counter a message and
+ * answers, 5.9 with a counter a tile and none, 4.2 as words. */
 #include "cuboids.h"
 #include <cstdlib>
 #include <new>
@@ -20,7 +23,7 @@ static const int64_t WORD_BYTES = 16;
 
 /** A tile of a message with all that a block must know, in one line of memory: a list may have left
  * the caches since the last exchange, and each look from one place of memory to the next would take
- * longer than the message itself. */
+ * longer than the message itself: 64 KiB took 10.9 us with three places where 10.5 came of one. */
 struct alignas(128) stretch_t {
   mg_tile_t tile;
   int rank;
