@@ -180,6 +180,19 @@ wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na =
 wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
 wrong "unknown option.*smoothre|smoothre" 's/^min-time .*/smoothre = gsrb/'
 wrong 'OMP_NUM_THREADS is not to be set there' 's/^NOTE .*/OMP_NUM_THREADS = 4/'
+for name in BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND BASH_FUNC_module IFS; do
+  wrong "\[environment\] $name is not to be set there" "s|^NOTE .*|$name = \$(touch $dir/pwned)|"
+done
+# LD_PRELOAD is for the program, not for the shell.
+sed 's/^NOTE .*/LD_PRELOAD =/' "$dir/small.ini" >"$dir/preload.ini"
+good plan "$dir/preload.ini" --system=local --program="$HPGMG_FV" --folder="$dir/preload"
+for name in "a';touch x;'" '-r' 'a b' 'gcc, --force' '$(id)' '`id`' 'a&b'; do
+  printf '[batch]\nmodules = %s\n' "$name" >"$dir/modules"
+  wrong 'modules has .*, which is no name of a module' "/^\[environment\]/{
+    r $dir/modules
+    N
+  }"
+done
 wrong "account = 'a b' has characters" 's/^\[environment\]/[batch]\naccount = a b\n&/'
 wrong "launcher = srun does not go with local" 's/^\[environment\]/[batch]\nlauncher = srun\n&/'
 wrong "time = '90' is no time" 's/^\[environment\]/[batch]\ntime = 90\n&/'

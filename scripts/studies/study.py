@@ -32,6 +32,13 @@ TAKEN = {
 }
 
 
+# Variables that a shell obeys: through them a value would be run as code, or the job be another.
+SHELLS_OWN = re.compile(
+    "ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|E?UID|PPID"
+    "|BASH(OPTS|PID|_.*)?"
+)
+
+
 @dataclasses.dataclass
 class Study:
     """A study as its file says it. Counts are of one node or one rank, as their names say."""
@@ -219,12 +226,15 @@ def checked_environment(reader: Reader) -> dict[str, str]:
     for key in environment:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
             reader.fail("environment", key, "is no name of a variable")
+        if SHELLS_OWN.fullmatch(key):
+            reader.fail("environment", key, "is not to be set there: the job's shell obeys it")
         if key == "OMP_NUM_THREADS":
             reader.fail("environment", key, "is not to be set there: [node] threads")
     return environment
 
 
 def module_names(reader: Reader) -> list[str]:
+    """A quoted name is not enough: what `module` makes of it is run by the shell."""
     names = [name.strip() for name in (reader.text("batch", "modules") or "").split(",")]
     for name in filter(None, names):
         if not WORD.fullmatch(name):
@@ -263,9 +273,7 @@ def read_study(path: str) -> Study:
         account=reader.word("batch", "account"),
         partition=reader.word("batch", "partition"),
         time=checked_time(reader),
-        modules=[
-            m.strip() for m in (reader.text("batch", "modules") or "").split(",") if m.strip()
-        ],
+        modules=module_names(reader),
         options=checked_options(reader),
         environment=checked_environment(reader),
     )
