@@ -1,7 +1,7 @@
 """A study's folder: its file, plan, jobs and results. Nothing is written anywhere else.
 
 study.ini              the study as it was planned
-plan.json              program, batch system, and a point for each number of nodes
+plan.json              the same, program, batch system, and a point for each number of nodes
 jobs/POINT.sh          what is submitted
 runs/POINT.K.json      report of repeat K, there once it has been verified
 runs/POINT.K.rc, .log  its exit code and what it printed
@@ -14,10 +14,10 @@ import dataclasses
 import json
 import os
 
-from studies.study import Study, read_study
+from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
 from toolkit import FILE, USAGE, ToolError, write_whole
 
-PLAN_FORMAT = 1
+PLAN_FORMAT = 2
 
 
 @dataclasses.dataclass
@@ -50,18 +50,50 @@ class Plan:
     launcher: str
     bind_report: str
     points: list[Point]
+    folder: str = ""  # where its jobs work
+    base: str = ""  # what files of [options] are relative to
+    study: str = ""  # text of study.ini
 
 
-def read_json(path: str):
+# Of a field, by its annotation.
+TYPES = {"int": int, "float": (int, float), "str": str, "list[int]": list, "list[Point]": list}
+
+
+def checked(kind, data: dict):
+    """A dataclass from JSON that anybody may have edited."""
+    made = kind(**data)
+    for field in dataclasses.fields(kind):
+        value = getattr(made, field.name)
+        if not isinstance(value, TYPES[field.type]) or isinstance(value, bool):
+            raise TypeError(f"{field.name} is {str(value)[:40]!r}")
+    return made
+
+
+def plan_of(data) -> Plan:
+    data = {**data, "points": [checked(Point, point) for point in data["points"]]}
+    if data.pop("format") != PLAN_FORMAT:
+        raise ValueError("it is of another version")
+    plan = checked(Plan, data)
+    for point in plan.points:
+        if [type(n) for n in point.dim] != [int] * 3 or min(*point.dim, point.ranks) < 1:
+            raise ValueError(f"{point.name} has no grid")
+    if plan.system not in SYSTEMS or plan.launcher not in LAUNCHERS or not plan.points:
+        raise ValueError(f"no points of {plan.system}, {plan.launcher}")
+    return plan
+
+
+def read_json(path: str, remedy: str = "plan the study again"):
     try:
         with open(path, encoding="utf-8") as file:
             return json.load(file)
     except OSError as error:
         raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
     except (ValueError, RecursionError) as error:
-        raise ToolError(
-            f"{path} is damaged ({str(error)[:80]}); plan the study again", FILE
-        ) from None
+        raise ToolError(f"{path} is damaged ({str(error)[:80]}); {remedy}", FILE) from None
+
+
+def same_place(a: str, b: str) -> bool:
+    return os.path.realpath(a) == os.path.realpath(b)
 
 
 class Folder:
@@ -73,15 +105,31 @@ class Folder:
             raise ToolError(
                 f"{path} has no plan of a study; make one with 'scaling plan STUDY.ini'", USAGE
             )
-        self.study: Study = read_study(self.at("study.ini"))
-        data = read_json(self.at("plan.json"))
         try:
-            if data.pop("format") != PLAN_FORMAT:
-                raise ToolError(f"{path}/plan.json is of another version; plan it again", FILE)
-            data["points"] = [Point(**point) for point in data["points"]]
-            self.plan = Plan(**data)
-        except (AttributeError, KeyError, TypeError) as error:
+            self.plan = plan_of(read_json(self.at("plan.json")))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ToolError(f"{path}/plan.json is damaged ({error}); plan it again", FILE) from None
+        text = read_text(self.at("study.ini"))
+        if text != self.plan.study:
+            raise ToolError(
+                f"{path}/study.ini was changed after it was planned; "
+                f"'scaling plan {path}/study.ini --folder={path}' makes jobs of what it says now",
+                USAGE,
+            )
+        self.study: Study = read_study(self.at("study.ini"), self.plan.base, text)
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Copied or moved, so that its jobs are those of another folder."""
+        return not same_place(self.plan.folder, self.path)
+
+    def must_be_here(self) -> None:
+        if self.is_elsewhere:
+            raise ToolError(
+                f"{self.path} is a copy of {self.plan.folder}, or was moved: its jobs would work "
+                f"there; 'scaling plan {self.path}/study.ini --folder={self.path}' makes them anew",
+                USAGE,
+            )
 
     def at(self, *parts: str) -> str:
         return os.path.join(self.path, *parts)
@@ -130,31 +178,71 @@ class Folder:
     def jobs(self) -> dict[str, str]:
         """The job of each point that was submitted last."""
         path = self.at("state.json")
-        return read_json(path) if os.path.exists(path) else {}
+        if self.is_elsewhere or not os.path.exists(path):
+            return {}
+        jobs = read_json(path, "remove it once no job of this study is left")
+        if not isinstance(jobs, dict) or not all(isinstance(j, str) for j in jobs.values()):
+            raise ToolError(f"{path} is damaged; remove it once no job of this study is left", FILE)
+        return jobs
 
     def save_job(self, point: Point, job: str) -> None:
         jobs = {**self.jobs(), point.name: job}
         write_whole(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode())
 
 
-def make_folder(path: str, study_text: str, plan: Plan, scripts: dict[str, str]) -> None:
-    """Write a plan. The same study may be planned again; another's results must not be mixed in."""
-    old = os.path.join(path, "study.ini")
+def earlier_plan(path: str) -> Plan | None:
+    """What was planned in a folder before, if that can be read."""
     try:
-        if os.path.exists(old):
-            with open(old, encoding="utf-8") as file:
-                if file.read() != study_text:
-                    raise ToolError(
-                        f"{path} holds another study ({old}); name another folder with --folder",
-                        USAGE,
-                    )
+        return plan_of(read_json(os.path.join(path, "plan.json")))
+    except (ToolError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def base_of(study_file: str) -> str:
+    """The folder of a study's file. A planned study.ini is a copy, and means the original's."""
+    folder = os.path.dirname(os.path.abspath(study_file))
+    old = earlier_plan(folder) if os.path.basename(study_file) == "study.ini" else None
+    return old.base if old else folder
+
+
+def must_be_the_same(path: str, study: Study, plan: Plan, old: Plan | None) -> None:
+    """A study may be planned again, with other repeats too; results of two are not to be mixed."""
+    file = os.path.join(path, "study.ini")
+    before = old.study if old else read_text(file)
+    if before != plan.study:
+        known = read_study(file, old.base if old else plan.base, before)
+        if dataclasses.replace(known, repeats=study.repeats) != study:
+            raise ToolError(
+                f"{path} holds another study ({file}); name another folder with --folder", USAGE
+            )
+    runs = os.path.join(path, "runs")
+    ran = os.path.isdir(runs) and any(name.endswith(".json") for name in os.listdir(runs))
+    if old and ran and (old.program, old.version) != (plan.program, plan.version):
+        raise ToolError(
+            f"{path} has runs of {old.version}, {old.program}, which are not to be mixed with "
+            f"those of {plan.version}, {plan.program}; name another folder with --folder",
+            USAGE,
+        )
+
+
+def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) -> None:
+    """Write a plan."""
+    old = earlier_plan(path)
+    try:
+        if os.path.exists(os.path.join(path, "study.ini")):
+            must_be_the_same(path, study, plan, old)
         elif os.path.isdir(path) and os.listdir(path):
             raise ToolError(f"{path} is not empty and no study; name another with --folder", USAGE)
         for part in ("jobs", "runs"):
             os.makedirs(os.path.join(path, part), exist_ok=True)
+        state = os.path.join(path, "state.json")
+        # Jobs of the folder that this one is a copy of, or of another batch system.
+        is_mine = old and old.system == plan.system and same_place(old.folder, plan.folder)
+        if old and not is_mine and os.path.exists(state):
+            os.unlink(state)
     except OSError as error:
         raise ToolError(f"{path} cannot be a study's folder: {error.strerror}", FILE) from None
-    write_whole(old, study_text.encode())
+    write_whole(os.path.join(path, "study.ini"), plan.study.encode())
     for name, text in scripts.items():
         script = os.path.join(path, "jobs", f"{name}.sh")
         write_whole(script, text.encode())

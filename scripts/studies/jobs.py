@@ -36,8 +36,8 @@ def quoted(words: list[str]) -> str:
     return " ".join(word if isinstance(word, Raw) else shlex.quote(word) for word in words)
 
 
-def job_script(study: Study, plan: Plan, point: Point, folder: str) -> str:
-    """The text of a point's job. `folder` is the study's, absolute."""
+def job_script(study: Study, plan: Plan, point: Point) -> str:
+    """The text of a point's job."""
     system = SYSTEMS[plan.system]
     launch = system.launch(study, point, plan.launcher)
     size = [str(study.log2_box_dim), str(point.boxes_per_rank)]
@@ -49,7 +49,7 @@ def job_script(study: Study, plan: Plan, point: Point, folder: str) -> str:
     shell = "#!/bin/bash -l" if study.modules else "#!/bin/bash"
     lines = [shell, *system.header(study, point)]
     lines += [f"# {study.kind} scaling of hpgmg-fv, {shape}: {point.dim[0]}^3 cells"]
-    lines += ["set -u", f"cd {quoted([folder])} || exit 3"]
+    lines += ["set -u", f"cd {quoted([plan.folder])} || exit 3"]
     if study.modules:
         lines += [f"module load {quoted([name])} || exit 3" for name in study.modules]
     lines += [f"export {key}={quoted([value])}" for key, value in study.environment.items()]

@@ -61,6 +61,7 @@ def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
 
     Returns: how many points have failed and are not submitted
     """
+    folder.must_be_here()
     system, states, failed = SYSTEMS[folder.plan.system], states_of(folder), 0
     for point in folder.plan.points:
         if only is not None and point.name not in only:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import dataclasses
 import difflib
+import os
 import re
 import shlex
 
@@ -25,6 +26,7 @@ TAKEN = {
     "ranks": "[node] ranks",
     "json": "each run's report goes into the study's folder",
     "csv": "'scaling collect' writes it",
+    "dump": "every run would write the same file",
     "dry-run": "'scaling plan' does it",
     "help": "it runs nothing",
     "version": "it runs nothing",
@@ -32,6 +34,8 @@ TAKEN = {
 }
 
 
+# Options that name files which runs read.
+FILES = ("input", "coefficients", "rhs", "restart")
 # Variables that a shell obeys: through them a value would be run as code, or the job be another.
 SHELLS_OWN = re.compile(
     "ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|E?UID|PPID"
@@ -210,14 +214,19 @@ def node_counts(reader: Reader) -> list[int]:
     return counts
 
 
-def checked_options(reader: Reader) -> dict[str, str]:
-    """Names alone: the program itself says what is wrong with a value, in 'scaling plan'."""
+def checked_options(reader: Reader, base: str) -> dict[str, str]:
+    """Names alone: the program itself says what is wrong with a value, in 'scaling plan'.
+
+    Files are those that `base` has: a job runs in another folder than 'scaling plan'.
+    """
     options = reader.pairs("options")
     for key in options:
         if key in TAKEN:
             reader.fail("options", key, f"is not to be set there: {TAKEN[key]}")
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", key):
             reader.fail("options", key, "is no long option of hpgmg-fv without its --")
+        if key in FILES and options[key] not in ("", "yes", "no"):
+            options[key] = os.path.join(base, options[key])
     return options
 
 
@@ -249,9 +258,9 @@ def checked_time(reader: Reader) -> str | None:
     return text
 
 
-def read_study(path: str) -> Study:
-    """The study of a file."""
-    reader = Reader(path, read_text(path))
+def read_study(path: str, base: str, text: str | None = None) -> Study:
+    """The study of a file, whose [options] name files relative to `base`."""
+    reader = Reader(path, read_text(path) if text is None else text)
     kind = reader.choice("study", "kind", KINDS, None)
     study = Study(
         kind=kind,
@@ -274,7 +283,7 @@ def read_study(path: str) -> Study:
         partition=reader.word("batch", "partition"),
         time=checked_time(reader),
         modules=module_names(reader),
-        options=checked_options(reader),
+        options=checked_options(reader, base),
         environment=checked_environment(reader),
     )
     reader.finish()

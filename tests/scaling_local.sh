@@ -1,0 +1,85 @@
+# shellcheck shell=bash disable=SC2154
+# scaling_local: a study on this machine, where it may go wrong: its folder is copied or moved, planned anew, its file
+# is edited, and files of its options are relative. Python is $PYTHON; skips without it, or without jansson.
+. "$abs_top_srcdir/tests/scaling_tool.sh"
+need_python
+cd "$dir" || exit 1
+
+cat >small.ini <<'INI'
+[study]
+kind    = weak
+nodes   = 1
+repeats = 1
+[node]
+ranks = 1
+[problem]
+log2-box-dim   = 4
+boxes-per-rank = 1
+[options]
+warmup     = 0
+min-solves = 1
+min-time   = 0
+INI
+plan() {
+  good plan "$@" --system=local --program="$HPGMG_FV"
+}
+
+# --- the folder ----------------------------------------------------------------------------------
+
+# A copy's jobs are the original's until it is planned; its results can be read anywhere.
+plan small.ini --folder=first
+cp -r first copy
+refuse 2 'is a copy of .*/first, or was moved: .* makes them anew' submit copy
+test ! -e first/runs/n1.1.json || complain 'a copy wrote into the original'
+good submit first
+rm -r copy
+cp -r first copy
+good status copy
+good collect copy
+plan copy/study.ini --folder=copy
+rm copy/runs/n1.1.*
+good submit copy
+says '^n1: 1 rank'
+test -e copy/runs/n1.1.json || complain 'a copy that was planned did not run'
+mv copy moved
+good status moved
+refuse 2 'or was moved' submit moved --again
+# By another name it is the same folder.
+ln -s first link
+good submit link
+says '^n1: done'
+
+# What is edited is planned before it counts: more repeats are no other study.
+sed -i 's/^repeats .*/repeats = 2/' first/study.ini
+refuse 2 'first/study.ini was changed after it was planned; .scaling plan first/study.ini --folder=first' status first
+plan first/study.ini --folder=first
+grep -q 'repeats=2' first/jobs/n1.sh || complain 'the job has other repeats than the study'
+good submit first --again
+good status first
+says '^n1 +done +2 of 2'
+sed -i 's/^boxes-per-rank .*/boxes-per-rank = 8/' first/study.ini
+refuse 2 'first holds another study' plan first/study.ini --system=local --program="$HPGMG_FV" --folder=first
+
+# Results of two programs are not mixed.
+mkdir other
+ln -s "$HPGMG_FV" other/hpgmg-fv
+refuse 2 'moved has runs of hpgmg-fv .*, which are not to be mixed' \
+  plan moved/study.ini --system=local --program=other/hpgmg-fv --folder=moved
+rm moved/runs/n1.1.json
+good plan moved/study.ini --system=local --program=other/hpgmg-fv --folder=moved
+
+# --- files of options ----------------------------------------------------------------------------
+
+# They lie beside the study, wherever one plans and the job runs.
+mkdir deck
+printf 'operator = fv4\n' >deck/fourth.ini
+sed 's/^\[options\]/&\ninput = fourth.ini/' small.ini >deck/study.ini
+plan deck/study.ini --folder=decked
+good submit decked
+grep -q '"operator": "fv4"' decked/runs/n1.1.json || complain 'the deck was not read'
+plan decked/study.ini --folder=decked
+sed 's/^\[options\]/&\ninput = none.ini/' small.ini >deck/missing.ini
+refuse 3 'deck/none.ini' plan deck/missing.ini --system=local --program="$HPGMG_FV"
+sed 's/^\[options\]/&\ndump = u.hdf/' small.ini >deck/dump.ini
+refuse 2 'dump is not to be set there: every run would write the same file' plan deck/dump.ini
+finish
