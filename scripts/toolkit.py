@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import contextlib
 import importlib
+import logging
 import math
 import os
+import shutil
 import sys
+import tempfile
 
 # Exit codes, those of hpgmg-fv.
 USAGE = 2
@@ -24,6 +28,8 @@ class ToolError(Exception):
 
 def need(module: str, package: str):
     """Import MODULE of PyPI's and Debian's PACKAGE, or say how to get it."""
+    if package == "matplotlib":
+        leave_home_alone()
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -32,6 +38,17 @@ def need(module: str, package: str):
             f"or 'pip install {package}'",
             USAGE,
         ) from None
+
+
+def leave_home_alone() -> None:
+    """Matplotlib keeps its list of fonts in a folder that ends with us, or that the user named."""
+    if "matplotlib" in sys.modules or os.environ.get("MPLCONFIGDIR"):
+        return
+    folder = tempfile.mkdtemp(prefix="hpgmg-plots-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["MPLCONFIGDIR"] = folder
+    # It would say that it makes the list.
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 
 
 def write_whole(path: str, content: bytes) -> None:

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # scaling_local: a study on this machine, where it may go wrong: its folder is copied or moved, planned anew, its file
-# is edited, and files of its options are relative. Python is $PYTHON; skips without it, or without jansson.
+# is edited, its picture is drawn, and files of its options are relative. Python is $PYTHON; skips without it, or
+# without jansson.
 . "$abs_top_srcdir/tests/scaling_tool.sh"
 need_python
 cd "$dir" || exit 1
@@ -82,4 +83,14 @@ sed 's/^\[options\]/&\ninput = none.ini/' small.ini >deck/missing.ini
 refuse 3 'deck/none.ini' plan deck/missing.ini --system=local --program="$HPGMG_FV"
 sed 's/^\[options\]/&\ndump = u.hdf/' small.ini >deck/dump.ini
 refuse 2 'dump is not to be set there: every run would write the same file' plan deck/dump.ini
+# Pictures leave nothing elsewhere.
+if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
+  sed 's/^nodes .*/nodes = 1, 2/' small.ini >two.ini
+  plan two.ini
+  good submit two
+  mkdir home tmp
+  (unset MPLCONFIGDIR XDG_CACHE_HOME XDG_CONFIG_HOME && HOME=$dir/home TMPDIR=$dir/tmp scaling plot two) || true
+  test -s two/scaling.png || complain 'no picture'
+  test -z "$(find home tmp -mindepth 1 | tee left)" || complain "plot left behind: $(cat left)"
+fi
 finish
