@@ -33,6 +33,7 @@ sed 's/^\[batch\]/&\nlauncher = mpirun/' "$golden/gpu.ini" >"$dir/gpu-mpirun.ini
 compare "$dir/gpu-mpirun.ini" slurm gpu-slurm-mpirun
 sed 's/^\[batch\]/&\nlauncher = jsrun/' "$golden/gpu.ini" >"$dir/gpu-jsrun.ini"
 compare "$dir/gpu-jsrun.ini" lsf gpu-lsf-jsrun
+if command -v mpirun >/dev/null; then compare "$golden/local.ini" local local; fi
 test ! -e pwned || complain 'a string of the study was run by a shell'
 
 # --- a study on this machine ---------------------------------------------------------------------

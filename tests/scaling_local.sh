@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # scaling_local: a study on this machine, where it may go wrong: its folder is copied or moved, planned anew, its file
-# is edited, its picture is drawn, and files of its options are relative. Python is $PYTHON; skips without it, or
+# is edited, its cores are few, its picture is drawn, and files of its options are relative. Python is $PYTHON; skips without it, or
 # without jansson.
 . "$abs_top_srcdir/tests/scaling_tool.sh"
 need_python
@@ -68,6 +68,33 @@ refuse 2 'moved has runs of hpgmg-fv .*, which are not to be mixed' \
   plan moved/study.ini --system=local --program=other/hpgmg-fv --folder=moved
 rm moved/runs/n1.1.json
 good plan moved/study.ini --system=local --program=other/hpgmg-fv --folder=moved
+
+# --- cores ---------------------------------------------------------------------------------------
+
+# Two ranks run where Open MPI counts one core of two hardware threads, or numbers slots by another job; a core
+# with hardware threads counts once, and only what the process may use.
+if have_mpi; then
+  sed 's/^nodes .*/nodes = 2/' small.ini >core.ini
+  plan core.ini
+  (
+    unset OMPI_MCA_rmaps_base_oversubscribe PRTE_MCA_rmaps_default_mapping_policy
+    export HWLOC_SYNTHETIC='numa:1 core:1 pu:2' HWLOC_THISSYSTEM=1
+    scaling submit core
+    exit "$rc"
+  ) || complain "two hardware threads: $(cat said core/runs/n2.1.log)"
+  sed 's/^ranks .*/ranks = 2\nnuma = 2/' small.ini >domains.ini
+  plan domains.ini
+  good submit domains
+fi
+cat >cores.py <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+from studies import systems
+systems.os.sched_getaffinity = lambda pid: {0, 2, 4, 5}
+systems.siblings_of = lambda cpu: f"{cpu & ~1}-{cpu | 1}"
+assert systems.usable_cores() == 3, systems.usable_cores()
+PY
+"$PYTHON" cores.py "$abs_top_srcdir/scripts" || complain 'cores of a process'
 
 # --- files of options ----------------------------------------------------------------------------
 

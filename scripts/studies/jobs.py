@@ -40,6 +40,7 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
     """The text of a point's job."""
     system = SYSTEMS[plan.system]
     launch = system.launch(study, point, plan.launcher)
+    shares_cores = plan.system == "local" and system.shares_cores(study, point)
     size = [str(study.log2_box_dim), str(point.boxes_per_rank)]
     shape = f"{plural(point.nodes, 'node')}, {plural(point.ranks, 'rank')} of "
     shape += plural(point.threads, "thread")
@@ -55,12 +56,12 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
     lines += [f"export {key}={quoted([value])}" for key, value in study.environment.items()]
     lines += [f"export OMP_NUM_THREADS={study.threads}"]
     for key, value in (("OMP_PLACES", "cores"), ("OMP_PROC_BIND", "close")):
-        if key not in study.environment and not shares_cores(plan, launch):
+        if key not in study.environment and not shares_cores:
             lines.append(f"export {key}={value}")
     if plan.system == "local":
         lines += ["if ((EUID == 0)); then # Open MPI wants to be told"]
         lines += ["  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "fi"]
-        if shares_cores(plan, launch):
+        if shares_cores:
             lines += ["export OMPI_MCA_mpi_yield_when_idle=1 # ranks that wait give way to others"]
     lines += [
         f"point={point.name} repeats={study.repeats}",
@@ -73,8 +74,3 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
         '"${launch[@]}" >"runs/$point.bind" 2>&1 </dev/null || true',
     ]
     return "\n".join(lines) + BODY
-
-
-def shares_cores(plan: Plan, launch: list[str]) -> bool:
-    """More threads than cores, on one machine: bound they would wait for each other."""
-    return plan.system == "local" and "--oversubscribe" in launch

@@ -19,6 +19,7 @@ from studies.costs import (
     visits_of,
 )
 from studies.folder import Folder, Point
+from studies.systems import usable_cores
 from toolkit import FILE, USAGE, ToolError
 
 # What all runs of a model have in common.
@@ -72,7 +73,7 @@ def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
         cores = [sum(dict(ranks).values()) for ranks in hosts.values()]
         return max(map(len, hosts.values())), min(cores), len(hosts)
     if folder.plan.system == "local":
-        return point.ranks, os.cpu_count(), 1
+        return point.ranks, usable_cores(), 1
     return min(point.ranks, folder.study.ranks_per_node), None, point.nodes
 
 

@@ -48,6 +48,25 @@ def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0
     return done.stdout
 
 
+def siblings_of(cpu: int) -> str:
+    """The hardware threads of a processor's core, or the processor alone where nothing tells."""
+    try:
+        path = f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
+        with open(path, encoding="ascii") as file:
+            return file.read().strip()
+    except (OSError, ValueError):
+        return str(cpu)
+
+
+def usable_cores() -> int:
+    """Cores, not hardware threads, of this process's affinity: what a rank can have for itself."""
+    try:
+        cpus = os.sched_getaffinity(0)
+    except (AttributeError, OSError):
+        return os.cpu_count() or 1
+    return len({siblings_of(cpu) for cpu in cpus})
+
+
 def mpirun(study: Study, point: Point, *more: str) -> list[str]:
     """Open MPI's: so many ranks on each node, each bound to as many cores as it has threads."""
     where, each = ("numa", study.numa) if study.numa > 1 else ("node", 1)
@@ -260,12 +279,20 @@ class Local(System):
     def launch(self, study, point, launcher):
         if point.ranks == 1 and shutil.which("mpirun") is None:
             return ["env"]  # a launcher of one process
-        words = ["mpirun", "-n", str(point.ranks)]
-        if point.ranks * study.threads <= (os.cpu_count() or 1):
-            words += ["--map-by", f"slot:PE={study.threads}", "--bind-to", "core"]
+        # How many ranks fit is for us to say: Open MPI's slots may be those of a job around this.
+        words = ["mpirun", "-n", str(point.ranks), "--oversubscribe"]
+        if self.shares_cores(study, point):
+            words += ["--bind-to", "none"]
         else:
-            words += ["--oversubscribe", "--bind-to", "none"]
+            where = "numa" if study.numa > 1 else "slot"
+            words += ["--map-by", f"{where}:PE={study.threads}"]
+            words += ["--bind-to", "core:overload-allowed"]
         return words + study.launcher_options
+
+    @staticmethod
+    def shares_cores(study: Study, point: Point) -> bool:
+        """More threads than cores: bound they would wait for each other."""
+        return point.ranks * study.threads > usable_cores()
 
     def submit(self, folder, point):
         """Until it has ended: no job is left to ask for."""
