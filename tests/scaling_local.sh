@@ -1,7 +1,7 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154,SC2317
 # scaling_local: a study on this machine, where it may go wrong: its folder is copied or moved, planned anew, its file
-# is edited, its cores are few, its picture is drawn, and files of its options are relative. Python is $PYTHON; skips without it, or
-# without jansson.
+# is edited, its cores are few, its job is stopped, its picture is drawn, and files of its options are relative. Python
+# is $PYTHON; skips without it, or without jansson.
 . "$abs_top_srcdir/tests/scaling_tool.sh"
 need_python
 cd "$dir" || exit 1
@@ -95,6 +95,83 @@ systems.siblings_of = lambda cpu: f"{cpu & ~1}-{cpu | 1}"
 assert systems.usable_cores() == 3, systems.usable_cores()
 PY
 "$PYTHON" cores.py "$abs_top_srcdir/scripts" || complain 'cores of a process'
+
+# --- a job that is stopped -----------------------------------------------------------------------
+
+# until_it COMMAND...: wait for it to hold, at most half a minute.
+until_it() {
+  local n
+  for ((n = 0; n < 300; n++)); do
+    if "$@" >/dev/null 2>&1; then return 0; fi
+    sleep 0.1
+  done
+  complain "does not come to pass: $*"
+}
+group_is_gone() {
+  test -z "$(ps -eo pgid=,stat= | awk -v group="$1" '$1 == group && $2 !~ /^Z/')"
+}
+job_of() {
+  sed -n 's/.*"process \([0-9]*\) .*/\1/p' "$1/state.json"
+}
+# start FOLDER: submit it in the background, as $tool_pid, until its solver is at work.
+start() {
+  rm -f "$1/runs/"*
+  "$PYTHON" "$tool" submit "$@" >submit.said 2>submit.err </dev/null &
+  tool_pid=$!
+  until_it test -s "$1/runs/n1.bind" -a -e "$1/runs/n1.1.log"
+  job=$(job_of "$1")
+}
+
+sed 's/^min-time .*/min-time = 1000/; s/^nodes .*/nodes = 1, 2/' small.ini >long.ini
+have_mpi || sed -i 's/^nodes .*/nodes = 1/' long.ini
+plan long.ini
+start long
+good status long
+says "^n1 +running +0 of 1, job process $job "
+good submit long --only=n1
+says "^n1: running, job process $job "
+if have_mpi; then
+  good submit long --only=n2
+  says "^n2: waits for n1, process $job "
+fi
+kill -TERM "$tool_pid"
+rc=0
+wait "$tool_pid" || rc=$?
+test "$rc" -eq 143 || complain "after SIGTERM: exit code $rc, $(cat submit.err)"
+grep -q '^scaling: error: ended by SIGTERM, and jobs/n1.sh with it' submit.err || complain "SIGTERM: $(cat submit.err)"
+until_it group_is_gone "$job"
+good status long
+says '^n1 +failed +0 of 1 repeat, the job ended before the others: see runs/n1.out'
+test -e long/runs/n1.out || complain 'a file is named that is not there'
+# Who follows the job may be killed: it is still found, and not started twice.
+start long --again --only=n1
+kill -KILL "$tool_pid"
+wait "$tool_pid" 2>/dev/null || true
+good status long
+says "^n1 +running +0 of 1, job process $job "
+kill -TERM -- "-$job" || complain "there is no group $job"
+until_it group_is_gone "$job"
+good status long
+says '^n1 +failed'
+# Another process that has the number is not the job.
+sed -i "s/process [0-9]* /process $$ /" long/state.json
+good status long
+says '^n1 +failed'
+
+# What Open MPI says between two lines of dashes is a reason, and the dashes are none.
+sed -i 's/^launch=(.*/launch=(false)/' long/jobs/n1.sh
+scaling submit long --again --only=n1
+printf '%s\n' ---- 'not enough slots' 'more words' ---- >long/runs/n1.1.log
+scaling status long
+says '^n1 +failed +0 of 1 repeat, exit code 1: not enough slots$'
+
+# Modules are known to login shells.
+sed 's/^\[options\]/[batch]\nmodules = solver\n&/' small.ini >module.ini
+plan module.ini
+mkdir profile
+echo 'unset BASH_ENV; module() { echo "loaded $2"; }' >profile/.bash_profile
+HOME=$dir/profile good submit module
+says '^loaded solver$'
 
 # --- files of options ----------------------------------------------------------------------------
 

@@ -92,6 +92,17 @@ def read_json(path: str, remedy: str = "plan the study again"):
         raise ToolError(f"{path} is damaged ({str(error)[:80]}); {remedy}", FILE) from None
 
 
+def reason_of(lines: list[str]) -> str:
+    """The last line; of what Open MPI has put between two lines of dashes, the first."""
+    if lines[-1].strip("-"):
+        return lines[-1]
+    said = [line for line in lines if line.strip("-")]
+    start = len(lines) - 1
+    while start > 0 and lines[start - 1].strip("-"):
+        start -= 1
+    return lines[start] if lines[start].strip("-") else (said or ["no word"])[-1]
+
+
 def same_place(a: str, b: str) -> bool:
     return os.path.realpath(a) == os.path.realpath(b)
 
@@ -164,7 +175,7 @@ class Folder:
                 lines = [line.strip() for line in file if line.strip()]
             told = [line for line in lines if "error" in line or "FAILED" in line]
             if lines:
-                return (told or lines)[-1][:200]
+                return (told or [reason_of(lines)])[-1][:200]
         return ""
 
     def binding_warnings(self, point: Point) -> list[str]:

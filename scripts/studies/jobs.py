@@ -59,6 +59,8 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
         if key not in study.environment and not shares_cores:
             lines.append(f"export {key}={value}")
     if plan.system == "local":
+        # Once mpirun has taken its ranks down: until then the job is not over.
+        lines += ["trap 'exit 130' INT", "trap 'exit 143' TERM", "trap 'exit 129' HUP"]
         lines += ["if ((EUID == 0)); then # Open MPI wants to be told"]
         lines += ["  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "fi"]
         if shares_cores:

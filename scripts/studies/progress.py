@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from studies.folder import Folder, Point
 from studies.systems import PENDING, RUNNING, SYSTEMS
 from toolkit import ToolError, plural
@@ -36,7 +38,9 @@ def why(folder: Folder, point: Point) -> str:
     if codes:
         text += f", exit code {codes[0]}: {folder.last_words(point)}"
     else:
-        text += f", the job ended before the others: see runs/{point.name}.out"
+        text += ", the job ended before the others"
+        if os.path.exists(folder.at("runs", f"{point.name}.out")):
+            text += f": see runs/{point.name}.out"
     return text
 
 
@@ -75,17 +79,35 @@ def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
             failed += 1
             say(f"{point.name}: failed, {why(folder, point)}")
         elif system.name == "local":
-            say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.dim[0]}^3 cells ...")
-            folder.save_job(point, system.submit(folder, point))
-            if states_of(folder)[point.name] == FAILED:
-                failed += 1
-                say(f"{point.name}: failed, {why(folder, point)}")
+            failed += not run_here(folder, point, say)
         else:
             folder.save_job(point, system.submit(folder, point))
             say(f"{point.name}: submitted as job {folder.jobs()[point.name]}")
     if failed and not again:
         say("'scaling submit --again' repeats what has failed")
     return failed
+
+
+def run_here(folder: Folder, point: Point, say) -> bool:
+    """Run a point on this machine, which has cores for one at a time.
+
+    Returns: False when it failed
+    """
+    # Another 'scaling submit' may have gone on meanwhile.
+    states = states_of(folder)
+    busy = [name for name, state in states.items() if state == RUNNING]
+    if busy:
+        say(f"{point.name}: waits for {busy[0]}, {folder.jobs()[busy[0]]}; submit it again later")
+        return True
+    if states[point.name] == DONE:
+        say(f"{point.name}: done")
+        return True
+    say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.dim[0]}^3 cells ...")
+    SYSTEMS["local"].run(folder, point, say)
+    if states_of(folder)[point.name] != FAILED:
+        return True
+    say(f"{point.name}: failed, {why(folder, point)}")
+    return False
 
 
 def chosen_points(folder: Folder, text: str | None) -> list[str] | None:

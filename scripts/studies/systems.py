@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 
+from studies import process
 from studies.folder import Folder, Point
 from studies.study import Study
 from toolkit import FILE, USAGE, ToolError
@@ -294,16 +295,20 @@ class Local(System):
         """More threads than cores: bound they would wait for each other."""
         return point.ranks * study.threads > usable_cores()
 
-    def submit(self, folder, point):
-        """Until it has ended: no job is left to ask for."""
-        try:
-            subprocess.run(["bash", self.script(point)], cwd=folder.path, stdin=subprocess.DEVNULL)
-        except OSError as error:
-            raise ToolError(f"bash cannot be run: {error.strerror}", FILE) from None
-        return "ended"
+    def run(self, folder: Folder, point: Point, say) -> None:
+        """Until it has ended; meanwhile others find it in state.json."""
+        # A login shell is one that knows modules.
+        shell = ["bash", "-l"] if folder.study.modules else ["bash"]
+        process.run_job(
+            [*shell, self.script(point)],
+            folder.path,
+            folder.at("runs", f"{point.name}.out"),
+            lambda job: folder.save_job(point, job),
+            say,
+        )
 
     def states(self, folder, jobs):
-        return {}
+        return {job: RUNNING for job in jobs if process.lives(job)}
 
 
 SYSTEMS = {system.name: system for system in (Slurm(), Pbs(), Lsf(), Flux(), Local())}

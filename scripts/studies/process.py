@@ -1,0 +1,103 @@
+"""A job of this machine: a process group of its own, known to others by its number and start."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+
+from toolkit import FILE, ToolError
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+LOOK_S = 0.2  # between looks at what the job prints
+
+
+def start_of(pid: int) -> str | None:
+    """When a process that lives was started, in ticks; numbers of processes are used again."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            # The name, in parentheses, may have anything in it.
+            fields = file.read().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if len(fields) < 20 or fields[0] in "ZX" else fields[19]
+
+
+def name_of(pid: int) -> str:
+    return f"process {pid} ({start_of(pid)})"
+
+
+def lives(job: str) -> bool:
+    """Is a job that was named so still at work?"""
+    words = job.split()
+    if len(words) != 3 or words[0] != "process" or not words[1].isdecimal() or len(words[1]) > 10:
+        return False
+    return start_of(int(words[1])) is not None and job == name_of(int(words[1]))
+
+
+class Signals:
+    """Signals that would end us go to the job's whole group instead, and we end after it."""
+
+    def __init__(self):
+        self.job: subprocess.Popen | None = None
+        self.caught: list[int] = []
+
+    def __enter__(self):
+        # What nohup has us ignore stays so.
+        heard = [n for n in PASSED_ON if signal.getsignal(n) != signal.SIG_IGN]
+        self.before = {number: signal.signal(number, self.catch) for number in heard}
+        return self
+
+    def __exit__(self, *_):
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def catch(self, number, _frame) -> None:
+        self.caught.append(number)
+        self.pass_on()
+
+    def pass_on(self) -> None:
+        if self.job is not None and self.caught and self.job.poll() is None:
+            os.killpg(self.job.pid, self.caught[-1])
+
+
+def run_job(words: list[str], folder: str, output: str, record, say) -> None:
+    """Run a job to its end; `record` is told its name at once, `say` what it prints."""
+    with Signals() as signals:
+        try:
+            with open(output, "wb") as out:
+                job = subprocess.Popen(
+                    words,
+                    cwd=folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
+        record(name_of(job.pid))
+        signals.job = job
+        signals.pass_on()
+        follow(job, output, say)
+    if signals.caught:
+        number = signals.caught[0]
+        name = signal.Signals(number).name
+        raise ToolError(f"ended by {name}, and {' '.join(words[-1:])} with it", 128 + number)
+
+
+def follow(job: subprocess.Popen, output: str, say) -> None:
+    with open(output, encoding="utf-8", errors="replace") as printed:
+        running, rest = True, ""
+        while running:
+            try:
+                job.wait(LOOK_S)
+                running = False
+            except subprocess.TimeoutExpired:
+                pass
+            rest += printed.read()
+            *lines, rest = rest.split("\n")
+            for line in lines:
+                say(line)
+        if rest:
+            say(rest)
