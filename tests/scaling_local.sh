@@ -158,6 +158,21 @@ sed -i "s/process [0-9]* /process $$ /" long/state.json
 good status long
 says '^n1 +failed'
 
+# A report that is cut off counts as none: it is named, left out, and repeated.
+sed 's/^repeats .*/repeats = 2/' small.ini >cut.ini
+plan cut.ini
+good submit cut
+truncate -s 100 cut/runs/n1.1.json
+scaling collect cut
+test "$rc" -eq 1 || complain "a damaged report: exit code $rc"
+grep -q '^scaling: warning: .*/n1.1.json is damaged and left out' err || complain "a damaged report: $(cat err)"
+test "$(wc -l <cut/results.csv)" -eq 2 || complain "the other was not collected: $(cat cut/results.csv)"
+good status cut
+says '^n1 +failed +1 of 2 repeats, runs/n1.1.json is damaged'
+good submit cut --again
+good status cut
+says '^n1 +done +2 of 2'
+
 # What Open MPI says between two lines of dashes is a reason, and the dashes are none.
 sed -i 's/^launch=(.*/launch=(false)/' long/jobs/n1.sh
 scaling submit long --again --only=n1

@@ -14,6 +14,7 @@ import dataclasses
 import json
 import os
 
+from plots.report import Report
 from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
 from toolkit import FILE, USAGE, ToolError, write_whole
 
@@ -92,6 +93,14 @@ def read_json(path: str, remedy: str = "plan the study again"):
         raise ToolError(f"{path} is damaged ({str(error)[:80]}); {remedy}", FILE) from None
 
 
+def is_report(path: str) -> bool:
+    try:
+        Report(path)
+    except ToolError:
+        return False
+    return True
+
+
 def reason_of(lines: list[str]) -> str:
     """The last line; of what Open MPI has put between two lines of dashes, the first."""
     if lines[-1].strip("-"):
@@ -148,10 +157,26 @@ class Folder:
     def result(self, point: Point, repeat: int) -> str:
         return self.at("runs", f"{point.name}.{repeat}.json")
 
-    def results(self, point: Point) -> list[str]:
-        """Reports that are there."""
+    def reports(self, point: Point) -> list[str]:
+        """Files that are there."""
         paths = [self.result(point, k) for k in range(1, self.study.repeats + 1)]
         return [path for path in paths if os.path.exists(path)]
+
+    def results(self, point: Point) -> list[str]:
+        """Reports that can be read."""
+        return [path for path in self.reports(point) if is_report(path)]
+
+    def damaged(self, point: Point) -> list[str]:
+        """What a full disk or a copy that broke off has left."""
+        return [path for path in self.reports(point) if not is_report(path)]
+
+    def put_damaged_aside(self, point: Point) -> None:
+        """As what a run that has not ended leaves: the job repeats that."""
+        for path in self.damaged(point):
+            try:
+                os.replace(path, f"{path.removesuffix('.json')}.part")
+            except OSError as error:
+                raise ToolError(f"{path} cannot be renamed: {error.strerror}", FILE) from None
 
     def exit_codes(self, point: Point) -> list[int]:
         """Of repeats that have ended without a report."""

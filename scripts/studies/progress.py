@@ -23,7 +23,7 @@ def states_of(folder: Folder) -> dict[str, str]:
             states[point.name] = DONE
         elif jobs.get(point.name) in known:
             states[point.name] = known[jobs[point.name]]
-        elif point.name in jobs or folder.exit_codes(point):
+        elif point.name in jobs or folder.exit_codes(point) or folder.damaged(point):
             states[point.name] = FAILED
         else:
             states[point.name] = PLANNED
@@ -32,10 +32,12 @@ def states_of(folder: Folder) -> dict[str, str]:
 
 def why(folder: Folder, point: Point) -> str:
     """Why a point has failed, as far as its files tell."""
-    codes = folder.exit_codes(point)
+    codes, damaged = folder.exit_codes(point), folder.damaged(point)
     there = len(folder.results(point))
     text = f"{there} of {plural(folder.study.repeats, 'repeat')}"
-    if codes:
+    if damaged:
+        text += f", runs/{os.path.basename(damaged[0])} is damaged"
+    elif codes:
         text += f", exit code {codes[0]}: {folder.last_words(point)}"
     else:
         text += ", the job ended before the others"
@@ -70,15 +72,11 @@ def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
     for point in folder.plan.points:
         if only is not None and point.name not in only:
             continue
-        state = states[point.name]
-        if state == DONE:
-            say(f"{point.name}: done")
-        elif state in (PENDING, RUNNING):
-            say(f"{point.name}: {state}, job {folder.jobs()[point.name]}")
-        elif state == FAILED and not again:
-            failed += 1
-            say(f"{point.name}: failed, {why(folder, point)}")
-        elif system.name == "local":
+        if is_left_alone(folder, point, states[point.name], again, say):
+            failed += states[point.name] == FAILED
+            continue
+        folder.put_damaged_aside(point)
+        if system.name == "local":
             failed += not run_here(folder, point, say)
         else:
             folder.save_job(point, system.submit(folder, point))
@@ -86,6 +84,19 @@ def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
     if failed and not again:
         say("'scaling submit --again' repeats what has failed")
     return failed
+
+
+def is_left_alone(folder: Folder, point: Point, state: str, again: bool, say) -> bool:
+    """What is not to be submitted, and why."""
+    if state == DONE:
+        say(f"{point.name}: done")
+    elif state in (PENDING, RUNNING):
+        say(f"{point.name}: {state}, job {folder.jobs()[point.name]}")
+    elif state == FAILED and not again:
+        say(f"{point.name}: failed, {why(folder, point)}")
+    else:
+        return False
+    return True
 
 
 def run_here(folder: Folder, point: Point, say) -> bool:
