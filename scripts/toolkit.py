@@ -92,10 +92,15 @@ def number_in(low: float, high: float):
     return parse
 
 
+def whole_number(text: str) -> int:
+    """Digits as a number, or -1. Python refuses to read thousands of them."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 30 else -1
+
+
 def integer_in(low: int, high: int):
     def parse(text: str) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-            raise argparse.ArgumentTypeError(f"'{text}' is no integer from {low} to {high}")
-        return int(text)
+        if not low <= whole_number(text) <= high:
+            raise argparse.ArgumentTypeError(f"'{text[:40]}' is no integer from {low} to {high}")
+        return whole_number(text)
 
     return parse

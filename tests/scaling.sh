@@ -143,7 +143,8 @@ follow() {
   says '^n2 +failed .*job ended'
   test "$(grep -c 'jobs/n2.sh' "$dir/calls")" -le 1 || complain "$1: submitted more than once: $(cat "$dir/calls")"
 }
-follow slurm 41 pending
+LOGNAME=nobody USER=nobody follow slurm 41 pending
+grep -q "^squeue .*--user=$(id -u) " "$dir/calls" || complain "squeue was asked for another's jobs: $(cat "$dir/calls")"
 follow pbs 42.server running
 follow lsf 43 pending
 follow flux f44 running
@@ -175,6 +176,9 @@ wrong "kind = 'week' is none of weak, strong" 's/^kind .*/kind = week/'
 wrong "has no \[study\] nodes" '/^nodes/d'
 wrong "nodes = '0' is no whole number from 1" 's/^nodes .*/nodes = 0/'
 wrong "nodes = '2, 1': counts must grow" 's/^nodes .*/nodes = 2, 1/'
+digits=$(printf '%05000d' 1)
+wrong "repeats = '[01]*' is no whole number" "s/^repeats .*/repeats = $digits/"
+wrong 'is no text; a study is an INI file' "s/^NOTE .*/NOTE = $(printf 'caf\351')/"
 wrong "repeats = '-3'" 's/^repeats .*/repeats = -3/'
 wrong "unknown key 'rank' in \[node\]; did you mean 'ranks'" 's/^ranks = 1/ranks = 1\nrank = 2/'
 wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na = 1\n[node]/'
@@ -221,6 +225,25 @@ refuse 2 'has no plan of a study' submit "$dir"
 refuse 2 "'n9' is none of n1" submit "$study" --only=n9
 refuse 2 'holds another study' plan "$dir/fails.ini" --system=local --program="$HPGMG_FV" --folder="$study"
 refuse 2 'is not empty and no study' plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$dir/bin"
+refuse 2 "a file's name that is no UTF-8" plan "$dir/small.ini" --folder="$dir/$(printf 'bad\377')"
+refuse 2 "a file's name that is no UTF-8" submit "$dir/$(printf 'bad\377')"
+refuse 2 'is no integer from 1 to 3600' run "$dir/small.ini" --every="$digits"
+# Files of the folder that somebody has edited.
+for state in '[]' '{"n1": 3}' '7' '{'; do
+  echo "$state" >"$dir/fails/state.json"
+  refuse 3 'state.json is damaged.*; remove it once no job' status "$dir/fails"
+done
+rm "$dir/fails/state.json"
+cp "$dir/fails/plan.json" "$dir/plan.json.good"
+for edit in 's/"system": "local"/"system": "abacus"/' 's/"launcher": "mpirun"/"launcher": "rocket"/' 's/"ranks": 1/"ranks": "1"/' \
+  's/"format": 2/"format": 1/' 's/"format"/"form"/' 's/"name": "n1"/"name": null/' 's/"dim"/"din"/' '1i [' 's/"ranks": 1/"ranks": 0/'; do
+  sed "$edit" "$dir/plan.json.good" >"$dir/fails/plan.json"
+  refuse 3 'plan.json is damaged' status "$dir/fails"
+done
+printf '\377' >>"$dir/fails/study.ini"
+cp "$dir/plan.json.good" "$dir/fails/plan.json"
+refuse 2 'study.ini is no text' status "$dir/fails"
+refuse 2 'holds another study' plan "$dir/small.ini" --system=local --program="$HPGMG_FV" --folder="$dir/fails"
 echo '{' >"$dir/fails/plan.json"
 refuse 3 'plan.json is damaged' status "$dir/fails"
 finish

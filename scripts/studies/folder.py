@@ -16,7 +16,7 @@ import os
 
 from plots.report import Report
 from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
-from toolkit import FILE, USAGE, ToolError, write_whole
+from toolkit import FILE, USAGE, ToolError, whole_number, write_whole
 
 PLAN_FORMAT = 2
 
@@ -187,7 +187,7 @@ class Folder:
                 continue
             with open(path, encoding="ascii", errors="replace") as file:
                 text = file.read().strip()
-            codes.append(int(text) if text.isdigit() else -1)
+            codes.append(whole_number(text))
         return codes
 
     def last_words(self, point: Point) -> str:
@@ -244,10 +244,9 @@ def base_of(study_file: str) -> str:
 def must_be_the_same(path: str, study: Study, plan: Plan, old: Plan | None) -> None:
     """A study may be planned again, with other repeats too; results of two are not to be mixed."""
     file = os.path.join(path, "study.ini")
-    before = old.study if old else read_text(file)
-    if before != plan.study:
-        known = read_study(file, old.base if old else plan.base, before)
-        if dataclasses.replace(known, repeats=study.repeats) != study:
+    if (old.study if old else read_text(file)) != plan.study:
+        known = read_study(file, old.base, old.study) if old else None
+        if known is None or dataclasses.replace(known, repeats=study.repeats) != study:
             raise ToolError(
                 f"{path} holds another study ({file}); name another folder with --folder", USAGE
             )

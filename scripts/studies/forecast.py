@@ -26,7 +26,7 @@ from studies.model import Model, band, total_of
 from studies.plan import boxes_of
 from studies.samples import Machine
 from studies.study import Study
-from toolkit import USAGE, ToolError, plural
+from toolkit import USAGE, ToolError, plural, whole_number
 
 # Plans that are asked for at a time: each spends most of its time in the start of MPI.
 N_ASKED = 4
@@ -114,7 +114,11 @@ class Forecaster:
             total = self.study.boxes_per_rank * self.study.ranks(first)
             wanted = [first * 2**e for e in range(40)]
             wanted = [n for n in wanted if self.study.ranks(n) <= min(most_ranks, total)]
-        return sorted({n for n in wanted if n >= 1})
+        wanted = sorted({n for n in wanted if n >= 1})
+        if not wanted:
+            least = each if self.study.kind == "weak" else self.study.ranks(first)
+            raise ToolError(f"--to={most_ranks}: the forecast begins with {least} ranks", USAGE)
+        return wanted
 
     def work(self, nodes: int, change: Change) -> tuple[list[Level], list[Work]]:
         ranks = self.study.ranks(nodes)
@@ -200,7 +204,7 @@ class Forecaster:
         on_gpu = self.study.gpus_per_rank > 0
         usual = 65536 if on_gpu else 4096
         told = self.study.options.get("agglomerate-below", "auto")
-        usual = int(told) if told.isdigit() else usual
+        usual = max(whole_number(told), 0) if told.isdigit() else usual
         found = [Change("never gather on fewer ranks", {"agglomerate_below": 0})]
         for cells in (512, 4096, 65536, 1048576):
             if cells != usual:

@@ -20,7 +20,7 @@ from studies.costs import (
 )
 from studies.folder import Folder, Point
 from studies.systems import usable_cores
-from toolkit import FILE, USAGE, ToolError
+from toolkit import FILE, USAGE, ToolError, whole_number
 
 # What all runs of a model have in common.
 ALIKE = ("operator", "equation", "boundary", "smoother", "cycle")
@@ -66,8 +66,8 @@ def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
         with open(path, encoding="utf-8", errors="replace") as file:
             for line in file:
                 words = line.split()
-                if len(words) > 5 and words[0].isdigit() and words[4].isdigit():
-                    hosts.setdefault(words[1], []).append((words[3], int(words[4])))
+                if len(words) > 5 and whole_number(words[0]) >= 0 and whole_number(words[4]) >= 0:
+                    hosts.setdefault(words[1], []).append((words[3], whole_number(words[4])))
     if sum(map(len, hosts.values())) == point.ranks:
         # Ranks that may run on the same processors share their cores.
         cores = [sum(dict(ranks).values()) for ranks in hosts.values()]

@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 
-from toolkit import FILE, USAGE, ToolError
+from toolkit import FILE, USAGE, ToolError, whole_number
 
 KINDS = ("weak", "strong")
 SYSTEMS = ("slurm", "pbs", "lsf", "flux", "local")
@@ -123,9 +123,9 @@ class Reader:
         return value
 
     def whole(self, section: str, key: str, text: str, low: int, high: int) -> int:
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
-            self.fail(section, key, f"= '{text}' is no whole number from {low} to {high}")
-        return int(text)
+        if not low <= whole_number(text) <= high:
+            self.fail(section, key, f"= '{text[:40]}' is no whole number from {low} to {high}")
+        return whole_number(text)
 
     def integer(self, section: str, key: str, low: int, high: int, default: int | None) -> int:
         if default is None:

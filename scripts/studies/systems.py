@@ -8,7 +8,6 @@ Flux 0.60; mpirun(1) of Open MPI 4.1.
 
 from __future__ import annotations
 
-import getpass
 import json
 import os
 import re
@@ -138,11 +137,11 @@ class Slurm(System):
 
     def states(self, folder, jobs):
         # Asked for a job that has left the queue, squeue fails; asked for a user's, it does not.
-        said = run_tool(
-            ["squeue", "--noheader", f"--user={getpass.getuser()}", "--format=%i %T"], folder
-        )
+        # LOGNAME may be another's.
+        words = ["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i %T"]
+        said = run_tool(words, folder)
         waiting = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED")
-        found = dict(line.split(None, 1) for line in said.splitlines() if line.strip())
+        found = dict(line.split(None, 1) for line in said.splitlines() if len(line.split()) > 1)
         return {j: PENDING if found[j].strip() in waiting else RUNNING for j in jobs if j in found}
 
 
