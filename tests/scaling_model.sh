@@ -8,11 +8,11 @@ need_python numpy scipy
 model=$abs_top_srcdir/tests/scaling_model.py
 cd "$dir" || exit 1
 
-# study NAME LINE...: plan a weak study of eight ranks or more in the folder NAME, with runs that have NOISE.
+# study NAME LINE...: plan a weak (or $study_kind) study of eight ranks or more (or $study_nodes) in the folder NAME, with runs that have NOISE.
 study() {
   local name=$1
   shift
-  printf '%s\n' '[study]' 'kind = weak' "nodes = 1, 2, 4, 8${more_nodes:-}" 'repeats = 2' "$@" >"$name.ini"
+  printf '%s\n' '[study]' "kind = ${study_kind:-weak}" "nodes = ${study_nodes:-1, 2, 4, 8}${more_nodes:-}" 'repeats = 2' "$@" >"$name.ini"
   good plan "$name.ini" --system=local --program="$HPGMG_FV"
   "$PYTHON" "$model" make "$name" "$HPGMG_FV" "${noise:-0}" || complain "$name: no runs"
 }
@@ -84,6 +84,12 @@ good model cpu small --to=64 --assume=exchange=0s --assume=message.cpu=0us
 test "$(awk -v a="$before" -v b="$(column cpu 64 seconds)" 'BEGIN { print (b < a) }')" -eq 1 || complain 'no messages: no time is won'
 grep -qE '^half as many messages, the same bytes +[+-]0\.0 %' said || complain "half of no messages: $(cat said)"
 says '^exchange.cpu +0 +assumed'
+
+# A strong study's forecast is of one grid: of 60 boxes 16 ranks have 4 each, which are 64.
+study_kind=strong study_nodes='1, 2, 3, 4, 5, 6' study strong '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 60'
+good model strong --to=10000
+test "$(awk -F, 'NR > 1 { print $2 }' strong/model.csv | sort -u | wc -l)" -eq 1 || complain "other grids: $(cat strong/model.csv)"
+says '^ +1 +48\^3 '
 
 # With noise the truth is in the band, which is narrower than 20 times the noise.
 noise=0.02 study noisy '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'

@@ -179,10 +179,19 @@ class Forecaster:
             f", on {plural(cores, 'core')}" if sharing else ", each on a core of its own"
         )
 
+    def grid_of(self, nodes: int) -> int:
+        """Cells a side: ranks that do not divide the boxes make another cube of them."""
+        boxes = boxes_of(self.study, nodes)
+        return levels_of(self.study, self.program, self.study.ranks(nodes), boxes)[0].dim
+
     def curve(self, most_ranks: int) -> list[Forecast]:
         found = []
+        wanted = self.nodes_up_to(most_ranks)
         with ThreadPoolExecutor(N_ASKED) as pool:
-            predicted = list(pool.map(self.predict, self.nodes_up_to(most_ranks)))
+            if self.study.kind == "strong":
+                dims = list(pool.map(self.grid_of, wanted))
+                wanted = [n for n, dim in zip(wanted, dims) if dim == dims[0]]
+            predicted = list(pool.map(self.predict, wanted))
         for one in predicted:
             if not isinstance(one, Forecast):
                 if not self.machine.exchanges and ("exchange" in {name for name, _ in one}):
