@@ -185,6 +185,14 @@ wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na =
 wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
 wrong "unknown option.*smoothre|smoothre" 's/^min-time .*/smoothre = gsrb/'
 wrong 'OMP_NUM_THREADS is not to be set there' 's/^NOTE .*/OMP_NUM_THREADS = 4/'
+wrong 'COL:X is no name of a variable' 's/^NOTE .*/COL:X = 5/'
+# Variables are taken as they stand; elsewhere a comment may follow a value, and a section's name.
+sed 's/^NOTE .*/NOTE = a #b: "c" ; d\n# one of its own\nURL = x:y#z/; s/^repeats .*/& # twice/; s/^\[options\]/& # [none]/' \
+  "$dir/small.ini" >"$dir/values.ini"
+good plan "$dir/values.ini" --system=local --program="$HPGMG_FV" --folder="$dir/values"
+grep -qxF "export NOTE='a #b: \"c\" ; d'" "$dir/values/jobs/n1.sh" || complain "NOTE: $(grep export "$dir/values/jobs/n1.sh")"
+grep -qxF "export URL='x:y#z'" "$dir/values/jobs/n1.sh" || complain "URL: $(grep export "$dir/values/jobs/n1.sh")"
+grep -qF 'repeats=2' "$dir/values/jobs/n1.sh" || complain 'a comment behind a number'
 for name in BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND BASH_FUNC_module IFS; do
   wrong "\[environment\] $name is not to be set there" "s|^NOTE .*|$name = \$(touch $dir/pwned)|"
 done

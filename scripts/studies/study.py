@@ -90,13 +90,13 @@ class Reader:
         self.ini = configparser.ConfigParser(
             strict=True,
             interpolation=None,
-            inline_comment_prefixes=("#",),
+            delimiters=("=",),
             empty_lines_in_values=False,
             default_section="\0",  # no section has effects on others
         )
         self.ini.optionxform = str
         try:
-            self.ini.read_string(text, source=path)
+            self.ini.read_string(without_comments(text), source=path)
         except configparser.Error as error:
             raise ToolError(f"{path} is no study: {error}", USAGE) from None
         self.known: dict[str, list[str]] = {}
@@ -194,6 +194,18 @@ class Reader:
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
         raise ToolError(f"{self.path}: unknown {what}; {hint}", USAGE)
+
+
+def without_comments(text: str) -> str:
+    """Without what follows a blank and '#' in a line. Variables are taken as they stand."""
+    lines, section = [], ""
+    for line in text.split("\n"):
+        header = re.match(r"\[([^]]*)\]", line)
+        section = header.group(1) if header else section
+        if header or section != "environment":
+            line = re.sub(r"(^|\s)#.*", "", line)
+        lines.append(line)
+    return "\n".join(lines)
 
 
 def read_text(path: str) -> str:
