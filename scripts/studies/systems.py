@@ -67,12 +67,23 @@ def usable_cores() -> int:
     return len({siblings_of(cpu) for cpu in cpus})
 
 
+def passed_on(study: Study) -> list[str]:
+    """Words that take the job's variables to other hosts; by itself Open MPI passes its own."""
+    names = ["OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND", *study.environment]
+    own = ("OMPI_", "PMIX_", "PRTE_")
+    names = [name for name in dict.fromkeys(names) if not name.startswith(own)]
+    words = [word for name in names for word in ("-x", name)]
+    if study.modules and "LD_LIBRARY_PATH" not in names:
+        words.append(Raw("${LD_LIBRARY_PATH:+-x LD_LIBRARY_PATH}"))
+    return words
+
+
 def mpirun(study: Study, point: Point, *more: str) -> list[str]:
     """Open MPI's: so many ranks on each node, each bound to as many cores as it has threads."""
     where, each = ("numa", study.numa) if study.numa > 1 else ("node", 1)
     ppr = f"ppr:{study.ranks_per_node // each}:{where}:PE={study.threads}"
     words = ["mpirun", "-n", str(point.ranks), *more, "--map-by", ppr, "--bind-to", "core"]
-    return words + study.launcher_options
+    return words + passed_on(study) + study.launcher_options
 
 
 class System:
