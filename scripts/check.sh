@@ -215,6 +215,25 @@ python_style() {
   (cd "$top" && "$ruff" check --no-cache inputs scripts tests && "$ruff" format --no-cache --check inputs scripts tests)
 }
 
+# Every script of bash or sh, by its first line or its name. Not tests/scaling/*.jobs, of which each is several.
+shell_scripts() {
+  local file
+  find "$top/autogen.sh" "$top/.ci" "$top/inputs" "$top/scripts" "$top/tests" -type f ! -name '*.jobs' 2>/dev/null |
+    while IFS= read -r file; do
+      if [[ $file == *.sh || $file == *.bash ]] || sed -n '1{/^#!.*[/ ]\(ba\)\{0,1\}sh\b/p;}' "$file" | grep -q .; then
+        printf '%s\0' "$file"
+      fi
+    done
+}
+shell_style() {
+  if ! have_shellcheck; then
+    echo 'shellcheck could not be installed'
+    exit 77
+  fi
+  # From the top, where it finds what scripts source.
+  cd "$top" && shell_scripts | xargs -0 shellcheck --external-sources
+}
+
 # The nested `make check` is of the archive, so it runs what needs files of it. Then: is every tracked file in the archive?
 distcheck() {
   # shellcheck disable=SC2016 # a variable of make
@@ -286,6 +305,7 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
 stage python-style python_style
+stage shell-style shell_style
 # Where nvcc is, the CUDA code must compile, for every architecture that a build gets on a machine without a card: beside
 # one configure would take that one alone.
 if nvcc_path >/dev/null; then cuda=(--with-cuda --with-cuda-arch='80 90'); else cuda=() && skip 'CUDA code: there is no nvcc to compile it'; fi

@@ -167,9 +167,9 @@ for ranks in $some; do
     # shellcheck disable=SC2086
     expect 4 "$too_large" "$ranks" $size
     line=$(cat "$dir/err")
-    room=$(sed 's/.* GB where \([0-9.]*\) GB.*/\1/' <<<"$line")
+    room=$(sed 's/.* GB where \([0-9.]*\) GB.*/\1/' "$dir/err")
     sizes=$(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | tr -d "'")
-    n=$(sed 's/.*what fits is [^(]*(\([0-9]*\)^3 cells).*/\1/' <<<"$line")
+    n=$(sed 's/.*what fits is [^(]*(\([0-9]*\)^3 cells).*/\1/' "$dir/err")
     while read -r log2 boxes; do
       fits "$ranks" "$log2 $boxes" "$room" || complain "$line: $log2 $boxes does not fit"
       # The next cube of boxes of that width is too large, or it would have been named.

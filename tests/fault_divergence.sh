@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # fault_divergence: a NaN or a solve that grows ends the run with exit code 1. One line on stderr
 # names the level where it began and the cycle, VERIFICATION: FAILED says so on stdout, and what
 # was measured up to there is reported, in JSON with null for what is no number. On one rank and

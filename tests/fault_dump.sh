@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2317
 # fault_dump: --dump where a file cannot be written. Always one line, exit 3 (2 for what is asked
 # wrongly), the earlier file as it was, and no other left behind. Skips without HDF5.
 . "$abs_top_srcdir/tests/expect.sh"

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # golden_norms: every norm, error and order of the original benchmark (golden.csv) comes out:
 # norms within 1e-9 of their size, the error within 1e-8, the order to 3 decimals, the number of
 # levels exactly. Those bounds are the spread of compilers and decompositions over the original.

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # mpi_operations: the properties of the operations hold on several ranks, where patches are pieces
 # of the grid, some ranks have none, and halos travel as messages.
 set -eu

@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2154
 # mpi_same_digits_cycles: solution and norms of a solve have the same bits on any number of ranks,
 # for every operator, boundary and smoother, on 8 and on 27 boxes; with coarse levels spread as far
 # as there are boxes, or gathered onto fewer ranks.

@@ -116,7 +116,8 @@ done
 refuse 2 "'0' is no integer from 1 to 10000000" model cpu --to=0
 study pairs '[node]' 'ranks = 2' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'
 scaling model pairs --to=1
-test "$rc" -eq 2 && grep -q '^scaling: error: --to=1: the forecast begins with 2 ranks' err || complain "less than a node: $(cat err)"
+test "$rc" -eq 2 || complain "less than a node: exit code $rc"
+grep -q '^scaling: error: --to=1: the forecast begins with 2 ranks' err || complain "less than a node: $(cat err)"
 refuse 2 "two studies are called the same" model cpu ./cpu
 good plan cpu.ini --system=local --program="$HPGMG_FV" --folder=empty
 refuse 3 "no study has results yet" model empty
