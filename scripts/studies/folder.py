@@ -1,4 +1,4 @@
-"""A study's folder: its file, plan, jobs and results. Nothing is written anywhere else.
+"""A study's folder: its file, plan, jobs and results. Nothing that stays is written anywhere else.
 
 study.ini              the study as it was planned
 plan.json              the same, program, batch system, and a point for each number of nodes
