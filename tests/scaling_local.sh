@@ -98,10 +98,10 @@ PY
 
 # --- a job that is stopped -----------------------------------------------------------------------
 
-# until_it COMMAND...: wait for it to hold, at most half a minute.
+# until_it COMMAND...: wait for it to hold, at most a minute.
 until_it() {
   local n
-  for ((n = 0; n < 300; n++)); do
+  for ((n = 0; n < 600; n++)); do
     if "$@" >/dev/null 2>&1; then return 0; fi
     sleep 0.1
   done
@@ -157,6 +157,14 @@ says '^n1 +failed'
 sed -i "s/process [0-9]* /process $$ /" long/state.json
 good status long
 says '^n1 +failed'
+
+# Of several that begin at a time one runs the point.
+plan small.ini --folder=race
+for n in 1 2 3; do
+  "$PYTHON" "$tool" submit race >"race.$n" 2>&1 </dev/null &
+done
+wait
+test "$(cat race.[123] | grep -c '^n1: 1 rank')" -eq 1 || complain "started by several: $(cat race.[123])"
 
 # A report that is cut off counts as none: it is named, left out, and repeated.
 sed 's/^repeats .*/repeats = 2/' small.ini >cut.ini

@@ -10,7 +10,9 @@ state.json             what was submitted, and as which job
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import fcntl
 import json
 import os
 
@@ -224,6 +226,20 @@ class Folder:
     def save_job(self, point: Point, job: str) -> None:
         jobs = {**self.jobs(), point.name: job}
         write_whole(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode())
+
+
+class Lock:
+    """A folder that others wait for until this is closed, where the file system has locks."""
+
+    def __init__(self, folder: Folder):
+        self.file: int | None = os.open(folder.path, os.O_RDONLY)
+        with contextlib.suppress(OSError):
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def close(self) -> None:
+        if self.file is not None:
+            os.close(self.file)
+            self.file = None
 
 
 def earlier_plan(path: str) -> Plan | None:

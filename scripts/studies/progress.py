@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
-from studies.folder import Folder, Point
+from studies.folder import Folder, Lock, Point
 from studies.systems import PENDING, RUNNING, SYSTEMS
 from toolkit import ToolError, plural
 
@@ -104,17 +105,19 @@ def run_here(folder: Folder, point: Point, say) -> bool:
 
     Returns: False when it failed
     """
-    # Another 'scaling submit' may have gone on meanwhile.
-    states = states_of(folder)
-    busy = [name for name, state in states.items() if state == RUNNING]
-    if busy:
-        say(f"{point.name}: waits for {busy[0]}, {folder.jobs()[busy[0]]}; submit it again later")
-        return True
-    if states[point.name] == DONE:
-        say(f"{point.name}: done")
-        return True
-    say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.dim[0]}^3 cells ...")
-    SYSTEMS["local"].run(folder, point, say)
+    with contextlib.closing(Lock(folder)) as lock:
+        # Another 'scaling submit' may have gone on meanwhile.
+        states = states_of(folder)
+        busy = [name for name, state in states.items() if state == RUNNING]
+        if busy:
+            job = folder.jobs()[busy[0]]
+            say(f"{point.name}: waits for {busy[0]}, {job}; submit it again later")
+            return True
+        if states[point.name] == DONE:
+            say(f"{point.name}: done")
+            return True
+        say(f"{point.name}: {plural(point.ranks, 'rank')}, {point.dim[0]}^3 cells ...")
+        SYSTEMS["local"].run(folder, point, lock.close, say)
     if states_of(folder)[point.name] != FAILED:
         return True
     say(f"{point.name}: failed, {why(folder, point)}")

@@ -305,15 +305,20 @@ class Local(System):
         """More threads than cores: bound they would wait for each other."""
         return point.ranks * study.threads > usable_cores()
 
-    def run(self, folder: Folder, point: Point, say) -> None:
-        """Until it has ended; meanwhile others find it in state.json."""
+    def run(self, folder: Folder, point: Point, started, say) -> None:
+        """Until it has ended; others find it in state.json from the call of `started` on."""
+
+        def record(job: str) -> None:
+            folder.save_job(point, job)
+            started()
+
         # A login shell is one that knows modules.
         shell = ["bash", "-l"] if folder.study.modules else ["bash"]
         process.run_job(
             [*shell, self.script(point)],
             folder.path,
             folder.at("runs", f"{point.name}.out"),
-            lambda job: folder.save_job(point, job),
+            record,
             say,
         )
 
