@@ -165,7 +165,7 @@ fi
 # NCCL cannot start without a network: an error for who wants it by name, no more than a warning for who does
 # not. Automatic is NCCL where devices do not see each other.
 if test $has_nccl = yes && test "$devices" -ge 2 && test -z "${CUDA_VISIBLE_DEVICES:-}"; then
-  export NCCL_SOCKET_IFNAME==none
+  export NCCL_SOCKET_IFNAME='=none' # by this name exactly
   refused nccl 2 'NCCL does not start: '
   cat >"$dir/hidden" <<'EOF'
 #!/bin/sh
