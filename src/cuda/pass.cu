@@ -34,12 +34,12 @@ extern "C" {
 }
 
 namespace {
-/* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md): 169.3
- * in this shape, 143.8 in 32 x 24, 143.1 in 32 x 16 with two blocks a multiprocessor, 116.7 in a
- * cluster of two; 175.7 with two planes ahead. */
+/* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md): tiles
+ * of 32 x 32 had 169.3, 32 x 24 143.8, 32 x 16 with two blocks a multiprocessor 143.1, a cluster of
+ * two 116.7; two planes ahead made 175.7 of the first. */
 enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE = WIDTH * ROWS };
-/* Columns that count, of a tile, and where they and its box begin: boxes at multiples of 64 bytes
- * make 158.4 of these 166.9 on a slower card. */
+/* Columns that count, of a tile, and where they and its box begin: at multiples of 64 bytes,
+ * which made 166.9 of 158.4 (two planes ahead, a slower card). */
 enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
 enum { SHORTEST = 32 }; /* cells of a patch, each way */
 constexpr unsigned ALL = 0xffffffffu;
