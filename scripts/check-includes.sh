@@ -136,6 +136,13 @@ while IFS= read -r path; do
       complain "$where: '$own_name' is below '$layer_name'"
     fi
   done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' "$path" || true)
+
+  # Without config.h what configure found is missing, and nobody says so.
+  asks=$(grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*\<HAVE_[A-Z]' "$path" |
+    grep -vm1 HAVE_CONFIG_H || true)
+  if [[ -n $asks ]] && ! grep -qE '^[[:space:]]*#[[:space:]]*include "config\.h"' "$path"; then
+    complain "$path:${asks%%:*}: asks for what configure found, without config.h"
+  fi
 done < <(find src -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
 
 ((errors == 0)) || exit 1

@@ -4,6 +4,9 @@
  *
  * Left out is what a set-up does once, what makes one launch of the coarsest levels, and messages,
  * which one process does not have (src/bench/links.c). symgs makes GSRB's half sweeps. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
 #include "roofline.h"
 #include "device.h"
 #include "log.h"
