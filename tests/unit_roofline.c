@@ -1,6 +1,7 @@
 /* The laboratory's check of the solver's kernels: what is right passes to the last bit; what does
  * nothing, and what is right but in one cell, does not. */
 #include "bench/roofline.h"
+#include "bench/roofline_reference.h"
 #include "cell.h"
 #include "fixture.h"
 #include "ops.h"
@@ -91,5 +92,6 @@ int main(int argc, char **argv) {
     check_begin(h);
     mg_hierarchy_free(h);
   }
+  scratch_close();
   return FIXTURE_END();
 }

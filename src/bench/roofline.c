@@ -7,10 +7,11 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "roofline.h"
 #include "device.h"
 #include "log.h"
 #include "problem.h"
+#include "roofline.h"
+#include "roofline_reference.h"
 #include "timers.h"
 #include <string.h>
 
@@ -199,6 +200,7 @@ mg_status_t lab_roofline(lab_t *lab) {
   lab->unlike = true;
   const mg_status_t status = tables(lab);
   lab->unlike = false;
+  scratch_close();
   mg_device_close();
   return status;
 }

@@ -6,7 +6,6 @@
 #include "roofline_reference.h"
 #include "transfer.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ALL = 128, SOME = 4 }; /* cells a side that are all looked at; planes of larger ones */
@@ -70,16 +69,8 @@ static mg_status_t fetch_field(const check_t *c, int l, int vec, int first, int 
   const int n = p->n[0];
   const double *from = mg_cell(p, vec, 0, 0, first);
   const int64_t count = mg_cell(p, vec, n - 1, n - 1, last - 1) - from + 1;
-  MG_TRY(field_make(x, n, first, last));
-  double *raw = malloc((size_t)count * sizeof *raw);
-  mg_status_t status = raw ? c->place->fetch(raw, from, count)
-                           : mg_error(MG_ERR_MEMORY, "no memory for %d planes", last - first);
-  for (int k = first; k < last && status == MG_OK; k++)
-    for (int j = 0; j < n; j++)
-      memcpy(field_cell(x, 0, j, k), raw + j * p->jstride + (k - first) * p->kstride,
-             (size_t)n * sizeof *raw);
-  free(raw);
-  return status;
+  *x = (field_t){scratch_take(count), n, first, last, p->jstride, p->kstride};
+  return x->memory ? c->place->fetch(x->memory, from, count) : MG_ERR_MEMORY;
 }
 
 static mg_status_t fetch_faces(const check_t *c, int first, int last, faces_t *f) {
@@ -89,8 +80,8 @@ static mg_status_t fetch_faces(const check_t *c, int first, int last, faces_t *f
   for (int d = 0; d < 3; d++) {
     const double *from = mg_cell(p, MG_BETA_I + d, -1, -1, first - 1);
     const int64_t count = mg_cell(p, MG_BETA_I + d, n, n, last) - from + 1;
-    f->at[d] = malloc((size_t)count * sizeof *f->at[d]);
-    if (!f->at[d]) return mg_error(MG_ERR_MEMORY, "no memory for %d planes", last - first);
+    f->at[d] = scratch_take(count);
+    if (!f->at[d]) return MG_ERR_MEMORY;
     MG_TRY(c->place->fetch(f->at[d], from, count));
   }
   return MG_OK;
@@ -115,12 +106,18 @@ static mg_status_t open_reference(const check_t *c, int first, int last, referen
 
 static void close_reference(reference_t *r) {
   for (int d = 0; d < 3; d++)
-    free(r->faces.at[d]);
+    scratch_give(r->faces.at[d]);
   field_free(&r->f);
   field_free(&r->dinv);
 }
 
 /* ---- what a kernel must have written, from what is there before it runs ---- */
+
+static mg_status_t zeros(int n, int first, int last, field_t *x) {
+  MG_TRY(field_make(x, n, first, last));
+  memset(x->memory, 0, (size_t)(x->kstride * (last - first)) * sizeof *x->memory);
+  return MG_OK;
+}
 
 /* All steps of a smooth, each on as many planes fewer as it reads beyond its own. */
 static mg_status_t smoothed(const check_t *c, field_t *want) {
@@ -134,7 +131,7 @@ static mg_status_t smoothed(const check_t *c, field_t *want) {
   field_t x = {0}, previous = {0}, next = {0};
   mg_status_t status = open_reference(c, first, last, &r);
   if (status == MG_OK)
-    status = from_zero ? field_make(&x, n, first, last) : fetch_field(c, 0, MG_U, first, last, &x);
+    status = from_zero ? zeros(n, first, last, &x) : fetch_field(c, 0, MG_U, first, last, &x);
   for (int s = 0; s < n_steps && status == MG_OK; s++) {
     if (first > 0) first += reach;
     if (last < n) last -= reach;
@@ -211,13 +208,20 @@ static double combined(roofline_kind_t kind, double x, double y) {
   }
 }
 
+static void combine_planes(roofline_kind_t kind, field_t *x, const field_t *y) {
+  for (int k = x->first; k < x->last; k++)
+    for (int j = 0; j < x->n; j++)
+      for (int i = 0; i < x->n; i++) {
+        double *out = field_cell(x, i, j, k);
+        *out = combined(kind, *out, *field_cell(y, i, j, k));
+      }
+}
+
 static mg_status_t combination(const check_t *c, field_t *want) {
   field_t y = {0};
   mg_status_t status = fetch_field(c, 0, MG_U, c->first, c->last, want);
   if (status == MG_OK) status = fetch_field(c, 0, MG_F, c->first, c->last, &y);
-  const int64_t cells = (int64_t)want->n * want->n * (c->last - c->first);
-  for (int64_t q = 0; q < cells && status == MG_OK; q++)
-    want->at[q] = combined(c->kind, want->at[q], y.at[q]);
+  if (status == MG_OK) combine_planes(c->kind, want, &y);
   field_free(&y);
   return status;
 }
@@ -254,12 +258,14 @@ static mg_status_t expected(const check_t *c, field_t *want) {
 /* The largest difference over the largest value; infinite where a difference is no number. */
 static double distance(const field_t *got, const field_t *want) {
   double most = 0.0, largest = 0.0;
+#pragma omp parallel for collapse(2) reduction(max : most, largest)
   for (int k = got->first; k < got->last; k++)
-    for (int64_t q = 0; q < (int64_t)got->n * got->n; q++) {
-      const double x = field_cell(want, 0, 0, k)[q], d = fabs(field_cell(got, 0, 0, k)[q] - x);
-      if (!(d <= most)) most = isnan(d) ? INFINITY : d;
-      largest = fmax(largest, fabs(x));
-    }
+    for (int j = 0; j < got->n; j++)
+      for (int i = 0; i < got->n; i++) {
+        const double x = *field_cell(want, i, j, k), d = fabs(*field_cell(got, i, j, k) - x);
+        most = fmax(most, isnan(d) ? INFINITY : d);
+        largest = fmax(largest, fabs(x));
+      }
   return most == 0.0 ? 0.0 : most / largest;
 }
 
@@ -323,8 +329,8 @@ static mg_status_t check_residual_norm(const check_t *c, double *error) {
   if (n <= ALL) {
     field_t want;
     MG_TRY(residual_of(c, 0, n, &want));
-    for (int64_t q = 0; q < (int64_t)n * n * n; q++)
-      composed = fmax(composed, fabs(want.at[q]));
+    for (int64_t q = 0; q < want.kstride * n; q++)
+      composed = fmax(composed, fabs(want.memory[q]));
     field_free(&want);
   } else {
     MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));

@@ -4,21 +4,68 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+enum { MOST_SCRATCH = 16 };
+static struct {
+  double *memory;
+  int64_t n;
+  bool taken;
+} scratch[MOST_SCRATCH];
+
+/* The smallest that is free and large enough; else the place of one that is not, or has none. */
+static int scratch_place(int64_t n) {
+  int best = -1;
+  for (int q = 0; q < MOST_SCRATCH; q++) {
+    if (scratch[q].taken) continue;
+    const bool fits = scratch[q].n >= n, best_fits = best >= 0 && scratch[best].n >= n;
+    if (best < 0 || (fits && !best_fits) || (fits == best_fits && scratch[q].n < scratch[best].n))
+      best = q;
+  }
+  return best;
+}
+
+double *scratch_take(int64_t n) {
+  const int q = scratch_place(n);
+  if (q >= 0 && scratch[q].n < n) {
+    free(scratch[q].memory);
+    scratch[q].memory = malloc((size_t)n * sizeof(double));
+    scratch[q].n = scratch[q].memory ? n : 0;
+  }
+  if (q < 0 || scratch[q].n < n) {
+    (void)mg_error(MG_ERR_MEMORY, "no memory for %" PRId64 " numbers to check", n);
+    return NULL;
+  }
+  scratch[q].taken = true;
+  return scratch[q].memory;
+}
+
+void scratch_give(double *memory) {
+  for (int q = 0; q < MOST_SCRATCH; q++)
+    if (memory && scratch[q].memory == memory) scratch[q].taken = false;
+}
+
+void scratch_close(void) {
+  for (int q = 0; q < MOST_SCRATCH; q++)
+    if (!scratch[q].taken) {
+      free(scratch[q].memory);
+      scratch[q].memory = NULL;
+      scratch[q].n = 0;
+    }
+}
+
 mg_status_t field_make(field_t *x, int n, int first, int last) {
-  const int64_t cells = (int64_t)n * n * (last - first);
-  *x = (field_t){calloc((size_t)cells, sizeof *x->at), n, first, last};
-  if (!x->at) return mg_error(MG_ERR_MEMORY, "no memory for %" PRId64 " cells to check", cells);
-  return MG_OK;
+  const int64_t plane = (int64_t)n * n;
+  *x = (field_t){scratch_take(plane * (last - first)), n, first, last, n, plane};
+  return x->memory ? MG_OK : MG_ERR_MEMORY;
 }
 
 void field_free(field_t *x) {
-  free(x->at);
-  x->at = NULL;
+  scratch_give(x->memory);
+  x->memory = NULL;
 }
 
-/* A cell, or a ghost outside walls by the formula of an order: along k of ghosts along j, and these
+/* A ghost outside walls by the formula of an order, or a cell: along k of ghosts along j, and these
  * of ghosts along i, as tensor products are. */
-static double value(const field_t *x, int order, int i, int j, int k) {
+static double ghost(const field_t *x, int order, int i, int j, int k) {
   int at[3] = {i, j, k};
   for (int d = 2; d >= 0; d--) {
     const int below = -at[d], beyond = at[d] - (x->n - 1);
@@ -28,13 +75,19 @@ static double value(const field_t *x, int order, int i, int j, int k) {
     double c[4] = {0.0};
     for (int q = 0; q < order; q++) {
       at[d] = wall + q * in;
-      c[q] = value(x, order, at[0], at[1], at[2]);
+      c[q] = ghost(x, order, at[0], at[1], at[2]);
     }
     if (order == 1) return mg_wall1(c[0]);
     if (order == 2) return mg_wall2(c[0], c[1]);
     return (layer == 1 ? mg_wall4_first : mg_wall4_second)(c[0], c[1], c[2], c[3]);
   }
   return *field_cell(x, i, j, k);
+}
+
+static inline double value(const field_t *x, int order, int i, int j, int k) {
+  const unsigned n = (unsigned)x->n;
+  const bool inside = (unsigned)i < n && (unsigned)j < n && (unsigned)k < n;
+  return inside ? *field_cell(x, i, j, k) : ghost(x, order, i, j, k);
 }
 
 static const double *face(const faces_t *f, int d, int i, int j, int k) {
@@ -83,7 +136,7 @@ static double apply(const reference_t *r, const field_t *x, int i, int j, int k)
 }
 
 void reference_residual(const reference_t *r, const field_t *x, const field_t *f, field_t *dst) {
-#pragma omp parallel for
+#pragma omp parallel for collapse(2)
   for (int k = dst->first; k < dst->last; k++)
     for (int j = 0; j < dst->n; j++)
       for (int i = 0; i < dst->n; i++) {
@@ -93,7 +146,7 @@ void reference_residual(const reference_t *r, const field_t *x, const field_t *f
 }
 
 static double inverse_diagonal(const reference_t *r, int i, int j, int k) {
-  if (r->dinv.at) return *field_cell(&r->dinv, i, j, k);
+  if (r->dinv.memory) return *field_cell(&r->dinv, i, j, k);
   const faces_t *b = &r->faces;
   const mg_face_weights_t w =
       mg_face_weights(&r->view->patch[0], mg_operator_order(r->view), i, j, k);
@@ -103,7 +156,7 @@ static double inverse_diagonal(const reference_t *r, int i, int j, int k) {
 
 void reference_step(const reference_t *r, const field_t *x, const field_t *previous,
                     const mg_step_t *step, field_t *dst) {
-#pragma omp parallel for
+#pragma omp parallel for collapse(2)
   for (int k = dst->first; k < dst->last; k++)
     for (int j = 0; j < dst->n; j++)
       for (int i = 0; i < dst->n; i++) {
@@ -121,7 +174,7 @@ void reference_step(const reference_t *r, const field_t *x, const field_t *previ
 }
 
 void reference_restrict(const field_t *fine, field_t *dst) {
-#pragma omp parallel for
+#pragma omp parallel for collapse(2)
   for (int k = dst->first; k < dst->last; k++)
     for (int j = 0; j < dst->n; j++)
       for (int i = 0; i < dst->n; i++) {
@@ -167,7 +220,7 @@ static double interpolated(const field_t *coarse, mg_interpolation_t kind, int i
 }
 
 void reference_interpolate(const field_t *coarse, mg_interpolation_t kind, bool add, field_t *dst) {
-#pragma omp parallel for
+#pragma omp parallel for collapse(2)
   for (int k = dst->first; k < dst->last; k++)
     for (int j = 0; j < dst->n; j++)
       for (int i = 0; i < dst->n; i++) {

@@ -5,18 +5,29 @@
 
 #include "backend.h"
 
-/** Planes first .. last - 1 of a vector, n^2 cells each, without ghosts. */
+/** Memory for n doubles, which hold anything. What was given back is taken again before the system
+ *  is asked: its pages are there, and to get some GB of new ones takes longer than to compute on
+ *  them.
+ *  @return NULL (logged) where there is none */
+double *scratch_take(int64_t n);
+/** `memory` is what scratch_take gave, or NULL. */
+void scratch_give(double *memory);
+/** Back to the system with all that was given back. */
+void scratch_close(void);
+
+/** Planes first .. last - 1 of a vector, n^2 cells each. */
 typedef struct {
-  double *at;
+  double *memory; /* scratch */
   int n, first, last;
+  int64_t jstride, kstride;
 } field_t;
 
-/** @return MG_OK, MG_ERR_MEMORY (logged) */
+/** Cells hold anything. @return MG_OK, MG_ERR_MEMORY (logged) */
 MG_MUST_CHECK mg_status_t field_make(field_t *x, int n, int first, int last);
 void field_free(field_t *x);
 
 MG_INLINE double *field_cell(const field_t *x, int i, int j, int k) {
-  return x->at + i + (int64_t)x->n * (j + (int64_t)x->n * (k - x->first));
+  return x->memory + i + j * x->jstride + (k - x->first) * x->kstride;
 }
 
 /** Face betas of planes as they lie in a level's memory, one ghost around. */
