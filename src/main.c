@@ -150,17 +150,18 @@ static mg_status_t warn_if_crowded(void) {
   return MG_OK;
 }
 
-/* restart: where to go on from, or NULL. */
+/* restart: where to go on from, or NULL; start: when the set-up began. */
 static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, const mg_restart_t *restart,
-                         mg_result_t *result, mg_report_t *report) {
+                         double start, mg_result_t *result, mg_report_t *report) {
   const bool prints = speaks() && h->params.verbosity >= 0;
-  const double start = mg_now();
+  const double created = mg_now();
   mg_progress("set-up");
   const mg_problem_source_t source = {mg_input_load, input};
   MG_TRY(mg_problem_set_from(h, input->cells > 0 ? &source : NULL));
   result->seconds_setup = mg_now() - start;
-  mg_verbose("set-up: %.3f s for coefficients and right-hand side of %d levels",
-             result->seconds_setup, h->n_levels);
+  mg_verbose("set-up: %.3f s for memory and exchanges, %.3f s for coefficients and right-hand side "
+             "of %d levels",
+             created - start, mg_now() - created, h->n_levels);
   if (restart) MG_TRY(mg_restart_check_problem(&h->params, restart, input->checksum));
   MG_TRY(gather_sizes(h, report));
   mg_progress_clear();
@@ -237,6 +238,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   mg_result_t *result = calloc(1, sizeof *result);
   mg_report_t *report = calloc(1, sizeof *report);
   mg_hierarchy_t *h = NULL;
+  double start = 0.0;
   mg_status_t status = result && report ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for results");
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) {
@@ -249,12 +251,13 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
                             .host = mg_comm_host(),
                             .device = mg_device_text(),
                             .command_line = command_line};
+    start = mg_now();
     status = mg_hierarchy_create(params, &plan, &h);
   }
   mg_machine_catch_signals();
   if (status == MG_OK)
-    status = mg_comm_agree_or_end(mg_comm_world(),
-                                  solve(h, &input, restarts ? &restart : NULL, result, report));
+    status = mg_comm_agree_or_end(
+        mg_comm_world(), solve(h, &input, restarts ? &restart : NULL, start, result, report));
   /* After a failed device or message the ranks don't meet again: the end of the process frees all.
    */
   if (status < MG_ERR_DEVICE) {
