@@ -2,7 +2,8 @@
 # cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
 # runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
 # solvers, the crossing to the CPU in either kind of memory, an alpha that varies, conjugate gradients and
-# a dump; and in the kernels of large levels, 64^3 cells for fv4 and 128^3 for the others. Skips without a device or without the tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
+# a dump; in the kernels of large levels, 64^3 cells for fv4 and 128^3 for the others; in a process that
+# mails to itself (cuda_mail), and memcheck and synccheck in two ranks that mail to each other. Skips without a device or without the tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 if ! have_cuda; then
@@ -69,13 +70,16 @@ fi
   fi
 } >"$dir/cases"
 
-# check NUMBER TOOL ARG...: a line in $dir/found for a run that is not clean.
+# check NUMBER TOOL RANKS PROGRAM ARG...: a line in $dir/found for a run that is not clean.
 check() {
-  local number=$1 tool=$2 rc=0
-  shift 2
-  solo compute-sanitizer --tool "$tool" --error-exitcode 9 "$HPGMG_FV" --device=cuda "$@" \
+  local number=$1 tool=$2 ranks=$3 rc=0 clean start
+  shift 3
+  start=solo
+  test "$ranks" -eq 1 || start="mpi_run $ranks"
+  $start compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" \
     >"$dir/$number.$tool" 2>&1 || rc=$?
-  grep -qE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$dir/$number.$tool" || rc=9
+  clean=$(grep -cE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$dir/$number.$tool" || true)
+  test "$clean" -eq "$ranks" || rc=9
   test "$rc" -eq 0 && return
   {
     echo "$tool, $*: exit code $rc"
@@ -84,18 +88,33 @@ check() {
 }
 
 number=0
-while read -r options; do
+# with_tools RANKS TOOLS PROGRAM ARG...: side by side with what runs already; @ in an argument: a file's name
+with_tools() {
+  local ranks=$1 tools=$2 tool
+  shift 2
   number=$((number + 1))
-  for tool in memcheck racecheck initcheck synccheck; do
+  for tool in $tools; do
     while test "$(jobs -rp | wc -l)" -ge "$most"; do sleep 0.05; done
-    # shellcheck disable=SC2086 # words
-    case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
-    check $number $tool "${@//@/$dir/$number.$tool}" &
+    check $number "$tool" "$ranks" "${@//@/$dir/$number.$tool}" &
   done
+}
+
+all='memcheck racecheck initcheck synccheck'
+while read -r options; do
+  # shellcheck disable=SC2086 # words
+  case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
+  with_tools 1 "$all" "$HPGMG_FV" --device=cuda "$@"
 done <"$dir/cases"
+with_tools 1 "$all" "$abs_top_builddir/tests/cuda_mail"
+# What the other rank has written counts as never written for initcheck.
+if have_mpi; then
+  for op in fv2 fv4; do
+    with_tools 2 'memcheck synccheck' "$HPGMG_FV" 4 8 --device=cuda --operator=$op --transport=peer --verify-only
+  done
+fi
 wait
 if ls "$dir"/found.* >/dev/null 2>&1; then
   cat "$dir"/found.*
   exit 1
 fi
-echo "$number runs under four tools: nothing found"
+echo "$number runs under their tools: nothing found"
