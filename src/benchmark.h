@@ -20,8 +20,8 @@ typedef struct {
   int n_sizes; /**< that were solved: 3, fewer when interrupted or when there are fewer levels */
   int n_sizes_planned;
   mg_size_result_t size[MG_N_SIZES];
-  double error; /**< max |u_2h - R u_h|; NaN when not computed */
-  double order; /**< log2 of error(2h) / error(h); NaN when not computed */
+  double error;         /**< max |u_2h - R u_h|; NaN when not computed */
+  double order;         /**< log2 of error(2h) / error(h); NaN when not computed */
   double seconds_setup; /**< from the first allocation to coefficients and f of all levels */
   int n_profiled; /**< solves of the finest grid in the accounts of its levels; 0: no accounts */
   bool extra;     /**< these solves came after the timed ones, with stamps */
