@@ -165,7 +165,6 @@ template <typename T> struct run_t {
   const void *source;
   bool adds;     /* to a result that must be 0 before */
   bool together; /* a grid whose blocks wait for each other */
-  int times;     /* as many blocks as fit at a time; 0: once */
 };
 
 template <typename T> mg_status_t enqueue(void *arg, cudaStream_t stream) {
@@ -236,7 +235,7 @@ mg_status_t add(lab_t *lab, work_t<T> *w, run_t<T> run, double bytes, const char
   run.first.threads = THREADS;
   MG_TRY(lab_cuda_resident(run.first, &resident));
   const int64_t wanted = (w->n / 2 + THREADS - 1) / THREADS,
-                full = (int64_t)resident * lab_card().processors * (run.times > 0 ? run.times : 1);
+                full = (int64_t)resident * lab_card().processors;
   run.first.blocks = wanted < full ? (wanted > 0 ? wanted : 1) : full;
   if (run.first.blocks > w->most_blocks) run.first.blocks = w->most_blocks;
   MG_TRY(lab_cuda_describe(run.first, &row));
@@ -250,8 +249,7 @@ mg_status_t two_launches(lab_t *lab, work_t<T> *w, const Source &source, const c
                         {(const void *)last_sum<T, Join>, 0, 0, 0},
                         &source,
                         false,
-                        false,
-                        0};
+                        false};
   return add(lab, w, run, Source::bytes, name);
 }
 
@@ -278,20 +276,14 @@ mg_status_t joins(lab_t *lab, work_t<T> *w, const Source &source) {
   MG_TRY((two_launches<T, 4, wide_t<4, 4, 4, 4>>(lab, w, source, "one warp, steps of 4")));
   const lab_launch_t none = {};
   const run_t<T> by_atomics = {
-      w, {(const void *)atomics<T, 4, shuffles_t, Source>, 0, 0, 0}, none, &source, true, false, 0};
+      w, {(const void *)atomics<T, 4, shuffles_t, Source>, 0, 0, 0}, none, &source, true, false};
   MG_TRY(add(lab, w, by_atomics, Source::bytes, "one launch, atomics"));
-  /* Of blocks that begin together some end sooner, and what is left does not fill a multiprocessor:
-   * with others to follow it stays full. */
-  run_t<T> many = by_atomics;
-  many.times = 5;
-  MG_TRY(add(lab, w, many, Source::bytes, "the same, five times the blocks"));
-  const run_t<T> by_last = {
-      w, {(const void *)last_block<T, 4, one_warp_t, Source>, 0, 0, 0}, none, &source, false, false,
-      0};
+  const run_t<T> by_last = {w,     {(const void *)last_block<T, 4, one_warp_t, Source>, 0, 0, 0},
+                            none,  &source,
+                            false, false};
   MG_TRY(add(lab, w, by_last, Source::bytes, "one launch, last block"));
   const run_t<T> by_grid = {
-      w, {(const void *)one_grid<T, 4, one_warp_t, Source>, 0, 0, 0}, none, &source, false, true,
-      0};
+      w, {(const void *)one_grid<T, 4, one_warp_t, Source>, 0, 0, 0}, none, &source, false, true};
   return grids_can_wait() ? add(lab, w, by_grid, Source::bytes, "one launch, a grid that waits")
                           : MG_OK;
 }
