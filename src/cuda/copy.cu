@@ -36,6 +36,8 @@ static int64_t cells_of(const mg_cuboid_copy_t *copy) {
   return (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
 }
 
+/* Two H200s with 512 boxes of 64^3 cells each, GDOF/s by direct stores with 1024, 4096 and 16384
+ * tiles: 12.65, 12.53 to 12.59 and 12.58. */
 int64_t mg_tile_cells(int64_t cells) {
   return MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
 }
