@@ -6,7 +6,7 @@
 #   scripts/check.sh --quick   without the sanitizer, fuzz and distcheck stages
 #
 # Build folders lie under build/check/ and are used again. FUZZ_SECONDS sets the length of the fuzz
-# stage (30). The last line of output is "N passed, N failed, N skipped":
+# stage (20). The last line of output is "N passed, N failed, N skipped":
 # every test counts, and every stage without tests of its own counts as one.
 set -euo pipefail
 
@@ -118,7 +118,7 @@ bare() {
 }
 
 fuzz() {
-  local seconds=${FUZZ_SECONDS:-30} hdf5=no
+  local seconds=${FUZZ_SECONDS:-20} hdf5=no
   if ! have_fuzzer; then
     echo 'clang with libFuzzer is missing'
     exit 77

@@ -50,11 +50,14 @@ for device in $(each_device); do
   done
 done
 
-bench 0 --device=cpu --quick --mib=1 --quiet --csv="$dir/a.csv"
-test ! -s "$dir/out" || complain '--quiet prints'
-for ladder in $ladders; do
-  grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
-done
+# Under a sanitizer the ladders have been enough.
+if test "${HPGMG_SANITIZED:-no}" = no; then
+  bench 0 --device=cpu --quick --mib=1 --quiet --csv="$dir/a.csv"
+  test ! -s "$dir/out" || complain '--quiet prints'
+  for ladder in $ladders; do
+    grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
+  done
+fi
 bench 0 --device=cpu --quick --mib=1 --csv=- copy
 head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: stdout is not the CSV alone'
 if have_feature jansson; then

@@ -177,8 +177,9 @@ for ranks in $some; do
         for (n = 1; (n + 1) ^ 3 <= b * r; n++); print n * 2 ^ w }')")
       if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
     done <<<"$sizes"
-    # So is the next grid of any other boxes.
+    # So is the next grid of any other boxes. (Where a run takes half a second to start, those of one width are enough.)
     for log2 in 4 5 6 7 8 9 10; do
+      if test "${HPGMG_SANITIZED:-no}" = yes && test "$log2" -ne 5; then continue; fi
       next=$(next_boxes "$log2" "$n")
       if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
     done
