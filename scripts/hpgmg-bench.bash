@@ -29,13 +29,18 @@ _hpgmg_bench() {
       compopt -o filenames 2>/dev/null
       return
       ;;
+    --reduction)
+      mapfile -t COMPREPLY < <(compgen -W 'norm sum' -- "$value")
+      [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
+      return
+      ;;
     --mib | --seed | --tries) return ;; # numbers
   esac
 
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
-      --device= --mib= --quick --json= --csv= --plot= --seed= --tries= --source= --quiet --help
-      --version' -- "$current")
+      --device= --mib= --quick --json= --csv= --plot= --reduction= --seed= --tries= --source= --quiet
+      --help --version' -- "$current")
     [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null
   else
     mapfile -t COMPREPLY < <(compgen -W 'copy stride wide smooth reduce roofline search' -- "$current")

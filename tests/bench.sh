@@ -139,12 +139,15 @@ if test "$(each_device | wc -l)" -gt 1; then
   if grep -q 'search needs NVRTC' "$dir/err"; then
     refuse 'search needs NVRTC' --quick --mib=2 search
   else
-    bench 0 --quick --mib=2 --tries=8 --seed=2 --source="$dir/a.cu" --csv="$dir/a.csv" search
-    test "$(grep -c '^search: ' "$dir/out")" -eq 4 || complain "search: $(cat "$dir/out")"
-    grep -q 'wrong on the device: 0$' "$dir/out" || complain "search: $(cat "$dir/out")"
-    test "$(grep -c '"tree in shared memory"' "$dir/a.csv")" -eq 3 || complain 'search: no tree in each table'
-    winner=$(sed -n 's/^winner, .* mean: //p' "$dir/out")
-    grep -qF "a sum, as $winner" "$dir/a.cu" || complain "search: '$winner' is not in $(head -n 1 "$dir/a.cu")"
+    for reduction in norm sum; do
+      bench 0 --quick --mib=2 --tries=8 --seed=2 --reduction=$reduction --source="$dir/a.cu" --csv="$dir/a.csv" search
+      test "$(grep -c '^search: ' "$dir/out")" -eq 4 || complain "search: $(cat "$dir/out")"
+      grep -q "^search: $reduction, seed 2, 9 known shapes and 8 tries: " "$dir/out" || complain "search: $(cat "$dir/out")"
+      grep -q 'wrong on the device: 0$' "$dir/out" || complain "search: $(cat "$dir/out")"
+      test "$(grep -c '"tree in shared memory"' "$dir/a.csv")" -eq 3 || complain 'search: no tree in each table'
+      winner=$(sed -n 's/^winner, .* mean: //p' "$dir/out")
+      grep -qF "a $reduction, as $winner" "$dir/a.cu" || complain "search: '$winner' is not in $(head -n 1 "$dir/a.cu")"
+    done
   fi
 fi
 refuse 'search needs a CUDA device' --device=cpu --mib=1 search
@@ -152,12 +155,13 @@ if test "$(each_device | wc -l)" -eq 1; then
   bench 4 --quick --mib=1 search
   grep -q 'search needs a CUDA device' "$dir/err" || complain "search without a device: $(cat "$dir/err")"
 fi
-for option in --source="$dir/a.cu" --seed=1 --tries=1; do
+for option in --source="$dir/a.cu" --seed=1 --tries=1 --reduction=sum; do
   refuse "${option%%=*} is for .hpgmg-bench search." "$option" copy
 done
 for wrong in 0 10001 some; do
   refuse "--tries=$wrong is no whole number from 1 to 10000" --tries="$wrong" search
 done
+refuse '--reduction=max is none of norm, sum' --reduction=max search
 refuse '--seed=-1 is no whole number from 0 to' --seed=-1 search
 
 refuse "'cpy' is no ladder; there are copy, stride" cpy

@@ -33,6 +33,22 @@ static void check_right(void) {
   check_verdict("64 1x8/1 w1r1.64x32.1Bw32Br2.1 two", PLAN_RIGHT);
 }
 
+/* Maxima: a number may count twice, and a warp has an instruction. */
+static void check_norms(void) {
+  check_verdict("max 256@4 4x16/1 mw32Br1.8m atomics", PLAN_RIGHT);
+  check_verdict("max 128@16 2x8/2 mw32Bp4.1 last", PLAN_RIGHT);
+  check_verdict("max 256@4 4x16/8 x4.1x8.4w16Br8.2w1br2.1 two", PLAN_RIGHT);
+  check_verdict("max 256 1x8/1 w1Br8.32m two", PLAN_RIGHT);
+  check_verdict("max 32 1x8/1 x32.1x2.1 two", PLAN_RIGHT);
+  check_verdict("max 256@4 4x16/1 mw32br1.8m atomics", PLAN_BLOCK_BARRIER);
+  check_verdict("max 256@4 4x16/1 mw32Br1.4m atomics", PLAN_LEFT_OUT);
+  check_verdict("max 256@4 4x16/1 m atomics", PLAN_LEFT_OUT);
+  check_verdict("max 256@4 4x16/1 mw32Br2.8m atomics", PLAN_UNWRITTEN);
+  check_verdict("max 256@16 4x16/1 mw32Br1.8m atomics", PLAN_SHAPE);
+  check_verdict("max 256@3 4x16/1 mw32Br1.8m atomics", PLAN_SHAPE);
+  check_verdict("256@4 4x16/1 mw32Br1.8x8.1 atomics", PLAN_SHAPE);
+}
+
 static void check_broken(void) {
   /* A barrier of the block is missing, or one of a warp is in its place. */
   check_verdict("256 4x16/2 x4.1x8.4w32r8.1 two", PLAN_BLOCK_BARRIER);
@@ -73,6 +89,10 @@ static void check_texts(void) {
       "256 4x16/2 x4.1 three",
       "256 4x16/2 x4.1 two ",
       "99999 4x16/2 x4.1 two",
+      "256@ 4x16/2 x4.1 two",
+      "256@0 4x16/2 x4.1 two",
+      "min 256 4x16/2 x4.1 two",
+      "max  256 4x16/2 x4.1 two",
       "256 4x16/2 bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb two", /* a step too many */
   };
   plan_t plan;
@@ -80,15 +100,16 @@ static void check_texts(void) {
     CHECK(!plan_parse(wrong[i], &plan));
 }
 
-/* With numbers: the sum, and not that of others. */
+/* With numbers: the sum or the largest, and not that of others. Maxima are of bits, from 0 on. */
 static void check_numbers(const plan_t *plan) {
-  int32_t value[PLAN_MOST_THREADS], sum = 0;
+  const bool sums = plan->goal == PLAN_SUM;
+  int32_t value[PLAN_MOST_THREADS], want = 0;
   for (int t = 0; t < plan->threads; t++) {
-    value[t] = t * 7919 % 1021 - 400;
-    sum += value[t];
+    value[t] = t * 7919 % 1021 - (sums ? 400 : 0);
+    want = sums ? want + value[t] : value[t] > want ? value[t] : want;
   }
   CHECK_INT(plan_run(plan, 1, value), PLAN_RIGHT);
-  CHECK_INT(value[0], sum);
+  CHECK_INT(value[0], want);
 }
 
 typedef struct {
@@ -103,14 +124,14 @@ static bool check_one(const plan_t *plan, void *arg) {
   return true;
 }
 
-static void check_enumeration(void) {
+static void check_enumeration(plan_goal_t goal) {
   sample_t all = {1, 0}, some = {64, 0};
-  const int of_64 = plan_enumerate(64, check_one, &all);
-  const int of_512 = plan_enumerate(512, check_one, &some);
+  const int of_64 = plan_enumerate(goal, 64, check_one, &all);
+  const int of_512 = plan_enumerate(goal, 512, check_one, &some);
   CHECK_INT(of_64, all.seen);
   CHECK_INT(of_512, some.seen);
   CHECK(of_64 > 1000 && of_512 > of_64);
-  const plan_t tree = plan_tree(256);
+  const plan_t tree = plan_tree(goal, 256);
   CHECK_INT(plan_prove(&tree), PLAN_RIGHT);
   check_numbers(&tree);
 }
@@ -140,18 +161,18 @@ static bool is_first(const plan_t *plan, void *arg) {
 
 static void check_barriers(void) {
   sample_t broken = {1, 0};
-  plan_enumerate(64, check_without, &broken);
+  plan_enumerate(PLAN_SUM, 64, check_without, &broken);
   CHECK(broken.seen > 100);
   plan_t first;
-  CHECK_INT(plan_enumerate(64, is_first, &first), 1); /* a sink can end it */
+  CHECK_INT(plan_enumerate(PLAN_SUM, 64, is_first, &first), 1); /* a sink can end it */
 }
 
-static void check_seeds(void) {
+static void check_seeds(plan_goal_t goal) {
   enum { TRIES = 60 };
   plan_set_t a, b, c;
-  CHECK_INT(plan_collect(1, TRIES, &a), MG_OK);
-  CHECK_INT(plan_collect(1, TRIES, &b), MG_OK);
-  CHECK_INT(plan_collect(2, TRIES, &c), MG_OK);
+  CHECK_INT(plan_collect(goal, 1, TRIES, &a), MG_OK);
+  CHECK_INT(plan_collect(goal, 1, TRIES, &b), MG_OK);
+  CHECK_INT(plan_collect(goal, 2, TRIES, &c), MG_OK);
   CHECK_INT(a.n, b.n);
   CHECK(a.n > TRIES / 4);
   int same = 0, tried = 0;
@@ -179,12 +200,12 @@ static void check_seeds(void) {
 }
 
 /* Mutations of anything leave something that can be judged, spelt and read again. */
-static void check_mutations(void) {
+static void check_mutations(const char *text) {
   plan_random_t random = {7};
-  plan_t plan = parse("64 1x8/1 x4.1x8.4w32Br2.1 two");
+  plan_t plan = parse(text);
   int right = 0, wrong = 0;
   for (int i = 0; i < 3000; i++) {
-    if (i % 10 == 0) plan = parse("64 1x8/1 x4.1x8.4w32Br2.1 two");
+    if (i % 10 == 0) plan = parse(text);
     plan_mutate(&plan, &random);
     const plan_verdict_t verdict = plan_prove(&plan);
     if (verdict == PLAN_RIGHT) check_numbers(&plan);
@@ -204,19 +225,39 @@ static void check_source(void) {
   CHECK_CONTAINS(text, "__shared__ T part[8];");
   CHECK_CONTAINS(text, "if (me < 256 && me % 32 == 0) part[me / 32] = value;");
   CHECK_CONTAINS(text, "const V v1 = at[i + 1 * all];");
-  CHECK_CONTAINS(text, "atomicInc(ended, gridDim.x - 1)");
+  CHECK_CONTAINS(text, "atomicInc(ended, blocks - 1)");
   CHECK(strstr(text, "v2 = at[") == NULL);
+  free(text);
+}
+
+static void check_norm_source(void) {
+  const plan_t plan = parse("max 128@8 2x16/4 mw32Bp4.1 atomics");
+  char *text = plan_source(&plan);
+  CHECK(text != NULL);
+  if (!text) return;
+  CHECK_CONTAINS(text, "a norm, as max 128@8 2x16/4 mw32Bp4.1 atomics");
+  CHECK_CONTAINS(text, "8 blocks a multiprocessor at a time");
+  CHECK_CONTAINS(text, "__launch_bounds__(128, 8)");
+  CHECK_CONTAINS(text, "value = of_warp(value);");
+  CHECK_CONTAINS(text, "largest3 = joined(largest3, of_cell(v1.y));");
+  CHECK_CONTAINS(text, "atomicMax(to, mine)");
+  CHECK(strstr(text, "largest4") == NULL && strstr(text, " v2 = ") == NULL);
   free(text);
 }
 
 int main(void) {
   check_right();
+  check_norms();
   check_broken();
   check_texts();
-  check_enumeration();
+  for (int goal = 0; goal < N_PLAN_GOALS; goal++) {
+    check_enumeration((plan_goal_t)goal);
+    check_seeds((plan_goal_t)goal);
+  }
   check_barriers();
-  check_seeds();
-  check_mutations();
+  check_mutations("64 1x8/1 x4.1x8.4w32Br2.1 two");
+  check_mutations("max 64@8 1x8/1 mw32Br2.1 two");
   check_source();
+  check_norm_source();
   return TEST_RESULT();
 }

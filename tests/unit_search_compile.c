@@ -31,9 +31,11 @@ int main(void) {
     printf("skipped: the build has no NVRTC\n");
     return TEST_SKIP;
   }
-  CHECK_INT(plan_collect(3, 40, &set), MG_OK);
-  check_compiled(&set);
-  plan_set_free(&set);
+  for (int goal = 0; goal < N_PLAN_GOALS; goal++) {
+    CHECK_INT(plan_collect((plan_goal_t)goal, 3, 40, &set), MG_OK);
+    check_compiled(&set);
+    plan_set_free(&set);
+  }
   check_refused();
   return TEST_RESULT();
 }

@@ -55,6 +55,7 @@ typedef struct {
   int name_width;       /**< of the column of variants; 0: the usual one */
   char table[LAB_TITLE];
   struct {
+    bool norm; /**< a norm's shape, not a sum's */
     uint64_t seed;
     int tries;
     char *winner; /**< CUDA source; NULL before it is known */
@@ -139,7 +140,7 @@ mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 mg_status_t lab_roofline(lab_t *lab);
 
-/** Search for the shape of a sum: MG_ERR_USAGE where nothing can be compiled. */
+/** Search for the shape of a norm or a sum: MG_ERR_USAGE where nothing can be compiled. */
 mg_status_t lab_search_cuda(lab_t *lab);
 
 #endif

@@ -35,13 +35,14 @@ static const struct {
      false},
     {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
      lab_roofline, false},
-    {"search", "the shape of a sum: programs at random, proven, compiled and timed; on a GPU", NULL,
+    {"search",
+     "the shape of a norm or a sum: programs at random, proven, compiled and timed; on a GPU", NULL,
      ON_CUDA(lab_search_cuda), true},
 };
 enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_SEARCH = N_LADDERS - 1 };
 
 typedef struct {
-  const char *device, *json, *csv, *plot, *source;
+  const char *device, *json, *csv, *plot, *reduction, *source;
   const char *searches; /* an option that only the search has */
   int64_t mib, seed, tries;
   bool quick, quiet, named[N_LADDERS], all;
@@ -65,6 +66,8 @@ static void print_help(void) {
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
       "  --plot=FILE.png         all rows as a picture (.svg, .pdf); needs python3 and matplotlib\n"
+      "  --reduction=norm|sum    search: of what, the solver's maximum norm or a sum; default "
+      "norm\n"
       "  --seed=N                search: another N, other programs; default 1\n"
       "  --tries=N               search: programs that are considered, 1 to 10000; default 300\n"
       "  --source=FILE           search: the winner as CUDA source; - is stdout\n"
@@ -122,6 +125,7 @@ enum {
   OPT_JSON,
   OPT_CSV,
   OPT_PLOT,
+  OPT_REDUCTION,
   OPT_SEED,
   OPT_TRIES,
   OPT_SOURCE
@@ -136,6 +140,7 @@ static const struct option known[] = {
     {"json", required_argument, NULL, OPT_JSON},
     {"csv", required_argument, NULL, OPT_CSV},
     {"plot", required_argument, NULL, OPT_PLOT},
+    {"reduction", required_argument, NULL, OPT_REDUCTION},
     {"seed", required_argument, NULL, OPT_SEED},
     {"tries", required_argument, NULL, OPT_TRIES},
     {"source", required_argument, NULL, OPT_SOURCE},
@@ -174,6 +179,12 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
       break;
     case OPT_PLOT:
       MG_TRY(parse_file("plot", optarg, &o->plot));
+      break;
+    case OPT_REDUCTION:
+      o->searches = "reduction";
+      o->reduction = optarg;
+      if (strcmp(optarg, "norm") != 0 && strcmp(optarg, "sum") != 0)
+        return mg_error(MG_ERR_USAGE, "--reduction=%s is none of norm, sum", optarg);
       break;
     case OPT_SEED:
       o->searches = "seed";
@@ -253,6 +264,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   lab->text = o->quiet || to_stdout ? NULL : stdout;
   lab->least_runs = o->quick ? 3 : 21;
   lab->least_seconds = o->quick ? 0.0 : 0.05;
+  lab->search.norm = strcmp(o->reduction, "norm") == 0;
   lab->search.seed = (uint64_t)o->seed;
   lab->search.tries = (int)o->tries;
   MG_TRY(lab_check_files(o->json, o->csv, o->source, o->plot));
@@ -277,7 +289,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
 
 int main(int argc, char **argv) {
   mg_log_program("hpgmg-bench");
-  options_t options = {.device = "auto", .seed = 1, .tries = 300};
+  options_t options = {.device = "auto", .reduction = "norm", .seed = 1, .tries = 300};
   lab_t lab = {.place = LAB_CPU};
   mg_status_t status = parse(argc, argv, &options);
   if (status == MG_ERR_INTERRUPTED) return mg_status_exit_code(mg_report_check_stdout());

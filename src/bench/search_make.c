@@ -16,9 +16,13 @@ static void append(plan_t *p, plan_kind_t kind, int radix, int by) {
   p->n_steps++; /* too many are no shape */
 }
 
-static plan_t empty_plan(int threads) {
-  const plan_t p = {
-      .threads = threads, .loads = 4, .width = 16, .sums = 1, .grid = GRID_TWO_LAUNCHES};
+static plan_t empty_plan(plan_goal_t goal, int threads) {
+  const plan_t p = {.goal = goal,
+                    .threads = threads,
+                    .loads = 4,
+                    .width = 16,
+                    .sums = 1,
+                    .grid = GRID_TWO_LAUNCHES};
   return p;
 }
 
@@ -27,8 +31,8 @@ static plan_t empty_plan(int threads) {
 
 /* A tree in shared memory of one radix. A thread overwrites only what it alone has read, so that
  * one barrier a step is enough. */
-static plan_t tree(int threads, int radix, bool barriers_of_warps) {
-  plan_t p = empty_plan(threads);
+static plan_t tree(plan_goal_t goal, int threads, int radix, bool barriers_of_warps) {
+  plan_t p = empty_plan(goal, threads);
   for (int n = threads; n > 1;) {
     const int step = radix < n ? radix : n;
     append(&p, STEP_STORE, 0, 1);
@@ -39,8 +43,8 @@ static plan_t tree(int threads, int radix, bool barriers_of_warps) {
   return p;
 }
 
-plan_t plan_tree(int threads) {
-  plan_t p = tree(threads, 2, false);
+plan_t plan_tree(plan_goal_t goal, int threads) {
+  plan_t p = tree(goal, threads, 2, false);
   p.loads = 1;
   p.width = 8;
   return p;
@@ -90,6 +94,15 @@ static void grow_by_shuffles(walk_t *walk, const state_t *s, int bits, int done)
   }
 }
 
+/* Join all that a warp has by the instruction. */
+static void grow_by_instruction(walk_t *walk, const state_t *s, int in_warp) {
+  state_t next = *s;
+  append(&next.plan, STEP_MAX, 0, 0);
+  next.stride = s->stride * in_warp;
+  next.shuffled = true;
+  grow(walk, &next);
+}
+
 /* Leave the sums in shared memory, and let fewer threads take several each. */
 static void grow_by_memory(walk_t *walk, const state_t *s, int radix, plan_kind_t kind) {
   state_t next = *s;
@@ -115,6 +128,8 @@ static void grow(walk_t *walk, const state_t *s) {
   const int in_warp = (s->active < PLAN_WARP ? s->active : PLAN_WARP) / s->stride;
   for (int bits = 1; bits <= log2_of(in_warp) && !s->shuffled; bits++)
     grow_by_shuffles(walk, s, bits, 0);
+  if (s->plan.goal == PLAN_NORM && s->order == NEAR_FIRST && in_warp > 1 && !s->shuffled)
+    grow_by_instruction(walk, s, in_warp);
   if (s->shared == 2) return;
   /* Radix 1 only brings sums of many warps into one. */
   if (s->active > PLAN_WARP && sums <= PLAN_WARP) grow_by_memory(walk, s, 1, STEP_LOAD);
@@ -124,15 +139,15 @@ static void grow(walk_t *walk, const state_t *s) {
   }
 }
 
-int plan_enumerate(int threads, plan_sink_t sink, void *arg) {
+int plan_enumerate(plan_goal_t goal, int threads, plan_sink_t sink, void *arg) {
   walk_t walk = {sink, arg, 0, true};
   for (int radix = 2; radix <= PLAN_WARP; radix *= 2)
     for (int warps = 0; warps < 2; warps++) {
-      const plan_t plan = tree(threads, radix, warps == 1);
+      const plan_t plan = tree(goal, threads, radix, warps == 1);
       take(&walk, &plan);
     }
   for (int order = 0; order < N_ORDERS; order++) {
-    const state_t start = {empty_plan(threads), threads, 1, 0, false, (order_t)order};
+    const state_t start = {empty_plan(goal, threads), threads, 1, 0, false, (order_t)order};
     grow(&walk, &start);
   }
   return walk.n;
@@ -177,9 +192,9 @@ static void split_step(plan_t *p, int at) {
 
 static void turn_step(plan_step_t *s) {
   static const plan_kind_t other[N_STEP_KINDS] = {
-      [STEP_XOR] = STEP_DOWN,   [STEP_DOWN] = STEP_XOR,   [STEP_STORE] = STEP_STORE,
-      [STEP_WARP] = STEP_BLOCK, [STEP_BLOCK] = STEP_WARP, [STEP_LOAD] = STEP_PACKED,
-      [STEP_PACKED] = STEP_LOAD};
+      [STEP_XOR] = STEP_DOWN,    [STEP_DOWN] = STEP_XOR,   [STEP_STORE] = STEP_STORE,
+      [STEP_WARP] = STEP_BLOCK,  [STEP_BLOCK] = STEP_WARP, [STEP_LOAD] = STEP_PACKED,
+      [STEP_PACKED] = STEP_LOAD, [STEP_MAX] = STEP_MAX};
   s->kind = other[s->kind];
 }
 
@@ -190,9 +205,12 @@ static void trade(plan_step_t *s, plan_random_t *random) {
 }
 
 static void mutate_head(plan_t *p, plan_random_t *random) {
-  switch (plan_random(random, 4)) {
+  switch (plan_random(random, 5)) {
   case 0:
     p->loads = double_or_half(p->loads, random);
+    break;
+  case 3:
+    p->blocks = p->blocks ? double_or_half(p->blocks, random) : 1 << plan_random(random, 5);
     break;
   case 1:
     p->width = 24 - p->width;
@@ -285,6 +303,9 @@ static plan_t pick(const list_t *list, plan_random_t *random) {
   p.width = 8 << plan_random(random, 2);
   p.sums = 1 << plan_random(random, 1 + log2_of(p.loads * p.width / 8));
   p.grid = (plan_grid_t)plan_random(random, N_GRIDS);
+  /* Half of them as many blocks as fit. */
+  if (plan_random(random, 2))
+    p.blocks = 1 << plan_random(random, 1 + log2_of(PLAN_AT_A_TIME / p.threads));
   if (plan_random(random, 2))
     for (int times = 1 + plan_random(random, 3); times > 0; times--)
       plan_mutate(&p, random);
@@ -292,34 +313,37 @@ static plan_t pick(const list_t *list, plan_random_t *random) {
 }
 
 /* Shapes that people thought of: what a search finds is to be better. Shuffles that wait for each
- * other, shuffles side by side, one warp that does the rest by shuffles and in wide steps. */
-static const char *const known[PLAN_KNOWN] = {
-    "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 last",
-    "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",
-    "256 4x16/1 x4.1x8.4w32Br8.1 last",
-    "256 4x16/1 x4.1x8.4w32Br8.1 atomics",
-    "256 4x16/1 w1Br8.32x4.1x8.4 last",
-    "256 4x16/1 w1Br8.32x4.1x8.4 atomics",
-    "256 4x16/1 w1Br32.8w1br8.1 last",
-    "256 4x16/1 w1Br8.32w1br8.4w1br4.1 last"};
+ * other, shuffles side by side, one warp that does the rest by shuffles and in wide steps; for
+ * norms what the solver has (src/cuda/reduce.h), and what the search for sums has found. */
+static const char *const known[N_PLAN_GOALS][PLAN_KNOWN] = {
+    {"256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 last",
+     "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",
+     "256 4x16/1 x4.1x8.4w32Br8.1 last", "256 4x16/1 x4.1x8.4w32Br8.1 atomics",
+     "256 4x16/1 w1Br8.32x4.1x8.4 last", "256 4x16/1 w1Br8.32x4.1x8.4 atomics",
+     "256 4x16/1 w1Br32.8w1br8.1 last", "256 4x16/1 w1Br8.32w1br8.4w1br4.1 last"},
+    {"max 256@4 4x16/1 mw32Br1.8m atomics", "max 256@4 4x16/1 mw32Bp8.1 atomics",
+     "max 128@8 4x16/1 mw32Br1.4m atomics", "max 256@4 4x16/1 x4.1x8.4w32Br8.1 atomics",
+     "max 256@4 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",
+     "max 256@4 4x16/1 w1Br8.32m atomics", "max 256@4 4x16/1 mw32Br1.8m last",
+     "max 128@8 4x16/1 x8.1x4.8w32Bp4.1 atomics"}};
 
-static void consider_known(plan_set_t *set) {
-  plan_t plan = plan_tree(256);
+static void consider_known(plan_set_t *set, plan_goal_t goal) {
+  plan_t plan = plan_tree(goal, 256);
   consider(set, &plan);
   for (int k = 0; k < PLAN_KNOWN; k++)
-    if (plan_parse(known[k], &plan)) consider(set, &plan);
+    if (plan_parse(known[goal][k], &plan)) consider(set, &plan);
 }
 
-mg_status_t plan_collect(uint64_t seed, int tries, plan_set_t *set) {
+mg_status_t plan_collect(plan_goal_t goal, uint64_t seed, int tries, plan_set_t *set) {
   list_t list = {NULL, 0, 0};
   plan_random_t random = {seed};
   memset(set, 0, sizeof *set);
   set->plan = malloc(((size_t)tries + 1 + PLAN_KNOWN) * sizeof *set->plan);
   int enumerated = 0;
   for (int threads = 128; threads <= 512; threads *= 2)
-    enumerated += plan_enumerate(threads, add_to_list, &list);
+    enumerated += plan_enumerate(goal, threads, add_to_list, &list);
   const bool whole = set->plan && list.n == enumerated;
-  if (whole) consider_known(set);
+  if (whole) consider_known(set, goal);
   for (int i = 0; whole && i < tries; i++) {
     const plan_t plan = pick(&list, &random);
     consider(set, &plan);

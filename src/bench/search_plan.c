@@ -19,7 +19,8 @@ static bool is_power(int n, int least, int most) {
   return n >= least && n <= most && (n & (n - 1)) == 0;
 }
 
-static bool step_has_shape(const plan_step_t *s, int threads) {
+static bool step_has_shape(const plan_step_t *s, const plan_t *p) {
+  const int threads = p->threads;
   switch (s->kind) {
   case STEP_XOR:
   case STEP_DOWN:
@@ -31,6 +32,8 @@ static bool step_has_shape(const plan_step_t *s, int threads) {
   case STEP_PACKED:
     return is_power(s->radix, 1, PLAN_WARP) && is_power(s->by, 1, threads) &&
            s->radix * s->by <= threads;
+  case STEP_MAX:
+    return p->goal == PLAN_NORM && s->radix == 0 && s->by == 0;
   default:
     return s->radix == 0 && s->by == 0;
   }
@@ -39,9 +42,10 @@ static bool step_has_shape(const plan_step_t *s, int threads) {
 static bool plan_has_shape(const plan_t *p) {
   bool fits = is_power(p->threads, PLAN_WARP, PLAN_MOST_THREADS) && is_power(p->loads, 1, 8) &&
               is_power(p->width, 8, 16) && is_power(p->sums, 1, p->loads * p->width / 8) &&
+              (p->blocks == 0 || is_power(p->blocks, 1, PLAN_AT_A_TIME / p->threads)) &&
               p->n_steps <= PLAN_MOST_STEPS;
   for (int s = 0; fits && s < p->n_steps; s++)
-    fits = step_has_shape(&p->step[s], p->threads);
+    fits = step_has_shape(&p->step[s], p);
   return fits;
 }
 
@@ -99,9 +103,12 @@ static bool touch_to_read(run_t *r, int at, int who, int step) {
   return true;
 }
 
-static void add_to(int32_t *to, const int32_t *from, int n) {
-  for (int i = 0; i < n; i++)
-    to[i] += from[i];
+static void join(const run_t *r, int32_t *to, const int32_t *from) {
+  for (int i = 0; i < r->n; i++)
+    if (r->plan->goal == PLAN_SUM)
+      to[i] += from[i];
+    else if (to[i] < from[i])
+      to[i] = from[i];
 }
 
 static void shuffle(run_t *r, const plan_step_t *s, int first) {
@@ -111,8 +118,18 @@ static void shuffle(run_t *r, const plan_step_t *s, int first) {
     for (int m = 1; m < s->radix; m++) {
       const int other = s->kind == STEP_XOR ? lane ^ (m * s->by) : lane + m * s->by;
       const int from = other < PLAN_WARP ? other : lane;
-      add_to(r->value + (size_t)(first + lane) * n, r->warp + (size_t)from * n, r->n);
+      join(r, r->value + (size_t)(first + lane) * n, r->warp + (size_t)from * n);
     }
+}
+
+/* All lanes have what all of them had. */
+static void join_warp(run_t *r, int first) {
+  const size_t n = (size_t)r->n;
+  int32_t *value = r->value + (size_t)first * n;
+  for (size_t lane = 1; lane < PLAN_WARP; lane++)
+    join(r, value, value + lane * n);
+  for (size_t lane = 1; lane < PLAN_WARP; lane++)
+    memcpy(value + lane * n, value, n * sizeof *value);
 }
 
 static void store(run_t *r, const plan_step_t *s, int step) {
@@ -136,7 +153,7 @@ static plan_verdict_t load(run_t *r, const plan_step_t *s, int step) {
     for (int m = 0; m < s->radix; m++) {
       const int at = s->kind == STEP_LOAD ? me + m * s->by : me * s->radix + m;
       if (!touch_to_read(r, at, me, step)) return PLAN_UNWRITTEN;
-      add_to(r->value + (size_t)me * n, r->part + (size_t)at * n, r->n);
+      join(r, r->value + (size_t)me * n, r->part + (size_t)at * n);
     }
   return PLAN_RIGHT;
 }
@@ -157,6 +174,8 @@ static plan_verdict_t run_step(run_t *r, int step) {
     for (int first = 0; first < r->active; first += PLAN_WARP)
       if (s->kind == STEP_WARP)
         r->warp_barrier[first / PLAN_WARP] = step;
+      else if (s->kind == STEP_MAX)
+        join_warp(r, first);
       else
         shuffle(r, s, first);
     return PLAN_RIGHT;
@@ -211,15 +230,18 @@ plan_verdict_t plan_prove(const plan_t *plan) {
 /* --- words -------------------------------------------------------------------------------------
  */
 
-static const char letters[N_STEP_KINDS + 1] = "xdwbBrp";
+static const char letters[N_STEP_KINDS + 1] = "xdwbBrpm";
 static const char *const grid_names[N_GRIDS] = {"atomics", "last", "two"};
+static const char of_norms[] = "max ";
 
 static bool has_radix(plan_kind_t kind) {
   return kind == STEP_XOR || kind == STEP_DOWN || kind == STEP_LOAD || kind == STEP_PACKED;
 }
 
 void plan_spell(const plan_t *p, char text[PLAN_TEXT]) {
-  int n = snprintf(text, PLAN_TEXT, "%d %dx%d/%d ", p->threads, p->loads, p->width, p->sums);
+  int n = snprintf(text, PLAN_TEXT, "%s%d", p->goal == PLAN_NORM ? of_norms : "", p->threads);
+  if (p->blocks > 0) n += snprintf(text + n, (size_t)(PLAN_TEXT - n), "@%d", p->blocks);
+  n += snprintf(text + n, (size_t)(PLAN_TEXT - n), " %dx%d/%d ", p->loads, p->width, p->sums);
   for (int i = 0; i < p->n_steps && n < PLAN_TEXT; i++) {
     const plan_step_t *s = &p->step[i];
     char *to = text + n;
@@ -254,7 +276,16 @@ static bool take_step(const char **text, plan_step_t *s) {
 
 bool plan_parse(const char *text, plan_t *p) {
   memset(p, 0, sizeof *p);
-  if (!take_number(&text, &p->threads) || *text++ != ' ') return false;
+  if (strncmp(text, of_norms, sizeof of_norms - 1) == 0) {
+    p->goal = PLAN_NORM;
+    text += sizeof of_norms - 1;
+  }
+  if (!take_number(&text, &p->threads)) return false;
+  if (*text == '@') {
+    text++;
+    if (!take_number(&text, &p->blocks) || p->blocks == 0) return false;
+  }
+  if (*text++ != ' ') return false;
   if (!take_number(&text, &p->loads) || *text++ != 'x') return false;
   if (!take_number(&text, &p->width) || *text++ != '/') return false;
   if (!take_number(&text, &p->sums) || *text++ != ' ') return false;
@@ -268,11 +299,13 @@ bool plan_parse(const char *text, plan_t *p) {
   return false;
 }
 
-static void explain_step(const plan_step_t *s, FILE *to) {
+static void explain_step(const plan_step_t *s, plan_goal_t goal, FILE *to) {
   switch (s->kind) {
   case STEP_XOR:
   case STEP_DOWN:
-    fprintf(to, "each lane adds lane %s", s->kind == STEP_XOR ? "xor" : "+");
+    fprintf(to, "each lane %s lane %s",
+            goal == PLAN_SUM ? "adds" : "takes the largest of itself and",
+            s->kind == STEP_XOR ? "xor" : "+");
     for (int m = 1; m < s->radix; m++)
       fprintf(to, "%s %d", m == 1 ? "" : ",", m * s->by);
     fprintf(to, "\n");
@@ -286,6 +319,9 @@ static void explain_step(const plan_step_t *s, FILE *to) {
   case STEP_BLOCK:
     fprintf(to, "barrier of the block\n");
     break;
+  case STEP_MAX:
+    fprintf(to, "every lane gets the largest of its warp, by an instruction\n");
+    break;
   default:
     fprintf(to, "%d thread%s %d, %s\n", s->by, s->by == 1 ? " loads" : "s load each", s->radix,
             s->kind == STEP_LOAD ? "as far apart as there are threads" : "that lie side by side");
@@ -293,15 +329,22 @@ static void explain_step(const plan_step_t *s, FILE *to) {
 }
 
 void plan_explain(const plan_t *p, FILE *to) {
-  static const char *const grids[N_GRIDS] = {"each block adds its sum to the result, atomically",
-                                             "the block that ends last adds up all blocks' sums",
-                                             "a second launch adds up the blocks' sums"};
-  fprintf(to, "  %d threads a block, each with %d load%s of %d bytes under way and %d sum%s\n",
+  static const char *const grids[N_PLAN_GOALS][N_GRIDS] = {
+      {"each block adds its sum to the result, atomically",
+       "the block that ends last adds up all blocks' sums",
+       "a second launch adds up the blocks' sums"},
+      {"each block that knows a larger one raises the result, atomically",
+       "the block that ends last takes the largest of all blocks",
+       "a second launch takes the largest of all blocks"}};
+  fprintf(to, "  %d threads a block, each with %d load%s of %d bytes under way and %d %s%s\n",
           p->threads, p->loads, p->loads == 1 ? "" : "s", p->width, p->sums,
-          p->sums == 1 ? "" : "s");
+          p->goal == PLAN_SUM ? "sum" : "maxim",
+          p->goal == PLAN_SUM ? (p->sums == 1 ? "" : "s") : (p->sums == 1 ? "um" : "a"));
+  if (p->blocks > 0)
+    fprintf(to, "  %d block%s a multiprocessor at a time\n", p->blocks, p->blocks == 1 ? "" : "s");
   for (int s = 0; s < p->n_steps; s++) {
     fprintf(to, "  ");
-    explain_step(&p->step[s], to);
+    explain_step(&p->step[s], p->goal, to);
   }
-  fprintf(to, "  %s\n", grids[p->grid]);
+  fprintf(to, "  %s\n", grids[p->goal][p->grid]);
 }
