@@ -70,30 +70,19 @@ __global__ void __launch_bounds__(256) norm_of_cells(mg_patch_t p, int x, int y,
     join_and_look(r, maximum);
 }
 
-/** The solver's loads, and what `hpgmg-bench search` has found for sums in place of its join:
- * blocks of 128 threads, shuffles side by side in eighths and then in fourths, one thread that
- * reads the four warps' results. */
-enum { FOUND_HEIGHT = 4 };
-__global__ void __launch_bounds__(128, MG_NORM_BLOCKS * 2)
-    norm_as_found(mg_patch_t p, int x, int y, bits_t *maximum) {
-  __shared__ bits_t warp_max[FOUND_HEIGHT];
+/** The solver's loads, and its join before there was a search for it: a warp by the instruction,
+ *  then the warps by it. */
+__global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
+    norm_by_warps(mg_patch_t p, int x, int y, bits_t *maximum) {
+  __shared__ bits_t warp_max[8];
   const bits_t known = mg_max_known(maximum);
-  const bits_t own = mg_largest_of_thread<MG_NORM_ROWS, true, false, FOUND_HEIGHT>(p, x, y);
-  bits_t eight = own;
-#pragma unroll
-  for (int lane = 1; lane < 8; lane++)
-    eight = max(eight, (bits_t)__shfl_xor_sync(0xffffffffu, own, lane));
-  bits_t all = eight;
-#pragma unroll
-  for (int lane = 8; lane < 32; lane += 8)
-    all = max(all, (bits_t)__shfl_xor_sync(0xffffffffu, eight, lane));
-  if (threadIdx.x == 0) warp_max[threadIdx.y] = all;
+  bits_t bits = mg_max_of_warp(mg_largest_of_thread<MG_NORM_ROWS, true, false>(p, x, y));
+  if (threadIdx.x == 0) warp_max[threadIdx.y] = bits;
   __syncthreads();
-  if (threadIdx.x + threadIdx.y != 0) return;
-#pragma unroll
-  for (int w = 1; w < FOUND_HEIGHT; w++)
-    all = max(all, warp_max[w]);
-  if (all > known && all > *(volatile bits_t *)maximum) atomicMax(maximum, all);
+  if (threadIdx.y > 0) return;
+  bits = mg_max_of_warp(threadIdx.x < 8 ? warp_max[threadIdx.x] : 0);
+  if (threadIdx.x == 0 && bits > known && bits > *(volatile bits_t *)maximum)
+    atomicMax(maximum, bits);
 }
 
 /* --- dot products ------------------------------------------------------------------------------
@@ -248,10 +237,9 @@ mg_status_t norms(lab_t *lab, patch_t *w) {
   MG_TRY((add_rows<1, true>(lab, w, "16-byte loads")));
   MG_TRY((add_rows<2, true>(lab, w, "16 bytes, two rows first")));
   MG_TRY((add_rows<MG_NORM_ROWS, true>(lab, w, "16 bytes, four: the solver")));
-  run_t found = {w, (const void *)norm_as_found,
-                 mg_max_norm_grid(w->p, true, lab_card().processors, FOUND_HEIGHT),
-                 dim3(32, FOUND_HEIGHT), args};
-  MG_TRY(add(lab, &found, "the same, the search's join"));
+  run_t warps = {w, (const void *)norm_by_warps,
+                 mg_max_norm_grid(w->p, true, lab_card().processors), dim3(32, 8), args};
+  MG_TRY(add(lab, &warps, "the same, joined by warps"));
   return add_rows<8, true>(lab, w, "16 bytes, eight rows first");
 }
 

@@ -239,7 +239,7 @@ struct mg_block_level_t {
       const unsigned long long b = mg_max_bits(vec(x)[offset(c)]);
       bits = b > bits ? b : bits;
     }
-    bits = mg_max_of_block(bits, (int)threadIdx.x, (int)blockDim.x / 32, s->warp_max, true);
+    bits = mg_max_of_block(bits, (int)threadIdx.x, (int)blockDim.x / 32, s->warp_max);
     __syncthreads();
     const double norm = __longlong_as_double((long long)bits);
     return isfinite(norm) ? norm : NAN;

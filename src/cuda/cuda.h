@@ -238,33 +238,48 @@ static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned lon
 #endif
 }
 
-/** How the solver's blocks join their maxima: by warps, one barrier, and these by a warp again; or
- *  by every warp, where everyone is to know.
+/** The largest of a block's values, to all of its threads: by warps, one barrier, and again by
+ *  each of them.
  *  @param[in]  t         number of this thread in the block, which has whole warps
- *  @param      warp_max  shared, one for each warp
- *  @return the largest; only to the first warp unless everyone is to know */
-static __device__ __forceinline__ unsigned long long mg_max_of_block(unsigned long long bits, int t,
-                                                                     int warps,
-                                                                     unsigned long long *warp_max,
-                                                                     bool everyone) {
+ *  @param      warp_max  shared, one for each warp */
+static __device__ __forceinline__ unsigned long long
+mg_max_of_block(unsigned long long bits, int t, int warps, unsigned long long *warp_max) {
   bits = mg_max_of_warp(bits);
   if (t % 32 == 0) warp_max[t / 32] = bits;
   __syncthreads();
-  if (t >= 32 && !everyone) return 0;
   return mg_max_of_warp(t % 32 < warps ? warp_max[t % 32] : 0);
 }
 
-/** Add a block's values to the maximum; all threads of the block call it, with any block shape of
- *  whole warps. What follows a block's last load is time in which nobody else can have its place:
- *  there is no memory to wait for unless there is something new to say.
+/** The largest of n shared values, each stride apart, by halves. */
+template <int n>
+static __device__ __forceinline__ unsigned long long mg_max_of(const unsigned long long *value,
+                                                               int stride) {
+  if constexpr (n == 1)
+    return *value;
+  else
+    return max(mg_max_of<n / 2>(value, stride),
+               mg_max_of<n - n / 2>(value + n / 2 * stride, stride));
+}
+
+/** Threads of a block that adds to a maximum. */
+enum { MG_MAX_THREADS = 256 };
+
+/** Add a block's values to the maximum; all threads of the block, MG_MAX_THREADS of any shape, call
+ *  it once. What follows a block's last load is time in which nobody else can have its place: there
+ *  is no memory to wait for unless there is something new to say.
+ *
+ *  How the block joins is what `hpgmg-bench search` finds best, "max 256@4 4x16/1 w1Br8.32m
+ *  atomics" (docs/kernels.md): every thread stores, and after the one barrier a warp takes all.
  *  @param[in] bits   the largest mg_max_bits of this thread
  *  @param[in] known  mg_max_known(maximum) */
 static __device__ __forceinline__ void mg_max_add(unsigned long long bits, unsigned long long known,
                                                   unsigned long long *maximum) {
-  __shared__ unsigned long long warp_max[32];
+  __shared__ unsigned long long value[MG_MAX_THREADS];
   const int t = (int)(threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
-  const int warps = (int)(blockDim.x * blockDim.y * blockDim.z) / 32;
-  bits = mg_max_of_block(bits, t, warps, warp_max, false);
+  value[t] = bits;
+  __syncthreads();
+  if (t >= 32) return;
+  bits = mg_max_of_warp(mg_max_of<MG_MAX_THREADS / 32>(value + t, 32));
   /* The first blocks know nothing, and are many. */
   if (t == 0 && bits > known && bits > *(volatile unsigned long long *)maximum)
     atomicMax(maximum, bits);

@@ -96,6 +96,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ 
     if (op == MG_FV4_GSRB && phase) result = v.c;
   }
   if (op == MG_FV4_NORM) {
+    static_assert(THREADS == MG_MAX_THREADS, "of mg_max_add");
     mg_max_add(mg_max_bits(result), known, job.maximum);
   } else if (op == MG_FV4_RESTRICT) {
     const double sum = result + __shfl_xor_sync(0xffffffffu, result, 1);

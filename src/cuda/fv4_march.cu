@@ -505,6 +505,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
     if (mine) take_sum(&job, &t, &sums, m, row, k1 - 1);
   }
+  static_assert(THREADS == MG_MAX_THREADS, "of mg_max_add");
   /* Blocks are few and long: what is known so far may come late. */
   if (op == MG_FV4_NORM) mg_max_add(largest, mg_max_known(job.maximum), job.maximum);
 }
@@ -524,7 +525,7 @@ mg_status_t mg_cuda_fv4_open(void) {
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  fits = (size_t)most >= shared_bytes;
+  fits = (size_t)most >= shared_bytes + MG_MAX_THREADS * sizeof(unsigned long long);
   if (!fits) return MG_OK;
   for (const kernel_t kernel : kernels)
     MG_CUDA_TRY(cudaFuncSetAttribute(

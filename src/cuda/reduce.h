@@ -24,12 +24,12 @@ template <bool pairs> static __device__ __forceinline__ double2 mg_load_cells(co
   return pairs ? *(const double2 *)at : make_double2(*at, 0.0);
 }
 
-/** The largest cell, as bits, of a thread of a block of 32 x height. */
-template <int rows, bool pairs, bool differs, int height>
+/** The largest cell, as bits, of a thread of a block of 32 x 8. */
+template <int rows, bool pairs, bool differs>
 static __device__ __forceinline__ unsigned long long mg_largest_of_thread(const mg_patch_t &p,
                                                                           int x, int y) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x) * (pairs ? 2 : 1);
-  const int row = (int)(blockIdx.y * height + threadIdx.y), step = (int)gridDim.y * height;
+  const int row = (int)(blockIdx.y * 8 + threadIdx.y), step = (int)gridDim.y * 8;
   const int step_j = step % p.n[1], step_k = step / p.n[1];
   int j = row % p.n[1], k = i < p.n[0] ? row / p.n[1] : p.n[2];
   unsigned long long largest = 0;
@@ -59,14 +59,14 @@ template <int rows, bool pairs, bool differs>
 static __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
     mg_max_norm_kernel(mg_patch_t p, int x, int y, unsigned long long *maximum) {
   const unsigned long long known = mg_max_known(maximum);
-  mg_max_add(mg_largest_of_thread<rows, pairs, differs, 8>(p, x, y), known, maximum);
+  mg_max_add(mg_largest_of_thread<rows, pairs, differs>(p, x, y), known, maximum);
 }
 
-/** Blocks of the above, of 32 x height threads: all of them at a time. */
-inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors, int height = 8) {
+/** Blocks of the above, of 32 x 8 threads: all of them at a time. */
+inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
   const int64_t columns = (p.n[0] / (pairs ? 2 : 1) + 31) / 32,
-                rows = ((int64_t)p.n[1] * p.n[2] + height - 1) / height,
-                full = MG_NORM_BLOCKS * 8 / height * (int64_t)processors / columns;
+                rows = ((int64_t)p.n[1] * p.n[2] + 7) / 8,
+                full = MG_NORM_BLOCKS * (int64_t)processors / columns;
   return dim3((unsigned)columns, (unsigned)(rows < full ? rows : full > 0 ? full : 1));
 }
 
