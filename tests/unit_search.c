@@ -114,10 +114,18 @@ static void check_numbers(const plan_t *plan) {
 
 typedef struct {
   int every, seen; /* one of so many is looked at */
+  int instructions;
 } sample_t;
+
+static bool has_instruction(const plan_t *plan) {
+  for (int s = 0; s < plan->n_steps; s++)
+    if (plan->step[s].kind == STEP_MAX) return true;
+  return false;
+}
 
 static bool check_one(const plan_t *plan, void *arg) {
   sample_t *sample = arg;
+  sample->instructions += has_instruction(plan);
   if (sample->seen++ % sample->every != 0) return true;
   CHECK_INT(plan_prove(plan), PLAN_RIGHT);
   check_numbers(plan);
@@ -125,12 +133,16 @@ static bool check_one(const plan_t *plan, void *arg) {
 }
 
 static void check_enumeration(plan_goal_t goal) {
-  sample_t all = {1, 0}, some = {64, 0};
+  sample_t all = {1, 0, 0}, some = {64, 0, 0};
   const int of_64 = plan_enumerate(goal, 64, check_one, &all);
   const int of_512 = plan_enumerate(goal, 512, check_one, &some);
   CHECK_INT(of_64, all.seen);
   CHECK_INT(of_512, some.seen);
   CHECK(of_64 > 1000 && of_512 > of_64);
+  if (goal == PLAN_SUM)
+    CHECK_INT(all.instructions, 0);
+  else
+    CHECK(all.instructions > 100 && all.instructions < all.seen);
   const plan_t tree = plan_tree(goal, 256);
   CHECK_INT(plan_prove(&tree), PLAN_RIGHT);
   check_numbers(&tree);
@@ -160,7 +172,7 @@ static bool is_first(const plan_t *plan, void *arg) {
 }
 
 static void check_barriers(void) {
-  sample_t broken = {1, 0};
+  sample_t broken = {1, 0, 0};
   plan_enumerate(PLAN_SUM, 64, check_without, &broken);
   CHECK(broken.seen > 100);
   plan_t first;
@@ -175,7 +187,7 @@ static void check_seeds(plan_goal_t goal) {
   CHECK_INT(plan_collect(goal, 2, TRIES, &c), MG_OK);
   CHECK_INT(a.n, b.n);
   CHECK(a.n > TRIES / 4);
-  int same = 0, tried = 0;
+  int same = 0, tried = 0, at_a_time = 0;
   for (int i = 0; i < a.n; i++) {
     char text[PLAN_TEXT], other[PLAN_TEXT];
     plan_spell(&a.plan[i], text);
@@ -186,10 +198,12 @@ static void check_seeds(plan_goal_t goal) {
       plan_spell(&a.plan[j], other);
       CHECK(strcmp(other, text) != 0);
     }
+    at_a_time += i > PLAN_KNOWN && a.plan[i].blocks > 0;
     if (i < c.n) plan_spell(&c.plan[i], other);
     same += i < c.n && strcmp(other, text) == 0;
   }
   CHECK_INT(same, 1 + PLAN_KNOWN); /* what every search begins with */
+  CHECK(at_a_time > 0 && at_a_time < a.n - 1 - PLAN_KNOWN);
   for (int v = 0; v < N_VERDICTS; v++)
     tried += a.verdicts[v];
   CHECK_INT(tried, TRIES + 1 + PLAN_KNOWN);
@@ -203,16 +217,19 @@ static void check_seeds(plan_goal_t goal) {
 static void check_mutations(const char *text) {
   plan_random_t random = {7};
   plan_t plan = parse(text);
-  int right = 0, wrong = 0;
+  int right = 0, wrong = 0, at_a_time = 0;
   for (int i = 0; i < 3000; i++) {
     if (i % 10 == 0) plan = parse(text);
+    const int blocks = plan.blocks;
     plan_mutate(&plan, &random);
+    at_a_time += plan.blocks != blocks;
     const plan_verdict_t verdict = plan_prove(&plan);
     if (verdict == PLAN_RIGHT) check_numbers(&plan);
     *(verdict == PLAN_RIGHT ? &right : &wrong) += 1;
   }
   CHECK(right > 100);
   CHECK(wrong > 100);
+  CHECK(at_a_time > 20);
 }
 
 static void check_source(void) {
@@ -239,6 +256,7 @@ static void check_norm_source(void) {
   CHECK_CONTAINS(text, "8 blocks a multiprocessor at a time");
   CHECK_CONTAINS(text, "__launch_bounds__(128, 8)");
   CHECK_CONTAINS(text, "value = of_warp(value);");
+  CHECK_CONTAINS(text, "mine = joined(mine, bits_t(all - expected));");
   CHECK_CONTAINS(text, "largest3 = joined(largest3, of_cell(v1.y));");
   CHECK_CONTAINS(text, "atomicMax(to, mine)");
   CHECK(strstr(text, "largest4") == NULL && strstr(text, " v2 = ") == NULL);

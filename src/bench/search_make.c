@@ -314,7 +314,7 @@ static plan_t pick(const list_t *list, plan_random_t *random) {
 
 /* Shapes that people thought of: what a search finds is to be better. Shuffles that wait for each
  * other, shuffles side by side, one warp that does the rest by shuffles and in wide steps; for
- * norms what the solver has (src/cuda/reduce.h), and what the search for sums has found. */
+ * norms what the solver has (src/cuda/reduce.h), and what an earlier search for sums had found. */
 static const char *const known[N_PLAN_GOALS][PLAN_KNOWN] = {
     {"256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 last",
      "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",

@@ -69,7 +69,7 @@ typedef enum {
 const char *plan_verdict_name(plan_verdict_t verdict);
 
 /** Run the steps of a program with a vector of n numbers in place of each value.
- *  @param[in,out] value  [threads][n]; out: value[0] is the sum's
+ *  @param[in,out] value  [threads][n]; out: value[0] is the result
  *  @return PLAN_RIGHT unless steps have an impossible shape or race */
 plan_verdict_t plan_run(const plan_t *plan, int n, int32_t *value);
 

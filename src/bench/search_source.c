@@ -142,17 +142,18 @@ void plan_write_others(const plan_t *p, FILE *to, const char *name, const char *
 }
 
 void plan_write_joins(const plan_t *p, FILE *to, const char *name, const char *type) {
-  fprintf(to, "/* Joins behind each other, each waiting for what the one before it gave. */\n");
+  fprintf(to, "/* Joins behind each other, each waiting for what the one before it gave; a wrong "
+              "one stays. */\n");
   plan_write_kernel(p, to);
   fprintf(to,
           "    joins_%s(%s *result, %s expected, int times) {\n"
           "  %s mine = %s(threadIdx.x), all = %s(0);\n"
           "  for (int t = 0; t < times; t++) {\n"
           "    all = join(mine);\n"
-          "    if (threadIdx.x == 0) mine += all - expected;\n"
+          "    if (threadIdx.x == 0) mine = joined(mine, %s(all - expected));\n"
           "    __syncthreads();\n  }\n"
           "  if (threadIdx.x == 0) result[blockIdx.x] = all;\n}\n",
-          name, type, type, type, type, type);
+          name, type, type, type, type, type, type);
 }
 
 static void write_packed(const plan_t *p, FILE *to) {

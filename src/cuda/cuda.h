@@ -264,6 +264,16 @@ static __device__ __forceinline__ unsigned long long mg_max_of(const unsigned lo
 /** Threads of a block that adds to a maximum. */
 enum { MG_MAX_THREADS = 256 };
 
+/** Raise the maximum to a block's, where that is above it: thread 0 does.
+ *  @param[in] known  mg_max_known(maximum) */
+static __device__ __forceinline__ void mg_max_raise(unsigned long long bits, int t,
+                                                    unsigned long long known,
+                                                    unsigned long long *maximum) {
+  /* The first blocks know nothing, and are many. */
+  if (t == 0 && bits > known && bits > *(volatile unsigned long long *)maximum)
+    atomicMax(maximum, bits);
+}
+
 /** Add a block's values to the maximum; all threads of the block, MG_MAX_THREADS of any shape, call
  *  it once. What follows a block's last load is time in which nobody else can have its place: there
  *  is no memory to wait for unless there is something new to say.
@@ -279,10 +289,7 @@ static __device__ __forceinline__ void mg_max_add(unsigned long long bits, unsig
   value[t] = bits;
   __syncthreads();
   if (t >= 32) return;
-  bits = mg_max_of_warp(mg_max_of<MG_MAX_THREADS / 32>(value + t, 32));
-  /* The first blocks know nothing, and are many. */
-  if (t == 0 && bits > known && bits > *(volatile unsigned long long *)maximum)
-    atomicMax(maximum, bits);
+  mg_max_raise(mg_max_of_warp(mg_max_of<MG_MAX_THREADS / 32>(value + t, 32)), t, known, maximum);
 }
 
 /** sum += term, exactly, by many threads at a time: mg_sum_add with atomic additions. */

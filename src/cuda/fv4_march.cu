@@ -505,9 +505,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     __syncthreads();
     if (mine) take_sum(&job, &t, &sums, m, row, k1 - 1);
   }
-  static_assert(THREADS == MG_MAX_THREADS, "of mg_max_add");
-  /* Blocks are few and long: what is known so far may come late. */
-  if (op == MG_FV4_NORM) mg_max_add(largest, mg_max_known(job.maximum), job.maximum);
+  if (op == MG_FV4_NORM) {
+    /* Blocks are few and long: what is known so far may come late, and how they are joined takes no
+     * time. Memory does matter, on cards with 96 KiB a block. */
+    __shared__ unsigned long long warp_max[WARPS];
+    const int me = (int)threadIdx.x;
+    const unsigned long long known = mg_max_known(job.maximum);
+    mg_max_raise(mg_max_of_block(largest, me, WARPS, warp_max), me, known, job.maximum);
+  }
 }
 
 typedef void (*kernel_t)(mg_fv4_job_t job, int chunk);
@@ -525,7 +530,7 @@ mg_status_t mg_cuda_fv4_open(void) {
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  fits = (size_t)most >= shared_bytes + MG_MAX_THREADS * sizeof(unsigned long long);
+  fits = (size_t)most >= shared_bytes + WARPS * sizeof(unsigned long long);
   if (!fits) return MG_OK;
   for (const kernel_t kernel : kernels)
     MG_CUDA_TRY(cudaFuncSetAttribute(

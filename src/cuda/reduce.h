@@ -6,8 +6,8 @@
 
 /* Maxima: 32 threads along i, with pairs of cells where these are aligned, and 8 along the rows. A
  * thread goes through the patch and loads its cells of `rows` rows before it looks at the first.
- * Microseconds at 512^3 on an H200 (hpgmg-bench reduce): a block for every 256 cells 523, blocks
- * that fit 464, with four rows first 261; pairs with one, two, four, eight rows 295, 251, 240, 239.
+ * Microseconds at 512^3 on an H200 (hpgmg-bench reduce): a block for every 256 cells 489, blocks
+ * that fit 465, with four rows first 261; pairs with one, two, four, eight rows 296, 252, 241, 241.
  */
 enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* of a multiprocessor */ };
 
