@@ -270,13 +270,14 @@ mg_status_t joins(lab_t *lab, work_t<T> *w, const Source &source) {
   MG_TRY((two_launches<T, 4, shuffles_t>(lab, w, source, "shuffles")));
   MG_TRY((two_launches<T, 4, fourths_t>(lab, w, source, "fourths")));
   MG_TRY((two_launches<T, 4, side_by_side_t>(lab, w, source, "shuffles side by side")));
+  MG_TRY((two_launches<T, 4, searched_t>(lab, w, source, "in the search's order")));
   MG_TRY((two_launches<T, 4, one_warp_t>(lab, w, source, "one warp does the rest")));
   MG_TRY((two_launches<T, 4, wide_t<32, 8>>(lab, w, source, "one warp, steps of 32, 8")));
   MG_TRY((two_launches<T, 4, wide_t<8, 8, 4>>(lab, w, source, "one warp, steps of 8, 8, 4")));
   MG_TRY((two_launches<T, 4, wide_t<4, 4, 4, 4>>(lab, w, source, "one warp, steps of 4")));
   const lab_launch_t none = {};
   const run_t<T> by_atomics = {
-      w, {(const void *)atomics<T, 4, shuffles_t, Source>, 0, 0, 0}, none, &source, true, false};
+      w, {(const void *)atomics<T, 4, one_warp_t, Source>, 0, 0, 0}, none, &source, true, false};
   MG_TRY(add(lab, w, by_atomics, Source::bytes, "one launch, atomics"));
   const run_t<T> by_last = {w,     {(const void *)last_block<T, 4, one_warp_t, Source>, 0, 0, 0},
                             none,  &source,

@@ -103,6 +103,28 @@ struct side_by_side_t {
   }
 };
 
+/** Shuffles in the order that `hpgmg-bench search` found for sums: three that wait for each other,
+ * so that every eighth lane leaves a sum, and four threads that read eight each, side by side, and
+ *  shuffle three times at once. */
+struct searched_t {
+  template <typename T> static __device__ T join(T sum) {
+    __shared__ T part[THREADS / 8];
+    const int me = (int)threadIdx.x;
+    for (int lane = 1; lane < 8; lane *= 2)
+      sum += __shfl_xor_sync(ALL, sum, lane);
+    if (me % 8 == 0) part[me / 8] = sum;
+    __syncthreads();
+    if (me >= WARP) return T(0);
+    const T *mine = part + me * 8;
+    sum = me >= 4 ? T(0)
+                  : ((mine[0] + mine[1]) + (mine[2] + mine[3])) +
+                        ((mine[4] + mine[5]) + (mine[6] + mine[7]));
+    const T a = __shfl_xor_sync(ALL, sum, 1), b = __shfl_xor_sync(ALL, sum, 2),
+            c = __shfl_xor_sync(ALL, sum, 3);
+    return (sum + a) + (b + c);
+  }
+};
+
 /** All threads leave their sum and one warp does the rest: eighths, then fourths and eighths by
  *  shuffles side by side. One barrier. */
 struct one_warp_t {

@@ -60,6 +60,7 @@ template <typename T> mg_status_t table(lab_t *lab, bool full, const char *type)
   MG_TRY((add<T, fourths_t>(lab, full, "fourths")));
   MG_TRY((add<T, shuffles_t>(lab, full, "shuffles")));
   MG_TRY((add<T, side_by_side_t>(lab, full, "shuffles side by side")));
+  MG_TRY((add<T, searched_t>(lab, full, "in the search's order")));
   MG_TRY((add<T, one_warp_t>(lab, full, "one warp does the rest")));
   MG_TRY((add<T, wide_t<32, 8>>(lab, full, "one warp, steps of 32, 8")));
   MG_TRY((add<T, wide_t<8, 8, 4>>(lab, full, "one warp, steps of 8, 8, 4")));

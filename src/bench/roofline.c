@@ -1,9 +1,13 @@
 /* Ladder 6, on any place: the solver's own kernels, from 64^3 to 512^3 cells. Each is timed through
- * the same door as in a solve (ops.h), one of many behind each other, with halos and walls; bytes
- * are the least that it has to move, and flops those of src/stencil.h, fma counting two.
+ * the same door as in a solve (ops.h), one of many behind each other, with walls; bytes are the
+ * least that it has to move, and flops those of src/stencil.h, fma counting two.
  *
- * Left out is what a set-up does once, what makes one launch of the coarsest levels, and messages,
- * which one process does not have (src/bench/links.c). symgs makes GSRB's half sweeps. */
+ * One process with one box: a halo is a row of its own, that of a periodic level, which the others
+ * have none of. Left out is what a set-up does once; what is one launch of the coarsest levels, and
+ * the bottom's; messages, which one process does not have (src/bench/links.c), and the rim that a
+ * smoother leaves until they are there; an alpha that varies, which is one more array to read; and
+ * ghosts made by a launch, which the kernels that read them, the simple ones, have alone. symgs
+ * makes GSRB's half sweeps. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -40,6 +44,7 @@ static const kernel_t of_fv2[] = {
     {"a x", 16.0, 1.0, ROOFLINE_SCALES},
     {"fill", 8.0, 0.0, ROOFLINE_FILLS},
     {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM},
+    {"maximum norm of a difference", 16.0, 2.0, ROOFLINE_DIFFERENCE},
     {"dot product", 16.0, 2.0, ROOFLINE_DOT},
 };
 static const kernel_t of_fv4[] = {
@@ -70,18 +75,22 @@ static const kernel_t gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2,
                       chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0,
                                           ROOFLINE_SMOOTHS};
 
+/* Bytes a cell are those of the ghosts that a grid of n^3 has: 16 x 6 / n. */
+static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO};
+
 static const struct {
-  const char *operator, * smoother;
-  const kernel_t *passes, *first, *others; /* NULL: none in any place */
+  const char *operator, * smoother, *boundary; /* NULL: walls */
+  const kernel_t *passes, *first, *others;     /* NULL: none in any place */
   int n_others;
 } problems[] = {
-    {"fv2", "gsrb", &gsrb_passes, &gsrb, of_fv2, sizeof of_fv2 / sizeof of_fv2[0]},
-    {"fv2", "jacobi", &jacobi_passes, &jacobi, NULL, 0},
-    {"fv2", "l1jacobi", NULL, &l1_jacobi, NULL, 0},
-    {"fv2", "chebyshev", &chebyshev_passes, &chebyshev, NULL, 0},
-    {"fv4", "gsrb", NULL, &gsrb4, of_fv4, sizeof of_fv4 / sizeof of_fv4[0]},
-    {"fv4", "chebyshev", NULL, &chebyshev4, NULL, 0},
-    {"7pt", "gsrb", &gsrb_two_passes, &gsrb, of_7pt, sizeof of_7pt / sizeof of_7pt[0]},
+    {"fv2", "gsrb", NULL, &gsrb_passes, &gsrb, of_fv2, sizeof of_fv2 / sizeof of_fv2[0]},
+    {"fv2", "jacobi", NULL, &jacobi_passes, &jacobi, NULL, 0},
+    {"fv2", "l1jacobi", NULL, NULL, &l1_jacobi, NULL, 0},
+    {"fv2", "chebyshev", NULL, &chebyshev_passes, &chebyshev, NULL, 0},
+    {"fv2", "gsrb", "periodic", NULL, &halo, NULL, 0},
+    {"fv4", "gsrb", NULL, NULL, &gsrb4, of_fv4, sizeof of_fv4 / sizeof of_fv4[0]},
+    {"fv4", "chebyshev", NULL, NULL, &chebyshev4, NULL, 0},
+    {"7pt", "gsrb", NULL, &gsrb_two_passes, &gsrb, of_7pt, sizeof of_7pt / sizeof of_7pt[0]},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 
@@ -132,6 +141,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
   timed_t timed = {h, k, 1, MG_OK};
   lab_row_t row = {
       .threads = lab->threads, .elements = n * n * n, .useful = k->bytes, .flops = k->flops};
+  if (k->kind == ROOFLINE_HALO) row.useful /= (double)n;
   snprintf(row.variant, sizeof row.variant, "%s", k->name);
   MG_TRY(roofline_check(place, h, k->kind, roofline_run, &row.error));
   MG_TRY(roofline_begin(place, h));
@@ -144,24 +154,27 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
 
 /* The hierarchy of a problem on n^3 cells, as the program would make it. */
 static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
-  char size[16], op[32], smoother[32], message[2048] = "";
+  char size[16], op[32], smoother[32], boundary[32], message[2048] = "";
   snprintf(size, sizeof size, "%d", log2_n);
   snprintf(op, sizeof op, "--operator=%s", problems[p].operator);
   snprintf(smoother, sizeof smoother, "--smoother=%s", problems[p].smoother);
+  snprintf(boundary, sizeof boundary, "--boundary=%s",
+           problems[p].boundary ? problems[p].boundary : "dirichlet");
   char *argv[] = {"hpgmg-bench",
                   size,
                   "1",
                   op,
                   smoother,
+                  boundary,
                   lab->place == LAB_CUDA ? "--device=cuda" : "--device=cpu",
                   "--cpu-below=0",
                   "--memory=device",
                   NULL};
-  if (lab->place == LAB_CPU) argv[7] = NULL;
+  if (lab->place == LAB_CPU) argv[8] = NULL;
   static mg_params_t params;
   static mg_plan_t plan;
   mg_action_t action;
-  mg_status_t status = mg_params_parse(lab->place == LAB_CUDA ? 8 : 7, argv, &params, &action,
+  mg_status_t status = mg_params_parse(lab->place == LAB_CUDA ? 9 : 8, argv, &params, &action,
                                        message, sizeof message);
   if (status == MG_OK) status = mg_plan_build(&params, 1, &plan, message, sizeof message);
   if (status != MG_OK) return mg_error(status, "roofline: %s", message);
@@ -176,7 +189,8 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
   mg_hierarchy_t *h = NULL;
   MG_TRY(make(lab, p, log2_n, &h));
   const int n = 1 << log2_n;
-  lab_table(lab, "roofline", "%s, %s, %d^3 cells", problems[p].operator, problems[p].smoother, n);
+  lab_table(lab, "roofline", "%s, %s%s%s, %d^3 cells", problems[p].operator, problems[p].smoother,
+            problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "", n);
   mg_status_t status = MG_OK;
   if (problems[p].passes && h->level[0].steps_per_pass == MG_MOST_STEPS_PER_PASS)
     status = add(lab, h, problems[p].passes);

@@ -22,7 +22,9 @@ typedef enum {
   ROOFLINE_SCALES,
   ROOFLINE_FILLS,
   ROOFLINE_MAX_NORM,
-  ROOFLINE_DOT
+  ROOFLINE_DIFFERENCE, /**< the maximum norm of one */
+  ROOFLINE_DOT,
+  ROOFLINE_HALO /**< of a periodic level: the ghosts of one vector */
 } roofline_kind_t;
 
 /** What the vector operations are called with. */

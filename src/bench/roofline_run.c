@@ -36,6 +36,10 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
     return mg_fill(fine, MG_TMP, ROOFLINE_ALPHA);
   case ROOFLINE_MAX_NORM:
     return mg_max_norm(fine, MG_U, -1, number);
+  case ROOFLINE_DIFFERENCE:
+    return mg_max_norm(fine, MG_U, MG_F, number);
+  case ROOFLINE_HALO:
+    return mg_halo(fine, MG_U, false);
   case ROOFLINE_DOT:
     return mg_dot(fine, MG_U, MG_F, number);
   }

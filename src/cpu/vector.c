@@ -104,23 +104,39 @@ typedef struct {
   partial_t *partial;
 } norm_job_t;
 
+/* The largest |x| or |x - y| of a row. The two are loops apart: in one with a choice inside neither
+ * is in vectors (gcc 12), which is 3 times as slow in a cache. */
+static void norm_of_row(const double *x, const double *y, int n, partial_t *largest) {
+  double norm = largest->norm, poison = 0.0; /* 0, or NaN where a number is not finite */
+  if (y) {
+#pragma omp simd reduction(max : norm) reduction(+ : poison)
+    for (int i = 0; i < n; i++) {
+      const double r = fabs(x[i] - y[i]);
+      norm = r > norm ? r : norm;
+      poison += r - r;
+    }
+  } else {
+#pragma omp simd reduction(max : norm) reduction(+ : poison)
+    for (int i = 0; i < n; i++) {
+      const double r = fabs(x[i]);
+      norm = r > norm ? r : norm;
+      poison += r - r;
+    }
+  }
+  largest->norm = norm;
+  largest->poison += poison;
+}
+
 static void max_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const norm_job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  double norm = 0.0, poison = 0.0;
-  for (int j = j0; j < j1; j++) {
-    const double *x = mg_cell(p, job->x, 0, j, k);
-    const double *y = job->y < 0 ? NULL : mg_cell(p, job->y, 0, j, k);
-#pragma omp simd reduction(max : norm) reduction(+ : poison)
-    for (int i = 0; i < p->n[0]; i++) {
-      const double r = fabs(y ? x[i] - y[i] : x[i]);
-      norm = r > norm ? r : norm;
-      poison += r - r; /* 0, or NaN where r is not finite */
-    }
-  }
+  partial_t largest = {0};
+  for (int j = j0; j < j1; j++)
+    norm_of_row(mg_cell(p, job->x, 0, j, k), job->y < 0 ? NULL : mg_cell(p, job->y, 0, j, k),
+                p->n[0], &largest);
   partial_t *mine = &job->partial[mg_cpu_thread()];
-  mine->norm = norm > mine->norm ? norm : mine->norm;
-  mine->poison += poison;
+  mine->norm = largest.norm > mine->norm ? largest.norm : mine->norm;
+  mine->poison += largest.poison;
 }
 
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm) {
