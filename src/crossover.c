@@ -9,8 +9,9 @@
  * have: boxes of 8^3 and their merger. Above 64^3 cells a GPU is ahead by far. */
 enum { LOG2_BOX_DIM = 3, MOST_CELLS_A_SIDE = 64, MOST_SOLVES = 5 };
 
-/* Seconds: no further crossover is tried after the first, no further solve after the second. */
-static const double enough = 0.12, enough_for_one = 0.02;
+/* Seconds: no further crossover is tried after the first, or where twice what the last one took
+ * would be beyond the second; no further solve after the third. */
+static const double enough = 0.12, most = 0.2, enough_for_one = 0.02;
 
 /* What the CPU must save before it gets a level. */
 static const double gain = 0.05;
@@ -101,12 +102,13 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
                                 .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
     MG_TRY(measure(params, found->n, row));
     found->n_rows++;
-    const double least = found->row[found->best].seconds;
+    const double least = found->row[found->best].seconds, before = found->seconds;
     if (row->seconds < (found->best == 0 ? 1.0 - gain : 1.0) * least)
       found->best = found->n_rows - 1;
     MG_TRY(seconds_since(start, &found->seconds));
-    const bool far_behind = side >= 8 && row->seconds > 2.0 * least;
-    if (found->n_rows > 1 && (far_behind || found->seconds > enough)) break;
+    const bool far_behind = side >= 8 && row->seconds > 2.0 * least,
+               too_long = found->seconds + 2.0 * (found->seconds - before) > most;
+    if (found->n_rows > 1 && (far_behind || found->seconds > enough || too_long)) break;
   }
   return MG_OK;
 }

@@ -168,7 +168,8 @@ mg_status_t mg_device_choose(mg_params_t *params) {
                     "--device=auto runs on the CPU there",
                     mg_device_name(params->device));
 #else
-    return mg_error(MG_ERR_MEMORY, "--device=%s: this build has no CUDA; configure found no nvcc",
+    return mg_error(MG_ERR_MEMORY,
+                    "--device=%s: this build has no CUDA; configure --with-cuda says what it lacks",
                     mg_device_name(params->device));
 #endif
   }

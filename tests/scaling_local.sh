@@ -210,6 +210,14 @@ sed 's/^\[options\]/&\ninput = none.ini/' small.ini >deck/missing.ini
 refuse 3 'deck/none.ini' plan deck/missing.ini --system=local --program="$HPGMG_FV"
 sed 's/^\[options\]/&\ndump = u.hdf/' small.ini >deck/dump.ini
 refuse 2 'dump is not to be set there: every run would write the same file' plan deck/dump.ini
+# A deck has no more say than the study: what it would write elsewhere is refused before anything runs.
+for line in 'csv = x.csv' 'dump = x.hdf'; do
+  printf '[output]\n%s\n' "$line" >deck/more.ini
+  sed 's/^\[options\]/&\ninput = more.ini/' small.ini >deck/writes.ini
+  refuse 2 "more.ini sets ${line%% *} = .*not to be set in a study's deck" plan deck/writes.ini --program="$HPGMG_FV" --system=local
+done
+sed 's/^\[options\]/&\nverify-only = yes/' small.ini >deck/verifies.ini
+refuse 2 'verify-only is not to be set there: a study wants times' plan deck/verifies.ini
 # Pictures leave nothing elsewhere.
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
   sed 's/^nodes .*/nodes = 1, 2/' small.ini >two.ini
@@ -218,6 +226,7 @@ if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
   mkdir home tmp
   (unset MPLCONFIGDIR XDG_CACHE_HOME XDG_CONFIG_HOME && HOME=$dir/home TMPDIR=$dir/tmp scaling plot two) || true
   test -s two/scaling.png || complain 'no picture'
+  refuse 2 'x.jpg: a picture ends in .png, .svg, .pdf' plot two --output=x.jpg
   test -z "$(find home tmp -mindepth 1 | tee left)" || complain "plot left behind: $(cat left)"
 fi
 finish

@@ -6,7 +6,7 @@ import csv
 import os
 import textwrap
 
-from toolkit import need, plural, write_whole
+from toolkit import USAGE, ToolError, need, plural, write_whole
 
 # Every run solves on three grids: levels 0, 1 and 2.
 GRIDS = ("h", "2h", "4h")
@@ -43,6 +43,8 @@ def save_figure(fig, path: str) -> None:
 
     kind = os.path.splitext(path)[1][1:].lower()
     undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    if kind not in undated:
+        raise ToolError(f"{path}: a picture ends in .{', .'.join(undated)}", USAGE)
     content = io.BytesIO()
     fig.savefig(content, format=kind, metadata=undated[kind])
     write_whole(path, content.getvalue())

@@ -95,6 +95,15 @@ def read_json(path: str, remedy: str = "plan the study again"):
         raise ToolError(f"{path} is damaged ({str(error)[:80]}); {remedy}", FILE) from None
 
 
+def text_of(path: str) -> str:
+    """What a job has written, whatever that is."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as error:
+        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+
+
 def is_report(path: str) -> bool:
     try:
         Report(path)
@@ -187,9 +196,7 @@ class Folder:
             path = self.at("runs", f"{point.name}.{k}.rc")
             if os.path.exists(self.result(point, k)) or not os.path.exists(path):
                 continue
-            with open(path, encoding="ascii", errors="replace") as file:
-                text = file.read().strip()
-            codes.append(whole_number(text))
+            codes.append(whole_number(text_of(path).strip()))
         return codes
 
     def last_words(self, point: Point) -> str:
@@ -198,8 +205,7 @@ class Folder:
             path = self.at("runs", f"{point.name}.{k}.log")
             if os.path.exists(self.result(point, k)) or not os.path.exists(path):
                 continue
-            with open(path, encoding="utf-8", errors="replace") as file:
-                lines = [line.strip() for line in file if line.strip()]
+            lines = [line.strip() for line in text_of(path).splitlines() if line.strip()]
             told = [line for line in lines if "error" in line or "FAILED" in line]
             if lines:
                 return (told or [reason_of(lines)])[-1][:200]
@@ -210,8 +216,8 @@ class Folder:
         path = self.at("runs", f"{point.name}.bind")
         if not os.path.exists(path):
             return []
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return [line[9:].strip() for line in file if line.startswith("warning: ")]
+        lines = text_of(path).splitlines()
+        return [line[9:].strip() for line in lines if line.startswith("warning: ")]
 
     def jobs(self) -> dict[str, str]:
         """The job of each point that was submitted last."""

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from studies.folder import Plan, Point
-from studies.study import Study
+from studies.study import GIVEN, TAKEN, Study
 from toolkit import USAGE, ToolError, plural
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -103,6 +103,22 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
         ) from None
 
 
+def check_deck(study: Study, program: str) -> None:
+    """[options] input may name a deck, whose settings are not to be the study's own either."""
+    if "input" not in study.options:
+        return
+    size = [str(study.log2_box_dim), str(study.boxes_per_rank)]
+    for line in ask(program, [*study.option_words(), "--print-config", *size]).splitlines():
+        key, equals, value = (part.strip() for part in line.partition("="))
+        # Sizes are on the command line, which wins; a comment has its '#' in the key.
+        if equals and key in TAKEN and key not in GIVEN and value != "no":
+            raise ToolError(
+                f"{study.options['input']} sets {key} = {value[:60]}, which is not to be set in a "
+                f"study's deck: {TAKEN[key]}",
+                USAGE,
+            )
+
+
 def available_gb() -> float | None:
     """Memory that this machine has to give, GB."""
     try:
@@ -194,6 +210,7 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
 
     Returns: the plan, and warnings of a line each
     """
+    check_deck(study, program)
     points = [point_of(study, program, nodes) for nodes in study.nodes]
     local = system == "local"
     warnings = check_work(study, points) + check_cores(study, points, local)

@@ -69,6 +69,20 @@ def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
     Returns: how many points have failed and are not submitted
     """
     folder.must_be_here()
+    system = SYSTEMS[folder.plan.system]
+    if system.name == "local":
+        failed = submit_all(folder, only, again, say)
+    else:
+        # Two at a time would submit everything twice.
+        with contextlib.closing(Lock(folder)):
+            failed = submit_all(folder, only, again, say)
+    if failed and not again:
+        say("'scaling submit --again' repeats what has failed")
+    return failed
+
+
+def submit_all(folder: Folder, only: list[str] | None, again: bool, say) -> int:
+    """Point after point. Returns: as submit."""
     system, states, failed = SYSTEMS[folder.plan.system], states_of(folder), 0
     for point in folder.plan.points:
         if only is not None and point.name not in only:
@@ -82,8 +96,6 @@ def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
         else:
             folder.save_job(point, system.submit(folder, point))
             say(f"{point.name}: submitted as job {folder.jobs()[point.name]}")
-    if failed and not again:
-        say("'scaling submit --again' repeats what has failed")
     return failed
 
 

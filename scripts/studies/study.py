@@ -28,12 +28,15 @@ TAKEN = {
     "csv": "'scaling collect' writes it",
     "dump": "every run would write the same file",
     "dry-run": "'scaling plan' does it",
+    "verify-only": "a study wants times",
     "help": "it runs nothing",
     "version": "it runs nothing",
     "print-config": "it runs nothing",
 }
 
 
+# Of these, what a study gives on the command line.
+GIVEN = ("log2-box-dim", "boxes-per-rank", "ranks", "json")
 # Options that name files which runs read.
 FILES = ("input", "coefficients", "rhs", "restart")
 # Variables that a shell obeys: through them a value would be run as code, or the job be another.

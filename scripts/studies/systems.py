@@ -122,6 +122,7 @@ class Slurm(System):
             f"--nodes={point.nodes}",
             f"--ntasks-per-node={study.ranks_per_node}",
             f"--cpus-per-task={study.threads}",
+            "--threads-per-core=1",  # a thread has a core, not half of one
         ]
         if point.gpus:
             lines.append(f"--gpus-per-node={study.ranks_per_node * study.gpus_per_rank}")
@@ -134,7 +135,8 @@ class Slurm(System):
         if launcher == "mpirun":
             return mpirun(study, point)
         words = ["srun", "--mpi=pmix", f"--nodes={point.nodes}", f"--ntasks={point.ranks}"]
-        words += [f"--cpus-per-task={study.threads}", "--cpu-bind=cores"]
+        words += [f"--cpus-per-task={study.threads}", "--threads-per-core=1"]
+        words.append("--cpu-bind=cores")
         words.append("--distribution=block:block")
         if study.numa > 1:
             words.append(f"--ntasks-per-socket={study.ranks_per_node // study.numa}")

@@ -34,9 +34,9 @@ extern "C" {
 }
 
 namespace {
-/* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md): tiles
- * of 32 x 32 had 169.3, 32 x 24 143.8, 32 x 16 with two blocks a multiprocessor 143.1, a cluster of
- * two 116.7; two planes ahead made 175.7 of the first. */
+/* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md has a
+ * later run): tiles of 32 x 32 had 169.3, 32 x 24 143.8, 32 x 16 with two blocks a multiprocessor
+ * 143.1, a cluster of two 116.7; two planes ahead made 175.7 of the first. */
 enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE = WIDTH * ROWS };
 /* Columns that count, of a tile, and where they and its box begin: at multiples of 64 bytes,
  * which made 166.9 of 158.4 (two planes ahead, a slower card). */
