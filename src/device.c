@@ -43,11 +43,47 @@ const char *mg_device_text(void) {
   return device_text;
 }
 
-static mg_status_t open_device(const mg_params_t *params, int n) {
-#ifdef HAVE_CUDA
+/* This rank's device. */
+static mg_status_t device_number(const mg_params_t *params, int n, int *number) {
   int rank, size;
   MG_TRY(mg_comm_place_on_host(&rank, &size));
-  MG_TRY(mg_cuda_open(params->device_id >= 0 ? params->device_id : rank % n));
+  *number = params->device_id >= 0 ? params->device_id : rank % n;
+  return MG_OK;
+}
+
+enum { WHY = 256 };
+
+/* Collective: may all ranks use their devices?
+ *  @param[out] why    of the first rank that may not
+ *  @param[out] first  its number, or the number of ranks */
+static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
+  mg_comm_t *world = mg_comm_world();
+  const int size = mg_comm_size(world);
+  int number = 0;
+  bool usable = true;
+  memset(why, 0, WHY);
+  MG_TRY(mg_comm_agree(world, device_number(params, n, &number)));
+#ifdef HAVE_CUDA
+  usable = mg_cuda_usable(number, why, WHY);
+#endif
+  double least = usable ? size : mg_comm_rank(world);
+  MG_TRY(mg_comm_min(world, &least, 1));
+  *first = (int)least;
+  if (*first == size) return MG_OK;
+  char *all = malloc((size_t)size * WHY);
+  mg_status_t status = all ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d ranks", size);
+  status = mg_comm_agree(world, status);
+  if (status == MG_OK) status = mg_comm_gather(world, why, WHY, all);
+  if (status == MG_OK) memcpy(why, all + (size_t)*first * WHY, WHY);
+  free(all);
+  return status;
+}
+
+static mg_status_t open_device(const mg_params_t *params, int n) {
+#ifdef HAVE_CUDA
+  int number;
+  MG_TRY(device_number(params, n, &number));
+  MG_TRY(mg_cuda_open(number));
   return mg_cuda_describe(device_text, sizeof device_text);
 #else
   (void)params;
@@ -153,6 +189,26 @@ static const char *why_none(void) {
 #endif
 }
 
+/* All ranks open theirs, or none does: what was named is then an error, which one rank tells. */
+static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
+  char why[WHY];
+  int first;
+  MG_TRY(find_unusable(params, here, why, &first));
+  if (first < mg_comm_size(mg_comm_world()) && named) {
+    if (mg_comm_rank(mg_comm_world()) != first) return MG_ERR_DEVICE;
+    return mg_error(MG_ERR_DEVICE, "--device=%s: %s; --device=cpu runs without it",
+                    mg_device_name(params->device), why);
+  }
+  if (first < mg_comm_size(mg_comm_world())) {
+    params->device = MG_DEVICE_CPU;
+    snprintf(device_text, sizeof device_text, "none: %.*s", WHY - 8, why);
+    return MG_OK;
+  }
+  MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
+  MG_TRY(limit_passes(params));
+  return warn_if_shared();
+}
+
 mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
@@ -179,9 +235,7 @@ mg_status_t mg_device_choose(mg_params_t *params) {
     snprintf(device_text, sizeof device_text, "none: %s", why_none());
     return MG_OK;
   }
-  MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
-  MG_TRY(limit_passes(params));
-  return warn_if_shared();
+  return open_devices(params, here, named);
 }
 
 mg_status_t mg_device_room(int64_t *bytes) {

@@ -36,27 +36,42 @@ int mg_cuda_devices(void) {
   return n;
 }
 
-static mg_status_t no_code(int device, cudaError_t error) {
+static void say_no_code(int device, cudaError_t error, char *why, size_t size) {
   int major = 0, minor = 0;
   (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
   (void)cudaGetLastError();
-  return mg_error(MG_ERR_DEVICE,
-                  "CUDA device %d is an sm_%d%d, and this build is for another: CUDA %s (%s); "
-                  "configure it with --with-cuda-arch=%d%d, or run with --device=cpu",
-                  device, major, minor, MG_BUILD_CUDA, cudaGetErrorString(error), major, minor);
+  snprintf(
+      why, size,
+      "CUDA device %d is an sm_%d%d, for which this build (CUDA: %s) has no code (%s); configure "
+      "it with --with-cuda-arch=%d%d",
+      device, major, minor, MG_BUILD_CUDA, cudaGetErrorString(error), major, minor);
 }
 
 static __global__ void probe() {}
 
+bool mg_cuda_usable(int device, char *why, size_t size) {
+  cudaFuncAttributes of_probe;
+  cudaError_t error = cudaSetDevice(device); /* which may load the kernels already */
+  const bool loads = error == cudaErrorNoKernelImageForDevice;
+  /* A device that is another process's alone, say, cannot even be set up. */
+  if (error == cudaSuccess) error = cudaFree(nullptr);
+  const bool there = error == cudaSuccess;
+  if (there) error = cudaFuncGetAttributes(&of_probe, probe); /* is there code for this card? */
+  if (error == cudaSuccess) return true;
+  if (there || loads)
+    say_no_code(device, error, why, size);
+  else
+    snprintf(why, size, "CUDA device %d cannot be used: %s", device, cudaGetErrorString(error));
+  (void)cudaGetLastError();
+  return false;
+}
+
 mg_status_t mg_cuda_code(int *code) {
   static int known = 0;
   if (known == 0) {
-    int device;
     cudaFuncAttributes of_probe;
-    MG_CUDA_TRY(cudaGetDevice(&device));
-    const cudaError_t error = cudaFuncGetAttributes(&of_probe, probe);
-    if (error != cudaSuccess) return no_code(device, error);
+    MG_CUDA_TRY(cudaFuncGetAttributes(&of_probe, probe));
     known = of_probe.ptxVersion;
   }
   *code = known;
@@ -64,12 +79,9 @@ mg_status_t mg_cuda_code(int *code) {
 }
 
 mg_status_t mg_cuda_open(int device) {
-  int code;
+  char why[256];
   if (mg_cuda.stream) return MG_OK;
-  const cudaError_t error = cudaSetDevice(device); /* which may load the kernels already */
-  if (error == cudaErrorNoKernelImageForDevice) return no_code(device, error);
-  MG_CUDA_TRY(error);
-  MG_TRY(mg_cuda_code(&code)); /* is there any for this card? */
+  if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_DEVICE, "%s", why);
   MG_CUDA_TRY(cudaStreamCreateWithFlags(&mg_cuda.stream, cudaStreamNonBlocking));
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
@@ -97,7 +109,7 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaGetDeviceProperties(&p, device));
   const int card = 10 * p.major + p.minor;
-  int code;
+  int code = 0;
   MG_TRY(mg_cuda_code(&code));
   const int n =
       snprintf(text, size, "%s, sm_%d, %d multiprocessors", p.name, card, p.multiProcessorCount);

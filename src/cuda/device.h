@@ -10,6 +10,10 @@
 /** CUDA devices that this process can use; 0 without a driver. */
 int mg_cuda_devices(void);
 
+/** Can this process use device number `device`? It is then the one of what follows.
+ *  @param[out] why  where it cannot, in words; nothing is logged */
+bool mg_cuda_usable(int device, char *why, size_t size);
+
 /** Make device number `device` this process's; again is harmless.
  *  @return MG_OK, MG_ERR_DEVICE, also where this build has no code for the card, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
