@@ -4,9 +4,10 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "search_cuda.h"
+#include "lab_cuda.h"
 
 #ifdef HAVE_NVRTC
+#include "search_cuda.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>

@@ -366,7 +366,7 @@ template <typename S, typename T> struct columns_t {
 
 template <typename T, int STEPS, int LANES, int ROWS, int AHEAD, int BLOCKS, bool KEEP, int LOADS>
 __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
-    fused(smooth_level_t<T> l, plan_t plan, const __grid_constant__ maps_t maps) {
+    fused(smooth_level_t<T> l, plan_t plan, const MG_GRID_CONSTANT maps_t maps) {
   using S = shape_t<T, STEPS, LANES, ROWS, AHEAD, BLOCKS, KEEP, LOADS>;
   extern __shared__ __align__(128) unsigned char memory[];
   T *const shared = reinterpret_cast<T *>(memory);

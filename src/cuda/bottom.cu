@@ -4,7 +4,7 @@
 
 template <bool fv4>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
-    bottom(const __grid_constant__ mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
+    bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
   __shared__ mg_block_shared_t shared;
   mg_krylov_t<fv4> solver(mg_block_level_t(&l, &shared), job.reduction);
   solver.solve(job, zero_guess);

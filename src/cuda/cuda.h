@@ -41,6 +41,13 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
     if (error_ != cudaSuccess) return mg_cuda_failed(error_, #call, __FILE__, __LINE__);           \
   } while (0)
 
+/** Of a kernel's argument that it reads in place, where the card can: before sm_70 it is copied. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
+#define MG_GRID_CONSTANT
+#else
+#define MG_GRID_CONSTANT __grid_constant__
+#endif
+
 /** Threads that a multiprocessor of the card compiled for holds: launch bounds that ask for more
  * blocks than these are an error. */
 #if !defined(__CUDA_ARCH__)

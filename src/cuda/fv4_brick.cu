@@ -65,7 +65,7 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
 }
 
 template <mg_fv4_operation_t op, bool varies>
-static __global__ void __launch_bounds__(THREADS) brick(const __grid_constant__ mg_fv4_job_t job) {
+static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT mg_fv4_job_t job) {
   __shared__ double tile[UI * UJ * UK];
   __shared__ double pair[BK][BJ][BI / 2];
   const mg_patch_t *p = &job.l.p;

@@ -460,7 +460,7 @@ static __device__ __forceinline__ void take_sum(const mg_fv4_job_t *job, const t
 
 template <mg_fv4_operation_t op>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    march(const __grid_constant__ mg_fv4_job_t job, int chunk) {
+    march(const MG_GRID_CONSTANT mg_fv4_job_t job, int chunk) {
   const mg_patch_t *p = &job.l.p;
   const tile_t t = tile_here(p);
   const int m = (int)threadIdx.x % PAIRS, row = (int)threadIdx.x / PAIRS;

@@ -93,8 +93,8 @@ template <int cells> static __device__ __forceinline__ void combine_line(double 
 
 template <bool add>
 static __global__ void __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(V4_BLOCKS, THREADS))
-    interpolate_v4(const __grid_constant__ mg_patch_t coarse, int src,
-                   const __grid_constant__ mg_patch_t fine, int dst, int order) {
+    interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, int src,
+                   const MG_GRID_CONSTANT mg_patch_t fine, int dst, int order) {
   __shared__ double tile[TK][TJ][TI];
   const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
   for (int t = (int)threadIdx.x; t < TI * TJ * TK; t += THREADS) {

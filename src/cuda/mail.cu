@@ -206,6 +206,18 @@ static __device__ __forceinline__ unsigned long long nanoseconds(void) {
   return t;
 }
 
+/* Orders of memory have names from sm_70 on. Before, a volatile access goes to memory as well, and
+ * what follows it waits for a fence. */
+#if __CUDA_ARCH__ >= 700
+#define RELAXED          ".relaxed.sys"
+#define LOAD_AND_ACQUIRE "ld.acquire.sys.global.u64 "
+enum { MUST_FENCE = 0 };
+#else
+#define RELAXED          ".volatile"
+#define LOAD_AND_ACQUIRE "ld.volatile.global.u64 "
+enum { MUST_FENCE = 1 };
+#endif
+
 /* What a wait in vain does. */
 struct limit_t {
   volatile int *late; /**< the host's memory: 1 + the rank that did not answer */
@@ -224,7 +236,9 @@ static __device__ __forceinline__ void wait_until(F come, int rank, const limit_
     if (come()) return;
   const unsigned long long start = nanoseconds();
   while (!come()) {
+#if __CUDA_ARCH__ >= 700
     __nanosleep(100);
+#endif
     /* A clock that steps back, as between time slices, must not look like an age. */
     const long long waited = (long long)(nanoseconds() - start);
     if (waited < (long long)limit.patience && !gave_up) continue;
@@ -242,10 +256,8 @@ static __device__ __forceinline__ void wait_for_counter(const stretch_t &s, coun
     wait_until(
         [&] {
           counter_t value;
-          asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
-                       : "=l"(value)
-                       : "l"(s.watch)
-                       : "memory");
+          asm volatile(LOAD_AND_ACQUIRE "%0, [%1];" : "=l"(value) : "l"(s.watch) : "memory");
+          if (MUST_FENCE) __threadfence_system();
           return value >= least;
         },
         s.rank, limit);
@@ -255,7 +267,7 @@ static __device__ __forceinline__ void wait_for_counter(const stretch_t &s, coun
 /* A word: two halves, each of which arrives whole. A slot's last message had another number. */
 static __device__ __forceinline__ void store_word(char *word, double value, counter_t number) {
   const counter_t bits = (counter_t)__double_as_longlong(value), mark = number << 32;
-  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(word),
+  asm volatile("st" RELAXED ".global.v2.u64 [%0], {%1, %2};" ::"l"(word),
                "l"(mark | (bits & 0xffffffffu)), "l"(mark | bits >> 32)
                : "memory");
 }
@@ -266,7 +278,7 @@ static __device__ __forceinline__ double wait_for_word(const char *word, counter
   const counter_t mark = number << 32 >> 32;
   wait_until(
       [&] {
-        asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];"
+        asm volatile("ld" RELAXED ".global.v2.u64 {%0, %1}, [%2];"
                      : "=l"(low), "=l"(high)
                      : "l"(word)
                      : "memory");

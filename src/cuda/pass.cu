@@ -387,7 +387,7 @@ bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared, uint64_t *arrived, con
 
 template <bool GSRB, int STEPS, bool VARIES>
 __global__ void __launch_bounds__(THREADS, 1)
-    pass(const __grid_constant__ job_t job, const __grid_constant__ maps_t maps) {
+    pass(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   extern __shared__ __align__(128) double shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);

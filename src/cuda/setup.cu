@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(256)
 
 /* Rows without walls keep their weights in registers. */
 static __global__ void __launch_bounds__(256)
-    diagonal_fv4(const __grid_constant__ mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
+    diagonal_fv4(const MG_GRID_CONSTANT mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   double bound = 0.0;
@@ -154,7 +154,7 @@ static __global__ void __launch_bounds__(256)
  * their own, in which all lanes have such a row. Blocks along z are the layers 0, 1, dim-2, dim-1
  * of each direction, or all planes where every row is of this kind. */
 static __global__ void __launch_bounds__(256)
-    diagonal_fv4_folded(const __grid_constant__ mg_cuda_patch_t l, bool all, bool l1,
+    diagonal_fv4_folded(const MG_GRID_CONSTANT mg_cuda_patch_t l, bool all, bool l1,
                         unsigned long long *maximum) {
   const int a = (int)(blockIdx.x * blockDim.x + threadIdx.x),
             b = (int)(blockIdx.y * blockDim.y + threadIdx.y), z = (int)blockIdx.z;

@@ -81,7 +81,7 @@ template <bool fv4, mg_interpolation_t v_kind, mg_interpolation_t f_kind> struct
 
 template <bool fv4, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
-    tail(const __grid_constant__ tail_job_t job, int top, mg_cycle_t cycle, bool zero_guess) {
+    tail(const MG_GRID_CONSTANT tail_job_t job, int top, mg_cycle_t cycle, bool zero_guess) {
   __shared__ mg_block_shared_t shared;
   const cycles_t<fv4, v_kind, f_kind> cycles = {&job, &shared};
   if (cycle == MG_CYCLE_F)

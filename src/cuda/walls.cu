@@ -16,7 +16,7 @@ static __device__ __forceinline__ int end_of(const mg_patch_t *p, int e, int d, 
  */
 template <int order>
 static __global__ void __launch_bounds__(256)
-    walls(const __grid_constant__ mg_patch_t p, int ghosts, int vec) {
+    walls(const MG_GRID_CONSTANT mg_patch_t p, int ghosts, int vec) {
   const int d = (int)blockIdx.z % 6 / 2, side = (int)blockIdx.z % 2, layer = (int)blockIdx.z / 6;
   if (!p.wall[d][side]) return;
   const int e0 = d == 0 ? 1 : 0, e1 = d == 2 ? 1 : 2;
