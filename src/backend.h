@@ -28,7 +28,7 @@ typedef enum {
 
 /** A part of the cells of a level: those of which no neighbour is a ghost that copies or messages
  * fill, and somewhat fewer; the rest. */
-typedef enum { MG_PART_INNER, MG_PART_RIM } mg_part_t;
+typedef enum { MG_PART_INNER, MG_PART_RIM, MG_PART_ALL } mg_part_t;
 
 /** One-dimensional factors of separable set-up data; arrays of dim+1 and dim doubles. */
 typedef struct {
@@ -145,10 +145,19 @@ typedef struct mg_backend {
   mg_status_t (*mark)(void);
   mg_status_t (*wait_mark)(void);
 
-  /** smooth on the inner cells, which reads no halo ghosts, and then on the rim: together the same,
-   * so that the inner cells can be done while messages travel. `smooths_parts` says on which levels
-   * that may be asked for. */
-  bool (*smooths_parts)(const mg_view_t *v);
+  /** A second queue for entries that only enqueue, so that messages travel while other entries are
+   * done. It begins where the first one has come: from `fork` on entries go to it, after `turn` to
+   * the other one of the two, and after `join` to the first again, which goes on when both are
+   * done. All three or none. */
+  mg_status_t (*fork)(void);
+  void (*turn)(void);
+  mg_status_t (*join)(void);
+
+  /** smooth on the inner cells, which reads no halo ghosts, and on the rim: together the same. The
+   * two may be asked for in any order and in two queues, so that the inner cells are done while
+   * messages travel. `step_has_parts` says on which levels that pays and may be asked for.
+   *  @param[in] host  messages are carried by the host: they take no processors of a device */
+  bool (*step_has_parts)(const mg_view_t *v, bool host);
   mg_status_t (*smooth_part)(const mg_view_t *v, int x, int previous, int dst,
                              const mg_step_t *step, mg_part_t part);
 
@@ -157,10 +166,11 @@ typedef struct mg_backend {
    * one into `before` unless it is < 0. Neither dst nor before is x or previous. Outside the walls,
    * n layers of ghosts of x and n - 1 of previous, MG_F, MG_ALPHA and the betas must be valid.
    *  `passes` says whether a level's steps can be dealt to passes of `most` or fewer that follow
-   * each other. */
+   * each other, pass_has_parts what step_has_parts does (NULL: MG_PART_ALL is all there is). */
   bool (*passes)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
+  bool (*pass_has_parts)(const mg_view_t *v, int most, bool host);
   mg_status_t (*smooth_pass)(const mg_view_t *v, int x, int previous, int dst, int before,
-                             const mg_step_t *steps, int n);
+                             const mg_step_t *steps, int n, mg_part_t part);
 
   /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
    * for so far is done, without a wait; stamps_between is for two that have been waited for. A

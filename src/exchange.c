@@ -182,6 +182,12 @@ int64_t mg_exchange_bytes(const mg_exchange_t *e) {
   return bytes;
 }
 
+bool mg_exchange_has_messages(const mg_exchange_t *e) {
+  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) return true;
+  return false;
+}
+
 bool mg_exchange_waits(const mg_exchange_t *e) {
   bool waits = e && e->crossing;
   for (int way = 0; e && way < MG_N_TRANSPORTS; way++)

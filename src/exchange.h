@@ -43,6 +43,9 @@ MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int 
 MG_MUST_CHECK mg_status_t mg_exchange_begin(mg_exchange_t *exchange, int src, int dst);
 MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, int src, int dst);
 
+/** Does this rank send or receive any? NULL has none. */
+bool mg_exchange_has_messages(const mg_exchange_t *e);
+
 /** Whether a run needs the host in its midst: for messages that MPI carries, or between two
  *  backends. */
 bool mg_exchange_waits(const mg_exchange_t *exchange);

@@ -136,12 +136,8 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
     spec = mg_copy_halo(&level->plan->layout, level->plan->layers, periodic);
     MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_deep));
   }
-  /* Where the host carries messages, the inner cells hide its time. What the device does by itself
-   * is faster in one launch than two sweeps that each fill and drain it: on two H200s, 512^3 cells,
-   * through the host 5.16 GDOF/s with overlap and 4.18 without, by peer stores 6.51 and 6.59; 640^3
-   * in several patches by NCCL 5.71 and 5.94. */
-  level->overlaps = level->backend->smooth_part && level->backend->smooths_parts(end.view) &&
-                    mg_exchange_waits(level->halo);
+  level->overlaps = level->backend->fork && mg_exchange_has_messages(level->halo) &&
+                    level->backend->step_has_parts(end.view, mg_exchange_waits(level->halo));
   if (!level->has_image) return MG_OK;
   /* A message is on the account of the level that it comes from: its sender holds cells there. */
   mg_level_t *coarse = level + 1;

@@ -18,49 +18,83 @@ static bool in_place(const mg_level_t *level) {
   return level->steps[0].kind == MG_STEP_GSRB && VIEW(level)->op != MG_OPERATOR_FV4;
 }
 
-/* One step after a halo exchange; where it pays, the inner cells while the messages travel. GSRB in
- * place may change inner cells then: none of them is sent, nor read by a cell of the rim before its
- * turn, since cells of a colour read only the other. */
-static mg_status_t step_with_halo(mg_level_t *level, int x, int previous, int dst,
-                                  const mg_step_t *step) {
-  const mg_backend_t *backend = level->backend;
-  if (!level->overlaps) {
-    MG_TRY(mg_halo(level, x, false));
-    MG_TIMED(level, MG_TIME_SMOOTH, backend->smooth(VIEW(level), x, previous, dst, step));
-    return MG_OK;
-  }
-  MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(level->halo, x, x));
-  MG_TIMED(level, MG_TIME_SMOOTH,
-           backend->smooth_part(VIEW(level), x, previous, dst, step, MG_PART_INNER));
-  MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(level->halo, x, x));
-  MG_TIMED(level, MG_TIME_SMOOTH,
-           backend->smooth_part(VIEW(level), x, previous, dst, step, MG_PART_RIM));
-  return MG_OK;
-}
-
 /* The steps of a smooth and how they are dealt to passes. */
 typedef struct {
   mg_level_t *level;
   int n, most; /* steps, and those of a pass; 1: no passes */
-  bool zero_guess;
+  bool zero_guess, same_f;
 } smooth_t;
 
+/* A step, where n is 1, or several in a pass. */
+typedef struct {
+  int x, previous, dst, before;
+  const mg_step_t *step;
+  int n;
+} work_t;
+
+static mg_status_t do_part(mg_level_t *level, const work_t *w, mg_part_t part) {
+  const mg_backend_t *backend = level->backend;
+  if (w->n > 1)
+    return backend->smooth_pass(VIEW(level), w->x, w->previous, w->dst, w->before, w->step, w->n,
+                                part);
+  if (part == MG_PART_ALL) return backend->smooth(VIEW(level), w->x, w->previous, w->dst, w->step);
+  return backend->smooth_part(VIEW(level), w->x, w->previous, w->dst, w->step, part);
+}
+
+static mg_status_t work(mg_level_t *level, const work_t *w, mg_part_t part) {
+  MG_TIMED(level, MG_TIME_SMOOTH, do_part(level, w, part));
+  return MG_OK;
+}
+
+static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const int *vec, int n) {
+  for (int v = 0; v < n; v++)
+    MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(exchange, vec[v], vec[v]));
+  return MG_OK;
+}
+
+/* Work after an exchange of n vectors' ghosts; where it pays, the inner cells while the messages
+ * travel, in a queue of their own. Out of place nothing that is sent or read is written. GSRB in
+ * place may change inner cells then: none of them is sent, nor read by a cell of the rim before its
+ * turn, since cells of a colour read only the other.
+ *
+ * In a profile one comes after the other: a time in two accounts would be counted twice. */
+static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int *vec, int n) {
+  const mg_backend_t *backend = level->backend;
+  mg_exchange_t *exchange = w->n > 1 ? level->halo_deep : level->halo;
+  const bool overlaps = w->n > 1 ? level->overlaps_passes : level->overlaps;
+  if (!exchange) return work(level, w, MG_PART_ALL);
+  if (!overlaps || level->profile || n == 0) {
+    MG_TRY(exchange_all(level, exchange, vec, n));
+    return work(level, w, MG_PART_ALL);
+  }
+  const bool host = mg_exchange_waits(exchange);
+  MG_TRY(backend->fork());
+  if (host)
+    MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
+  else
+    MG_TRY(exchange_all(level, exchange, vec, n));
+  backend->turn();
+  MG_TRY(work(level, w, MG_PART_INNER));
+  backend->turn();
+  if (host) {
+    MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
+    MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
+  }
+  MG_TRY(work(level, w, MG_PART_RIM));
+  return backend->join();
+}
+
 /* Steps first .. first + n - 1 from x, one by one where n is 1: then `previous` is dst, and GSRB in
- * place has x for both. A pass fills dst, and `before` where it is not < 0. */
+ * place has x for both. A pass fills dst, and `before` where it is not < 0; it reads ghosts of the
+ * right-hand side as well, which the first one of a smooth sees to. */
 static mg_status_t make_steps(const smooth_t *s, int first, int n, int x, int previous, int dst,
                               int before) {
-  mg_level_t *level = s->level;
-  const mg_step_t *step = &level->steps[first];
-  if (n > 1) {
-    if (x >= 0) MG_TRY(mg_halo_deep(level, x));
-    if (previous >= 0) MG_TRY(mg_halo_deep(level, previous));
-    MG_TIMED(level, MG_TIME_SMOOTH,
-             level->backend->smooth_pass(VIEW(level), x, previous, dst, before, step, n));
-    return MG_OK;
-  }
-  if (x >= 0) return step_with_halo(level, x, previous, dst, step);
-  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->smooth(VIEW(level), x, previous, dst, step));
-  return MG_OK;
+  const work_t w = {x, previous, dst, before, &s->level->steps[first], n};
+  int vec[3], n_vec = 0;
+  if (n > 1 && first == 0 && !s->same_f) vec[n_vec++] = MG_F;
+  if (x >= 0) vec[n_vec++] = x;
+  if (n > 1 && previous >= 0) vec[n_vec++] = previous;
+  return work_with_halo(s->level, &w, vec, n_vec);
 }
 
 /* In as few passes as there can be, each of nearly as many steps. An odd number of changes from one
@@ -104,8 +138,7 @@ static mg_status_t smooth_between(const smooth_t *s) {
 static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
   if (!level->comm) return MG_OK;
   const int most = level->backend->smooth_pass ? level->steps_per_pass : 1;
-  const smooth_t s = {level, level->n_steps, most, zero_guess};
-  if (s.most > 1 && !same_f) MG_TRY(mg_halo_deep(level, MG_F));
+  const smooth_t s = {level, level->n_steps, most, zero_guess, same_f};
   const bool looks_back = level->steps[0].kind == MG_STEP_CHEBYSHEV;
   return s.most > 1 && s.n > s.most && looks_back ? smooth_between(&s) : smooth_evenly(&s);
 }

@@ -459,7 +459,7 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
                  (l.n + S::OUT_J - 1) / S::OUT_J, 0};
   const int64_t tiles = (int64_t)plan.tiles_i * plan.tiles_j;
   at_a_time /= BLOCKS;
-  plan.planes = mg_planes_of_blocks(l.n, tiles, at_a_time > 0 ? at_a_time : 1, STEPS);
+  plan.planes = mg_planes_of_blocks(l.n, tiles, at_a_time > 0 ? at_a_time : 1, 0, STEPS, nullptr);
   launch.blocks = tiles * ((l.n + plan.planes - 1) / plan.planes) * BLOCKS;
   maps_t maps = {};
   if (S::BOXES) MG_TRY((make_maps<S>(&maps, l)));

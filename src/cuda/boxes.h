@@ -41,17 +41,22 @@ mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CU
  *  @param n          planes of the level
  *  @param tiles      of a plane
  *  @param at_a_time  blocks that run at the same time
- *  @param steps      in a pass: a block begins and ends so many planes beyond its own */
-inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t at_a_time, int steps) {
+ *  @param beside     blocks whose place others take for a while: so many fewer in the last wave
+ *  @param steps      in a pass: a block begins and ends so many planes beyond its own
+ *  @param[out] cost  to be compared with that of others; NULL: nobody asks */
+inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t at_a_time, int64_t beside, int steps,
+                               double *cost_out) {
   int best = n;
   double least = 1e300;
   for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
     const int planes = (n + slabs - 1) / slabs;
-    const int64_t waves = (tiles * ((n + planes - 1) / planes) + at_a_time - 1) / at_a_time;
+    const int64_t blocks = tiles * ((n + planes - 1) / planes) + beside,
+                  waves = (blocks + at_a_time - 1) / at_a_time;
     /* Half of the planes beyond are made by half of the steps; the first two bundles come late. */
     const double cost = (double)waves * (planes + steps + 1);
     if (cost < least) least = cost, best = planes;
   }
+  if (cost_out) *cost_out = least;
   return best;
 }
 

@@ -1,7 +1,7 @@
 /* Shared by the CUDA operations: the device's state, checks, and how threads meet cells.
  *
- * Every entry enqueues on one stream and returns; an entry that hands a number to the host waits
- * for the stream. Solves allocate nothing. Set-up does: alloc, prepare_copies, prepare_tail,
+ * Every entry enqueues on mg_cuda.stream and returns; an entry that hands a number to the host
+ * waits for the stream. Solves allocate nothing. Set-up does: alloc, prepare_copies, prepare_tail,
  * set_problem (for as long as it runs), windows and mail lists, recordings, and stamps. */
 #ifndef MG_CUDA_H
 #define MG_CUDA_H
@@ -20,7 +20,9 @@ extern "C" {
 
 /** The process's device. */
 struct mg_cuda_state_t {
-  cudaStream_t stream;
+  cudaStream_t stream;   /**< what entries enqueue on: one of `queue` */
+  cudaStream_t queue[2]; /**< the first, and the one beside it between fork and join */
+  cudaEvent_t forked, joined;
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
   cudaEvent_t mark;
@@ -160,12 +162,13 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order);
 mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
-bool mg_cuda_smooths_parts(const mg_view_t *v);
+bool mg_cuda_step_has_parts(const mg_view_t *v, bool host);
 mg_status_t mg_cuda_smooth_part(const mg_view_t *v, int x, int previous, int dst,
                                 const mg_step_t *step, mg_part_t part);
 bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most);
+bool mg_cuda_pass_has_parts(const mg_view_t *v, int most, bool host);
 mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n);
+                                const mg_step_t *steps, int n, mg_part_t part);
 mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,

@@ -82,7 +82,13 @@ mg_status_t mg_cuda_open(int device) {
   char why[256];
   if (mg_cuda.stream) return MG_OK;
   if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_DEVICE, "%s", why);
-  MG_CUDA_TRY(cudaStreamCreateWithFlags(&mg_cuda.stream, cudaStreamNonBlocking));
+  int last = 0, first = 0;
+  MG_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&last, &first));
+  MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.queue[0], cudaStreamNonBlocking, last));
+  MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.queue[1], cudaStreamNonBlocking, first));
+  MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.forked, cudaEventDisableTiming));
+  MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.joined, cudaEventDisableTiming));
+  mg_cuda.stream = mg_cuda.queue[0];
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
@@ -133,7 +139,10 @@ void mg_cuda_close(void) {
   (void)cudaEventDestroy(mg_cuda.mark);
   (void)cudaFreeHost(mg_cuda.reduction_host);
   (void)cudaFree(mg_cuda.reduction);
-  (void)cudaStreamDestroy(mg_cuda.stream);
+  (void)cudaEventDestroy(mg_cuda.joined);
+  (void)cudaEventDestroy(mg_cuda.forked);
+  for (cudaStream_t queue : mg_cuda.queue)
+    (void)cudaStreamDestroy(queue);
   mg_cuda = mg_cuda_state_t();
 }
 
@@ -206,6 +215,25 @@ static mg_status_t cuda_wait_mark(void) {
   return MG_OK;
 }
 
+/* The second queue goes first where both have blocks to start: what messages wait for is there. */
+static mg_status_t cuda_fork(void) {
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
+  MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));
+  mg_cuda.stream = mg_cuda.queue[1];
+  return MG_OK;
+}
+
+static void cuda_turn(void) {
+  mg_cuda.stream = mg_cuda.queue[mg_cuda.stream == mg_cuda.queue[0]];
+}
+
+static mg_status_t cuda_join(void) {
+  mg_cuda.stream = mg_cuda.queue[0];
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.queue[1]));
+  MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[0], mg_cuda.joined, 0));
+  return MG_OK;
+}
+
 /* A kernel of another library may wait for ever for a message that has failed: the stream is asked
  * again and again, and now and then who knows of such failures. */
 static mg_status_t synchronize_watched() {
@@ -259,9 +287,13 @@ static constexpr mg_backend_t table = {
     .wait = mg_cuda_finish,
     .mark = cuda_mark,
     .wait_mark = cuda_wait_mark,
-    .smooths_parts = mg_cuda_smooths_parts,
+    .fork = cuda_fork,
+    .turn = cuda_turn,
+    .join = cuda_join,
+    .step_has_parts = mg_cuda_step_has_parts,
     .smooth_part = mg_cuda_smooth_part,
     .passes = mg_cuda_passes,
+    .pass_has_parts = mg_cuda_pass_has_parts,
     .smooth_pass = mg_cuda_smooth_pass,
     .stamps_create = mg_cuda_stamps_create,
     .stamps_release = mg_cuda_stamps_release,
@@ -300,9 +332,13 @@ static constexpr mg_backend_t simple_table(void) {
   mg_backend_t t = table;
   t.name = "cuda-simple";
   t.smooth = mg_cuda_simple_smooth;
-  t.smooths_parts = nullptr;
+  t.step_has_parts = nullptr;
   t.smooth_part = nullptr;
+  t.fork = nullptr;
+  t.turn = nullptr;
+  t.join = nullptr;
   t.passes = nullptr;
+  t.pass_has_parts = nullptr;
   t.smooth_pass = nullptr;
   t.residual = mg_cuda_simple_residual;
   t.interpolate = mg_cuda_simple_interpolate;

@@ -2,7 +2,8 @@
 #include "fv4.h"
 
 static mg_status_t run(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
-  return mg_cuda_fv4_marches(&job->l) ? mg_cuda_fv4_march(op, job) : mg_cuda_fv4_brick(op, job);
+  return mg_cuda_fv4_marches(&job->l) ? mg_cuda_fv4_march(op, job, MG_PART_ALL)
+                                      : mg_cuda_fv4_brick(op, job);
 }
 
 static mg_fv4_job_t job_on(const mg_view_t *v, int q, int x, int f) {
@@ -14,8 +15,17 @@ static mg_fv4_job_t job_on(const mg_view_t *v, int q, int x, int f) {
   return job;
 }
 
+bool mg_cuda_fv4_step_has_parts(const mg_view_t *v, bool host) {
+  bool pays = host || v->n_patches == 1;
+  for (int q = 0; q < v->n_patches && pays; q++) {
+    const mg_cuda_patch_t l = mg_cuda_patch(v, q);
+    pays = mg_cuda_fv4_marches(&l) && mg_cuda_fv4_march_pays(&l.p, host);
+  }
+  return pays;
+}
+
 mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
-                               const mg_step_t *step) {
+                               const mg_step_t *step, mg_part_t part) {
   for (int q = 0; q < v->n_patches; q++) {
     mg_fv4_job_t job = job_on(v, q, x, MG_F);
     job.dst = job.l.p.vec[dst];
@@ -25,7 +35,8 @@ mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
       job.c1 = step->c1;
       job.previous = previous < 0 ? nullptr : job.l.p.vec[previous];
     }
-    MG_TRY(run(step->kind == MG_STEP_GSRB ? MG_FV4_GSRB : MG_FV4_POLYNOMIAL, &job));
+    const mg_fv4_operation_t op = step->kind == MG_STEP_GSRB ? MG_FV4_GSRB : MG_FV4_POLYNOMIAL;
+    MG_TRY(part == MG_PART_ALL ? run(op, &job) : mg_cuda_fv4_march(op, &job, part));
   }
   return MG_OK;
 }

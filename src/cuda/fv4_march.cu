@@ -22,6 +22,7 @@
  * there: probably why it loses. Wider rows take a second copy a row with a guard of its own.
  * Registers: 124 to 128, no spills. */
 #include "fv4.h"
+#include "parts.h"
 
 enum {
   WIDTH = 32,
@@ -123,10 +124,10 @@ struct tile_t {
   bool walls;
 };
 
-static __device__ __forceinline__ tile_t tile_here(const mg_patch_t *p) {
+static __device__ __forceinline__ tile_t tile_at(const mg_patch_t *p, const int at[3]) {
   tile_t t;
-  t.i0 = (int)blockIdx.x * WIDTH;
-  t.j0 = (int)blockIdx.y * HEIGHT;
+  t.i0 = at[0] * WIDTH;
+  t.j0 = at[1] * HEIGHT;
   const int i_left = p->n[0] - t.i0, j_left = p->n[1] - t.j0;
   t.low_col = p->wall[0][0] && t.i0 == 0 ? 1 : -1;
   t.low_row = p->wall[1][0] && t.j0 == 0 ? 1 : -1;
@@ -460,12 +461,15 @@ static __device__ __forceinline__ void take_sum(const mg_fv4_job_t *job, const t
 
 template <mg_fv4_operation_t op>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    march(const MG_GRID_CONSTANT mg_fv4_job_t job, int chunk) {
+    march(const MG_GRID_CONSTANT mg_fv4_job_t job, const MG_GRID_CONSTANT mg_part_tiles_t tiles,
+          int chunk) {
   const mg_patch_t *p = &job.l.p;
-  const tile_t t = tile_here(p);
+  int place_in[3];
+  mg_tile_of_block(tiles, place_in);
+  const tile_t t = tile_at(p, place_in);
   const int m = (int)threadIdx.x % PAIRS, row = (int)threadIdx.x / PAIRS;
   const int i = t.i0 + 2 * m, j = t.j0 + row;
-  const int k0 = (int)blockIdx.z * chunk, k1 = min(k0 + chunk, p->n[2]);
+  const int k0 = place_in[2] * chunk, k1 = min(k0 + chunk, p->n[2]);
   const bool mine = i < p->n[0] && j < p->n[1];
   ptrdiff_t at = i + j * p->jstride + k0 * p->kstride;
   int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k0) ^ job.color) & 1;
@@ -515,7 +519,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
 }
 
-typedef void (*kernel_t)(mg_fv4_job_t job, int chunk);
+typedef void (*kernel_t)(mg_fv4_job_t job, mg_part_tiles_t tiles, int chunk);
 static const kernel_t kernels[] = {march<MG_FV4_GSRB>, march<MG_FV4_POLYNOMIAL>,
                                    march<MG_FV4_RESIDUAL>, march<MG_FV4_NORM>,
                                    march<MG_FV4_RESTRICT>};
@@ -548,29 +552,56 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
 }
 
 /* Planes of a block: few where there are few columns, and such that the last wave of blocks is as
- * full as can be. Each block fetches about 4 planes more than it computes. */
-static int chunk_of(const mg_patch_t *p) {
-  const int64_t columns =
-      (int64_t)((p->n[0] + WIDTH - 1) / WIDTH) * ((p->n[1] + HEIGHT - 1) / HEIGHT);
+ * full as can be, but for the place of those that messages take. Each block fetches about 4 planes
+ * more than it computes.
+ *  @return cost, to be compared */
+static int64_t cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
   const int64_t at_once = (int64_t)multiprocessors * BLOCKS;
   int64_t least = INT64_MAX;
   int best = 0;
+  *c = {{WIDTH, HEIGHT, 0}, {2, 2, 2}, {WIDTH + 4, HEIGHT + 4, 0}, {}};
+  c->n[0] = (p->n[0] + WIDTH - 1) / WIDTH;
+  c->n[1] = (p->n[1] + HEIGHT - 1) / HEIGHT;
   for (int chunk = 4; chunk <= 128; chunk *= 2) {
-    const int64_t blocks = columns * ((p->n[2] + chunk - 1) / chunk);
+    const int64_t blocks =
+        (int64_t)c->n[0] * c->n[1] * ((p->n[2] + chunk - 1) / chunk) + (int64_t)beside * BLOCKS;
     const int64_t time = (blocks + at_once - 1) / at_once * (chunk + 4);
     if (time > least) continue;
     least = time;
     best = chunk;
   }
-  return best;
+  c->cells[2] = best;
+  c->box[2] = best + 4;
+  c->n[2] = (p->n[2] + best - 1) / best;
+  return least;
 }
 
-mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
-  const int32_t *n = job->l.p.n;
-  const int chunk = chunk_of(&job->l.p);
-  const dim3 grid((unsigned)((n[0] + WIDTH - 1) / WIDTH), (unsigned)((n[1] + HEIGHT - 1) / HEIGHT),
-                  (unsigned)((n[2] + chunk - 1) / chunk));
-  kernels[op]<<<grid, THREADS, shared_bytes, mg_cuda.stream>>>(*job, chunk);
+/* The cut for parts, which leaves room for messages where that costs nothing.
+ *  @return whether it does */
+static bool cut_for_parts(const mg_patch_t *p, mg_cut_t *c) {
+  mg_cut_t whole;
+  const int64_t least = cut_of(p, 0, &whole);
+  if (cut_of(p, MG_PROCESSORS_BESIDE, c) <= least) return true;
+  *c = whole;
+  return false;
+}
+
+bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
+  mg_cut_t cut;
+  return (cut_for_parts(p, &cut) || host) && mg_inner_pays(*p, cut, multiprocessors * BLOCKS);
+}
+
+mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part) {
+  mg_cut_t cut;
+  mg_part_tiles_t tiles;
+  if (part == MG_PART_ALL)
+    (void)cut_of(&job->l.p, 0, &cut);
+  else
+    (void)cut_for_parts(&job->l.p, &cut);
+  const int blocks = mg_tiles_of_part(job->l.p, cut, part, &tiles);
+  if (blocks > 0)
+    kernels[op]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(*job, tiles,
+                                                                             cut.cells[2]);
   MG_CUDA_LAUNCHED("fv4 march");
   return MG_OK;
 }

@@ -9,6 +9,8 @@
  * 64 KiB between two H200s, us (docs/transports.md): 10.5 with one counter a message and
  * answers, 5.9 with a counter a tile and none, 4.2 as words. */
 #include "cuboids.h"
+#include "parts.h"
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 extern "C" {
@@ -20,6 +22,11 @@ double mg_cuda_patience = 60.0;
 typedef unsigned long long counter_t;
 
 static const int64_t WORD_BYTES = 16;
+
+/* Tiles that a block works on at a time where other kernels shall have the other processors: as
+ * many as its threads allow, since a processor with a block of these has no room for one of a pass.
+ */
+enum { TILES_BESIDE = 1024 / MG_TILE_THREADS };
 
 /** A tile of a message with all that a block must know, in one line of memory: a list may have left
  * the caches since the last exchange, and each look from one place of memory to the next would take
@@ -249,7 +256,16 @@ static __device__ __forceinline__ void wait_until(F come, int rank, const limit_
   }
 }
 
-/* By one thread, for its block. */
+/* Threads of one tile wait for each other. A block works on TILES, one a row of threads. */
+template <int TILES> static __device__ __forceinline__ void meet(void) {
+  if (TILES == 1)
+    __syncthreads();
+  else
+    asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y), "n"((int)MG_TILE_THREADS) : "memory");
+}
+
+/* By one thread, for its tile. */
+template <int TILES>
 static __device__ __forceinline__ void wait_for_counter(const stretch_t &s, counter_t least,
                                                         const limit_t &limit) {
   if (threadIdx.x == 0)
@@ -261,7 +277,7 @@ static __device__ __forceinline__ void wait_for_counter(const stretch_t &s, coun
           return value >= least;
         },
         s.rank, limit);
-  __syncthreads();
+  meet<TILES>();
 }
 
 /* A word: two halves, each of which arrives whole. A slot's last message had another number. */
@@ -317,9 +333,10 @@ static __device__ __forceinline__ void move(const stretch_t &s, double *slot, do
   }
 }
 
-/* The block has moved its tile. What its threads have read and written comes before the counter. */
+/* A tile has been moved. What its threads have read and written comes before the counter. */
+template <int TILES>
 static __device__ __forceinline__ void finish_tile(stretch_t *own, const stretch_t &s) {
-  __syncthreads();
+  meet<TILES>();
   if (threadIdx.x != 0) return;
   own->done = s.done + 1;
   if (!s.raise) return;
@@ -327,29 +344,31 @@ static __device__ __forceinline__ void finish_tile(stretch_t *own, const stretch
   *(volatile counter_t *)s.raise = s.done + 1;
 }
 
+template <int TILES>
 static __device__ void send_tile(stretch_t *own, int vector, const limit_t &limit) {
   const stretch_t s = *own;
   char *const slot = s.slot + (int64_t)(s.done & 1) * s.apart;
   double *const from = s.cells.at + vector * s.cells.vector;
-  if (s.watch && s.done >= 2) wait_for_counter(s, s.done - 1, limit);
+  if (s.watch && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
   if (!s.words)
     move<true>(s, (double *)slot, from);
   else if ((int)threadIdx.x < s.tile.cells)
     store_word(slot + WORD_BYTES * threadIdx.x, from[place_of(s, threadIdx.x)], s.done + 1);
-  finish_tile(own, s);
+  finish_tile<TILES>(own, s);
 }
 
+template <int TILES>
 static __device__ void receive_tile(stretch_t *own, int vector, const limit_t &limit) {
   const stretch_t s = *own;
   char *const slot = s.slot + (int64_t)(s.done & 1) * s.apart;
   double *const to = s.cells.at + vector * s.cells.vector;
-  if (s.watch) wait_for_counter(s, s.done + 1, limit);
+  if (s.watch) wait_for_counter<TILES>(s, s.done + 1, limit);
   if (!s.words)
     move<false>(s, (double *)slot, to);
   else if ((int)threadIdx.x < s.tile.cells)
     to[place_of(s, threadIdx.x)] =
         wait_for_word(slot + WORD_BYTES * threadIdx.x, s.done + 1, s.rank, limit);
-  finish_tile(own, s);
+  finish_tile<TILES>(own, s);
 }
 
 static __device__ void copy_tile(const mg_cuboids_t &list, int index, int from_slot, int to_slot) {
@@ -360,48 +379,58 @@ static __device__ void copy_tile(const mg_cuboids_t &list, int index, int from_s
                c->to.kstride);
 }
 
-template <bool send, bool receive>
-static __global__ void __launch_bounds__(MG_TILE_THREADS)
+template <bool send, bool receive, int TILES>
+static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
     mail(mg_cuda_mail_t mail, int from_slot, int to_slot, limit_t limit) {
-  const int first = (int)blockIdx.x, step = (int)gridDim.x;
-  /* On its way while this block sends. */
+  const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
+            step = (int)(gridDim.x * blockDim.y);
+  /* On its way while these threads send. */
   if (send && receive && first < mail.in.n && threadIdx.x == 0)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(&mail.in.stretch[first]));
   if (send) {
     for (int t = first; t < mail.out.n; t += step)
-      send_tile(&mail.out.stretch[t], from_slot, limit);
+      send_tile<TILES>(&mail.out.stretch[t], from_slot, limit);
     for (int t = first; t < mail.local.n_tiles; t += step)
       copy_tile(mail.local, t, from_slot, to_slot);
   }
   if (receive)
     for (int t = first; t < mail.in.n; t += step)
-      receive_tile(&mail.in.stretch[t], to_slot, limit);
+      receive_tile<TILES>(&mail.in.stretch[t], to_slot, limit);
 }
 
 static mg_status_t find_most_blocks(int *most) {
   int device, processors, each;
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  MG_CUDA_TRY(
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true>, MG_TILE_THREADS, 0));
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, 1>,
+                                                            MG_TILE_THREADS, 0));
   *most = processors * each;
   return MG_OK;
 }
 
 template <bool send, bool receive>
 static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
-  int blocks = 0;
-  if (send && m->out.n > blocks) blocks = m->out.n;
-  if (send && m->local.n_tiles > blocks) blocks = m->local.n_tiles;
-  if (receive && m->in.n > blocks) blocks = m->in.n;
-  if (blocks == 0) return MG_OK;
-  if (blocks > m->most_blocks) blocks = m->most_blocks;
+  int tiles = 0;
+  if (send && m->out.n > tiles) tiles = m->out.n;
+  if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
+  if (receive && m->in.n > tiles) tiles = m->in.n;
+  if (tiles == 0) return MG_OK;
   int from_slot = 0, to_slot;
   if (send) MG_TRY(mg_slot_of(m->src, src, &from_slot));
   MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
   const limit_t limit = {mg_cuda.late, (unsigned long long)(1e9 * mg_cuda_patience)};
-  mail<send, receive>
-      <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, from_slot, to_slot, limit);
+  const bool beside = mg_cuda.stream == mg_cuda.queue[1];
+  if (beside) {
+    const int blocks =
+        std::min((int)MG_PROCESSORS_BESIDE, (tiles + TILES_BESIDE - 1) / TILES_BESIDE);
+    mail<send, receive, TILES_BESIDE>
+        <<<(unsigned)blocks, dim3(MG_TILE_THREADS, TILES_BESIDE), 0, mg_cuda.stream>>>(
+            *m, from_slot, to_slot, limit);
+  } else {
+    const int blocks = std::min(tiles, m->most_blocks);
+    mail<send, receive, 1>
+        <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, from_slot, to_slot, limit);
+  }
   MG_CUDA_LAUNCHED("mail");
   return MG_OK;
 }

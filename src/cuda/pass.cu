@@ -28,6 +28,7 @@
  * CUDA (2009): planes in shared memory, columns in registers. */
 #include "boxes.h"
 #include "near.h"
+#include "parts.h"
 #include <algorithm>
 extern "C" {
 #include "cuda/device.h"
@@ -51,9 +52,9 @@ struct job_t {
   bool has_x, has_before; /* else zero: the iterate, and the one before it */
   int color;              /* of the first step */
   double c1[MG_MOST_STEPS_PER_PASS], c2[MG_MOST_STEPS_PER_PASS];
-  int low[3];           /* cells of the arrays below cell 0 */
-  int tiles_i, tiles_j; /* of a plane */
-  int planes;           /* that a block writes */
+  int low[3]; /* cells of the arrays below cell 0 */
+  int planes; /* that a block writes */
+  mg_part_tiles_t tiles;
 };
 
 struct maps_t {
@@ -392,10 +393,10 @@ __global__ void __launch_bounds__(THREADS, 1)
   extern __shared__ __align__(128) double shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
-  const int tile = (int)blockIdx.x, slab = tile / job.tiles_i / job.tiles_j * job.planes;
-  const tile_t t = {tile % job.tiles_i * OUT_I - BOX_START,
-                    tile / job.tiles_i % job.tiles_j * S::OUT_J - STEPS, slab,
-                    min(slab + job.planes, p.n[2])};
+  int at[3];
+  mg_tile_of_block(job.tiles, at);
+  const tile_t t = {at[0] * OUT_I - BOX_START, at[1] * S::OUT_J - STEPS, at[2] * job.planes,
+                    min((at[2] + 1) * job.planes, p.n[2])};
   const int first = t.first - STEPS, end = t.last + STEPS;
   columns_t<GSRB, STEPS, VARIES> c = {};
   c.begin(job, t, first);
@@ -461,11 +462,34 @@ mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous,
   return make_map(v, job, MG_F, false, &m->f);
 }
 
+/* How a patch is cut; `beside`: so that messages can have some of the processors.
+ *  @return cost, to be compared */
+double cut_of(const mg_patch_t &p, int steps, int processors, int beside, mg_cut_t *c) {
+  double cost;
+  *c = {{OUT_I, ROWS - 2 * steps, 0}, {BOX_START, steps, steps}, {WIDTH, ROWS, 0}, {}};
+  c->n[0] = (p.n[0] + OUT_START + OUT_I - 1) / OUT_I;
+  c->n[1] = (p.n[1] + c->cells[1] - 1) / c->cells[1];
+  c->cells[2] =
+      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], processors, beside, steps, &cost);
+  c->box[2] = c->cells[2] + 2 * steps;
+  c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
+  return cost;
+}
+
+/* The cut for parts, which leaves room for messages where that costs nothing.
+ *  @return whether it does */
+bool cut_for_parts(const mg_patch_t &p, int steps, int processors, mg_cut_t *c) {
+  mg_cut_t whole;
+  const double least = cut_of(p, steps, processors, 0, &whole);
+  if (cut_of(p, steps, processors, MG_PROCESSORS_BESIDE, c) <= least) return true;
+  *c = whole;
+  return false;
+}
+
 template <bool GSRB, int STEPS, bool VARIES>
-mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous) {
+mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_part_t part) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   static bool ready = false;
-  const int *n = job.l.p.n;
   int blocks = 0;
   maps_t maps = {};
   if (!ready)
@@ -474,19 +498,23 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous) {
   ready = true;
   MG_TRY(processors(&blocks));
   MG_TRY(make_maps(v, job, x, previous, &maps));
-  job.tiles_i = (n[0] + OUT_START + OUT_I - 1) / OUT_I;
-  job.tiles_j = (n[1] + S::OUT_J - 1) / S::OUT_J;
-  job.planes = mg_planes_of_blocks(n[2], (int64_t)job.tiles_i * job.tiles_j, blocks, STEPS);
-  const unsigned grid =
-      (unsigned)(job.tiles_i * job.tiles_j * ((n[2] + job.planes - 1) / job.planes));
-  pass<GSRB, STEPS, VARIES><<<grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
+  static_assert(S::OUT_J == ROWS - 2 * STEPS, "as cut_of has it");
+  mg_cut_t cut;
+  if (part == MG_PART_ALL)
+    (void)cut_of(job.l.p, STEPS, blocks, 0, &cut);
+  else
+    (void)cut_for_parts(job.l.p, STEPS, blocks, &cut);
+  job.planes = cut.cells[2];
+  const int grid = mg_tiles_of_part(job.l.p, cut, part, &job.tiles);
+  if (grid > 0)
+    pass<GSRB, STEPS, VARIES><<<(unsigned)grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
 }
 
 template <bool GSRB, int STEPS>
-mg_status_t launch_for(const mg_view_t *v, job_t &job, int x, int previous) {
-  return v->varies ? launch<GSRB, STEPS, true>(v, job, x, previous)
-                   : launch<GSRB, STEPS, false>(v, job, x, previous);
+mg_status_t launch_for(const mg_view_t *v, job_t &job, int x, int previous, mg_part_t part) {
+  return v->varies ? launch<GSRB, STEPS, true>(v, job, x, previous, part)
+                   : launch<GSRB, STEPS, false>(v, job, x, previous, part);
 }
 
 /* Do tiles find all that they read: nothing beyond walls, else a layer of ghosts for each step? */
@@ -520,8 +548,19 @@ bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most)
   return fit;
 }
 
+bool mg_cuda_pass_has_parts(const mg_view_t *v, int most, bool host) {
+  int blocks = 0;
+  bool pays = processors(&blocks) == MG_OK && (host || v->n_patches == 1);
+  for (int q = 0; q < v->n_patches && pays; q++) {
+    mg_cut_t cut;
+    pays = cut_for_parts(v->patch[q], most, blocks, &cut) || host;
+    pays = pays && mg_inner_pays(v->patch[q], cut, blocks);
+  }
+  return pays;
+}
+
 mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n) {
+                                const mg_step_t *steps, int n, mg_part_t part) {
   const bool gsrb = steps[0].kind == MG_STEP_GSRB;
   if (n < 2 || n > MG_MOST_STEPS_PER_PASS)
     return mg_error(MG_ERR_INTERNAL, "a pass of %d steps", n);
@@ -541,11 +580,11 @@ mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst
     for (int d = 0; d < 3; d++)
       job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->layers + 1) / 2 * 2 : v->layers;
     if (n == 2)
-      MG_TRY(gsrb ? (launch_for<true, 2>(v, job, x, previous))
-                  : (launch_for<false, 2>(v, job, x, previous)));
+      MG_TRY(gsrb ? (launch_for<true, 2>(v, job, x, previous, part))
+                  : (launch_for<false, 2>(v, job, x, previous, part)));
     else
-      MG_TRY(gsrb ? (launch_for<true, 3>(v, job, x, previous))
-                  : (launch_for<false, 3>(v, job, x, previous)));
+      MG_TRY(gsrb ? (launch_for<true, 3>(v, job, x, previous, part))
+                  : (launch_for<false, 3>(v, job, x, previous, part)));
     MG_CUDA_LAUNCHED("smooth_pass");
   }
   return MG_OK;
