@@ -162,11 +162,13 @@ fv4 gsrb'
 }
 
 # 256^3 cells take 1.2 GB, in managed memory too.
+# memory_line WHERE OPTION...: with levels on the CPU values cross to them in other ways.
 memory_line() {
-  local plain managed
-  plain=$(solve 1 7 8 --memory=device) || true
-  managed=$(solve 1 7 8 --memory=unified) || true
-  cell 'fv2 gsrb at 256^3, GDOF/s: --memory=device %s' "$plain"
+  local where=$1 plain managed
+  shift
+  plain=$(solve 1 7 8 --memory=device "$@") || true
+  managed=$(solve 1 7 8 --memory=unified "$@") || true
+  cell "fv2 gsrb at 256^3$where, GDOF/s: --memory=device %s" "$plain"
   cell ', unified %s' "$managed"
   [[ -z $plain || -z $managed ]] || awk -v p="$plain" -v m="$managed" 'BEGIN { printf " (%.3f of it)", m / p }'
   echo
@@ -240,7 +242,8 @@ say 'measuring'
   nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/device             /'
   solo "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
   fcycle_table
-  memory_line
+  memory_line ''
+  memory_line ', levels up to 16^3 on the CPU' --cpu-below=4097
   sweep_table
   if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then dump_table; fi
   if ((devices > 1)) && have_mpi; then scaling_table; fi

@@ -172,7 +172,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     add_common(sub, PICTURES)
     sub = command("bench", "all ladders and the roofline, a panel each", "FILE.json", text, 1)
     add_common(sub, PICTURES)
-    sub = command("roofline", "the solver's kernels below the memory's roof", "FILE.json", text, 1)
+    sub = command("roofline", "the solver's kernels below the roof", "FILE.json", text, 1)
     add_common(sub, PICTURES)
     return parser.parse_args(words)
 

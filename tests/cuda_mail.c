@@ -72,8 +72,8 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
 }
 
 /* Both ends of one message of two cuboids, and a copy within the rank into ghosts. `one_way`: as if
- * the other side had nothing to send. */
-static mg_cuda_mail_t *connect(int message, bool one_way) {
+ * the other side had nothing to send. Each kind has memory of its own, in which numbers begin. */
+static mg_cuda_mail_t *connect(int message, bool one_way, bool beside) {
   mg_copy_t pack[2], unpack[2];
   const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
   int64_t doubles = 0;
@@ -84,7 +84,7 @@ static mg_cuda_mail_t *connect(int message, bool one_way) {
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
   const mg_cuda_mail_need_t need = mg_cuda_mail_need(pack, 2, 0, doubles);
-  char *block = window + (size_t)(2 * message + one_way) * BLOCK_BYTES;
+  char *block = window + (size_t)(4 * message + 2 * beside + one_way) * BLOCK_BYTES;
   char *answers = block + need.slots, *arrivals = answers + (need.answers + 15) / 16 * 16;
   CHECK(arrivals + need.arrivals <= block + BLOCK_BYTES);
   CHECK_INT(need.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
@@ -137,10 +137,19 @@ static void check_local(const double *sent, const double *got) {
   CHECK_INT(wrong, 0);
 }
 
-static void test_messages(double *sent, double *got) {
+/* In the first queue, or in the one beside it, where launches have another shape. */
+static void begin(bool beside) {
+  if (beside) must(mg_backend_cuda.fork());
+}
+
+static void end(bool beside) {
+  if (beside) must(mg_backend_cuda.join());
+}
+
+static void test_messages(double *sent, double *got, bool beside) {
   for (int way = 0; way < 2 * N_MESSAGES; way++) {
     const int m = way / 2;
-    mg_cuda_mail_t *mail = connect(m, way % 2 == 1);
+    mg_cuda_mail_t *mail = connect(m, way % 2 == 1, beside);
     for (int turn = 0; turn < 5; turn++) {
       for (int c = 0; c < CELLS; c++) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
@@ -148,6 +157,7 @@ static void test_messages(double *sent, double *got) {
       }
       set(sent, OUT);
       set(got, IN);
+      begin(beside);
       /* In one launch and in two. */
       if (turn % 2 == 0) {
         CHECK_INT(mg_cuda_mail_exchange(mail, OUT, IN), MG_OK);
@@ -155,6 +165,7 @@ static void test_messages(double *sent, double *got) {
         CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
         CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
       }
+      end(beside);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
@@ -165,12 +176,16 @@ static void test_messages(double *sent, double *got) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
       set(sent, OUT);
+      begin(beside);
       CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
+      end(beside);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
+      begin(beside);
       CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
+      end(beside);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
@@ -182,7 +197,7 @@ static void test_messages(double *sent, double *got) {
 /* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
  */
 static void test_patience(void) {
-  mg_cuda_mail_t *mail = connect(0, false);
+  mg_cuda_mail_t *mail = connect(0, false, false);
   mg_cuda_patience = 0.2;
   /* This end begins anew, the window has gone on. */
   for (int n = 0; n < 8; n++)
@@ -204,7 +219,7 @@ int main(int argc, char **argv) {
   must(mg_device_choose(&params));
   void *memory, *vectors;
   unsigned char handle[MG_CUDA_HANDLE_BYTES];
-  must(mg_cuda_window_alloc(2 * N_MESSAGES * BLOCK_BYTES, &memory, handle));
+  must(mg_cuda_window_alloc(4 * N_MESSAGES * BLOCK_BYTES, &memory, handle));
   window = memory;
   must(mg_backend_cuda.alloc(3 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
   patch = (mg_patch_t){.n = {N, N, N}, .jstride = SIDE, .kstride = SIDE * SIDE};
@@ -215,7 +230,8 @@ int main(int argc, char **argv) {
   void *sent, *got;
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &sent));
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &got));
-  test_messages(sent, got);
+  test_messages(sent, got, false);
+  test_messages(sent, got, true);
   test_patience();
   mg_backend_cuda.release(sent, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(got, CELLS * sizeof(double), MG_SPACE_SHARED);

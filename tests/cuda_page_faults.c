@@ -10,6 +10,7 @@
 #include "mg.h"
 #include "ops.h"
 #include "problem.h"
+#include "transfer.h"
 #include <cupti.h>
 #include <stdlib.h>
 
@@ -111,6 +112,17 @@ int main(int argc, char **argv) {
     mg_hierarchy_free(h);
     return skip("the counters do not see a fault that is there");
   }
+  /* What --memory=unified keeps out of managed memory for this reason: a level that the host fills
+   * and a kernel reads. */
+  volatile double *coarse = h->level[1].store.memory;
+  for (size_t c = 0; c < h->level[1].store.bytes / sizeof *coarse; c++)
+    coarse[c] = 1e-3 * (double)(c % 1000);
+  printf("%d^3 cells in managed memory:\n", mg_level_view(&h->level[1])->dim);
+  (void)look("  the host writes all vectors");
+  MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, true));
+  CHECK(look("  corrections from there") > 0);
+  MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, true));
+  CHECK_INT(look("  the same again"), 0);
   mg_hierarchy_free(h);
   return FIXTURE_END();
 }

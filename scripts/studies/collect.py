@@ -110,17 +110,20 @@ def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
     """
     head = "point      nodes     ranks      grid  runs   seconds      min      max     MDOF/s"
     lines = [f"{head}  efficiency"]
-    base = None
+    base, without = None, []
     for point in folder.plan.points:
         mine = [row for row in rows if row["point"] == point.name]
         if not mine:
             lines.append(
                 f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.dim[0]:7d}^3     0"
             )
+            without += [] if base else [point.name]
             continue
         seconds = [row["seconds_mean"] for row in mine]
         rate = mine[0]["dof"] / statistics.median(seconds)
         each = rate / (point.gpus or point.ranks * point.threads)
+        if without and not base:
+            lines.append(f"no result of {', '.join(without)}: efficiency is against {point.name}")
         base = base or each
         lines.append(
             f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.dim[0]:7d}^3 {len(mine):5d} "

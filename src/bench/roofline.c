@@ -17,6 +17,7 @@
 #include "roofline.h"
 #include "roofline_reference.h"
 #include "timers.h"
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes and flops a cell of the finer level. A smoother's are those of one step; a half sweep
@@ -202,6 +203,63 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
   return status;
 }
 
+static double sum_of_chains(double x, bool fused) {
+  double sum = 0.0;
+  for (int q = 0; q < ROOFLINE_CHAINS; q++) {
+    double y = x + q;
+    for (int l = 0; l < ROOFLINE_LINKS; l++)
+      y = roofline_link(y, fused);
+    sum = q == 0 ? y : sum + y;
+  }
+  return sum;
+}
+
+/* Numbers that are not what the host makes of them. */
+static double wrong_sums(const double *got, int64_t n, bool fused) {
+  double want[ROOFLINE_KINDS], wrong = 0.0;
+  for (int k = 0; k < ROOFLINE_KINDS; k++)
+    want[k] = sum_of_chains(lab_value(k), fused);
+  for (int64_t i = 0; i < n; i++)
+    wrong += got[i] != want[i % ROOFLINE_KINDS];
+  return wrong;
+}
+
+/* What can be computed while memory rests: the level part of the roof. */
+static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
+  const roofline_place_t *place = place_of(lab);
+  const int64_t n = place->chain_numbers(lab);
+  const size_t bytes = (size_t)(n + ROOFLINE_KINDS) * sizeof(double);
+  lab_row_t row = {.threads = lab->threads,
+                   .elements = n,
+                   .useful = 8.0,
+                   .flops = 2.0 * ROOFLINE_CHAINS * ROOFLINE_LINKS};
+  void *to = NULL;
+  double *got = malloc(bytes);
+  mg_status_t status = got ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %zu bytes", bytes);
+  snprintf(row.variant, sizeof row.variant, "%s",
+           place->fused ? "fma in registers" : "multiply and add in registers");
+  if (status == MG_OK) status = backend->alloc(bytes, MG_SPACE_LEVEL, &to);
+  if (status == MG_OK) status = place->fill((double *)to + n, ROOFLINE_KINDS, 0);
+  if (status == MG_OK) status = place->chains(lab, (double *)to + n, to, n, &row);
+  if (status == MG_OK) status = place->fetch(got, to, n);
+  if (status == MG_OK) {
+    row.error = wrong_sums(got, n, place->fused);
+    lab_table(lab, "roofline", "arithmetic, double");
+    status = lab_add(lab, &row);
+  }
+  if (to) backend->release(to, bytes, MG_SPACE_LEVEL);
+  free(got);
+  return status;
+}
+
+static mg_status_t arithmetic(lab_t *lab) {
+  mg_hierarchy_t *h = NULL;
+  MG_TRY(make(lab, 0, 6, &h));
+  const mg_status_t status = time_arithmetic(lab, h->level[0].backend);
+  mg_hierarchy_free(h);
+  return status;
+}
+
 /* Sizes whose vectors are up to twice the size of the other ladders' arrays. */
 static mg_status_t tables(lab_t *lab) {
   for (int log2_n = 6; log2_n <= 9; log2_n++)
@@ -212,7 +270,8 @@ static mg_status_t tables(lab_t *lab) {
 
 mg_status_t lab_roofline(lab_t *lab) {
   lab->unlike = true;
-  const mg_status_t status = tables(lab);
+  mg_status_t status = arithmetic(lab);
+  if (status == MG_OK) status = tables(lab);
   lab->unlike = false;
   scratch_close();
   mg_device_close();

@@ -5,6 +5,7 @@
 #include "lab.h"
 #include "lab_cpu.h"
 #include "level.h"
+#include <math.h>
 
 /** What a kernel does, which is what its results are compared with. */
 typedef enum {
@@ -44,7 +45,26 @@ typedef struct {
   mg_status_t (*put)(double *at, double value);
   /** The median time of `work`; and, on a device, the row of its largest launch. */
   mg_status_t (*time)(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row);
+  /** Links of chains for each of n numbers, from[i % ROOFLINE_KINDS], in ROOFLINE_CHAINS that
+   *  begin at x, x + 1, .., into `to` their sum; timed, as a row. from, to: where levels are. */
+  mg_status_t (*chains)(const lab_t *lab, double *from, double *to, int64_t n, lab_row_t *row);
+  /** Numbers that keep it busy. */
+  int64_t (*chain_numbers)(const lab_t *lab);
+  bool fused; /**< a link is one operation */
 } roofline_place_t;
+
+/** What each chain does. */
+enum { ROOFLINE_CHAINS = 8, ROOFLINE_LINKS = 512, ROOFLINE_KINDS = 64 };
+#if defined(__FMA__) || defined(__aarch64__)
+enum { ROOFLINE_HOST_FUSES = 1 };
+#else
+enum { ROOFLINE_HOST_FUSES = 0 };
+#endif
+
+/** A link: two flops. */
+MG_INLINE double roofline_link(double x, bool fused) {
+  return fused ? fma(x, 0.999, 0.25) : x * 0.999 + 0.25;
+}
 
 extern const roofline_place_t roofline_on_cpu;
 extern const roofline_place_t roofline_on_cuda; /**< in builds with HAVE_CUDA */

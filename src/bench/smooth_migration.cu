@@ -6,6 +6,7 @@
  * Managed memory here is 1.3 GB at most, far from what any card has. */
 #include "smooth_cuda.h"
 #include <cstdlib>
+#include <vector>
 
 namespace {
 /* In the order of the rows. */
@@ -73,12 +74,15 @@ struct job_t {
   void *staged; /* where it is copied to on the device */
   mg_status_t (*launch)(const job_t *job, cudaStream_t stream);
   smooth_level_t<double> level; /* of a step: as the kernel reads it */
-  const double *coarse;         /* of an interpolation: as the kernel reads it */
-  const double *from;
-  double *to, *result; /* result: where `to` is brought back to, or nothing */
+  double *to, *result;          /* of a step: result is where `to` is brought back to, or nothing */
   size_t result_bytes;
-  int n;
+  mg_view_t coarse, fine;   /* of an interpolation: as the kernel reads and writes them */
+  const lab_array_t *guess; /* what the fine level is before */
+  size_t fine_bytes;
 };
+
+/* Where the fine level's memory begins. */
+double *fine_memory(const job_t &j);
 
 mg_status_t prepare(void *arg, cudaStream_t stream) {
   const job_t *j = (const job_t *)arg;
@@ -89,6 +93,9 @@ mg_status_t prepare(void *arg, cudaStream_t stream) {
   }
   /* What a copy does not bring is no number. */
   if (is_copied(m.place)) MG_CUDA_TRY(cudaMemsetAsync(j->staged, 0xff, m.bytes, stream));
+  if (j->guess)
+    MG_CUDA_TRY(cudaMemcpyAsync(fine_memory(*j), j->guess->at, j->fine_bytes,
+                                cudaMemcpyDeviceToDevice, stream));
   return MG_OK;
 }
 
@@ -163,84 +170,143 @@ mg_status_t add_step(lab_t *lab, smooth_data_t<double> *d, place_t place) {
 }
 
 /* --- an interpolation: a fine level is here, the coarse one comes ------------------------------
- */
+ *
+ * The solver's own, that of corrections with fv2, on levels as it lays them out. */
 
-__global__ void __launch_bounds__(256)
-    interpolate(double *to, const double *from, const double *coarse, int n) {
-  const int i = (int)(blockIdx.x * 32 + threadIdx.x % 32), k = (int)blockIdx.z;
-  const int j = (int)(blockIdx.y * 8 + threadIdx.x / 32);
-  if (i >= n || j >= n) return;
-  const int64_t m = n / 2, at = i + n * (j + (int64_t)n * k);
-  to[at] = from[at] + coarse[i / 2 + m * (j / 2 + m * (k / 2))];
+/* A level of one patch with a layer of ghosts and walls all around, in memory of patch_doubles. */
+enum { PAD = 16 }; /* doubles before the first cell of a row: rows are 128-byte aligned */
+
+int64_t row_doubles(int n) {
+  return (PAD + n + 1 + PAD - 1) / PAD * PAD;
 }
 
-__global__ void count_wrong(double *to, int n, unsigned long long *wrong) {
-  const int i = (int)(blockIdx.x * 32 + threadIdx.x % 32), k = (int)blockIdx.z;
-  const int j = (int)(blockIdx.y * 8 + threadIdx.x / 32);
-  if (i >= n || j >= n) return;
-  const int64_t m = n / 2, at = i + n * (j + (int64_t)n * k);
-  if (to[at] != lab_value(at) + lab_value(i / 2 + m * (j / 2 + m * (k / 2))))
-    atomicAdd(wrong, 1ull);
-  to[at] = -1.0;
+int64_t patch_doubles(int n) {
+  return row_doubles(n) * (n + 2) * (n + 2) + PAD;
 }
 
-dim3 grid_of(int n) {
-  return dim3((unsigned)(n + 31) / 32, (unsigned)(n + 7) / 8, (unsigned)n);
+double *first_cell(double *memory, int n) {
+  return memory + PAD + row_doubles(n) * (n + 3);
+}
+
+double *fine_memory(const job_t &j) {
+  const mg_patch_t &p = *j.fine.patch;
+  return p.vec[MG_U] - PAD - p.jstride - p.kstride;
+}
+
+mg_patch_t patch_in(double *memory, int n) {
+  mg_patch_t p = {};
+  p.jstride = row_doubles(n);
+  p.kstride = p.jstride * (n + 2);
+  for (int d = 0; d < 3; d++) {
+    p.n[d] = n;
+    p.wall[d][0] = p.wall[d][1] = true;
+  }
+  p.vec[MG_U] = first_cell(memory, n);
+  return p;
+}
+
+mg_view_t view_of(mg_patch_t *p) {
+  mg_view_t v = {};
+  v.patch = p;
+  v.n_patches = 1;
+  v.dim = v.box_dim = p->n[0];
+  v.ghosts = v.layers = 1;
+  v.cells = (int64_t)p->n[0] * p->n[1] * p->n[2];
+  v.op = MG_OPERATOR_FV2;
+  return v;
 }
 
 mg_status_t launch_interpolation(const job_t *j, cudaStream_t stream) {
-  interpolate<<<grid_of(j->n), 256, 0, stream>>>(j->to, j->from, j->coarse, j->n);
-  MG_CUDA_LAUNCHED("interpolate");
-  return MG_OK;
+  const cudaStream_t solver = mg_cuda.stream;
+  mg_cuda.stream = stream;
+  const mg_status_t status =
+      mg_cuda_interpolate(&j->coarse, MG_U, &j->fine, MG_U, MG_INTERPOLATE_V2, true);
+  mg_cuda.stream = solver;
+  return status;
 }
 
-mg_status_t add_interpolation(lab_t *lab, double *to, const double *from, double *staged, int n,
-                              place_t place) {
-  const int64_t m = n / 2, coarse_cells = m * m * m;
+/* Numbers of both levels, in their memory with its ghosts, and what the CPU makes of them. */
+struct levels_t {
+  int n;
+  std::vector<double> coarse, guess, want;
+};
+
+mg_status_t make_levels(levels_t *l) {
+  l->coarse.resize((size_t)patch_doubles(l->n / 2));
+  l->guess.resize((size_t)patch_doubles(l->n));
+  for (size_t c = 0; c < l->coarse.size(); c++)
+    l->coarse[c] = lab_value((int64_t)c);
+  for (size_t c = 0; c < l->guess.size(); c++)
+    l->guess[c] = lab_value((int64_t)c + 1);
+  l->want = l->guess;
+  std::vector<double> copy = l->coarse; /* the CPU makes ghosts outside walls, the device none */
+  mg_patch_t coarse = patch_in(copy.data(), l->n / 2), fine = patch_in(l->want.data(), l->n);
+  const mg_view_t c = view_of(&coarse), f = view_of(&fine);
+  MG_TRY(mg_backend_cpu.boundary(&c, MG_U, 2));
+  return mg_backend_cpu.interpolate(&c, MG_U, &f, MG_U, MG_INTERPOLATE_V2, true);
+}
+
+/* The largest difference of a cell. */
+double differ(const levels_t &l, const std::vector<double> &got) {
+  double most = 0.0;
+  const int64_t js = row_doubles(l.n), ks = js * (l.n + 2);
+  for (int k = 0; k < l.n; k++)
+    for (int j = 0; j < l.n; j++)
+      for (int i = 0; i < l.n; i++) {
+        const size_t at = (size_t)(PAD + js + ks + i + j * js + k * ks);
+        const double error = fabs(got[at] - l.want[at]);
+        if (!(error <= most)) most = std::isnan(error) ? INFINITY : error;
+      }
+  return most;
+}
+
+mg_status_t add_interpolation(lab_t *lab, const levels_t &l, const lab_array_t &guess, double *fine,
+                              double *staged, place_t place) {
+  const int64_t m = l.n / 2;
+  const size_t coarse_bytes = l.coarse.size() * sizeof(double);
   elsewhere_t memory(place);
   job_t j = {};
   lab_row_t row = {};
-  unsigned long long wrong = 0, *count;
-  MG_TRY(memory.make((size_t)coarse_cells * sizeof(double)));
-  if (place != DEVICE)
-    for (int64_t c = 0; c < coarse_cells; c++)
-      ((double *)memory.at)[c] = lab_value(c);
+  MG_TRY(memory.make(coarse_bytes));
+  if (place != DEVICE) memcpy(memory.at, l.coarse.data(), coarse_bytes);
+  const bool there = place == MAPPED || is_managed(place);
+  mg_patch_t coarse_patch = patch_in(there ? (double *)memory.at : staged, l.n / 2),
+             fine_patch = patch_in(fine, l.n);
   j.memory = &memory;
   j.staged = staged;
   j.launch = launch_interpolation;
-  j.coarse = place == MAPPED || is_managed(place) ? (const double *)memory.at : staged;
-  j.from = from;
-  j.to = to;
-  j.n = n;
+  j.coarse = view_of(&coarse_patch);
+  j.fine = view_of(&fine_patch);
+  j.guess = &guess;
+  j.fine_bytes = l.guess.size() * sizeof(double);
+  if (place == DEVICE)
+    MG_CUDA_TRY(cudaMemcpy(staged, l.coarse.data(), coarse_bytes, cudaMemcpyHostToDevice));
   snprintf(row.variant, sizeof row.variant, "%s", name_of[place]);
-  row.elements = coarse_cells * 8;
+  row.elements = m * m * m * 8;
   row.useful = 17.0;
-  row.flops = 1.0;
+  row.flops = 7.75;
   MG_TRY(time_few(lab, &j, &row));
-  MG_CUDA_TRY(cudaMalloc((void **)&count, sizeof *count));
-  MG_CUDA_TRY(cudaMemset(count, 0, sizeof *count));
-  count_wrong<<<grid_of(n), 256>>>(to, n, count);
-  MG_CUDA_LAUNCHED("count_wrong");
-  MG_CUDA_TRY(cudaMemcpy(&wrong, count, sizeof wrong, cudaMemcpyDeviceToHost));
-  MG_CUDA_TRY(cudaFree(count));
-  row.error = (double)wrong;
+  std::vector<double> got(l.guess.size());
+  MG_CUDA_TRY(cudaMemcpy(got.data(), fine, j.fine_bytes, cudaMemcpyDeviceToHost));
+  row.error = differ(l, got);
   return lab_add(lab, &row);
 }
 
 mg_status_t interpolations(lab_t *lab, int n) {
-  const int64_t cells = (int64_t)n * n * n;
-  lab_array_t to, from, staged;
-  MG_TRY(to.make(cells));
-  MG_TRY(from.make(cells));
-  MG_TRY(staged.make(cells / 8));
-  MG_TRY(lab_cuda_fill(from.at, cells));
-  MG_TRY(lab_cuda_fill(staged.at, cells / 8));
-  MG_CUDA_TRY(cudaDeviceSynchronize());
-  lab_table(lab, "smooth", "interpolation to %d^3 cells, where %d^3 coarse ones are", n, n / 2);
+  levels_t l = {n, {}, {}, {}};
+  lab_array_t guess, fine, staged;
+  MG_TRY(make_levels(&l));
+  MG_TRY(guess.make((int64_t)l.guess.size()));
+  MG_TRY(fine.make((int64_t)l.guess.size()));
+  MG_TRY(staged.make((int64_t)l.coarse.size()));
+  MG_CUDA_TRY(cudaMemcpy(guess.at, l.guess.data(), l.guess.size() * sizeof(double),
+                         cudaMemcpyHostToDevice));
+  lab_table(lab, "smooth", "corrections V2 for %d^3 cells, by where %d^3 coarse ones are", n,
+            n / 2);
   for (int p = 0; p < N_PLACES; p++) {
     bool can = false;
     MG_TRY(has((place_t)p, &can));
-    if (can) MG_TRY(add_interpolation(lab, to.at, from.at, staged.at, n, (place_t)p));
+    if (can) MG_TRY(add_interpolation(lab, l, guess, fine.at, staged.at, (place_t)p));
   }
   return MG_OK;
 }
