@@ -166,9 +166,10 @@ typedef struct mg_backend {
    * one into `before` unless it is < 0. Neither dst nor before is x or previous. Outside the walls,
    * n layers of ghosts of x and n - 1 of previous, MG_F, MG_ALPHA and the betas must be valid.
    *  `passes` says whether a level's steps can be dealt to passes of `most` or fewer that follow
-   * each other, pass_has_parts what step_has_parts does (NULL: MG_PART_ALL is all there is). */
+   * each other, pass_has_parts what step_has_parts does, of passes of n steps (NULL: MG_PART_ALL is
+   * all there is). */
   bool (*passes)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
-  bool (*pass_has_parts)(const mg_view_t *v, int most, bool host);
+  bool (*pass_has_parts)(const mg_view_t *v, int n, bool host);
   mg_status_t (*smooth_pass)(const mg_view_t *v, int x, int previous, int dst, int before,
                              const mg_step_t *steps, int n, mg_part_t part);
 

@@ -188,6 +188,12 @@ bool mg_exchange_has_messages(const mg_exchange_t *e) {
   return false;
 }
 
+bool mg_exchange_is_hosts(const mg_exchange_t *e) {
+  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && !e->channel[way]->post) return false;
+  return mg_exchange_has_messages(e);
+}
+
 bool mg_exchange_waits(const mg_exchange_t *e) {
   bool waits = e && e->crossing;
   for (int way = 0; e && way < MG_N_TRANSPORTS; way++)

@@ -46,6 +46,9 @@ MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, int src, i
 /** Does this rank send or receive any? NULL has none. */
 bool mg_exchange_has_messages(const mg_exchange_t *e);
 
+/** Does the host carry all of them, so that they keep no device busy? */
+bool mg_exchange_is_hosts(const mg_exchange_t *e);
+
 /** Whether a run needs the host in its midst: for messages that MPI carries, or between two
  *  backends. */
 bool mg_exchange_waits(const mg_exchange_t *exchange);

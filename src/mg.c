@@ -152,8 +152,9 @@ mg_status_t mg_record(mg_hierarchy_t *h, int top) {
     if (h->recording[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
     MG_TRY(backend->record());
     const mg_status_t status = cycle(h, top, (mg_cycle_kind_t)kind, NULL);
-    MG_TRY(backend->end_record(&h->recording[top][kind]));
-    MG_TRY(status);
+    const mg_status_t ended = backend->end_record(&h->recording[top][kind]);
+    MG_TRY(status); /* which may be why it did not end well */
+    MG_TRY(ended);
   }
   return MG_OK;
 }

@@ -53,15 +53,15 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
 }
 
 /* Work after an exchange of n vectors' ghosts; where it pays, the inner cells while the messages
- * travel, in a queue of their own. Out of place nothing that is sent or read is written. GSRB in
- * place may change inner cells then: none of them is sent, nor read by a cell of the rim before its
- * turn, since cells of a colour read only the other.
+ * travel, in a queue of their own. Out of place nothing is written that is sent or that another
+ * cell reads. GSRB in place may change inner cells then: none of them is sent, nor read by a cell
+ * of the rim before its turn, since cells of a colour read only the other.
  *
  * In a profile one comes after the other: a time in two accounts would be counted twice. */
 static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int *vec, int n) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = w->n > 1 ? level->halo_deep : level->halo;
-  const bool overlaps = w->n > 1 ? level->overlaps_passes : level->overlaps;
+  const bool overlaps = w->n > 1 ? level->overlaps_passes[w->n] : level->overlaps;
   if (!exchange) return work(level, w, MG_PART_ALL);
   if (!overlaps || level->profile || n == 0) {
     MG_TRY(exchange_all(level, exchange, vec, n));

@@ -119,9 +119,14 @@ done
 # 320^3 cells: on a card of 132 multiprocessors some are left over beside the inner cells' tiles, and carry
 # messages meanwhile.
 size=5 all=1000
-for options in --smoother=gsrb --smoother=chebyshev --operator=fv4; do
-  wanted $options
-  compare peer 2 $options --cpu-below=0
+for options in --smoother=gsrb --smoother=chebyshev --operator=7pt --operator=fv4 '--operator=fv4 --smoother=chebyshev'; do
+  # shellcheck disable=SC2086 # words
+  {
+    wanted $options
+    compare peer 2 $options --cpu-below=0
+    compare host 2 $options --cpu-below=0
+  }
+  # shellcheck disable=SC2086
   test $has_nccl = no || test "$devices" -lt 2 || compare nccl 2 $options --cpu-below=0
 done
 size=4 all=64

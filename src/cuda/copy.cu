@@ -69,8 +69,8 @@ mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
 
 /* Memory of small lists that are gone, for the next ones: input and output take a list for every
  * slab, where cudaMalloc and cudaFree cost more than the copies, and the latter waits for the
- * device. One stream does everything, so that what was there has been read before it is
- * overwritten.
+ * device. What was there has been read before it is overwritten: lists come and go
+ * on the first queue, on which nothing goes on before what was asked of the second is done.
  */
 enum { N_SPARE = 8, SPARE_BYTES = 1 << 20 };
 static struct {

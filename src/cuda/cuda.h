@@ -166,7 +166,7 @@ bool mg_cuda_step_has_parts(const mg_view_t *v, bool host);
 mg_status_t mg_cuda_smooth_part(const mg_view_t *v, int x, int previous, int dst,
                                 const mg_step_t *step, mg_part_t part);
 bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most);
-bool mg_cuda_pass_has_parts(const mg_view_t *v, int most, bool host);
+bool mg_cuda_pass_has_parts(const mg_view_t *v, int n, bool host);
 mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
                                 const mg_step_t *steps, int n, mg_part_t part);
 mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);

@@ -215,7 +215,9 @@ static mg_status_t cuda_wait_mark(void) {
   return MG_OK;
 }
 
-/* The second queue goes first where both have blocks to start: what messages wait for is there. */
+/* The second queue goes first where both have blocks to start: what messages wait for is there. In
+ * a recorded cycle both are alike; to keep priorities there
+ * (cudaGraphInstantiateFlagUseNodePriority) has not been tried. */
 static mg_status_t cuda_fork(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));

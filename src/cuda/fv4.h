@@ -44,7 +44,7 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part);
 mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
-/* As for the entry steps_have_parts of the table, of a patch on which planes march. */
+/* As for the entry step_has_parts of the table, of a patch on which planes march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);
 
 /* The operator's share of the entries of the table, cuda.h. */

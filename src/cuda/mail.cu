@@ -420,6 +420,8 @@ static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
   MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
   const limit_t limit = {mg_cuda.late, (unsigned long long)(1e9 * mg_cuda_patience)};
   const bool beside = mg_cuda.stream == mg_cuda.queue[1];
+  /* Here not all blocks may start at once, where tiles have the processors: but these wait for
+   * nobody and end, and the rank that is waited for has tiles of the same kind. */
   if (beside) {
     const int blocks =
         std::min((int)MG_PROCESSORS_BESIDE, (tiles + TILES_BESIDE - 1) / TILES_BESIDE);

@@ -548,12 +548,12 @@ bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most)
   return fit;
 }
 
-bool mg_cuda_pass_has_parts(const mg_view_t *v, int most, bool host) {
+bool mg_cuda_pass_has_parts(const mg_view_t *v, int n, bool host) {
   int blocks = 0;
   bool pays = processors(&blocks) == MG_OK && (host || v->n_patches == 1);
   for (int q = 0; q < v->n_patches && pays; q++) {
     mg_cut_t cut;
-    pays = cut_for_parts(v->patch[q], most, blocks, &cut) || host;
+    pays = cut_for_parts(v->patch[q], n, blocks, &cut) || host;
     pays = pays && mg_inner_pays(v->patch[q], cut, blocks);
   }
   return pays;
