@@ -82,13 +82,14 @@ def study_of(folder):
 
 
 def seconds(levels, gpu, on_host):
-    """Of one F-cycle that begins on levels[0]."""
+    """Of each level in one F-cycle that begins on levels[0], with what a solve costs on that."""
     cost = {name: value for name, (value, _) in ({**GPU, **PASSES} if gpu else CPU).items()}
     all_share = max(1.0, on_host / CORES)
-    total, ranks_before, tail = cost["solve"] * all_share, levels[0]["ranks"], False
+    of_level, ranks_before, tail = [], levels[0]["ranks"], False
     for visits, level in enumerate(levels, 1):
         cells = level["boxes_per_rank_max"] * level["box_dim"] ** 3
         patches, messages = level["patches_per_rank_max"], level["messages_per_exchange_max"]
+        total = cost["solve"] * all_share if visits == 1 else 0.0
         if gpu and level["ranks"] == 1 and patches == 1 and cells <= TAIL:
             total += 0.0 if tail else visits * cost["tail"]
             tail = True
@@ -108,7 +109,8 @@ def seconds(levels, gpu, on_host):
             parts = -(-ranks_before // level["ranks"]) - 1
             total += visits * all_share * (cost["gather"] + (parts - 1) * cost["message"])
         ranks_before = level["ranks"]
-    return total
+        of_level.append(total)
+    return of_level
 
 
 def make(folder, program, noise):
@@ -124,9 +126,10 @@ def make(folder, program, noise):
         with open(os.path.join(folder, "runs", f"{point['name']}.bind"), "w") as file:
             file.writelines(rows)
         for repeat in range(1, study["repeats"] + 1):
-            report = report_of(plan, study["gpu"], ranks)
+            on_levels = seconds(plan["levels"], study["gpu"], on_host)
+            report = report_of(plan, study["gpu"], ranks, on_levels)
             for grid in range(3):
-                time = seconds(plan["levels"][grid:], study["gpu"], on_host)
+                time = sum(seconds(plan["levels"][grid:], study["gpu"], on_host))
                 time *= 1.0 + noise * draw.uniform(-1.0, 1.0)
                 report["solves"].append(solve_of(plan["levels"][grid]["dim"][0], time))
             path = os.path.join(folder, "runs", f"{point['name']}.{repeat}.json")
@@ -134,14 +137,17 @@ def make(folder, program, noise):
                 json.dump(report, file)
 
 
-def report_of(plan, gpu, ranks):
+def report_of(plan, gpu, ranks, on_levels):
     levels = []
     for visits, about in enumerate(plan["levels"], 1):
         count = visits * EXCHANGES * about["messages_per_exchange_max"]
         size = 8 * visits * EXCHANGES * about["message_doubles_per_exchange_max"]
         cells = about["boxes_per_rank_max"] * about["box_dim"] ** 3
         small = gpu and about["ranks"] == 1 and cells <= TAIL
-        took = {"coarse_levels" if small else "smooth": [1.0, 1.0, 1.0]}
+        # A mean over all ranks, of which some have no cells; half of it in messages.
+        mean = 0.5 * on_levels[visits - 1] * about["ranks"] / ranks
+        took = {"coarse_levels" if small else "smooth": [0.0, mean, 1.0]}
+        took["halo_exchange"] = [0.0, mean, 1.0]
         levels.append(
             {
                 **{key: about[key] for key in ("dim", "boxes", "box_dim", "ranks", "backend")},
@@ -186,7 +192,7 @@ def main():
     elif command == "truth":
         ranks = int(rest[1])
         plan = plan_of(rest[0], words_of(study, ranks, study["boxes"], rest[2:]))
-        print(repr(seconds(plan["levels"], study["gpu"], 1)))
+        print(repr(sum(seconds(plan["levels"], study["gpu"], 1))))
     elif command == "costs":
         known = {**GPU, **(PASSES if study["steps"] > 1 else {})} if study["gpu"] else CPU
         for name, (value, unit) in known.items():

@@ -45,9 +45,13 @@ class Model:
     def seconds(self, work: Work) -> float:
         return sum(self.values[key] * count for key, count in work.items())
 
-    def of_sample(self, sample: Sample) -> float:
+    def of_levels(self, sample: Sample) -> list[float]:
+        """Seconds on each level; what a solve costs beside them is on the first."""
         rows = work_of(sample.levels, sample.visits, sample.setting, self.cache)
-        return self.seconds(total_of(rows))
+        return [self.seconds(work) for work in rows]
+
+    def of_sample(self, sample: Sample) -> float:
+        return sum(self.of_levels(sample))
 
 
 class Fit:

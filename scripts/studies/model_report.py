@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import statistics
 from concurrent.futures import ThreadPoolExecutor
 
 from studies.costs import CPU, OF_NAME, PARTS, SCALE, Key
@@ -68,6 +69,30 @@ def residual_lines(model: Model, samples: list[Sample]) -> list[str]:
     for name, errors in worst.items():
         said = " ".join(f"{100 * errors.get(g, 0.0):+6.1f} %" for g in sorted(errors))
         lines.append(f"{name:<{width}} {said}")
+    return [*lines, ""]
+
+
+def split_lines(model: Model, samples: list[Sample]) -> list[str]:
+    """How the time of the point of most ranks is split over levels: measured, which the fit has not
+    seen, and in the model. Levels of less than a percent are one line."""
+    on_h = [s for s in samples if s.level_seconds]
+    most = max(on_h, key=lambda s: (s.ranks, s.dof))
+    repeats = [s for s in on_h if s.name == most.name]
+    measured = [statistics.median(each) for each in zip(*(s.level_seconds for s in repeats))]
+    modelled, solve = model.of_levels(most), statistics.median(s.seconds for s in repeats)
+    replayed = any(level.place != CPU for level in most.levels)
+    how = "in solves of their own, launch by launch" if replayed else "in the timed solves"
+    lines = [f"levels of {most.name} on h: grid, ranks, place, measured ({how}), in the model"]
+    rest = [0, 0.0, 0.0]
+    for level, was, said in zip(most.levels, measured, modelled):
+        if max(was, said) < 0.01 * solve:
+            rest = [rest[0] + 1, rest[1] + was, rest[2] + said]
+            continue
+        error = f"{100 * (said / was - 1.0):+6.1f} %" if was > 0.0 else "     -"
+        where = f"{level.dim:7d}^3 {level.ranks:8d} {level.place:5}"
+        lines.append(f"  {where} {was:10.4g} s {said:10.4g} s {error}")
+    if rest[0]:
+        lines.append(f"  {plural(rest[0], 'other'):<24} {rest[1]:10.4g} s {rest[2]:10.4g} s")
     return [*lines, ""]
 
 

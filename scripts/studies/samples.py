@@ -40,6 +40,7 @@ class Sample:
     levels: list[Level]
     visits: list[int]
     setting: Setting
+    level_seconds: list[float]  # of each level, on h; empty on coarser grids
 
 
 @dataclasses.dataclass
@@ -89,6 +90,22 @@ def problem_of(report: Report) -> str:
     """In words."""
     *others, cycle = (report.about[key] for key in ALIKE)
     return ", ".join([*others, f"{cycle.upper()}-cycle"])
+
+
+def seconds_of_levels(report: Report, levels: list[Level]) -> list[float]:
+    """Of a solve on h, by --levels-breakdown: the mean of the ranks that hold cells of a level.
+
+    The report has means over all ranks, of which the others took none.
+    """
+    return [
+        sum(
+            report.get(f"levels.{i}.seconds.{name}.1", float)
+            for name in report.get(f"levels.{i}.seconds", dict)
+        )
+        * report.about["ranks"]
+        / level.ranks
+        for i, level in enumerate(levels)
+    ]
 
 
 def levels_agree(report: Report, levels: list[Level]) -> bool:
@@ -152,6 +169,7 @@ class Collector:
                     levels=levels[grid:],
                     visits=visits,
                     setting=setting,
+                    level_seconds=[] if grid > 0 else seconds_of_levels(report, levels),
                 )
             )
 
