@@ -1,6 +1,7 @@
-/* Ladder 6, on any place: the solver's own kernels, from 64^3 to 512^3 cells. Each is timed through
- * the same door as in a solve (ops.h), one of many behind each other, with walls; bytes are the
- * least that it has to move, and flops those of src/stencil.h, fma counting two.
+/* Ladder 6, on any place: what can be computed while memory rests, and the solver's own kernels,
+ * from 64^3 to 512^3 cells. Each is timed through the same door as in a solve (ops.h), one of many
+ * behind each other, with walls; bytes are the least that it has to move, and flops those of
+ * src/stencil.h, fma counting two.
  *
  * One process with one box: a halo is a row of its own, that of a periodic level, which the others
  * have none of. Left out is what a set-up does once; what is one launch of the coarsest levels, and

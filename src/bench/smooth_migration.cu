@@ -76,13 +76,11 @@ struct job_t {
   smooth_level_t<double> level; /* of a step: as the kernel reads it */
   double *to, *result;          /* of a step: result is where `to` is brought back to, or nothing */
   size_t result_bytes;
-  mg_view_t coarse, fine;   /* of an interpolation: as the kernel reads and writes them */
-  const lab_array_t *guess; /* what the fine level is before */
+  mg_view_t coarse, fine; /* of an interpolation: as the kernel reads and writes them */
+  double *fine_memory;
+  const double *guess; /* what the fine level is before */
   size_t fine_bytes;
 };
-
-/* Where the fine level's memory begins. */
-double *fine_memory(const job_t &j);
 
 mg_status_t prepare(void *arg, cudaStream_t stream) {
   const job_t *j = (const job_t *)arg;
@@ -94,8 +92,8 @@ mg_status_t prepare(void *arg, cudaStream_t stream) {
   /* What a copy does not bring is no number. */
   if (is_copied(m.place)) MG_CUDA_TRY(cudaMemsetAsync(j->staged, 0xff, m.bytes, stream));
   if (j->guess)
-    MG_CUDA_TRY(cudaMemcpyAsync(fine_memory(*j), j->guess->at, j->fine_bytes,
-                                cudaMemcpyDeviceToDevice, stream));
+    MG_CUDA_TRY(
+        cudaMemcpyAsync(j->fine_memory, j->guess, j->fine_bytes, cudaMemcpyDeviceToDevice, stream));
   return MG_OK;
 }
 
@@ -188,11 +186,6 @@ double *first_cell(double *memory, int n) {
   return memory + PAD + row_doubles(n) * (n + 3);
 }
 
-double *fine_memory(const job_t &j) {
-  const mg_patch_t &p = *j.fine.patch;
-  return p.vec[MG_U] - PAD - p.jstride - p.kstride;
-}
-
 mg_patch_t patch_in(double *memory, int n) {
   mg_patch_t p = {};
   p.jstride = row_doubles(n);
@@ -260,7 +253,7 @@ double differ(const levels_t &l, const std::vector<double> &got) {
   return most;
 }
 
-mg_status_t add_interpolation(lab_t *lab, const levels_t &l, const lab_array_t &guess, double *fine,
+mg_status_t add_interpolation(lab_t *lab, const levels_t &l, const double *guess, double *fine,
                               double *staged, place_t place) {
   const int64_t m = l.n / 2;
   const size_t coarse_bytes = l.coarse.size() * sizeof(double);
@@ -277,7 +270,8 @@ mg_status_t add_interpolation(lab_t *lab, const levels_t &l, const lab_array_t &
   j.launch = launch_interpolation;
   j.coarse = view_of(&coarse_patch);
   j.fine = view_of(&fine_patch);
-  j.guess = &guess;
+  j.fine_memory = fine;
+  j.guess = guess;
   j.fine_bytes = l.guess.size() * sizeof(double);
   if (place == DEVICE)
     MG_CUDA_TRY(cudaMemcpy(staged, l.coarse.data(), coarse_bytes, cudaMemcpyHostToDevice));
@@ -306,7 +300,7 @@ mg_status_t interpolations(lab_t *lab, int n) {
   for (int p = 0; p < N_PLACES; p++) {
     bool can = false;
     MG_TRY(has((place_t)p, &can));
-    if (can) MG_TRY(add_interpolation(lab, l, guess, fine.at, staged.at, (place_t)p));
+    if (can) MG_TRY(add_interpolation(lab, l, guess.at, fine.at, staged.at, (place_t)p));
   }
   return MG_OK;
 }

@@ -555,7 +555,7 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
  * full as can be, but for the place of those that messages take. Each block fetches about 4 planes
  * more than it computes.
  *  @return cost, to be compared */
-static int64_t cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
+static double cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
   const int64_t at_once = (int64_t)multiprocessors * BLOCKS;
   int64_t least = INT64_MAX;
   int best = 0;
@@ -573,31 +573,20 @@ static int64_t cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
   c->cells[2] = best;
   c->box[2] = best + 4;
   c->n[2] = (p->n[2] + best - 1) / best;
-  return least;
-}
-
-/* The cut for parts, which leaves room for messages where that costs nothing.
- *  @return whether it does */
-static bool cut_for_parts(const mg_patch_t *p, mg_cut_t *c) {
-  mg_cut_t whole;
-  const int64_t least = cut_of(p, 0, &whole);
-  if (cut_of(p, MG_PROCESSORS_BESIDE, c) <= least) return true;
-  *c = whole;
-  return false;
+  return (double)least;
 }
 
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
   mg_cut_t cut;
-  return (cut_for_parts(p, &cut) || host) && mg_inner_pays(*p, cut, multiprocessors * BLOCKS);
+  const bool room =
+      mg_cut_for_parts([&](int beside, mg_cut_t *c) { return cut_of(p, beside, c); }, &cut);
+  return (room || host) && mg_inner_pays(*p, cut, multiprocessors * BLOCKS);
 }
 
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part) {
-  mg_cut_t cut;
   mg_part_tiles_t tiles;
-  if (part == MG_PART_ALL)
-    (void)cut_of(&job->l.p, 0, &cut);
-  else
-    (void)cut_for_parts(&job->l.p, &cut);
+  const mg_cut_t cut =
+      mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(&job->l.p, beside, c); });
   const int blocks = mg_tiles_of_part(job->l.p, cut, part, &tiles);
   if (blocks > 0)
     kernels[op]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(*job, tiles,

@@ -83,6 +83,28 @@ inline int mg_tiles_of_part(const mg_patch_t &p, const mg_cut_t &c, mg_part_t pa
   return blocks;
 }
 
+/** The cut for parts, which leaves room for messages where that costs nothing.
+ *  @param[in] cut_of  cuts so that so many processors are left in the last wave, 0 for all of them
+ *                     at work; returns what that costs, to be compared: double (int, mg_cut_t *)
+ *  @return whether it leaves room */
+template <typename F> inline bool mg_cut_for_parts(F cut_of, mg_cut_t *c) {
+  mg_cut_t whole;
+  const double least = cut_of(0, &whole);
+  if (cut_of((int)MG_PROCESSORS_BESIDE, c) <= least) return true;
+  *c = whole;
+  return false;
+}
+
+/** The cut of a launch for a part: both parts have the same. */
+template <typename F> inline mg_cut_t mg_cut_for(mg_part_t part, F cut_of) {
+  mg_cut_t c;
+  if (part == MG_PART_ALL)
+    (void)cut_of(0, &c);
+  else
+    (void)mg_cut_for_parts(cut_of, &c);
+  return c;
+}
+
 /** Is the inner part of a cut patch work for half of the processors and more? */
 inline bool mg_inner_pays(const mg_patch_t &p, const mg_cut_t &c, int at_a_time) {
   mg_part_tiles_t tiles;

@@ -476,16 +476,6 @@ double cut_of(const mg_patch_t &p, int steps, int processors, int beside, mg_cut
   return cost;
 }
 
-/* The cut for parts, which leaves room for messages where that costs nothing.
- *  @return whether it does */
-bool cut_for_parts(const mg_patch_t &p, int steps, int processors, mg_cut_t *c) {
-  mg_cut_t whole;
-  const double least = cut_of(p, steps, processors, 0, &whole);
-  if (cut_of(p, steps, processors, MG_PROCESSORS_BESIDE, c) <= least) return true;
-  *c = whole;
-  return false;
-}
-
 template <bool GSRB, int STEPS, bool VARIES>
 mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_part_t part) {
   using S = shape_t<GSRB, STEPS, VARIES>;
@@ -499,11 +489,8 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_part_
   MG_TRY(processors(&blocks));
   MG_TRY(make_maps(v, job, x, previous, &maps));
   static_assert(S::OUT_J == ROWS - 2 * STEPS, "as cut_of has it");
-  mg_cut_t cut;
-  if (part == MG_PART_ALL)
-    (void)cut_of(job.l.p, STEPS, blocks, 0, &cut);
-  else
-    (void)cut_for_parts(job.l.p, STEPS, blocks, &cut);
+  const mg_cut_t cut = mg_cut_for(
+      part, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, blocks, beside, c); });
   job.planes = cut.cells[2];
   const int grid = mg_tiles_of_part(job.l.p, cut, part, &job.tiles);
   if (grid > 0)
@@ -552,9 +539,11 @@ bool mg_cuda_pass_has_parts(const mg_view_t *v, int n, bool host) {
   int blocks = 0;
   bool pays = processors(&blocks) == MG_OK && (host || v->n_patches == 1);
   for (int q = 0; q < v->n_patches && pays; q++) {
+    const mg_patch_t &p = v->patch[q];
     mg_cut_t cut;
-    pays = cut_for_parts(v->patch[q], n, blocks, &cut) || host;
-    pays = pays && mg_inner_pays(v->patch[q], cut, blocks);
+    const bool room = mg_cut_for_parts(
+        [&](int beside, mg_cut_t *c) { return cut_of(p, n, blocks, beside, c); }, &cut);
+    pays = (room || host) && mg_inner_pays(p, cut, blocks);
   }
   return pays;
 }
