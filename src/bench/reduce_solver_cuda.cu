@@ -257,17 +257,31 @@ template <int WIDTH> mg_status_t add_bricks(lab_t *lab, patch_t *w, bool fit, co
   return add(lab, &r, name);
 }
 
+template <int planes> mg_status_t add_planes(lab_t *lab, patch_t *w, int threads) {
+  static const char *const first[] = {"cells in turn", "a plane first", "two planes first"};
+  int x = X, y = Y, u = BRICK;
+  void *args[] = {&w->p, &x, &y, &u, &w->result.at};
+  const int64_t lanes = (int64_t)w->p.n[0] * w->p.n[1] * w->p.n[2] / (BRICK * BRICK);
+  const bool chosen =
+      planes == MG_DOT_PLANES && threads == mg_dot_threads(lanes, lab_card().processors);
+  run_t run = {w, (const void *)mg_dot_kernel<true, planes>,
+               dim3((unsigned)((lanes + threads - 1) / threads)), dim3((unsigned)threads), args};
+  char name[64];
+  snprintf(name, sizeof name, "%d threads, %s%s", threads, first[planes],
+           chosen ? ": the solver" : "");
+  return add(lab, &run, name);
+}
+
 mg_status_t dots(lab_t *lab, patch_t *w) {
   lab_table(lab, "reduce", "the solver's dot product, %d^3 cells", (int)w->p.n[0]);
   w->bytes = 16.0;
   w->dot = true;
-  int x = X, y = Y, u = BRICK;
-  void *args[] = {&w->p, &x, &y, &u, &w->result.at};
-  const int64_t bricks = (int64_t)(w->p.n[0] / BRICK) * (w->p.n[1] / BRICK) * (w->p.n[2] / BRICK);
-  run_t solver = {w, (const void *)mg_dot_kernel<BRICK>, dim3((unsigned)((bricks + 31) / 32)),
-                  dim3(256), args};
-  MG_TRY(add(lab, &solver, "the solver"));
-  MG_TRY(add_bricks<1>(lab, w, false, "lanes joined by shuffles"));
+  MG_TRY(add_planes<0>(lab, w, 256));
+  for (int threads = 256; threads >= 32; threads /= 2)
+    MG_TRY(add_planes<1>(lab, w, threads));
+  MG_TRY(add_planes<2>(lab, w, 256));
+  MG_TRY(add_planes<2>(lab, w, 32));
+  MG_TRY(add_bricks<1>(lab, w, false, "256 threads, as the compiler likes"));
   MG_TRY(add_bricks<1>(lab, w, true, "the same, blocks that fit"));
   MG_TRY(add_bricks<2>(lab, w, false, "16-byte loads"));
   return add_bricks<2>(lab, w, true, "the same, blocks that fit");

@@ -46,13 +46,18 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
 
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   const int u = v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
+  int device, processors;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(mg_sum_t), mg_cuda.stream));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
-    const int64_t per_block = 256 / u;
-    const auto kernel = u == 8 ? mg_dot_kernel<8> : mg_dot_kernel<0>;
-    kernel<<<(unsigned)((bricks + per_block - 1) / per_block), 256, 0, mg_cuda.stream>>>(
+    const int threads = mg_dot_threads(bricks * u, processors), per_block = threads / u;
+    const auto kernel =
+        y < 0 ? (u == 8 ? mg_dot_kernel<false, MG_DOT_PLANES> : mg_dot_kernel<false, 0>)
+              : (u == 8 ? mg_dot_kernel<true, MG_DOT_PLANES> : mg_dot_kernel<true, 0>);
+    kernel<<<(unsigned)((bricks + per_block - 1) / per_block), threads, 0, mg_cuda.stream>>>(
         p, x, y, u, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("dot");
   }

@@ -11,6 +11,13 @@
  */
 enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* of a multiprocessor */ };
 
+/* Dot products: few threads a block where there are few bricks, such that more multiprocessors
+ * load, and registers for a plane's cells, so that a lane has them under way at a time.
+ * Microseconds at 64^3 and 512^3 there: 256 threads, 32 registers 14.0, 469; 64 registers 10.8,
+ * 465, and as 128, 64, 32 threads 9.5, 8.9, 8.5 and 464, 473, 517; 128 registers 10.8 and 8.4 (256
+ * and 32), 465. */
+enum { MG_DOT_PLANES = 1, MG_DOT_LEAST_THREADS = 32 };
+
 /** |x| or |x - y| of a cell, or the larger one of two, as bits: NaN stays above everything. */
 template <bool pairs, bool differs>
 static __device__ __forceinline__ unsigned long long mg_largest_of(const double2 &x,
@@ -70,19 +77,68 @@ inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
   return dim3((unsigned)columns, (unsigned)(rows < full ? rows : full > 0 ? full : 1));
 }
 
+/** Threads of a block of the kernel below: 256, or so few that each multiprocessor has blocks. */
+inline int mg_dot_threads(int64_t lanes, int processors) {
+  int threads = 256;
+  while (threads > MG_DOT_LEAST_THREADS && lanes / threads < 4 * (int64_t)processors)
+    threads /= 2;
+  return threads;
+}
+
+/** A lane's cells of a brick of u^3, plane after plane, row after row: the cell of each row. */
+template <bool product>
+static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const double *a,
+                                                     const double *b, int u) {
+  double s = 0.0;
+  for (int k = 0; k < u; k++)
+    for (int j = 0; j < u; j++) {
+      const ptrdiff_t at = j * p.jstride + k * p.kstride;
+      s = product ? fma(a[at], b[at], s) : s + a[at];
+    }
+  return s;
+}
+
+/** The same for bricks of 8^3, `planes` of which are loaded before the first cell is added. */
+template <bool product, int planes>
+static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, const double *a,
+                                                          const double *b) {
+  double s = 0.0;
+  for (int k = 0; k < 8; k += planes) {
+    double x[planes][8], y[planes][8];
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+#pragma unroll
+      for (int j = 0; j < 8; j++) {
+        const ptrdiff_t at = j * p.jstride + (k + q) * p.kstride;
+        x[q][j] = a[at];
+        y[q][j] = product ? b[at] : 0.0;
+      }
+#pragma unroll
+    for (int q = 0; q < planes; q++)
+#pragma unroll
+      for (int j = 0; j < 8; j++)
+        s = product ? fma(x[q][j], y[q][j], s) : s + x[q][j];
+  }
+  return s;
+}
+
 /** A brick of u^3 cells by u threads, lane i of each row its own; then the lanes in order.
- *  @param width  u where it is known to divide a warp: then the lanes are joined by shuffles; or 0
- *  @param any    u where width is 0 */
-template <int width>
-static __global__ void __launch_bounds__(256)
+ *  Blocks have up to 256 threads, a multiple of 32.
+ *  @param product  of x and y, or the sum of x
+ *  @param planes   of bricks of 8^3 that are loaded first: then the lanes are joined by shuffles;
+ *                  or 0
+ *  @param any      u where planes is 0 */
+template <bool product, int planes>
+static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(8 >> planes, 256))
     mg_dot_kernel(mg_patch_t p, int x, int y, int any, unsigned long long *sum) {
-  const int u = width > 0 ? width : any;
+  const int u = planes > 0 ? 8 : any;
   __shared__ unsigned long long digit[MG_SUM_LIMBS];
-  __shared__ double lane_sum[256];
-  for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += 256)
+  __shared__ double lane_sum[planes > 0 ? 1 : 256];
+  for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
     digit[d] = 0;
   __syncthreads();
-  const int per_block = 256 / u, lane = (int)threadIdx.x % u, local = (int)threadIdx.x / u;
+  const int per_block = (int)blockDim.x / u, lane = (int)threadIdx.x % u,
+            local = (int)threadIdx.x / u;
   const int64_t brick = (int64_t)blockIdx.x * per_block + local;
   const int64_t ni = p.n[0] / u, nj = p.n[1] / u, nk = p.n[2] / u;
   const bool mine = local < per_block && brick < ni * nj * nk;
@@ -90,17 +146,16 @@ static __global__ void __launch_bounds__(256)
   if (mine) {
     const int64_t bi = brick % ni * u, bj = brick / ni % nj * u, bk = brick / ni / nj * u;
     const double *a = mg_cell(&p, x, bi + lane, bj, bk);
-    const double *b = y < 0 ? nullptr : mg_cell(&p, y, bi + lane, bj, bk);
-    for (int k = 0; k < u; k++)
-      for (int j = 0; j < u; j++) {
-        const ptrdiff_t at = j * p.jstride + k * p.kstride;
-        s = b ? fma(a[at], b[at], s) : s + a[at];
-      }
+    const double *b = product ? mg_cell(&p, y, bi + lane, bj, bk) : a;
+    if constexpr (planes > 0)
+      s = mg_lane_sum_of_8<product, planes>(p, a, b);
+    else
+      s = mg_lane_sum<product>(p, a, b, u);
   }
   double all = s;
-  if (width > 0) {
+  if (planes > 0) {
 #pragma unroll
-    for (int i = 1; i < width; i++)
+    for (int i = 1; i < 8; i++)
       all += __shfl_down_sync(0xffffffffu, s, i);
   } else {
     lane_sum[threadIdx.x] = s;
@@ -111,7 +166,7 @@ static __global__ void __launch_bounds__(256)
   }
   if (mine && lane == 0) mg_sum_add_atomic(digit, all);
   __syncthreads();
-  for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += 256)
+  for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
     if (digit[d]) atomicAdd(&sum[d], digit[d]);
 }
 
