@@ -216,8 +216,8 @@ static mg_status_t cuda_wait_mark(void) {
 }
 
 /* The second queue goes first where both have blocks to start: what messages wait for is there. In
- * a recorded cycle both are alike; to keep priorities there
- * (cudaGraphInstantiateFlagUseNodePriority) has not been tried. */
+ * a recorded cycle both are alike: with priorities kept there
+ * (cudaGraphInstantiateFlagUseNodePriority) two H200s took as long, docs/transports.md. */
 static mg_status_t cuda_fork(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));
