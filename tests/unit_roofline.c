@@ -5,6 +5,7 @@
 #include "cell.h"
 #include "fixture.h"
 #include "ops.h"
+#include <stdlib.h>
 
 /* What a kind writes: a vector of a level, or a number. */
 enum { NUMBER = -1 };
@@ -95,6 +96,16 @@ int main(int argc, char **argv) {
     check_begin(h);
     mg_hierarchy_free(h);
   }
+  double *alpha = field_new(16);
+  for (int c = 0; c < 16 * 16 * 16; c++)
+    alpha[c] = lab_value(c);
+  for (size_t q = 0; q < sizeof options / sizeof options[0]; q++) {
+    mg_hierarchy_t *varying = fixture_create_varying(&cpu, 4, 1, options[q], alpha);
+    check_kinds(varying, 0, ROOFLINE_RESTRICTS_RESIDUAL + 1);
+    check_begin(varying);
+    mg_hierarchy_free(varying);
+  }
+  free(alpha);
   mg_hierarchy_t *periodic = fixture_create(&cpu, 4, 1, "--operator=fv2 --boundary=periodic");
   check_kinds(periodic, HALO, N_KINDS);
   mg_hierarchy_free(periodic);

@@ -263,7 +263,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
                          (o->source && !strcmp(o->source, "-"));
   lab->text = o->quiet || to_stdout ? NULL : stdout;
   lab->least_runs = o->quick ? 3 : 21;
-  lab->least_seconds = o->quick ? 0.0 : 0.05;
+  lab->least_seconds = o->quick ? 0.0 : 0.03;
   lab->search.norm = strcmp(o->reduction, "norm") == 0;
   lab->search.seed = (uint64_t)o->seed;
   lab->search.tries = (int)o->tries;

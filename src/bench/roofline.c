@@ -6,12 +6,12 @@
  * One process with one box: a halo is a row of its own, that of a periodic level, which the others
  * have none of. Left out is what a set-up does once; what is one launch of the coarsest levels, and
  * the bottom's; messages, which one process does not have (src/bench/links.c), and the rim that a
- * smoother leaves until they are there; an alpha that varies, which is one more array to read; and
- * ghosts made by a launch, which the kernels that read them, the simple ones, have alone. symgs
- * makes GSRB's half sweeps. */
+ * smoother leaves until they are there; and ghosts made by a launch, which the kernels that read
+ * them, the simple ones, have alone. symgs makes GSRB's half sweeps. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "cell.h"
 #include "device.h"
 #include "log.h"
 #include "problem.h"
@@ -61,38 +61,58 @@ static const kernel_t of_7pt[] = {
     {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS},
     {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES},
 };
+/* An alpha that varies is 8 bytes more wherever the operator or its diagonal is made. */
+static const kernel_t of_fv2_varying[] = {
+    {"GSRB, the first half sweep", 48.0, 5.0, ROOFLINE_FIRST},
+    {"residual", 56.0, 21.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", 48.0, 22.0, ROOFLINE_RESIDUAL_NORM},
+    {"residual, restricted", 49.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL},
+};
+static const kernel_t of_fv4_varying[] = {
+    {"residual", 56.0, 113.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", 48.0, 114.0, ROOFLINE_RESIDUAL_NORM},
+    {"residual, restricted", 49.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL},
+};
 static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS},
                       jacobi = {"Jacobi, a step", 48.0, 35.0, ROOFLINE_SMOOTHS},
                       l1_jacobi = {"l1-Jacobi, a step", 56.0, 27.0, ROOFLINE_SMOOTHS},
                       chebyshev = {"Chebyshev, a step", 56.0, 35.0, ROOFLINE_SMOOTHS},
                       gsrb4 = {"GSRB, a half sweep", 56.0, 57.5, ROOFLINE_SMOOTHS},
-                      chebyshev4 = {"Chebyshev, a step", 64.0, 119.0, ROOFLINE_SMOOTHS};
+                      chebyshev4 = {"Chebyshev, a step", 64.0, 119.0, ROOFLINE_SMOOTHS},
+                      gsrb_varying = {"GSRB, a half sweep", 56.0, 15.5, ROOFLINE_SMOOTHS},
+                      chebyshev_varying = {"Chebyshev, a step", 64.0, 35.0, ROOFLINE_SMOOTHS},
+                      gsrb4_varying = {"GSRB, a half sweep", 64.0, 57.5, ROOFLINE_SMOOTHS};
 /* With several steps in a pass: bytes of a pass, of which each step has its part. 7pt has four half
  * sweeps, which are two passes of two. */
-static const kernel_t gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5,
-                                         ROOFLINE_SMOOTHS},
-                      gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5,
-                                     ROOFLINE_SMOOTHS},
-                      jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS},
-                      chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0,
-                                          ROOFLINE_SMOOTHS};
+static const kernel_t
+    gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5, ROOFLINE_SMOOTHS},
+    gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5, ROOFLINE_SMOOTHS},
+    jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS},
+    chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0, ROOFLINE_SMOOTHS},
+    gsrb_passes_varying = {"GSRB, 3 half sweeps a pass", 56.0 / 3, 15.5, ROOFLINE_SMOOTHS},
+    chebyshev_passes_varying = {"Chebyshev, 3 steps a pass", 64.0 / 3, 35.0, ROOFLINE_SMOOTHS};
 
 /* Bytes a cell are those of the ghosts that a grid of n^3 has: 16 x 6 / n. */
 static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO};
 
+#define OTHERS(list) list, sizeof list / sizeof list[0]
 static const struct {
   const char *operator, * smoother, *boundary; /* NULL: walls */
+  bool varies;                                 /* alpha does */
   const kernel_t *passes, *first, *others;     /* NULL: none in any place */
   int n_others;
 } problems[] = {
-    {"fv2", "gsrb", NULL, &gsrb_passes, &gsrb, of_fv2, sizeof of_fv2 / sizeof of_fv2[0]},
-    {"fv2", "jacobi", NULL, &jacobi_passes, &jacobi, NULL, 0},
-    {"fv2", "l1jacobi", NULL, NULL, &l1_jacobi, NULL, 0},
-    {"fv2", "chebyshev", NULL, &chebyshev_passes, &chebyshev, NULL, 0},
-    {"fv2", "gsrb", "periodic", NULL, &halo, NULL, 0},
-    {"fv4", "gsrb", NULL, NULL, &gsrb4, of_fv4, sizeof of_fv4 / sizeof of_fv4[0]},
-    {"fv4", "chebyshev", NULL, NULL, &chebyshev4, NULL, 0},
-    {"7pt", "gsrb", NULL, &gsrb_two_passes, &gsrb, of_7pt, sizeof of_7pt / sizeof of_7pt[0]},
+    {"fv2", "gsrb", NULL, false, &gsrb_passes, &gsrb, OTHERS(of_fv2)},
+    {"fv2", "jacobi", NULL, false, &jacobi_passes, &jacobi, NULL, 0},
+    {"fv2", "l1jacobi", NULL, false, NULL, &l1_jacobi, NULL, 0},
+    {"fv2", "chebyshev", NULL, false, &chebyshev_passes, &chebyshev, NULL, 0},
+    {"fv2", "gsrb", "periodic", false, NULL, &halo, NULL, 0},
+    {"fv2", "gsrb", NULL, true, &gsrb_passes_varying, &gsrb_varying, OTHERS(of_fv2_varying)},
+    {"fv2", "chebyshev", NULL, true, &chebyshev_passes_varying, &chebyshev_varying, NULL, 0},
+    {"fv4", "gsrb", NULL, false, NULL, &gsrb4, OTHERS(of_fv4)},
+    {"fv4", "chebyshev", NULL, false, NULL, &chebyshev4, NULL, 0},
+    {"fv4", "gsrb", NULL, true, NULL, &gsrb4_varying, OTHERS(of_fv4_varying)},
+    {"7pt", "gsrb", NULL, false, &gsrb_two_passes, &gsrb, OTHERS(of_7pt)},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 
@@ -154,6 +174,15 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
   return lab_add(lab, &row);
 }
 
+/* Numbers that depend on their place, small beside those of the betas / h^2. */
+static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
+  const roofline_place_t *place = data;
+  const mg_patch_t *p = &h->level[0].store.view.patch[0];
+  double *first = mg_cell(p, MG_ALPHA, 0, 0, 0);
+  const int64_t n = mg_cell(p, MG_ALPHA, p->n[0] - 1, p->n[1] - 1, p->n[2] - 1) - first + 1;
+  return place->fill(first, n, 1);
+}
+
 /* The hierarchy of a problem on n^3 cells, as the program would make it. */
 static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
   char size[16], op[32], smoother[32], boundary[32], message[2048] = "";
@@ -178,11 +207,13 @@ static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h)
   mg_action_t action;
   mg_status_t status = mg_params_parse(lab->place == LAB_CUDA ? 9 : 8, argv, &params, &action,
                                        message, sizeof message);
+  params.alpha_varies = problems[p].varies;
   if (status == MG_OK) status = mg_plan_build(&params, 1, &plan, message, sizeof message);
   if (status != MG_OK) return mg_error(status, "roofline: %s", message);
   MG_TRY(mg_device_choose(&params));
   MG_TRY(mg_hierarchy_create(&params, &plan, h));
-  status = mg_problem_set_from(*h, NULL);
+  const mg_problem_source_t varying = {load_alpha, (void *)(uintptr_t)place_of(lab)};
+  status = mg_problem_set_from(*h, problems[p].varies ? &varying : NULL);
   if (status != MG_OK) mg_hierarchy_free(*h);
   return status;
 }
@@ -191,8 +222,9 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
   mg_hierarchy_t *h = NULL;
   MG_TRY(make(lab, p, log2_n, &h));
   const int n = 1 << log2_n;
-  lab_table(lab, "roofline", "%s, %s%s%s, %d^3 cells", problems[p].operator, problems[p].smoother,
-            problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "", n);
+  lab_table(lab, "roofline", "%s, %s%s%s%s, %d^3 cells", problems[p].operator, problems[p].smoother,
+            problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "",
+            problems[p].varies ? ", alpha varies" : "", n);
   mg_status_t status = MG_OK;
   if (problems[p].passes && h->level[0].steps_per_pass == MG_MOST_STEPS_PER_PASS)
     status = add(lab, h, problems[p].passes);

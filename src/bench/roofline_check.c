@@ -93,12 +93,13 @@ static void widen(int n, int reach, int *first, int *last) {
   *last = *last + reach < n ? *last + reach : n;
 }
 
-/* Betas, f and, where it is read, 1 / diagonal of planes. */
+/* Betas, f and, where they are read, alpha and 1 / diagonal of planes. */
 static mg_status_t open_reference(const check_t *c, int first, int last, reference_t *r) {
   const mg_view_t *v = view_of(c->h, 0);
   *r = (reference_t){.view = v};
   MG_TRY(fetch_faces(c, first, last, &r->faces));
   MG_TRY(fetch_field(c, 0, MG_F, first, last, &r->f));
+  if (v->varies) MG_TRY(fetch_field(c, 0, MG_ALPHA, first, last, &r->alpha));
   if (v->op == MG_OPERATOR_FV4 || c->h->level[0].steps[0].l1)
     return fetch_field(c, 0, MG_DINV, first, last, &r->dinv);
   return MG_OK;
@@ -109,6 +110,7 @@ static void close_reference(reference_t *r) {
     scratch_give(r->faces.at[d]);
   field_free(&r->f);
   field_free(&r->dinv);
+  field_free(&r->alpha);
 }
 
 /* ---- what a kernel must have written, from what is there before it runs ---- */

@@ -98,6 +98,11 @@ int reference_reach(const mg_view_t *view) {
   return view->op == MG_OPERATOR_FV4 ? 2 : 1;
 }
 
+/* a alpha */
+static double a_of(const reference_t *r, int i, int j, int k) {
+  return r->alpha.memory ? *field_cell(&r->alpha, i, j, k) : r->view->a;
+}
+
 static double apply7(const reference_t *r, const field_t *x, int i, int j, int k) {
   const int order = mg_operator_order(r->view);
   const mg_values7_t v = {
@@ -106,7 +111,7 @@ static double apply7(const reference_t *r, const field_t *x, int i, int j, int k
       {value(x, order, i + 1, j, k), value(x, order, i, j + 1, k), value(x, order, i, j, k + 1)}};
   const faces_t *b = &r->faces;
   return mg_apply_values7(v, face(b, 0, i, j, k), face(b, 1, i, j, k), face(b, 2, i, j, k),
-                          b->jstride, b->kstride, r->view->a, r->view->b_h2);
+                          b->jstride, b->kstride, a_of(r, i, j, k), r->view->b_h2);
 }
 
 static double apply25(const reference_t *r, const field_t *x, int i, int j, int k) {
@@ -128,7 +133,7 @@ static double apply25(const reference_t *r, const field_t *x, int i, int j, int 
   const faces_t *f = &r->faces;
   const mg_betas30_t betas = mg_load_betas30(face(f, 0, i, j, k), face(f, 1, i, j, k),
                                              face(f, 2, i, j, k), f->jstride, f->kstride);
-  return mg_apply_values25(&v, &betas, r->view->a, r->view->b_h2);
+  return mg_apply_values25(&v, &betas, a_of(r, i, j, k), r->view->b_h2);
 }
 
 static double apply(const reference_t *r, const field_t *x, int i, int j, int k) {
@@ -151,7 +156,7 @@ static double inverse_diagonal(const reference_t *r, int i, int j, int k) {
   const mg_face_weights_t w =
       mg_face_weights(&r->view->patch[0], mg_operator_order(r->view), i, j, k);
   return 1.0 / mg_diagonal_7(face(b, 0, i, j, k), face(b, 1, i, j, k), face(b, 2, i, j, k),
-                             b->jstride, b->kstride, w, r->view->a, r->view->b_h2);
+                             b->jstride, b->kstride, w, a_of(r, i, j, k), r->view->b_h2);
 }
 
 void reference_step(const reference_t *r, const field_t *x, const field_t *previous,

@@ -42,6 +42,7 @@ typedef struct {
   const mg_view_t *view;
   faces_t faces;
   field_t f, dinv; /* dinv is empty where the diagonal is summed from the betas */
+  field_t alpha;   /* empty where it does not vary */
 } reference_t;
 
 /** The planes that one application of A reads beyond its own. */
