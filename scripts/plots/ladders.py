@@ -75,10 +75,16 @@ def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
     return drawn
 
 
+def kind_of(title: str) -> tuple[str, str]:
+    """Operator and size of a table of the roofline: its title begins and ends with them."""
+    operator, *others, size = title.split(", ")
+    return " ".join([operator] + [other for other in others if other.startswith("alpha")]), size
+
+
 def kinds_of(tables: list) -> tuple[list[str], list[str]]:
-    """Operators and sizes of the roofline's tables, whose titles begin and end with them."""
-    parts = [title.split(", ") for title, _ in tables]
-    return list(dict.fromkeys(p[0] for p in parts)), list(dict.fromkeys(p[-1] for p in parts))
+    """Operators and sizes of tables."""
+    kinds = [kind_of(title) for title, _ in tables]
+    return list(dict.fromkeys(k[0] for k in kinds)), list(dict.fromkeys(k[1] for k in kinds))
 
 
 def name_points(ax, points: list[tuple[float, float, str]]) -> None:
@@ -114,7 +120,7 @@ def draw_roof(ax, bench: Bench) -> list[list]:
     tables = [(title, rows) for title, rows in bench.of(ROOFLINE) if title != ARITHMETIC]
     operators, sizes = kinds_of(tables)
     for title, rows in tables:
-        operator, *smoother, size = title.split(", ")
+        operator, size = kind_of(title)
         rows = [row for row in rows if row["flops"] > 0.0]
         x = [row["flops"] / row["useful_bytes"] for row in rows]
         y = [row["gb_per_s"] * i for row, i in zip(rows, x)]

@@ -13,7 +13,7 @@ enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* of a multiprocessor */ };
 
 /* Dot products: few threads a block where there are few bricks, such that more multiprocessors
  * load, and registers for a plane's cells, so that a lane has them under way at a time.
- * Microseconds at 64^3 and 512^3 there: 256 threads, 32 registers 14.0, 469; 64 registers 10.8,
+ * Microseconds at 64^3 and 512^3 there: 256 threads, 32 registers 15.2, 474; 64 registers 10.8,
  * 465, and as 128, 64, 32 threads 9.5, 8.9, 8.5 and 464, 473, 517; 128 registers 10.8 and 8.4 (256
  * and 32), 465. */
 enum { MG_DOT_PLANES = 1, MG_DOT_LEAST_THREADS = 32 };
