@@ -26,78 +26,83 @@
  * a row and its two neighbours (V4: four), along j for the row, along i for the cell: 18
  * combinations (V4: 22) of 3 flops (V4: 6) for the 8 cells of a coarse one. A thread that has one
  * coarse cell alone makes more of them. */
-typedef struct {
+typedef struct kernel {
   const char *name;
   double bytes, flops;
   roofline_kind_t kind;
+  const struct kernel *on_cpu; /* where the CPU's moves something else; else NULL */
 } kernel_t;
 
 static const kernel_t of_fv2[] = {
-    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST},
-    {"residual", 48.0, 21.0, ROOFLINE_RESIDUAL},
-    {"residual and its norm", 40.0, 22.0, ROOFLINE_RESIDUAL_NORM},
-    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL},
-    {"restriction", 9.0, 1.0, ROOFLINE_RESTRICTS},
-    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
-    {"interpolation, solutions V2", 9.0, 6.75, ROOFLINE_INTERPOLATES},
-    {"a x + b y", 24.0, 3.0, ROOFLINE_AXPBY},
-    {"x y", 24.0, 1.0, ROOFLINE_MULTIPLIES},
-    {"x + a", 16.0, 1.0, ROOFLINE_SHIFTS},
-    {"a x", 16.0, 1.0, ROOFLINE_SCALES},
-    {"fill", 8.0, 0.0, ROOFLINE_FILLS},
-    {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM},
-    {"maximum norm of a difference", 16.0, 2.0, ROOFLINE_DIFFERENCE},
-    {"dot product", 16.0, 2.0, ROOFLINE_DOT},
+    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST, NULL},
+    {"residual", 48.0, 21.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 40.0, 22.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
+    {"restriction", 9.0, 1.0, ROOFLINE_RESTRICTS, NULL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS, NULL},
+    {"interpolation, solutions V2", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
+    {"a x + b y", 24.0, 3.0, ROOFLINE_AXPBY, NULL},
+    {"x y", 24.0, 1.0, ROOFLINE_MULTIPLIES, NULL},
+    {"x + a", 16.0, 1.0, ROOFLINE_SHIFTS, NULL},
+    {"a x", 16.0, 1.0, ROOFLINE_SCALES, NULL},
+    {"fill", 8.0, 0.0, ROOFLINE_FILLS, NULL},
+    {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM, NULL},
+    {"maximum norm of a difference", 16.0, 2.0, ROOFLINE_DIFFERENCE, NULL},
+    {"dot product", 16.0, 2.0, ROOFLINE_DOT, NULL},
 };
 static const kernel_t of_fv4[] = {
-    {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST},
-    {"residual", 48.0, 113.0, ROOFLINE_RESIDUAL},
-    {"residual and its norm", 40.0, 114.0, ROOFLINE_RESIDUAL_NORM},
-    {"residual, restricted", 41.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL},
-    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
-    {"interpolation, solutions V4", 9.0, 16.5, ROOFLINE_INTERPOLATES},
+    {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST, NULL},
+    {"residual", 48.0, 113.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 40.0, 114.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 41.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS, NULL},
+    {"interpolation, solutions V4", 9.0, 16.5, ROOFLINE_INTERPOLATES, NULL},
 };
 static const kernel_t of_7pt[] = {
-    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS},
-    {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES},
+    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS, NULL},
+    {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
 };
 /* An alpha that varies is 8 bytes more wherever the operator or its diagonal is made. The CPU's
  * smoothers read 1 / diagonal then (`stored`); a device's make it of the betas and alpha. */
+static const kernel_t gsrb_stored = {"GSRB, a half sweep", 64.0, 11.5, ROOFLINE_SMOOTHS, NULL},
+                      first_stored = {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST,
+                                      NULL},
+                      chebyshev_stored = {"Chebyshev, a step", 72.0, 27.0, ROOFLINE_SMOOTHS, NULL};
 static const kernel_t of_fv2_varying[] = {
-    {"GSRB, the first half sweep", 48.0, 5.0, ROOFLINE_FIRST},
-    {"residual", 56.0, 21.0, ROOFLINE_RESIDUAL},
-    {"residual and its norm", 48.0, 22.0, ROOFLINE_RESIDUAL_NORM},
-    {"residual, restricted", 49.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"GSRB, the first half sweep", 48.0, 5.0, ROOFLINE_FIRST, &first_stored},
+    {"residual", 56.0, 21.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 48.0, 22.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 49.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
 };
 static const kernel_t of_fv4_varying[] = {
-    {"residual", 56.0, 113.0, ROOFLINE_RESIDUAL},
-    {"residual and its norm", 48.0, 114.0, ROOFLINE_RESIDUAL_NORM},
-    {"residual, restricted", 49.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"residual", 56.0, 113.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 48.0, 114.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 49.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
 };
-static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS},
-                      jacobi = {"Jacobi, a step", 48.0, 35.0, ROOFLINE_SMOOTHS},
-                      l1_jacobi = {"l1-Jacobi, a step", 56.0, 27.0, ROOFLINE_SMOOTHS},
-                      chebyshev = {"Chebyshev, a step", 56.0, 35.0, ROOFLINE_SMOOTHS},
-                      gsrb4 = {"GSRB, a half sweep", 56.0, 57.5, ROOFLINE_SMOOTHS},
-                      chebyshev4 = {"Chebyshev, a step", 64.0, 119.0, ROOFLINE_SMOOTHS},
-                      gsrb_varying = {"GSRB, a half sweep", 56.0, 15.5, ROOFLINE_SMOOTHS},
-                      chebyshev_varying = {"Chebyshev, a step", 64.0, 35.0, ROOFLINE_SMOOTHS},
-                      gsrb4_varying = {"GSRB, a half sweep", 64.0, 57.5, ROOFLINE_SMOOTHS},
-                      gsrb_stored = {"GSRB, a half sweep", 64.0, 11.5, ROOFLINE_SMOOTHS},
-                      first_stored = {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST},
-                      chebyshev_stored = {"Chebyshev, a step", 72.0, 27.0, ROOFLINE_SMOOTHS};
+static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS, NULL},
+                      jacobi = {"Jacobi, a step", 48.0, 35.0, ROOFLINE_SMOOTHS, NULL},
+                      l1_jacobi = {"l1-Jacobi, a step", 56.0, 27.0, ROOFLINE_SMOOTHS, NULL},
+                      chebyshev = {"Chebyshev, a step", 56.0, 35.0, ROOFLINE_SMOOTHS, NULL},
+                      gsrb4 = {"GSRB, a half sweep", 56.0, 57.5, ROOFLINE_SMOOTHS, NULL},
+                      chebyshev4 = {"Chebyshev, a step", 64.0, 119.0, ROOFLINE_SMOOTHS, NULL},
+                      gsrb_varying = {"GSRB, a half sweep", 56.0, 15.5, ROOFLINE_SMOOTHS,
+                                      &gsrb_stored},
+                      chebyshev_varying = {"Chebyshev, a step", 64.0, 35.0, ROOFLINE_SMOOTHS,
+                                           &chebyshev_stored},
+                      gsrb4_varying = {"GSRB, a half sweep", 64.0, 57.5, ROOFLINE_SMOOTHS, NULL};
 /* With several steps in a pass: bytes of a pass, of which each step has its part. 7pt has four half
  * sweeps, which are two passes of two. */
 static const kernel_t
-    gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5, ROOFLINE_SMOOTHS},
-    gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5, ROOFLINE_SMOOTHS},
-    jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS},
-    chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0, ROOFLINE_SMOOTHS},
-    gsrb_passes_varying = {"GSRB, 3 half sweeps a pass", 56.0 / 3, 15.5, ROOFLINE_SMOOTHS},
-    chebyshev_passes_varying = {"Chebyshev, 3 steps a pass", 64.0 / 3, 35.0, ROOFLINE_SMOOTHS};
+    gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5, ROOFLINE_SMOOTHS, NULL},
+    gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
+    jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS, NULL},
+    chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0, ROOFLINE_SMOOTHS, NULL},
+    gsrb_passes_varying = {"GSRB, 3 half sweeps a pass", 56.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
+    chebyshev_passes_varying = {"Chebyshev, 3 steps a pass", 64.0 / 3, 35.0, ROOFLINE_SMOOTHS,
+                                NULL};
 
 /* Bytes a cell are those of the ghosts that a grid of n^3 has: 16 x 6 / n. */
-static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO};
+static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO, NULL};
 
 #define OTHERS(list) list, sizeof list / sizeof list[0]
 static const struct {
@@ -160,16 +165,8 @@ static const roofline_place_t *place_of(const lab_t *lab) {
   return &roofline_on_cpu;
 }
 
-/* What a kernel moves here. */
-static const kernel_t *here(const lab_t *lab, const kernel_t *k) {
-  if (lab->place == LAB_CUDA) return k;
-  return k == &gsrb_varying        ? &gsrb_stored
-         : k == &of_fv2_varying[0] ? &first_stored
-         : k == &chebyshev_varying ? &chebyshev_stored
-                                   : k;
-}
-
-static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *k) {
+static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *kernel) {
+  const kernel_t *k = lab->place == LAB_CPU && kernel->on_cpu ? kernel->on_cpu : kernel;
   const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
   const int64_t n = fine->plan->layout.n;
@@ -240,11 +237,11 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
             problems[p].varies ? ", alpha varies" : "", n);
   mg_status_t status = MG_OK;
   if (problems[p].passes && h->level[0].steps_per_pass == MG_MOST_STEPS_PER_PASS)
-    status = add(lab, h, here(lab, problems[p].passes));
+    status = add(lab, h, problems[p].passes);
   h->level[0].steps_per_pass = 1;
-  if (status == MG_OK) status = add(lab, h, here(lab, problems[p].first));
+  if (status == MG_OK) status = add(lab, h, problems[p].first);
   for (int k = 0; k < problems[p].n_others && status == MG_OK; k++)
-    status = add(lab, h, here(lab, &problems[p].others[k]));
+    status = add(lab, h, &problems[p].others[k]);
   mg_hierarchy_free(h);
   return status;
 }
