@@ -32,12 +32,14 @@ if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --q
   exit 77
 fi
 
-# A file of coefficients with an alpha that varies.
-if command -v h5copy >/dev/null &&
-  solo "$HPGMG_FV" 4 8 --verify-only --quiet --device=cpu --dump="$dir/alpha.hdf" \
-    --dump-fields=beta_i,beta_j,beta_k,dinv 2>/dev/null; then
-  h5copy -i "$dir/alpha.hdf" -o "$dir/alpha.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
-fi
+# Files of coefficients with an alpha that varies, of 32^3 and 64^3 cells.
+for log2 in 4 5; do
+  if command -v h5copy >/dev/null &&
+    solo "$HPGMG_FV" $log2 8 --verify-only --quiet --device=cpu --dump="$dir/alpha$log2.hdf" \
+      --dump-fields=beta_i,beta_j,beta_k,dinv 2>/dev/null; then
+    h5copy -i "$dir/alpha$log2.hdf" -o "$dir/alpha$log2.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
+  fi
+done
 
 {
   for op in fv2 fv4 7pt; do
@@ -61,11 +63,14 @@ fi
   if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then
     echo '4 8 --cpu-below=600 --krylov=cg --rtol=1e-9 --dump=@.hdf --dump-fields=all --dump-levels=all'
   fi
-  if test -e "$dir/alpha.hdf"; then
+  if test -e "$dir/alpha4.hdf"; then
     for op in fv2 fv4 7pt; do
       for smoother in gsrb chebyshev l1jacobi; do
-        echo "--coefficients=$dir/alpha.hdf --operator=$op --smoother=$smoother --cpu-below=0"
+        echo "--coefficients=$dir/alpha4.hdf --operator=$op --smoother=$smoother --cpu-below=0"
       done
+    done
+    for smoother in gsrb chebyshev; do
+      echo "--coefficients=$dir/alpha5.hdf --operator=fv4 --smoother=$smoother --cpu-below=100000"
     done
   fi
 } >"$dir/cases"

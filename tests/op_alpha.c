@@ -1,7 +1,8 @@
 /* op_alpha: an alpha that varies. With alpha = 1 in every cell a solve has the bits of the
  * Helmholtz equation. With random alpha, A x - (A x of Poisson) is alpha x and the diagonals differ
  * by alpha, up to rounding; coarse alphas are means of 8; and a solve has the same bits on every
- * backend, with any number of threads and boxes. */
+ * backend, with any number of threads and boxes; on devices also on levels that large levels'
+ * kernels take. */
 #include "fixture.h"
 #include "mg.h"
 #include "ops.h"
@@ -9,17 +10,18 @@
 #include <float.h>
 #include <stdlib.h>
 
-enum { LOG2 = 4, N = 32 };
+enum { LOG2 = 4, N = 32, LARGE = 64 };
 
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
-  double *u = field_new(N), f_norm;
+  const int n = mg_level_view(&h->level[0])->dim;
+  double *u = field_new(n), f_norm;
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));
   field_get(&h->level[0], MG_U, u);
   for (int c = 0; c < history.n_cycles; c++)
     u[c] += history.norm[c];
-  const uint64_t hash = field_hash(u, N);
+  const uint64_t hash = field_hash(u, n);
   CHECK(history.norm[history.n_cycles - 1] < 0.1 * history.norm[0]);
   free(u);
   mg_hierarchy_free(h);
@@ -27,11 +29,11 @@ static uint64_t solve(mg_hierarchy_t *h) {
 }
 
 /* Between 0 and 2 h^-2: as large as what the diagonal has from the betas. */
-static double *some_alpha(void) {
-  double *alpha = field_new(N);
-  field_random(alpha, N, 7);
-  for (int c = 0; c < N * N * N; c++)
-    alpha[c] = (alpha[c] + 1.0) * N * N;
+static double *some_alpha(int n) {
+  double *alpha = field_new(n);
+  field_random(alpha, n, 7);
+  for (int c = 0; c < n * n * n; c++)
+    alpha[c] = (alpha[c] + 1.0) * n * n;
   return alpha;
 }
 
@@ -54,7 +56,7 @@ static void test_one(const fixture_backend_t *backend, const char *problem) {
 
 /* Both operators on the same x: their difference, and that of their diagonals, against alpha. */
 static void test_terms(const fixture_backend_t *backend, const char *problem) {
-  double *alpha = some_alpha(), *x = field_new(N), *without = field_new(N), *with = field_new(N);
+  double *alpha = some_alpha(N), *x = field_new(N), *without = field_new(N), *with = field_new(N);
   char options[256];
   field_random(x, N, 1);
   snprintf(options, sizeof options, "%s --equation=helmholtz", problem);
@@ -98,7 +100,7 @@ static void test_terms(const fixture_backend_t *backend, const char *problem) {
 static uint64_t reference;
 
 static void test_parity(const fixture_backend_t *backend, const char *problem) {
-  double *alpha = some_alpha();
+  double *alpha = some_alpha(N);
   char options[256];
   for (int s = 0; s < 2; s++)
     for (int threads = 1; threads <= 3; threads += 2) {
@@ -114,6 +116,20 @@ static void test_parity(const fixture_backend_t *backend, const char *problem) {
   free(alpha);
 }
 
+static void test_large(const fixture_backend_t *backend, const char *problem) {
+  if (strncmp(backend->name, "cuda", 4) != 0) return;
+  double *alpha = some_alpha(LARGE);
+  char options[256];
+  for (int s = 0; s < 2; s++) {
+    snprintf(options, sizeof options,
+             "%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
+             s ? "chebyshev" : "gsrb");
+    const uint64_t want = solve(fixture_create_varying(&fixture_backends[0], 6, 1, options, alpha));
+    CHECK(solve(fixture_create_varying(backend, 6, 1, options, alpha)) == want);
+  }
+  free(alpha);
+}
+
 int main(int argc, char **argv) {
   static const char *const problems[] = {"--operator=fv2", "--operator=fv2 --boundary=periodic",
                                          "--operator=7pt", "--operator=7pt --boundary=periodic",
@@ -125,6 +141,7 @@ int main(int argc, char **argv) {
       test_one(backend, problems[p]);
       test_terms(backend, problems[p]);
       test_parity(backend, problems[p]);
+      test_large(backend, problems[p]);
       if (test_n_failures > before) fprintf(stderr, "on %s: %s\n", backend->name, problems[p]);
     }
   return FIXTURE_END();

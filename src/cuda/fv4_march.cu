@@ -388,20 +388,23 @@ static __device__ __forceinline__ double apply(const slots_t *s, int e, int o, d
 
 /** What is read once: of both cells, or of the one of the colour. */
 struct inputs_t {
-  double2 f, dinv, previous;
+  double2 f, dinv, previous, a; /* a: where alpha varies */
 };
 
-template <mg_fv4_operation_t op>
+template <mg_fv4_operation_t op, bool varies>
 static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, ptrdiff_t at,
                                                        int phase) {
   const double2 zero = make_double2(0.0, 0.0);
-  inputs_t in = {zero, zero, zero};
+  const double *alpha = job->l.p.vec[MG_ALPHA];
+  inputs_t in = {zero, zero, zero, zero};
   if (op == MG_FV4_GSRB) {
     in.f.x = job->f[at + phase];
     in.dinv.x = job->dinv[at + phase];
+    if (varies) in.a.x = alpha[at + phase];
     return in;
   }
   /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
+  if (varies) in.a = *(const double2 *)(alpha + at);
   if (job->f) in.f = *(const double2 *)(job->f + at);
   if (op == MG_FV4_POLYNOMIAL) {
     in.dinv = *(const double2 *)(job->dinv + at);
@@ -412,23 +415,24 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
 
 /** A pair, its even cell at `place` of a plane in bytes from the first row: both cells, or that of
  *  the colour and the other copied. */
-template <mg_fv4_operation_t op>
+template <mg_fv4_operation_t op, bool varies>
 static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, const slots_t *s,
                                                       int place, int phase, const inputs_t *in) {
-  const double a = job->l.v.a, b_h2 = job->l.v.b_h2;
+  const double b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
+               second_a = varies ? in->a.y : job->l.v.a;
   const int even = place, odd = place + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
   if (op == MG_FV4_GSRB) {
     const int e = phase ? odd : even, o = phase ? even + BYTES : odd;
     const double x = value_at(u + e), other = value_at(u + (phase ? even : odd));
-    const double ax = apply(s, e, o, a, b_h2);
+    const double ax = apply(s, e, o, first_a, b_h2);
     const double new_x = mg_fv4_result<op>(*job, x, ax, in->f.x, in->dinv.x, 0.0);
     return phase ? make_double2(other, new_x) : make_double2(new_x, other);
   }
   double2 r;
-  r.x = mg_fv4_result<op>(*job, value_at(u + even), apply(s, even, odd, a, b_h2), in->f.x,
+  r.x = mg_fv4_result<op>(*job, value_at(u + even), apply(s, even, odd, first_a, b_h2), in->f.x,
                           in->dinv.x, in->previous.x);
-  r.y = mg_fv4_result<op>(*job, value_at(u + odd), apply(s, odd, even + BYTES, a, b_h2), in->f.y,
-                          in->dinv.y, in->previous.y);
+  r.y = mg_fv4_result<op>(*job, value_at(u + odd), apply(s, odd, even + BYTES, second_a, b_h2),
+                          in->f.y, in->dinv.y, in->previous.y);
   return r;
 }
 
@@ -459,7 +463,7 @@ static __device__ __forceinline__ void take_sum(const mg_fv4_job_t *job, const t
     sums->got = got;
 }
 
-template <mg_fv4_operation_t op>
+template <mg_fv4_operation_t op, bool varies>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
     march(const MG_GRID_CONSTANT mg_fv4_job_t job, const MG_GRID_CONSTANT mg_part_tiles_t tiles,
           int chunk) {
@@ -480,18 +484,18 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   sums_t sums = {{0.0, 0.0}, 0.0};
   inputs_t next = {};
   begin(p, &t, &share, k0);
-  if (mine) next = read_inputs<op>(&job, at, phase);
+  if (mine) next = read_inputs<op, varies>(&job, at, phase);
   for (int k = k0; k < k1; k++, at += p->kstride, phase ^= 1) {
     fetch_wait();
     __syncthreads();
     const inputs_t in = next;
     if (k + 1 < k1) {
       prepare_next(p, &t, &share, &slots, k);
-      if (mine) next = read_inputs<op>(&job, at + p->kstride, phase ^ 1);
+      if (mine) next = read_inputs<op, varies>(&job, at + p->kstride, phase ^ 1);
     }
     if (mine) {
       if (op == MG_FV4_RESTRICT && k > k0) take_sum(&job, &t, &sums, m, row, k - 1);
-      const double2 r = pair_result<op>(&job, &slots, place, phase, &in);
+      const double2 r = pair_result<op, varies>(&job, &slots, place, phase, &in);
       if (op == MG_FV4_NORM) {
         largest = max(largest, mg_max_bits(r.x));
         largest = max(largest, mg_max_bits(r.y));
@@ -520,9 +524,12 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 }
 
 typedef void (*kernel_t)(mg_fv4_job_t job, mg_part_tiles_t tiles, int chunk);
-static const kernel_t kernels[] = {march<MG_FV4_GSRB>, march<MG_FV4_POLYNOMIAL>,
-                                   march<MG_FV4_RESIDUAL>, march<MG_FV4_NORM>,
-                                   march<MG_FV4_RESTRICT>};
+static const kernel_t kernels[][2] = {
+    {march<MG_FV4_GSRB, false>, march<MG_FV4_GSRB, true>},
+    {march<MG_FV4_POLYNOMIAL, false>, march<MG_FV4_POLYNOMIAL, true>},
+    {march<MG_FV4_RESIDUAL, false>, march<MG_FV4_RESIDUAL, true>},
+    {march<MG_FV4_NORM, false>, march<MG_FV4_NORM, true>},
+    {march<MG_FV4_RESTRICT, false>, march<MG_FV4_RESTRICT, true>}};
 static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(double);
 
 /* Of the open device. */
@@ -536,9 +543,10 @@ mg_status_t mg_cuda_fv4_open(void) {
   MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   fits = (size_t)most >= shared_bytes + WARPS * sizeof(unsigned long long);
   if (!fits) return MG_OK;
-  for (const kernel_t kernel : kernels)
-    MG_CUDA_TRY(cudaFuncSetAttribute(
-        (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
+  for (const auto &pair : kernels)
+    for (const kernel_t kernel : pair)
+      MG_CUDA_TRY(cudaFuncSetAttribute(
+          (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
   return MG_OK;
 }
 
@@ -547,7 +555,7 @@ mg_status_t mg_cuda_fv4_open(void) {
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
   const int64_t smallest = 1 << 17;
   const int32_t *n = l->p.n;
-  return fits && !l->v.varies && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
+  return fits && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
          (int64_t)n[0] * n[1] * n[2] >= smallest;
 }
 
@@ -589,8 +597,8 @@ mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg
       mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(&job->l.p, beside, c); });
   const int blocks = mg_tiles_of_part(job->l.p, cut, part, &tiles);
   if (blocks > 0)
-    kernels[op]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(*job, tiles,
-                                                                             cut.cells[2]);
+    kernels[op][job->l.v.varies]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(
+        *job, tiles, cut.cells[2]);
   MG_CUDA_LAUNCHED("fv4 march");
   return MG_OK;
 }
