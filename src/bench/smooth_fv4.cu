@@ -2,8 +2,10 @@
  * higher arithmetic intensity. Bytes a cell are those of a Chebyshev step, 64, and flops 119; what
  * decides is how often the caches are asked for what they have. The solver's kernel
  * (src/cuda/fv4_march.cu) brings planes into shared memory; here it goes beside plain ones. */
-#include "cuda/fv4.h"
 #include "smooth_cuda.h"
+extern "C" {
+#include "cuda/device.h"
+}
 
 namespace {
 enum { BYTES = 64, FLOPS = 119 };
@@ -60,10 +62,9 @@ mg_status_t enqueue_solver(void *arg, cudaStream_t stream) {
   mg_cuda.stream = before;
   return status;
 }
-} // namespace
 
-mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_t op, double bytes,
-                              double flops) {
+mg_status_t add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_t op, double bytes,
+                       double flops) {
   const smooth_level_t<double> &l = d->level;
   const int64_t n = l.n;
   solver_t s = {};
@@ -89,7 +90,6 @@ mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_
   s.step.kind = MG_STEP_CHEBYSHEV;
   s.step.c1 = l.c1;
   s.step.c2 = l.c2;
-  if (op == MG_OPERATOR_FV4) MG_TRY(mg_cuda_fv4_open());
   lab_row_t row = {};
   snprintf(row.variant, sizeof row.variant, "the solver's kernel");
   row.elements = n * n * n;
@@ -106,6 +106,17 @@ mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_
   MG_CUDA_TRY(cudaDeviceSynchronize());
   MG_TRY(d->differ(&row.error));
   return lab_add(lab, &row);
+}
+} // namespace
+
+mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_t op, double bytes,
+                              double flops) {
+  int device;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_TRY(mg_cuda_open(device));
+  const mg_status_t status = add_solver(lab, d, op, bytes, flops);
+  mg_cuda_close();
+  return status;
 }
 
 mg_status_t smooth_fv4(lab_t *lab, smooth_data_t<double> *d) {

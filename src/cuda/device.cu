@@ -97,6 +97,7 @@ mg_status_t mg_cuda_open(int device) {
   MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
   mg_cuda.late = (int *)late;
   *mg_cuda.late = 0;
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.processors, cudaDevAttrMultiProcessorCount, device));
   return mg_cuda_fv4_open();
 }
 

@@ -533,13 +533,11 @@ static const kernel_t kernels[][2] = {
 static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(double);
 
 /* Of the open device. */
-static int multiprocessors;
 static bool fits;
 
 mg_status_t mg_cuda_fv4_open(void) {
   int device = 0, most = 0;
   MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   fits = (size_t)most >= shared_bytes + WARPS * sizeof(unsigned long long);
   if (!fits) return MG_OK;
@@ -564,7 +562,7 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
  * more than it computes.
  *  @return cost, to be compared */
 static double cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
-  const int64_t at_once = (int64_t)multiprocessors * BLOCKS;
+  const int64_t at_once = (int64_t)mg_cuda.processors * BLOCKS;
   int64_t least = INT64_MAX;
   int best = 0;
   *c = {{WIDTH, HEIGHT, 0}, {2, 2, 2}, {WIDTH + 4, HEIGHT + 4, 0}, {}};
@@ -588,7 +586,7 @@ bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
   mg_cut_t cut;
   const bool room =
       mg_cut_for_parts([&](int beside, mg_cut_t *c) { return cut_of(p, beside, c); }, &cut);
-  return (room || host) && mg_inner_pays(*p, cut, multiprocessors * BLOCKS);
+  return (room || host) && mg_inner_pays(*p, cut, mg_cuda.processors * BLOCKS);
 }
 
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part) {

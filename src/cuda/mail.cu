@@ -399,12 +399,10 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
 }
 
 static mg_status_t find_most_blocks(int *most) {
-  int device, processors, each;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  int each;
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, 1>,
                                                             MG_TILE_THREADS, 0));
-  *most = processors * each;
+  *most = mg_cuda.processors * each;
   return MG_OK;
 }
 

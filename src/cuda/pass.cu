@@ -429,17 +429,6 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
 }
 
-mg_status_t processors(int *n) {
-  static int known = 0;
-  int device;
-  if (known == 0) {
-    MG_CUDA_TRY(cudaGetDevice(&device));
-    MG_CUDA_TRY(cudaDeviceGetAttribute(&known, cudaDevAttrMultiProcessorCount, device));
-  }
-  *n = known;
-  return MG_OK;
-}
-
 /* Vector x with the ghosts that the job's tiles reach into; `far`: with the faces that close it. */
 mg_status_t make_map(const mg_view_t *v, const job_t &job, int x, bool far, CUtensorMap *map) {
   const mg_patch_t &p = job.l.p;
@@ -464,13 +453,13 @@ mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous,
 
 /* How a patch is cut; `beside`: so that messages can have some of the processors.
  *  @return cost, to be compared */
-double cut_of(const mg_patch_t &p, int steps, int processors, int beside, mg_cut_t *c) {
+double cut_of(const mg_patch_t &p, int steps, int beside, mg_cut_t *c) {
   double cost;
   *c = {{OUT_I, ROWS - 2 * steps, 0}, {BOX_START, steps, steps}, {WIDTH, ROWS, 0}, {}};
   c->n[0] = (p.n[0] + OUT_START + OUT_I - 1) / OUT_I;
   c->n[1] = (p.n[1] + c->cells[1] - 1) / c->cells[1];
-  c->cells[2] =
-      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], processors, beside, steps, &cost);
+  c->cells[2] = mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], mg_cuda.processors, beside,
+                                    steps, &cost);
   c->box[2] = c->cells[2] + 2 * steps;
   c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
   return cost;
@@ -480,17 +469,15 @@ template <bool GSRB, int STEPS, bool VARIES>
 mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_part_t part) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   static bool ready = false;
-  int blocks = 0;
   maps_t maps = {};
   if (!ready)
     MG_CUDA_TRY(cudaFuncSetAttribute(pass<GSRB, STEPS, VARIES>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::BYTES));
   ready = true;
-  MG_TRY(processors(&blocks));
   MG_TRY(make_maps(v, job, x, previous, &maps));
   static_assert(S::OUT_J == ROWS - 2 * STEPS, "as cut_of has it");
-  const mg_cut_t cut = mg_cut_for(
-      part, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, blocks, beside, c); });
+  const mg_cut_t cut =
+      mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, beside, c); });
   job.planes = cut.cells[2];
   const int grid = mg_tiles_of_part(job.l.p, cut, part, &job.tiles);
   if (grid > 0)
@@ -536,14 +523,13 @@ bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most)
 }
 
 bool mg_cuda_pass_has_parts(const mg_view_t *v, int n, bool host) {
-  int blocks = 0;
-  bool pays = processors(&blocks) == MG_OK && (host || v->n_patches == 1);
+  bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
     mg_cut_t cut;
-    const bool room = mg_cut_for_parts(
-        [&](int beside, mg_cut_t *c) { return cut_of(p, n, blocks, beside, c); }, &cut);
-    pays = (room || host) && mg_inner_pays(p, cut, blocks);
+    const bool room =
+        mg_cut_for_parts([&](int beside, mg_cut_t *c) { return cut_of(p, n, beside, c); }, &cut);
+    pays = (room || host) && mg_inner_pays(p, cut, mg_cuda.processors);
   }
   return pays;
 }

@@ -27,9 +27,6 @@ static bool in_pairs(const mg_patch_t &p, int x, int y) {
 
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
   constexpr int R = MG_NORM_ROWS;
-  int device, processors;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
@@ -37,7 +34,7 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
     const auto kernel =
         pairs ? (y < 0 ? mg_max_norm_kernel<R, true, false> : mg_max_norm_kernel<R, true, true>)
               : (y < 0 ? mg_max_norm_kernel<R, false, false> : mg_max_norm_kernel<R, false, true>);
-    kernel<<<mg_max_norm_grid(p, pairs, processors), dim3(32, 8), 0, mg_cuda.stream>>>(
+    kernel<<<mg_max_norm_grid(p, pairs, mg_cuda.processors), dim3(32, 8), 0, mg_cuda.stream>>>(
         p, x, y, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("max_norm");
   }
@@ -46,14 +43,11 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
 
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   const int u = v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
-  int device, processors;
-  MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(mg_sum_t), mg_cuda.stream));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
-    const int threads = mg_dot_threads(bricks * u, processors), per_block = threads / u;
+    const int threads = mg_dot_threads(bricks * u, mg_cuda.processors), per_block = threads / u;
     const auto kernel =
         y < 0 ? (u == 8 ? mg_dot_kernel<false, MG_DOT_PLANES> : mg_dot_kernel<false, 0>)
               : (u == 8 ? mg_dot_kernel<true, MG_DOT_PLANES> : mg_dot_kernel<true, 0>);
