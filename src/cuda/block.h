@@ -123,35 +123,37 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** The ghosts that A reads; the 7-point operators fold their walls in. */
+  /** The ghosts that A reads; the 7-point operators fold their walls in. What has A in it has one
+   *  more parameter: whether alpha varies. */
   template <bool fv4> __device__ void fill_rim_of_operator(int x) const {
     if (fv4 || l->v.periodic) fill_rim(x, l->order, false);
   }
 
   /** dst = f - A x, or A x for f < 0. */
-  template <bool fv4> __device__ void residual(int dst, int x, int f) const {
+  template <bool fv4, bool varies> __device__ void residual(int dst, int x, int f) const {
     fill_rim_of_operator<fv4>(x);
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
-      const double ax = mg_apply<fv4>(l, vec(x), i.x, i.y, i.z);
+      const double ax = mg_apply<fv4, varies>(l, vec(x), i.x, i.y, i.z);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
     }
     __syncthreads();
   }
 
   /** One step of a smoother, as the seam has it; 1 / diagonal is read. */
-  template <bool fv4> __device__ void step(const mg_step_t &s, int x, int previous, int dst) const {
+  template <bool fv4, bool varies>
+  __device__ void step(const mg_step_t &s, int x, int previous, int dst) const {
     if (x >= 0) fill_rim_of_operator<fv4>(x);
     if (!fv4 && x >= 0 && s.kind == MG_STEP_GSRB)
-      gsrb_in_place(s.color, x);
+      gsrb_in_place<varies>(s.color, x);
     else
-      out_of_place<fv4>(s, x, previous, dst);
+      out_of_place<fv4, varies>(s, x, previous, dst);
     __syncthreads();
   }
 
   /* A thread takes the one cell of the colour out of a pair along i. */
-  __device__ void gsrb_in_place(int color, int x) const {
+  template <bool varies> __device__ void gsrb_in_place(int color, int x) const {
     const mg_patch_t *p = &l->p;
     const mg_divisor_t half((row.n + 1) / 2);
     for (int c = (int)threadIdx.x; c < half.n * row.n * row.n; c += (int)blockDim.x) {
@@ -160,12 +162,12 @@ struct mg_block_level_t {
           2 * (c - q * half.n) + ((p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ color) & 1);
       if (i >= row.n) continue;
       const ptrdiff_t at = offset(make_int3(i, j, k));
-      const double ax = mg_apply<false>(l, vec(x), i, j, k);
+      const double ax = mg_apply<false, varies>(l, vec(x), i, j, k);
       vec(x)[at] = mg_relax(vec(x)[at], ax, vec(MG_F)[at], vec(MG_DINV)[at]);
     }
   }
 
-  template <bool fv4>
+  template <bool fv4, bool varies>
   __device__ void out_of_place(const mg_step_t &s, int x, int previous, int dst) const {
     const mg_patch_t *p = &l->p;
     const bool gsrb = s.kind == MG_STEP_GSRB;
@@ -178,7 +180,7 @@ struct mg_block_level_t {
       const double u = x < 0 ? 0.0 : vec(x)[at];
       double value = u;
       if (phase == 0) {
-        const double ax = x < 0 ? 0.0 : mg_apply<fv4>(l, vec(x), i.x, i.y, i.z);
+        const double ax = x < 0 ? 0.0 : mg_apply<fv4, varies>(l, vec(x), i.x, i.y, i.z);
         const double f = vec(MG_F)[at], dinv = vec(MG_DINV)[at];
         const double before = !looks_back ? u : previous < 0 ? 0.0 : vec(previous)[at];
         value = gsrb && x >= 0 ? mg_relax(u, ax, f, dinv)
@@ -189,12 +191,13 @@ struct mg_block_level_t {
   }
 
   /** A whole smooth of MG_U, as ops.c composes it. */
-  template <bool fv4>
+  template <bool fv4, bool varies>
   __device__ void smooth(const mg_step_t *steps, int n_steps, bool zero_guess) const {
     const bool in_place = !fv4 && steps[0].kind == MG_STEP_GSRB;
     int from = MG_U, to = in_place ? MG_U : MG_TMP;
     for (int n = 0; n < n_steps; n++) {
-      step<fv4>(steps[n], zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to, to);
+      step<fv4, varies>(steps[n], zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to,
+                        to);
       const int swap = from;
       from = to;
       to = swap;

@@ -2,27 +2,27 @@
  * come back to the host for its scalars. */
 #include "krylov.h"
 
-template <bool fv4>
+template <bool fv4, bool varies>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
   __shared__ mg_block_shared_t shared;
-  mg_krylov_t<fv4> solver(mg_block_level_t(&l, &shared), job.reduction);
+  mg_krylov_t<fv4, varies> solver(mg_block_level_t(&l, &shared), job.reduction);
   solver.solve(job, zero_guess);
 }
 
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
-  return method != MG_BOTTOM_SMOOTHER && !v->varies && v->n_patches == 1 &&
-         v->cells <= MG_BLOCK_MOST_CELLS && v->cells == (int64_t)v->dim * v->dim * v->dim;
+  return method != MG_BOTTOM_SMOOTHER && v->n_patches == 1 && v->cells <= MG_BLOCK_MOST_CELLS &&
+         v->cells == (int64_t)v->dim * v->dim * v->dim;
 }
 
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                            double reduction) {
   const mg_bottom_job_t job = {method, most, reduction, nullptr, 0};
   const int threads = mg_cuda_block_threads(v->cells);
-  if (v->op == MG_OPERATOR_FV4)
-    bottom<true><<<1, threads, 0, mg_cuda.stream>>>(mg_cuda_patch(v, 0), job, zero_guess);
-  else
-    bottom<false><<<1, threads, 0, mg_cuda.stream>>>(mg_cuda_patch(v, 0), job, zero_guess);
+  const auto kernel = v->op == MG_OPERATOR_FV4
+                          ? (v->varies ? bottom<true, true> : bottom<true, false>)
+                          : (v->varies ? bottom<false, true> : bottom<false, false>);
+  kernel<<<1, threads, 0, mg_cuda.stream>>>(mg_cuda_patch(v, 0), job, zero_guess);
   MG_CUDA_LAUNCHED("bottom");
   return MG_OK;
 }

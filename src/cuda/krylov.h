@@ -14,7 +14,7 @@ struct mg_bottom_job_t {
 };
 
 /** The solver as one thread sees it. */
-template <bool fv4> struct mg_krylov_t : mg_block_level_t {
+template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
   double norm0, reduction;
   bool done;
 
@@ -28,7 +28,7 @@ template <bool fv4> struct mg_krylov_t : mg_block_level_t {
 
   __device__ void apply_preconditioned(int dst, int x) {
     multiply(MG_TMP, MG_DINV, x);
-    residual<fv4>(dst, MG_TMP, -1);
+    residual<fv4, varies>(dst, MG_TMP, -1);
   }
 
   __device__ static bool unusable(double quotient) {
@@ -70,7 +70,7 @@ template <bool fv4> struct mg_krylov_t : mg_block_level_t {
     axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1);
     double rho = dot(MG_KRYLOV_R, MG_KRYLOV_S);
     for (int n = 0; n < most; n++) {
-      residual<fv4>(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
+      residual<fv4, varies>(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
       const double alpha = rho / dot(MG_KRYLOV_P, MG_KRYLOV_AP);
       if (unusable(alpha)) return;
       axpby(MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P);
@@ -86,8 +86,8 @@ template <bool fv4> struct mg_krylov_t : mg_block_level_t {
 
   __device__ void smoother(const mg_bottom_job_t &job, bool zero_guess) {
     for (int n = 0; n < job.most && !done; n++) {
-      smooth<fv4>(job.step, job.n_steps, zero_guess && n == 0);
-      residual<fv4>(MG_KRYLOV_R, MG_U, MG_F);
+      smooth<fv4, varies>(job.step, job.n_steps, zero_guess && n == 0);
+      residual<fv4, varies>(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
   }
@@ -98,7 +98,7 @@ template <bool fv4> struct mg_krylov_t : mg_block_level_t {
       clear(MG_U);
       axpby(MG_KRYLOV_R, 1.0, MG_F, 0.0, -1);
     } else {
-      residual<fv4>(MG_KRYLOV_R, MG_U, MG_F);
+      residual<fv4, varies>(MG_KRYLOV_R, MG_U, MG_F);
     }
     norm0 = max_norm(MG_KRYLOV_R);
     if (norm0 == 0.0) return;

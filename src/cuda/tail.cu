@@ -6,107 +6,23 @@
  * 16^3 on 0.398 and 0.306, 1.53 and 1.21, for one multiprocessor's cache and arithmetic no longer
  * keep up (1024 threads: 0.334 and 0.285). 10^3 was tried as part of 160^3 and 320^3 on two
  * GPUs: 1.5 and 0.5 % faster with it. */
-#include "krylov.h"
+#include "tail.h"
 #include <cstdlib>
 #include <new>
 
-enum { MOST_LEVELS = 6, MOST_CELLS = 10 * 10 * 10 };
-
-struct tail_level_t {
-  mg_cuda_patch_t l;
-  const mg_step_t *step;
-  int n_steps;
-};
-
-/** What the kernel gets; the coarsest level is the last. */
-struct tail_job_t {
-  tail_level_t level[MOST_LEVELS];
-  int n_levels;
-  mg_bottom_job_t bottom;
-};
-
-typedef void (*kernel_t)(tail_job_t job, int top, mg_cycle_t cycle, bool zero_guess);
+enum { MOST_CELLS = 10 * 10 * 10 };
 
 struct mg_tail {
-  tail_job_t job;
-  kernel_t kernel;
+  mg_tail_args_t args;
+  mg_tail_kernel_t kernel;
   mg_step_t *steps; /**< of all levels, on the device */
 };
 
-/** The two kinds of cycle; levels are numbered from the tail's first on. */
-template <bool fv4, mg_interpolation_t v_kind, mg_interpolation_t f_kind> struct cycles_t {
-  const tail_job_t *job;
-  mg_block_shared_t *shared;
-
-  __device__ mg_block_level_t level(int l) const {
-    return mg_block_level_t(&job->level[l].l, shared);
-  }
-
-  __device__ void smooth(int l, bool zero_guess) const {
-    level(l).template smooth<fv4>(job->level[l].step, job->level[l].n_steps, zero_guess);
-  }
-
-  __device__ void solve_bottom(bool zero_guess) const {
-    mg_krylov_t<fv4> solver(level(job->n_levels - 1), job->bottom.reduction);
-    solver.solve(job->bottom, zero_guess);
-    __syncthreads();
-  }
-
-  __device__ void v_cycle(int top, bool zero_guess) const {
-    const int bottom = job->n_levels - 1;
-    for (int l = top; l < bottom; l++) {
-      const mg_block_level_t here = level(l);
-      smooth(l, zero_guess || l > top);
-      here.template residual<fv4>(MG_TMP, MG_U, MG_F);
-      here.restrict_cells(MG_TMP, level(l + 1), MG_F);
-    }
-    solve_bottom(zero_guess || bottom > top);
-    for (int l = bottom - 1; l >= top; l--) {
-      level(l).template interpolate<v_kind, true>(level(l + 1));
-      smooth(l, false);
-    }
-  }
-
-  __device__ void f_cycle(int top) const {
-    const int bottom = job->n_levels - 1;
-    for (int l = top; l < bottom; l++)
-      level(l).restrict_cells(MG_F, level(l + 1), MG_F);
-    solve_bottom(true);
-    for (int l = bottom - 1; l >= top; l--) {
-      level(l).template interpolate<f_kind, false>(level(l + 1));
-      v_cycle(l, false);
-    }
-  }
-};
-
-template <bool fv4, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
-static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
-    tail(const MG_GRID_CONSTANT tail_job_t job, int top, mg_cycle_t cycle, bool zero_guess) {
-  __shared__ mg_block_shared_t shared;
-  const cycles_t<fv4, v_kind, f_kind> cycles = {&job, &shared};
-  if (cycle == MG_CYCLE_F)
-    cycles.f_cycle(top);
-  else
-    cycles.v_cycle(top, zero_guess);
-}
-
-/* The combinations that the operators use. */
-static kernel_t kernel_for(const mg_tail_job_t *job) {
-  const bool fv4 = job->level[0].view->op == MG_OPERATOR_FV4;
-  if (fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4)
-    return tail<true, MG_INTERPOLATE_V2, MG_INTERPOLATE_V4>;
-  if (!fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2)
-    return tail<false, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
-  if (!fv4 && job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1)
-    return tail<false, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
-  return nullptr;
-}
-
-/* One patch that is the whole level, and whose halves are the next one; A is that of one alpha. */
+/* One patch that is the whole level, and whose halves are the next one. */
 static bool fits(const mg_tail_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->dim * v->dim * v->dim;
-  return !v->varies && v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
+  return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
 }
 
 /* The steps of every level, one after the other. */
@@ -127,8 +43,9 @@ static mg_status_t copy_steps(const mg_tail_job_t *job, mg_step_t **out) {
 
 mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out) {
   *out = nullptr;
-  const kernel_t kernel = kernel_for(job);
-  if (job->n_levels > MOST_LEVELS || !kernel) return MG_OK;
+  const mg_tail_kernel_t kernel =
+      job->level[0].view->varies ? mg_tail_kernel<true>(job) : mg_tail_kernel<false>(job);
+  if (job->n_levels > MG_TAIL_MOST_LEVELS || !kernel) return MG_OK;
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;
   mg_tail_t *tail = new (std::nothrow) mg_tail_t();
@@ -140,13 +57,13 @@ mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out) {
   }
   const mg_step_t *step = tail->steps;
   for (int l = 0; l < job->n_levels; l++) {
-    tail->job.level[l] = {mg_cuda_patch(job->level[l].view, 0), step, job->level[l].n_steps};
+    tail->args.level[l] = {mg_cuda_patch(job->level[l].view, 0), step, job->level[l].n_steps};
     step += job->level[l].n_steps;
   }
-  const tail_level_t &last = tail->job.level[job->n_levels - 1];
+  const mg_tail_level_t &last = tail->args.level[job->n_levels - 1];
   tail->kernel = kernel;
-  tail->job.n_levels = job->n_levels;
-  tail->job.bottom = {job->bottom, job->most, job->reduction, last.step, last.n_steps};
+  tail->args.n_levels = job->n_levels;
+  tail->args.bottom = {job->bottom, job->most, job->reduction, last.step, last.n_steps};
   *out = tail;
   return MG_OK;
 }
@@ -158,8 +75,8 @@ void mg_cuda_release_tail(mg_tail_t *tail) {
 }
 
 mg_status_t mg_cuda_run_tail(const mg_tail_t *t, int top, mg_cycle_t cycle, bool zero_guess) {
-  const int threads = mg_cuda_block_threads(t->job.level[top].l.v.cells);
-  t->kernel<<<1, threads, 0, mg_cuda.stream>>>(t->job, top, cycle, zero_guess);
+  const int threads = mg_cuda_block_threads(t->args.level[top].l.v.cells);
+  t->kernel<<<1, threads, 0, mg_cuda.stream>>>(t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("tail");
   return MG_OK;
 }
