@@ -135,13 +135,19 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_
   int64_t *ranks = calloc((size_t)size, sizeof *ranks);
   int n = 0;
   *out = NULL;
-  mg_status_t status =
-      w && ranks ? add_window(w, WINDOW_BYTES) : mg_error(MG_ERR_MEMORY, "no memory for windows");
+  mg_status_t status = w && ranks ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for windows");
   for (int r = 0; r < size; r++) {
     reached[r] = false;
     if (pairs[r].both && ranks) ranks[n++] = r;
   }
   status = mg_comm_agree(mg_comm_world(), status);
+  if (status != MG_OK) {
+    /* All or none have windows, since all free them together. */
+    free(w);
+    free(ranks);
+    return status;
+  }
+  status = mg_comm_agree(mg_comm_world(), add_window(w, WINDOW_BYTES));
   if (status == MG_OK)
     status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
   free(ranks);
