@@ -62,8 +62,10 @@ mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, int64_t most, 
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaMalloc(to, bytes));
   /* On the stream of those who read it: cudaMemcpy returns once pageable memory has been read,
-   * which is before it has arrived, and our stream does not wait for the default one. */
+   * which is before it has arrived, and our stream does not wait for the default one. The caller
+   * may free `from`, which a device that reads pageable memory by itself may not have read yet. */
   MG_CUDA_TRY(cudaMemcpyAsync(*to, from, bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return MG_OK;
 }
 
@@ -121,6 +123,7 @@ static mg_status_t upload(const mg_cuboid_copy_t *copies, int n, const mg_tile_t
   MG_CUDA_TRY(
       cudaMemcpyAsync(out->copy, copies, copy_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
   MG_CUDA_TRY(cudaMemcpyAsync(out->tile, tile, tile_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream)); /* both are freed: see mg_cuda_to_device */
   return MG_OK;
 }
 
