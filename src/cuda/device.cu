@@ -78,10 +78,7 @@ mg_status_t mg_cuda_code(int *code) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_open(int device) {
-  char why[256];
-  if (mg_cuda.stream) return MG_OK;
-  if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_DEVICE, "%s", why);
+static mg_status_t open_device(int device) {
   int last = 0, first = 0;
   MG_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&last, &first));
   MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.queue[0], cudaStreamNonBlocking, last));
@@ -99,6 +96,15 @@ mg_status_t mg_cuda_open(int device) {
   *mg_cuda.late = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.processors, cudaDevAttrMultiProcessorCount, device));
   return mg_cuda_fv4_open();
+}
+
+mg_status_t mg_cuda_open(int device) {
+  char why[256];
+  if (mg_cuda.stream) return MG_OK;
+  if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_DEVICE, "%s", why);
+  const mg_status_t status = open_device(device);
+  if (status != MG_OK) mg_cuda_close();
+  return status;
 }
 
 mg_status_t mg_cuda_identity(unsigned char uuid[16]) {
@@ -206,14 +212,58 @@ static void cuda_release(void *memory, size_t bytes, mg_space_t space) {
     (void)cudaFree(memory);
 }
 
+static cudaError_t ask_stream() {
+  return cudaStreamQuery(mg_cuda.stream);
+}
+
+static cudaError_t ask_mark() {
+  return cudaEventQuery(mg_cuda.mark);
+}
+
+/* A kernel of another library may wait for ever for a message that has failed: the device is asked
+ * again and again, and now and then who knows of such failures. */
+static mg_status_t wait_watched(cudaError_t (*ask)()) {
+  using clock = std::chrono::steady_clock;
+  const clock::time_point start = clock::now();
+  for (int n = 1;; n++) {
+    const cudaError_t error = ask();
+    if (error == cudaSuccess) return MG_OK;
+    if (error != cudaErrorNotReady)
+      return mg_cuda_failed(error, "waiting for the device", __FILE__, __LINE__);
+    (void)cudaGetLastError(); /* an answer, and not the next launch's error */
+    if (n % 1024 == 0)
+      MG_TRY(mg_cuda.watch(std::chrono::duration<double>(clock::now() - start).count()));
+  }
+}
+
+/* What has been waited for may be wrong: did a kernel wait for another rank in vain? */
+static mg_status_t all_in_time() {
+  if (!*mg_cuda.late) return MG_OK;
+  return mg_error(MG_ERR_COMM,
+                  "rank %d did not send or take a message in time; has it died? "
+                  "--transport=host does without direct stores",
+                  *mg_cuda.late - 1);
+}
+
+mg_status_t mg_cuda_finish(void) {
+  if (mg_cuda.watch)
+    MG_TRY(wait_watched(ask_stream));
+  else
+    MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  return all_in_time();
+}
+
 static mg_status_t cuda_mark(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.mark, mg_cuda.stream));
   return MG_OK;
 }
 
 static mg_status_t cuda_wait_mark(void) {
-  MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.mark));
-  return MG_OK;
+  if (mg_cuda.watch)
+    MG_TRY(wait_watched(ask_mark));
+  else
+    MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.mark));
+  return all_in_time();
 }
 
 /* The second queue goes first where both have blocks to start: what messages wait for is there. In
@@ -235,34 +285,6 @@ static mg_status_t cuda_join(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.queue[1]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[0], mg_cuda.joined, 0));
   return MG_OK;
-}
-
-/* A kernel of another library may wait for ever for a message that has failed: the stream is asked
- * again and again, and now and then who knows of such failures. */
-static mg_status_t synchronize_watched() {
-  using clock = std::chrono::steady_clock;
-  const clock::time_point start = clock::now();
-  for (int n = 1;; n++) {
-    const cudaError_t error = cudaStreamQuery(mg_cuda.stream);
-    if (error == cudaSuccess) return MG_OK;
-    if (error != cudaErrorNotReady)
-      return mg_cuda_failed(error, "cudaStreamQuery", __FILE__, __LINE__);
-    (void)cudaGetLastError(); /* an answer, and not the next launch's error */
-    if (n % 1024 == 0)
-      MG_TRY(mg_cuda.watch(std::chrono::duration<double>(clock::now() - start).count()));
-  }
-}
-
-mg_status_t mg_cuda_finish(void) {
-  if (mg_cuda.watch)
-    MG_TRY(synchronize_watched());
-  else
-    MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
-  if (!*mg_cuda.late) return MG_OK;
-  return mg_error(MG_ERR_COMM,
-                  "rank %d did not send or take a message in time; has it died? "
-                  "--transport=host does without direct stores",
-                  *mg_cuda.late - 1);
 }
 
 static constexpr mg_backend_t table = {
