@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 # installcheck: what `make install` put in place is whole. The program solves, alone and on two
 # ranks, every installed deck is understood, hpgmg-bench's pictures can be drawn, the man pages are there, the
-# completions complete, and the environment modules name the folders of the installation.
+# completions complete, a study can be planned, and the environment modules name the folders of the installation.
 #
 #   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR    hpgmg-bench's lie beside hpgmg-fv's
 HPGMG_FV=$1
@@ -19,6 +19,14 @@ if have_feature jansson && "${PYTHON:=python3}" -c 'import matplotlib' 2>/dev/nu
   solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/a.json" copy wide >/dev/null
   own_matplotlib
   "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws nothing"
+fi
+# A study can be planned with what is installed alone.
+scripts=$(dirname "$plot")
+if have_mpi && have_feature OpenMP && have_feature jansson &&
+  "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  "$PYTHON" "$scripts/scaling" plan "$decks/studies/weak.ini" --system=local --program="$HPGMG_FV" \
+    --folder="$dir/study" >/dev/null || complain "$scripts/scaling plans nothing"
+  solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
 fi
 n=0
 for deck in "$decks"/*.ini; do
