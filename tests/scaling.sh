@@ -14,9 +14,9 @@ source=$(cd "$abs_top_srcdir" && pwd -P)
 # compare STUDY SYSTEM NAME: the jobs of a study, with the paths of this machine replaced.
 compare() {
   local folder=$dir/jobs-$3 file
-  good plan "$1" --system="$2" --program="$HPGMG_FV" --folder="$folder"
+  good plan "$1" --system="$2" --program="$planner" --folder="$folder"
   for file in "$folder"/jobs/*.sh; do
-    sed "s|$folder|FOLDER|g; s|$HPGMG_FV|PROGRAM|g; s|$source|SOURCE|g" "$file"
+    sed "s|$folder|FOLDER|g; s|$planner|PROGRAM|g; s|$source|SOURCE|g" "$file"
   done >"$dir/$3.jobs"
   bash -n "$folder/jobs/"*.sh || complain "$3: no shell script"
   if test "${SCALING_GOLDEN:-}" = write; then
@@ -102,11 +102,31 @@ scaling status "$dir/fails"
 says '^n1 +failed .*exit code 1'
 refuse 3 'has no results yet' collect "$dir/fails"
 
+# What cannot be collected is repeated.
+cp "$study/runs/n1.2.json" "$dir/whole.json"
+sed -i 's/"solves"/"solved"/' "$study/runs/n1.2.json"
+good status "$study"
+says '^n1 +failed +1 of 2 repeats, runs/n1.2.json is damaged'
+cp "$dir/whole.json" "$study/runs/n1.2.json"
+# Whoever reads may have enough; where nothing can be written is said once.
+"$PYTHON" "$tool" status "$study" 2>"$dir/err" | true
+test ! -s "$dir/err" || complain "a closed pipe: $(cat "$dir/err")"
+"$PYTHON" "$tool" status "$study" >&- 2>"$dir/err" || complain "no standard output: $(cat "$dir/err")"
+rc=0
+"$PYTHON" "$tool" status "$study" >/dev/full 2>"$dir/err" || rc=$?
+if test "$rc" -ne 3 || ! grep -qx 'scaling: error: standard output cannot be written: .*' "$dir/err"; then
+  complain "/dev/full: exit code $rc, $(cat "$dir/err")"
+fi
+
 # The picture.
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
   sed -i 's/"ranks": 7/"ranks": 1/' "$study/runs/n1.1.json"
   good plot "$study"
   test "$(head -c 4 "$study/scaling.png" | od -An -c | tr -d ' ')" = '211PNG' || complain 'no picture'
+  # On a cluster each job may be on another node: one study is one series.
+  sed -i 's/"host": "[^"]*"/"host": "elsewhere"/' "$study"/runs/n2.*.json
+  good plot "$study"
+  says 'weak scaling, 4 runs in 1 series'
 fi
 
 # --- batch systems -------------------------------------------------------------------------------
@@ -130,7 +150,7 @@ make_tool flux "case \$1 in batch) echo f44 ;; jobs) $queued echo 'f44 RUN' ;; e
 follow() {
   local folder=$dir/queue-$1
   rm -f "$dir/calls" "$dir/ended"
-  PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system="$1" --program="$HPGMG_FV" --folder="$folder"
+  PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system="$1" --program="$planner" --folder="$folder"
   PATH=$dir/bin:$PATH good submit "$folder" --only=n2
   says "^n2: submitted as job $2"
   PATH=$dir/bin:$PATH good submit "$folder" --only=n2
@@ -150,8 +170,36 @@ follow lsf 43 pending
 follow flux f44 running
 # A batch system that refuses.
 make_tool sbatch 'echo "sbatch: error: invalid account" >&2; exit 1'
-PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$HPGMG_FV" --folder="$dir/refused"
+PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$planner" --folder="$dir/refused"
 PATH=$dir/bin:$PATH refuse 3 'sbatch failed \(exit code 1\): .*invalid account' submit "$dir/refused"
+
+# No job is submitted that could not be written down.
+rm -f "$dir/calls"
+mkdir "$dir/refused/state.json.tmp"
+PATH=$dir/bin:$PATH refuse 3 'state.json cannot be written' submit "$dir/refused"
+if grep -q '^sbatch' "$dir/calls"; then complain 'a job was submitted that nobody knows'; fi
+make_tool sbatch "mkdir '$dir/late/state.json.tmp'; echo 45"
+PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$planner" --folder="$dir/late"
+PATH=$dir/bin:$PATH refuse 3 'n2 is submitted as job 45, which is known nowhere else' submit "$dir/late"
+rmdir "$dir/late/state.json.tmp"
+make_tool sbatch 'echo'
+PATH=$dir/bin:$PATH refuse 3 "sbatch says no name of a job: ''" submit "$dir/late"
+# A batch system that does not answer just now still has its jobs.
+sed 's/^nodes .*/nodes = 1/' "$dir/small.ini" >"$dir/one.ini"
+make_tool sbatch 'echo 41'
+make_tool sinfo 'exit 0'
+rm -f "$dir/ended"
+PATH=$dir/bin:$PATH good plan "$dir/one.ini" --program="$planner" --folder="$dir/busy"
+says 'slurm, srun'
+PATH=$dir/bin:$PATH good submit "$dir/busy"
+make_tool sinfo 'exit 1'
+PATH=$dir/bin:$PATH good plan "$dir/one.ini" --program="$planner" --folder="$dir/busy"
+says 'slurm, srun'
+PATH=$dir/bin:$PATH good status "$dir/busy"
+says '^n1 +pending .*job 41'
+refuse 2 'has jobs or runs of slurm \(srun\), which are not to be mixed with those of local' \
+  plan "$dir/one.ini" --system=local --program="$planner" --folder="$dir/busy"
+refuse 2 'has a % or a \\ in it, which Slurm expands' plan "$dir/one.ini" --system=slurm --program="$planner" --folder="$dir/a%j"
 
 # Unless one is asked for, the first that answers is taken: installed alone it does not count.
 make_tool sinfo 'echo "sinfo: fatal: no configuration" >&2; exit 1'
@@ -183,6 +231,11 @@ wrong "repeats = '-3'" 's/^repeats .*/repeats = -3/'
 wrong "unknown key 'rank' in \[node\]; did you mean 'ranks'" 's/^ranks = 1/ranks = 1\nrank = 2/'
 wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na = 1\n[node]/'
 wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
+wrong "restart is not to be set there: what goes on from a dump is not timed" 's/^min-time .*/restart = x.hdf/'
+wrong 'device = cuda wants GPUs: set \[node\] gpus-per-rank' 's/^min-time .*/device = cuda/'
+if "$HPGMG_FV" --version | grep -q '^CUDA  *no'; then
+  wrong 'was built without CUDA, which is needed for .node. gpus-per-rank = 1' 's/^ranks = 1/&\ngpus-per-rank = 1/'
+fi
 wrong "unknown option.*smoothre|smoothre" 's/^min-time .*/smoothre = gsrb/'
 wrong 'OMP_NUM_THREADS is not to be set there' 's/^NOTE .*/OMP_NUM_THREADS = 4/'
 wrong 'COL:X is no name of a variable' 's/^NOTE .*/COL:X = 5/'
@@ -218,13 +271,13 @@ fi
 # Two GPUs that share 5^3 boxes have several cuboids each; sharing 4^3, half of the cube.
 if have_mpi; then
   sed 's/^ranks = 1/&\ngpus-per-rank = 1/; s/^boxes-per-rank .*/boxes-per-rank = 63/' "$dir/small.ini" >"$dir/gpus.ini"
-  good plan "$dir/gpus.ini" --system=local --program="$HPGMG_FV" --folder="$dir/gpus"
+  good plan "$dir/gpus.ini" --system=local --program="$planner" --folder="$dir/gpus"
   grep -qE "^scaling: warning: n2: a rank's boxes make up [2-9] cuboids, and a GPU launches" "$dir/err" ||
     complain "cuboids: $(cat "$dir/err")"
   sed -i 's/^boxes-per-rank .*/boxes-per-rank = 32/' "$dir/gpus.ini"
-  good plan "$dir/gpus.ini" --system=local --program="$HPGMG_FV" --folder="$dir/halves"
+  good plan "$dir/gpus.ini" --system=local --program="$planner" --folder="$dir/halves"
   if grep -qE 'cuboids|one core' "$dir/err"; then complain "half a cube: $(cat "$dir/err")"; fi
-  good plan "$dir/gpus.ini" --system=slurm --program="$HPGMG_FV" --folder="$dir/nodes"
+  good plan "$dir/gpus.ini" --system=slurm --program="$planner" --folder="$dir/nodes"
   grep -q '^scaling: warning: a rank of a GPU has one core, which' "$dir/err" || complain "one core: $(cat "$dir/err")"
 fi
 refuse 3 'none.ini cannot be read: No such file' plan "$dir/none.ini"

@@ -218,6 +218,16 @@ for line in 'csv = x.csv' 'dump = x.hdf'; do
 done
 sed 's/^\[options\]/&\nverify-only = yes/' small.ini >deck/verifies.ini
 refuse 2 'verify-only is not to be set there: a study wants times' plan deck/verifies.ini
+# One's own problem has no error and no order: its runs have the same digits all the same.
+if have_feature HDF5; then
+  ok 0 4 1 --device=cpu --verify-only --quiet --dump=deck/own.hdf --dump-fields=beta_i,beta_j,beta_k,f
+  sed 's/^\[options\]/&\ncoefficients = own.hdf\nrhs = own.hdf/; s/^repeats .*/repeats = 2/' small.ini >deck/own.ini
+  plan deck/own.ini --folder=own
+  good submit own
+  good collect own
+  test ! -s err || complain "one's own problem: $(cat err)"
+  refuse 2 'has no solve of 2h; take --grid=h' plot own --grid=2h
+fi
 # Pictures leave nothing elsewhere.
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null && have_mpi; then
   sed 's/^nodes .*/nodes = 1, 2/' small.ini >two.ini

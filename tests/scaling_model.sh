@@ -13,8 +13,8 @@ study() {
   local name=$1
   shift
   printf '%s\n' '[study]' "kind = ${study_kind:-weak}" "nodes = ${study_nodes:-1, 2, 4, 8}${more_nodes:-}" 'repeats = 2' "$@" >"$name.ini"
-  good plan "$name.ini" --system=local --program="$HPGMG_FV"
-  "$PYTHON" "$model" make "$name" "$HPGMG_FV" "${noise:-0}" || complain "$name: no runs"
+  good plan "$name.ini" --system=local --program="$planner"
+  "$PYTHON" "$model" make "$name" "$planner" "${noise:-0}" || complain "$name: no runs"
 }
 
 # costs FOLDER: the costs that were said are those that the runs were made of.
@@ -59,7 +59,7 @@ column() {
 
 # truth FOLDER RANKS OPTION...: seconds of a solve.
 truth() {
-  "$PYTHON" "$model" truth "$1" "$HPGMG_FV" "${@:2}"
+  "$PYTHON" "$model" truth "$1" "$planner" "${@:2}"
 }
 
 study cpu '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 512'

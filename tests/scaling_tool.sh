@@ -6,6 +6,7 @@
 #   good ARG...              it must end with 0 and no error
 #   refuse RC PATTERN ARG... it must end with RC and one line of an error that has PATTERN
 #   says PATTERN             the last output has it
+#   $planner                 the program, said to be built with MPI, OpenMP and CUDA: it can plan
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
 : "${PYTHON:=python3}"
@@ -16,6 +17,14 @@ fi
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib
 tool=$abs_top_srcdir/scripts/scaling
+# The program as one that was built with all that a study may want: enough for a plan.
+planner=$dir/planner
+cat >"$planner" <<SH
+#!/bin/bash
+set -o pipefail
+"$HPGMG_FV" "\$@" | sed -E 's/^(MPI|OpenMP|CUDA) +no/\1 yes/'
+SH
+chmod +x "$planner"
 
 need_python() {
   local module

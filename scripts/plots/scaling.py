@@ -30,6 +30,8 @@ class Run:
         where = f"solves.{GRIDS.index(grid)}"
         about = report.about
         self.path = report.path
+        if GRIDS.index(grid) >= len(report.get("solves", list)):
+            raise ToolError(f"{self.path} has no solve of {grid}; take --grid=h", USAGE)
         self.ranks, self.threads = about["ranks"], about["threads"]
         self.on_gpus = about["backend"] == "cuda"
         self.dof = report.get(f"{where}.dof", int)
@@ -43,8 +45,10 @@ class Run:
         del self.said["machine"]
         self.units = self.ranks if self.on_gpus else self.ranks * self.threads
 
-    def problem(self) -> tuple:
-        return (self.on_gpus, *(v for key, v in self.said.items() if key != "cells"))
+    def problem(self, of_study: bool) -> tuple:
+        """What runs of one series share. A study is of one machine, whichever node a job is on."""
+        apart = ("cells", "host") if of_study else ("cells",)
+        return (self.on_gpus, *(v for key, v in self.said.items() if key not in apart))
 
 
 class Series:
@@ -60,6 +64,9 @@ class Series:
         per_unit = [rate / u for rate, u in zip(self.rate, self.units)]
         self.efficiency = [100.0 * v / per_unit[0] for v in per_unit]
         self.said = dict(runs[0].said)
+        hosts = {run.said["host"] for run in runs}
+        if len(hosts) > 1:
+            self.said["host"] = f"jobs of {len(hosts)} hosts"
         if not strong:
             work = sorted({dof // u for dof, u in zip(self.dof, self.units)})
             span = f"{work[0]} to {work[-1]}" if len(work) > 1 else f"{work[0]}"
@@ -140,7 +147,9 @@ def axis_of_units(series: list[Series]) -> str:
 
 def draw_scaling(args) -> str:
     runs = [Run(Report(path), args.grid) for path in args.files]
-    series = [s for part in groups(runs, Run.problem) for s in series_of(part, args.mode)]
+    of_study = getattr(args, "of_study", False)
+    parts = groups(runs, lambda run: run.problem(of_study))
+    series = [s for part in parts for s in series_of(part, args.mode)]
     shared, labels = tell_apart([s.said for s in series], [s.runs[0].path for s in series])
     if len(series) == 1:
         labels = ["measured"]

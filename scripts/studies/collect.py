@@ -95,10 +95,13 @@ def digits_agree(rows: list[dict]) -> list[str]:
     wrong = []
     for row in rows:
         other = first.setdefault(row["n"], row)
-        if any(row[key] != other[key] for key in ("norm", "error", "order")):
+        # As text, since error and order of one's own problem are NaN.
+        differ = [k for k in ("norm", "error", "order") if repr(row[k]) != repr(other[k])]
+        if differ:
+            key = differ[0]
             wrong.append(
                 f"{row['point']}.{row['repeat']} has other digits than {other['point']}."
-                f"{other['repeat']} at {row['n']}^3: norm {row['norm']!r}, not {other['norm']!r}"
+                f"{other['repeat']} at {row['n']}^3: {key} {row[key]!r}, not {other[key]!r}"
             )
     return wrong
 

@@ -57,6 +57,9 @@ class Plan:
     base: str = ""  # what files of [options] are relative to
     study: str = ""  # text of study.ini
 
+    def system_words(self) -> str:
+        return f"{self.system} ({self.launcher})"
+
 
 # Of a field, by its annotation.
 TYPES = {"int": int, "float": (int, float), "str": str, "list[int]": list, "list[Point]": list}
@@ -105,11 +108,14 @@ def text_of(path: str) -> str:
 
 
 def is_report(path: str) -> bool:
+    """Has it what 'scaling collect' takes?"""
     try:
-        Report(path)
+        report = Report(path)
+        for key in ("seconds_min", "seconds_mean", "dof_per_s"):
+            report.positive(f"solves.0.{key}")
+        return bool(report.numbers("solves.0.norms"))
     except ToolError:
         return False
-    return True
 
 
 def reason_of(lines: list[str]) -> str:
@@ -206,7 +212,7 @@ class Folder:
             if os.path.exists(self.result(point, k)) or not os.path.exists(path):
                 continue
             lines = [line.strip() for line in text_of(path).splitlines() if line.strip()]
-            told = [line for line in lines if "error" in line or "FAILED" in line]
+            told = [line for line in lines if "error:" in line or "FAILED" in line]
             if lines:
                 return (told or [reason_of(lines)])[-1][:200]
         return ""
@@ -230,7 +236,9 @@ class Folder:
         return jobs
 
     def save_job(self, point: Point, job: str) -> None:
-        jobs = {**self.jobs(), point.name: job}
+        self.save_jobs({**self.jobs(), point.name: job})
+
+    def save_jobs(self, jobs: dict[str, str]) -> None:
         write_whole(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode())
 
 
@@ -248,12 +256,27 @@ class Lock:
             self.file = None
 
 
+def has_jobs(path: str) -> bool:
+    """Were any submitted from here? What cannot be read may say so."""
+    state = os.path.join(path, "state.json")
+    try:
+        return os.path.exists(state) and read_json(state) != {}
+    except ToolError:
+        return True
+
+
 def earlier_plan(path: str) -> Plan | None:
     """What was planned in a folder before, if that can be read."""
     try:
         return plan_of(read_json(os.path.join(path, "plan.json")))
     except (ToolError, AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def earlier_system(path: str) -> str | None:
+    """The batch system that has, or had, jobs of a folder."""
+    old = earlier_plan(path) if has_jobs(path) else None
+    return old.system if old and same_place(old.folder, path) else None
 
 
 def base_of(study_file: str) -> str:
@@ -280,6 +303,13 @@ def must_be_the_same(path: str, study: Study, plan: Plan, old: Plan | None) -> N
             f"those of {plan.version}, {plan.program}; name another folder with --folder",
             USAGE,
         )
+    here = old and same_place(old.folder, plan.folder)
+    if old and (ran or (here and has_jobs(path))) and old.system_words() != plan.system_words():
+        raise ToolError(
+            f"{path} has jobs or runs of {old.system_words()}, which are not to be mixed with "
+            f"those of {plan.system_words()}; name another folder with --folder",
+            USAGE,
+        )
 
 
 def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) -> None:
@@ -293,9 +323,8 @@ def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) ->
         for part in ("jobs", "runs"):
             os.makedirs(os.path.join(path, part), exist_ok=True)
         state = os.path.join(path, "state.json")
-        # Jobs of the folder that this one is a copy of, or of another batch system.
-        is_mine = old and old.system == plan.system and same_place(old.folder, plan.folder)
-        if old and not is_mine and os.path.exists(state):
+        # Jobs of the folder that this one is a copy of.
+        if old and not same_place(old.folder, plan.folder) and os.path.exists(state):
             os.unlink(state)
     except OSError as error:
         raise ToolError(f"{path} cannot be a study's folder: {error.strerror}", FILE) from None

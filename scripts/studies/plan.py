@@ -103,6 +103,32 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
         ) from None
 
 
+def check_build(study: Study, program: str, built: str, local: bool) -> None:
+    """Can the program run as the study wants it? `built` is what its --version says."""
+    has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
+    device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
+    if device == "cuda" and study.gpus_per_rank == 0:
+        raise ToolError("[options] device = cuda wants GPUs: set [node] gpus-per-rank = 1", USAGE)
+    most = max(study.ranks(nodes) for nodes in study.nodes)
+    for wanted, part, why in (
+        (most > 1, "MPI", plural(most, "rank")),
+        (study.threads > 1, "OpenMP", f"[node] threads = {study.threads}"),
+        (device == "cuda", "CUDA", f"[node] gpus-per-rank = {study.gpus_per_rank}"),
+    ):
+        if wanted and has.get(part, [])[:1] == ["no"]:
+            raise ToolError(
+                f"{program} was built without {part}, which is needed for {why}; name one that "
+                "was with --program",
+                USAGE,
+            )
+    if local and most > 1 and shutil.which("mpirun") is None:
+        raise ToolError(
+            f"mpirun is not in PATH, which is needed for {plural(most, 'rank')}: 'apt-get install "
+            "openmpi-bin'",
+            USAGE,
+        )
+
+
 def check_deck(study: Study, program: str) -> None:
     """[options] input may name a deck, whose settings are not to be the study's own either."""
     if "input" not in study.options:
@@ -210,14 +236,20 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
 
     Returns: the plan, and warnings of a line each
     """
-    check_deck(study, program)
-    points = [point_of(study, program, nodes) for nodes in study.nodes]
     local = system == "local"
+    built = ask(program, ["--version"])
+    check_build(study, program, built, local)
+    check_deck(study, program)
+    points = []
+    for nodes in study.nodes:
+        points.append(point_of(study, program, nodes))
+        # Before the next, larger one: the plan of what never fits takes minutes.
+        check_memory(study, points[-1:], local)
     warnings = check_work(study, points) + check_cores(study, points, local)
     warnings += check_memory(study, points, local)
     plan = Plan(
         program=program,
-        version=ask(program, ["--version"]).partition("\n")[0],
+        version=built.partition("\n")[0],
         system=system,
         launcher=launcher,
         bind_report=os.path.join(TOP, "scripts", "bind-report"),

@@ -61,22 +61,37 @@ class Signals:
             os.killpg(self.job.pid, self.caught[-1])
 
 
+def start(words: list[str], folder: str, output: str) -> subprocess.Popen:
+    """A job in a group of its own."""
+    try:
+        out = open(output, "wb")  # noqa: SIM115
+    except OSError as error:
+        raise ToolError(f"{output} cannot be written: {error.strerror}", FILE) from None
+    with out:
+        try:
+            return subprocess.Popen(
+                words,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
+
+
 def run_job(words: list[str], folder: str, output: str, record, say) -> None:
     """Run a job to its end; `record` is told its name at once, `say` what it prints."""
     with Signals() as signals:
+        job = start(words, folder, output)
         try:
-            with open(output, "wb") as out:
-                job = subprocess.Popen(
-                    words,
-                    cwd=folder,
-                    stdin=subprocess.DEVNULL,
-                    stdout=out,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
-        record(name_of(job.pid))
+            record(name_of(job.pid))
+        except ToolError:
+            # Nobody could find it, and the next would start it again beside it.
+            os.killpg(job.pid, signal.SIGTERM)
+            job.wait()
+            raise
         signals.job = job
         signals.pass_on()
         follow(job, output, say)

@@ -38,6 +38,8 @@ def why(folder: Folder, point: Point) -> str:
     text = f"{there} of {plural(folder.study.repeats, 'repeat')}"
     if damaged:
         text += f", runs/{os.path.basename(damaged[0])} is damaged"
+    elif codes and codes[0] == 0:
+        text += ", a report of a run that succeeded is gone"
     elif codes:
         text += f", exit code {codes[0]}: {folder.last_words(point)}"
     else:
@@ -94,9 +96,23 @@ def submit_all(folder: Folder, only: list[str] | None, again: bool, say) -> int:
         if system.name == "local":
             failed += not run_here(folder, point, say)
         else:
-            folder.save_job(point, system.submit(folder, point))
+            submit_one(folder, system, point)
             say(f"{point.name}: submitted as job {folder.jobs()[point.name]}")
     return failed
+
+
+def submit_one(folder: Folder, system, point: Point) -> None:
+    """A job that could not be written down would be submitted again."""
+    folder.save_jobs(folder.jobs())
+    job = system.submit(folder, point)
+    try:
+        folder.save_job(point, job)
+    except ToolError as error:
+        raise ToolError(
+            f"{point.name} is submitted as job {job}, which is known nowhere else: {error}; cancel "
+            "it before you submit the point again",
+            error.code,
+        ) from None
 
 
 def is_left_alone(folder: Folder, point: Point, state: str, again: bool, say) -> bool:

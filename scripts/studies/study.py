@@ -29,6 +29,7 @@ TAKEN = {
     "dump": "every run would write the same file",
     "dry-run": "'scaling plan' does it",
     "verify-only": "a study wants times",
+    "restart": "what goes on from a dump is not timed",
     "help": "it runs nothing",
     "version": "it runs nothing",
     "print-config": "it runs nothing",
@@ -38,7 +39,7 @@ TAKEN = {
 # Of these, what a study gives on the command line.
 GIVEN = ("log2-box-dim", "boxes-per-rank", "ranks", "json")
 # Options that name files which runs read.
-FILES = ("input", "coefficients", "rhs", "restart")
+FILES = ("input", "coefficients", "rhs")
 # Variables that a shell obeys: through them a value would be run as code, or the job be another.
 SHELLS_OWN = re.compile(
     "ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|E?UID|PPID"

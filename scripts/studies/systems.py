@@ -86,6 +86,13 @@ def mpirun(study: Study, point: Point, *more: str) -> list[str]:
     return words + passed_on(study) + study.launcher_options
 
 
+def number_of(command: str, said: str) -> str:
+    """A job's name as the command says it: a word."""
+    if len(said.split()) != 1:
+        raise ToolError(f"{command} says no name of a job: {said[:200]!r}; is one queued?", FILE)
+    return said
+
+
 class System:
     """What is the same for all."""
 
@@ -99,6 +106,9 @@ class System:
 
     def launch(self, study: Study, point: Point, launcher: str) -> list[str]:
         return mpirun(study, point)
+
+    def check_folder(self, path: str) -> None:
+        """Can jobs work there?"""
 
     def submit(self, folder: Folder, point: Point) -> str:
         raise NotImplementedError
@@ -116,6 +126,15 @@ class Slurm(System):
     name, command, launchers = "slurm", "sbatch", ("srun", "mpirun")
     probe = ("sinfo", "--noheader")
 
+    def check_folder(self, path):
+        # Slurm expands them in the file of a job's output, and ends the job where that fails.
+        if "%" in path or "\\" in path:
+            raise ToolError(
+                f"{path} has a % or a \\ in it, which Slurm expands in names of files; name "
+                "another folder with --folder",
+                USAGE,
+            )
+
     def header(self, study, point):
         lines = [
             f"--job-name={study.name}-{point.name}",
@@ -126,7 +145,8 @@ class Slurm(System):
         ]
         if point.gpus:
             lines.append(f"--gpus-per-node={study.ranks_per_node * study.gpus_per_rank}")
-        lines += ["--exclusive", f"--output=runs/{point.name}.out"]
+        # All of a node's memory; what a site gives by itself may be less for each core.
+        lines += ["--exclusive", "--mem=0", f"--output=runs/{point.name}.out"]
         asked = {"account": study.account, "partition": study.partition, "time": study.time}
         lines += [f"--{key}={value}" for key, value in asked.items() if value]
         return [f"#SBATCH {line}" for line in lines]
@@ -137,16 +157,15 @@ class Slurm(System):
         words = ["srun", "--mpi=pmix", f"--nodes={point.nodes}", f"--ntasks={point.ranks}"]
         words += [f"--cpus-per-task={study.threads}", "--threads-per-core=1"]
         words.append("--cpu-bind=cores")
-        words.append("--distribution=block:block")
-        if study.numa > 1:
-            words.append(f"--ntasks-per-socket={study.ranks_per_node // study.numa}")
+        # By turns, for ranks that do not fill a node: --ntasks-per-socket has them share cores.
+        words.append(f"--distribution=block:{'cyclic' if study.numa > 1 else 'block'}")
         if point.gpus:
             words.append("--gpu-bind=none")
         return words + study.launcher_options
 
     def submit(self, folder, point):
         said = run_tool(["sbatch", "--parsable", self.script(point)], folder)
-        return said.strip().partition(";")[0]
+        return number_of("sbatch", said.strip().partition(";")[0])
 
     def states(self, folder, jobs):
         # Asked for a job that has left the queue, squeue fails; asked for a user's, it does not.
@@ -178,7 +197,7 @@ class Pbs(System):
         return mpirun(study, point, "--hostfile", Raw('"$PBS_NODEFILE"'))
 
     def submit(self, folder, point):
-        return run_tool(["qsub", self.script(point)], folder).strip()
+        return number_of("qsub", run_tool(["qsub", self.script(point)], folder).strip())
 
     def states(self, folder, jobs):
         # 35 and 153: some of them have left the queue.
@@ -271,7 +290,7 @@ class Flux(System):
         return words + study.launcher_options
 
     def submit(self, folder, point):
-        return run_tool(["flux", "batch", self.script(point)], folder).strip()
+        return number_of("flux", run_tool(["flux", "batch", self.script(point)], folder).strip())
 
     def states(self, folder, jobs):
         said = run_tool(["flux", "jobs", "--all", "--no-header", "--format={id} {state}"], folder)
