@@ -71,6 +71,14 @@ MG_SHARED double lab_value(int64_t i) {
   return (double)((uint64_t)i * 2654435761u % 1021u);
 }
 
+/** What `wide` adds to the k-th of a point's lab_values: 0 to 3, so little that of some points
+ * every term is the only largest one, at any size of the arrays. A kernel that leaves out a term,
+ * or what is added to one, is then wrong. lab_value(k) itself would hide more than half of the
+ * terms. */
+MG_SHARED double lab_small(int64_t k) {
+  return (double)((uint64_t)lab_value(k) % 4u);
+}
+
 /** Begin a table of a ladder. Its first row is what the others are compared with.
  *  @param[in] ladder  lives as long as the lab
  *  @param[in] format  what is varied, and what stays */

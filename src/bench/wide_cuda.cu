@@ -100,7 +100,7 @@ __global__ void wrong_maxima(double *to, int64_t n, bool apart, double *wrong) {
   if (p >= n) return;
   double most = -1.0;
   for (int k = 0; k < TERMS; k++)
-    most = fmax(most, lab_value(apart ? k * n + p : p * TERMS + k) + lab_value(k));
+    most = fmax(most, lab_value(apart ? k * n + p : p * TERMS + k) + lab_small(k));
   if (to[p] != most) atomicAdd(wrong, 1.0);
   to[p] = -1.0;
 }
@@ -171,7 +171,11 @@ extern "C" mg_status_t lab_wide_cuda(lab_t *lab) {
   MG_TRY(small.make(TERMS));
   MG_TRY(wrong.make(1));
   MG_TRY(lab_cuda_fill(big.at, w.n * TERMS));
-  MG_TRY(lab_cuda_fill(small.at, TERMS));
+  /* Every term is decisive somewhere, and every small one that is not 0. */
+  double terms[TERMS];
+  for (int k = 0; k < TERMS; k++)
+    terms[k] = lab_small(k);
+  MG_CUDA_TRY(cudaMemcpy(small.at, terms, sizeof terms, cudaMemcpyHostToDevice));
   w.to = to.at;
   w.big = big.at;
   w.small = small.at;
