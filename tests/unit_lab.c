@@ -78,10 +78,36 @@ static void check_many(void) {
   lab_free(&lab);
 }
 
+/* Each i, each j and each k; and both even and odd ones together. */
+static void check_places_of(int n) {
+  int seen[3][512] = {{0}}, corners = 0, mixed = 0;
+  for (int q = 0; q < lab_places(n); q++) {
+    int at[3], ends = 0;
+    lab_place(q, n, at);
+    for (int d = 0; d < 3; d++) {
+      CHECK(at[d] >= 0 && at[d] < n);
+      if (at[d] >= 0 && at[d] < n) seen[d][at[d]]++;
+      ends += at[d] == 0 || at[d] == n - 1;
+    }
+    corners += ends == 3;
+    mixed |= 1 << (at[0] % 2 + 2 * (at[1] % 2) + 4 * (at[2] % 2));
+  }
+  for (int m = 0; m < n && n <= 64; m++)
+    CHECK(seen[0][m] > 0 && seen[1][m] > 0 && seen[2][m] > 0);
+  CHECK(corners >= 8);
+  CHECK_INT(mixed, 255);
+}
+
+static void check_places(void) {
+  for (int n = 16; n <= 512; n *= 2)
+    check_places_of(n);
+}
+
 int main(void) {
   check_median();
   check_rows();
   check_wrong();
   check_many();
+  check_places();
   return TEST_RESULT();
 }

@@ -56,6 +56,36 @@ static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, doub
   return MG_OK;
 }
 
+/* The norms cell by cell. A plane or a row may be left out, and a ghost be read. */
+static struct {
+  int i, j, k; /* cells that are left out; -1: any, so that three are none */
+  int ghosts;  /* along i that are read */
+} amiss;
+
+static mg_status_t do_norm_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  const mg_patch_t *p = &h->level[0].store.view.patch[0];
+  const bool of_residual = kind == ROOFLINE_RESIDUAL_NORM;
+  const bool any = amiss.i < 0 && amiss.j < 0 && amiss.k < 0;
+  if (of_residual) MUST(mg_residual(&h->level[0], MG_TMP, MG_U, MG_F));
+  *number = 0.0;
+  for (int k = 0; k < p->n[2]; k++)
+    for (int j = 0; j < p->n[1]; j++)
+      for (int i = 0; i < p->n[0] + amiss.ghosts; i++) {
+        const bool left_out = !any && (amiss.i < 0 || i == amiss.i) &&
+                              (amiss.j < 0 || j == amiss.j) && (amiss.k < 0 || k == amiss.k);
+        const int x = of_residual ? i < p->n[0] ? MG_TMP : MG_F : MG_U;
+        const double y = kind == ROOFLINE_DIFFERENCE ? *mg_cell(p, MG_F, i, j, k) : 0.0;
+        if (!left_out) *number = fmax(*number, fabs(*mg_cell(p, x, i, j, k) - y));
+      }
+  return MG_OK;
+}
+
+/* Only reads one of the two, as if the other were 0. */
+static mg_status_t do_half_of_difference(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  (void)kind;
+  return mg_max_norm(&h->level[0], MG_U, -1, number);
+}
+
 static double error_of(mg_hierarchy_t *h, roofline_fn run) {
   double error = NAN;
   MUST(roofline_check(&roofline_on_cpu, h, kinds[under_test].kind, run, &error));
@@ -67,6 +97,36 @@ static void check_kinds(mg_hierarchy_t *h, int first, int end) {
     CHECK(error_of(h, roofline_run) == 0.0);
     CHECK(error_of(h, do_nothing) > 1e-6);
     CHECK(error_of(h, do_nearly_right) > 0.0);
+  }
+}
+
+static void check_norms(mg_hierarchy_t *h) {
+  const int n = h->level[0].plan->layout.n;
+  for (under_test = 0; under_test < N_KINDS; under_test++) {
+    const roofline_kind_t kind = kinds[under_test].kind;
+    if (kind != ROOFLINE_MAX_NORM && kind != ROOFLINE_DIFFERENCE && kind != ROOFLINE_RESIDUAL_NORM)
+      continue;
+    amiss.i = amiss.j = amiss.k = -1;
+    amiss.ghosts = 0;
+    CHECK(error_of(h, do_norm_amiss) == 0.0);
+    amiss.ghosts = 1;
+    CHECK(error_of(h, do_norm_amiss) > 0.5);
+    amiss.ghosts = 0;
+    for (int m = 0; m < n; m++) {
+      amiss.i = m;
+      CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.i = -1;
+      amiss.j = m;
+      CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.j = -1;
+      amiss.k = m;
+      CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.k = -1;
+    }
+    /* A row in a corner of the box. */
+    amiss.j = amiss.k = n - 1;
+    CHECK(error_of(h, do_norm_amiss) > 0.5);
+    if (kind == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
   }
 }
 
@@ -94,6 +154,7 @@ int main(int argc, char **argv) {
     mg_hierarchy_t *h = fixture_create(&cpu, 4, 1, options[q]);
     check_kinds(h, 0, HALO);
     check_begin(h);
+    if (q == 0) check_norms(h);
     mg_hierarchy_free(h);
   }
   double *alpha = field_new(16);

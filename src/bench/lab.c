@@ -16,6 +16,32 @@ double lab_median(double *value, int n) {
   return n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
 }
 
+enum { CORNERS = 8, MOST_OF_SIDE = 64 };
+
+static int places_of_side(int n) {
+  return n < MOST_OF_SIDE ? n : MOST_OF_SIDE;
+}
+
+int lab_places(int n) {
+  return CORNERS + places_of_side(n) + (n <= MOST_OF_SIDE ? 64 : 16);
+}
+
+void lab_place(int q, int n, int cell[3]) {
+  static const int step[3] = {37, 91, 151}; /* odd: t step mod n is every number once */
+  const int t = q - CORNERS;
+  for (int d = 0; d < 3; d++)
+    if (t < 0) {
+      cell[d] = q >> d & 1 ? n - 1 : 0;
+    } else if (t < places_of_side(n)) {
+      cell[d] = t * step[d] % n;
+    } else {
+      /* These have no pattern in common, such as an i and a j that are both even. */
+      uint64_t hash = (uint64_t)(3 * q + d) * 0x9e3779b97f4a7c15u;
+      hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9u;
+      cell[d] = (int)(hash >> 33) % n;
+    }
+}
+
 static int name_width(const lab_t *lab) {
   return lab->name_width > 0 ? lab->name_width : 30;
 }

@@ -120,6 +120,12 @@ MG_MUST_CHECK mg_status_t lab_write_source(const lab_t *lab, const char *path);
 /** The median of n values, which are sorted by it. */
 double lab_median(double *value, int n);
 
+/** Where a check of a norm on n^3 cells puts the largest value in turn, n a power of two: corners,
+ *  cells whose i, j and k are each all there are (beyond 64^3: 64 of them), and some at
+ * random. One place is one run of the norm, so that there cannot be many. */
+int lab_places(int n);
+void lab_place(int q, int n, int cell[3]);
+
 /** CUDA devices that this process sees. */
 int lab_cuda_devices(void);
 

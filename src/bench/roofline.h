@@ -43,6 +43,7 @@ typedef struct {
   mg_status_t (*fill)(double *at, int64_t n, int64_t first);
   mg_status_t (*fetch)(double *host, const double *at, int64_t n);
   mg_status_t (*put)(double *at, double value);
+  mg_status_t (*set)(double *at, int64_t n, double value); /**< put for each of n */
   /** The median time of `work`; and, on a device, the row of its largest launch. */
   mg_status_t (*time)(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row);
   /** Links of chains for each of n numbers, from[i % ROOFLINE_KINDS], in ROOFLINE_CHAINS that
