@@ -104,18 +104,23 @@ mg_status_t lab_array_t::make(int64_t n) {
   return lab_cuda_alloc((size_t)n * sizeof(double), (void **)&at);
 }
 
-/* The largest ladder has 21 times as much memory as an array. */
+/* What ladders need at most at a time. The smoother's has a grid whose side is a power of two: the
+ * nearest may be far larger than an array. The solver's levels have nine vectors, which may be
+ * twice as large as an array, with ghosts and coarser levels. The rest is code and small arrays. */
+static double all_needed(int64_t bytes) {
+  const double solver = 26.0, rest = 256e6;
+  return rest + fmax(solver * (double)bytes, lab_smooth_needs(bytes));
+}
+
 extern "C" mg_status_t lab_cuda_default(int64_t most, int64_t *bytes) {
-  enum { ARRAYS = 24 };
   const int64_t mib = 1 << 20;
   size_t free, all;
   MG_CUDA_TRY(cudaSetDevice(0));
   MG_CUDA_TRY(cudaMemGetInfo(&free, &all));
-  const int64_t fits = (int64_t)free / ARRAYS / mib * mib;
-  *bytes = fits < most ? fits : most;
-  return *bytes > 0 ? MG_OK
-                    : mg_error(MG_ERR_MEMORY, "the card has %.3g GB free; --device=cpu needs none",
-                               1e-9 * (double)free);
+  for (*bytes = most; *bytes >= mib; *bytes -= mib)
+    if (all_needed(*bytes) <= (double)free) return MG_OK;
+  return mg_error(MG_ERR_MEMORY, "the card has %.3g GB free; --device=cpu needs none",
+                  1e-9 * (double)free);
 }
 
 mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first) {

@@ -74,6 +74,9 @@ mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first = 0);
 /** How many of at[i] are not lab_value(first + step i); all are spoilt afterwards. */
 mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, double *wrong);
 
+/** Bytes that the ladder `smooth` has on the device at a time, with arrays of `bytes`. */
+double lab_smooth_needs(int64_t bytes);
+
 /* Parts of the ladder of sums: a block's join alone, and the solver's own reductions. */
 mg_status_t lab_reduce_joins(lab_t *lab);
 mg_status_t lab_reduce_solver(lab_t *lab);

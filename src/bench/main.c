@@ -61,7 +61,7 @@ static void print_help(void) {
       "\nOptions:\n"
       "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
       "  --mib=N                 MiB of an array, 1 to 65536; default 256 on a CPU, 512 on a GPU\n"
-      "                          or a 24th of its free memory, if that is less.\n"
+      "                          or as much less as its free memory asks for.\n"
       "                          Caches must not hold it: what a cache holds is not memory's rate\n"
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"

@@ -266,7 +266,7 @@ mg_status_t one_step(lab_t *lab, smooth_data_t<double> *d) {
 } // namespace
 
 extern "C" mg_status_t lab_smooth_cuda(lab_t *lab) {
-  const int n = smooth_cells(lab);
+  const int n = smooth_cells(lab->bytes);
   {
     smooth_data_t<double> d;
     MG_TRY(d.make(n));

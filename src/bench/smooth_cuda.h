@@ -6,6 +6,7 @@
 #include "lab_cuda.h"
 
 enum { SMOOTH_GHOSTS = 4, SMOOTH_MOST_STEPS = 4 };
+enum { SMOOTH_MOST_MOVED = 256 }; /* cells a side of levels that come from elsewhere */
 
 /** Arrays of a level, in this order in its memory. */
 enum {
@@ -94,7 +95,7 @@ template <typename T> struct smooth_data_t {
 mg_status_t smooth_launch_plain(const smooth_level_t<double> &level, cudaStream_t stream);
 
 /** Sizes of a level whose arrays are of the lab's size, more or less: a power of two. */
-int smooth_cells(const lab_t *lab);
+int smooth_cells(int64_t bytes);
 
 /** Time a launch, compare what it wrote, and add its row: `steps` steps of n^3 cells, of which each
  *  has to move `bytes`. */

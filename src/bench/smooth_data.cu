@@ -141,12 +141,24 @@ mg_status_t check_plane(const smooth_level_t<T> &l, const step_t<T> &step, int k
 }
 } // namespace
 
-int smooth_cells(const lab_t *lab) {
+int smooth_cells(int64_t bytes) {
   int n = 32;
   /* The next power of two is nearer where 2 n sqrt(2) is still not beyond it, cubed. */
-  while (8.0 * n * n * n * 2.8284271247461903 < (double)lab->bytes)
+  while (8.0 * n * n * n * 2.8284271247461903 < (double)bytes)
     n *= 2;
   return n;
+}
+
+/* As make() has it, in double. */
+static double array_bytes(int n) {
+  const double pad = 128.0 / sizeof(double), rows = n + 2.0 * SMOOTH_GHOSTS;
+  return sizeof(double) * (n + 2.0 * pad) * rows * rows;
+}
+
+double lab_smooth_needs(int64_t bytes) {
+  const int n = smooth_cells(bytes), moved = n < SMOOTH_MOST_MOVED ? n : SMOOTH_MOST_MOVED;
+  /* There the vectors are once more on the device, all but what is wanted. */
+  return fmax(SMOOTH_ARRAYS * array_bytes(n), (SMOOTH_ARRAYS + SMOOTH_TO + 1) * array_bytes(moved));
 }
 
 template <typename T> smooth_level_t<T> smooth_data_t<T>::level_in(T *other) const {

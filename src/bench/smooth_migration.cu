@@ -307,7 +307,8 @@ mg_status_t interpolations(lab_t *lab, int n) {
 } // namespace
 
 mg_status_t smooth_migration(lab_t *lab) {
-  const int wanted = smooth_cells(lab), n = wanted < 256 ? wanted : 256;
+  const int wanted = smooth_cells(lab->bytes),
+            n = wanted < SMOOTH_MOST_MOVED ? wanted : SMOOTH_MOST_MOVED;
   {
     smooth_data_t<double> d;
     MG_TRY(d.make(n));
