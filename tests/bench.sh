@@ -76,6 +76,16 @@ else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi
 bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
+# Memory that is not there is refused before anything is measured, and where no size is asked for, there is less of it.
+if test "$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)" -lt 850; then
+  bench 4 --device=cpu --quick --mib=65536 smooth
+  test ! -s "$dir/out" || complain '--mib=65536: refused after it was measured'
+  if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE 'error: --mib=65536 needs about [0-9.e+]+ GB .* [0-9.e+]+ GB are free; take --mib=[0-9]+ or less' "$dir/err"; then
+    complain "--mib=65536: $(cat "$dir/err")"
+  fi
+else
+  echo 'not run: --mib=65536 where it does not fit; this machine has the memory'
+fi
 # What does not arrive on stdout is no success.
 for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
   checks=$((checks + 1)) rc=0

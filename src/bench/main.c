@@ -18,26 +18,30 @@
 static const struct {
   const char *name, *what;
   lab_ladder_t cpu, cuda;
-  bool by_name; /* not one of all */
+  bool by_name;    /* not one of all */
+  int arrays;      /* of --mib= that it has at a time on a CPU, ghosts among them */
+  int64_t largest; /* MiB of an array beyond which it takes no more; 0: none */
 } ladders[] = {
 #ifdef HAVE_CUDA
 #define ON_CUDA(function) function
 #else
 #define ON_CUDA(function) NULL
 #endif
-    {"copy", "threads, loads under way, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda), false},
+    {"copy", "threads, loads under way, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda), false, 2,
+     0},
     {"stride", "what of a line, a sector or a bank is used", lab_stride_cpu,
-     ON_CUDA(lab_stride_cuda), false},
-    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda), false},
+     ON_CUDA(lab_stride_cuda), false, 2, 0},
+    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda), false,
+     2, 0},
     {"smooth", "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
-     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false},
+     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false, 14, 0},
     {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda),
-     false},
+     false, 2, 0},
     {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
-     lab_roofline, false},
+     lab_roofline, false, 28, 512}, /* levels of up to 512^3 cells */
     {"search",
      "the shape of a norm or a sum: programs at random, proven, compiled and timed; on a GPU", NULL,
-     ON_CUDA(lab_search_cuda), true},
+     ON_CUDA(lab_search_cuda), true, 0, 0},
 };
 enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_SEARCH = N_LADDERS - 1 };
 
@@ -61,7 +65,7 @@ static void print_help(void) {
       "\nOptions:\n"
       "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
       "  --mib=N                 MiB of an array, 1 to 65536; default 256 on a CPU, 512 on a GPU\n"
-      "                          or as much less as its free memory asks for.\n"
+      "                          or as much less as free memory asks for.\n"
       "                          Caches must not hold it: what a cache holds is not memory's rate\n"
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
@@ -215,6 +219,39 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
   return MG_OK;
 }
 
+/* Memory for the ladders that run on a CPU, at a time. */
+static double needed_bytes(const options_t *o, int64_t mib) {
+  const double rest = 100e6;       /* the program, levels of 64^3 and what they are compared with */
+  double most = 2.0 * (double)mib; /* the copy that comes first */
+  for (int l = 0; l < N_LADDERS; l++) {
+    if (!o->named[l] && (!o->all || ladders[l].by_name)) continue;
+    const bool capped = ladders[l].largest > 0 && mib > ladders[l].largest;
+    const double all = (double)ladders[l].arrays * (double)(capped ? ladders[l].largest : mib);
+    most = all > most ? all : most;
+  }
+  return rest + most * (1 << 20);
+}
+
+/* MiB of an array on a CPU. Memory that is promised and is not there would end the program without
+ * a word once it is touched. */
+static mg_status_t choose_size(const options_t *o, int64_t *mib) {
+  const int64_t machine = mg_machine_free_bytes(), process = mg_machine_process_bytes();
+  const double room = (double)(machine < process ? machine : process);
+  const int64_t wanted = o->mib ? o->mib : 256;
+  for (*mib = wanted; *mib > 1 && needed_bytes(o, *mib) > room; (*mib)--)
+    ;
+  if (needed_bytes(o, *mib) > room)
+    return mg_error(MG_ERR_MEMORY,
+                    "even --mib=1 needs about %.3g GB of memory, and %.3g GB are free",
+                    1e-9 * needed_bytes(o, 1), 1e-9 * room);
+  if (o->mib && *mib < wanted)
+    return mg_error(MG_ERR_MEMORY,
+                    "--mib=%" PRId64 " needs about %.3g GB of memory, and %.3g GB are free; take "
+                    "--mib=%" PRId64 " or less, or fewer ladders",
+                    wanted, 1e-9 * needed_bytes(o, wanted), 1e-9 * room, *mib);
+  return MG_OK;
+}
+
 /* Where: a device that was asked for by name must be there. */
 static mg_status_t choose_place(const options_t *o, lab_t *lab) {
   const int64_t mib = 1 << 20;
@@ -232,7 +269,8 @@ static mg_status_t choose_place(const options_t *o, lab_t *lab) {
     return mg_error(MG_ERR_DEVICE, "--device=cuda needs a build with CUDA (configure --with-cuda)");
 #endif
   lab->place = LAB_CPU;
-  lab->bytes = (o->mib ? o->mib : 256) * mib;
+  MG_TRY(choose_size(o, &lab->bytes));
+  lab->bytes *= mib;
   return MG_OK;
 }
 
