@@ -2,21 +2,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* Where a link leads, as a path from here, which need not be there yet. */
+static bool follow(const char *path, char target[MG_REAL_PATH_MAX]) {
+  char link[PATH_MAX];
+  const char *slash = strrchr(path, '/');
+  const ssize_t length = readlink(path, link, sizeof link - 1);
+  if (length <= 0) return false;
+  link[length] = '\0';
+  const int folder = slash && link[0] != '/' ? (int)(slash + 1 - path) : 0;
+  return snprintf(target, MG_REAL_PATH_MAX, "%.*s%s", folder, path, link) < MG_REAL_PATH_MAX;
+}
 
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]) {
-  char folder[PATH_MAX], found[PATH_MAX];
-  const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+  enum { MOST_LINKS = 40 }; /* as the kernel has it; links may go round */
+  char folder[PATH_MAX], found[PATH_MAX], at[MG_REAL_PATH_MAX], next[MG_REAL_PATH_MAX];
   real[0] = '\0';
   if (path[0] == '\0' || strcmp(path, "-") == 0) return;
   if (realpath(path, found)) {
     snprintf(real, MG_REAL_PATH_MAX, "%s", found);
     return;
   }
-  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(base - path) : 1, slash ? path : ".");
+  snprintf(at, sizeof at, "%s", path);
+  for (int link = 0; link < MOST_LINKS && follow(at, next); link++)
+    strcpy(at, next);
+  const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
+  snprintf(folder, sizeof folder, "%.*s", slash ? (int)(base - at) : 1, slash ? at : ".");
   if (realpath(folder, found))
     snprintf(real, MG_REAL_PATH_MAX, "%s/%s", found, base);
   else
-    snprintf(real, MG_REAL_PATH_MAX, "%s", path);
+    snprintf(real, MG_REAL_PATH_MAX, "%s", at);
 }
 
 bool mg_path_is_same(const char *one, const char *other) {

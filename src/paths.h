@@ -7,7 +7,7 @@
 
 enum { MG_REAL_PATH_MAX = 2 * PATH_MAX };
 
-/** The file of a path: links followed, or those of its folder where the file is yet to be.
+/** The file of a path: links followed, those to a file that is yet to be among them.
  *  @param[out] real  "" for no path, and for "-", which is stdout */
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]);
 

@@ -71,6 +71,12 @@ if have_feature jansson; then
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
   test ! -s "$dir/out" || complain 'what cannot be written is said after it was measured'
   refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
+  ln -s t.csv "$dir/l.csv" # to what is not there
+  ln -s "$dir/l.csv" "$dir/k.csv"
+  for link in l k; do
+    refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/$link.csv" --json="$dir/t.csv" copy
+  done
+  test ! -e "$dir/t.csv" || complain 'a file in spite of an error'
   refuse '--json and --plot both write to' --device=cpu --quick --mib=1 --plot="$dir/a.png" --json="$dir/a.png" copy
 else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
