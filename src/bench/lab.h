@@ -46,13 +46,13 @@ typedef struct {
   lab_place_t place;
   char machine[LAB_TITLE]; /**< for people: the card or the host */
   int threads;             /**< OpenMP's */
-  int64_t bytes;        /**< of an array: several times what caches hold, unless told otherwise */
-  int least_runs;       /**< of each variant that is timed */
-  double least_seconds; /**< the same */
-  double copy_gb_per_s; /**< of this memory, measured before any ladder; 0 before that */
-  FILE *text;           /**< where tables go; NULL: nowhere */
-  const char *ladder;   /**< under way */
-  int name_width;       /**< of the column of variants; 0: the usual one */
+  int64_t bytes;           /**< of an array; whether caches hold it is not looked at */
+  int least_runs;          /**< of each variant that is timed */
+  double least_seconds;    /**< the same */
+  double copy_gb_per_s;    /**< of this memory, measured before any ladder; 0 before that */
+  FILE *text;              /**< where tables go; NULL: nowhere */
+  const char *ladder;      /**< under way */
+  int name_width;          /**< of the column of variants; 0: the usual one */
   char table[LAB_TITLE];
   struct {
     bool norm; /**< a norm's shape, not a sum's */
@@ -71,10 +71,10 @@ MG_SHARED double lab_value(int64_t i) {
   return (double)((uint64_t)i * 2654435761u % 1021u);
 }
 
-/** What `wide` adds to the k-th of a point's lab_values: 0 to 3, so little that of some points
- * every term is the only largest one, at any size of the arrays. A kernel that leaves out a term,
- * or what is added to one, is then wrong. lab_value(k) itself would hide more than half of the
- * terms. */
+/** What `wide` adds to the k-th of a point's lab_values: 0 to 3, so little that every term is the
+ *  only largest one of some point: a kernel that leaves out a term, or what is added to one, is
+ *  wrong. lab_value(k) itself would hide more than half of the terms. Of terms that lie an array
+ *  apart it holds where --mib= is a power of two; of other sizes, some hide a few terms. */
 MG_SHARED double lab_small(int64_t k) {
   return (double)((uint64_t)lab_value(k) % 4u);
 }
@@ -121,8 +121,8 @@ MG_MUST_CHECK mg_status_t lab_write_source(const lab_t *lab, const char *path);
 double lab_median(double *value, int n);
 
 /** Where a check of a norm on n^3 cells puts the largest value in turn, n a power of two: corners,
- *  cells whose i, j and k are each all there are (beyond 64^3: 64 of them), and some at
- * random. One place is one run of the norm, so that there cannot be many. */
+ *  cells whose i, j and k are each all there are (beyond 64^3: 64 of them), and some at random. One
+ *  place is one run of the norm, so that there cannot be many. */
 int lab_places(int n);
 void lab_place(int q, int n, int cell[3]);
 
