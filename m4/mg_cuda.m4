@@ -137,7 +137,10 @@ AS_IF([test -n "$mg_cupti_include" && test -n "$mg_cupti_library"],
       AC_DEFINE([HAVE_CUPTI], [1], [Define if page faults can be counted, for a test.])],
      [CUPTI_CPPFLAGS= CUPTI_LIBS=])
    CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
-AC_MSG_RESULT([$mg_cupti])])
+AC_MSG_RESULT([$mg_cupti])
+AS_CASE([$with_cupti,$mg_cupti],
+  [auto,*|no,*|*,yes], [],
+  [AC_MSG_ERROR([--with-cupti=$with_cupti: no CUPTI that links is there; name the folder that has include/cupti.h])])])
 
 # A compiler for CUDA at run time, and a run-time library that loads what it makes: mg_nvrtc is "yes"
 # or "no"; NVRTC_CPPFLAGS and NVRTC_LIBS, empty without it.
