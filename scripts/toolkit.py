@@ -52,14 +52,23 @@ def leave_home_alone() -> None:
 
 
 def write_whole(path: str, content: bytes) -> None:
-    """Write a file as a whole, or leave the earlier one."""
-    temporary = f"{path}.tmp"
+    """Write a file as a whole, or leave the earlier one. Links stay; devices and pipes, which a
+    rename would replace, are written to."""
+    final, temporary = os.path.realpath(path), None
     try:
-        with open(temporary, "wb") as out:
+        if os.path.exists(final) and not os.path.isfile(final):
+            with open(final, "wb") as out:
+                out.write(content)
+            return
+        # A name that no file of the user's has.
+        with open(f"{final}.{os.getpid()}.tmp", "xb") as out:
+            temporary = out.name
             out.write(content)
-        os.replace(temporary, path)
+        if os.path.exists(final):
+            shutil.copymode(final, temporary)
+        os.replace(temporary, final)
     except OSError as error:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, TypeError):
             os.unlink(temporary)
         raise ToolError(f"{path} cannot be written: {error.strerror}", FILE) from None
 

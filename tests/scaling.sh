@@ -175,13 +175,13 @@ PATH=$dir/bin:$PATH refuse 3 'sbatch failed \(exit code 1\): .*invalid account' 
 
 # No job is submitted that could not be written down.
 rm -f "$dir/calls"
-mkdir "$dir/refused/state.json.tmp"
+ln -sf none/x "$dir/refused/state.json"
 PATH=$dir/bin:$PATH refuse 3 'state.json cannot be written' submit "$dir/refused"
 if grep -q '^sbatch' "$dir/calls"; then complain 'a job was submitted that nobody knows'; fi
-make_tool sbatch "mkdir '$dir/late/state.json.tmp'; echo 45"
+make_tool sbatch "ln -sf none/x '$dir/late/state.json'; echo 45"
 PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$planner" --folder="$dir/late"
 PATH=$dir/bin:$PATH refuse 3 'n2 is submitted as job 45, which is known nowhere else' submit "$dir/late"
-rmdir "$dir/late/state.json.tmp"
+rm "$dir/late/state.json"
 make_tool sbatch 'echo'
 PATH=$dir/bin:$PATH refuse 3 "sbatch says no name of a job: ''" submit "$dir/late"
 # A batch system that does not answer just now still has its jobs.
