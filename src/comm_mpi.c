@@ -46,6 +46,9 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
     return mg_error(
         MG_ERR_COMM,
         "this MPI library is for programs without threads; take a build of it with them");
+  /* Of calls without a communicator too, such as those of MPI_Info. */
+  TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &world.mpi));
   TRY_MPI(MPI_Comm_set_errhandler(world.mpi, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_rank(world.mpi, &world.rank));

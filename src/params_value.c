@@ -167,13 +167,16 @@ static bool set_path(const mg_option_t *option, const char *text, char *field, c
   return true;
 }
 
-/* "key=value" between commas, each with both. */
+/* "key=value" between commas, each with both. MPI's keys have at least 35 characters
+ * (MPI_MAX_INFO_KEY of Open MPI is 36 with the end). */
 static bool set_pairs(const mg_option_t *option, const char *text, char *field, char *why,
                       int why_size) {
   for (const char *at = text;; at++) {
     const size_t length = strcspn(at, ","), key = strcspn(at, "=");
     if (key == 0 || key + 1 >= length || length > 200)
       return refuse(option, "not a list of key=value", why, why_size);
+    if (key > 35)
+      return refuse(option, "a key of more than 35 characters, the most of MPI", why, why_size);
     at += length;
     if (*at == '\0') return set_path(option, text, field, why, why_size);
   }
