@@ -1,5 +1,6 @@
 #define _GNU_SOURCE
 #include "machine.h"
+#include "log.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,11 +14,30 @@
 #endif
 
 int mg_machine_threads(void) {
+  static int known = 0;
+  if (known > 0) return known;
+  known = 1;
 #ifdef _OPENMP
-  return omp_get_max_threads();
-#else
-  return 1;
+  /* A limit (OMP_THREAD_LIMIT) may leave fewer than are asked for. */
+#pragma omp parallel
+#pragma omp single
+  known = omp_get_num_threads();
 #endif
+  return known;
+}
+
+mg_status_t mg_machine_check_threads(void) {
+#ifdef _OPENMP
+  enum { MOST = 4096 };
+  const int asked = omp_get_max_threads();
+  if (asked < 1 || asked > MOST)
+    return mg_error(
+        MG_ERR_USAGE,
+        "OpenMP is asked for %d threads where 1 to %d can be had; set OMP_NUM_THREADS to "
+        "the cores of a rank",
+        asked, MOST);
+#endif
+  return MG_OK;
 }
 
 void mg_machine_mark_processors(double *mark, int n) {

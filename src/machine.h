@@ -2,11 +2,16 @@
 #ifndef MG_MACHINE_H
 #define MG_MACHINE_H
 
+#include "status.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Threads that parallel regions use; 1 without OpenMP. */
+/** Threads that parallel regions have, counted in one at the first call; 1 without OpenMP. */
 int mg_machine_threads(void);
+
+/** Can OpenMP start as many threads as it is asked for? It would crash where it cannot.
+ *  @return MG_OK, MG_ERR_USAGE */
+MG_MUST_CHECK mg_status_t mg_machine_check_threads(void);
 
 /** mark[p] = 1 for each processor p < n that this process may run on, else 0; all 0 when unknown.
  */

@@ -219,6 +219,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   mg_plan_t plan;
   mg_crossover_t crossover;
   mg_input_t input;
+  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_machine_check_threads() : MG_OK));
   MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_choose(params));
   MG_TRY(make_plan(params, ranks, &plan));
