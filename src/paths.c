@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Where a link leads, as a path from here, which need not be there yet. */
@@ -40,4 +41,13 @@ bool mg_path_is_same(const char *one, const char *other) {
   mg_path_resolve(one, left);
   mg_path_resolve(other, right);
   return left[0] != '\0' && strcmp(left, right) == 0;
+}
+
+bool mg_path_is_stream(const char *path) {
+  struct stat file, stream;
+  if (stat(path, &file) != 0 || !S_ISREG(file.st_mode)) return false;
+  for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fstat(fd, &stream) == 0 && stream.st_dev == file.st_dev && stream.st_ino == file.st_ino)
+      return true;
+  return false;
 }

@@ -11,6 +11,9 @@ enum { MG_REAL_PATH_MAX = 2 * PATH_MAX };
  *  @param[out] real  "" for no path, and for "-", which is stdout */
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]);
 
+/** Does a path lead to the plain file that stdout or stderr is? */
+bool mg_path_is_stream(const char *path);
+
 /** Do two paths lead to one file, as far as one can see? Not where one of them is "" or "-". */
 bool mg_path_is_same(const char *one, const char *other);
 

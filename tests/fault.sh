@@ -95,6 +95,25 @@ test ! -e "$dir/a.csv" || complain 'a file was made that was not to be'
 
 # A disk that is full at the start, one that is full in the end, and stdout on it. What else there
 # is to be written is written, and an older result stays.
+# What stdout goes to is not to be replaced, and a link to what is yet to be stays.
+checks=$((checks + 1)) rc=0
+echo kept >"$dir/log"
+solo "$HPGMG_FV" 4 1 --verify-only --csv=/dev/stdout >>"$dir/log" 2>"$dir/err" || rc=$?
+if test "$rc" -ne 2 || ! grep -q 'csv=/dev/stdout is the file that this run writes' "$dir/err" || test "$(cat "$dir/log")" != kept; then
+  complain "--csv=/dev/stdout: exit code $rc, $(cat "$dir/err" "$dir/log")"
+fi
+mkdir "$dir/far"
+ln -s far/z.csv "$dir/link.csv"
+ok 1 4 1 --verify-only --csv="$dir/link.csv"
+if ! test -L "$dir/link.csv" || ! test -s "$dir/far/z.csv"; then complain 'a link to a file that was not there'; fi
+ln -s round.csv "$dir/round.csv"
+expect 3 'Too many levels of symbolic links' 1 4 1 --verify-only --csv="$dir/round.csv"
+# Threads that OpenMP would crash on.
+if have_feature OpenMP; then
+  for threads in 1000000 2147483648; do
+    OMP_NUM_THREADS=$threads expect 2 'OpenMP is asked for .* set OMP_NUM_THREADS' 1 4 1 --verify-only
+  done
+fi
 if test -c /dev/full; then
   for ranks in $some; do
     run "$ranks" 4 8 --verify-only --csv=/dev/full

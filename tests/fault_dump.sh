@@ -42,7 +42,15 @@ for ranks in $some; do
 done
 expect 2 'not a known word, nearest is residual' 1 4 8 --dump="$dir/x.hdf" --dump-fields=u,residua
 expect 2 'not a list of key=value' 1 4 8 --dump="$dir/x.hdf" --dump-hints=cb_nodes
+expect 2 'a key of more than 35 characters' 1 4 8 --dump="$dir/x.hdf" --dump-hints="$(printf 'k%.0s' {1..36})=b"
 expect 2 'only with --dump' 1 4 8 --dump-fields=u
+# A link to what is yet to be is followed, as one to a file is.
+mkdir "$dir/far"
+ln -s far/z.hdf "$dir/link.hdf"
+ok 1 4 1 --verify-only --device=cpu --dump="$dir/link.hdf"
+if ! test -L "$dir/link.hdf" || ! test -s "$dir/far/z.hdf"; then complain 'a link to a file that was not there'; fi
+ln -s round.hdf "$dir/round.hdf"
+expect 3 'Too many levels of symbolic links' 1 4 1 --dump="$dir/round.hdf"
 if test "$(id -u)" -ne 0; then
   chmod a-w "$dir/folder"
   expect 3 'Permission denied' 1 4 8 --dump="$dir/folder/x.hdf"

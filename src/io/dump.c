@@ -100,7 +100,7 @@ static mg_status_t check_alpha(const mg_params_t *params) {
 /* Can a file be written at `path`, and the text that goes with it? */
 static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
   mg_whole_file_t file;
-  char xdmf[PATH_MAX + sizeof MG_XDMF_ENDING];
+  char xdmf[MG_REAL_PATH_MAX + sizeof MG_XDMF_ENDING];
   MG_TRY(mg_whole_file_prepare("dump", path, room_for(params, plan), &file));
   snprintf(xdmf, sizeof xdmf, "%s" MG_XDMF_ENDING, file.final);
   return mg_whole_file_prepare("dump", xdmf, 0, &file);

@@ -2,6 +2,7 @@
 #include "config.h"
 #endif
 #include "log.h"
+#include "paths.h"
 #include "report.h"
 #include <errno.h>
 #include <limits.h>
@@ -41,7 +42,7 @@ static FILE *open_temporary(const char *path, char name[], size_t size) {
   return fopen(name, "wx");
 }
 
-enum { NAME_MAX_BYTES = PATH_MAX + 32 };
+enum { NAME_MAX_BYTES = MG_REAL_PATH_MAX + 32 };
 
 static mg_status_t cannot_write(const char *option, const char *path) {
   return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
@@ -62,22 +63,22 @@ static bool can_create(const char *path) {
   return error == 0;
 }
 
-/* What to replace: of a link the file behind it, so that the link stays. */
-static const char *behind_links(const char *path, char target[PATH_MAX]) {
-  return realpath(path, target) ? target : path;
-}
-
 static mg_status_t check_output(const char *option, const char *path) {
   struct stat s;
-  char target[PATH_MAX];
+  char target[MG_REAL_PATH_MAX];
   if (!path[0] || is_stdout(path)) return MG_OK;
-  if (stat(path, &s) == 0 && S_ISDIR(s.st_mode)) {
-    errno = EISDIR;
-    return cannot_write(option, path);
-  }
+  const bool is_there = stat(path, &s) == 0;
+  if (is_there && S_ISDIR(s.st_mode)) errno = EISDIR;
+  if (is_there ? S_ISDIR(s.st_mode) : errno == ELOOP) return cannot_write(option, path);
   const bool there = access(path, F_OK) == 0;
   if (there && access(path, W_OK) != 0) return cannot_write(option, path);
-  if (is_special(path) || can_create(behind_links(path, target))) return MG_OK;
+  if (mg_path_is_stream(path))
+    return mg_error(MG_ERR_USAGE,
+                    "--%s=%s is the file that this run writes stdout or stderr to; give --%s=-, or "
+                    "another file",
+                    option, path, option);
+  mg_path_resolve(path, target);
+  if (is_special(path) || can_create(target)) return MG_OK;
   return cannot_write(option, path);
 }
 
@@ -112,14 +113,15 @@ static mg_status_t write_and_close(const char *option, const char *path, FILE *f
 /* Write to a temporary file beside it and rename, so that a full disk costs no old result. */
 static mg_status_t write_output(const char *option, const char *path, writer_t writer,
                                 const void *report) {
-  char name[NAME_MAX_BYTES], target[PATH_MAX];
+  char name[NAME_MAX_BYTES], final[MG_REAL_PATH_MAX];
   if (!path[0]) return MG_OK;
   if (is_stdout(path)) {
     MG_TRY(writer(stdout, report));
     return fflush(stdout) == 0 ? MG_OK : cannot_write(option, path);
   }
   if (is_special(path)) return write_and_close(option, path, fopen(path, "w"), writer, report);
-  const char *final = behind_links(path, target);
+  /* Of a link the file behind it, so that the link stays. */
+  mg_path_resolve(path, final);
   FILE *file = open_temporary(final, name, sizeof name);
   mg_status_t status = write_and_close(option, path, file, writer, report);
   if (status == MG_OK && rename(name, final) != 0) status = cannot_write(option, path);

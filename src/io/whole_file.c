@@ -1,5 +1,6 @@
 #include "whole_file.h"
 #include "log.h"
+#include "paths.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -15,12 +16,12 @@ static mg_status_t cannot_write(const mg_whole_file_t *file, const char *why) {
 }
 
 /* The folder of a path, "." without one. */
-static void folder_of(const char *path, char folder[PATH_MAX]) {
+static void folder_of(const char *path, char folder[MG_REAL_PATH_MAX]) {
   const char *slash = strrchr(path, '/');
   if (!slash)
     strcpy(folder, ".");
   else
-    snprintf(folder, PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
+    snprintf(folder, MG_REAL_PATH_MAX, "%.*s", slash == path ? 1 : (int)(slash - path), path);
 }
 
 static mg_status_t check_room(const mg_whole_file_t *file, const char *folder, int64_t bytes) {
@@ -49,10 +50,15 @@ static mg_status_t try_folder(mg_whole_file_t *file) {
 
 mg_status_t mg_whole_file_prepare(const char *option, const char *path, int64_t bytes,
                                   mg_whole_file_t *file) {
-  char folder[PATH_MAX];
+  char folder[MG_REAL_PATH_MAX];
   struct stat s;
   file->option = option;
-  if (!realpath(path, file->final)) snprintf(file->final, sizeof file->final, "%s", path);
+  mg_path_resolve(path, file->final);
+  if (mg_path_is_stream(path))
+    return mg_error(MG_ERR_USAGE,
+                    "--%s=%s is the file that this run writes stdout or stderr to; give another",
+                    option, path);
+  if (stat(path, &s) != 0 && errno == ELOOP) return cannot_write(file, strerror(ELOOP));
   if (stat(file->final, &s) == 0 && S_ISDIR(s.st_mode)) return cannot_write(file, strerror(EISDIR));
   if (stat(file->final, &s) == 0 && !S_ISREG(s.st_mode))
     return cannot_write(file, "there is something that is no plain file");
@@ -75,7 +81,7 @@ static bool sync_path(const char *path, int flags) {
 }
 
 mg_status_t mg_whole_file_finish(const mg_whole_file_t *file) {
-  char folder[PATH_MAX];
+  char folder[MG_REAL_PATH_MAX];
   mg_status_t status = MG_OK;
   folder_of(file->final, folder);
   if (!sync_path(file->temporary, O_RDWR) || rename(file->temporary, file->final) != 0)

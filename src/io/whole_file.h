@@ -3,16 +3,17 @@
 #ifndef MG_WHOLE_FILE_H
 #define MG_WHOLE_FILE_H
 
+#include "paths.h"
 #include "status.h"
 #include <limits.h>
 #include <stdint.h>
 
-enum { MG_WHOLE_FILE_MAX = PATH_MAX + 32 };
+enum { MG_WHOLE_FILE_MAX = MG_REAL_PATH_MAX + 32 };
 
 /** The names of a file, with links followed so that they stay links. */
 typedef struct {
   const char *option; /**< that asked for it, for messages */
-  char final[PATH_MAX];
+  char final[MG_REAL_PATH_MAX];
   char temporary[MG_WHOLE_FILE_MAX]; /**< final, six characters that nobody else has, .tmp */
 } mg_whole_file_t;
 
