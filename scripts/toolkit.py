@@ -52,8 +52,10 @@ def leave_home_alone() -> None:
 
 
 def write_whole(path: str, content: bytes) -> None:
-    """Write a file as a whole, or leave the earlier one. Links stay; devices and pipes, which a
-    rename would replace, are written to."""
+    """Write a file as a whole, or leave the earlier one.
+
+    Links stay. Devices and pipes, which a rename would replace, are written to.
+    """
     final, temporary = os.path.realpath(path), None
     try:
         if os.path.exists(final) and not os.path.isfile(final):

@@ -141,7 +141,8 @@ typedef struct mg_backend {
   mg_status_t (*wait)(void);
 
   /** Note how far the device has to come, and wait until it is there while it goes on with what was
-   *  asked for since. One mark at a time; both or neither. */
+   *  asked for since. One mark at a time; both or neither. The wait fails, as `wait` does, where a
+   *  message did not come. */
   mg_status_t (*mark)(void);
   mg_status_t (*wait_mark)(void);
 
