@@ -43,29 +43,27 @@ struct mg_tail_cycles_t {
     __syncthreads();
   }
 
-  __device__ void v_cycle(int top, bool zero_guess) const {
+  /** A V-cycle, or an F-cycle: V-cycles from every level upwards, each from the solution below it.
+   *  One loop for both: code for each would be three times as much, and as long to compile. */
+  __device__ void run(int top, bool f_cycle, bool zero_guess) const {
     const int bottom = args->n_levels - 1;
-    for (int l = top; l < bottom; l++) {
-      const mg_block_level_t here = level(l);
-      smooth(l, zero_guess || l > top);
-      here.template residual<fv4, varies>(MG_TMP, MG_U, MG_F);
-      here.restrict_cells(MG_TMP, level(l + 1), MG_F);
-    }
-    solve_bottom(zero_guess || bottom > top);
-    for (int l = bottom - 1; l >= top; l--) {
-      level(l).template interpolate<v_kind, true>(level(l + 1));
-      smooth(l, false);
-    }
-  }
-
-  __device__ void f_cycle(int top) const {
-    const int bottom = args->n_levels - 1;
-    for (int l = top; l < bottom; l++)
+    for (int l = top; f_cycle && l < bottom; l++)
       level(l).restrict_cells(MG_F, level(l + 1), MG_F);
-    solve_bottom(true);
-    for (int l = bottom - 1; l >= top; l--) {
-      level(l).template interpolate<f_kind, false>(level(l + 1));
-      v_cycle(l, false);
+    bool zero = f_cycle || zero_guess;
+    for (int start = f_cycle ? bottom : top; start >= top; start--, zero = false) {
+      if (f_cycle && start < bottom)
+        level(start).template interpolate<f_kind, false>(level(start + 1));
+      for (int l = start; l < bottom; l++) {
+        const mg_block_level_t here = level(l);
+        smooth(l, zero || l > start);
+        here.template residual<fv4, varies>(MG_TMP, MG_U, MG_F);
+        here.restrict_cells(MG_TMP, level(l + 1), MG_F);
+      }
+      solve_bottom(zero || bottom > start);
+      for (int l = bottom - 1; l >= start; l--) {
+        level(l).template interpolate<v_kind, true>(level(l + 1));
+        smooth(l, false);
+      }
     }
   }
 };
@@ -76,10 +74,7 @@ static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
                   bool zero_guess) {
   __shared__ mg_block_shared_t shared;
   const mg_tail_cycles_t<fv4, varies, v_kind, f_kind> cycles = {&args, &shared};
-  if (cycle == MG_CYCLE_F)
-    cycles.f_cycle(top);
-  else
-    cycles.v_cycle(top, zero_guess);
+  cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
 /** The kernel for a job's operator and transfers, of which there are the combinations that the
