@@ -69,6 +69,7 @@ struct mg_block_level_t {
   __device__ ptrdiff_t offset(int c) const { return offset(cell(c)); }
 
   __device__ void axpby(int dst, double alpha, int x, double beta, int y) const {
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const ptrdiff_t at = offset(c);
       vec(dst)[at] = y < 0 ? alpha * vec(x)[at] : fma(alpha, vec(x)[at], beta * vec(y)[at]);
@@ -77,6 +78,7 @@ struct mg_block_level_t {
   }
 
   __device__ void multiply(int dst, int x, int y) const {
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const ptrdiff_t at = offset(c);
       vec(dst)[at] = vec(x)[at] * vec(y)[at];
@@ -85,6 +87,7 @@ struct mg_block_level_t {
   }
 
   __device__ void shift(int x, double value) const {
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x)
       vec(x)[offset(c)] += value;
     __syncthreads();
@@ -94,6 +97,7 @@ struct mg_block_level_t {
   __device__ void clear(int x) const {
     const int g = l->v.ghosts;
     const mg_divisor_t w(row.n + 2 * g);
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
       const int q = w.quotient(c), k = w.quotient(q);
       *mg_cell(&l->p, x, c - q * w.n - g, q - k * w.n - g, k - g) = 0.0;
@@ -107,6 +111,7 @@ struct mg_block_level_t {
     const mg_patch_t *p = &l->p;
     const int g = l->v.ghosts, n = row.n;
     const mg_divisor_t w(n + 2 * g);
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
       const int q = w.quotient(c), k = w.quotient(q);
       const int at[3] = {c - q * w.n - g, q - k * w.n - g, k - g};
@@ -132,6 +137,7 @@ struct mg_block_level_t {
   /** dst = f - A x, or A x for f < 0. */
   template <bool fv4, bool varies> __device__ void residual(int dst, int x, int f) const {
     fill_rim_of_operator<fv4>(x);
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
@@ -156,6 +162,7 @@ struct mg_block_level_t {
   template <bool varies> __device__ void gsrb_in_place(int color, int x) const {
     const mg_patch_t *p = &l->p;
     const mg_divisor_t half((row.n + 1) / 2);
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < half.n * row.n * row.n; c += (int)blockDim.x) {
       const int q = half.quotient(c), k = row.quotient(q), j = q - k * row.n;
       const int i =
@@ -173,6 +180,7 @@ struct mg_block_level_t {
     const bool gsrb = s.kind == MG_STEP_GSRB;
     const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
     const double c1 = looks_back ? s.c1 : 0.0, c2 = gsrb ? 1.0 : s.c2;
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
@@ -208,6 +216,7 @@ struct mg_block_level_t {
   /** coarse dst = mean of 8 of src. */
   __device__ void restrict_cells(int src, const mg_block_level_t &coarse, int dst) const {
     const ptrdiff_t js = l->p.jstride, ks = l->p.kstride;
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
       const double *x = vec(src) + offset(make_int3(2 * i.x, 2 * i.y, 2 * i.z));
@@ -225,6 +234,7 @@ struct mg_block_level_t {
                                                                               : 1);
     if (kind != MG_INTERPOLATE_P0 && (coarse.l->v.periodic || !mg_folds_walls(kind)))
       coarse.fill_rim(MG_U, order, true);
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
       if constexpr (mg_folds_walls(kind))
@@ -238,6 +248,7 @@ struct mg_block_level_t {
   /** max |x|, NaN when any is not finite. */
   __device__ double max_norm(int x) const {
     unsigned long long bits = 0;
+#pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const unsigned long long b = mg_max_bits(vec(x)[offset(c)]);
       bits = b > bits ? b : bits;
@@ -292,6 +303,7 @@ struct mg_block_level_t {
   __device__ double add_bricks(int x, int y, int bricks) const {
     const int per_pass = (int)blockDim.x / unit;
     const int lane = (int)threadIdx.x % unit, local = (int)threadIdx.x / unit;
+#pragma unroll 1
     for (int d = (int)threadIdx.x; d < MG_SUM_LIMBS; d += (int)blockDim.x)
       s->digit[d] = 0;
     __syncthreads();
