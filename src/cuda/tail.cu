@@ -6,17 +6,97 @@
  * 16^3 on 0.398 and 0.306, 1.53 and 1.21, for one multiprocessor's cache and arithmetic no longer
  * keep up (1024 threads: 0.334 and 0.285). 10^3 was tried as part of 160^3 and 320^3 on two
  * GPUs: 1.5 and 0.5 % faster with it. */
-#include "tail.h"
+#include "krylov.h"
 #include <cstdlib>
 #include <new>
 
-enum { MOST_CELLS = 10 * 10 * 10 };
+enum { MOST_LEVELS = 6, MOST_CELLS = 10 * 10 * 10 };
+
+struct tail_level_t {
+  mg_cuda_patch_t l;
+  const mg_step_t *step;
+  int n_steps;
+};
+
+/** What the kernel gets; the coarsest level is the last. */
+struct tail_args_t {
+  tail_level_t level[MOST_LEVELS];
+  int n_levels;
+  mg_bottom_job_t bottom;
+};
+
+typedef void (*kernel_t)(tail_args_t args, int top, mg_cycle_t cycle, bool zero_guess);
 
 struct mg_tail {
-  mg_tail_args_t args;
-  mg_tail_kernel_t kernel;
+  tail_args_t args;
+  kernel_t kernel;
   mg_step_t *steps; /**< of all levels, on the device */
 };
+
+/** The two kinds of cycle; levels are numbered from the tail's first on. */
+template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
+struct cycles_t {
+  const tail_args_t *args;
+  mg_block_shared_t *shared;
+
+  __device__ mg_block_level_t level(int l) const {
+    return mg_block_level_t(&args->level[l].l, shared);
+  }
+
+  __device__ void smooth(int l, bool zero_guess) const {
+    level(l).template smooth<fv4, varies>(args->level[l].step, args->level[l].n_steps, zero_guess);
+  }
+
+  __device__ void solve_bottom(bool zero_guess) const {
+    mg_krylov_t<fv4, varies> solver(level(args->n_levels - 1), args->bottom.reduction);
+    solver.solve(args->bottom, zero_guess);
+    __syncthreads();
+  }
+
+  /** A V-cycle, or an F-cycle: V-cycles from every level upwards, each from the solution below it.
+   *  One loop for both: code for each would be three times as much, and as long to compile. */
+  __device__ void run(int top, bool f_cycle, bool zero_guess) const {
+    const int bottom = args->n_levels - 1;
+    for (int l = top; f_cycle && l < bottom; l++)
+      level(l).restrict_cells(MG_F, level(l + 1), MG_F);
+    bool zero = f_cycle || zero_guess;
+    for (int start = f_cycle ? bottom : top; start >= top; start--, zero = false) {
+      if (f_cycle && start < bottom)
+        level(start).template interpolate<f_kind, false>(level(start + 1));
+      for (int l = start; l < bottom; l++) {
+        const mg_block_level_t here = level(l);
+        smooth(l, zero || l > start);
+        here.template residual<fv4, varies>(MG_TMP, MG_U, MG_F);
+        here.restrict_cells(MG_TMP, level(l + 1), MG_F);
+      }
+      solve_bottom(zero || bottom > start);
+      for (int l = bottom - 1; l >= start; l--) {
+        level(l).template interpolate<v_kind, true>(level(l + 1));
+        smooth(l, false);
+      }
+    }
+  }
+};
+
+template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
+static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
+    tail(const MG_GRID_CONSTANT tail_args_t args, int top, mg_cycle_t cycle, bool zero_guess) {
+  __shared__ mg_block_shared_t shared;
+  const cycles_t<fv4, varies, v_kind, f_kind> cycles = {&args, &shared};
+  cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
+}
+
+/* For the combinations that the operators use. */
+template <bool varies> static kernel_t kernel_for(const mg_tail_job_t *job) {
+  const bool fv4 = job->level[0].view->op == MG_OPERATOR_FV4;
+  if (fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4)
+    return tail<true, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V4>;
+  if (!fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2)
+    return tail<false, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
+  if (!fv4 && job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1)
+    return tail<false, varies, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
+  return nullptr;
+}
 
 /* One patch that is the whole level, and whose halves are the next one. */
 static bool fits(const mg_tail_job_t *job, int l) {
@@ -43,9 +123,9 @@ static mg_status_t copy_steps(const mg_tail_job_t *job, mg_step_t **out) {
 
 mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out) {
   *out = nullptr;
-  const mg_tail_kernel_t kernel =
-      job->level[0].view->varies ? mg_tail_kernel<true>(job) : mg_tail_kernel<false>(job);
-  if (job->n_levels > MG_TAIL_MOST_LEVELS || !kernel) return MG_OK;
+  const kernel_t kernel =
+      job->level[0].view->varies ? kernel_for<true>(job) : kernel_for<false>(job);
+  if (job->n_levels > MOST_LEVELS || !kernel) return MG_OK;
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;
   mg_tail_t *tail = new (std::nothrow) mg_tail_t();
@@ -60,7 +140,7 @@ mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out) {
     tail->args.level[l] = {mg_cuda_patch(job->level[l].view, 0), step, job->level[l].n_steps};
     step += job->level[l].n_steps;
   }
-  const mg_tail_level_t &last = tail->args.level[job->n_levels - 1];
+  const tail_level_t &last = tail->args.level[job->n_levels - 1];
   tail->kernel = kernel;
   tail->args.n_levels = job->n_levels;
   tail->args.bottom = {job->bottom, job->most, job->reduction, last.step, last.n_steps};
