@@ -220,7 +220,7 @@ sed 's/^\[options\]/&\nverify-only = yes/' small.ini >deck/verifies.ini
 refuse 2 'verify-only is not to be set there: a study wants times' plan deck/verifies.ini
 # One's own problem has no error and no order: its runs have the same digits all the same.
 if have_feature HDF5; then
-  ok 0 4 1 --device=cpu --verify-only --quiet --dump=deck/own.hdf --dump-fields=beta_i,beta_j,beta_k,f
+  ok 1 4 1 --device=cpu --verify-only --quiet --dump=deck/own.hdf --dump-fields=beta_i,beta_j,beta_k,f
   sed 's/^\[options\]/&\ncoefficients = own.hdf\nrhs = own.hdf/; s/^repeats .*/repeats = 2/' small.ini >deck/own.ini
   plan deck/own.ini --folder=own
   good submit own
