@@ -25,6 +25,9 @@ inline int mg_cuda_block_threads(int64_t cells) {
   return warps < most ? (int)warps : most;
 }
 
+/* Loops over cells are not unrolled: a thread has one cell or two, and instructions are fetched
+ * from far away (docs/performance.md). */
+
 /** Scratch of the block. */
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];

@@ -5,7 +5,10 @@
  * 0.331 and 0.331 at 64^3, 1.40 and 1.31 at 128^3; from 8^3 on 0.448 and 0.430, 1.65 and 1.49; from
  * 16^3 on 0.398 and 0.306, 1.53 and 1.21, for one multiprocessor's cache and arithmetic no longer
  * keep up (1024 threads: 0.334 and 0.285). 10^3 was tried as part of 160^3 and 320^3 on two
- * GPUs: 1.5 and 0.5 % faster with it. */
+ * GPUs: 1.5 and 0.5 % faster with it.
+ *
+ * Most of its code runs a few times only: what there is of it is time. With a third of the
+ * instructions an F-cycle of 64^3 takes 3.6 % less (docs/performance.md). */
 #include "krylov.h"
 #include <cstdlib>
 #include <new>
