@@ -8,22 +8,50 @@
 #include "verify.h"
 #include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* True on all ranks as soon as one has caught a signal. */
-static mg_status_t check_interrupt(mg_result_t *result) {
+mg_status_t mg_benchmark_ask(void *no_data, bool *stop) {
+  (void)no_data;
   double caught = mg_machine_signal() != 0;
   MG_TRY(mg_comm_max(mg_comm_world(), &caught, 1));
-  result->interrupted = caught != 0.0;
+  *stop = caught != 0.0;
   return MG_OK;
 }
 
-/* One solve, timed on every rank from a common start; the slowest rank's time on all. */
-static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_size_result_t *size, double *seconds) {
+static const mg_watch_t until_signal = {NULL, mg_benchmark_ask, NULL};
+
+static mg_status_t check_interrupt(mg_result_t *result) {
+  return mg_benchmark_ask(NULL, &result->interrupted);
+}
+
+/* A solve has ended, at the tolerance or before: what is at hand of it. The histories of complete
+ * ones are the same, and that of a part begins as they do. */
+static void keep_history(int s, const mg_history_t *history, mg_result_t *result) {
+  mg_size_result_t *size = &result->size[s];
+  if (s == 0) result->n_cycles_at_h = history->n_cycles;
+  if (history->stopped && !history->reached) {
+    result->interrupted = true;
+    if (size->is_solved) return;
+    snprintf(result->where, sizeof result->where, ", after cycle %d at %d^3", history->n_cycles,
+             size->n);
+  } else {
+    size->is_solved = true;
+  }
+  size->history = *history;
+}
+
+/* One solve, timed on every rank from a common start; the slowest rank's time on all. A signal ends
+ * it after the current cycle: result->interrupted, and the time is of no use. */
+static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_result_t *result, double *seconds) {
+  mg_history_t history;
   MG_TRY(mg_comm_barrier(mg_comm_world()));
   const double start = mg_now();
-  MG_TRY(mg_solve(h, s, size->f_norm, &size->history));
+  const mg_status_t status =
+      mg_solve_watched(h, s, result->size[s].f_norm, &until_signal, &history);
   *seconds = mg_now() - start;
+  if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(s, &history, result);
+  MG_TRY(status);
   return mg_comm_max(mg_comm_world(), seconds, 1);
 }
 
@@ -47,7 +75,8 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
   *estimate = 0.0;
   for (int i = 0; i < n && !result->interrupted; i++) {
     show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
-    MG_TRY(timed_solve(h, s, &result->size[s], estimate));
+    MG_TRY(timed_solve(h, s, result, estimate));
+    if (result->interrupted) return MG_OK;
     say_solved("warm-up", &result->size[s], *estimate);
     MG_TRY(check_interrupt(result));
   }
@@ -66,16 +95,18 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
     if (estimate > 0.0) of = fmax(of, fmin(ceil(p->min_time / estimate), INT_MAX));
     show_progress(p, "timing", s, size->n_solves, (int)of, estimate * (of - size->n_solves));
     double seconds;
-    MG_TRY(timed_solve(h, s, size, &seconds));
+    MG_TRY(timed_solve(h, s, result, &seconds));
+    if (result->interrupted) return MG_OK;
     say_solved(p->verify_only ? "verification" : "timing", size, seconds);
     size->seconds_min =
         size->n_solves == 0 || seconds < size->seconds_min ? seconds : size->seconds_min;
     total += seconds;
     size->n_solves++;
     size->seconds_mean = total / size->n_solves;
-    MG_TRY(check_interrupt(result));
-    if (result->interrupted) return MG_OK;
-    if (p->verify_only || (size->n_solves >= p->min_solves && total >= p->min_time)) return MG_OK;
+    const bool done = p->verify_only || (size->n_solves >= p->min_solves && total >= p->min_time);
+    /* After the last that was asked for there is nothing to interrupt. */
+    if (!done || s + 1 < result->n_sizes_planned) MG_TRY(check_interrupt(result));
+    if (done || result->interrupted) return MG_OK;
   }
 }
 
@@ -88,18 +119,17 @@ static void forget_accounts(mg_hierarchy_t *h) {
  * timed ones are as they always are. */
 static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   enum { N_SOLVES = 3 };
-  mg_size_result_t *size = &result->size[0];
-  result->n_profiled = result->interrupted ? 0 : size->n_solves;
+  result->n_profiled = result->interrupted ? 0 : result->size[0].n_solves;
   if (!h->params.levels_breakdown || !mg_profile_needed(h) || result->interrupted) return MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_profile_begin(h)));
   mg_status_t status = MG_OK;
-  for (int s = 0; s < N_SOLVES && status == MG_OK; s++) {
+  for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
     double seconds;
-    status = timed_solve(h, 0, size, &seconds);
-    if (status == MG_OK) say_solved("profile", size, seconds);
+    status = timed_solve(h, 0, result, &seconds);
+    if (status == MG_OK) say_solved("profile", &result->size[0], seconds);
   }
   const mg_status_t ended = mg_profile_end(h);
-  result->n_profiled = N_SOLVES;
+  result->n_profiled = result->interrupted ? 0 : N_SOLVES;
   result->extra = true;
   return status != MG_OK ? status : ended;
 }
@@ -107,12 +137,15 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
 /* One solve, on from where an earlier run stopped; it cannot be done twice, and is not timed. */
 static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   mg_size_result_t *size = &result->size[0];
-  size->history = *start;
+  mg_history_t history = *start;
   forget_accounts(h);
-  MG_TRY(mg_solve_on(h, 0, size->f_norm, &size->history));
+  const mg_status_t status = mg_solve_on(h, 0, size->f_norm, &until_signal, &history);
+  if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(0, &history, result);
+  MG_TRY(status);
+  if (result->interrupted) return MG_OK;
   size->n_solves = result->n_sizes = result->n_profiled = 1;
   say_solved("restart", size, 0.0);
-  return check_interrupt(result);
+  return result->n_sizes_planned > 1 ? check_interrupt(result) : MG_OK;
 }
 
 static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
@@ -128,6 +161,7 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   /* The breakdown is of the timed solves of the finest grid. */
   if (s == 0) forget_accounts(h);
   MG_TRY(timed_solves(h, s, result, estimate));
+  if (size->n_solves == 0) return MG_OK;
   result->n_sizes = s + 1;
   return s == 0 ? profile(h, result) : MG_OK;
 }

@@ -33,8 +33,9 @@ static void write_line(const char *prefix, const char *suffix, const char *forma
 
 mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...) {
   char where[256] = "";
-  /* Bad input is the user's to mend: the message alone. Anything else names rank and place. */
-  if (status != MG_ERR_USAGE) {
+  /* Bad input is the user's to mend, and a signal the user's wish: the message alone. Anything else
+   * names rank and place. */
+  if (status != MG_ERR_USAGE && status != MG_ERR_INTERRUPTED) {
     const char *base = strrchr(file, '/');
     base = base ? base + 1 : file;
     if (state.n_ranks > 1)

@@ -176,9 +176,12 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, const mg_restart_
   MG_TRY(mg_comm_agree(mg_comm_world(), status));
   /* After the report, which a dump that fails must not cost. */
   mg_dump_stats_t dump;
-  MG_TRY(mg_dump_run(h, result, report->command_line, report->threads, input->checksum, &dump));
+  const mg_status_t dumped =
+      mg_dump_run(h, result, report->command_line, report->threads, input->checksum, &dump);
+  if (dumped != MG_ERR_INTERRUPTED) MG_TRY(dumped);
   if (prints) mg_report_dump(mg_report_text(&h->params), &h->params, &dump);
-  return result->passed ? MG_OK : result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
+  if (!result->passed) return result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
+  return dumped;
 }
 
 static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t *plan) {

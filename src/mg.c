@@ -210,7 +210,13 @@ typedef struct {
 } solve_t;
 
 static bool goes_on(const solve_t *s) {
-  return s->history->n_cycles < s->most && !s->history->reached;
+  return s->history->n_cycles < s->most && !s->history->reached && !s->history->stopped;
+}
+
+/* Shall there be another cycle? */
+static mg_status_t ask(const solve_t *s) {
+  if (!goes_on(s) || !s->watch || !s->watch->ask) return MG_OK;
+  return s->watch->ask(s->watch->data, &s->history->stopped);
 }
 
 /* Keep the norm of the residual after a cycle.
@@ -228,11 +234,15 @@ static mg_status_t keep(const solve_t *s, double norm) {
   history->rel[n] = mg_relative_norm(norm, s->f_norm);
   history->n_cycles = n + 1;
   history->reached = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
-  return norm <= too_large(s->h) * s->f_norm ? MG_OK : MG_ERR_DIVERGED;
+  return norm <= too_large(s->h) * s->f_norm ? ask(s) : MG_ERR_DIVERGED;
+}
+
+static bool is_shown(const solve_t *s) {
+  return s->watch && s->watch->after_cycle;
 }
 
 static mg_status_t show(const solve_t *s) {
-  return s->watch ? s->watch->after_cycle(s->watch->data, s->history) : MG_OK;
+  return is_shown(s) ? s->watch->after_cycle(s->watch->data, s->history) : MG_OK;
 }
 
 /* The residual of MG_U, after a cycle. */
@@ -261,7 +271,7 @@ static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
     MG_TRY(mg_outer_cg_step(level, cg, &norm));
     MG_TRY(keep(s, norm));
     if (!goes_on(s)) return MG_OK;
-    if (!s->watch) continue;
+    if (!is_shown(s)) continue;
     MG_TRY(mg_outer_cg_show(level));
     const mg_status_t shown = show(s);
     MG_TRY(mg_outer_cg_hide(level));
@@ -292,6 +302,7 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
   const int most = h->params.rtol > 0.0 ? h->params.max_cycles : 1;
   const solve_t solve = {h, top, most, f_norm, watch, history};
   history->n_before = history->n_cycles;
+  history->stopped = false;
   mg_status_t status = plain_cycles(&solve);
   if (status == MG_OK && uses_cg(h)) status = cg_cycles(&solve);
   return status == MG_ERR_DIVERGED ? report_divergence(h, top, f_norm, history) : status;
@@ -309,8 +320,9 @@ mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *hi
   return mg_solve_watched(h, top, f_norm, NULL, history);
 }
 
-mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *history) {
+mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
+                        mg_history_t *history) {
   history->reached = h->params.rtol == 0.0 || history->rel[history->n_cycles - 1] < h->params.rtol;
   history->diverged_level = -1;
-  return run_cycles(h, top, f_norm, NULL, history);
+  return run_cycles(h, top, f_norm, watch, history);
 }

@@ -13,6 +13,7 @@ typedef struct {
   double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
   double rel[MG_MAX_CYCLES];  /**< the same over max |f| */
   bool reached;               /**< rel below --rtol, or none asked for */
+  bool stopped;               /**< a watch asked for no further cycle */
   int diverged_level;         /**< where the last cycle went astray, -1 if it did not */
 } mg_history_t;
 
@@ -33,7 +34,10 @@ MG_MUST_CHECK mg_status_t mg_record(mg_hierarchy_t *h, int top);
 
 /** What a solve may do after each cycle; a status other than MG_OK ends it. */
 typedef struct {
-  mg_status_t (*after_cycle)(void *data, const mg_history_t *history);
+  mg_status_t (*after_cycle)(void *data, const mg_history_t *history); /**< NULL: nothing */
+  /** Before each further cycle: true in *stop, on all ranks or on none, is for ending here, as if
+   *  no more cycles were allowed. NULL: never. */
+  mg_status_t (*ask)(void *data, bool *stop);
   void *data;
 } mg_watch_t;
 
@@ -51,13 +55,14 @@ MG_MUST_CHECK mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm,
                                    mg_history_t *history);
 
 /** The same with a look at every cycle.
- *  @param[in] watch  after_cycle is called on every rank; NULL: no look */
+ *  @param[in] watch  called on every rank; NULL: no look */
 MG_MUST_CHECK mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm,
                                            const mg_watch_t *watch, mg_history_t *history);
 
 /** Go on with a solve whose MG_U is on the top.
+ *  @param[in]     watch    as above
  *  @param[in,out] history  of the cycles so far: one at least */
 MG_MUST_CHECK mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm,
-                                      mg_history_t *history);
+                                      const mg_watch_t *watch, mg_history_t *history);
 
 #endif

@@ -5,7 +5,7 @@
 /** Outcome of a fallible function. The order is severity: ranks agree on the largest value. */
 typedef enum {
   MG_OK = 0,
-  MG_ERR_INTERRUPTED, /**< SIGINT or SIGTERM: end after the current solve */
+  MG_ERR_INTERRUPTED, /**< SIGINT or SIGTERM: end after the current cycle */
   MG_ERR_DIVERGED,    /**< NaN, infinity or a growing residual */
   MG_ERR_USAGE,       /**< bad option, deck or size */
   MG_ERR_IO,          /**< a file could not be read or written */

@@ -103,7 +103,7 @@ static mg_status_t look(void *data, const mg_history_t *history) {
 static void watch(mg_hierarchy_t *h, mg_krylov_method_t method, int n_cycles, double f_norm,
                   seen_t *seen) {
   static mg_history_t history;
-  const mg_watch_t watch = {look, seen};
+  const mg_watch_t watch = {look, NULL, seen};
   const int most = h->params.max_cycles;
   h->params.krylov = method;
   h->params.max_cycles = n_cycles;
@@ -193,7 +193,7 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
   CHECK_CASE(norm <= 10.0 * floor_of(&h->level[0], 10.0), norm, 0.0);
   /* On from there, with nothing to gain: still no end before the cycles are done. */
   h->params.max_cycles = 60;
-  MUST(mg_solve_on(h, 0, f_norm, &history));
+  MUST(mg_solve_on(h, 0, f_norm, NULL, &history));
   CHECK_INT(history.n_cycles, 60);
   CHECK_INT(history.n_before, 50);
   /* Two cycles, and on to a tolerance. */
@@ -201,7 +201,7 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
   MUST(mg_solve(h, 0, f_norm, &history));
   h->params.rtol = 1e-9;
   h->params.max_cycles = 20;
-  MUST(mg_solve_on(h, 0, f_norm, &history));
+  MUST(mg_solve_on(h, 0, f_norm, NULL, &history));
   CHECK(history.reached && history.n_before == 2 && history.n_cycles < 12);
 }
 

@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# fault_signals: SIGINT and SIGTERM end the run after the current solve with exit code 1, and what
+# fault_signals: SIGINT and SIGTERM end the run after the current cycle with exit code 1, and what
 # was measured so far is reported, files included: to a rank, to any of two, and to the launcher; to one
-# on a CUDA device where there is one. A second signal of the same kind ends the run at once.
+# on a CUDA device where there is one. The solution is dumped as far as it is, and a restart goes on from
+# there. In the last solve a signal changes nothing. A second signal of the same kind ends the run at once.
 . "$abs_top_srcdir/tests/expect.sh"
 
 # begin RANKS ARG...: start the program in the background and wait until it solves. Its process is
@@ -77,17 +78,89 @@ if have_mpi; then
   done
 fi
 
-# The signal waits for one long solve, of 1000 cycles that cannot reach the tolerance; the second
-# does not.
-begin 1 5 8 --device=cpu --verify-only --smooths=100 --rtol=1e-300 --max-cycles=1000
+# ended RC: wait for the job, which must end with RC.
+ended() {
+  rc=0
+  wait "$job" || rc=$?
+  checks=$((checks + 1))
+  test "$rc" -eq "$1" || complain "$2: exit code $rc, not $1: $(cat "$dir/err")"
+}
+# A cycle that takes seconds.
+slow='--device=cpu --verify-only --operator=fv4 --smoother=chebyshev --smooths=100'
+export OMP_NUM_THREADS=1
+history_of() { grep -E "$1\^3  cycle" "$2"; }
+attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): "\{0,1\}\([^"]*\)"\{0,1\}$/\1/p'; }
+
+# A solve with a tolerance is ended after the current cycle, and what there is of it is dumped: a
+# run that goes on from there has the digits of one that nothing ended.
+if have_feature HDF5 && command -v h5dump >/dev/null; then
+  hard='--device=cpu --smooths=20 --rtol=1e-300 --warmup=0 --min-solves=1 --min-time=0'
+  for ranks in 1 2; do
+    if test "$ranks" -gt 1 && ! have_mpi; then continue; fi
+    # shellcheck disable=SC2086
+    begin "$ranks" 4 8 $hard --max-cycles=1000 --dump="$dir/part.hdf"
+    kill -TERM "$(cut -d ' ' -f 1 "$dir/pids" | head -n 1)"
+    ended 1 "SIGTERM within a solve of $ranks"
+    n=$(sed -n 's/^VERIFICATION: FAILED (interrupted after 0 of 3 sizes, after cycle \([0-9]*\) at [0-9]*^3)$/\1/p' "$dir/out")
+    if test -z "$n"; then
+      complain "within a solve of $ranks: $(tail -n 2 "$dir/out")"
+      continue
+    fi
+    test "$(attribute "$dir/part.hdf" cycles)" = "$n" || complain "the dump has not the $n cycles of the report"
+    test "$(attribute "$dir/part.hdf" verification)" = 'not yet' || complain 'the dump of a part was verified'
+    run "$ranks" --restart="$dir/part.hdf" --max-cycles=$((n + 2))
+    cells=$(sed -n 's/^ *\([0-9]*\)^3  cycle .*/\1/p' "$dir/out" | head -n 1)
+    history_of "$cells" "$dir/out" >"$dir/on"
+    # shellcheck disable=SC2086
+    run "$ranks" 4 8 $hard --max-cycles=$((n + 2))
+    history_of "$cells" "$dir/out" >"$dir/whole"
+    checks=$((checks + 1))
+    test "$(wc -l <"$dir/whole")" -eq $((n + 2)) || complain "no $((n + 2)) cycles: $(cat "$dir/out")"
+    tail -n 2 "$dir/on" | cmp -s - <(tail -n 2 "$dir/whole") ||
+      complain "$ranks, on from cycle $n: $(tail -n 2 "$dir/on"), not $(tail -n 2 "$dir/whole")"
+  done
+
+  # In a later solve: the report has the complete ones, the dump the part.
+  begin 1 4 8 --device=cpu --rtol=1e-10 --warmup=0 --min-time=10000 --dump="$dir/later.hdf"
+  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  ended 1 'SIGTERM within a later solve'
+  last=$(history_of 32 "$dir/out" | tail -n 1)
+  test -n "$last" || complain "no complete solve is in the report: $(cat "$dir/out")"
+  run 1 --restart="$dir/later.hdf"
+  test "$(history_of 32 "$dir/out" | tail -n 1)" = "$last" || complain "from a later solve: $(cat "$dir/out" "$dir/err")"
+
+  # In the last solve of all it changes nothing; a problem of one's own has one size.
+  ok 1 6 1 --device=cpu --verify-only --quiet --dump="$dir/own.hdf" --dump-fields=beta_i,beta_j,beta_k,f
+  # shellcheck disable=SC2086
+  begin 1 --coefficients="$dir/own.hdf" --rhs="$dir/own.hdf" $slow --rtol=0.9 --dump="$dir/last.hdf"
+  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  sleep 0.1
+  kill -0 "$(cut -d ' ' -f 1 "$dir/pids")" || complain 'the last solve was too short'
+  ended 0 'SIGTERM within the last solve'
+  test "$(attribute "$dir/last.hdf" verification)" = passed || complain 'the last solve was not dumped'
+
+  # A series ends after the file of the current cycle.
+  # shellcheck disable=SC2086
+  begin 1 --coefficients="$dir/own.hdf" --rhs="$dir/own.hdf" $slow --rtol=1e-300 --max-cycles=5 \
+    --dump="$dir/s.hdf" --dump-every=1
+  for _ in $(seq 600); do
+    if test -e "$dir/s.0001.hdf"; then break; fi
+    sleep 0.1
+  done
+  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  ended 1 'SIGTERM within a series'
+  grep -qE '^hpgmg-fv: error: --dump-every=1: a signal ended the series after cycle [0-9]+$' "$dir/err" ||
+    complain "a series: $(cat "$dir/err")"
+fi
+
+# The signal waits for the current cycle, however long it is; the second does not.
+# shellcheck disable=SC2086
+begin 1 5 8 $slow
 pid=$(cut -d ' ' -f 1 "$dir/pids")
 kill -TERM "$pid"
 sleep 0.3
-kill -0 "$pid" 2>/dev/null || complain 'SIGTERM does not wait for the current solve'
+kill -0 "$pid" 2>/dev/null || complain 'SIGTERM does not wait for the current cycle'
 kill -TERM "$pid" 2>/dev/null || true
-rc=0
-wait "$job" || rc=$?
-checks=$((checks + 1))
-test "$rc" -eq 143 || complain "a second SIGTERM: exit code $rc"
+ended 143 'a second SIGTERM'
 
 finish

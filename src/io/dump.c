@@ -413,13 +413,32 @@ static mg_status_t dump_cycle(void *data, const mg_history_t *history) {
 static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
                                mg_dump_stats_t *stats) {
   series_t series = {h, *about, stats};
-  const mg_watch_t watch = {dump_cycle, &series};
+  const mg_watch_t watch = {dump_cycle, mg_benchmark_ask, &series};
   mg_history_t *history = calloc(1, sizeof *history);
   MG_TRY(agree(history ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a solve's history")));
   series.about.result = NULL;
-  const mg_status_t status = mg_solve_watched(h, 0, about->f_norm, &watch, history);
+  mg_status_t status = mg_solve_watched(h, 0, about->f_norm, &watch, history);
+  if (status == MG_OK && history->stopped && !history->reached) {
+    status = MG_ERR_INTERRUPTED;
+    if (speaks())
+      (void)mg_error(status, "--dump-every=%d: a signal ended the series after cycle %d",
+                     h->params.dump_every, history->n_cycles);
+  }
   free(history);
   return status;
+}
+
+/* Of a run that a signal ended: the solution as far as it is, from which --restart goes on. */
+static mg_status_t dump_interrupted(mg_hierarchy_t *h, const mg_dump_about_t *about, int n_cycles,
+                                    mg_dump_stats_t *stats) {
+  mg_dump_about_t part = *about;
+  mg_history_t history = *about->history;
+  history.n_cycles = n_cycles;
+  part.history = &history;
+  part.result = NULL;
+  if (h->params.dump_every > 0)
+    mg_warning("--dump-every=%d writes nothing: the run was interrupted", h->params.dump_every);
+  return mg_dump_write(h, h->params.dump, &part, stats);
 }
 
 mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result, const char *command_line,
@@ -429,14 +448,16 @@ mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result, const char
                                  size->f_norm, result,  problem_checksum};
   *stats = (mg_dump_stats_t){0};
   if (!h->params.dump[0]) return MG_OK;
-  if (result->interrupted || result->diverged) {
-    mg_warning("--dump=%s is not written: the solves %s", h->params.dump,
-               result->diverged ? "diverged" : "were interrupted");
+  if (result->diverged) {
+    mg_warning("--dump=%s is not written: the solves diverged", h->params.dump);
     return MG_OK;
   }
   mg_progress("dump");
-  mg_status_t status = mg_dump_write(h, h->params.dump, &about, stats);
-  if (status == MG_OK && h->params.dump_every > 0) status = dump_series(h, &about, stats);
+  mg_status_t status = result->interrupted
+                           ? dump_interrupted(h, &about, result->n_cycles_at_h, stats)
+                           : mg_dump_write(h, h->params.dump, &about, stats);
+  if (status == MG_OK && h->params.dump_every > 0 && !result->interrupted)
+    status = dump_series(h, &about, stats);
   mg_progress_clear();
   return status;
 }

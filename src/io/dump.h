@@ -27,10 +27,12 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan);
 
 /** All files that --dump and its companions ask for: the state after the solves that `result` is
- * of, then, with --dump-every, one more solve at h with its states. Collective over the world.
+ * of, then, with --dump-every, one more solve at h with its states. Of solves that a signal ended
+ * the solution at h as far as it is, without the series. Collective over the world.
  *
  *  @param[in] command_line, threads, problem_checksum  for the file's account of itself
- *  @return as mg_dump_write; MG_OK without --dump */
+ *  @return as mg_dump_write; MG_ERR_INTERRUPTED (a signal ended the series; logged); MG_OK without
+ * --dump */
 MG_MUST_CHECK mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result,
                                       const char *command_line, int threads,
                                       int64_t problem_checksum, mg_dump_stats_t *stats);
