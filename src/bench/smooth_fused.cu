@@ -485,15 +485,22 @@ template <typename T, int STEPS> mg_status_t shapes(lab_t *lab, smooth_data_t<T>
   MG_TRY((add<T, STEPS, 16, 32, 1, 2, true, TENSOR>(lab, d, "2 blocks")));
   return add<T, STEPS, 32, 16, 1, 4, true, TENSOR>(lab, d, "4 blocks");
 }
-} // namespace
 
-template <typename T> mg_status_t smooth_fused(lab_t *lab, smooth_data_t<T> *d) {
+template <typename T> mg_status_t rows(lab_t *lab, smooth_data_t<T> *d) {
   lab_table(lab, "smooth", "steps of Jacobi's form in one pass, %s, %d^3 cells, an element a step",
             sizeof(T) == 8 ? "double" : "float", d->level.n);
   MG_TRY((shapes<T, 1>(lab, d)));
   MG_TRY((shapes<T, 2>(lab, d)));
   MG_TRY((shapes<T, 3>(lab, d)));
   return shapes<T, 4>(lab, d);
+}
+} // namespace
+
+template <typename T> mg_status_t smooth_fused(lab_t *lab, smooth_data_t<T> *d) {
+  lab->name_width = 34;
+  const mg_status_t status = rows(lab, d);
+  lab->name_width = 0;
+  return status;
 }
 template mg_status_t smooth_fused<double>(lab_t *, smooth_data_t<double> *);
 template mg_status_t smooth_fused<float>(lab_t *, smooth_data_t<float> *);
