@@ -20,8 +20,16 @@ AC_ARG_WITH([nvrtc],
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
 : ${NVCCFLAGS=-O3}
+AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
+  [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`
+   mg_arch= mg_bad=
+   for mg_arch in $mg_cuda_arch; do
+     echo "$mg_arch" | grep -qx '@<:@1-9@:>@@<:@0-9@:>@\{1,2\}@<:@af@:>@\{0,1\}' || mg_bad=yes
+   done
+   AS_IF([test -z "$mg_arch" || test -n "$mg_bad"],
+     [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without their point, such as 80 or "80 90"; blanks, commas or semicolons stand between them])])])
 MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
-mg_cuda=no mg_cuda_arch= mg_cuda_why= mg_nvrtc=no
+mg_cuda=no mg_cuda_why= mg_nvrtc=no
 AS_IF([test "x$with_cuda" != xno],
   [AS_CASE([$with_cuda],
      [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],
@@ -56,11 +64,20 @@ AC_DEFUN([_MG_CUDA_ARCH],
        test -z "$mg_known" || echo "$mg_known" | grep -qx "sm_$mg_arch" || mg_cuda_arch=
      done
      test -n "$mg_cuda_arch" || mg_cuda_arch='80 90'],
-  [mg_cuda_arch=`echo "$with_cuda_arch" | tr ',;' '  ' | sed 's/sm_//g'`])
+  [_MG_CUDA_ARCH_GIVEN])
 for mg_arch in $mg_cuda_arch; do
   MG_NVCCFLAGS="$MG_NVCCFLAGS -gencode=arch=compute_$mg_arch,code=sm_$mg_arch"
 done
 MG_NVCCFLAGS="$MG_NVCCFLAGS -gencode=arch=compute_$mg_arch,code=compute_$mg_arch"])
+
+# What the user lists: nvcc's own words for a target that it does not know would be lost in config.log.
+AC_DEFUN([_MG_CUDA_ARCH_GIVEN],
+[mg_known=`$NVCC --list-gpu-code 2>/dev/null | sed -n 's/^sm_//p' | sort -n | tr '\n' ' ' | sed 's/ $//'`
+for mg_arch in $mg_cuda_arch; do
+  mg_base=`echo "$mg_arch" | tr -d af`
+  test -z "$mg_known" || echo " $mg_known " | grep -q " $mg_base " ||
+    AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: $NVCC does not compile for $mg_arch; it knows $mg_known])
+done])
 
 AC_DEFUN([_MG_CUDA_TRY],
 [AC_MSG_CHECKING([for CUDA])
