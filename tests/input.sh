@@ -157,7 +157,7 @@ some='1 2'
 have_mpi || some=1
 for ranks in $some; do
   for option in coefficients rhs; do
-    expect 3 'No such file' "$ranks" --$option="$dir/none.hdf"
+    expect 3 "--$option=$dir/none.hdf: cannot open it .*: No such file" "$ranks" --$option="$dir/none.hdf"
     echo 'not HDF5' >"$dir/text.hdf"
     expect 3 'open it as an HDF5 file' "$ranks" --$option="$dir/text.hdf"
     expect 3 'open it as an HDF5 file' "$ranks" --$option="$dir"

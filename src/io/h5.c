@@ -17,6 +17,7 @@ struct mg_h5 {
   bool shared;    /* by all ranks */
   bool writing, has_failed;
   char *path;
+  char *name; /* in messages */
 };
 
 static bool is_parallel(void) {
@@ -87,19 +88,34 @@ static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
   reason_t reason = {"the library gives no reason"};
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
   if (file->shared && file->id >= 0) {
-    (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
+    (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->name, what, name, reason.text);
     end_at_once(MG_ERR_IO);
   }
   file->has_failed = true;
-  return mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->path, what, name, reason.text);
+  return mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->name, what, name, reason.text);
 }
 
 /* --- files ----------------------------------------------------------------------------- */
 
-static mg_h5_t *new_file(const char *path) {
+static void free_file(mg_h5_t *file) {
+  if (!file) return;
+  free(file->path);
+  free(file->name);
+  free(file);
+}
+
+/* A path, or --option=path. */
+static char *name_of(const char *option, const char *path) {
+  const size_t size = strlen(option) + strlen(path) + 4;
+  char *name = malloc(size);
+  if (name) snprintf(name, size, "%s%s%s%s", *option ? "--" : "", option, *option ? "=" : "", path);
+  return name;
+}
+
+static mg_h5_t *new_file(const char *option, const char *path) {
   mg_h5_t *file = calloc(1, sizeof *file);
-  if (!file || !(file->path = strdup(path))) {
-    free(file);
+  if (!file || !(file->path = strdup(path)) || !(file->name = name_of(option, path))) {
+    free_file(file);
     return NULL;
   }
   file->id = file->transfer = H5I_INVALID_HID;
@@ -160,9 +176,9 @@ static hid_t transfer_list(bool shared) {
   return transfer;
 }
 
-static mg_status_t open_with(const char *path, const char *hints, bool create, bool shared,
-                             mg_h5_t **out) {
-  mg_h5_t *file = new_file(path);
+static mg_status_t open_with(const char *option, const char *path, const char *hints, bool create,
+                             bool shared, mg_h5_t **out) {
+  mg_h5_t *file = new_file(option, path);
   *out = NULL;
   if (!file) {
     const mg_status_t status = mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
@@ -191,16 +207,20 @@ static mg_status_t open_with(const char *path, const char *hints, bool create, b
 
 mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out) {
   *out = NULL;
-  return mg_h5_takes_part() ? open_with(path, hints, true, is_parallel(), out) : MG_OK;
+  return mg_h5_takes_part() ? open_with("", path, hints, true, is_parallel(), out) : MG_OK;
 }
 
 mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
-  *out = NULL;
-  return mg_h5_takes_part() ? open_with(path, "", false, is_parallel(), out) : MG_OK;
+  return mg_h5_open_input("", path, out);
 }
 
-mg_status_t mg_h5_open_alone(const char *path, mg_h5_t **out) {
-  return open_with(path, "", false, false, out);
+mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out) {
+  *out = NULL;
+  return mg_h5_takes_part() ? open_with(option, path, "", false, is_parallel(), out) : MG_OK;
+}
+
+mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out) {
+  return open_with(option, path, "", false, false, out);
 }
 
 mg_status_t mg_h5_close(mg_h5_t *file) {
@@ -211,13 +231,12 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
   /* What is still to be written has no room on a full disk, and a file that cannot be closed brings
    * the library down in the end. Emptied, it has room; it is of no use any more. */
   if (file->id >= 0 && file->writing && file->has_failed && truncate(file->path, 0) != 0)
-    status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->path, strerror(errno));
+    status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->name, strerror(errno));
   if (file->id >= 0 && H5Fclose(file->id) < 0) {
     status = failed(file, "close", "the file");
     end_at_once(MG_ERR_IO);
   }
-  free(file->path);
-  free(file);
+  free_file(file);
   return status;
 }
 
@@ -278,7 +297,7 @@ mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name
 }
 
 static mg_status_t wrong(const mg_h5_t *file, const char *name, const char *what) {
-  return mg_error(MG_ERR_IO, "%s: %s %s", file->path, name, what);
+  return mg_error(MG_ERR_IO, "%s: %s %s", file->name, name, what);
 }
 
 int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {

@@ -54,8 +54,10 @@ void mg_h5_drop_at_abort(const char *path);
 MG_MUST_CHECK mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out);
 /** Open a file for reading. */
 MG_MUST_CHECK mg_status_t mg_h5_open(const char *path, mg_h5_t **out);
+/** The same for a file that an option names, and errors with it: --option=path. */
+MG_MUST_CHECK mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out);
 /** The same for the calling rank by itself. */
-MG_MUST_CHECK mg_status_t mg_h5_open_alone(const char *path, mg_h5_t **out);
+MG_MUST_CHECK mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out);
 /** Close it; what was written is with the operating system then.
  *  @param[in] file  may be NULL */
 MG_MUST_CHECK mg_status_t mg_h5_close(mg_h5_t *file);

@@ -34,8 +34,12 @@ mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
   *out = NULL;
   return none();
 }
-mg_status_t mg_h5_open_alone(const char *path, mg_h5_t **out) {
+mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out) {
+  (void)option;
   return mg_h5_open(path, out);
+}
+mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out) {
+  return mg_h5_open_input(option, path, out);
 }
 int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {
   (void)file, (void)group, (void)name;

@@ -99,7 +99,7 @@ static mg_status_t check_fields(const mg_input_source_t *source, const mg_input_
 /* By the calling rank alone. */
 static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input) {
   mg_h5_t *file;
-  MG_TRY(mg_h5_open_alone(source->path, &file));
+  MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
   mg_status_t status = find_fields(file, source, input);
   const mg_status_t closed = mg_h5_close(file);
   if (status == MG_OK) status = closed;

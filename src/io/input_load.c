@@ -320,7 +320,7 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
 static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *h,
                                mg_input_t *input) {
   mg_h5_t *file;
-  mg_status_t status = agree(mg_h5_open(source->path, &file));
+  mg_status_t status = agree(mg_h5_open_input(source->option, source->path, &file));
   for (int field = source->from; field < source->end && status == MG_OK; field++)
     if (input->place[field].path[0]) status = load_field(file, source, field, h, input);
   const mg_status_t closed = agree(mg_h5_close(file));

@@ -158,7 +158,7 @@ static mg_status_t read_head(const char *path, head_t *head) {
   mg_h5_t *file;
   memset(head, 0, sizeof *head);
   MG_TRY(check_superblock(path));
-  MG_TRY(mg_h5_open_alone(path, &file));
+  MG_TRY(mg_h5_open_alone("restart", path, &file));
   const mg_status_t status = read_open(file, path, head);
   const mg_status_t closed = mg_h5_close(file);
   return status != MG_OK ? status : closed;
@@ -293,7 +293,7 @@ mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *r
 
 mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart) {
   mg_h5_t *file;
-  mg_status_t status = agree(mg_h5_open(h->params.restart, &file));
+  mg_status_t status = agree(mg_h5_open_input("restart", h->params.restart, &file));
   if (status == MG_OK) status = read_u(h, restart, file);
   const mg_status_t closed = agree(mg_h5_close(file));
   if (status == MG_OK) status = closed;
