@@ -1,14 +1,14 @@
 # shellcheck shell=bash disable=SC2154
 # input: --coefficients and --rhs. What a dump holds of the built-in problem gives its digits, on any
 # ranks, boxes and device; rough fields are solved to --rtol and dumped; a restart needs the same
-# problem; and each way in which a file can be wrong is an error of its own. Skips without HDF5, h5copy
-# and h5import.
+# problem; and each way in which a file can be wrong is an error of its own. Skips without HDF5 and
+# its tools.
 . "$abs_top_srcdir/tests/expect.sh"
 if ! have_feature HDF5; then
   echo 'skipped: a build without HDF5' >&2
   exit 77
 fi
-for tool in h5copy h5import h5diff h5dump; do
+for tool in h5copy h5import h5diff h5dump h5repack; do
   if ! command -v "$tool" >/dev/null; then
     echo "skipped: no $tool (hdf5-tools)" >&2
     exit 77
@@ -176,6 +176,24 @@ for ranks in $some; do
     expect 3 "beta ${c#*@}; it must be above 0" "$ranks" --coefficients="$dir/bad.hdf"
   done
 done
+# How values are stored: a filter that nobody has (the number of gzip's in the file is another one then),
+# compactly, and a piece that all ranks read and cannot unpack.
+cells "$dir/plain.hdf" beta '16 16 16' 'c + 1'
+h5repack -f GZIP=1 -l CHUNK=16x16x16 "$dir/plain.hdf" "$dir/gzip.hdf"
+LC_ALL=C sed 's/\x01\x00\(......deflate\)/\x01\x7f\1/' "$dir/gzip.hdf" >"$dir/filter.hdf"
+h5repack -l COMPA "$dir/plain.hdf" "$dir/compact.hdf"
+offset=$(LC_ALL=C grep -obUaP '\x78\x01' "$dir/gzip.hdf" | head -n 1 | cut -d: -f1)
+cp "$dir/gzip.hdf" "$dir/broken.hdf"
+printf '\377%.0s' {1..200} | dd of="$dir/broken.hdf" bs=1 seek=$((offset + 50)) conv=notrunc 2>/dev/null
+many='1 4'
+have_mpi || many=1
+for ranks in $many; do
+  ok "$ranks" --coefficients="$dir/gzip.hdf"
+  expect 3 '--coefficients=.*: /VTKHDF/CellData/beta needs filter 32513 \(.*\), which this HDF5' "$ranks" \
+    --coefficients="$dir/filter.hdf"
+  expect 3 'beta is stored compactly; .*h5repack -l CONTI' "$ranks" --coefficients="$dir/compact.hdf"
+  expect 3 'cannot read /VTKHDF/CellData/beta: inflate\(\) failed' "$ranks" --coefficients="$dir/broken.hdf"
+done
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" beta '16 16 16' 1
 cells "$dir/bad.hdf" alpha '16 16 16' 'c == 300 ? -2 : 1'
@@ -248,6 +266,28 @@ EOF
   for boundary in dirichlet periodic; do
     ok 1 --coefficients=random.hdf --rhs=random.hdf --boundary=$boundary --rtol=1e-10 --dump=random-u.hdf
     residual random.hdf random-u.hdf $boundary 1e-10
+  done
+  "$PYTHON" - <<'EOF'
+import h5py, numpy as np
+ones, beta = np.ones((16, 16, 16)), "VTKHDF/CellData/beta"
+with h5py.File("lzf.hdf", "w") as file:
+    file.create_dataset(beta, data=ones, compression="lzf", chunks=(1, 16, 16))
+with h5py.File("wide.hdf", "w") as file:
+    file.create_dataset(beta, data=ones, chunks=(16, 16, 32), maxshape=(16, 16, None))
+with h5py.File("virtual.hdf", "w") as file:
+    layout = h5py.VirtualLayout(shape=ones.shape, dtype="f8")
+    layout[:] = h5py.VirtualSource("wide.hdf", beta, shape=ones.shape)
+    file.create_virtual_dataset(beta, layout)
+ones.tofile("ones.raw")
+with h5py.File("outside.hdf", "w") as file:
+    file.create_dataset(beta, shape=ones.shape, dtype="f8", external=[("ones.raw", 0, h5py.h5f.UNLIMITED)])
+EOF
+  for ranks in $some; do
+    expect 3 'beta needs filter 32000 \(lzf\), which this HDF5 library does not have; write it with gzip' "$ranks" \
+      --coefficients=lzf.hdf
+    expect 3 'beta has chunks of 16 x 16 x 32 values; ' "$ranks" --coefficients=wide.hdf
+    expect 3 'beta is virtual, with its values in other files; ' "$ranks" --coefficients=virtual.hdf
+    expect 3 'beta has its values in other files; ' "$ranks" --coefficients=outside.hdf
   done
   for wrong in --cells=8 --jump=0 --jump=nan --seed=-1; do
     rc=0

@@ -9,6 +9,7 @@
 #include <hdf5.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct mg_h5 {
@@ -84,15 +85,34 @@ static void end_at_once(mg_status_t status) {
   mg_comm_abort(mg_status_exit_code(status));
 }
 
-static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
+/* What all ranks meet is told once: each leaves those before it the time to end the run. Who is
+ * told meanwhile to end has nothing to add. */
+static bool is_first_to_tell(void) {
+  const int rank = mg_comm_rank(mg_comm_world());
+  const struct timespec wait = {rank == 0 ? 0 : rank < 4 ? 1 + rank : 5, 0};
+  return nanosleep(&wait, NULL) == 0;
+}
+
+/* At once: the next call of the library forgets the reason. */
+static reason_t reason_of_failure(void) {
   reason_t reason = {"the library gives no reason"};
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
-  if (file->shared && file->id >= 0) {
-    (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->name, what, name, reason.text);
-    end_at_once(MG_ERR_IO);
-  }
+  return reason;
+}
+
+static mg_status_t failed_for(mg_h5_t *file, const char *what, const char *name,
+                              const reason_t *reason) {
+  const bool at_once = file->shared && file->id >= 0;
   file->has_failed = true;
-  return mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->name, what, name, reason.text);
+  if (!at_once || is_first_to_tell())
+    (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->name, what, name, reason->text);
+  if (at_once) end_at_once(MG_ERR_IO);
+  return MG_ERR_IO;
+}
+
+static mg_status_t failed(mg_h5_t *file, const char *what, const char *name) {
+  const reason_t reason = reason_of_failure();
+  return failed_for(file, what, name, &reason);
 }
 
 /* --- files ----------------------------------------------------------------------------- */
@@ -176,6 +196,22 @@ static hid_t transfer_list(bool shared) {
   return transfer;
 }
 
+/* Once all that share a file have tried to open it: the first of those that could not tells why.
+ * The library could close it only where all could. */
+static mg_status_t check_opened(mg_h5_t *file) {
+  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
+  const reason_t reason = reason_of_failure();
+  double first = file->id < 0 ? rank : ranks, opened = file->id >= 0;
+  if (file->shared) MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if (file->shared) MG_TRY(mg_comm_max(mg_comm_world(), &opened, 1));
+  if (first >= ranks) return MG_OK;
+  if (first == rank)
+    (void)mg_error(MG_ERR_IO, "%s: cannot %s it as an HDF5 file: %s", file->name,
+                   file->writing ? "create" : "open", reason.text);
+  if (opened > 0.0) end_at_once(MG_ERR_IO);
+  return MG_ERR_IO;
+}
+
 static mg_status_t open_with(const char *option, const char *path, const char *hints, bool create,
                              bool shared, mg_h5_t **out) {
   mg_h5_t *file = new_file(option, path);
@@ -188,11 +224,10 @@ static mg_status_t open_with(const char *option, const char *path, const char *h
   file->shared = shared;
   file->writing = create;
   const hid_t access = access_list(hints, shared);
-  mg_status_t status = MG_OK;
   if (access >= 0)
     file->id = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                       : H5Fopen(path, H5F_ACC_RDONLY, access);
-  if (file->id < 0) status = failed(file, create ? "create" : "open", "it as an HDF5 file");
+  mg_status_t status = check_opened(file);
   if (status == MG_OK && (file->transfer = transfer_list(shared)) < 0)
     status = failed(file, "set", "the way of transfers");
   if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
@@ -296,7 +331,9 @@ mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name
   return put(file, group, name, H5Tcopy(H5T_NATIVE_DOUBLE), list_space(n), values);
 }
 
+/* Ranks that share a file find the same in it: rank 0 tells. */
 static mg_status_t wrong(const mg_h5_t *file, const char *name, const char *what) {
+  if (file->shared && mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
   return mg_error(MG_ERR_IO, "%s: %s %s", file->name, name, what);
 }
 
@@ -412,22 +449,72 @@ mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type
   return status;
 }
 
-/* In one piece within the file, or in chunks that are no larger than a plane or ours: nobody else's
- * size is allocated, and no other file is read. */
-static bool has_plain_layout(const mg_h5_data_t *data) {
-  const hid_t list = H5Dget_create_plist(data->id);
+enum { WHY_SIZE = 256 };
+
+static void check_chunks(hid_t list, int rank, const hsize_t size[3], char why[WHY_SIZE]) {
+  const double most = 1 << 24;
   hsize_t chunk[3] = {1, 1, 1};
-  bool good = list >= 0;
-  const H5D_layout_t layout = good ? H5Pget_layout(list) : H5D_LAYOUT_ERROR;
-  if (layout == H5D_CHUNKED) {
-    good = H5Pget_chunk(list, data->rank, chunk) == data->rank;
-    good = good && chunk[0] <= (hsize_t)data->n && chunk[1] <= (hsize_t)data->n &&
-           chunk[2] <= (hsize_t)data->n && chunk[0] * chunk[1] * chunk[2] <= (hsize_t)1 << 24;
-  } else {
-    good = good && layout == H5D_CONTIGUOUS && H5Pget_external_count(list) == 0;
+  bool good = H5Pget_chunk(list, rank, chunk) == rank;
+  for (int d = 0; d < rank; d++)
+    good = good && chunk[d] <= size[d];
+  if (good && (double)chunk[0] * (double)chunk[1] * (double)chunk[2] <= most) return;
+  snprintf(
+      why, WHY_SIZE,
+      "has chunks of %llu x %llu x %llu values; at most as wide as the dataset and of 2^24 values "
+      "are read (h5repack -l CONTI makes one piece of them)",
+      (unsigned long long)chunk[0], (unsigned long long)chunk[1], (unsigned long long)chunk[2]);
+}
+
+static bool can_decode(H5Z_filter_t filter) {
+  unsigned config = 0;
+  return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &config) >= 0 &&
+         (config & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
+}
+
+static void check_filters(hid_t list, char why[WHY_SIZE]) {
+  const int n = H5Pget_nfilters(list);
+  for (int i = 0; i < n; i++) {
+    char name[32] = "";
+    unsigned flags;
+    size_t n_values = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, sizeof name, name, NULL);
+    if (filter >= 0 && can_decode(filter)) continue;
+    snprintf(why, WHY_SIZE,
+             "needs filter %d (%.31s), which this HDF5 library does not have; write it with gzip "
+             "or no filter, or set HDF5_PLUGIN_PATH to where that one is",
+             (int)filter, name[0] ? name : "without a name");
+    return;
   }
+}
+
+/* Why the values of a dataset are not read: "" where they are in one piece within the file, or in
+ * chunks that are no larger than a plane or ours. Nobody else's size is allocated, and no other
+ * file is read. */
+static void check_storage(hid_t data, int rank, const hsize_t size[3], char why[WHY_SIZE]) {
+  const hid_t list = H5Dget_create_plist(data);
+  const char *text = "";
+  why[0] = '\0';
+  switch (list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR) {
+  case H5D_CHUNKED:
+    check_chunks(list, rank, size, why);
+    if (!why[0]) check_filters(list, why);
+    break;
+  case H5D_CONTIGUOUS:
+    if (H5Pget_external_count(list) != 0)
+      text = "has its values in other files; store them in this one (h5repack -l CONTI)";
+    break;
+  case H5D_VIRTUAL:
+    text = "is virtual, with its values in other files; store them in this one (h5repack -l CONTI)";
+    break;
+  case H5D_COMPACT:
+    text = "is stored compactly; store it in one piece or in chunks (h5repack -l CONTI)";
+    break;
+  default:
+    text = "has a layout that this HDF5 library does not know";
+  }
+  if (text[0]) snprintf(why, WHY_SIZE, "%s", text);
   if (list >= 0) (void)H5Pclose(list);
-  return good;
 }
 
 static bool is_number(hid_t type) {
@@ -436,8 +523,7 @@ static bool is_number(hid_t type) {
 }
 
 /* Does what is in the file have the type and the dimensions that are asked for? */
-static bool is_as_asked(const mg_h5_data_t *data, bool any_number) {
-  hsize_t size[3] = {0, 0, 0};
+static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[3]) {
   const hid_t type = H5Dget_type(data->id), space = H5Dget_space(data->id);
   bool good = type >= 0 && space >= 0 &&
               (any_number ? is_number(type) : H5Tequal(type, type_of(data->type)) > 0) &&
@@ -452,13 +538,16 @@ static bool is_as_asked(const mg_h5_data_t *data, bool any_number) {
 
 static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
                              int rank, int32_t n, mg_h5_data_t *data) {
+  char why[WHY_SIZE] = "has another type or other dimensions than the grid";
+  hsize_t size[3] = {0, 0, 0};
   *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data->id < 0) return failed(file, "open", path);
-  if (is_as_asked(data, any_number) && has_plain_layout(data)) return MG_OK;
+  if (is_as_asked(data, any_number, size)) check_storage(data->id, rank, size, why);
+  if (!why[0]) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));
-  return wrong(file, path, "has another type or other dimensions than the grid");
+  return wrong(file, path, why);
 }
 
 mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
@@ -485,8 +574,7 @@ static bool exists(const mg_h5_t *file, const char *path) {
   return true;
 }
 
-static bool fill_look(hid_t type, hid_t space, mg_h5_look_t *look) {
-  hsize_t size[3] = {0, 0, 0};
+static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *look) {
   look->rank = H5Sget_simple_extent_ndims(space);
   if (!is_number(type) || look->rank < 1 || look->rank > 3) return false;
   if (H5Sget_simple_extent_dims(space, size, NULL) != look->rank) return false;
@@ -498,16 +586,20 @@ static bool fill_look(hid_t type, hid_t space, mg_h5_look_t *look) {
 }
 
 mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
+  char why[WHY_SIZE] = "is no dataset of numbers in 1 to 3 dimensions";
+  hsize_t size[3] = {0, 0, 0};
   *look = (mg_h5_look_t){0};
   if (!file || !exists(file, path)) return MG_OK;
   const hid_t data = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data < 0) return failed(file, "open", path);
   const hid_t type = H5Dget_type(data), space = H5Dget_space(data);
-  look->there = type >= 0 && space >= 0 && fill_look(type, space, look);
+  if (type >= 0 && space >= 0 && fill_look(type, space, size, look))
+    check_storage(data, look->rank, size, why);
+  look->there = !why[0];
   if (type >= 0) (void)H5Tclose(type);
   if (space >= 0) (void)H5Sclose(space);
   (void)H5Dclose(data);
-  return look->there ? MG_OK : wrong(file, path, "is no dataset of numbers in 1 to 3 dimensions");
+  return look->there ? MG_OK : wrong(file, path, why);
 }
 
 mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
@@ -541,8 +633,13 @@ static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hs
     good =
         (m->write ? H5Dwrite(m->data->id, type, memory, file_space, m->file->transfer, values)
                   : H5Dread(m->data->id, type, memory, file_space, m->file->transfer, values)) >= 0;
-  /* At once: the next call forgets the reason. */
-  mg_status_t status = good ? MG_OK : failed(m->file, m->write ? "write" : "read", "a field");
+  mg_status_t status = MG_OK;
+  if (!good) {
+    const reason_t reason = reason_of_failure();
+    char name[MG_H5_NAME_MAX] = "a field";
+    (void)H5Iget_name(m->data->id, name, sizeof name);
+    status = failed_for(m->file, m->write ? "write" : "read", name, &reason);
+  }
   if (file_space >= 0 && H5Sclose(file_space) < 0 && status == MG_OK)
     status = failed(m->file, "end", "a selection");
   if (memory >= 0 && H5Sclose(memory) < 0 && status == MG_OK)

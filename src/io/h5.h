@@ -104,7 +104,8 @@ typedef struct {
   mg_h5_type_t type;
 } mg_h5_look_t;
 
-/** Look for a dataset; that it is missing is no error. */
+/** Look for a dataset; that it is missing is no error, and that it is stored as nothing is read
+ * here is one. */
 MG_MUST_CHECK mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look);
 
 /** Open a dataset of any type of numbers, to be read as doubles. */
