@@ -169,11 +169,12 @@ for ranks in $some; do
   expect 2 'make 64\^3 cells, but --coefficients=.* holds 32\^3' "$ranks" 5 8 --coefficients="$dir/moved.hdf"
   expect 2 '--equation is poisson, but --coefficients=.* holds helmholtz' "$ranks" \
     --coefficients="$dir/alpha.hdf" --equation=poisson
-  for c in '-1@has -1 in plane 0' '0@has 0 in plane 0' '(c == 3000 ? "nan" : 1)@has -{0,1}nan in plane 11' \
-    '(c == 4000 ? "inf" : 1)@has inf in plane 15'; do
+  for c in '-1@has -1 in plane 0' '0@has 0 in plane 0' '(c == 3000 ? "nan" : 1)@has nan in plane 11, at \[11\]\[11\]\[8\]' \
+    '"-nan"@has nan in plane 0, at \[0\]\[0\]\[0\]' '(c == 4000 ? "inf" : c == 4001 ? "nan" : 1)@has inf in plane 15' \
+    '(c == 500 ? "-nan" : c == 501 ? "-inf" : 1)@has nan in plane 1, at \[1\]\[15\]\[4\]'; do
     rm -f "$dir/bad.hdf"
     cells "$dir/bad.hdf" beta '16 16 16' "${c%%@*}"
-    expect 3 "beta ${c#*@}; it must be above 0" "$ranks" --coefficients="$dir/bad.hdf"
+    expect 3 "beta ${c#*@}.*; it must be above 0" "$ranks" --coefficients="$dir/bad.hdf"
   done
 done
 # How values are stored: a filter that nobody has (the number of gzip's in the file is another one then),
@@ -197,7 +198,10 @@ done
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" beta '16 16 16' 1
 cells "$dir/bad.hdf" alpha '16 16 16' 'c == 300 ? -2 : 1'
-expect 3 'alpha has -2 in plane 1; it must be 0 or above' 1 --coefficients="$dir/bad.hdf"
+expect 3 'alpha has -2 in plane 1, at \[1\]\[2\]\[12\]; it must be 0 or above' 1 --coefficients="$dir/bad.hdf"
+rm -f "$dir/bad.hdf"
+cells "$dir/bad.hdf" f '16 16 16' 'c == 257 ? "-nan" : c'
+expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite' 1 --rhs="$dir/bad.hdf"
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" alpha '16 16 16' 0
 ok 1 --coefficients="$dir/bad.hdf"

@@ -36,28 +36,33 @@ typedef struct {
   double *wall;   /* the faces at an upper wall, or what is known of them here */
   uint64_t checksum;
   double largest;
-  int32_t bad_plane; /* n for none */
+  int32_t bad_plane; /* n for none, n - 1 for the wall behind it */
+  int64_t bad_cell;  /* of the plane, or the wall */
   double bad_value;
-  bool damaged;
+  bool bad_wall, damaged;
 } field_t;
 
 static int64_t plane_cells(const field_t *f) {
   return (int64_t)f->n * f->n;
 }
 
-/* What is the matter with a plane: the first of them counts. */
-static void blame(field_t *f, int32_t plane, double value, bool damaged) {
-  if (f->bad_plane < f->n) return;
-  f->bad_plane = plane;
-  f->bad_value = value;
-  f->damaged = damaged;
-}
-
 static bool is_allowed(const field_t *f, double value) {
   return isfinite(value) && (f->above ? value > f->least : value >= f->least);
 }
 
-static void check_values(field_t *f, const double *cells, int32_t plane) {
+/* The first cell of a plane that has one which is not allowed; the first plane counts. */
+static void blame(field_t *f, const double *cells, int32_t plane, bool wall) {
+  int64_t c = 0;
+  if (f->bad_plane < f->n) return;
+  while (is_allowed(f, cells[c]))
+    c++;
+  f->bad_plane = plane;
+  f->bad_cell = c;
+  f->bad_value = cells[c];
+  f->bad_wall = wall;
+}
+
+static void check_values(field_t *f, const double *cells, int32_t plane, bool wall) {
   double least = INFINITY, most = -INFINITY, poison = 0.0;
   const int64_t n = plane_cells(f);
 #pragma omp parallel for simd reduction(min : least) reduction(max : most) reduction(+ : poison)
@@ -67,10 +72,7 @@ static void check_values(field_t *f, const double *cells, int32_t plane) {
     poison += cells[c] - cells[c]; /* 0, or NaN where it is not finite */
   }
   f->largest = most > f->largest ? most : f->largest;
-  if (poison != 0.0)
-    blame(f, plane, isfinite(most) ? isfinite(least) ? NAN : least : most, false);
-  else if (!is_allowed(f, least))
-    blame(f, plane, least, false);
+  if (poison != 0.0 || !is_allowed(f, least)) blame(f, cells, plane, wall);
 }
 
 /* The checksum that is in the file, of the values as they are stored there. */
@@ -84,7 +86,9 @@ static void compare_checksum(field_t *f, const double *cells, int32_t plane, uin
       f->floats[c] = (float)cells[c];
     got = mg_digest_floats(f->floats, n, (uint64_t)(plane * n));
   }
-  if (got != want) blame(f, plane, 0.0, true);
+  if (got == want || f->bad_plane < f->n) return;
+  f->bad_plane = plane;
+  f->damaged = true;
 }
 
 /* One line, from the rank that has the first bad plane. */
@@ -97,12 +101,19 @@ static mg_status_t judge(const field_t *f) {
     return mg_error(MG_ERR_IO,
                     "--%s=%s: plane %d of %s is damaged: its values have another checksum",
                     f->option, f->file_path, f->bad_plane, f->name);
-  if (!f->above && f->least < 0.0)
-    return mg_error(MG_ERR_IO, "--%s=%s: %s has %g in plane %d; it must be finite", f->option,
-                    f->file_path, f->name, f->bad_value, f->bad_plane);
-  return mg_error(MG_ERR_IO, "--%s=%s: %s has %g in plane %d; it must be %s", f->option,
-                  f->file_path, f->name, f->bad_value, f->bad_plane,
-                  f->above ? "above 0" : "0 or above");
+  const long long j = f->bad_cell / f->n, i = f->bad_cell % f->n;
+  char value[32] = "nan", place[128];
+  if (!isnan(f->bad_value)) snprintf(value, sizeof value, "%g", f->bad_value);
+  if (f->bad_wall)
+    snprintf(place, sizeof place, "on its upper wall, at [%lld][%lld]", j, i);
+  else
+    snprintf(place, sizeof place, "in plane %d, at [%d][%lld][%lld]", f->bad_plane, f->bad_plane, j,
+             i);
+  return mg_error(MG_ERR_IO, "--%s=%s: %s has %s %s; it must be %s", f->option, f->file_path,
+                  f->name, value, place,
+                  f->above         ? "above 0"
+                  : f->least < 0.0 ? "finite"
+                                   : "0 or above");
 }
 
 static void check_planes(field_t *f, const mg_slab_t *slab) {
@@ -112,7 +123,7 @@ static void check_planes(field_t *f, const mg_slab_t *slab) {
     const double *cells = slab->cells + k * n;
     const uint64_t digest = mg_digest_doubles(cells, n, (uint64_t)(plane * n));
     compare_checksum(f, cells, plane, digest, f->want[k]);
-    check_values(f, cells, plane);
+    check_values(f, cells, plane, false);
     f->checksum += digest;
   }
 }
@@ -169,7 +180,7 @@ static mg_status_t read_walls(field_t *f) {
   const mg_status_t closed = agree(mg_h5_data_close(f->file, &data));
   if (status == MG_OK) status = closed;
   MG_TRY(status);
-  if (rows > 0) check_values(f, f->wall, f->n - 1);
+  if (rows > 0) check_values(f, f->wall, f->n - 1, true);
   return judge(f);
 }
 
