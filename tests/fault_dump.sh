@@ -74,13 +74,17 @@ if test "$(id -u)" -eq 0 && mount -t tmpfs -o size=1m none "$full" 2>/dev/null; 
     test "$(ls "$full")" = "$(printf 'x.hdf\nx.hdf.xdmf')" || complain "$*: left behind: $(ls "$full")"
   }
   for ranks in $some; do
-    expect 3 'needs 0.006 GB where 0.001 GB are free' "$ranks" 5 8 --dump="$full/x.hdf"
+    expect 3 'needs 6\.[0-9]+ MB where 1\.[0-9]+ MB are free' "$ranks" 5 8 --dump="$full/x.hdf"
     unharmed "$ranks ranks, too large"
     for io in ompio romio321; do
       OMPI_MCA_io=$io expect_late 3 'x.hdf' "$ranks" 5 8 --verify-only --dump="$full/x.hdf" --dump-compress=1
       unharmed "$ranks ranks, $io, a full disk"
     done
   done
+  # Less than a block is left.
+  cat /dev/zero >"$full/zeros" 2>/dev/null || true
+  expect 3 'needs [0-9.]+ kB where 0 bytes are free' 1 4 1 --dump="$full/x.hdf" --dump-fields=u
+  rm "$full/zeros"
   mount -o remount,ro "$full" && expect 3 'Read-only file system' 1 4 8 --dump="$full/x.hdf"
 else
   echo 'left out: a full disk, which needs mount'
