@@ -1,4 +1,5 @@
 #include "paths.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,6 +42,16 @@ bool mg_path_is_same(const char *one, const char *other) {
   mg_path_resolve(one, left);
   mg_path_resolve(other, right);
   return left[0] != '\0' && strcmp(left, right) == 0;
+}
+
+const char *mg_path_why_unreadable(const char *path) {
+  struct stat file;
+  if (stat(path, &file) != 0) return strerror(errno);
+  if (S_ISREG(file.st_mode)) return NULL;
+  if (S_ISDIR(file.st_mode)) return "it is a folder, not a plain file";
+  if (S_ISFIFO(file.st_mode)) return "it is a pipe, not a plain file";
+  if (S_ISSOCK(file.st_mode)) return "it is a socket, not a plain file";
+  return "it is a device, not a plain file";
 }
 
 bool mg_path_is_stream(const char *path) {

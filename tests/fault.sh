@@ -65,7 +65,9 @@ if have_feature inih; then
     expect 2 'deck.ini:1: byte 0x01' "$ranks" --input="$dir/deck.ini"
     expect 3 "can't open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
   done
-  expect 3 "can't read deck .*directory" 1 --input="$dir"
+  expect 3 "can't open deck .*it is a folder, not a plain file" 1 --input="$dir"
+  mkfifo "$dir/pipe"
+  expect 3 "can't open deck .*it is a pipe, not a plain file" 1 --input="$dir/pipe"
   if test "$(id -u)" -ne 0; then
     chmod a-r "$dir/deck.ini"
     expect 3 "can't open deck .*Permission denied" 1 --input="$dir/deck.ini"

@@ -14,10 +14,12 @@ ok 1 --restart="$file" --device=cpu --csv="$dir/good.csv"
 some=1
 if have_mpi; then some='1 2'; fi
 
+mkfifo "$dir/pipe"
 for ranks in $some; do
   expect 3 'none.hdf cannot be opened: No such file or directory' "$ranks" 4 8 --restart="$dir/none.hdf"
-  expect 3 'cannot be read: Is a directory' "$ranks" 4 8 --restart="$dir"
-  expect 3 'is no dump of hpgmg-fv' "$ranks" 4 8 --restart=/dev/null
+  expect 3 'cannot be opened: it is a folder' "$ranks" 4 8 --restart="$dir"
+  expect 3 'restart=/dev/null cannot be opened: it is a device' "$ranks" 4 8 --restart=/dev/null
+  expect 3 'restart=.*/pipe cannot be opened: it is a pipe' "$ranks" 4 8 --restart="$dir/pipe"
 done
 echo 'no HDF5 at all' >"$dir/text.hdf"
 expect 3 'is no dump of hpgmg-fv' 1 --restart="$dir/text.hdf"

@@ -153,14 +153,17 @@ expect 3 'is of another problem than what is in .*other.hdf' 1 --restart="$dir/b
 
 # --- what is wrong with a file ---
 
+mkfifo "$dir/pipe"
 some='1 2'
 have_mpi || some=1
 for ranks in $some; do
   for option in coefficients rhs; do
-    expect 3 "--$option=$dir/none.hdf: cannot open it .*: No such file" "$ranks" --$option="$dir/none.hdf"
+    expect 3 "--$option=$dir/none.hdf cannot be opened: No such file" "$ranks" --$option="$dir/none.hdf"
     echo 'not HDF5' >"$dir/text.hdf"
-    expect 3 'open it as an HDF5 file' "$ranks" --$option="$dir/text.hdf"
-    expect 3 'open it as an HDF5 file' "$ranks" --$option="$dir"
+    expect 3 "--$option=.*: cannot open it as an HDF5 file" "$ranks" --$option="$dir/text.hdf"
+    expect 3 "--$option=$dir cannot be opened: it is a folder" "$ranks" --$option="$dir"
+    expect 3 "--$option=$dir/pipe cannot be opened: it is a pipe" "$ranks" --$option="$dir/pipe"
+    expect 3 "--$option=/dev/zero cannot be opened: it is a device" "$ranks" --$option=/dev/zero
   done
   head -c 60000 "$dir/moved.hdf" >"$dir/cut.hdf"
   expect 3 'cut.hdf' "$ranks" --coefficients="$dir/cut.hdf"

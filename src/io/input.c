@@ -1,6 +1,7 @@
 #include "input.h"
 #include "h5.h"
 #include "log.h"
+#include "paths.h"
 #include <stdio.h>
 
 const char *const mg_input_names[MG_N_INPUTS] = {"alpha",  "beta",   "beta_i",
@@ -99,6 +100,9 @@ static mg_status_t check_fields(const mg_input_source_t *source, const mg_input_
 /* By the calling rank alone. */
 static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input) {
   mg_h5_t *file;
+  const char *why = mg_path_why_unreadable(source->path);
+  if (why)
+    return mg_error(MG_ERR_IO, "--%s=%s cannot be opened: %s", source->option, source->path, why);
   MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
   mg_status_t status = find_fields(file, source, input);
   const mg_status_t closed = mg_h5_close(file);

@@ -3,6 +3,7 @@
 #include "field_io.h"
 #include "log.h"
 #include "ops.h"
+#include "paths.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -139,6 +140,8 @@ static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
 static mg_status_t check_superblock(const char *path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char start[9];
+  const char *why = mg_path_why_unreadable(path);
+  if (why) return mg_error(MG_ERR_IO, "--restart=%s cannot be opened: %s", path, why);
   FILE *file = fopen(path, "rb");
   if (!file) return mg_error(MG_ERR_IO, "--restart=%s cannot be opened: %s", path, strerror(errno));
   errno = 0;
