@@ -20,39 +20,86 @@
 
 enum { LINE_SIZE = 4096 };
 
-/* Rank 0 reads the command line and the deck; all ranks get what it understood. A wrapper script
- * may have started a rank with a line of its own: that rank's device is taken from there. */
-static mg_status_t read_params(int argc, char **argv, const char *command_line, mg_params_t *params,
-                               mg_action_t *action) {
+static uint64_t digest_of(int argc, char **argv) {
+  uint64_t digest = 14695981039346656037u; /* FNV-1a, of the words with their ends */
+  for (int i = 1; i < argc; i++)
+    for (const char *c = argv[i];; c++) {
+      digest = (digest ^ (unsigned char)*c) * 1099511628211u;
+      if (*c == '\0') break;
+    }
+  return digest;
+}
+
+/* What a rank understood of its own command line. */
+typedef struct {
+  mg_params_t params;
+  mg_action_t action;
+} line_t;
+
+/* "--degree is 3, not 4" where one rank means something else than another, or "". */
+static void compare_lines(const line_t *mine, const line_t *first, char *text, int size) {
+  static const char *const wanted[] = {"a run", "--help", "--version"};
+  text[0] = '\0';
+  if (mine->action != first->action)
+    snprintf(text, (size_t)size, "it asks for %s, not for %s", wanted[mine->action],
+             wanted[first->action]);
+  else
+    mg_params_compare(&mine->params, &first->params, text, size);
+}
+
+/* A launcher may start ranks with lines of their own, as a wrapper script does to choose devices:
+ * nothing else may differ. One rank tells. */
+static mg_status_t take_own_line(int argc, char **argv, uint64_t digest_of_first,
+                                 mg_params_t *params) {
+  static line_t own, first;
+  const int rank = mg_comm_rank(mg_comm_world());
+  double differs = digest_of(argc, argv) != digest_of_first;
+  char message[2048], difference[1024] = "";
+  MG_TRY(mg_comm_max(mg_comm_world(), &differs, 1));
+  if (differs == 0.0) return MG_OK;
+  mg_status_t status =
+      mg_params_read(argc, argv, &own.params, &own.action, message, (int)sizeof message);
+  first = own;
+  MG_TRY(mg_comm_broadcast(mg_comm_world(), &first, sizeof first));
+  if (status == MG_OK) compare_lines(&own, &first, difference, (int)sizeof difference);
+  if (difference[0]) {
+    status = MG_ERR_USAGE;
+    snprintf(message, sizeof message,
+             "rank %d has another command line than rank 0: %s; start all ranks with the same "
+             "options (--device-id alone is a rank's own)",
+             rank, difference);
+  }
+  double teller = status == MG_OK ? mg_comm_size(mg_comm_world()) : rank;
+  MG_TRY(mg_comm_min(mg_comm_world(), &teller, 1));
+  if (teller == rank) (void)mg_error(MG_ERR_USAGE, "%s", message);
+  params->device_id = own.params.device_id;
+  return mg_comm_agree(mg_comm_world(), status);
+}
+
+/* Rank 0 reads the command line and the deck; all ranks get what it understood. */
+static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_action_t *action) {
   static struct {
-    mg_params_t params;
-    mg_action_t action;
+    line_t line;
     mg_status_t status;
-    char command_line[LINE_SIZE];
+    uint64_t digest;
   } read;
   /* A dump's settings may name the files of its problem. */
   static const mg_settings_reader_t readers[] = {{"restart", mg_restart_settings},
                                                  {"coefficients", mg_input_coefficients_settings},
                                                  {"rhs", mg_input_rhs_settings},
                                                  {NULL, NULL}};
-  char message[2048];
-  snprintf(read.command_line, sizeof read.command_line, "%s", command_line);
   if (mg_comm_rank(mg_comm_world()) == 0) {
-    read.status = mg_params_parse_with(argc, argv, readers, &read.params, &read.action, message,
-                                       (int)sizeof message);
+    char message[2048];
+    read.status = mg_params_parse_with(argc, argv, readers, &read.line.params, &read.line.action,
+                                       message, (int)sizeof message);
+    read.digest = digest_of(argc, argv);
     if (read.status != MG_OK && message[0]) (void)mg_error(MG_ERR_USAGE, "%s", message);
   }
   MG_TRY(mg_comm_broadcast(mg_comm_world(), &read, sizeof read));
-  *params = read.params;
-  *action = read.action;
+  *params = read.line.params;
+  *action = read.line.action;
   MG_TRY(read.status);
-  mg_status_t status = MG_OK;
-  if (strcmp(read.command_line, command_line) != 0) {
-    status = mg_params_read(argc, argv, &read.params, &read.action, message, (int)sizeof message);
-    if (status != MG_OK) (void)mg_error(MG_ERR_USAGE, "%s", message);
-    params->device_id = read.params.device_id;
-  }
-  return mg_comm_agree(mg_comm_world(), status);
+  return take_own_line(argc, argv, read.digest, params);
 }
 
 static void join_words(int argc, char **argv, char *line, size_t size) {
@@ -296,7 +343,7 @@ int main(int argc, char **argv) {
 
   static mg_params_t params;
   mg_action_t action = MG_ACTION_RUN;
-  status = read_params(argc, argv, command_line, &params, &action);
+  status = read_params(argc, argv, &params, &action);
   if (status == MG_OK) {
     mg_log_setup(rank, ranks, (mg_log_level_t)params.verbosity);
     status = act(&params, action, command_line);

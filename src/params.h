@@ -127,6 +127,11 @@ MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
 MG_MUST_CHECK mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params,
                                          mg_action_t *action, char *message, int message_size);
 
+/** The first option in which what one rank read differs from what another did. --device-id is not
+ *  looked at.
+ *  @param[out] text  "--degree is 3, not 4", or "" where there is none */
+void mg_params_compare(const mg_params_t *mine, const mg_params_t *others, char *text, int size);
+
 /** mg_params_parse for a deck alone, from memory: what the fuzzer drives.
  *
  *  @param[in] name  the file name for messages ("name:line: ...") */

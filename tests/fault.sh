@@ -40,6 +40,29 @@ for line in '10 1000000000000 1' '4 1000000000000 1000' '10 2000000000 7'; do
   ok 1 --dry-run --ranks="$ranks" "$log2" "$(grep -oE '[0-9]+$' "$dir/err")"
 done
 
+# --- ranks with command lines of their own ---
+
+if have_mpi; then
+  # differs PATTERN ARG...: two ranks with `4 1 --device=cpu` and two more with ARGs.
+  differs() {
+    local pattern=$1
+    shift
+    expect 2 "$pattern" 2 4 1 --device=cpu : -n 2 "$HPGMG_FV" "$@"
+  }
+  differs 'rank 2 has another command line than rank 0: LOG2_BOX_DIM is 5, not 4; ' 5 1 --device=cpu
+  differs 'rank 2 has another .*: --verify-only is yes, not no; ' 4 1 --device=cpu --verify-only
+  differs 'rank 2 has another .*: --csv is .*/x.csv, not unset; ' 4 1 --device=cpu --csv="$dir/x.csv"
+  differs 'rank 2 has another .*: it asks for --help, not for a run; ' --help
+  differs 'unknown option --wet' 4 1 --wet
+  test ! -e "$dir/x.csv" || complain 'ranks with other command lines write results'
+  # More than a line of text of the report holds, and different at its end.
+  long=$(printf -- '--device=cpu %.0s' {1..400})
+  # shellcheck disable=SC2086 # words
+  expect 2 'another command line .*: --smooths is 2, not 3; ' 2 $long 4 1 --smooths=3 : -n 1 "$HPGMG_FV" $long 4 1 --smooths=2
+  # Spelt otherwise, and a device of its own.
+  ok 2 4 1 --device=cpu --quiet : -n 1 "$HPGMG_FV" --device cpu -q --device-id=5 4 1
+fi
+
 # --- decks: file, line and the nearest name ---
 
 if have_feature inih; then
