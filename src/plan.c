@@ -355,5 +355,7 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
   bytes->buffers = buffer * (int64_t)sizeof(double);
   free(patches);
   if (!has_image || level->layout.n_ranks == 1) return MG_OK;
-  return coarse_end_bytes(plan, l, rank, &bytes->buffers);
+  MG_TRY(coarse_end_bytes(plan, l, rank, &bytes->at_coarse_end));
+  bytes->buffers += bytes->at_coarse_end;
+  return MG_OK;
 }

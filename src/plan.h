@@ -63,9 +63,10 @@ typedef struct {
 typedef struct {
   int64_t boxes;
   int n_patches;
-  int64_t vectors; /**< the patches' vectors */
-  int64_t images;  /**< the copy of the next coarser level's cells, where it lies elsewhere */
-  int64_t buffers; /**< messages: bound from above */
+  int64_t vectors;       /**< the patches' vectors */
+  int64_t images;        /**< the copy of the next coarser level's cells, where it lies elsewhere */
+  int64_t buffers;       /**< messages: bound from above */
+  int64_t at_coarse_end; /**< of these, what the owner of the next coarser level's cells has */
 } mg_level_bytes_t;
 
 /** Boxes a side of the finest grid: the largest b with b^3 <= boxes_per_rank * ranks whose cells

@@ -62,6 +62,26 @@ static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic,
   return MG_OK;
 }
 
+/* The owners of the next coarser level's cells have buffers for all of them, and may be few of this
+ * level's ranks: as part of these ranks' mean they would count for as many as are not looked at. */
+static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_survey_t *s,
+                                      double *in_all) {
+  int of_one;
+  *in_all = 0.0;
+  if (l + 1 == plan->n_levels || plan->level[l].nests_coarse) return MG_OK;
+  const mg_layout_t *coarse = &plan->level[l + 1].layout;
+  MG_TRY(usual_patches(plan, l + 1, &of_one));
+  const int64_t sample = at_most(bytes_sample(of_one), coarse->n_ranks);
+  for (int64_t i = 0; i < sample; i++) {
+    mg_level_bytes_t b;
+    MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(coarse, spread(i, sample, coarse->n_ranks)), &b));
+    const int64_t bytes = b.vectors + b.images + b.buffers;
+    if (b.boxes > 0 && bytes > s->bytes.max) s->bytes.max = bytes;
+    *in_all += (double)b.at_coarse_end * (double)coarse->n_ranks / (double)sample;
+  }
+  return MG_OK;
+}
+
 /* n_patches: of a rank that holds boxes, the mean. */
 static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_survey_t *s,
                                  double *n_patches) {
@@ -70,18 +90,22 @@ static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_survey_t
   s->imbalance =
       (double)s->boxes_per_rank_max * (double)layout->n_ranks / (double)mg_layout_n_boxes(layout);
   int of_one;
+  double own = 0.0, at_coarse_end;
   MG_TRY(usual_patches(plan, l, &of_one));
   const int64_t sample = at_most(bytes_sample(of_one), layout->n_ranks);
   *n_patches = 0.0;
   for (int64_t i = 0; i < sample; i++) {
-    int64_t bytes;
-    const int64_t rank = mg_layout_rank(layout, spread(i, sample, layout->n_ranks));
-    MG_TRY(bytes_of(plan, l, rank, &bytes, &of_one));
-    tally_add(&s->bytes, bytes);
-    *n_patches += (double)of_one / (double)sample;
-    if (of_one > s->patches_max) s->patches_max = of_one;
+    mg_level_bytes_t b;
+    MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(layout, spread(i, sample, layout->n_ranks)), &b));
+    tally_add(&s->bytes, b.vectors + b.images + b.buffers);
+    own += (double)(b.vectors + b.images + b.buffers - b.at_coarse_end);
+    *n_patches += (double)b.n_patches / (double)sample;
+    if (b.n_patches > s->patches_max) s->patches_max = b.n_patches;
   }
-  s->bytes_in_all = mg_tally_mean(&s->bytes) * (double)layout->n_ranks;
+  MG_TRY(look_at_coarse_end(plan, l, s, &at_coarse_end));
+  s->bytes_in_all = own * (double)layout->n_ranks / (double)sample + at_coarse_end;
+  if (sample < layout->n_ranks)
+    s->bytes.sum = s->bytes_in_all * (double)sample / (double)layout->n_ranks;
   return MG_OK;
 }
 
@@ -95,6 +119,8 @@ static mg_status_t look_at_ranks(const mg_plan_t *plan, int64_t sample, mg_surve
     }
     tally_add(&survey->bytes, sum);
   }
+  if (sample < survey->n_ranks)
+    survey->bytes.sum = mg_survey_bytes(survey) * (double)sample / (double)survey->n_ranks;
   return MG_OK;
 }
 

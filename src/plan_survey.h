@@ -8,7 +8,7 @@
 /** Bytes of the ranks that were looked at. */
 typedef struct {
   int64_t min, max, n_ranks;
-  double sum;
+  double sum; /**< where not all were looked at: so that the mean is that of all, as estimated */
 } mg_tally_t;
 
 static inline double mg_tally_mean(const mg_tally_t *tally) {
@@ -21,7 +21,7 @@ typedef struct {
   double imbalance;           /**< cells of the fullest rank over the mean, of all ranks */
   int patches_max;            /**< of those that were looked at for their bytes */
   mg_tally_t bytes;
-  double bytes_in_all; /**< of all ranks, from their mean */
+  double bytes_in_all; /**< of all ranks */
   /** What a rank sends in one exchange of all ghosts, at the most; of so many ranks. */
   int64_t messages_max, message_doubles_max, n_message_ranks;
 } mg_level_survey_t;
