@@ -2,7 +2,8 @@
 """Pictures of what hpgmg-fv writes: its dumps (--dump) and its JSON reports (--json).
 
 Needs no display. With --data=FILE.csv the values that were drawn are written beside the picture.
-Exit codes: 0 done, 2 a bad option or something missing, 3 a file that cannot be read or written.
+Exit codes: 0 done, 2 a bad option or something missing, 3 a file that cannot be read or written,
+4 too little memory.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ sys.dont_write_bytecode = True
 
 from plots.common import GRIDS  # noqa: E402
 from plots.dump import FIELDS  # noqa: E402
-from toolkit import FILE, USAGE, Parser, ToolError, integer_in, number_in  # noqa: E402
+from toolkit import (  # noqa: E402
+    USAGE,
+    Parser,
+    ToolError,
+    integer_in,
+    number_in,
+    run_main,
+    say,
+)
 
 PICTURES = ("png", "svg", "pdf")
 FILMS = ("gif", "mp4")
@@ -217,19 +226,10 @@ def draw(args: argparse.Namespace) -> str:
 
 def main() -> int:
     args = parse(sys.argv[1:])
-    try:
-        check_output(args)
-        print(f"{args.output}: {draw(args)}")
-    except ToolError as error:
-        print(f"plot.py: error: {error}", file=sys.stderr)
-        return error.code
-    except KeyboardInterrupt:
-        return 130
-    except MemoryError:
-        print("plot.py: error: too little memory for this picture", file=sys.stderr)
-        return FILE
+    check_output(args)
+    say(f"{args.output}: {draw(args)}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_main("plot.py", main))

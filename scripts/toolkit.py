@@ -16,6 +16,7 @@ import tempfile
 # Exit codes, those of hpgmg-fv.
 USAGE = 2
 FILE = 3
+MEMORY = 4
 
 
 class ToolError(Exception):
@@ -24,6 +25,66 @@ class ToolError(Exception):
     def __init__(self, text: str, code: int):
         super().__init__(" ".join(text.split()))
         self.code = code
+
+
+# --- what is said --------------------------------------------------------------------------------
+
+# Why what is said no longer arrives; work goes on, since jobs do not end with who reads of them.
+unheard: list[str] = []
+
+
+def put_line(stream, text: str) -> OSError | None:
+    """A line on a stream; from the first that fails on, they go nowhere."""
+    try:
+        print(text, file=stream, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return error
+    return None
+
+
+def say(text: str) -> None:
+    error = put_line(sys.stdout, text)
+    # A reader that has had enough, such as head, is no error.
+    if error is not None and not isinstance(error, BrokenPipeError):
+        unheard.append(error.strerror)
+
+
+def complain(tool: str, text: str) -> None:
+    put_line(sys.stderr, f"{tool}: {text}")
+
+
+def stand_in_for_closed() -> None:
+    """In the order of their numbers, which files that are opened later must not get."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
+
+
+def run_main(tool: str, work) -> int:
+    """The exit code of a tool, after one line for what went wrong."""
+    stand_in_for_closed()
+    # Names of files need not be text.
+    sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            done = work()
+        except SystemExit as end:  # by the command line
+            done = end.code or 0
+        if unheard:
+            raise ToolError(f"standard output cannot be written: {unheard[0]}", done or FILE)
+        return done
+    except ToolError as error:
+        complain(tool, f"error: {error}")
+        return error.code
+    except MemoryError:
+        complain(tool, "error: too little memory")
+        return MEMORY
+    except KeyboardInterrupt:
+        return 130
+
+
+# --- modules of others ---------------------------------------------------------------------------
 
 
 def need(module: str, package: str):
@@ -49,6 +110,9 @@ def leave_home_alone() -> None:
     os.environ["MPLCONFIGDIR"] = folder
     # It would say that it makes the list.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
+
+# --- files ---------------------------------------------------------------------------------------
 
 
 def write_whole(path: str, content: bytes) -> None:
@@ -79,15 +143,17 @@ def plural(n: int, word: str) -> str:
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
+# --- options -------------------------------------------------------------------------------------
+
+
 class Parser(argparse.ArgumentParser):
     """Errors in one line."""
 
+    def print_help(self, file=None) -> None:
+        say(self.format_help().rstrip())
+
     def error(self, message: str):
-        tool = self.prog.split()[0]
-        print(
-            f"{tool}: error: {' '.join(message.split())}; see {self.prog} --help", file=sys.stderr
-        )
-        sys.exit(USAGE)
+        raise ToolError(f"{message}; see {self.prog} --help", USAGE)
 
 
 def number_in(low: float, high: float):

@@ -8,6 +8,8 @@
 #                                 of a list with commas
 #   digits FILE                   every norm, error and order of a JSON report, as written there
 #   is_json FILE                  the parsers that are here read it
+#   unheard NAME COMMAND...       stdout of a tool may be closed, or nobody read it; on a full disk the tool must end with
+#                                 3 and one line in which it calls itself NAME
 #   own_matplotlib                what draws from here on has neither settings nor a display of the user's
 #   finish                        exit 0, or 1 after any failure
 set -eu
@@ -99,6 +101,24 @@ is_json() {
       $parser <"$1" >/dev/null || complain "$parser does not read $1"
     fi
   done
+}
+
+unheard() {
+  local name=$1
+  shift
+  checks=$((checks + 3))
+  if ! "$@" >&- 2>"$dir/err" || test -s "$dir/err"; then complain "$*, stdout closed: $(cat "$dir/err")"; fi
+  exec 9> >(:)
+  wait $! # for the reader's end
+  if ! "$@" >&9 2>"$dir/err" || test -s "$dir/err"; then complain "$*, nobody reads: $(cat "$dir/err")"; fi
+  exec 9>&-
+  test -c /dev/full || return 0
+  rc=0
+  "$@" >/dev/full 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 3 || test "$(wc -l <"$dir/err")" -ne 1 ||
+    ! grep -qx "$name: error: standard output cannot be written: No space left .*" "$dir/err"; then
+    complain "$*, stdout full: exit code $rc, $(cat "$dir/err")"
+  fi
 }
 
 own_matplotlib() {

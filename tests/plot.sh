@@ -98,6 +98,9 @@ right damage spoilt.hdf 31
 draw slice spoilt.hdf --at=0.5 -o t.png
 refuse 3 'spoilt.hdf cannot be read as a dump' slice "$dir/spoilt.hdf" --at=1
 
+unheard plot.py "$PYTHON" "$plot" slice cell.hdf -o t.png
+unheard plot.py "$PYTHON" "$plot" slice --help
+
 # --- cycles ----------------------------------------------------------------------------------------
 
 ok 1 4 8 --verify-only --rtol=1e-8 --dump="$dir/film.hdf" --dump-every=1

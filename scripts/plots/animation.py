@@ -11,7 +11,7 @@ import tempfile
 from plots.common import save_table
 from plots.dump import Dump
 from plots.fields import check_limits, colours_for, draw_plane, limits_of, rows_of
-from toolkit import FILE, USAGE, ToolError, need, plural, write_whole
+from toolkit import FILE, USAGE, ToolError, need, plural, say, write_whole
 
 # Dumps of one animation have these in common.
 PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs", "n")
@@ -33,7 +33,7 @@ def in_order(paths: list[str]) -> list[str]:
         problem = problem or (path, one)
         cycles = about["cycles"]
         if cycles in states:
-            print(f"{path}: left out, {states[cycles]} is after {plural(cycles, 'cycle')} too")
+            say(f"{path}: left out, {states[cycles]} is after {plural(cycles, 'cycle')} too")
         else:
             states[cycles] = path
     return [states[cycles] for cycles in sorted(states)]
