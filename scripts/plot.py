@@ -202,6 +202,8 @@ def check_output(args: argparse.Namespace) -> None:
     for path in (args.output, args.data):
         if path is not None and os.path.realpath(path) in same:
             raise ToolError(f"{path} is read and would be overwritten; name another", USAGE)
+    if args.data is not None and os.path.realpath(args.data) == os.path.realpath(args.output):
+        raise ToolError(f"{args.output} cannot be both --output and --data; name another", USAGE)
 
 
 def draw(args: argparse.Namespace) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import errno
 import importlib
 import logging
 import math
@@ -115,17 +116,32 @@ def leave_home_alone() -> None:
 # --- files ---------------------------------------------------------------------------------------
 
 
-def write_whole(path: str, content: bytes) -> None:
+def is_standard(path: str) -> bool:
+    """Do standard output or error go to this file?"""
+    return any(os.path.samestat(os.stat(path), os.fstat(number)) for number in (1, 2))
+
+
+def write_whole(path: str, content: bytes | memoryview) -> None:
     """Write a file as a whole, or leave the earlier one.
 
     Links stay. Devices and pipes, which a rename would replace, are written to.
     """
     final, temporary = os.path.realpath(path), None
     try:
-        if os.path.exists(final) and not os.path.isfile(final):
-            with open(final, "wb") as out:
+        # By the name that was given: what /dev/stdout leads to may have no other.
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as out:
                 out.write(content)
             return
+        if os.path.islink(final):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        if os.path.exists(final):
+            if not os.access(final, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            if is_standard(final):
+                raise ToolError(
+                    f"{path} is the file that standard output or error goes to; name another", USAGE
+                )
         # A name that no file of the user's has.
         with open(f"{final}.{os.getpid()}.tmp", "xb") as out:
             temporary = out.name
@@ -133,10 +149,13 @@ def write_whole(path: str, content: bytes) -> None:
         if os.path.exists(final):
             shutil.copymode(final, temporary)
         os.replace(temporary, final)
-    except OSError as error:
+    except BaseException as error:  # Ctrl-C too leaves nothing behind
         with contextlib.suppress(OSError, TypeError):
             os.unlink(temporary)
-        raise ToolError(f"{path} cannot be written: {error.strerror}", FILE) from None
+        if not isinstance(error, OSError):
+            raise
+        said = path or "a file without a name"
+        raise ToolError(f"{said} cannot be written: {error.strerror}", FILE) from None
 
 
 def plural(n: int, word: str) -> str:

@@ -98,6 +98,52 @@ right damage spoilt.hdf 31
 draw slice spoilt.hdf --at=0.5 -o t.png
 refuse 3 'spoilt.hdf cannot be read as a dump' slice "$dir/spoilt.hdf" --at=1
 
+# What is written where: not through a link in a circle, over stdout's file or one that is not to be written.
+"$PYTHON" "$plot" slice cell.hdf --at=0.5 -o t.png --data=/dev/stdout | sed '/^t.png:/d' >piped.csv
+draw slice cell.hdf --at=0.5 -o t.png --data=t.csv
+cmp -s t.csv piped.csv || complain 'a table through a pipe is another one'
+ln -s circle circle.csv
+ln -s circle.csv circle
+refuse 3 'circle.csv cannot be written: Too many levels' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/circle.csv"
+test -L circle.csv || complain 'a link is replaced'
+refuse 2 't.png cannot be both --output and --data' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/t.png"
+refuse 2 'said is the file that standard output or error goes to' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/said"
+refuse 3 'a file without a name cannot be written' slice "$dir/cell.hdf" -o "$dir/t.png" --data=
+chmod a-w t.csv
+if test ! -w t.csv; then
+  refuse 3 't.csv cannot be written: Permission denied' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/t.csv"
+fi
+chmod u+w t.csv
+# A file is there as a whole or not at all, and what was begun is gone.
+for how in KeyboardInterrupt 'OSError(28, "full")'; do
+  "$PYTHON" - "$abs_top_srcdir/scripts" "$how" 2>/dev/null <<'EOF' || complain "$how: what is there is not kept"
+import builtins, os, sys
+sys.path.insert(0, sys.argv[1])
+import toolkit
+
+def half(path, mode):
+    file = real(path, mode)
+    file.write(b"half")
+    class Cut:
+        name = path
+        __enter__ = lambda self: self
+        __exit__ = lambda self, *_: file.close()
+        def write(self, content):
+            raise eval(sys.argv[2])
+    return Cut()
+
+toolkit.write_whole("kept.txt", b"whole")
+before, real = os.listdir(), builtins.open
+builtins.open = half
+try:
+    toolkit.write_whole("kept.txt", b"other")
+    sys.exit(1)
+except (KeyboardInterrupt, toolkit.ToolError):
+    builtins.open = real
+sys.exit(os.listdir() != before or open("kept.txt").read() != "whole")
+EOF
+done
+
 unheard plot.py "$PYTHON" "$plot" slice cell.hdf -o t.png
 unheard plot.py "$PYTHON" "$plot" slice --help
 
