@@ -10,26 +10,63 @@ conduct --jump times as well as what is between them, and both vary by another f
 from cell to cell. Heat is made evenly, f = 1, and leaves through the walls, u = 0; u is the
 temperature. The file is VTKHDF image data, which ParaView shows; docs/own-problem.md has pictures.
 
-Needs numpy and h5py: apt-get install python3-h5py, or pip install h5py.
+Needs numpy and h5py: apt-get install python3-h5py, or pip install h5py. Exit codes: 0 done, 2 a bad
+option or something missing, 3 the file cannot be written, 4 too little memory.
 """
 
+from __future__ import annotations
+
 import argparse
+import io
+import os
 import sys
 
+# A source tree stays as it is.
+sys.dont_write_bytecode = True
+
+HERE = os.path.dirname(os.path.realpath(__file__))
+SCRIPTS = os.path.join(os.path.dirname(HERE), "scripts")
+sys.path.insert(0, SCRIPTS)
 try:
-    import h5py
-    import numpy as np
-except ImportError as error:
-    print(
-        f"rough_field.py: error: no Python module {error.name}; apt-get install python3-h5py, "
-        "or pip install h5py",
-        file=sys.stderr,
+    from toolkit import (
+        Parser,
+        integer_in,
+        late_interrupts,
+        need,
+        number_in,
+        run_main,
+        say,
+        write_whole,
     )
+except ModuleNotFoundError:
+    print(f"rough_field.py: error: it needs toolkit.py in {SCRIPTS}", file=sys.stderr)
     sys.exit(2)
 
+MIN_CELLS, MAX_CELLS = 16, 1024
+MAX_ODD_PART = 11
 
-def smooth_noise(n: int, lengths: tuple[float, float, float], random) -> np.ndarray:
+
+def is_size(n: int) -> bool:
+    """Does hpgmg-fv make levels of n^3 cells? (is_size of src/plan.c)"""
+    odd = n // (n & -n)
+    return n % MIN_CELLS == 0 and odd <= MAX_ODD_PART
+
+
+def cells(text: str) -> int:
+    n = integer_in(MIN_CELLS, MAX_CELLS)(text)
+    if not is_size(n):
+        sizes = [m for m in range(MIN_CELLS, MAX_CELLS + 1) if is_size(m)]
+        below, above = max(m for m in sizes if m < n), min(m for m in sizes if m > n)
+        raise argparse.ArgumentTypeError(
+            f"hpgmg-fv makes no levels of {n}^3 cells: 16 must divide the cells a side, and their "
+            f"odd part be at most {MAX_ODD_PART}; the nearest sizes are {below} and {above}"
+        )
+    return n
+
+
+def smooth_noise(n: int, lengths: tuple[float, float, float], random):
     """White noise of n^3 values through a Gaussian filter; lengths in z, y, x, the cube is 1."""
+    np = need("numpy", "numpy")
     spectrum = np.fft.rfftn(random.standard_normal((n, n, n)))
     frequency = [np.fft.fftfreq(n, 1 / n), np.fft.fftfreq(n, 1 / n), np.fft.rfftfreq(n, 1 / n)]
     for axis, length in enumerate(lengths):
@@ -40,18 +77,21 @@ def smooth_noise(n: int, lengths: tuple[float, float, float], random) -> np.ndar
     return field / field.std()
 
 
-def permeability(n: int, jump: float, random) -> np.ndarray:
+def permeability(n: int, jump: float, random):
     """beta of every cell, [z][y][x], from 1 to 3 jump."""
+    np = need("numpy", "numpy")
     # The surface of a field's middle value winds through the whole cube: thin shells about it.
     channels = np.abs(smooth_noise(n, (0.10, 0.16, 0.16), random)) < 0.25
     texture = 3.0 ** random.random((n, n, n))
     return np.where(channels, jump, 1.0) * texture
 
 
-def write(path: str, fields: dict[str, np.ndarray]) -> None:
-    n = len(next(iter(fields.values())))
-    # The format of HDF5 1.10, which has checksums for what describes the fields.
-    with h5py.File(path, "w", libver=("v108", "v110")) as file:
+def write(path: str, n: int, fields: dict) -> None:
+    np, h5py = need("numpy", "numpy"), need("h5py", "h5py")
+    content = io.BytesIO()
+    # In memory, since HDF5 does not let go of what it has begun on a full disk; in the format of
+    # HDF5 1.10, which has checksums for what describes the fields.
+    with late_interrupts(), h5py.File(content, "w", libver=("v108", "v110")) as file:
         image = file.create_group("VTKHDF")
         image.attrs["Version"] = np.array([1, 0])
         image.attrs["Type"] = np.bytes_("ImageData")
@@ -60,37 +100,54 @@ def write(path: str, fields: dict[str, np.ndarray]) -> None:
         image.attrs["Spacing"] = np.full(3, 1 / n)
         image.attrs["Direction"] = np.eye(3).ravel()
         for name, values in fields.items():
-            image.create_dataset(f"CellData/{name}", data=values)
+            data = image.create_dataset(f"CellData/{name}", (n, n, n), "f8")
+            for k in range(n):
+                data[k] = values[k]
+    write_whole(path, content.getbuffer())
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = Parser(
+        prog="rough_field.py",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("file", help="to be written; ParaView wants the ending .hdf")
-    parser.add_argument("--cells", type=int, default=64, metavar="N", help="a side; 64")
-    parser.add_argument("--jump", type=float, default=1e4, help="of beta; 1e4")
-    parser.add_argument("--seed", type=int, default=1, help="of the random numbers; 1")
-    arguments = parser.parse_args()
-    n, jump = arguments.cells, arguments.jump
-    if not 16 <= n <= 1024:
-        parser.error(f"--cells={n}: from 16 to 1024 cells a side")
-    if not 1 <= jump <= 1e12:
-        parser.error(f"--jump={jump:g}: from 1 to 1e12")
-    if not 0 <= arguments.seed < 2**63:
-        parser.error(f"--seed={arguments.seed}: from 0 to 2^63 - 1")
-    random = np.random.default_rng(arguments.seed)
-    beta = permeability(n, jump, random)
-    try:
-        write(arguments.file, {"beta": beta, "f": np.ones((n, n, n))})
-    except OSError as error:
-        print(f"rough_field.py: error: {arguments.file}: {error}", file=sys.stderr)
-        return 3
+    parser.add_argument(
+        "file", metavar="FILE", help="to be written; ParaView wants the ending .hdf"
+    )
+    parser.add_argument(
+        "--cells",
+        type=cells,
+        default=64,
+        metavar="N",
+        help=f"a side, {MIN_CELLS} to {MAX_CELLS}: a multiple of 16 whose odd part is at most "
+        f"{MAX_ODD_PART}; 64",
+    )
+    parser.add_argument(
+        "--jump",
+        type=number_in(1.0, 1e12),
+        default=1e4,
+        metavar="X",
+        help="of beta, 1 to 1e12; 1e4",
+    )
+    parser.add_argument(
+        "--seed",
+        type=integer_in(0, 2**63 - 1),
+        default=1,
+        metavar="N",
+        help="of the random numbers, 0 to 2^63 - 1; 1",
+    )
+    args = parser.parse_args()
+    n, jump = args.cells, args.jump
+    np = need("numpy", "numpy")
+    need("h5py", "h5py")  # before there is work to lose
+    beta = permeability(n, jump, np.random.default_rng(args.seed))
+    write(args.file, n, {"beta": beta, "f": np.broadcast_to(1.0, beta.shape)})
     high = (beta >= jump).mean() if jump > 3 else 1.0
     extent = f"beta {beta.min():.3g} to {beta.max():.3g}, {high:.0%} high"
-    print(f"{arguments.file}: {n}^3 cells, {extent}")
+    say(f"{args.file}: {n}^3 cells, {extent}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_main("rough_field.py", main))

@@ -11,6 +11,7 @@ import logging
 import math
 import os
 import shutil
+import signal
 import sys
 import tempfile
 
@@ -111,6 +112,22 @@ def leave_home_alone() -> None:
     os.environ["MPLCONFIGDIR"] = folder
     # It would say that it makes the list.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
+
+
+@contextlib.contextmanager
+def late_interrupts():
+    """Ctrl-C counts at the end: an exception that comes up while h5py frees objects is lost."""
+    before, caught = signal.getsignal(signal.SIGINT), []
+    if before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: caught.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if caught:
+            raise KeyboardInterrupt
 
 
 # --- files ---------------------------------------------------------------------------------------

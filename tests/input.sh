@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154
 # input: --coefficients and --rhs. What a dump holds of the built-in problem gives its digits, on any
 # ranks, boxes and device; rough fields are solved to --rtol and dumped; a restart needs the same
 # problem; and each way in which a file can be wrong is an error of its own. Skips without HDF5 and
@@ -296,16 +296,73 @@ EOF
     expect 3 'beta is virtual, with its values in other files; ' "$ranks" --coefficients=virtual.hdf
     expect 3 'beta has its values in other files; ' "$ranks" --coefficients=outside.hdf
   done
-  for wrong in --cells=8 --jump=0 --jump=nan --seed=-1; do
-    rc=0
-    "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" new.hdf $wrong >said 2>&1 || rc=$?
-    test "$rc" -eq 2 || complain "rough_field.py $wrong: exit code $rc"
-    test ! -e new.hdf || complain "rough_field.py $wrong leaves a file"
-  done
-  rc=0
-  "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" nowhere/new.hdf >said 2>&1 || rc=$?
-  test "$rc" -eq 3 || complain "rough_field.py in no folder: exit code $rc"
-  test "$(wc -l <said)" -eq 1 || complain "rough_field.py in no folder says $(cat said)"
+  # The earlier file stays as it is, and nothing lies beside it, whatever goes wrong.
+  rough=$abs_top_srcdir/inputs/rough_field.py
+  mkdir beside
+  cp rough.hdf beside/old.hdf
+  # wrong RC PATTERN COMMAND...: RC, and one line that has PATTERN; none without PATTERN.
+  wrong() {
+    local want=$1 pattern=$2 lines=1
+    shift 2
+    checks=$((checks + 1)) rc=0
+    "$@" >said 2>&1 || rc=$?
+    if test -z "$pattern"; then lines=0; fi
+    if test "$rc" -ne "$want" || test "$(wc -l <said)" -ne "$lines"; then
+      complain "$*: exit code $rc, not $want: $(cat said)"
+    elif ! grep -q "^rough_field.py: error: .*$pattern" said && test -n "$pattern"; then
+      complain "$*: no '$pattern' in: $(cat said)"
+    fi
+    if ! cmp -s rough.hdf beside/old.hdf || test "$(ls beside)" != old.hdf; then
+      complain "$*: $(ls -l beside) is left"
+      return
+    fi
+  }
+  while IFS=: read -r option pattern; do
+    wrong 2 "$pattern" "$PYTHON" "$rough" beside/old.hdf "$option"
+  done <<'END'
+--cells=8:argument --cells: '8' is no integer from 16 to 1024; see rough_field.py --help
+--cells=2048:'2048' is no integer from 16 to 1024
+--cells=16.0:'16.0' is no integer
+--cells=50:no levels of 50^3 cells: 16 must divide .* the nearest sizes are 48 and 64
+--cells=208:odd part be at most 11; the nearest sizes are 192 and 224
+--jump=0:'0' is no number from 1 to 1e+12
+--jump=nan:'nan' is no number from 1
+--seed=-1:'-1' is no integer from 0 to 9223372036854775807
+--sells=16:unrecognized arguments: --sells=16
+END
+  wrong 2 'arguments are required: FILE' "$PYTHON" "$rough"
+  wrong 3 'nowhere/new.hdf cannot be written: No such file' "$PYTHON" "$rough" nowhere/new.hdf --cells=16
+  wrong 3 'beside cannot be written: Is a directory' "$PYTHON" "$rough" beside --cells=16
+  wrong 3 'old.hdf cannot be written: File too large' \
+    bash -c 'ulimit -f 40 && exec "$@"' bash "$PYTHON" "$rough" beside/old.hdf --cells=32
+  if test -c /dev/full; then
+    wrong 3 '/dev/full cannot be written: No space left' "$PYTHON" "$rough" /dev/full --cells=16
+  fi
+  # Ctrl-C when half of it is written.
+  cat >cut.py <<'EOF'
+import os, runpy, signal, sys
+import h5py
+whole = h5py.Group.create_dataset
+def half(*args, **kwargs):
+    made = whole(*args, **kwargs)
+    os.kill(os.getpid(), signal.SIGINT)
+    return made
+h5py.Group.create_dataset = half
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+EOF
+  # Tests that run in the background would have it ignored.
+  wrong 130 '' env --default-signal=INT "$PYTHON" cut.py "$rough" beside/old.hdf --cells=32
+  mkdir none
+  echo 'raise ImportError' >none/h5py.py
+  wrong 2 "module h5py is missing: 'apt-get install python3-h5py'" \
+    env PYTHONPATH="$dir/none" "$PYTHON" "$rough" beside/old.hdf
+  ln -s ../rough.hdf beside/link.hdf
+  "$PYTHON" "$rough" beside/link.hdf --cells=16 | grep -q '16^3 cells' || complain 'nothing through a link'
+  test -L beside/link.hdf || complain 'a link is replaced'
+  ok 1 --coefficients=rough.hdf --rhs=rough.hdf
+  unheard rough_field.py "$PYTHON" "$rough" rough.hdf --cells=16
+  unheard rough_field.py "$PYTHON" "$rough" --help
 else
   echo 'left out: the worked example, which needs h5py'
 fi

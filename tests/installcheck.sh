@@ -28,6 +28,9 @@ if have_mpi && have_feature OpenMP && have_feature jansson &&
     --folder="$dir/study" >/dev/null || complain "$scripts/scaling plans nothing"
   solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
 fi
+if "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
+fi
 n=0
 for deck in "$decks"/*.ini; do
   n=$((n + 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from toolkit import FILE, USAGE, ToolError, need, plural
+from toolkit import FILE, USAGE, ToolError, late_interrupts, need, plural
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FORMAT_VERSION = 1
@@ -91,7 +91,8 @@ class Dump:
     def reading(self):
         """Whatever the library finds wrong with the file becomes one line."""
         try:
-            yield
+            with late_interrupts():
+                yield
         except ToolError:
             raise
         except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
