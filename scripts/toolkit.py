@@ -7,6 +7,7 @@ import atexit
 import contextlib
 import errno
 import importlib
+import json
 import logging
 import math
 import os
@@ -101,6 +102,11 @@ def need(module: str, package: str):
             f"or 'pip install {package}'",
             USAGE,
         ) from None
+    except Exception as error:  # such as one that was built for another numpy
+        raise ToolError(
+            f"the Python module {package} cannot be loaded ({str(error)[:120]}); install it anew",
+            USAGE,
+        ) from None
 
 
 def leave_home_alone() -> None:
@@ -131,6 +137,14 @@ def late_interrupts():
 
 
 # --- files ---------------------------------------------------------------------------------------
+
+
+def read_json(path: str):
+    """What a file has; OSError, ValueError or RecursionError where that is no JSON."""
+    with open(path, encoding="utf-8") as file:
+        data = json.load(file)
+    json.dumps(data, ensure_ascii=False).encode()  # no halves of letters
+    return data
 
 
 def is_standard(path: str) -> bool:

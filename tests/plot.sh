@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2016,SC2154
 # plot: pictures of scripts/plot.py show what dumps and reports say. Values that were drawn are those
 # in the files, pictures have their size and something on them, and each error is one line. Python is
 # $PYTHON; skips without matplotlib and h5py, HDF5 or jansson.
@@ -283,6 +283,36 @@ refuse 3 'marked.hdf is not complete' convergence "$dir/marked.hdf"
 "$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["format_version"] = [9]'
 refuse 3 'has format_version 9' slice "$dir/marked.hdf"
 
+# Words that are no formulas of Matplotlib's, nor all of them text; numbers that no scale has.
+strange=$'a$b$\\frac$ \377.json'
+sed 's|"host": "[^"]*"|"host": "$\\\\frac$ \\u0001"|; s|"smoother": "[^"]*"|"smoother": "$_$"|' large.json >"$strange"
+draw levels "$strange" -o t.svg
+grep -qF '$_$' t.svg || complain 't.svg has another smoother'
+draw convergence "$strange" large.json --data=t.csv -o t.svg
+grep -qF 'a$b$\frac$ \udcff.json' t.csv || complain "t.csv does not name $strange"
+sed 's|"host": "[^"]*"|"host": "\\ud800"|' large.json >half.json
+refuse 3 'half.json is neither a dump nor JSON' levels "$dir/half.json"
+sed 's/"table": "[^"]*"/"table": "$\\\\frac$"/; s/"variant": "[^"]*"/"variant": "$x_$"/' bench.json >strange.json
+draw bench strange.json -o t.svg
+sed 's/"of_copy": [0-9.e+-]*/"of_copy": 1'"$(printf '%0400d' 0)"'/' bench.json >wrong.json
+refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
+cp cell.hdf values.hdf
+for values in 1e308 -1e308 5e-324 'float("nan")' 'np.resize([1e308, -1e308, np.inf, 0], (32, 32, 32))'; do
+  "$PYTHON" -c "import h5py, numpy as np; h5py.File('values.hdf', 'r+')['VTKHDF/CellData/u'][...] = $values"
+  draw slice values.hdf -o t.png
+  draw slice values.hdf --log -o t.png
+done
+refuse 2 '1e+150 is the largest that can be drawn' slice "$dir/cell.hdf" --limits=-1e200,1
+refuse 2 'a logarithmic scale begins above 0, at 1e-150' slice "$dir/cell.hdf" --log --limits=1e-200,1
+for wrong in 'cells = [float("inf")]' 'smooths = np.array([])' 'residual_norms = b"few"' 'f_norm = h5py.Empty("f8")'; do
+  cp cell.hdf wrong.hdf
+  "$PYTHON" -c "import h5py, numpy as np; h5py.File('wrong.hdf', 'r+')['HPGMG'].attrs['${wrong%% =*}'] = ${wrong#*= }"
+  refuse 3 'wrong.hdf cannot be read as a dump' convergence "$dir/wrong.hdf"
+done
+cp cell.hdf wrong.hdf
+"$PYTHON" -c 'import h5py; h5py.File("wrong.hdf", "r+").create_group("VTKHDF/CellData/group")'
+refuse 3 'wrong.hdf cannot be read as a dump' slice "$dir/wrong.hdf" --field=group
+
 # Without its libraries plot.py names them.
 mkdir none
 for module in matplotlib h5py; do
@@ -291,6 +321,9 @@ for module in matplotlib h5py; do
     slice "$dir/cell.hdf"
   rm none/$module.py
 done
+echo 'raise ValueError("numpy.dtype size changed")' >none/h5py.py
+PYTHONPATH=$dir/none refuse 2 'module h5py cannot be loaded (numpy.dtype size changed)' slice "$dir/cell.hdf"
+rm none/h5py.py
 for command in '' slice animate convergence levels scaling ladder bench roofline; do
   # shellcheck disable=SC2086
   draw $command --help

@@ -108,6 +108,10 @@ sed -i 's/"solves"/"solved"/' "$study/runs/n1.2.json"
 good status "$study"
 says '^n1 +failed +1 of 2 repeats, runs/n1.2.json is damaged'
 cp "$dir/whole.json" "$study/runs/n1.2.json"
+cp "$study/plan.json" "$dir/plan.whole"
+sed -i 's|"name": "n1"|"name": "\\ud800"|' "$study/plan.json"
+refuse 3 'plan.json is damaged .*surrogates' status "$study"
+cp "$dir/plan.whole" "$study/plan.json"
 unheard scaling "$PYTHON" "$tool" status "$study"
 unheard scaling "$PYTHON" "$tool" plan --help
 

@@ -28,12 +28,18 @@ def figure(width: float, height: float, dpi: int):
     )
 
 
+def plain(text: str) -> str:
+    """For Matplotlib: $ is no formula, and what has no shape is an escape."""
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    return shown.replace("$", r"\$")
+
+
 def set_title(fig, shown: str, ran: list[str]) -> None:
     """What is shown, and below it what was run, in lines that fit the figure."""
     width = int(fig.get_figwidth() * 13)  # characters at this size of letters
-    lines = textwrap.wrap(shown, width)
+    lines = textwrap.wrap(plain(shown), width)
     for text in ran:
-        lines += textwrap.wrap(text, width)
+        lines += textwrap.wrap(plain(text), width)
     fig.suptitle("\n".join(lines), fontsize=9.5)
 
 
@@ -61,7 +67,7 @@ def save_table(path: str | None, head: list[str], rows) -> None:
     table.writerow(head)
     for row in rows:
         table.writerow([v if isinstance(v, (int, str)) else repr(float(v)) for v in row])
-    write_whole(path, content.getvalue().encode())
+    write_whole(path, content.getvalue().encode(errors="backslashreplace"))
 
 
 def phrases(about: dict, timed: bool = False) -> dict[str, str]:

@@ -10,6 +10,7 @@ from plots.common import (
     MARKERS,
     figure,
     phrases,
+    plain,
     save_figure,
     save_table,
     set_title,
@@ -77,7 +78,7 @@ def draw_convergence(args) -> str:
             marker=MARKERS[i % len(MARKERS)],
             color=COLOURS[i % len(COLOURS)],
             linestyle=("-", "--", ":")[i // len(COLOURS) % 3],
-            label=f"{label}{curve.factor()}",
+            label=f"{plain(label)}{curve.factor()}",
         )
     longest = max(len(c.rel) for c in curves)
     ax.set_yscale("log")

@@ -20,6 +20,11 @@ FIELDS = {
     "dinv": ("1 / diagonal of A", "1/diag A"),
     "alpha": ("coefficient α", "α"),
 }
+# What a file that is no dump, or a damaged one, ends in.
+WRONG = (
+    *(OSError, KeyError, IndexError, ValueError, TypeError, AttributeError),
+    *(OverflowError, RuntimeError),
+)
 # What is needed of the group HPGMG.
 ATTRIBUTES = {
     "operator": str,
@@ -95,7 +100,7 @@ class Dump:
                 yield
         except ToolError:
             raise
-        except (OSError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as error:
+        except WRONG as error:
             raise ToolError(
                 f"{self.path} cannot be read as a dump ({str(error)[:120]}); dump it again", FILE
             ) from None
@@ -106,12 +111,12 @@ class Dump:
                 raise ToolError(f"{self.path} is no dump of hpgmg-fv: it has no group HPGMG", FILE)
             found = {}
             for key, value in self.file["HPGMG"].attrs.items():
-                if isinstance(value, bytes):
+                if key == "residual_norms":
+                    found[key] = [float(v) for v in value.flat]
+                elif isinstance(value, bytes):
                     found[key] = value.decode("utf-8", "replace")
-                elif key == "residual_norms":
-                    found[key] = [float(v) for v in value]
                 else:
-                    found[key] = value if isinstance(value, str) else value[0]
+                    found[key] = value if isinstance(value, str) else value.flat[0]
             version = found.get("format_version")
             if version != FORMAT_VERSION:
                 raise ToolError(

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from plots.common import GRIDS, figure, phrases, save_figure, save_table, set_title
+from plots.common import GRIDS, figure, phrases, plain, save_figure, save_table, set_title
 from plots.dump import Dump, Plane
 from toolkit import USAGE, ToolError, need, plural
 
 # A logarithmic scale shows so many decades below the largest value.
 DECADES = 4
+# Beyond it, and below its inverse, Matplotlib's scales overflow. What is larger is drawn as this.
+LARGEST = 1e150
 
 
 def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
     """Limits of colours that hold for all planes. Around 0 where values have both signs."""
     numpy = need("numpy", "numpy")
     finite = [p.values[numpy.isfinite(p.values)].astype(float) for p in planes]
+    finite = [v.clip(-LARGEST, LARGEST) for v in finite]
     largest = [float(abs(v).max()) for v in finite if v.size > 0]
-    if not largest or max(largest) == 0.0:
+    smallest = 10.0**DECADES / LARGEST if log else 0.0
+    if not any(v > smallest for v in largest):
         return (1e-1, 1.0) if log else (-1.0, 1.0)
     if log:
         # The smallest of the planes has decades of its own.
-        return min(v for v in largest if v > 0.0) * 10.0**-DECADES, max(largest)
+        return min(v for v in largest if v > smallest) * 10.0**-DECADES, max(largest)
     low = min(float(v.min()) for v in finite if v.size > 0)
     high = max(float(v.max()) for v in finite if v.size > 0)
     if low < 0.0 < high:
         return -max(largest), max(largest)
     if low == high:  # the same everywhere: a scale needs some width
-        return low - 0.5 * abs(low), high + 0.5 * abs(high)
+        return max(low - 0.5 * abs(low), -LARGEST), min(high + 0.5 * abs(high), LARGEST)
     return low, high
 
 
@@ -52,13 +56,15 @@ def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], log: bool,
     ax = fig.add_subplot()
     across, up = plane.across
     edges = [plane.start(across), plane.start(across) + 1.0, plane.start(up), plane.start(up) + 1.0]
-    image = ax.imshow(values, origin="lower", extent=edges, cmap=cmap, norm=norm)
+    image = ax.imshow(
+        values.clip(-LARGEST, LARGEST), origin="lower", extent=edges, cmap=cmap, norm=norm
+    )
     ax.set_xlabel(f"{across} (edge of the cube = 1)")
     ax.set_ylabel(f"{up} (edge of the cube = 1)")
     outside = [values.min() < limits[0], values.max() > limits[1]] if values.count() else [0, 0]
     extend = ("neither", "min", "max", "both")[int(outside[0]) + 2 * int(outside[1])]
     bar = fig.colorbar(image, ax=ax, extend=extend, shrink=0.9)
-    bar.set_label(f"|{formula}| (dimensionless)" if log else f"{words} (dimensionless)")
+    bar.set_label(plain(f"|{formula}| (dimensionless)" if log else f"{words} (dimensionless)"))
     if not log:
         bar.formatter.set_powerlimits((-2, 3))
         bar.formatter.set_useMathText(True)
@@ -116,7 +122,10 @@ def draw_slice(args) -> str:
 
 
 def check_limits(limits: tuple[float, float], log: bool) -> None:
-    if log and limits[0] <= 0.0:
-        raise ToolError(
-            f"--limits={limits[0]:g},{limits[1]:g}: a logarithmic scale begins above 0", USAGE
-        )
+    why = ""
+    if max(map(abs, limits)) > LARGEST:
+        why = f"{LARGEST:g} is the largest that can be drawn"
+    elif log and limits[0] < 1.0 / LARGEST:
+        why = f"a logarithmic scale begins above 0, at {1.0 / LARGEST:g} or more"
+    if why:
+        raise ToolError(f"--limits={limits[0]:g},{limits[1]:g}: {why}", USAGE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plots.common import COLOURS, MARKERS, figure, save_figure, save_table, set_title
+from plots.common import COLOURS, MARKERS, figure, plain, save_figure, save_table, set_title
 from plots.report import read_report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -28,8 +28,9 @@ class Bench:
                 (str(t["ladder"]), str(t["table"]), [self.row(r) for r in t["rows"]])
                 for t in data["tables"]
             ]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ToolError(f"{path} has no tables of hpgmg-bench ({error})", FILE) from None
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            why = str(error)[:80]
+            raise ToolError(f"{path} has no tables of hpgmg-bench ({why})", FILE) from None
         if not self.tables:
             raise ToolError(f"{path} has no tables of hpgmg-bench; make it again", FILE)
         if not self.copy > 0.0:
@@ -58,13 +59,13 @@ def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
     """Percent of the copy for every row, a group of bars a table; what was drawn."""
     at, ticks, names, drawn = 0.0, [], [], []
     for number, (title, rows) in enumerate(bench.of(ladder)):
-        ax.text(0.0, at, title, fontsize=8, fontweight="bold", va="center")
+        ax.text(0.0, at, plain(title), fontsize=8, fontweight="bold", va="center")
         at -= 1.0
         for row in rows:
             value = 100.0 * row["of_copy"]
             ax.barh(at, value, color=COLOURS[number % len(COLOURS)], height=0.8)
             ticks.append(at)
-            names.append(row["variant"])
+            names.append(plain(row["variant"]))
             drawn.append([ladder, title, row["variant"], row["gb_per_s"], row["of_copy"]])
             at -= 1.0
         at -= 1.0
@@ -77,8 +78,9 @@ def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
 
 def kind_of(title: str) -> tuple[str, str]:
     """Operator and size of a table of the roofline: its title begins and ends with them."""
-    operator, *others, size = title.split(", ")
-    return " ".join([operator] + [other for other in others if other.startswith("alpha")]), size
+    parts = title.split(", ")
+    alpha = [part for part in parts[1:-1] if part.startswith("alpha")]
+    return " ".join([parts[0], *alpha]), parts[-1]
 
 
 def kinds_of(tables: list) -> tuple[list[str], list[str]]:
@@ -95,7 +97,7 @@ def name_points(ax, points: list[tuple[float, float, str]]) -> None:
         place = (math.log10(x) - low) / (high - low)
         at = max(at + 0.018, place)
         ax.annotate(
-            name,
+            plain(name),
             (x, y),
             (at, 1.01),
             textcoords="axes fraction",
@@ -137,9 +139,9 @@ def draw_roof(ax, bench: Bench) -> list[list]:
     label = "a copy's bandwidth" + (", arithmetic" if math.isfinite(corner) else "")
     ax.plot(roof, [min(bench.copy * x, ceiling) for x in roof], color="black", lw=1.2, label=label)
     for number, size in enumerate(sizes):
-        ax.plot([], [], ls="", marker="o", color=COLOURS[number % len(COLOURS)], label=size)
+        ax.plot([], [], ls="", marker="o", color=COLOURS[number % len(COLOURS)], label=plain(size))
     for number, operator in enumerate(operators):
-        ax.plot([], [], ls="", marker=MARKERS[number], color="0.4", label=operator)
+        ax.plot([], [], ls="", marker=MARKERS[number], color="0.4", label=plain(operator))
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(span)
@@ -201,7 +203,7 @@ def draw_bench(args) -> str:
         ratios = {"height_ratios": [heights[name] for name in column]}
         axes = part.subplots(len(column), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
         for ax, name in zip(axes, column):
-            ax.set_title(name, fontsize=9.5)
+            ax.set_title(plain(name), fontsize=9.5)
             if name == ROOFLINE:
                 draw_roof(ax, bench)
             else:

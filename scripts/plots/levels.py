@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import math
 
-from plots.common import COLOURS, figure, phrases, save_figure, save_table, set_title, tell_apart
+from plots.common import (
+    COLOURS,
+    figure,
+    phrases,
+    plain,
+    save_figure,
+    save_table,
+    set_title,
+    tell_apart,
+)
 from plots.report import Report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -69,7 +78,7 @@ def draw_bars(ax, levels: list[Level], operations: list[str], heights) -> None:
             hatch=None if known else "//",
             edgecolor="white",
             linewidth=0.4,
-            label=operation.replace("_", " "),
+            label=plain(operation.replace("_", " ")),
         )
         bottom = [b + h for b, h in zip(bottom, height)]
     ax.set_xticks(range(len(levels)))
@@ -130,7 +139,7 @@ def draw_run(axes, report: Report, levels: list[Level], operations: list[str], l
     solve = report.get("solves.0.seconds_mean", float)
     timed = f"; mean solve {factor * solve:.3g} {unit}" if math.isfinite(solve) else ""
     text = f"sum over levels {factor * said:.3g} {unit}{timed}"
-    axes[0].set_title(f"{label}\n{text}" if label else text, fontsize=9)
+    axes[0].set_title(f"{plain(label)}\n{text}" if label else text, fontsize=9)
 
     draw_bars(
         axes[1],
@@ -141,4 +150,4 @@ def draw_run(axes, report: Report, levels: list[Level], operations: list[str], l
     axes[1].set_ylim(0.0, 100.0)
     axes[1].set_ylabel("share of the level's time, %")
     places = sorted({level.backend for level in levels})
-    axes[1].set_title(f"shares; levels on {' and '.join(places)}", fontsize=9)
+    axes[1].set_title(f"shares; levels on {plain(' and '.join(places))}", fontsize=9)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 
-from toolkit import FILE, ToolError
+from toolkit import FILE, ToolError, read_json
 
 
 def read_report(path: str, program: str) -> dict:
     """The JSON that a program wrote."""
     try:
-        with open(path, encoding="utf-8") as file:
-            data = json.load(file)
+        data = read_json(path)
     except OSError as error:
         raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
     except (ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ from plots.common import (
     MARKERS,
     figure,
     phrases,
+    plain,
     save_figure,
     save_table,
     set_title,
@@ -170,7 +171,7 @@ def draw_scaling(args) -> str:
 
 
 def draw_series(axes, s: Series, label: str, colour: str, marker: str, first: bool) -> None:
-    look = {"color": colour, "marker": marker, "capsize": 3, "label": label}
+    look = {"color": colour, "marker": marker, "capsize": 3, "label": plain(label)}
     ideal = {
         "color": colour,
         "linestyle": ":",

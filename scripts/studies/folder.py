@@ -16,6 +16,7 @@ import fcntl
 import json
 import os
 
+import toolkit
 from plots.report import Report
 from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
 from toolkit import FILE, USAGE, ToolError, whole_number, write_whole
@@ -90,8 +91,7 @@ def plan_of(data) -> Plan:
 
 def read_json(path: str, remedy: str = "plan the study again"):
     try:
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
+        return toolkit.read_json(path)
     except OSError as error:
         raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
     except (ValueError, RecursionError) as error:
