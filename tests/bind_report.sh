@@ -219,4 +219,19 @@ fi
 want=0
 "${launcher[@]}" -n 2 --no-such-option true >/dev/null 2>&1 || want=$?
 refuse "$want" "ended with exit code $want" "${launcher[@]}" -n 2 --no-such-option
+
+# --- a stdout that takes nothing -------------------------------------------------------------------
+
+"$script" --rank >"$dir/one"
+for argument in "--from=$dir/one" --help --rank env; do
+  checks=$((checks + 2))
+  "$script" "$argument" >&- 2>"$dir/err" || complain "$argument, stdout closed: exit code $?"
+  test ! -s "$dir/err" || complain "$argument, stdout closed: $(cat "$dir/err")"
+  test -c /dev/full || continue
+  rc=0
+  "$script" "$argument" >/dev/full 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 3 || test "$(cat "$dir/err")" != 'bind-report: error: standard output cannot be written; is there room?'; then
+    complain "$argument, stdout full: exit code $rc, $(cat "$dir/err")"
+  fi
+done
 finish

@@ -236,5 +236,5 @@ rank_line() {
     field models mixed
   fi
   # In one write.
-  printf 'bind-report-rank 1%s end\n' "$record"
+  put "bind-report-rank 1$record end"
 }
