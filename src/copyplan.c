@@ -52,35 +52,78 @@ static int32_t floor_div(int32_t a, int32_t b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
+/* Boxes from lo to hi, both included, a side. */
+typedef struct {
+  int32_t lo[3], hi[3];
+} range_t;
+
+/* Add the owners of all boxes of a range within the grid, of which there may be billions. Where two
+ * opposite corners have one owner, all between them are its own: a rank has a cuboid, or a stretch
+ * of the curve, along which positions grow with each coordinate. */
+static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
+  const int64_t owner = mg_layout_owner(layout, range->lo);
+  if (owner == mg_layout_owner(layout, range->hi)) return rank_set_add(set, owner);
+  range_t below = *range, above = *range;
+  int d = 0;
+  for (int e = 1; e < 3; e++)
+    if (range->hi[e] - range->lo[e] > range->hi[d] - range->lo[d]) d = e;
+  /* At the roundest number in binary, where the curve begins an octant. */
+  int32_t cut = range->hi[d];
+  while ((cut & (cut - 1)) > range->lo[d])
+    cut &= cut - 1;
+  below.hi[d] = cut - 1;
+  above.lo[d] = cut;
+  MG_TRY(add_owners(layout, &below, set));
+  return add_owners(layout, &above, set);
+}
+
+/* The same of a range that may reach beyond the grid, where it begins anew. */
+static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
+  const int32_t m = layout->boxes;
+  for (int code = 0; code < 27; code++) {
+    const int32_t shift[3] = {(code % 3 - 1) * m, (code / 3 % 3 - 1) * m, (code / 9 - 1) * m};
+    range_t part;
+    bool some = true;
+    for (int d = 0; d < 3; d++) {
+      const int32_t lo = range->lo[d] + shift[d], hi = range->hi[d] + shift[d];
+      part.lo[d] = lo > 0 ? lo : 0;
+      part.hi[d] = hi < m ? hi : m - 1;
+      some = some && part.lo[d] <= part.hi[d];
+    }
+    if (some) MG_TRY(add_owners(layout, &part, set));
+  }
+  return MG_OK;
+}
+
 /* Add the owners of all boxes of `other` within `depth` cells of a cuboid; without those of the
- * cuboid itself where it is one of these `boxes`. A patch may have millions. */
-static mg_status_t add_owners(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
-                              bool periodic, rank_set_t *set) {
+ * cuboid itself where it is one of these `boxes`. */
+static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
+                            bool periodic, rank_set_t *set) {
   const int32_t w = spread_box_dim(other), m = other->layout->boxes;
-  int32_t lo[3], hi[3], first[3], end[3];
+  range_t rest;
   for (int d = 0; d < 3; d++) {
-    first[d] = c->lo[d] / w;
-    end[d] = boxes ? first[d] + c->n[d] / w : first[d];
-    lo[d] = floor_div(c->lo[d] - depth, w);
-    hi[d] = floor_div(c->lo[d] + c->n[d] - 1 + depth, w);
+    rest.lo[d] = floor_div(c->lo[d] - depth, w);
+    rest.hi[d] = floor_div(c->lo[d] + c->n[d] - 1 + depth, w);
     if (!periodic) {
-      lo[d] = lo[d] < 0 ? 0 : lo[d];
-      hi[d] = hi[d] >= m ? m - 1 : hi[d];
-    } else if (hi[d] - lo[d] >= m) { /* all of them, once */
-      lo[d] = 0;
-      hi[d] = m - 1;
+      rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
+      rest.hi[d] = rest.hi[d] >= m ? m - 1 : rest.hi[d];
+    } else if (rest.hi[d] - rest.lo[d] >= m) { /* all of them, once */
+      rest.lo[d] = 0;
+      rest.hi[d] = m - 1;
     }
   }
-  for (int32_t k = lo[2]; k <= hi[2]; k++)
-    for (int32_t j = lo[1]; j <= hi[1]; j++) {
-      const bool beside = k < first[2] || k >= end[2] || j < first[1] || j >= end[1];
-      for (int32_t i = lo[0]; i <= hi[0]; i++) {
-        if (!beside && i == first[0]) i = end[0];
-        if (i > hi[0]) break;
-        const int32_t box[3] = {((i % m) + m) % m, ((j % m) + m) % m, ((k % m) + m) % m};
-        MG_TRY(rank_set_add(set, mg_layout_owner(other->layout, box)));
-      }
-    }
+  if (!boxes) return add_wrapped(other->layout, &rest, set);
+  /* What is below and above the cuboid in k, then in j between these, then in i. */
+  for (int d = 2; d >= 0; d--) {
+    const int32_t first = c->lo[d] / w, last = first + c->n[d] / w - 1;
+    range_t below = rest, above = rest;
+    below.hi[d] = first - 1;
+    above.lo[d] = last + 1;
+    if (below.lo[d] <= below.hi[d]) MG_TRY(add_wrapped(other->layout, &below, set));
+    if (above.lo[d] <= above.hi[d]) MG_TRY(add_wrapped(other->layout, &above, set));
+    rest.lo[d] = first;
+    rest.hi[d] = last;
+  }
   return MG_OK;
 }
 
@@ -90,7 +133,7 @@ static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_spread_t *oth
   const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved;
   if (n > 0) MG_TRY(rank_set_add(set, rank));
   for (int c = 0; c < n; c++)
-    MG_TRY(add_owners(other, &cuboids[c], same, spec->depth, spec->periodic, set));
+    MG_TRY(add_near(other, &cuboids[c], same, spec->depth, spec->periodic, set));
   return MG_OK;
 }
 

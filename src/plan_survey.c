@@ -1,5 +1,6 @@
 #include "plan_survey.h"
 #include "copyplan.h"
+#include <math.h>
 #include <string.h>
 
 static void tally_add(mg_tally_t *t, int64_t bytes) {
@@ -40,9 +41,10 @@ static int64_t bytes_sample(double n_patches) {
 }
 
 /* Its messages take some 0.5 ms for each, since the patches of all neighbours are needed, and as
- * long for 5000 boxes. */
+ * long for 1000 boxes a side, along whose edges owners are looked for. */
 static int64_t messages_sample(double n_patches, int64_t boxes) {
-  const int64_t least = 4, sample = (int64_t)(60.0 / (n_patches + (double)boxes / 5000.0));
+  const double side = cbrt((double)boxes);
+  const int64_t least = 4, sample = (int64_t)(60.0 / (n_patches + 1e-3 * side));
   return sample > least ? sample : least;
 }
 

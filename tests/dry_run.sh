@@ -94,6 +94,11 @@ EOF
   level_figures "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max >"$dir/figures"
   test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8))" ||
     complain 'plan: not the messages of 27 ranks'
+  # Nobody walks through 10^12 boxes, nor through those of their surface: a rank's octant has 7 neighbours.
+  ok 1 --dry-run --ranks=8 4 1000000000000 --device=cpu --quiet --json="$dir/plan.json"
+  level_figures "$dir/plan.json" dim messages_per_exchange_max message_doubles_per_exchange_max |
+    awk 'NR == 1 { n = $1 / 2; exit !(n > 100000 && $2 == 7 && $3 == 3 * n * n + 3 * n + 1) }' ||
+    complain 'plan: not the messages of 10^12 boxes a rank'
   # Bytes beyond 2^63 are a number too.
   ok 1 --dry-run --ranks=1000000000 10 1 --quiet --json=-
   grep -qE '^ *"bytes": [1-9]\.[0-9]+e\+?19,' "$dir/out" || complain 'plan: not the bytes of 10^9 ranks'
