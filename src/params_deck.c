@@ -8,7 +8,6 @@
 #endif
 #include "params_nearest.h"
 #include "params_parser.h"
-#include "paths.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,13 +174,13 @@ mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t l
 
 #endif
 
-/* At most MG_DECK_SIZE_MAX bytes and one more, by which a deck that is too long is known. */
+/* At most MG_DECK_SIZE_MAX bytes and one more, by which a deck that is too long is known. A pipe
+ * will do, such as a shell makes of a command: --input=<(...). */
 static mg_status_t load(mg_parser_t *parser, const char *path, char *text, size_t *length) {
-  const char *why = mg_path_why_unreadable(path);
-  FILE *file = why ? NULL : fopen(path, "r");
+  FILE *file = fopen(path, "r");
   if (!file)
     return mg_parser_fail(parser, MG_ERR_IO, "can't open deck '%.150s': %s; check --input", path,
-                          why ? why : strerror(errno));
+                          strerror(errno));
   errno = 0;
   *length = fread(text, 1, MG_DECK_SIZE_MAX + 1, file);
   const int error = ferror(file) ? errno : 0;

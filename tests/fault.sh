@@ -88,9 +88,9 @@ if have_feature inih; then
     expect 2 'deck.ini:1: byte 0x01' "$ranks" --input="$dir/deck.ini"
     expect 3 "can't open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
   done
-  expect 3 "can't open deck .*it is a folder, not a plain file" 1 --input="$dir"
-  mkfifo "$dir/pipe"
-  expect 3 "can't open deck .*it is a pipe, not a plain file" 1 --input="$dir/pipe"
+  expect 3 "can't read deck .*directory" 1 --input="$dir"
+  expect 2 '/dev/fd/[0-9]+:2: smooths = 0: out of range' 1 --input=<(printf 'smoother = jacobi\nsmooths = 0\n')
+  ok 1 --input=<(printf 'operator = 7pt\nlog2-box-dim = 4\nboxes-per-rank = 1\n') --verify-only --device=cpu
   if test "$(id -u)" -ne 0; then
     chmod a-r "$dir/deck.ini"
     expect 3 "can't open deck .*Permission denied" 1 --input="$dir/deck.ini"

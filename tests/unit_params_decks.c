@@ -133,7 +133,7 @@ static void test_deck_files(void) {
   CHECK_INT(parse(line), MG_ERR_IO);
   CHECK_CONTAINS(message, "No such file or directory");
   CHECK_INT(parse("--input=/ 7 8"), MG_ERR_IO);
-  CHECK_CONTAINS(message, "it is a folder");
+  CHECK_CONTAINS(message, "Is a directory");
 }
 
 /* The command line wins also where it takes the meaning from what the deck says: the result is
