@@ -296,6 +296,16 @@ static mg_status_t open_place(lab_t *lab) {
   return lab_open_cpu(lab);
 }
 
+/* Of a device's figures threads are no part. */
+static void say_machine(const lab_t *lab) {
+  char threads[32] = "";
+  if (!lab->text) return;
+  if (lab->place == LAB_CPU)
+    snprintf(threads, sizeof threads, ", %d thread%s", lab->threads, lab->threads == 1 ? "" : "s");
+  fprintf(lab->text, "hpgmg-bench %s on %s%s: a copy moves %.1f GB/s\n", PACKAGE_VERSION,
+          lab->machine, threads, lab->copy_gb_per_s);
+}
+
 static mg_status_t run(const options_t *o, lab_t *lab) {
   const bool to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ||
                          (o->source && !strcmp(o->source, "-"));
@@ -310,10 +320,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   MG_TRY(choose_place(o, lab));
   MG_TRY(check_named(o, lab));
   MG_TRY(open_place(lab));
-  if (lab->text)
-    fprintf(lab->text, "hpgmg-bench %s on %s, %d thread%s: a copy moves %.1f GB/s\n",
-            PACKAGE_VERSION, lab->machine, lab->threads, lab->threads == 1 ? "" : "s",
-            lab->copy_gb_per_s);
+  say_machine(lab);
   for (int l = 0; l < N_LADDERS; l++)
     if (ladder_of(lab, l) && (o->named[l] || (o->all && !ladders[l].by_name)))
       MG_TRY(ladder_of(lab, l)(lab));
