@@ -5,6 +5,8 @@
 #   solo COMMAND...        run COMMAND as one process without the launcher
 #   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks: exit 9 when it
 #                          complains; exit 77 (skip) where that is impossible
+#   mpi_grace SECONDS      how long the launcher lets ranks live when another has ended with an error, or
+#                          when it is interrupted itself
 #   have_mpi               true when more than one rank can be had
 #   cpu_only               from here on there is no device: for tests of what is the CPU's own
 #   have_cuda              true when the program can use a CUDA device here
@@ -23,6 +25,12 @@ export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_cop
 export OMPI_MCA_mpi_yield_when_idle="${OMPI_MCA_mpi_yield_when_idle:-1}"
 # All ranks are on one host: to look for networks takes 0.2 s of each start.
 export OMPI_MCA_pml="${OMPI_MCA_pml:-ob1}"
+# Where one rank ends with an error the launcher gives the others a second, at each of hundreds of
+# errors. What looks for leaks at the end of a rank needs it.
+mpi_grace() {
+  export OMPI_MCA_odls_base_sigkill_timeout="$1" PRTE_MCA_odls_base_sigkill_timeout="$1"
+}
+if test "${HPGMG_SANITIZED:-no}" != yes && test -z "${OMPI_MCA_odls_base_sigkill_timeout:-}"; then mpi_grace 0; fi
 
 # The launcher (MPIEXEC may carry options), empty when there is none.
 mpi_launcher() {
@@ -103,6 +111,7 @@ valgrind_run() {
   fi
   valgrind_open_mpi=/usr/share/openmpi/openmpi-valgrind.supp
   test -f "$valgrind_open_mpi" || valgrind_open_mpi=$abs_top_srcdir/tests/valgrind.supp
+  mpi_grace 2
   mpi_run "$valgrind_ranks" valgrind --quiet --error-exitcode=9 --leak-check=full \
     --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect \
     --suppressions="$abs_top_srcdir/tests/valgrind.supp" --suppressions="$valgrind_open_mpi" \
