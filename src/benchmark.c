@@ -25,8 +25,9 @@ static mg_status_t check_interrupt(mg_result_t *result) {
   return mg_benchmark_ask(NULL, &result->interrupted);
 }
 
-/* A solve has ended, at the tolerance or before: what is at hand of it. The histories of complete
- * ones are the same, and that of a part begins as they do. */
+/* Keep what a solve has reached, also where a signal ended it. Complete solves have one and the
+ * same history, and that of a part is its beginning: a part never takes the place of a complete
+ * one. */
 static void keep_history(int s, const mg_history_t *history, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   if (s == 0) result->n_cycles_at_h = history->n_cycles;
