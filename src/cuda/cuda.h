@@ -111,24 +111,46 @@ inline bool mg_is_large(const mg_patch_t &p) {
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);                                      \
   if (i >= (n)[0] || j >= (n)[1] || k >= (n)[2]) return
 
-/** The value beyond a wall of the 7-point operators, from the cell before it and the next inward.
+/** The value beyond a wall of a formula of order 1 or 2, from the cell at it and the next inward.
  */
-MG_INLINE double mg_beyond(const double *x, ptrdiff_t in, int order) {
-  return order == 1 ? mg_wall1(x[0]) : mg_wall2(x[0], x[in]);
+MG_INLINE double mg_beyond(double x1, double x2, int order) {
+  return order == 1 ? mg_wall1(x1) : mg_wall2(x1, x2);
 }
 
-/** A 7-point stencil with the walls folded in: ghosts outside the domain are not read. */
-MG_INLINE mg_values7_t mg_values7(const mg_cuda_patch_t *l, const double *x, int i, int j, int k) {
+/** Where a 7-point stencil finds its values. Ghosts outside walls are computed from cells, not
+ * read: beside a wall a place is another cell of the formula. What is loaded differs, not whether:
+ * six branches would wait for six loads, one after the other. */
+struct mg_places7_t {
+  int low[3], high[3]; /**< from the cell on */
+  bool wall_low[3], wall_high[3];
+};
+
+static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l, int i, int j,
+                                                          int k) {
   const mg_patch_t *p = &l->p;
-  const ptrdiff_t js = p->jstride, ks = p->kstride;
+  const int stride[3] = {1, (int)p->jstride, (int)p->kstride}, at[3] = {i, j, k};
+  mg_places7_t s;
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    const int inward = l->order == 1 ? 0 : stride[d];
+    s.wall_low[d] = p->wall[d][0] && at[d] == 0;
+    s.wall_high[d] = p->wall[d][1] && at[d] == p->n[d] - 1;
+    s.low[d] = s.wall_low[d] ? inward : -stride[d];
+    s.high[d] = s.wall_high[d] ? -inward : stride[d];
+  }
+  return s;
+}
+
+static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const double *x,
+                                                          int order) {
   mg_values7_t v;
   v.c = x[0];
-  v.low[0] = p->wall[0][0] && i == 0 ? mg_beyond(x, 1, l->order) : x[-1];
-  v.high[0] = p->wall[0][1] && i == p->n[0] - 1 ? mg_beyond(x, -1, l->order) : x[1];
-  v.low[1] = p->wall[1][0] && j == 0 ? mg_beyond(x, js, l->order) : x[-js];
-  v.high[1] = p->wall[1][1] && j == p->n[1] - 1 ? mg_beyond(x, -js, l->order) : x[js];
-  v.low[2] = p->wall[2][0] && k == 0 ? mg_beyond(x, ks, l->order) : x[-ks];
-  v.high[2] = p->wall[2][1] && k == p->n[2] - 1 ? mg_beyond(x, -ks, l->order) : x[ks];
+#pragma unroll
+  for (int d = 0; d < 3; d++) {
+    const double low = x[s.low[d]], high = x[s.high[d]];
+    v.low[d] = s.wall_low[d] ? mg_beyond(v.c, low, order) : low;
+    v.high[d] = s.wall_high[d] ? mg_beyond(v.c, high, order) : high;
+  }
   return v;
 }
 
@@ -143,7 +165,8 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
                *bk = p->vec[MG_BETA_K] + at;
   const double a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
   if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
-  return mg_apply_values7(mg_values7(l, x + at, i, j, k), bi, bj, bk, js, ks, a, l->v.b_h2);
+  const mg_values7_t v = mg_values7(mg_places7(l, i, j, k), x + at, l->order);
+  return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 
 /** Before the simple A x of fv4: the ghosts of x outside the walls. Nothing for the others. */

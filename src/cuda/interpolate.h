@@ -93,11 +93,6 @@ struct mg_window_t {
   __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }
 };
 
-/** The value beyond a wall of a formula of order 1 or 2, from the cell at it and the next. */
-static __device__ __forceinline__ double mg_beyond_low_order(double x1, double x2, int order) {
-  return order == 1 ? mg_wall1(x1) : mg_wall2(x1, x2);
-}
-
 /** Ghosts outside walls from the cells of the window, direction after direction as everywhere. */
 static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool low[3],
                                                      const bool high[3], int order) {
@@ -106,8 +101,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
 #pragma unroll
     for (int b = 0; b < 3; b++) {
       double *row = w->x[a][b];
-      const double under = mg_beyond_low_order(row[1], row[2], order),
-                   over = mg_beyond_low_order(row[1], row[0], order);
+      const double under = mg_beyond(row[1], row[2], order),
+                   over = mg_beyond(row[1], row[0], order);
       if (low[0]) row[0] = under;
       if (high[0]) row[2] = over;
     }
@@ -115,8 +110,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
   for (int a = 0; a < 3; a++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const double under = mg_beyond_low_order(w->x[a][1][i], w->x[a][2][i], order),
-                   over = mg_beyond_low_order(w->x[a][1][i], w->x[a][0][i], order);
+      const double under = mg_beyond(w->x[a][1][i], w->x[a][2][i], order),
+                   over = mg_beyond(w->x[a][1][i], w->x[a][0][i], order);
       if (low[1]) w->x[a][0][i] = under;
       if (high[1]) w->x[a][2][i] = over;
     }
@@ -124,8 +119,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
   for (int j = 0; j < 3; j++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const double under = mg_beyond_low_order(w->x[1][j][i], w->x[2][j][i], order),
-                   over = mg_beyond_low_order(w->x[1][j][i], w->x[0][j][i], order);
+      const double under = mg_beyond(w->x[1][j][i], w->x[2][j][i], order),
+                   over = mg_beyond(w->x[1][j][i], w->x[0][j][i], order);
       if (low[2]) w->x[0][j][i] = under;
       if (high[2]) w->x[2][j][i] = over;
     }
@@ -143,7 +138,8 @@ static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &c
     high[d] = coarse.wall[d][1] && at[d] == coarse.n[d] - 1;
     any = any || low[d] || high[d];
   }
-  if (!any) {
+  /* A warp goes one way, not both. */
+  if (!__any_sync(__activemask(), any)) {
     mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
     return;
   }

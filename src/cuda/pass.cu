@@ -136,10 +136,9 @@ __device__ __forceinline__ void store_pair(double *p, const double v[2]) {
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
                                            mg_near_t *near) {
   for (int d = 0; d < 3; d++) {
-    const double upward[2] = {near->x.c, near->x.high[d]},
-                 downward[2] = {near->x.c, near->x.low[d]};
-    if (l.p.wall[d][0] && at[d] == 0) near->x.low[d] = mg_beyond(upward, 1, l.order);
-    if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1) near->x.high[d] = mg_beyond(downward, 1, l.order);
+    const double c = near->x.c, low = near->x.low[d], high = near->x.high[d];
+    if (l.p.wall[d][0] && at[d] == 0) near->x.low[d] = mg_beyond(c, high, l.order);
+    if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1) near->x.high[d] = mg_beyond(c, low, l.order);
   }
 }
 
