@@ -1,10 +1,12 @@
 /* The Krylov solvers of the coarsest level in one launch of one block, so that a cycle does not
  * come back to the host for its scalars. */
+#include "chain.h"
 #include "krylov.h"
 
 template <bool fv4, bool varies>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
+  mg_cuda_follow();
   __shared__ mg_block_shared_t shared;
   mg_krylov_t<fv4, varies> solver(mg_block_level_t(&l, &shared), job.reduction);
   solver.solve(job, zero_guess);
@@ -22,7 +24,7 @@ mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gue
   const auto kernel = v->op == MG_OPERATOR_FV4
                           ? (v->varies ? bottom<true, true> : bottom<true, false>)
                           : (v->varies ? bottom<false, true> : bottom<false, false>);
-  kernel<<<1, threads, 0, mg_cuda.stream>>>(mg_cuda_patch(v, 0), job, zero_guess);
+  mg_cuda_chain(kernel, 1, threads, mg_cuda_patch(v, 0), job, zero_guess);
   MG_CUDA_LAUNCHED("bottom");
   return MG_OK;
 }

@@ -1,5 +1,6 @@
 /* Moving cuboids of cells: halo exchange, packing, gathering. One launch a list, one block a tile.
  */
+#include "chain.h"
 #include "cuboids.h"
 #include <cstdlib>
 #include <new>
@@ -184,10 +185,11 @@ void mg_cuda_release_copies(mg_copies_t *copies) {
 static __global__ void __launch_bounds__(MG_TILE_THREADS)
     copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int from_slot, int to_slot) {
   const mg_tile_t t = tile[blockIdx.x];
-  const mg_cuboid_copy_t *c = &copies[t.copy];
-  mg_tile_move(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + from_slot * c->from.vector,
-               c->from.jstride, c->from.kstride, c->to.at + to_slot * c->to.vector, c->to.jstride,
-               c->to.kstride);
+  const mg_cuboid_copy_t c = copies[t.copy];
+  mg_cuda_follow();
+  mg_tile_move(t, (unsigned)c.n[0], (unsigned)c.n[1], c.from.at + from_slot * c.from.vector,
+               c.from.jstride, c.from.kstride, c.to.at + to_slot * c.to.vector, c.to.jstride,
+               c.to.kstride);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {
@@ -196,7 +198,7 @@ mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {
   if (c->n_tiles == 0) return MG_OK;
   MG_TRY(mg_slot_of(copies->src, src, &from));
   MG_TRY(mg_slot_of(copies->dst, dst, &to));
-  copy<<<(unsigned)c->n_tiles, MG_TILE_THREADS, 0, mg_cuda.stream>>>(c->copy, c->tile, from, to);
+  mg_cuda_chain(copy, (unsigned)c->n_tiles, MG_TILE_THREADS, c->copy, c->tile, from, to);
   MG_CUDA_LAUNCHED("copy");
   return MG_OK;
 }

@@ -18,11 +18,17 @@ extern "C" {
 #include "log.h"
 }
 
+/** Does what is enqueued follow what was enqueued before it, and nothing else? Not between fork and
+ *  join, nor does the first launch after that. */
+enum mg_cuda_queues_t { MG_CUDA_ONE_QUEUE, MG_CUDA_FORKED, MG_CUDA_JOINED };
+
 /** The process's device. */
 struct mg_cuda_state_t {
   cudaStream_t stream;   /**< what entries enqueue on: one of `queue` */
   cudaStream_t queue[2]; /**< the first, and the one beside it between fork and join */
   cudaEvent_t forked, joined;
+  mg_cuda_queues_t queues;
+  bool chains; /**< may a kernel come before the one in front of it has ended? (chain.h) */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
   cudaEvent_t mark;

@@ -78,6 +78,15 @@ mg_status_t mg_cuda_code(int *code) {
   return MG_OK;
 }
 
+/* Cards and code from sm_90 on; in recorded cycles CUDA 12.3 has it, the runtime and the driver. */
+static mg_status_t find_chains(bool *chains) {
+  int code = 0, driver = 0;
+  MG_TRY(mg_cuda_code(&code));
+  MG_CUDA_TRY(cudaDriverGetVersion(&driver));
+  *chains = code >= 90 && CUDART_VERSION >= 12030 && driver >= 12030;
+  return MG_OK;
+}
+
 static mg_status_t open_device(int device) {
   int last = 0, first = 0;
   MG_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&last, &first));
@@ -95,6 +104,7 @@ static mg_status_t open_device(int device) {
   mg_cuda.late = (int *)late;
   *mg_cuda.late = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.processors, cudaDevAttrMultiProcessorCount, device));
+  MG_TRY(find_chains(&mg_cuda.chains));
   return mg_cuda_fv4_open();
 }
 
@@ -273,6 +283,7 @@ static mg_status_t cuda_fork(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));
   mg_cuda.stream = mg_cuda.queue[1];
+  mg_cuda.queues = MG_CUDA_FORKED;
   return MG_OK;
 }
 
@@ -284,6 +295,7 @@ static mg_status_t cuda_join(void) {
   mg_cuda.stream = mg_cuda.queue[0];
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.queue[1]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[0], mg_cuda.joined, 0));
+  mg_cuda.queues = MG_CUDA_JOINED;
   return MG_OK;
 }
 

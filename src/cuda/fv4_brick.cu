@@ -5,6 +5,7 @@
  * from the cells inside. So there are one or two trips to memory and one barrier. A half sweep on
  * an H200: 6.1 us at 16^3, 6.4 at 32^3; with 32^3 by the march an F-cycle at 64^3 has 0.234 GDOF/s
  * instead of 0.247 (docs/performance.md). */
+#include "chain.h"
 #include "fv4.h"
 #include "wall_value.h"
 
@@ -81,8 +82,11 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
                         p->jstride, p->kstride);
     if (varies) a = p->vec[MG_ALPHA][at];
-    if (job.f) f = job.f[at];
     if (op == MG_FV4_GSRB || op == MG_FV4_POLYNOMIAL) dinv = job.dinv[at];
+  }
+  mg_cuda_follow();
+  if (mine) {
+    if (job.f) f = job.f[at];
     if (op == MG_FV4_POLYNOMIAL && job.previous) previous = job.previous[at];
   }
   fill_tile(&job, tile);
@@ -127,7 +131,7 @@ mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
   const int32_t *n = job->l.p.n;
   const dim3 grid((unsigned)((n[0] + BI - 1) / BI), (unsigned)((n[1] + BJ - 1) / BJ),
                   (unsigned)((n[2] + BK - 1) / BK));
-  kernels[op][job->l.v.varies]<<<grid, THREADS, 0, mg_cuda.stream>>>(*job);
+  mg_cuda_chain(kernels[op][job->l.v.varies], grid, THREADS, *job);
   MG_CUDA_LAUNCHED("fv4 brick");
   return MG_OK;
 }

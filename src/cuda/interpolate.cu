@@ -5,6 +5,7 @@
  * outside walls are made here: those of P1 and V2 by the thread that wants them, from the cells
  * that it has; those of V4, from four cells each and three directions, once for a block of cells.
  */
+#include "chain.h"
 #include "interpolate.h"
 #include "wall_value.h"
 
@@ -20,6 +21,7 @@ static __global__ void
 __launch_bounds__(128, kind == MG_INTERPOLATE_V4 ? 0 : MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
     interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
+  mg_cuda_follow();
   if constexpr (folded)
     mg_interpolate_folded<kind, add>(coarse, src, fine, dst, order, i, j, k);
   else
@@ -30,11 +32,10 @@ template <mg_interpolation_t kind, bool folded>
 static void launch(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
                    int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
-  const cudaStream_t stream = mg_cuda.stream;
   if (add)
-    interpolate<kind, true, folded><<<grid, block_shape, 0, stream>>>(c, src, f, dst, order);
+    mg_cuda_chain(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst, order);
   else
-    interpolate<kind, false, folded><<<grid, block_shape, 0, stream>>>(c, src, f, dst, order);
+    mg_cuda_chain(interpolate<kind, false, folded>, grid, block_shape, c, src, f, dst, order);
 }
 
 mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
@@ -95,6 +96,7 @@ template <bool add>
 static __global__ void __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(V4_BLOCKS, THREADS))
     interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, int src,
                    const MG_GRID_CONSTANT mg_patch_t fine, int dst, int order) {
+  mg_cuda_follow();
   __shared__ double tile[TK][TJ][TI];
   const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
   for (int t = (int)threadIdx.x; t < TI * TJ * TK; t += THREADS) {
@@ -131,9 +133,9 @@ static void launch_v4(const mg_patch_t &c, int src, const mg_patch_t &f, int dst
                       int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK));
   if (add)
-    interpolate_v4<true><<<grid, THREADS, 0, mg_cuda.stream>>>(c, src, f, dst, order);
+    mg_cuda_chain(interpolate_v4<true>, grid, THREADS, c, src, f, dst, order);
   else
-    interpolate_v4<false><<<grid, THREADS, 0, mg_cuda.stream>>>(c, src, f, dst, order);
+    mg_cuda_chain(interpolate_v4<false>, grid, THREADS, c, src, f, dst, order);
 }
 
 bool mg_cuda_folds_walls(mg_interpolation_t kind) {

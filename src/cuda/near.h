@@ -57,6 +57,37 @@ static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, co
   return near;
 }
 
+/** What no kernel of a cycle changes of a cell anywhere: its faces' betas and its a alpha. */
+struct mg_row_t {
+  double beta[3][2], a;
+};
+
+template <bool varies>
+static __device__ __forceinline__ mg_row_t mg_row(const mg_cuda_patch_t *l, int i, int j, int k) {
+  const mg_patch_t *p = &l->p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
+  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+               *bk = p->vec[MG_BETA_K] + at;
+  const double a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  return {{{bi[0], bi[1]}, {bj[0], bj[js]}, {bk[0], bk[ks]}}, a};
+}
+
+/** 1 / diagonal: stored, or computed. */
+template <bool stored>
+static __device__ __forceinline__ double mg_row_dinv(const mg_cuda_patch_t *l, const mg_row_t &row,
+                                                     int i, int j, int k) {
+  if (stored) return *mg_cell(&l->p, MG_DINV, i, j, k);
+  const mg_face_weights_t weights = mg_face_weights(&l->p, l->order, i, j, k);
+  return 1.0 /
+         mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weights, row.a, l->v.b_h2);
+}
+
+/** A x. */
+static __device__ __forceinline__ double mg_row_apply(const mg_cuda_patch_t *l, const mg_row_t &row,
+                                                      const mg_values7_t &x) {
+  return mg_apply_values7(x, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, l->v.b_h2);
+}
+
 /** A x. */
 static __device__ __forceinline__ double mg_near_apply(const mg_cuda_patch_t *l,
                                                        const mg_near_t &near) {

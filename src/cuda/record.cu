@@ -16,6 +16,7 @@ mg_status_t mg_cuda_end_record(mg_recording_t **out) {
   cudaGraph_t graph = nullptr;
   *out = nullptr;
   mg_cuda.stream = mg_cuda.queue[0]; /* also after an error between fork and join */
+  mg_cuda.queues = MG_CUDA_ONE_QUEUE;
   MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &graph));
   mg_recording_t *recording = new (std::nothrow) mg_recording_t();
   cudaError_t error = recording ? cudaGraphInstantiateWithFlags(&recording->graph, graph, 0)

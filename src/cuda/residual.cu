@@ -4,6 +4,7 @@
  * 32 x 8 threads, which have two cells along k each where the level is large; restricted, the four
  * cells of a coarse one that share an i, and the neighbour's four come by shuffles. fv4's kernel
  * here is a simple one, the oracle of those in fv4.h. */
+#include "chain.h"
 #include "fv4.h"
 #include "near.h"
 
@@ -45,6 +46,7 @@ static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, i
 template <bool fv4, int planes, bool varies>
 static __global__ void __launch_bounds__(256, fv4 ? 0 : BLOCKS(8, planes))
     residual(mg_cuda_patch_t l, int dst, int x, int f) {
+  mg_cuda_follow();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
@@ -67,7 +69,7 @@ template <bool fv4, int planes>
 static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
   const auto kernel = l.v.varies ? residual<fv4, planes, true> : residual<fv4, planes, false>;
-  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, x, f);
+  mg_cuda_chain(kernel, grid, block_shape, l, dst, x, f);
 }
 
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
@@ -132,12 +134,49 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
   return mg_cuda_max_end(norm);
 }
 
-/* Fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J, K): a thread has the four
- * of one i, and those of the next i are its neighbour's. A patch's sides are even, so pairs never
- * straddle its end. */
+/* The end of a restriction: fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J,
+ * K): a thread has the four of one i, [k][j], and those of the next i are its neighbour's. A
+ * patch's sides are even, so pairs never straddle its end. */
+static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, double pair[2][2],
+                                                      int i, int J, int K, const mg_patch_t &coarse,
+                                                      int dst) {
+#pragma unroll
+  for (int dk = 0; dk < 2; dk++)
+#pragma unroll
+    for (int dj = 0; dj < 2; dj++)
+      pair[dk][dj] += __shfl_xor_sync(0xffffffffu, pair[dk][dj], 1);
+  if (i % 2 == 0 && i < l.p.n[0] && 2 * J < l.p.n[1])
+    *mg_cell(&coarse, dst, i / 2, J, K) = mg_mean8(pair[0][0], pair[0][1], pair[1][0], pair[1][1]);
+}
+
+template <bool varies>
+static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(2, 256))
+    residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
+  const int i = (int)(blockIdx.x * 32 + threadIdx.x);
+  const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
+  const bool inside = i < l.p.n[0] && 2 * J < l.p.n[1];
+  double pair[2][2] = {}; /* [k][j] */
+  mg_row_t row[2][2] = {};
+#pragma unroll
+  for (int c = 0; c < 4; c++)
+    if (inside) row[c / 2][c % 2] = mg_row<varies>(&l, i, 2 * J + c % 2, 2 * K + c / 2);
+  mg_cuda_follow();
+#pragma unroll
+  for (int c = 0; c < 4; c++) {
+    const int j = 2 * J + c % 2, k = 2 * K + c / 2;
+    if (inside)
+      pair[c / 2][c % 2] =
+          *mg_cell(&l.p, f, i, j, k) -
+          mg_row_apply(&l, row[c / 2][c % 2],
+                       mg_values7(mg_places7(&l, i, j, k), mg_cell(&l.p, x, i, j, k), l.order));
+  }
+  restrict_pairs(l, pair, i, J, K, coarse, dst);
+}
+
+/* The same of large levels. */
 template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
-    residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
+    residual_restrict_large(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
   const int j = 2 * J, k = 2 * K;
@@ -155,13 +194,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
       for (int dj = 0; dj < 2; dj++)
         pair[dk][dj] = inside ? residual_at<false, varies>(&l, x, f, i, j + dj, k + dk) : 0.0;
   }
-#pragma unroll
-  for (int dk = 0; dk < 2; dk++)
-#pragma unroll
-    for (int dj = 0; dj < 2; dj++)
-      pair[dk][dj] += __shfl_xor_sync(0xffffffffu, pair[dk][dj], 1);
-  if (i % 2 == 0 && i < l.p.n[0] && j < l.p.n[1])
-    *mg_cell(&coarse, dst, i / 2, J, K) = mg_mean8(pair[0][0], pair[0][1], pair[1][0], pair[1][1]);
+  restrict_pairs(l, pair, i, J, K, coarse, dst);
 }
 
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
@@ -171,8 +204,13 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(l.p.n[0], c.n[1], c.n[2], block_shape);
+    const auto large =
+        fine->varies ? residual_restrict_large<true> : residual_restrict_large<false>;
     const auto kernel = fine->varies ? residual_restrict<true> : residual_restrict<false>;
-    kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
+    if (mg_is_large(l.p))
+      large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
+    else
+      mg_cuda_chain(kernel, grid, block_shape, l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");
   }
   return MG_OK;

@@ -20,6 +20,7 @@
  * of 32, 64 and 128 rows through all planes one after the other (2 to 5 % better for GSRB with one
  * cell a thread, no better with several, worse for Chebyshev), all loads of a thread's cells before
  * its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8 where it was 20.2 and 22.4). */
+#include "chain.h"
 #include "fv4.h"
 #include "near.h"
 
@@ -29,7 +30,7 @@ static const dim3 block_shape(32, 8, 1);
 enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2 };
 
 /* Blocks of 256 threads on a multiprocessor. */
-#define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? 6 : (planes) == 2 ? 5 : 4, 256)
+#define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 2 ? 5 : 4, 256)
 
 /** 1 / diagonal: stored where it is l1-scaled or fv4's, else computed. */
 template <bool stored, bool varies>
@@ -59,11 +60,33 @@ static __device__ __forceinline__ void gsrb_cell(const mg_cuda_patch_t *l, int x
                    dinv<false, varies>(l, i, j, k));
 }
 
-/* In place: a thread takes the cells of the colour out of pairs, in planes above each other, and
- * reads the other colour, which nobody writes. */
+/* In place: a thread takes the cell of the colour out of a pair and reads the other colour, which
+ * nobody writes. All but the values is there before the sweep in front of this one has ended. */
+template <bool varies>
+static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
+    gsrb_7(mg_cuda_patch_t l, int x, int color) {
+  const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
+  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
+  const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
+  if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) return;
+  const mg_row_t row = mg_row<varies>(&l, i, j, k);
+  double d = mg_row_dinv<false>(&l, row, i, j, k);
+  double *u = mg_cell(&l.p, x, i, j, k);
+  const double *f = mg_cell(&l.p, MG_F, i, j, k);
+  mg_places7_t places = mg_places7(&l, i, j, k);
+  mg_cuda_have(d);
+  mg_cuda_have(places);
+  mg_cuda_follow();
+  const double right = *f;
+  const mg_values7_t near = mg_values7(places, u, l.order);
+  *u = mg_relax(near.c, mg_row_apply(&l, row, near), right, d);
+}
+
+/* The same of large levels: cells in planes above each other. */
 template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    gsrb_7(mg_cuda_patch_t l, int x, int color) {
+    gsrb_7_planes(mg_cuda_patch_t l, int x, int color) {
   const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
@@ -116,10 +139,26 @@ static __device__ __forceinline__ void polynomial_cell(const mg_cuda_patch_t *l,
                                     l->p.vec[MG_F][at], dinv<stored, varies>(l, i, j, k), c1, c2);
 }
 
-/* One thread a cell; a thread of the 7-point operators has `planes` cells above each other. */
+template <bool stored, bool varies>
+static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
+    polynomial_7(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+  MG_CUDA_CELL(i, j, k, l.p.n);
+  const mg_row_t row = mg_row<varies>(&l, i, j, k);
+  double d = mg_row_dinv<stored>(&l, row, i, j, k);
+  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
+  mg_places7_t places = mg_places7(&l, i, j, k);
+  mg_cuda_have(d);
+  mg_cuda_have(places);
+  mg_cuda_follow();
+  const double f = l.p.vec[MG_F][at], before = previous < 0 ? 0.0 : l.p.vec[previous][at];
+  const mg_values7_t near = mg_values7(places, l.p.vec[x] + at, l.order);
+  l.p.vec[dst][at] = mg_polynomial(near.c, before, mg_row_apply(&l, row, near), f, d, c1, c2);
+}
+
+/* The same of large levels: cells above each other. */
 template <bool stored, int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    polynomial_7(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+    polynomial_7_planes(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
@@ -159,39 +198,34 @@ static __global__ void __launch_bounds__(256)
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & mask;
+  double d = phase == 0 ? dinv<stored, varies>(&l, i, j, k) : 0.0;
+  mg_cuda_have(d);
+  mg_cuda_follow();
   double value = 0.0;
-  if (phase == 0)
-    value =
-        mg_polynomial(0.0, 0.0, 0.0, l.p.vec[MG_F][at], dinv<stored, varies>(&l, i, j, k), 0.0, c2);
+  if (phase == 0) value = mg_polynomial(0.0, 0.0, 0.0, l.p.vec[MG_F][at], d, 0.0, c2);
   l.p.vec[dst][at] = value;
 }
 
 template <bool varies> static void launch_gsrb_7(const mg_cuda_patch_t &l, int x, int color) {
   const int *n = l.p.n, pairs = (n[0] + 1) / 2;
-  if (mg_is_large(l.p)) {
-    const dim3 grid =
-        mg_cuda_grid(pairs, n[1], (n[2] + GSRB_PLANES - 1) / GSRB_PLANES, block_shape);
-    gsrb_7<GSRB_PLANES, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
-  } else {
-    const dim3 grid = mg_cuda_grid(pairs, n[1], n[2], block_shape);
-    gsrb_7<1, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
-  }
+  const int planes = mg_is_large(l.p) ? GSRB_PLANES : 1;
+  const dim3 grid = mg_cuda_grid(pairs, n[1], (n[2] + planes - 1) / planes, block_shape);
+  if (planes > 1)
+    gsrb_7_planes<GSRB_PLANES, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, color);
+  else
+    mg_cuda_chain(gsrb_7<varies>, grid, block_shape, l, x, color);
 }
 
 template <bool stored, bool varies>
 static void launch_polynomial_7(const mg_cuda_patch_t &l, int x, int previous, int dst, double c1,
                                 double c2) {
-  const int *n = l.p.n;
-  if (mg_is_large(l.p)) {
-    const dim3 grid =
-        mg_cuda_grid(n[0], n[1], (n[2] + POLYNOMIAL_PLANES - 1) / POLYNOMIAL_PLANES, block_shape);
-    polynomial_7<stored, POLYNOMIAL_PLANES, varies>
+  const int *n = l.p.n, planes = mg_is_large(l.p) ? POLYNOMIAL_PLANES : 1;
+  const dim3 grid = mg_cuda_grid(n[0], n[1], (n[2] + planes - 1) / planes, block_shape);
+  if (planes > 1)
+    polynomial_7_planes<stored, POLYNOMIAL_PLANES, varies>
         <<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
-  } else {
-    const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
-    polynomial_7<stored, 1, varies>
-        <<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
-  }
+  else
+    mg_cuda_chain(polynomial_7<stored, varies>, grid, block_shape, l, x, previous, dst, c1, c2);
 }
 
 template <bool varies>
@@ -214,9 +248,9 @@ static void launch_for(const mg_cuda_patch_t &l, int x, int previous, int dst,
   if (x < 0) {
     const double c2 = gsrb ? 1.0 : step->c2;
     if (stored)
-      first<true, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, c2, step->color, gsrb);
+      mg_cuda_chain(first<true, varies>, grid, block_shape, l, dst, c2, step->color, gsrb);
     else
-      first<false, varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, dst, c2, step->color, gsrb);
+      mg_cuda_chain(first<false, varies>, grid, block_shape, l, dst, c2, step->color, gsrb);
   } else if (gsrb && fv4) {
     gsrb_fv4<varies><<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, dst, step->color);
   } else if (gsrb) {

@@ -9,6 +9,7 @@
  *
  * Most of its code runs a few times only: what there is of it is time. With a third of the
  * instructions an F-cycle of 64^3 takes 3.6 % less (docs/performance.md). */
+#include "chain.h"
 #include "krylov.h"
 #include <cstdlib>
 #include <new>
@@ -84,6 +85,7 @@ struct cycles_t {
 template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
     tail(const MG_GRID_CONSTANT tail_args_t args, int top, mg_cycle_t cycle, bool zero_guess) {
+  mg_cuda_follow();
   __shared__ mg_block_shared_t shared;
   const cycles_t<fv4, varies, v_kind, f_kind> cycles = {&args, &shared};
   cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
@@ -159,7 +161,7 @@ void mg_cuda_release_tail(mg_tail_t *tail) {
 
 mg_status_t mg_cuda_run_tail(const mg_tail_t *t, int top, mg_cycle_t cycle, bool zero_guess) {
   const int threads = mg_cuda_block_threads(t->args.level[top].l.v.cells);
-  t->kernel<<<1, threads, 0, mg_cuda.stream>>>(t->args, top, cycle, zero_guess);
+  mg_cuda_chain(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("tail");
   return MG_OK;
 }
