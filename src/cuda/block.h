@@ -11,11 +11,15 @@
 #define MG_CUDA_BLOCK_H
 
 #include "interpolate.h"
+#include "near.h"
 #include "wall_value.h"
 
 /* 1024 threads are slower: with a tail from 16^3 on 0.334 GDOF/s at 64^3 (GSRB) and 0.285
  * (Chebyshev) where 512 have 0.398 and 0.306 (tail.cu). */
 enum { MG_BLOCK_MOST_THREADS = 512, MG_BLOCK_MOST_CELLS = 4096 };
+
+/** What pairs.h takes. */
+enum { MG_BLOCK_PAIRED_CELLS = 10 * 10 * 10 };
 
 /** Threads of a block for a level: a warp at the least, so that a barrier of a tiny level is one.
  */
@@ -32,6 +36,7 @@ inline int mg_cuda_block_threads(int64_t cells) {
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];
   double lane_sum[MG_BLOCK_MOST_THREADS];
+  double value[2][MG_BLOCK_PAIRED_CELLS];
   double scalar;
   unsigned long long warp_max[MG_BLOCK_MOST_THREADS / 32];
 };
@@ -48,6 +53,7 @@ struct mg_divisor_t {
 
 /** A level of one patch as one thread of the block sees it. */
 struct mg_block_level_t {
+  static constexpr bool cells_are_many = true; /* or may be */
   const mg_cuda_patch_t *l;
   mg_block_shared_t *s;
   mg_divisor_t row; /* cells a side */
@@ -108,9 +114,8 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** The ghosts of x: wrapped where the domain is periodic, else the wall formula of an order.
-   *  Corners are outside in three directions. */
-  __device__ void fill_rim(int x, int order, bool corners) const {
+  /** All ghosts of x: wrapped where the domain is periodic, else the wall formula of an order. */
+  __device__ void fill_rim(int x, int order) const {
     const mg_patch_t *p = &l->p;
     const int g = l->v.ghosts, n = row.n;
     const mg_divisor_t w(n + 2 * g);
@@ -118,10 +123,10 @@ struct mg_block_level_t {
     for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
       const int q = w.quotient(c), k = w.quotient(q);
       const int at[3] = {c - q * w.n - g, q - k * w.n - g, k - g};
-      int outside = 0;
+      bool outside = false;
       for (int d = 0; d < 3; d++)
-        outside += at[d] < 0 || at[d] >= n;
-      if (outside == 0 || (outside == 3 && !corners)) continue;
+        outside = outside || at[d] < 0 || at[d] >= n;
+      if (!outside) continue;
       if (l->v.periodic)
         *mg_cell(p, x, at[0], at[1], at[2]) =
             *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
@@ -131,54 +136,77 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** The ghosts that A reads; the 7-point operators fold their walls in. What has A in it has one
-   *  more parameter: whether alpha varies. */
-  template <bool fv4> __device__ void fill_rim_of_operator(int x) const {
-    if (fv4 || l->v.periodic) fill_rim(x, l->order, false);
+  /** The ghosts that fv4's A reads: all layers beside faces, the first beside edges. Face after
+   * face and edge after edge, so that the threads of a warp do the same. */
+  __device__ void fill_rim_of_fv4(int x) const {
+    const mg_patch_t *p = &l->p;
+    const int n = row.n, faces = 6 * l->v.ghosts * n * n, all = faces + 12 * n;
+#pragma unroll 1
+    for (int c = (int)threadIdx.x; c < all; c += (int)blockDim.x) {
+      int at[3];
+      if (c < faces) {
+        const int q = row.quotient(c), side = row.quotient(q), d = side % 3, layer = side / 6;
+        const int a = c - q * n, b = q - side * n;
+        const int out = side / 3 % 2 == 0 ? -1 - layer : n + layer;
+        at[0] = d == 0 ? out : a;
+        at[1] = d == 1 ? out : d == 0 ? a : b;
+        at[2] = d == 2 ? out : b;
+      } else {
+        const int edge = row.quotient(c - faces), d = edge % 3, a = c - faces - edge * n;
+        const int low = edge / 3 % 2 == 0 ? -1 : n, high = edge / 6 == 0 ? -1 : n;
+        at[0] = d == 0 ? a : low;
+        at[1] = d == 1 ? a : d == 0 ? low : high;
+        at[2] = d == 2 ? a : high;
+      }
+      if (l->v.periodic)
+        *mg_cell(p, x, at[0], at[1], at[2]) =
+            *mg_cell(p, x, (at[0] + n) % n, (at[1] + n) % n, (at[2] + n) % n);
+      else
+        mg_wall_fill(p, x, at, l->order);
+    }
+    __syncthreads();
+  }
+
+  /** Where a 7-point stencil finds its values: where the domain is periodic, the neighbours of the
+   *  first cells are the last, and ghosts are not read. */
+  __device__ __forceinline__ mg_places7_t places(const int stride[3], int3 i) const {
+    const int at[3] = {i.x, i.y, i.z};
+    mg_places7_t near = mg_places7(l, stride, i.x, i.y, i.z);
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const int across = (row.n - 1) * stride[d];
+      if (l->v.periodic && at[d] == 0) near.low[d] = across;
+      if (l->v.periodic && at[d] == row.n - 1) near.high[d] = -across;
+    }
+    return near;
+  }
+
+  /** A x at a cell. Of fv4 the ghosts of x are valid. What has A in it has one more parameter:
+   *  whether alpha varies. */
+  template <bool fv4, bool varies> __device__ __forceinline__ double apply(int x, int3 i) const {
+    if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
+    const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
+    const mg_values7_t near = mg_values7(places(stride, i), vec(x) + offset(i), l->order);
+    return mg_row_apply(l, mg_row<varies>(l, i.x, i.y, i.z), near);
   }
 
   /** dst = f - A x, or A x for f < 0. */
   template <bool fv4, bool varies> __device__ void residual(int dst, int x, int f) const {
-    fill_rim_of_operator<fv4>(x);
+    if (fv4) fill_rim_of_fv4(x);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
-      const double ax = mg_apply<fv4, varies>(l, vec(x), i.x, i.y, i.z);
+      const double ax = apply<fv4, varies>(x, i);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
     }
     __syncthreads();
   }
 
-  /** One step of a smoother, as the seam has it; 1 / diagonal is read. */
-  template <bool fv4, bool varies>
-  __device__ void step(const mg_step_t &s, int x, int previous, int dst) const {
-    if (x >= 0) fill_rim_of_operator<fv4>(x);
-    if (!fv4 && x >= 0 && s.kind == MG_STEP_GSRB)
-      gsrb_in_place<varies>(s.color, x);
-    else
-      out_of_place<fv4, varies>(s, x, previous, dst);
-    __syncthreads();
-  }
-
-  /* A thread takes the one cell of the colour out of a pair along i. */
-  template <bool varies> __device__ void gsrb_in_place(int color, int x) const {
-    const mg_patch_t *p = &l->p;
-    const mg_divisor_t half((row.n + 1) / 2);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < half.n * row.n * row.n; c += (int)blockDim.x) {
-      const int q = half.quotient(c), k = row.quotient(q), j = q - k * row.n;
-      const int i =
-          2 * (c - q * half.n) + ((p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ color) & 1);
-      if (i >= row.n) continue;
-      const ptrdiff_t at = offset(make_int3(i, j, k));
-      const double ax = mg_apply<false, varies>(l, vec(x), i, j, k);
-      vec(x)[at] = mg_relax(vec(x)[at], ax, vec(MG_F)[at], vec(MG_DINV)[at]);
-    }
-  }
-
-  template <bool fv4, bool varies>
-  __device__ void out_of_place(const mg_step_t &s, int x, int previous, int dst) const {
+  /** One step of fv4's smoothers, as the seam has it; 1 / diagonal is read. */
+  template <bool varies>
+  __device__ void step_fv4(const mg_step_t &s, int x, int previous, int dst) const {
+    if (x >= 0) fill_rim_of_fv4(x);
     const mg_patch_t *p = &l->p;
     const bool gsrb = s.kind == MG_STEP_GSRB;
     const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
@@ -191,7 +219,7 @@ struct mg_block_level_t {
       const double u = x < 0 ? 0.0 : vec(x)[at];
       double value = u;
       if (phase == 0) {
-        const double ax = x < 0 ? 0.0 : mg_apply<fv4, varies>(l, vec(x), i.x, i.y, i.z);
+        const double ax = x < 0 ? 0.0 : apply<true, varies>(x, i);
         const double f = vec(MG_F)[at], dinv = vec(MG_DINV)[at];
         const double before = !looks_back ? u : previous < 0 ? 0.0 : vec(previous)[at];
         value = gsrb && x >= 0 ? mg_relax(u, ax, f, dinv)
@@ -199,16 +227,16 @@ struct mg_block_level_t {
       }
       vec(dst)[at] = value;
     }
+    __syncthreads();
   }
 
-  /** A whole smooth of MG_U, as ops.c composes it. */
-  template <bool fv4, bool varies>
-  __device__ void smooth(const mg_step_t *steps, int n_steps, bool zero_guess) const {
-    const bool in_place = !fv4 && steps[0].kind == MG_STEP_GSRB;
-    int from = MG_U, to = in_place ? MG_U : MG_TMP;
+  /** A whole smooth of MG_U, as ops.c composes it, with fv4. */
+  template <bool varies>
+  __device__ void smooth_fv4(const mg_step_t *steps, int n_steps, bool zero_guess) const {
+    int from = MG_U, to = MG_TMP;
     for (int n = 0; n < n_steps; n++) {
-      step<fv4, varies>(steps[n], zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to,
-                        to);
+      step_fv4<varies>(steps[n], zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to,
+                       to);
       const int swap = from;
       from = to;
       to = swap;
@@ -236,7 +264,7 @@ struct mg_block_level_t {
                                                   : kind == MG_INTERPOLATE_V2 ? 2
                                                                               : 1);
     if (kind != MG_INTERPOLATE_P0 && (coarse.l->v.periodic || !mg_folds_walls(kind)))
-      coarse.fill_rim(MG_U, order, true);
+      coarse.fill_rim(MG_U, order);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);

@@ -8,8 +8,7 @@ static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
   mg_cuda_follow();
   __shared__ mg_block_shared_t shared;
-  mg_krylov_t<fv4, varies> solver(mg_block_level_t(&l, &shared), job.reduction);
-  solver.solve(job, zero_guess);
+  mg_block_solve<fv4, varies>(&l, &shared, job, zero_guess);
 }
 
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {

@@ -131,10 +131,11 @@ struct mg_places7_t {
   bool wall_low[3], wall_high[3];
 };
 
-static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l, int i, int j,
+static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l,
+                                                          const int stride[3], int i, int j,
                                                           int k) {
   const mg_patch_t *p = &l->p;
-  const int stride[3] = {1, (int)p->jstride, (int)p->kstride}, at[3] = {i, j, k};
+  const int at[3] = {i, j, k};
   mg_places7_t s;
 #pragma unroll
   for (int d = 0; d < 3; d++) {
@@ -145,6 +146,13 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
     s.high[d] = s.wall_high[d] ? -inward : stride[d];
   }
   return s;
+}
+
+/** In the patch's vectors. */
+static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l, int i, int j,
+                                                          int k) {
+  const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
+  return mg_places7(l, stride, i, j, k);
 }
 
 static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const double *x,

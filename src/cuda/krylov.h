@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_KRYLOV_H
 #define MG_CUDA_KRYLOV_H
 
-#include "block.h"
+#include "pairs.h"
 
 /** What is solved, and when it is enough. */
 struct mg_bottom_job_t {
@@ -13,13 +13,84 @@ struct mg_bottom_job_t {
   int n_steps;
 };
 
-/** The solver as one thread sees it. */
-template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
+/** A whole smooth of MG_U. A call, since few solve the coarsest level with it. */
+template <bool fv4, bool varies>
+static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg_block_shared_t *s,
+                                                    const mg_step_t *steps, int n_steps,
+                                                    bool zero_guess) {
+  const mg_block_level_t level(l, s);
+  if constexpr (fv4)
+    level.smooth_fv4<varies>(steps, n_steps, zero_guess);
+  else
+    mg_pairs_t<varies>(level, steps, n_steps, zero_guess).smooth(zero_guess);
+  __syncthreads();
+}
+
+/** A level of one cell, all of it in registers: what block.h has, for one thread alone. */
+template <bool varies> struct mg_one_cell_t {
+  static constexpr bool cells_are_many = false;
+  static constexpr int cells = 1;
+  const mg_cuda_patch_t *l;
+  mg_row_t row;
+  double x[MG_N_VECTORS];
+
+  __device__ __forceinline__ mg_one_cell_t(const mg_cuda_patch_t *level, bool zero_guess)
+      : l(level), row(mg_row<varies>(level, 0, 0, 0)) {
+    x[MG_F] = l->p.vec[MG_F][0];
+    x[MG_DINV] = l->p.vec[MG_DINV][0];
+    x[MG_U] = zero_guess ? 0.0 : l->p.vec[MG_U][0];
+  }
+
+  /** At the end. */
+  __device__ __forceinline__ void store() const {
+    l->p.vec[MG_F][0] = x[MG_F];
+    l->p.vec[MG_U][0] = x[MG_U];
+  }
+
+  __device__ __forceinline__ void axpby(int dst, double alpha, int a, double beta, int b) {
+    x[dst] = b < 0 ? alpha * x[a] : fma(alpha, x[a], beta * x[b]);
+  }
+  __device__ __forceinline__ void multiply(int dst, int a, int b) { x[dst] = x[a] * x[b]; }
+  __device__ __forceinline__ void shift(int a, double value) { x[a] += value; }
+  __device__ __forceinline__ void clear(int a) { x[a] = 0.0; }
+
+  /** Walls on all sides, whose formula is of order 1 then, or the cell itself. */
+  template <bool fv4, bool alpha_varies>
+  __device__ __forceinline__ void residual(int dst, int a, int f) {
+    const double c = x[a], near = l->v.periodic ? c : mg_wall1(c);
+    const double ax = mg_row_apply(l, row, {c, {near, near, near}, {near, near, near}});
+    x[dst] = f < 0 ? ax : x[f] - ax;
+  }
+
+  __device__ __forceinline__ double max_norm(int a) const {
+    return isfinite(x[a]) ? fabs(x[a]) : NAN;
+  }
+
+  __device__ __forceinline__ double dot(int a, int b) const {
+    const double sum = b < 0 ? 0.0 + x[a] : fma(x[a], x[b], 0.0);
+    return isfinite(sum) ? sum + 0.0 : NAN;
+  }
+};
+
+/** The solver as one thread sees it, of what has the functions of mg_block_level_t. */
+template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t {
+  using level_t::axpby;
+  using level_t::cells;
+  using level_t::clear;
+  using level_t::dot;
+  using level_t::l;
+  using level_t::max_norm;
+  using level_t::multiply;
+  using level_t::shift;
   double norm0, reduction;
   bool done;
 
-  __device__ mg_krylov_t(const mg_block_level_t &level, double until)
-      : mg_block_level_t(level), norm0(0.0), reduction(until), done(false) {}
+  __device__ mg_krylov_t(const level_t &level, double until)
+      : level_t(level), norm0(0.0), reduction(until), done(false) {}
+
+  __device__ void residual_of(int dst, int x, int f) {
+    this->template residual<fv4, varies>(dst, x, f);
+  }
 
   __device__ void test(int residual_vector) {
     const double norm = max_norm(residual_vector);
@@ -28,7 +99,7 @@ template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
 
   __device__ void apply_preconditioned(int dst, int x) {
     multiply(MG_TMP, MG_DINV, x);
-    residual<fv4, varies>(dst, MG_TMP, -1);
+    residual_of(dst, MG_TMP, -1);
   }
 
   __device__ static bool unusable(double quotient) {
@@ -70,7 +141,7 @@ template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
     axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1);
     double rho = dot(MG_KRYLOV_R, MG_KRYLOV_S);
     for (int n = 0; n < most; n++) {
-      residual<fv4, varies>(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
+      residual_of(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
       const double alpha = rho / dot(MG_KRYLOV_P, MG_KRYLOV_AP);
       if (unusable(alpha)) return;
       axpby(MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P);
@@ -86,8 +157,8 @@ template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
 
   __device__ void smoother(const mg_bottom_job_t &job, bool zero_guess) {
     for (int n = 0; n < job.most && !done; n++) {
-      smooth<fv4, varies>(job.step, job.n_steps, zero_guess && n == 0);
-      residual<fv4, varies>(MG_KRYLOV_R, MG_U, MG_F);
+      mg_block_smooth<fv4, varies>(l, this->s, job.step, job.n_steps, zero_guess && n == 0);
+      residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
   }
@@ -98,7 +169,7 @@ template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
       clear(MG_U);
       axpby(MG_KRYLOV_R, 1.0, MG_F, 0.0, -1);
     } else {
-      residual<fv4, varies>(MG_KRYLOV_R, MG_U, MG_F);
+      residual_of(MG_KRYLOV_R, MG_U, MG_F);
     }
     norm0 = max_norm(MG_KRYLOV_R);
     if (norm0 == 0.0) return;
@@ -106,9 +177,27 @@ template <bool fv4, bool varies> struct mg_krylov_t : mg_block_level_t {
       cg(job.most);
     else if (job.method == MG_BOTTOM_BICGSTAB)
       bicgstab(job.most);
-    else
+    else if constexpr (level_t::cells_are_many)
       smoother(job, zero_guess);
   }
 };
+
+/** Solve a level of one patch; called by all threads of the block, and ends with a barrier. */
+template <bool fv4, bool varies>
+static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
+                                                      mg_block_shared_t *s,
+                                                      const mg_bottom_job_t &job, bool zero_guess) {
+  if (!fv4 && l->v.dim == 1 && job.method != MG_BOTTOM_SMOOTHER) {
+    if (threadIdx.x == 0) {
+      mg_krylov_t<mg_one_cell_t<varies>, fv4, varies> solver({l, zero_guess}, job.reduction);
+      solver.solve(job, zero_guess);
+      solver.store();
+    }
+  } else {
+    mg_krylov_t<mg_block_level_t, fv4, varies> solver({l, s}, job.reduction);
+    solver.solve(job, zero_guess);
+  }
+  __syncthreads();
+}
 
 #endif

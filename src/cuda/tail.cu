@@ -14,7 +14,7 @@
 #include <cstdlib>
 #include <new>
 
-enum { MOST_LEVELS = 6, MOST_CELLS = 10 * 10 * 10 };
+enum { MOST_LEVELS = 6, MOST_CELLS = MG_BLOCK_PAIRED_CELLS };
 
 struct tail_level_t {
   mg_cuda_patch_t l;
@@ -47,13 +47,21 @@ struct cycles_t {
     return mg_block_level_t(&args->level[l].l, shared);
   }
 
-  __device__ void smooth(int l, bool zero_guess) const {
-    level(l).template smooth<fv4, varies>(args->level[l].step, args->level[l].n_steps, zero_guess);
-  }
-
-  __device__ void solve_bottom(bool zero_guess) const {
-    mg_krylov_t<fv4, varies> solver(level(args->n_levels - 1), args->bottom.reduction);
-    solver.solve(args->bottom, zero_guess);
+  /** A level above the coarsest, on the way down: a smooth, and the residual to the next level; or
+   *  on the way up: the correction from there, and a smooth. One code for both ways. */
+  __device__ void visit(int l, bool down, bool zero_guess) const {
+    const tail_level_t &here = args->level[l];
+    const mg_block_level_t cells = level(l), coarse = level(l + 1);
+    if (!down) cells.template interpolate<v_kind, true>(coarse);
+    if constexpr (fv4) {
+      cells.template smooth_fv4<varies>(here.step, here.n_steps, zero_guess);
+      if (down) cells.template residual<true, varies>(MG_TMP, MG_U, MG_F);
+      if (down) cells.restrict_cells(MG_TMP, coarse, MG_F);
+    } else {
+      mg_pairs_t<varies> pairs(cells, here.step, here.n_steps, zero_guess);
+      pairs.smooth(zero_guess);
+      if (down) pairs.restrict_residual(coarse);
+    }
     __syncthreads();
   }
 
@@ -67,16 +75,15 @@ struct cycles_t {
     for (int start = f_cycle ? bottom : top; start >= top; start--, zero = false) {
       if (f_cycle && start < bottom)
         level(start).template interpolate<f_kind, false>(level(start + 1));
-      for (int l = start; l < bottom; l++) {
-        const mg_block_level_t here = level(l);
-        smooth(l, zero || l > start);
-        here.template residual<fv4, varies>(MG_TMP, MG_U, MG_F);
-        here.restrict_cells(MG_TMP, level(l + 1), MG_F);
-      }
-      solve_bottom(zero || bottom > start);
-      for (int l = bottom - 1; l >= start; l--) {
-        level(l).template interpolate<v_kind, true>(level(l + 1));
-        smooth(l, false);
+      bool down = true;
+      for (int l = start; l >= start; l += down ? 1 : -1) {
+        if (l < bottom) {
+          visit(l, down, down && (zero || l > start));
+        } else {
+          mg_block_solve<fv4, varies>(&args->level[bottom].l, shared, args->bottom,
+                                      zero || bottom > start);
+          down = false;
+        }
       }
     }
   }
