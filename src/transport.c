@@ -263,7 +263,7 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
       separator = ",";
     }
   if (!ranks->all_alone)
-    snprintf(text + used, size - (size_t)used, "; not peer, since ranks share a device");
+    snprintf(text + used, size - (size_t)used, "; no peer stores where ranks share a device");
   if (s->nccl_failed)
     snprintf(text + used, size - (size_t)used, "; not nccl, which does not start: %s",
              s->nccl_failed);
