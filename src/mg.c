@@ -126,8 +126,8 @@ static bool recordable(const mg_hierarchy_t *h, int top) {
   for (int l = top; l < h->n_levels; l++) {
     const mg_level_t *level = &h->level[l];
     if (level->backend != backend || mg_exchange_waits(level->halo) ||
-        mg_exchange_waits(level->halo_box) || mg_exchange_waits(level->gather) ||
-        mg_exchange_waits(level->scatter))
+        mg_exchange_waits(level->halo_box) || mg_exchange_waits(level->halo_deep) ||
+        mg_exchange_waits(level->gather) || mg_exchange_waits(level->scatter))
       return false;
   }
   return h->tail || !last->comm ||
