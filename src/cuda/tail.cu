@@ -130,6 +130,7 @@ static mg_status_t copy_steps(const mg_tail_job_t *job, mg_step_t **out) {
                         cudaMemcpyHostToDevice, mg_cuda.stream);
     if (error != cudaSuccess) return mg_cuda_failed(error, "copying steps", __FILE__, __LINE__);
   }
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream)); /* the steps need not outlive the result */
   return MG_OK;
 }
 
