@@ -27,7 +27,7 @@
 enum {
   WIDTH = 32,
   HEIGHT = 16,
-  BLOCKS = 2,        /* of a multiprocessor */
+  BLOCKS = 2,        /* of a multiprocessor, where it has shared memory for both */
   PAIRS = WIDTH / 2, /* of a row */
   THREADS = PAIRS * HEIGHT,
   WARPS = THREADS / 32,
@@ -532,19 +532,22 @@ static const kernel_t kernels[][2] = {
     {march<MG_FV4_RESTRICT, false>, march<MG_FV4_RESTRICT, true>}};
 static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(double);
 
-/* Of the open device. */
-static bool fits;
+/* Blocks that a multiprocessor of the open device holds: with 96 to 164 KiB of shared memory, which
+ * cards of sm_80 to sm_89 and sm_120 have, it is one; with 64 none. */
+static int blocks_held;
 
 mg_status_t mg_cuda_fv4_open(void) {
   int device = 0, most = 0;
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  fits = (size_t)most >= shared_bytes + WARPS * sizeof(unsigned long long);
-  if (!fits) return MG_OK;
+  blocks_held = 0;
+  if ((size_t)most < shared_bytes + WARPS * sizeof(unsigned long long)) return MG_OK;
   for (const auto &pair : kernels)
     for (const kernel_t kernel : pair)
       MG_CUDA_TRY(cudaFuncSetAttribute(
           (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_held, kernels[MG_FV4_GSRB][0],
+                                                            THREADS, shared_bytes));
   return MG_OK;
 }
 
@@ -553,7 +556,7 @@ mg_status_t mg_cuda_fv4_open(void) {
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
   const int64_t smallest = 1 << 17;
   const int32_t *n = l->p.n;
-  return fits && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
+  return blocks_held > 0 && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
          (int64_t)n[0] * n[1] * n[2] >= smallest;
 }
 
@@ -562,15 +565,15 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
  * more than it computes.
  *  @return cost, to be compared */
 static double cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
-  const int64_t at_once = (int64_t)mg_cuda.processors * BLOCKS;
+  const int64_t at_once = (int64_t)mg_cuda.processors * blocks_held;
   int64_t least = INT64_MAX;
   int best = 0;
   *c = {{WIDTH, HEIGHT, 0}, {2, 2, 2}, {WIDTH + 4, HEIGHT + 4, 0}, {}};
   c->n[0] = (p->n[0] + WIDTH - 1) / WIDTH;
   c->n[1] = (p->n[1] + HEIGHT - 1) / HEIGHT;
   for (int chunk = 4; chunk <= 128; chunk *= 2) {
-    const int64_t blocks =
-        (int64_t)c->n[0] * c->n[1] * ((p->n[2] + chunk - 1) / chunk) + (int64_t)beside * BLOCKS;
+    const int64_t blocks = (int64_t)c->n[0] * c->n[1] * ((p->n[2] + chunk - 1) / chunk) +
+                           (int64_t)beside * blocks_held;
     const int64_t time = (blocks + at_once - 1) / at_once * (chunk + 4);
     if (time > least) continue;
     least = time;
@@ -586,7 +589,7 @@ bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
   mg_cut_t cut;
   const bool room =
       mg_cut_for_parts([&](int beside, mg_cut_t *c) { return cut_of(p, beside, c); }, &cut);
-  return (room || host) && mg_inner_pays(*p, cut, mg_cuda.processors * BLOCKS);
+  return (room || host) && mg_inner_pays(*p, cut, mg_cuda.processors * blocks_held);
 }
 
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part) {
