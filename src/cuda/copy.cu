@@ -187,9 +187,7 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS)
   const mg_tile_t t = tile[blockIdx.x];
   const mg_cuboid_copy_t c = copies[t.copy];
   mg_cuda_follow();
-  mg_tile_move(t, (unsigned)c.n[0], (unsigned)c.n[1], c.from.at + from_slot * c.from.vector,
-               c.from.jstride, c.from.kstride, c.to.at + to_slot * c.to.vector, c.to.jstride,
-               c.to.kstride);
+  mg_tile_copy(t, c, from_slot, to_slot);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {

@@ -101,4 +101,12 @@ static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned
   }
 }
 
+/** Move a tile of a copy, between two of the vectors of its places (mg_slot_of). */
+static __device__ __forceinline__ void mg_tile_copy(const mg_tile_t &t, const mg_cuboid_copy_t &c,
+                                                    int from_slot, int to_slot) {
+  mg_tile_move(t, (unsigned)c.n[0], (unsigned)c.n[1], c.from.at + from_slot * c.from.vector,
+               c.from.jstride, c.from.kstride, c.to.at + to_slot * c.to.vector, c.to.jstride,
+               c.to.kstride);
+}
+
 #endif

@@ -373,10 +373,7 @@ static __device__ void receive_tile(stretch_t *own, int vector, const limit_t &l
 
 static __device__ void copy_tile(const mg_cuboids_t &list, int index, int from_slot, int to_slot) {
   const mg_tile_t t = list.tile[index];
-  const mg_cuboid_copy_t *c = &list.copy[t.copy];
-  mg_tile_move(t, (unsigned)c->n[0], (unsigned)c->n[1], c->from.at + from_slot * c->from.vector,
-               c->from.jstride, c->from.kstride, c->to.at + to_slot * c->to.vector, c->to.jstride,
-               c->to.kstride);
+  mg_tile_copy(t, list.copy[t.copy], from_slot, to_slot);
 }
 
 template <bool send, bool receive, int TILES>
