@@ -27,6 +27,12 @@ MG_INLINE int mg_operator_order(const mg_view_t *v) {
   return mg_wall_order(v, v->op == MG_OPERATOR_FV4 ? 4 : v->op == MG_OPERATOR_FV2 ? 2 : 1);
 }
 
+/** Width of the bricks that sums are taken by (sum.h). Patches are made of boxes, so that bricks
+ *  which boxes are made of tile every decomposition. */
+MG_INLINE int mg_brick_width(const mg_view_t *v) {
+  return v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
+}
+
 /** The weights of a cell's faces in the diagonal of the 7-point operators; i = -1 for a cell that
  *  is neither the first nor the last of its row. */
 MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, int order, int i, int j, int k) {

@@ -172,8 +172,7 @@ static double brick_sum(const double *x, const double *y, ptrdiff_t js, ptrdiff_
 }
 
 mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
-  /* Patches are made of boxes, so bricks of a box's width (8 at most) tile every decomposition. */
-  const int u = v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
+  const int u = mg_brick_width(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     const int nk = p->n[2] / u, nj = p->n[1] / u, ni = p->n[0] / u;

@@ -61,9 +61,7 @@ struct mg_block_level_t {
 
   __device__ mg_block_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
       : l(level), s(shared), row(level->p.n[0]), cells(row.n * row.n * row.n),
-        unit(level->v.box_dim % 8 == 0 ? 8
-             : level->v.box_dim < 8    ? level->v.box_dim
-                                       : 1) {}
+        unit(mg_brick_width(&level->v)) {}
 
   __device__ double *vec(int x) const { return l->p.vec[x]; }
 

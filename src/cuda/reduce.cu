@@ -42,7 +42,7 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
 }
 
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
-  const int u = v->box_dim % 8 == 0 ? 8 : v->box_dim < 8 ? v->box_dim : 1;
+  const int u = mg_brick_width(v);
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(mg_sum_t), mg_cuda.stream));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
