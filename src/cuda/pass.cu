@@ -20,8 +20,9 @@
  * all steps of a bundle the same, for the steps' colours alternate as their planes do.
  *
  * Digit for digit what single steps give: the same formulas in the same order. Bytes a cell of a
- * pass: GSRB and Jacobi 48, Chebyshev 56 or 64. The laboratory's smooth ladder shows the variants
- * from which this form was taken, docs/kernels.md why it won.
+ * pass: 48, of Chebyshev's that read or write a second iterate 56, and 8 more where alpha varies.
+ * The laboratory's smooth ladder shows the variants from which this form was taken, docs/kernels.md
+ * why it won.
  *
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
