@@ -52,14 +52,19 @@ static int world_rank(void) {
   return mg_comm_rank(mg_comm_world());
 }
 
+static void close_nccl(mg_links_t *links) {
+#ifdef HAVE_NCCL
+  mg_cuda_nccl_close(links->nccl);
+#endif
+  links->nccl = NULL;
+}
+
 void mg_links_free(mg_links_t *links) {
   if (!links) return;
 #ifdef HAVE_CUDA
   mg_windows_free(links->windows);
 #endif
-#ifdef HAVE_NCCL
-  mg_cuda_nccl_close(links->nccl);
-#endif
+  close_nccl(links);
   free(links->to);
   free(links);
 }
@@ -278,6 +283,8 @@ static mg_status_t take_fastest(mg_links_t *links, const ranks_t *ranks, bool *r
   mg_transport_t far = MG_TRANSPORT_HOST;
   for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
     if (s.works[t] && s.seconds[t] < s.seconds[far]) far = (mg_transport_t)t;
+  /* What nobody uses shall have no memory of the device, and no say in how long it may work. */
+  if (far != MG_TRANSPORT_NCCL) close_nccl(links);
   const bool near = s.works[MG_TRANSPORT_PEER] &&
                     (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[far]);
   for (int r = 0; r < world_size(); r++)
