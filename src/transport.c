@@ -114,7 +114,8 @@ static mg_status_t open_windows(mg_links_t *links, const ranks_t *ranks, bool in
                    (insist || (alone(ranks, r) && alone(ranks, me)));
     pair[r].uuid = ranks->places[r].uuid;
   }
-  if (status == MG_OK) status = mg_windows_create(pair, reached, &links->windows);
+  if (status == MG_OK)
+    status = mg_windows_create(pair, ranks->places[me].sharers, reached, &links->windows);
   free(pair);
   return status;
 }

@@ -26,6 +26,7 @@ struct mg_windows {
   int n_own;
   opened_t *opened;
   int n_opened;
+  int sharers; /* ranks on this device */
 };
 
 /* Where another rank may write: bytes after the beginning of a window. Sent as doubles. */
@@ -129,7 +130,8 @@ static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64
   return status;
 }
 
-mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_t **out) {
+mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
+                              mg_windows_t **out) {
   const int size = mg_comm_size(mg_comm_world());
   mg_windows_t *w = calloc(1, sizeof *w);
   int64_t *ranks = calloc((size_t)size, sizeof *ranks);
@@ -147,6 +149,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached, mg_windows_
     free(ranks);
     return status;
   }
+  w->sharers = sharers;
   status = mg_comm_agree(mg_comm_world(), add_window(w, WINDOW_BYTES));
   if (status == MG_OK)
     status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
@@ -310,7 +313,8 @@ static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n
                                   .sent = table,
                                   .received = table + p->n_send,
                                   .n_sent = p->n_send,
-                                  .n_received = p->n_receive};
+                                  .n_received = p->n_receive,
+                                  .sharers = mg_links_windows(p->links)->sharers};
   const mg_status_t status = mg_cuda_mail_create(&job, out);
   free(table);
   return status;

@@ -17,9 +17,10 @@ typedef struct {
  *
  *  Collective over the world.
  *  @param[in]  pairs    one for each rank of the world
- *  @param[out] reached    one for each rank; the same for both of a pair
+ *  @param[in]  sharers  ranks on this rank's device, this one included
+ *  @param[out] reached  one for each rank; the same for both of a pair
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, bool *reached,
+MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
                                             mg_windows_t **out);
 
 /** Collective over the world: nobody may write any more. */

@@ -104,7 +104,8 @@ static mg_cuda_mail_t *connect(int message, bool one_way, bool beside) {
                                   .sent = &ends,
                                   .received = &ends,
                                   .n_sent = 1,
-                                  .n_received = 1};
+                                  .n_received = 1,
+                                  .sharers = 1};
   mg_cuda_mail_t *mail;
   must(mg_cuda_mail_create(&job, &mail));
   return mail;

@@ -176,7 +176,7 @@ static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_cuboids_t *out
   return status;
 }
 
-static mg_status_t find_most_blocks(int *most);
+static mg_status_t find_most_blocks(int sharers, int *most);
 
 mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **out) {
   *out = nullptr;
@@ -190,7 +190,7 @@ mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **
   mg_status_t status = create_direction(&out_plan, &mail->out);
   if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
   if (status == MG_OK) status = create_local(job, &mail->local);
-  if (status == MG_OK) status = find_most_blocks(&mail->most_blocks);
+  if (status == MG_OK) status = find_most_blocks(job->sharers, &mail->most_blocks);
   if (status != MG_OK) {
     mg_cuda_mail_free(mail);
     return status;
@@ -395,11 +395,12 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
       receive_tile<TILES>(&mail.in.stretch[t], to_slot, limit);
 }
 
-static mg_status_t find_most_blocks(int *most) {
+/* All blocks of all ranks on the device must find a place. */
+static mg_status_t find_most_blocks(int sharers, int *most) {
   int each;
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, 1>,
                                                             MG_TILE_THREADS, 0));
-  *most = mg_cuda.processors * each;
+  *most = std::max(1, mg_cuda.processors * each / sharers);
   return MG_OK;
 }
 

@@ -58,6 +58,7 @@ typedef struct {
   int n_pack, n_local, n_unpack;
   const mg_cuda_message_t *sent, *received;
   int n_sent, n_received;
+  int sharers; /**< ranks on the device, whose kernels may be there at the same time (MPS) */
 } mg_cuda_mail_job_t;
 
 /** The same, ready for many runs. */
