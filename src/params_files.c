@@ -56,6 +56,10 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
     N_INPUTS = sizeof inputs / sizeof inputs[0]
   };
   char name[MG_REAL_PATH_MAX];
+  if (strcmp(p->dump, "-") == 0)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "--dump=-: a dump does not go to stdout; give a file, such as "
+                          "--dump=grid.hdf");
   /* The two may have stdout in common, which is no file. */
   if (p->json[0] != '\0' && strcmp(p->json, p->csv) == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,

@@ -252,6 +252,7 @@ static void test_files(void) {
   expect_usage("--json=./a --csv=a 7 8", "--json and --csv both write to 'a'");
   expect_usage("--json=a --dump=../no-folder/../a --csv=b --dump=./a 7 8",
                "--dump and --json both");
+  expect_usage("--dump=- 7 8", "--dump=-: a dump does not go to stdout; give a file");
   expect_usage("--dump=a.hdf --json=./a.hdf.xdmf 7 8", "--dump and --json both write");
   expect_usage("--dump=a.hdf --dump-every=2 --rtol=1e-3 --csv=a.0004.hdf 7 8", "--dump and --csv");
   expect_usage("--dump=a.hdf --dump-every=2 --rtol=1e-3 --rhs=a.0004.hdf 7 8",
