@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -69,15 +70,29 @@ bool mg_machine_stderr_is_terminal(void) {
 
 static volatile sig_atomic_t caught;
 
+/* A second signal of a kind ends the run at once, but for one that comes with the first: timeout(1)
+ * sends its own to a process and then to its group. */
 static void remember(int signal_number) {
+  static struct timespec first[2]; /* of SIGINT, of SIGTERM */
+  const double one_request = 0.1;  /* seconds */
+  struct timespec now, *since = &first[signal_number == SIGTERM];
   caught = signal_number;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (since->tv_sec == 0 && since->tv_nsec == 0) *since = now;
+  if ((double)(now.tv_sec - since->tv_sec) + 1e-9 * (double)(now.tv_nsec - since->tv_nsec) <
+      one_request)
+    return;
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
 }
 
 void mg_machine_catch_signals(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = remember;
-  action.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* a second signal ends the run at once */
+  action.sa_flags = SA_RESTART;
+  sigaddset(&action.sa_mask, SIGINT);
+  sigaddset(&action.sa_mask, SIGTERM);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
 }

@@ -32,7 +32,8 @@ int64_t mg_machine_process_bytes(void);
 /** Does what this process writes to stderr appear on a terminal, directly or through a launcher? */
 bool mg_machine_stderr_is_terminal(void);
 
-/** Make SIGINT and SIGTERM end the run after the current solve instead of at once. */
+/** Make SIGINT and SIGTERM end the run after the current solve instead of at once. A second one of
+ *  its kind, a tenth of a second later or more, ends it at once. */
 void mg_machine_catch_signals(void);
 
 /** The signal that was caught, 0 for none. */

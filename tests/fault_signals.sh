@@ -55,6 +55,12 @@ for signal in INT TERM; do
   kill -"$signal" "$(cut -d ' ' -f 1 "$dir/pids")"
   end "SIG$signal"
 done
+# Two signals for one request, as timeout(1) sends them.
+# shellcheck disable=SC2086
+begin 1 $forever
+pid=$(cut -d ' ' -f 1 "$dir/pids")
+kill -TERM "$pid" "$pid" || true # it may be gone already
+end 'SIGTERM twice at once'
 if have_cuda; then
   # shellcheck disable=SC2086
   begin 1 $solves --device=cuda --cpu-below=0
