@@ -119,8 +119,8 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
            hist->diverged_level);
     if (!isfinite(rel)) fail(result, "the residual at %d^3 is not finite", n);
     if (!hist->reached)
-      fail(result, "relative residual %.3g after %d cycles at %d^3, asked for %.3g", rel,
-           hist->n_cycles, n, params->rtol);
+      fail(result, "relative residual %.3g after %d cycle%s at %d^3, asked for %.3g", rel,
+           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", n, params->rtol);
     if (rel > most && !mg_params_has_files(params))
       fail(result, "relative residual %.3g after %d cycle%s at %d^3, expected below %.3g", rel,
            hist->n_cycles, hist->n_cycles == 1 ? "" : "s", n, most);

@@ -18,7 +18,7 @@ from plots.common import (
 )
 from plots.dump import Dump, is_dump
 from plots.report import Report
-from toolkit import FILE, ToolError, need
+from toolkit import FILE, ToolError, need, plural
 
 
 class Curve:
@@ -98,4 +98,5 @@ def draw_convergence(args) -> str:
         for k, (norm, rel) in enumerate(zip(c.norms, c.rel), 1)
     )
     save_table(args.data, ["file", "n", "cycle", "norm", "relative"], rows)
-    return f"{len(curves)} histories of up to {longest} cycles"
+    histories = "1 history" if len(curves) == 1 else f"{len(curves)} histories"
+    return f"{histories} of up to {plural(longest, 'cycle')}"

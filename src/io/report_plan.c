@@ -20,9 +20,9 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
   const mg_layout_t *fine = &d->plan->level[0].layout;
   const mg_tally_t *bytes = &d->survey->bytes;
   const double cells = (double)fine->n * fine->n * fine->n, all = mg_survey_bytes(d->survey);
-  fprintf(out, "dry run: %s, %s, %s on %" PRId64 " ranks; nothing is allocated or solved\n",
+  fprintf(out, "dry run: %s, %s, %s on %" PRId64 " rank%s; nothing is allocated or solved\n",
           mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_name(p->boundary),
-          d->survey->n_ranks);
+          d->survey->n_ranks, d->survey->n_ranks == 1 ? "" : "s");
   fprintf(out, "  grid %d^3 = %.6g cells in %d^3 boxes of %d^3", fine->n, cells, fine->boxes,
           fine->box_dim);
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
