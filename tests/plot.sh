@@ -266,6 +266,7 @@ refuse 3 'missing.hdf cannot be read: No such file' slice missing.hdf
 refuse 3 'cell.out is no HDF5 file' slice "$dir/cell.out"
 refuse 3 'cell.out is neither a dump nor JSON' convergence "$dir/cell.out"
 refuse 3 'cannot be written: No such file' slice "$dir/cell.hdf" -o nowhere/t.png
+refuse 3 'cell.hdf is a dump; a report is wanted' levels "$dir/cell.hdf"
 refuse 3 'no seconds per level; run with --levels-breakdown' levels "$dir/threads.1.1.json"
 refuse 3 'was not timed' scaling "$dir/cell.json" "$dir/large.json"
 echo '{"program": "hpgmg-fv"}' >part.json

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from plots.dump import is_dump
 from toolkit import FILE, ToolError, read_json
 
 
@@ -14,6 +15,9 @@ def read_report(path: str, program: str) -> dict:
     except OSError as error:
         raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
     except (ValueError, RecursionError) as error:
+        if is_dump(path):
+            text = f"{path} is a dump; a report is wanted, as --json writes"
+            raise ToolError(text, FILE) from None
         raise ToolError(
             f"{path} is neither a dump nor JSON ({str(error)[:80]}); name a file that --json "
             "or --dump wrote",
