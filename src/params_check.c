@@ -1,6 +1,7 @@
 /* After all options are read: defaults that depend on others, then what contradicts what. */
 #include "params_parser.h"
 #include "params_value.h"
+#include "paths.h"
 #include <string.h>
 
 /* The reference does 6 half sweeps for fv2 and fv4 and 4 for 7pt; two are one red-black sweep. */
@@ -71,12 +72,25 @@ static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting
   return MG_OK;
 }
 
+/* A path that stands in the file of --restart alone may be of another folder, or of earlier days.
+ */
+static mg_status_t check_restarts_path(mg_parser_t *parser, const char *name, const char *path) {
+  const bool is_restarts = parser->source[mg_option_find(name) - mg_options] == MG_FROM_FILE;
+  const char *why = is_restarts ? mg_path_why_unreadable(path) : NULL;
+  if (!why) return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_IO,
+                        "--restart=%.150s names '%.150s', which cannot be opened: %s; give "
+                        "--%s=FILE where it is now",
+                        parser->params->restart, path, why, name);
+}
+
 mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t *reader) {
   static mg_setting_t setting[MG_MAX_SETTINGS]; /* too large for some stacks */
   char why[1024], path[MG_PATH_MAX];
   int n = 0;
   path_of(parser, reader->option, path);
   if (path[0] == '\0') return MG_OK;
+  MG_TRY(check_restarts_path(parser, reader->option, path));
   const mg_status_t status = reader->read(parser->params, setting, &n, why, (int)sizeof why);
   if (status != MG_OK) return mg_parser_fail(parser, status, "%s", why);
   const bool other_smoother = is_other_smoother(parser, setting, n);

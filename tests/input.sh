@@ -142,7 +142,8 @@ checks=$((checks + 1))
 test "$(norms "$dir/got.csv")" = "$(norms "$dir/want.csv")" || complain 'a restart of a problem in files'
 # The files may move; what is in them may not change.
 mv "$dir/rough.hdf" "$dir/moved.hdf"
-expect 3 'rough.hdf' 1 --restart="$dir/r.hdf" --max-cycles=5
+expect 3 "--restart=.*/r.hdf names '.*/rough.hdf', which cannot be opened: No such .*; give --coefficients=FILE" 1 \
+  --restart="$dir/r.hdf" --max-cycles=5
 run 1 --restart="$dir/r.hdf" --max-cycles=5 --coefficients="$dir/moved.hdf" --csv="$dir/got.csv"
 test "$(norms "$dir/got.csv")" = "$(norms "$dir/want.csv")" || complain 'a restart of a problem that moved'
 cells "$dir/other.hdf" beta '32 32 32' 3
@@ -228,6 +229,8 @@ ok 1 --rhs="$dir/48.hdf"
 cells "$dir/zero.hdf" f '16 16 16' 0
 ok 1 --rhs="$dir/zero.hdf" --dump="$dir/zero.dump.hdf"
 ok 1 --restart="$dir/zero.dump.hdf"
+expect 2 '--restart=.* make 32\^3 cells, but --rhs=.*48.hdf holds 48\^3; give files of one problem' 1 \
+  --restart="$dir/built-in.hdf" --rhs="$dir/48.hdf"
 expect 2 'f has 48 cells a side, but other fields have 32' 1 --rhs="$dir/48.hdf" --coefficients="$dir/moved.hdf"
 expect 2 'names alpha, which is 0 everywhere' 1 4 1 --dump="$dir/x.hdf" --dump-fields=u,alpha
 expect 2 'names alpha, which is 1 everywhere' 1 4 1 --dump="$dir/x.hdf" --dump-fields=u,alpha --equation=helmholtz

@@ -134,6 +134,11 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
   const mg_input_source_t source =
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
   if (input->cells == 0 || input->cells == n) return MG_OK;
+  if (params->restart[0] != '\0')
+    return mg_error(MG_ERR_USAGE,
+                    "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, make %d^3 cells, but "
+                    "--%s=%s holds %d^3; give files of one problem, and no other size",
+                    params->restart, n, source.option, source.path, input->cells);
   return mg_error(MG_ERR_USAGE,
                   "LOG2_BOX_DIM and BOXES_PER_RANK make %d^3 cells, but --%s=%s holds %d^3; drop "
                   "the two, or give others",
