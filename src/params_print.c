@@ -131,7 +131,10 @@ static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *p
   print_wrapped(out, "# ", text);
   if (!fits) fputs("# (a deck can't hold this value: give it on the command line)\n", out);
   fprintf(out, "%s%s = ", is_set && fits && applies ? "" : "# ", option->name);
-  if (is_set)
+  /* Its one cycle is what has no tolerance: beside one it would be in the way. */
+  if (option == &mg_options[MG_OPT_MAX_CYCLES] && !applies)
+    fputs(option->note, out);
+  else if (is_set)
     fputs(value, out);
   else
     print_value_name(out, option);

@@ -179,6 +179,8 @@ if have_feature inih; then
   ok 1 4 1 --smoother=gsrb --csv="$dir/deck.csv" --input="$dir/deck.ini"
   grep -q '^fv2,poisson,dirichlet,gsrb,f,16,' "$dir/deck.csv" ||
     complain 'the command line does not win over the deck'
+  ok 1 4 1 --print-config
+  grep -qx '# max-cycles = 20' "$dir/out" || complain 'max-cycles of a printed deck would end a tolerance'
   ok 1 --input="$dir/deck.ini" --verify-only=no --official --print-config
   for line in 'warmup = 10' 'min-solves = 10' 'min-time = 60' 'official = yes'; do
     grep -qx "$line" "$dir/out" || complain "--official: no line '$line'"
