@@ -226,6 +226,8 @@ wrong "repeats = '[01]*' is no whole number" "s/^repeats .*/repeats = $digits/"
 wrong 'is no text; a study is an INI file' "s/^NOTE .*/NOTE = $(printf 'caf\351')/"
 wrong "repeats = '-3'" 's/^repeats .*/repeats = -3/'
 wrong "unknown key 'rank' in \[node\]; did you mean 'ranks'" 's/^ranks = 1/ranks = 1\nrank = 2/'
+wrong "unknown key 'rank' in \[node\]; did you mean 'ranks'" 's/^ranks = 1/rank = 1/'
+wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]/'
 wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na = 1\n[node]/'
 wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
 wrong "restart is not to be set there: what goes on from a dump is not timed" 's/^min-time .*/restart = x.hdf/'

@@ -123,8 +123,19 @@ class Reader:
     def must(self, section: str, key: str, example: str) -> str:
         value = self.text(section, key)
         if value is None:
+            self.look_for_misspelt(section, key)
             raise ToolError(f"{self.path} has no [{section}] {key}, such as '{key} = {example}'", 2)
         return value
+
+    def look_for_misspelt(self, section: str, key: str) -> None:
+        """Is what is missing there under a name much like it?"""
+        if section in self.ini:
+            wanted, names, what = key, list(self.ini[section]), f"key '{{}}' in [{section}]"
+        else:
+            wanted, names, what = section, self.ini.sections(), "section [{}]"
+        near = difflib.get_close_matches(wanted, names, 1)
+        if near:
+            self.unknown(what.format(near[0]), near[0], [wanted])
 
     def whole(self, section: str, key: str, text: str, low: int, high: int) -> int:
         if not low <= whole_number(text) <= high:
