@@ -129,10 +129,8 @@ static int handle_pair(void *user, const char *section, const char *name, const 
         parser->deck_name, reader->line, name, mg_nearest_option(name, MG_IN_DECK));
   else if (!(option->where & MG_IN_DECK))
     status = mg_parser_fail(parser, MG_ERR_USAGE,
-                            "%.150s:%d: '%s' is not for decks; give --%s on the command line "
-                            "(nearest key of a deck: %s)",
-                            parser->deck_name, reader->line, name, name,
-                            mg_nearest_option(name, MG_IN_DECK));
+                            "%.150s:%d: '%s' is not for decks; give --%s on the command line",
+                            parser->deck_name, reader->line, name, name);
   else if (parser->deck_line[option - mg_options] > 0)
     status = mg_parser_fail(
         parser, MG_ERR_USAGE, "%.150s:%d: duplicate key '%s', first on line %d; keep one of them",
