@@ -57,7 +57,8 @@ static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, co
   return near;
 }
 
-/** What no kernel of a cycle changes of a cell anywhere: its faces' betas and its a alpha. */
+/** What no kernel of a cycle changes of a cell, be it at a wall or not: its faces' betas and its
+ *  a alpha. */
 struct mg_row_t {
   double beta[3][2], a;
 };

@@ -41,6 +41,8 @@ template <bool varies> struct mg_pairs_t {
     const int i = 2 * (t - q * half.n) + phase;
     load(&first, k < side, make_int3(i, j, k), zero);
     load(&second, k < side, make_int3(i ^ 1, j, k), zero);
+    put(first, now);
+    put(second, now);
     __syncthreads();
   }
 
@@ -56,7 +58,6 @@ template <bool varies> struct mg_pairs_t {
     c->dinv = level.vec(MG_DINV)[c->at];
     c->u = zero ? 0.0 : level.vec(MG_U)[c->at];
     c->before = 0.0;
-    level.s->value[now][c->place] = c->u;
   }
 
   __device__ __forceinline__ double apply(const mg_block_cell_t &c) const {
@@ -64,11 +65,28 @@ template <bool varies> struct mg_pairs_t {
     return mg_row_apply(level.l, c.row, mg_values7(c.near, u, level.l->order));
   }
 
+  __device__ __forceinline__ void put(const mg_block_cell_t &c, int half) {
+    if (c.there) level.s->value[half][c.place] = c.u;
+  }
+
   __device__ __forceinline__ void relax(mg_block_cell_t *c, bool zero) {
     if (!c->there) return;
     c->u = zero ? mg_polynomial(0.0, 0.0, 0.0, c->f, c->dinv, 0.0, 1.0)
                 : mg_relax(c->u, apply(*c), c->f, c->dinv);
-    level.s->value[now][c->place] = c->u;
+  }
+
+  /* In place; but across the end of an odd and periodic level neighbours have one colour, and what
+   * counts is what they were. */
+  __device__ __forceinline__ void half_sweep(bool of_first, bool zero) {
+    if (of_first)
+      relax(&first, zero);
+    else
+      relax(&second, zero);
+    if (level.l->v.periodic && level.row.n % 2 != 0) __syncthreads();
+    if (of_first)
+      put(first, now);
+    else
+      put(second, now);
   }
 
   __device__ __forceinline__ void step(mg_block_cell_t *c, double c1, double c2, bool looks_back,
@@ -77,7 +95,6 @@ template <bool varies> struct mg_pairs_t {
     const double ax = zero ? 0.0 : apply(*c), before = looks_back ? c->before : c->u;
     c->before = c->u;
     c->u = mg_polynomial(c->u, before, ax, c->f, c->dinv, c1, c2);
-    level.s->value[other][c->place] = c->u;
   }
 
   /** All steps; u is stored. */
@@ -86,15 +103,14 @@ template <bool varies> struct mg_pairs_t {
     for (int n = 0; n < n_steps; n++, zero = false) {
       const mg_step_t s = steps[n];
       if (s.kind == MG_STEP_GSRB) {
-        if (s.color == color)
-          relax(&first, zero);
-        else
-          relax(&second, zero);
+        half_sweep(s.color == color, zero);
       } else {
         const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
         const double c1 = looks_back ? s.c1 : 0.0;
         step(&first, c1, s.c2, looks_back, zero);
         step(&second, c1, s.c2, looks_back, zero);
+        put(first, other);
+        put(second, other);
         now = other;
         other = 1 - now;
       }

@@ -8,7 +8,10 @@
  * GPUs: 1.5 and 0.5 % faster with it.
  *
  * Most of its code runs a few times only: what there is of it is time. With a third of the
- * instructions an F-cycle of 64^3 takes 3.6 % less (docs/performance.md). */
+ * instructions an F-cycle of 64^3 took 3.6 % less. What else counts is how many instructions stand
+ * one after the other, for a warp waits for each: a half sweep of 2^3 cells took as long as one of
+ * 8^3. With pairs.h, a V-cycle from 8^3 takes 69,000 cycles of an H200, 109,000 without
+ * (docs/performance.md). Tried, and no faster: the arguments, which are 3 KB, in shared memory. */
 #include "chain.h"
 #include "krylov.h"
 #include <cstdlib>
