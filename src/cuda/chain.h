@@ -44,6 +44,11 @@ inline bool mg_cuda_may_chain(void) {
   return may;
 }
 
+/** What comes next follows something that is no launch of ours. */
+inline void mg_cuda_break_chain(void) {
+  if (mg_cuda.queues == MG_CUDA_ONE_QUEUE) mg_cuda.queues = MG_CUDA_JOINED;
+}
+
 /** Launch a kernel that calls mg_cuda_follow, on the current queue. As with <<<>>> a failure is the
  *  last error, for MG_CUDA_LAUNCHED. */
 template <typename... P, typename... A>

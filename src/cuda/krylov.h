@@ -22,7 +22,7 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
   if constexpr (fv4)
     level.smooth_fv4<varies>(steps, n_steps, zero_guess);
   else
-    mg_pairs_t<varies>(level, steps, n_steps, zero_guess).smooth(zero_guess);
+    mg_pairs_t<varies, true>(level, steps, n_steps, zero_guess).smooth(zero_guess);
   __syncthreads();
 }
 

@@ -1,5 +1,5 @@
 /* NCCL's point-to-point messages. */
-#include "cuda.h"
+#include "chain.h"
 #include <cstdlib>
 #include <nccl.h>
 #include <new>
@@ -108,6 +108,7 @@ mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, double *data, int64_
 mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
   ncclResult_t later;
   TRY_NCCL(ncclGroupEnd());
+  mg_cuda_break_chain();
   /* What has gone wrong in earlier messages shows here. */
   TRY_NCCL(ncclCommGetAsyncError(nccl->comm, &later));
   TRY_NCCL(later);

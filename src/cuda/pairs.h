@@ -20,8 +20,11 @@ struct mg_block_cell_t {
 };
 
 /** A level of at most MG_BLOCK_PAIRED_CELLS cells as one thread sees it, which has a pair of cells
- *  along i. Functions are called by all threads of the block; a barrier follows them. */
-template <bool varies> struct mg_pairs_t {
+ *  along i. Functions are called by all threads of the block; a barrier follows them.
+ *
+ *  odd: the level may be odd, and periodic. Then neighbours across its end have one colour, and
+ * what counts is what they were before a half sweep. Only the coarsest level can be. */
+template <bool varies, bool odd> struct mg_pairs_t {
   const mg_block_level_t &level;
   const mg_step_t *steps;
   int n_steps;
@@ -41,8 +44,6 @@ template <bool varies> struct mg_pairs_t {
     const int i = 2 * (t - q * half.n) + phase;
     load(&first, k < side, make_int3(i, j, k), zero);
     load(&second, k < side, make_int3(i ^ 1, j, k), zero);
-    put(first, now);
-    put(second, now);
     __syncthreads();
   }
 
@@ -58,6 +59,7 @@ template <bool varies> struct mg_pairs_t {
     c->dinv = level.vec(MG_DINV)[c->at];
     c->u = zero ? 0.0 : level.vec(MG_U)[c->at];
     c->before = 0.0;
+    put(*c, now);
   }
 
   __device__ __forceinline__ double apply(const mg_block_cell_t &c) const {
@@ -70,23 +72,11 @@ template <bool varies> struct mg_pairs_t {
   }
 
   __device__ __forceinline__ void relax(mg_block_cell_t *c, bool zero) {
-    if (!c->there) return;
-    c->u = zero ? mg_polynomial(0.0, 0.0, 0.0, c->f, c->dinv, 0.0, 1.0)
-                : mg_relax(c->u, apply(*c), c->f, c->dinv);
-  }
-
-  /* In place; but across the end of an odd and periodic level neighbours have one colour, and what
-   * counts is what they were. */
-  __device__ __forceinline__ void half_sweep(bool of_first, bool zero) {
-    if (of_first)
-      relax(&first, zero);
-    else
-      relax(&second, zero);
-    if (level.l->v.periodic && level.row.n % 2 != 0) __syncthreads();
-    if (of_first)
-      put(first, now);
-    else
-      put(second, now);
+    if (c->there)
+      c->u = zero ? mg_polynomial(0.0, 0.0, 0.0, c->f, c->dinv, 0.0, 1.0)
+                  : mg_relax(c->u, apply(*c), c->f, c->dinv);
+    if (odd) __syncthreads();
+    put(*c, now);
   }
 
   __device__ __forceinline__ void step(mg_block_cell_t *c, double c1, double c2, bool looks_back,
@@ -103,7 +93,10 @@ template <bool varies> struct mg_pairs_t {
     for (int n = 0; n < n_steps; n++, zero = false) {
       const mg_step_t s = steps[n];
       if (s.kind == MG_STEP_GSRB) {
-        half_sweep(s.color == color, zero);
+        if (s.color == color)
+          relax(&first, zero);
+        else
+          relax(&second, zero);
       } else {
         const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
         const double c1 = looks_back ? s.c1 : 0.0;

@@ -61,7 +61,7 @@ struct cycles_t {
       if (down) cells.template residual<true, varies>(MG_TMP, MG_U, MG_F);
       if (down) cells.restrict_cells(MG_TMP, coarse, MG_F);
     } else {
-      mg_pairs_t<varies> pairs(cells, here.step, here.n_steps, zero_guess);
+      mg_pairs_t<varies, false> pairs(cells, here.step, here.n_steps, zero_guess);
       pairs.smooth(zero_guess);
       if (down) pairs.restrict_residual(coarse);
     }
