@@ -17,9 +17,10 @@
 
 /** In a kernel that mg_cuda_chain launches, all threads that do anything call it once: after they
  *  have loaded what no kernel of a cycle writes (coefficients, diagonals, lists of copies), before
- *  they read or write anything else. When it returns the kernel in front has ended, and all those
- *  before it: this one did not come until each thread of that one had returned from here. Nothing
- *  in kernels that are launched otherwise, and on cards before sm_90. */
+ *  they read or write anything else. One thread of a launch calls it at the least, whatever the
+ *  level. When it returns the kernel in front has ended, and all those before it: this one did not
+ *  come until those threads of that one had returned from here. Nothing in kernels that are
+ *  launched otherwise, and on cards before sm_90. */
 static __device__ __forceinline__ void mg_cuda_follow(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

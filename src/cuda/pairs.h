@@ -22,8 +22,8 @@ struct mg_block_cell_t {
 /** A level of at most MG_BLOCK_PAIRED_CELLS cells as one thread sees it, which has a pair of cells
  *  along i. Functions are called by all threads of the block; a barrier follows them.
  *
- *  odd: the level may be odd, and periodic. Then neighbours across its end have one colour, and
- * what counts is what they were before a half sweep. Only the coarsest level can be. */
+ *  @tparam odd  the level may be odd and periodic: then neighbours across its end have one colour,
+ *               and what they were before a half sweep counts. Only the coarsest one can be. */
 template <bool varies, bool odd> struct mg_pairs_t {
   const mg_block_level_t &level;
   const mg_step_t *steps;

@@ -69,7 +69,10 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
   const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
   const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
-  if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) return;
+  if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) {
+    mg_cuda_follow(); /* a level of one cell has none of the other colour */
+    return;
+  }
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
   double d = mg_row_dinv<false>(&l, row, i, j, k);
   double *u = mg_cell(&l.p, x, i, j, k);
