@@ -235,9 +235,9 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     const bool too_wide = (int64_t)w * m > MG_MAX_DIM;
     snprintf(
         message, (size_t)message_size,
-        "%lld boxes of %d^3 cells on each of %lld ranks make more than 2^%d cells a %s; "
+        "%lld boxes of %d^3 cells on each of %lld rank%s make more than 2^%d cells a %s; "
         "the largest BOXES_PER_RANK that works is %lld",
-        (long long)params->boxes_per_rank, w, (long long)ranks,
+        (long long)params->boxes_per_rank, w, (long long)ranks, ranks == 1 ? "" : "s",
         too_wide ? MG_MAX_LOG2_DIM : MG_MAX_LOG2_SHARE, too_wide ? "side" : "rank",
         (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
     return MG_ERR_USAGE;
