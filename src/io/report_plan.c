@@ -19,11 +19,12 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
   const mg_params_t *p = d->params;
   const mg_layout_t *fine = &d->plan->level[0].layout;
   const mg_tally_t *bytes = &d->survey->bytes;
-  const double cells = (double)fine->n * fine->n * fine->n, all = mg_survey_bytes(d->survey);
+  const int64_t cells = (int64_t)fine->n * fine->n * fine->n;
+  const double all = mg_survey_bytes(d->survey);
   fprintf(out, "dry run: %s, %s, %s on %" PRId64 " rank%s; nothing is allocated or solved\n",
           mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_name(p->boundary),
           d->survey->n_ranks, d->survey->n_ranks == 1 ? "" : "s");
-  fprintf(out, "  grid %d^3 = %.6g cells in %d^3 boxes of %d^3", fine->n, cells, fine->boxes,
+  fprintf(out, "  grid %d^3 = %" PRId64 " cells in %d^3 boxes of %d^3", fine->n, cells, fine->boxes,
           fine->box_dim);
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
     fprintf(out, " (%" PRId64 " boxes were asked for)", d->plan->boxes_asked);
@@ -35,5 +36,6 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
           1e-6 * mg_tally_mean(bytes), 1e-6 * (double)bytes->max);
   if (bytes->n_ranks < d->survey->n_ranks)
     fprintf(out, " (over %" PRId64 " ranks, evenly spread)", bytes->n_ranks);
-  fprintf(out, "\n  in all ranks: about %.3f GB, %.1f bytes a cell\n", 1e-9 * all, all / cells);
+  fprintf(out, "\n  in all ranks: about %.3f GB, %.1f bytes a cell\n", 1e-9 * all,
+          all / (double)cells);
 }
