@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import stat
 
 from toolkit import FILE, USAGE, ToolError, late_interrupts, need, plural
 
@@ -41,7 +43,9 @@ ATTRIBUTES = {
 
 
 def is_dump(path: str) -> bool:
-    """By its first bytes."""
+    """By its first bytes, which a pipe would not give twice: dumps are files."""
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(SIGNATURE)) == SIGNATURE
