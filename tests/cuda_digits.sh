@@ -54,5 +54,8 @@ for op in fv2 fv4 7pt; do
   done
 done
 beside compare 5 3 --bottom=smoother
+# Across the end of a periodic level of 3^3 cells neighbours have one colour.
+beside compare 4 27 --bottom=smoother --boundary=periodic
+beside compare 4 27 --bottom=smoother --boundary=periodic --smoother=symgs --operator=7pt
 all_done
 echo "$runs runs on CUDA with the CPU's digits"
