@@ -11,13 +11,13 @@ begin() {
   local ranks=$1 start=solo
   shift
   test "$ranks" -eq 1 || start="mpi_run $ranks"
-  rm -f "$dir/pids"
+  rm -f "$dir/pids" "$dir/out" # what the run before this one said is not to be waited for
   # shellcheck disable=SC2016,SC2086 # expanded by the inner shell; words
   $start bash -c 'echo $$ $PPID >>"$0/pids"; exec "$@"' "$dir" "$HPGMG_FV" "$@" \
     >"$dir/out" 2>"$dir/err" &
   job=$!
   for _ in $(seq 600); do
-    if grep -q 'set-up took' "$dir/out"; then break; fi
+    if grep -qs 'set-up took' "$dir/out"; then break; fi
     sleep 0.1
   done
   sleep 0.3
