@@ -1,0 +1,25 @@
+/* The program as if each rank were on a host of its own with a device for itself, for tests of NCCL
+ * where ranks share one: NCCL refuses two ranks of one host on one device, and goes through sockets
+ * between hosts, here the loopback interface. tests/hpgmg-fv-hosts is linked with --wrap. Memory is
+ * still counted as shared, which src/device.c does by itself. */
+#include "comm.h"
+#include "device.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+mg_status_t __real_mg_device_places(mg_device_place_t **places);
+mg_status_t __wrap_mg_device_places(mg_device_place_t **places);
+
+mg_status_t __wrap_mg_device_places(mg_device_place_t **places) {
+  char host[32];
+  MG_TRY(__real_mg_device_places(places));
+  for (int r = 0; r < mg_comm_size(mg_comm_world()); r++) {
+    (*places)[r].host = r;
+    (*places)[r].sharers = 1;
+  }
+  snprintf(host, sizeof host, "host-%d", mg_comm_rank(mg_comm_world()));
+  setenv("NCCL_HOSTID", host, 1);
+  setenv("NCCL_SOCKET_IFNAME", "lo", 0);
+  setenv("NCCL_IB_DISABLE", "1", 1);
+  return MG_OK;
+}
