@@ -21,7 +21,7 @@ struct mg_links {
   mg_transport_t *to; /* for each rank of the world */
   mg_windows_t *windows;
   struct mg_nccl *nccl;
-  char name[64], text[256];
+  char name[64], text[384];
 };
 
 mg_transport_t mg_links_to(const mg_links_t *links, int64_t rank) {
@@ -85,6 +85,9 @@ static mg_status_t mpi_takes_device_memory(bool *takes) {
 }
 
 #ifdef HAVE_CUDA
+/* What is wrong where windows open and nothing comes through. */
+#define LOST_STORES "stores do not arrive: an IOMMU, or access control between PCIe slots?"
+
 /* What is known of the ranks before any way is tried. */
 typedef struct {
   const mg_device_place_t *places;
@@ -203,9 +206,9 @@ static mg_status_t take_peer(mg_links_t *links, const ranks_t *ranks, bool *reac
       "--transport=peer: the devices of ranks %d and %d do not reach each other's memory "
       "(%s); --transport=auto takes what works",
       me, missing,
-      ranks->places[me].host != ranks->places[missing].host
-          ? "they are on two hosts"
-          : "no peer access, or hidden by CUDA_VISIBLE_DEVICES");
+      ranks->places[me].host != ranks->places[missing].host ? "they are on two hosts"
+      : mg_windows_lost(links->windows)                     ? LOST_STORES
+                                        : "no peer access, or hidden by CUDA_VISIBLE_DEVICES");
 }
 
 static mg_status_t take_nccl(mg_links_t *links, const ranks_t *ranks) {
@@ -223,6 +226,7 @@ static mg_status_t take_nccl(mg_links_t *links, const ranks_t *ranks) {
 typedef struct {
   bool peer_everywhere; /* each rank reaches each */
   bool peer_in_ring;    /* each reaches the next, so that it can be measured */
+  bool lost;            /* peer stores that do not arrive, between any two ranks */
   bool works[MG_N_TRANSPORTS];
   double seconds[MG_N_TRANSPORTS];
   const char *nccl_failed; /* why it did not start, when it was tried; else NULL */
@@ -231,20 +235,24 @@ typedef struct {
 static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *reached,
                           survey_t *s) {
   const int n = world_size(), me = world_rank();
-  double all = 1.0, any = 0.0;
+  double all = 1.0, most[2] = {0.0, mg_windows_lost(links->windows) ? 1.0 : 0.0};
   for (int r = 0; r < n; r++) {
     if (r != me && !reached[r]) all = 0.0;
-    if (reached[r]) any = 1.0;
+    if (reached[r]) most[0] = 1.0;
   }
   double ring = reached[(me + 1) % n] && reached[(me + n - 1) % n] ? 1.0 : 0.0,
          least[2] = {all, ring};
   MG_TRY(mg_comm_min(mg_comm_world(), least, 2));
-  MG_TRY(mg_comm_max(mg_comm_world(), &any, 1));
+  MG_TRY(mg_comm_max(mg_comm_world(), most, 2));
   s->peer_everywhere = least[0] > 0.0;
   s->peer_in_ring = least[1] > 0.0;
   s->works[MG_TRANSPORT_HOST] = true;
   MG_TRY(mpi_takes_device_memory(&s->works[MG_TRANSPORT_MPI]));
-  s->works[MG_TRANSPORT_PEER] = any > 0.0;
+  s->works[MG_TRANSPORT_PEER] = most[0] > 0.0;
+  s->lost = most[1] > 0.0;
+  if (s->lost)
+    mg_warning("between some devices messages go without peer stores, although they could open "
+               "each other's memory: " LOST_STORES);
   /* NCCL is slow to start: only where not all pairs have something faster. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
   if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(links, &s->nccl_failed));
@@ -269,7 +277,11 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
       separator = ",";
     }
   if (!ranks->all_alone)
-    snprintf(text + used, size - (size_t)used, "; no peer stores where ranks share a device");
+    used +=
+        snprintf(text + used, size - (size_t)used, "; no peer stores where ranks share a device");
+  if (s->lost)
+    used +=
+        snprintf(text + used, size - (size_t)used, "; not all by peer stores, which do not arrive");
   if (s->nccl_failed)
     snprintf(text + used, size - (size_t)used, "; not nccl, which does not start: %s",
              s->nccl_failed);

@@ -27,6 +27,7 @@ struct mg_windows {
   opened_t *opened;
   int n_opened;
   int sharers; /* ranks on this device */
+  bool lost;   /* another rank's window opens, and stores do not arrive in it, or theirs here */
 };
 
 /* Where another rank may write: bytes after the beginning of a window. Sent as doubles. */
@@ -101,32 +102,80 @@ static mg_status_t swap(const int64_t *ranks, int n_ranks, double *give, double 
   return status;
 }
 
-/* Each tells each where its first window is, and then whether it could open the other's. */
+/* What this rank and each other one of its host know of each other's windows. */
+typedef struct {
+  const int64_t *rank;
+  int n;
+  offer_t *give, *get;
+  double *here, *there; /* whether something works, seen from either side */
+} meeting_t;
+
+static mg_status_t meeting_create(const int64_t *ranks, int n, meeting_t *m) {
+  const size_t many = (size_t)n + 1;
+  *m = (meeting_t){.rank = ranks, .n = n};
+  m->give = calloc(many, sizeof *m->give);
+  m->get = calloc(many, sizeof *m->get);
+  m->here = calloc(many, sizeof *m->here);
+  m->there = calloc(many, sizeof *m->there);
+  return m->give && m->get && m->here && m->there
+             ? MG_OK
+             : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
+}
+
+static void meeting_free(meeting_t *m) {
+  free(m->give);
+  free(m->get);
+  free(m->here);
+  free(m->there);
+}
+
+/* Each tells each where its first window is and where in it the other's mark belongs, opens the
+ * other's, and leaves a mark there. */
+static mg_status_t leave_marks(mg_windows_t *w, const mg_pair_t *pairs, meeting_t *m) {
+  const int me = mg_comm_rank(mg_comm_world());
+  for (int r = 0; r < m->n; r++) {
+    memcpy(m->give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
+    m->give[r].at.begin = (int64_t)r * MG_CUDA_MARK_BYTES;
+  }
+  MG_TRY(swap(m->rank, m->n, m->give[0].doubles, m->get[0].doubles, OFFER_DOUBLES));
+  for (int r = 0; r < m->n; r++) {
+    char *memory = NULL;
+    if (mg_cuda_reaches(pairs[m->rank[r]].uuid))
+      MG_TRY(open_window(w, m->rank[r], &m->get[r], &memory));
+    m->here[r] = memory ? 1.0 : 0.0;
+    if (memory) MG_TRY(mg_cuda_window_mark(memory + m->get[r].at.begin, me));
+  }
+  return MG_OK;
+}
+
+/* Each tells each whether it could open the other's window, and then whether the other's mark has
+ * arrived in its own. */
+static mg_status_t look_for_marks(mg_windows_t *w, meeting_t *m, bool *reached) {
+  MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
+  for (int r = 0; r < m->n; r++) {
+    const bool opened = m->here[r] > 0.0 && m->there[r] > 0.0;
+    bool arrived;
+    reached[m->rank[r]] = opened;
+    MG_TRY(
+        mg_cuda_window_marked(w->own[0].memory + m->give[r].at.begin, (int)m->rank[r], &arrived));
+    m->here[r] = arrived ? 1.0 : 0.0;
+  }
+  MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
+  for (int r = 0; r < m->n; r++)
+    if (reached[m->rank[r]] && (m->here[r] == 0.0 || m->there[r] == 0.0)) {
+      reached[m->rank[r]] = false;
+      w->lost = true;
+    }
+  return MG_OK;
+}
+
 static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64_t *ranks,
                             int n_ranks, bool *reached) {
-  offer_t *give = calloc((size_t)n_ranks + 1, sizeof *give);
-  offer_t *get = calloc((size_t)n_ranks + 1, sizeof *get);
-  double *here = calloc((size_t)n_ranks + 1, sizeof *here);
-  double *there = calloc((size_t)n_ranks + 1, sizeof *there);
-  mg_status_t status = give && get && here && there
-                           ? MG_OK
-                           : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
-  for (int r = 0; r < n_ranks && status == MG_OK; r++)
-    memcpy(give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
-  if (status == MG_OK)
-    status = swap(ranks, n_ranks, give[0].doubles, get[0].doubles, OFFER_DOUBLES);
-  for (int r = 0; r < n_ranks && status == MG_OK; r++) {
-    char *memory = NULL;
-    if (mg_cuda_reaches(pairs[ranks[r]].uuid)) status = open_window(w, ranks[r], &get[r], &memory);
-    here[r] = memory ? 1.0 : 0.0;
-  }
-  if (status == MG_OK) status = swap(ranks, n_ranks, here, there, 1);
-  for (int r = 0; r < n_ranks && status == MG_OK; r++)
-    reached[ranks[r]] = here[r] > 0.0 && there[r] > 0.0;
-  free(give);
-  free(get);
-  free(here);
-  free(there);
+  meeting_t m;
+  mg_status_t status = meeting_create(ranks, n_ranks, &m);
+  if (status == MG_OK) status = leave_marks(w, pairs, &m);
+  if (status == MG_OK) status = look_for_marks(w, &m, reached);
+  meeting_free(&m);
   return status;
 }
 
@@ -150,12 +199,16 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
     return status;
   }
   w->sharers = sharers;
-  status = mg_comm_agree(mg_comm_world(), add_window(w, WINDOW_BYTES));
+  status = mg_comm_agree(mg_comm_world(), add_window(w, (int64_t)n * MG_CUDA_MARK_BYTES));
   if (status == MG_OK)
     status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
   free(ranks);
   *out = w;
   return status;
+}
+
+bool mg_windows_lost(const mg_windows_t *w) {
+  return w->lost;
 }
 
 void mg_windows_free(mg_windows_t *w) {

@@ -13,7 +13,8 @@ typedef struct {
   const unsigned char *uuid; /**< of its device */
 } mg_pair_t;
 
-/** Open windows between ranks of a host, as far as that works.
+/** Open windows between ranks of a host, as far as that works: they open both ways, and what either
+ *  stores into the other's arrives.
  *
  *  Collective over the world.
  *  @param[in]  pairs    one for each rank of the world
@@ -22,6 +23,9 @@ typedef struct {
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
                                             mg_windows_t **out);
+
+/** Whether a rank is not reached although its window opens: stores do not arrive. */
+bool mg_windows_lost(const mg_windows_t *windows);
 
 /** Collective over the world: nobody may write any more. */
 void mg_windows_free(mg_windows_t *windows);

@@ -46,6 +46,15 @@ HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-halves
 for ranks in 4 8; do
   compare peer $ranks --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=500
 done
+# Peer stores that do not arrive are found out before anything goes through them.
+HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-deaf
+refused peer 2 "the devices of ranks 0 and 1 do not reach each other's memory (stores do not arrive"
+compare auto 2 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0
+if ! grep -q '^  messages  [^p]*; .*; not all by peer stores' "$dir/out" ||
+  ! grep -q 'warning: between some devices messages go without peer stores' "$dir/err"; then
+  echo "peer stores did not arrive: $(cat "$dir/out" "$dir/err")"
+  exit 1
+fi
 HPGMG_FV=$program
 # Boxes so wide that the inner cells are smoothed while messages travel: 256^3 cells.
 size=6

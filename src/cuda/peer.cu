@@ -66,3 +66,30 @@ bool mg_cuda_window_open(const unsigned char handle[MG_CUDA_HANDLE_BYTES], void 
 void mg_cuda_window_close(void *memory) {
   (void)cudaIpcCloseMemHandle(memory);
 }
+
+enum { MARK_DOUBLES = MG_CUDA_MARK_BYTES / sizeof(double) };
+
+/* No two doubles of two marks are equal, and none is zero. */
+static __host__ __device__ double mark_of(int number, int at) {
+  return 1.0 + (double)number * MARK_DOUBLES + at;
+}
+
+static __global__ void mark(double *place, int number) {
+  place[threadIdx.x] = mark_of(number, (int)threadIdx.x);
+}
+
+mg_status_t mg_cuda_window_mark(void *place, int number) {
+  mark<<<1, MARK_DOUBLES, 0, mg_cuda.stream>>>((double *)place, number);
+  MG_CUDA_LAUNCHED("mark");
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_window_marked(void *place, int number, bool *arrived) {
+  double there[MARK_DOUBLES];
+  MG_CUDA_TRY(cudaMemcpy(there, place, sizeof there, cudaMemcpyDeviceToHost));
+  *arrived = true;
+  for (int at = 0; at < (int)MARK_DOUBLES; at++)
+    *arrived = *arrived && there[at] == mark_of(number, at);
+  return zero(place, sizeof there);
+}

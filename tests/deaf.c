@@ -1,0 +1,22 @@
+/* The program as on a machine where windows of device memory open and stores into them do not
+ * arrive: those of rank 1 go nowhere. Each rank counts as alone on its device, so that auto tries.
+ * tests/hpgmg-fv-deaf is linked with --wrap. */
+#include "comm.h"
+#include "cuda/peer.h"
+#include "device.h"
+
+mg_status_t __real_mg_device_places(mg_device_place_t **places);
+mg_status_t __wrap_mg_device_places(mg_device_place_t **places);
+mg_status_t __real_mg_cuda_window_mark(void *place, int number);
+mg_status_t __wrap_mg_cuda_window_mark(void *place, int number);
+
+mg_status_t __wrap_mg_device_places(mg_device_place_t **places) {
+  MG_TRY(__real_mg_device_places(places));
+  for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
+    (*places)[r].sharers = 1;
+  return MG_OK;
+}
+
+mg_status_t __wrap_mg_cuda_window_mark(void *place, int number) {
+  return number == 1 ? MG_OK : __real_mg_cuda_window_mark(place, number);
+}
