@@ -173,9 +173,11 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
   result->passed = true;
   result->why[0] = result->note[0] = '\0';
   judge_residuals(params, result);
-  if (result->interrupted)
+  if (result->interrupted && result->n_sizes < result->n_sizes_planned)
     fail(result, "interrupted after %d of %d sizes%s", result->n_sizes, result->n_sizes_planned,
          result->where);
+  else if (result->interrupted)
+    fail(result, "interrupted while the last size was timed%s", result->where);
   if (!result->passed) return;
   if (mg_params_has_files(params)) {
     snprintf(result->note, sizeof result->note,

@@ -23,14 +23,15 @@ begin() {
   sleep 0.3
 }
 
-# end WHAT: the program must end with exit code 1 and a report.
+# end WHAT [REASON]: the program must end with exit code 1 and a report.
 end() {
+  local reason=${2:-interrupted after 1 of 3 sizes}
   rc=0
   wait "$job" || rc=$?
   checks=$((checks + 1))
   test "$rc" -eq 1 || complain "$1: exit code $rc"
   if grep -q '^hpgmg-fv: error' "$dir/err"; then complain "$1: $(cat "$dir/err")"; fi
-  grep -qE '^VERIFICATION: FAILED \(interrupted after [01] of 3 sizes\)$' "$dir/out" ||
+  grep -qxF "VERIFICATION: FAILED ($reason)" "$dir/out" ||
     complain "$1: $(tail -n 1 "$dir/out")"
   grep -q ',failed,' "$dir/out.csv" || complain "$1: no CSV: $(cat "$dir/out.csv")"
   test "$(wc -l <"$dir/out.csv")" -eq 2 || complain "$1: the CSV has not the one size"
@@ -38,7 +39,7 @@ end() {
     complain "$1: what was measured is not in the CSV"
   if have_feature jansson; then
     grep -q '"verification": "failed"' "$dir/out.json" || complain "$1: no JSON"
-    grep -q '"reason": "interrupted after 1 of 3 sizes"' "$dir/out.json" || complain "$1: no reason"
+    grep -qF "\"reason\": \"$reason\"" "$dir/out.json" || complain "$1: no reason"
   fi
   rm -f "$dir"/out.*
 }
@@ -55,6 +56,11 @@ for signal in INT TERM; do
   kill -"$signal" "$(cut -d ' ' -f 1 "$dir/pids")"
   end "SIG$signal"
 done
+# One size, all of which is solved.
+# shellcheck disable=SC2086
+begin 1 $forever --coarsest=32
+kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+end 'SIGTERM in the only size' 'interrupted while the last size was timed'
 # Two signals for one request, as timeout(1) sends them.
 # shellcheck disable=SC2086
 begin 1 $forever
