@@ -109,6 +109,23 @@ for ranks in 8 512; do
     'BEGIN { exit !(low < t && t < high && high / low < 1.4) }' || complain "the band of $ranks ranks: $(cat noisy/model.csv)"
 done
 
+# What points were predicted too low by may be missing in the forecast or too much: bands go to either side.
+cat >bands.py <<'PY'
+import sys
+from types import SimpleNamespace as Some
+sys.path.insert(0, sys.argv[1])
+from studies.forecast import Forecaster
+from studies.model import Model
+second = Model({("solve", "cpu"): 1.0}, 0.0)
+forecaster = Forecaster(Some(ranks=lambda nodes: nodes), "", None, second)
+forecaster.work = lambda nodes, change: ([Some(dim=16)], [{("solve", "cpu"): 1.0}])
+forecaster.expect_errors([second] * 200, [-0.1, -0.1, -1.0])
+said = forecaster.predict(1)
+assert abs(said.low - 0.9) < 1e-9 and abs(said.high - 1.0 / 0.9) < 1e-9, (said.low, said.high)
+PY
+checks=$((checks + 1))
+"$PYTHON" bands.py "$abs_top_srcdir/scripts" || complain 'bands to one side'
+
 # Pictures, where they can be drawn.
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'

@@ -101,8 +101,9 @@ class Forecaster:
         self.errors = [0.0]
 
     def expect_errors(self, draws: list[Model], errors: list[float]) -> None:
-        """Models that are as likely, and relative errors that were seen."""
-        self.draws, self.errors = draws, errors or [0.0]
+        """Models that are as likely, and relative errors that were seen: how far off a forecast
+        may be, to either side."""
+        self.draws, self.errors = draws, [e for e in errors if e > -1.0] or [0.0]
 
     def nodes_up_to(self, most_ranks: int) -> list[int]:
         """Numbers of nodes to look at, the last one with so many ranks."""
@@ -149,9 +150,9 @@ class Forecaster:
         seconds = self.model.seconds(total)
         draw = random.Random(1)
         likely = [
-            m.seconds({k: c for k, c in total.items() if k in m.values}) * (1.0 + e)
+            m.seconds({k: c for k, c in total.items() if k in m.values})
+            * (1.0 + draw.choice(self.errors)) ** draw.choice((-1, 1))
             for m in self.draws
-            for e in (draw.choice(self.errors),)
         ]
         low, high = band(likely) if likely else (seconds, seconds)
         parts = dict.fromkeys(PARTS, 0.0)
