@@ -1,0 +1,339 @@
+/* The rings of planes in shared memory through which fv4's columns march: how planes get there, and
+ * the ghosts beyond walls in them. For fv4_march.cu.
+ *
+ * u and the betas arrive by asynchronous copies, one plane ahead. The even columns of a plane stand
+ * apart from the odd ones: lanes that read every second column meet no bank twice.
+ *
+ * Ghosts outside walls are not read from memory. Those of a plane are evaluated in the ring in the
+ * step after it has arrived; the two planes beyond a wall in k are made where others are fetched.
+ * Edges go k over j over i, as everywhere. */
+#ifndef MG_CUDA_FV4_RINGS_H
+#define MG_CUDA_FV4_RINGS_H
+
+#include "cuda.h"
+
+namespace mg_fv4_rings {
+enum {
+  WIDTH = 32,
+  HEIGHT = 16,
+  PAIRS = WIDTH / 2, /* of a row */
+  THREADS = PAIRS * HEIGHT,
+  WARPS = THREADS / 32,
+  /* Rows of even columns, -2 .. WIDTH, and after them all rows of odd ones, which start half of the
+   * banks further on. */
+  COLUMNS = WIDTH + 4,
+  PITCH = COLUMNS / 2,
+  U_ROWS = HEIGHT + 4,
+  I_ROWS = HEIGHT + 2,
+  J_ROWS = HEIGHT + 1,
+  K_ROWS = HEIGHT + 2,
+  HALF = (U_ROWS * PITCH + 7) / 16 * 16 + 8,
+  U_PLANE = HALF + U_ROWS * PITCH,
+  BETA_PLANE = HALF + I_ROWS * PITCH,
+  /* Planes of a ring: of u -2..3 seen from the current one, of the betas normal to i and j -1..2,
+   * to k 0..2. The last is under way. */
+  U_SLOTS = 6,
+  IJ_SLOTS = 4,
+  K_SLOTS = 3,
+  I_RING = U_SLOTS * U_PLANE,
+  J_RING = I_RING + IJ_SLOTS * BETA_PLANE,
+  K_RING = J_RING + IJ_SLOTS * BETA_PLANE,
+  RINGS = K_RING + K_SLOTS * BETA_PLANE,
+  BYTES = sizeof(double)
+};
+
+extern __shared__ double ring[];
+
+/* Where the planes lie, in bytes, the oldest first. */
+struct slots_t {
+  int u[U_SLOTS], ij[IJ_SLOTS], k[K_SLOTS];
+};
+
+static __device__ __forceinline__ slots_t first_slots(void) {
+  slots_t s;
+#pragma unroll
+  for (int d = 0; d < U_SLOTS; d++)
+    s.u[d] = d * U_PLANE * BYTES;
+#pragma unroll
+  for (int d = 0; d < IJ_SLOTS; d++)
+    s.ij[d] = (I_RING + d * BETA_PLANE) * BYTES;
+#pragma unroll
+  for (int d = 0; d < K_SLOTS; d++)
+    s.k[d] = (K_RING + d * BETA_PLANE) * BYTES;
+  return s;
+}
+
+template <int n> static __device__ __forceinline__ void turn(int (&slot)[n]) {
+  const int oldest = slot[0];
+#pragma unroll
+  for (int d = 0; d + 1 < n; d++)
+    slot[d] = slot[d + 1];
+  slot[n - 1] = oldest;
+}
+
+/* A value, and a plane, at bytes from the start of the rings. */
+static __device__ __forceinline__ double value_at(int bytes) {
+  return *(const double *)((const char *)ring + bytes);
+}
+static __device__ __forceinline__ double *plane_at(int bytes) {
+  return (double *)((char *)ring + bytes);
+}
+
+/* A column's place in a row; column 2 is the tile's first cell. */
+static __device__ __forceinline__ int spot(int c) {
+  return (c & 1) * HALF + (c >> 1);
+}
+
+static __device__ __forceinline__ void fetch(int to_bytes, const double *from) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+                   (unsigned)__cvta_generic_to_shared(ring) + (unsigned)to_bytes),
+               "l"(from)
+               : "memory");
+#else
+  *plane_at(to_bytes) = *from;
+#endif
+}
+
+static __device__ __forceinline__ void fetch_wait(void) {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* A block's columns; which rows and columns of u are not beyond walls there; and the first ghost's
+ * row or column where it lies at a wall, -1 elsewhere. */
+struct tile_t {
+  int i0, j0;
+  int row, row_end, col, col_end;
+  int low_col, high_col, low_row, high_row;
+  bool walls;
+};
+
+static __device__ __forceinline__ tile_t tile_at(const mg_patch_t *p, const int at[3]) {
+  tile_t t;
+  t.i0 = at[0] * WIDTH;
+  t.j0 = at[1] * HEIGHT;
+  const int i_left = p->n[0] - t.i0, j_left = p->n[1] - t.j0;
+  t.low_col = p->wall[0][0] && t.i0 == 0 ? 1 : -1;
+  t.low_row = p->wall[1][0] && t.j0 == 0 ? 1 : -1;
+  t.high_col = p->wall[0][1] && i_left <= WIDTH ? i_left + 2 : -1;
+  t.high_row = p->wall[1][1] && j_left <= HEIGHT ? j_left + 2 : -1;
+  t.walls = t.low_col >= 0 || t.high_col >= 0 || t.low_row >= 0 || t.high_row >= 0;
+  t.col = t.low_col >= 0 ? 2 : 0;
+  t.row = t.low_row >= 0 ? 2 : 0;
+  t.col_end = i_left + (p->wall[0][1] ? 2 : 4);
+  t.row_end = j_left + (p->wall[1][1] ? 2 : 4);
+  return t;
+}
+
+enum field_t { FIELD_U, FIELD_I, FIELD_J, FIELD_K, FIELDS };
+
+/* What a thread fetches of each plane: of each field its lane of every 32 columns in the rows
+ * `warp`,
+ * + WARPS, ...; and of one field a place in the columns beside the tile. The pointers are into the
+ * next plane of each field. Ghosts beyond walls are fetched with the rest, and filled after that.
+ */
+struct share_t {
+  const double *from[FIELDS], *side_from;
+  int warp, to, side_to; /* places in bytes */
+  int cols, rows;        /* from its own column on, and of the tile and its rim, in memory */
+  int side;              /* a field */
+};
+
+template <int ROWS, int BEFORE, int BEHIND>
+static __device__ __forceinline__ void take_side(share_t *s, const tile_t *t, const mg_patch_t *p,
+                                                 int q, field_t field, const double *plane,
+                                                 int first_row) {
+  const int sides = BEFORE + BEHIND, r = q / sides, which = q % sides;
+  const int c = which < BEFORE ? 2 - BEFORE + which : 2 - BEFORE + which + WIDTH;
+  const int i = t->i0 + c - 2, j = t->j0 + r + first_row;
+  if (q < 0 || r >= ROWS || i >= p->n[0] + 2 || j >= p->n[1] + 2) return;
+  s->side = field;
+  s->side_from = plane + i + j * p->jstride;
+  s->side_to = (r * PITCH + spot(c)) * BYTES;
+}
+
+static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, const tile_t *t,
+                                                   int k0) {
+  const mg_patch_t *p = &job->l.p;
+  const ptrdiff_t js = p->jstride, ks = p->kstride;
+  const int lane = (int)threadIdx.x % 32;
+  share_t s;
+  s.warp = (int)threadIdx.x / 32;
+  s.to = (s.warp * PITCH + spot(lane + 2)) * BYTES;
+  s.rows = p->n[1] + 4 - t->j0;
+  s.cols = p->n[0] + 2 - t->i0 - lane;
+  /* The planes -2 of u, -1 of betas normal to i and j, 0 of those normal to k. */
+  const double *u = job->x + (k0 - 2) * ks, *bi = p->vec[MG_BETA_I] + (k0 - 1) * ks,
+               *bj = p->vec[MG_BETA_J] + (k0 - 1) * ks, *bk = p->vec[MG_BETA_K] + k0 * ks;
+  const ptrdiff_t at = min(t->i0 + lane, p->n[0] + 1) + (t->j0 + s.warp) * js;
+  s.from[FIELD_U] = u + at - 2 * js;
+  s.from[FIELD_I] = bi + at - js;
+  s.from[FIELD_J] = bj + at;
+  s.from[FIELD_K] = bk + at - js;
+  s.side = FIELDS;
+  s.side_from = nullptr;
+  s.side_to = 0;
+  /* The first warps have the rows that are left over, so the last ones have the sides. */
+  const int q = THREADS - 1 - (int)threadIdx.x, q_i = q - 4 * U_ROWS, q_j = q_i - I_ROWS,
+            q_k = q_j - 2 * J_ROWS;
+  static_assert(4 * U_ROWS + I_ROWS + 2 * J_ROWS + 2 * K_ROWS <= THREADS, "one place a thread");
+  take_side<U_ROWS, 2, 2>(&s, t, p, q, FIELD_U, u, -2);
+  take_side<I_ROWS, 0, 1>(&s, t, p, q_i, FIELD_I, bi, -1);
+  take_side<J_ROWS, 1, 1>(&s, t, p, q_j, FIELD_J, bj, 0);
+  take_side<K_ROWS, 1, 1>(&s, t, p, q_k, FIELD_K, bk, -1);
+  return s;
+}
+
+/* The next plane of a field, whose first row is `before` rows before the tile's first cell. */
+template <field_t field, int ROWS, int before>
+static __device__ __forceinline__ void fetch_plane(share_t *s, const mg_patch_t *p, int to) {
+  const double *from = s->from[field];
+#pragma unroll
+  for (int r = 0; r < ROWS; r += WARPS) {
+    if (s->warp + r < min(ROWS, s->rows - 2 + before)) {
+      fetch(to + s->to + r * PITCH * BYTES, from);
+#pragma unroll
+      for (int c = 32; c < WIDTH; c += 32)
+        if (c < s->cols) fetch(to + s->to + (r * PITCH + c / 2) * BYTES, from + c);
+    }
+    from += WARPS * p->jstride;
+  }
+  s->from[field] += p->kstride;
+  if (s->side != field) return;
+  fetch(to + s->side_to, s->side_from);
+  s->side_from += p->kstride;
+}
+
+static __device__ __forceinline__ void fetch_u(share_t *s, const mg_patch_t *p, int to) {
+  fetch_plane<FIELD_U, U_ROWS, 2>(s, p, to);
+}
+
+static __device__ __forceinline__ void fetch_ij(share_t *s, const mg_patch_t *p, int to) {
+  fetch_plane<FIELD_I, I_ROWS, 1>(s, p, to);
+  fetch_plane<FIELD_J, J_ROWS, 0>(s, p, to + (J_RING - I_RING) * BYTES);
+}
+
+static __device__ __forceinline__ void fetch_k(share_t *s, const mg_patch_t *p, int to) {
+  fetch_plane<FIELD_K, K_ROWS, 1>(s, p, to);
+}
+
+/* Leave planes of u out, or go back. */
+static __device__ __forceinline__ void skip_u(share_t *s, const mg_patch_t *p, int planes) {
+  s->from[FIELD_U] += planes * p->kstride;
+  if (s->side == FIELD_U) s->side_from += planes * p->kstride;
+}
+
+/* Ghosts of a row beyond a wall in i: the first is column g. */
+static __device__ __forceinline__ double first_beyond(const double *row, int g, int in) {
+  return mg_wall4_first(row[spot(g + in)], row[spot(g + 2 * in)], row[spot(g + 3 * in)],
+                        row[spot(g + 4 * in)]);
+}
+
+static __device__ __forceinline__ void fill_row(double *row, int g, int in) {
+  const double first = first_beyond(row, g, in),
+               second = mg_wall4_second(row[spot(g + in)], row[spot(g + 2 * in)],
+                                        row[spot(g + 3 * in)], row[spot(g + 4 * in)]);
+  row[spot(g)] = first;
+  row[spot(g - in)] = second;
+}
+
+/* Ghosts of a column beyond a wall in j; `first` is the first one, `in` the way inward. */
+static __device__ __forceinline__ void fill_column(double *first, int in) {
+  const double x1 = first[in], x2 = first[2 * in], x3 = first[3 * in], x4 = first[4 * in];
+  first[0] = mg_wall4_first(x1, x2, x3, x4);
+  first[-in] = mg_wall4_second(x1, x2, x3, x4);
+}
+
+/* The first ghosts beyond two walls; `plane` at the ghost's row. */
+static __device__ __forceinline__ void fill_corner(double *row, int g, int in, int row_in) {
+  double x[4];
+  for (int c = 0; c < 4; c++)
+    x[c] = first_beyond(row + (c + 1) * row_in, g, in);
+  row[spot(g)] = mg_wall4_first(x[0], x[1], x[2], x[3]);
+}
+
+/* A plane's ghosts beyond the walls in i and j. */
+static __device__ void fill_sides(double *plane, const tile_t *t) {
+  for (int q = (int)threadIdx.x; q < 2 * U_ROWS + 2 * COLUMNS + 4; q += THREADS) {
+    if (q < 2 * U_ROWS) {
+      const int r = q / 2, g = q % 2 ? t->high_col : t->low_col;
+      if (g >= 0 && r >= t->row && r < t->row_end) fill_row(plane + r * PITCH, g, 1 - q % 2 * 2);
+    } else if (q < 2 * U_ROWS + 2 * COLUMNS) {
+      const int c = (q - 2 * U_ROWS) / 2, g = q % 2 ? t->high_row : t->low_row;
+      if (g >= 0 && c >= t->col && c < t->col_end)
+        fill_column(plane + g * PITCH + spot(c), q % 2 ? -PITCH : PITCH);
+    } else {
+      const int g = q % 2 ? t->high_col : t->low_col, r = q & 2 ? t->high_row : t->low_row;
+      if (g >= 0 && r >= 0)
+        fill_corner(plane + r * PITCH, g, q % 2 ? -1 : 1, q & 2 ? -PITCH : PITCH);
+    }
+  }
+}
+
+/* The plane at `depth` beyond a wall in k from the four planes before it, the nearest first: what
+ * lies beyond no other wall, or what does, or both. */
+static __device__ void fill_beyond(int to, int from1, int from2, int from3, int from4,
+                                   const tile_t *t, int depth, bool inside, bool sides) {
+  const double *x1 = plane_at(from1), *x2 = plane_at(from2), *x3 = plane_at(from3),
+               *x4 = plane_at(from4);
+  double *x = plane_at(to);
+  for (int q = (int)threadIdx.x; q < 2 * U_ROWS * PITCH; q += THREADS) {
+    const int odd = q / (U_ROWS * PITCH), in_half = q % (U_ROWS * PITCH);
+    const int r = in_half / PITCH, c = 2 * (in_half % PITCH) + odd, at = odd * HALF + in_half;
+    const bool there = r >= t->row && r < t->row_end && c >= t->col && c < t->col_end;
+    if (there ? !inside : !sides) continue;
+    x[at] = depth == 1 ? mg_wall4_first(x1[at], x2[at], x3[at], x4[at])
+                       : mg_wall4_second(x1[at], x2[at], x3[at], x4[at]);
+  }
+}
+
+/* Everything that is needed before the loop but has not been waited for there. */
+static __device__ __forceinline__ void begin(const mg_patch_t *p, const tile_t *t, share_t *s,
+                                             int k0) {
+  const bool low = p->wall[2][0] && k0 == 0;
+  const int first = low ? 2 : 0, end = low ? 6 : 5;
+  if (low) skip_u(s, p, 2);
+#pragma unroll 1
+  for (int d = first; d < end; d++)
+    fetch_u(s, p, d * U_PLANE * BYTES);
+#pragma unroll 1
+  for (int d = 0; d < 3; d++)
+    fetch_ij(s, p, (I_RING + d * BETA_PLANE) * BYTES);
+#pragma unroll 1
+  for (int d = 0; d < 2; d++)
+    fetch_k(s, p, (K_RING + d * BETA_PLANE) * BYTES);
+  if (!t->walls && !low) return;
+  fetch_wait();
+  __syncthreads();
+  if (t->walls)
+#pragma unroll 1
+    for (int d = low ? 2 : 1; d < end - 1 + low; d++)
+      fill_sides(ring + d * U_PLANE, t);
+  if (!low) return;
+  /* The first step fetches its plane again. */
+  skip_u(s, p, -1);
+  __syncthreads();
+  const int plane = U_PLANE * BYTES;
+  fill_beyond(plane, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 1, true, true);
+  fill_beyond(0, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 2, true, false);
+}
+
+/* While plane k is computed: fetch what the next one needs, and fill its ghosts. */
+static __device__ __forceinline__ void prepare_next(const mg_patch_t *p, const tile_t *t,
+                                                    share_t *s, const slots_t *to, int k) {
+  const int beyond = p->wall[2][1] ? k + 4 - p->n[2] : 0; /* depth of plane k + 3 */
+  fetch_ij(s, p, to->ij[3]);
+  fetch_k(s, p, to->k[2]);
+  if (beyond <= 0) fetch_u(s, p, to->u[5]);
+  if (t->walls && beyond <= 1) fill_sides(plane_at(to->u[4]), t);
+  /* The plane at the wall is k + 2, and then k + 1. */
+  if (beyond == 1) fill_beyond(to->u[5], to->u[4], to->u[3], to->u[2], to->u[1], t, 1, true, false);
+  if (beyond != 2) return;
+  fill_beyond(to->u[5], to->u[3], to->u[2], to->u[1], to->u[0], t, 2, true, false);
+  if (t->walls) fill_beyond(to->u[4], to->u[3], to->u[2], to->u[1], to->u[0], t, 1, false, true);
+}
+} // namespace mg_fv4_rings
+
+#endif
