@@ -129,11 +129,10 @@ static __device__ __forceinline__ tile_t tile_at(const mg_patch_t *p, const int 
 
 enum field_t { FIELD_U, FIELD_I, FIELD_J, FIELD_K, FIELDS };
 
-/* What a thread fetches of each plane: of each field its lane of every 32 columns in the rows
- * `warp`,
- * + WARPS, ...; and of one field a place in the columns beside the tile. The pointers are into the
- * next plane of each field. Ghosts beyond walls are fetched with the rest, and filled after that.
- */
+/* What a thread fetches of each plane: of each field its lane of every 32 columns in row `warp` and
+ * every WARPS-th one after it; and of one field a place in the columns beside the tile. The
+ * pointers are into the next plane of each field. Ghosts beyond walls are fetched with the rest,
+ * and filled after that. */
 struct share_t {
   const double *from[FIELDS], *side_from;
   int warp, to, side_to; /* places in bytes */

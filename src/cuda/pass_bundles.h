@@ -1,0 +1,92 @@
+/* What the blocks of a pass read, bundle after bundle: the rings of planes in shared memory, and
+ * the boxes that fill them (boxes.h). For pass.cu. */
+#ifndef MG_CUDA_PASS_BUNDLES_H
+#define MG_CUDA_PASS_BUNDLES_H
+
+#include "boxes.h"
+#include "parts.h"
+
+namespace mg_pass {
+/* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md has a
+ * later run): tiles of 32 x 32 had 169.3, 32 x 24 143.8, 32 x 16 with two blocks a multiprocessor
+ * 143.1, a cluster of two 116.7; two planes ahead made 175.7 of the first. */
+enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE = WIDTH * ROWS };
+/* Columns that count, of a tile, and where they and its box begin: at multiples of 64 bytes,
+ * which made 166.9 of 158.4 (two planes ahead, a slower card). */
+enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
+
+/* What a launch is told. */
+struct job_t {
+  mg_cuda_patch_t l;
+  int dst, before;        /* vectors; before < 0 for none */
+  bool has_x, has_before; /* else zero: the iterate, and the one before it */
+  int color;              /* of the first step */
+  double c1[MG_MOST_STEPS_PER_PASS], c2[MG_MOST_STEPS_PER_PASS];
+  int low[3]; /* cells of the arrays below cell 0 */
+  int planes; /* that a block writes */
+  mg_part_tiles_t tiles;
+};
+
+struct maps_t {
+  CUtensorMap x, before, f, alpha, beta[3];
+};
+
+/* Planes of the rings, and where they begin, in doubles. GSRB: half sweeps; else steps that may
+ * look at two iterates. */
+template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
+  static constexpr int OUT_J = ROWS - 2 * STEPS;
+  static constexpr int AHEAD = GSRB && !VARIES ? 2 : 1; /* bundles under way */
+  static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
+  static constexpr int ARRIVALS = AHEAD + 1;
+  static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
+                       BJ = BI + STEP_SLOTS * PLANE, F = BJ + STEP_SLOTS * PLANE,
+                       ALPHA = F + STEP_SLOTS * PLANE,
+                       BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
+                       BEFORE = BK + OWN_SLOTS * PLANE,
+                       END = BEFORE + (GSRB ? 0 : OWN_SLOTS * PLANE);
+  static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
+  static_assert(BYTES <= 227 * 1024, "more than a block may have");
+};
+
+/* To the next of n planes of a ring. */
+__device__ __forceinline__ void next(int *plane, int n) {
+  *plane = *plane == (n - 1) * PLANE ? 0 : *plane + PLANE;
+}
+
+/* A bundle is x and beta_k of plane q, and the others of plane q - 1. This is where it lies in the
+ * rings, in doubles, and who tells that it has arrived. */
+struct slots_t {
+  int x, own, all, arrival;
+};
+template <typename S> __device__ __forceinline__ void next(slots_t *at) {
+  next(&at->x, S::X_SLOTS);
+  next(&at->own, S::OWN_SLOTS);
+  next(&at->all, S::STEP_SLOTS);
+  at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
+}
+
+/* A block's box and the planes that it writes, the last excluded. */
+struct tile_t {
+  int i0, j0, first, last;
+};
+
+/* Ask for bundle q; by one thread. */
+template <bool GSRB, bool VARIES, typename S>
+__device__ __forceinline__ void ask(double *shared, const job_t &job, const maps_t &maps,
+                                    const tile_t &t, int q, const slots_t &to, uint64_t *arrived) {
+  const bool before = !GSRB && job.has_before;
+  const int boxes = 4 + job.has_x + before + VARIES;
+  const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
+  arrived += to.arrival;
+  mg_arrivals_expect(arrived, (unsigned)(boxes * PLANE * (int)sizeof(double)));
+  if (job.has_x) mg_box_copy(shared + S::X + to.x, &maps.x, i, j, k, arrived);
+  mg_box_copy(shared + S::BK + to.own, &maps.beta[2], i, j, k, arrived);
+  mg_box_copy(shared + S::BI + to.all, &maps.beta[0], i, j, k - 1, arrived);
+  mg_box_copy(shared + S::BJ + to.all, &maps.beta[1], i, j, k - 1, arrived);
+  mg_box_copy(shared + S::F + to.all, &maps.f, i, j, k - 1, arrived);
+  if (before) mg_box_copy(shared + S::BEFORE + to.own, &maps.before, i, j, k - 1, arrived);
+  if (VARIES) mg_box_copy(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
+}
+} // namespace mg_pass
+
+#endif

@@ -1,0 +1,244 @@
+/* The columns of one thread of a pass: what it keeps in registers, and its steps. For pass.cu. */
+#ifndef MG_CUDA_PASS_COLUMNS_H
+#define MG_CUDA_PASS_COLUMNS_H
+
+#include "near.h"
+#include "pass_bundles.h"
+
+namespace mg_pass {
+constexpr unsigned ALL = 0xffffffffu;
+
+__device__ __forceinline__ void load_pair(const double *p, double v[2]) {
+  const double2 t = *reinterpret_cast<const double2 *>(p);
+  v[0] = t.x, v[1] = t.y;
+}
+__device__ __forceinline__ void store_pair(double *p, const double v[2]) {
+  *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
+}
+
+/* The walls' formulas in the place of neighbours beyond them. */
+__device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
+                                           mg_near_t *near) {
+  for (int d = 0; d < 3; d++) {
+    const double c = near->x.c, low = near->x.low[d], high = near->x.high[d];
+    if (l.p.wall[d][0] && at[d] == 0) near->x.low[d] = mg_beyond(c, high, l.order);
+    if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1) near->x.high[d] = mg_beyond(c, low, l.order);
+  }
+}
+
+/* A x of a cell, and 1 / diagonal where it is wanted; at_walls: the cell may be at one. */
+template <bool at_walls, bool wants_dinv>
+__device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, int k,
+                                        mg_near_t near, double *dinv) {
+  if (!at_walls) {
+    if (wants_dinv) *dinv = mg_near_dinv(&l, near);
+    return mg_near_apply(&l, near);
+  }
+  const int at[3] = {i, j, k};
+  fold_walls(l, at, &near);
+  if (wants_dinv)
+    *dinv = 1.0 / mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1,
+                                mg_face_weights(&l.p, l.order, i, j, k), near.a, l.v.b_h2);
+  return mg_near_apply(&l, near);
+}
+
+/* A thread's two columns, and for each step what it needs of the planes around its own. A half
+ * sweep takes column 0 in bundles of even number and column 1 in the others: column 0 is the left
+ * one in every other row. */
+template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
+  using S = shape_t<GSRB, STEPS, VARIES>;
+  double x[STEPS][3][2]; /* below, here, above */
+  double dinv[STEPS][2], bk[STEPS + 1][2], before[2];
+  int i, j, own;
+  int cell[2];     /* places of the columns in a plane */
+  int left, right; /* from there to the cells beside it, which for the rim may be itself */
+  int low, high;
+  int x_here, all[STEPS]; /* where the planes of x and of the other arrays are that steps read */
+  bool swapped, writes;   /* column 0 is the right one; cells that count */
+
+  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_bundle) {
+    const mg_patch_t &p = job.l.p;
+    int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
+    if (GSRB) {
+      /* Half of a warp has eight columns of one colour in one row and in the next: all banks. */
+      row = (int)threadIdx.x / 32 * 2 + (int)threadIdx.x / 8 % 2;
+      lane = (int)threadIdx.x / 16 % 2 * 8 + (int)threadIdx.x % 8;
+    }
+    i = t.i0 + 2 * lane;
+    j = t.j0 + row;
+    writes = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0] &&
+             row >= STEPS && row < ROWS - STEPS && j < p.n[1];
+    /* The steps' colours alternate as their planes do. */
+    const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
+    swapped = GSRB && ((parity + first_bundle - 1) & 1) != 0;
+    own = row * WIDTH + 2 * lane;
+    cell[0] = own + swapped;
+    cell[1] = own + !swapped;
+    left = own > 0 ? -1 : 0;
+    right = own < PLANE - 2 ? 1 : 0;
+    low = row > 0 ? -WIDTH : 0;
+    high = row < ROWS - 1 ? WIDTH : 0;
+  }
+
+  /* Both columns of a plane, in their order. */
+  __device__ __forceinline__ void load(const double *plane, double v[2]) const {
+    if constexpr (GSRB) {
+      v[0] = plane[cell[0]];
+      v[1] = plane[cell[1]];
+    } else {
+      load_pair(plane + own, v);
+    }
+  }
+
+  /* What a bundle has of these columns. */
+  __device__ __forceinline__ void take(const double *shared, const slots_t &slot, bool has_before) {
+    load(shared + S::X + slot.x, x[0][2]);
+    load(shared + S::BK + slot.own, bk[0]);
+    if (!GSRB && has_before) load(shared + S::BEFORE + slot.own, before);
+    all[0] = slot.all;
+  }
+
+  /* The plane in which step s looks beside a cell of plane p. */
+  __device__ __forceinline__ const double *input_of(const double *shared, int s, int p) const {
+    return s == 0 ? shared + S::X + x_here : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
+  }
+
+  /* A half sweep in plane p: column c changes. */
+  template <bool at_walls, int s, int c>
+  __device__ __forceinline__ double half_sweep(const double *shared, const job_t &job, int p) {
+    const double *const plane = input_of(shared, s, p) + cell[c];
+    const double *const bi = shared + S::BI + all[s] + cell[c], *const bj = shared + S::BJ +
+                                                                            all[s] + cell[c];
+    mg_near_t near;
+    near.x.c = x[s][1][c];
+    near.x.low[0] = plane[left];
+    near.x.high[0] = plane[right];
+    near.x.low[1] = plane[low];
+    near.x.high[1] = plane[high];
+    near.x.low[2] = x[s][0][c];
+    near.x.high[2] = x[s][2][c];
+    near.beta[0][0] = bi[0];
+    near.beta[0][1] = bi[right];
+    near.beta[1][0] = bj[0];
+    near.beta[1][1] = bj[high];
+    near.beta[2][0] = bk[s + 1][c];
+    near.beta[2][1] = bk[s][c];
+    near.a = VARIES ? shared[S::ALPHA + all[s] + cell[c]] : job.l.v.a;
+    near.f = shared[S::F + all[s] + cell[c]];
+    /* The third half sweep changes the cells of the first one. */
+    constexpr bool is_new = s < 2;
+    const double ax = apply<at_walls, is_new>(job.l, i + cell[c] - own, j, p, near, &dinv[s][c]);
+    return mg_relax(near.x.c, ax, near.f, dinv[s][c]);
+  }
+
+  /* A step that changes all cells. */
+  template <bool at_walls, int s>
+  __device__ __forceinline__ void whole_step(const double *shared, const job_t &job, int p,
+                                             double value[2]) {
+    constexpr bool is_new = s == 0;
+    const double *const plane = input_of(shared, s, p) + own;
+    const double *const bi = shared + S::BI + all[s] + own, *const bj =
+                                                                shared + S::BJ + all[s] + own;
+    double beside[2][2], bi0[2], bj0[2], bj1[2], f[2], a[2];
+    load_pair(plane + low, beside[0]);
+    load_pair(plane + high, beside[1]);
+    load_pair(bi, bi0);
+    load_pair(bj, bj0);
+    load_pair(bj + high, bj1);
+    load_pair(shared + S::F + all[s] + own, f);
+    if (VARIES) load_pair(shared + S::ALPHA + all[s] + own, a);
+    const double left_x = __shfl_up_sync(ALL, x[s][1][1], 1, LANES),
+                 right_x = __shfl_down_sync(ALL, x[s][1][0], 1, LANES),
+                 right_bi = __shfl_down_sync(ALL, bi0[0], 1, LANES);
+#pragma unroll
+    for (int v = 0; v < 2; v++) {
+      mg_near_t near;
+      near.x.c = x[s][1][v];
+      near.x.low[0] = v ? x[s][1][0] : left_x;
+      near.x.high[0] = v ? right_x : x[s][1][1];
+      near.x.low[1] = beside[0][v];
+      near.x.high[1] = beside[1][v];
+      near.x.low[2] = x[s][0][v];
+      near.x.high[2] = x[s][2][v];
+      near.beta[0][0] = bi0[v];
+      near.beta[0][1] = v ? right_bi : bi0[1];
+      near.beta[1][0] = bj0[v];
+      near.beta[1][1] = bj1[v];
+      near.beta[2][0] = bk[s + 1][v];
+      near.beta[2][1] = bk[s][v];
+      near.a = VARIES ? a[v] : job.l.v.a;
+      const double ax = apply<at_walls, is_new>(job.l, i + v, j, p, near, &dinv[s][v]);
+      /* Of the step before this one the same plane is the lowest. */
+      const double last = s == 0 ? before[v] : x[s > 0 ? s - 1 : 0][0][v];
+      const double previous = job.c1[s] == 0.0 ? near.x.c : last;
+      value[v] = mg_polynomial(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
+    }
+  }
+
+  /* Step s of bundle q, and what is beyond it: into shared memory or, from the last one, into the
+   * level. `careful`: cells may be at walls, and the plane one that nobody needs, or for which
+   * lower planes are missing, as in the first bundles. `odd`: the bundle's number is. */
+  template <bool careful, int s, int odd>
+  __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
+                                       double *to, double *to_before) {
+    const int p = q - 1 - s, beyond = STEPS - 1 - s;
+    if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
+    double value[2];
+    if constexpr (GSRB) {
+      value[odd] = half_sweep<careful, s, odd>(shared, job, p);
+      value[1 - odd] = x[s][1][1 - odd];
+    } else {
+      whole_step<careful, s>(shared, job, p, value);
+    }
+    if constexpr (s < STEPS - 1) {
+      double *const result = shared + S::STEP + (2 * s + (p & 1)) * PLANE;
+      if constexpr (GSRB) {
+        result[cell[0]] = value[0];
+        result[cell[1]] = value[1];
+      } else {
+        store_pair(result + own, value);
+      }
+      x[s + 1][2][0] = value[0];
+      x[s + 1][2][1] = value[1];
+    } else if (writes) {
+      const double pair[2] = {GSRB && swapped ? value[1] : value[0],
+                              GSRB && swapped ? value[0] : value[1]};
+      store_pair(to + p * job.l.p.kstride, pair);
+      if (!GSRB && to_before) store_pair(to_before + p * job.l.p.kstride, x[s][1]);
+    }
+  }
+
+  template <bool careful, int odd>
+  __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
+                                        double *to, double *to_before) {
+    step<careful, 0, odd>(shared, job, t, q, to, to_before);
+    step<careful, 1, odd>(shared, job, t, q, to, to_before);
+    if constexpr (STEPS > 2) step<careful, STEPS - 1, odd>(shared, job, t, q, to, to_before);
+  }
+
+  /* The next plane. */
+  __device__ __forceinline__ void turn(const slots_t &slot) {
+#pragma unroll
+    for (int v = 0; v < 2; v++) {
+#pragma unroll
+      for (int s = 0; s < STEPS; s++) {
+        x[s][0][v] = x[s][1][v];
+        x[s][1][v] = x[s][2][v];
+      }
+#pragma unroll
+      for (int s = STEPS - 1; s > 0; s--) {
+        dinv[s][v] = dinv[s - 1][v];
+      }
+#pragma unroll
+      for (int s = STEPS; s > 0; s--)
+        bk[s][v] = bk[s - 1][v];
+    }
+#pragma unroll
+    for (int s = STEPS - 1; s > 0; s--)
+      all[s] = all[s - 1];
+    x_here = slot.x;
+  }
+};
+} // namespace mg_pass
+
+#endif
