@@ -1,0 +1,152 @@
+/* The lists of tiles that stand for a rank's messages, made once for an exchange. */
+#include "mail_tiles.h"
+#include <cstdlib>
+#include <new>
+
+static bool as_words(int64_t doubles) {
+  return doubles <= MG_CUDA_WORDS_DOUBLES;
+}
+
+/* Cells of a tile. Of words a thread has one; a tile of a large message has so many that a list is
+ * a few thousand. */
+static int64_t most_of(int64_t doubles) {
+  return as_words(doubles) ? (int64_t)MG_TILE_THREADS : mg_tile_cells(doubles);
+}
+
+static int64_t cells_of(const mg_copy_t *c) {
+  return (int64_t)c->n[0] * c->n[1] * c->n[2];
+}
+
+static int64_t tiles_of(const mg_copy_t *items, int n_items, int64_t first, int64_t doubles) {
+  int64_t tiles = 0;
+  for (const mg_copy_t *c = items; c < items + n_items; c++)
+    if (c->buffer >= first && c->buffer < first + doubles)
+      tiles += (cells_of(c) + most_of(doubles) - 1) / most_of(doubles);
+  return tiles;
+}
+
+mg_cuda_mail_need_t mg_cuda_mail_need(const mg_copy_t *items, int n_items, int64_t first,
+                                      int64_t doubles) {
+  const int64_t counters = tiles_of(items, n_items, first, doubles) * (int64_t)sizeof(mg_counter_t);
+  const bool words = as_words(doubles);
+  return {2 * doubles * (words ? MG_WORD_BYTES : (int64_t)sizeof(double)), words ? 0 : counters,
+          counters};
+}
+
+static mg_place_in_t patch_of(const mg_view_t *view, const mg_copy_t *c, bool source) {
+  return mg_place_in(view, source ? c->src_patch : c->dst_patch, source ? c->src_lo : c->dst_lo,
+                     c->n, nullptr);
+}
+
+/** The lists of one direction on the host. */
+struct plan_t {
+  const mg_view_t *view;
+  const mg_copy_t *item;
+  const mg_cuda_message_t *message;
+  int n_items, n_messages;
+  bool sending;
+};
+
+/* A tile of item c, the message's number `index`. */
+static mg_stretch_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
+                               const mg_tile_t &tile, int index) {
+  mg_stretch_t s = {};
+  const int64_t ni = c->n[0], nj = c->n[1];
+  const int64_t width = as_words(m->doubles) ? MG_WORD_BYTES : (int64_t)sizeof(double);
+  const int64_t before = c->buffer - m->first + tile.i + ni * (tile.j + nj * tile.k);
+  mg_counter_t *const arrivals =
+      as_words(m->doubles) ? nullptr : (mg_counter_t *)m->arrivals + index;
+  mg_counter_t *const answers = m->answers ? (mg_counter_t *)m->answers + index : nullptr;
+  s.tile = tile;
+  s.rank = m->rank;
+  s.ni = (unsigned)ni;
+  s.nj = (unsigned)nj;
+  s.cells = patch_of(p->view, c, p->sending);
+  s.slot = (char *)m->slots + before * width;
+  s.apart = m->doubles * width;
+  s.raise = p->sending ? arrivals : answers;
+  s.watch = p->sending ? answers : arrivals;
+  s.words = as_words(m->doubles);
+  return s;
+}
+
+/* The tiles of a message behind those that are in `out`. */
+static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_stretch_t *out,
+                               int *n) {
+  int first = 0, n_items = 0, n_tiles = 0;
+  while (first < p->n_items && p->item[first].buffer < m->first)
+    first++;
+  while (first + n_items < p->n_items && p->item[first + n_items].buffer < m->first + m->doubles)
+    n_items++;
+  const mg_copy_t *const item = p->item + first;
+  mg_cuboid_copy_t *sizes = (mg_cuboid_copy_t *)calloc((size_t)n_items + 1, sizeof *sizes);
+  if (!sizes) return mg_error(MG_ERR_MEMORY, "no memory for a message's copies");
+  for (int c = 0; c < n_items; c++)
+    memcpy(sizes[c].n, item[c].n, sizeof sizes[c].n);
+  mg_tile_t *tile = nullptr;
+  const mg_status_t status = mg_cuboids_cut(sizes, n_items, most_of(m->doubles), &tile, &n_tiles);
+  for (int t = 0; t < n_tiles && status == MG_OK; t++)
+    out[(*n)++] = stretch_of(p, m, &item[tile[t].copy], tile[t], t);
+  free(sizes);
+  free(tile);
+  return status;
+}
+
+static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
+  int64_t most = 0;
+  for (const mg_cuda_message_t *m = p->message; m < p->message + p->n_messages; m++)
+    most += tiles_of(p->item, p->n_items, m->first, m->doubles);
+  if (most == 0) return MG_OK;
+  mg_stretch_t *stretch =
+      (mg_stretch_t *)aligned_alloc(alignof(mg_stretch_t), sizeof *stretch * (size_t)most);
+  mg_status_t status = stretch ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a message's tiles");
+  for (int m = 0; m < p->n_messages && status == MG_OK; m++)
+    status = add_message(p, &p->message[m], stretch, &out->n);
+  if (status == MG_OK)
+    status = mg_cuda_to_device(stretch, sizeof *stretch * (size_t)out->n, (void **)&out->stretch);
+  free(stretch);
+  return status;
+}
+
+static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_cuboids_t *out) {
+  mg_cuboid_copy_t *copies = (mg_cuboid_copy_t *)calloc((size_t)job->n_local + 1, sizeof *copies);
+  if (!copies) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+  for (int l = 0; l < job->n_local; l++) {
+    const mg_copy_t *c = &job->local[l];
+    copies[l].from = patch_of(job->src, c, true);
+    copies[l].to = patch_of(job->dst, c, false);
+    memcpy(copies[l].n, c->n, sizeof c->n);
+  }
+  const mg_status_t status = mg_cuboids_create(copies, job->n_local, out);
+  free(copies);
+  return status;
+}
+
+mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **out) {
+  *out = nullptr;
+  mg_cuda_mail_t *mail = new (std::nothrow) mg_cuda_mail_t();
+  if (!mail) return mg_error(MG_ERR_MEMORY, "no memory for peer stores");
+  const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
+  const plan_t in_plan = {job->dst,      job->unpack,     job->received,
+                          job->n_unpack, job->n_received, false};
+  mail->src = mg_vectors_in(job->src);
+  mail->dst = mg_vectors_in(job->dst);
+  mg_status_t status = create_direction(&out_plan, &mail->out);
+  if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
+  if (status == MG_OK) status = create_local(job, &mail->local);
+  if (status == MG_OK) status = mg_mail_most_blocks(job->sharers, &mail->most_blocks);
+  if (status != MG_OK) {
+    mg_cuda_mail_free(mail);
+    return status;
+  }
+  *out = mail;
+  return MG_OK;
+}
+
+void mg_cuda_mail_free(mg_cuda_mail_t *mail) {
+  if (!mail) return;
+  (void)cudaFree(mail->out.stretch);
+  (void)cudaFree(mail->in.stretch);
+  mg_cuboids_free(&mail->local);
+  delete mail;
+}
