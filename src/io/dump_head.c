@@ -1,0 +1,141 @@
+/* What a dump says of itself and of the run that wrote it. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "dump_parts.h"
+#include "git_version.h"
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+/* Calls in a row on one file: after the first that fails nothing more is done. */
+typedef struct {
+  mg_h5_t *file;
+  mg_status_t status;
+} writer_t;
+
+static void group(writer_t *w, const char *path) {
+  if (w->status == MG_OK) w->status = mg_h5_group(w->file, path);
+}
+static void text(writer_t *w, const char *where, const char *name, const char *value) {
+  if (w->status == MG_OK) w->status = mg_h5_put_text(w->file, where, name, value);
+}
+static void integers(writer_t *w, const char *where, const char *name, const int64_t *values,
+                     int n) {
+  if (w->status == MG_OK) w->status = mg_h5_put_integers(w->file, where, name, values, n);
+}
+static void integer(writer_t *w, const char *where, const char *name, int64_t value) {
+  integers(w, where, name, &value, 1);
+}
+static void doubles(writer_t *w, const char *where, const char *name, const double *values, int n) {
+  if (w->status == MG_OK) w->status = mg_h5_put_doubles(w->file, where, name, values, n);
+}
+static void number(writer_t *w, const char *where, const char *name, double value) {
+  doubles(w, where, name, &value, 1);
+}
+
+static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
+
+/* The unit cube as VTK wants it. As points, the cells' centres. */
+static void put_image(writer_t *w, const mg_params_t *params, int32_t n) {
+  const bool cells = params->dump_centering == MG_CENTERING_CELL;
+  const int64_t version[2] = {1, 0}, last = cells ? n : n - 1;
+  const int64_t extent[6] = {0, last, 0, last, 0, last};
+  const double h = 1.0 / n, at = cells ? 0.0 : 0.5 * h;
+  const double origin[3] = {at, at, at}, spacing[3] = {h, h, h};
+  const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  group(w, vtk);
+  integers(w, vtk, "Version", version, 2);
+  text(w, vtk, "Type", "ImageData");
+  integers(w, vtk, "WholeExtent", extent, 6);
+  doubles(w, vtk, "Origin", origin, 3);
+  doubles(w, vtk, "Spacing", spacing, 3);
+  doubles(w, vtk, "Direction", direction, 9);
+  group(w, cells ? "/VTKHDF/CellData" : "/VTKHDF/PointData");
+}
+
+static void put_problem(writer_t *w, const mg_params_t *p) {
+  text(w, ours, "operator", mg_operator_name(p->op));
+  text(w, ours, "equation", mg_equation_name(p->equation));
+  text(w, ours, "boundary", mg_boundary_name(p->boundary));
+  text(w, ours, "smoother", mg_smoother_name(p->smoother));
+  integer(w, ours, "smooths", p->smooths);
+  integer(w, ours, "degree", p->degree);
+  text(w, ours, "bottom", mg_bottom_name(p->bottom));
+  text(w, ours, "cycle", mg_cycle_name(p->cycle));
+  integer(w, ours, "coarsest", p->coarsest);
+  number(w, ours, "rtol", p->rtol);
+  integer(w, ours, "max_cycles", p->max_cycles);
+  text(w, ours, "krylov", mg_krylov_name(p->krylov));
+}
+
+/* Of the machine and the moment: rank 0's words on every rank, since all must write the same. */
+static mg_status_t put_run(writer_t *w, const mg_dump_about_t *about) {
+  struct {
+    char date[32], host[256], command_line[4096];
+  } said = {{0}, {0}, {0}};
+  const time_t now = time(NULL);
+  struct tm utc;
+  if (!gmtime_r(&now, &utc) ||
+      strftime(said.date, sizeof said.date, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+    snprintf(said.date, sizeof said.date, "unknown");
+  snprintf(said.host, sizeof said.host, "%s", mg_comm_host());
+  snprintf(said.command_line, sizeof said.command_line, "%s", about->command_line);
+  MG_TRY(mg_comm_broadcast(mg_comm_world(), &said, sizeof said));
+  text(w, ours, "program", PACKAGE_STRING);
+  text(w, ours, "commit", MG_BUILD_GIT);
+  text(w, ours, "date", said.date);
+  text(w, ours, "host", said.host);
+  text(w, ours, "command_line", said.command_line);
+  integer(w, ours, "ranks", mg_comm_size(mg_comm_world()));
+  integer(w, ours, "threads", about->threads);
+  return MG_OK;
+}
+
+static void put_result(writer_t *w, const mg_dump_about_t *about) {
+  const mg_result_t *r = about->result;
+  integer(w, ours, "cycles", about->history->n_cycles);
+  doubles(w, ours, "residual_norms", about->history->norm, about->history->n_cycles);
+  number(w, ours, "f_norm", about->f_norm);
+  text(w, ours, "verification", !r ? "not yet" : r->passed ? "passed" : "failed");
+  number(w, ours, "error", r ? r->error : NAN);
+  number(w, ours, "order", r ? r->order : NAN);
+}
+
+/* The user's problem is not in the file: where it is, and what belongs to it. */
+static void put_files(writer_t *w, const mg_params_t *p, const mg_dump_about_t *about) {
+  if (!mg_params_has_files(p)) return;
+  if (p->coefficients[0]) text(w, ours, "coefficients", p->coefficients);
+  if (p->rhs[0]) text(w, ours, "rhs", p->rhs);
+  integer(w, ours, "problem_checksum", about->problem_checksum);
+}
+
+mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
+  const mg_params_t *p = &h->params;
+  writer_t w = {file, MG_OK};
+  put_image(&w, p, h->plan.level[0].layout.n);
+  group(&w, ours);
+  integer(&w, ours, "format_version", MG_FORMAT_VERSION);
+  MG_TRY(put_run(&w, about));
+  integer(&w, ours, "cells", h->plan.level[0].layout.n);
+  integer(&w, ours, "box_cells", h->plan.level[0].layout.box_dim);
+  put_problem(&w, p);
+  put_result(&w, about);
+  text(&w, ours, "precision", p->dump_precision == MG_PRECISION_FLOAT ? "float" : "double");
+  text(&w, ours, "centering", p->dump_centering == MG_CENTERING_POINT ? "point" : "cell");
+  put_files(&w, p, about);
+  group(&w, "/HPGMG/checksums");
+  if (mg_dump_wants_walls(p)) group(&w, "/HPGMG/walls");
+  group(&w, "/HPGMG/levels");
+  for (int l = 0; l < h->n_levels; l++) {
+    char path[MG_DATA_PATH_MAX];
+    if (!mg_dump_wants_level(p, l)) continue;
+    snprintf(path, sizeof path, "/HPGMG/checksums/level_%d", l);
+    group(&w, path);
+    if (l == 0) continue;
+    snprintf(path, sizeof path, "/HPGMG/levels/level_%d", l);
+    group(&w, path);
+    integer(&w, path, "cells", h->plan.level[l].layout.n);
+  }
+  return w.status;
+}

@@ -1,0 +1,94 @@
+/* What a dump has, and whether it can be written; before there is a file. */
+#include "dump_parts.h"
+#include "log.h"
+#include "whole_file.h"
+#include <stdio.h>
+
+bool mg_dump_wants(const mg_params_t *params, mg_field_t field) {
+  if (field == MG_FIELD_ALPHA && !params->alpha_varies) return false;
+  return (params->dump_fields & 1u << field) != 0;
+}
+
+bool mg_dump_wants_level(const mg_params_t *params, int level) {
+  return (params->dump_levels & 1u << level) != 0;
+}
+
+bool mg_dump_wants_walls(const mg_params_t *p) {
+  const unsigned betas = 1u << MG_FIELD_BETA_I | 1u << MG_FIELD_BETA_J | 1u << MG_FIELD_BETA_K;
+  return p->boundary == MG_BOUNDARY_DIRICHLET && mg_dump_wants_level(p, 0) &&
+         (p->dump_fields & betas);
+}
+
+void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,
+                       char path[MG_DATA_PATH_MAX]) {
+  const char *data = params->dump_centering == MG_CENTERING_CELL ? "CellData" : "PointData";
+  if (level == 0)
+    snprintf(path, MG_DATA_PATH_MAX, "/VTKHDF/%s/%s", data, mg_field_name(field));
+  else
+    snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/levels/level_%d/%s", level, mg_field_name(field));
+}
+
+int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan) {
+  const int64_t size =
+      params->dump_precision == MG_PRECISION_FLOAT ? sizeof(float) : sizeof(double);
+  int64_t bytes = 0;
+  for (int l = 0; l < plan->n_levels; l++)
+    for (int field = 0; field < MG_N_FIELDS; field++) {
+      const int64_t n = plan->level[l].layout.n;
+      if (mg_dump_wants_level(params, l) && mg_dump_wants(params, (mg_field_t)field))
+        bytes += n * n * n * size;
+    }
+  return bytes;
+}
+
+/* What is compressed takes less, and nobody knows how much. */
+int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan) {
+  enum { METADATA_BYTES = 1 << 16 };
+  return params->dump_compress > 0 ? METADATA_BYTES : mg_dump_bytes(params, plan) + METADATA_BYTES;
+}
+
+/* All levels are those that there are; a number beyond them is a mistake. */
+static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan) {
+  if (params->dump_levels == (1u << MG_MAX_LEVELS) - 1) return MG_OK;
+  for (int l = plan->n_levels; l < MG_MAX_LEVELS; l++)
+    if (mg_dump_wants_level(params, l))
+      return mg_error(MG_ERR_USAGE, "--dump-levels names level %d; this run has levels 0 to %d", l,
+                      plan->n_levels - 1);
+  return MG_OK;
+}
+
+/* All fields are those that there are; an alpha that was asked for by name is missed. */
+static mg_status_t check_alpha(const mg_params_t *params) {
+  const unsigned all = (1u << MG_N_FIELDS) - 1;
+  if (params->alpha_varies || params->dump_fields == all ||
+      !(params->dump_fields & 1u << MG_FIELD_ALPHA))
+    return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "--dump-fields names alpha, which is %s everywhere in this run; it "
+                  "is a field where the file of --coefficients has one",
+                  params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
+}
+
+/* Can a file be written at `path`, and the text that goes with it? */
+static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
+  mg_whole_file_t file;
+  char xdmf[MG_REAL_PATH_MAX + sizeof MG_XDMF_ENDING];
+  MG_TRY(mg_whole_file_prepare("dump", path, mg_dump_room(params, plan), &file));
+  snprintf(xdmf, sizeof xdmf, "%s" MG_XDMF_ENDING, file.final);
+  return mg_whole_file_prepare("dump", xdmf, 0, &file);
+}
+
+mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
+  char numbered[MG_PATH_MAX];
+  if (!params->dump[0]) return MG_OK;
+  if (!mg_h5_available())
+    return mg_error(MG_ERR_USAGE, "--dump needs HDF5, which this build was configured without; "
+                                  "install libhdf5-openmpi-dev (or libhdf5-dev) and configure "
+                                  "again, or drop --dump");
+  MG_TRY(check_levels(params, plan));
+  MG_TRY(check_alpha(params));
+  MG_TRY(check_name(params, plan, params->dump));
+  if (params->dump_every == 0) return MG_OK;
+  mg_dump_numbered(params->dump, params->max_cycles, numbered);
+  return check_name(params, plan, numbered);
+}
