@@ -48,17 +48,26 @@ static int64_t messages_sample(double n_patches, int64_t boxes) {
   return sample > least ? sample : least;
 }
 
+static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_t *messages_max,
+                                    int64_t *doubles_max) {
+  mg_copyplan_t copies;
+  MG_TRY(mg_copyplan_build(halo, rank, &copies));
+  if (copies.n_send > *messages_max) *messages_max = copies.n_send;
+  if (copies.send_doubles > *doubles_max) *doubles_max = copies.send_doubles;
+  mg_copyplan_free(&copies);
+  return MG_OK;
+}
+
 static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
                                     mg_level_survey_t *s) {
   const mg_layout_t *layout = &plan->level[l].layout;
   const mg_copy_spec_t halo = mg_copy_halo(layout, plan->ghosts, periodic);
+  mg_copy_spec_t faces = halo;
+  faces.faces = true;
   for (int64_t i = 0; i < sample; i++) {
-    mg_copyplan_t copies;
     const int64_t rank = mg_layout_rank(layout, spread(i, sample, layout->n_ranks));
-    MG_TRY(mg_copyplan_build(&halo, rank, &copies));
-    if (copies.n_send > s->messages_max) s->messages_max = copies.n_send;
-    if (copies.send_doubles > s->message_doubles_max) s->message_doubles_max = copies.send_doubles;
-    mg_copyplan_free(&copies);
+    MG_TRY(look_at_exchange(&halo, rank, &s->messages_max, &s->message_doubles_max));
+    MG_TRY(look_at_exchange(&faces, rank, &s->face_messages_max, &s->face_message_doubles_max));
   }
   s->n_message_ranks = sample;
   return MG_OK;

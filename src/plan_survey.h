@@ -24,6 +24,8 @@ typedef struct {
   double bytes_in_all; /**< of all ranks */
   /** What a rank sends in one exchange of all ghosts, at the most; of so many ranks. */
   int64_t messages_max, message_doubles_max, n_message_ranks;
+  /** The same of an exchange without edges and corners. */
+  int64_t face_messages_max, face_message_doubles_max;
 } mg_level_survey_t;
 
 /** The whole plan. */

@@ -69,7 +69,8 @@ if have_feature jansson; then
   is_json "$dir/out"
   keys='backend boundary box_dim boxes boxes_per_rank_max bytes bytes_per_rank bytes_ranks_looked_at
     coefficients command_line cycle dim dry_run equation imbalance kind krylov levels max mean memory
-    message_doubles_per_exchange_max messages_per_exchange_max messages_ranks_looked_at min operator
+    message_doubles_per_exchange_max message_doubles_per_face_exchange_max messages_per_exchange_max
+    messages_per_face_exchange_max messages_ranks_looked_at min operator
     patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother steps_per_pass version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/out" | tr -d ' ":' | sort -u) || complain 'plan: keys'
@@ -91,8 +92,9 @@ EOF
   test "$(level_figures "$dir/plan.json" boxes_per_rank_max imbalance patches_per_rank_max | head -n 1)" = \
     '3 1.125 2' || complain 'plan: not the imbalance and patches of 3 ranks'
   ok 1 --dry-run --ranks=27 4 1 --quiet --json="$dir/plan.json"
-  level_figures "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max >"$dir/figures"
-  test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8))" ||
+  level_figures "$dir/plan.json" messages_per_exchange_max message_doubles_per_exchange_max \
+    messages_per_face_exchange_max message_doubles_per_face_exchange_max >"$dir/figures"
+  test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8)) 6 $((6 * 16 * 16))" ||
     complain 'plan: not the messages of 27 ranks'
   # Nobody walks through 10^12 boxes, nor through those of their surface: a rank's octant has 7 neighbours.
   ok 1 --dry-run --ranks=8 4 1000000000000 --device=cpu --quiet --json="$dir/plan.json"

@@ -81,6 +81,12 @@ def study_of(folder):
     }
 
 
+def sent(level):
+    """Messages and doubles of an exchange: of faces alone, but for several steps a pass."""
+    of = "exchange" if level["steps_per_pass"] > 1 else "face_exchange"
+    return level[f"messages_per_{of}_max"], level[f"message_doubles_per_{of}_max"]
+
+
 def seconds(levels, gpu, on_host):
     """Of each level in one F-cycle that begins on levels[0], with what a solve costs on that."""
     cost = {name: value for name, (value, _) in ({**GPU, **PASSES} if gpu else CPU).items()}
@@ -88,7 +94,7 @@ def seconds(levels, gpu, on_host):
     of_level, ranks_before, tail = [], levels[0]["ranks"], False
     for visits, level in enumerate(levels, 1):
         cells = level["boxes_per_rank_max"] * level["box_dim"] ** 3
-        patches, messages = level["patches_per_rank_max"], level["messages_per_exchange_max"]
+        patches, (messages, doubles) = level["patches_per_rank_max"], sent(level)
         total = cost["solve"] * all_share if visits == 1 else 0.0
         if gpu and level["ranks"] == 1 and patches == 1 and cells <= TAIL:
             total += 0.0 if tail else visits * cost["tail"]
@@ -103,7 +109,7 @@ def seconds(levels, gpu, on_host):
             total += visits * max(1.0, here / CORES) * each
         if messages:
             each = cost["exchange"] + (messages - 1) * cost["message"]
-            each += level["message_doubles_per_exchange_max"] * cost["double"]
+            each += doubles * cost["double"]
             total += visits * EXCHANGES * all_share * each
         if level["ranks"] < ranks_before:
             parts = -(-ranks_before // level["ranks"]) - 1
@@ -140,8 +146,8 @@ def make(folder, program, noise):
 def report_of(plan, gpu, ranks, on_levels):
     levels = []
     for visits, about in enumerate(plan["levels"], 1):
-        count = visits * EXCHANGES * about["messages_per_exchange_max"]
-        size = 8 * visits * EXCHANGES * about["message_doubles_per_exchange_max"]
+        messages, doubles = sent(about)
+        count, size = visits * EXCHANGES * messages, 8 * visits * EXCHANGES * doubles
         cells = about["boxes_per_rank_max"] * about["box_dim"] ** 3
         small = gpu and about["ranks"] == 1 and cells <= TAIL
         # A mean over all ranks, of which some have no cells; half of it in messages.

@@ -27,37 +27,46 @@ static int64_t bytes_of(int l, int64_t rank) {
   return b.vectors + b.images + b.buffers;
 }
 
+/* The most that a rank of a level sends in an exchange, of faces alone or of all ghosts. */
+static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, int64_t *doubles) {
+  const mg_layout_t *y = &plan.level[l].layout;
+  *messages = *doubles = 0;
+  for (int64_t rank = 0; rank < ranks; rank++) {
+    if (mg_layout_share(y, rank) == 0) continue;
+    const mg_copy_spec_t spec = {.src = {y, false},
+                                 .dst = {y, false},
+                                 .depth = plan.ghosts,
+                                 .faces = faces,
+                                 .face_dir = -1,
+                                 .periodic = params.boundary == MG_BOUNDARY_PERIODIC};
+    mg_copyplan_t copies;
+    CHECK_INT(mg_copyplan_build(&spec, rank, &copies), MG_OK);
+    *messages = copies.n_send > *messages ? copies.n_send : *messages;
+    *doubles = copies.send_doubles > *doubles ? copies.send_doubles : *doubles;
+    mg_copyplan_free(&copies);
+  }
+}
+
 /* Every figure of a level, counted. */
 static void count_level(int l, int64_t ranks, int64_t *all) {
   const mg_layout_t *y = &plan.level[l].layout;
   const mg_level_survey_t *s = &survey.level[l];
-  const bool periodic = params.boundary == MG_BOUNDARY_PERIODIC;
-  int64_t boxes = 0, messages = 0, doubles = 0, holders = 0, least = INT64_MAX, most = 0, sum = 0;
+  int64_t boxes = 0, messages, doubles, holders = 0, least = INT64_MAX, most = 0, sum = 0;
   int patches_max = 0;
   for (int64_t rank = 0; rank < ranks; rank++) {
     const int64_t share = mg_layout_share(y, rank), bytes = bytes_of(l, rank);
     all[rank] += bytes;
     if (share == 0) continue;
-    const mg_copy_spec_t spec = {.src = {y, false},
-                                 .dst = {y, false},
-                                 .depth = plan.ghosts,
-                                 .face_dir = -1,
-                                 .periodic = periodic};
-    mg_copyplan_t copies;
-    CHECK_INT(mg_copyplan_build(&spec, rank, &copies), MG_OK);
     mg_cuboid_t *patches;
     int n_patches;
     CHECK_INT(mg_layout_patches(y, rank, &patches, &n_patches), MG_OK);
     free(patches);
     patches_max = n_patches > patches_max ? n_patches : patches_max;
     boxes = share > boxes ? share : boxes;
-    messages = copies.n_send > messages ? copies.n_send : messages;
-    doubles = copies.send_doubles > doubles ? copies.send_doubles : doubles;
     least = bytes < least ? bytes : least;
     most = bytes > most ? bytes : most;
     sum += bytes;
     holders++;
-    mg_copyplan_free(&copies);
   }
   CHECK_INT(s->boxes_per_rank_max, boxes);
   CHECK_NEAR(s->imbalance, (double)boxes / ((double)mg_layout_n_boxes(y) / (double)holders), 1e-12);
@@ -67,8 +76,12 @@ static void count_level(int l, int64_t ranks, int64_t *all) {
   CHECK_INT(s->bytes.max, most);
   CHECK(s->bytes.sum == (double)sum);
   CHECK_INT(s->n_message_ranks, holders);
+  count_messages(l, ranks, false, &messages, &doubles);
   CHECK_INT(s->messages_max, messages);
   CHECK_INT(s->message_doubles_max, doubles);
+  count_messages(l, ranks, true, &messages, &doubles);
+  CHECK_INT(s->face_messages_max, messages);
+  CHECK_INT(s->face_message_doubles_max, doubles);
 }
 
 static void check_few(const char *what, int64_t ranks, int log2_box_dim, int64_t boxes_per_rank) {

@@ -140,7 +140,8 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
     const int n = level->layout.n;
     json_array_append_new(
         list,
-        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:I, s:f, s:i, s:o, s:I, s:I, s:I, s:I}",
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:I, s:f, s:i, s:o, s:I, s:I, s:I, s:I, "
+                  "s:I, s:I}",
                   "dim", n, n, n, "boxes", (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim",
                   level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks, "backend",
                   mg_place_name(level->place), "steps_per_pass", level->steps_per_pass,
@@ -149,6 +150,8 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
                   tally(&s->bytes), "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,
                   "messages_per_exchange_max", (json_int_t)s->messages_max,
                   "message_doubles_per_exchange_max", (json_int_t)s->message_doubles_max,
+                  "messages_per_face_exchange_max", (json_int_t)s->face_messages_max,
+                  "message_doubles_per_face_exchange_max", (json_int_t)s->face_message_doubles_max,
                   "messages_ranks_looked_at", (json_int_t)s->n_message_ranks));
   }
   return list;
