@@ -126,6 +126,40 @@ PY
 checks=$((checks + 1))
 "$PYTHON" bands.py "$abs_top_srcdir/scripts" || complain 'bands to one side'
 
+# A cost's band holds the truth about as often as it says: nine times of ten.
+cat >cover.py <<'PY'
+import random, sys
+from types import SimpleNamespace as Some
+sys.path.insert(0, sys.argv[1])
+import numpy
+from studies.costs import Exchanges, Level, Setting
+from studies.model import Fit, band, bootstrap
+def sample(name, cells, patches):
+    level = Level(dim=1, ranks=1, place="cpu", passes=False, cells=cells, patches=patches, bytes=1,
+                  messages=0, doubles=0, taken_over=0)
+    return Some(name=name, grid=0, levels=[level], visits=[1], setting=Setting(1, 1, None, {}, 0))
+works = [(4096, 8), (32768, 1), (65536, 40), (262144, 2), (20000, 3)]
+samples = [sample(str(i), *work) for i, work in enumerate(works)]
+truth, held = 20e-9, 0
+for seed in range(100):
+    draw = random.Random(seed)
+    for s, (cells, patches) in zip(samples, works):
+        s.seconds = (truth * cells + 15e-6 * patches + 2e-4) * draw.lognormvariate(0.0, 0.05)
+    model = Fit(samples, 1e9).model(numpy.array([s.seconds for s in samples]))[0]
+    low, high = band([m.values["cell", "cpu"] for m in bootstrap(samples, model)])
+    held += low <= truth <= high
+print(held)
+assert held >= 85, f"{held} of 100 bands hold the truth"
+# Of a time that is far off, too, the band holds what the fit says.
+samples[0].seconds *= 8.0
+model = Fit(samples, 1e9).model(numpy.array([s.seconds for s in samples]))[0]
+low, high = band([sum(model.of_sample(s) for s in samples) for model in bootstrap(samples, model)])
+said = sum(model.of_sample(s) for s in samples)
+assert low < said < high, (low, said, high)
+PY
+checks=$((checks + 1))
+"$PYTHON" cover.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bands of costs: $(cat why)"
+
 # Pictures, where they can be drawn.
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'

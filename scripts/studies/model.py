@@ -21,6 +21,9 @@ MB = 1e6
 CACHES = (0.0, *(base * 2.0**e * MB for e in range(1, 10) for base in (2.0, 3.0)))
 N_DRAWS = 200  # of the bootstrap
 LOW, HIGH = 0.05, 0.95
+LEAST_FREE = 0.05  # of an error: of what one cost is there for alone nothing is left
+
+Cluster = tuple[str, int]  # repeats of a point and grid
 
 
 def total_of(rows: list[Work]) -> Work:
@@ -74,6 +77,17 @@ class Fit:
         values, error = self.nnls(rows / size, self.weights)
         return Model(dict(zip(self.keys, map(float, values / size))), self.cache), float(error)
 
+    def leverages(self, model: Model, samples: list[Sample]) -> dict[Cluster, float]:
+        """How far the fit follows the times of each point and grid: 0 not at all, 1 wholly."""
+        rows = self.counts * (self.weights / seconds_of(samples))[:, None]
+        # A cost that is 0 follows nothing.
+        rows = rows[:, [model.values[key] > 0.0 for key in self.keys]]
+        basis, _ = self.numpy.linalg.qr(rows / rows.max(axis=0))
+        found: dict[Cluster, float] = {}
+        for s, share in zip(samples, (basis * basis).sum(axis=1)):
+            found[s.name, s.grid] = found.get((s.name, s.grid), 0.0) + float(share)
+        return found
+
 
 def seconds_of(samples: list[Sample]):
     return need("numpy", "numpy").array([s.seconds for s in samples])
@@ -87,7 +101,8 @@ def fit(samples: list[Sample]) -> Model:
     tried = [Fit(samples, cache).model(seconds_of(samples)) for cache in caches]
     model, _ = min(tried, key=lambda pair: pair[1])
     n_solves = len({(s.name, s.grid) for s in samples})
-    if n_solves < len(model.values):
+    # As many would fit whatever was measured, with bands of no width.
+    if n_solves <= len(model.values):
         raise ToolError(
             f"{n_solves} solves (points times grids) are too few for {len(model.values)} costs; "
             "measure more points",
@@ -143,18 +158,17 @@ def held_back(
 
 def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
     """Models of times that might as well have been measured: the signs of the errors of each point
-    and grid are drawn anew (a wild cluster bootstrap: Cameron, Gelbach and Miller 2008)."""
+    and grid are drawn anew (a wild cluster bootstrap: Cameron, Gelbach and Miller 2008), after what
+    the fit has taken from them is added (MacKinnon and White 1985). Errors are factors, so that no
+    time becomes negative."""
     again = Fit(samples, model.cache)
-    fitted = [model.of_sample(s) for s in samples]
+    fitted = [max(model.of_sample(s), 1e-3 * s.seconds) for s in samples]
     draw, models = random.Random(1), []
-    clusters = sorted({(s.name, s.grid) for s in samples})
+    leverages = sorted(again.leverages(model, samples).items())
+    stretch = {cluster: 1.0 / max(1.0 - share, LEAST_FREE) for cluster, share in leverages}
     for _ in range(N_DRAWS):
-        sign = {cluster: draw.choice((-1.0, 1.0)) for cluster in clusters}
-        times = [
-            # An error that would make a time negative is one beyond doubt.
-            max(f + sign[s.name, s.grid] * (s.seconds - f), 0.1 * s.seconds)
-            for s, f in zip(samples, fitted)
-        ]
+        power = {cluster: draw.choice((-1.0, 1.0)) * most for cluster, most in stretch.items()}
+        times = [f * (s.seconds / f) ** power[s.name, s.grid] for s, f in zip(samples, fitted)]
         models.append(again.model(again.numpy.array(times))[0])
     return models
 
