@@ -126,6 +126,25 @@ PY
 checks=$((checks + 1))
 "$PYTHON" bands.py "$abs_top_srcdir/scripts" || complain 'bands to one side'
 
+# "On" is up to the last.
+cat >where.py <<'PY'
+import sys
+from types import SimpleNamespace as Some
+sys.path.insert(0, sys.argv[1])
+from studies.model_report import where_from
+curve = [Some(ranks=n) for n in (1, 8, 27, 64)]
+for holds, want in (
+    ((0, 0, 0, 0), "at no number up to 64 GPUs"),
+    ((1, 0, 1, 1), "from 27 GPUs on"),
+    ((1, 1, 1, 1), "from 1 GPUs on"),
+    ((0, 1, 1, 0), "with 8, 27 GPUs, not with 64"),
+):
+    said = where_from(curve, [bool(h) for h in holds], "GPUs")
+    assert said == want, said
+PY
+checks=$((checks + 1))
+"$PYTHON" where.py "$abs_top_srcdir/scripts" || complain 'where coarse levels take over'
+
 # A cost's band holds the truth about as often as it says: nine times of ten.
 cat >cover.py <<'PY'
 import random, sys
@@ -178,6 +197,8 @@ study pairs '[node]' 'ranks = 2' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank 
 scaling model pairs --to=1
 test "$rc" -eq 2 || complain "less than a node: exit code $rc"
 grep -q '^scaling: error: --to=1: the forecast begins with 2 ranks' err || complain "less than a node: $(cat err)"
+good model pairs --to=64
+says '^ +2 +160\^3 .* 100\.0 %'
 refuse 2 "two studies are called the same" model cpu ./cpu
 good plan cpu.ini --system=local --program="$HPGMG_FV" --folder=empty
 refuse 3 "no study has results yet" model empty

@@ -109,7 +109,9 @@ class Forecaster:
         """Numbers of nodes to look at, the last one with so many ranks."""
         each, first = self.study.ranks_per_node, self.study.nodes[0]
         if self.study.kind == "weak":
-            wanted = [side**3 // each for side in SIDES if side**3 < most_ranks]
+            # From one node on, which efficiencies are against.
+            wanted = [1] if each <= most_ranks else []
+            wanted += [side**3 // each for side in SIDES if side**3 < most_ranks]
             wanted.append(most_ranks // each)
         else:
             total = self.study.boxes_per_rank * self.study.ranks(first)

@@ -135,13 +135,26 @@ def level_lines(curve: list[Forecast], unit: str) -> list[str]:
             f"  {level.dim:7d}^3 {level.ranks:8d} {level.place:5} {seconds:10.4g} "
             f"{100 * seconds / last.seconds:6.1f} %"
         )
-    coarse = [f.ranks for f in curve if f.levels[0][1] < 0.5 * f.seconds]
-    waiting = [f.ranks for f in curve if f.parts["cells"] < 0.5 * f.seconds]
+    coarse = [f.levels[0][1] < 0.5 * f.seconds for f in curve]
+    waiting = [f.parts["cells"] < 0.5 * f.seconds for f in curve]
     said = ("all coarse levels together take", "launches, messages and bytes together take")
-    for what, ranks in zip(said, (coarse, waiting)):
-        where = f"from {ranks[0]} {unit} on" if ranks else f"at no number up to {last.ranks} {unit}"
+    for what, holds in zip(said, (coarse, waiting)):
+        where = where_from(curve, holds, unit)
         lines.append(f"{what} more than half of a solve's time {where}")
     return [*lines, ""]
+
+
+def where_from(curve: list[Forecast], holds: list[bool], unit: str) -> str:
+    """Numbers of ranks that are no cube may be alone with it: "on" is up to the last."""
+    if not any(holds):
+        return f"at no number up to {curve[-1].ranks} {unit}"
+    start = len(holds)
+    while start > 0 and holds[start - 1]:
+        start -= 1
+    if start < len(holds):
+        return f"from {curve[start].ranks} {unit} on"
+    alone = ", ".join(str(f.ranks) for f, here in zip(curve, holds) if here)
+    return f"with {alone} {unit}, not with {curve[-1].ranks}"
 
 
 def what_if_lines(forecaster: Forecaster, curve: list[Forecast], unit: str) -> list[str]:
