@@ -76,7 +76,6 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
   const bool mine = i < p->n[0] && j < p->n[1] && k < p->n[2];
   const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
   mg_betas30_t b = {};
-  const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
   double a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
   if (mine) {
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
@@ -85,6 +84,9 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     if (op == MG_FV4_GSRB || op == MG_FV4_POLYNOMIAL) dinv = job.dinv[at];
   }
   mg_cuda_follow();
+  /* Not before: until the clearing in front of it has ended, an older maximum may be there, and one
+   * above this one's would keep it from being raised. */
+  const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
   if (mine) {
     if (job.f) f = job.f[at];
     if (op == MG_FV4_POLYNOMIAL && job.previous) previous = job.previous[at];
