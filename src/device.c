@@ -195,8 +195,9 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   int first;
   MG_TRY(find_unusable(params, here, why, &first));
   if (first < mg_comm_size(mg_comm_world()) && named) {
-    if (mg_comm_rank(mg_comm_world()) != first) return MG_ERR_DEVICE;
-    return mg_error(MG_ERR_DEVICE, "--device=%s: %s; --device=cpu runs without it",
+    /* All ranks refuse, and end by themselves: none has to end the one that tells. */
+    if (mg_comm_rank(mg_comm_world()) != first) return MG_ERR_MEMORY;
+    return mg_error(MG_ERR_MEMORY, "--device=%s: %s; --device=cpu runs without it",
                     mg_device_name(params->device), why);
   }
   if (first < mg_comm_size(mg_comm_world())) {

@@ -181,6 +181,18 @@ for ranks in $some; do
   ok "$ranks" 4 8 --device=auto --cpu-below=auto --verify-only
 done
 
+# One that is there and cannot be used is refused in one line as well, and the ranks end by themselves.
+if test -x "$abs_top_builddir/tests/hpgmg-fv-busy"; then
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-busy
+  for ranks in $some; do
+    expect 4 '--device=cuda: CUDA device 0 cannot be used: busy' "$ranks" 4 8 --device=cuda
+    if grep -q MPI_ABORT "$dir"/all 2>/dev/null; then complain 'ranks were ended'; fi
+    ok "$ranks" 4 8 --verify-only
+    grep -q '^  device    none: CUDA device 0 cannot be used: busy' "$dir/out" || complain 'not why there is no device'
+  done
+  HPGMG_FV=$program
+fi
+
 # --- a rank that fails where others may wait for it: they meet, or it ends all with exit code 4 ---
 
 if have_mpi; then
