@@ -10,9 +10,14 @@
 #include "cuda/device.h"
 #endif
 
+enum { WHY = 256 };
+
+/* Why this process sees no device, once it has been asked for their number. */
+static char no_device[WHY] = "a build without CUDA";
+
 int mg_device_count(void) {
 #ifdef HAVE_CUDA
-  return mg_cuda_devices();
+  return mg_cuda_devices(no_device, sizeof no_device);
 #else
   return 0;
 #endif
@@ -51,21 +56,13 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
   return MG_OK;
 }
 
-enum { WHY = 256 };
-
-/* Collective: may all ranks use their devices?
- *  @param[out] why    of the first rank that may not
- *  @param[out] first  its number, or the number of ranks */
-static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
+/* Collective: what keeps the first rank that has no device?
+ *  @param[in]     usable  this rank has one
+ *  @param[in,out] why     this rank has none; then that rank's
+ *  @param[out]    first   its number, or the number of ranks */
+static mg_status_t find_first(bool usable, char why[WHY], int *first) {
   mg_comm_t *world = mg_comm_world();
   const int size = mg_comm_size(world);
-  int number = 0;
-  bool usable = true;
-  memset(why, 0, WHY);
-  MG_TRY(mg_comm_agree(world, device_number(params, n, &number)));
-#ifdef HAVE_CUDA
-  usable = mg_cuda_usable(number, why, WHY);
-#endif
   double least = usable ? size : mg_comm_rank(world);
   MG_TRY(mg_comm_min(world, &least, 1));
   *first = (int)least;
@@ -77,6 +74,18 @@ static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY]
   if (status == MG_OK) memcpy(why, all + (size_t)*first * WHY, WHY);
   free(all);
   return status;
+}
+
+/* Collective: may all ranks use their devices? `why` and `first` as above. */
+static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
+  int number = 0;
+  bool usable = true;
+  memset(why, 0, WHY);
+  MG_TRY(mg_comm_agree(mg_comm_world(), device_number(params, n, &number)));
+#ifdef HAVE_CUDA
+  usable = mg_cuda_usable(number, why, WHY);
+#endif
+  return find_first(usable, why, first);
 }
 
 static mg_status_t open_device(const mg_params_t *params, int n) {
@@ -151,16 +160,10 @@ static mg_status_t warn_if_shared(void) {
   return MG_OK;
 }
 
-/* The smallest number of devices that any rank sees. */
-static mg_status_t least_count(double *least) {
-  *least = mg_device_count();
-  return mg_comm_min(mg_comm_world(), least, 1);
-}
-
 mg_status_t mg_device_foresee(mg_params_t *params) {
-  double least;
   if (params->device != MG_DEVICE_AUTO) return MG_OK;
-  MG_TRY(least_count(&least));
+  double least = mg_device_count();
+  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
   params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   return MG_OK;
 }
@@ -179,32 +182,30 @@ static mg_status_t limit_passes(mg_params_t *params) {
   return MG_OK;
 }
 
-/* Why --device=auto is the CPU. */
-static const char *why_none(void) {
+/* Not all ranks have a device: where one was named that is an error, which one rank tells. */
+static mg_status_t do_without(mg_params_t *params, bool named, int first, const char *why) {
+  const int rank = mg_comm_rank(mg_comm_world());
+  if (named) {
+    /* All ranks refuse, and end by themselves: none has to end the one that tells. */
+    if (rank != first) return MG_ERR_MEMORY;
+    return mg_error(MG_ERR_MEMORY, "--device=%s: %s; --device=cpu runs without it",
+                    mg_device_name(params->device), why);
+  }
+  params->device = MG_DEVICE_CPU;
+  snprintf(device_text, sizeof device_text, "none: %.*s", WHY - 32, why);
 #ifdef HAVE_CUDA
-  return mg_comm_size(mg_comm_world()) > 1 ? "no CUDA device (or no driver) for some rank"
-                                           : "no CUDA device (or no driver)";
-#else
-  return "a build without CUDA";
+  if (mg_comm_size(mg_comm_world()) > 1)
+    snprintf(device_text, sizeof device_text, "none: %.*s (rank %d)", WHY - 32, why, first);
 #endif
+  return MG_OK;
 }
 
-/* All ranks open theirs, or none does: what was named is then an error, which one rank tells. */
+/* All ranks open theirs, or none does. */
 static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   char why[WHY];
   int first;
   MG_TRY(find_unusable(params, here, why, &first));
-  if (first < mg_comm_size(mg_comm_world()) && named) {
-    /* All ranks refuse, and end by themselves: none has to end the one that tells. */
-    if (mg_comm_rank(mg_comm_world()) != first) return MG_ERR_MEMORY;
-    return mg_error(MG_ERR_MEMORY, "--device=%s: %s; --device=cpu runs without it",
-                    mg_device_name(params->device), why);
-  }
-  if (first < mg_comm_size(mg_comm_world())) {
-    params->device = MG_DEVICE_CPU;
-    snprintf(device_text, sizeof device_text, "none: %.*s", WHY - 8, why);
-    return MG_OK;
-  }
+  if (first < mg_comm_size(mg_comm_world())) return do_without(params, named, first, why);
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
   MG_TRY(limit_passes(params));
   return warn_if_shared();
@@ -214,28 +215,22 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
-  const int here = mg_device_count();
-  double least;
-  MG_TRY(least_count(&least));
-  if (least < 1.0 && named) {
-    if (mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_MEMORY;
-#ifdef HAVE_CUDA
-    return mg_error(MG_ERR_MEMORY,
-                    "--device=%s: no CUDA device (or no driver) on every host; "
-                    "--device=auto runs on the CPU there",
-                    mg_device_name(params->device));
-#else
+#ifndef HAVE_CUDA
+  if (named && mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_MEMORY;
+  if (named)
     return mg_error(MG_ERR_MEMORY,
                     "--device=%s: this build has no CUDA; configure --with-cuda says what it lacks",
                     mg_device_name(params->device));
 #endif
-  }
-  MG_TRY(check_device_id(params, here));
-  if (!named) params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
-  if (params->device == MG_DEVICE_CPU) {
-    snprintf(device_text, sizeof device_text, "none: %s", why_none());
-    return MG_OK;
-  }
+  char why[WHY];
+  int first;
+  const int here = mg_device_count();
+  memcpy(why, no_device, WHY);
+  MG_TRY(find_first(here > 0, why, &first));
+  const bool all = first == mg_comm_size(mg_comm_world());
+  if (all || !named) MG_TRY(check_device_id(params, here));
+  if (!all) return do_without(params, named, first, why);
+  if (!named) params->device = MG_DEVICE_CUDA;
   return open_devices(params, here, named);
 }
 

@@ -177,7 +177,7 @@ fi
 # --- a device that is not there: exit code 4 ---
 
 for ranks in $some; do
-  expect 4 '--device=cuda: (no CUDA device|this build has no CUDA)' "$ranks" 4 8 --device=cuda
+  expect 4 '--device=cuda: (no CUDA device: .*;|this build has no CUDA)' "$ranks" 4 8 --device=cuda
   ok "$ranks" 4 8 --device=auto --cpu-below=auto --verify-only
 done
 

@@ -25,15 +25,28 @@ mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line) {
   return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, kernel, file, line);
 }
 
-int mg_cuda_devices(void) {
+/* Without a driver the runtime calls it too old. */
+static void say_none(cudaError_t error, char *why, size_t size) {
+  int driver = 0;
+  (void)cudaDriverGetVersion(&driver);
+  if (driver == 0)
+    snprintf(why, size, "no CUDA device: no driver");
+  else if (error == cudaErrorInsufficientDriver)
+    snprintf(why, size, "no CUDA device: the driver is one of CUDA %d.%d, this build of %d.%d",
+             driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  else
+    snprintf(why, size, "no CUDA device: %s", cudaGetErrorString(error));
+  (void)cudaGetLastError();
+}
+
+int mg_cuda_devices(char *why, size_t size) {
   int n = 0;
   /* Kernels are loaded now, not when a cycle first needs them. */
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  if (cudaGetDeviceCount(&n) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return 0;
-  }
-  return n;
+  const cudaError_t error = cudaGetDeviceCount(&n);
+  if (error == cudaSuccess && n > 0) return n;
+  say_none(error == cudaSuccess ? cudaErrorNoDevice : error, why, size);
+  return 0;
 }
 
 static void say_no_code(int device, cudaError_t error, char *why, size_t size) {

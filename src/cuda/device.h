@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** CUDA devices that this process can use; 0 without a driver. */
-int mg_cuda_devices(void);
+/** CUDA devices that this process can use; 0 without a driver, or where that does not work.
+ *  @param[out] why  where there are none, in words; nothing is logged */
+int mg_cuda_devices(char *why, size_t size);
 
 /** Can this process use device number `device`? It is then the one of what follows.
  *  @param[out] why  where it cannot, in words; nothing is logged */
