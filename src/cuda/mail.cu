@@ -208,11 +208,19 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
 }
 
 /* All blocks of all ranks on the device must find a place. */
-mg_status_t mg_mail_most_blocks(int sharers, int *most) {
+template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most) {
   int each;
-  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, 1>,
-                                                            MG_TILE_THREADS, 0));
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, TILES>,
+                                                            MG_TILE_THREADS * TILES, 0));
   *most = std::max(1, mg_cuda.processors * each / sharers);
+  return MG_OK;
+}
+
+mg_status_t mg_mail_most_blocks(int sharers, int *most, int *beside) {
+  MG_TRY(find_most_blocks<1>(sharers, most));
+  MG_TRY(find_most_blocks<TILES_BESIDE>(sharers, beside));
+  /* A processor may hold one of these: six ranks on an H200 do not have that many each. */
+  *beside = std::min(*beside, (int)MG_PROCESSORS_BESIDE);
   return MG_OK;
 }
 
@@ -231,8 +239,7 @@ static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
   /* Here not all blocks may start at once, where tiles have the processors: but these wait for
    * nobody and end, and the rank that is waited for has tiles of the same kind. */
   if (beside) {
-    const int blocks =
-        std::min((int)MG_PROCESSORS_BESIDE, (tiles + TILES_BESIDE - 1) / TILES_BESIDE);
+    const int blocks = std::min(m->most_beside, (tiles + TILES_BESIDE - 1) / TILES_BESIDE);
     mail<send, receive, TILES_BESIDE>
         <<<(unsigned)blocks, dim3(MG_TILE_THREADS, TILES_BESIDE), 0, mg_cuda.stream>>>(
             *m, from_slot, to_slot, limit);

@@ -134,7 +134,8 @@ mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **
   mg_status_t status = create_direction(&out_plan, &mail->out);
   if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
   if (status == MG_OK) status = create_local(job, &mail->local);
-  if (status == MG_OK) status = mg_mail_most_blocks(job->sharers, &mail->most_blocks);
+  if (status == MG_OK)
+    status = mg_mail_most_blocks(job->sharers, &mail->most_blocks, &mail->most_beside);
   if (status != MG_OK) {
     mg_cuda_mail_free(mail);
     return status;

@@ -37,11 +37,12 @@ struct mg_direction_t {
 struct mg_cuda_mail {
   mg_direction_t out, in;
   mg_cuboids_t local;
-  unsigned src, dst; /**< vectors of either side */
-  int most_blocks;
+  unsigned src, dst;            /**< vectors of either side */
+  int most_blocks, most_beside; /**< of a launch, and of one beside other kernels */
 };
 
-/** Blocks of a launch, so that those of all ranks that share the device find a place. */
-mg_status_t mg_mail_most_blocks(int sharers, int *most);
+/** Blocks of a launch, and of one beside other kernels, so that those of all ranks that share the
+ * device find a place. */
+mg_status_t mg_mail_most_blocks(int sharers, int *most, int *beside);
 
 #endif
