@@ -182,6 +182,24 @@ static mg_status_t limit_passes(mg_params_t *params) {
   return MG_OK;
 }
 
+/* --memory=unified wants memory that not every device has; one rank tells. */
+static mg_status_t check_memory(const mg_params_t *params) {
+  if (params->memory != MG_MEMORY_UNIFIED) return MG_OK;
+#ifdef HAVE_CUDA
+  const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
+  bool has = false;
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_managed(&has)));
+  double first = has ? size : rank;
+  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if ((int)first == rank)
+    return mg_error(MG_ERR_MEMORY, "--memory=unified: this device has no managed memory that it "
+                                   "can keep to itself; take --memory=device");
+  return (int)first < size ? MG_ERR_MEMORY : MG_OK;
+#else
+  return MG_OK;
+#endif
+}
+
 /* Not all ranks have a device: where one was named that is an error, which one rank tells. */
 static mg_status_t do_without(mg_params_t *params, bool named, int first, const char *why) {
   const int rank = mg_comm_rank(mg_comm_world());
@@ -207,6 +225,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   MG_TRY(find_unusable(params, here, why, &first));
   if (first < mg_comm_size(mg_comm_world())) return do_without(params, named, first, why);
   MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
+  MG_TRY(check_memory(params));
   MG_TRY(limit_passes(params));
   return warn_if_shared();
 }

@@ -1,12 +1,20 @@
-/* The program as where each rank sees a device, and that of the last one cannot be used: it is
- * another process's alone, say. No device is asked for. tests/hpgmg-fv-busy is linked with --wrap.
- */
+/* The program as where each rank sees a device, and the last rank's is of no use: it is another
+ * process's alone, say, or with FAULT=managed it opens and has no managed memory. No device is
+ * asked for. tests/hpgmg-fv-busy is linked with --wrap. */
 #include "comm.h"
 #include "cuda/device.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 int __wrap_mg_cuda_devices(char *why, size_t size);
 bool __wrap_mg_cuda_usable(int device, char *why, size_t size);
+mg_status_t __wrap_mg_cuda_open(int device);
+mg_status_t __wrap_mg_cuda_describe(char *text, size_t size);
+mg_status_t __wrap_mg_cuda_has_managed(bool *has);
+
+static bool is_last(void) {
+  return mg_comm_rank(mg_comm_world()) + 1 == mg_comm_size(mg_comm_world());
+}
 
 int __wrap_mg_cuda_devices(char *why, size_t size) {
   (void)why;
@@ -16,5 +24,20 @@ int __wrap_mg_cuda_devices(char *why, size_t size) {
 
 bool __wrap_mg_cuda_usable(int device, char *why, size_t size) {
   snprintf(why, size, "CUDA device %d cannot be used: busy", device);
-  return mg_comm_rank(mg_comm_world()) + 1 < mg_comm_size(mg_comm_world());
+  return getenv("FAULT") || !is_last();
+}
+
+mg_status_t __wrap_mg_cuda_open(int device) {
+  (void)device;
+  return MG_OK;
+}
+
+mg_status_t __wrap_mg_cuda_describe(char *text, size_t size) {
+  snprintf(text, size, "none");
+  return MG_OK;
+}
+
+mg_status_t __wrap_mg_cuda_has_managed(bool *has) {
+  *has = !is_last();
+  return MG_OK;
 }

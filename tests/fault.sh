@@ -189,6 +189,7 @@ if test -x "$abs_top_builddir/tests/hpgmg-fv-busy"; then
     if grep -q MPI_ABORT "$dir"/all 2>/dev/null; then complain 'ranks were ended'; fi
     ok "$ranks" 4 8 --verify-only
     grep -q '^  device    none: CUDA device 0 cannot be used: busy' "$dir/out" || complain 'not why there is no device'
+    FAULT=managed expect 4 '--memory=unified: this device has no managed memory' "$ranks" 4 8 --memory=unified
   done
   HPGMG_FV=$program
 fi

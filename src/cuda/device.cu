@@ -188,17 +188,20 @@ static cudaError_t keep_on_device(void *memory, size_t bytes, int device) {
 #endif
 }
 
+mg_status_t mg_cuda_has_managed(bool *has) {
+  int device = 0, can = 0;
+  MG_CUDA_TRY(cudaGetDevice(&device));
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device));
+  *has = can != 0;
+  return MG_OK;
+}
+
 /** Managed memory whose pages are on the device before anybody touches them, and stay there: no
  * host code reads a level. More than is free would be moved to and fro, so it is refused. */
 static mg_status_t alloc_managed(size_t bytes, void **memory) {
   size_t free_bytes = 0, total = 0;
-  int device = 0, can = 0;
+  int device = 0;
   MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&can, cudaDevAttrConcurrentManagedAccess, device));
-  if (!can)
-    return mg_error(MG_ERR_DEVICE,
-                    "--memory=unified: this device has no managed memory that it can "
-                    "keep to itself; take --memory=device");
   MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
   if (bytes > free_bytes)
     return mg_error(MG_ERR_MEMORY, "%.3f GB of managed memory where %.3f GB are free on the device",
