@@ -34,9 +34,11 @@ static mg_status_t set_finest(mg_level_t *level) {
   return status;
 }
 
-/* A periodic problem has a solution only for a right-hand side of mean zero. */
-static mg_status_t balance_rhs(mg_level_t *level) {
+/* A periodic Poisson problem has a solution only for a right-hand side of mean zero. The built-in
+ * Helmholtz problems have such a one too, as the reference has; a user's is left as it is. */
+static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
   if (!level->store.view.periodic) return MG_OK;
+  if (level->store.view.a != 0.0 && params->rhs[0] != '\0') return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
   return mg_shift(level, MG_F, MG_F, -mean);
@@ -86,7 +88,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   MG_TRY(set_finest(&h->level[0]));
   if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
   if (source) MG_TRY(source->load(source->data, h));
-  MG_TRY(balance_rhs(&h->level[0]));
+  MG_TRY(balance_rhs(&h->params, &h->level[0]));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));

@@ -33,7 +33,7 @@ def main() -> int:
     beta, alpha, f = (cells(fields, name) for name in ("beta", "alpha", "f"))
     u, stored = cells(dump, "u"), cells(dump, "residual")
     n = len(u)
-    f = f - f.mean() if periodic else f
+    f = f - f.mean() if periodic and alpha is None else f
     au = np.zeros_like(u) if alpha is None else alpha * u
     for axis in range(3):
         for step in (-1, 1):
