@@ -97,30 +97,36 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   return MG_OK;
 }
 
+/* A periodic Poisson matrix is singular: rounding leaves the right-hand side a mean of its own
+ * size when everything else cancels, and a Krylov method divides by what A makes of it. */
+static mg_status_t remove_mean(mg_level_t *level, int vec) {
+  double mean;
+  if (!level->store.view.periodic || level->store.view.a != 0.0) return MG_OK;
+  MG_TRY(mg_mean(level, vec, &mean));
+  return mg_shift(level, vec, vec, -mean);
+}
+
+/* Smooths with MG_F less its mean, which is back in the end: another solve may begin with it. */
 static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
+  MG_TRY(remove_mean(level, MG_F));
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
     MG_TRY(mg_smooth(level, zero_guess && n == 0));
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
     MG_TRY(test(level, MG_KRYLOV_R, progress));
   }
-  return MG_OK;
-}
-
-/* A periodic Poisson matrix is singular: rounding leaves the right-hand side a mean of its own
- * size when everything else cancels, and a Krylov method divides by what A makes of it. */
-static mg_status_t remove_mean_of_f(mg_level_t *level) {
-  double mean;
-  if (!level->store.view.periodic || level->store.view.a != 0.0) return MG_OK;
-  MG_TRY(mg_mean(level, MG_F, &mean));
-  return mg_shift(level, MG_F, MG_F, -mean);
+  return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
 }
 
 /* MG_U and its residual in MG_KRYLOV_R. */
 static mg_status_t begin(mg_level_t *level, bool zero_guess) {
-  MG_TRY(remove_mean_of_f(level));
-  if (!zero_guess) return mg_residual(level, MG_KRYLOV_R, MG_U, MG_F);
-  MG_TRY(mg_fill(level, MG_U, 0.0));
-  return mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1);
+  if (zero_guess) {
+    MG_TRY(mg_fill(level, MG_U, 0.0));
+    MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1));
+  } else {
+    MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
+  }
+  return remove_mean(level, MG_KRYLOV_R);
 }
 
 static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {

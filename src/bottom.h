@@ -10,6 +10,8 @@ enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
 /** Solve A MG_U = MG_F on the coarsest level until max|r| < 1e-3 max|r0| or
  *  MG_BOTTOM_MAX_ITERATIONS. Both Krylov methods are preconditioned by MG_DINV.
  *
+ *  MG_F stays as it is. Of a periodic Poisson problem its mean is left out, since A is singular.
+ *
  *  Collective over the level's ranks; returns at once on others. A breakdown keeps the iterate
  *  reached, which is never worse than the guess in the sense that matters to a cycle.
  *  @param[in] zero_guess  start from zero whatever MG_U holds; else from there, as when cycles to a
