@@ -15,6 +15,14 @@ for line in 'hpgmg-fv [0-9]' 'compiler ' 'flags ' 'MPI ' 'jansson '; do
   grep -q "^$line" "$dir/out" || complain "--version has no line '$line'"
 done
 
+# What the verdict leaves open: below 64^3 the order, of a single V-cycle the error too.
+ok 1 4 8 --verify-only
+grep -qx 'note  a grid below 64^3: .*, and the order is not judged' "$dir/out" || complain 'an order of 32^3 is judged'
+ok 1 5 8 --verify-only --cycle=v
+grep -qx 'note  after 1 V-cycle error and order are not judged; .*' "$dir/out" || complain 'an error of a V-cycle is judged'
+ok 1 5 8 --verify-only
+if grep -q '^note' "$dir/out"; then complain '64^3 is not judged'; fi
+
 ok 1 4 8 --verify-only --levels-breakdown
 report=$(sed 's/ -*[0-9][0-9.e+-]*/ N/g' "$dir/out")
 for line in '        h = ' '  h  1/32 ' ' 2h  1/16 ' ' 4h  1/8 ' 'error N' 'order N'; do
@@ -129,7 +137,7 @@ if have_feature jansson; then
   is_json "$dir/out"
   keys='backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line cpu_below cycle
     cycles device dim dof dof_per_s equation error h host kind krylov levels memory norms operator order
-    problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds smoother solves threads transport
+    note problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds smoother solves threads transport
     verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'

@@ -109,15 +109,15 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
       "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:o, s:s, s:I, s:o, s:f, s:o}, s:o, s:o, s:o, s:o, s:s, "
-      "s:s, s:{s:s, s:I}}",
+      "s:s, s:s, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
       "run", "ranks", r->ranks, "threads", r->threads, "backend",
       mg_place_name(r->plan->level[0].place), "device", text(r->device), "transport", r->transport,
       "cpu_below", (json_int_t)r->params->cpu_below, "host", text(r->host), "setup_seconds",
       r->result->seconds_setup, "command_line", text(r->command_line), "levels", levels(r),
       "solves", solves(r), "error", number(r->result->error), "order", number(r->result->order),
-      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "memory",
-      "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
+      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
+      r->result->note, "memory", "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
       (json_int_t)r->bytes_per_rank_max);
   return write_and_free(out, root);
 }
