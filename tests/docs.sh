@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2154
 # docs_true: what README.md, CONTRIBUTING.md and docs/*.md name is there. Relative links resolve,
 # with their anchors; options are known to hpgmg-fv, to configure or to a script of scripts/; files
-# in backticks that lie in a folder of the source tree exist.
+# in backticks that lie in a folder of the source tree exist, and so do names of the code.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 top=$abs_top_srcdir
@@ -57,7 +57,7 @@ anchors() {
     sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
 
-n_links=0 n_options=0 n_paths=0
+n_links=0 n_options=0 n_paths=0 n_names=0
 for document in $documents; do
   folder=$(dirname "$top/$document")
 
@@ -96,8 +96,16 @@ for document in $documents; do
     done
     test $found = yes || complain "$document: there is no $path"
   done <"$dir/paths"
+
+  # `mg_...` and `MG_...`; CONTRIBUTING.md has patterns of names.
+  grep -oE '`(mg|MG)_[A-Za-z0-9_]+`' "$top/$document" | tr -d '`' | sort -u >"$dir/names" || true
+  while IFS= read -r name; do
+    case $name in MG_ | mg_noun_*) continue ;; esac
+    n_names=$((n_names + 1))
+    grep -rqw -- "$name" "$top/src" || complain "$document: nothing is called $name"
+  done <"$dir/names"
 done
 
-echo "$n_links links, $n_options options, $n_paths paths in $(echo "$documents" | wc -w) documents"
-test "$n_links" -ge 5 && test "$n_options" -ge 20 && test "$n_paths" -ge 20
+echo "$n_links links, $n_options options, $n_paths paths, $n_names names in $(echo "$documents" | wc -w) documents"
+test "$n_links" -ge 5 && test "$n_options" -ge 20 && test "$n_paths" -ge 20 && test "$n_names" -ge 20
 test "$bad" -eq 0
