@@ -99,22 +99,31 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
 
 /* A periodic Poisson matrix is singular: rounding leaves the right-hand side a mean of its own
  * size when everything else cancels, and a Krylov method divides by what A makes of it. */
+static bool is_singular(const mg_level_t *level) {
+  return level->store.view.periodic && level->store.view.a == 0.0;
+}
+
 static mg_status_t remove_mean(mg_level_t *level, int vec) {
   double mean;
-  if (!level->store.view.periodic || level->store.view.a != 0.0) return MG_OK;
   MG_TRY(mg_mean(level, vec, &mean));
   return mg_shift(level, vec, vec, -mean);
 }
 
-/* Smooths with MG_F less its mean, which is back in the end: another solve may begin with it. */
-static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
-  MG_TRY(remove_mean(level, MG_F));
+static mg_status_t smooth(mg_level_t *level, bool zero_guess, progress_t *progress) {
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
     MG_TRY(mg_smooth(level, zero_guess && n == 0));
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
     MG_TRY(test(level, MG_KRYLOV_R, progress));
   }
+  return MG_OK;
+}
+
+/* Where A is singular MG_F is without its mean meanwhile: another solve may begin with it. */
+static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
+  if (!is_singular(level)) return smooth(level, zero_guess, progress);
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
+  MG_TRY(remove_mean(level, MG_F));
+  MG_TRY(smooth(level, zero_guess, progress));
   return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
 }
 
@@ -126,7 +135,7 @@ static mg_status_t begin(mg_level_t *level, bool zero_guess) {
   } else {
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
   }
-  return remove_mean(level, MG_KRYLOV_R);
+  return is_singular(level) ? remove_mean(level, MG_KRYLOV_R) : MG_OK;
 }
 
 static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {

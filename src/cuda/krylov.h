@@ -102,9 +102,9 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     residual_of(dst, MG_TMP, -1);
   }
 
-  __device__ void remove_mean(int x) {
-    if (l->v.periodic && l->v.a == 0.0) shift(x, -(dot(x, -1) / (double)cells));
-  }
+  __device__ bool is_singular(void) const { return l->v.periodic && l->v.a == 0.0; }
+
+  __device__ void remove_mean(int x) { shift(x, -(dot(x, -1) / (double)cells)); }
 
   __device__ static bool unusable(double quotient) {
     return quotient == 0.0 || !isfinite(quotient);
@@ -160,14 +160,16 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
   }
 
   __device__ void smoother(const mg_bottom_job_t &job, bool zero_guess) {
-    axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, -1);
-    remove_mean(MG_F);
+    if (is_singular()) {
+      axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, -1);
+      remove_mean(MG_F);
+    }
     for (int n = 0; n < job.most && !done; n++) {
       mg_block_smooth<fv4, varies>(l, this->s, job.step, job.n_steps, zero_guess && n == 0);
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
-    axpby(MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
+    if (is_singular()) axpby(MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
   }
 
   __device__ void solve(const mg_bottom_job_t &job, bool zero_guess) {
@@ -177,7 +179,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     } else {
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
     }
-    remove_mean(MG_KRYLOV_R);
+    if (is_singular()) remove_mean(MG_KRYLOV_R);
     norm0 = max_norm(MG_KRYLOV_R);
     if (norm0 == 0.0) return;
     if (job.method == MG_BOTTOM_CG)
