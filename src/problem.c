@@ -34,6 +34,18 @@ static mg_status_t set_finest(mg_level_t *level) {
   return status;
 }
 
+/* A user's right-hand side that has more than roundings of a mean is another problem without it. */
+static mg_status_t warn_of_mean(const mg_params_t *params, mg_level_t *level, double mean) {
+  double largest;
+  if (params->rhs[0] == '\0') return MG_OK;
+  MG_TRY(mg_max_norm(level, MG_F, -1, &largest));
+  if (fabs(mean) > 1e-6 * largest)
+    mg_warning("--rhs=%s: f has the mean %g, which is taken off, as a periodic Poisson problem has "
+               "no solution else",
+               params->rhs, mean);
+  return MG_OK;
+}
+
 /* A periodic Poisson problem has a solution only for a right-hand side of mean zero. The built-in
  * Helmholtz problems have such a one too, as the reference has; a user's is left as it is. */
 static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
@@ -41,6 +53,7 @@ static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
   if (level->store.view.a != 0.0 && params->rhs[0] != '\0') return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
+  MG_TRY(warn_of_mean(params, level, mean));
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 

@@ -94,13 +94,21 @@ grep -q 'helmholtz' "$dir/out" || complain 'an alpha is not the Helmholtz equati
 h5dump -H "$dir/a.hdf" | grep -q '"alpha"' || complain 'no alpha in the dump of all fields'
 ok 1 --rhs="$dir/rhs.hdf"
 ok 1 4 8 --coefficients="$dir/rough.hdf" --dry-run
-ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --boundary=periodic
+ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --boundary=periodic --quiet
 # A constant f is alpha u of a constant u, and no part of it is lost where alpha is there.
 cells "$dir/three.hdf" alpha '16 16 16' 2
 cells "$dir/three.hdf" f '16 16 16' 6
 ok 1 --coefficients="$dir/three.hdf" --rhs="$dir/three.hdf" --boundary=periodic --dump="$dir/constant.hdf"
 h5dump -d /VTKHDF/CellData/u -s 3,5,7 -c 1,1,1 -y -w 1 -m '%.7g' "$dir/constant.hdf" | grep -qx ' *3' ||
   complain 'a constant f with walls nowhere does not give a constant u'
+# Without alpha it is, with a word; a mean of roundings is none.
+cells "$dir/means.hdf" f '16 16 16' '6 + c % 2'
+cells "$dir/none.hdf.f" f '16 16 16' '(c % 2 - 0.5) / 3'
+for case in means.hdf:1 none.hdf.f:0; do
+  run 1 --rhs="$dir/${case%:*}" --boundary=periodic
+  test "$(grep -c 'warning: --rhs=.*: f has the mean 6.5, which is taken off' "$dir/err")" -eq "${case#*:}" ||
+    complain "the mean of ${case%:*}: $(cat "$dir/err")"
+done
 cells "$dir/one.hdf.1" beta '16 16 16' 1
 cells "$dir/one.hdf.2" beta '16 16 16' 2
 for n in 1 2; do
