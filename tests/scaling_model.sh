@@ -211,6 +211,8 @@ refuse 2 'are too few for|no run has messages between ranks' model alone
 cp -r small other
 sed -i 's/"smoother": "gsrb"/"smoother": "jacobi"/' other/runs/n4.2.json
 refuse 2 'n4.2.json has smoother jacobi, .*n1.1.json gsrb; a model is of one' model other
+study lazy '[node]' 'ranks = 1' '[problem]' 'log2-box-dim = 4' 'boxes-per-rank = 64' '[options]' 'smooths = 1'
+refuse 2 'lazy has smooths = 1, .*small 3; a model is of one' model small lazy
 sed -i 's/"smoother": "jacobi"/"smoother": "gsrb"/; s/"messages"/"massages"/g' other/runs/n4.2.json
 refuse 2 'n4.2.json does not count messages; a model needs --levels-breakdown' model other
 sed -i 's/"massages"/"messages"/g; s/"ranks": 4/"ranks": 3/' other/runs/n4.2.json

@@ -129,15 +129,22 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
         )
 
 
+def settings_of(study: Study, program: str) -> dict[str, str]:
+    """What the program makes of a study's options, a deck's and its own defaults included."""
+    size = [str(study.log2_box_dim), str(study.boxes_per_rank)]
+    said = ask(program, [*study.option_words(), "--print-config", *size])
+    pairs = (line.partition("=") for line in said.splitlines())
+    # A comment has its '#' in the key.
+    return {key.strip(): value.strip() for key, equals, value in pairs if equals}
+
+
 def check_deck(study: Study, program: str) -> None:
     """[options] input may name a deck, whose settings are not to be the study's own either."""
     if "input" not in study.options:
         return
-    size = [str(study.log2_box_dim), str(study.boxes_per_rank)]
-    for line in ask(program, [*study.option_words(), "--print-config", *size]).splitlines():
-        key, equals, value = (part.strip() for part in line.partition("="))
-        # Sizes are on the command line, which wins; a comment has its '#' in the key.
-        if equals and key in TAKEN and key not in GIVEN and value != "no":
+    for key, value in settings_of(study, program).items():
+        # Sizes are on the command line, which wins.
+        if key in TAKEN and key not in GIVEN and value != "no":
             raise ToolError(
                 f"{study.options['input']} sets {key} = {value[:60]}, which is not to be set in a "
                 f"study's deck: {TAKEN[key]}",

@@ -19,11 +19,14 @@ from studies.costs import (
     visits_of,
 )
 from studies.folder import Folder, Point
+from studies.plan import settings_of
 from studies.systems import usable_cores
 from toolkit import FILE, USAGE, ToolError, whole_number
 
 # What all runs of a model have in common.
 ALIKE = ("operator", "equation", "boundary", "smoother", "cycle")
+# The same, of what reports do not have.
+ALIKE_SETTINGS = ("smooths", "degree", "bottom", "krylov")
 N_GRIDS = 3  # h, 2h and 4h: every run solves on them
 
 
@@ -127,8 +130,10 @@ class Collector:
         self.cores: int | None = None
         self.cpu_below: int | None = None
         self.first: Report | None = None
+        self.first_settings: tuple[str, dict[str, str]] | None = None
 
     def add_study(self, folder: Folder, program: str, name: str) -> None:
+        self.must_have_like_settings(folder, program)
         for point in folder.plan.points:
             planned: dict[int, list[Level]] = {}
             on_host, cores, n_hosts = host_of(folder, point)
@@ -150,6 +155,18 @@ class Collector:
                 setting = Setting(point.threads, on_host, cores, {}, 0)
                 self.cpu_below = below if self.cpu_below is None else self.cpu_below
                 self.add_run(report, f"{name}{point.name}", planned[below], setting)
+
+    def must_have_like_settings(self, folder: Folder, program: str) -> None:
+        settings = settings_of(folder.study, program)
+        self.first_settings = self.first_settings or (folder.path, settings)
+        path, others = self.first_settings
+        for key in ALIKE_SETTINGS:
+            if settings.get(key) != others.get(key):
+                raise ToolError(
+                    f"{folder.path} has {key} = {settings.get(key)}, {path} {others.get(key)}; a "
+                    "model is of one",
+                    USAGE,
+                )
 
     def add_run(self, report: Report, name: str, levels: list[Level], setting: Setting) -> None:
         self.must_be_alike(report)
