@@ -165,6 +165,10 @@ grep -q "^squeue .*--user=$(id -u) " "$dir/calls" || complain "squeue was asked 
 follow pbs 42.server running
 follow lsf 43 pending
 follow flux f44 running
+# The locale of a login may have a letter that the one of another has not.
+make_tool flux "case \$1 in batch) echo f44 ;; jobs) $queued printf '\306\22244 RUN\n' ;; esac"
+rm -r "$dir/queue-flux"
+follow flux f44 running
 # A batch system that refuses.
 make_tool sbatch 'echo "sbatch: error: invalid account" >&2; exit 1'
 PATH=$dir/bin:$PATH good plan "$golden/gpu.ini" --system=slurm --program="$planner" --folder="$dir/refused"

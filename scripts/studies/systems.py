@@ -292,12 +292,19 @@ class Flux(System):
     def submit(self, folder, point):
         return number_of("flux", run_tool(["flux", "batch", self.script(point)], folder).strip())
 
+    @staticmethod
+    def in_ascii(said: str) -> str:
+        """A job's name begins with an f that has a hook, where the locale has that letter."""
+        return said.replace("\u0192", "f")
+
     def states(self, folder, jobs):
-        said = run_tool(["flux", "jobs", "--all", "--no-header", "--format={id} {state}"], folder)
+        words = ["flux", "jobs", "--all", "--no-header", "--format={id} {state}"]
+        said = self.in_ascii(run_tool(words, folder))
         pairs = [line.split() for line in said.splitlines() if len(line.split()) == 2]
         place = {**dict.fromkeys(("DEPEND", "PRIORITY", "SCHED"), PENDING)}
         place.update(dict.fromkeys(("RUN", "CLEANUP"), RUNNING))
-        return {job: place[s] for job, s in pairs if job in jobs and s in place}
+        known = {job: place[s] for job, s in pairs if s in place}
+        return {job: known[self.in_ascii(job)] for job in jobs if self.in_ascii(job) in known}
 
 
 class Local(System):
