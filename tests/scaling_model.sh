@@ -222,6 +222,11 @@ refuse 2 'n4.2.json has other levels than .* plans; name the program that ran it
 truncate -s 100 other/runs/n4.2.json
 good model other --to=64
 grep -q '^scaling: warning: .*/n4.2.json is damaged and left out' err || complain "a damaged report: $(cat err)"
+# A model of GPUs that ranks have shared.
+cp -r gpu shared
+echo 'warning: host: ranks 0-1: the same GPU, 0, on which they take turns' >>shared/runs/n2.bind
+good model shared --to=8
+grep -q '^scaling: warning: n2: .*the same GPU, .* where the model has one for each' err || complain "shared GPUs: $(cat err)"
 # What one host cannot tell of many: with two ranks there is no second message.
 cp -r gpu two
 rm two/runs/n[48].*.json
