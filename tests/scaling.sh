@@ -283,6 +283,12 @@ if have_mpi; then
   good plan "$dir/gpus.ini" --system=slurm --program="$planner" --folder="$dir/nodes"
   grep -q '^scaling: warning: a rank of a GPU has one core, which' "$dir/err" || complain "one core: $(cat "$dir/err")"
 fi
+# srun has ranks take turns on the sockets, where GPUs do not.
+sed 's/^gpus-per-rank .*/&\nnuma = 2/' "$golden/gpu.ini" >"$dir/sockets.ini"
+good plan "$dir/sockets.ini" --system=slurm --program="$planner" --folder="$dir/sockets"
+grep -q '^scaling: warning: with .node. numa srun has ranks take turns' "$dir/err" || complain "sockets: $(cat "$dir/err")"
+good plan "$dir/sockets.ini" --system=pbs --program="$planner" --folder="$dir/sockets-pbs"
+if grep -q 'take turns' "$dir/err"; then complain "sockets of mpirun: $(cat "$dir/err")"; fi
 refuse 3 'none.ini cannot be read: No such file' plan "$dir/none.ini"
 refuse 2 'is no program that can be run' plan "$dir/small.ini" --program="$dir/none"
 refuse 2 'has no plan of a study' submit "$dir"

@@ -238,6 +238,17 @@ def check_cores(study: Study, points: list[Point], local: bool) -> list[str]:
     ]
 
 
+def check_sockets(study: Study, launcher: str) -> list[str]:
+    """Do ranks go to the sockets in the order of the GPUs that they take?"""
+    if study.gpus_per_rank == 0 or study.numa == 1 or launcher != "srun":
+        return []
+    return [
+        "with [node] numa srun has ranks take turns on the sockets, but GPUs are taken in their "
+        "order, which is socket by socket on most nodes; take launcher = mpirun, or leave numa out "
+        "and have [node] threads fill the node"
+    ]
+
+
 def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[Plan, list[str]]:
     """Every point checked, before anything is written or submitted.
 
@@ -253,6 +264,7 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
         # Before the next, larger one: the plan of what never fits takes minutes.
         check_memory(study, points[-1:], local)
     warnings = check_work(study, points) + check_cores(study, points, local)
+    warnings += check_sockets(study, launcher)
     warnings += check_memory(study, points, local)
     plan = Plan(
         program=program,
