@@ -236,6 +236,7 @@ wrong "unknown section \[nodes\]; did you mean 'node'" 's/^\[node\]/[nodes]\na =
 wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
 wrong "restart is not to be set there: what goes on from a dump is not timed" 's/^min-time .*/restart = x.hdf/'
 wrong 'device = cuda wants GPUs: set \[node\] gpus-per-rank' 's/^min-time .*/device = cuda/'
+wrong 'device = auto wants GPUs: set \[node\] gpus-per-rank' 's/^min-time .*/device = auto/'
 if "$HPGMG_FV" --version | grep -q '^CUDA  *no'; then
   wrong 'was built without CUDA, which is needed for .node. gpus-per-rank = 1' 's/^ranks = 1/&\ngpus-per-rank = 1/'
 fi

@@ -50,9 +50,10 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
     shell = "#!/bin/bash -l" if study.modules else "#!/bin/bash"
     lines = [shell, *system.header(study, point)]
     lines += [f"# {study.kind} scaling of hpgmg-fv, {shape}: {point.dim[0]}^3 cells"]
-    lines += ["set -u", f"cd {quoted([plan.folder])} || exit 3"]
+    lines += [f"cd {quoted([plan.folder])} || exit 3"]
     if study.modules:
         lines += [f"module load {quoted([name])} || exit 3" for name in study.modules]
+    lines += ["set -u"]  # not before: modules of some sites look at variables that are not set
     lines += [f"export {key}={quoted([value])}" for key, value in study.environment.items()]
     lines += [f"export OMP_NUM_THREADS={study.threads}"]
     for key, value in (("OMP_PLACES", "cores"), ("OMP_PROC_BIND", "close")):

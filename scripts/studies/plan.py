@@ -107,8 +107,10 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
     """Can the program run as the study wants it? `built` is what its --version says."""
     has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
     device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
-    if device == "cuda" and study.gpus_per_rank == 0:
-        raise ToolError("[options] device = cuda wants GPUs: set [node] gpus-per-rank = 1", USAGE)
+    if device != "cpu" and study.gpus_per_rank == 0:
+        raise ToolError(
+            f"[options] device = {device} wants GPUs: set [node] gpus-per-rank = 1", USAGE
+        )
     most = max(study.ranks(nodes) for nodes in study.nodes)
     for wanted, part, why in (
         (most > 1, "MPI", plural(most, "rank")),
