@@ -83,7 +83,8 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
     MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, -1));
     MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
     const double alpha = rho / p_dot_ap;
-    if (unusable(alpha)) break;
+    /* Below 0 the matrix is none for this method, and it would go away from the solution. */
+    if (unusable(alpha) || alpha < 0.0) break;
     MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P));
     MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP));
     MG_TRY(test(level, MG_KRYLOV_R, progress));

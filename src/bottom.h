@@ -13,7 +13,8 @@ enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
  *  MG_F stays as it is. Of a periodic Poisson problem its mean is left out, since A is singular.
  *
  *  Collective over the level's ranks; returns at once on others. A breakdown keeps the iterate
- *  reached, which is never worse than the guess in the sense that matters to a cycle.
+ *  reached; for CG a direction in which A is not positive is one: at walls fv2 and fv4 are not
+ *  symmetric, and with a rough beta a large coarsest grid is more than CG can solve.
  *  @param[in] zero_guess  start from zero whatever MG_U holds; else from there, as when cycles to a
  *                         tolerance have no coarser level to go to
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE; values that are not finite are found by the cycle

@@ -147,7 +147,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     for (int n = 0; n < most; n++) {
       residual_of(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
       const double alpha = rho / dot(MG_KRYLOV_P, MG_KRYLOV_AP);
-      if (unusable(alpha)) return;
+      if (unusable(alpha) || alpha < 0.0) return;
       axpby(MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P);
       axpby(MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP);
       test(MG_KRYLOV_R);
