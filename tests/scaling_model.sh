@@ -118,7 +118,7 @@ from studies.forecast import Forecaster
 from studies.model import Model
 second = Model({("solve", "cpu"): 1.0}, 0.0)
 forecaster = Forecaster(Some(ranks=lambda nodes: nodes), "", None, second)
-forecaster.work = lambda nodes, change: ([Some(dim=16)], [{("solve", "cpu"): 1.0}])
+forecaster.work = lambda nodes, change: ([Some(dim=16)], lambda cache: [{("solve", "cpu"): 1.0}])
 forecaster.expect_errors([second] * 200, [-0.1, -0.1, -1.0])
 said = forecaster.predict(1)
 assert abs(said.low - 0.9) < 1e-9 and abs(said.high - 1.0 / 0.9) < 1e-9, (said.low, said.high)
@@ -152,7 +152,7 @@ from types import SimpleNamespace as Some
 sys.path.insert(0, sys.argv[1])
 import numpy
 from studies.costs import Exchanges, Level, Setting
-from studies.model import Fit, band, bootstrap
+from studies.model import Fit, band, bootstrap, seconds_of
 def sample(name, cells, patches):
     level = Level(dim=1, ranks=1, place="cpu", passes=False, cells=cells, patches=patches, bytes=1,
                   messages=0, doubles=0, taken_over=0)
@@ -175,6 +175,12 @@ model = Fit(samples, 1e9).model(numpy.array([s.seconds for s in samples]))[0]
 low, high = band([sum(model.of_sample(s) for s in samples) for model in bootstrap(samples, model)])
 said = sum(model.of_sample(s) for s in samples)
 assert low < said < high, (low, said, high)
+# What caches hold is drawn too: 150 MB are between two sizes that are tried.
+for i, (s, mb) in enumerate(zip(samples, (40, 100, 200, 300, 400))):
+    s.levels[0].bytes, s.levels[0].cells = int(mb * 1e6), mb * 10000
+    s.seconds = 20e-9 * s.levels[0].cells * (1.0 + max(0.0, 1.0 - 150.0 / mb)) * (1.0 + 0.02 * (-1) ** i)
+caches = {m.cache for m in bootstrap(samples, Fit(samples, 128e6).model(seconds_of(samples))[0])}
+assert len(caches) > 1, caches
 PY
 checks=$((checks + 1))
 "$PYTHON" cover.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bands of costs: $(cat why)"

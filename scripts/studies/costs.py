@@ -154,7 +154,7 @@ def visits_of(n_levels: int, cycle: str, cycles: int) -> list[int]:
 def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: float) -> list[Work]:
     """What each level of a solve is multiplied with, for each parameter that takes part.
 
-    `cache`: bytes that the caches of a host hold.
+    `cache`: bytes that the caches of a host hold; 0: no matter.
     """
     sharing = share(setting, setting.ranks_on_host)
     in_tail, before, rows = False, levels[0].place, []
@@ -196,7 +196,8 @@ def add_level(add, level: Level, n: int, setting: Setting, cache: float) -> None
         return
     ranks = min(setting.ranks_on_host, level.ranks)
     sharing = share(setting, ranks)
-    beyond = max(0.0, 1.0 - cache / (ranks * level.bytes))
+    # With caches of nothing all cells would be far ones, and none of them near.
+    beyond = max(0.0, 1.0 - cache / (ranks * level.bytes)) if cache > 0.0 else 0.0
     add("cell", n * sharing * level.cells)
     add("far", n * sharing * level.cells * beyond)
     add("patch", n * sharing * level.patches)

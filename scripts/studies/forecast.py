@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from studies.costs import (
@@ -123,7 +124,8 @@ class Forecaster:
             raise ToolError(f"--to={most_ranks}: the forecast begins with {least} ranks", USAGE)
         return wanted
 
-    def work(self, nodes: int, change: Change) -> tuple[list[Level], list[Work]]:
+    def work(self, nodes: int, change: Change) -> tuple[list[Level], Callable[[float], list[Work]]]:
+        """The levels, and their work with caches of so many bytes."""
         ranks = self.study.ranks(nodes)
         options = {"cpu_below": self.machine.cpu_below, **change.options}
         boxes = boxes_of(self.study, nodes)
@@ -136,23 +138,29 @@ class Forecaster:
             tail_cells=self.machine.tail_cells,
         )
         visits = visits_of(len(levels), self.machine.cycle, self.machine.cycles)
-        rows = work_of(levels, visits, setting, self.model.cache)
-        for row in rows:
-            for key in row:
-                row[key] *= change.messages if key[0] in ("exchange", "message") else 1.0
-        return levels, rows
+
+        def rows_of(cache: float) -> list[Work]:
+            rows = work_of(levels, visits, setting, cache)
+            for row in rows:
+                for key in row:
+                    row[key] *= change.messages if key[0] in ("exchange", "message") else 1.0
+            return rows
+
+        return levels, rows_of
 
     def predict(self, nodes: int, change: Change | None = None) -> Forecast | list[Key]:
         """The forecast, or the costs that it would need and nobody knows."""
-        levels, rows = self.work(nodes, change or Change("", {}))
+        levels, rows_of = self.work(nodes, change or Change("", {}))
+        rows = rows_of(self.model.cache)
         total = total_of(rows)
         missing = self.model.missing(total)
         if missing:
             return missing
         seconds = self.model.seconds(total)
+        totals = {cache: total_of(rows_of(cache)) for cache in {m.cache for m in self.draws}}
         draw = random.Random(1)
         likely = [
-            m.seconds({k: c for k, c in total.items() if k in m.values})
+            m.seconds({k: c for k, c in totals[m.cache].items() if k in m.values})
             * (1.0 + draw.choice(self.errors)) ** draw.choice((-1, 1))
             for m in self.draws
         ]

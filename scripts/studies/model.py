@@ -93,13 +93,20 @@ def seconds_of(samples: list[Sample]):
     return need("numpy", "numpy").array([s.seconds for s in samples])
 
 
+def fits_of(samples: list[Sample]) -> list[Fit]:
+    """One for each size that the caches may have: only a CPU's are shared and unknown."""
+    on_cpu = any(level.place == CPU for s in samples for level in s.levels)
+    return [Fit(samples, cache) for cache in (CACHES if on_cpu else (0.0,))]
+
+
+def best_of(fits: list[Fit], seconds) -> Model:
+    """The model of these times, with the size of the caches that explains them best."""
+    return min((each.model(seconds) for each in fits), key=lambda pair: pair[1])[0]
+
+
 def fit(samples: list[Sample]) -> Model:
     """The model of the samples. Raises ToolError where they are too few."""
-    # Only a CPU's caches are shared and unknown.
-    on_cpu = any(level.place == CPU for s in samples for level in s.levels)
-    caches = CACHES if on_cpu else (0.0,)
-    tried = [Fit(samples, cache).model(seconds_of(samples)) for cache in caches]
-    model, _ = min(tried, key=lambda pair: pair[1])
+    model = best_of(fits_of(samples), seconds_of(samples))
     n_solves = len({(s.name, s.grid) for s in samples})
     # As many would fit whatever was measured, with bands of no width.
     if n_solves <= len(model.values):
@@ -160,16 +167,16 @@ def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
     """Models of times that might as well have been measured: the signs of the errors of each point
     and grid are drawn anew (a wild cluster bootstrap: Cameron, Gelbach and Miller 2008), after what
     the fit has taken from them is added (MacKinnon and White 1985). Errors are factors, so that no
-    time becomes negative."""
-    again = Fit(samples, model.cache)
+    time becomes negative. Each has its own size of the caches."""
+    fits = fits_of(samples)
     fitted = [max(model.of_sample(s), 1e-3 * s.seconds) for s in samples]
     draw, models = random.Random(1), []
-    leverages = sorted(again.leverages(model, samples).items())
+    leverages = sorted(Fit(samples, model.cache).leverages(model, samples).items())
     stretch = {cluster: 1.0 / max(1.0 - share, LEAST_FREE) for cluster, share in leverages}
     for _ in range(N_DRAWS):
         power = {cluster: draw.choice((-1.0, 1.0)) * most for cluster, most in stretch.items()}
         times = [f * (s.seconds / f) ** power[s.name, s.grid] for s, f in zip(samples, fitted)]
-        models.append(again.model(again.numpy.array(times))[0])
+        models.append(best_of(fits, fits[0].numpy.array(times)))
     return models
 
 
