@@ -38,7 +38,9 @@ GPU = {
 }
 # Of levels whose smoother makes several steps a pass; the others have those above.
 PASSES = {"cell.passes": (0.1e-9, 1e9), "patch.passes": (150e-6, 1e6)}
-EXCHANGES = 9  # a visit
+# A visit's exchanges of faces alone and of edges and corners too, and layers of each.
+EXCHANGES = (9, 1), (9, 2)
+IN_PASSES = (2, 5), (2, 15)
 TAIL = 1000  # cells
 CORES = 2
 
@@ -82,9 +84,17 @@ def study_of(folder):
 
 
 def sent(level):
-    """Messages and doubles of an exchange: of faces alone, but for several steps a pass."""
-    of = "exchange" if level["steps_per_pass"] > 1 else "face_exchange"
-    return level[f"messages_per_{of}_max"], level[f"message_doubles_per_{of}_max"]
+    """Exchanges, messages and doubles of a visit."""
+    (faces, both), layers = IN_PASSES if level["steps_per_pass"] > 1 else EXCHANGES
+    of = ("per_face_exchange_max", "per_exchange_max")
+    messages, doubles = (
+        [level[f"{what}_{kind}"] for kind in of] for what in ("messages", "message_doubles")
+    )
+    return (
+        faces + both,
+        faces * messages[0] + both * messages[1],
+        layers[0] * doubles[0] + layers[1] * doubles[1],
+    )
 
 
 def seconds(levels, gpu, on_host):
@@ -94,7 +104,7 @@ def seconds(levels, gpu, on_host):
     of_level, ranks_before, tail = [], levels[0]["ranks"], False
     for visits, level in enumerate(levels, 1):
         cells = level["boxes_per_rank_max"] * level["box_dim"] ** 3
-        patches, (messages, doubles) = level["patches_per_rank_max"], sent(level)
+        patches, (exchanges, messages, doubles) = level["patches_per_rank_max"], sent(level)
         total = cost["solve"] * all_share if visits == 1 else 0.0
         if gpu and level["ranks"] == 1 and patches == 1 and cells <= TAIL:
             total += 0.0 if tail else visits * cost["tail"]
@@ -108,9 +118,8 @@ def seconds(levels, gpu, on_host):
             each = cells * (cost["cell"] + (1.0 - held) * cost["far"]) + patches * cost["patch"]
             total += visits * max(1.0, here / CORES) * each
         if messages:
-            each = cost["exchange"] + (messages - 1) * cost["message"]
-            each += doubles * cost["double"]
-            total += visits * EXCHANGES * all_share * each
+            each = exchanges * cost["exchange"] + (messages - exchanges) * cost["message"]
+            total += visits * all_share * (each + doubles * cost["double"])
         if level["ranks"] < ranks_before:
             parts = -(-ranks_before // level["ranks"]) - 1
             total += visits * all_share * (cost["gather"] + (parts - 1) * cost["message"])
@@ -146,8 +155,8 @@ def make(folder, program, noise):
 def report_of(plan, gpu, ranks, on_levels):
     levels = []
     for visits, about in enumerate(plan["levels"], 1):
-        messages, doubles = sent(about)
-        count, size = visits * EXCHANGES * messages, 8 * visits * EXCHANGES * doubles
+        _, messages, doubles = sent(about)
+        count, size = visits * messages, 8 * visits * doubles
         cells = about["boxes_per_rank_max"] * about["box_dim"] ** 3
         small = gpu and about["ranks"] == 1 and cells <= TAIL
         # A mean over all ranks, of which some have no cells; half of it in messages.

@@ -155,7 +155,7 @@ from studies.costs import Exchanges, Level, Setting
 from studies.model import Fit, band, bootstrap, seconds_of
 def sample(name, cells, patches):
     level = Level(dim=1, ranks=1, place="cpu", passes=False, cells=cells, patches=patches, bytes=1,
-                  messages=0, doubles=0, taken_over=0)
+                  messages=0, doubles=0, face_messages=0, face_doubles=0, taken_over=0)
     return Some(name=name, grid=0, levels=[level], visits=[1], setting=Setting(1, 1, None, {}, 0))
 works = [(4096, 8), (32768, 1), (65536, 40), (262144, 2), (20000, 3)]
 samples = [sample(str(i), *work) for i, work in enumerate(works)]

@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import statistics
 
 from studies.plan import ask
 from studies.study import Study
-from toolkit import USAGE, ToolError
+from toolkit import USAGE, ToolError, need
 
 # Where a level lives; on GPUs, large levels whose smoother makes several steps a pass are a kind.
 CPU, GPU, PASSES = "cpu", "cuda", "passes"
@@ -73,8 +72,10 @@ class Level:
     cells: int
     patches: int
     bytes: int
-    messages: int  # of one of the exchanges that smoothing makes
+    messages: int  # of an exchange with edges and corners
     doubles: int
+    face_messages: int  # of one without
+    face_doubles: int
     taken_over: int  # parts that a rank here receives from ranks that do not go on
 
     @property
@@ -85,10 +86,16 @@ class Level:
 
 @dataclasses.dataclass
 class Exchanges:
-    """Halo exchanges of a visit to a level."""
+    """Halo exchanges of a visit to a level, and their bytes as so many exchanges of one layer."""
 
-    count: float
-    doubles: float  # in doubles of one exchange of a layer
+    faces: float  # of faces alone
+    all: float  # with edges and corners
+    face_layers: float
+    all_layers: float
+
+    @property
+    def count(self) -> float:
+        return self.faces + self.all
 
 
 @dataclasses.dataclass
@@ -113,10 +120,8 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
     said = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
     try:
         levels: list[Level] = []
-        plan = json.loads(said)
-        for about in plan["levels"]:
+        for about in json.loads(said)["levels"]:
             before = levels[-1].ranks if levels else about["ranks"]
-            exchange = exchange_of(plan["problem"]["operator"], about["steps_per_pass"])
             levels.append(
                 Level(
                     dim=about["dim"][0],
@@ -126,8 +131,10 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
                     cells=about["boxes_per_rank_max"] * about["box_dim"] ** 3,
                     patches=about["patches_per_rank_max"],
                     bytes=about["bytes_per_rank"]["max"],
-                    messages=about[f"messages_per_{exchange}_max"],
-                    doubles=about[f"message_doubles_per_{exchange}_max"],
+                    messages=about["messages_per_exchange_max"],
+                    doubles=about["message_doubles_per_exchange_max"],
+                    face_messages=about["messages_per_face_exchange_max"],
+                    face_doubles=about["message_doubles_per_face_exchange_max"],
                     taken_over=-(-before // about["ranks"]) - 1,
                 )
             )
@@ -138,12 +145,6 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
             "than these scripts?",
             USAGE,
         ) from None
-
-
-def exchange_of(operator: str, steps_per_pass: int) -> str:
-    """What a smoother's exchanges are: a rank in the midst has 26 neighbours, but 6 at its faces,
-    and a stencil of 7 points reads no other ghosts, unless several steps are made at once."""
-    return "exchange" if operator == "fv4" or steps_per_pass > 1 else "face_exchange"
 
 
 def visits_of(n_levels: int, cycle: str, cycles: int) -> list[int]:
@@ -171,12 +172,14 @@ def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: flo
         else:
             add_level(add, level, n, setting, cache)
         # Where none was counted, as often as elsewhere.
-        most = max(setting.exchanges.values(), key=lambda e: e.count, default=Exchanges(1.0, 1.0))
+        one = Exchanges(1.0, 0.0, 1.0, 0.0)
+        most = max(setting.exchanges.values(), key=lambda e: e.count, default=one)
         each = setting.exchanges.get(level.kind, most)
-        exchanges = n * sharing * each.count
-        add("exchange", exchanges * min(level.messages, 1))
-        add("message", exchanges * max(level.messages - 1, 0))
-        add("double", n * sharing * each.doubles * level.doubles)
+        add("exchange", n * sharing * each.count * min(level.messages, 1))
+        add("message", n * sharing * each.faces * max(level.face_messages - 1, 0))
+        add("message", n * sharing * each.all * max(level.messages - 1, 0))
+        add("double", n * sharing * each.face_layers * level.face_doubles)
+        add("double", n * sharing * each.all_layers * level.doubles)
         # Nothing is handed to the level on which a solve begins.
         parts = level.taken_over if rows else 0
         add("gather", n * sharing * min(parts, 1))
@@ -213,7 +216,22 @@ def share(setting: Setting, ranks: int) -> float:
     return max(1.0, ranks * setting.threads / setting.cores) if setting.cores else 1.0
 
 
-def exchanges_of(counted: list[tuple[float, float]]) -> Exchanges:
-    """From many levels: messages of a visit over those of an exchange, and doubles likewise."""
-    messages, doubles = zip(*counted)
-    return Exchanges(statistics.median(messages), statistics.median(doubles))
+def exchanges_of(counted: list[tuple[Level, float, float]], edges: bool) -> Exchanges:
+    """From the messages and doubles of a visit to each of many levels: how many exchanges are of
+    faces alone, and how many have edges and corners. A rank in the midst sends 6 messages in one
+    kind and 26 in the other; where nothing tells them apart, as with two ranks, all are of the
+    second kind if `edges`, else of the first."""
+    numpy = need("numpy", "numpy")
+    nnls = need("scipy.optimize", "scipy").nnls
+
+    def split(faces: list[int], everything: list[int], seen: list[float]) -> tuple[float, float]:
+        rows = numpy.array([everything, faces] if edges else [faces, everything], dtype=float).T
+        found, _ = nnls(rows / numpy.array(seen)[:, None], numpy.ones(len(seen)))
+        first, second = map(float, found)
+        return (second, first) if edges else (first, second)
+
+    levels, messages, doubles = zip(*counted)
+    return Exchanges(
+        *split([x.face_messages for x in levels], [x.messages for x in levels], messages),
+        *split([x.face_doubles for x in levels], [x.doubles for x in levels], doubles),
+    )

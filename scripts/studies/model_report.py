@@ -23,7 +23,7 @@ N_COLUMNS = 3
 def machine_lines(machine: Machine, model: Model, n_solves: int, n_points: int) -> list[str]:
     lines = [f"model of {plural(n_solves, 'solve')} at {plural(n_points, 'point')}"]
     said = [
-        f"{each.count:.3g} halo exchanges a visit ({kind})"
+        f"{each.count:.3g} halo exchanges a visit, {each.all:.2g} with edges and corners ({kind})"
         for kind, each in machine.exchanges.items()
     ]
     if model.cache > 0.0:

@@ -125,7 +125,7 @@ class Collector:
 
     def __init__(self):
         self.samples: list[Sample] = []
-        self.counted: dict[str, list[tuple[float, float]]] = {CPU: [], GPU: [], PASSES: []}
+        self.counted: dict[str, list[tuple[Level, float, float]]] = {CPU: [], GPU: [], PASSES: []}
         self.tail_cells, self.most_hosts, self.cycles = 0, 1, 1
         self.cores: int | None = None
         self.cpu_below: int | None = None
@@ -217,9 +217,8 @@ class Collector:
                     report.get(f"levels.{i}.{key}.2", float) / visits[i]
                     for key in ("messages", "message_bytes")
                 )
-                self.counted[level.kind].append(
-                    (messages / level.messages, size / 8 / level.doubles)
-                )
+                if messages > 0.0 and size > 0.0:
+                    self.counted[level.kind].append((level, messages, size / 8))
             if report.get(f"levels.{i}.seconds", dict).get("coarse_levels"):
                 self.tail_cells = max(self.tail_cells, level.cells)
 
@@ -227,7 +226,13 @@ class Collector:
         """Once all studies are there: the samples' settings are completed too."""
         if self.first is None:
             raise ToolError("no study has results yet; 'scaling status' says what is missing", FILE)
-        exchanges = {kind: exchanges_of(c) for kind, c in self.counted.items() if c}
+        # fv4 reads ghosts at edges, and so do several steps at once.
+        edges = self.first.about["operator"] == "fv4"
+        exchanges = {
+            kind: exchanges_of(counted, edges or kind == PASSES)
+            for kind, counted in self.counted.items()
+            if counted
+        }
         for sample in self.samples:
             sample.setting.exchanges, sample.setting.tail_cells = exchanges, self.tail_cells
         return Machine(
