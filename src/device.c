@@ -12,34 +12,46 @@
 
 enum { WHY = 256 };
 
-/* Why this process sees no device, once it has been asked for their number. */
-static char no_device[WHY] = "a build without CUDA";
-
-int mg_device_count(void) {
+/* Devices that this process sees; where there are none, why. */
+static int count_devices(char why[WHY]) {
 #ifdef HAVE_CUDA
-  return mg_cuda_devices(no_device, sizeof no_device);
+  return mg_cuda_devices(why, WHY);
 #else
+  snprintf(why, WHY, "a build without CUDA");
   return 0;
 #endif
+}
+
+int mg_device_count(void) {
+  char why[WHY];
+  return count_devices(why);
+}
+
+/* Collective: the first rank for which something does not hold, or the number of ranks. */
+static mg_status_t find_first_without(bool holds, int *first) {
+  double least = holds ? mg_comm_size(mg_comm_world()) : mg_comm_rank(mg_comm_world());
+  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
+  *first = (int)least;
+  return MG_OK;
 }
 
 /* Collective; the first rank whose number is too large says so. */
 static mg_status_t check_device_id(const mg_params_t *params, int n) {
   const char *plural = n == 1 ? "" : "s";
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
-  double first = params->device_id >= n ? rank : size;
-  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if ((int)first == rank && n == 0)
+  int first;
+  MG_TRY(find_first_without(params->device_id < n, &first));
+  if (first == rank && n == 0)
     return mg_error(MG_ERR_MEMORY,
                     "--device-id=%d: this process sees no CUDA device; leave the option out to run "
                     "on the CPU",
                     params->device_id);
-  if ((int)first == rank)
+  if (first == rank)
     return mg_error(
         MG_ERR_MEMORY,
         "--device-id=%d: this process sees %d CUDA device%s; give a number from 0 to %d",
         params->device_id, n, plural, n - 1);
-  return (int)first < size ? MG_ERR_MEMORY : MG_OK;
+  return first < size ? MG_ERR_MEMORY : MG_OK;
 }
 
 static char device_text[256] = "none";
@@ -60,12 +72,10 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
  *  @param[in]     usable  this rank has one
  *  @param[in,out] why     this rank has none; then that rank's
  *  @param[out]    first   its number, or the number of ranks */
-static mg_status_t find_first(bool usable, char why[WHY], int *first) {
+static mg_status_t find_why(bool usable, char why[WHY], int *first) {
   mg_comm_t *world = mg_comm_world();
   const int size = mg_comm_size(world);
-  double least = usable ? size : mg_comm_rank(world);
-  MG_TRY(mg_comm_min(world, &least, 1));
-  *first = (int)least;
+  MG_TRY(find_first_without(usable, first));
   if (*first == size) return MG_OK;
   char *all = malloc((size_t)size * WHY);
   mg_status_t status = all ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d ranks", size);
@@ -85,7 +95,7 @@ static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY]
 #ifdef HAVE_CUDA
   usable = mg_cuda_usable(number, why, WHY);
 #endif
-  return find_first(usable, why, first);
+  return find_why(usable, why, first);
 }
 
 static mg_status_t open_device(const mg_params_t *params, int n) {
@@ -189,12 +199,12 @@ static mg_status_t check_memory(const mg_params_t *params) {
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   bool has = false;
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_managed(&has)));
-  double first = has ? size : rank;
-  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if ((int)first == rank)
+  int first;
+  MG_TRY(find_first_without(has, &first));
+  if (first == rank)
     return mg_error(MG_ERR_MEMORY, "--memory=unified: this device has no managed memory that it "
                                    "can keep to itself; take --memory=device");
-  return (int)first < size ? MG_ERR_MEMORY : MG_OK;
+  return first < size ? MG_ERR_MEMORY : MG_OK;
 #else
   return MG_OK;
 #endif
@@ -241,11 +251,10 @@ mg_status_t mg_device_choose(mg_params_t *params) {
                     "--device=%s: this build has no CUDA; configure --with-cuda says what it lacks",
                     mg_device_name(params->device));
 #endif
-  char why[WHY];
+  char why[WHY] = "";
   int first;
-  const int here = mg_device_count();
-  memcpy(why, no_device, WHY);
-  MG_TRY(find_first(here > 0, why, &first));
+  const int here = count_devices(why);
+  MG_TRY(find_why(here > 0, why, &first));
   const bool all = first == mg_comm_size(mg_comm_world());
   if (all || !named) MG_TRY(check_device_id(params, here));
   if (!all) return do_without(params, named, first, why);

@@ -9,8 +9,8 @@
 #   refused TRANSPORT RANKS PATTERN     it ends with exit code 4 and a line that matches
 #
 # Reads size (log2 of a box's cells a side), all (the boxes of all ranks) and limit (the seconds that a run may
-# take); their defaults are set here. Sets dir (a folder that
-# is removed in the end), devices (their count), has_nccl and runs (how many compare has made).
+# take); their defaults are set here. Sets dir (a folder that is removed in the end), devices (their count),
+# has_nccl and runs (how many compare has made).
 . "$abs_top_srcdir/tests/run_mpi.sh"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
