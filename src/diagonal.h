@@ -99,7 +99,7 @@ typedef struct {
 
 MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int order, int cell) {
   const int n = v->dim;
-  mg_fold_t f;
+  mg_fold_t f = {0, {0, 0, 0, 0}, {0.0, 0.0, 0.0, 0.0}};
   if (v->periodic || (cell >= 0 && cell < n)) {
     f.n = 1;
     f.cell[0] = (cell + n) % n;
@@ -152,27 +152,26 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
     (&b.bin[0][0][0])[c] = 0.0;
   b.colors = v->dim < MG_FV4_COLORS ? v->dim : MG_FV4_COLORS;
-  mg_fold_t fold[3][5], f[3];
+  /* Cells are folded as they are wanted, not kept: a card holds this stack for all its threads. */
+  mg_fold_t f[3];
   for (int d = 0; d < 3; d++)
-    for (int o = 0; o < 5; o++)
-      fold[d][o] = mg_fold_cell(v, order, cell[d] + o - 2);
+    f[d] = mg_fold_cell(v, order, cell[d]);
   for (int d = 0; d < 3; d++) {
-    for (int e = 0; e < 3; e++)
-      f[e] = fold[e][2];
     for (int o = 0; o < 5; o++) {
-      f[d] = fold[d][o];
+      f[d] = mg_fold_cell(v, order, cell[d] + o - 2);
       mg_add_folded(&b, w->axis[d][o], f);
     }
+    f[d] = mg_fold_cell(v, order, cell[d]);
   }
-  const int planes[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-  for (int q = 0; q < 3; q++)
-    for (int e = 0; e < 4; e++) {
-      const int d = planes[q][0], t = planes[q][1];
-      for (int g = 0; g < 3; g++)
-        f[g] = fold[g][2];
-      f[d] = fold[d][e >> 1 ? 3 : 1];
-      f[t] = fold[t][e & 1 ? 3 : 1];
-      mg_add_folded(&b, w->edge[q][e >> 1][e & 1], f);
+  for (int t = 1; t < 3; t++)
+    for (int d = 0; d < t; d++) {
+      for (int e = 0; e < 4; e++) {
+        f[d] = mg_fold_cell(v, order, cell[d] + (e >> 1 ? 1 : -1));
+        f[t] = mg_fold_cell(v, order, cell[t] + (e & 1 ? 1 : -1));
+        mg_add_folded(&b, w->edge[d + t - 1][e >> 1][e & 1], f);
+      }
+      f[d] = mg_fold_cell(v, order, cell[d]);
+      f[t] = mg_fold_cell(v, order, cell[t]);
     }
   mg_row_sums_t s;
   s.diagonal = b.diagonal;
