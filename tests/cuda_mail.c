@@ -17,6 +17,15 @@
 enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };
 enum { OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION };
 
+/* Where launches go: into the first queue, or the one beside it, in which they have another shape;
+ * or into either as where many ranks share the device, with one block for all tiles. */
+typedef enum { FIRST, BESIDE, FIRST_SHARED, BESIDE_SHARED, N_PLACES } place_t;
+enum { SHARERS = 100000 };
+
+static bool is_beside(place_t place) {
+  return place == BESIDE || place == BESIDE_SHARED;
+}
+
 /* A patch of three vectors, others missing between them: what goes out, one in between, and what
  * comes in. */
 static mg_patch_t patch;
@@ -73,7 +82,7 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
 
 /* Both ends of one message of two cuboids, and a copy within the rank into ghosts. `one_way`: as if
  * the other side had nothing to send. Each kind has memory of its own, in which numbers begin. */
-static mg_cuda_mail_t *connect(int message, bool one_way, bool beside) {
+static mg_cuda_mail_t *connect(int message, bool one_way, place_t place) {
   mg_copy_t pack[2], unpack[2];
   const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
   int64_t doubles = 0;
@@ -84,7 +93,7 @@ static mg_cuda_mail_t *connect(int message, bool one_way, bool beside) {
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
   const mg_cuda_mail_need_t need = mg_cuda_mail_need(pack, 2, 0, doubles);
-  char *block = window + (size_t)(4 * message + 2 * beside + one_way) * BLOCK_BYTES;
+  char *block = window + (size_t)(2 * (N_PLACES * message + place) + one_way) * BLOCK_BYTES;
   char *answers = block + need.slots, *arrivals = answers + (need.answers + 15) / 16 * 16;
   CHECK(arrivals + need.arrivals <= block + BLOCK_BYTES);
   CHECK_INT(need.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
@@ -105,7 +114,7 @@ static mg_cuda_mail_t *connect(int message, bool one_way, bool beside) {
                                   .received = &ends,
                                   .n_sent = 1,
                                   .n_received = 1,
-                                  .sharers = 1};
+                                  .sharers = place >= FIRST_SHARED ? SHARERS : 1};
   mg_cuda_mail_t *mail;
   must(mg_cuda_mail_create(&job, &mail));
   return mail;
@@ -138,19 +147,18 @@ static void check_local(const double *sent, const double *got) {
   CHECK_INT(wrong, 0);
 }
 
-/* In the first queue, or in the one beside it, where launches have another shape. */
-static void begin(bool beside) {
-  if (beside) must(mg_backend_cuda.fork());
+static void begin(place_t place) {
+  if (is_beside(place)) must(mg_backend_cuda.fork());
 }
 
-static void end(bool beside) {
-  if (beside) must(mg_backend_cuda.join());
+static void end(place_t place) {
+  if (is_beside(place)) must(mg_backend_cuda.join());
 }
 
-static void test_messages(double *sent, double *got, bool beside) {
+static void test_messages(double *sent, double *got, place_t place) {
   for (int way = 0; way < 2 * N_MESSAGES; way++) {
     const int m = way / 2;
-    mg_cuda_mail_t *mail = connect(m, way % 2 == 1, beside);
+    mg_cuda_mail_t *mail = connect(m, way % 2 == 1, place);
     for (int turn = 0; turn < 5; turn++) {
       for (int c = 0; c < CELLS; c++) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
@@ -158,7 +166,7 @@ static void test_messages(double *sent, double *got, bool beside) {
       }
       set(sent, OUT);
       set(got, IN);
-      begin(beside);
+      begin(place);
       /* In one launch and in two. */
       if (turn % 2 == 0) {
         CHECK_INT(mg_cuda_mail_exchange(mail, OUT, IN), MG_OK);
@@ -166,7 +174,7 @@ static void test_messages(double *sent, double *got, bool beside) {
         CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
         CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
       }
-      end(beside);
+      end(place);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
@@ -177,16 +185,16 @@ static void test_messages(double *sent, double *got, bool beside) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
       set(sent, OUT);
-      begin(beside);
+      begin(place);
       CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
-      end(beside);
+      end(place);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
-      begin(beside);
+      begin(place);
       CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
-      end(beside);
+      end(place);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
@@ -198,7 +206,7 @@ static void test_messages(double *sent, double *got, bool beside) {
 /* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
  */
 static void test_patience(void) {
-  mg_cuda_mail_t *mail = connect(0, false, false);
+  mg_cuda_mail_t *mail = connect(0, false, FIRST);
   mg_cuda_patience = 0.2;
   /* This end begins anew, the window has gone on. */
   for (int n = 0; n < 8; n++)
@@ -220,7 +228,7 @@ int main(int argc, char **argv) {
   must(mg_device_choose(&params));
   void *memory, *vectors;
   unsigned char handle[MG_CUDA_HANDLE_BYTES];
-  must(mg_cuda_window_alloc(4 * N_MESSAGES * BLOCK_BYTES, &memory, handle));
+  must(mg_cuda_window_alloc(2 * N_PLACES * N_MESSAGES * BLOCK_BYTES, &memory, handle));
   window = memory;
   must(mg_backend_cuda.alloc(3 * CELLS * sizeof(double), MG_SPACE_LEVEL, &vectors));
   patch = (mg_patch_t){.n = {N, N, N}, .jstride = SIDE, .kstride = SIDE * SIDE};
@@ -231,8 +239,8 @@ int main(int argc, char **argv) {
   void *sent, *got;
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &sent));
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &got));
-  test_messages(sent, got, false);
-  test_messages(sent, got, true);
+  for (int place = 0; place < N_PLACES; place++)
+    test_messages(sent, got, (place_t)place);
   test_patience();
   mg_backend_cuda.release(sent, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(got, CELLS * sizeof(double), MG_SPACE_SHARED);

@@ -207,12 +207,14 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
       receive_tile<TILES>(&mail.in.stretch[t], to_slot, limit);
 }
 
-/* All blocks of all ranks on the device must find a place. */
+/* All blocks of all ranks on the device must find a place, and beside them what comes before
+ * another rank's: a block of a pass or the tail wants a whole processor, and one of these anywhere
+ * on it keeps it out. So the ranks that share a device leave a processor to them. */
 template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most) {
   int each;
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, TILES>,
                                                             MG_TILE_THREADS * TILES, 0));
-  *most = std::max(1, mg_cuda.processors * each / sharers);
+  *most = sharers > 1 ? std::max(1, (mg_cuda.processors - 1) / sharers) : mg_cuda.processors * each;
   return MG_OK;
 }
 
