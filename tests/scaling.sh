@@ -253,6 +253,11 @@ grep -qF 'repeats=2' "$dir/values/jobs/n1.sh" || complain 'a comment behind a nu
 for name in BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND BASH_FUNC_module IFS; do
   wrong "\[environment\] $name is not to be set there" "s|^NOTE .*|$name = \$(touch $dir/pwned)|"
 done
+# Whole numbers to bash: what is in brackets it would run, in spite of quotes. Those of this bash, and of others.
+for name in $(bash -c 'declare -pi' | sed -n 's/^declare -[a-z]* \([A-Z]*\).*/\1/p') LINENO OPTIND RANDOM SECONDS SRANDOM; do
+  wrong "\[environment\] $name is not to be set there" "s|^NOTE .*|$name = PATH[\$(touch $dir/pwned)]|"
+done
+test ! -e "$dir/pwned" || complain 'a variable that is a number was computed by a shell'
 # LD_PRELOAD is for the program, not for the shell.
 sed 's/^NOTE .*/LD_PRELOAD =/' "$dir/small.ini" >"$dir/preload.ini"
 good plan "$dir/preload.ini" --system=local --program="$HPGMG_FV" --folder="$dir/preload"

@@ -41,9 +41,11 @@ GIVEN = ("log2-box-dim", "boxes-per-rank", "ranks", "json")
 # Options that name files which runs read.
 FILES = ("input", "coefficients", "rhs")
 # Variables that a shell obeys: through them a value would be run as code, or the job be another.
+# Those in the second line are whole numbers to bash, which computes what they are set to: in
+# PATH[$(COMMAND)] it runs the command, quoted or not.
 SHELLS_OWN = re.compile(
-    "ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|E?UID|PPID"
-    "|BASH(OPTS|PID|_.*)?"
+    "ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|BASH(OPTS|_.*)?"
+    "|BASHPID|E?UID|PPID|S?RANDOM|HISTCMD|LINENO|OPTIND|SECONDS"
 )
 
 
