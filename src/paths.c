@@ -31,9 +31,10 @@ void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]) {
     strcpy(at, next);
   const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(base - at) : 1, slash ? at : ".");
-  if (realpath(folder, found))
-    snprintf(real, MG_REAL_PATH_MAX, "%s/%s", found, base);
-  else
+  if (realpath(folder, found)) {
+    /* What is longer no call takes, and half of it would be another's path. */
+    if (snprintf(real, MG_REAL_PATH_MAX, "%s/%s", found, base) >= MG_REAL_PATH_MAX) real[0] = '\0';
+  } else
     snprintf(real, MG_REAL_PATH_MAX, "%s", at);
 }
 
