@@ -29,7 +29,7 @@ AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
    AS_IF([test -z "$mg_arch" || test -n "$mg_bad"],
      [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without their point, such as 80 or "80 90"; blanks, commas or semicolons stand between them])])])
 MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
-mg_cuda=no mg_cuda_why= mg_nvrtc=no
+mg_cuda=no mg_cuda_why= mg_cupti=no mg_nvrtc=no
 AS_IF([test "x$with_cuda" != xno],
   [AS_CASE([$with_cuda],
      [auto|yes], [AC_PATH_PROG([NVCC], [nvcc], [], [$PATH:/usr/local/cuda/bin])],
@@ -47,6 +47,8 @@ AC_SUBST([CUPTI_CPPFLAGS])
 AC_SUBST([CUPTI_LIBS])
 AC_SUBST([NVRTC_CPPFLAGS])
 AC_SUBST([NVRTC_LIBS])
+AS_CASE([$with_cupti,$mg_cupti], [auto,*|no,*|*,yes], [],
+  [AC_MSG_ERROR([--with-cupti=$with_cupti: no CUPTI that links is there; name the folder that has include/cupti.h; it needs CUDA too])])
 AS_CASE([$with_nvrtc,$mg_nvrtc], [auto,*|no,*|*,yes*], [],
   [AC_MSG_ERROR([--with-nvrtc=$with_nvrtc: no program with nvrtc.h and libnvrtc of CUDA 12.8 or newer can be compiled and linked (config.log has the reason); it needs CUDA too])])
 AM_CONDITIONAL([HAVE_CUDA], [test "$mg_cuda" != no])
@@ -132,7 +134,7 @@ AC_MSG_RESULT([$mg_nvtx])])
 # Counters of page faults, for one test: CUPTI_CPPFLAGS and CUPTI_LIBS, empty without it.
 AC_DEFUN([_MG_CUPTI],
 [AC_MSG_CHECKING([for CUPTI])
-mg_cupti=no mg_cupti_include= mg_cupti_library=
+mg_cupti_include= mg_cupti_library=
 AS_CASE([$with_cupti],
   [no], [mg_cupti_dirs=],
   [auto|yes], [mg_cupti_dirs="$mg_dir/extras/CUPTI $mg_dir"],
@@ -154,10 +156,7 @@ AS_IF([test -n "$mg_cupti_include" && test -n "$mg_cupti_library"],
       AC_DEFINE([HAVE_CUPTI], [1], [Define if page faults can be counted, for a test.])],
      [CUPTI_CPPFLAGS= CUPTI_LIBS=])
    CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
-AC_MSG_RESULT([$mg_cupti])
-AS_CASE([$with_cupti,$mg_cupti],
-  [auto,*|no,*|*,yes], [],
-  [AC_MSG_ERROR([--with-cupti=$with_cupti: no CUPTI that links is there; name the folder that has include/cupti.h])])])
+AC_MSG_RESULT([$mg_cupti])])
 
 # A compiler for CUDA at run time, and a run-time library that loads what it makes: mg_nvrtc is "yes"
 # or "no"; NVRTC_CPPFLAGS and NVRTC_LIBS, empty without it.

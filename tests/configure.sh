@@ -38,4 +38,9 @@ chmod +x "$dir/nvcc"
 refuses "--with-cuda-arch=80,35: .*/nvcc does not compile for 35; it knows 80 90\$" --with-cuda-arch=80,35 NVCC="$dir/nvcc"
 # Those that it has are tried.
 refuses '--with-cuda=yes: no CUDA program can be compiled' --with-cuda --with-cuda-arch='80;sm_90a' NVCC="$dir/nvcc"
+# What is asked for by name and cannot be had is no build without it.
+for part in cupti nccl nvrtc; do
+  refuses "--with-$part=/nowhere: .*it needs CUDA too\$" --without-cuda --with-$part=/nowhere
+done
+
 finish
