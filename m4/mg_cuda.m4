@@ -17,6 +17,9 @@ AC_ARG_WITH([cupti],
 AC_ARG_WITH([nvrtc],
   [AS_HELP_STRING([--with-nvrtc=DIR|no], [NVRTC of CUDA 12.8 or newer for hpgmg-bench search: under DIR, or without (default: look for it in the CUDA toolkit)])],
   [], [with_nvrtc=auto])
+MG_ABSOLUTE([with_cuda])
+MG_ABSOLUTE([with_cupti])
+MG_ABSOLUTE([with_nvrtc])
 AC_ARG_VAR([NVCC], [CUDA compiler])
 AC_ARG_VAR([NVCCFLAGS], [flags of the CUDA compiler])
 : ${NVCCFLAGS=-O3}

@@ -4,6 +4,7 @@ AC_DEFUN([MG_MPI_CC],
 [AC_ARG_WITH([mpi],
   [AS_HELP_STRING([--with-mpi=DIR|no], [MPI under DIR, or none: one process (default: look for it)])],
   [], [with_mpi=auto])
+MG_ABSOLUTE([with_mpi])
 AC_ARG_VAR([MPICC], [MPI compiler wrapper, asked for flags when CC alone does not find MPI])
 AS_CASE([$with_mpi],
   [no], [mg_cc_list='gcc clang cc'],

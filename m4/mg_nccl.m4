@@ -6,6 +6,7 @@ AC_DEFUN([MG_NCCL],
 [AC_ARG_WITH([nccl],
   [AS_HELP_STRING([--with-nccl=DIR|no], [NCCL for messages between GPUs: under DIR, or without (default: look for it, beside CUDA too)])],
   [], [with_nccl=auto])
+MG_ABSOLUTE([with_nccl])
 NCCL_CFLAGS= NCCL_LIBS= mg_nccl=no
 AS_IF([test "x$with_nccl" != xno && test "$mg_cuda" != no],
   [AC_MSG_CHECKING([for NCCL])

@@ -15,6 +15,12 @@ AC_CACHE_CHECK([whether $CC accepts $2], [mg_cache],
 AS_VAR_IF([mg_cache], [yes], [AS_VAR_APPEND([$1], [" $2"])], [$3])
 AS_VAR_POPDEF([mg_cache])])
 
+# MG_ABSOLUTE(VARIABLE)
+# Make a folder that --with-NAME names absolute: run paths are looked up from wherever a program starts.
+AC_DEFUN([MG_ABSOLUTE],
+[AS_CASE([$$1], [''|auto|yes|no|/*], [],
+  [mg_absolute=`cd "./$$1" 2>/dev/null && pwd` && $1=$mg_absolute])])
+
 # MG_MACRO_VALUE(VARIABLE, INCLUDES, TOKENS)
 # Set VARIABLE to what the preprocessor makes of TOKENS, without blanks and quotes. Nothing is run,
 # so it works for a foreign host too. The end mark is there because macros of system headers are

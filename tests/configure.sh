@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # configure: a value that no compiler could make anything of is refused by configure itself, in one line that
-# names it and says what it must look like. Skips where the source folder itself is configured, since no
+# names it and says what it must look like; what a folder is named for is taken from there. Skips where the source folder itself is configured, since no
 # other one can be then.
 . "$abs_top_srcdir/tests/expect.sh"
 if test -e "$abs_top_srcdir/config.status"; then
@@ -42,5 +42,30 @@ refuses '--with-cuda=yes: no CUDA program can be compiled' --with-cuda --with-cu
 for part in cupti nccl nvrtc; do
   refuses "--with-$part=/nowhere: .*it needs CUDA too\$" --without-cuda --with-$part=/nowhere
 done
+
+# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. The launcher of this
+# test is none that a user names.
+takes() {
+  local wanted=$1
+  shift
+  checks=$((checks + 1))
+  if (cd "$dir/build" && unset MPIEXEC && "$abs_top_srcdir/configure" --quiet "$@") >"$dir/out" 2>&1; then
+    grep -qxF -- "${wanted%%=*} = ${wanted#*=}" "$dir/build/Makefile" ||
+      complain "configure $*: not $wanted but $(grep "^${wanted%%=*} = " "$dir/build/Makefile")"
+  else
+    complain "configure $*: $(tail -n 3 "$dir/out")"
+  fi
+}
+
+# The launcher is that of the MPI that is named, and folders may be relative.
+plain=(--without-cuda --without-hdf5 --without-inih --without-jansson)
+if command -v mpicc >/dev/null; then
+  mkdir -p "$dir/mpi/bin"
+  ln -s "$(command -v mpicc)" "$dir/mpi/bin/mpicc"
+  printf '#!/bin/sh\n' >"$dir/mpi/bin/mpirun"
+  chmod +x "$dir/mpi/bin/mpirun"
+  takes "MPIEXEC=$dir/mpi/bin/mpirun" "${plain[@]}" --with-mpi=../mpi
+  takes 'MPIEXEC=mine --and options' "${plain[@]}" --with-mpi="$dir/mpi" MPIEXEC='mine --and options'
+fi
 
 finish
