@@ -31,7 +31,8 @@ AC_DEFUN([_MG_NCCL_FIND],
 [NCCL_CFLAGS= NCCL_LIBS=
 AS_IF([test "$mg_nccl_dir" = plain], [NCCL_LIBS=-lnccl],
   [for mg_root in "$mg_nccl_dir" "$mg_nccl_dir/usr"; do
-     test -f "$mg_root/include/nccl.h" && NCCL_CFLAGS="-isystem $mg_root/include"
+     # The toolkit's folder, which may have another nccl.h, is searched before those of -isystem.
+     test -f "$mg_root/include/nccl.h" && NCCL_CFLAGS="-I$mg_root/include"
      for mg_try in "$mg_root"/lib64 "$mg_root"/lib "$mg_root"/lib/*-linux-gnu*; do
        test -z "$NCCL_LIBS" || break
        for mg_file in libnccl.so libnccl.so.2; do

@@ -68,4 +68,38 @@ if command -v mpicc >/dev/null; then
   takes 'MPIEXEC=mine --and options' "${plain[@]}" --with-mpi="$dir/mpi" MPIEXEC='mine --and options'
 fi
 
+# A toolkit with an NCCL of its own, and another beside it. Like nvcc it searches its own folder after those of -I,
+# before those of -isystem.
+toolkit=$dir/toolkit
+mkdir -p "$toolkit/bin" "$toolkit/lib64" "$toolkit/include" "$dir/nccl/lib" "$dir/nccl/include"
+cat >"$toolkit/bin/nvcc" <<END
+#!/bin/sh
+source= output= includes= preprocess=
+while test \$# -gt 0; do
+  case \$1 in
+    --list-gpu-code) echo sm_90; exit ;;
+    --version) echo 'Cuda compilation tools, release 12.0, V12.0.1'; exit ;;
+    -I*) includes="\$includes \$1" ;;
+    -isystem) includes="\$includes \$1 \$2"; shift ;;
+    -E) preprocess=yes ;;
+    -o) output=\$2; shift ;;
+    *.cu) source=\$1 ;;
+  esac
+  shift
+done
+test -z "\$preprocess" || exec cc -x c -E \$includes -I$toolkit/include "\$source"
+echo 'int probe(void) { return 0; }' | cc -x c -c - -o "\$output"
+END
+chmod +x "$toolkit/bin/nvcc"
+for where in "$toolkit:1" "$dir/nccl:2"; do
+  printf '#define NCCL_%s\n' "MAJOR ${where##*:}" 'MINOR 0' 'PATCH 0' >"${where%:*}/include/nccl.h"
+done
+if echo 'int main(void) { return 0; }' | cc -x c - -lstdc++ -o "$dir/linked" 2>/dev/null; then
+  echo 'int one;' | cc -x c -shared -fPIC - -o "$dir/nccl/lib/libnccl.so"
+  echo 'int one;' | cc -x c -c - -o "$dir/one.o"
+  ar cr "$toolkit/lib64/libcudart_static.a" "$dir/one.o"
+  takes "NCCL_LIBS=-L$dir/nccl/lib -Wl,-rpath,$dir/nccl/lib -l:libnccl.so" "${plain[@]:1}" --without-mpi \
+    --with-cuda=../toolkit --with-nccl=../nccl
+  grep -qF '"yes (2.0.0)"' "$dir/build/config.h" || complain "another NCCL: $(grep BUILD_NCCL "$dir/build/config.h")"
+fi
 finish
