@@ -51,6 +51,16 @@ for code in 0 2 3 4 5; do
   grep -qE "\b$code [a-z]" "$dir/bench-help" || complain "hpgmg-bench --help: no exit code $code"
 done
 
+# The other way round: options of configure that are this project's stand in a document.
+"$top/configure" --help | sed -n '/^Optional Features/,/^Some influential/p' |
+  grep -oE -- '^  --(enable|disable|with)-[a-z0-9-]+' | tr -d ' ' |
+  grep -vE -- '-(option-checking|silent-rules|dependency-tracking|largefile|year2038)$' | sort -u >"$dir/configures"
+test "$(wc -l <"$dir/configures")" -ge 10 || complain "options of configure: $(cat "$dir/configures")"
+while IFS= read -r option; do
+  cat "$top"/README.md "$top"/CONTRIBUTING.md "$top"/docs/*.md | grep -E -- "$option([^a-z0-9-]|\$)" >"$dir/found" ||
+    complain "no document has configure's $option"
+done <"$dir/configures"
+
 # Headings of a document as the anchors that GitHub makes of them.
 anchors() {
   sed -n '/^```/,/^```/d; s/^##* *//p' "$1" | tr '[:upper:]' '[:lower:]' |
