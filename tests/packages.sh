@@ -93,6 +93,11 @@ sed -n '/configure/,/[^\\]$/p' post-1.sh | grep -oE -- '--with-[a-z0-9-]+' | sor
 test "$(wc -l <options)" -ge 8 || complain "the definition configures with $(cat options)"
 mapfile -t options <options
 holds "$abs_top_srcdir/configure" --enable-option-checking=fatal "${options[@]/%/=x}" --help
+# None is left to what the first image happens to have: the second one would lack it.
+grep -oE -- '^ +--with-[a-z0-9-]+' "$dir/out" | tr -d ' ' | sort -u >known
+test "$(wc -l <known)" -ge 8 || complain "configure --help has $(cat known)"
+comm -23 known options >undecided
+if test -s undecided; then complain "the definition leaves it to configure: $(tr '\n' ' ' <undecided)"; fi
 sed -n '/apt-get install gcc make/,/[^\\]$/p' "$abs_top_srcdir/README.md" | grep -oE '[a-z0-9]+(-[a-z0-9]+)*' |
   grep -vxE 'sudo|apt-get|install' >wanted
 test "$(wc -l <wanted)" -ge 8 || complain "README.md installs $(cat wanted)"
@@ -111,6 +116,7 @@ if have_mpi && have_feature HDF5 && have_feature inih && have_feature jansson; t
   holds sh here.sh
   says '^hpgmg-fv: solved and verified on 1 and 2 ranks$'
   sed -i "s|^program=.*|program='$dir/liar'|" here.sh
+  ln -s "$(dirname "$HPGMG_FV")/hpgmg-bench" hpgmg-bench
   printf '#!/bin/sh\n"%s" "$@"\nsed -i s/passed/failed/ "%s"/*/*.json\n' "$HPGMG_FV" "$dir/tmp" >liar
   chmod +x liar
   mkdir tmp
