@@ -144,15 +144,15 @@ try_module() (
   module avail hpgmg-fv
   grep -q "hpgmg-fv/$version" "$dir/said" || no "avail: $(cat "$dir/said")"
   module load hpgmg-fv
-  test "$(command -v hpgmg-fv)" = "$dir/prefix/bin/hpgmg-fv" || no "hpgmg-fv is $(command -v hpgmg-fv)"
-  test "${HPGMG_FV_ROOT-}" = "$dir/prefix" || no "HPGMG_FV_ROOT is ${HPGMG_FV_ROOT-}"
+  test "$(command -v hpgmg-fv)" = "$prefix/bin/hpgmg-fv" || no "hpgmg-fv is $(command -v hpgmg-fv)"
+  test "${HPGMG_FV_ROOT-}" = "$prefix" || no "HPGMG_FV_ROOT is ${HPGMG_FV_ROOT-}"
   solo hpgmg-fv 4 1 --verify-only | grep -qx 'VERIFICATION: PASSED' || no 'the program does not run'
   if have_feature inih; then
     solo hpgmg-fv --input="$HPGMG_FV_DECKS/quick.ini" --dry-run >/dev/null || no "no deck in $HPGMG_FV_DECKS"
   fi
   if command -v man >/dev/null; then
     page=$(man -w hpgmg-fv 2>&1)
-    test "$page" = "$dir/prefix/share/man/man1/hpgmg-fv.1" || no "man finds $page"
+    test "$page" = "$prefix/share/man/man1/hpgmg-fv.1" || no "man finds $page"
   fi
   module whatis hpgmg-fv
   grep -q "Version: $version" "$dir/said" || no "whatis: $(cat "$dir/said")"
@@ -166,8 +166,10 @@ try_module() (
 )
 
 version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([0-9.]*\).*/\1/p')
-modules=$dir/prefix/share/hpgmg-fv/modulefiles
-holds inner_make install prefix="$dir/prefix"
+# A folder whose name sed would take apart.
+prefix=$dir/'R&D | x'
+modules=$prefix/share/hpgmg-fv/modulefiles
+holds inner_make install prefix="$prefix"
 for file in "$version" "$version.lua"; do
   test -s "$modules/hpgmg-fv/$file" || complain "no module $file"
   if grep -q '@' "$modules/hpgmg-fv/$file"; then complain "$file: $(grep '@' "$modules/hpgmg-fv/$file")"; fi
