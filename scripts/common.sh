@@ -2,6 +2,9 @@
 # What quickstart.sh and check.sh share: finding and installing packages, and building; to be
 # sourced with `me` set to the script's name and `top` to the top of the source tree.
 
+# Where numbers have a decimal comma, mawk and sort do not read what the program writes.
+export LC_ALL=C
+
 say() { printf '%s: %s\n' "$me" "$*"; }
 die() {
   printf '%s: error: %s\n' "$me" "$*" >&2
