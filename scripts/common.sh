@@ -134,10 +134,15 @@ configure_tree() {
     "$top/autogen.sh" >/dev/null 2>&1 || "$top/autogen.sh"
   fi
   stamp=$(
-    printf '%s\n' "$top $*" "${CC-} ${CFLAGS-} ${CPPFLAGS-} ${LDFLAGS-} ${LIBS-}"
+    printf '%s\n' "$top $*" "${CC-} ${CFLAGS-} ${CPPFLAGS-} ${LDFLAGS-} ${LIBS-} ${MPICC-} ${NVCC-} ${NVCCFLAGS-}"
     cc --version 2>/dev/null | sed 1q
     grep -m 1 '^model name' /proc/cpuinfo || uname -m
     command -v mpicc mpirun valgrind || true
+    # Code is compiled for the cards that are here.
+    if nvcc_path; then
+      "$(nvcc_path)" --version 2>/dev/null | tail -n 1 || true
+      nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -u || true
+    fi
     for library in inih jansson hdf5-openmpi hdf5-serial hdf5; do
       pkg-config --modversion "$library" 2>/dev/null || true
     done
