@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # configure: a value that no compiler could make anything of is refused by configure itself, in one line that
-# names it and says what it must look like; what a folder is named for is taken from there. Skips where the source folder itself is configured, since no
-# other one can be then.
+# names it and says what it must look like; what a folder is named for is taken from there. Skips where the
+# source folder itself is configured, since no other one can be then.
 . "$abs_top_srcdir/tests/expect.sh"
 if test -e "$abs_top_srcdir/config.status"; then
   echo 'skipped: the source folder itself is configured' >&2
@@ -43,13 +43,13 @@ for part in cupti nccl nvrtc; do
   refuses "--with-$part=/nowhere: .*it needs CUDA too\$" --without-cuda --with-$part=/nowhere
 done
 
-# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. The launcher of this
-# test is none that a user names.
+# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. The launcher and the
+# flags of this test are none that a user names.
 takes() {
   local wanted=$1
   shift
   checks=$((checks + 1))
-  if (cd "$dir/build" && unset MPIEXEC && "$abs_top_srcdir/configure" --quiet "$@") >"$dir/out" 2>&1; then
+  if (cd "$dir/build" && unset MPIEXEC CFLAGS && "$abs_top_srcdir/configure" --quiet "$@") >"$dir/out" 2>&1; then
     grep -qxF -- "${wanted%%=*} = ${wanted#*=}" "$dir/build/Makefile" ||
       complain "configure $*: not $wanted but $(grep "^${wanted%%=*} = " "$dir/build/Makefile")"
   else
@@ -57,8 +57,11 @@ takes() {
   fi
 }
 
-# The launcher is that of the MPI that is named, and folders may be relative.
 plain=(--without-cuda --without-hdf5 --without-inih --without-jansson)
+# What is switched off is as if it were not named.
+takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer
+
+# The launcher is that of the MPI that is named, and folders may be relative.
 if command -v mpicc >/dev/null; then
   mkdir -p "$dir/mpi/bin"
   ln -s "$(command -v mpicc)" "$dir/mpi/bin/mpicc"
