@@ -25,6 +25,10 @@ for arch in abc 8.0 '80;xyz' 90ab 9 '' ' '; do
   refuses "--with-cuda-arch=$arch: not a list of compute capabilities .* such as 80 or \"80 90\"" --with-cuda-arch="$arch"
 done
 
+for feature in sanitizers fuzzer werror; do
+  refuses "--enable-$feature=address: takes no value; give --enable-$feature or --disable-$feature\$" --enable-$feature=address
+done
+
 # A target that the compiler does not have, of a compiler that knows two.
 cat >"$dir/nvcc" <<'END'
 #!/bin/sh
