@@ -57,4 +57,19 @@ for ((at = 0; at < size; at += step)); do
 done
 test "$refused" -gt 0 || complain 'no flipped bit was noticed'
 echo "$refused of $(((size + step - 1) / step)) files with a flipped bit were refused"
+
+# Several ranks find damaged planes: the first one alone is told of.
+if have_mpi; then
+  file=$dir/two.hdf
+  ok 1 4 8 --verify-only --device=cpu --dump="$file" --dump-fields=u
+  size=$(stat -c %s "$file")
+  for at in $((size / 4)) $((size * 3 / 4)); do
+    head -c 8 /dev/zero | tr '\0' '\1' | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+  done
+  expect 3 'plane [0-9]+ of /VTKHDF/CellData/u is damaged' 1 --restart="$file" --device=cpu --quiet
+  first=$(grep -oE 'plane [0-9]+ ' "$dir/err")
+  for ranks in 2 3; do
+    expect 3 "${first:-none}of /VTKHDF/CellData/u is damaged" "$ranks" --restart="$file" --device=cpu --quiet
+  done
+fi
 finish
