@@ -76,5 +76,15 @@ test "$(attribute "$dir/said.hdf" verification)" = '"passed"' || complain 'verif
 attribute "$dir/said.hdf" command_line | grep -q -- '--dump-every=2' || complain 'command line'
 test "$(attribute "$dir/said.0002.hdf" verification)" = '"not yet"' || complain 'verification at cycle 2'
 grep -q 'said.hdf:/VTKHDF/CellData/u<' "$dir/said.hdf.xdmf" || complain 'no u in the .xdmf'
+# All ranks write the same of the run, whatever their environments: rank 0's number of threads.
+if have_mpi && have_feature OpenMP; then
+  line="$HPGMG_FV 4 4 --verify-only --quiet --device=cpu --dump=$dir/threads.hdf"
+  for threads in 2 3; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086 # words
+    OMP_NUM_THREADS=$threads mpi_run 1 $line : -n 3 env OMP_NUM_THREADS=$((5 - threads)) $line
+    test "$(attribute "$dir/threads.hdf" threads)" = "$threads" || complain "not rank 0's $threads threads"
+  done
+fi
 if ls "$dir"/*.tmp >/dev/null 2>&1; then complain "left behind: $(echo "$dir"/*.tmp)"; fi
 finish

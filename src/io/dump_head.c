@@ -73,7 +73,8 @@ static void put_problem(writer_t *w, const mg_params_t *p) {
 static mg_status_t put_run(writer_t *w, const mg_dump_about_t *about) {
   struct {
     char date[32], host[256], command_line[4096];
-  } said = {{0}, {0}, {0}};
+    int threads;
+  } said = {{0}, {0}, {0}, about->threads};
   const time_t now = time(NULL);
   struct tm utc;
   if (!gmtime_r(&now, &utc) ||
@@ -88,7 +89,7 @@ static mg_status_t put_run(writer_t *w, const mg_dump_about_t *about) {
   text(w, ours, "host", said.host);
   text(w, ours, "command_line", said.command_line);
   integer(w, ours, "ranks", mg_comm_size(mg_comm_world()));
-  integer(w, ours, "threads", about->threads);
+  integer(w, ours, "threads", said.threads);
   return MG_OK;
 }
 
