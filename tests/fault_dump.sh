@@ -57,6 +57,19 @@ if test "$(id -u)" -ne 0; then
   chmod u+w "$dir/folder"
 fi
 
+# A folder that is not there for one rank, as on another host: nobody waits for it.
+if have_mpi && solo "$HPGMG_FV" --version | grep -q '^HDF5 .*parallel'; then
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/apart
+  ok 3 create "$dir/apart.hdf"
+  ok 3 open "$dir/apart.hdf"
+  for how in create open; do
+    expect 3 'none/apart.hdf cannot be .*: No such file or directory; all ranks need it.*\[rank 1,' 3 \
+      $how "$dir/apart.hdf" "$dir/none/apart.hdf"
+    expect 3 'none/apart.hdf cannot be .*: No such file or directory \[rank 0,' 2 $how "$dir/none/apart.hdf"
+  done
+  HPGMG_FV=$program
+fi
+
 # A disk of 1 MB, which only root can make. That it is too small is said beforehand; where nobody can
 # know, as the file is compressed, the disk fills up in the midst of it.
 full=$dir/full

@@ -5,6 +5,7 @@
 #include "h5_file.h"
 #include "log.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -201,22 +202,55 @@ static mg_status_t check_opened(mg_h5_t *file) {
   return MG_ERR_IO;
 }
 
+/* Why this rank does not reach a file; "" where it does. */
+static void try_path(const mg_h5_t *file, int flags, mg_h5_reason_t *why) {
+  const int fd = open(file->path, flags | O_CLOEXEC, 0666);
+  why->text[0] = '\0';
+  if (fd < 0)
+    snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+  else
+    (void)close(fd);
+}
+
+/* A rank that opens a shared file and does not find it may leave the others waiting within the MPI
+ * library for good (Open MPI's OMPIO): it may lie on a disk of rank 0's host. So every rank looks
+ * for it first, for a new one once rank 0 has made it. */
+static mg_status_t check_reach(const mg_h5_t *file) {
+  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
+  mg_h5_reason_t why = {""};
+  if (file->writing && rank == 0) try_path(file, O_WRONLY | O_CREAT, &why);
+  if (file->writing) MG_TRY(mg_comm_barrier(mg_comm_world()));
+  if (!file->writing || rank > 0) try_path(file, file->writing ? O_WRONLY : O_RDONLY, &why);
+  double first = why.text[0] ? rank : ranks;
+  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if (first >= ranks) return MG_OK;
+  if (first != rank) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO, "%s cannot be %s: %s%s", file->name,
+                  file->writing ? "written" : "opened", why.text,
+                  rank > 0 ? "; all ranks need it, in a folder that all hosts share" : "");
+}
+
 static mg_status_t open_with(const char *option, const char *path, const char *hints, bool create,
                              bool shared, mg_h5_t **out) {
   mg_h5_t *file = new_file(option, path);
+  mg_status_t status = file ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
   *out = NULL;
-  if (!file) {
-    const mg_status_t status = mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
-    if (shared) end_at_once(status);
+  /* Before rank 0 makes a file that nobody would remove. */
+  if (shared) status = mg_comm_agree(mg_comm_world(), status);
+  if (file && status == MG_OK) {
+    file->shared = shared;
+    file->writing = create;
+    if (shared) status = check_reach(file);
+  }
+  if (status != MG_OK) {
+    free_file(file);
     return status;
   }
-  file->shared = shared;
-  file->writing = create;
   const hid_t access = access_list(hints, shared);
   if (access >= 0)
     file->id = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
                       : H5Fopen(path, H5F_ACC_RDONLY, access);
-  mg_status_t status = check_opened(file);
+  status = check_opened(file);
   if (status == MG_OK && (file->transfer = transfer_list(shared)) < 0)
     status = mg_h5_failed(file, "set", "the way of transfers");
   if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)

@@ -1,0 +1,21 @@
+/* Ranks that make a shared file, or open one, under paths of their own: apart create|open PATH...,
+ * the last path for all ranks that have none. For tests/fault_dump.sh. */
+#include "comm.h"
+#include "io/h5.h"
+#include "log.h"
+#include <string.h>
+
+int main(int argc, char **argv) {
+  if (mg_comm_init(&argc, &argv) != MG_OK || argc < 3) return 2;
+  mg_comm_t *world = mg_comm_world();
+  const int rank = mg_comm_rank(world);
+  const char *path = argv[rank + 2 < argc ? rank + 2 : argc - 1];
+  mg_h5_t *file;
+  mg_log_setup(rank, mg_comm_size(world), MG_LOG_NORMAL);
+  mg_status_t status =
+      strcmp(argv[1], "create") == 0 ? mg_h5_create(path, "", &file) : mg_h5_open(path, &file);
+  const mg_status_t closed = mg_h5_close(file);
+  status = mg_comm_agree(world, status != MG_OK ? status : closed);
+  mg_comm_finalize();
+  return mg_status_exit_code(status);
+}
