@@ -264,12 +264,21 @@ static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
                        speaks() ? report_plan(params, &plan, ranks, command_line) : MG_OK);
 }
 
+/* Ranks may have environments of their own: the first one that is asked for too much tells. */
+static mg_status_t check_threads(void) {
+  const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
+  double first = mg_machine_check_threads(false) == MG_OK ? size : rank;
+  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  if (first == size) return MG_OK;
+  return first == rank ? mg_machine_check_threads(true) : MG_ERR_USAGE;
+}
+
 static mg_status_t run(mg_params_t *params, const char *command_line) {
   const int ranks = mg_comm_size(mg_comm_world());
   mg_plan_t plan;
   mg_crossover_t crossover;
   mg_input_t input;
-  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_machine_check_threads() : MG_OK));
+  MG_TRY(check_threads());
   MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_choose(params));
   MG_TRY(make_plan(params, ranks, &plan));

@@ -138,6 +138,11 @@ if have_feature OpenMP; then
   for threads in 1000000 2147483648; do
     OMP_NUM_THREADS=$threads expect 2 'OpenMP is asked for .* set OMP_NUM_THREADS' 1 4 1 --verify-only
   done
+  if have_mpi; then
+    line='4 1 --verify-only --quiet'
+    # shellcheck disable=SC2086 # words
+    expect 2 'OpenMP is asked for 1000000 threads' 2 $line : -n 2 env OMP_NUM_THREADS=1000000 "$HPGMG_FV" $line
+  fi
 fi
 if test -c /dev/full; then
   for ranks in $some; do
