@@ -42,10 +42,6 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   int provided;
   /* Threads compute, the main thread communicates. */
   TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
-  if (provided < MPI_THREAD_FUNNELED)
-    return mg_error(
-        MG_ERR_COMM,
-        "this MPI library is for programs without threads; take a build of it with them");
   /* Of calls without a communicator too, such as those of MPI_Info. */
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
@@ -53,7 +49,13 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   TRY_MPI(MPI_Comm_set_errhandler(world.mpi, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_rank(world.mpi, &world.rank));
   TRY_MPI(MPI_Comm_size(world.mpi, &world.size));
-  return MG_OK;
+  if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
+  if (world.rank == 0)
+    (void)mg_error(
+        MG_ERR_COMM,
+        "this MPI library is for programs without threads; take a build of it with them");
+  mg_comm_finalize(); /* all ranks end by themselves: none has to end the one that tells */
+  return MG_ERR_COMM;
 }
 
 void mg_comm_finalize(void) {

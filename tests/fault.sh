@@ -208,6 +208,16 @@ if have_mpi; then
   HPGMG_FV=$program
 fi
 
+# --- an MPI library for programs without threads: exit code 5 ---
+
+if test -x "$abs_top_builddir/tests/hpgmg-fv-single"; then
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-single
+  for ranks in $some; do
+    expect 5 'this MPI library is for programs without threads' "$ranks" 4 8
+  done
+  HPGMG_FV=$program
+fi
+
 # --- a size beyond memory: exit code 4, need and room, and what fits ---
 
 # fits RANKS 'LOG2 BOXES' BYTES: does the plan of a size stay within so many bytes on one host?
