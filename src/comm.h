@@ -82,6 +82,15 @@ MG_MUST_CHECK mg_status_t mg_comm_place_on_host(int *rank, int *size);
  */
 MG_MUST_CHECK mg_status_t mg_comm_host_number(int *number);
 
+/** The first rank of the group that says so, or the number of its ranks, on all ranks: of those
+ * that meet the same error one tells. Collective. */
+MG_MUST_CHECK static inline mg_status_t mg_comm_first(mg_comm_t *comm, bool says, int *rank) {
+  double first = says ? mg_comm_rank(comm) : mg_comm_size(comm);
+  MG_TRY(mg_comm_min(comm, &first, 1));
+  *rank = (int)first;
+  return MG_OK;
+}
+
 /** Bytes of every rank of the group, in their order, on all ranks.
  *  @param[out] all  size * bytes; Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes,

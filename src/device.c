@@ -27,20 +27,12 @@ int mg_device_count(void) {
   return count_devices(why);
 }
 
-/* Collective: the first rank for which something does not hold, or the number of ranks. */
-static mg_status_t find_first_without(bool holds, int *first) {
-  double least = holds ? mg_comm_size(mg_comm_world()) : mg_comm_rank(mg_comm_world());
-  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
-  *first = (int)least;
-  return MG_OK;
-}
-
 /* Collective; the first rank whose number is too large says so. */
 static mg_status_t check_device_id(const mg_params_t *params, int n) {
   const char *plural = n == 1 ? "" : "s";
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   int first;
-  MG_TRY(find_first_without(params->device_id < n, &first));
+  MG_TRY(mg_comm_first(mg_comm_world(), params->device_id >= n, &first));
   if (first == rank && n == 0)
     return mg_error(MG_ERR_MEMORY,
                     "--device-id=%d: this process sees no CUDA device; leave the option out to run "
@@ -75,7 +67,7 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
 static mg_status_t find_why(bool usable, char why[WHY], int *first) {
   mg_comm_t *world = mg_comm_world();
   const int size = mg_comm_size(world);
-  MG_TRY(find_first_without(usable, first));
+  MG_TRY(mg_comm_first(mg_comm_world(), !usable, first));
   if (*first == size) return MG_OK;
   char *all = malloc((size_t)size * WHY);
   mg_status_t status = all ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d ranks", size);
@@ -200,7 +192,7 @@ static mg_status_t check_memory(const mg_params_t *params) {
   bool has = false;
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_managed(&has)));
   int first;
-  MG_TRY(find_first_without(has, &first));
+  MG_TRY(mg_comm_first(mg_comm_world(), !has, &first));
   if (first == rank)
     return mg_error(MG_ERR_MEMORY, "--memory=unified: this device has no managed memory that it "
                                    "can keep to itself; take --memory=device");

@@ -27,22 +27,28 @@ int mg_machine_threads(void) {
   return known;
 }
 
-mg_status_t mg_machine_check_threads(bool tells) {
+/* Whoever asks for more has made a mistake. */
+enum { MOST_THREADS = 4096 };
+
+static int threads_asked_for(void) {
 #ifdef _OPENMP
-  enum { MOST = 4096 };
-  const int asked = omp_get_max_threads();
-  if (asked >= 1 && asked <= MOST) return MG_OK;
-  if (tells)
-    (void)mg_error(
-        MG_ERR_USAGE,
-        "OpenMP is asked for %d threads where 1 to %d can be had; set OMP_NUM_THREADS to "
-        "the cores of a rank",
-        asked, MOST);
-  return MG_ERR_USAGE;
+  return omp_get_max_threads();
 #else
-  (void)tells;
-  return MG_OK;
+  return 1;
 #endif
+}
+
+bool mg_machine_has_threads(void) {
+  const int asked = threads_asked_for();
+  return asked >= 1 && asked <= MOST_THREADS;
+}
+
+mg_status_t mg_machine_check_threads(void) {
+  if (mg_machine_has_threads()) return MG_OK;
+  return mg_error(MG_ERR_USAGE,
+                  "OpenMP is asked for %d threads where 1 to %d can be had; set OMP_NUM_THREADS to "
+                  "the cores of a rank",
+                  threads_asked_for(), MOST_THREADS);
 }
 
 void mg_machine_mark_processors(double *mark, int n) {

@@ -9,10 +9,12 @@
 /** Threads that parallel regions have, counted in one at the first call; 1 without OpenMP. */
 int mg_machine_threads(void);
 
-/** Can OpenMP start as many threads as it is asked for? It would crash where it cannot.
- *  @param[in] tells  whether an error is logged
+/** Can OpenMP start as many threads as it is asked for? It would crash where it cannot. */
+bool mg_machine_has_threads(void);
+
+/** The same as an error, which is logged.
  *  @return MG_OK, MG_ERR_USAGE */
-MG_MUST_CHECK mg_status_t mg_machine_check_threads(bool tells);
+MG_MUST_CHECK mg_status_t mg_machine_check_threads(void);
 
 /** mark[p] = 1 for each processor p < n that this process may run on, else 0; all 0 when unknown.
  */

@@ -69,8 +69,8 @@ static mg_status_t take_own_line(int argc, char **argv, uint64_t digest_of_first
              "options (--device-id alone is a rank's own)",
              rank, difference);
   }
-  double teller = status == MG_OK ? mg_comm_size(mg_comm_world()) : rank;
-  MG_TRY(mg_comm_min(mg_comm_world(), &teller, 1));
+  int teller;
+  MG_TRY(mg_comm_first(mg_comm_world(), status != MG_OK, &teller));
   if (teller == rank) (void)mg_error(MG_ERR_USAGE, "%s", message);
   params->device_id = own.params.device_id;
   return mg_comm_agree(mg_comm_world(), status);
@@ -266,11 +266,10 @@ static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
 
 /* Ranks may have environments of their own: the first one that is asked for too much tells. */
 static mg_status_t check_threads(void) {
-  const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
-  double first = mg_machine_check_threads(false) == MG_OK ? size : rank;
-  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if (first == size) return MG_OK;
-  return first == rank ? mg_machine_check_threads(true) : MG_ERR_USAGE;
+  int first;
+  MG_TRY(mg_comm_first(mg_comm_world(), !mg_machine_has_threads(), &first));
+  if (first == mg_comm_size(mg_comm_world())) return MG_OK;
+  return first == mg_comm_rank(mg_comm_world()) ? mg_machine_check_threads() : MG_ERR_USAGE;
 }
 
 static mg_status_t run(mg_params_t *params, const char *command_line) {

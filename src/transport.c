@@ -193,14 +193,13 @@ static mg_status_t take(mg_links_t *links, mg_transport_t way) {
 
 static mg_status_t take_peer(mg_links_t *links, const ranks_t *ranks, bool *reached) {
   const int n = world_size(), me = world_rank();
-  int missing = -1;
+  int missing = -1, first;
   MG_TRY(open_windows(links, ranks, true, reached));
   for (int r = 0; r < n; r++)
     if (r != me && !reached[r]) missing = r;
-  double first = missing >= 0 ? me : n;
-  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if (first >= n) return take(links, MG_TRANSPORT_PEER);
-  if ((int)first != me) return MG_ERR_MEMORY;
+  MG_TRY(mg_comm_first(mg_comm_world(), missing >= 0, &first));
+  if (first == n) return take(links, MG_TRANSPORT_PEER);
+  if (first != me) return MG_ERR_MEMORY;
   return mg_error(
       MG_ERR_MEMORY,
       "--transport=peer: the devices of ranks %d and %d do not reach each other's memory "

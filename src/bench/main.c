@@ -342,7 +342,7 @@ int main(int argc, char **argv) {
   status = mg_comm_init(&argc, &argv); /* the solver's levels have ranks */
   if (status == MG_OK && mg_comm_size(mg_comm_world()) > 1)
     status = mg_error(MG_ERR_USAGE, "hpgmg-bench is one process: start it without mpirun");
-  if (status == MG_OK) status = mg_machine_check_threads(true);
+  if (status == MG_OK) status = mg_machine_check_threads();
   if (status == MG_OK) status = run(&options, &lab);
   if (status == MG_OK) status = mg_report_check_stdout();
   lab_free(&lab);

@@ -191,10 +191,11 @@ static hid_t transfer_list(bool shared) {
 static mg_status_t check_opened(mg_h5_t *file) {
   const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
   const mg_h5_reason_t reason = mg_h5_reason();
-  double first = file->id < 0 ? rank : ranks, opened = file->id >= 0;
-  if (file->shared) MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
+  double opened = file->id >= 0;
+  int first = file->id < 0 ? rank : ranks;
+  if (file->shared) MG_TRY(mg_comm_first(mg_comm_world(), file->id < 0, &first));
   if (file->shared) MG_TRY(mg_comm_max(mg_comm_world(), &opened, 1));
-  if (first >= ranks) return MG_OK;
+  if (first == ranks) return MG_OK;
   if (first == rank)
     (void)mg_error(MG_ERR_IO, "%s: cannot %s it as an HDF5 file: %s", file->name,
                    file->writing ? "create" : "open", reason.text);
@@ -221,9 +222,9 @@ static mg_status_t check_reach(const mg_h5_t *file) {
   if (file->writing && rank == 0) try_path(file, O_WRONLY | O_CREAT, &why);
   if (file->writing) MG_TRY(mg_comm_barrier(mg_comm_world()));
   if (!file->writing || rank > 0) try_path(file, file->writing ? O_WRONLY : O_RDONLY, &why);
-  double first = why.text[0] ? rank : ranks;
-  MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if (first >= ranks) return MG_OK;
+  int first;
+  MG_TRY(mg_comm_first(mg_comm_world(), why.text[0] != '\0', &first));
+  if (first == ranks) return MG_OK;
   if (first != rank) return MG_ERR_IO;
   return mg_error(MG_ERR_IO, "%s cannot be %s: %s%s", file->name,
                   file->writing ? "written" : "opened", why.text,
