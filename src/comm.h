@@ -62,7 +62,8 @@ MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_comm_t *comm, mg
  *  @return MG_OK, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds);
 
-/** Element-wise maximum over ranks, in place; a NaN anywhere stays NaN. Collective. */
+/** Element-wise maximum over ranks, in place; a NaN anywhere stays NaN. Collective.
+ *  @pre n <= 32 */
 MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 
 /** Element-wise minimum, sum over ranks, in place; for reports (the sum's order is the library's).

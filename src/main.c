@@ -285,6 +285,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
                        speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
   MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_dump_check(params, &plan) : MG_OK));
+  MG_TRY(mg_dump_check_reach(params));
   static mg_restart_t restart;
   const bool restarts = params->restart[0] != '\0';
   if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));

@@ -68,6 +68,14 @@ if have_mpi && solo "$HPGMG_FV" --version | grep -q '^HDF5 .*parallel'; then
     expect 3 'none/apart.hdf cannot be .*: No such file or directory \[rank 0,' 2 $how "$dir/none/apart.hdf"
   done
   HPGMG_FV=$program
+  # It is said before anything is solved. Only root can have a disk for one rank.
+  if test "$(id -u)" -eq 0 && unshare -m true 2>/dev/null; then
+    mkdir -p "$dir/own/there"
+    line="4 4 --device=cpu --dump=$dir/own/there/it.hdf"
+    # shellcheck disable=SC2086,SC2016 # words, and for the inner shell
+    expect 3 'dump=.*it.hdf cannot be written: .*/there/: No such file or directory; all ranks need it.*\[rank 2,' 2 $line : \
+      -n 1 unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$dir/own" "$HPGMG_FV" $line
+  fi
 fi
 
 # A disk of 1 MB, which only root can make. That it is too small is said beforehand; where nobody can

@@ -26,6 +26,11 @@ typedef struct {
  *  @return MG_OK, MG_ERR_USAGE (no HDF5, a level that is not there), MG_ERR_IO; logged */
 MG_MUST_CHECK mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan);
 
+/** Find out before a run whether each rank that will write reaches the folder of --dump: it may be
+ *  on a disk of rank 0's host. The first that does not says so. Collective over the world.
+ *  @return MG_OK, MG_ERR_IO */
+MG_MUST_CHECK mg_status_t mg_dump_check_reach(const mg_params_t *params);
+
 /** All files that --dump and its companions ask for: the state after the solves that `result` is
  * of, then, with --dump-every, one more solve at h with its states. Of solves that a signal ended
  * the solution at h as far as it is, without the series. Collective over the world.

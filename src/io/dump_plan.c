@@ -1,8 +1,14 @@
 /* What a dump has, and whether it can be written; before there is a file. */
+#include "comm.h"
 #include "dump_parts.h"
+#include "h5.h"
 #include "log.h"
+#include "paths.h"
 #include "whole_file.h"
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 bool mg_dump_wants(const mg_params_t *params, mg_field_t field) {
   if (field == MG_FIELD_ALPHA && !params->alpha_varies) return false;
@@ -91,4 +97,23 @@ mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   if (params->dump_every == 0) return MG_OK;
   mg_dump_numbered(params->dump, params->max_cycles, numbered);
   return check_name(params, plan, numbered);
+}
+
+mg_status_t mg_dump_check_reach(const mg_params_t *params) {
+  char folder[MG_REAL_PATH_MAX];
+  if (!params->dump[0]) return MG_OK;
+  mg_path_resolve(params->dump, folder);
+  char *slash = strrchr(folder, '/');
+  if (slash) slash[1] = '\0';
+  errno = 0;
+  const bool reaches = !mg_h5_takes_part() || !slash || access(folder, X_OK) == 0;
+  const char *why = strerror(errno);
+  int first;
+  MG_TRY(mg_comm_first(mg_comm_world(), !reaches, &first));
+  if (first == mg_comm_size(mg_comm_world())) return MG_OK;
+  if (first != mg_comm_rank(mg_comm_world())) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO,
+                  "--dump=%s cannot be written: %s: %s; all ranks need it, in a folder that all "
+                  "hosts share",
+                  params->dump, folder, why);
 }
