@@ -180,6 +180,12 @@ for wrong in 0 10001 some; do
   refuse "--tries=$wrong is no whole number from 1 to 10000" --tries="$wrong" search
 done
 refuse '--reduction=max is none of norm, sum' --reduction=max search
+if have_mpi; then
+  checks=$((checks + 1)) rc=0
+  mpi_run 3 "$program" --device=cpu --quick --mib=2 copy >"$dir/out" 2>"$dir/err" || rc=$?
+  test "$rc" -eq 2 && test "$(grep -c '^hpgmg-bench: error: .* is one process' "$dir/err")" -eq 1 ||
+    complain "on three ranks: exit code $rc, $(cat "$dir/err")"
+fi
 refuse '--seed=-1 is no whole number from 0 to' --seed=-1 search
 
 refuse "'cpy' is no ladder; there are copy, stride" cpy

@@ -332,6 +332,13 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   return MG_OK;
 }
 
+/* Of several ranks the first tells. */
+static mg_status_t check_alone(void) {
+  if (mg_comm_size(mg_comm_world()) == 1) return MG_OK;
+  if (mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_USAGE;
+  return mg_error(MG_ERR_USAGE, "hpgmg-bench is one process: start it without mpirun");
+}
+
 int main(int argc, char **argv) {
   mg_log_program("hpgmg-bench");
   options_t options = {.device = "auto", .reduction = "norm", .seed = 1, .tries = 300};
@@ -340,8 +347,7 @@ int main(int argc, char **argv) {
   if (status == MG_ERR_INTERRUPTED) return mg_status_exit_code(mg_report_check_stdout());
   if (status != MG_OK) return mg_status_exit_code(status);
   status = mg_comm_init(&argc, &argv); /* the solver's levels have ranks */
-  if (status == MG_OK && mg_comm_size(mg_comm_world()) > 1)
-    status = mg_error(MG_ERR_USAGE, "hpgmg-bench is one process: start it without mpirun");
+  if (status == MG_OK) status = check_alone();
   if (status == MG_OK) status = mg_machine_check_threads();
   if (status == MG_OK) status = run(&options, &lab);
   if (status == MG_OK) status = mg_report_check_stdout();
