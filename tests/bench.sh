@@ -183,8 +183,8 @@ refuse '--reduction=max is none of norm, sum' --reduction=max search
 if have_mpi; then
   checks=$((checks + 1)) rc=0
   mpi_run 3 "$program" --device=cpu --quick --mib=2 copy >"$dir/out" 2>"$dir/err" || rc=$?
-  test "$rc" -eq 2 && test "$(grep -c '^hpgmg-bench: error: .* is one process' "$dir/err")" -eq 1 ||
-    complain "on three ranks: exit code $rc, $(cat "$dir/err")"
+  test "$rc" -eq 2 || complain "on three ranks: exit code $rc"
+  test "$(grep -c '^hpgmg-bench: error: .* is one process' "$dir/err")" -eq 1 || complain "on three ranks: $(cat "$dir/err")"
 fi
 refuse '--seed=-1 is no whole number from 0 to' --seed=-1 search
 
