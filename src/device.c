@@ -258,10 +258,10 @@ mg_status_t mg_device_room(int64_t *bytes) {
   *bytes = INT64_MAX;
 #ifdef HAVE_CUDA
   mg_device_place_t *places;
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_free_bytes(bytes)));
   MG_TRY(mg_device_places(&places));
-  *bytes /= places[mg_comm_rank(mg_comm_world())].sharers;
+  const int sharers = places[mg_comm_rank(mg_comm_world())].sharers;
   free(places);
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_room(sharers, bytes)));
   /* Everybody has asked before anybody allocates. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));
 #endif

@@ -154,11 +154,12 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_free_bytes(int64_t *bytes) {
+mg_status_t mg_cuda_room(int sharers, int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;
   MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
-  *bytes = (int64_t)free_bytes > margin ? (int64_t)free_bytes - margin : 0;
+  const int64_t part = (int64_t)free_bytes / sharers;
+  *bytes = part > margin ? part - margin : 0;
   return MG_OK;
 }
 

@@ -26,8 +26,9 @@ MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
  *  code is another card's, ", code for sm_80". */
 MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 
-/** Memory that is free on the open device, less a margin for the driver's own needs. */
-MG_MUST_CHECK mg_status_t mg_cuda_free_bytes(int64_t *bytes);
+/** Memory that is free on the open device for each of those who share it: an even part, less a
+ *  margin for what the driver holds of each beside it, such as stacks of kernels. */
+MG_MUST_CHECK mg_status_t mg_cuda_room(int sharers, int64_t *bytes);
 
 /** Whether the open device can make several steps of a smoother in one pass.
  *  @return MG_OK, MG_ERR_DEVICE */
