@@ -1,0 +1,41 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# cuda_mps: ranks share a device under NVIDIA's Multi-Process Service, where their kernels run side by side instead
+# of taking turns. None keeps out the kernel that it waits for, and the digits are those of one rank on the CPU.
+# The service is one of this test alone, which ends with it. Skips without a device, or where the service does not
+# start.
+set -eu
+# shellcheck source=tests/transport.sh
+. "$abs_top_srcdir/tests/transport.sh"
+
+skip() {
+  echo "skipped: $*" >&2
+  exit 77
+}
+
+command -v nvidia-cuda-mps-control >/dev/null || skip 'no nvidia-cuda-mps-control'
+export CUDA_MPS_PIPE_DIRECTORY=$dir/mps CUDA_MPS_LOG_DIRECTORY=$dir/mps
+mkdir "$dir/mps"
+ask() { echo "$1" | timeout 20 nvidia-cuda-mps-control 2>/dev/null; }
+timeout 20 nvidia-cuda-mps-control -d >/dev/null 2>&1 || skip 'nvidia-cuda-mps-control does not start'
+trap 'ask quit >/dev/null || true; rm -rf "$dir"' EXIT
+solo timeout 60 "$HPGMG_FV" 4 1 --device=cuda --cpu-below=0 --verify-only --quiet >/dev/null 2>"$dir/err" ||
+  skip "no device under MPS: $(tail -n 1 "$dir/err")"
+ask get_server_list | grep -q '[0-9]' || skip 'programs here do not find the MPS server'
+
+# While the first rank is in a launch that needs a whole multiprocessor the others wait for what it will send.
+size=5 limit=100 # a rank that waits in vain says so after 60 s
+for options in --operator=fv2 '--operator=fv4 --boundary=periodic' --smoother=chebyshev; do
+  # shellcheck disable=SC2086 # words
+  {
+    wanted $options
+    for ranks in 2 8; do
+      compare peer $ranks $options --cpu-below=0
+    done
+  }
+done
+# Passes of several steps, with tiles beside messages on some of the ranks alone: 160^3 cells.
+all=125
+wanted
+compare peer 3 --cpu-below=0
+compare auto 5
+echo "$runs runs on CUDA with the CPU's digits"
