@@ -109,6 +109,11 @@ for case in means.hdf:1 none.hdf.f:0; do
   test "$(grep -c 'warning: --rhs=.*: f has the mean 6.5, which is taken off' "$dir/err")" -eq "${case#*:}" ||
     complain "the mean of ${case%:*}: $(cat "$dir/err")"
 done
+# A mean 10^7 times as large as the rest leaves one of its roundings, which is taken off too: the residual falls.
+cells "$dir/huge.hdf.f" f '48 48 48' '16000000 + c % 5 % 3'
+run 1 --rhs="$dir/huge.hdf.f" --boundary=periodic --max-cycles=20 --rtol=1e-11
+checks=$((checks + 1))
+grep -q '^VERIFICATION: PASSED' "$dir/out" || complain "f with a large mean: $(tail -n 3 "$dir/out")"
 cells "$dir/one.hdf.1" beta '16 16 16' 1
 cells "$dir/one.hdf.2" beta '16 16 16' 2
 for n in 1 2; do
