@@ -174,7 +174,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_DEVICE_ID] = {
     .name = "device-id", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(device_id), .min = 0, .max = 1023, .note = "ranks of a host take its devices in turn",
-    .applies = may_use_cuda, .condition = "only with --device=auto or cuda",
+    .applies = may_use_cuda, .condition = "only with --device=auto, cuda or cuda-simple",
     .decided_by = MG_OPT_DEVICE,
     .help = "Number of the CUDA device to use, as the driver counts those that a process may see. A "
             "wrapper script can give each rank its own."},
@@ -188,7 +188,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_TRANSPORT] = {
     .name = "transport", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(transport),
     .words = transport_words, .value = "auto",
-    .applies = may_use_cuda, .condition = "only with --device=auto or cuda",
+    .applies = may_use_cuda, .condition = "only with --device=auto, cuda or cuda-simple",
     .decided_by = MG_OPT_DEVICE,
     .help = "How messages travel between GPUs: auto what works and is fastest; peer stores into the "
             "other GPU's memory, within a host; nccl; mpi hands GPU memory to an MPI library that "
@@ -204,7 +204,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     ANYWHERE, FIELD(agglomerate_below), .words = auto_words, .min = 0, .max = 1e18,
     .value = "auto", .note = "auto, 4096 on the CPU and 65536 on a GPU",
     .help = "Coarse levels gather onto fewer ranks until each of these holds at least this many "
-            "cells; 0 never gathers."},
+            "cells; 0 gathers only where there are fewer boxes than ranks."},
   [MG_OPT_STEPS_PER_PASS] = {
     .name = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(steps_per_pass), .min = 1, .max = MG_MOST_STEPS_PER_PASS, .value = "3",

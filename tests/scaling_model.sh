@@ -74,9 +74,9 @@ for kind in cpu gpu passes; do
   near "$kind: 8 ranks" "$(column "$kind" 8 seconds)" "$(truth "$kind" 8)"
   near "$kind: 4096 ranks" "$(column "$kind" 4096 seconds)" "$(truth "$kind" 4096)"
   # Another agglomeration, as a change in percent of 4096 ranks.
-  says '^never gather on fewer ranks .* %$'
-  change=$(awk '/^never gather/ { print $(NF - 1) }' said)
-  near "$kind: never gather" "$(awk -v c="$change" 'BEGIN { print 1 + c / 100 }')" \
+  says '^gather only where boxes run out .* %$'
+  change=$(awk '/^gather only/ { print $(NF - 1) }' said)
+  near "$kind: gather only where boxes run out" "$(awk -v c="$change" 'BEGIN { print 1 + c / 100 }')" \
     "$(awk -v a="$(truth "$kind" 4096 --agglomerate-below=0)" -v b="$(truth "$kind" 4096)" 'BEGIN { print a / b }')"
   test "$(awk -F, 'NR > 1 && ($5 > $4 || $6 < $4)' "$kind/model.csv" | wc -l)" -eq 0 || complain "$kind: bands without the curve"
 done

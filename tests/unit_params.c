@@ -154,7 +154,7 @@ static void test_bad_values(void) {
   expect_usage("--cpu-below=9223372036854775807 7 8", "out of range");
   expect_usage("--device-id=-1 7 8", "out of range; give a whole number from 0 to 1023");
   expect_usage("--device-id=gpu0 7 8", "not a number");
-  expect_usage("--device-id=0 --device=cpu 7 8", "only with --device=auto or cuda");
+  expect_usage("--device-id=0 --device=cpu 7 8", "only with --device=auto, cuda or cuda-simple");
   expect_usage("--cpu-below=-1 7 8", "out of range; give auto or a whole number from 0");
   expect_usage("--memory=unified --device=cpu 7 8", "only without --device=cpu");
   expect_usage("--cpu-below=automatic 7 8", "not a number; give auto or");

@@ -225,7 +225,7 @@ class Forecaster:
         usual = 65536 if on_gpu else 4096
         told = self.study.options.get("agglomerate-below", "auto")
         usual = max(whole_number(told), 0) if told.isdigit() else usual
-        found = [Change("never gather on fewer ranks", {"agglomerate_below": 0})]
+        found = [Change("gather only where boxes run out", {"agglomerate_below": 0})]
         for cells in (512, 4096, 65536, 1048576):
             if cells != usual:
                 text = f"gather below {cells} cells a rank, not {usual}"
