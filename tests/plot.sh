@@ -297,6 +297,19 @@ sed 's/"table": "[^"]*"/"table": "$\\\\frac$"/; s/"variant": "[^"]*"/"variant": 
 draw bench strange.json -o t.svg
 sed 's/"of_copy": [0-9.e+-]*/"of_copy": 1'"$(printf '%0400d' 0)"'/' bench.json >wrong.json
 refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
+sed 's/"of_copy": [0-9.e+-]*/"of_copy": 1e300/' bench.json >wrong.json
+refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
+sed '/"smooth": \[/,/\]/s/^\( *\)[0-9][0-9.e+-]*/\11e308/' large.json >wrong.json
+refuse 3 'wrong.json: levels.0.seconds.smooth is .* make it again' levels "$dir/wrong.json"
+sed 's/"seconds_mean": [0-9.e+-]*/"seconds_mean": 1e300/' threads.1.1.json >wrong.json
+refuse 3 'wrong.json: solves.0.seconds_mean is 1e+300; make it again' scaling "$dir/wrong.json" "$dir/threads.2.1.json"
+sed 's/"h": [0-9.e+-]*/"h": 1e-320/' large.json >wrong.json
+refuse 3 'wrong.json: solves.0.h is 1e-320; make it again' convergence "$dir/wrong.json"
+sed '/"rel": \[/,/\]/s/^\( *\)[0-9][0-9.e+-]*/\11e308/' large.json >strange.json
+draw convergence strange.json -o t.png
+# Letters that no font here has, and far too many of them: no warning of Matplotlib's.
+sed "s|\"smoother\": \"[^\"]*\"|\"smoother\": \"日本$(printf '%05000d' 0)\"|" large.json >strange.json
+draw levels strange.json -o t.png
 cp cell.hdf values.hdf
 for values in 1e308 -1e308 5e-324 'float("nan")' 'np.resize([1e308, -1e308, np.inf, 0], (32, 32, 32))'; do
   "$PYTHON" -c "import h5py, numpy as np; h5py.File('values.hdf', 'r+')['VTKHDF/CellData/u'][...] = $values"

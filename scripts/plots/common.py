@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import textwrap
+import warnings
 
 from toolkit import USAGE, ToolError, need, plural, write_whole
 
@@ -15,6 +16,9 @@ GRIDS = ("h", "2h", "4h")
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 MARKERS = "os^Dv<>p"
 
+LARGEST = 1e150  # beyond it, and below its inverse, Matplotlib's scales overflow
+LONGEST = 250  # characters of a text: a damaged report's would leave no room for the picture
+
 
 def figure(width: float, height: float, dpi: int):
     """A figure of WIDTH times HEIGHT inches that needs no display and knows no user's settings."""
@@ -22,6 +26,8 @@ def figure(width: float, height: float, dpi: int):
     matplotlib.rcdefaults()
     matplotlib.rcParams["svg.hashsalt"] = "hpgmg-fv"
     matplotlib.rcParams["svg.fonttype"] = "none"  # letters that can be searched
+    # A letter that the font lacks is drawn as a box, which says enough.
+    warnings.filterwarnings("ignore", "Glyph .* missing from")
     need("matplotlib.backends.backend_agg", "matplotlib")
     return need("matplotlib.figure", "matplotlib").Figure(
         figsize=(width, height), dpi=dpi, layout="constrained"
@@ -29,8 +35,9 @@ def figure(width: float, height: float, dpi: int):
 
 
 def plain(text: str) -> str:
-    """For Matplotlib: $ is no formula, and what has no shape is an escape."""
-    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    """For Matplotlib: $ is no formula, what has no shape is an escape, and all of it fits."""
+    shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
     return shown.replace("$", r"\$")
 
 

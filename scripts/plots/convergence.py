@@ -7,6 +7,7 @@ import math
 from plots.common import (
     COLOURS,
     GRIDS,
+    LARGEST,
     MARKERS,
     figure,
     phrases,
@@ -70,8 +71,8 @@ def draw_convergence(args) -> str:
     fig = figure(7.5, 5.4, args.dpi)
     ax = fig.add_subplot()
     for i, (curve, label) in enumerate(zip(curves, labels)):
-        # Zero has no place on a logarithmic axis.
-        drawn = [v if v > 0.0 and math.isfinite(v) else math.nan for v in curve.rel]
+        # Zero has no place on a logarithmic axis, nor has what Matplotlib's overflows at.
+        drawn = [v if 1.0 / LARGEST <= v <= LARGEST else math.nan for v in curve.rel]
         ax.plot(
             range(1, len(drawn) + 1),
             drawn,

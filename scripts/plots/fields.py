@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from plots.common import GRIDS, figure, phrases, plain, save_figure, save_table, set_title
+from plots.common import (
+    GRIDS,
+    LARGEST,
+    figure,
+    phrases,
+    plain,
+    save_figure,
+    save_table,
+    set_title,
+)
 from plots.dump import Dump, Plane
 from toolkit import USAGE, ToolError, need, plural
 
 # A logarithmic scale shows so many decades below the largest value.
 DECADES = 4
-# Beyond it, and below its inverse, Matplotlib's scales overflow. What is larger is drawn as this.
-LARGEST = 1e150
 
 
 def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
     """Limits of colours that hold for all planes. Around 0 where values have both signs."""
     numpy = need("numpy", "numpy")
     finite = [p.values[numpy.isfinite(p.values)].astype(float) for p in planes]
-    finite = [v.clip(-LARGEST, LARGEST) for v in finite]
+    finite = [v.clip(-LARGEST, LARGEST) for v in finite]  # as which they are drawn
     largest = [float(abs(v).max()) for v in finite if v.size > 0]
     smallest = 10.0**DECADES / LARGEST if log else 0.0
     if not any(v > smallest for v in largest):

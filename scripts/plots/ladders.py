@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import math
 
-from plots.common import COLOURS, MARKERS, figure, plain, save_figure, save_table, set_title
+from plots.common import (
+    COLOURS,
+    LARGEST,
+    MARKERS,
+    figure,
+    plain,
+    save_figure,
+    save_table,
+    set_title,
+)
 from plots.report import read_report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -33,12 +42,12 @@ class Bench:
             raise ToolError(f"{path} has no tables of hpgmg-bench ({why})", FILE) from None
         if not self.tables:
             raise ToolError(f"{path} has no tables of hpgmg-bench; make it again", FILE)
-        if not self.copy > 0.0:
+        if not 0.0 < self.copy <= LARGEST:
             raise ToolError(f"{path}: copy_gb_per_s is {self.copy}; make it again", FILE)
 
     def row(self, row: dict) -> dict:
         values = {key: float(row[key]) for key in NUMBERS}
-        if not all(math.isfinite(v) and v >= 0.0 for v in values.values()):
+        if not all(0.0 <= v <= LARGEST for v in values.values()):
             raise ValueError(f"a row of {values}")
         return {"variant": str(row["variant"]), **values}
 

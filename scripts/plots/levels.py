@@ -6,6 +6,7 @@ import math
 
 from plots.common import (
     COLOURS,
+    LARGEST,
     figure,
     phrases,
     plain,
@@ -46,7 +47,7 @@ class Level:
             for key in report.get(f"{where}.seconds", dict)
         }
         for key, value in self.seconds.items():
-            if len(value) != 3 or not all(0.0 <= seconds < math.inf for seconds in value):
+            if len(value) != 3 or not all(0.0 <= v <= LARGEST for v in value):
                 report.wrong(f"{where}.seconds.{key}", value)
 
     def mean(self, operation: str) -> float:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
+from plots.common import LARGEST
 from plots.dump import is_dump
 from toolkit import FILE, ToolError, read_json
 
@@ -72,8 +71,9 @@ class Report:
         raise ToolError(f"{self.path}: {where} is {str(value)[:40]}; make it again", FILE)
 
     def positive(self, where: str) -> float:
+        """A number above zero, and one that a scale can have."""
         value = self.get(where, float)
-        return value if 0.0 < value < math.inf else self.wrong(where, value)
+        return value if 1.0 / LARGEST <= value <= LARGEST else self.wrong(where, value)
 
     def numbers(self, where: str) -> list[float]:
         return [self.get(f"{where}.{i}", float) for i in range(len(self.get(where, list)))]

@@ -7,6 +7,7 @@ import statistics
 from plots.common import (
     COLOURS,
     GRIDS,
+    LARGEST,
     MARKERS,
     figure,
     phrases,
@@ -41,6 +42,8 @@ class Run:
             raise ToolError(
                 f"{self.path} was not timed; run without --verify-only, or leave it out", FILE
             )
+        if not 1.0 / LARGEST <= self.seconds <= LARGEST:
+            report.wrong(f"{where}.seconds_mean", self.seconds)
         self.n = round(self.dof ** (1.0 / 3.0))
         self.said = phrases({**about, "n": self.n}, timed=True)
         del self.said["machine"]
