@@ -34,9 +34,9 @@ def figure(width: float, height: float, dpi: int):
     )
 
 
-def plain(text: str) -> str:
+def plain(text: str, most: int = LONGEST) -> str:
     """For Matplotlib: $ is no formula, what has no shape is an escape, and all of it fits."""
-    shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+    shown = text if len(text) <= most else f"{text[: most - 1]}…"
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
     return shown.replace("$", r"\$")
 

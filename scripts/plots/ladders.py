@@ -74,7 +74,7 @@ def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
             value = 100.0 * row["of_copy"]
             ax.barh(at, value, color=COLOURS[number % len(COLOURS)], height=0.8)
             ticks.append(at)
-            names.append(plain(row["variant"]))
+            names.append(plain(row["variant"], 80))
             drawn.append([ladder, title, row["variant"], row["gb_per_s"], row["of_copy"]])
             at -= 1.0
         at -= 1.0
