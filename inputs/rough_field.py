@@ -86,6 +86,20 @@ def permeability(n: int, jump: float, random):
     return np.where(channels, jump, 1.0) * texture
 
 
+def checksums(values):
+    """One per plane of [z][y][x] doubles, as docs/format.md defines them."""
+    np = need("numpy", "numpy")
+    u32, u64 = np.uint32, np.uint64
+    sums = np.empty(len(values), u64)
+    for k, plane in enumerate(values):
+        words = np.ascontiguousarray(plane, "<f8").ravel().view(u32)
+        index = np.arange(k * plane.size, (k + 1) * plane.size, dtype=u64).astype(u32)
+        a = words[0::2] + index * u32(0x9E3779B1)
+        b = words[1::2] + (index * u32(0x85EBCA6B) ^ u32(0x7FEB352D))
+        sums[k] = (a.astype(u64) * b).sum(dtype=u64)
+    return sums
+
+
 def write(path: str, n: int, fields: dict) -> None:
     np, h5py = need("numpy", "numpy"), need("h5py", "h5py")
     content = io.BytesIO()
@@ -103,6 +117,8 @@ def write(path: str, n: int, fields: dict) -> None:
             data = image.create_dataset(f"CellData/{name}", (n, n, n), "f8")
             for k in range(n):
                 data[k] = values[k]
+            file[f"HPGMG/checksums/level_0/{name}"] = checksums(values)
+        file["HPGMG"].attrs["checksums"] = np.bytes_(" ".join(fields))
     write_whole(path, content.getbuffer())
 
 

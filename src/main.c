@@ -306,6 +306,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
                             .plan = &plan,
                             .crossover = &crossover,
                             .result = result,
+                            .input = &input,
                             .ranks = ranks,
                             .threads = mg_machine_threads(),
                             .host = mg_comm_host(),

@@ -5,6 +5,14 @@
 #include "benchmark.h"
 #include "whole_file.h"
 
+/** The group of everything that VTK does not read. */
+#define MG_DUMP_OURS "/HPGMG"
+/** Its attribute that lists the datasets with checksums: names of fields, and walls/NAME, with
+ * spaces between. A listed dataset must have its checksums, so that damage cannot pass for absence.
+ */
+#define MG_DUMP_CHECKSUMS "checksums"
+enum { MG_DUMP_CHECKSUMS_MAX = 256 };
+
 /** What a file says of the run that wrote it. */
 typedef struct {
   const char *command_line;

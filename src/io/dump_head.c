@@ -6,6 +6,7 @@
 #include "git_version.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* Calls in a row on one file: after the first that fails nothing more is done. */
@@ -111,6 +112,20 @@ static void put_files(writer_t *w, const mg_params_t *p, const mg_dump_about_t *
   integer(w, ours, "problem_checksum", about->problem_checksum);
 }
 
+static void put_checksums(writer_t *w, const mg_params_t *p) {
+  char list[MG_DUMP_CHECKSUMS_MAX] = "";
+  const char *const before[2] = {"", "walls/"};
+  for (int walls = 0; walls < 2; walls++)
+    for (int field = 0; field < MG_N_FIELDS; field++) {
+      const size_t length = strlen(list);
+      if (!mg_dump_wants(p, (mg_field_t)field)) continue;
+      if (walls && !mg_dump_wants_wall(p, (mg_field_t)field)) continue;
+      snprintf(list + length, sizeof list - length, "%s%s%s", length > 0 ? " " : "", before[walls],
+               mg_field_name((mg_field_t)field));
+    }
+  text(w, ours, MG_DUMP_CHECKSUMS, list);
+}
+
 mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
   writer_t w = {file, MG_OK};
@@ -125,8 +140,12 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
   text(&w, ours, "precision", p->dump_precision == MG_PRECISION_FLOAT ? "float" : "double");
   text(&w, ours, "centering", p->dump_centering == MG_CENTERING_POINT ? "point" : "cell");
   put_files(&w, p, about);
+  put_checksums(&w, p);
   group(&w, "/HPGMG/checksums");
-  if (mg_dump_wants_walls(p)) group(&w, "/HPGMG/walls");
+  if (mg_dump_wants_wall(p, MG_N_FIELDS)) {
+    group(&w, "/HPGMG/walls");
+    group(&w, "/HPGMG/checksums/walls");
+  }
   group(&w, "/HPGMG/levels");
   for (int l = 0; l < h->n_levels; l++) {
     char path[MG_DATA_PATH_MAX];

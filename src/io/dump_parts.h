@@ -5,14 +5,11 @@
 #include "dump.h"
 #include "h5.h"
 
-/** The group of all that VTK does not ask for. */
-#define MG_DUMP_OURS "/HPGMG"
-
 /** Is a level to be written? */
 bool mg_dump_wants_level(const mg_params_t *params, int level);
 
-/** Are there faces that no field of cells has room for? */
-bool mg_dump_wants_walls(const mg_params_t *p);
+/** Whether a dump has the faces at the upper walls of a field; MG_N_FIELDS: of any field. */
+bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field);
 
 /** Bytes of all fields, uncompressed; and those that a file will take at the least. */
 int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan);

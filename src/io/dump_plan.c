@@ -19,10 +19,11 @@ bool mg_dump_wants_level(const mg_params_t *params, int level) {
   return (params->dump_levels & 1u << level) != 0;
 }
 
-bool mg_dump_wants_walls(const mg_params_t *p) {
+bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field) {
   const unsigned betas = 1u << MG_FIELD_BETA_I | 1u << MG_FIELD_BETA_J | 1u << MG_FIELD_BETA_K;
+  const unsigned asked = field == MG_N_FIELDS ? betas : betas & 1u << field;
   return p->boundary == MG_BOUNDARY_DIRICHLET && mg_dump_wants_level(p, 0) &&
-         (p->dump_fields & betas);
+         (p->dump_fields & asked);
 }
 
 void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,

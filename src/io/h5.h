@@ -73,8 +73,13 @@ MG_MUST_CHECK mg_status_t mg_h5_put_integers(mg_h5_t *file, const char *group, c
 MG_MUST_CHECK mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name,
                                             const double *values, int n);
 
-/** How many values an attribute has; 0 when it is missing or nothing like that. */
-int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name);
+/** Whether the file has a group or dataset. A damaged group on the way is an error, not absence.
+ *  @param[out] there  false on ranks that take no part
+ *  @return MG_OK, MG_ERR_IO */
+MG_MUST_CHECK mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there);
+/** The same for an attribute of a group that exists. */
+MG_MUST_CHECK mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name,
+                                              bool *there);
 
 /** The same read. Another type, another number of values, a text longer than size - 1: an error.
  *  On ranks that take no part the values stay as they are. */

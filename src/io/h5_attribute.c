@@ -56,14 +56,13 @@ mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name
   return put(file, group, name, H5Tcopy(H5T_NATIVE_DOUBLE), list_space(n), values);
 }
 
-int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {
-  const hid_t attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
-  if (attribute < 0) return 0;
-  const hid_t space = H5Aget_space(attribute);
-  const int64_t n = space >= 0 ? (int64_t)H5Sget_simple_extent_npoints(space) : 0;
-  if (space >= 0) (void)H5Sclose(space);
-  (void)H5Aclose(attribute);
-  return n > 0 ? n : 0;
+mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name, bool *there) {
+  *there = false;
+  if (!file) return MG_OK;
+  const htri_t found = H5Aexists_by_name(file->id, group, name, H5P_DEFAULT);
+  if (found < 0) return mg_h5_failed(file, "look for the attribute", name);
+  *there = found > 0;
+  return MG_OK;
 }
 
 /* The attribute, and whether it has n values of a class; the caller closes it. */

@@ -157,18 +157,24 @@ mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, i
   return open_data(file, path, MG_H5_DOUBLE, true, rank, n, data);
 }
 
-/* Every group on the way must be there to ask for the next. */
-static bool exists(const mg_h5_t *file, const char *path) {
+/* H5Lexists fails if a group on the way is missing, so each part of the path is tested in turn. A
+ * failed test is a damaged group, not a missing one. */
+mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
   char part[MG_H5_NAME_MAX];
+  *there = false;
+  if (!file) return MG_OK;
   for (const char *end = path; *end; end += strcspn(end, "/")) {
     end += *end == '/';
     const size_t length = (size_t)(end - path) + strcspn(end, "/");
-    if (length >= sizeof part) return false;
+    if (length >= sizeof part) return mg_h5_wrong(file, path, "is too long for a path");
     memcpy(part, path, length);
     part[length] = '\0';
-    if (H5Lexists(file->id, part, H5P_DEFAULT) <= 0) return false;
+    const htri_t found = H5Lexists(file->id, part, H5P_DEFAULT);
+    if (found < 0) return mg_h5_failed(file, "look for", part);
+    if (found == 0) return MG_OK;
   }
-  return true;
+  *there = true;
+  return MG_OK;
 }
 
 static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *look) {
@@ -185,8 +191,10 @@ static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *lo
 mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
   char why[WHY_SIZE] = "is no dataset of numbers in 1 to 3 dimensions";
   hsize_t size[3] = {0, 0, 0};
+  bool there;
   *look = (mg_h5_look_t){0};
-  if (!file || !exists(file, path)) return MG_OK;
+  MG_TRY(mg_h5_exists(file, path, &there));
+  if (!there) return MG_OK;
   const hid_t data = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data < 0) return mg_h5_failed(file, "open", path);
   const hid_t type = H5Dget_type(data), space = H5Dget_space(data);

@@ -41,9 +41,14 @@ mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out
 mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out) {
   return mg_h5_open_input(option, path, out);
 }
-int64_t mg_h5_count(mg_h5_t *file, const char *group, const char *name) {
-  (void)file, (void)group, (void)name;
-  return 0;
+mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
+  (void)file, (void)path;
+  *there = false;
+  return none();
+}
+mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name, bool *there) {
+  (void)group;
+  return mg_h5_exists(file, name, there);
 }
 mg_status_t mg_h5_close(mg_h5_t *file) {
   (void)file;

@@ -1,8 +1,10 @@
 #include "input.h"
+#include "dump.h"
 #include "h5.h"
 #include "log.h"
 #include "paths.h"
 #include <stdio.h>
+#include <string.h>
 
 const char *const mg_input_names[MG_N_INPUTS] = {"alpha",  "beta",   "beta_i",
                                                  "beta_j", "beta_k", "f"};
@@ -21,30 +23,72 @@ static mg_status_t agree(mg_status_t status) {
 
 /* --- what there is --------------------------------------------------------------------- */
 
+/* A file on the way of being looked into. */
+typedef struct {
+  const mg_input_source_t *source;
+  mg_h5_t *file;
+  char listed[MG_DUMP_CHECKSUMS_MAX + 2]; /* datasets with checksums, each between two spaces */
+} look_t;
+
+static mg_status_t read_list(look_t *in) {
+  bool there;
+  in->listed[0] = '\0';
+  MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
+  if (there) MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, MG_DUMP_CHECKSUMS, &there));
+  if (!there) return MG_OK;
+  MG_TRY(mg_h5_get_text(in->file, MG_DUMP_OURS, MG_DUMP_CHECKSUMS, in->listed + 1,
+                        MG_DUMP_CHECKSUMS_MAX));
+  in->listed[0] = ' ';
+  strcat(in->listed, " ");
+  return MG_OK;
+}
+
+/* Look for GROUP/NAME, which must exist if the file lists `listed` as a dataset with checksums. */
+static mg_status_t look_for(const look_t *in, const char *group, const char *name,
+                            const char *listed, mg_h5_look_t *look) {
+  char path[MG_INPUT_PATH_MAX], word[MG_INPUT_PATH_MAX];
+  snprintf(path, sizeof path, "%s/%s", group, name);
+  snprintf(word, sizeof word, " %s%s ", listed, name);
+  MG_TRY(mg_h5_look(in->file, path, look));
+  if (look->there || !strstr(in->listed, word)) return MG_OK;
+  return mg_error(MG_ERR_IO, "--%s=%s: %s is missing, though the attribute %s of %s lists%s",
+                  in->source->option, in->source->path, path, MG_DUMP_CHECKSUMS, MG_DUMP_OURS,
+                  word);
+}
+
+static bool is_double(const mg_h5_look_t *look) {
+  return look->double_or_float && look->type == MG_H5_DOUBLE;
+}
+
+static mg_status_t find_walls(const look_t *in, const char *name, mg_input_place_t *place) {
+  mg_h5_look_t walls, sums;
+  MG_TRY(look_for(in, "/HPGMG/walls", name, "walls/", &walls));
+  MG_TRY(look_for(in, "/HPGMG/checksums/walls", name, "walls/", &sums));
+  place->has_walls = walls.there;
+  place->has_wall_checksums = sums.there && is_double(&walls);
+  return MG_OK;
+}
+
 /* A field of the cells, which may be called points as in a dump. */
-static mg_status_t find_field(mg_h5_t *file, int field, mg_input_place_t *place,
+static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *place,
                               mg_h5_look_t *look) {
-  char path[MG_INPUT_PATH_MAX];
-  mg_h5_look_t other;
-  snprintf(place->path, sizeof place->path, "/VTKHDF/CellData/%s", mg_input_names[field]);
-  MG_TRY(mg_h5_look(file, place->path, look));
+  const char *name = mg_input_names[field];
+  mg_h5_look_t sums;
+  snprintf(place->path, sizeof place->path, "/VTKHDF/CellData/%s", name);
+  MG_TRY(mg_h5_look(in->file, place->path, look));
   if (!look->there) {
-    snprintf(place->path, sizeof place->path, "/VTKHDF/PointData/%s", mg_input_names[field]);
-    MG_TRY(mg_h5_look(file, place->path, look));
+    snprintf(place->path, sizeof place->path, "/VTKHDF/PointData/%s", name);
+    MG_TRY(mg_h5_look(in->file, place->path, look));
   }
   if (!look->there) {
     place->path[0] = '\0';
     return MG_OK;
   }
   place->is_float = look->type == MG_H5_FLOAT;
-  snprintf(path, sizeof path, "/HPGMG/checksums/level_0/%s", mg_input_names[field]);
-  MG_TRY(mg_h5_look(file, path, &other));
-  place->has_checksums = other.there && look->double_or_float;
+  MG_TRY(look_for(in, "/HPGMG/checksums/level_0", name, "", &sums));
+  place->has_checksums = sums.there && look->double_or_float;
   if (field < MG_INPUT_BETA_I || field > MG_INPUT_BETA_K) return MG_OK;
-  snprintf(path, sizeof path, "/HPGMG/walls/%s", mg_input_names[field]);
-  MG_TRY(mg_h5_look(file, path, &other));
-  place->has_walls = other.there;
-  return MG_OK;
+  return find_walls(in, name, place);
 }
 
 /* Every field is a cube, and all are the same. */
@@ -67,10 +111,12 @@ static mg_status_t take_size(const mg_input_source_t *source, const mg_input_pla
 }
 
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
+  look_t in = {.source = source, .file = file};
+  MG_TRY(read_list(&in));
   for (int field = source->from; field < source->end; field++) {
     mg_input_place_t *place = &input->place[field];
     mg_h5_look_t look;
-    MG_TRY(find_field(file, field, place, &look));
+    MG_TRY(find_field(&in, field, place, &look));
     if (look.there) MG_TRY(take_size(source, place, &look, input));
   }
   return MG_OK;
@@ -126,6 +172,15 @@ mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
   params->alpha_varies = input->place[MG_INPUT_ALPHA].path[0] != '\0';
   return MG_OK;
+}
+
+bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source) {
+  for (int field = source->from; field < source->end; field++) {
+    const mg_input_place_t *place = &input->place[field];
+    if (place->path[0] == '\0') continue;
+    if (!place->has_checksums || (place->has_walls && !place->has_wall_checksums)) return false;
+  }
+  return true;
 }
 
 mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,

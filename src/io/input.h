@@ -34,9 +34,10 @@ mg_input_source_t mg_input_rhs(const mg_params_t *params);
 /** Where one field is, and how it is stored. */
 typedef struct {
   char path[MG_INPUT_PATH_MAX]; /**< within the file; "" for none */
-  bool is_float;                /**< of all types, the one whose checksums are of other bits */
-  bool has_checksums;           /**< of its planes */
-  bool has_walls;               /**< the faces at the upper wall, where it is a beta of faces */
+  bool is_float;           /**< stored as floats, whose checksums differ from those of doubles */
+  bool has_checksums;      /**< one per plane */
+  bool has_walls;          /**< face betas only: the file has the faces at the upper wall */
+  bool has_wall_checksums; /**< one per row of these faces */
 } mg_input_place_t;
 
 /** What the files of --coefficients and --rhs hold. */
@@ -65,6 +66,9 @@ MG_MUST_CHECK mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input);
  *  @return MG_OK, MG_ERR_USAGE */
 MG_MUST_CHECK mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,
                                               const mg_input_t *input);
+
+/** Whether every value of a source's fields is compared with a checksum. */
+bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *source);
 
 /** `load` of a problem's source (problem.h), with the input as its data: read the fields, in slabs
  *  of planes, check every value, make betas of faces, and fill `checksum`.

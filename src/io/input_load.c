@@ -14,6 +14,10 @@ static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
 }
 
+static bool is_rank_0(void) {
+  return mg_comm_rank(mg_comm_world()) == 0;
+}
+
 /* After messages. */
 static mg_status_t agree_or_end(mg_status_t status) {
   return mg_comm_agree_or_end(mg_comm_world(), status);
@@ -168,19 +172,55 @@ static mg_status_t close_faces(field_t *f, int d, double *wall) {
   return mg_walls_put(level, d, wall);
 }
 
+/* An open dataset of the wall, read by rank 0 and closed. */
+static mg_status_t read_rows(field_t *f, mg_h5_data_t *data, void *values) {
+  const mg_status_t status =
+      agree(mg_h5_read_planes(f->file, data, 0, is_rank_0() ? f->n : 0, values));
+  const mg_status_t closed = agree(mg_h5_data_close(f->file, data));
+  return status != MG_OK ? status : closed;
+}
+
+/* The stored checksums of a wall's rows. */
+static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
+  char path[MG_INPUT_PATH_MAX];
+  mg_h5_data_t data;
+  snprintf(path, sizeof path, "/HPGMG/checksums/walls/%s", f->name);
+  MG_TRY(agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &data)));
+  return read_rows(f, &data, sums);
+}
+
+/* Rank 0 has the wall. Its checksums count in the problem's, stored or not. */
+static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_t *want) {
+  const int64_t n = f->n;
+  for (int64_t row = 0; row < n; row++) {
+    const uint64_t sum = mg_digest_doubles(f->wall + row * n, n, (uint64_t)(row * n));
+    if (f->place->has_wall_checksums && sum != want[row])
+      return mg_error(MG_ERR_IO, "--%s=%s: row %lld of %s is damaged: its checksum differs",
+                      f->option, f->file_path, (long long)row, path);
+    f->checksum += sum;
+  }
+  return MG_OK;
+}
+
+static mg_status_t check_wall_sums(field_t *f, const char *path) {
+  uint64_t *want = malloc((size_t)f->n * sizeof *want);
+  mg_status_t status =
+      agree(want ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for checksums of %s", path));
+  if (status == MG_OK && f->place->has_wall_checksums) status = read_wall_sums(f, want);
+  if (status == MG_OK && is_rank_0()) status = compare_wall_sums(f, path, want);
+  free(want);
+  return agree(status);
+}
+
 static mg_status_t read_walls(field_t *f) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
-  const int64_t n = plane_cells(f);
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
   MG_TRY(agree(mg_h5_data_open_numbers(f->file, path, 2, f->n, &data)));
-  const int32_t rows = mg_comm_rank(mg_comm_world()) == 0 ? f->n : 0;
-  memset(f->wall, 0, (size_t)n * sizeof *f->wall);
-  mg_status_t status = agree(mg_h5_read_planes(f->file, &data, 0, rows, f->wall));
-  const mg_status_t closed = agree(mg_h5_data_close(f->file, &data));
-  if (status == MG_OK) status = closed;
-  MG_TRY(status);
-  if (rows > 0) check_values(f, f->wall, f->n - 1, true);
+  memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
+  MG_TRY(read_rows(f, &data, f->wall));
+  MG_TRY(check_wall_sums(f, path));
+  if (is_rank_0()) check_values(f, f->wall, f->n - 1, true);
   return judge(f);
 }
 

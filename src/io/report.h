@@ -5,6 +5,7 @@
 #include "benchmark.h"
 #include "crossover.h"
 #include "dump.h"
+#include "input.h"
 #include "plan_survey.h"
 #include <stdio.h>
 
@@ -20,6 +21,7 @@ typedef struct {
   const mg_plan_t *plan;
   const mg_crossover_t *crossover;
   const mg_result_t *result;
+  const mg_input_t *input;
   int ranks, threads;
   const char *host;
   const char *device; /**< rank 0's, in words */

@@ -53,6 +53,15 @@ static const char *first_and_next_cycles(const mg_params_t *p) {
   return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
 }
 
+static void print_source(FILE *out, const mg_report_t *r, mg_input_source_t source) {
+  if (!source.path[0]) return;
+  fprintf(out, "  problem  ");
+  for (int field = source.from; field < source.end; field++)
+    if (r->input->place[field].path[0]) fprintf(out, " %s", mg_input_names[field]);
+  fprintf(out, " from %s (%s)\n", source.path,
+          mg_input_has_checksums(r->input, &source) ? "checksums verified" : "no checksums");
+}
+
 void mg_report_begin(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
@@ -65,10 +74,8 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
     fprintf(out,
             "            (%" PRId64 " boxes were asked for, the largest cube of them is used)\n",
             r->plan->boxes_asked);
-  if (p->coefficients[0])
-    fprintf(out, "  problem   %s of %s\n", p->alpha_varies ? "coefficients, alpha too," : "betas",
-            p->coefficients);
-  if (p->rhs[0]) fprintf(out, "  problem   f of %s\n", p->rhs);
+  print_source(out, r, mg_input_coefficients(p));
+  print_source(out, r, mg_input_rhs(p));
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
   fprintf(out, "%d before and after\n", p->smooths);

@@ -22,7 +22,7 @@ typedef struct {
   int64_t problem_checksum;
 } head_t;
 
-static const char ours[] = "/HPGMG", digests_of_u[] = "/HPGMG/checksums/level_0/u";
+static const char ours[] = MG_DUMP_OURS, digests_of_u[] = "/HPGMG/checksums/level_0/u";
 
 static const char *path_of_u(mg_centering_t centering) {
   return centering == MG_CENTERING_CELL ? "/VTKHDF/CellData/u" : "/VTKHDF/PointData/u";
@@ -70,6 +70,13 @@ static mg_status_t check_version(mg_h5_t *file, const char *path) {
   return complete == 1 ? MG_OK : bad(path, "complete", (double)complete, "1: the file is cut off");
 }
 
+/* The text stays as it is if the file does not have the attribute. */
+static mg_status_t get_optional_text(mg_h5_t *file, const char *name, char *text, int size) {
+  bool there;
+  MG_TRY(mg_h5_has_attribute(file, ours, name, &there));
+  return there ? mg_h5_get_text(file, ours, name, text, size) : MG_OK;
+}
+
 static mg_status_t read_words(mg_h5_t *file, head_t *head) {
   const struct {
     const char *name;
@@ -82,16 +89,13 @@ static mg_status_t read_words(mg_h5_t *file, head_t *head) {
     MG_TRY(mg_h5_get_text(file, ours, word[i].name, word[i].text, WORD_SIZE));
   /* Files from before the option do not have it. */
   snprintf(head->krylov, WORD_SIZE, "%s", mg_krylov_name(MG_KRYLOV_NONE));
-  if (mg_h5_count(file, ours, "krylov") == 0) return MG_OK;
-  return mg_h5_get_text(file, ours, "krylov", head->krylov, WORD_SIZE);
+  return get_optional_text(file, "krylov", head->krylov, WORD_SIZE);
 }
 
-/* Nothing of the kind is in the dumps of the built-in problem. */
+/* Dumps of the built-in problem have none of these. */
 static mg_status_t read_files(mg_h5_t *file, head_t *head) {
-  if (mg_h5_count(file, ours, "coefficients") > 0)
-    MG_TRY(mg_h5_get_text(file, ours, "coefficients", head->coefficients, MG_PATH_MAX));
-  if (mg_h5_count(file, ours, "rhs") > 0)
-    MG_TRY(mg_h5_get_text(file, ours, "rhs", head->rhs, MG_PATH_MAX));
+  MG_TRY(get_optional_text(file, "coefficients", head->coefficients, MG_PATH_MAX));
+  MG_TRY(get_optional_text(file, "rhs", head->rhs, MG_PATH_MAX));
   if (!head->coefficients[0] && !head->rhs[0]) return MG_OK;
   return mg_h5_get_integers(file, ours, "problem_checksum", &head->problem_checksum, 1);
 }

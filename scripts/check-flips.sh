@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Flip random bits, one at a time, in every kind of file that the program reads: none may give another result with exit
+# code 0. tests/fault_flips.sh with more flips; 5,000 take five minutes on an idle core.
+#
+#   scripts/check-flips.sh [--flips=N] [--seed=N] [--build=FOLDER]
+#
+# FOLDER (default build/) holds a configured build tree; N is 5000 flips and a random seed, which is printed.
+set -euo pipefail
+
+me=check-flips
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=scripts/common.sh
+. "$top/scripts/common.sh"
+
+flips=5000 seed=$RANDOM build=$top/build
+for argument; do
+  case $argument in
+  --flips=*) flips=${argument#*=} ;;
+  --seed=*) seed=${argument#*=} ;;
+  --build=*) build=${argument#*=} ;;
+  -h | --help)
+    sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
+    exit 0
+    ;;
+  *) die "unknown argument '$argument'; see --help" ;;
+  esac
+done
+[[ $flips =~ ^[1-9][0-9]{0,8}$ ]] || die "--flips=$flips is not a number from 1 to 999999999"
+[[ $seed =~ ^[0-9]{1,9}$ ]] || die "--seed=$seed is not a number from 0 to 999999999"
+[[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure there"
+say "$flips flips, seed $seed"
+make -C "$build" -s hpgmg-fv
+FLIPS=$flips SEED=$seed make -C "$build" -s check TESTS=tests/fault_flips.sh TEST_TIMEOUT=86400 || {
+  cat "$build/tests/fault_flips.log"
+  exit 1
+}
+tail -n 2 "$build/tests/fault_flips.log"
