@@ -198,8 +198,8 @@ static mg_status_t warn_if_crowded(void) {
 }
 
 /* restart: where to go on from, or NULL; start: when the set-up began. */
-static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, const mg_restart_t *restart,
-                         double start, mg_result_t *result, mg_report_t *report) {
+static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *restart, double start,
+                         mg_result_t *result, mg_report_t *report) {
   const bool prints = speaks() && h->params.verbosity >= 0;
   const double created = mg_now();
   mg_progress("set-up");

@@ -11,7 +11,7 @@ typedef struct {
   mg_centering_t centering;
   double f_norm;
   int64_t problem_checksum; /**< of the user's problem, as mg_input_checksum; 0 for none */
-  mg_history_t history;     /**< of the solve so far */
+  mg_history_t history;     /**< of the solve so far; `rel` is set by mg_restart_load */
 } mg_restart_t;
 
 /** The settings in the file of params->restart, for mg_params_parse_with; for one rank. Without
@@ -32,9 +32,10 @@ MG_MUST_CHECK mg_status_t mg_restart_check_problem(const mg_params_t *params,
                                                    const mg_restart_t *restart,
                                                    int64_t problem_checksum);
 
-/** Bring the file's u to the finest level, and see whether its residual is the file's.
+/** Read the file's u into the finest level, and compare max|f| and the residual with the file's.
  *  Collective over the world; after mg_problem_set_from.
+ *  @param[in,out] restart  out: `history` ends with the residual of this u; `rel` is set
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_restart_load(mg_hierarchy_t *h, const mg_restart_t *restart);
+MG_MUST_CHECK mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart);
 
 #endif
