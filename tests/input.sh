@@ -198,7 +198,7 @@ for ranks in $some; do
     '(c == 500 ? "-nan" : c == 501 ? "-inf" : 1)@has nan in plane 1, at \[1\]\[15\]\[4\]'; do
     rm -f "$dir/bad.hdf"
     cells "$dir/bad.hdf" beta '16 16 16' "${c%%@*}"
-    expect 3 "beta ${c#*@}.*; it must be above 0" "$ranks" --coefficients="$dir/bad.hdf"
+    expect 3 "beta ${c#*@}.*; it must be from 1e-60 to 1e60" "$ranks" --coefficients="$dir/bad.hdf"
   done
 done
 # How values are stored: a filter that nobody has (the number of gzip's in the file is another one then),
@@ -219,13 +219,41 @@ for ranks in $many; do
   expect 3 'beta is stored compactly; .*h5repack -l CONTI' "$ranks" --coefficients="$dir/compact.hdf"
   expect 3 'cannot read /VTKHDF/CellData/beta: inflate\(\) failed' "$ranks" --coefficients="$dir/broken.hdf"
 done
+# Finite, and yet no solver can square or divide it. (h5import reads numbers as floats.)
+python=${PYTHON:-python3}
+if "$python" -c 'import h5py' 2>/dev/null; then
+  # ones NAME PLACE VALUE: a field of ones with this value at a place, or everywhere.
+  ones() {
+    rm -f "$dir/bad.hdf"
+    "$python" -c 'import sys, h5py, numpy as np
+values = np.ones((16, 16, 16))
+values[eval(sys.argv[3])] = float(sys.argv[4])
+h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/bad.hdf" "$@"
+  }
+  for value in 1e-310 1e-61 1e61 1.7e308; do
+    for name in beta alpha; do
+      ones $name 1,2,12 $value
+      expect 3 "$name has ${value/e/e\\+?} in plane 1, at \[1\]\[2\]\[12\]; it must be .*from 1e-60 to 1e60" 1 --coefficients="$dir/bad.hdf"
+    done
+  done
+  ones f 0,0,2 -1.7e308
+  expect 3 'f has -1.7e\+308 in plane 0, at \[0\]\[0\]\[2\]; it must be finite, of magnitude 1e60' 1 --rhs="$dir/bad.hdf"
+  ones f ... 1e-310
+  expect 3 'the largest .f. is 1e-310; it must be 0, or 1e-60 or more' 1 --rhs="$dir/bad.hdf"
+  for value in 1e-60 1e60; do
+    ones beta ... $value
+    ok 1 --coefficients="$dir/bad.hdf"
+    ones f ... $value
+    ok 1 --rhs="$dir/bad.hdf"
+  done
+fi
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" beta '16 16 16' 1
 cells "$dir/bad.hdf" alpha '16 16 16' 'c == 300 ? -2 : 1'
-expect 3 'alpha has -2 in plane 1, at \[1\]\[2\]\[12\]; it must be 0 or above' 1 --coefficients="$dir/bad.hdf"
+expect 3 'alpha has -2 in plane 1, at \[1\]\[2\]\[12\]; it must be 0, or from 1e-60 to 1e60' 1 --coefficients="$dir/bad.hdf"
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" f '16 16 16' 'c == 257 ? "-nan" : c'
-expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite' 1 --rhs="$dir/bad.hdf"
+expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite, of magnitude 1e60 at most' 1 --rhs="$dir/bad.hdf"
 rm -f "$dir/bad.hdf"
 cells "$dir/bad.hdf" alpha '16 16 16' 0
 ok 1 --coefficients="$dir/bad.hdf"

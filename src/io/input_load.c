@@ -32,8 +32,8 @@ typedef struct {
   mg_slabs_t *slabs;
   mg_h5_data_t data, sums;
   int32_t n;
-  double least;   /* that a value may be, */
-  bool above;     /* or must be above */
+  bool is_signed; /* f: any sign and zero */
+  bool may_be_0;  /* alpha */
   uint64_t *want; /* checksums of a round's planes */
   float *floats;  /* of a plane */
   double *cells;  /* of a round's planes and the one below them, for betas of cells */
@@ -50,8 +50,12 @@ static int64_t plane_cells(const field_t *f) {
   return (int64_t)f->n * f->n;
 }
 
+/* Products and sums of values within these limits neither overflow nor vanish. */
+static const double least = 1e-60, most = 1e60;
+
 static bool is_allowed(const field_t *f, double value) {
-  return isfinite(value) && (f->above ? value > f->least : value >= f->least);
+  if (f->is_signed) return fabs(value) <= most;
+  return (value >= least && value <= most) || (f->may_be_0 && value == 0.0);
 }
 
 /* The first cell of a plane that has one which is not allowed; the first plane counts. */
@@ -67,16 +71,19 @@ static void blame(field_t *f, const double *cells, int32_t plane, bool wall) {
 }
 
 static void check_values(field_t *f, const double *cells, int32_t plane, bool wall) {
-  double least = INFINITY, most = -INFINITY, poison = 0.0;
+  const double lowest = f->is_signed ? -most : least;
+  const double other = f->may_be_0 ? 0.0 : lowest; /* one more value that is allowed */
   const int64_t n = plane_cells(f);
-#pragma omp parallel for simd reduction(min : least) reduction(max : most) reduction(+ : poison)
+  double largest = f->largest;
+  int64_t bad = 0;
+#pragma omp parallel for simd reduction(max : largest) reduction(+ : bad)
   for (int64_t c = 0; c < n; c++) {
-    least = cells[c] < least ? cells[c] : least;
-    most = cells[c] > most ? cells[c] : most;
-    poison += cells[c] - cells[c]; /* 0, or NaN where it is not finite */
+    const double size = fabs(cells[c]);
+    largest = size > largest ? size : largest;
+    bad += !((cells[c] >= lowest && cells[c] <= most) || cells[c] == other); /* NaN too */
   }
-  f->largest = most > f->largest ? most : f->largest;
-  if (poison != 0.0 || !is_allowed(f, least)) blame(f, cells, plane, wall);
+  f->largest = largest;
+  if (bad > 0) blame(f, cells, plane, wall);
 }
 
 /* The checksum that is in the file, of the values as they are stored there. */
@@ -115,9 +122,9 @@ static mg_status_t judge(const field_t *f) {
              i);
   return mg_error(MG_ERR_IO, "--%s=%s: %s has %s %s; it must be %s", f->option, f->file_path,
                   f->name, value, place,
-                  f->above         ? "above 0"
-                  : f->least < 0.0 ? "finite"
-                                   : "0 or above");
+                  f->is_signed  ? "finite, of magnitude 1e60 at most"
+                  : f->may_be_0 ? "0, or from 1e-60 to 1e60"
+                                : "from 1e-60 to 1e60");
 }
 
 static void check_planes(field_t *f, const mg_slab_t *slab) {
@@ -326,13 +333,19 @@ static mg_status_t add_checksum(const field_t *f, int field, mg_input_t *input) 
   return MG_OK;
 }
 
-/* Where alpha is 0 everywhere and nothing else holds u, any constant may be added to it. */
+/* Where alpha is 0 everywhere and nothing else holds u, any constant may be added to it. The
+ * squares of a tiny f are 0, and conjugate gradients divide by their sum. */
 static mg_status_t check_largest(const field_t *f, int field) {
   double largest = f->largest;
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
+  if (field == MG_INPUT_F && largest > 0.0 && largest < least) {
+    if (!is_rank_0()) return MG_ERR_IO;
+    return mg_error(MG_ERR_IO, "--%s=%s: the largest |f| is %g; it must be 0, or 1e-60 or more",
+                    f->option, f->file_path, largest);
+  }
   if (field != MG_INPUT_ALPHA || largest > 0.0 || f->h->params.boundary != MG_BOUNDARY_PERIODIC)
     return MG_OK;
-  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  if (!is_rank_0()) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
                   "--%s=%s: alpha is 0 in all cells, which with --boundary=periodic is "
                   "--equation=poisson; leave it out",
@@ -352,8 +365,8 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
                .sums = {.id = -1},
                .n = input->cells,
                .bad_plane = input->cells,
-               .least = field == MG_INPUT_F ? -INFINITY : 0.0,
-               .above = field != MG_INPUT_ALPHA && field != MG_INPUT_F};
+               .is_signed = field == MG_INPUT_F,
+               .may_be_0 = field == MG_INPUT_ALPHA};
   MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &f.slabs));
   mg_status_t status = agree(allocate(&f, field));
   if (status == MG_OK) status = open_data(&f);
