@@ -52,9 +52,19 @@ static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, cons
                           "--%s is a key of decks; the command line takes LOG2_BOX_DIM and "
                           "BOXES_PER_RANK as its two arguments: mpirun -n 2 hpgmg-fv 7 8",
                           name);
+  if (mg_names_size(name))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "unknown option %.60s; the two arguments LOG2_BOX_DIM and BOXES_PER_RANK "
+                          "give the size: hpgmg-fv 7 1 solves on 128^3 cells, mpirun -n 2 hpgmg-fv "
+                          "7 4 on 256^3",
+                          argument);
+  const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
+  if (!nearest)
+    return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; --help lists all options",
+                          argument);
   return mg_parser_fail(parser, MG_ERR_USAGE,
                         "unknown option %.60s; nearest valid name: --%s (--help lists all)",
-                        argument, mg_nearest_option(name, MG_AS_OPTION));
+                        argument, nearest);
 }
 
 /* The option of "--name", "--name=value" or "-x"; *value is NULL without '='. NULL: failed. */

@@ -179,9 +179,9 @@ static mg_status_t check_conditions(mg_parser_t *parser) {
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     if (!asks_for_something(parser, i) || mg_option_applies(option, parser->params)) continue;
-    return mg_parser_fail(parser, MG_ERR_USAGE, "%s has a meaning %s; change one of the two",
-                          mg_parser_label(parser, option, label, (int)sizeof label),
-                          option->condition);
+    mg_parser_label(parser, option, label, (int)sizeof label);
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%s has an effect %s; %s, or drop %s", label,
+                          option->condition, option->remedy, label);
   }
   return MG_OK;
 }

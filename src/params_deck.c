@@ -113,6 +113,17 @@ static void cut_comment(const char *value, char *text, size_t size) {
   }
 }
 
+static mg_status_t refuse_key(mg_parser_t *parser, int line, const char *name) {
+  char hint[96] = "--help lists all keys";
+  const char *nearest = mg_nearest_option(name, MG_IN_DECK);
+  if (mg_names_size(name))
+    snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank give the size");
+  else if (nearest)
+    snprintf(hint, sizeof hint, "nearest valid name: %s", nearest);
+  return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",
+                        parser->deck_name, line, name, hint);
+}
+
 /* One key and its value. @return 1, or 0 for a failure that the parser has kept */
 static int handle_pair(void *user, const char *section, const char *name, const char *value) {
   reader_t *reader = user;
@@ -124,9 +135,7 @@ static int handle_pair(void *user, const char *section, const char *name, const 
   (void)section;
   cut_comment(value ? value : "", text, sizeof text);
   if (!option)
-    status = mg_parser_fail(
-        parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; nearest valid name: %s",
-        parser->deck_name, reader->line, name, mg_nearest_option(name, MG_IN_DECK));
+    status = refuse_key(parser, reader->line, name);
   else if (!(option->where & MG_IN_DECK))
     status = mg_parser_fail(parser, MG_ERR_USAGE,
                             "%.150s:%d: '%s' is not for decks; give --%s on the command line",

@@ -2,7 +2,6 @@
 #include "params_nearest.h"
 #include "params_table.h"
 #include <ctype.h>
-#include <limits.h>
 #include <string.h>
 
 enum { NAME_MAX_LENGTH = 64 };
@@ -43,9 +42,18 @@ static int distance_of(const char *name, const char *candidate) {
   return mg_edit_distance(name, candidate);
 }
 
+bool mg_names_size(const char *name) {
+  static const char *const names[] = {"n",    "nx",   "ny",    "nz",   "dim",       "dims",
+                                      "size", "grid", "cells", "cube", "grid-size", "resolution"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+    if (mg_edit_distance(name, names[i]) == 0) return true;
+  return false;
+}
+
 const char *mg_nearest_option(const char *name, unsigned where) {
-  const char *nearest = "";
-  int least = INT_MAX;
+  const char *nearest = NULL;
+  /* A slip for every third letter; a single letter is none of a longer name. */
+  int least = ((int)strlen(name) + 1) / 3 + 1;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     if (!(mg_options[i].where & where)) continue;
     const int distance = distance_of(name, mg_options[i].name);

@@ -57,10 +57,12 @@ static bool without_dry_run(const mg_params_t *p) {
 #define ANYWHERE      .where = MG_IN_DECK | MG_AS_OPTION
 #define SIZE          .where = MG_IN_DECK | MG_AS_ARGUMENT
 #define OPTION_ONLY   .where = MG_AS_OPTION
-#define DUMPED        .applies = with_dump, .condition = "only with --dump", .decided_by = MG_OPT_DUMP
+#define DUMPED                                                                                     \
+  .applies = with_dump, .condition = "only with --dump", .remedy = "add --dump=FILE.hdf",          \
+  .decided_by = MG_OPT_DUMP
 #define TIMED                                                                                      \
   .applies = with_timing, .condition = "only without --verify-only and --restart",                 \
-  .decided_by = MG_OPT_VERIFY_ONLY
+  .remedy = "drop --verify-only or --restart", .decided_by = MG_OPT_VERIFY_ONLY
 
 /* clang-format off */
 const mg_option_t mg_options[MG_N_OPTIONS] = {
@@ -115,7 +117,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "degree", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(degree), .min = 1, .max = 50, .value = "6", .note = "6 (7pt 4)",
     .applies = with_chebyshev, .condition = "only with --smoother=chebyshev",
-    .decided_by = MG_OPT_SMOOTHER,
+    .remedy = "add --smoother=chebyshev", .decided_by = MG_OPT_SMOOTHER,
     .help = "Degree of the Chebyshev polynomial."},
   [MG_OPT_BOTTOM] = {
     .name = "bottom", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(bottom),
@@ -132,12 +134,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_MAX_CYCLES] = {
     .name = "max-cycles", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(max_cycles), .min = 1, .max = 1000, .value = "1", .note = "20",
-    .applies = with_rtol, .condition = "only with --rtol", .decided_by = MG_OPT_RTOL,
+    .applies = with_rtol, .condition = "only with --rtol", .remedy = "add --rtol=1e-8",
+    .decided_by = MG_OPT_RTOL,
     .help = "The most cycles of a solve, the first included."},
   [MG_OPT_KRYLOV] = {
     .name = "krylov", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(krylov),
     .words = krylov_words, .value = "none",
-    .applies = with_rtol, .condition = "only with --rtol", .decided_by = MG_OPT_RTOL,
+    .applies = with_rtol, .condition = "only with --rtol", .remedy = "add --rtol=1e-8",
+    .decided_by = MG_OPT_RTOL,
     .help = "cg: the cycles after the first are steps of flexible conjugate gradients with a V-cycle "
             "as preconditioner, for coefficients with large jumps; best with --operator=7pt and "
             "--smoother=symgs or chebyshev."},
@@ -175,13 +179,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "device-id", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(device_id), .min = 0, .max = 1023, .note = "ranks of a host take its devices in turn",
     .applies = may_use_cuda, .condition = "only with --device=auto, cuda or cuda-simple",
-    .decided_by = MG_OPT_DEVICE,
+    .remedy = "change --device", .decided_by = MG_OPT_DEVICE,
     .help = "Number of the CUDA device to use, as the driver counts those that a process may see. A "
             "wrapper script can give each rank its own."},
   [MG_OPT_MEMORY] = {
     .name = "memory", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(memory),
     .words = memory_words, .value = "auto", .applies = without_cpu,
-    .condition = "only without --device=cpu", .decided_by = MG_OPT_DEVICE,
+    .condition = "only without --device=cpu", .remedy = "change --device",
+    .decided_by = MG_OPT_DEVICE,
     .help = "Memory of levels on a GPU: device; unified managed memory that stays on the device, "
             "with the first level on the CPU in memory that both reach without copies; auto is "
             "device. The digits are the same."},
@@ -189,7 +194,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "transport", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(transport),
     .words = transport_words, .value = "auto",
     .applies = may_use_cuda, .condition = "only with --device=auto, cuda or cuda-simple",
-    .decided_by = MG_OPT_DEVICE,
+    .remedy = "change --device", .decided_by = MG_OPT_DEVICE,
     .help = "How messages travel between GPUs: auto what works and is fastest; peer stores into the "
             "other GPU's memory, within a host; nccl; mpi hands GPU memory to an MPI library that "
             "takes it; host through pinned memory, which always works."},
@@ -231,7 +236,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_RANKS] = {
     .name = "ranks", .metavar = "N", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN, OPTION_ONLY,
     FIELD(ranks), .min = 1, .max = 1e9, .note = "as started",
-    .applies = with_dry_run, .condition = "only with --dry-run", .decided_by = MG_OPT_DRY_RUN,
+    .applies = with_dry_run, .condition = "only with --dry-run", .remedy = "add --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
     .help = "Plan for N ranks."},
   [MG_OPT_LEVELS_BREAKDOWN] = {
     .name = "levels-breakdown", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, ANYWHERE,
@@ -247,12 +253,12 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_CSV] = {
     .name = "csv", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(csv), .applies = without_dry_run, .condition = "only without --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
+    .remedy = "drop --dry-run", .decided_by = MG_OPT_DRY_RUN,
     .help = "Write the results as CSV; - is stdout, and the report then goes to stderr."},
   [MG_OPT_DUMP] = {
     .name = "dump", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump), .applies = without_dry_run, .condition = "only without --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
+    .remedy = "drop --dry-run", .decided_by = MG_OPT_DRY_RUN,
     .help = "Write the grid's state after the solves to an HDF5 file (VTKHDF image data, which "
             "ParaView opens when it is called NAME.hdf), and beside it FILE.xdmf."},
   [MG_OPT_DUMP_FIELDS] = {
@@ -291,7 +297,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,
     FIELD(print_config), .value = "no",
     .applies = without_dry_run, .condition = "only without --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
+    .remedy = "drop --dry-run", .decided_by = MG_OPT_DRY_RUN,
     .help = "Print a deck that reproduces this run, and stop."},
   [MG_OPT_QUIET] = {
     .name = "quiet", .letter = 'q', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,

@@ -101,6 +101,7 @@ typedef struct {
   const char *official;     /**< the value that --official gives, NULL where it does not */
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
   const char *condition;     /**< in words: "only with --X"; set when `applies` is */
+  const char *remedy;        /**< what to do where it does not apply: "add --X" */
   mg_option_id_t decided_by; /**< the X of the condition */
   const char *help;          /**< one or more sentences without limits and default */
 } mg_option_t;

@@ -114,7 +114,7 @@ EOF
 else
   expect 2 '--json needs a build with jansson' 1 --dry-run 4 8 --json="$dir/plan.json"
 fi
-expect 2 '--csv has a meaning only without --dry-run' 1 --dry-run 4 8 --csv=-
+expect 2 '--csv has an effect only without --dry-run' 1 --dry-run 4 8 --csv=-
 
 # A million ranks: every level has its line, ranks and boxes fit each other, and the sum is there.
 ok 1 --dry-run --ranks=1000000 7 8

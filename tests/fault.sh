@@ -19,7 +19,7 @@ usage='
   BOXES_PER_RANK=0: out of range                              | 7 0
   not a known word, nearest is fv4; give one of               | 7 8 --operator=fv44
   unknown option --smother=gsrb; nearest valid name: --smoother    | 7 8 --smother=gsrb
-  --degree has a meaning only with --smoother=chebyshev       | 7 8 --degree=3
+  --degree has an effect only with --smoother=chebyshev       | 7 8 --degree=3
   --json and --csv both write to .-.                          | 4 1 --json=- --csv=-
   --min-time is 1, but --official means 60                    | 4 1 --official --min-time=1
 '
@@ -73,7 +73,7 @@ if have_feature inih; then
     2 | :1: rtol = 1e-3x: stray .x. after the number               | rtol = 1e-3x
     2 | :2: unknown section .solvr.; nearest valid name: .solver.  | # a\n[solvr]
     2 | :1: expected .key = value.                                 | smoother
-    2 | degree \(.*deck.ini:3\) has a meaning only with --smoother | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
+    2 | degree \(.*deck.ini:3\) has an effect only with --smoother | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
     2 | :1: byte 0x01 in column 3                                  | # \001
   '
   while IFS='|' read -r want pattern text; do

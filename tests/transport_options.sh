@@ -10,9 +10,9 @@ for ranks in $some; do
   expect 2 '--device-id=-1: out of range; give a whole number from 0 to 1023' "$ranks" 4 1 \
     --device-id=-1
   expect 2 '--device-id=gpu0: not a number' "$ranks" 4 1 --device-id=gpu0
-  expect 2 '--transport has a meaning only with --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=cpu \
+  expect 2 '--transport has an effect only with --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=cpu \
     --transport=peer
-  expect 2 '--device-id has a meaning only with --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=guard \
+  expect 2 '--device-id has an effect only with --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=guard \
     --device-id=0
   expect 4 '--device-id=1023: this process sees (no|[0-9]+) CUDA device' "$ranks" 4 1 \
     --device-id=1023

@@ -65,6 +65,8 @@ static void test_bad_decks(void) {
       {"smooths =\n", "a.ini:1: smooths = : no value"},
       {"json = # none\n", "a.ini:1: json = : no value"},
       {"= 3\n", "a.ini:1: "},
+      {"n = 128\n", "a.ini:1: unknown key 'n'; log2-box-dim and boxes-per-rank give the size"},
+      {"xyzzy = 1\n", "a.ini:1: unknown key 'xyzzy'; --help lists all keys"},
       {"\n[solvr]\n", "a.ini:2: unknown section [solvr]; nearest valid name: [solver]"},
       {"[solver\n", "a.ini:1: section without ']'"},
       {"[solver] smooths = 3\n", "a.ini:1: 'smooths = 3' after a section"},
@@ -76,7 +78,7 @@ static void test_bad_decks(void) {
       {"ranks = 3\n", "'ranks' is not for decks"},
       {"quiet = 1\n", "a.ini:1: quiet = 1: neither yes nor no"},
       {"quiet = yes\nverbose = yes\n", "a.ini:2: verbose = yes: contradicts --quiet"},
-      {"log2-box-dim=5\nboxes-per-rank=1\ndegree = 3\n", "degree (a.ini:3) has a meaning only"},
+      {"log2-box-dim=5\nboxes-per-rank=1\ndegree = 3\n", "degree (a.ini:3) has an effect only"},
       {"rtol = \x01\n", "a.ini:1: byte 0x01 in column 8"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
