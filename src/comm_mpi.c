@@ -25,11 +25,12 @@ static struct mg_comm world;
 static const int64_t piece_doubles = (int64_t)1 << 27;
 enum { TAG = 1 };
 
+/* call: "MPI_Barrier(...)", of which the name is for the user. */
 static mg_status_t failed(const char *call, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  return mg_error(MG_ERR_COMM, "%s: %s", call, text);
+  return mg_error(MG_ERR_COMM, "%.*s: %s", (int)strcspn(call, "("), call, text);
 }
 
 #define TRY_MPI(call)                                                                              \

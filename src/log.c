@@ -31,18 +31,23 @@ static void write_line(const char *prefix, const char *suffix, const char *forma
   fflush(stderr);
 }
 
+/* Where an error that is not the user's was found: the rank, and for those who read the code too
+ * (--verbose) the place. */
+static void describe_place(const char *file, int line, mg_status_t status, char *where,
+                           size_t size) {
+  char rank[32] = "", place[128] = "";
+  const char *base = strrchr(file, '/');
+  where[0] = '\0';
+  if (status == MG_ERR_USAGE || status == MG_ERR_INTERRUPTED) return;
+  if (state.n_ranks > 1) snprintf(rank, sizeof rank, "rank %d", state.rank);
+  if (state.level == MG_LOG_VERBOSE)
+    snprintf(place, sizeof place, "%s%s:%d", rank[0] ? ", " : "", base ? base + 1 : file, line);
+  if (rank[0] || place[0]) snprintf(where, size, " [%s%s]", rank, place);
+}
+
 mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...) {
-  char where[256] = "";
-  /* Bad input is the user's to mend, and a signal the user's wish: the message alone. Anything else
-   * names rank and place. */
-  if (status != MG_ERR_USAGE && status != MG_ERR_INTERRUPTED) {
-    const char *base = strrchr(file, '/');
-    base = base ? base + 1 : file;
-    if (state.n_ranks > 1)
-      snprintf(where, sizeof where, " [rank %d, %s:%d]", state.rank, base, line);
-    else
-      snprintf(where, sizeof where, " [%s:%d]", base, line);
-  }
+  char where[256];
+  describe_place(file, line, status, where, sizeof where);
   va_list args;
   va_start(args, format);
   write_line(": error: ", where, format, args);

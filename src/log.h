@@ -17,7 +17,8 @@ void mg_log_setup(int rank, int n_ranks, mg_log_level_t level);
 /** The name that lines begin with, hpgmg-fv unless told otherwise; it must live as long. */
 void mg_log_program(const char *name);
 
-/** One line "hpgmg-fv: error: ..." on stderr from the calling rank, whichever it is.
+/** One line "hpgmg-fv: error: ..." on stderr from the calling rank, whichever it is. Errors other
+ *  than bad usage end with the rank if there are several, and with file and line if verbose.
  *  @return status, so that a failing function reads `return mg_error(MG_ERR_IO, "...")` */
 mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...)
     MG_PRINTF(4, 5);

@@ -3,7 +3,8 @@
 #
 #   complain TEXT                 count a failure
 #   expect RC PATTERN RANKS ARG...  run the program with ARGs; it must end with RC and one line on
-#                                 stderr, from one rank, that matches the extended PATTERN
+#                                 stderr, from one rank, that matches the extended PATTERN and
+#                                 names no place in the source
 #   level_figures FILE KEY...     of each level of a JSON report a line with the values of these keys, those
 #                                 of a list with commas
 #   digits FILE                   every norm, error and order of a JSON report, as written there
@@ -63,6 +64,8 @@ expect() {
     complain "$*: $(wc -l <"$dir/err") lines on stderr: $(cat "$dir/err")"
   elif ! grep -qE -- "^hpgmg-fv: error: .*$pattern" "$dir/err"; then
     complain "$*: no '$pattern' in: $(cat "$dir/err")"
+  elif grep -qE '[a-z0-9_]+\.(c|cu|h):[0-9]+' "$dir/err"; then
+    complain "$*: a place in the source: $(cat "$dir/err")"
   fi
   if test -s "$dir/out"; then complain "$*: output beside the error: $(head -n 3 "$dir/out")"; fi
 }

@@ -204,7 +204,7 @@ fi
 if have_mpi; then
   program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/late
   ok 2 100
-  expect 4 'others wait for this one \[rank 1, ' 2 60000
+  expect 4 'others wait for this one \[rank 1\]' 2 60000
   HPGMG_FV=$program
 fi
 
@@ -257,6 +257,9 @@ for ranks in $some; do
     done
   done
 done
+# For those who read the code, --verbose adds the place.
+run 1 10 1000 --verbose
+grep -qE 'error: .* \[capacity\.c:[0-9]+\]$' "$dir/err" || complain "--verbose: no place of an error: $(cat "$dir/err")"
 # A limit of the process counts like one of the host; the launcher has none. It leaves room for what
 # libraries reserve, but not for sanitizers and the CUDA runtime.
 if test "${HPGMG_SANITIZED:-no}" = no; then

@@ -63,9 +63,9 @@ if have_mpi && solo "$HPGMG_FV" --version | grep -q '^HDF5 .*parallel'; then
   ok 3 create "$dir/apart.hdf"
   ok 3 open "$dir/apart.hdf"
   for how in create open; do
-    expect 3 'none/apart.hdf cannot be .*: No such file or directory; all ranks need it.*\[rank 1,' 3 \
+    expect 3 'none/apart.hdf cannot be .*: No such file or directory; all ranks need it.*\[rank 1\]' 3 \
       $how "$dir/apart.hdf" "$dir/none/apart.hdf"
-    expect 3 'none/apart.hdf cannot be .*: No such file or directory \[rank 0,' 2 $how "$dir/none/apart.hdf"
+    expect 3 'none/apart.hdf cannot be .*: No such file or directory \[rank 0\]' 2 $how "$dir/none/apart.hdf"
   done
   HPGMG_FV=$program
   # It is said before anything is solved. Only root can have a disk for one rank.
@@ -73,7 +73,7 @@ if have_mpi && solo "$HPGMG_FV" --version | grep -q '^HDF5 .*parallel'; then
     mkdir -p "$dir/own/there"
     line="4 4 --device=cpu --dump=$dir/own/there/it.hdf"
     # shellcheck disable=SC2086,SC2016 # words, and for the inner shell
-    expect 3 'dump=.*it.hdf cannot be written: .*/there/: No such file or directory; all ranks need it.*\[rank 2,' 2 $line : \
+    expect 3 'dump=.*it.hdf cannot be written: .*/there/: No such file or directory; all ranks need it.*\[rank 2\]' 2 $line : \
       -n 1 unshare -m sh -c 'mount -t tmpfs none "$0" && exec "$@"' "$dir/own" "$HPGMG_FV" $line
   fi
 fi

@@ -40,7 +40,7 @@ struct mg_cuda_state_t {
 };
 extern mg_cuda_state_t mg_cuda;
 
-/** Log a CUDA failure with the call's text.
+/** Log a CUDA failure with the call's name, which ends at a parenthesis.
  *  @return MG_ERR_MEMORY when memory ran out, else MG_ERR_DEVICE */
 mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file, int line);
 

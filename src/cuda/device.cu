@@ -6,6 +6,7 @@
 #include "fv4.h"
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 extern "C" {
 #include "cuda/device.h"
 }
@@ -14,7 +15,8 @@ mg_cuda_state_t mg_cuda;
 
 mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file, int line) {
   const mg_status_t status = error == cudaErrorMemoryAllocation ? MG_ERR_MEMORY : MG_ERR_DEVICE;
-  return mg_error_at(file, line, status, "%s: %s", call, cudaGetErrorString(error));
+  return mg_error_at(file, line, status, "%.*s: %s", (int)std::strcspn(call, "("), call,
+                     cudaGetErrorString(error));
 }
 
 mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line) {

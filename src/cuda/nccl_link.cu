@@ -1,6 +1,7 @@
 /* NCCL's point-to-point messages. */
 #include "chain.h"
 #include <cstdlib>
+#include <cstring>
 #include <nccl.h>
 #include <new>
 extern "C" {
@@ -14,7 +15,8 @@ struct mg_nccl {
 };
 
 static mg_status_t failed(ncclResult_t result, const char *call, int line) {
-  return mg_error_at(__FILE__, line, MG_ERR_COMM, "%s: %s", call, ncclGetErrorString(result));
+  return mg_error_at(__FILE__, line, MG_ERR_COMM, "%.*s: %s", (int)std::strcspn(call, "("), call,
+                     ncclGetErrorString(result));
 }
 
 #define TRY_NCCL(call)                                                                             \

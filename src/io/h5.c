@@ -44,11 +44,17 @@ bool mg_h5_takes_part(void) {
 /* The innermost entry says most: the operating system's words, if it has some. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
   mg_h5_reason_t *reason = data;
+  unsigned long long there, base, wanted;
   if (n > 0 || !error->desc) return 0;
   const char *words = strstr(error->desc, "error message = '");
   if (words) {
     words += strlen("error message = '");
     snprintf(reason->text, sizeof reason->text, "%.*s", (int)strcspn(words, "'"), words);
+  } else if (sscanf(error->desc,
+                    "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu",
+                    &there, &base, &wanted) == 3) {
+    snprintf(reason->text, sizeof reason->text, "truncated file: %llu of %llu bytes are there",
+             there, base + wanted);
   } else {
     snprintf(reason->text, sizeof reason->text, "%s", error->desc);
   }
