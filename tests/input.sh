@@ -177,6 +177,14 @@ expect 3 'is of another problem than what is in .*other.hdf' 1 --restart="$dir/b
 mkfifo "$dir/pipe"
 some='1 2'
 have_mpi || some=1
+# Datasets under other names: listed in one line, as many as fit.
+for ((d = 10; d < 30; d++)); do
+  h5copy -p -i "$dir/moved.hdf" -o "$dir/names.hdf" -s /VTKHDF/CellData/beta -d "/run/temperature_$d"
+done
+expect 3 'has none of f in /VTKHDF/CellData; it has /run/temperature_10, /run/.* and [0-9]+ more datasets$' 1 \
+  --rhs="$dir/names.hdf"
+test "$(($(grep -o /run/ "$dir/err" | wc -l) + $(sed 's/.* and \([0-9]*\) more.*/\1/' "$dir/err")))" -eq 20 ||
+  complain "not 20 datasets: $(cat "$dir/err")"
 for ranks in $some; do
   for option in coefficients rhs; do
     expect 3 "--$option=$dir/none.hdf cannot be opened: No such file" "$ranks" --$option="$dir/none.hdf"
@@ -188,8 +196,8 @@ for ranks in $some; do
   done
   head -c 60000 "$dir/moved.hdf" >"$dir/cut.hdf"
   expect 3 'cut.hdf' "$ranks" --coefficients="$dir/cut.hdf"
-  expect 3 'has none of alpha, beta' "$ranks" --coefficients="$dir/rhs.hdf"
-  expect 3 'has none of f ' "$ranks" --rhs="$dir/moved.hdf"
+  expect 3 'has none of alpha, beta.*; it has /VTKHDF/CellData/f( |$)' "$ranks" --coefficients="$dir/rhs.hdf"
+  expect 3 'has none of f in /VTKHDF/CellData; it has /VTKHDF/CellData/beta( |$)' "$ranks" --rhs="$dir/moved.hdf"
   expect 2 'make 64\^3 cells, but --coefficients=.* holds 32\^3' "$ranks" 5 8 --coefficients="$dir/moved.hdf"
   expect 2 '--equation is poisson, but --coefficients=.* holds helmholtz' "$ranks" \
     --coefficients="$dir/alpha.hdf" --equation=poisson

@@ -113,6 +113,10 @@ typedef struct {
  * here is one. */
 MG_MUST_CHECK mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look);
 
+/** The datasets of a file in a few words, "it has /a, /b and 3 more datasets". By one rank, with a
+ * file of its own (mg_h5_open_alone). */
+void mg_h5_name_datasets(mg_h5_t *file, char *text, int size);
+
 /** Open a dataset of any type of numbers, to be read as doubles. */
 MG_MUST_CHECK mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank,
                                                   int32_t n, mg_h5_data_t *data);

@@ -1,6 +1,7 @@
 /* Datasets of planes: made, opened with a look at how they are stored, written and read. */
 #include "comm.h"
 #include "h5_file.h"
+#include <ctype.h>
 #include <string.h>
 
 static hid_t type_of(mg_h5_type_t type) {
@@ -133,6 +134,57 @@ static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[
   return good;
 }
 
+/* Names of datasets as they are found, as far as they fit. */
+typedef struct {
+  char *text;
+  int size, used, n, n_left_out;
+} names_t;
+
+/* Hard links alone: others may lead to other files. What the program adds to its dumps is no field.
+ */
+static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, void *data) {
+  names_t *names = data;
+  if (link->type != H5L_TYPE_HARD || strncmp(name, "HPGMG/", 6) == 0) return 0;
+  const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+  const bool is_dataset = object >= 0 && H5Iget_type(object) == H5I_DATASET;
+  if (object >= 0) (void)H5Oclose(object);
+  if (!is_dataset) return 0;
+  const int length = (int)strnlen(name, MG_H5_NAME_MAX) + 3, more = 20;
+  if (names->n_left_out > 0 || names->used + length + more > names->size) {
+    names->n_left_out++;
+    return 0;
+  }
+  names->used += snprintf(names->text + names->used, (size_t)(names->size - names->used), "%s/%s",
+                          names->n++ > 0 ? ", " : "", name);
+  return 0;
+}
+
+void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
+  names_t names = {text, size, 0, 0, 0};
+  names.used = snprintf(text, (size_t)size, "it has ");
+  (void)H5Lvisit(file->id, H5_INDEX_NAME, H5_ITER_NATIVE, add_name, &names);
+  const size_t left = (size_t)(size - names.used);
+  if (names.n == 0 && names.n_left_out == 0)
+    snprintf(text + names.used, left, "no dataset");
+  else if (names.n_left_out > 0)
+    snprintf(text + names.used, left, "%s%d%s dataset%s", names.n > 0 ? " and " : "",
+             names.n_left_out, names.n > 0 ? " more" : "", names.n_left_out == 1 ? "" : "s");
+  for (char *c = text; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+}
+
+/* A dataset that is not there. Ranks that share the file may not all have failed: then none asks
+ * the library for more. */
+static mg_status_t not_opened(mg_h5_t *file, const char *path) {
+  mg_h5_reason_t reason = mg_h5_reason();
+  const int used = (int)strlen(reason.text);
+  char held[160];
+  if (file->shared) return mg_h5_failed_for(file, "open", path, &reason);
+  mg_h5_name_datasets(file, held, (int)sizeof held);
+  snprintf(reason.text + used, sizeof reason.text - (size_t)used, "; %s", held);
+  return mg_h5_failed_for(file, "open", path, &reason);
+}
+
 static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
                              int rank, int32_t n, mg_h5_data_t *data) {
   char why[WHY_SIZE] = "has another type or other dimensions than the grid";
@@ -140,7 +192,7 @@ static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type,
   *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
-  if (data->id < 0) return mg_h5_failed(file, "open", path);
+  if (data->id < 0) return not_opened(file, path);
   if (is_as_asked(data, any_number, size)) check_storage(data->id, rank, size, why);
   if (!why[0]) return MG_OK;
   MG_TRY(mg_h5_data_close(file, data));

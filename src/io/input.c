@@ -123,17 +123,21 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, m
 }
 
 /* A problem has one kind of beta, and all of it. */
-static mg_status_t check_fields(const mg_input_source_t *source, const mg_input_t *input) {
+static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
+                                const mg_input_t *input) {
   int n = 0, faces = 0;
+  char held[300];
   for (int field = source->from; field < source->end; field++) {
     const bool there = input->place[field].path[0] != '\0';
     n += there;
     faces += there && field >= MG_INPUT_BETA_I && field <= MG_INPUT_BETA_K;
   }
-  if (n == 0)
-    return mg_error(MG_ERR_IO, "--%s=%s has none of %s in /VTKHDF/CellData", source->option,
-                    source->path,
-                    source->from == MG_INPUT_F ? "f" : "alpha, beta, beta_i, beta_j and beta_k");
+  if (n == 0) {
+    mg_h5_name_datasets(file, held, (int)sizeof held);
+    return mg_error(
+        MG_ERR_IO, "--%s=%s has none of %s in /VTKHDF/CellData; %s", source->option, source->path,
+        source->from == MG_INPUT_F ? "f" : "alpha, beta, beta_i, beta_j and beta_k", held);
+  }
   if (faces != 0 && faces != 3)
     return mg_error(MG_ERR_IO, "--%s=%s has %d of beta_i, beta_j and beta_k; all three are needed",
                     source->option, source->path, faces);
@@ -151,9 +155,9 @@ static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input)
     return mg_error(MG_ERR_IO, "--%s=%s cannot be opened: %s", source->option, source->path, why);
   MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
   mg_status_t status = find_fields(file, source, input);
+  if (status == MG_OK) status = check_fields(file, source, input);
   const mg_status_t closed = mg_h5_close(file);
-  if (status == MG_OK) status = closed;
-  return status == MG_OK ? check_fields(source, input) : status;
+  return status == MG_OK ? closed : status;
 }
 
 static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
