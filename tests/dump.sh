@@ -87,4 +87,14 @@ if have_mpi && have_feature OpenMP; then
   done
 fi
 if ls "$dir"/*.tmp >/dev/null 2>&1; then complain "left behind: $(echo "$dir"/*.tmp)"; fi
+# A name that ParaView would not offer to open is worth a warning, before the solve.
+for name in grid grid.h5 .hdf; do
+  checks=$((checks + 1))
+  run 1 4 1 --verify-only --dump="$dir/$name"
+  grep -qxF "hpgmg-fv: warning: --dump=$dir/$name does not end in .hdf, by which ParaView knows the file (5.11 opens no \
+other ending); take --dump=$dir/$name.hdf, or open $name.xdmf" "$dir/err" || complain "--dump=$name: $(cat "$dir/err")"
+  ok 1 4 1 --verify-only --dump="$dir/$name" --quiet
+done
+ok 1 4 1 --verify-only --dump="$dir/grid.vtkhdf"
+
 finish

@@ -85,6 +85,17 @@ static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, 
   return mg_whole_file_prepare("dump", xdmf, 0, &file);
 }
 
+/* Readers go by the ending: ParaView 5.11 opens .hdf alone. */
+static void warn_of_ending(const char *path) {
+  const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+  const char *dot = strrchr(name, '.');
+  if (dot && dot > name && (strcmp(dot, ".hdf") == 0 || strcmp(dot, ".vtkhdf") == 0)) return;
+  mg_warning(
+      "--dump=%s does not end in .hdf, by which ParaView knows the file (5.11 opens no other "
+      "ending); take --dump=%s.hdf, or open %s" MG_XDMF_ENDING,
+      path, path, name);
+}
+
 mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   char numbered[MG_PATH_MAX];
   if (!params->dump[0]) return MG_OK;
@@ -95,9 +106,12 @@ mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   MG_TRY(check_levels(params, plan));
   MG_TRY(check_alpha(params));
   MG_TRY(check_name(params, plan, params->dump));
-  if (params->dump_every == 0) return MG_OK;
-  mg_dump_numbered(params->dump, params->max_cycles, numbered);
-  return check_name(params, plan, numbered);
+  if (params->dump_every > 0) {
+    mg_dump_numbered(params->dump, params->max_cycles, numbered);
+    MG_TRY(check_name(params, plan, numbered));
+  }
+  warn_of_ending(params->dump);
+  return MG_OK;
 }
 
 mg_status_t mg_dump_check_reach(const mg_params_t *params) {
