@@ -226,6 +226,35 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   return good;
 }
 
+/* The finest grid: m boxes a side on as many of the ranks as hold some. */
+static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks) {
+  const int32_t w = 1 << params->log2_box_dim;
+  mg_layout_t layout = {.n = w * m, .box_dim = w, .boxes = m, .world_ranks = ranks};
+  layout.n_ranks = min64(ranks, mg_layout_n_boxes(&layout));
+  return layout;
+}
+
+/* Does the finest grid have m boxes a side, some of them on each of so many ranks? */
+static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
+  if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
+  mg_layout_t layout = finest_of(params, m, ranks);
+  settle_ranks(&layout);
+  return layout.n_ranks == ranks;
+}
+
+void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
+                          int64_t *above) {
+  const mg_layout_t *fine = &plan->level[0].layout;
+  const int64_t most = MG_MAX_DIM >> params->log2_box_dim;
+  *below = fine->n_ranks;
+  *above = 0;
+  if (mg_params_has_files(params)) return; /* which fix the grid */
+  for (int64_t m = fine->boxes + 1; m <= most && *above == 0; m++) {
+    const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
+    if (odd_part(m) <= MG_MAX_ODD_PART && fills(params, (int32_t)m, ranks)) *above = ranks;
+  }
+}
+
 mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan, char *message,
                           int message_size) {
   memset(plan, 0, sizeof *plan);
@@ -248,8 +277,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
 
   plan->ghosts = radius;
   plan->boxes_asked = (int64_t)((__int128)params->boxes_per_rank * ranks);
-  mg_layout_t layout = {.n = w * m, .box_dim = w, .boxes = m, .world_ranks = ranks};
-  layout.n_ranks = min64(ranks, mg_layout_n_boxes(&layout));
+  mg_layout_t layout = finest_of(params, m, ranks);
   add_level(plan, params, &layout);
 
   mg_layout_t coarse;

@@ -96,6 +96,20 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
+/** Ranks of the run that hold no cell of any level. */
+static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
+  return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;
+}
+
+/** The nearest numbers of ranks of which none is idle, with the same LOG2_BOX_DIM and
+ * BOXES_PER_RANK.
+ *  @param[in]  plan   of `params`
+ *  @param[out] below  with the same grid: the run's own ranks if none of them is idle
+ *  @param[out] above  more than the run's, mostly with a larger grid; 0: none found, or the grid is
+ * a file's */
+void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
+                          int64_t *above);
+
 /** Memory layout of a patch of n[0] x n[1] x n[2] cells with so many layers of ghosts. */
 mg_shape_t mg_shape(const int32_t n[3], int layers);
 

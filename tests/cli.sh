@@ -136,9 +136,9 @@ if have_feature jansson; then
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
   keys='backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line cpu_below cycle
-    cycles device dim dof dof_per_s equation error h host kind krylov levels memory norms operator order
+    cycles device dim dof dof_per_s equation error h host idle_ranks kind krylov levels memory norms operator order
     note problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds smoother solves threads transport
-    verification version'
+    useful_ranks verification version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
@@ -209,6 +209,15 @@ if have_mpi; then
   breakdown
   diff <(cut -d, -f6,12-14,18-20 "$dir/a.csv") <(cut -d, -f6,12-14,18-20 "$dir/two.csv") ||
     complain 'two ranks have other digits'
+
+  # Two ranks of three have no cells.
+  ok 3 5 1 --verify-only --device=cpu
+  grep -qx '  warning   2 of 3 ranks hold no cells; 1 rank solves the same grid, 8 ranks one of 64^3' "$dir/out" ||
+    complain "no word of idle ranks: $(cat "$dir/out")"
+  if have_feature jansson; then
+    ok 3 5 1 --verify-only --device=cpu --quiet --json=-
+    tr -d ' \n' <"$dir/out" | grep -qF '"ranks":3,"idle_ranks":2,"useful_ranks":[1,8],' || complain 'JSON: idle ranks'
+  fi
 
   # Messages of one solve, however many are timed. 32^3 cells, half of them on each rank, and 16^3 on the
   # first alone. Level 0: six half sweeps before and six after, two residuals, each with a halo of a

@@ -68,10 +68,10 @@ if have_feature jansson; then
     complain '--quiet: another plan'
   is_json "$dir/out"
   keys='backend boundary box_dim boxes boxes_per_rank_max bytes bytes_per_rank bytes_ranks_looked_at
-    coefficients command_line cycle dim dry_run equation imbalance kind krylov levels max mean memory
+    coefficients command_line cycle dim dry_run equation idle_ranks imbalance kind krylov levels max mean memory
     message_doubles_per_exchange_max message_doubles_per_face_exchange_max messages_per_exchange_max
     messages_per_face_exchange_max messages_ranks_looked_at min operator
-    patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother steps_per_pass version'
+    patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother steps_per_pass useful_ranks version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z0-9_]+":' "$dir/out" | tr -d ' ":' | sort -u) || complain 'plan: keys'
   for line in '"dry_run": true' '"ranks": 9' '"ranks_looked_at": 9' '"kind": "host"'; do
@@ -115,6 +115,26 @@ else
   expect 2 '--json needs a build with jansson' 1 --dry-run 4 8 --json="$dir/plan.json"
 fi
 expect 2 '--csv has an effect only without --dry-run' 1 --dry-run 4 8 --csv=-
+
+# Ranks without cells, and how many to start instead.
+warns() {
+  local text=$1
+  shift
+  ok 1 "$@"
+  grep -qxF "  warning   $text" "$dir/out" || complain "$*: no '$text': $(grep warning "$dir/out")"
+}
+warns '6 of 7 ranks hold no cells; 1 rank solves the same grid, 8 ranks one of 256^3' --dry-run --ranks=7 7 1
+warns '1 of 9 ranks holds no cells; 8 ranks solve the same grid, 16 ranks one of 80^3' --dry-run --ranks=9 4 8
+warns '115264 of 1000000 ranks hold no cells; 884736 ranks solve the same grid, 1404928 ranks one of 28672^3' \
+  --dry-run --ranks=1000000 7 8
+ok 1 --dry-run --ranks=8 7 1
+if grep -q warning "$dir/out"; then complain "all have cells: $(grep warning "$dir/out")"; fi
+if have_feature jansson; then
+  ok 1 --dry-run --ranks=7 7 1 --quiet --json=-
+  tr -d ' \n' <"$dir/out" | grep -qF '"ranks":7,"idle_ranks":6,"useful_ranks":[1,8],' || complain 'plan: idle ranks'
+  ok 1 --dry-run --ranks=8 7 1 --quiet --json=-
+  tr -d ' \n' <"$dir/out" | grep -qF '"ranks":8,"idle_ranks":0,"useful_ranks":[8],' || complain 'plan: no idle ranks'
+fi
 
 # A million ranks: every level has its line, ranks and boxes fit each other, and the sum is there.
 ok 1 --dry-run --ranks=1000000 7 8

@@ -340,7 +340,49 @@ static void test_passes(void) {
   }
 }
 
+/* Of the ranks that are idle the plan tells how many to start instead: with fewer the grid stays,
+ * and more make the next larger grid of which all have cells. */
+static void test_useful_ranks(void) {
+  static const int64_t boxes_per_rank[] = {1, 3, 8, 27};
+  for (size_t b = 0; b < sizeof boxes_per_rank / sizeof boxes_per_rank[0]; b++)
+    for (int64_t ranks = 1; ranks <= 70; ranks++) {
+      int64_t below, above;
+      set_size(4, boxes_per_rank[b]);
+      CHECK_INT(build(ranks), MG_OK);
+      const int32_t n = plan.level[0].layout.n;
+      int64_t with_cells = 0;
+      for (int64_t rank = 0; rank < ranks; rank++)
+        with_cells += mg_layout_share(&plan.level[0].layout, rank) > 0;
+      CHECK_INT(mg_plan_idle_ranks(&plan), ranks - with_cells);
+      mg_plan_useful_ranks(&params, &plan, &below, &above);
+      CHECK_INT(below, with_cells);
+      CHECK_INT(build(below), MG_OK);
+      CHECK_INT(plan.level[0].layout.n, n);
+      CHECK_INT(mg_plan_idle_ranks(&plan), 0);
+      for (int64_t more = ranks + 1; more < above; more++) {
+        CHECK_INT(build(more), MG_OK);
+        CHECK(plan.level[0].layout.n == n || mg_plan_idle_ranks(&plan) > 0);
+      }
+      CHECK_INT(build(above), MG_OK);
+      CHECK(plan.level[0].layout.n > n);
+      CHECK_INT(mg_plan_idle_ranks(&plan), 0);
+    }
+  /* Nothing is larger than the largest grid, and a file fixes the grid. */
+  int64_t below, above;
+  set_size(10, 1);
+  CHECK_INT(build(1073741824), MG_OK);
+  mg_plan_useful_ranks(&params, &plan, &below, &above);
+  CHECK_INT(above, 0);
+  set_size(4, 1);
+  snprintf(params.rhs, sizeof params.rhs, "f.hdf");
+  CHECK_INT(build(7), MG_OK);
+  mg_plan_useful_ranks(&params, &plan, &below, &above);
+  CHECK_INT(below, 1);
+  CHECK_INT(above, 0);
+}
+
 int main(void) {
+  test_useful_ranks();
   test_size_rule();
   test_worked_examples();
   test_many_sizes();

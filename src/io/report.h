@@ -37,6 +37,9 @@ typedef struct {
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
 } mg_report_t;
 
+/** A line on ranks without cells and what to start instead; nothing where each has some. */
+void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
+
 /** --version: the program and what it was built with. */
 void mg_report_version(FILE *out);
 

@@ -39,6 +39,19 @@ static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
                    "rhs", file_or_null(p->rhs));
 }
 
+/* The nearest numbers of ranks that all have cells. */
+static json_t *useful_ranks(const mg_params_t *p, const mg_plan_t *plan) {
+  int64_t below, above = 0;
+  json_t *list = json_array();
+  if (mg_plan_idle_ranks(plan) > 0)
+    mg_plan_useful_ranks(p, plan, &below, &above);
+  else
+    below = plan->level[0].layout.world_ranks;
+  json_array_append_new(list, json_integer((json_int_t)below));
+  if (above > 0) json_array_append_new(list, json_integer((json_int_t)above));
+  return list;
+}
+
 /* [min, mean, max] over ranks of each operation that took time. */
 static json_t *seconds(const mg_report_t *r, int l) {
   json_t *all = json_object();
@@ -108,10 +121,12 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:{s:i, s:i, s:s, s:o, s:s, s:I, s:o, s:f, s:o}, s:o, s:o, s:o, s:o, s:s, "
+      "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:f, s:o}, s:o, s:o, s:o, "
+      "s:o, s:s, "
       "s:s, s:s, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
-      "run", "ranks", r->ranks, "threads", r->threads, "backend",
+      "run", "ranks", r->ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(r->plan),
+      "useful_ranks", useful_ranks(r->params, r->plan), "threads", r->threads, "backend",
       mg_place_name(r->plan->level[0].place), "device", text(r->device), "transport", r->transport,
       "cpu_below", (json_int_t)r->params->cpu_below, "host", text(r->host), "setup_seconds",
       r->result->seconds_setup, "command_line", text(r->command_line), "levels", levels(r),
@@ -160,14 +175,15 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
 mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
   const mg_survey_t *s = d->survey;
   return write_and_free(
-      out,
-      json_pack("{s:s, s:s, s:b, s:o, s:{s:I, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}", "program",
-                PACKAGE_NAME, "version", PACKAGE_VERSION, "dry_run", 1, "problem",
-                problem(d->params, d->plan), "run", "ranks", (json_int_t)s->n_ranks, "backend",
-                mg_place_name(d->plan->level[0].place), "command_line", text(d->command_line),
-                "levels", planned_levels(d), "memory", "kind", mg_report_memory(d->params, d->plan),
-                "bytes_per_rank", tally(&s->bytes), "bytes", large(mg_survey_bytes(s)),
-                "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
+      out, json_pack(
+               "{s:s, s:s, s:b, s:o, s:{s:I, s:I, s:o, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}",
+               "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "dry_run", 1, "problem",
+               problem(d->params, d->plan), "run", "ranks", (json_int_t)s->n_ranks, "idle_ranks",
+               (json_int_t)mg_plan_idle_ranks(d->plan), "useful_ranks",
+               useful_ranks(d->params, d->plan), "backend", mg_place_name(d->plan->level[0].place),
+               "command_line", text(d->command_line), "levels", planned_levels(d), "memory", "kind",
+               mg_report_memory(d->params, d->plan), "bytes_per_rank", tally(&s->bytes), "bytes",
+               large(mg_survey_bytes(s)), "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
 }
 #else
 static mg_status_t no_jansson(void) {

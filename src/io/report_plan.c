@@ -3,7 +3,7 @@
 
 static void print_levels(FILE *out, const mg_dry_run_t *d) {
   const double scale = 1e-6;
-  fprintf(out, "\n\n  level        grid      boxes     box       ranks  place  boxes/rank   "
+  fprintf(out, "\n  level        grid      boxes     box       ranks  place  boxes/rank   "
                "MB/rank: min        mean         max\n");
   for (int l = 0; l < d->plan->n_levels; l++) {
     const mg_layout_t *y = &d->plan->level[l].layout;
@@ -13,6 +13,22 @@ static void print_levels(FILE *out, const mg_dry_run_t *d) {
     fprintf(out, " %14.3f %11.3f %11.3f\n", scale * (double)s->bytes.min,
             scale * mg_tally_mean(&s->bytes), scale * (double)s->bytes.max);
   }
+}
+
+void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan) {
+  const int64_t idle = mg_plan_idle_ranks(plan), ranks = plan->level[0].layout.world_ranks;
+  int64_t below, above;
+  if (idle == 0) return;
+  mg_plan_useful_ranks(params, plan, &below, &above);
+  fprintf(out,
+          "  warning   %" PRId64 " of %" PRId64 " ranks hold%s no cells; %" PRId64
+          " rank%s solve%s the same grid",
+          idle, ranks, idle == 1 ? "s" : "", below, below == 1 ? "" : "s", below == 1 ? "s" : "");
+  if (above > 0) {
+    const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, above);
+    fprintf(out, ", %" PRId64 " ranks one of %d^3", above, m << params->log2_box_dim);
+  }
+  fprintf(out, "\n");
 }
 
 void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
@@ -28,6 +44,8 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
           fine->box_dim);
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
     fprintf(out, " (%" PRId64 " boxes were asked for)", d->plan->boxes_asked);
+  fprintf(out, "\n");
+  mg_report_idle_ranks(out, p, d->plan);
   print_levels(out, d);
   if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)
     fprintf(out,

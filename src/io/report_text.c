@@ -85,6 +85,7 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
+  mg_report_idle_ranks(out, p, r->plan);
   fprintf(out, "  device    %s\n", r->device);
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
     fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
