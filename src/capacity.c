@@ -125,9 +125,9 @@ static int describe_size(const mg_size_t *size, const char *before, char *text, 
 }
 
 void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
-  int used = snprintf(text, (size_t)text_size,
-                      "this size needs at least %.3f GB where %.3f GB are free%s; ", 1e-9 * c->need,
-                      1e-9 * c->room, c->on_device ? " on the device" : "");
+  int used = snprintf(text, (size_t)text_size, "this size needs at least %s where %s are free%s; ",
+                      mg_bytes(c->need).text, mg_bytes(c->room).text,
+                      c->on_device ? " on the device" : "");
   if (used < 0 || used >= text_size) return;
   if (c->largest.n == 0) {
     snprintf(text + used, (size_t)(text_size - used), "no size fits, take fewer ranks a host");
@@ -145,7 +145,8 @@ mg_status_t mg_capacity_check(const mg_params_t *params) {
   mg_capacity_t capacity;
   char text[512];
   MG_TRY(mg_capacity_find(params, &room, &capacity));
-  mg_verbose("memory: %.3f GB needed, %.3f GB free", 1e-9 * capacity.need, 1e-9 * capacity.room);
+  mg_verbose("memory: %s needed, %s free", mg_bytes(capacity.need).text,
+             mg_bytes(capacity.room).text);
   if (capacity.fits) return MG_OK;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_MEMORY;
   mg_capacity_describe(&capacity, text, (int)sizeof text);

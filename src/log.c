@@ -71,6 +71,17 @@ void mg_verbose(const char *format, ...) {
   va_end(args);
 }
 
+mg_bytes_text_t mg_bytes(double bytes) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  enum { N_UNITS = sizeof units / sizeof units[0] };
+  mg_bytes_text_t t;
+  int unit = 0;
+  for (; bytes >= 999.9995 && unit + 1 < N_UNITS; unit++)
+    bytes *= 1e-3;
+  snprintf(t.text, sizeof t.text, "%.*f %s", unit == 0 ? 0 : 3, bytes, units[unit]);
+  return t;
+}
+
 /* True ten times a second at most: a terminal over a slow line must not slow the solves down. */
 static bool is_due(void) {
   static struct timespec last;

@@ -30,6 +30,12 @@ void mg_warning(const char *format, ...) MG_PRINTF(1, 2);
 /** One line on stderr from rank 0 when verbose. */
 void mg_verbose(const char *format, ...) MG_PRINTF(1, 2);
 
+/** A number of bytes for people: "512 B", "4.321 kB", "1.026 GB". */
+typedef struct {
+  char text[24];
+} mg_bytes_text_t;
+mg_bytes_text_t mg_bytes(double bytes);
+
 /** Replace the progress line on stderr, at most ten times a second; rank 0, only when stderr is a
  *  terminal and not quiet. */
 void mg_progress(const char *format, ...) MG_PRINTF(1, 2);

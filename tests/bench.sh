@@ -86,7 +86,7 @@ bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
 if test "$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)" -lt 850; then
   bench 4 --device=cpu --quick --mib=65536 smooth
   test ! -s "$dir/out" || complain '--mib=65536: refused after it was measured'
-  if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE 'error: --mib=65536 needs about [0-9.e+]+ GB .* [0-9.e+]+ GB are free; take --mib=[0-9]+ or less' "$dir/err"; then
+  if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE 'error: --mib=65536 needs about [0-9.]+ [GT]B .* [0-9.]+ [GT]B are free; take --mib=[0-9]+ or less' "$dir/err"; then
     complain "--mib=65536: $(cat "$dir/err")"
   fi
 else

@@ -8,6 +8,11 @@ table() {
   awk '$1 ~ /^[0-9]+$/ && $2 ~ /\^3$/ { print $1, $2, $3, $4, $5, $6 }' "$1"
 }
 
+# planned PATTERN: the bytes behind it in a dry run's text.
+planned() {
+  in_bytes "$(sed -n "s/^  $1 \([0-9.]* [kMGTPE]*B\).*/\1/p" "$dir/dry")"
+}
+
 # compare RANKS ARG...: the dry run on one process against the run itself on RANKS ranks.
 compare() {
   local ranks=$1
@@ -21,16 +26,16 @@ compare() {
     complain "$* on $ranks ranks: other levels in JSON"
   diff <(sed -n '/"problem": {/,/}/p' "$dir/dry.json") <(sed -n '/"problem": {/,/}/p' "$dir/run.json") ||
     complain "$* on $ranks ranks: another problem in JSON"
-  # MB a rank, smallest to largest, with 3 digits; buffers are bounded from above.
-  awk -v most="$(sed -n 's/.*"bytes_per_rank_max": *//p' "$dir/run.json")" '
-    / in all, MB a rank:/ { max = $NF + 0.0005; if (!(max * 1e6 >= most && max * 0.7e6 < most)) exit 1 }
-    ' "$dir/dry" || complain "$* on $ranks ranks: not the bytes of the fullest rank"
-  awk -v sum="$(sed -n '/^  "levels": \[/,/^  \]/s/.*"bytes": *//p' "$dir/run.json" | tr '\n' '+')0" '
-    / in all ranks: about/ {
+  # Smallest to largest, with 3 digits below the point; buffers are bounded from above.
+  awk -v most="$(sed -n 's/.*"bytes_per_rank_max": *//p' "$dir/run.json")" -v dry="$(planned 'per rank, all levels:.* max')" '
+    BEGIN { dry *= 1.0005; exit !(dry >= most && dry * 0.7 < most) }' ||
+    complain "$* on $ranks ranks: not the bytes of the fullest rank"
+  awk -v sum="$(sed -n '/^  "levels": \[/,/^  \]/s/.*"bytes": *//p' "$dir/run.json" | tr '\n' '+')0" \
+    -v dry="$(planned 'in all ranks: about')" 'BEGIN {
       n = split(sum, bytes, "+"); for (i = 1; i <= n; i++) all += bytes[i]
-      dry = ($5 + 0.0005) * 1e9
-      if (!(dry >= all && dry * 0.7 < all + 1e6)) exit 1
-    }' "$dir/dry" || complain "$* on $ranks ranks: not the bytes of all ranks"
+      dry *= 1.0005
+      exit !(dry >= all && dry * 0.7 < all + 1e6)
+    }' || complain "$* on $ranks ranks: not the bytes of all ranks"
 }
 
 if have_feature jansson; then
@@ -45,11 +50,11 @@ if have_feature jansson; then
   done
   # Without message buffers the plan is exact: the level's bytes, to the last one.
   ok 1 --dry-run 4 64 --cpu-below=0
-  dry=$(awk '$1 == 0 && $2 ~ /\^3$/ { print $NF }' "$dir/out")
+  dry=$(awk '$1 == 0 && $2 ~ /\^3$/ { print $(NF - 1), $NF }' "$dir/out")
   ok 1 4 64 --verify-only --cpu-below=0 --json="$dir/run.json"
   bytes=$(sed -n '/^  "levels": \[/,/^  \]/s/.*"bytes": *//p' "$dir/run.json" | sed -n 1p)
-  test "$dry" = "$(awk -v b="$bytes" 'BEGIN { printf "%.3f", b / 1e6 }')" ||
-    complain "the finest level: $dry MB planned, $bytes bytes allocated"
+  test "$dry" = "$(awk -v b="$bytes" 'BEGIN { printf "%.3f MB", b / 1e6 }')" ||
+    complain "the finest level: $dry planned, $bytes bytes allocated"
   if have_mpi; then
     compare 2 4 4 --cpu-below=0
     compare 3 4 3 --boundary=periodic --cpu-below=0
@@ -146,7 +151,7 @@ table "$dir/out" | tr -d '^' | awk '
   NR > 1 && (2 * $2 != before || $5 > ranks) { bad = 1 }
   { before = $2; ranks = $5 }
   END { exit bad }' || complain 'levels do not follow from each other'
-grep -q 'in all ranks: about [0-9.]* GB, [0-9.]* bytes a cell' "$dir/out" || complain 'no sum'
+grep -q 'in all ranks: about [0-9.]* PB, [0-9.]* bytes a cell' "$dir/out" || complain 'no sum'
 
 # The same as JSON. Each of 96^3 ranks has 2^3 boxes, as many as the fullest of a million would have; each
 # coarser level is theirs while they have 4096 cells each, then that of as many as do. A rank sends to 26

@@ -7,6 +7,7 @@
 #                                 names no place in the source
 #   level_figures FILE KEY...     of each level of a JSON report a line with the values of these keys, those
 #                                 of a list with commas
+#   in_bytes TEXT                 "1.026 GB" as 1026000000 bytes
 #   digits FILE                   every norm, error and order of a JSON report, as written there
 #   is_json FILE                  the parsers that are here read it
 #   unheard NAME COMMAND...       stdout of a tool may be closed, or nobody read it; on a full disk the tool must end with
@@ -73,6 +74,14 @@ expect() {
 # have_feature NAME: was the program built with it? A line of --version.
 have_feature() {
   solo "$HPGMG_FV" --version | grep "^$1 " | grep -qv ' no\>'
+}
+
+in_bytes() {
+  awk -v value="${1% *}" -v unit="${1#* }" 'BEGIN {
+    n = split("B kB MB GB TB PB EB", units, " ")
+    for (u = 1; u <= n; u++) if (units[u] == unit) { printf "%.0f\n", value * 1000 ^ (u - 1); exit }
+    exit 1
+  }'
 }
 
 digits() {

@@ -2,6 +2,7 @@
  * see it on two. */
 #include "capacity.h"
 #include "comm.h"
+#include "log.h"
 #include "test.h"
 #include <stdlib.h>
 #include <string.h>
@@ -187,6 +188,20 @@ static void test_messages(void) {
   CHECK_CONTAINS(text, "are free; no size fits");
 }
 
+static void test_units(void) {
+  CHECK_STRING(mg_bytes(0.0).text, "0 B");
+  CHECK_STRING(mg_bytes(999.0).text, "999 B");
+  CHECK_STRING(mg_bytes(1000.0).text, "1.000 kB");
+  CHECK_STRING(mg_bytes(16640.0).text, "16.640 kB");
+  CHECK_STRING(mg_bytes(999999.4).text, "999.999 kB");
+  CHECK_STRING(mg_bytes(999999.9).text, "1.000 MB");
+  CHECK_STRING(mg_bytes(19534000.0).text, "19.534 MB");
+  CHECK_STRING(mg_bytes(61.308e9).text, "61.308 GB");
+  CHECK_STRING(mg_bytes(70089.348e9).text, "70.089 TB");
+  CHECK_STRING(mg_bytes(1.2e15).text, "1.200 PB");
+  CHECK_STRING(mg_bytes(6.1e22).text, "61000.000 EB");
+}
+
 int main(int argc, char **argv) {
   if (mg_comm_init(&argc, &argv) != MG_OK) return 1;
   test_limit_is_exact();
@@ -194,6 +209,7 @@ int main(int argc, char **argv) {
   test_absurd_sizes();
   test_device();
   test_messages();
+  test_units();
   mg_comm_finalize();
   return TEST_RESULT();
 }

@@ -38,8 +38,8 @@ double *lab_doubles(int64_t n) {
   const size_t bytes = ((size_t)n * sizeof(double) + 4095) / 4096 * 4096;
   double *memory = aligned_alloc(4096, bytes);
   if (!memory) {
-    (void)mg_error(MG_ERR_MEMORY, "no memory for an array of %.3g MB; take a smaller --mib",
-                   1e-6 * (double)bytes);
+    (void)mg_error(MG_ERR_MEMORY, "no memory for an array of %s; take a smaller --mib",
+                   mg_bytes((double)bytes).text);
     return NULL;
   }
 #pragma omp parallel

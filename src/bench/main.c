@@ -241,14 +241,13 @@ static mg_status_t choose_size(const options_t *o, int64_t *mib) {
   for (*mib = wanted; *mib > 1 && needed_bytes(o, *mib) > room; (*mib)--)
     ;
   if (needed_bytes(o, *mib) > room)
-    return mg_error(MG_ERR_MEMORY,
-                    "even --mib=1 needs about %.3g GB of memory, and %.3g GB are free",
-                    1e-9 * needed_bytes(o, 1), 1e-9 * room);
+    return mg_error(MG_ERR_MEMORY, "even --mib=1 needs about %s of memory, and %s are free",
+                    mg_bytes(needed_bytes(o, 1)).text, mg_bytes(room).text);
   if (o->mib && *mib < wanted)
     return mg_error(MG_ERR_MEMORY,
-                    "--mib=%" PRId64 " needs about %.3g GB of memory, and %.3g GB are free; take "
+                    "--mib=%" PRId64 " needs about %s of memory, and %s are free; take "
                     "--mib=%" PRId64 " or less, or fewer ladders",
-                    wanted, 1e-9 * needed_bytes(o, wanted), 1e-9 * room, *mib);
+                    wanted, mg_bytes(needed_bytes(o, wanted)).text, mg_bytes(room).text, *mib);
   return MG_OK;
 }
 

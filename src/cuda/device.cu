@@ -207,8 +207,8 @@ static mg_status_t alloc_managed(size_t bytes, void **memory) {
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
   if (bytes > free_bytes)
-    return mg_error(MG_ERR_MEMORY, "%.3f GB of managed memory where %.3f GB are free on the device",
-                    1e-9 * (double)bytes, 1e-9 * (double)free_bytes);
+    return mg_error(MG_ERR_MEMORY, "%s of managed memory where %s are free on the device",
+                    mg_bytes((double)bytes).text, mg_bytes((double)free_bytes).text);
   MG_CUDA_TRY(cudaMallocManaged(memory, bytes, cudaMemAttachGlobal));
   cudaError_t error = keep_on_device(*memory, bytes, device);
   if (error == cudaSuccess) error = cudaMemsetAsync(*memory, 0, bytes, mg_cuda.stream);

@@ -1,17 +1,17 @@
+#include "log.h"
 #include "report.h"
 #include <inttypes.h>
 
 static void print_levels(FILE *out, const mg_dry_run_t *d) {
-  const double scale = 1e-6;
   fprintf(out, "\n  level        grid      boxes     box       ranks  place  boxes/rank   "
-               "MB/rank: min        mean         max\n");
+               "memory/rank: min        mean         max\n");
   for (int l = 0; l < d->plan->n_levels; l++) {
     const mg_layout_t *y = &d->plan->level[l].layout;
     const mg_level_survey_t *s = &d->survey->level[l];
     fprintf(out, "  %5d  %8d^3 %8d^3 %5d^3 %11" PRId64 "  %-5s %11" PRId64, l, y->n, y->boxes,
             y->box_dim, y->n_ranks, mg_place_name(d->plan->level[l].place), s->boxes_per_rank_max);
-    fprintf(out, " %14.3f %11.3f %11.3f\n", scale * (double)s->bytes.min,
-            scale * mg_tally_mean(&s->bytes), scale * (double)s->bytes.max);
+    fprintf(out, " %18s %11s %11s\n", mg_bytes((double)s->bytes.min).text,
+            mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text);
   }
 }
 
@@ -50,10 +50,11 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
   if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)
     fprintf(out,
             "\n  (a run measures which levels to leave to the CPU; --cpu-below=CELLS says it)\n");
-  fprintf(out, "\n  in all, MB a rank: min %.3f, mean %.3f, max %.3f", 1e-6 * (double)bytes->min,
-          1e-6 * mg_tally_mean(bytes), 1e-6 * (double)bytes->max);
+  fprintf(out, "\n  per rank, all levels: min %s, mean %s, max %s",
+          mg_bytes((double)bytes->min).text, mg_bytes(mg_tally_mean(bytes)).text,
+          mg_bytes((double)bytes->max).text);
   if (bytes->n_ranks < d->survey->n_ranks)
     fprintf(out, " (over %" PRId64 " ranks, evenly spread)", bytes->n_ranks);
-  fprintf(out, "\n  in all ranks: about %.3f GB, %.1f bytes a cell\n", 1e-9 * all,
+  fprintf(out, "\n  in all ranks: about %s, %.1f bytes a cell\n", mg_bytes(all).text,
           all / (double)cells);
 }

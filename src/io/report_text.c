@@ -2,6 +2,7 @@
 #include "config.h"
 #endif
 #include "git_version.h"
+#include "log.h"
 #include "report.h"
 #include <inttypes.h>
 #include <math.h>
@@ -19,9 +20,10 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
-    fprintf(out, "  %5d  %7d^3 %5d^3 %5d^3 %9" PRId64 "  %-5s %12.6f %7.3f GB\n", l,
-            level->layout.n, level->layout.boxes, level->layout.box_dim, level->layout.n_ranks,
-            mg_place_name(level->place), r->lambda_max[l], 1e-9 * (double)r->level_bytes[l]);
+    fprintf(out, "  %5d  %7d^3 %5d^3 %5d^3 %9" PRId64 "  %-5s %12.6f %10s\n", l, level->layout.n,
+            level->layout.boxes, level->layout.box_dim, level->layout.n_ranks,
+            mg_place_name(level->place), r->lambda_max[l],
+            mg_bytes((double)r->level_bytes[l]).text);
   }
 }
 
@@ -89,8 +91,8 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "  device    %s\n", r->device);
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
     fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
-  fprintf(out, "  memory    %.3f GB on the fullest rank, %.1f bytes a cell in all; %s\n",
-          1e-9 * (double)r->bytes_per_rank_max, bytes_in_all(r) / cells,
+  fprintf(out, "  memory    %s on the fullest rank, %.1f bytes a cell in all; %s\n",
+          mg_bytes((double)r->bytes_per_rank_max).text, bytes_in_all(r) / cells,
           mg_report_memory(p, r->plan));
   print_crossover(out, r->crossover);
   print_levels(out, r);
@@ -172,8 +174,8 @@ void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t 
   char more[32] = "";
   if (d->n_files == 0) return;
   if (d->n_files > 1) snprintf(more, sizeof more, " and %d more", d->n_files - 1);
-  fprintf(out, "\ndump  %s%s: %.3f GB in %.3f s (%.2f GB/s), read back in %.3f s\n", params->dump,
-          more, 1e-9 * (double)d->bytes, d->seconds_write,
+  fprintf(out, "\ndump  %s%s: %s in %.3f s (%.2f GB/s), read back in %.3f s\n", params->dump, more,
+          mg_bytes((double)d->bytes).text, d->seconds_write,
           1e-9 * (double)d->bytes / d->seconds_write, d->seconds_check);
   fflush(out);
 }
