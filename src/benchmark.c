@@ -121,13 +121,16 @@ static void forget_accounts(mg_hierarchy_t *h) {
 static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   enum { N_SOLVES = 3 };
   result->n_profiled = result->interrupted ? 0 : result->size[0].n_solves;
+  result->seconds_profiled = result->size[0].seconds_mean;
   if (!h->params.levels_breakdown || !mg_profile_needed(h) || result->interrupted) return MG_OK;
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_profile_begin(h)));
   mg_status_t status = MG_OK;
+  result->seconds_profiled = 0.0;
   for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
     double seconds;
     status = timed_solve(h, 0, result, &seconds);
     if (status == MG_OK) say_solved("profile", &result->size[0], seconds);
+    if (status == MG_OK) result->seconds_profiled += seconds / N_SOLVES;
   }
   const mg_status_t ended = mg_profile_end(h);
   result->n_profiled = result->interrupted ? 0 : N_SOLVES;
@@ -140,9 +143,12 @@ static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   mg_size_result_t *size = &result->size[0];
   mg_history_t history = *start;
   forget_accounts(h);
+  const double begin = mg_now();
   const mg_status_t status = mg_solve_on(h, 0, size->f_norm, &until_signal, &history);
+  result->seconds_profiled = mg_now() - begin;
   if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(0, &history, result);
   MG_TRY(status);
+  MG_TRY(mg_comm_max(mg_comm_world(), &result->seconds_profiled, 1));
   if (result->interrupted) return MG_OK;
   size->n_solves = result->n_sizes = result->n_profiled = 1;
   say_solved("restart", size, 0.0);

@@ -25,8 +25,9 @@ typedef struct {
   double error;         /**< max |u_2h - R u_h|; NaN when not computed */
   double order;         /**< log2 of error(2h) / error(h); NaN when not computed */
   double seconds_setup; /**< from the first allocation to coefficients and f of all levels */
-  int n_profiled;    /**< solves of the finest grid in the accounts of its levels; 0: no accounts */
-  bool extra;        /**< these solves came after the timed ones, with stamps */
+  int n_profiled; /**< solves of the finest grid in the accounts of its levels; 0: no accounts */
+  double seconds_profiled; /**< of one of these, the slowest rank's mean */
+  bool extra;              /**< these solves came after the timed ones, with stamps */
   int n_cycles_at_h; /**< that made the solution on the finest level: fewer than size[0].history has
                           where a signal ended a later solve */
   bool interrupted;  /**< before all was done */

@@ -144,11 +144,17 @@ static mg_status_t gather_times(const mg_hierarchy_t *h, mg_report_t *report) {
     double *min = report->time_min[l], *mean = report->time_mean[l], *max = report->time_max[l];
     for (int t = 0; t < MG_N_TIMES; t++)
       min[t] = mean[t] = max[t] = per_solve * h->level[l].timers.seconds[t];
+    double *own = report->time_own[l];
+    for (int t = 0; t < MG_N_TIMES; t++)
+      own[t] = mean[t] - per_solve * h->level[l].timers.nested[t];
     MG_TRY(mg_comm_min(mg_comm_world(), min, MG_N_TIMES));
     MG_TRY(mg_comm_sum(mg_comm_world(), mean, MG_N_TIMES));
     MG_TRY(mg_comm_max(mg_comm_world(), max, MG_N_TIMES));
-    for (int t = 0; t < MG_N_TIMES; t++)
+    MG_TRY(mg_comm_sum(mg_comm_world(), own, MG_N_TIMES));
+    for (int t = 0; t < MG_N_TIMES; t++) {
       mean[t] /= mg_comm_size(mg_comm_world());
+      own[t] /= mg_comm_size(mg_comm_world());
+    }
   }
   return MG_OK;
 }

@@ -243,8 +243,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "levels-breakdown", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(levels_breakdown), .value = "no",
     .help = "Print seconds per operation and level, and the messages, bytes and reductions of a "
-            "level's ranks: min, mean and max over ranks. With levels on a GPU, from three further "
-            "solves after the timed ones."},
+            "level's ranks: min, mean and max over ranks; then each level's percent of a solve and the "
+            "sums. With levels on a GPU, from three further solves after the timed ones."},
   [MG_OPT_JSON] = {
     .name = "json", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(json),

@@ -12,6 +12,7 @@ enum { MOST_SPANS = 8192, LOOK_AT = 6144, BY_CLOCK = -1, UNTOLD = -2 };
 typedef struct {
   mg_timers_t *timers;
   mg_time_t time;
+  bool nested;
 } stamped_t;
 
 struct mg_profile {
@@ -25,8 +26,7 @@ static mg_status_t look(mg_profile_t *p) {
   for (int s = 0; s < p->n; s++) {
     double seconds;
     MG_TRY(p->backend->stamps_between(2 * s, 2 * s + 1, &seconds));
-    p->span[s].timers->seconds[p->span[s].time] += seconds;
-    p->span[s].timers->calls[p->span[s].time]++;
+    mg_timers_add(p->span[s].timers, p->span[s].time, seconds, p->span[s].nested);
   }
   p->n = 0;
   return MG_OK;
@@ -36,7 +36,7 @@ static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *
   if (p->n >= LOOK_AT && p->depth == 0) MG_TRY(look(p));
   span->stamp = UNTOLD;
   if (p->n == MOST_SPANS) return MG_OK;
-  p->span[p->n] = (stamped_t){&level->timers, span->time};
+  p->span[p->n] = (stamped_t){&level->timers, span->time, span->nested};
   span->stamp = 2 * p->n++;
   p->depth++;
   return p->backend->stamp(span->stamp);
@@ -44,7 +44,7 @@ static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
-  *span = (mg_span_t){.time = time, .stamp = BY_CLOCK};
+  *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .stamp = BY_CLOCK};
   if (backend->range_begin) backend->range_begin(mg_time_name(time));
   if (level->profile && backend->stamp) return begin_stamped(level->profile, level, span);
   span->start = mg_now();
@@ -53,10 +53,11 @@ mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
 
 mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
+  level->timers.open--;
   if (backend->range_end) backend->range_end();
   if (span->stamp == UNTOLD) return MG_OK;
   if (span->stamp == BY_CLOCK) {
-    mg_timers_add(&level->timers, span->time, span->start);
+    mg_timers_add(&level->timers, span->time, mg_now() - span->start, span->nested);
     return MG_OK;
   }
   level->profile->depth--;

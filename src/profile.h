@@ -10,6 +10,7 @@
 /** An operation under way. */
 typedef struct {
   mg_time_t time;
+  bool nested;  /**< part of another operation of the level */
   double start; /**< on the host */
   int stamp;    /**< number of the first of two, below 0 without */
 } mg_span_t;

@@ -25,7 +25,8 @@ double mg_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void mg_timers_add(mg_timers_t *timers, mg_time_t time, double start) {
-  timers->seconds[time] += mg_now() - start;
+void mg_timers_add(mg_timers_t *timers, mg_time_t time, double seconds, bool nested) {
+  timers->seconds[time] += seconds;
+  if (nested) timers->nested[time] += seconds;
   timers->calls[time]++;
 }

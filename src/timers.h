@@ -2,6 +2,7 @@
 #ifndef MG_TIMERS_H
 #define MG_TIMERS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** What a level's time is spent on. Halo is message time wherever it occurs; the other entries do
@@ -38,6 +39,9 @@ typedef struct {
 /** One level's account. */
 typedef struct {
   double seconds[MG_N_TIMES];
+  double
+      nested[MG_N_TIMES]; /**< of these, inside of another operation: the parts of a bottom solve */
+  int open;               /**< operations under way */
   int64_t calls[MG_N_TIMES];
   mg_traffic_t traffic;
 } mg_timers_t;
@@ -45,7 +49,8 @@ typedef struct {
 /** Seconds on a monotonic clock. */
 double mg_now(void);
 
-/** Add the time since `start` and count a call. */
-void mg_timers_add(mg_timers_t *timers, mg_time_t time, double start);
+/** Add the time of an operation and count a call.
+ *  @param[in] nested  it was part of another operation of the level */
+void mg_timers_add(mg_timers_t *timers, mg_time_t time, double seconds, bool nested);
 
 #endif

@@ -34,12 +34,30 @@ test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last li
 breakdown() {
   awk -v levels=6 '
     /min, mean, max over ranks/ { inside = 1 }
-    /messages of one solve/ { inside = 0 }
+    /messages of one solve|percent of one solve/ { inside = 0 }
     inside && /\^3/ { seen[$1] = 1; if (!($(NF - 2) <= $(NF - 1) && $(NF - 1) <= $NF)) bad = 1 }
     inside && /coarse levels/ { for (l = $1; l < levels; l++) seen[l] = 1 }
     inside && /h = / { inside = 0 }
     END { for (l = 0; l < levels; l++) if (!(l in seen)) bad = 1; exit bad }' "$dir/out" ||
     complain "--levels-breakdown: $(cat "$dir/out")"
+  # Then percent of a solve: a line a level, whose operations add up, then their sums and the solve itself.
+  awk -v levels=6 '
+    function near(a, b, slack) { return a - b <= slack && b - a <= slack }
+    /percent of one solve/ { inside = 1; next }
+    inside && /^$/ { inside = 0 }
+    !inside || /level +grid/ { next }
+    { for (c = 3; c < NF - 1; c++) { row += $c; if ($1 != "all") column[c] += $c } n = NF - 4 }
+    /\^3/ && (!near(row, $(NF - 1), 0.05 * (n + 1)) || $1 != seen++) { bad = 1 }
+    /\^3/ { percent += $(NF - 1); seconds += $NF }
+    /all levels/ {
+      for (c = 3; c < NF - 1; c++) if (!near(column[c], $c, 0.05 * (levels + 1))) bad = 1
+      if (!near(percent, $(NF - 1), 0.05 * (levels + 1)) || !near(seconds, $NF, 0.5e-6 * (levels + 1))) bad = 1
+      all = $NF
+    }
+    /elsewhere/ { elsewhere = $NF }
+    /one solve/ { if ($(NF - 1) != "100.0" || !near(all + elsewhere, $NF, 2e-6)) bad = 1; last = 1 }
+    { row = 0 }
+    END { exit bad || !last || seen != levels }' "$dir/out" || complain "--levels-breakdown, sums: $(cat "$dir/out")"
 }
 breakdown
 

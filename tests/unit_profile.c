@@ -197,6 +197,19 @@ int main(int argc, char **argv) {
       CHECK(t == MG_TIME_BOTTOM ? timers->seconds[t] >= (double)timers->calls[t]
                                 : timers->seconds[t] == (double)timers->calls[t]);
     }
+  /* What a bottom solve holds is marked, so that a level's sum counts nothing twice. Halos of the
+   * coarsest level are exchanged for interpolation too. */
+  for (int l = 0; l < h->n_levels; l++)
+    for (int t = 0; t < MG_N_TIMES; t++) {
+      const mg_timers_t *timers = &h->level[l].timers;
+      const bool is_part = l == h->n_levels - 1 && t != MG_TIME_BOTTOM;
+      CHECK(timers->nested[t] <= (is_part ? timers->seconds[t] : 0.0));
+      CHECK(plain[l].nested[t] <= (is_part ? plain[l].seconds[t] : 0.0));
+      if (!is_part || t == MG_TIME_HALO) continue;
+      CHECK(timers->nested[t] == timers->seconds[t]);
+      CHECK(plain[l].nested[t] == plain[l].seconds[t]);
+    }
+  CHECK(h->level[h->n_levels - 1].timers.nested[MG_TIME_SMOOTH] > 0.0);
   CHECK_INT(clock_.taken, 2 * calls);
   CHECK(calls > 8192 && clock_.waits >= 2);
   CHECK(!h->profile && clock_.n == 0);

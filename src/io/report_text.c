@@ -6,6 +6,7 @@
 #include "report.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 void mg_report_version(FILE *out) {
   fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
@@ -137,6 +138,49 @@ static void print_messages(FILE *out, const mg_report_t *r) {
   }
 }
 
+/* A row of the table of shares: percent of a solve in the operations that took any time, if there
+ * are such figures, and in all of them; seconds. */
+static void print_share(FILE *out, const double *own, const double of_operation[MG_N_TIMES],
+                        double sum, double solve) {
+  for (int t = 0; t < MG_N_TIMES; t++) {
+    const int length = (int)strlen(mg_time_name((mg_time_t)t)), width = length > 8 ? length : 8;
+    if (of_operation[t] > 0.0 && own) fprintf(out, "  %*.1f", width, 100.0 * own[t] / solve);
+    if (of_operation[t] > 0.0 && !own) fprintf(out, "  %*s", width, "");
+  }
+  fprintf(out, "  %8.1f  %12.6f\n", 100.0 * sum / solve, sum);
+}
+
+static double sum_of(const double own[MG_N_TIMES]) {
+  double sum = 0.0;
+  for (int t = 0; t < MG_N_TIMES; t++)
+    sum += own[t];
+  return sum;
+}
+
+/* Where a solve's time goes: a line a level, then sums. What a rank waits for on levels of which it
+ * has no cells is outside of all operations. */
+static void print_shares(FILE *out, const mg_report_t *r) {
+  const double solve = r->result->seconds_profiled;
+  double all[MG_N_TIMES] = {0.0};
+  for (int l = 0; l < r->plan->n_levels; l++)
+    for (int t = 0; t < MG_N_TIMES; t++)
+      all[t] += r->time_own[l][t];
+  fprintf(out, "\n  percent of one solve at h, mean over ranks\n  level       grid");
+  for (int t = 0; t < MG_N_TIMES; t++)
+    if (all[t] > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
+  fprintf(out, "       all       seconds\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    fprintf(out, "  %5d  %7d^3", l, r->plan->level[l].layout.n);
+    print_share(out, r->time_own[l], all, sum_of(r->time_own[l]), solve);
+  }
+  fprintf(out, "  %16s", "all levels");
+  print_share(out, all, all, sum_of(all), solve);
+  fprintf(out, "  %16s", "elsewhere");
+  print_share(out, NULL, all, solve - sum_of(all), solve);
+  fprintf(out, "  %16s", "one solve");
+  print_share(out, NULL, all, solve, solve);
+}
+
 static void print_performance(FILE *out, const mg_result_t *result, bool timed) {
   static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
   fprintf(out,
@@ -158,6 +202,7 @@ void mg_report_end(FILE *out, const mg_report_t *r) {
   print_histories(out, result);
   if (mg_report_has_breakdown(r)) print_breakdown(out, r);
   if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
+  if (mg_report_has_breakdown(r)) print_shares(out, r);
   print_performance(out, result, !r->params->verify_only);
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
