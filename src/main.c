@@ -14,6 +14,7 @@
 #include "log.h"
 #include "machine.h"
 #include "problem.h"
+#include "verify.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,7 @@ static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
                        speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
   static mg_restart_t restart;
   if (params->restart[0] != '\0') MG_TRY(mg_restart_open(params, &plan, &restart));
+  mg_verify_warn_of_rtol(params, plan.level[0].layout.n);
   return mg_comm_agree(mg_comm_world(),
                        speaks() ? report_plan(params, &plan, ranks, command_line) : MG_OK);
 }
@@ -300,6 +302,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_crossover_choose(params, &plan, &crossover)));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(warn_if_crowded());
+  mg_verify_warn_of_rtol(params, plan.level[0].layout.n);
 
   mg_result_t *result = calloc(1, sizeof *result);
   mg_report_t *report = calloc(1, sizeof *report);

@@ -10,6 +10,13 @@
  *  operator and grid at hand (derived in verify.c). After a single V-cycle only the residual. */
 void mg_verify(const mg_params_t *params, mg_result_t *result);
 
+/** The relative residual max |f - A u| / max |f| that roundings allow on n cells a side: solves
+ * reach it, and not much less. Of a user's problem only what holds for any. */
+double mg_verify_attainable_rtol(const mg_params_t *params, int n);
+
+/** Warn of an --rtol that roundings do not allow on n cells a side. */
+void mg_verify_warn_of_rtol(const mg_params_t *params, int n);
+
 /** The error max |u_2h - R u_h| that a solved problem on n cells a side is expected to have, up to
  *  a factor between 1/2 and 2 (an upper bound alone below n = 64). n is even. */
 double mg_verify_expected_error(const mg_params_t *params, int n);

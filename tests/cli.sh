@@ -116,6 +116,23 @@ else
   grep -qE '^  device    none: (no CUDA device|a build without CUDA)' "$dir/out" || complain 'not why there is no device'
 fi
 
+# A tolerance below round-off is named before the run, with a value that can be reached; that one is.
+for problem in '4 8' '5 8' '4 8 --operator=fv4' '4 8 --operator=7pt' '5 1 --operator=7pt --boundary=periodic' \
+  '4 1 --operator=fv4 --equation=helmholtz' '4 8 --krylov=cg'; do
+  for how in --verify-only --dry-run; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086 # words
+    run 1 $problem --rtol=1e-17 $how
+    want=0
+    test $how = --dry-run || want=1
+    if test "$rc" -ne $want || test "$(grep -c '^hpgmg-fv: warning: --rtol=1e-17 is below round-off: ' "$dir/err")" -ne 1; then
+      complain "$problem $how: exit code $rc, $(cat "$dir/err")"
+    fi
+  done
+  # shellcheck disable=SC2086
+  ok 1 $problem --verify-only --rtol="$(sed -n 's/.* give --rtol=\([0-9.e-]*\) or more.*/\1/p' "$dir/err")"
+done
+
 # --- files ---
 
 # The same levels' places in all runs: auto measures, and a rank's bytes depend on it.
