@@ -23,7 +23,7 @@ from studies.costs import (
     visits_of,
     work_of,
 )
-from studies.model import Model, band, total_of
+from studies.model import Model, spread, total_of
 from studies.plan import boxes_of
 from studies.samples import Machine
 from studies.study import Study
@@ -31,6 +31,8 @@ from toolkit import USAGE, ToolError, plural, whole_number
 
 # Plans that are asked for at a time: each spends most of its time in the start of MPI.
 N_ASKED = 4
+# A forecast for more than this many times the measured ranks has to be asked for.
+MOST_TIMES = 10
 # Sides of cubes of ranks: these share a grid evenly.
 SIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
@@ -102,18 +104,19 @@ class Forecaster:
         self.errors = [0.0]
 
     def expect_errors(self, draws: list[Model], errors: list[float]) -> None:
-        """Models that are as likely, and relative errors that were seen: how far off a forecast
-        may be, to either side."""
+        """How far off a forecast may be: models of times that might have been measured, and
+        relative errors of the model that were observed."""
         self.draws, self.errors = draws, [e for e in errors if e > -1.0] or [0.0]
 
-    def nodes_up_to(self, most_ranks: int) -> list[int]:
-        """Numbers of nodes to look at, the last one with so many ranks."""
+    def nodes_up_to(self, most_ranks: int, exactly: bool) -> list[int]:
+        """Numbers of nodes to predict; those of a weak study end with `most_ranks` ranks if
+        `exactly`, else with the last cube of ranks before."""
         each, first = self.study.ranks_per_node, self.study.nodes[0]
         if self.study.kind == "weak":
-            # From one node on, which efficiencies are against.
+            # One node is the reference of the efficiencies.
             wanted = [1] if each <= most_ranks else []
-            wanted += [side**3 // each for side in SIDES if side**3 < most_ranks]
-            wanted.append(most_ranks // each)
+            wanted += [side**3 // each for side in SIDES if side**3 <= most_ranks]
+            wanted += [most_ranks // each] if exactly else []
         else:
             total = self.study.boxes_per_rank * self.study.ranks(first)
             wanted = [first * 2**e for e in range(40)]
@@ -164,7 +167,9 @@ class Forecaster:
             * (1.0 + draw.choice(self.errors)) ** draw.choice((-1, 1))
             for m in self.draws
         ]
-        low, high = band(likely) if likely else (seconds, seconds)
+        if not seconds > 0.0:
+            raise ToolError("the costs are all 0, which makes no forecast; assume fewer", USAGE)
+        width = spread(seconds, likely) if likely else 0.0
         parts = dict.fromkeys(PARTS, 0.0)
         for key, count in total.items():
             parts[OF_NAME[key[0]].part] += self.model.values[key] * count
@@ -172,8 +177,9 @@ class Forecaster:
             ranks=self.study.ranks(nodes),
             dim=levels[0].dim,
             seconds=seconds,
-            low=low,
-            high=high,
+            # The same factor to either side: a time is above 0.
+            low=seconds / (1.0 + width / seconds),
+            high=seconds * (1.0 + width / seconds),
             parts=parts,
             levels=[(level, self.model.seconds(row)) for level, row in zip(levels, rows)],
         )
@@ -195,9 +201,9 @@ class Forecaster:
         boxes = boxes_of(self.study, nodes)
         return levels_of(self.study, self.program, self.study.ranks(nodes), boxes)[0].dim
 
-    def curve(self, most_ranks: int) -> list[Forecast]:
+    def curve(self, most_ranks: int, exactly: bool = True) -> list[Forecast]:
         found = []
-        wanted = self.nodes_up_to(most_ranks)
+        wanted = self.nodes_up_to(most_ranks, exactly)
         with ThreadPoolExecutor(N_ASKED) as pool:
             if self.study.kind == "strong":
                 dims = list(pool.map(self.grid_of, wanted))

@@ -9,6 +9,7 @@ sizes the best is taken.
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import statistics
 
@@ -20,8 +21,10 @@ GRID_WEIGHT = (1.0, 0.5, 0.25)
 MB = 1e6
 CACHES = (0.0, *(base * 2.0**e * MB for e in range(1, 10) for base in (2.0, 3.0)))
 N_DRAWS = 200  # of the bootstrap
-LOW, HIGH = 0.05, 0.95
-LEAST_FREE = 0.05  # of an error: of what one cost is there for alone nothing is left
+COVERAGE = 0.90  # of a band: from 5 to 95 %
+# A residual is divided by 1 - leverage, but not by less than this: a solve that alone determines a
+# cost leaves no residual.
+LEAST_FREE = 0.05
 
 Cluster = tuple[str, int]  # repeats of a point and grid
 
@@ -69,12 +72,15 @@ class Fit:
         self.counts = self.numpy.array([[w.get(k, 0.0) for k in self.keys] for w in works])
         self.weights = self.numpy.array([GRID_WEIGHT[s.grid] for s in samples])
 
-    def model(self, seconds) -> tuple[Model, float]:
-        """The costs, and the weighted norm of the relative errors."""
+    def model(self, seconds, drawn=1.0) -> tuple[Model, float]:
+        """The costs, and the weighted norm of the relative errors.
+
+        `drawn`: times to fit, as multiples of `seconds`, which the errors stay relative to
+        """
         rows = self.counts * (self.weights / seconds)[:, None]
         # Columns of like size: costs differ by many powers of ten.
         size = rows.max(axis=0)
-        values, error = self.nnls(rows / size, self.weights)
+        values, error = self.nnls(rows / size, self.weights * drawn)
         return Model(dict(zip(self.keys, map(float, values / size))), self.cache), float(error)
 
     def leverages(self, model: Model, samples: list[Sample]) -> dict[Cluster, float]:
@@ -99,9 +105,9 @@ def fits_of(samples: list[Sample]) -> list[Fit]:
     return [Fit(samples, cache) for cache in (CACHES if on_cpu else (0.0,))]
 
 
-def best_of(fits: list[Fit], seconds) -> Model:
+def best_of(fits: list[Fit], seconds, drawn=1.0) -> Model:
     """The model of these times, with the size of the caches that explains them best."""
-    return min((each.model(seconds) for each in fits), key=lambda pair: pair[1])[0]
+    return min((each.model(seconds, drawn) for each in fits), key=lambda pair: pair[1])[0]
 
 
 def fit(samples: list[Sample]) -> Model:
@@ -164,23 +170,34 @@ def held_back(
 
 
 def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
-    """Models of times that might as well have been measured: the signs of the errors of each point
-    and grid are drawn anew (a wild cluster bootstrap: Cameron, Gelbach and Miller 2008), after what
-    the fit has taken from them is added (MacKinnon and White 1985). Errors are factors, so that no
-    time becomes negative. Each has its own size of the caches."""
-    fits = fits_of(samples)
-    fitted = [max(model.of_sample(s), 1e-3 * s.seconds) for s in samples]
+    """Models of times that might have been measured instead, scattered around `model`.
+
+    A wild cluster bootstrap (Cameron, Gelbach and Miller 2008): each draw fits the times of the
+    model plus the residuals, with a random sign for each point and grid. Residuals are divided by
+    1 - leverage first, which undoes how far the fit follows each time (MacKinnon and White 1985).
+    The weights stay those of the measured times: weights that follow the drawn times would favour
+    short ones, and the draws would lie to one side of the model. Each draw selects its own size of
+    the caches.
+    """
+    fits, seconds = fits_of(samples), seconds_of(samples)
+    numpy = fits[0].numpy
+    of_model = numpy.array([model.of_sample(s) for s in samples]) / seconds
+    leverages = Fit(samples, model.cache).leverages(model, samples)
+    free = numpy.array([max(1.0 - leverages[s.name, s.grid], LEAST_FREE) for s in samples])
+    residuals = (1.0 - of_model) / free
     draw, models = random.Random(1), []
-    leverages = sorted(Fit(samples, model.cache).leverages(model, samples).items())
-    stretch = {cluster: 1.0 / max(1.0 - share, LEAST_FREE) for cluster, share in leverages}
     for _ in range(N_DRAWS):
-        power = {cluster: draw.choice((-1.0, 1.0)) * most for cluster, most in stretch.items()}
-        times = [f * (s.seconds / f) ** power[s.name, s.grid] for s, f in zip(samples, fitted)]
-        models.append(best_of(fits, fits[0].numpy.array(times)))
+        sign = {cluster: draw.choice((-1.0, 1.0)) for cluster in sorted(leverages)}
+        signs = numpy.array([sign[s.name, s.grid] for s in samples])
+        models.append(best_of(fits, seconds, of_model + signs * residuals))
     return models
 
 
-def band(values: list[float]) -> tuple[float, float]:
-    ordered = sorted(values)
-    at = lambda share: ordered[round(share * (len(ordered) - 1))]  # noqa: E731
-    return at(LOW), at(HIGH)
+def spread(value: float, draws: list[float]) -> float:
+    """Half the width of the band of a fitted value: a share COVERAGE of the draws is as near.
+
+    A symmetric bootstrap interval (Hall 1988): the band is around the value by construction, where
+    percentiles of the draws may exclude it, and it covers what is measured more accurately.
+    """
+    distances = sorted(abs(drawn - value) for drawn in draws)
+    return distances[math.ceil(COVERAGE * len(distances)) - 1]

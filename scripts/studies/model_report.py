@@ -7,15 +7,18 @@ import io
 import statistics
 from concurrent.futures import ThreadPoolExecutor
 
+from plots.common import GRIDS
 from studies.costs import CPU, OF_NAME, PARTS, SCALE, Key
 from studies.folder import Folder
 from studies.forecast import N_ASKED, Change, Forecast, Forecaster, name_of
-from studies.model import HeldBack, Model, band
+from studies.model import HeldBack, Model, spread
 from studies.samples import Machine, Sample
 from toolkit import plural, write_whole
 
-# A held-back point that is further off than this is told.
+# Relative errors that draw a warning: of a held-back point, and of the fit itself.
 FAR_OFF = 0.1
+LARGE_RESIDUAL = 0.2
+N_NAMED = 3  # points in that warning
 # What-ifs are for so many forecasts of the curve, the last one and some before it.
 N_COLUMNS = 3
 
@@ -43,12 +46,12 @@ def cost_lines(model: Model, draws: list[Model], assumed: set[Key]) -> list[str]
     for key in sorted(model.values, key=lambda k: list(OF_NAME).index(k[0])):
         about = OF_NAME[key[0]]
         scale = SCALE[about.unit]
-        low, high = band([scale * m.values.get(key, 0.0) for m in draws])
-        spread = f"{'assumed':>21}" if key in assumed else f"{low:10.4g} {high:10.4g}"
-        lines.append(
-            f"{name_of(key):<13} {scale * model.values[key]:8.4g} {spread}  "
-            f"{about.unit:4}  {about.of}"
-        )
+        value = scale * model.values[key]
+        width = spread(value, [scale * m.values.get(key, 0.0) for m in draws])
+        # No cost is negative.
+        band = f"{max(value - width, 0.0):10.4g} {value + width:10.4g}"
+        band = f"{'assumed':>21}" if key in assumed else band
+        lines.append(f"{name_of(key):<13} {value:8.4g} {band}  {about.unit:4}  {about.of}")
     return [*lines, ""]
 
 
@@ -56,20 +59,44 @@ def width_of(names) -> int:
     return max(15, *map(len, names))
 
 
-def residual_lines(model: Model, samples: list[Sample]) -> list[str]:
-    """Errors of the fit itself: of each point, the largest of its repeats, on h, 2h and 4h."""
+def residuals_of(model: Model, samples: list[Sample]) -> dict[str, dict[int, float]]:
+    """Relative errors of the fit itself, by point and grid: the largest of the repeats."""
     worst: dict[str, dict[int, float]] = {}
     for s in samples:
         error = model.of_sample(s) / s.seconds - 1.0
         of_point = worst.setdefault(s.name, {})
-        if abs(error) > abs(of_point.get(s.grid, 0.0)):
+        if abs(error) >= abs(of_point.get(s.grid, 0.0)):
             of_point[s.grid] = error
-    width = width_of(worst)
+    return worst
+
+
+def residual_lines(residuals: dict[str, dict[int, float]]) -> list[str]:
+    """Of each point on h, 2h and 4h."""
+    width = width_of(residuals)
     lines = [f"{'residuals':<{width}}        h       2h       4h"]
-    for name, errors in worst.items():
-        said = " ".join(f"{100 * errors.get(g, 0.0):+6.1f} %" for g in sorted(errors))
+    for name, errors in residuals.items():
+        said = " ".join(f"{100 * errors[g]:+6.1f} %" for g in sorted(errors))
         lines.append(f"{name:<{width}} {said}")
     return [*lines, ""]
+
+
+def residual_warning(residuals: dict[str, dict[int, float]]) -> str | None:
+    """Names the solves that the fit misses, the worst first."""
+    missed = [
+        (abs(error), f"{name} on {GRIDS[grid]} by {100 * error:+.1f} %")
+        for name, errors in residuals.items()
+        for grid, error in errors.items()
+        if abs(error) > LARGE_RESIDUAL
+    ]
+    if not missed:
+        return None
+    named = [text for _, text in sorted(missed, key=lambda pair: -pair[0])]
+    more = f" and {len(named) - N_NAMED} more" if len(named) > N_NAMED else ""
+    return (
+        f"the model misses measured times by more than {100 * LARGE_RESIDUAL:.0f} %: "
+        f"{', '.join(named[:N_NAMED])}{more}; repeat these runs on a quiet machine, or measure "
+        "more points"
+    )
 
 
 def split_lines(model: Model, samples: list[Sample]) -> list[str]:
