@@ -237,8 +237,29 @@ wrong "json is not to be set there" 's/^min-time .*/json = x.json/'
 wrong "restart is not to be set there: what goes on from a dump is not timed" 's/^min-time .*/restart = x.hdf/'
 wrong 'device = cuda wants GPUs: set \[node\] gpus-per-rank' 's/^min-time .*/device = cuda/'
 wrong 'device = auto wants GPUs: set \[node\] gpus-per-rank' 's/^min-time .*/device = auto/'
+for device in cpu guard; do
+  wrong "device = $device would leave the GPUs of \[node\] gpus-per-rank = 1 idle: remove one" \
+    "s/^ranks = 1/&\ngpus-per-rank = 1/; s/^min-time .*/device = $device/"
+done
 if "$HPGMG_FV" --version | grep -q '^CUDA  *no'; then
-  wrong 'was built without CUDA, which is needed for .node. gpus-per-rank = 1' 's/^ranks = 1/&\ngpus-per-rank = 1/'
+  for device in cuda auto cuda-simple; do
+    wrong 'was built without CUDA, which is needed for .node. gpus-per-rank = 1; .*, or remove gpus-per-rank to plan for the CPU' \
+      "s/^ranks = 1/&\ngpus-per-rank = 1/; s/^min-time .*/device = $device/"
+  done
+fi
+# A build with CUDA on a machine without a GPU, and on one with fewer GPUs than ranks.
+sed 's/^ranks = 1/&\ngpus-per-rank = 1/; s/^nodes .*/nodes = 1/' "$dir/small.ini" >"$dir/gpu.ini"
+CUDA_VISIBLE_DEVICES='' refuse 2 'this machine has no GPU that CUDA can use, and .node. gpus-per-rank = 1 needs one; .*, or remove gpus-per-rank' \
+  plan "$dir/gpu.ini" --system=local --program="$planner" --folder="$dir/wrong"
+test ! -e "$dir/wrong" || complain 'a study without its GPU leaves a folder'
+CUDA_VISIBLE_DEVICES='' good plan "$dir/gpu.ini" --system=slurm --program="$planner" --folder="$dir/no-gpu-here"
+CUDA_VISIBLE_DEVICES=0 good plan "$dir/gpu.ini" --system=local --program="$planner" --folder="$dir/one-gpu"
+if grep -q 'take turns' "$dir/err"; then complain "one rank takes turns: $(cat "$dir/err")"; fi
+if have_mpi; then
+  sed -i 's/^nodes .*/nodes = 1, 8/' "$dir/gpu.ini"
+  CUDA_VISIBLE_DEVICES=0 good plan "$dir/gpu.ini" --system=local --program="$planner" --folder="$dir/shared-gpu"
+  grep -q '^scaling: warning: this machine has 1 GPU for up to 8 ranks: ranks that share a GPU take turns' "$dir/err" ||
+    complain "shared GPUs: $(cat "$dir/err")"
 fi
 wrong "unknown option.*smoothre|smoothre" 's/^min-time .*/smoothre = gsrb/'
 wrong 'OMP_NUM_THREADS is not to be set there' 's/^NOTE .*/OMP_NUM_THREADS = 4/'

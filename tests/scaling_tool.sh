@@ -6,7 +6,8 @@
 #   good ARG...              it must end with 0 and no error
 #   refuse RC PATTERN ARG... it must end with RC and one line of an error that has PATTERN
 #   says PATTERN             the last output has it
-#   $planner                 the program, said to be built with MPI, OpenMP and CUDA: it can plan
+#   $planner                 the program, said to be built with MPI, OpenMP and CUDA: it can plan. Where
+#                            this machine has no GPU, an nvidia-smi in PATH reports 64 of them
 . "$abs_top_srcdir/tests/expect.sh"
 cpu_only
 : "${PYTHON:=python3}"
@@ -25,6 +26,14 @@ set -o pipefail
 "$HPGMG_FV" "\$@" | sed -E 's/^(MPI|OpenMP|CUDA) +no/\1 yes/'
 SH
 chmod +x "$planner"
+unset CUDA_VISIBLE_DEVICES
+mkdir "$dir/smi"
+cat >"$dir/smi/nvidia-smi" <<'SH'
+#!/bin/sh
+for bus in $(seq 64); do printf 'GPU-%02d, 00000000:%02X:00.0\n' "$bus" "$bus"; done
+SH
+chmod +x "$dir/smi/nvidia-smi"
+PATH=$PATH:$dir/smi
 
 need_python() {
   local module

@@ -13,6 +13,11 @@ from studies.study import GIVEN, TAKEN, Study
 from toolkit import USAGE, ToolError, plural
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BIND_REPORT = os.path.join(TOP, "scripts", "bind-report")
+# Values of --device that use no GPU, and what to do where there is none.
+ON_CPU = ("cpu", "guard")
+GPUS_KEY = "[node] gpus-per-rank = {}"
+ON_CPU_INSTEAD = "remove gpus-per-rank to plan for the CPU"
 # Where a program may be that is neither named nor in PATH: scripts/quickstart.sh's first.
 BUILDS = ("build", ".")
 # A point of a weak study whose ranks have less than this share of the fullest point's work.
@@ -104,23 +109,30 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
 
 
 def check_build(study: Study, program: str, built: str, local: bool) -> None:
-    """Can the program run as the study wants it? `built` is what its --version says."""
+    """Can the program run the study? `built` is the output of its --version."""
     has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
     device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
     if device != "cpu" and study.gpus_per_rank == 0:
         raise ToolError(
             f"[options] device = {device} wants GPUs: set [node] gpus-per-rank = 1", USAGE
         )
+    if device in ON_CPU and study.gpus_per_rank > 0:
+        raise ToolError(
+            f"[options] device = {device} would leave the GPUs of [node] gpus-per-rank = "
+            f"{study.gpus_per_rank} idle: remove one of the two lines",
+            USAGE,
+        )
     most = max(study.ranks(nodes) for nodes in study.nodes)
     for wanted, part, why in (
         (most > 1, "MPI", plural(most, "rank")),
         (study.threads > 1, "OpenMP", f"[node] threads = {study.threads}"),
-        (device == "cuda", "CUDA", f"[node] gpus-per-rank = {study.gpus_per_rank}"),
+        (study.gpus_per_rank > 0, "CUDA", GPUS_KEY.format(study.gpus_per_rank)),
     ):
         if wanted and has.get(part, [])[:1] == ["no"]:
+            instead = f", or {ON_CPU_INSTEAD}" if part == "CUDA" else ""
             raise ToolError(
-                f"{program} was built without {part}, which is needed for {why}; name one that "
-                "was with --program",
+                f"{program} was built without {part}, which is needed for {why}; name a build "
+                f"with {part} by --program{instead}",
                 USAGE,
             )
     if local and most > 1 and shutil.which("mpirun") is None:
@@ -129,6 +141,46 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
             "openmpi-bin'",
             USAGE,
         )
+
+
+def visible_gpus(study: Study) -> int | None:
+    """GPUs that a process on this machine sees; None if that cannot be found out."""
+    try:
+        done = subprocess.run(
+            [BIND_REPORT, "--rank"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **study.environment},
+        )
+    except OSError:
+        return None
+    words = done.stdout.split()
+    if done.returncode != 0 or words[:1] != ["bind-report-rank"]:
+        return None
+    gpus = next((word.partition("=")[2] for word in words if word.startswith("gpus=")), "")
+    return len(gpus.split(",")) if gpus else 0
+
+
+def check_gpus(study: Study, local: bool) -> list[str]:
+    """Does this machine have the GPUs of a local study? The nodes of a batch system have others.
+
+    Returns: warnings, a line each
+    """
+    have = visible_gpus(study) if local and study.gpus_per_rank > 0 else None
+    if have == 0:
+        raise ToolError(
+            f"this machine has no GPU that CUDA can use, and {GPUS_KEY.format(1)} needs one; "
+            f"name a batch system with --system, or {ON_CPU_INSTEAD}",
+            USAGE,
+        )
+    most = max(study.ranks(nodes) for nodes in study.nodes)
+    if have is None or have >= most:
+        return []
+    return [
+        f"this machine has {plural(have, 'GPU')} for up to {plural(most, 'rank')}: ranks that "
+        "share a GPU take turns, which is no scaling; end [study] nodes earlier"
+    ]
 
 
 def settings_of(study: Study, program: str) -> dict[str, str]:
@@ -259,13 +311,14 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
     local = system == "local"
     built = ask(program, ["--version"])
     check_build(study, program, built, local)
+    warnings = check_gpus(study, local)
     check_deck(study, program)
     points = []
     for nodes in study.nodes:
         points.append(point_of(study, program, nodes))
         # Before the next, larger one: the plan of what never fits takes minutes.
         check_memory(study, points[-1:], local)
-    warnings = check_work(study, points) + check_cores(study, points, local)
+    warnings += check_work(study, points) + check_cores(study, points, local)
     warnings += check_sockets(study, launcher)
     warnings += check_memory(study, points, local)
     plan = Plan(
@@ -273,7 +326,7 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
         version=built.partition("\n")[0],
         system=system,
         launcher=launcher,
-        bind_report=os.path.join(TOP, "scripts", "bind-report"),
+        bind_report=BIND_REPORT,
         points=points,
     )
     return plan, warnings
