@@ -154,7 +154,7 @@ fi
 
 # --- restart ---
 
-set -- --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --krylov=none --rtol=1e-30
+set -- --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --krylov=none --rtol=1e-15
 run 1 "$@" --max-cycles=5 --csv="$dir/want.csv"
 run 1 "$@" --max-cycles=2 --dump="$dir/r.hdf"
 run 1 --restart="$dir/r.hdf" --max-cycles=5 --csv="$dir/got.csv"
