@@ -80,7 +80,7 @@ for kind in cpu gpu passes; do
     "$(awk -v a="$(truth "$kind" 4096 --agglomerate-below=0)" -v b="$(truth "$kind" 4096)" 'BEGIN { print a / b }')"
   test "$(awk -F, 'NR > 1 && ($5 > $4 || $6 < $4)' "$kind/model.csv" | wc -l)" -eq 0 || complain "$kind: bands without the curve"
 done
-says '^levels below 4096 cells on the CPU +not known: no run had levels on the CPU'
+says '^levels below 4096 cells on the CPU +unknown: no run had levels on the CPU'
 says '^one kernel for levels up to 1000 cells|; one kernel for levels up to 1000 cells'
 
 # Two studies at once have the first one's curve. Costs that are assumed count in it, half the messages too.
@@ -259,7 +259,7 @@ grep -q '^scaling: warning: n2: .*the same GPU, .* where the model has one for e
 # What one host cannot tell of many: with two ranks there is no second message.
 cp -r gpu two
 rm two/runs/n[48].*.json
-refuse 2 'nothing measured tells message.cuda; add points that do, or say it, such as --assume=message.cuda=5us|too few' \
+refuse 2 'no run determines message.cuda; add points that do, or set it, such as --assume=message.cuda=5us|too few' \
   model two --to=8
 
 echo "$checks runs, $failures failures"

@@ -104,8 +104,8 @@ class Forecaster:
         self.errors = [0.0]
 
     def expect_errors(self, draws: list[Model], errors: list[float]) -> None:
-        """How far off a forecast may be: models of times that might have been measured, and
-        relative errors of the model that were observed."""
+        """What the bands are made from: the models of bootstrap(), and observed relative errors of
+        the model."""
         self.draws, self.errors = draws, [e for e in errors if e > -1.0] or [0.0]
 
     def nodes_up_to(self, most_ranks: int, exactly: bool) -> list[int]:
@@ -187,14 +187,12 @@ class Forecaster:
     def says_how(self) -> str:
         """On what machine the forecast's runs would be."""
         each, cores = self.study.ranks_per_node, self.machine.cores
-        said = f"{self.study.kind} scaling, {plural(each, 'rank')} a host"
+        said = f"{self.study.kind} scaling, {plural(each, 'rank')} per host"
         if self.study.gpus_per_rank:
-            return f"{said}, each with a GPU of its own"
+            return f"{said}, one GPU per rank"
         sharing = cores is not None and each * self.study.threads > cores
-        said += f" of {plural(self.study.threads, 'thread')}"
-        return said + (
-            f", on {plural(cores, 'core')}" if sharing else ", each on a core of its own"
-        )
+        said += f", {plural(self.study.threads, 'thread')} per rank"
+        return said + (f" on {plural(cores, 'core')}" if sharing else ", one core per thread")
 
     def grid_of(self, nodes: int) -> int:
         """Cells a side: ranks that do not divide the boxes make another cube of them."""
@@ -213,13 +211,13 @@ class Forecaster:
             if not isinstance(one, Forecast):
                 if not self.machine.exchanges and ("exchange" in {name for name, _ in one}):
                     raise ToolError(
-                        "no run has messages between ranks, so that nothing tells what they cost; "
-                        "add points with several ranks",
+                        "no run has messages between ranks, so their costs cannot be fitted; add "
+                        "points with several ranks",
                         USAGE,
                     )
                 raise ToolError(
-                    f"nothing measured tells {', '.join(map(name_of, one))}; add points that do, "
-                    f"or say it, such as --assume={name_of(one[0])}=5us",
+                    f"no run determines {', '.join(map(name_of, one))}; add points that do, or set "
+                    f"it, such as --assume={name_of(one[0])}=5us",
                     USAGE,
                 )
             found.append(one)
@@ -234,7 +232,7 @@ class Forecaster:
         found = [Change("gather only where boxes run out", {"agglomerate_below": 0})]
         for cells in (512, 4096, 65536, 1048576):
             if cells != usual:
-                text = f"gather below {cells} cells a rank, not {usual}"
+                text = f"gather below {cells} cells per rank, not {usual}"
                 found.append(Change(text, {"agglomerate_below": cells}))
         found.append(Change("half as many messages, the same bytes", {}, messages=0.5))
         if on_gpu:

@@ -26,17 +26,17 @@ N_COLUMNS = 3
 def machine_lines(machine: Machine, model: Model, n_solves: int, n_points: int) -> list[str]:
     lines = [f"model of {plural(n_solves, 'solve')} at {plural(n_points, 'point')}"]
     said = [
-        f"{each.count:.3g} halo exchanges a visit, {each.all:.2g} with edges and corners ({kind})"
+        f"{each.count:.3g} halo exchanges per visit, {each.all:.2g} with edges and corners ({kind})"
         for kind, each in machine.exchanges.items()
     ]
     if model.cache > 0.0:
-        said.append(f"caches of {1e-6 * model.cache:.0f} MB a host")
+        said.append(f"caches of {1e-6 * model.cache:.0f} MB per host")
     if machine.tail_cells:
         said.append(f"one kernel for levels up to {machine.tail_cells} cells")
     lines += ["; ".join(said)] if said else []
     if machine.most_hosts == 1 and machine.exchanges:
         lines.append(
-            "measured within one host: for a network, say what its messages cost with --assume"
+            "measured within one host: set the costs of a network's messages with --assume"
         )
     return [*lines, ""]
 
@@ -127,7 +127,7 @@ def held_lines(held: list[HeldBack], how: str) -> list[str]:
     width = width_of(h.name for h in held)
     lines = [f"{'held back':<{width}}   measured    predicted  error; predicted {how}"]
     for h in held:
-        said = "not known: the others do not tell"
+        said = "unknown: the others do not determine it"
         if h.predicted is not None:
             said = f"{h.predicted:10.4g} s {100 * h.error:+6.1f} %"
         lines.append(f"{h.name:<{width}} {h.measured:8.4g} s {said}")
@@ -202,8 +202,8 @@ def what_if(forecaster: Forecaster, change: Change, columns: list[Forecast]) -> 
         other = forecaster.predict(f.ranks // forecaster.study.ranks_per_node, change)
         if not isinstance(other, Forecast):
             if ("cell", CPU) in other:
-                return "not known: no run had levels on the CPU"
-            return f"not known: no run tells {', '.join(map(name_of, other))}"
+                return "unknown: no run had levels on the CPU"
+            return f"unknown: no run determines {', '.join(map(name_of, other))}"
         said.append(f"{100 * (other.seconds / f.seconds - 1.0):+7.1f} %")
     return " ".join(said)
 

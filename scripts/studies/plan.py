@@ -266,7 +266,7 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
         share = point.cells / point.ranks / most
         if study.kind == "weak" and share < LITTLE_WORK:
             warnings.append(
-                f"{point.name} has {100 * share:.0f} % of the fullest point's cells a rank: "
+                f"{point.name} has {100 * share:.0f} % of the fullest point's cells per rank: "
                 f"{point.dim[0]}^3 is the largest cube of boxes that "
                 f"{plural(point.ranks, 'rank')} can hold"
             )
