@@ -16,7 +16,7 @@ import sys
 # A source tree stays as it is.
 sys.dont_write_bytecode = True
 
-from plots.common import GRIDS  # noqa: E402
+from plots.common import GRIDS, add_title_options  # noqa: E402
 from plots.dump import FIELDS  # noqa: E402
 from toolkit import (  # noqa: E402
     USAGE,
@@ -70,41 +70,58 @@ def add_common(parser: Parser, kinds: tuple[str, ...]) -> None:
         type=integer_in(50, 600),
         default=120,
         metavar="N",
-        help="pixels an inch, 50 to 600; default %(default)s",
+        help="pixels per inch, 50 to 600; default %(default)s",
     )
+    add_title_options(parser)
     parser.set_defaults(kinds=kinds)
 
 
-def add_plane(parser: Parser) -> None:
+def add_plane(parser: Parser, field: str, log: bool | None) -> None:
+    """`field` and `log` are defaults; None: a logarithmic scale for the residual."""
     parser.add_argument(
         "--field",
-        default="u",
+        default=field,
         metavar="NAME",
-        help=f"{', '.join(FIELDS)}: one that the dump has, chosen with hpgmg-fv --dump-fields; "
+        help=f"a field of the dump (hpgmg-fv --dump-fields): {', '.join(FIELDS)}; "
         "default %(default)s",
     )
-    parser.add_argument("--axis", choices="xyz", default="z", help="across it; default %(default)s")
+    parser.add_argument(
+        "--axis", choices="xyz", default="z", help="normal of the plane; default %(default)s"
+    )
     parser.add_argument(
         "--at",
         type=number_in(0.0, 1.0),
         default=0.25,
         metavar="X",
-        help="where on the axis, 0 to 1: the plane of cells there; default %(default)s, where the "
-        "right-hand side of fv2 and fv4 is largest",
+        help="position of the plane on the axis, 0 to 1; default %(default)s, where the right-hand "
+        "side of fv2 and fv4 is largest",
     )
     parser.add_argument(
         "--level",
         type=integer_in(0, 30),
         default=0,
         metavar="L",
-        help="0 is the finest, the default; others are there with hpgmg-fv --dump-levels",
+        help="0, the default, is the finest; hpgmg-fv --dump-levels writes the others",
     )
-    parser.add_argument("--log", action="store_true", help="magnitudes on a logarithmic scale")
+    scales = parser.add_mutually_exclusive_group()
+    scales.add_argument(
+        "--log",
+        action="store_true",
+        default=log,
+        help="logarithmic scale, of magnitudes where values change sign"
+        + ("; default for the residual" if log is None else ""),
+    )
+    scales.add_argument(
+        "--no-log",
+        dest="log",
+        action="store_false",
+        help="linear scale; default" + (" for all other fields" if log is None else ""),
+    )
     parser.add_argument(
         "--limits",
         type=limits,
         metavar="LOW,HIGH",
-        help="of the colours, such as --limits=-1e-3,1e-3; default: of the values",
+        help="limits of the colours, such as --limits=-1e-3,1e-3; default: from the values",
     )
 
 
@@ -123,7 +140,7 @@ def parse(words: list[str]) -> argparse.Namespace:
         return sub
 
     sub = command("slice", "a plane of a field of a dump", "FILE.hdf", "a dump", 1)
-    add_plane(sub)
+    add_plane(sub, "u", False)
     add_common(sub, PICTURES)
 
     sub = command(
@@ -132,13 +149,13 @@ def parse(words: list[str]) -> argparse.Namespace:
         "FILE.hdf",
         "dumps, such as --dump-every writes",
     )
-    add_plane(sub)
+    add_plane(sub, "residual", None)
     sub.add_argument(
         "--fps",
         type=number_in(0.1, 50.0),
         default=2.0,
         metavar="N",
-        help="frames a second, 0.1 to 50; default %(default)s",
+        help="frames per second, 0.1 to 50; default %(default)s",
     )
     add_common(sub, FILMS)
 

@@ -25,7 +25,7 @@ done
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh "$top/scripts/bind-report"
   # Those of launchers and batch systems are in the studies' scripts.
-  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/inputs/*.py "$top"/scripts/scaling "$top"/scripts/studies/*.py
+  grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/scripts/plots/*.py "$top"/inputs/*.py "$top"/scripts/scaling "$top"/scripts/studies/*.py
   # Those of Apptainer and Spack, and of NVIDIA's profiler.
   echo '--build-arg --build-arg-file --nv --path --test --clock-control --csv --filter-mode --metrics --page'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh

@@ -83,9 +83,85 @@ ok 1 --verify-only --quiet --dump="$dir/own.hdf" --coefficients="$dir/cell.hdf" 
 draw slice own.hdf --axis=x -o t.svg
 for text in 'Solution u at x = 0.265625 (plane 8 of 0 to 31), after ' \
   ', dirichlet, coefficients of cell.hdf, right-hand side of point.hdf, ' \
-  '32³ cells, 1 rank of 1 thread; max|f − Au| = ' 'y (edge of the cube = 1)' 'z (edge of the cube = 1)' \
+  '32³ cells, relative residual ' 'y (edge of the cube = 1)' 'z (edge of the cube = 1)' \
   'solution u (dimensionless)'; do
   grep -qF "$text" t.svg || complain "t.svg does not say $text"
+done
+
+# A title that the user gives, or none.
+draw slice own.hdf -o t.svg --title='Mine & yours'
+grep -qF 'Mine &amp; yours' t.svg || complain 't.svg has not the title of --title'
+draw slice own.hdf -o none.svg --no-title
+for file in t.svg none.svg; do
+  if grep -q 'Solution u at\|32³ cells' $file; then complain "$file has the default title"; fi
+done
+refuse 2 'argument --no-title: not allowed with argument --title' slice "$dir/own.hdf" --title=a --no-title
+
+# Titles have two lines at most, which fit the figure, whatever the words.
+cat >titles.py <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+from plots.common import figure, set_title
+few, many = "fv2, poisson, dirichlet", ", ".join(f"phrase number {i}" for i in range(40))
+for width in (7.0, 7.5, 12.0):
+    for shown, ran, title in (
+        ("Solution u", [few], None),
+        ("Solution u at z = 0.2578125 (plane 16 of 0 to 63), after 37 cycles", [few, many], None),
+        ("word " * 60, [many], None),
+        ("x" * 5000, ["y" * 5000], None),
+        ("$a$ \\frac \x01 " * 20, ["$b$, " * 90], None),
+        ("Solution u", [few], "word " * 60),
+        ("Solution u", [few], "word " * 25),
+        ("Solution u", [few], "z" * 5000),
+        ("Solution u", [few], ""),
+    ):
+        fig = figure(width, 6.6, 60)
+        set_title(fig, shown, ran, title)
+        fig.draw_without_rendering()
+        said, box = fig._suptitle.get_text(), fig._suptitle.get_window_extent()
+        assert said.count("\n") <= 1, said
+        assert box.width <= fig.bbox.width, (width, said)
+        assert title != "" or said == "", said
+        assert title is not None or said.startswith(("Solution u", "word word", "x", r"\$a")), said
+PY
+checks=$((checks + 1))
+"$PYTHON" titles.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "titles: $(tail -n 1 why)"
+
+# A logarithmic scale holds nearly all values of a positive field, which the title does not call a magnitude. Of a field
+# that changes sign it holds three quarters of the magnitudes at least.
+cat >scale.py <<'PY'
+import sys
+import h5py, numpy as np
+path, kind = sys.argv[2:4]
+draw = np.random.default_rng(1)
+n = 32
+field = np.exp(draw.normal(0.0, 0.3, (n, n, n)))
+if kind == "positive":
+    field[draw.random((n, n, n)) < 0.2] *= 3e4
+else:
+    field *= draw.choice((-1.0, 1.0), (n, n, n))
+    field[draw.random((n, n, n)) < 0.5] *= 1e-8
+with h5py.File(path, "r+") as file:
+    file["VTKHDF/CellData/beta_i"][...] = field
+sys.path.insert(0, sys.argv[1])
+from plots.dump import Dump
+from plots.fields import limits_of
+with Dump(path) as dump:
+    plane = dump.plane("beta_i", 0, "z", 0.25)
+low, high = limits_of([plane], True)
+sizes = abs(plane.values)
+below = (sizes < low).mean()
+assert high == sizes.max() and below < (0.02 if kind == "positive" else 0.26), (low, high, below)
+PY
+cp cell.hdf scale.hdf
+for kind in positive signed; do
+  checks=$((checks + 1))
+  "$PYTHON" scale.py "$abs_top_srcdir/scripts" scale.hdf $kind >why 2>&1 || complain "$kind field: $(tail -n 1 why)"
+  draw slice scale.hdf --field=beta_i --log -o $kind.svg
+done
+if grep -q 'Magnitude of\||β|' positive.svg; then complain 'a positive field is called a magnitude'; fi
+for text in 'Magnitude of the coefficient β of the lower faces in x at z = ' '|β| (dimensionless)'; do
+  grep -qF "$text" signed.svg || complain "signed.svg does not say $text"
 done
 
 # Which way up? And is no plane read but the one?
@@ -155,9 +231,15 @@ grep -q '^film.*left out' said || complain 'a state that is there twice is not l
 n=$(sed -n 's/^t.gif: \([0-9]*\) frames.*/\1/p' said)
 test "${n:-0}" -ge 3 || complain "$n frames"
 right gif t.gif 420 396 "$n"
-right film t.csv u film.000[1-$((n - 1))].hdf film.hdf # in the order of their cycles
-draw animate film.000[12].hdf --field=residual --log -o t.gif --dpi=60
+right film t.csv residual film.000[1-$((n - 1))].hdf film.hdf # in the order of their cycles
+draw animate film.000[12].hdf --field=u --data=t.csv -o t.gif --dpi=60
+right film t.csv u film.000[12].hdf
+draw animate film.000[12].hdf --no-log -o t.gif --dpi=60
 right gif t.gif 420 396 2
+ok 1 4 8 --verify-only --rtol=1e-8 --quiet --dump="$dir/bare.hdf" --dump-every=1 --dump-fields=u,f
+refuse 2 'bare.0001.hdf has no residual, .*: dump it with hpgmg-fv --dump-fields=residual, or choose one of f, u' \
+  animate "$dir/bare.0001.hdf" "$dir/bare.0002.hdf"
+draw animate bare.000[12].hdf --field=u -o t.gif --dpi=60
 if command -v ffmpeg >/dev/null; then
   draw animate film.000[12].hdf -o t.mp4
   test "$(head -c 8 t.mp4 | tail -c 4)" = ftyp || complain 't.mp4 is no MP4'
@@ -187,6 +269,29 @@ right levels t.csv large.json
 draw levels small.json large.json --data=t.csv -o t.png
 right png t.png 1260 1008
 right levels t.csv small.json large.json
+
+# The bar of every level can be seen, with its time above it, however much longer the finest takes.
+cat >bars.py <<'PY'
+import sys
+sys.path.insert(0, sys.argv[1])
+import plots.levels
+from plots.common import figure
+seconds = [51.5, 9.46, 2.73, 0.321, 0.121, 0.0642, 0.0583, 0.0562, 0.0]
+fig = figure(10.5, 5.0, 120)
+ax, _ = fig.subplots(1, 2)
+plots.levels.draw_totals(ax, seconds)
+fig.draw_without_rendering()
+frame = ax.get_window_extent()
+heights = [min(bar.get_window_extent().y1, frame.y1) - frame.y0 for bar in ax.patches]
+assert len(heights) == len(seconds) and min(heights[:-1]) > 0.05 * frame.height, heights
+assert heights[:-1] == sorted(heights[:-1], reverse=True), heights
+boxes = [text.get_window_extent() for text in ax.texts]
+assert [text.get_text().split("\n")[0] for text in ax.texts] == [f"{s:.3g}" for s in seconds]
+assert all(b.y1 <= frame.y1 for b in boxes), "a number above the frame"
+assert all(a.x1 <= b.x0 or a.y0 >= b.y1 for a, b in zip(boxes, boxes[1:])), "numbers overlap"
+PY
+checks=$((checks + 1))
+"$PYTHON" bars.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bars of levels: $(tail -n 1 why)"
 
 # Repeats, strong and weak; where there is one rank only, threads.
 for repeat in 1 2 3; do

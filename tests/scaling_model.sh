@@ -206,9 +206,32 @@ PY
 checks=$((checks + 1))
 "$PYTHON" cover.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bands of costs: $(cat why)"
 
-# Pictures, where they can be drawn.
+# Pictures, where they can be drawn: the legend has no entry of a part that cannot be seen.
+cat >picture.py <<'PY'
+import sys
+from types import SimpleNamespace as Some
+sys.path.insert(0, sys.argv[1])
+import plots.model
+drawn = []
+plots.model.save_figure = lambda fig, path: drawn.append(fig)
+curve = [
+    Some(ranks=n, dof=n, seconds=1.0, low=0.5, high=2.0, parts=parts)
+    for n, parts in (
+        (1, {"cells": 0.997, "launches": 0.003, "messages": 0.0, "bytes": 0.0}),
+        (8, {"cells": 0.699, "launches": 0.001, "messages": 0.3, "bytes": 0.0}),
+    )
+]
+measured = [(Some(ranks=1, dof=1, seconds=1.1, problem="fv2, gsrb"), 1.0)]
+plots.model.draw_model("model.png", measured, curve, "weak scaling", "ranks", None)
+time, share, rate = drawn[0].axes
+said = [text.get_text() for text in share.get_legend().get_texts()]
+assert said == ["cells", "messages"], said
+assert drawn[0]._suptitle.get_text().count("\n") == 1
+PY
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'
+  checks=$((checks + 1))
+  "$PYTHON" picture.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "the picture: $(tail -n 1 why)"
 fi
 test -z "$(find . -name '*.tmp')" || complain 'left behind'
 

@@ -9,10 +9,11 @@ import subprocess
 import tempfile
 
 from plots.common import save_table
-from plots.dump import Dump
-from plots.fields import check_limits, colours_for, draw_plane, limits_of, rows_of
+from plots.dump import Dump, Plane
+from plots.fields import beyond, check_limits, colours_for, draw_plane, limits_of, rows_of
 from toolkit import FILE, USAGE, ToolError, need, plural, say, write_whole
 
+RESIDUAL = "residual"  # the field that changes by magnitudes from cycle to cycle
 # Dumps of one animation have these in common.
 PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs", "n")
 
@@ -39,19 +40,32 @@ def in_order(paths: list[str]) -> list[str]:
     return [states[cycles] for cycles in sorted(states)]
 
 
+def plane_of(dump: Dump, args) -> Plane:
+    fields = dump.fields(args.level)
+    if args.field == RESIDUAL and RESIDUAL not in fields:
+        raise ToolError(
+            f"{dump.path} has no residual, which animate shows unless --field says otherwise: dump "
+            f"it with hpgmg-fv --dump-fields=residual, or choose one of {', '.join(fields)}",
+            USAGE,
+        )
+    return dump.plane(args.field, args.level, args.axis, args.at)
+
+
 def draw_animation(args) -> str:
     image = need("PIL.Image", "pillow")
     paths, planes = in_order(args.files), []
+    args.log = args.field == RESIDUAL if args.log is None else args.log
     for path in paths:
         with Dump(path) as dump:
-            planes.append(dump.plane(args.field, args.level, args.axis, args.at))
+            planes.append(plane_of(dump, args))
     limits = args.limits or limits_of(planes, args.log)
     check_limits(limits, args.log)
+    extend = beyond(planes, limits, args.log)  # the same in all frames
 
     def frames():
         for path, plane in zip(paths, planes):
             with Dump(path) as dump:
-                fig = draw_plane(plane, dump, limits, args.log, args.dpi)
+                fig = draw_plane(plane, dump, limits, extend, args)
             picture = io.BytesIO()
             fig.savefig(picture, format="png")
             yield image.open(picture).convert("RGB")

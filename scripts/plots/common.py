@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import textwrap
 import warnings
 
 from toolkit import USAGE, ToolError, need, plural, write_whole
@@ -18,6 +17,8 @@ MARKERS = "os^Dv<>p"
 
 LARGEST = 1e150  # beyond it, and below its inverse, Matplotlib's scales overflow
 LONGEST = 250  # characters of a text: a damaged report's would leave no room for the picture
+TITLE_SIZES = (9.5, 9.0, 8.5, 8.0)  # points
+ROOM = 0.98  # of a figure's width, for a title
 
 
 def figure(width: float, height: float, dpi: int):
@@ -41,13 +42,60 @@ def plain(text: str, most: int = LONGEST) -> str:
     return shown.replace("$", r"\$")
 
 
-def set_title(fig, shown: str, ran: list[str]) -> None:
-    """What is shown, and below it what was run, in lines that fit the figure."""
-    width = int(fig.get_figwidth() * 13)  # characters at this size of letters
-    lines = textwrap.wrap(plain(shown), width)
-    for text in ran:
-        lines += textwrap.wrap(plain(text), width)
-    fig.suptitle("\n".join(lines), fontsize=9.5)
+def add_title_options(parser) -> None:
+    """--title and --no-title: `title` is None for the picture's own, and empty for none."""
+    titles = parser.add_mutually_exclusive_group()
+    titles.add_argument("--title", metavar="TEXT", help="title to use instead of the picture's own")
+    titles.add_argument(
+        "--no-title", dest="title", action="store_const", const="", help="draw no title"
+    )
+
+
+def set_title(fig, shown: str, ran: list[str], title: str | None = None) -> None:
+    """Two lines at most: `shown`, and below it `ran`, most important phrases first, of which the
+    last are left out where they do not fit. `title`, if given, takes the place of both."""
+    parts = plain(", ".join(ran), 2 * LONGEST).split(", ")
+    ways = [[plain(shown), ", ".join(parts)]] if title is None else broken(plain(title))
+    fits = lambda lines, size: all(width_of(fig, line, size) <= ROOM for line in lines)  # noqa: E731
+    found = [(lines, size) for size in TITLE_SIZES for lines in ways if fits(lines, size)]
+    lines, size = found[0] if found else (ways[-1], TITLE_SIZES[-1])
+    if not found and title is None:
+        lines[1] = shortened(fig, parts, ", ", size)
+    lines = [shortened(fig, list(line), "", size) for line in lines]
+    fig.suptitle("\n".join(line for line in lines if line), fontsize=size)
+
+
+def broken(title: str) -> list[list[str]]:
+    """A title as one line, and as two of like length."""
+    words = title.split()
+    cuts = [[" ".join(words[:n]), " ".join(words[n:])] for n in range(1, len(words))]
+    even = min(cuts, key=lambda cut: abs(len(cut[0]) - len(cut[1])), default=[title])
+    return [[title], even]
+
+
+def width_of(fig, text: str, size: float) -> float:
+    """As a share of the figure's."""
+    agg = need("matplotlib.backends.backend_agg", "matplotlib")
+    shown = fig.text(0.0, 0.0, text, fontsize=size)
+    width = shown.get_window_extent(agg.FigureCanvasAgg(fig).get_renderer()).width
+    shown.remove()
+    return width / fig.bbox.width
+
+
+def shortened(fig, parts: list[str], between: str, size: float, room: float = ROOM) -> str:
+    """As many of the parts as fit on a line, with an ellipsis for the others."""
+    fits = lambda n: width_of(fig, first_of(parts, n, between), size) <= room  # noqa: E731
+    low, high = 0, len(parts)
+    if fits(high):
+        return between.join(parts)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return first_of(parts, low, between)
+
+
+def first_of(parts: list[str], n: int, between: str) -> str:
+    return between.join([*parts[:n], *(["…"] if n < len(parts) else [])])
 
 
 def save_figure(fig, path: str) -> None:
@@ -78,21 +126,26 @@ def save_table(path: str | None, head: list[str], rows) -> None:
 
 
 def phrases(about: dict, timed: bool = False) -> dict[str, str]:
-    """What a dump or report says of its run, in words; one phrase for each part.
+    """The run of a dump or report in words: a phrase for each part, most important first.
 
-    Digits are the same on every machine, times are not.
+    Results are the same on every machine, times are not.
     """
-    said = {key: str(about[key]) for key in ("operator", "equation", "boundary")}
-    for key, what in (("coefficients", "coefficients"), ("rhs", "right-hand side")):
-        if key in about:
-            said[key] = f"{what} of {os.path.basename(about[key])}"
-    said["smoother"] = about["smoother"]
-    if "smooths" in about:
-        said["smooths"] = f"{plural(about['smooths'], 'smooth')} before and after"
+    said = {"cells": f"{about['n']}³ cells"}
+    said |= {key: str(about[key]) for key in ("operator", "equation", "boundary")}
+    if "coefficients" in about and about["coefficients"] == about.get("rhs"):
+        said["coefficients"] = (
+            f"coefficients and right-hand side of {os.path.basename(about['rhs'])}"
+        )
+    else:
+        for key, what in (("coefficients", "coefficients"), ("rhs", "right-hand side")):
+            if key in about:
+                said[key] = f"{what} of {os.path.basename(about[key])}"
     said["cycle"] = f"{about['cycle'].upper()}-cycle"
     if about.get("krylov", "none") != "none":
         said["cycle"] += f" and {about['krylov']}"
-    said["cells"] = f"{about['n']}³ cells"
+    said["smoother"] = about["smoother"]
+    if "smooths" in about:
+        said["smooths"] = f"{plural(about['smooths'], 'smooth')} before and after"
     said["machine"] = machine(about["ranks"], about["threads"], about.get("backend"))
     if timed:
         said["host"] = f"on {about['host']}"

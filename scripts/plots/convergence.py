@@ -21,6 +21,8 @@ from plots.dump import Dump, is_dump
 from plots.report import Report
 from toolkit import FILE, ToolError, need, plural
 
+MOST_MARKERS = 40  # of a curve: more would run together
+
 
 class Curve:
     """One history: norms and relative norms, from the first cycle on."""
@@ -30,11 +32,11 @@ class Curve:
         self.norms, self.rel = norms, rel
 
     def factor(self) -> str:
-        """Mean factor of a cycle after the first."""
+        """Mean factor per cycle after the first."""
         first, last = self.rel[0], self.rel[-1]
         if len(self.rel) < 2 or not (first > 0.0 and last > 0.0 and math.isfinite(last)):
             return ""
-        return f"; factor {(last / first) ** (1.0 / (len(self.rel) - 1)):.3g} a cycle"
+        return f"; factor {(last / first) ** (1.0 / (len(self.rel) - 1)):.3g} per cycle"
 
 
 def curves_of(path: str, grids: list[str]) -> list[Curve]:
@@ -77,6 +79,7 @@ def draw_convergence(args) -> str:
             range(1, len(drawn) + 1),
             drawn,
             marker=MARKERS[i % len(MARKERS)],
+            markevery=-(-len(drawn) // MOST_MARKERS),
             color=COLOURS[i % len(COLOURS)],
             linestyle=("-", "--", ":")[i // len(COLOURS) % 3],
             label=f"{plain(label)}{curve.factor()}",
@@ -91,7 +94,7 @@ def draw_convergence(args) -> str:
     ax.grid(True, which="major", color="0.85")
     if len(curves) > 1 or curves[0].factor():
         ax.legend(fontsize=9)
-    set_title(fig, "Residual after each cycle", [shared])
+    set_title(fig, "Residual after each cycle", [shared], args.title)
     save_figure(fig, args.output)
     rows = (
         [c.path, c.said["cells"].partition("³")[0], k, norm, rel]

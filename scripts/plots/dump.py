@@ -152,17 +152,24 @@ class Dump:
             groups[int(name.rpartition("_")[2])] = f"HPGMG/levels/{name}"
         return dict(sorted(groups.items()))
 
+    def _group(self, level: int):
+        groups = self._levels()
+        if level not in groups:
+            raise ToolError(
+                f"--level={level}: {self.path} has level {', '.join(map(str, groups))}; "
+                "dump more with --dump-levels",
+                USAGE,
+            )
+        return self.file[groups[level]]
+
+    def fields(self, level: int) -> list[str]:
+        with self.reading():
+            return list(self._group(level))
+
     def plane(self, field: str, level: int, axis: str, at: float) -> Plane:
         """Read one plane of a field, and no more than that."""
         with self.reading():
-            groups = self._levels()
-            if level not in groups:
-                raise ToolError(
-                    f"--level={level}: {self.path} has level {', '.join(map(str, groups))}; "
-                    "dump more with --dump-levels",
-                    USAGE,
-                )
-            group = self.file[groups[level]]
+            group = self._group(level)
             if field not in list(group):
                 raise ToolError(
                     f"--field={field}: level {level} of {self.path} has {', '.join(group)}; "

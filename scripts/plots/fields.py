@@ -15,22 +15,24 @@ from plots.common import (
 from plots.dump import Dump, Plane
 from toolkit import USAGE, ToolError, need, plural
 
-# A logarithmic scale shows so many decades below the largest value.
-DECADES = 4
+# Fields that change from cycle to cycle.
+CHANGED_BY_CYCLES = ("u", "residual")
+# Limits of a logarithmic scale. Values below the first percentile are outliers. Magnitudes of
+# values that change sign come arbitrarily close to 0: DECADES below the largest are enough, unless
+# more than a quarter of the values would be smaller.
+LOWEST_PERCENT, SIGNED_PERCENT, DECADES = 1.0, 25.0, 4
 
 
 def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
-    """Limits of colours that hold for all planes. Around 0 where values have both signs."""
+    """Limits of the colours of all planes. Around 0 where values have both signs."""
     numpy = need("numpy", "numpy")
     finite = [p.values[numpy.isfinite(p.values)].astype(float) for p in planes]
     finite = [v.clip(-LARGEST, LARGEST) for v in finite]  # as which they are drawn
-    largest = [float(abs(v).max()) for v in finite if v.size > 0]
-    smallest = 10.0**DECADES / LARGEST if log else 0.0
-    if not any(v > smallest for v in largest):
-        return (1e-1, 1.0) if log else (-1.0, 1.0)
     if log:
-        # The smallest of the planes has decades of its own.
-        return min(v for v in largest if v > smallest) * 10.0**-DECADES, max(largest)
+        return log_limits(finite)
+    largest = [float(abs(v).max()) for v in finite if v.size > 0]
+    if not any(v > 0.0 for v in largest):
+        return -1.0, 1.0
     low = min(float(v.min()) for v in finite if v.size > 0)
     high = max(float(v.max()) for v in finite if v.size > 0)
     if low < 0.0 < high:
@@ -40,14 +42,48 @@ def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
     return low, high
 
 
+def log_limits(planes: list) -> tuple[float, float]:
+    """From the smallest magnitude of any plane that is no outlier, to the largest of all."""
+    numpy = need("numpy", "numpy")
+    limits = []
+    for values in planes:
+        sizes = abs(values)
+        sizes = sizes[sizes > 10.0**DECADES / LARGEST]
+        if sizes.size == 0:
+            continue
+        low, high = float(numpy.percentile(sizes, LOWEST_PERCENT)), float(sizes.max())
+        if changes_sign(values):
+            quarter = float(numpy.percentile(sizes, SIGNED_PERCENT))
+            low = max(low, min(quarter, high * 10.0**-DECADES))
+        limits.append((low, high))
+    if not limits:
+        return 1e-1, 1.0
+    low, high = min(low for low, _ in limits), max(high for _, high in limits)
+    return (low, high) if low < high else (0.5 * low, min(2.0 * high, LARGEST))
+
+
+def changes_sign(values) -> bool:
+    return bool((values < 0.0).any() and (values > 0.0).any())
+
+
 def colours_for(limits: tuple[float, float], log: bool) -> str:
     """Blue and red around 0, else from dark to light: both are told apart by everybody."""
     return "RdBu_r" if not log and limits[0] == -limits[1] else "viridis"
 
 
-def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], log: bool, dpi: int):
-    """The figure of a plane."""
-    fig = figure(7.0, 6.6, dpi)
+def beyond(planes: list[Plane], limits: tuple[float, float], log: bool) -> str:
+    """Which ends of the scale have values beyond them, as Matplotlib calls it."""
+    numpy = need("numpy", "numpy")
+    shown = [numpy.ma.masked_invalid(p.values) for p in planes]
+    shown = [abs(v) if log else v for v in shown if v.count()]
+    low = any(v.min() < limits[0] for v in shown)
+    high = any(v.max() > limits[1] for v in shown)
+    return ("neither", "min", "max", "both")[int(low) + 2 * int(high)]
+
+
+def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: str, args):
+    """The figure of a plane, with the options' scale, size and title."""
+    fig, log = figure(7.0, 6.6, args.dpi), args.log
     numpy = need("numpy", "numpy")
     colors = need("matplotlib.colors", "matplotlib")
     matplotlib = need("matplotlib", "matplotlib")
@@ -68,39 +104,45 @@ def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], log: bool,
     )
     ax.set_xlabel(f"{across} (edge of the cube = 1)")
     ax.set_ylabel(f"{up} (edge of the cube = 1)")
-    outside = [values.min() < limits[0], values.max() > limits[1]] if values.count() else [0, 0]
-    extend = ("neither", "min", "max", "both")[int(outside[0]) + 2 * int(outside[1])]
     bar = fig.colorbar(image, ax=ax, extend=extend, shrink=0.9)
-    bar.set_label(plain(f"|{formula}| (dimensionless)" if log else f"{words} (dimensionless)"))
+    label = f"|{formula}|" if log and has_negative(plane) else words
+    bar.set_label(plain(f"{label} (dimensionless)"))
     if not log:
         bar.formatter.set_powerlimits((-2, 3))
         bar.formatter.set_useMathText(True)
         bar.update_ticks()
 
-    set_title(fig, headline(plane, dump, log), run_lines(plane, dump))
+    set_title(fig, headline(plane, dump, log), run_phrases(plane, dump), args.title)
     return fig
+
+
+def has_negative(plane: Plane) -> bool:
+    return bool((plane.values < 0.0).any())
 
 
 def headline(plane: Plane, dump: Dump, log: bool) -> str:
     words = plane.words
     bad = plane.values.size - int(need("numpy", "numpy").isfinite(plane.values).sum())
-    return (
-        f"{'Magnitude of the ' if log else ''}{words if log else words[0].upper() + words[1:]} "
-        f"at {plane.where()}, {dump.after()}"
-        + (f"; {plural(bad, 'value')} not finite (grey)" if bad else "")
-    )
+    magnitude = log and has_negative(plane)
+    shown = f"Magnitude of the {words}" if magnitude else words[0].upper() + words[1:]
+    shown += f" at {plane.where()}"
+    if plane.field in CHANGED_BY_CYCLES:
+        shown += f", {dump.after()}"
+    return shown + (f"; {plural(bad, 'value')} not finite (grey)" if bad else "")
 
 
-def run_lines(plane: Plane, dump: Dump) -> list[str]:
+def run_phrases(plane: Plane, dump: Dump) -> list[str]:
+    """Most important first."""
     said = phrases(dump.about)
+    for key in ("machine", "smooths"):  # no value depends on the one, and few on the other
+        said.pop(key, None)
     norms, f_norm = dump.history()
-    where = f"{said.pop('cells')}, {said.pop('machine')}"
+    first = [said.pop("cells")]
     if plane.level > 0:
-        where += f"; level {plane.level}: {plane.n}³ cells{what_of(plane)}"
-    elif norms:
-        where += f"; max|f − Au| = {norms[-1]:.3e}"
-        where += f", relative {norms[-1] / f_norm:.3e}" if f_norm > 0.0 else ""
-    return [", ".join(said.values()), where]
+        first.append(f"level {plane.level}: {plane.n}³ cells{what_of(plane)}")
+    elif norms and f_norm > 0.0 and plane.field in CHANGED_BY_CYCLES:
+        first.append(f"relative residual {norms[-1] / f_norm:.2e}")
+    return [*first, *said.values()]
 
 
 def what_of(plane: Plane) -> str:
@@ -123,7 +165,8 @@ def draw_slice(args) -> str:
         plane = dump.plane(args.field, args.level, args.axis, args.at)
         limits = args.limits or limits_of([plane], args.log)
         check_limits(limits, args.log)
-        save_figure(draw_plane(plane, dump, limits, args.log, args.dpi), args.output)
+        extend = beyond([plane], limits, args.log)
+        save_figure(draw_plane(plane, dump, limits, extend, args), args.output)
     save_table(args.data, [*plane.across, args.field], rows_of(plane))
     return f"{args.field} at {plane.where()}"
 

@@ -168,7 +168,8 @@ def draw_ladder(args) -> str:
     tables = bench.of(ladder)
     fig = figure(9.0, min(60.0, 1.2 + BAR * bar_slots(bench, ladder)), args.dpi)
     drawn = draw_bars(fig.subplots(), bench, ladder)
-    set_title(fig, f"hpgmg-bench, {ladder}: a copy moves {bench.copy:.4g} GB/s", [bench.machine])
+    shown = f"hpgmg-bench, {ladder}: a copy moves {bench.copy:.4g} GB/s"
+    set_title(fig, shown, [bench.machine], args.title)
     save_figure(fig, args.output)
     save_table(args.data, BAR_COLUMNS, drawn)
     return f"{ladder}, {len(drawn)} rows of {plural(len(tables), 'table')}"
@@ -178,7 +179,7 @@ def draw_roofline(args) -> str:
     bench = Bench(args.files[0])
     fig = figure(9.0, 6.0, args.dpi)
     drawn = draw_roof(fig.subplots(), bench)
-    set_title(fig, "The solver's kernels below the roof", [bench.machine])
+    set_title(fig, "The solver's kernels below the roof", [bench.machine], args.title)
     save_figure(fig, args.output)
     save_table(args.data, ["table", "kernel", "flops_per_byte", "gflop_per_s"], drawn)
     return f"{len(drawn) - len(arithmetic(bench))} kernels"
@@ -219,7 +220,8 @@ def draw_bench(args) -> str:
                 draw_bars(ax, bench, name)
     for name, title, rows in bench.tables:
         drawn += [[name, title, row["variant"], row["gb_per_s"], row["of_copy"]] for row in rows]
-    set_title(fig, f"hpgmg-bench: a copy moves {bench.copy:.4g} GB/s", [bench.machine])
+    shown = f"hpgmg-bench: a copy moves {bench.copy:.4g} GB/s"
+    set_title(fig, shown, [bench.machine], args.title)
     save_figure(fig, args.output)
     save_table(args.data, BAR_COLUMNS, drawn)
     return f"{plural(len(names), 'ladder')}, {len(drawn)} rows"

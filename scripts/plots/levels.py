@@ -13,6 +13,7 @@ from plots.common import (
     save_figure,
     save_table,
     set_title,
+    shortened,
     tell_apart,
 )
 from plots.report import Report
@@ -30,6 +31,7 @@ OPERATIONS = (
     "coarse_levels",
 )
 MOST_FILES = 4
+HALF = 0.44  # of the figure's width, for a title of one of two panels
 MEAN = 1  # of [min, mean, max] over ranks
 
 
@@ -64,11 +66,14 @@ def unit_for(largest: float) -> tuple[float, str]:
     return (1e3, "ms") if largest >= 1e-3 else (1e6, "µs")
 
 
-def draw_bars(ax, levels: list[Level], operations: list[str], heights) -> None:
-    """A bar a level; heights(level) are those of the operations."""
+def draw_shares(ax, levels: list[Level], operations: list[str]) -> None:
+    """A bar for each level: its operations, stacked, in percent of its time."""
     bottom = [0.0] * len(levels)
     for operation in operations:
-        height = [heights(level, operation) for level in levels]
+        height = [
+            100.0 * level.mean(operation) / level.total() if level.total() > 0.0 else 0.0
+            for level in levels
+        ]
         known = operation in OPERATIONS
         ax.bar(
             range(len(levels)),
@@ -82,9 +87,6 @@ def draw_bars(ax, levels: list[Level], operations: list[str], heights) -> None:
             label=plain(operation.replace("_", " ")),
         )
         bottom = [b + h for b, h in zip(bottom, height)]
-    ax.set_xticks(range(len(levels)))
-    ax.set_xticklabels([f"{i}\n{level.dim}³" for i, level in enumerate(levels)], fontsize=8)
-    ax.set_xlabel("level, and its cells")
 
 
 def draw_levels(args) -> str:
@@ -108,12 +110,12 @@ def draw_levels(args) -> str:
     grid = fig.add_gridspec(len(reports) + 1, 2, height_ratios=[1.0] * len(reports) + [0.07])
     axes = [[fig.add_subplot(grid[row, side]) for side in (0, 1)] for row in range(len(reports))]
     for row, (report, levels, label) in enumerate(zip(reports, runs, labels)):
-        draw_run(axes[row], report, levels, operations, label if len(reports) > 1 else "")
-    handles, names = axes[0][0].get_legend_handles_labels()
+        draw_run(fig, axes[row], report, levels, operations, label if len(reports) > 1 else "")
+    handles, names = axes[0][1].get_legend_handles_labels()
     below = fig.add_subplot(grid[-1, :])
     below.axis("off")
     below.legend(handles, names, loc="center", ncol=len(names), fontsize=9)
-    set_title(fig, "Where the time of one solve goes", [shared])
+    set_title(fig, "Where the time of one solve goes", [shared], args.title)
     save_figure(fig, args.output)
     rows = (
         [report.path, i, level.dim, operation, *level.seconds[operation]]
@@ -127,28 +129,47 @@ def draw_levels(args) -> str:
     return f"{len(operations)} operations on {plural(max(map(len, runs)), 'level')}"
 
 
-def draw_run(axes, report: Report, levels: list[Level], operations: list[str], label: str) -> None:
+def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[str], label: str):
     """Left the time of each level, right how operations share it."""
     factor, unit = unit_for(max(level.total() for level in levels))
-    draw_bars(axes[0], levels, operations, lambda level, o: factor * level.mean(o))
-    for i, level in enumerate(levels):
-        total = factor * level.total()
-        axes[0].text(i, total, f"{total:.3g}", ha="center", va="bottom", fontsize=8)
-    axes[0].set_ylim(0.0, 1.1 * factor * max(level.total() for level in levels) or 1.0)
-    axes[0].set_ylabel(f"time of one solve, {unit}, mean over ranks")
+    draw_totals(axes[0], [factor * level.total() for level in levels])
+    axes[0].set_ylabel(f"time per solve, {unit} (mean over ranks)")
     said = sum(level.total() for level in levels)
     solve = report.get("solves.0.seconds_mean", float)
     timed = f"; mean solve {factor * solve:.3g} {unit}" if math.isfinite(solve) else ""
     text = f"sum over levels {factor * said:.3g} {unit}{timed}"
-    axes[0].set_title(f"{plain(label)}\n{text}" if label else text, fontsize=9)
+    if label:
+        text = f"{shortened(fig, plain(label).split(', '), ', ', 9, HALF)}\n{text}"
+    axes[0].set_title(text, fontsize=9)
 
-    draw_bars(
-        axes[1],
-        levels,
-        operations,
-        lambda level, o: 100.0 * level.mean(o) / level.total() if level.total() > 0.0 else 0.0,
-    )
+    draw_shares(axes[1], levels, operations)
     axes[1].set_ylim(0.0, 100.0)
     axes[1].set_ylabel("share of the level's time, %")
     places = sorted({level.backend for level in levels})
-    axes[1].set_title(f"shares; levels on {plain(' and '.join(places))}", fontsize=9)
+    axes[1].set_title(f"operations; levels on {plain(' and '.join(places))}", fontsize=9)
+    for ax in axes:
+        ax.set_xticks(range(len(levels)))
+        ax.set_xticklabels([f"{i}\n{level.dim}³" for i, level in enumerate(levels)], fontsize=8)
+        ax.set_xlabel("level, and its cells")
+
+
+def draw_totals(ax, totals: list[float]) -> None:
+    """A bar for each level, on a logarithmic scale: the finest takes a thousand times as long as
+    the coarsest. Above it its time and its share of all levels."""
+    positive = [t for t in totals if t > 0.0] or [1.0]
+    bottom = min(positive) / 4.0
+    ax.set_yscale("log")
+    ax.set_ylim(bottom, max(positive) * (max(positive) / bottom) ** 0.15)
+    ax.bar(range(len(totals)), totals, 0.8, color="0.65")
+    for i, total in enumerate(totals):
+        share = 100.0 * total / sum(positive)
+        share = f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"
+        ax.annotate(
+            f"{total:.3g}\n{share} %",
+            (i, max(total, bottom)),
+            (0, 2),
+            textcoords="offset points",
+            ha="center",
+            va="bottom",
+            fontsize=8 if len(totals) < 10 else 7,
+        )

@@ -8,28 +8,36 @@ from studies.forecast import Forecast
 from studies.samples import Sample
 from toolkit import need
 
+# A part of less than this percentage of every solve cannot be seen.
+LEAST_SEEN = 0.5
+
 
 def draw_model(
-    path: str, measured: list[tuple[Sample, float]], curve: list[Forecast], how: str, unit: str
+    path: str,
+    measured: list[tuple[Sample, float]],
+    curve: list[Forecast],
+    how: str,
+    unit: str,
+    title: str | None,
 ) -> None:
-    """`measured`: solves on h of the curve's own study, and what the model says of them."""
+    """`measured`: solves on h of the curve's own study, with their times in the model."""
     fig = figure(12.0, 4.6, 120)
     time, share, rate = fig.subplots(1, 3)
     n = [f.ranks for f in curve]
     seconds = [f.seconds for f in curve]
-    time.fill_between(
-        n, [f.low for f in curve], [f.high for f in curve], color=COLOURS[0], alpha=0.25, lw=0,
-        label="5 to 95 %",
-    )  # fmt: skip
+    band = {"color": COLOURS[0], "alpha": 0.25, "lw": 0}
+    low, high = [f.low for f in curve], [f.high for f in curve]
+    time.fill_between(n, low, high, label="5 to 95 % band", **band)
     time.plot(n, seconds, color=COLOURS[0], label="forecast")
     ranks = [s.ranks for s, _ in measured]
     dots = {"ls": "", "marker": "o", "color": COLOURS[5], "label": "measured"}
-    crosses = {"ls": "", "marker": "x", "color": "black", "label": "the model of these"}
+    crosses = {"ls": "", "marker": "x", "color": "black", "label": "model of these runs"}
     time.plot(ranks, [s.seconds for s, _ in measured], **dots)
     time.plot(ranks, [model for _, model in measured], **crosses)
     time.set_yscale("log")
-    time.set_ylabel("seconds a solve")
+    time.set_ylabel("seconds per solve")
     first = curve[0].dof / curve[0].seconds
+    rate.fill_between(n, [f.dof / f.high for f in curve], [f.dof / f.low for f in curve], **band)
     rate.plot(n, [f.dof / f.seconds for f in curve], color=COLOURS[0], label="forecast")
     rate.plot(ranks, [s.dof / s.seconds for s, _ in measured], **dots)
     rate.plot(ranks, [s.dof / model for s, model in measured], **crosses)
@@ -37,7 +45,9 @@ def draw_model(
     rate.set_yscale("log")
     rate.set_ylabel("DOF/s")
     parts = [[100.0 * f.parts[part] / f.seconds for f in curve] for part in PARTS]
-    share.stackplot(n, parts, labels=PARTS, colors=COLOURS[: len(PARTS)])
+    # A label that begins with _ has no place in the legend.
+    labels = [name if max(part) >= LEAST_SEEN else f"_{name}" for name, part in zip(PARTS, parts)]
+    share.stackplot(n, parts, labels=labels, colors=COLOURS[: len(PARTS)])
     share.set_ylim(0.0, 100.0)
     share.set_ylabel("% of a solve's time")
     ticker = need("matplotlib.ticker", "matplotlib")
@@ -47,7 +57,6 @@ def draw_model(
         ax.set_xlabel(unit)
         ax.grid(True, color="0.88")
         ax.legend(fontsize=8)
-    set_title(
-        fig, "A model of one solve's time, and what was measured", [measured[0][0].problem, how]
-    )
+    shown = "Time of one solve: measured, and predicted by the model"
+    set_title(fig, shown, [measured[0][0].problem, how], title)
     save_figure(fig, path)

@@ -75,10 +75,10 @@ class Series:
             work = sorted({dof // u for dof, u in zip(self.dof, self.units)})
             span = f"{work[0]} to {work[-1]}" if len(work) > 1 else f"{work[0]}"
             unit = "GPU" if runs[0].on_gpus else "rank" if runs[0].threads == 1 else "thread"
-            self.said["cells"] = f"{span} cells a {unit}"
+            self.said["cells"] = f"{span} cells per {unit}"
         threads = sorted({run.threads for run in runs})
         if not runs[0].on_gpus and len(threads) == 1:
-            self.said["threads"] = f"{plural(threads[0], 'thread')} a rank"
+            self.said["threads"] = f"{plural(threads[0], 'thread')} per rank"
 
     def spread(self, of) -> list[list[float]]:
         """Below and above the median, as error bars want them."""
@@ -166,8 +166,9 @@ def draw_scaling(args) -> str:
     kinds = {s.strong for s in series}
     kind = "Strong and weak" if len(kinds) == 2 else "Strong" if True in kinds else "Weak"
     repeats = max(len(p) for s in series for p in s.points)
-    spread = ["median of repeats, bars from the fastest to the slowest"] if repeats > 1 else []
-    set_title(fig, f"{kind} scaling of one solve", [shared, *spread])
+    shown = f"{kind} scaling of one solve"
+    shown += ": median of repeats, bars from the fastest to the slowest" if repeats > 1 else ""
+    set_title(fig, shown, [shared], args.title)
     save_figure(fig, args.output)
     save_rows(args.data, series, labels)
     return f"{kind.lower()} scaling, {plural(len(runs), 'run')} in {len(series)} series"
@@ -195,7 +196,7 @@ def draw_series(axes, s: Series, label: str, colour: str, marker: str, first: bo
 def finish_axes(axes, series: list[Series]) -> None:
     ticker = need("matplotlib.ticker", "matplotlib")
     units = sorted({u for s in series for u in s.units})
-    for ax, what in zip(axes, ("seconds a solve", "DOF/s", "parallel efficiency, %")):
+    for ax, what in zip(axes, ("seconds per solve", "DOF/s", "parallel efficiency, %")):
         ax.set_xscale("log", base=2)
         ax.set_xticks(units)
         ax.xaxis.set_major_formatter(ticker.FormatStrFormatter("%d"))
