@@ -193,7 +193,9 @@ def parse(words: list[str]) -> argparse.Namespace:
     add_common(sub, PICTURES)
 
     text = "a report of hpgmg-bench --json"
-    sub = command("ladder", "hpgmg-bench's rows, in percent of a copy", "FILE.json", text, 1)
+    sub = command(
+        "ladder", "hpgmg-bench's rows: speed, and percent of a copy", "FILE.json", text, 1
+    )
     sub.add_argument("--ladder", metavar="NAME", help="such as copy; default: the first one")
     add_common(sub, PICTURES)
     sub = command("bench", "all ladders and the roofline, a panel each", "FILE.json", text, 1)

@@ -327,6 +327,14 @@ grep -qE '^bench-ladder.png: copy, [0-9]+ rows of [0-9]+ table' said || complain
 right bench t.csv bench.json copy
 draw ladder bench.json --ladder=reduce --data=t.csv -o t.svg
 right bench t.csv bench.json reduce
+# A fused row that is 1.62 times as fast has the longer bar, though its percent of a copy are fewer.
+right fused fused.json
+draw ladder fused.json -o t.png
+right faster t.png
+draw bench fused.json -o t.svg
+for text in '1.62x' "% of the table" "% of a copy"; do
+  grep -qF "$text" t.svg || complain "t.svg does not say $text"
+done
 draw roofline bench.json --data=t.csv -o t.png
 right png t.png 1080 720
 right roofline t.csv bench.json

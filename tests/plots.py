@@ -7,6 +7,8 @@ plots.py printed CSV OUT                      the same norms as in the program's
 plots.py levels CSV JSON...                   seconds per level and operation
 plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
 plots.py bench CSV JSON LADDER                every row of a ladder
+plots.py fused JSON                           write a report: the faster row has fewer percent
+plots.py faster PNG                           is the second row's first bar 1.62 times as long?
 plots.py panels CSV JSON                      every row of all ladders
 plots.py roofline CSV JSON                    flops a byte and GFLOP/s of every kernel that has some
 plots.py png FILE WIDTH HEIGHT                is it a picture of this size, and is something on it?
@@ -43,6 +45,48 @@ def bench(path, report, ladder):
     for got, (title, want) in zip(drawn, rows):
         assert (got["table"], got["variant"]) == (title, want["variant"]), got
         assert float(got["of_copy"]) == want["of_copy"], (got, want)
+        ns = 1e9 * want["seconds"] / want["elements"]
+        assert abs(float(got["ns_per_element"]) / ns - 1) < 1e-12, (got, want)
+        assert float(got["speed_up"]) == want["speed_up"], (got, want)
+
+
+def fused(path):
+    names, seconds = ("one step", "three steps in a pass"), (1.62, 1.0)
+    rows = [
+        {
+            "variant": name,
+            "elements": 1000000000,
+            "seconds": s,
+            "useful_bytes": useful,
+            "flops": 35,
+            "gb_per_s": useful / s,
+            "of_copy": useful / s / 40.0,
+            "speed_up": seconds[0] / s,
+        }
+        for name, s, useful in zip(names, seconds, (56.0, 64.0 / 3))
+    ]
+    assert rows[1]["of_copy"] < 0.65 * rows[0]["of_copy"]
+    report = {
+        "program": "hpgmg-bench",
+        "machine": {"name": "none"},
+        "copy_gb_per_s": 40.0,
+        "tables": [{"ladder": "smooth", "table": "steps", "rows": rows}],
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(report, file)
+
+
+def faster(path):
+    """The bars' colour is that of the first table."""
+    image = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    of_bar = (abs(image - (0, 0x72, 0xB2)) <= 8).all(axis=2)
+    widths = []  # of the first bar in each line of pixels
+    for line in of_bar:
+        at = np.flatnonzero(line)
+        ends = np.flatnonzero(np.diff(at) > 1)
+        widths.append(0 if at.size == 0 else (ends[0] if ends.size else at.size - 1) + 1)
+    bars = [w for w, before in zip(widths[1:], widths) if w > 0 and before == 0]
+    assert len(bars) == 2 and abs(bars[1] / bars[0] / 1.62 - 1) < 0.03, bars
 
 
 def panels(path, report):

@@ -20,8 +20,18 @@ from toolkit import FILE, USAGE, ToolError, plural
 ROOFLINE = "roofline"
 ARITHMETIC = "arithmetic, double"  # of its tables, the one that is not of a kernel of the solver
 BAR = 0.17  # inches
-BAR_COLUMNS = ["ladder", "table", "variant", "gb_per_s", "of_copy"]
-NUMBERS = ("gb_per_s", "of_copy", "useful_bytes", "flops", "seconds")
+WIDTHS = (3.0, 2.0)  # of speed, and of percent beside it
+SPEED = "speed, % of the table's fastest\n(ns per element, such as a cell's step; x the first row)"
+BAR_COLUMNS = [
+    "ladder",
+    "table",
+    "variant",
+    "gb_per_s",
+    "of_copy",
+    "ns_per_element",
+    "speed_up",
+]
+NUMBERS = ("gb_per_s", "of_copy", "useful_bytes", "flops", "seconds", "elements", "speed_up")
 
 
 class Bench:
@@ -49,7 +59,10 @@ class Bench:
         values = {key: float(row[key]) for key in NUMBERS}
         if not all(0.0 <= v <= LARGEST for v in values.values()):
             raise ValueError(f"a row of {values}")
-        return {"variant": str(row["variant"]), **values}
+        if values["seconds"] < 1 / LARGEST or values["elements"] < 1.0:
+            raise ValueError(f"a row of {values}")
+        ns = 1e9 * values["seconds"] / values["elements"]
+        return {"variant": str(row["variant"]), "ns": ns, **values}
 
     def of(self, ladder: str) -> list[tuple[str, list[dict]]]:
         tables = [(title, rows) for name, title, rows in self.tables if name == ladder]
@@ -64,25 +77,56 @@ def bar_slots(bench: Bench, ladder: str) -> int:
     return sum(len(rows) + 2 for _, rows in bench.of(ladder))
 
 
-def draw_bars(ax, bench: Bench, ladder: str) -> list[list]:
-    """Percent of the copy for every row, a group of bars a table; what was drawn."""
-    at, ticks, names, drawn = 0.0, [], [], []
+def is_compared(bench: Bench, ladder: str) -> bool:
+    """Do the rows of a table do the same work, so that the faster one is the better one?"""
+    return all(row["speed_up"] > 0.0 for _, rows in bench.of(ladder) for row in rows)
+
+
+def drawn_rows(tables) -> list[list]:
+    """What bars were drawn from, of (ladder, title, rows)."""
+    return [
+        [name, title, row["variant"], row["gb_per_s"], row["of_copy"], row["ns"], row["speed_up"]]
+        for name, title, rows in tables
+        for row in rows
+    ]
+
+
+def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
+    """A group of bars a table: speed where rows are compared, and percent of the copy beside it.
+
+    Useful bytes shrink with the steps of a pass, so that the fastest row may have the fewest
+    percent: percent alone would give it the shortest bar. Returns the axes in CELL of a grid.
+    """
+    compared = is_compared(bench, ladder)
+    grid = cell.subgridspec(1, 2 if compared else 1, width_ratios=WIDTHS if compared else None)
+    axes = [fig.add_subplot(part) for part in grid]
+    at, ticks, names = 0.0, [], []
     for number, (title, rows) in enumerate(bench.of(ladder)):
-        ax.text(0.0, at, plain(title), fontsize=8, fontweight="bold", va="center")
+        colour = COLOURS[number % len(COLOURS)]
+        axes[0].text(0.0, at, plain(title), fontsize=8, fontweight="bold", va="center")
         at -= 1.0
+        fastest = min(row["ns"] for row in rows)
         for row in rows:
-            value = 100.0 * row["of_copy"]
-            ax.barh(at, value, color=COLOURS[number % len(COLOURS)], height=0.8)
+            axes[-1].barh(at, 100.0 * row["of_copy"], color=colour, height=0.8)
+            if compared:
+                label = f" {row['ns']:.3g} ns, {row['speed_up']:.3g}x"
+                axes[0].barh(at, 100.0 * fastest / row["ns"], color=colour, height=0.8)
+                axes[0].text(100.0 * fastest / row["ns"], at, label, fontsize=6, va="center")
             ticks.append(at)
             names.append(plain(row["variant"], 80))
-            drawn.append([ladder, title, row["variant"], row["gb_per_s"], row["of_copy"]])
             at -= 1.0
         at -= 1.0
-    ax.set_yticks(ticks, names, fontsize=7)
-    ax.set_ylim(at + 1.0, 1.0)
-    ax.axvline(100.0, color="0.4", linestyle=":", linewidth=1.2)
-    ax.set_xlabel("useful bytes, % of a copy's")
-    return drawn
+    axes[0].set_yticks(ticks, names, fontsize=7)
+    axes[-1].axvline(100.0, color="0.4", linestyle=":", linewidth=1.2)
+    axes[-1].set_xlabel("useful bytes,\n% of a copy's", fontsize=7)
+    if compared:
+        axes[0].set_xlim(0.0, 145.0)  # room for the labels
+        axes[0].set_xticks([0, 50, 100])
+        axes[0].set_xlabel(SPEED, fontsize=7)
+        axes[1].set_yticks([])
+    for ax in axes:
+        ax.set_ylim(at + 1.0, 1.0)
+    return axes
 
 
 def kind_of(title: str) -> tuple[str, str]:
@@ -167,7 +211,8 @@ def draw_ladder(args) -> str:
     ladder = args.ladder or bench.tables[0][0]
     tables = bench.of(ladder)
     fig = figure(9.0, min(60.0, 1.2 + BAR * bar_slots(bench, ladder)), args.dpi)
-    drawn = draw_bars(fig.subplots(), bench, ladder)
+    draw_bars(fig, fig.add_gridspec(1, 1)[0], bench, ladder)
+    drawn = drawn_rows((ladder, title, rows) for title, rows in tables)
     shown = f"hpgmg-bench, {ladder}: a copy moves {bench.copy:.4g} GB/s"
     set_title(fig, shown, [bench.machine], args.title)
     save_figure(fig, args.output)
@@ -187,7 +232,7 @@ def draw_roofline(args) -> str:
 
 def panel_height(bench: Bench, ladder: str) -> float:
     """Inches, with its title and axis."""
-    return 6.0 if ladder == ROOFLINE else 1.0 + BAR * bar_slots(bench, ladder)
+    return 6.0 if ladder == ROOFLINE else 1.1 + BAR * bar_slots(bench, ladder)
 
 
 def in_columns(heights: dict[str, float], n_columns: int) -> list[list[str]]:
@@ -207,19 +252,18 @@ def draw_bench(args) -> str:
     columns = in_columns(heights, min(3, len(names)))
     tall = max(sum(heights[name] for name in column) for column in columns)
     fig = figure(max(9.0, 7.0 * len(columns)), min(60.0, 1.0 + tall), args.dpi)
-    drawn = []
     parts = fig.subfigures(1, len(columns), squeeze=False)[0]
     for part, column in zip(parts, columns):
         ratios = {"height_ratios": [heights[name] for name in column]}
-        axes = part.subplots(len(column), 1, squeeze=False, gridspec_kw=ratios)[:, 0]
-        for ax, name in zip(axes, column):
-            ax.set_title(plain(name), fontsize=9.5)
+        grid = part.add_gridspec(len(column), 1, **ratios)
+        for cell, name in zip(grid, column):
             if name == ROOFLINE:
+                ax = part.add_subplot(cell)
                 draw_roof(ax, bench)
             else:
-                draw_bars(ax, bench, name)
-    for name, title, rows in bench.tables:
-        drawn += [[name, title, row["variant"], row["gb_per_s"], row["of_copy"]] for row in rows]
+                ax = draw_bars(part, cell, bench, name)[0]
+            ax.set_title(plain(name), fontsize=9.5)
+    drawn = drawn_rows(bench.tables)
     shown = f"hpgmg-bench: a copy moves {bench.copy:.4g} GB/s"
     set_title(fig, shown, [bench.machine], args.title)
     save_figure(fig, args.output)
