@@ -58,6 +58,29 @@ if test "${HPGMG_SANITIZED:-no}" = no; then
     grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
   done
 fi
+# The size by default is so that all ladders end within a minute on two cores; the head says what will be run.
+if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
+  bench 0 --device=cpu --quick copy wide
+  grep -qE '^2 ladders, arrays of 32 MiB: about [0-9a]' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
+  grep -q '^copy: one thread, 32 MiB to 32 MiB$' "$dir/out" || complain "not 16 MiB a thread: $(sed -n 4p "$dir/out")"
+fi
+bench 0 --device=cpu --quick --mib=1 copy
+grep -q '^1 ladder, arrays of 1 MiB: about a second$' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
+# Progress is on a terminal alone, and not in what is written to stdout.
+if script --version 2>/dev/null | grep -q util-linux; then
+  on_terminal() { solo script -qec "'$program' --device=cpu --quick --mib=1 $1 >'$dir/out'" "$dir/terminal" >/dev/null; }
+  for option in '' --csv=-; do
+    on_terminal "$option copy wide"
+    for ladder in 'copy, ladder 1' 'wide, ladder 2'; do
+      tr '\r' '\n' <"$dir/terminal" | grep -qE "$ladder of 2: row [0-9]+, [0-9]+ s of about [0-9]+ s" ||
+        complain "$option: no progress of $ladder: $(cat "$dir/terminal")"
+    done
+    if grep -q ' of about ' "$dir/out"; then complain "$option: progress on stdout: $(cat "$dir/out")"; fi
+  done
+  head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=- on a terminal: not the CSV alone'
+  on_terminal '--quiet copy'
+  if grep -q ' of about ' "$dir/terminal"; then complain '--quiet shows progress'; fi
+fi
 bench 0 --device=cpu --quick --mib=1 --csv=- copy
 head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: stdout is not the CSV alone'
 if have_feature jansson; then

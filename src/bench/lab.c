@@ -1,5 +1,6 @@
 #include "lab.h"
 #include "log.h"
+#include "timers.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -79,6 +80,19 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   fflush(lab->text);
 }
 
+/* On a terminal: the row that is measured, and the time. */
+static void show_progress(const lab_t *lab) {
+  char of[48] = "";
+  int rows = 0;
+  if (lab->progress.of == 0) return;
+  while (rows < lab->n_entries && lab->entry[lab->n_entries - 1 - rows].ladder == lab->ladder)
+    rows++;
+  if (lab->progress.estimated > 0.0)
+    snprintf(of, sizeof of, " of about %.0f s", lab->progress.estimated);
+  mg_progress("%s, ladder %d of %d: row %d, %.0f s%s", lab->ladder, lab->progress.at,
+              lab->progress.of, rows + 1, mg_now() - lab->progress.start, of);
+}
+
 void lab_table(lab_t *lab, const char *ladder, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -86,7 +100,9 @@ void lab_table(lab_t *lab, const char *ladder, const char *format, ...) {
   va_end(args);
   lab->ladder = ladder;
   lab->n_tables++;
+  mg_progress_clear();
   print_head(lab);
+  show_progress(lab);
 }
 
 static mg_status_t make_room(lab_t *lab) {
@@ -125,7 +141,9 @@ mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
                             : (base->seconds / (double)base->elements) /
                                   (row->seconds / (double)row->elements);
   lab->n_entries++;
+  mg_progress_clear();
   print_row(lab, e);
+  show_progress(lab);
   return MG_OK;
 }
 

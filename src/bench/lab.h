@@ -60,6 +60,11 @@ typedef struct {
     int tries;
     char *winner; /**< CUDA source; NULL before it is known */
   } search;
+  struct {
+    int at, of;       /**< number of the ladder, and how many there are; 0: no progress is shown */
+    double start;     /**< of the first ladder, mg_now() */
+    double estimated; /**< seconds of all; 0: unknown */
+  } progress;
   bool unlike; /**< rows are different kernels: intensities instead of speed-ups */
   int n_tables;
   lab_entry_t *entry;

@@ -9,41 +9,84 @@
 #include "lab.h"
 #include "log.h"
 #include "machine.h"
+#include "timers.h"
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef HAVE_CUDA
+#define ON_CUDA(function) function
+#else
+#define ON_CUDA(function) NULL
+#endif
 static const struct {
   const char *name, *what;
   lab_ladder_t cpu, cuda;
   bool by_name;    /* not one of all */
   int arrays;      /* of --mib= that it has at a time on a CPU, ghosts among them */
   int64_t largest; /* MiB of an array beyond which it takes no more; 0: none */
+  /* On two cores where a copy moves 20 GB/s: seconds a MiB, with --quick and without, and the share
+   * of them in which one thread runs. */
+  double quick_s_per_mib, s_per_mib, alone;
 } ladders[] = {
-#ifdef HAVE_CUDA
-#define ON_CUDA(function) function
-#else
-#define ON_CUDA(function) NULL
-#endif
-    {"copy", "threads, loads under way, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda), false, 2,
-     0},
-    {"stride", "what of a line, a sector or a bank is used", lab_stride_cpu,
-     ON_CUDA(lab_stride_cuda), false, 2, 0},
-    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda), false,
-     2, 0},
-    {"smooth", "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
-     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false, 14, 0},
-    {"reduce", "trees, shuffles, launches of a sum", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda),
-     false, 2, 0},
-    {"roofline", "the solver's own kernels: bytes, flops, percent of the limit", lab_roofline,
-     lab_roofline, false, 28, 512}, /* levels of up to 512^3 cells */
-    {"search",
-     "the shape of a norm or a sum: programs at random, proven, compiled and timed; on a GPU", NULL,
-     ON_CUDA(lab_search_cuda), true, 0, 0},
+    {.name = "copy",
+     .what = "threads, loads under way, occupancy",
+     .cpu = lab_copy_cpu,
+     .cuda = ON_CUDA(lab_copy_cuda),
+     .arrays = 2,
+     .quick_s_per_mib = 0.017,
+     .s_per_mib = 0.063,
+     .alone = 0.67},
+    {.name = "stride",
+     .what = "what of a line, a sector or a bank is used",
+     .cpu = lab_stride_cpu,
+     .cuda = ON_CUDA(lab_stride_cuda),
+     .arrays = 2,
+     .quick_s_per_mib = 0.032,
+     .s_per_mib = 0.115,
+     .alone = 0.16},
+    {.name = "wide",
+     .what = "loads of 8 and 16 bytes, launch bounds",
+     .cpu = lab_wide_cpu,
+     .cuda = ON_CUDA(lab_wide_cuda),
+     .arrays = 2,
+     .quick_s_per_mib = 0.005,
+     .s_per_mib = 0.012,
+     .alone = 0.78},
+    {.name = "smooth",
+     .what = "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
+     .cpu = lab_smooth_cpu,
+     .cuda = ON_CUDA(lab_smooth_cuda),
+     .arrays = 14,
+     .quick_s_per_mib = 0.20,
+     .s_per_mib = 0.337,
+     .alone = 0.54},
+    {.name = "reduce",
+     .what = "trees, shuffles, launches of a sum",
+     .cpu = lab_reduce_cpu,
+     .cuda = ON_CUDA(lab_reduce_cuda),
+     .arrays = 2,
+     .quick_s_per_mib = 0.006,
+     .s_per_mib = 0.017,
+     .alone = 0.94},
+    {.name = "roofline",
+     .what = "the solver's own kernels: bytes, flops, percent of the limit",
+     .cpu = lab_roofline,
+     .cuda = lab_roofline,
+     .arrays = 28,
+     .largest = 512, /* levels of up to 512^3 cells */
+     .quick_s_per_mib = 0.6,
+     .s_per_mib = 0.85,
+     .alone = 0.68},
+    {.name = "search",
+     .what =
+         "the shape of a norm or a sum: programs at random, proven, compiled and timed; on a GPU",
+     .cuda = ON_CUDA(lab_search_cuda),
+     .by_name = true},
 };
-enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_SEARCH = N_LADDERS - 1 };
+enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_ROOFLINE = 5, LADDER_SEARCH = 6 };
 
 typedef struct {
   const char *device, *json, *csv, *plot, *reduction, *source;
@@ -64,8 +107,11 @@ static void print_help(void) {
   printf(
       "\nOptions:\n"
       "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
-      "  --mib=N                 MiB of an array, 1 to 65536; default 256 on a CPU, 512 on a GPU\n"
-      "                          or as much less as free memory asks for.\n"
+      "  --mib=N                 MiB of an array, 1 to 65536; default on a CPU 16 per thread and "
+      "at\n"
+      "                          most 256, on a GPU 512, or less if memory is short. On two cores\n"
+      "                          all ladders take about half a minute with the default, and some\n"
+      "                          five minutes with --mib=256, which adds levels of 256^3 cells.\n"
       "                          Caches must not hold it: what a cache holds is not memory's rate\n"
       "  --quick                 few runs of each variant: for a first look, and for tests\n"
       "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
@@ -237,7 +283,9 @@ static double needed_bytes(const options_t *o, int64_t mib) {
 static mg_status_t choose_size(const options_t *o, int64_t *mib) {
   const int64_t machine = mg_machine_free_bytes(), process = mg_machine_process_bytes();
   const double room = (double)(machine < process ? machine : process);
-  const int64_t wanted = o->mib ? o->mib : 256;
+  /* So that all ladders end within a minute on two cores. */
+  const int64_t a_thread = 16, most = 256, threads = mg_machine_threads();
+  const int64_t wanted = o->mib ? o->mib : threads < most / a_thread ? threads * a_thread : most;
   for (*mib = wanted; *mib > 1 && needed_bytes(o, *mib) > room; (*mib)--)
     ;
   if (needed_bytes(o, *mib) > room)
@@ -295,6 +343,61 @@ static mg_status_t open_place(lab_t *lab) {
   return lab_open_cpu(lab);
 }
 
+static bool is_chosen(const options_t *o, const lab_t *lab, int l) {
+  return ladder_of(lab, l) && (o->named[l] || (o->all && !ladders[l].by_name));
+}
+
+/* MiB that a ladder is about: the roofline has its own sizes. */
+static double mib_of(int l, int64_t bytes) {
+  double cells = 0.0;
+  if (l != LADDER_ROOFLINE) return (double)bytes / (1 << 20);
+  for (int64_t n = 64; n <= 512; n *= 2)
+    if (n == 64 || 8 * n * n * n <= 2 * bytes) cells += (double)(n * n * n);
+  return 8.0 * cells / (1 << 20);
+}
+
+/* Seconds of the chosen ladders by the copy's rate: within a factor of two where nothing else runs.
+ * 0: unknown. */
+static double estimate(const options_t *o, const lab_t *lab) {
+  const double on_h200 = 57.0, slow = 20.0 / lab->copy_gb_per_s;
+  double seconds = 0.0;
+  if (lab->place == LAB_CUDA) return o->all && !o->quick && !o->mib ? on_h200 : 0.0;
+  for (int l = 0; l < N_LADDERS; l++) {
+    if (!is_chosen(o, lab, l)) continue;
+    const double alone = ladders[l].alone;
+    seconds += (o->quick ? ladders[l].quick_s_per_mib : ladders[l].s_per_mib) *
+               mib_of(l, lab->bytes) * slow * (1.0 - alone + alone * 0.5 * lab->threads);
+  }
+  return seconds;
+}
+
+static void say_plan(const lab_t *lab) {
+  if (!lab->text) return;
+  fprintf(lab->text, "%d ladder%s, arrays of %.4g MiB", lab->progress.of,
+          lab->progress.of == 1 ? "" : "s", (double)lab->bytes / (1 << 20));
+  if (lab->progress.estimated >= 1.0)
+    fprintf(lab->text, ": about %.0f s", lab->progress.estimated);
+  else if (lab->progress.estimated > 0.0)
+    fprintf(lab->text, ": about a second");
+  fprintf(lab->text, "\n");
+  fflush(lab->text);
+}
+
+static mg_status_t climb(const options_t *o, lab_t *lab) {
+  for (int l = 0; l < N_LADDERS; l++)
+    lab->progress.of += is_chosen(o, lab, l);
+  lab->progress.estimated = estimate(o, lab);
+  lab->progress.start = mg_now();
+  say_plan(lab);
+  for (int l = 0; l < N_LADDERS; l++) {
+    if (!is_chosen(o, lab, l)) continue;
+    lab->progress.at++;
+    MG_TRY(ladder_of(lab, l)(lab));
+  }
+  mg_progress_clear();
+  return MG_OK;
+}
+
 /* Of a device's figures threads are no part. */
 static void say_machine(const lab_t *lab) {
   char threads[32] = "";
@@ -309,6 +412,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   const bool to_stdout = (o->json && !strcmp(o->json, "-")) || (o->csv && !strcmp(o->csv, "-")) ||
                          (o->source && !strcmp(o->source, "-"));
   lab->text = o->quiet || to_stdout ? NULL : stdout;
+  mg_log_setup(0, 1, o->quiet ? MG_LOG_QUIET : MG_LOG_NORMAL);
   lab->least_runs = o->quick ? 3 : 21;
   lab->least_seconds = o->quick ? 0.0 : 0.03;
   lab->search.norm = strcmp(o->reduction, "norm") == 0;
@@ -320,9 +424,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   MG_TRY(check_named(o, lab));
   MG_TRY(open_place(lab));
   say_machine(lab);
-  for (int l = 0; l < N_LADDERS; l++)
-    if (ladder_of(lab, l) && (o->named[l] || (o->all && !ladders[l].by_name)))
-      MG_TRY(ladder_of(lab, l)(lab));
+  MG_TRY(climb(o, lab));
   if (o->json) MG_TRY(lab_write_json(lab, o->json));
   if (o->csv) MG_TRY(lab_write_csv(lab, o->csv));
   if (o->source) MG_TRY(lab_write_source(lab, o->source));
