@@ -7,7 +7,7 @@
 # FOLDER (default build/) holds a configured build tree; N is 5000 flips and a random seed, which is printed.
 set -euo pipefail
 
-me=check-flips
+me='check-flips'
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/common.sh
 . "$top/scripts/common.sh"
