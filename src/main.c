@@ -217,6 +217,7 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *res
              "of %d levels",
              created - start, mg_now() - created, h->n_levels);
   if (restart) MG_TRY(mg_restart_check_problem(&h->params, restart, input->checksum));
+  mg_verify_warn_of_rtol(&h->params, h->plan.level[0].layout.n);
   MG_TRY(gather_sizes(h, report));
   mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
@@ -302,7 +303,6 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_crossover_choose(params, &plan, &crossover)));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(warn_if_crowded());
-  mg_verify_warn_of_rtol(params, plan.level[0].layout.n);
 
   mg_result_t *result = calloc(1, sizeof *result);
   mg_report_t *report = calloc(1, sizeof *report);

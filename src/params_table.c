@@ -306,8 +306,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_VERBOSE] = {
     .name = "verbose", .letter = 'v', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(verbosity), .min = 1, .value = "no",
-    .help = "More about what is being done, a line for each solve, and where in the source an error was "
-            "found, on stderr."},
+    .help = "More detail on stderr: steps of the set-up, a line per solve, the source location of an error."},
   [MG_OPT_HELP] = {
     .name = "help", .letter = 'h', .kind = MG_KIND_ACTION, .group = MG_GROUP_HELP, OPTION_ONLY,
     .help = "Print this text and stop."},

@@ -226,7 +226,7 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   return good;
 }
 
-/* The finest grid: m boxes a side on as many of the ranks as hold some. */
+/* The finest grid: m boxes per side, on at most one rank per box. */
 static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks) {
   const int32_t w = 1 << params->log2_box_dim;
   mg_layout_t layout = {.n = w * m, .box_dim = w, .boxes = m, .world_ranks = ranks};
@@ -234,7 +234,7 @@ static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks
   return layout;
 }
 
-/* Does the finest grid have m boxes a side, some of them on each of so many ranks? */
+/* Does a run on `ranks` ranks have m boxes per side on its finest grid, and some on every rank? */
 static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
   mg_layout_t layout = finest_of(params, m, ranks);

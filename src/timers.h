@@ -41,7 +41,7 @@ typedef struct {
   double seconds[MG_N_TIMES];
   double
       nested[MG_N_TIMES]; /**< of these, inside of another operation: the parts of a bottom solve */
-  int open;               /**< operations under way */
+  int open;               /**< operations that have begun and not ended */
   int64_t calls[MG_N_TIMES];
   mg_traffic_t traffic;
 } mg_timers_t;

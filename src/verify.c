@@ -106,7 +106,7 @@ double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
 void mg_verify_warn_of_rtol(const mg_params_t *params, int n) {
   const double attainable = mg_verify_attainable_rtol(params, n);
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
-  /* Two digits, and not below it. */
+  /* Rounded to two digits, and still above the limit. */
   mg_warning("--rtol=%g is below round-off: on %d^3 cells max|f-Au| / max|f| ends near %.2g; give "
              "--rtol=%.2g or more, or the run fails after --max-cycles=%d",
              params->rtol, n, attainable, 1.05 * attainable, params->max_cycles);

@@ -10,11 +10,11 @@
  *  operator and grid at hand (derived in verify.c). After a single V-cycle only the residual. */
 void mg_verify(const mg_params_t *params, mg_result_t *result);
 
-/** The relative residual max |f - A u| / max |f| that roundings allow on n cells a side: solves
- * reach it, and not much less. Of a user's problem only what holds for any. */
+/** The relative residual max |f - A u| / max |f| at which solves on n cells per side stall. For a
+ * user's problem a bound that holds for any problem. */
 double mg_verify_attainable_rtol(const mg_params_t *params, int n);
 
-/** Warn of an --rtol that roundings do not allow on n cells a side. */
+/** Warn of an --rtol that rounding does not allow on n cells per side. */
 void mg_verify_warn_of_rtol(const mg_params_t *params, int n);
 
 /** The error max |u_2h - R u_h| that a solved problem on n cells a side is expected to have, up to

@@ -58,7 +58,7 @@ if test "${HPGMG_SANITIZED:-no}" = no; then
     grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
   done
 fi
-# The size by default is so that all ladders end within a minute on two cores; the head says what will be run.
+# The default size depends on the threads; the head names ladders, size and estimated time.
 if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
   bench 0 --device=cpu --quick copy wide
   grep -qE '^2 ladders, arrays of 32 MiB: about [0-9a]' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
@@ -66,7 +66,7 @@ if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
 fi
 bench 0 --device=cpu --quick --mib=1 copy
 grep -q '^1 ladder, arrays of 1 MiB: about a second$' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
-# Progress is on a terminal alone, and not in what is written to stdout.
+# Progress is shown on a terminal only, never on stdout.
 if script --version 2>/dev/null | grep -q util-linux; then
   on_terminal() { solo script -qec "'$program' --device=cpu --quick --mib=1 $1 >'$dir/out'" "$dir/terminal" >/dev/null; }
   for option in '' --csv=-; do

@@ -33,8 +33,7 @@ typedef struct {
   /** seconds of one timed solve of the finest grid, and their spread over ranks */
   double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
       time_max[MG_MAX_LEVELS][MG_N_TIMES];
-  /** the mean without what is part of another operation of the level, so that sums count nothing
-   * twice */
+  /** the mean without time inside another operation of the level: sums count nothing twice */
   double time_own[MG_MAX_LEVELS][MG_N_TIMES];
   /** of one such solve, as sent by a rank */
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
