@@ -21,4 +21,8 @@ int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan);
 MG_MUST_CHECK mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h,
                                            const mg_dump_about_t *about);
 
+/** Can the last part of a path stand in the XDMF file?
+ *  @return MG_OK, MG_ERR_USAGE (logged) */
+MG_MUST_CHECK mg_status_t mg_dump_check_xml(const char *path);
+
 #endif

@@ -81,6 +81,7 @@ static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, 
   mg_whole_file_t file;
   char xdmf[MG_REAL_PATH_MAX + sizeof MG_XDMF_ENDING];
   MG_TRY(mg_whole_file_prepare("dump", path, mg_dump_room(params, plan), &file));
+  MG_TRY(mg_dump_check_xml(file.final));
   snprintf(xdmf, sizeof xdmf, "%s" MG_XDMF_ENDING, file.final);
   return mg_whole_file_prepare("dump", xdmf, 0, &file);
 }

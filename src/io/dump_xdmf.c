@@ -1,9 +1,39 @@
 /* The small text file that tells readers without VTKHDF where the values are: XDMF 2. */
-#include "dump.h"
+#include "dump_parts.h"
 #include "log.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Bytes of the UTF-8 character that `text` begins with; 0 where it is none, or none that XML takes:
+ * control characters, surrogates, U+FFFE and U+FFFF. */
+static int character_bytes(const unsigned char *text) {
+  const unsigned first = text[0];
+  const int n = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  static const unsigned least[] = {0, 0x20, 0x80, 0x800, 0x10000}; /* longer forms are not UTF-8 */
+  unsigned code = n < 2 ? first : first & (0xffu >> (n + 1));
+  for (int i = 1; i < n; i++) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+    code = code << 6 | (text[i] & 0x3f);
+  }
+  if (n == 0 || first > 0xf4 || code < least[n] || code == 0x7f || code > 0x10ffff) return 0;
+  return (code >= 0xd800 && code <= 0xdfff) || code == 0xfffe || code == 0xffff ? 0 : n;
+}
+
+mg_status_t mg_dump_check_xml(const char *path) {
+  const char *slash = strrchr(path, '/'), *at = slash ? slash + 1 : path;
+  while (*at) {
+    const int n = character_bytes((const unsigned char *)at);
+    if (n == 0)
+      return mg_error(MG_ERR_USAGE,
+                      "--dump=%s: FILE" MG_XDMF_ENDING " is XML and has the file name in it, but "
+                      "byte 0x%02x of the name is not part of a printable UTF-8 character; give "
+                      "another name",
+                      path, (unsigned char)*at);
+    at += n;
+  }
+  return MG_OK;
+}
 
 static void put_escaped(FILE *out, const char *text) {
   for (; *text; text++)
