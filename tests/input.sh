@@ -91,6 +91,13 @@ cells "$dir/alpha.hdf" beta '32 32 32' "$jumps"
 cells "$dir/alpha.hdf" alpha '32 32 32' '(c * 7919) % 1000' IN
 ok 1 --coefficients="$dir/alpha.hdf" --dump="$dir/a.hdf" --dump-fields=all
 grep -q 'helmholtz' "$dir/out" || complain 'an alpha is not the Helmholtz equation'
+keeps="warning   f is built in and keeps alpha = 1, not the file's alpha; give your own with --rhs=FILE"
+grep -q "$keeps" "$dir/out" || complain 'no warning that the built-in f has alpha = 1'
+for options in --rhs="$dir/rhs.hdf" '--operator=fv2 --cycle=f'; do
+  # shellcheck disable=SC2086 # words
+  ok 1 --coefficients="$dir/alpha.hdf" $options
+  if grep -q "$keeps" "$dir/out"; then complain "a warning of alpha = 1 in f with $options"; fi
+done
 h5dump -H "$dir/a.hdf" | grep -q '"alpha"' || complain 'no alpha in the dump of all fields'
 ok 1 --rhs="$dir/rhs.hdf"
 ok 1 4 8 --coefficients="$dir/rough.hdf" --dry-run
@@ -274,7 +281,12 @@ ok 1 --coefficients="$dir/bad.hdf"
 cells "$dir/bad.hdf" beta '16 16 16' 1
 expect 3 'has beta of cells and of faces' 1 --coefficients="$dir/bad.hdf"
 cells "$dir/flat.hdf" beta '16 16 8' 1
-expect 2 'is 16 x 16 x 8 in 3 dimensions; a grid is a cube' 1 --coefficients="$dir/flat.hdf"
+cells "$dir/flat.hdf.f" f '16 16 8' 1
+expect 3 'is 16 x 16 x 8 in 3 dimensions; a grid is a cube' 1 --coefficients="$dir/flat.hdf"
+expect 3 'is 16 x 16 x 8 in 3 dimensions; a grid is a cube' 1 --rhs="$dir/flat.hdf.f"
+cells "$dir/sizes.hdf" alpha '16 16 16' 1
+cells "$dir/sizes.hdf" beta '32 32 32' 1
+expect 3 'beta has 32 cells a side, but other fields have 16' 1 --coefficients="$dir/sizes.hdf"
 cells "$dir/small.hdf" beta '8 8 8' 1
 expect 2 'holds 8\^3 cells; .* the nearest size is 16$' 1 --coefficients="$dir/small.hdf"
 cells "$dir/odd.hdf" f '24 24 24' 1

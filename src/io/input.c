@@ -91,33 +91,36 @@ static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *pla
   return find_walls(in, name, place);
 }
 
-/* Every field is a cube, and all are the same. */
+/* Every field is a cube, and all are the same. from_before: the size that another file has set, or
+ * 0; two files can be named differently, within one the file is wrong. */
 static mg_status_t take_size(const mg_input_source_t *source, const mg_input_place_t *place,
-                             const mg_h5_look_t *look, mg_input_t *input) {
+                             const mg_h5_look_t *look, int32_t from_before, mg_input_t *input) {
   const int64_t *n = look->size;
   if (look->rank != 3 || n[0] != n[1] || n[0] != n[2])
-    return mg_error(MG_ERR_USAGE,
+    return mg_error(MG_ERR_IO,
                     "--%s=%s: %s is %lld x %lld x %lld in %d dimensions; a grid is a cube of "
                     "n x n x n cells",
                     source->option, source->path, place->path, (long long)n[0], (long long)n[1],
                     (long long)n[2], look->rank);
   if (n[0] < 1 || n[0] > MG_MAX_DIM)
-    return mg_error(MG_ERR_USAGE, "--%s=%s: %s has %lld cells a side, not from 1 to %d",
+    return mg_error(MG_ERR_IO, "--%s=%s: %s has %lld cells a side, not from 1 to %d",
                     source->option, source->path, place->path, (long long)n[0], MG_MAX_DIM);
   if (input->cells == 0) input->cells = (int32_t)n[0];
   if (input->cells == n[0]) return MG_OK;
-  return mg_error(MG_ERR_USAGE, "--%s=%s: %s has %lld cells a side, but other fields have %d",
-                  source->option, source->path, place->path, (long long)n[0], input->cells);
+  return mg_error(from_before > 0 ? MG_ERR_USAGE : MG_ERR_IO,
+                  "--%s=%s: %s has %lld cells a side, but other fields have %d", source->option,
+                  source->path, place->path, (long long)n[0], input->cells);
 }
 
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
+  const int32_t from_before = input->cells;
   look_t in = {.source = source, .file = file};
   MG_TRY(read_list(&in));
   for (int field = source->from; field < source->end; field++) {
     mg_input_place_t *place = &input->place[field];
     mg_h5_look_t look;
     MG_TRY(find_field(&in, field, place, &look));
-    if (look.there) MG_TRY(take_size(source, place, &look, input));
+    if (look.there) MG_TRY(take_size(source, place, &look, from_before, input));
   }
   return MG_OK;
 }

@@ -79,6 +79,10 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
             r->plan->boxes_asked);
   print_source(out, r, mg_input_coefficients(p));
   print_source(out, r, mg_input_rhs(p));
+  if (p->alpha_varies && !p->rhs[0] && p->op == MG_OPERATOR_7PT)
+    fprintf(out,
+            "  warning   f is built in and keeps alpha = 1, not the file's alpha; give your own "
+            "with --rhs=FILE\n");
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
   fprintf(out, "%d before and after\n", p->smooths);
@@ -98,7 +102,7 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   print_crossover(out, r->crossover);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
-  fflush(out);
+  mg_report_flush(out);
 }
 
 static void print_histories(FILE *out, const mg_result_t *result) {
@@ -212,7 +216,7 @@ void mg_report_end(FILE *out, const mg_report_t *r) {
     fprintf(out, "VERIFICATION: PASSED\n");
   else
     fprintf(out, "VERIFICATION: FAILED (%s)\n", result->why);
-  fflush(out);
+  mg_report_flush(out);
 }
 
 void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *d) {
@@ -222,5 +226,5 @@ void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t 
   fprintf(out, "\ndump  %s%s: %s in %.3f s (%.2f GB/s), read back in %.3f s\n", params->dump, more,
           mg_bytes((double)d->bytes).text, d->seconds_write,
           1e-9 * (double)d->bytes / d->seconds_write, d->seconds_check);
-  fflush(out);
+  mg_report_flush(out);
 }
