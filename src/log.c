@@ -26,6 +26,9 @@ void mg_log_setup(int rank, int n_ranks, mg_log_level_t level) {
 static void write_line(const char *prefix, const char *suffix, const char *format, va_list args) {
   char text[2048];
   vsnprintf(text, sizeof text, format, args);
+  /* Paths may have control characters: a line break would make two lines. */
+  for (char *c = text; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
   mg_progress_clear();
   fprintf(stderr, "%s%s%s%s\n", state.program, prefix, text, suffix);
   fflush(stderr);

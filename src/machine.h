@@ -6,14 +6,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Open closed descriptors 0, 1 and 2 on /dev/null: stdin is then empty, and what goes to stdout or
+ *  stderr is dropped. Otherwise the next file or socket would get their number. Call it first in
+ *  main(). The process ends with exit code 3 where there is no /dev/null. */
+void mg_machine_open_streams(void);
+
 /** Threads that parallel regions have, counted in one at the first call; 1 without OpenMP. */
 int mg_machine_threads(void);
 
-/** Can OpenMP start as many threads as it is asked for? It would crash where it cannot. */
+/** Can OpenMP start the requested number of threads, with the requested stack size? If not, it
+ *  would end the process. The threads are started and ended once. Call it before the first
+ *  parallel region. */
 bool mg_machine_has_threads(void);
 
 /** The same as an error, which is logged.
- *  @return MG_OK, MG_ERR_USAGE */
+ *  @return MG_OK, MG_ERR_USAGE (too many), MG_ERR_MEMORY (they cannot be started) */
 MG_MUST_CHECK mg_status_t mg_machine_check_threads(void);
 
 /** mark[p] = 1 for each processor p < n that this process may run on, else 0; all 0 when unknown.
@@ -35,9 +42,13 @@ int64_t mg_machine_process_bytes(void);
 /** Does what this process writes to stderr appear on a terminal, directly or through a launcher? */
 bool mg_machine_stderr_is_terminal(void);
 
-/** Make SIGINT and SIGTERM end the run after the current solve instead of at once. A second one of
- *  its kind, a tenth of a second later or more, ends it at once. */
+/** Make SIGHUP (unless it is ignored, as by nohup), SIGINT, SIGTERM and SIGPIPE end the run after
+ * the current cycle instead of at once. A second one of its kind, a tenth of a second later or
+ * more, ends it at once, except SIGPIPE. */
 void mg_machine_catch_signals(void);
+
+/** Of these SIGPIPE alone. */
+void mg_machine_catch_broken_pipes(void);
 
 /** The signal that was caught, 0 for none. */
 int mg_machine_signal(void);

@@ -221,22 +221,31 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *res
   MG_TRY(gather_sizes(h, report));
   mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
-  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_stdout() : MG_OK));
+  /* A pipe that nobody reads has sent SIGPIPE, and the run ends as after any other signal. */
+  const bool checks = speaks() && mg_machine_signal() == 0;
+  MG_TRY(mg_comm_agree(mg_comm_world(), checks ? mg_report_check_stdout() : MG_OK));
   if (restart) MG_TRY(mg_restart_load(h, restart));
   MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
   MG_TRY(gather_times(h, report));
   MG_TRY(gather_traffic(h, report));
   if (prints) mg_report_end(mg_report_text(&h->params), report);
-  const mg_status_t status = speaks() ? mg_report_write_files(report) : MG_OK;
-  MG_TRY(mg_comm_agree(mg_comm_world(), status));
-  /* After the report, which a dump that fails must not cost. */
+  const mg_status_t written = mg_report_write_files(report);
+  if (written >= MG_ERR_DEVICE) return written;
+  /* After the report, which a dump that fails must not cost; a report that fails costs no dump. */
   mg_dump_stats_t dump;
   const mg_status_t dumped =
       mg_dump_run(h, result, report->command_line, report->threads, input->checksum, &dump);
-  if (dumped != MG_ERR_INTERRUPTED) MG_TRY(dumped);
-  if (prints) mg_report_dump(mg_report_text(&h->params), &h->params, &dump);
-  if (!result->passed) return result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
-  return dumped;
+  if (dumped >= MG_ERR_DEVICE) return dumped;
+  if (prints && dumped <= MG_ERR_INTERRUPTED)
+    mg_report_dump(mg_report_text(&h->params), &h->params, &dump);
+  mg_status_t status = dumped > written ? dumped : written;
+  /* All ranks need the same exit code: launchers pass on that of the rank that ends first. */
+  const mg_status_t shown = mg_comm_agree(
+      mg_comm_world(), speaks() && status < MG_ERR_IO ? mg_report_check_stdout() : MG_OK);
+  if (shown > status) status = shown;
+  if (!result->passed && status < MG_ERR_DIVERGED)
+    status = result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
+  return status;
 }
 
 static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t *plan) {
@@ -247,13 +256,20 @@ static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t
 }
 
 /* On rank 0 alone. */
+static mg_status_t survey_plan(const mg_params_t *params, const mg_plan_t *plan, int64_t ranks,
+                               const mg_dry_run_t *report, mg_survey_t *survey) {
+  MG_TRY(mg_report_check_outputs(params));
+  MG_TRY(mg_plan_survey(plan, params, ranks, params->json[0] != '\0', survey));
+  if (params->verbosity >= 0) mg_report_dry_run(mg_report_text(params), report);
+  return MG_OK;
+}
+
 static mg_status_t report_plan(const mg_params_t *params, const mg_plan_t *plan, int64_t ranks,
                                const char *command_line) {
   static mg_survey_t survey;
   const mg_dry_run_t report = {params, plan, &survey, command_line};
-  MG_TRY(mg_report_check_outputs(params));
-  MG_TRY(mg_plan_survey(plan, params, ranks, params->json[0] != '\0', &survey));
-  if (params->verbosity >= 0) mg_report_dry_run(mg_report_text(params), &report);
+  MG_TRY(mg_comm_agree(mg_comm_world(),
+                       speaks() ? survey_plan(params, plan, ranks, &report, &survey) : MG_OK));
   return mg_report_write_dry_run(&report);
 }
 
@@ -269,16 +285,15 @@ static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
   static mg_restart_t restart;
   if (params->restart[0] != '\0') MG_TRY(mg_restart_open(params, &plan, &restart));
   mg_verify_warn_of_rtol(params, plan.level[0].layout.n);
-  return mg_comm_agree(mg_comm_world(),
-                       speaks() ? report_plan(params, &plan, ranks, command_line) : MG_OK);
+  return report_plan(params, &plan, ranks, command_line);
 }
 
-/* Ranks may have environments of their own: the first one that is asked for too much tells. */
+/* Ranks may have environments of their own: the first one that cannot have its threads says so. */
 static mg_status_t check_threads(void) {
   int first;
   MG_TRY(mg_comm_first(mg_comm_world(), !mg_machine_has_threads(), &first));
-  if (first == mg_comm_size(mg_comm_world())) return MG_OK;
-  return first == mg_comm_rank(mg_comm_world()) ? mg_machine_check_threads() : MG_ERR_USAGE;
+  const bool mine = first == mg_comm_rank(mg_comm_world());
+  return mg_comm_agree(mg_comm_world(), mine ? mg_machine_check_threads() : MG_OK);
 }
 
 static mg_status_t run(mg_params_t *params, const char *command_line) {
@@ -286,6 +301,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   mg_plan_t plan;
   mg_crossover_t crossover;
   mg_input_t input;
+  mg_machine_catch_broken_pipes();
   MG_TRY(check_threads());
   MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_choose(params));
@@ -354,6 +370,7 @@ static mg_status_t act(mg_params_t *params, mg_action_t action, const char *comm
 
 int main(int argc, char **argv) {
   char command_line[LINE_SIZE];
+  mg_machine_open_streams();
   join_words(argc, argv, command_line, sizeof command_line);
   mg_status_t status = mg_comm_init(&argc, &argv);
   if (status != MG_OK) return mg_status_exit_code(status);

@@ -1,4 +1,5 @@
 #include "lab.h"
+#include "io/report.h"
 #include "log.h"
 #include "timers.h"
 #include <inttypes.h>
@@ -77,7 +78,7 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
           r->moved > 0.0 ? r->moved : r->useful, 1e6 * r->seconds,
           1e-9 * (double)r->elements / r->seconds, e->gb_per_s, 100.0 * e->of_copy,
           lab->unlike ? r->flops / r->useful : e->speed_up);
-  fflush(lab->text);
+  mg_report_flush(lab->text);
 }
 
 /* On a terminal: the row that is measured, and the time. */

@@ -383,6 +383,14 @@ static void say_plan(const lab_t *lab) {
   fflush(lab->text);
 }
 
+/* Tables that cannot be written, on a full disk or to a pipe that nobody reads, end the
+ * measurements; files then have the ladders so far. */
+static bool is_unheard(const lab_t *lab) {
+  if (!lab->text) return false;
+  mg_report_flush(stdout);
+  return ferror(stdout) != 0;
+}
+
 static mg_status_t climb(const options_t *o, lab_t *lab) {
   for (int l = 0; l < N_LADDERS; l++)
     lab->progress.of += is_chosen(o, lab, l);
@@ -393,6 +401,7 @@ static mg_status_t climb(const options_t *o, lab_t *lab) {
     if (!is_chosen(o, lab, l)) continue;
     lab->progress.at++;
     MG_TRY(ladder_of(lab, l)(lab));
+    if (is_unheard(lab)) break;
   }
   mg_progress_clear();
   return MG_OK;
@@ -441,6 +450,7 @@ static mg_status_t check_alone(void) {
 }
 
 int main(int argc, char **argv) {
+  mg_machine_open_streams();
   mg_log_program("hpgmg-bench");
   options_t options = {.device = "auto", .reduction = "norm", .seed = 1, .tries = 300};
   lab_t lab = {.place = LAB_CPU};
@@ -450,6 +460,7 @@ int main(int argc, char **argv) {
   status = mg_comm_init(&argc, &argv); /* the solver's levels have ranks */
   if (status == MG_OK) status = check_alone();
   if (status == MG_OK) status = mg_machine_check_threads();
+  mg_machine_catch_broken_pipes();
   if (status == MG_OK) status = run(&options, &lab);
   if (status == MG_OK) status = mg_report_check_stdout();
   lab_free(&lab);

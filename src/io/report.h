@@ -1,4 +1,5 @@
-/* Results, for people and for programs. Rank 0 writes; nothing here is collective. */
+/* Results, for people and for programs. Rank 0 writes; functions are not collective unless they say
+ * so. */
 #ifndef MG_REPORT_H
 #define MG_REPORT_H
 
@@ -71,13 +72,17 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *dry_run);
 MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
 
 /** Write --json and --csv as far as they are asked for; a file is replaced as a whole or not at
- *  all.
- *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY; logged */
+ *  all. Of a FIFO the reader is waited for; a signal to any rank ends the wait. One file that
+ * cannot be written does not cost the other. Collective over the world.
+ *  @return MG_OK, MG_ERR_INTERRUPTED (the wait), MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_COMM; logged */
 MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_write_dry_run(const mg_dry_run_t *dry_run);
 
 /** Where the text for people goes: stdout, or stderr where --json=- or --csv=- has that. */
 FILE *mg_report_text(const mg_params_t *params);
+
+/** Flush a stream of the report. Of a failure on stdout mg_report_check_stdout() has the reason. */
+void mg_report_flush(FILE *out);
 
 /** Flush stdout and see whether everything on it arrived.
  *  @return MG_OK, MG_ERR_IO (logged) */
