@@ -100,6 +100,15 @@ if test "$rc" -ne 3 || ! grep -q '^hpgmg-bench: error: stdout cannot be written:
   complain "nobody reads hpgmg-bench: exit code $rc, $(cat "$dir/err")"
 fi
 grep -q '^copy,' "$dir/b.csv" || complain 'nobody reads hpgmg-bench: no CSV'
+# The pipe of a command that has ended has no name, and is not waited for.
+exec 9> >(:)
+wait "$!"
+checks=$((checks + 1))
+# shellcheck disable=SC2086
+run 1 $once --csv=/dev/fd/9
+exec 9>&-
+test "$rc" -eq 3 || complain "a pipe that nobody can read: exit code $rc"
+grep -q 'csv=/dev/fd/9 cannot be written: Broken pipe' "$dir/err" || complain "a pipe that nobody can read: $(cat "$dir/err")"
 
 # A file that cannot be written costs no other.
 if test -c /dev/full && have_feature HDF5; then
@@ -218,15 +227,6 @@ if have_feature inih; then
   ended 143 'SIGTERM while a deck is waited for'
   exec 9>&-
 fi
-# Nobody can open the pipe of a command that has ended.
-exec 9> >(:)
-wait "$!"
-checks=$((checks + 1))
-# shellcheck disable=SC2086
-run 1 $once --csv=/dev/fd/9
-exec 9>&-
-test "$rc" -eq 3 || complain "a pipe that nobody can read: exit code $rc"
-grep -q 'csv=/dev/fd/9 cannot be written: Broken pipe' "$dir/err" || complain "a pipe that nobody can read: $(cat "$dir/err")"
 
 # --- signals ---
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -124,13 +123,6 @@ static mg_status_t write_and_close(const char *option, const char *path, FILE *f
 
 /* --- devices and pipes ------------------------------------------------------------------ */
 
-/* A pipe without a name, as of a shell's >(...): no other process can open it. */
-static bool is_anonymous(const char *path) {
-  const long pipe_file_system = 0x50495045; /* PIPEFS_MAGIC */
-  struct statfs s;
-  return statfs(path, &s) == 0 && (long)s.f_type == pipe_file_system;
-}
-
 static bool is_fifo(const char *path) {
   struct stat s;
   return stat(path, &s) == 0 && S_ISFIFO(s.st_mode);
@@ -138,10 +130,7 @@ static bool is_fifo(const char *path) {
 
 /* Open without waiting. @return the descriptor, or -1; errno ENXIO: nobody reads this FIFO yet */
 static int open_special(const char *path) {
-  const int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  const int error = errno;
-  if (fd < 0) errno = error == ENXIO && is_anonymous(path) ? EPIPE : error;
-  return fd;
+  return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 /* Wait on all ranks until a process reads the FIFO `path`, or a signal ends the run on one of them.
