@@ -3,7 +3,7 @@
 # what is missing, build with warnings as errors, and run all tests.
 #
 #   scripts/check.sh           all stages
-#   scripts/check.sh --quick   without the sanitizer, fuzz and distcheck stages
+#   scripts/check.sh --quick   without the bare, sanitizer, fuzz and distcheck stages and the longest tests
 #
 # Build folders lie under build/check/ and are used again. FUZZ_SECONDS sets the length of the fuzz
 # stage (20). The last line of output is "N passed, N failed, N skipped":
@@ -15,11 +15,12 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/common.sh
 . "$top/scripts/common.sh"
 
-passed=0 failed=0 skipped=0 quick=no finished=no stage_rc=0
+passed=0 failed=0 skipped=0 quick=no finished=no stage_rc=0 group=
 exec </dev/null
 
 # The last line comes out however the script ends; an early end counts as a failure.
 finish() {
+  end_group
   [[ $finished == yes ]] || failed=$((failed + 1))
   echo "$passed passed, $failed failed, $skipped skipped"
   ((failed == 0)) || exit 1
@@ -41,6 +42,32 @@ trap 'exit 143' TERM
 work=$top/build/check
 jobs=$(cores)
 
+# --- processes -----------------------------------------------------------------------------------
+
+# in_group LOG COMMAND...: run it in a process group of its own, which ends when this script is ended. Its exit code
+# is left in group_rc.
+in_group() {
+  local log=$1
+  shift
+  group_rc=0
+  set -m
+  (
+    set +m -e
+    "$@"
+  ) >"$log" 2>&1 &
+  group=$!
+  set +m
+  wait "$group" || group_rc=$?
+  group=
+}
+
+# Tests end what they started; wait for them.
+end_group() {
+  [[ -n $group ]] || return 0
+  kill -TERM -- "-$group" 2>/dev/null || true
+  while kill -0 -- "-$group" 2>/dev/null; do sleep 0.1; done
+}
+
 # --- counting ------------------------------------------------------------------------------------
 
 pass() { passed=$((passed + 1)) && say "pass: $*"; }
@@ -53,13 +80,8 @@ stage() {
   local name=$1 log=$work/$1.log
   shift
   say "stage $name"
-  set +e
-  (
-    set -e
-    "$@"
-  ) >"$log" 2>&1
-  stage_rc=$?
-  set -e
+  in_group "$log" "$@"
+  stage_rc=$group_rc
   case $stage_rc in
   0) pass "$name" ;;
   77) skip "$name: $(tail -n 1 "$log")" ;;
@@ -72,12 +94,12 @@ stage() {
 
 # harness NAME FOLDER MAKE-ARGUMENT...: run `make check` in FOLDER and count every test of it.
 harness() {
-  local name=$1 folder=$2 trs test result make_rc=0 n=0 failed_before=$failed
+  local name=$1 folder=$2 trs test result n=0 failed_before=$failed
   shift 2
   say "make check ($name)"
   find "$folder" -name '*.trs' -delete
   # One more than there are cores: ranks that start and end leave them idle now and then.
-  "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check "$@" >"$work/$name.log" 2>&1 || make_rc=$?
+  in_group "$work/$name.log" "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check "$@"
   while IFS= read -r trs; do
     n=$((n + 1))
     test="$name: $(basename "$trs" .trs)"
@@ -93,9 +115,9 @@ harness() {
     esac
   done < <(find "$folder" -name '*.trs' | sort)
   # A harness that broke off before its tests is a failure too.
-  if ((make_rc != 0 && failed == failed_before)); then
+  if ((group_rc != 0 && failed == failed_before)); then
     tail -n 40 "$work/$name.log"
-    fail "$name: make check (exit code $make_rc)"
+    fail "$name: make check (exit code $group_rc)"
   fi
   say "$name: $n tests"
 }
@@ -128,9 +150,10 @@ fuzz() {
     --disable-openmp --with-hdf5=$hdf5
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_params
   mkdir -p "$work/corpus"
-  # What libFuzzer finds ends with 77 unless told otherwise, which is a skip here.
+  # What libFuzzer finds ends with 77 unless told otherwise, which is a skip here. An input may take its default of 20
+  # minutes: on a busy machine any of them can take long.
   local found=-error_exitcode=1
-  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" $found -max_total_time="$seconds" -timeout=10 \
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" $found -max_total_time="$seconds" \
     -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
   [[ $hdf5 == serial ]] || return 0
   # From good files; messages on what is wrong with others are not printed.
@@ -140,7 +163,7 @@ fuzz() {
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$good" --dump-precision=float --dump-compress=9 \
     --dump-fields=u,f,beta_i,beta_j,beta_k
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
-  LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" $found -max_total_time=$((seconds / 2)) -timeout=10 \
+  LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" $found -max_total_time=$((seconds / 2)) \
     -max_len=200000 -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
@@ -315,7 +338,9 @@ if [[ ! -e /dev/nvidiactl && ${#cuda[@]} != 0 ]] && ! "$(nvcc_path)" --version |
   cuda+=(NVCCFLAGS='-Xcicc -O1')
 fi
 stage build build "$work/main" --enable-werror "${cuda[@]}"
-[[ $stage_rc != 0 ]] || harness tests "$work/main"
+# shellcheck disable=SC2016 # a variable of make
+if [[ $quick == yes ]]; then tests=('TESTS=$(QUICK_TESTS)'); else tests=(); fi
+[[ $stage_rc != 0 ]] || harness tests "$work/main" "${tests[@]}"
 if [[ $quick == no ]]; then
   stage bare bare
   # The other HDF5: there rank 0 alone writes.

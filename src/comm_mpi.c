@@ -39,8 +39,41 @@ static mg_status_t failed(const char *call, int code) {
     if (code_ != MPI_SUCCESS) return failed(#call, code_);                                         \
   } while (0)
 
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+/* Was this process started by mpirun or another launcher, or has the user decided? */
+static bool leaves_daemon_alone(void) {
+  static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE",
+                                          "PMIX_NAMESPACE",
+                                          "PMIX_RANK",
+                                          "PMI_RANK",
+                                          "PMI_FD",
+                                          "SLURM_STEP_ID",
+                                          "OMPI_MCA_ess",
+                                          "OMPI_MCA_ess_singleton_isolated"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    if (getenv(variables[i])) return true;
+  return false;
+}
+
+/* Without a launcher Open MPI 4 starts a daemon, orted, which only MPI_Comm_spawn needs. It can
+ * stay for ever when the program is killed during MPI_Init. */
+static mg_status_t forgo_daemon(void) {
+  if (leaves_daemon_alone()) return MG_OK;
+  /* All programs without a daemon share one session directory; the first to end removes it. */
+  if (setenv("OMPI_MCA_ess_singleton_isolated", "1", 0) != 0 ||
+      setenv("OMPI_MCA_orte_create_session_dirs", "0", 0) != 0)
+    return mg_error(MG_ERR_MEMORY, "no memory for the environment of MPI");
+  return MG_OK;
+}
+#else
+static mg_status_t forgo_daemon(void) {
+  return MG_OK;
+}
+#endif
+
 mg_status_t mg_comm_init(int *argc, char ***argv) {
   int provided;
+  MG_TRY(forgo_daemon());
   /* Threads compute, the main thread communicates. */
   TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
   /* Of calls without a communicator too, such as those of MPI_Info. */

@@ -15,15 +15,15 @@ skip() {
 command -v nvidia-cuda-mps-control >/dev/null || skip 'no nvidia-cuda-mps-control'
 export CUDA_MPS_PIPE_DIRECTORY=$dir/mps CUDA_MPS_LOG_DIRECTORY=$dir/mps
 mkdir "$dir/mps"
-ask() { echo "$1" | timeout 20 nvidia-cuda-mps-control 2>/dev/null; }
-timeout 20 nvidia-cuda-mps-control -d >/dev/null 2>&1 || skip 'nvidia-cuda-mps-control does not start'
-trap 'ask quit >/dev/null || true; rm -rf "$dir"' EXIT
-solo timeout 60 "$HPGMG_FV" 4 1 --device=cuda --cpu-below=0 --verify-only --quiet >/dev/null 2>"$dir/err" ||
+ask() { echo "$1" | timeout 600 nvidia-cuda-mps-control 2>/dev/null; }
+timeout 600 nvidia-cuda-mps-control -d >/dev/null 2>&1 || skip 'nvidia-cuda-mps-control does not start'
+at_end='ask quit >/dev/null'
+solo timeout 600 "$HPGMG_FV" 4 1 --device=cuda --cpu-below=0 --verify-only --quiet >/dev/null 2>"$dir/err" ||
   skip "no device under MPS: $(tail -n 1 "$dir/err")"
 ask get_server_list | grep -q '[0-9]' || skip 'programs here do not find the MPS server'
 
 # While the first rank is in a launch that needs a whole multiprocessor the others wait for what it will send.
-size=5 limit=100 # a rank that waits in vain says so after 60 s
+size=5
 for options in --operator=fv2 '--operator=fv4 --boundary=periodic' --smoother=chebyshev; do
   # shellcheck disable=SC2086 # words
   {

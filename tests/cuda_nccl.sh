@@ -17,7 +17,6 @@ program=$HPGMG_FV
 hosts=$abs_top_builddir/tests/hpgmg-fv-hosts
 if test "$devices" -lt 2; then
   HPGMG_FV=$hosts
-  limit=300 # kernels that wait for each other on one device do so for whole time slices
 fi
 for problem in '--operator=7pt --boundary=periodic' '--operator=fv4 --boundary=dirichlet' --smoother=chebyshev; do
   # shellcheck disable=SC2086 # options are words

@@ -12,8 +12,7 @@ if ! have_cuda; then
   echo 'skipped: this build or this machine has no CUDA device' >&2
   exit 77
 fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 runs=0
 
 digits() {

@@ -19,8 +19,7 @@ if ! command -v compute-sanitizer >/dev/null; then
   echo 'skipped: no compute-sanitizer' >&2
   exit 77
 fi
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 most=$(nproc)
 test "$most" -le 8 || most=8
 most=${SANITIZER_JOBS:-$most}

@@ -5,8 +5,7 @@
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 top=$abs_top_srcdir
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 bad=0
 complain() {
   echo "$*"

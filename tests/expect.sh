@@ -12,12 +12,14 @@
 #   is_json FILE                  the parsers that are here read it
 #   unheard NAME COMMAND...       stdout of a tool may be closed, or nobody read it; on a full disk the tool must end with
 #                                 3 and one line in which it calls itself NAME
+#   await PROCESS COMMAND...      wait until COMMAND holds, however long; a failure and false if PROCESS ends before
+#   hold RANKS POINT ARG...       start the program in the background, as process $job, and wait until all its ranks are
+#                                 held at a POINT of tests/held.c; the files of those ranks are in $dir/hold
 #   own_matplotlib                what draws from here on has neither settings nor a display of the user's
 #   finish                        exit 0, or 1 after any failure
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 checks=0 failures=0
 
 complain() {
@@ -132,6 +134,42 @@ unheard() {
     complain "$*, stdout full: exit code $rc, $(cat "$dir/err")"
   fi
 }
+
+await() {
+  local process=$1
+  shift
+  until "$@" >/dev/null 2>&1; do
+    if ! kill -0 "$process" 2>/dev/null; then
+      # Just before its end, perhaps.
+      if "$@" >/dev/null 2>&1; then return 0; fi
+      complain "process $process has ended, and never: $*"
+      return 1
+    fi
+    sleep 0.05
+  done
+}
+
+hold() {
+  local ranks=$1 start=solo rank
+  export HOLD_AT=$2 HOLD_FOLDER=$dir/hold
+  shift 2
+  test "$ranks" -eq 1 || start="mpi_run $ranks"
+  rm -rf "$dir/hold"
+  mkdir "$dir/hold"
+  # Without nohup's settings, and those of the shell for background jobs.
+  $start env --default-signal=HUP,INT,QUIT,PIPE "$abs_top_builddir/tests/hpgmg-fv-held" "$@" \
+    >"$dir/out" 2>"$dir/err" &
+  job=$!
+  for ((rank = 0; rank < ranks; rank++)); do
+    await "$job" test -e "$dir/hold/held.$rank" || {
+      cat "$dir/out" "$dir/err"
+      exit 1
+    }
+  done
+}
+# held_process RANK, held_parent RANK: process ids.
+held_process() { cut -d ' ' -f 1 "$dir/hold/held.$1"; }
+held_parent() { cut -d ' ' -f 2 "$dir/hold/held.$1"; }
 
 own_matplotlib() {
   export MPLCONFIGDIR=$dir/matplotlib

@@ -6,8 +6,7 @@
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 faulty=$abs_top_builddir/tests/hpgmg-fv-faulty
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 reports=--csv=$dir/out.csv
 if solo "$HPGMG_FV" --version | grep -q '^jansson *yes'; then reports="$reports --json=$dir/out.json"; fi
 

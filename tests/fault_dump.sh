@@ -82,12 +82,8 @@ fi
 # know, as the file is compressed, the disk fills up in the midst of it.
 full=$dir/full
 mkdir "$full"
-umount_full() {
-  umount "$full" 2>/dev/null || true
-  rm -rf "$dir"
-}
 if test "$(id -u)" -eq 0 && mount -t tmpfs -o size=1m none "$full" 2>/dev/null; then
-  trap umount_full EXIT
+  at_end="umount -l '$full'"
   ok 1 4 1 --verify-only --dump="$full/x.hdf" --dump-fields=u
   cp "$full/x.hdf" "$dir/before"
   unharmed() {
@@ -111,28 +107,17 @@ else
   echo 'left out: a full disk, which needs mount'
 fi
 
-# killed RANKS: a run that is killed while it writes leaves the earlier file. The slowest way to
-# write takes seconds.
+# killed RANKS: a run that is killed while it writes leaves the earlier file.
 killed() {
-  local ranks=$1 pid
+  local ranks=$1
   ok 1 4 1 --verify-only --dump="$dir/k.hdf"
   cp "$dir/k.hdf" "$dir/before"
   checks=$((checks + 1))
-  set -- 5 27 --verify-only --device=cpu --dump="$dir/k.hdf" --dump-compress=9 --dump-fields=all --dump-levels=all
-  if test "$ranks" -eq 1; then
-    solo "$HPGMG_FV" "$@" >/dev/null 2>&1 &
-  else
-    mpi_run "$ranks" "$HPGMG_FV" "$@" >/dev/null 2>&1 &
-  fi
-  for ((i = 0; i < 2000; i++)); do
-    if test -s "$(echo "$dir"/k.hdf.*.tmp)"; then break; fi
-    sleep 0.01
-  done
+  hold "$ranks" 'write 3' 4 8 --verify-only --device=cpu --dump="$dir/k.hdf" --dump-fields=all
   test -s "$(echo "$dir"/k.hdf.*.tmp)" || complain "$ranks ranks: nothing is being written"
-  # A rank of its own: the launcher ends the others.
-  pid=$(pgrep -f -- "$HPGMG_FV 5 27 .*$dir/k.hdf" | tail -n 1)
-  kill -9 "$pid" || complain "$ranks ranks: nobody to kill"
-  wait || true
+  # The last rank; the launcher ends the others.
+  kill -9 "$(held_process $((ranks - 1)))"
+  wait "$job" 2>/dev/null || true
   cmp -s "$dir/k.hdf" "$dir/before" || complain "$ranks ranks, killed: the earlier file has changed"
   rm -f "$dir"/k.hdf*
 }

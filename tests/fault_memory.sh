@@ -6,15 +6,16 @@ cpu_only
 export OMP_NUM_THREADS=1
 starved=$abs_top_builddir/tests/hpgmg-fv-starved
 
-# starve RANKS ARG...: the program, with what the environment says, for a minute at most.
+# starve RANKS ARG...: the program, with what the environment says. A rank that waits for ever is ended by the limit.
+limit=1800 # seconds
 starve() {
   local ranks=$1
   shift
   rc=0
   if test "$ranks" -eq 1; then
-    solo timeout 60 "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+    solo timeout "$limit" "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
   else
-    mpi_run "$ranks" timeout 60 "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+    mpi_run "$ranks" timeout "$limit" "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
   fi
 }
 

@@ -5,22 +5,16 @@
 # there. In the last solve a signal changes nothing. A second signal of the same kind ends the run at once.
 . "$abs_top_srcdir/tests/expect.sh"
 
-# begin RANKS ARG...: start the program in the background and wait until it solves. Its process is
-# $job, $dir/pids has a line 'pid parent' for each rank.
-begin() {
-  local ranks=$1 start=solo
-  shift
-  test "$ranks" -eq 1 || start="mpi_run $ranks"
-  rm -f "$dir/pids" "$dir/out" # what the run before this one said is not to be waited for
-  # shellcheck disable=SC2016,SC2086 # expanded by the inner shell; words
-  $start bash -c 'echo $$ $PPID >>"$0/pids"; exec "$@"' "$dir" "$HPGMG_FV" "$@" \
-    >"$dir/out" 2>"$dir/err" &
-  job=$!
-  for _ in $(seq 600); do
-    if grep -qs 'set-up took' "$dir/out"; then break; fi
-    sleep 0.1
-  done
-  sleep 0.3
+# Every signal comes while the program is held at a known point of the run (tests/held.c).
+
+# go_on: release the ranks.
+go_on() { touch "$dir/hold/go"; }
+
+# interrupt SIGNAL RANK: send it to a rank, and release all ranks when it has arrived.
+interrupt() {
+  kill -"$1" "$(held_process "$2")"
+  await "$job" test -e "$dir/hold/caught.$2" || true
+  go_on
 }
 
 # end WHAT [REASON]: the program must end with exit code 1 and a report.
@@ -49,44 +43,55 @@ if have_feature jansson; then files="$files --json=$dir/out.json"; fi
 # The first size alone would take hours.
 solves="4 8 --warmup=0 --min-time=10000 $files"
 forever="$solves --device=cpu"
+# A solve of these is one cycle, after which no other may follow.
+first_solve='signal 1'
 
 for signal in INT TERM; do
   # shellcheck disable=SC2086
-  begin 1 $forever
-  kill -"$signal" "$(cut -d ' ' -f 1 "$dir/pids")"
+  hold 1 "$first_solve" $forever
+  interrupt "$signal" 0
   end "SIG$signal"
 done
 # One size, all of which is solved.
 # shellcheck disable=SC2086
-begin 1 $forever --coarsest=32
-kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+hold 1 "$first_solve" $forever --coarsest=32
+interrupt TERM 0
 end 'SIGTERM in the only size' 'interrupted while the last size was timed'
-# Two signals for one request, as timeout(1) sends them.
+# Two signals for one request, as timeout(1) sends them: the clock stands still between them.
 # shellcheck disable=SC2086
-begin 1 $forever
-pid=$(cut -d ' ' -f 1 "$dir/pids")
-kill -TERM "$pid" "$pid" || true # it may be gone already
+hold 1 "$first_solve" $forever
+kill -TERM "$(held_process 0)"
+await "$job" test -e "$dir/hold/caught.0" || true
+interrupt TERM 0
 end 'SIGTERM twice at once'
 if have_cuda; then
   # shellcheck disable=SC2086
-  begin 1 $solves --device=cuda --cpu-below=0
-  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  hold 1 "$first_solve" $solves --device=cuda --cpu-below=0
+  interrupt TERM 0
   end 'SIGTERM on a device'
 fi
 if have_mpi; then
-  # The launcher kills its ranks so many seconds after it was interrupted itself, 1 by default, or
-  # after the first of them has ended with an error.
-  mpi_grace 3
-  for line in 1 2; do
+  for rank in 0 1; do
     # shellcheck disable=SC2086
-    begin 2 $forever
-    kill -TERM "$(sed -n "${line}s/ .*//p" "$dir/pids")"
-    end "SIGTERM to rank $line of 2"
+    hold 2 "$first_solve" $forever
+    interrupt TERM "$rank"
+    end "SIGTERM to rank $rank of 2"
   done
+  # shellcheck disable=SC2317 # await calls it
+  has_ended() { grep -qs '^State:.*Z' "/proc/$1/status" || test ! -e "/proc/$1"; }
+  # The launcher passes the signal on, and waits for the ranks before it kills them (tests/patient.c).
   for signal in INT TERM; do
+    mpi_grace 60 # with 0 it would not sleep at all
+    export LD_PRELOAD=$abs_top_builddir/tests/patient.so PATIENT_UNTIL=$dir/hold/ended
     # shellcheck disable=SC2086
-    begin 2 $forever
-    kill -"$signal" "$(sed -n '1s/.* //p' "$dir/pids")"
+    hold 2 "$first_solve" $forever
+    unset LD_PRELOAD PATIENT_UNTIL
+    mpi_grace 0
+    kill -"$signal" "$(held_parent 0)"
+    for rank in 0 1; do await "$job" test -e "$dir/hold/caught.$rank" || true; done
+    go_on
+    for rank in 0 1; do await "$job" has_ended "$(held_process $rank)" || true; done
+    touch "$dir/hold/ended"
     end "SIG$signal to the launcher of 2 ranks"
   done
 fi
@@ -98,8 +103,6 @@ ended() {
   checks=$((checks + 1))
   test "$rc" -eq "$1" || complain "$2: exit code $rc, not $1: $(cat "$dir/err")"
 }
-# A cycle that takes seconds.
-slow='--device=cpu --verify-only --operator=fv4 --smoother=chebyshev --smooths=100'
 export OMP_NUM_THREADS=1
 history_of() { grep -E "$1\^3  cycle" "$2"; }
 attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): "\{0,1\}\([^"]*\)"\{0,1\}$/\1/p'; }
@@ -110,15 +113,15 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
   hard='--device=cpu --smooths=20 --rtol=1e-300 --warmup=0 --min-solves=1 --min-time=0'
   for ranks in 1 2; do
     if test "$ranks" -gt 1 && ! have_mpi; then continue; fi
+    n=3
     # shellcheck disable=SC2086
-    begin "$ranks" 4 8 $hard --max-cycles=1000 --dump="$dir/part.hdf"
-    kill -TERM "$(cut -d ' ' -f 1 "$dir/pids" | head -n 1)"
+    hold "$ranks" "signal $n" 4 8 $hard --max-cycles=1000 --dump="$dir/part.hdf"
+    interrupt TERM 0
     ended 1 "SIGTERM within a solve of $ranks"
-    n=$(sed -n 's/^VERIFICATION: FAILED (interrupted after 0 of 3 sizes, after cycle \([0-9]*\) at [0-9]*^3)$/\1/p' "$dir/out")
-    if test -z "$n"; then
+    grep -qx "VERIFICATION: FAILED (interrupted after 0 of 3 sizes, after cycle $n at [0-9]*^3)" "$dir/out" || {
       complain "within a solve of $ranks: $(tail -n 2 "$dir/out")"
       continue
-    fi
+    }
     test "$(attribute "$dir/part.hdf" cycles)" = "$n" || complain "the dump has not the $n cycles of the report"
     test "$(attribute "$dir/part.hdf" verification)" = 'not yet' || complain 'the dump of a part was verified'
     run "$ranks" --restart="$dir/part.hdf" --max-cycles=$((n + 2))
@@ -133,10 +136,14 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
       complain "$ranks, on from cycle $n: $(tail -n 2 "$dir/on"), not $(tail -n 2 "$dir/whole")"
   done
 
-  # In a later solve: the report has the complete ones, the dump the part.
-  begin 1 4 8 --device=cpu --rtol=1e-10 --warmup=0 --min-time=10000 --dump="$dir/later.hdf"
-  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  # In a later solve: the report has the complete ones, the dump the part. The program looks for a signal after
+  # each cycle of the first solve, the last one's after the solve.
+  ok 1 4 8 --device=cpu --rtol=1e-10 --verify-only
+  cycles=$(history_of 32 "$dir/out" | wc -l)
+  hold 1 "signal $((cycles + 2))" 4 8 --device=cpu --rtol=1e-10 --warmup=0 --min-time=10000 --dump="$dir/later.hdf"
+  interrupt TERM 0
   ended 1 'SIGTERM within a later solve'
+  test "$(attribute "$dir/later.hdf" cycles)" = 2 || complain "a later solve: $(attribute "$dir/later.hdf" cycles) cycles, not 2"
   last=$(history_of 32 "$dir/out" | tail -n 1)
   test -n "$last" || complain "no complete solve is in the report: $(cat "$dir/out")"
   run 1 --restart="$dir/later.hdf"
@@ -144,34 +151,27 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
 
   # In the last solve of all it changes nothing; a problem of one's own has one size.
   ok 1 6 1 --device=cpu --verify-only --quiet --dump="$dir/own.hdf" --dump-fields=beta_i,beta_j,beta_k,f
-  # shellcheck disable=SC2086
-  begin 1 --coefficients="$dir/own.hdf" --rhs="$dir/own.hdf" $slow --rtol=0.9 --dump="$dir/last.hdf"
-  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
-  sleep 0.1
-  kill -0 "$(cut -d ' ' -f 1 "$dir/pids")" || complain 'the last solve was too short'
+  hold 1 'solve 1' --device=cpu --verify-only --coefficients="$dir/own.hdf" --rhs="$dir/own.hdf" --rtol=0.9 \
+    --dump="$dir/last.hdf"
+  interrupt TERM 0
   ended 0 'SIGTERM within the last solve'
   test "$(attribute "$dir/last.hdf" verification)" = passed || complain 'the last solve was not dumped'
 
-  # A series ends after the file of the current cycle.
-  begin 1 4 1 --device=cpu --verify-only --rtol=1e-300 --max-cycles=300 --dump="$dir/s.hdf" --dump-every=1
-  for _ in $(seq 600); do
-    if test -e "$dir/s.0001.hdf"; then break; fi
-    sleep 0.1
-  done
-  kill -TERM "$(cut -d ' ' -f 1 "$dir/pids")"
+  # A series, which is the solve after those of the three sizes, ends after the file of the current cycle.
+  hold 1 'solve 4' 4 8 --device=cpu --verify-only --rtol=1e-10 --dump="$dir/s.hdf" --dump-every=1
+  interrupt TERM 0
   ended 1 'SIGTERM within a series'
-  grep -qE '^hpgmg-fv: error: --dump-every=1: a signal ended the series after cycle [0-9]+$' "$dir/err" ||
+  grep -qx 'hpgmg-fv: error: --dump-every=1: a signal ended the series after cycle 1' "$dir/err" ||
     complain "a series: $(cat "$dir/err")"
+  if test ! -e "$dir/s.0001.hdf" || test -e "$dir/s.0002.hdf"; then complain "a series: $(ls "$dir")"; fi
 fi
 
 # The signal waits for the current cycle, however long it is; the second does not.
-# shellcheck disable=SC2086
-begin 1 5 8 $slow
-pid=$(cut -d ' ' -f 1 "$dir/pids")
-kill -TERM "$pid"
-sleep 0.3
-kill -0 "$pid" 2>/dev/null || complain 'SIGTERM does not wait for the current cycle'
-kill -TERM "$pid" 2>/dev/null || true
+hold 1 'solve 1' 5 8 --device=cpu --verify-only
+kill -TERM "$(held_process 0)"
+await "$job" test -e "$dir/hold/caught.0" || true
+touch "$dir/hold/later"
+kill -TERM "$(held_process 0)"
 ended 143 'a second SIGTERM'
 
 finish

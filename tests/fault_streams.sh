@@ -12,15 +12,6 @@ bench=$(dirname "$HPGMG_FV")/hpgmg-bench
 once='4 1 --verify-only'
 forever='4 8 --warmup=0 --min-time=100000'
 
-# Processes that run in the background, one a line: killed at the end, should the test end before them.
-: >"$dir/pids"
-clean_up() {
-  local pid
-  while read -r pid; do kill -KILL "$pid" 2>/dev/null || true; done <"$dir/pids"
-  rm -rf "$dir"
-}
-trap clean_up EXIT
-
 # wrapper NAME LINE...: a script that runs the lines, in which "$@" is the program with its arguments.
 wrapper() {
   local name=$1
@@ -131,28 +122,19 @@ begin() {
   test "$ranks" -eq 1 || start="mpi_run $ranks"
   rm -f "$dir/ranks" "$dir/job.out" "$dir/job.err"
   # shellcheck disable=SC2086 # words
-  $start bash -c 'echo $$ | tee -a "$0/pids" >>"$0/ranks"; exec env '"$signals"' "$@"' "$dir" "$program" "$@" \
+  $start bash -c 'echo $$ >>"$0/ranks"; exec env '"$signals"' "$@"' "$dir" "$program" "$@" \
     >"$dir/job.out" 2>"$dir/job.err" &
   job=$!
 }
 signals='--default-signal=HUP,INT,PIPE'
 
-# await FILE TEXT: wait for a line of the job.
-await() {
-  until grep -qsF -- "$2" "$1"; do
-    if ! kill -0 "$job" 2>/dev/null; then
-      complain "no '$2', and the program has ended: $(cat "$dir/job.err")"
-      return
-    fi
-    sleep 0.05
-  done
-}
+# await_line FILE TEXT: wait for a line of the job.
+await_line() { await "$job" grep -qsF -- "$2" "$1" || cat "$dir/job.err"; }
 
 # ended RC WHAT: wait for the job, which must end with RC.
 ended() {
   rc=0
   wait "$job" || rc=$?
-  : >"$dir/pids"
   checks=$((checks + 1))
   test "$rc" -eq "$1" || complain "$2: exit code $rc, not $1: $(cat "$dir/job.err")"
 }
@@ -163,7 +145,6 @@ waiting='is a FIFO that no process reads'
 # A reader that is there before the program opens it, and one that comes later.
 for ranks in $some; do
   cat "$dir/fifo" >"$dir/got" &
-  echo "$!" >>"$dir/pids"
   # shellcheck disable=SC2086
   begin "$ranks" $once "$option"
   ended 0 "a FIFO on $ranks"
@@ -171,7 +152,7 @@ for ranks in $some; do
   test "$(wc -l <"$dir/got")" -eq 4 || complain "not all has come through a FIFO: $(cat "$dir/got")"
   # shellcheck disable=SC2086
   begin "$ranks" $once "$option"
-  await "$dir/job.err" "$waiting"
+  await_line "$dir/job.err" "$waiting"
   cat "$dir/fifo" >"$dir/got"
   ended 0 "a FIFO on $ranks that is read late"
   test "$(wc -l <"$dir/got")" -eq 4 || complain "not all has come to a late reader: $(cat "$dir/got")"
@@ -183,7 +164,7 @@ for case in $each; do
   IFS=: read -r signal rank ranks <<<"$case"
   # shellcheck disable=SC2086
   begin "$ranks" $once $outputs "$option"
-  await "$dir/job.err" "$waiting"
+  await_line "$dir/job.err" "$waiting"
   kill -"$signal" "$(sed -n "${rank}p" "$dir/ranks")"
   ended 1 "SIG$signal to rank $rank of $ranks while it waits for a reader"
   grep -q "^hpgmg-fv: error: --csv=.*fifo is not written: no process reads this FIFO" "$dir/job.err" ||
@@ -196,7 +177,7 @@ done
 signals='--ignore-signal=HUP'
 # shellcheck disable=SC2086
 begin 1 $once "$option"
-await "$dir/job.err" "$waiting"
+await_line "$dir/job.err" "$waiting"
 kill -HUP "$(cat "$dir/ranks")"
 cat "$dir/fifo" >"$dir/got"
 ended 0 'SIGHUP that is ignored'
@@ -213,7 +194,7 @@ if have_feature jansson; then
   exec 9>&-
   # shellcheck disable=SC2086
   begin 1 $once --dry-run --json="$dir/fifo"
-  await "$dir/job.err" "$waiting"
+  await_line "$dir/job.err" "$waiting"
   kill -TERM "$(cat "$dir/ranks")"
   ended 143 'SIGTERM while a dry run waits for a reader'
 fi
@@ -234,7 +215,7 @@ for case in HUP:1 PIPE:1 $(if have_mpi; then echo HUP:2 PIPE:2; fi); do
   IFS=: read -r signal ranks <<<"$case"
   # shellcheck disable=SC2086
   begin "$ranks" $forever $outputs
-  await "$dir/job.out" 'set-up took'
+  await_line "$dir/job.out" 'set-up took'
   pid=$(sed -n "${ranks}p" "$dir/ranks")
   kill -"$signal" "$pid"
   # Each write to a broken pipe sends another one.

@@ -6,8 +6,7 @@
 # 128).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 rows=0
 devices=$(each_device)
 

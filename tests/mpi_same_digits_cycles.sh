@@ -5,8 +5,7 @@
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 cpu_only
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 program=$abs_top_builddir/tests/parity_digits
 OMP_THREAD_LIMIT=1
 export OMP_THREAD_LIMIT FIXTURE_OPTIONS

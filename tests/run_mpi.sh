@@ -1,6 +1,9 @@
 # shellcheck shell=sh disable=SC2154
 # Running on several ranks, for tests and scripts; to be sourced.
 #
+#   own_folder             make the folder $dir. When the test ends, also by a signal, the command in $at_end runs, all
+#                          processes that the test started are ended, and the folder is removed
+#   processes_of FOLDER    process ids: the processes that the test with this $dir started and that still run
 #   mpi_run N COMMAND...   run COMMAND on N ranks; where that is impossible and N > 1, exit 77 (skip)
 #   solo COMMAND...        run COMMAND as one process without the launcher
 #   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks: exit 9 when it
@@ -31,6 +34,36 @@ mpi_grace() {
   export OMPI_MCA_odls_base_sigkill_timeout="$1" PRTE_MCA_odls_base_sigkill_timeout="$1"
 }
 if test "${HPGMG_SANITIZED:-no}" != yes && test -z "${OMPI_MCA_odls_base_sigkill_timeout:-}"; then mpi_grace 0; fi
+
+# Processes are recognized by their environment, in which the folder is: some are in another process group or session.
+own_folder() {
+  dir=$(mktemp -d)
+  test_folder=$dir at_end=
+  export HPGMG_TESTS="${HPGMG_TESTS:-}:$dir:"
+  # A second signal would end the trap: timeout(1) passes on what the whole group gets.
+  trap "trap '' HUP INT TERM; end_test" EXIT
+}
+
+# env -i: grep must not find itself.
+processes_of() {
+  env -i grep -lsaF -- ":$1:" /proc/[0-9]*/environ | while IFS= read -r test_process; do
+    test_process=${test_process#/proc/}
+    echo "${test_process%/environ}"
+  done
+}
+
+end_test() {
+  if test -n "$at_end"; then eval "$at_end" || true; fi
+  test_signal=TERM test_tries=0
+  while test_processes=$(processes_of "$test_folder") && test -n "$test_processes"; do
+    # shellcheck disable=SC2086 # words
+    kill -s "$test_signal" $test_processes 2>/dev/null || true
+    test_tries=$((test_tries + 1))
+    test "$test_tries" -lt 30 || test_signal=KILL
+    sleep 0.1
+  done
+  rm -rf "$test_folder"
+}
 
 # The launcher (MPIEXEC may carry options), empty when there is none.
 mpi_launcher() {
@@ -72,7 +105,7 @@ mpi_run() {
   shift
   if have_mpi; then
     # A session folder of its own: runs side by side would clean up the common one below each other.
-    mpi_folder=$(mktemp -d) mpi_rc=0
+    mpi_folder=$(mktemp -d "${test_folder:-${TMPDIR:-/tmp}}/mpi.XXXXXX") mpi_rc=0
     # Of many ranks that share few cores mpirun takes one now and then for gone before it has read that the rank
     # called MPI_Finalize (open-mpi/ompi, issue 7833). With few ranks such an end stays an error.
     mpi_silent_ends=0
@@ -92,14 +125,9 @@ mpi_run() {
   fi
 }
 
-# A single process needs neither network nor daemon: Open MPI starts ten times faster without. Such
-# processes would share one folder for their session, and clean it up below each other.
+# A single process needs no network: Open MPI starts faster without.
 solo() {
-  solo_folder=$(mktemp -d) solo_rc=0
-  OMPI_MCA_ess_singleton_isolated=1 OMPI_MCA_btl=self OMPI_MCA_pml=ob1 \
-    OMPI_MCA_orte_tmpdir_base=$solo_folder "$@" </dev/null || solo_rc=$?
-  rm -rf "$solo_folder"
-  return "$solo_rc"
+  OMPI_MCA_btl=self OMPI_MCA_pml=ob1 "$@" </dev/null
 }
 
 valgrind_run() {

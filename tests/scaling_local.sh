@@ -98,17 +98,11 @@ PY
 
 # --- a job that is stopped -----------------------------------------------------------------------
 
-# until_it COMMAND...: wait for it to hold, at most a minute.
-until_it() {
-  local n
-  for ((n = 0; n < 600; n++)); do
-    if "$@" >/dev/null 2>&1; then return 0; fi
-    sleep 0.1
-  done
-  complain "does not come to pass: $*"
-}
 group_is_gone() {
   test -z "$(ps -eo pgid=,stat= | awk -v group="$1" '$1 == group && $2 !~ /^Z/')"
+}
+until_gone() {
+  until group_is_gone "$1"; do sleep 0.1; done
 }
 job_of() {
   sed -n 's/.*"process \([0-9]*\) .*/\1/p' "$1/state.json"
@@ -118,11 +112,11 @@ start() {
   rm -f "$1/runs/"*
   "$PYTHON" "$tool" submit "$@" >submit.said 2>submit.err </dev/null &
   tool_pid=$!
-  until_it test -s "$1/runs/n1.bind" -a -e "$1/runs/n1.1.log"
+  await "$tool_pid" test -s "$1/runs/n1.bind" -a -e "$1/runs/n1.1.log"
   job=$(job_of "$1")
 }
 
-sed 's/^min-time .*/min-time = 1000/; s/^nodes .*/nodes = 1, 2/' small.ini >long.ini
+sed 's/^min-time .*/min-time = 1000000/; s/^nodes .*/nodes = 1, 2/' small.ini >long.ini
 have_mpi || sed -i 's/^nodes .*/nodes = 1/' long.ini
 plan long.ini
 start long
@@ -139,7 +133,7 @@ rc=0
 wait "$tool_pid" || rc=$?
 test "$rc" -eq 143 || complain "after SIGTERM: exit code $rc, $(cat submit.err)"
 grep -q '^scaling: error: ended by SIGTERM, and jobs/n1.sh with it' submit.err || complain "SIGTERM: $(cat submit.err)"
-until_it group_is_gone "$job"
+until_gone "$job"
 good status long
 says '^n1 +failed +0 of 1 repeat, the job ended before the others: see runs/n1.out'
 test -e long/runs/n1.out || complain 'a file is named that is not there'
@@ -150,7 +144,7 @@ wait "$tool_pid" 2>/dev/null || true
 good status long
 says "^n1 +running +0 of 1, job process $job "
 kill -TERM -- "-$job" || complain "there is no group $job"
-until_it group_is_gone "$job"
+until_gone "$job"
 good status long
 says '^n1 +failed'
 # Another process that has the number is not the job.

@@ -4,9 +4,10 @@
 #
 #   slurm_start    start the daemons; exit 77 (skip) where Slurm or munge is missing or does not start
 #   slurm_stop     stop them
-#   slurm_wait S   until no job is left, S seconds at the most; false when some are
+#   slurm_wait     until no job is left; false when Slurm has ended before
+#   slurm_lives    does it run?
 slurm_start() {
-  local tool n key port=$((20000 + $$ % 20000))
+  local tool n key port=$((20000 + $$ % 10000)) # below those of outgoing connections
   PATH=$PATH:/usr/sbin:/sbin
   for tool in slurmctld slurmd sbatch srun squeue munged; do
     if ! command -v $tool >/dev/null; then
@@ -48,8 +49,15 @@ JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
 SlurmdParameters=config_overrides
 ReturnToService=2
+# Of a machine that is busy with other work.
+MessageTimeout=300
+TCPTimeout=300
+BatchStartTimeout=3600
+SlurmctldTimeout=3600
+SlurmdTimeout=3600
+UnkillableStepTimeout=3600
 NodeName=n[1-4] NodeHostname=$(hostname -s) NodeAddr=127.0.0.1 Port=$((port + 1))-$((port + 4)) CPUs=8 State=UNKNOWN
-PartitionName=test Nodes=n[1-4] Default=YES MaxTime=10 State=UP
+PartitionName=test Nodes=n[1-4] Default=YES MaxTime=UNLIMITED State=UP
 CONF
   export SLURM_CONF=$slurm/slurm.conf
   munged --key-file="$key" --socket="$slurm/munge.sock" --pid-file="$slurm/munged.pid" \
@@ -59,7 +67,7 @@ CONF
   for n in 1 2 3 4; do
     slurmd -N "n$n" -f "$SLURM_CONF" 2>"$slurm/d.err" || slurm_failed 'slurmd does not start' "$slurm/d.err"
   done
-  for ((n = 0; n < 600; n++)); do
+  for ((n = 0; n < 6000; n++)); do
     if test "$(sinfo -h -N -t idle -o %n 2>/dev/null | wc -l)" -eq 4; then return 0; fi
     sleep 0.1
   done
@@ -76,6 +84,7 @@ slurm_failed() {
 
 slurm_stop() {
   local file n pids=()
+  test -n "${slurm:-}" || return 0
   for file in "$slurm"/slurmd.*.pid "$slurm/slurmctld.pid" "$slurm/munged.pid"; do
     test ! -s "$file" || pids+=("$(cat "$file")")
   done
@@ -90,11 +99,13 @@ slurm_stop() {
   kill -9 "${pids[@]}" 2>/dev/null || true
 }
 
+slurm_lives() { kill -0 "$(cat "$slurm/slurmctld.pid")" 2>/dev/null; }
+
 slurm_wait() {
-  local n
-  for ((n = 0; n < 5 * $1; n++)); do
-    test -n "$(squeue -h 2>/dev/null)" || return 0
+  local jobs
+  # squeue fails where Slurm is too busy to answer.
+  until jobs=$(squeue -h 2>/dev/null) && test -z "$jobs"; do
+    slurm_lives || return 1
     sleep 0.2
   done
-  return 1
 }

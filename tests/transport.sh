@@ -12,8 +12,7 @@
 # take); their defaults are set here. Sets dir (a folder that is removed in the end), devices (their count),
 # has_nccl and runs (how many compare has made).
 . "$abs_top_srcdir/tests/run_mpi.sh"
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 if ! have_mpi; then
   echo 'skipped: several ranks need MPI and mpirun' >&2
   exit 77
@@ -31,7 +30,7 @@ digits() {
   awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$1"
 }
 
-size=4 all=64 limit=60
+size=4 all=64 limit=1800
 wanted() {
   solo "$HPGMG_FV" $size $all "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
   digits "$dir/cpu.csv" >"$dir/cpu"

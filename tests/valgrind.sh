@@ -4,8 +4,7 @@
 . "$abs_top_srcdir/tests/run_mpi.sh"
 cpu_only
 set -eu
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+own_folder
 
 # clean WANTED RANKS ARG...: the program must end with WANTED; valgrind ends with 9.
 clean() {
