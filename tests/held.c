@@ -1,16 +1,13 @@
-/* The program, held at a point of the run until a test lets it go on. Reads from the environment
+/* The program, held at a point of the run until a test lets it go on.
  *
- *   HOLD_AT      "signal N"  where the benchmark looks for a caught signal for the Nth time: it
- * does so after each cycle that another may follow, and after each solve "solve N"   at the
- * beginning of the Nth solve "write N"   before the Nth write of planes into a dump HOLD_FOLDER the
- * folder of the files below
+ * HOLD_AT names the point. "signal N": the benchmark looks for a caught signal for the Nth time,
+ * which it does after each cycle that another may follow, and after each solve. "solve N": the Nth
+ * solve begins. "write N": planes are written into a dump for the Nth time.
  *
- * and tells the test by files, with the rank as R:
- *
- *   held.R       it is held; the file has the process ids of the rank and of its parent
- *   caught.R     it has caught a signal since
- *   later        from the test: the clock, which stands still while it is held, shows a second more
- *   go           from the test: go on
+ * HOLD_FOLDER is the folder of the files by which the program and the test talk. held.R: rank R is
+ * held; the file has the process ids of the rank and of its parent. caught.R: it has caught a
+ * signal since. later, from the test: the clock, which stands still meanwhile, shows a second more.
+ * go, from the test: go on.
  *
  * tests/hpgmg-fv-held is linked with --wrap. */
 #include "benchmark.h"
