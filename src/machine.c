@@ -17,7 +17,12 @@
 #include <omp.h>
 #endif
 
+/* As nohup(1) starts a program. */
+static bool ignores_hangup;
+
 void mg_machine_open_streams(void) {
+  struct sigaction hangup;
+  ignores_hangup = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
   /* open() returns the lowest free descriptor, so the order matters. */
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) != fd)
@@ -221,12 +226,14 @@ void mg_machine_catch_broken_pipes(void) {
 }
 
 void mg_machine_catch_signals(void) {
-  struct sigaction before;
   mg_machine_catch_broken_pipes();
   catch_signal(SIGINT);
   catch_signal(SIGTERM);
-  /* nohup(1) has it ignored. */
-  if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) catch_signal(SIGHUP);
+  /* MPI libraries load UCX, which sets a handler of its own for SIGHUP. */
+  if (ignores_hangup)
+    (void)signal(SIGHUP, SIG_IGN);
+  else
+    catch_signal(SIGHUP);
 }
 
 int mg_machine_signal(void) {
