@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /** Open closed descriptors 0, 1 and 2 on /dev/null: stdin is then empty, and what goes to stdout or
- *  stderr is dropped. Notes whether SIGHUP is ignored, before a library changes it. Otherwise the
- * next file or socket would get their number. Call it first in main(). The process ends with exit
- * code 3 where there is no /dev/null. */
+ *  stderr is dropped. Otherwise the next file or socket would get their number. Also note whether
+ *  SIGHUP is ignored, before a library sets a handler. Call it first in main(). The process ends
+ *  with exit code 3 if there is no /dev/null. */
 void mg_machine_open_streams(void);
 
 /** Threads that parallel regions have, counted in one at the first call; 1 without OpenMP. */
