@@ -47,7 +47,7 @@ MAX_ODD_PART = 11
 
 
 def is_size(n: int) -> bool:
-    """Does hpgmg-fv make levels of n^3 cells? (is_size of src/plan.c)"""
+    """Does hpgmg-fv make levels of n^3 cells? (is_size of src/plan/plan.c)"""
     odd = n // (n & -n)
     return n % MIN_CELLS == 0 and odd <= MAX_ODD_PART
 

@@ -1,82 +1,57 @@
 #!/usr/bin/env bash
-# Dependencies run one way: this reads the #include lines under src/ and says which of them break
-# the rules below. Exit codes: 0 none, 1 some.
+# Check that #include lines point from a layer to the same or a lower one, and obey the rules below.
+# Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The layers, lowest first: a name and the files of the layer, as globs below src/. A file may
-# include headers of its own layer and of lower ones. Every file belongs to one layer; where
-# several globs match, the first counts.
-layers='
-  types       types.h status.[ch] vectors.h inline.h
-  log         log.[ch] machine*.[ch] paths.[ch]
-  sum         sum.[ch]
-  comm        comm.h comm_*.c timers.[ch]
-  params      params.[ch] params_*.[ch]
-  view        view.h stencil.h cell.h coefficients.h diagonal.h
-  plan        decomp.[ch] decomp_*.[ch] plan.[ch] plan_*.[ch] copyplan.[ch]
-  backend     backend.h
-  backends    cpu/* cuda/*
-  devices     device.[ch]
-  capacity    capacity.[ch]
-  transport   transport.[ch] transport_*.[ch]
-  exchange    exchange.[ch]
-  level       level.[ch] profile.[ch]
-  ops         ops.[ch]
-  transfer    transfer.[ch]
-  solver      bottom.[ch] outer_cg.[ch] tail.[ch] mg.[ch]
-  problem     problem.[ch]
-  crossover   crossover.[ch]
-  benchmark   benchmark.[ch] verify.[ch]
-  io          io/*
-  program     main.c
-  bench       bench/*
-'
+# The layers, lowest first. A file belongs to the layer of its folder.
+layers='src/base src/comm src/params src/formulas src/plan src/backend src/cpu=src/cuda src/device src/transport
+  src/level src/solver src/run src/io src/main.c lab'
 
-# Files that configure and make write; anyone may include them.
+# Headers that configure and make write; every file may include them.
 generated='config.h git_version.h scripts_folder.h'
 
-# "FILES : HEADERS": these files include none of these headers, whatever the layers allow.
+# "FILES : HEADERS": these files must not include these headers, whatever the layers allow.
 forbidden='
-  cpu/* cuda/* : comm.h params.h params_*.h mg.h mpi.h hdf5.h
-  cpu/*        : cuda/*
-  cuda/*       : cpu/*
+  src/cpu/* src/cuda/* : src/comm/* src/params/* mpi.h hdf5.h
+  src/cpu/*            : src/cuda/*
+  src/cuda/*           : src/cpu/*
 '
 
-# "HEADERS : FILES": these headers are for these files alone.
+# "HEADERS : FILES": only these files may include these headers.
 reserved='
-  mpi.h                                              : comm_mpi.c
-  hdf5*.h                                            : io/*
-  jansson.h                                          : io/* bench/*
-  ini.h                                              : params*.c
-  cuda.h cuda_*.h cuda/* cub/* nccl.h nvtx* cooperative_groups* : cuda/* bench/*.cu
-  nvrtc.h                                            : bench/search_compile.c
+  mpi.h                                              : src/comm/comm_mpi.c
+  hdf5*.h                                            : src/io/*
+  jansson.h                                          : src/io/* lab/*
+  ini.h                                              : src/params/*.c
+  cuda.h cuda_*.h cub/* nccl.h nvtx* cooperative_groups* : src/cuda/* lab/*.cu
+  nvrtc.h                                            : lab/*search_compile.c
 '
 
-# matches NAME GLOB...: does one of the globs match? A glob without a slash is for one folder level.
+# matches NAME GLOB...: does one of the globs match?
 matches() {
   local name=$1 glob
   shift
   for glob; do
     # shellcheck disable=SC2053 # the right side is a pattern
-    if [[ $name == $glob && ($glob == */* || $name != */*) ]]; then return 0; fi
+    if [[ $name == $glob ]]; then return 0; fi
   done
   return 1
 }
 
-# layer_of FILE: set layer_index and layer_name; false where no layer has it.
+# layer_of FILE: set layer_index and layer_name; false if it is in no layer.
 layer_of() {
-  local name globs
+  local folders folder
   layer_index=0
-  while read -r name globs; do
-    [[ -n $name ]] || continue
+  for folders in $layers; do
     layer_index=$((layer_index + 1))
-    # shellcheck disable=SC2086 # globs are words
-    if matches "$1" $globs; then
-      layer_name=$name
-      return 0
-    fi
-  done <<<"$layers"
+    for folder in ${folders//=/ }; do
+      if [[ $1 == "$folder" || $1 == "$folder"/* ]]; then
+        layer_name=$folder
+        return 0
+      fi
+    done
+  done
   return 1
 }
 
@@ -89,10 +64,9 @@ complain() {
 set -f # globs are matched against names, never expanded
 n_files=0
 while IFS= read -r path; do
-  file=${path#src/}
   n_files=$((n_files + 1))
-  if ! layer_of "$file"; then
-    complain "$path: belongs to no layer; add it to scripts/check-includes.sh"
+  if ! layer_of "$path"; then
+    complain "$path: belongs to no layer; add its folder to scripts/check-includes.sh"
     continue
   fi
   own_index=$layer_index own_name=$layer_name
@@ -100,11 +74,11 @@ while IFS= read -r path; do
     header=${text#*[\"<]} header=${header%%[\">]*}
     where="$path:$line: includes $header"
 
-    # The file meant, below src/, if it is ours: beside the includer first, then from src/.
+    # Our headers are named from src/ or from the top.
     target=
-    for candidate in "$(dirname "$path")/$header" "src/$header"; do
+    for candidate in "src/$header" "$header"; do
       if [[ -f $candidate ]]; then
-        target=$(realpath --relative-to=src "$candidate")
+        target=$candidate
         break
       fi
     done
@@ -113,7 +87,7 @@ while IFS= read -r path; do
     while IFS=: read -r who what; do
       [[ -n $what ]] || continue
       # shellcheck disable=SC2086
-      if matches "$file" $who && matches "$name" $what; then
+      if matches "$path" $who && matches "$name" $what; then
         complain "$where, which is forbidden here"
       fi
     done <<<"$forbidden"
@@ -122,28 +96,30 @@ while IFS= read -r path; do
       while IFS=: read -r what who; do
         [[ -n $who ]] || continue
         # shellcheck disable=SC2086
-        if matches "$header" $what && ! matches "$file" $who; then
-          complain "$where, which is for${who} only"
+        if matches "$header" $what && ! matches "$path" $who; then
+          complain "$where, which is reserved for${who}"
         fi
       done <<<"$reserved"
       # shellcheck disable=SC2086
       if [[ $text == *\"* ]] && ! matches "$header" $generated; then
-        complain "$where, which does not exist"
+        complain "$where, which does not exist; name it from src/ or from the top"
       fi
     elif ! layer_of "$target"; then
       complain "$where, which belongs to no layer"
     elif ((layer_index > own_index)); then
-      complain "$where: '$own_name' is below '$layer_name'"
+      complain "$where: $own_name is below $layer_name"
+    elif [[ $layer_index == "$own_index" && $layer_name != "$own_name" ]]; then
+      complain "$where: $own_name must not depend on $layer_name"
     fi
   done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' "$path" || true)
 
-  # Without config.h what configure found is missing, and nobody says so.
-  asks=$(grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*\<HAVE_[A-Z]' "$path" |
+  # Without config.h, configure's results are missing and the code compiles all the same.
+  uses=$(grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*\<HAVE_[A-Z]' "$path" |
     grep -vm1 HAVE_CONFIG_H || true)
-  if [[ -n $asks ]] && ! grep -qE '^[[:space:]]*#[[:space:]]*include "config\.h"' "$path"; then
-    complain "$path:${asks%%:*}: asks for what configure found, without config.h"
+  if [[ -n $uses ]] && ! grep -qE '^[[:space:]]*#[[:space:]]*include "config\.h"' "$path"; then
+    complain "$path:${uses%%:*}: uses configure's results without config.h"
   fi
-done < <(find src -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
+done < <(find src lab -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
 
 ((errors == 0)) || exit 1
-echo "$n_files files include downwards only"
+echo "$n_files files include only the same or lower layers"

@@ -1,8 +1,8 @@
 /* Ranks that make a shared file, or open one, under paths of their own: apart create|open PATH...,
  * the last path for all ranks that have none. For tests/fault_dump.sh. */
-#include "comm.h"
-#include "io/h5.h"
-#include "log.h"
+#include "base/log.h"
+#include "comm/comm.h"
+#include "io/hdf5/h5.h"
 #include <string.h>
 
 int main(int argc, char **argv) {

@@ -4,12 +4,12 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "device.h"
-#include "log.h"
-#include "test.h"
+#include "base/log.h"
+#include "device/device.h"
+#include "tests/test.h"
 #ifdef HAVE_CUDA
-#include "backend.h"
-#include "comm.h"
+#include "backend/backend.h"
+#include "comm/comm.h"
 #include "cuda/mail.h"
 #include "cuda/peer.h"
 #include <stdlib.h>

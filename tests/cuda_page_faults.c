@@ -5,12 +5,12 @@
 #include "config.h"
 #endif
 #ifdef HAVE_CUPTI
-#include "device.h"
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
-#include "transfer.h"
+#include "device/device.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <cupti.h>
 #include <stdlib.h>
 

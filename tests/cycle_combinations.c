@@ -2,11 +2,11 @@
  * together reach a residual of 1e-8 of the right-hand side within the 20 cycles that are the
  * default, from any coarsest grid, one that is the finest too included; and a bottom solve does
  * what it promises, from zero or from a guess, and leaves the right-hand side as it is. */
-#include "bottom.h"
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
+#include "level/ops.h"
+#include "solver/bottom.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -8,10 +8,10 @@
  * restrictions in multigrid procedures, 1990). v2 (order 3) and the mean of 8 (order 1) do; p0 of
  * 7pt (order 1) does not, so that each coarser level may add an s of its own: 2 s at 16^3, and one
  * s more with each doubling. */
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "two_grid.h"
+#include "level/ops.h"
+#include "solver/mg.h"
+#include "tests/fixture.h"
+#include "tests/two_grid.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 /* cycle_histories: residual norms of the original benchmark at 64^3, cycle by cycle, and the
  * Richardson error of the discrete problem once it is solved. */
-#include "benchmark.h"
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
+#include "level/ops.h"
+#include "run/benchmark.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

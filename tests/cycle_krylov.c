@@ -5,11 +5,11 @@
  * falls in the norm of A and never lies above that of as many V-cycles. A tolerance that cannot be
  * reached is not reached, a step without a usable direction is a V-cycle's, and where the
  * coefficient jumps by 1e4 they do in tens of cycles what V-cycles do not in hundreds. */
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "outer_cg.h"
-#include "problem.h"
+#include "level/ops.h"
+#include "solver/mg.h"
+#include "solver/outer_cg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* The program as on a machine where windows of device memory open and stores into them do not
  * arrive: those of rank 1 go nowhere. Each rank counts as alone on its device, so that auto tries.
  * tests/hpgmg-fv-deaf is linked with --wrap. */
-#include "comm.h"
+#include "comm/comm.h"
 #include "cuda/peer.h"
-#include "device.h"
+#include "device/device.h"
 
 mg_status_t __real_mg_device_places(mg_device_place_t **places);
 mg_status_t __wrap_mg_device_places(mg_device_place_t **places);

@@ -4,8 +4,8 @@
  *   f LEVEL              a NaN in the right-hand side, on the last rank that holds cells
  *   beta LEVEL           a NaN in a coefficient, on the same
  *   smooth LEVEL FACTOR  Chebyshev believes in a largest eigenvalue so many times too small */
-#include "log.h"
-#include "problem.h"
+#include "base/log.h"
+#include "solver/problem.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-#include "fixture.h"
-#include "device.h"
+#include "tests/fixture.h"
+#include "base/log.h"
+#include "device/device.h"
 #include "io/input.h"
-#include "log.h"
-#include "problem.h"
+#include "solver/problem.h"
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>

@@ -9,9 +9,9 @@
 #ifndef MG_TEST_FIXTURE_H
 #define MG_TEST_FIXTURE_H
 
-#include "level.h"
-#include "random.h"
-#include "test.h"
+#include "level/level.h"
+#include "tests/random.h"
+#include "tests/test.h"
 
 /** Where levels live, as options; `name` is NULL after the last. */
 typedef struct {

@@ -1,7 +1,7 @@
 /* libFuzzer target of the parsers: a first byte with the lowest bit set means a command line, any
  * other a deck. Whatever parses must survive --print-config. Build with
  * clang -fsanitize=fuzzer,address,undefined, run with -max_len=4096. */
-#include "params.h"
+#include "params/params.h"
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

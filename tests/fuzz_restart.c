@@ -2,11 +2,11 @@
  * crash nor hang, nor take memory that a number in the file asks for. Built by configure
  * --enable-fuzzer. FUZZ_GOOD names a file that must be accepted, before anything else: without one
  * that gets through there would be nothing to change. */
-#include "comm.h"
-#include "io/h5.h"
+#include "base/log.h"
+#include "comm/comm.h"
+#include "io/hdf5/h5.h"
 #include "io/input.h"
 #include "io/restart.h"
-#include "log.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
  * of the ranks go through the host's memory, whatever carries those within a half.
  * tests/hpgmg-fv-halves is linked with --wrap. Two ways in one exchange are what a cluster has, and
  * one host has not. */
-#include "comm.h"
-#include "transport.h"
+#include "comm/comm.h"
+#include "transport/transport.h"
 
 mg_transport_t __real_mg_links_to(const mg_links_t *links, int64_t rank);
 mg_transport_t __wrap_mg_links_to(const mg_links_t *links, int64_t rank);

@@ -10,11 +10,11 @@
  * go, from the test: go on.
  *
  * tests/hpgmg-fv-held is linked with --wrap. */
-#include "benchmark.h"
-#include "comm.h"
-#include "io/h5.h"
-#include "machine.h"
-#include "mg.h"
+#include "base/machine.h"
+#include "comm/comm.h"
+#include "io/hdf5/h5.h"
+#include "run/benchmark.h"
+#include "solver/mg.h"
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Two ranks at mg_comm_meet, where rank 1 has failed. "late SECONDS comes": rank 1 waits at most
  * SECONDS for rank 0, which comes a moment later. "late SECONDS stays": rank 0 never comes. For
  * tests/fault.sh. */
-#include "comm.h"
-#include "log.h"
+#include "base/log.h"
+#include "comm/comm.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -7,8 +7,8 @@
  * walls. fv4 is symmetric for constant beta only: the flux through a face reads the cells next to
  * but one, and row i weighs x(i+1) by 15 beta(i+1/2) + beta(i-1/2), row i+1 weighs x(i) by
  * 15 beta(i+1/2) + beta(i+3/2). */
-#include "fixture.h"
-#include "ops.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -3,10 +3,10 @@
  * by alpha, up to rounding; coarse alphas are means of 8; and a solve has the same bits on every
  * backend, with any number of threads and boxes; on devices also on levels that large levels'
  * kernels take. */
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
+#include "level/ops.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  * For fv4 the original probes A with 4 colours a direction and takes the absolute value of what the
  * cells of one colour give together; that is what lambda_max is, and it may be less than the row's
  * sum of absolute values. */
-#include "fixture.h"
-#include "ops.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
  * and of faces, in double and float, arrive in every cell and on every face, closing faces of
  * patches and walls included, on every backend, boundary and cut into boxes; betas of cells as
  * harmonic means. */
-#include "fixture.h"
 #include "io/digest.h"
-#include "io/h5.h"
+#include "io/hdf5/h5.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* op_passes: several steps in one pass over memory give, to the last bit, what the steps give one
  * by one, from a guess and from zero, for the right-hand side of the smooth before and for another,
  * on patches with walls, neighbours and themselves around them, and where alpha varies. */
-#include "device.h"
-#include "fixture.h"
-#include "ops.h"
+#include "device/device.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * an eigenvector's error by T_k((theta - lambda)/delta) / T_k(theta/delta); a smooth is, to the
  * last bit, the steps done one after the other from stored residuals, from any guess or from zero;
  * a solution stays as it is. */
-#include "fixture.h"
-#include "ops.h"
-#include "problem.h"
+#include "level/ops.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* op_transfer: restriction is the exact mean of the children and keeps the sum; interpolation
  * reproduces the polynomials of its degree, up to the walls where they vanish there, keeps the
  * mean (p0, v2, v4), and adds when told to. */
-#include "fixture.h"
-#include "ops.h"
-#include "transfer.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

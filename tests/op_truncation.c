@@ -5,8 +5,8 @@
  * u = w(x) w(y) w(z), neither odd nor even at walls. fv2 and fv4 take averages, and as beta is a
  * sum of products too, averages are products of one-dimensional ones, here by Gauss's rule with 5
  * points (exact to degree 9). 7pt takes values at centres. */
-#include "fixture.h"
-#include "ops.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 static const double two_pi = 6.283185307179586476925286766559;

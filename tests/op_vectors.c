@@ -1,7 +1,7 @@
 /* op_vectors: vector operations cell by cell to the last bit; reductions exact for integers, never
  * hiding a cell that is not finite, and not touched by ghosts. With any number of threads. */
-#include "fixture.h"
-#include "ops.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

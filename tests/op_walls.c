@@ -4,8 +4,8 @@
  * for any polynomial of degree 4, 3 or 1, by the width of a box. Narrow boxes fall back.
  *
  * Ghosts hold NaN beforehand: a formula that reads beyond its cells cannot pass. */
-#include "fixture.h"
-#include "ops.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 

@@ -8,9 +8,9 @@
  * much, so a quarter of the deficit is allowed. 7pt has no such solution. For all three the deficit
  * must shrink with h: at least to 0.6 when the grid doubles, where 1/4 follows from errors C h^p (1
  * + D h^2), and 1/2 where walls add D' h. */
-#include "benchmark.h"
-#include "fixture.h"
-#include "mg.h"
+#include "run/benchmark.h"
+#include "solver/mg.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;

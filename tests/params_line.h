@@ -2,8 +2,8 @@
 #ifndef MG_TEST_PARAMS_LINE_H
 #define MG_TEST_PARAMS_LINE_H
 
-#include "params.h"
-#include "test.h"
+#include "params/params.h"
+#include "tests/test.h"
 
 enum { MAX_ARGUMENTS = 16 };
 

@@ -2,10 +2,10 @@
  * however the grid is cut into boxes: one F-cycle and two V-cycles, for every operator, boundary
  * and smoother, and four cycles with conjugate gradients. With the argument "print" it prints them
  * instead, for a comparison over ranks. */
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
+#include "level/ops.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 /* A dot product and a mean of random numbers, whose rounding depends on the order of the sum. */

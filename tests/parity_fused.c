@@ -1,11 +1,11 @@
 /* parity_fused: every optional entry of a backend gives, to the last bit, what ops.c and transfer.c
  * compose from required entries, alone and within whole solves, with any number of threads. */
-#include "bottom.h"
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
-#include "transfer.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/bottom.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 /* A backend without its optional entries. */

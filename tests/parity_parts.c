@@ -2,8 +2,8 @@
  * exchange and then on the rim gives to the last bit what it gives on all cells after the exchange.
  * The inner part reads no ghost that the exchange fills: they are NaN until it is done. Skips where
  * no backend has the parts. */
-#include "fixture.h"
-#include "ops.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 static void start(mg_level_t *level, const double *u, const double *f, const double *before) {

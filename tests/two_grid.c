@@ -1,6 +1,6 @@
-#include "two_grid.h"
-#include "fixture.h"
-#include "problem.h"
+#include "tests/two_grid.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <complex.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef MG_TEST_TWO_GRID_H
 #define MG_TEST_TWO_GRID_H
 
-#include "params.h"
+#include "params/params.h"
 
 /** The spectral radius of smooth, exact coarse-grid correction, smooth, with beta = 1, a = 0 and no
  *  boundary: the largest over the frequencies of a periodic grid of `n` cells a side. Smoother,

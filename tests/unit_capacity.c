@@ -1,9 +1,9 @@
 /* A size that does not fit: what is needed, and the largest sizes that do. On one rank; cli tests
  * see it on two. */
-#include "capacity.h"
-#include "comm.h"
-#include "log.h"
-#include "test.h"
+#include "base/log.h"
+#include "comm/comm.h"
+#include "device/capacity.h"
+#include "tests/test.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* Copy plans, carried out for all ranks in one process: every cell that is wanted and has an owner
  * is written exactly once, with the right cell's value, and nothing else is touched. */
-#include "copyplan.h"
-#include "random.h"
-#include "test.h"
+#include "plan/copyplan.h"
+#include "tests/random.h"
+#include "tests/test.h"
 #include <stdlib.h>
 
 enum { MOST_RANKS = 12 };

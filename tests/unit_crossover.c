@@ -1,8 +1,8 @@
 /* What --cpu-below=auto does: solves with the crossover at each level in turn, from none on the CPU
  * on, and the fastest is taken unless the gain is small; without a GPU nothing is measured. On the
  * guard backend, which is slower than the CPU. No test measures time: the figures may be any. */
-#include "crossover.h"
-#include "fixture.h"
+#include "run/crossover.h"
+#include "tests/fixture.h"
 
 static mg_params_t params;
 static mg_plan_t plan;

@@ -1,6 +1,6 @@
 /* One cuboid of boxes a rank: which grids are cut so, and into what. */
-#include "decomp.h"
-#include "test.h"
+#include "plan/decomp.h"
+#include "tests/test.h"
 #include <stdlib.h>
 
 static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {

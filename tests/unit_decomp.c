@@ -1,7 +1,7 @@
 /* Boxes on the Morton curve, and ranks on the boxes. */
-#include "decomp.h"
-#include "random.h"
-#include "test.h"
+#include "plan/decomp.h"
+#include "tests/random.h"
+#include "tests/test.h"
 
 /* Morton code in the enclosing cube of 2^21 boxes a side: the bits of i, j, k interleaved. */
 static int64_t morton_code(const int32_t box[3]) {

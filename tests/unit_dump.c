@@ -1,7 +1,7 @@
 /* Checksums of planes, and the names of numbered files. */
 #include "io/digest.h"
 #include "io/dump.h"
-#include "test.h"
+#include "tests/test.h"
 #include <math.h>
 
 /* The value that the line of Python in docs/format.md gives. */

@@ -1,8 +1,8 @@
 /* The guard backend does what it is there for: level memory is closed to everything but its own
  * operations, before, between and after them, and message buffers are open. */
-#include "backend.h"
-#include "test.h"
-#include "vectors.h"
+#include "backend/backend.h"
+#include "formulas/vectors.h"
+#include "tests/test.h"
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>

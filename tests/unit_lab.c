@@ -1,7 +1,7 @@
 /* The laboratory's rows: medians, rates, speed-ups over the first row of a table, and what is wrong
  * never becomes a row. */
-#include "bench/lab.h"
-#include "test.h"
+#include "lab/lab.h"
+#include "tests/test.h"
 #include <math.h>
 #include <string.h>
 

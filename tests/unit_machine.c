@@ -1,6 +1,6 @@
 /* How much memory is free, on made-up machines: files of /proc and /sys below a folder. */
-#include "machine.h"
-#include "test.h"
+#include "base/machine.h"
+#include "tests/test.h"
 #include <stdlib.h>
 #include <sys/stat.h>
 

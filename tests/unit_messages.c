@@ -4,11 +4,11 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "fixture.h"
-#include "mg.h"
-#include "ops.h"
-#include "problem.h"
-#include "transfer.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #ifdef HAVE_MPI
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 /* The command line: what is accepted, what it means, and what each refusal says. */
-#include "params_line.h"
-#include "params_nearest.h"
-#include "params_value.h"
+#include "params/params_nearest.h"
+#include "params/params_value.h"
+#include "tests/params_line.h"
 #include <unistd.h>
 
 static void test_table_is_sound(void) {

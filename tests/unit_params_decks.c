@@ -2,8 +2,8 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "params_line.h"
-#include "params_parser.h"
+#include "params/params_parser.h"
+#include "tests/params_line.h"
 #include <stdlib.h>
 #include <unistd.h>
 

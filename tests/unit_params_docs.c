@@ -3,9 +3,9 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "params.h"
-#include "params_table.h"
-#include "test.h"
+#include "params/params.h"
+#include "params/params_table.h"
+#include "tests/test.h"
 #include <ctype.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Patches: a rank's boxes merged into few cuboids, and when those of two levels nest. */
-#include "decomp.h"
-#include "test.h"
+#include "plan/decomp.h"
+#include "tests/test.h"
 #include <stdlib.h>
 
 static int64_t cube(int64_t n) {

@@ -1,7 +1,7 @@
 /* Agglomeration: a coarse level keeps only as many ranks as have --agglomerate-below cells each,
  * and with 0 only what the number of its boxes and the level rule demand. */
-#include "plan.h"
-#include "test.h"
+#include "plan/plan.h"
+#include "tests/test.h"
 
 typedef struct {
   mg_device_t device;

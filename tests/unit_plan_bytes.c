@@ -1,11 +1,11 @@
 /* What the plan says about memory: shapes of patches, what a level allocates, and the bound on
  * message buffers. */
-#include "comm.h"
-#include "copyplan.h"
-#include "level.h"
-#include "plan.h"
-#include "random.h"
-#include "test.h"
+#include "comm/comm.h"
+#include "level/level.h"
+#include "plan/copyplan.h"
+#include "plan/plan.h"
+#include "tests/random.h"
+#include "tests/test.h"
 #include <stdlib.h>
 
 static mg_params_t params;

@@ -1,8 +1,8 @@
 /* The hierarchy of levels: sizes, boxes, ranks and places, for sizes from 16^3 to 2^60 cells. */
-#include "plan.h"
-#include "random.h"
-#include "test.h"
-#include "vectors.h"
+#include "formulas/vectors.h"
+#include "plan/plan.h"
+#include "tests/random.h"
+#include "tests/test.h"
 #include <stdlib.h>
 
 static mg_params_t params;

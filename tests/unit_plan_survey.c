@@ -1,8 +1,8 @@
 /* What a dry run says of the ranks: of few ranks, what counting each of them gives; of many, a
  * sample that has the levels of few ranks too. */
-#include "copyplan.h"
-#include "plan_survey.h"
-#include "test.h"
+#include "plan/copyplan.h"
+#include "plan/plan_survey.h"
+#include "tests/test.h"
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -2,11 +2,11 @@
  * host, none is lost however many there are, stamps are paired and read after a wait, and what is
  * not being profiled takes none; the benchmark has stamps and recordings made before it solves. The
  * backend here is the CPU's with stamps from a counter. */
-#include "benchmark.h"
-#include "fixture.h"
-#include "mg.h"
-#include "problem.h"
-#include "profile.h"
+#include "level/profile.h"
+#include "run/benchmark.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 enum { MOST_STAMPS = 100000 };

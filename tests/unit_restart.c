@@ -1,10 +1,10 @@
 /* What --restart makes of files that are HDF5 and no dump of ours: every attribute missing, of
  * another type, of another length, or out of its limits; fields of other types and sizes. */
-#include "comm.h"
-#include "io/h5.h"
+#include "base/log.h"
+#include "comm/comm.h"
+#include "io/hdf5/h5.h"
 #include "io/restart.h"
-#include "log.h"
-#include "test.h"
+#include "tests/test.h"
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 /* The laboratory's check of the solver's kernels: what is right passes to the last bit; what does
  * nothing, and what is right but in one cell, does not. */
-#include "bench/roofline.h"
-#include "bench/roofline_reference.h"
-#include "cell.h"
-#include "fixture.h"
-#include "ops.h"
+#include "formulas/cell.h"
+#include "lab/roofline.h"
+#include "lab/roofline_reference.h"
+#include "level/ops.h"
+#include "tests/fixture.h"
 #include <stdlib.h>
 
 /* What a kind writes: a vector of a level, or a number. */

@@ -1,7 +1,7 @@
 /* unit_search: the programs of hpgmg-bench's search. Right ones are proven and give sums, broken
  * ones are rejected each for its own reason, and the same seed makes the same programs. */
-#include "bench/search_plan.h"
-#include "test.h"
+#include "lab/search_plan.h"
+#include "tests/test.h"
 #include <stdlib.h>
 #include <string.h>
 

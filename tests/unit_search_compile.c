@@ -1,7 +1,7 @@
 /* unit_search_compile: what is written from the programs of hpgmg-bench's search is CUDA source
  * that compiles, for a card that need not be here. Skipped where the build has no NVRTC. */
-#include "bench/search_plan.h"
-#include "test.h"
+#include "lab/search_plan.h"
+#include "tests/test.h"
 #include <stdlib.h>
 
 static void check_compiled(const plan_set_t *set) {

@@ -1,8 +1,8 @@
 /* Exact sums: order, grouping and ranks change no bit, and the value is the true sum to less than
  * one unit in the last place. The reference is a number of 2240 bits in two's complement. */
-#include "random.h"
-#include "sum.h"
-#include "test.h"
+#include "base/sum.h"
+#include "tests/random.h"
+#include "tests/test.h"
 #include <float.h>
 #include <stdlib.h>
 

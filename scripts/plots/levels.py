@@ -19,7 +19,7 @@ from plots.common import (
 from plots.report import Report
 from toolkit import FILE, USAGE, ToolError, plural
 
-# In the order in which they are stacked; src/timers.c has the names.
+# In the order in which they are stacked; src/base/timers.c has the names.
 OPERATIONS = (
     "smooth",
     "residual",

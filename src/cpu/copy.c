@@ -1,6 +1,6 @@
 /* Moving cuboids of cells: halo exchange, packing, gathering. */
-#include "cpu.h"
-#include "log.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
 #ifndef MG_CPU_H
 #define MG_CPU_H
 
-#include "backend.h"
-#include "cell.h"
+#include "backend/backend.h"
+#include "formulas/cell.h"
 
 /** Work on rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);

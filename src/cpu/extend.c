@@ -1,7 +1,7 @@
 /* fv4 reads face betas one layer out in the tangential directions: outside the walls they are
  * extrapolated from the faces inside. */
-#include "cpu.h"
-#include "stencil.h"
+#include "cpu/cpu.h"
+#include "formulas/stencil.h"
 
 /* Faces normal to d, outside the wall normal to t. */
 static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, int side) {

@@ -5,8 +5,8 @@
  * machine without a GPU. An operation gets views of the twin, a fixed distance away. Nothing is
  * opened and locked again: mprotect took longer than the operations. */
 #define _GNU_SOURCE
-#include "cpu.h"
-#include "log.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,9 +1,9 @@
 /* Interpolation from the halves of the fine patches: tensor products, k first, then j, then i.
  *
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
-#include "cpu.h"
-#include "log.h"
-#include "stencil.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
+#include "formulas/stencil.h"
 #include <stdlib.h>
 
 enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };

@@ -2,8 +2,8 @@
  *
  * A copy of each patch, ghosts included, is smoothed step by step, each time on fewer of the ghosts
  * around it. The oracle of a device's passes, and how the layers above are tested without one. */
-#include "cpu.h"
-#include "log.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
  *
  * Bytes per cell: 48 stored (x, f, three betas read, r written), 40 as a norm, 41 restricted.
  * Every form computes rows by mg_cpu_residual_row, so that they agree to the last bit. */
-#include "cpu.h"
-#include "log.h"
-#include "stencil.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
+#include "formulas/stencil.h"
 #include <stdlib.h>
 
 /* The rows' loops: `f` is NULL for A x alone; `a_of_i` is a alpha of cell i. */

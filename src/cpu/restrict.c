@@ -1,6 +1,6 @@
 /* Mean of 8 cells, mean of 4 faces. Fine and coarse patches correspond one to one. */
-#include "cpu.h"
-#include "stencil.h"
+#include "cpu/cpu.h"
+#include "formulas/stencil.h"
 
 typedef struct {
   const mg_view_t *fine;

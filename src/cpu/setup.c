@@ -1,6 +1,6 @@
 /* Coefficients and right-hand side of the finest level. */
-#include "coefficients.h"
-#include "cpu.h"
+#include "cpu/cpu.h"
+#include "formulas/coefficients.h"
 
 static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t, int d) {
   const double h = v->h;

@@ -6,8 +6,8 @@
  * a pass a fifth longer, read from the cache a fifth shorter, so the level's size decides. fv4's
  * takes more than a load to compute and is read, 8 bytes more. The walls' ghosts are filled strip
  * by strip just before they are read. */
-#include "cpu.h"
-#include "stencil.h"
+#include "cpu/cpu.h"
+#include "formulas/stencil.h"
 
 typedef struct {
   int x, previous, dst, order; /* x, previous < 0: zero */

@@ -1,4 +1,4 @@
-#include "cpu.h"
+#include "cpu/cpu.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif

@@ -1,5 +1,5 @@
-#include "cpu.h"
-#include "log.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /* Vector operations and reductions. */
-#include "cpu.h"
-#include "log.h"
+#include "base/log.h"
+#include "cpu/cpu.h"
 #include <math.h>
 #include <stdlib.h>
 

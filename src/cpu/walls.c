@@ -4,8 +4,8 @@
  * the kernels, while the cells are in cache anyway. Interpolation and fv4 read edges and corners
  * too: mg_cpu_boundary fills the whole rim, direction after direction, which makes edges and
  * corners the tensor products of the formulas. */
-#include "cpu.h"
-#include "stencil.h"
+#include "cpu/cpu.h"
+#include "formulas/stencil.h"
 
 /* Ghosts of n lines of cells; x points at the cells next to the wall, `in` steps inward, `along`
  * from a line to the next. */

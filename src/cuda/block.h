@@ -10,9 +10,9 @@
 #ifndef MG_CUDA_BLOCK_H
 #define MG_CUDA_BLOCK_H
 
-#include "interpolate.h"
-#include "near.h"
-#include "wall_value.h"
+#include "cuda/interpolate.h"
+#include "cuda/near.h"
+#include "cuda/wall_value.h"
 
 /* 1024 threads are slower: with a tail from 16^3 on 0.334 GDOF/s at 64^3 (GSRB) and 0.285
  * (Chebyshev) where 512 have 0.398 and 0.306 (tail.cu). */

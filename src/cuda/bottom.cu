@@ -1,7 +1,7 @@
 /* The Krylov solvers of the coarsest level in one launch of one block, so that a cycle does not
  * come back to the host for its scalars. */
-#include "chain.h"
-#include "krylov.h"
+#include "cuda/chain.h"
+#include "cuda/krylov.h"
 
 template <bool fv4, bool varies>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)

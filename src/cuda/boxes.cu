@@ -1,4 +1,4 @@
-#include "boxes.h"
+#include "cuda/boxes.h"
 
 mg_status_t mg_cuda_has_boxes(bool *has) {
   /* A card of today may run yesterday's code, in which a copy of boxes is nothing. */

@@ -9,7 +9,7 @@
 #ifndef MG_BOXES_H
 #define MG_BOXES_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** CUDA 12 has tensor maps, and the PTX of their copies; before it there are no boxes. */
 #define MG_CUDA_HAS_BOXES (CUDART_VERSION >= 12000)

@@ -13,7 +13,7 @@
 #ifndef MG_CUDA_CHAIN_H
 #define MG_CUDA_CHAIN_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** In a kernel that mg_cuda_chain launches, all threads that do anything call it once: after they
  *  have loaded what no kernel of a cycle writes (coefficients, diagonals, lists of copies), before

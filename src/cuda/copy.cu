@@ -1,7 +1,7 @@
 /* Moving cuboids of cells: halo exchange, packing, gathering. One launch a list, one block a tile.
  */
-#include "chain.h"
-#include "cuboids.h"
+#include "cuda/chain.h"
+#include "cuda/cuboids.h"
 #include <cstdlib>
 #include <new>
 

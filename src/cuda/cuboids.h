@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_CUBOIDS_H
 #define MG_CUDA_CUBOIDS_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** Where a cuboid lies: the first vector's first cell, or a dense stretch of a buffer. */
 struct mg_place_in_t {

@@ -13,9 +13,9 @@
 #include <cstring>
 #include <cuda_runtime.h>
 extern "C" {
-#include "backend.h"
-#include "cell.h"
-#include "log.h"
+#include "backend/backend.h"
+#include "base/log.h"
+#include "formulas/cell.h"
 }
 
 /** Does what is enqueued follow what was enqueued before it, and nothing else? Not between fork and

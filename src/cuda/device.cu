@@ -2,8 +2,8 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "cuboids.h"
-#include "fv4.h"
+#include "cuda/cuboids.h"
+#include "cuda/fv4.h"
 #include <chrono>
 #include <cstdlib>
 #include <cstring>

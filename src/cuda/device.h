@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_DEVICE_H
 #define MG_CUDA_DEVICE_H
 
-#include "status.h"
+#include "base/status.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* The entries of the table where A x is fv4's: which kernel for which patch. */
-#include "fv4.h"
+#include "cuda/fv4.h"
 
 static mg_status_t run(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
   return mg_cuda_fv4_marches(&job->l) ? mg_cuda_fv4_march(op, job, MG_PART_ALL)

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_FV4_H
 #define MG_CUDA_FV4_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 enum mg_fv4_operation_t {
   MG_FV4_GSRB,

@@ -5,9 +5,9 @@
  * from the cells inside. So there are one or two trips to memory and one barrier. A half sweep on
  * an H200: 6.1 us at 16^3, 6.4 at 32^3; with 32^3 by the march an F-cycle at 64^3 has 0.234 GDOF/s
  * instead of 0.247 (docs/performance.md). */
-#include "chain.h"
-#include "fv4.h"
-#include "wall_value.h"
+#include "cuda/chain.h"
+#include "cuda/fv4.h"
+#include "cuda/wall_value.h"
 
 enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, UI = BI + 4, UJ = BJ + 4, UK = BK + 4 };
 

@@ -16,9 +16,9 @@
  * A fourth block of 32 x 8 leaves 28 KB of L1 cache instead of 60, and copies under way need lines
  * there: probably why it loses. Wider rows take a second copy a row with a guard of its own.
  * Registers: 124 to 128; the restricted residual spills one. */
-#include "fv4.h"
-#include "fv4_rings.h"
-#include "parts.h"
+#include "cuda/fv4.h"
+#include "cuda/fv4_rings.h"
+#include "cuda/parts.h"
 
 using namespace mg_fv4_rings;
 

@@ -10,7 +10,7 @@
 #ifndef MG_CUDA_FV4_RINGS_H
 #define MG_CUDA_FV4_RINGS_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 namespace mg_fv4_rings {
 enum {

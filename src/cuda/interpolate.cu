@@ -5,9 +5,9 @@
  * outside walls are made here: those of P1 and V2 by the thread that wants them, from the cells
  * that it has; those of V4, from four cells each and three directions, once for a block of cells.
  */
-#include "chain.h"
-#include "interpolate.h"
-#include "wall_value.h"
+#include "cuda/chain.h"
+#include "cuda/interpolate.h"
+#include "cuda/wall_value.h"
 
 static const dim3 block_shape(32, 4, 1);
 

@@ -3,7 +3,7 @@
 #ifndef MG_CUDA_INTERPOLATE_H
 #define MG_CUDA_INTERPOLATE_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** One direction of a formula: x[0..4] are the values at -2..2. */
 template <mg_interpolation_t kind>

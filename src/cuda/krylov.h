@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_KRYLOV_H
 #define MG_CUDA_KRYLOV_H
 
-#include "pairs.h"
+#include "cuda/pairs.h"
 
 /** What is solved, and when it is enough. */
 struct mg_bottom_job_t {

@@ -18,8 +18,8 @@
 #ifndef MG_CUDA_MAIL_H
 #define MG_CUDA_MAIL_H
 
-#include "status.h"
-#include "view.h"
+#include "base/status.h"
+#include "formulas/view.h"
 #include <stdint.h>
 
 enum {

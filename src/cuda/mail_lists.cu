@@ -1,5 +1,5 @@
 /* The lists of tiles that stand for a rank's messages, made once for an exchange. */
-#include "mail_tiles.h"
+#include "cuda/mail_tiles.h"
 #include <cstdlib>
 #include <new>
 

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_MAIL_TILES_H
 #define MG_CUDA_MAIL_TILES_H
 
-#include "cuboids.h"
+#include "cuda/cuboids.h"
 extern "C" {
 #include "cuda/mail.h"
 }

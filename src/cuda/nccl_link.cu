@@ -1,5 +1,5 @@
 /* NCCL's point-to-point messages. */
-#include "chain.h"
+#include "cuda/chain.h"
 #include <cstdlib>
 #include <cstring>
 #include <nccl.h>

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_NCCL_LINK_H
 #define MG_CUDA_NCCL_LINK_H
 
-#include "status.h"
+#include "base/status.h"
 #include <stdint.h>
 
 enum { MG_CUDA_NCCL_ID_BYTES = 128 };

@@ -4,7 +4,7 @@
 #ifndef MG_NEAR_H
 #define MG_NEAR_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** A cell's values, its faces' betas (below, above in i, j, k), its a alpha and its right-hand
  * side.

@@ -7,7 +7,7 @@
 #ifndef MG_CUDA_PAIRS_H
 #define MG_CUDA_PAIRS_H
 
-#include "block.h"
+#include "cuda/block.h"
 
 /** A cell of a thread. */
 struct mg_block_cell_t {

@@ -11,7 +11,7 @@
 #ifndef MG_CUDA_PARTS_H
 #define MG_CUDA_PARTS_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** Processors that messages between devices keep busy beside other work. With 8, 16 and 32 two
  *  H200s made 13.50, 13.57 and 13.56 GDOF/s of 640^3 cells. */

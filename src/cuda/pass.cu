@@ -27,7 +27,7 @@
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
  * CUDA (2009): planes in shared memory, columns in registers. */
-#include "pass_columns.h"
+#include "cuda/pass_columns.h"
 #include <algorithm>
 extern "C" {
 #include "cuda/device.h"

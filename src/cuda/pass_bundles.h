@@ -3,8 +3,8 @@
 #ifndef MG_CUDA_PASS_BUNDLES_H
 #define MG_CUDA_PASS_BUNDLES_H
 
-#include "boxes.h"
-#include "parts.h"
+#include "cuda/boxes.h"
+#include "cuda/parts.h"
 
 namespace mg_pass {
 /* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md has a

@@ -2,8 +2,8 @@
 #ifndef MG_CUDA_PASS_COLUMNS_H
 #define MG_CUDA_PASS_COLUMNS_H
 
-#include "near.h"
-#include "pass_bundles.h"
+#include "cuda/near.h"
+#include "cuda/pass_bundles.h"
 
 namespace mg_pass {
 constexpr unsigned ALL = 0xffffffffu;

@@ -1,5 +1,5 @@
 /* Windows: CUDA IPC. */
-#include "cuda.h"
+#include "cuda/cuda.h"
 #include <cstring>
 extern "C" {
 #include "cuda/peer.h"

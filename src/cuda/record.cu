@@ -1,6 +1,6 @@
 /* Recording a cycle as a CUDA graph: its launches cost the host one call, and the device a quarter
  * of what they cost on a stream. */
-#include "cuda.h"
+#include "cuda/cuda.h"
 #include <new>
 
 struct mg_recording {

@@ -3,7 +3,7 @@
  * A maximum of values that are not negative is one of their bit patterns, on which NaN comes last,
  * so atomicMax finds it in any order. A dot product adds bricks in the order of sum.h, eight
  * threads a brick of 8^3, and the bricks' sums exactly, as integers, in any order. */
-#include "reduce.h"
+#include "cuda/reduce.h"
 
 mg_status_t mg_cuda_max_begin(void) {
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(double), mg_cuda.stream));

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_REDUCE_H
 #define MG_CUDA_REDUCE_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /* Maxima: 32 threads along i, with pairs of cells where these are aligned, and 8 along the rows. A
  * thread goes through the patch and loads its cells of `rows` rows before it looks at the first.

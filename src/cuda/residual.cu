@@ -4,9 +4,9 @@
  * 32 x 8 threads, which have two cells along k each where the level is large; restricted, the four
  * cells of a coarse one that share an i, and the neighbour's four come by shuffles. fv4's kernel
  * here is a simple one, the oracle of those in fv4.h. */
-#include "chain.h"
-#include "fv4.h"
-#include "near.h"
+#include "cuda/chain.h"
+#include "cuda/fv4.h"
+#include "cuda/near.h"
 
 static const dim3 block_shape(32, 8, 1);
 

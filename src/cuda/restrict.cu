@@ -3,7 +3,7 @@
  * Bytes per fine cell: 9 (cells), 5 (the faces that are read, every second plane). One thread a
  * coarse cell or face in blocks of 32 x 8: from 512^3 cells at 105 % of a copy's bandwidth on an
  * H200, from 256^3 at 95 (hpgmg-bench roofline, docs/kernels.md). */
-#include "chain.h"
+#include "cuda/chain.h"
 
 static const dim3 block_shape(32, 8, 1);
 

@@ -1,9 +1,9 @@
 /* Coefficients, right-hand side, diagonal. Once a run, so simplicity comes first: one thread a
  * cell. */
-#include "cuda.h"
+#include "cuda/cuda.h"
 extern "C" {
-#include "coefficients.h"
-#include "diagonal.h"
+#include "formulas/coefficients.h"
+#include "formulas/diagonal.h"
 }
 
 static const dim3 block_shape(32, 8, 1);

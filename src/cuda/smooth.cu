@@ -20,10 +20,10 @@
  * of 32, 64 and 128 rows through all planes one after the other (2 to 5 % better for GSRB with one
  * cell a thread, no better with several, worse for Chebyshev), all loads of a thread's cells before
  * its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8 where it was 20.2 and 22.4). */
-#include "chain.h"
-#include "fv4.h"
-#include "near.h"
-#include "smooth_cells.h"
+#include "cuda/chain.h"
+#include "cuda/fv4.h"
+#include "cuda/near.h"
+#include "cuda/smooth_cells.h"
 
 /* Cells of a thread along k on large levels. */
 enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2 };

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_SMOOTH_CELLS_H
 #define MG_CUDA_SMOOTH_CELLS_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 static const dim3 mg_smooth_block(32, 8, 1);
 

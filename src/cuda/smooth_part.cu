@@ -1,7 +1,7 @@
 /* One step of a 7-point smoother in two parts: the inner cells, beside which messages travel, and
  * the rim, which they reach. */
-#include "fv4.h"
-#include "smooth_cells.h"
+#include "cuda/fv4.h"
+#include "cuda/smooth_cells.h"
 
 /* Cells along a side whose ghosts come by copies or messages: whole blocks of threads, so that the
  * rim costs no more than the same cells within a sweep. */

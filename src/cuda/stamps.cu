@@ -1,5 +1,5 @@
 /* What a profile needs of the device: events as stamps, and named ranges for profilers. */
-#include "cuda.h"
+#include "cuda/cuda.h"
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

@@ -12,8 +12,8 @@
  * one after the other, for a warp waits for each: a half sweep of 2^3 cells took as long as one of
  * 8^3. With pairs.h, a V-cycle from 8^3 takes 69,000 cycles of an H200, 109,000 without
  * (docs/performance.md). Tried, and no faster: the arguments, which are 3 KB, in shared memory. */
-#include "chain.h"
-#include "krylov.h"
+#include "cuda/chain.h"
+#include "cuda/krylov.h"
 #include <cstdlib>
 #include <new>
 

@@ -1,5 +1,5 @@
 /* Vector operations, cell by cell. Bytes per cell: 8 (fill) to 24. */
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 static const dim3 block_shape(32, 8, 1);
 

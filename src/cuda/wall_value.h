@@ -6,7 +6,7 @@
 #ifndef MG_CUDA_WALL_VALUE_H
 #define MG_CUDA_WALL_VALUE_H
 
-#include "cuda.h"
+#include "cuda/cuda.h"
 
 /** A direction of a ghost's formula: the cell at the wall, the step inward, the ghost's depth; or
  *  the index itself, where it is outside no wall. */

@@ -1,6 +1,6 @@
 /* Ghost values outside Dirichlet walls for the simple kernels, which read them: interpolation, and
  * fv4's A x. Every ghost is a thread of one launch. */
-#include "wall_value.h"
+#include "cuda/wall_value.h"
 
 /* First and last index + 1 of direction e on a side normal to d. Edges belong to the last direction
  * that they are outside of: directions before d come with their rims, those after it without what

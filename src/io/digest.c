@@ -1,5 +1,5 @@
-#include "digest.h"
-#include "machine.h"
+#include "io/digest.h"
+#include "base/machine.h"
 #include <string.h>
 
 /* Two words of 32 bits, each with a key of its own that the index gives. The product has 64 bits: a

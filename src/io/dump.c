@@ -1,9 +1,9 @@
-#include "digest.h"
-#include "dump_parts.h"
-#include "field_io.h"
-#include "log.h"
-#include "ops.h"
-#include "walls_io.h"
+#include "base/log.h"
+#include "io/digest.h"
+#include "io/dump_parts.h"
+#include "io/field_io.h"
+#include "io/walls_io.h"
+#include "level/ops.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

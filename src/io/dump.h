@@ -2,8 +2,8 @@
 #ifndef MG_DUMP_H
 #define MG_DUMP_H
 
-#include "benchmark.h"
-#include "whole_file.h"
+#include "io/whole_file.h"
+#include "run/benchmark.h"
 
 /** The group of everything that VTK does not read. */
 #define MG_DUMP_OURS "/HPGMG"

@@ -2,8 +2,8 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "dump_parts.h"
 #include "git_version.h"
+#include "io/dump_parts.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #ifndef MG_DUMP_PARTS_H
 #define MG_DUMP_PARTS_H
 
-#include "dump.h"
-#include "h5.h"
+#include "io/dump.h"
+#include "io/hdf5/h5.h"
 
 /** Is a level to be written? */
 bool mg_dump_wants_level(const mg_params_t *params, int level);

@@ -1,10 +1,10 @@
 /* What a dump has, and whether it can be written; before there is a file. */
-#include "comm.h"
-#include "dump_parts.h"
-#include "h5.h"
-#include "log.h"
-#include "paths.h"
-#include "whole_file.h"
+#include "base/log.h"
+#include "base/paths.h"
+#include "comm/comm.h"
+#include "io/dump_parts.h"
+#include "io/hdf5/h5.h"
+#include "io/whole_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

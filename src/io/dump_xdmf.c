@@ -1,6 +1,6 @@
 /* The small text file that tells readers without VTKHDF where the values are: XDMF 2. */
-#include "dump_parts.h"
-#include "log.h"
+#include "base/log.h"
+#include "io/dump_parts.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
-#include "field_io.h"
-#include "digest.h"
-#include "log.h"
-#include "writer.h"
+#include "io/field_io.h"
+#include "base/log.h"
+#include "io/digest.h"
+#include "io/writer.h"
 #include <stdlib.h>
 
 /* Values in the precision of the file, and the digests of all planes. */

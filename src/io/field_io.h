@@ -2,8 +2,8 @@
 #ifndef MG_FIELD_IO_H
 #define MG_FIELD_IO_H
 
-#include "h5.h"
-#include "slabs.h"
+#include "io/hdf5/h5.h"
+#include "io/slabs.h"
 
 /** A level and a file. */
 typedef struct {

@@ -1,8 +1,8 @@
-#include "input.h"
-#include "dump.h"
-#include "h5.h"
-#include "log.h"
-#include "paths.h"
+#include "io/input.h"
+#include "base/log.h"
+#include "base/paths.h"
+#include "io/dump.h"
+#include "io/hdf5/h5.h"
 #include <stdio.h>
 #include <string.h>
 

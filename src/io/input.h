@@ -3,7 +3,7 @@
 #ifndef MG_INPUT_H
 #define MG_INPUT_H
 
-#include "problem.h"
+#include "solver/problem.h"
 
 /** A field that a file may have. */
 typedef enum {

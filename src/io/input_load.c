@@ -1,11 +1,11 @@
 /* The fields of a user's problem: read, checked and brought to the finest level. */
-#include "digest.h"
-#include "h5.h"
-#include "input.h"
-#include "log.h"
-#include "ops.h"
-#include "slabs.h"
-#include "walls_io.h"
+#include "base/log.h"
+#include "io/digest.h"
+#include "io/hdf5/h5.h"
+#include "io/input.h"
+#include "io/slabs.h"
+#include "io/walls_io.h"
+#include "level/ops.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
-#include "restart.h"
-#include "dump.h"
-#include "field_io.h"
-#include "log.h"
-#include "ops.h"
-#include "paths.h"
+#include "io/restart.h"
+#include "base/log.h"
+#include "base/paths.h"
+#include "io/dump.h"
+#include "io/field_io.h"
+#include "level/ops.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#include "slabs.h"
-#include "log.h"
+#include "io/slabs.h"
+#include "base/log.h"
 #include <stdlib.h>
 #include <string.h>
 

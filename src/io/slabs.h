@@ -6,7 +6,7 @@
 #ifndef MG_SLABS_H
 #define MG_SLABS_H
 
-#include "level.h"
+#include "level/level.h"
 
 /** The planes of a level, dealt out. */
 typedef struct mg_slabs mg_slabs_t;

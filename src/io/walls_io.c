@@ -1,5 +1,5 @@
-#include "walls_io.h"
-#include "log.h"
+#include "io/walls_io.h"
+#include "base/log.h"
 #include <stdlib.h>
 #include <string.h>
 

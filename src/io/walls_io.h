@@ -3,7 +3,7 @@
 #ifndef MG_WALLS_IO_H
 #define MG_WALLS_IO_H
 
-#include "level.h"
+#include "level/level.h"
 
 /** Put a plane of face betas to the upper wall of direction d, or get it.
  *

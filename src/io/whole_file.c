@@ -1,6 +1,6 @@
-#include "whole_file.h"
-#include "log.h"
-#include "paths.h"
+#include "io/whole_file.h"
+#include "base/log.h"
+#include "base/paths.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

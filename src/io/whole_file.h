@@ -3,8 +3,8 @@
 #ifndef MG_WHOLE_FILE_H
 #define MG_WHOLE_FILE_H
 
-#include "paths.h"
-#include "status.h"
+#include "base/paths.h"
+#include "base/status.h"
 #include <limits.h>
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
-#include "writer.h"
-#include "log.h"
+#include "io/writer.h"
+#include "base/log.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef MG_WRITER_H
 #define MG_WRITER_H
 
-#include "h5.h"
+#include "io/hdf5/h5.h"
 
 /** One thread, with one piece of work at a time. */
 typedef struct mg_writer mg_writer_t;

@@ -1,0 +1,213 @@
+/* Ladder 1 on a CPU: how a copy comes to use the whole bandwidth. One core alone is held up by the
+ * lines that it can have under way; wide and independent loads have more of them, stores past the
+ * cache do not read what they overwrite, and threads add their cores' lines. */
+#include "base/log.h"
+#include "base/machine.h"
+#include "lab/lab_cpu.h"
+#include <stdlib.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+typedef struct {
+  double *restrict to;
+  const double *restrict from;
+  int64_t first, last;
+} part_t;
+
+typedef void (*copy_fn)(const part_t *part);
+
+static void one_at_a_time(const part_t *p) {
+  for (int64_t i = p->first; i < p->last; i++) {
+    uint64_t bits;
+    memcpy(&bits, &p->from[i], sizeof bits);
+    LAB_OPAQUE(bits);
+    memcpy(&p->to[i], &bits, sizeof bits);
+  }
+}
+
+/* N loads, then N stores: N lines may be on their way at a time, each from its own eighth. */
+#define BATCHED(name, N)                                                                           \
+  static void name(const part_t *p) {                                                              \
+    const int64_t each = (p->last - p->first) / N;                                                 \
+    const double *from = p->from + p->first;                                                       \
+    double *to = p->to + p->first;                                                                 \
+    for (int64_t i = 0; i < each; i++) {                                                           \
+      uint64_t bits[N];                                                                            \
+      for (int u = 0; u < N; u++) {                                                                \
+        memcpy(&bits[u], &from[u * each + i], sizeof bits[u]);                                     \
+        LAB_OPAQUE(bits[u]);                                                                       \
+      }                                                                                            \
+      for (int u = 0; u < N; u++)                                                                  \
+        memcpy(&to[u * each + i], &bits[u], sizeof bits[u]);                                       \
+    }                                                                                              \
+    const part_t rest = {p->to, p->from, p->first + N * each, p->last};                            \
+    one_at_a_time(&rest);                                                                          \
+  }
+BATCHED(four_streams, 4)
+BATCHED(eight_streams, 8)
+
+static void vectors(const part_t *p) {
+  double *restrict to = p->to;
+  const double *restrict from = p->from;
+#pragma omp simd
+  for (int64_t i = p->first; i < p->last; i++)
+    to[i] = from[i];
+}
+
+static void library(const part_t *p) {
+  memcpy(p->to + p->first, p->from + p->first, (size_t)(p->last - p->first) * sizeof(double));
+}
+
+#ifdef __SSE2__
+/* Parts begin on lines. */
+static void past_the_cache(const part_t *p) {
+  int64_t i = p->first;
+  for (; i + 8 <= p->last; i += 8)
+    for (int u = 0; u < 8; u += 2)
+      _mm_stream_pd(&p->to[i + u], _mm_loadu_pd(&p->from[i + u]));
+  for (; i < p->last; i++)
+    p->to[i] = p->from[i];
+  _mm_sfence();
+}
+#endif
+
+static const struct {
+  const char *name;
+  copy_fn copy;
+  bool limit; /* the fastest is one of these */
+} variants[] = {
+    {"a double at a time", one_at_a_time, false},
+    {"4 streams, loads first", four_streams, false},
+    {"8 streams, loads first", eight_streams, false},
+    {"vectors", vectors, false},
+    {"memcpy", library, true},
+#ifdef __SSE2__
+    {"vectors, past the cache", past_the_cache, true},
+#endif
+};
+enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
+
+typedef struct {
+  double *to;
+  const double *from;
+  int64_t n;
+  int threads;
+  copy_fn copy;
+} work_t;
+
+static void run(void *arg) {
+  const work_t *w = arg;
+#pragma omp parallel num_threads(w->threads)
+  {
+    int64_t first, last;
+    lab_share(w->n, 8, &first, &last);
+    const part_t part = {w->to, w->from, first, last};
+    w->copy(&part);
+  }
+}
+
+static void fill(double *at, int64_t n) {
+#pragma omp parallel for
+  for (int64_t i = 0; i < n; i++)
+    at[i] = lab_value(i);
+}
+
+/* Elements that are not what they should be; the target is spoilt for the next one. */
+static double check(const work_t *w) {
+  int64_t wrong = 0;
+#pragma omp parallel for reduction(+ : wrong)
+  for (int64_t i = 0; i < w->n; i++) {
+    wrong += w->to[i] != lab_value(i);
+    w->to[i] = -1.0;
+  }
+  return (double)wrong;
+}
+
+/* What rows are compared with: the better of memcpy and stores past the cache. */
+static mg_status_t measure_copy(lab_t *lab) {
+  const int64_t n = lab->bytes / 8;
+  double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
+  mg_status_t status =
+      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
+  work_t w = {to, from, n, lab->threads, NULL};
+  if (status == MG_OK) fill(from, n);
+  for (int v = 0; v < N_VARIANTS && status == MG_OK; v++) {
+    if (!variants[v].limit) continue;
+    w.copy = variants[v].copy;
+    const double gb_per_s = 16e-9 * (double)n / lab_seconds(lab, run, &w);
+    if (check(&w) > 0.0)
+      status = mg_error(MG_ERR_INTERNAL, "copy: '%s' is wrong", variants[v].name);
+    if (gb_per_s > lab->copy_gb_per_s) lab->copy_gb_per_s = gb_per_s;
+  }
+  free(to);
+  free(from);
+  return status;
+}
+
+/* "model name : ..." of Linux; else the place alone. */
+static void name_machine(char *name, size_t size) {
+  char line[256];
+  snprintf(name, size, "CPU");
+  FILE *file = fopen("/proc/cpuinfo", "r");
+  if (!file) return;
+  while (fgets(line, sizeof line, file)) {
+    if (strncmp(line, "model name", 10) != 0) continue;
+    const char *value = strchr(line, ':');
+    if (value) snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+    break;
+  }
+  fclose(file);
+}
+
+mg_status_t lab_open_cpu(lab_t *lab) {
+  name_machine(lab->machine, sizeof lab->machine);
+  lab->threads = mg_machine_threads();
+  return measure_copy(lab);
+}
+
+static mg_status_t add(lab_t *lab, work_t *w, const char *name) {
+  lab_row_t row = {.threads = w->threads, .elements = w->n, .useful = 16.0};
+  snprintf(row.variant, sizeof row.variant, "%s", name);
+  row.seconds = lab_seconds(lab, run, w);
+  row.error = check(w);
+  return lab_add(lab, &row);
+}
+
+static mg_status_t tables(lab_t *lab, work_t *w) {
+  const double mib = (double)lab->bytes / 1048576.0;
+  lab_table(lab, "copy", "one thread, %.4g MiB to %.4g MiB", mib, mib);
+  for (int v = 0; v < N_VARIANTS; v++) {
+    w->copy = variants[v].copy;
+    w->threads = 1;
+    MG_TRY(add(lab, w, variants[v].name));
+  }
+  for (int v = 0; v < N_VARIANTS && lab->threads > 1; v++) {
+    lab_table(lab, "copy", "threads, %s", variants[v].name);
+    w->copy = variants[v].copy;
+    for (int threads = 1, last = 0; !last; threads *= 2) {
+      last = threads >= lab->threads;
+      char name[LAB_NAME];
+      w->threads = last ? lab->threads : threads;
+      snprintf(name, sizeof name, "%d thread%s", w->threads, w->threads == 1 ? "" : "s");
+      MG_TRY(add(lab, w, name));
+    }
+  }
+  return MG_OK;
+}
+
+mg_status_t lab_copy_cpu(lab_t *lab) {
+  const int64_t n = lab->bytes / 8;
+  double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
+  mg_status_t status =
+      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
+  if (status == MG_OK) {
+    fill(from, n);
+    work_t w = {to, from, n, 1, NULL};
+    status = tables(lab, &w);
+  }
+  free(to);
+  free(from);
+  return status;
+}

@@ -1,0 +1,86 @@
+/* Ladder 1 on a CUDA device: bytes under way hide the memory's latency, and they come from many
+ * threads or from many loads of a thread. Little's law for a copy on an H200: the 2.1 TB/s that it
+ * reads times some 0.8 us are 1.7 MB under way, 13 KB a multiprocessor. */
+#include "lab/lab_cuda.h"
+
+namespace {
+/* A thread copies N elements, a block's width apart. The compiler may not move a load past a store
+ * that might be to the same place, so that these go one after the other. */
+template <int N> __global__ void interleaved(double *to, const double *from, int64_t n) {
+  const int64_t base = (int64_t)blockIdx.x * blockDim.x * N + threadIdx.x;
+  for (int u = 0; u < N; u++) {
+    const int64_t i = base + (int64_t)u * blockDim.x;
+    if (i < n) to[i] = from[i];
+  }
+}
+
+/* The same with all loads first: N of them are under way at a time. */
+template <int N> __global__ void batched(double *to, const double *from, int64_t n) {
+  const int64_t base = (int64_t)blockIdx.x * blockDim.x * N + threadIdx.x;
+  double value[N];
+#pragma unroll
+  for (int u = 0; u < N; u++) {
+    const int64_t i = base + (int64_t)u * blockDim.x;
+    if (i < n) value[u] = from[i];
+  }
+#pragma unroll
+  for (int u = 0; u < N; u++) {
+    const int64_t i = base + (int64_t)u * blockDim.x;
+    if (i < n) to[i] = value[u];
+  }
+}
+
+const struct {
+  const char *name;
+  const void *kernel;
+  int each;
+} variants[] = {
+    {"1 a thread", (const void *)interleaved<1>, 1},
+    {"4 in turn", (const void *)interleaved<4>, 4},
+    {"8 in turn", (const void *)interleaved<8>, 8},
+    {"4 loaded first", (const void *)batched<4>, 4},
+    {"8 loaded first", (const void *)batched<8>, 8},
+};
+
+struct work_t {
+  double *to, *from;
+  int64_t n;
+};
+
+mg_status_t add(lab_t *lab, work_t *w, int variant, int threads, size_t shared) {
+  const int64_t each = (int64_t)threads * variants[variant].each;
+  const lab_launch_t launch = {variants[variant].kernel, (w->n + each - 1) / each, threads, shared};
+  void *args[] = {&w->to, &w->from, &w->n};
+  lab_row_t row = {};
+  snprintf(row.variant, sizeof row.variant, "%s, %d threads", variants[variant].name, threads);
+  row.elements = w->n;
+  row.useful = 16.0;
+  MG_TRY(lab_cuda_measure(lab, launch, args, &row));
+  MG_TRY(lab_cuda_wrong(w->to, w->n, 0, 1, &row.error));
+  return lab_add(lab, &row);
+}
+
+mg_status_t tables(lab_t *lab, work_t *w) {
+  /* So much for each block that a second one finds no room beside it: more than half. */
+  const lab_card_t card = lab_card();
+  const size_t alone = card.shared_per_processor / 2 + 256;
+  for (int throttled = 0; throttled < 2; throttled++)
+    for (int v = 0; v < (int)(sizeof variants / sizeof variants[0]); v++) {
+      lab_table(lab, "copy", "%s, %s", variants[v].name,
+                throttled ? "one block on a multiprocessor" : "as many blocks as fit");
+      for (int threads = 32; threads <= 1024; threads *= 2)
+        MG_TRY(add(lab, w, v, threads, throttled ? alone : 0));
+    }
+  return MG_OK;
+}
+} // namespace
+
+extern "C" mg_status_t lab_copy_cuda(lab_t *lab) {
+  const int64_t n = lab->bytes / 8;
+  lab_array_t from, to;
+  MG_TRY(from.make(n));
+  MG_TRY(to.make(n));
+  MG_TRY(lab_cuda_fill(from.at, n));
+  work_t w = {to.at, from.at, n};
+  return tables(lab, &w);
+}

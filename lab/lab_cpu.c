@@ -1,0 +1,52 @@
+#include "lab/lab_cpu.h"
+#include "base/log.h"
+#include "base/timers.h"
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { MOST_RUNS = 1000 };
+
+double lab_seconds(const lab_t *lab, lab_work_t work, void *arg) {
+  double took[MOST_RUNS], all = 0.0;
+  int n = 0;
+  work(arg);
+  while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
+    const double start = mg_now();
+    work(arg);
+    took[n] = mg_now() - start;
+    all += took[n++];
+  }
+  return lab_median(took, n);
+}
+
+void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last) {
+#ifdef _OPENMP
+  const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+#else
+  const int64_t threads = 1, me = 0;
+#endif
+  const int64_t units = (n + unit - 1) / unit;
+  *first = units * me / threads * unit;
+  *last = units * (me + 1) / threads * unit;
+  if (*last > n) *last = n;
+}
+
+double *lab_doubles(int64_t n) {
+  const size_t bytes = ((size_t)n * sizeof(double) + 4095) / 4096 * 4096;
+  double *memory = aligned_alloc(4096, bytes);
+  if (!memory) {
+    (void)mg_error(MG_ERR_MEMORY, "no memory for an array of %s; take a smaller --mib",
+                   mg_bytes((double)bytes).text);
+    return NULL;
+  }
+#pragma omp parallel
+  {
+    int64_t first, last;
+    lab_share((int64_t)(bytes / sizeof(double)), 8, &first, &last);
+    memset(memory + first, 0, (size_t)(last - first) * sizeof(double));
+  }
+  return memory;
+}

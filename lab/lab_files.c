@@ -1,0 +1,152 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "base/paths.h"
+#include "io/whole_file.h"
+#include "lab/lab.h"
+#include <errno.h>
+#include <string.h>
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+static mg_status_t check_file(const char *option, const char *path) {
+  mg_whole_file_t file;
+  if (!path || strcmp(path, "-") == 0) return MG_OK;
+  return mg_whole_file_prepare(option, path, 0, &file);
+}
+
+static mg_status_t check_two(const char *one, const char *path, const char *other,
+                             const char *same) {
+  if (!path || !same) return MG_OK;
+  if (strcmp(path, same) != 0 && !mg_path_is_same(path, same)) return MG_OK;
+  return mg_error(MG_ERR_USAGE, "--%s and --%s both write to '%s'; give two files, or drop one",
+                  one, other, path);
+}
+
+mg_status_t lab_check_files(const char *json, const char *csv, const char *source,
+                            const char *plot) {
+#ifndef HAVE_JANSSON
+  if (json)
+    return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
+                                  "configure --with-jansson)");
+#endif
+  const char *const option[] = {"json", "csv", "source", "plot"}, *const path[] = {json, csv,
+                                                                                   source, plot};
+  for (int one = 0; one < 4; one++)
+    for (int other = one + 1; other < 4; other++)
+      MG_TRY(check_two(option[one], path[one], option[other], path[other]));
+  MG_TRY(check_file("json", json));
+  MG_TRY(check_file("csv", csv));
+  return check_file("source", source);
+}
+
+typedef mg_status_t (*writer_t)(const lab_t *lab, FILE *out);
+
+/* To stdout, or as a whole file or none. */
+static mg_status_t write_to(const lab_t *lab, const char *option, const char *path,
+                            writer_t writer) {
+  if (strcmp(path, "-") == 0) return writer(lab, stdout);
+  mg_whole_file_t file;
+  MG_TRY(mg_whole_file_prepare(option, path, 0, &file));
+  FILE *out = fopen(file.temporary, "w");
+  if (!out)
+    return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
+  mg_status_t status = writer(lab, out);
+  if (fclose(out) != 0 && status == MG_OK)
+    status = mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
+  if (status != MG_OK) {
+    mg_whole_file_drop(&file);
+    return status;
+  }
+  return mg_whole_file_finish(&file);
+}
+
+static mg_status_t written(FILE *out) {
+  if (fflush(out) == 0 && !ferror(out)) return MG_OK;
+  return mg_error(MG_ERR_IO, "results cannot be written: %s", strerror(errno));
+}
+
+static mg_status_t csv_to(const lab_t *lab, FILE *out) {
+  fprintf(out,
+          "ladder,table,variant,place,blocks,threads,registers,shared_bytes,occupancy,elements,"
+          "useful_bytes,moved_bytes,flops,seconds,gb_per_s,of_copy,speed_up,error\n");
+  for (int i = 0; i < lab->n_entries; i++) {
+    const lab_entry_t *e = &lab->entry[i];
+    const lab_row_t *r = &e->row;
+    fprintf(out,
+            "%s,\"%s\",\"%s\",%s,%lld,%d,%d,%d,%.17g,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+            "%.17g,%.17g\n",
+            e->ladder, e->table, r->variant, lab->place == LAB_CUDA ? "cuda" : "cpu",
+            (long long)r->blocks, r->threads, r->registers, r->shared, r->occupancy,
+            (long long)r->elements, r->useful, r->moved > 0.0 ? r->moved : r->useful, r->flops,
+            r->seconds, e->gb_per_s, e->of_copy, e->speed_up, r->error);
+  }
+  return written(out);
+}
+
+mg_status_t lab_write_csv(const lab_t *lab, const char *path) {
+  return write_to(lab, "csv", path, csv_to);
+}
+
+static mg_status_t source_to(const lab_t *lab, FILE *out) {
+  fputs(lab->search.winner, out);
+  return written(out);
+}
+
+mg_status_t lab_write_source(const lab_t *lab, const char *path) {
+  if (!lab->search.winner) return mg_error(MG_ERR_INTERNAL, "--source: no search has ended");
+  return write_to(lab, "source", path, source_to);
+}
+
+#ifdef HAVE_JANSSON
+static json_t *row_of(const lab_t *lab, const lab_entry_t *e) {
+  const lab_row_t *r = &e->row;
+  json_t *row = json_pack(
+      "{s:s, s:i, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "variant", r->variant, "threads",
+      r->threads, "elements", (json_int_t)r->elements, "useful_bytes", r->useful, "moved_bytes",
+      r->moved > 0.0 ? r->moved : r->useful, "flops", r->flops, "seconds", r->seconds, "gb_per_s",
+      e->gb_per_s, "of_copy", e->of_copy, "speed_up", e->speed_up, "error", r->error);
+  if (row && lab->place == LAB_CUDA) {
+    json_object_set_new(row, "blocks", json_integer((json_int_t)r->blocks));
+    json_object_set_new(row, "registers", json_integer(r->registers));
+    json_object_set_new(row, "shared_bytes", json_integer(r->shared));
+    json_object_set_new(row, "occupancy", json_real(r->occupancy));
+  }
+  return row;
+}
+
+static mg_status_t json_to(const lab_t *lab, FILE *out) {
+  json_t *tables = json_array(), *rows = NULL;
+  for (int i = 0; i < lab->n_entries; i++) {
+    const lab_entry_t *e = &lab->entry[i];
+    if (i == 0 || e->number != e[-1].number) {
+      rows = json_array();
+      json_array_append_new(tables, json_pack("{s:s, s:s, s:o}", "ladder", e->ladder, "table",
+                                              e->table, "rows", rows));
+    }
+    json_array_append_new(rows, row_of(lab, e));
+  }
+  json_t *root =
+      json_pack("{s:s, s:s, s:{s:s, s:s, s:i}, s:f, s:I, s:o}", "program", "hpgmg-bench", "version",
+                PACKAGE_VERSION, "machine", "place", lab->place == LAB_CUDA ? "cuda" : "cpu",
+                "name", lab->machine, "threads", lab->threads, "copy_gb_per_s", lab->copy_gb_per_s,
+                "array_bytes", (json_int_t)lab->bytes, "tables", tables);
+  if (!root) return mg_error(MG_ERR_MEMORY, "no memory for a report");
+  const int failed = json_dumpf(root, out, JSON_INDENT(2));
+  json_decref(root);
+  if (failed || fputc('\n', out) == EOF)
+    return mg_error(MG_ERR_IO, "results cannot be written: %s", strerror(errno));
+  return written(out);
+}
+
+mg_status_t lab_write_json(const lab_t *lab, const char *path) {
+  return write_to(lab, "json", path, json_to);
+}
+#else
+mg_status_t lab_write_json(const lab_t *lab, const char *path) {
+  (void)lab;
+  return lab_check_files(path, NULL, NULL, NULL); /* says what is missing */
+}
+#endif

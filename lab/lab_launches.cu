@@ -1,0 +1,69 @@
+/* What was launched. The launches of the solver and of libraries are their own affair; this program
+ * is linked so that each passes here (-Wl,--wrap in src/local.am). */
+#include "lab/lab_cuda.h"
+#include "lab/lab_launches.h"
+
+namespace {
+/* Of those since the last call of lab_launches_forget, the one with the most threads: an
+ * operation's kernel, not its walls or the last step of a sum. */
+struct {
+  const void *kernel;
+  int64_t blocks;
+  int threads;
+  size_t shared;
+} largest;
+
+void note(const void *kernel, dim3 grid, dim3 block, size_t shared) {
+  const int64_t blocks = (int64_t)grid.x * grid.y * grid.z;
+  const int threads = (int)(block.x * block.y * block.z);
+  if (blocks * threads > largest.blocks * largest.threads)
+    largest = {kernel, blocks, threads, shared};
+}
+} // namespace
+
+void lab_launches_forget() {
+  largest = {};
+}
+
+mg_status_t lab_cuda_launched(lab_row_t *row) {
+  cudaFuncAttributes attributes;
+  int resident;
+  if (!largest.kernel) return MG_OK;
+  MG_CUDA_TRY(cudaFuncGetAttributes(&attributes, largest.kernel));
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, largest.kernel,
+                                                            largest.threads, largest.shared));
+  row->blocks = largest.blocks;
+  row->threads = largest.threads;
+  row->registers = attributes.numRegs;
+  row->shared = (int)(attributes.sharedSizeBytes + largest.shared);
+  row->occupancy = (double)resident * largest.threads / lab_card().threads_per_processor;
+  return MG_OK;
+}
+
+/* Up to CUDA 12 a launch in <<< >>> is a call of the first, then of the second, which older
+ * libraries do not have. */
+extern "C" {
+cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args,
+                                    size_t shared, cudaStream_t stream) {
+  note(kernel, grid, block, shared);
+  return __real_cudaLaunchKernel(kernel, grid, block, args, shared, stream);
+}
+
+#if CUDART_VERSION >= 12010
+cudaError_t __attribute__((weak))
+__real___cudaLaunchKernel(cudaKernel_t, dim3, dim3, void **, size_t, cudaStream_t);
+cudaError_t __wrap___cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args,
+                                      size_t shared, cudaStream_t stream) {
+  note((const void *)kernel, grid, block, shared);
+  return __real___cudaLaunchKernel(kernel, grid, block, args, shared, stream);
+}
+#endif
+
+cudaError_t __real_cudaLaunchKernelExC(const cudaLaunchConfig_t *, const void *, void **);
+cudaError_t __wrap_cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel,
+                                       void **args) {
+  note(kernel, config->gridDim, config->blockDim, config->dynamicSmemBytes);
+  return __real_cudaLaunchKernelExC(config, kernel, args);
+}
+}

@@ -1,0 +1,330 @@
+/* Ladder 6, on any place: what can be computed while memory rests, and the solver's own kernels,
+ * from 64^3 to 512^3 cells. Each is timed through the same door as in a solve (ops.h), one of many
+ * behind each other, with walls; bytes are the least that it has to move, and flops those of
+ * src/formulas/stencil.h, fma counting two.
+ *
+ * One process with one box: a halo is a row of its own, that of a periodic level, which the others
+ * have none of. Left out is what a set-up does once; what is one launch of the coarsest levels, and
+ * the bottom's; messages, which one process does not have (lab/links.c), and the rim that a
+ * smoother leaves until they are there; and ghosts made by a launch, which the kernels that read
+ * them, the simple ones, have alone. symgs makes GSRB's half sweeps. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "base/timers.h"
+#include "device/device.h"
+#include "formulas/cell.h"
+#include "lab/roofline.h"
+#include "lab/roofline_reference.h"
+#include "solver/problem.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes and flops a cell of the finer level. A smoother's are those of one step; a half sweep
+ * computes half of the cells, and moves the lines of all. An interpolation goes along k for
+ * a row and its two neighbours, along j for the row, along i for the cell: 18 combinations of 3
+ * flops for the 8 cells of a coarse one; V4, of 6 flops, makes 18 with what a tile's halo adds. A
+ * thread that has one coarse cell alone makes more of them. */
+typedef struct kernel {
+  const char *name;
+  double bytes, flops;
+  roofline_kind_t kind;
+  const struct kernel *on_cpu; /* where the CPU's moves something else; else NULL */
+} kernel_t;
+
+/* Of the iterate before, which the first of a smooth's six Chebyshev steps does not read. */
+#define UNREAD (8.0 / 6)
+
+static const kernel_t of_fv2[] = {
+    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST, NULL},
+    {"residual", 48.0, 21.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 40.0, 22.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
+    {"restriction", 9.0, 1.0, ROOFLINE_RESTRICTS, NULL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS, NULL},
+    {"interpolation, solutions V2", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
+    {"a x + b y", 24.0, 3.0, ROOFLINE_AXPBY, NULL},
+    {"x y", 24.0, 1.0, ROOFLINE_MULTIPLIES, NULL},
+    {"x + a", 16.0, 1.0, ROOFLINE_SHIFTS, NULL},
+    {"a x", 16.0, 1.0, ROOFLINE_SCALES, NULL},
+    {"fill", 8.0, 0.0, ROOFLINE_FILLS, NULL},
+    {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM, NULL},
+    {"maximum norm of a difference", 16.0, 2.0, ROOFLINE_DIFFERENCE, NULL},
+    {"dot product", 16.0, 2.0, ROOFLINE_DOT, NULL},
+};
+static const kernel_t of_fv4[] = {
+    {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST, NULL},
+    {"residual", 48.0, 113.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 40.0, 114.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 41.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS, NULL},
+    {"interpolation, solutions V4", 9.0, 13.5, ROOFLINE_INTERPOLATES, NULL},
+};
+static const kernel_t of_7pt[] = {
+    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS, NULL},
+    {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
+};
+/* An alpha that varies is 8 bytes more wherever the operator or its diagonal is made. The CPU's
+ * smoothers read 1 / diagonal then (`stored`); a device's make it of the betas and alpha. */
+static const kernel_t gsrb_stored = {"GSRB, a half sweep", 64.0, 11.5, ROOFLINE_SMOOTHS, NULL},
+                      first_stored = {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST,
+                                      NULL},
+                      chebyshev_stored = {"Chebyshev, a step", 72.0 - UNREAD, 27.0,
+                                          ROOFLINE_SMOOTHS, NULL};
+static const kernel_t of_fv2_varying[] = {
+    {"GSRB, the first half sweep", 48.0, 5.0, ROOFLINE_FIRST, &first_stored},
+    {"residual", 56.0, 21.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 48.0, 22.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 49.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
+};
+static const kernel_t of_fv4_varying[] = {
+    {"residual", 56.0, 113.0, ROOFLINE_RESIDUAL, NULL},
+    {"residual and its norm", 48.0, 114.0, ROOFLINE_RESIDUAL_NORM, NULL},
+    {"residual, restricted", 49.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
+};
+static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS, NULL},
+                      jacobi = {"Jacobi, a step", 48.0, 35.0, ROOFLINE_SMOOTHS, NULL},
+                      l1_jacobi = {"l1-Jacobi, a step", 56.0, 27.0, ROOFLINE_SMOOTHS, NULL},
+                      chebyshev = {"Chebyshev, a step", 56.0 - UNREAD, 35.0, ROOFLINE_SMOOTHS,
+                                   NULL},
+                      gsrb4 = {"GSRB, a half sweep", 56.0, 57.5, ROOFLINE_SMOOTHS, NULL},
+                      chebyshev4 = {"Chebyshev, a step", 64.0 - UNREAD, 119.0, ROOFLINE_SMOOTHS,
+                                    NULL},
+                      gsrb_varying = {"GSRB, a half sweep", 56.0, 15.5, ROOFLINE_SMOOTHS,
+                                      &gsrb_stored},
+                      chebyshev_varying = {"Chebyshev, a step", 64.0 - UNREAD, 35.0,
+                                           ROOFLINE_SMOOTHS, &chebyshev_stored},
+                      gsrb4_varying = {"GSRB, a half sweep", 64.0, 57.5, ROOFLINE_SMOOTHS, NULL};
+/* With several steps in a pass: bytes of a pass, of which each step has its part. 7pt has four half
+ * sweeps, which are two passes of two. */
+static const kernel_t
+    gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5, ROOFLINE_SMOOTHS, NULL},
+    gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
+    jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS, NULL},
+    chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0, ROOFLINE_SMOOTHS, NULL},
+    gsrb_passes_varying = {"GSRB, 3 half sweeps a pass", 56.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
+    chebyshev_passes_varying = {"Chebyshev, 3 steps a pass", 64.0 / 3, 35.0, ROOFLINE_SMOOTHS,
+                                NULL};
+
+/* Bytes a cell are those of the ghosts that a grid of n^3 has: 16 x 6 / n. */
+static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO, NULL};
+
+#define OTHERS(list) list, sizeof list / sizeof list[0]
+static const struct {
+  const char *operator, * smoother, *boundary; /* NULL: walls */
+  bool varies;                                 /* alpha does */
+  const kernel_t *passes, *first, *others;     /* NULL: none in any place */
+  int n_others;
+} problems[] = {
+    {"fv2", "gsrb", NULL, false, &gsrb_passes, &gsrb, OTHERS(of_fv2)},
+    {"fv2", "jacobi", NULL, false, &jacobi_passes, &jacobi, NULL, 0},
+    {"fv2", "l1jacobi", NULL, false, NULL, &l1_jacobi, NULL, 0},
+    {"fv2", "chebyshev", NULL, false, &chebyshev_passes, &chebyshev, NULL, 0},
+    {"fv2", "gsrb", "periodic", false, NULL, &halo, NULL, 0},
+    {"fv2", "gsrb", NULL, true, &gsrb_passes_varying, &gsrb_varying, OTHERS(of_fv2_varying)},
+    {"fv2", "chebyshev", NULL, true, &chebyshev_passes_varying, &chebyshev_varying, NULL, 0},
+    {"fv4", "gsrb", NULL, false, NULL, &gsrb4, OTHERS(of_fv4)},
+    {"fv4", "chebyshev", NULL, false, NULL, &chebyshev4, NULL, 0},
+    {"fv4", "gsrb", NULL, true, NULL, &gsrb4_varying, OTHERS(of_fv4_varying)},
+    {"7pt", "gsrb", NULL, false, &gsrb_two_passes, &gsrb, OTHERS(of_7pt)},
+};
+enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
+
+/* As lab_seconds, for work that may fail. */
+typedef struct {
+  mg_hierarchy_t *h;
+  const kernel_t *kernel;
+  int times; /* one behind the other in a run */
+  mg_status_t status;
+} timed_t;
+
+static void run_timed(void *arg) {
+  timed_t *t = arg;
+  double number;
+  for (int i = 0; i < t->times && t->status == MG_OK; i++)
+    t->status = roofline_run(t->h, t->kernel->kind, &number);
+}
+
+/* On a device a run is some launches behind each other, so that the way to it does not count: 4 ms
+ * of them, eight at most (a norm waits for its number each time). */
+static mg_status_t choose_times(timed_t *t) {
+  const double wanted = 4e-3;
+  double one = 0.0;
+  for (int run = 0; run < 2; run++) { /* the first loads the kernel */
+    MG_TRY(roofline_wait(&t->h->level[0]));
+    const double start = mg_now();
+    run_timed(t);
+    MG_TRY(t->status);
+    MG_TRY(roofline_wait(&t->h->level[0]));
+    one = mg_now() - start;
+  }
+  t->times = one * 8 < wanted ? 8 : one < wanted ? (int)(wanted / one) : 1;
+  return MG_OK;
+}
+
+static const roofline_place_t *place_of(const lab_t *lab) {
+#ifdef HAVE_CUDA
+  if (lab->place == LAB_CUDA) return &roofline_on_cuda;
+#endif
+  (void)lab;
+  return &roofline_on_cpu;
+}
+
+static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *kernel) {
+  const kernel_t *k = lab->place == LAB_CPU && kernel->on_cpu ? kernel->on_cpu : kernel;
+  const roofline_place_t *place = place_of(lab);
+  const mg_level_t *fine = &h->level[0];
+  const int64_t n = fine->plan->layout.n;
+  timed_t timed = {h, k, 1, MG_OK};
+  lab_row_t row = {
+      .threads = lab->threads, .elements = n * n * n, .useful = k->bytes, .flops = k->flops};
+  if (k->kind == ROOFLINE_HALO) row.useful /= (double)n;
+  snprintf(row.variant, sizeof row.variant, "%s", k->name);
+  MG_TRY(roofline_check(place, h, k->kind, roofline_run, &row.error));
+  MG_TRY(roofline_begin(place, h));
+  lab_t runs = *lab; /* a CPU's take up to tenths of seconds */
+  if (lab->place == LAB_CPU && runs.least_runs > 9) runs.least_runs = 9;
+  if (lab->place == LAB_CUDA) MG_TRY(choose_times(&timed));
+  MG_TRY(place->time(&runs, run_timed, &timed, &row));
+  MG_TRY(timed.status);
+  row.seconds /= timed.times * (k->kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1);
+  return lab_add(lab, &row);
+}
+
+/* Numbers that depend on their place, small beside those of the betas / h^2. */
+static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
+  const roofline_place_t *place = data;
+  const mg_patch_t *p = &h->level[0].store.view.patch[0];
+  double *first = mg_cell(p, MG_ALPHA, 0, 0, 0);
+  const int64_t n = mg_cell(p, MG_ALPHA, p->n[0] - 1, p->n[1] - 1, p->n[2] - 1) - first + 1;
+  return place->fill(first, n, 1);
+}
+
+/* The hierarchy of a problem on n^3 cells, as the program would make it. */
+static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
+  char size[16], op[32], smoother[32], boundary[32], message[2048] = "";
+  snprintf(size, sizeof size, "%d", log2_n);
+  snprintf(op, sizeof op, "--operator=%s", problems[p].operator);
+  snprintf(smoother, sizeof smoother, "--smoother=%s", problems[p].smoother);
+  snprintf(boundary, sizeof boundary, "--boundary=%s",
+           problems[p].boundary ? problems[p].boundary : "dirichlet");
+  char *argv[] = {"hpgmg-bench",
+                  size,
+                  "1",
+                  op,
+                  smoother,
+                  boundary,
+                  lab->place == LAB_CUDA ? "--device=cuda" : "--device=cpu",
+                  "--cpu-below=0",
+                  "--memory=device",
+                  NULL};
+  if (lab->place == LAB_CPU) argv[8] = NULL;
+  static mg_params_t params;
+  static mg_plan_t plan;
+  mg_action_t action;
+  mg_status_t status = mg_params_parse(lab->place == LAB_CUDA ? 9 : 8, argv, &params, &action,
+                                       message, sizeof message);
+  params.alpha_varies = problems[p].varies;
+  if (status == MG_OK) status = mg_plan_build(&params, 1, &plan, message, sizeof message);
+  if (status != MG_OK) return mg_error(status, "roofline: %s", message);
+  MG_TRY(mg_device_choose(&params));
+  MG_TRY(mg_hierarchy_create(&params, &plan, h));
+  const mg_problem_source_t varying = {load_alpha, (void *)(uintptr_t)place_of(lab)};
+  status = mg_problem_set_from(*h, problems[p].varies ? &varying : NULL);
+  if (status != MG_OK) mg_hierarchy_free(*h);
+  return status;
+}
+
+static mg_status_t table(lab_t *lab, int p, int log2_n) {
+  mg_hierarchy_t *h = NULL;
+  MG_TRY(make(lab, p, log2_n, &h));
+  const int n = 1 << log2_n;
+  lab_table(lab, "roofline", "%s, %s%s%s%s, %d^3 cells", problems[p].operator, problems[p].smoother,
+            problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "",
+            problems[p].varies ? ", alpha varies" : "", n);
+  mg_status_t status = MG_OK;
+  if (problems[p].passes && h->level[0].steps_per_pass == MG_MOST_STEPS_PER_PASS)
+    status = add(lab, h, problems[p].passes);
+  h->level[0].steps_per_pass = 1;
+  if (status == MG_OK) status = add(lab, h, problems[p].first);
+  for (int k = 0; k < problems[p].n_others && status == MG_OK; k++)
+    status = add(lab, h, &problems[p].others[k]);
+  mg_hierarchy_free(h);
+  return status;
+}
+
+static double sum_of_chains(double x, bool fused) {
+  double sum = 0.0;
+  for (int q = 0; q < ROOFLINE_CHAINS; q++) {
+    double y = x + q;
+    for (int l = 0; l < ROOFLINE_LINKS; l++)
+      y = roofline_link(y, fused);
+    sum = q == 0 ? y : sum + y;
+  }
+  return sum;
+}
+
+/* Numbers that are not what the host makes of them. */
+static double wrong_sums(const double *got, int64_t n, bool fused) {
+  double want[ROOFLINE_KINDS], wrong = 0.0;
+  for (int k = 0; k < ROOFLINE_KINDS; k++)
+    want[k] = sum_of_chains(lab_value(k), fused);
+  for (int64_t i = 0; i < n; i++)
+    wrong += got[i] != want[i % ROOFLINE_KINDS];
+  return wrong;
+}
+
+/* What can be computed while memory rests: the level part of the roof. */
+static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
+  const roofline_place_t *place = place_of(lab);
+  const int64_t n = place->chain_numbers(lab);
+  const size_t bytes = (size_t)(n + ROOFLINE_KINDS) * sizeof(double);
+  lab_row_t row = {.threads = lab->threads,
+                   .elements = n,
+                   .useful = 8.0,
+                   .flops = 2.0 * ROOFLINE_CHAINS * ROOFLINE_LINKS};
+  void *to = NULL;
+  double *got = malloc(bytes);
+  mg_status_t status = got ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %zu bytes", bytes);
+  snprintf(row.variant, sizeof row.variant, "%s",
+           place->fused ? "fma in registers" : "multiply and add in registers");
+  if (status == MG_OK) status = backend->alloc(bytes, MG_SPACE_LEVEL, &to);
+  if (status == MG_OK) status = place->fill((double *)to + n, ROOFLINE_KINDS, 0);
+  if (status == MG_OK) status = place->chains(lab, (double *)to + n, to, n, &row);
+  if (status == MG_OK) status = place->fetch(got, to, n);
+  if (status == MG_OK) {
+    row.error = wrong_sums(got, n, place->fused);
+    lab_table(lab, "roofline", "arithmetic, double");
+    status = lab_add(lab, &row);
+  }
+  if (to) backend->release(to, bytes, MG_SPACE_LEVEL);
+  free(got);
+  return status;
+}
+
+static mg_status_t arithmetic(lab_t *lab) {
+  mg_hierarchy_t *h = NULL;
+  MG_TRY(make(lab, 0, 6, &h));
+  const mg_status_t status = time_arithmetic(lab, h->level[0].backend);
+  mg_hierarchy_free(h);
+  return status;
+}
+
+/* Sizes whose vectors are up to twice the size of the other ladders' arrays. */
+static mg_status_t tables(lab_t *lab) {
+  for (int log2_n = 6; log2_n <= 9; log2_n++)
+    for (int p = 0; p < N_PROBLEMS; p++)
+      if (log2_n == 6 || (int64_t)8 << 3 * log2_n <= 2 * lab->bytes) MG_TRY(table(lab, p, log2_n));
+  return MG_OK;
+}
+
+mg_status_t lab_roofline(lab_t *lab) {
+  lab->unlike = true;
+  mg_status_t status = arithmetic(lab);
+  if (status == MG_OK) status = tables(lab);
+  lab->unlike = false;
+  scratch_close();
+  mg_device_close();
+  return status;
+}

@@ -1,0 +1,75 @@
+/* Where the ladder of the solver's kernels has its levels in host memory. */
+#include "lab/roofline.h"
+#include <string.h>
+
+static mg_status_t fill(double *at, int64_t n, int64_t first) {
+#pragma omp parallel for
+  for (int64_t i = 0; i < n; i++)
+    at[i] = lab_value(first + i);
+  return MG_OK;
+}
+
+static mg_status_t fetch(double *host, const double *at, int64_t n) {
+  memcpy(host, at, (size_t)n * sizeof *host);
+  return MG_OK;
+}
+
+static mg_status_t put(double *at, double value) {
+  *at = value;
+  return MG_OK;
+}
+
+static mg_status_t set(double *at, int64_t n, double value) {
+#pragma omp parallel for
+  for (int64_t i = 0; i < n; i++)
+    at[i] = value;
+  return MG_OK;
+}
+
+static mg_status_t time_work(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row) {
+  row->seconds = lab_seconds(lab, work, arg);
+  return MG_OK;
+}
+
+typedef struct {
+  const double *from;
+  double *to;
+  int64_t n;
+} chains_t;
+
+/* Vectors of eight numbers, each with its chains: enough for two units of four cycles each. */
+static void run_chains(void *arg) {
+  enum { WIDE = 8 };
+  const chains_t *c = arg;
+#pragma omp parallel for
+  for (int64_t i = 0; i < c->n; i += WIDE) {
+    double x[ROOFLINE_CHAINS][WIDE];
+    for (int q = 0; q < ROOFLINE_CHAINS; q++)
+#pragma omp simd
+      for (int v = 0; v < WIDE; v++)
+        x[q][v] = c->from[(i + v) % ROOFLINE_KINDS] + q;
+    for (int l = 0; l < ROOFLINE_LINKS; l++)
+      for (int q = 0; q < ROOFLINE_CHAINS; q++)
+#pragma omp simd
+        for (int v = 0; v < WIDE; v++)
+          x[q][v] = roofline_link(x[q][v], ROOFLINE_HOST_FUSES);
+    for (int v = 0; v < WIDE; v++) {
+      double sum = x[0][v];
+      for (int q = 1; q < ROOFLINE_CHAINS; q++)
+        sum += x[q][v];
+      c->to[i + v] = sum;
+    }
+  }
+}
+
+static mg_status_t chains(const lab_t *lab, double *from, double *to, int64_t n, lab_row_t *row) {
+  chains_t c = {from, to, n};
+  return time_work(lab, run_chains, &c, row);
+}
+
+static int64_t chain_numbers(const lab_t *lab) {
+  return (int64_t)1024 * lab->threads;
+}
+
+const roofline_place_t roofline_on_cpu = {fill,      fetch,  put,           set,
+                                          time_work, chains, chain_numbers, ROOFLINE_HOST_FUSES};

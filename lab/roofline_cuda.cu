@@ -1,0 +1,104 @@
+/* Where the ladder of the solver's kernels has its levels on a CUDA device. */
+#include "lab/lab_cuda.h"
+extern "C" {
+#include "lab/roofline.h"
+}
+
+namespace {
+/* The solver's work, the zeros of what it allocates among it, is on streams of its own, which
+ * nothing here waits for by itself. */
+mg_status_t fill(double *at, int64_t n, int64_t first) {
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  MG_TRY(lab_cuda_fill(at, n, first));
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  return MG_OK;
+}
+
+mg_status_t fetch(double *host, const double *at, int64_t n) {
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  MG_CUDA_TRY(cudaMemcpy(host, at, (size_t)n * sizeof *host, cudaMemcpyDeviceToHost));
+  return MG_OK;
+}
+
+mg_status_t put(double *at, double value) {
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  MG_CUDA_TRY(cudaMemcpy(at, &value, sizeof value, cudaMemcpyHostToDevice));
+  MG_CUDA_TRY(cudaDeviceSynchronize()); /* it may be under way still */
+  return MG_OK;
+}
+
+__global__ void set_values(double *at, int64_t n, double value) {
+  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) at[i] = value;
+}
+
+mg_status_t set(double *at, int64_t n, double value) {
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  set_values<<<(unsigned)((n + 255) / 256), 256>>>(at, n, value);
+  MG_CUDA_LAUNCHED("set_values");
+  MG_CUDA_TRY(cudaDeviceSynchronize());
+  return MG_OK;
+}
+
+struct job_t {
+  lab_work_t work;
+  void *arg;
+};
+
+mg_status_t enqueue(void *arg, cudaStream_t) {
+  const job_t *job = (const job_t *)arg;
+  job->work(job->arg);
+  return MG_OK;
+}
+
+mg_status_t time_work(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row) {
+  job_t job = {work, arg};
+  MG_TRY(lab_cuda_time(lab, enqueue, &job, &row->seconds, nullptr, mg_cuda.stream));
+  return lab_cuda_launched(row);
+}
+
+struct chains_t {
+  const double *from;
+  double *to;
+  int64_t n;
+};
+
+__global__ void __launch_bounds__(256) chain(const double *from, double *to) {
+  const int64_t i = (int64_t)blockIdx.x * 256 + threadIdx.x;
+  double x[ROOFLINE_CHAINS];
+#pragma unroll
+  for (int q = 0; q < ROOFLINE_CHAINS; q++)
+    x[q] = from[i % ROOFLINE_KINDS] + q;
+  for (int l = 0; l < ROOFLINE_LINKS; l++)
+#pragma unroll
+    for (int q = 0; q < ROOFLINE_CHAINS; q++)
+      x[q] = roofline_link(x[q], true);
+  double sum = x[0];
+#pragma unroll
+  for (int q = 1; q < ROOFLINE_CHAINS; q++)
+    sum += x[q];
+  to[i] = sum;
+}
+
+mg_status_t enqueue_chains(void *arg, cudaStream_t stream) {
+  const chains_t *c = (const chains_t *)arg;
+  chain<<<(unsigned)(c->n / 256), 256, 0, stream>>>(c->from, c->to);
+  MG_CUDA_LAUNCHED("chain");
+  return MG_OK;
+}
+
+mg_status_t chains(const lab_t *lab, double *from, double *to, int64_t n, lab_row_t *row) {
+  chains_t c = {from, to, n};
+  MG_TRY(lab_cuda_time(lab, enqueue_chains, &c, &row->seconds, nullptr, mg_cuda.stream));
+  return lab_cuda_launched(row);
+}
+
+/* Sixteen waves of full multiprocessors. */
+int64_t chain_numbers(const lab_t *) {
+  const lab_card_t card = lab_card();
+  return (int64_t)16 * card.processors * card.threads_per_processor;
+}
+} // namespace
+
+extern "C" const roofline_place_t roofline_on_cuda = {fill,      fetch,  put,           set,
+                                                      time_work, chains, chain_numbers, true};

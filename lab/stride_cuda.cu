@@ -1,0 +1,162 @@
+/* Ladder 2 on a CUDA device: memory comes in sectors of 32 bytes, shared memory has 32 banks of 4
+ * bytes, and a warp that asks for more of them than it uses waits for what it does not need. */
+#include "lab/lab_cuda.h"
+
+namespace {
+enum { THREADS = 256, WARP = 32, SECTOR = 32 };
+const int strides[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
+
+__global__ void gather(double *__restrict__ to, const double *__restrict__ from, int64_t n,
+                       int stride, int offset) {
+  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) to[i] = from[offset + i * stride];
+}
+
+/* Sums of structures of `size` doubles. Each thread reads its own: a warp's loads lie a structure
+ * apart, and the caches have to keep the sectors until the next member is asked for. */
+__global__ void sums_direct(double *__restrict__ to, const double *__restrict__ from, int64_t n,
+                            int size) {
+  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  double sum = 0.0;
+  for (int m = 0; m < size; m++)
+    sum += from[i * size + m];
+  to[i] = sum;
+}
+
+/* The block brings its structures densely, and each thread then reads its own from shared memory,
+ * a structure's width apart there: `pad` doubles after every 16 change the banks. */
+__global__ void sums_shared(double *__restrict__ to, const double *__restrict__ from, int64_t n,
+                            int size, int pad) {
+  extern __shared__ double tile[];
+  const int64_t first = (int64_t)blockIdx.x * blockDim.x;
+  const int here = (int)(n - first < blockDim.x ? n - first : blockDim.x);
+  for (int e = (int)threadIdx.x; e < here * size; e += (int)blockDim.x)
+    tile[e + e / 16 * pad] = from[first * size + e];
+  __syncthreads();
+  if ((int)threadIdx.x >= here) return;
+  double sum = 0.0;
+  for (int m = 0; m < size; m++) {
+    const int e = (int)threadIdx.x * size + m;
+    sum += tile[e + e / 16 * pad];
+  }
+  to[first + threadIdx.x] = sum;
+}
+
+__global__ void wrong_sums(double *to, int64_t n, int size, double *wrong) {
+  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  double sum = 0.0;
+  for (int m = 0; m < size; m++)
+    sum += lab_value(i * size + m);
+  if (to[i] != sum) atomicAdd(wrong, 1.0);
+  to[i] = -1.0;
+}
+
+/* Bytes an element in the sectors that a warp's 32 loads touch. */
+double touched(int stride, int offset) {
+  int64_t sectors = 0, last = -1;
+  for (int lane = 0; lane < WARP; lane++) {
+    const int64_t sector = (int64_t)(offset + lane * stride) * 8 / SECTOR;
+    sectors += sector != last;
+    last = sector;
+  }
+  return (double)(sectors * SECTOR) / WARP;
+}
+
+struct work_t {
+  double *to, *from, *wrong;
+  int64_t n; /* elements that are read a stride apart */
+};
+
+mg_status_t add_gather(lab_t *lab, work_t *w, int stride, int offset, const char *name) {
+  const lab_launch_t launch = {(const void *)gather, (w->n + THREADS - 1) / THREADS, THREADS, 0};
+  void *args[] = {&w->to, &w->from, &w->n, &stride, &offset};
+  lab_row_t row = {};
+  snprintf(row.variant, sizeof row.variant, "%s", name);
+  row.elements = w->n;
+  row.useful = 16.0;
+  row.moved = 8.0 + touched(stride, offset);
+  MG_TRY(lab_cuda_measure(lab, launch, args, &row));
+  MG_TRY(lab_cuda_wrong(w->to, w->n, offset, stride, &row.error));
+  return lab_add(lab, &row);
+}
+
+mg_status_t gathers(lab_t *lab, work_t *w) {
+  char name[LAB_NAME];
+  lab_table(lab, "stride", "one double of every stride of them, written densely");
+  for (int stride : strides) {
+    snprintf(name, sizeof name, "stride %d", stride);
+    MG_TRY(add_gather(lab, w, stride, 0, name));
+  }
+  lab_table(lab, "stride", "a copy that begins beside a sector's begin");
+  for (int offset = 0; offset <= 32; offset += offset < 4 ? 1 : offset < 8 ? 4 : 8) {
+    snprintf(name, sizeof name, "offset of %d bytes", 8 * offset);
+    MG_TRY(add_gather(lab, w, 1, offset, name));
+  }
+  return MG_OK;
+}
+
+mg_status_t add_sums(lab_t *lab, work_t *w, int size, int pad, bool staged, const char *name) {
+  int64_t n = w->n * 2 / size; /* structures of an array of 32 w->n doubles are more than enough */
+  const size_t tile = sizeof(double) * (size_t)(THREADS * size + THREADS * size / 16 * pad);
+  if (staged && tile + lab_card().reserved_per_block > lab_card().shared_per_block) return MG_OK;
+  lab_launch_t launch = {staged ? (const void *)sums_shared : (const void *)sums_direct,
+                         (n + THREADS - 1) / THREADS, THREADS, staged ? tile : 0};
+  void *args[] = {&w->to, &w->from, &n, &size, &pad};
+  lab_row_t row = {};
+  snprintf(row.variant, sizeof row.variant, "%s", name);
+  row.elements = n;
+  row.useful = 8.0 * (size + 1);
+  row.flops = size;
+  MG_TRY(lab_cuda_measure(lab, launch, args, &row));
+  MG_CUDA_TRY(cudaMemset(w->wrong, 0, sizeof(double)));
+  wrong_sums<<<(unsigned)launch.blocks, THREADS>>>(w->to, n, size, w->wrong);
+  MG_CUDA_LAUNCHED("wrong_sums");
+  MG_CUDA_TRY(cudaMemcpy(&row.error, w->wrong, sizeof(double), cudaMemcpyDeviceToHost));
+  return lab_add(lab, &row);
+}
+
+/* How many of a half-warp's 16 doubles fall into one pair of banks, and come one after the other.
+ */
+int in_a_bank(int size, int pad) {
+  int lanes[16] = {}, most = 0;
+  for (int lane = 0; lane < 16; lane++) {
+    const int first = lane * size, bank = (first + first / 16 * pad) % 16;
+    lanes[bank]++;
+    if (lanes[bank] > most) most = lanes[bank];
+  }
+  return most;
+}
+
+mg_status_t structures(lab_t *lab, work_t *w) {
+  char name[LAB_NAME];
+  for (int size : strides) {
+    if (size == 1) continue;
+    lab_table(lab, "stride", "sums of structures of %d doubles, all of them used", size);
+    MG_TRY(add_sums(lab, w, size, 0, false, "each thread its own"));
+    for (int pad = 0; pad < 2; pad++) {
+      snprintf(name, sizeof name, "shared%s, %d in a bank", pad ? ", padded" : " memory",
+               in_a_bank(size, pad));
+      MG_TRY(add_sums(lab, w, size, pad, true, name));
+    }
+  }
+  return MG_OK;
+}
+} // namespace
+
+extern "C" mg_status_t lab_stride_cuda(lab_t *lab) {
+  /* What is read a stride apart is several times what the L2 holds at every stride. */
+  work_t w = {};
+  w.n = lab->bytes / 8 / 2;
+  lab_array_t from, to, wrong;
+  MG_TRY(from.make(32 * w.n + 64));
+  MG_TRY(to.make(w.n));
+  MG_TRY(wrong.make(1));
+  MG_TRY(lab_cuda_fill(from.at, 32 * w.n + 64));
+  w.to = to.at;
+  w.from = from.at;
+  w.wrong = wrong.at;
+  MG_TRY(gathers(lab, &w));
+  return structures(lab, &w);
+}

@@ -1,0 +1,124 @@
+#include "base/log.h"
+#include "base/machine.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static struct {
+  int rank, n_ranks;
+  mg_log_level_t level;
+  bool progress_shown;
+  const char *program;
+} state = {0, 1, MG_LOG_NORMAL, false, "hpgmg-fv"};
+
+void mg_log_program(const char *name) {
+  state.program = name;
+}
+
+void mg_log_setup(int rank, int n_ranks, mg_log_level_t level) {
+  state.rank = rank;
+  state.n_ranks = n_ranks;
+  state.level = level;
+}
+
+/* One write per line: the lines of many ranks share a terminal. */
+static void write_line(const char *prefix, const char *suffix, const char *format, va_list args) {
+  char text[2048];
+  vsnprintf(text, sizeof text, format, args);
+  /* Paths may have control characters: a line break would make two lines. */
+  for (char *c = text; *c; c++)
+    if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
+  mg_progress_clear();
+  fprintf(stderr, "%s%s%s%s\n", state.program, prefix, text, suffix);
+  fflush(stderr);
+}
+
+/* Where an error that is not the user's was found: the rank, and for those who read the code too
+ * (--verbose) the place. */
+static void describe_place(const char *file, int line, mg_status_t status, char *where,
+                           size_t size) {
+  char rank[32] = "", place[128] = "";
+  const char *base = strrchr(file, '/');
+  where[0] = '\0';
+  if (status == MG_ERR_USAGE || status == MG_ERR_INTERRUPTED) return;
+  if (state.n_ranks > 1) snprintf(rank, sizeof rank, "rank %d", state.rank);
+  if (state.level == MG_LOG_VERBOSE)
+    snprintf(place, sizeof place, "%s%s:%d", rank[0] ? ", " : "", base ? base + 1 : file, line);
+  if (rank[0] || place[0]) snprintf(where, size, " [%s%s]", rank, place);
+}
+
+mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...) {
+  char where[256];
+  describe_place(file, line, status, where, sizeof where);
+  va_list args;
+  va_start(args, format);
+  write_line(": error: ", where, format, args);
+  va_end(args);
+  return status;
+}
+
+void mg_warning(const char *format, ...) {
+  if (state.rank != 0 || state.level == MG_LOG_QUIET) return;
+  va_list args;
+  va_start(args, format);
+  write_line(": warning: ", "", format, args);
+  va_end(args);
+}
+
+void mg_verbose(const char *format, ...) {
+  if (state.rank != 0 || state.level != MG_LOG_VERBOSE) return;
+  va_list args;
+  va_start(args, format);
+  write_line(": ", "", format, args);
+  va_end(args);
+}
+
+mg_bytes_text_t mg_bytes(double bytes) {
+  static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  enum { N_UNITS = sizeof units / sizeof units[0] };
+  mg_bytes_text_t t;
+  int unit = 0;
+  for (; bytes >= 999.9995 && unit + 1 < N_UNITS; unit++)
+    bytes *= 1e-3;
+  snprintf(t.text, sizeof t.text, "%.*f %s", unit == 0 ? 0 : 3, bytes, units[unit]);
+  return t;
+}
+
+/* True ten times a second at most: a terminal over a slow line must not slow the solves down. */
+static bool is_due(void) {
+  static struct timespec last;
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const double since =
+      (double)(now.tv_sec - last.tv_sec) + 1e-9 * (double)(now.tv_nsec - last.tv_nsec);
+  if (state.progress_shown && since < 0.1) return false;
+  last = now;
+  return true;
+}
+
+/* Looked up once: progress is shown before every solve. */
+static bool has_terminal(void) {
+  static enum { UNKNOWN, NO, YES } answer = UNKNOWN;
+  if (answer == UNKNOWN) answer = mg_machine_stderr_is_terminal() ? YES : NO;
+  return answer == YES;
+}
+
+void mg_progress(const char *format, ...) {
+  if (state.rank != 0 || state.level == MG_LOG_QUIET || !has_terminal()) return;
+  if (!is_due()) return;
+  va_list args;
+  va_start(args, format);
+  fputs("\r\033[K", stderr);
+  vfprintf(stderr, format, args);
+  va_end(args);
+  fflush(stderr);
+  state.progress_shown = true;
+}
+
+void mg_progress_clear(void) {
+  if (!state.progress_shown) return;
+  fputs("\r\033[K", stderr);
+  fflush(stderr);
+  state.progress_shown = false;
+}

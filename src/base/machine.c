@@ -1,0 +1,241 @@
+#define _GNU_SOURCE
+#include "base/machine.h"
+#include "base/log.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* As nohup(1) starts a program. */
+static bool ignores_hangup;
+
+void mg_machine_open_streams(void) {
+  struct sigaction hangup;
+  ignores_hangup = sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler == SIG_IGN;
+  /* open() returns the lowest free descriptor, so the order matters. */
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+    if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_RDONLY : O_WRONLY) != fd)
+      _exit(3);
+}
+
+int mg_machine_threads(void) {
+  static int known = 0;
+  if (known > 0) return known;
+  known = 1;
+#ifdef _OPENMP
+  /* A limit (OMP_THREAD_LIMIT) may leave fewer than are asked for. */
+#pragma omp parallel
+#pragma omp single
+  known = omp_get_num_threads();
+#endif
+  return known;
+}
+
+/* Whoever asks for more has made a mistake. */
+enum { MOST_THREADS = 4096 };
+
+static int threads_asked_for(void) {
+#ifdef _OPENMP
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
+/* The value of a stack size variable in bytes, by libgomp's rules: kilobytes without a suffix.
+ * 0: not set, or not valid. */
+static size_t stack_bytes(const char *variable) {
+  static const char suffixes[] = "bkmg";
+  const char *text = getenv(variable);
+  char *end;
+  if (!text) return 0;
+  errno = 0;
+  const unsigned long value = strtoul(text, &end, 10);
+  if (errno != 0 || end == text) return 0;
+  while (isspace((unsigned char)*end))
+    end++;
+  int shift = 10;
+  if (*end != '\0') {
+    const char *suffix = strchr(suffixes, tolower((unsigned char)*end++));
+    if (!suffix) return 0;
+    shift = 10 * (int)(suffix - suffixes);
+  }
+  while (isspace((unsigned char)*end))
+    end++;
+  return *end == '\0' && value << shift >> shift == value ? value << shift : 0;
+}
+
+/* The variable that sets the stack size of OpenMP's threads; NULL: none. */
+static const char *stack_variable(void) {
+  static const char *const variables[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE"};
+  for (int i = 0; i < 2; i++)
+    if (stack_bytes(variables[i]) > 0) return variables[i];
+  return NULL;
+}
+
+static void *pass_gate(void *gate) {
+  if (pthread_mutex_lock(gate) == 0) (void)pthread_mutex_unlock(gate);
+  return NULL;
+}
+
+/* Start n threads that all exist at the same time, then end them. @return 0, or why not (errno) */
+static int try_threads(int n, const pthread_attr_t *attributes) {
+  pthread_t *thread = calloc((size_t)n, sizeof *thread);
+  pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+  int started = 0, error = thread ? pthread_mutex_lock(&gate) : ENOMEM;
+  if (error == 0) {
+    while (started < n && error == 0) {
+      error = pthread_create(&thread[started], attributes, pass_gate, &gate);
+      if (error == 0) started++;
+    }
+    (void)pthread_mutex_unlock(&gate);
+  }
+  for (int i = 0; i < started; i++)
+    (void)pthread_join(thread[i], NULL);
+  free(thread);
+  return error;
+}
+
+/* libgomp ends the process with exit code 1 if it cannot start a thread, so the threads are started
+ * here first, with the same stacks. @return 0, or why not (errno) */
+static int try_openmp_threads(void) {
+  const char *variable = stack_variable();
+  pthread_attr_t attributes;
+  int n = threads_asked_for();
+#ifdef _OPENMP
+  if (omp_get_thread_limit() < n) n = omp_get_thread_limit();
+#endif
+  if (n < 2) return 0;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  /* libgomp keeps the default if the size is below the minimum. */
+  if (variable) (void)pthread_attr_setstacksize(&attributes, stack_bytes(variable));
+  error = try_threads(n - 1, &attributes);
+  (void)pthread_attr_destroy(&attributes);
+  return error;
+}
+
+/* Tried once. */
+static int thread_error(void) {
+  static int error = -1;
+  if (error < 0) error = try_openmp_threads();
+  return error;
+}
+
+static bool asks_too_many(void) {
+  return threads_asked_for() < 1 || threads_asked_for() > MOST_THREADS;
+}
+
+bool mg_machine_has_threads(void) {
+  return !asks_too_many() && thread_error() == 0;
+}
+
+mg_status_t mg_machine_check_threads(void) {
+  const char *variable = stack_variable();
+  if (mg_machine_has_threads()) return MG_OK;
+  if (asks_too_many())
+    return mg_error(MG_ERR_USAGE,
+                    "OpenMP is asked for %d threads where 1 to %d can be had; set OMP_NUM_THREADS "
+                    "to the cores of a rank",
+                    threads_asked_for(), MOST_THREADS);
+  if (variable)
+    return mg_error(MG_ERR_MEMORY,
+                    "%s=%s: %d threads with stacks of this size cannot be started: %s; lower it "
+                    "(8M is enough), or lower OMP_NUM_THREADS",
+                    variable, getenv(variable), threads_asked_for(), strerror(thread_error()));
+  return mg_error(MG_ERR_MEMORY,
+                  "OpenMP cannot start %d threads: %s; lower OMP_NUM_THREADS, or change the limits "
+                  "of processes (ulimit -u), stacks (ulimit -s) or memory (ulimit -v)",
+                  threads_asked_for(), strerror(thread_error()));
+}
+
+void mg_machine_mark_processors(double *mark, int n) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
+  for (int p = 0; p < n; p++)
+    mark[p] = known && p < CPU_SETSIZE && CPU_ISSET(p, &set) ? 1.0 : 0.0;
+}
+
+/* Open MPI's launcher passes on what its ranks write to a pipe. On its own host it is the parent of
+ * a rank, and its stderr is what the user sees. */
+static bool launcher_has_terminal(void) {
+  char path[64];
+  struct stat s;
+  if (!getenv("OMPI_COMM_WORLD_RANK")) return false;
+  if (fstat(STDERR_FILENO, &s) != 0 || !S_ISFIFO(s.st_mode)) return false;
+  snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)getppid());
+  const int descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  const bool is_terminal = isatty(descriptor) != 0;
+  close(descriptor);
+  return is_terminal;
+}
+
+bool mg_machine_stderr_is_terminal(void) {
+  return isatty(STDERR_FILENO) || launcher_has_terminal();
+}
+
+static volatile sig_atomic_t caught;
+
+/* A second signal of a kind ends the run at once, but for one that comes with the first: timeout(1)
+ * sends its own to a process and then to its group. SIGPIPE comes with each write. */
+static void remember(int signal_number) {
+  static struct timespec first_of[3];
+  const double one_request = 0.1; /* seconds */
+  const int error = errno;
+  struct timespec now, *first = &first_of[signal_number == SIGTERM  ? 1
+                                          : signal_number == SIGHUP ? 2
+                                                                    : 0];
+  caught = signal_number;
+  if (signal_number == SIGPIPE) return;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (first->tv_sec == 0 && first->tv_nsec == 0) *first = now;
+  if ((double)(now.tv_sec - first->tv_sec) + 1e-9 * (double)(now.tv_nsec - first->tv_nsec) >=
+      one_request) {
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+  }
+  errno = error;
+}
+
+static void catch_signal(int signal_number) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = remember;
+  action.sa_flags = SA_RESTART;
+  sigaddset(&action.sa_mask, SIGHUP);
+  sigaddset(&action.sa_mask, SIGINT);
+  sigaddset(&action.sa_mask, SIGTERM);
+  sigaction(signal_number, &action, NULL);
+}
+
+void mg_machine_catch_broken_pipes(void) {
+  catch_signal(SIGPIPE);
+}
+
+void mg_machine_catch_signals(void) {
+  mg_machine_catch_broken_pipes();
+  catch_signal(SIGINT);
+  catch_signal(SIGTERM);
+  /* MPI libraries load UCX, which sets a handler of its own for SIGHUP. */
+  if (ignores_hangup)
+    (void)signal(SIGHUP, SIG_IGN);
+  else
+    catch_signal(SIGHUP);
+}
+
+int mg_machine_signal(void) {
+  return caught;
+}

@@ -1,0 +1,127 @@
+/* How much memory this host can still give, as the kernel and the control groups see it. */
+#include "base/machine.h"
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static FILE *open_in(const char *folder, const char *name) {
+  char path[PATH_MAX];
+  const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+  return length < (int)sizeof path ? fopen(path, "r") : NULL;
+}
+
+/* The number behind `key` in a file of lines "key number"; with key "" the file is one number.
+ * @return -1 when there is none (as "max" in a control group) */
+static int64_t read_number(const char *folder, const char *name, const char *key) {
+  char line[256];
+  long long value = -1;
+  const size_t length = strlen(key);
+  FILE *file = open_in(folder, name);
+  if (!file) return -1;
+  while (value < 0 && fgets(line, sizeof line, file))
+    if (strncmp(line, key, length) == 0 && sscanf(line + length, "%lld", &value) != 1) value = -1;
+  fclose(file);
+  return value;
+}
+
+static int64_t min_known(int64_t a, int64_t b) {
+  return b >= 0 && b < a ? b : a;
+}
+
+/* The names of one interface of control groups. */
+typedef struct {
+  const char *controller; /* in /proc/self/cgroup */
+  const char *mount;
+  const char *limit, *used, *cache;
+} group_kind_t;
+
+static const group_kind_t kinds[] = {
+    {"", "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file "},
+    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+     "total_inactive_file "},
+};
+
+/* Room below one group's limit. Cached files count as used, but the kernel drops those that were
+ * not read lately before it refuses memory. */
+static int64_t group_room(const group_kind_t *kind, const char *folder) {
+  const int64_t limit = read_number(folder, kind->limit, "");
+  int64_t used = read_number(folder, kind->used, "");
+  if (limit < 0 || used < 0) return -1;
+  const int64_t cache = read_number(folder, "memory.stat", kind->cache);
+  if (cache > 0) used -= cache < used ? cache : used;
+  return limit > used ? limit - used : 0;
+}
+
+/* Whether a list "cpu,memory" names the controller; an empty list names the empty one. */
+static bool lists(const char *list, const char *controller) {
+  const size_t length = strlen(controller);
+  for (;;) {
+    const size_t word = strcspn(list, ",");
+    if (word == length && strncmp(list, controller, length) == 0) return true;
+    if (list[word] == '\0') return false;
+    list += word + 1;
+  }
+}
+
+/* The path of this process's group, "" for the root or when there is none. */
+static void group_path(const char *root, const char *controller, char *path, size_t size) {
+  char line[PATH_MAX];
+  path[0] = '\0';
+  FILE *file = open_in(root, "proc/self/cgroup");
+  if (!file) return;
+  while (fgets(line, sizeof line, file)) { /* "4:memory:/path", "0::/path" */
+    line[strcspn(line, "\n")] = '\0';
+    char *controllers = strchr(line, ':');
+    char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+    if (!group) continue;
+    *group++ = '\0';
+    if (lists(controllers + 1, controller)) snprintf(path, size, "%s", group);
+  }
+  fclose(file);
+  if (strcmp(path, "/") == 0) path[0] = '\0';
+}
+
+/* The tightest of the process's group and the groups around it. In a container the outer part of
+ * the path may not exist; the container's own group is then the root of what is mounted. */
+static int64_t groups_room(const char *root, const group_kind_t *kind) {
+  char path[PATH_MAX], folder[PATH_MAX];
+  int64_t room = INT64_MAX;
+  group_path(root, kind->controller, path, sizeof path);
+  for (;;) {
+    if (snprintf(folder, sizeof folder, "%s%s%s", root, kind->mount, path) < (int)sizeof folder)
+      room = min_known(room, group_room(kind, folder));
+    char *slash = strrchr(path, '/');
+    if (!slash) return room;
+    *slash = '\0';
+  }
+}
+
+int64_t mg_machine_free_bytes_in(const char *root) {
+  const int64_t kib = read_number(root, "proc/meminfo", "MemAvailable:");
+  int64_t room = min_known(INT64_MAX, kib < 0 ? -1 : kib * 1024);
+  for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+    room = min_known(room, groups_room(root, &kinds[k]));
+  return room;
+}
+
+int64_t mg_machine_free_bytes(void) {
+  return mg_machine_free_bytes_in("");
+}
+
+/* Room below a limit of `ulimit`, of which `used` is taken. */
+static int64_t limit_room(int resource, int64_t used) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return -1;
+  const int64_t bytes = limit.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)limit.rlim_cur;
+  return bytes > used ? bytes - used : 0;
+}
+
+int64_t mg_machine_process_bytes(void) {
+  const int64_t size = read_number("/proc/self", "status", "VmSize:");
+  const int64_t data = read_number("/proc/self", "status", "VmData:");
+  int64_t room = limit_room(RLIMIT_AS, size > 0 ? size * 1024 : 0);
+  if (room < 0) room = INT64_MAX;
+  return min_known(room, limit_room(RLIMIT_DATA, data > 0 ? data * 1024 : 0));
+}

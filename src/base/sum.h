@@ -1,0 +1,60 @@
+/* Sums that do not depend on the order of their terms, so that no decomposition, thread count or
+ * processor changes a digit.
+ *
+ * A sum over cells is taken brick by brick (bricks of at most 8^3 cells at fixed global places,
+ * added in a fixed order in double precision); the brick sums are then added exactly in fixed
+ * point. Exact addition is associative, so ranks and threads may add in any order. */
+#ifndef MG_SUM_H
+#define MG_SUM_H
+
+#include "base/inline.h"
+#include <math.h>
+#include <stdint.h>
+
+/** 32-bit digits from 2^-1074 up to past 2^1024, and one count of terms that were not finite. */
+enum { MG_SUM_DIGITS = 68, MG_SUM_NONFINITE = MG_SUM_DIGITS, MG_SUM_LIMBS = MG_SUM_DIGITS + 1 };
+
+/** A fixed-point number; value = sum of digit[i] * 2^(32 i - 1074). Zero-initialize.
+ *  Digits are signed and may exceed 32 bits until normalized: 2^30 terms are safe between. */
+typedef struct {
+  int64_t digit[MG_SUM_LIMBS];
+} mg_sum_t;
+
+/** sum += term, exactly. */
+void mg_sum_add(mg_sum_t *sum, double term);
+
+/** sum += other, exactly. */
+void mg_sum_merge(mg_sum_t *sum, const mg_sum_t *other);
+
+/** Carry, so that every digit but the top one is in [0, 2^32): before adding across ranks. */
+MG_SHARED void mg_sum_normalize(mg_sum_t *sum) {
+  for (int i = 0; i < MG_SUM_DIGITS - 1; i++) {
+    const int64_t digit = sum->digit[i] & 0xffffffffLL;
+    sum->digit[i + 1] += (sum->digit[i] - digit) / 0x100000000LL;
+    sum->digit[i] = digit;
+  }
+}
+
+/** The sum in double precision, within one unit in the last place; NaN if a term was not finite. */
+MG_SHARED double mg_sum_value(const mg_sum_t *sum) {
+  if (sum->digit[MG_SUM_NONFINITE] != 0) return NAN;
+  mg_sum_t s = *sum;
+  double sign = 1.0;
+  mg_sum_normalize(&s);
+  if (s.digit[MG_SUM_DIGITS - 1] < 0) {
+    sign = -1.0;
+    for (int i = 0; i < MG_SUM_DIGITS; i++)
+      s.digit[i] = -s.digit[i];
+    mg_sum_normalize(&s);
+  }
+  int top = MG_SUM_DIGITS - 1;
+  while (top > 0 && s.digit[top] == 0)
+    top--;
+  /* Three digits hold at least 65 significant bits. */
+  double value = 0.0;
+  for (int i = top > 2 ? top - 2 : 0; i <= top; i++)
+    value += ldexp((double)s.digit[i], 32 * i - 1074);
+  return sign * value;
+}
+
+#endif

@@ -1,0 +1,32 @@
+#include "base/timers.h"
+#include <stdio.h>
+#include <time.h>
+
+const char *mg_time_name(mg_time_t time) {
+  static const char *const names[MG_N_TIMES] = {
+      [MG_TIME_SMOOTH] = "smooth",        [MG_TIME_RESIDUAL] = "residual",
+      [MG_TIME_RESTRICT] = "restriction", [MG_TIME_INTERPOLATE] = "interpolation",
+      [MG_TIME_HALO] = "halo exchange",   [MG_TIME_VECTOR] = "vector operations",
+      [MG_TIME_BOTTOM] = "bottom solve",  [MG_TIME_TAIL] = "coarse levels",
+  };
+  return names[time];
+}
+
+const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]) {
+  snprintf(key, MG_TIME_KEY_SIZE, "%s", mg_time_name(time));
+  for (char *c = key; *c; c++)
+    if (*c == ' ') *c = '_';
+  return key;
+}
+
+double mg_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void mg_timers_add(mg_timers_t *timers, mg_time_t time, double seconds, bool nested) {
+  timers->seconds[time] += seconds;
+  if (nested) timers->nested[time] += seconds;
+  timers->calls[time]++;
+}

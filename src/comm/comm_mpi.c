@@ -1,0 +1,335 @@
+/* comm.h on MPI. The only file that calls it. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "comm/comm.h"
+#include <math.h>
+#include <mpi.h>
+#ifdef HAVE_MPI_EXT_H
+#include <mpi-ext.h>
+#endif
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct mg_comm {
+  MPI_Comm mpi;
+  int rank, size;
+};
+
+static struct mg_comm world;
+
+/* Largest piece of a message, in doubles: 2^27 doubles are 1 GiB. */
+static const int64_t piece_doubles = (int64_t)1 << 27;
+enum { TAG = 1 };
+
+/* call: "MPI_Barrier(...)", of which the name is for the user. */
+static mg_status_t failed(const char *call, int code) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  return mg_error(MG_ERR_COMM, "%.*s: %s", (int)strcspn(call, "("), call, text);
+}
+
+#define TRY_MPI(call)                                                                              \
+  do {                                                                                             \
+    const int code_ = (call);                                                                      \
+    if (code_ != MPI_SUCCESS) return failed(#call, code_);                                         \
+  } while (0)
+
+#if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
+/* Was this process started by mpirun or another launcher, or has the user decided? */
+static bool leaves_daemon_alone(void) {
+  static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE",
+                                          "PMIX_NAMESPACE",
+                                          "PMIX_RANK",
+                                          "PMI_RANK",
+                                          "PMI_FD",
+                                          "SLURM_STEP_ID",
+                                          "OMPI_MCA_ess",
+                                          "OMPI_MCA_ess_singleton_isolated"};
+  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    if (getenv(variables[i])) return true;
+  return false;
+}
+
+/* Without a launcher Open MPI 4 starts a daemon, orted, which only MPI_Comm_spawn needs. It can
+ * stay for ever when the program is killed during MPI_Init. */
+static mg_status_t forgo_daemon(void) {
+  if (leaves_daemon_alone()) return MG_OK;
+  /* All programs without a daemon share one session directory; the first to end removes it. */
+  if (setenv("OMPI_MCA_ess_singleton_isolated", "1", 0) != 0 ||
+      setenv("OMPI_MCA_orte_create_session_dirs", "0", 0) != 0)
+    return mg_error(MG_ERR_MEMORY, "no memory for the environment of MPI");
+  return MG_OK;
+}
+#else
+static mg_status_t forgo_daemon(void) {
+  return MG_OK;
+}
+#endif
+
+mg_status_t mg_comm_init(int *argc, char ***argv) {
+  int provided;
+  MG_TRY(forgo_daemon());
+  /* Threads compute, the main thread communicates. */
+  TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
+  /* Of calls without a communicator too, such as those of MPI_Info. */
+  TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &world.mpi));
+  TRY_MPI(MPI_Comm_set_errhandler(world.mpi, MPI_ERRORS_RETURN));
+  TRY_MPI(MPI_Comm_rank(world.mpi, &world.rank));
+  TRY_MPI(MPI_Comm_size(world.mpi, &world.size));
+  if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
+  if (world.rank == 0)
+    (void)mg_error(
+        MG_ERR_COMM,
+        "this MPI library is for programs without threads; take a build of it with them");
+  mg_comm_finalize(); /* all ranks end by themselves: none has to end the one that tells */
+  return MG_ERR_COMM;
+}
+
+void mg_comm_finalize(void) {
+  if (world.size == 0) return;
+  if (MPI_Comm_free(&world.mpi) == MPI_SUCCESS) (void)MPI_Finalize();
+  world.size = 0;
+}
+
+static void (*before_abort)(void);
+
+void mg_comm_before_abort(void (*clean)(void)) {
+  before_abort = clean;
+}
+
+void mg_comm_abort(int exit_code) {
+  if (before_abort) before_abort();
+  if (world.size > 0) MPI_Abort(MPI_COMM_WORLD, exit_code);
+  exit(exit_code);
+}
+
+mg_comm_t *mg_comm_world(void) {
+  return &world;
+}
+
+int mg_comm_rank(const mg_comm_t *comm) {
+  return comm->rank;
+}
+
+int mg_comm_size(const mg_comm_t *comm) {
+  return comm->size;
+}
+
+const char *mg_comm_version(void) {
+  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "MPI";
+  text[strcspn(text, ",\n")] = '\0'; /* the first clause names product and version */
+  return text;
+}
+
+const char *mg_comm_host(void) {
+  static char name[MPI_MAX_PROCESSOR_NAME];
+  int length = 0;
+  if (MPI_Get_processor_name(name, &length) != MPI_SUCCESS) return "unknown";
+  return name;
+}
+
+mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
+  *out = NULL;
+  MPI_Comm mpi;
+  TRY_MPI(MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
+  if (!member) return MG_OK;
+  mg_comm_t *comm = malloc(sizeof *comm);
+  if (!comm) return mg_error(MG_ERR_MEMORY, "no memory for a communicator");
+  comm->mpi = mpi;
+  TRY_MPI(MPI_Comm_rank(mpi, &comm->rank));
+  TRY_MPI(MPI_Comm_size(mpi, &comm->size));
+  *out = comm;
+  return MG_OK;
+}
+
+void mg_comm_free(mg_comm_t *comm) {
+  if (!comm || comm == &world) return;
+  const int code = MPI_Comm_free(&comm->mpi);
+  if (code != MPI_SUCCESS) (void)failed("MPI_Comm_free", code);
+  free(comm);
+}
+
+mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine) {
+  int worst = mine;
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm->mpi));
+  return (mg_status_t)worst;
+}
+
+mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
+  const struct timespec nap = {0, 1000000};
+  const double start = MPI_Wtime();
+  MPI_Request request;
+  TRY_MPI(MPI_Ibarrier(comm->mpi, &request));
+  for (int met = 0;;) {
+    TRY_MPI(MPI_Test(&request, &met, MPI_STATUS_IGNORE));
+    if (met) return MG_OK;
+    if (failure && MPI_Wtime() - start > seconds)
+      mg_comm_abort(mg_status_exit_code(mg_error(MG_ERR_DEVICE, "%s", failure)));
+    nanosleep(&nap, NULL);
+  }
+}
+
+mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
+  enum { MOST = 64 };
+  if (comm->size == 1) return MG_OK;
+  if (n > MOST / 2) return mg_error(MG_ERR_SHAPE, "mg_comm_max of %d values", n);
+  /* MPI_MAX may drop a NaN: its presence travels beside the value. */
+  double both[MOST];
+  for (int i = 0; i < n; i++) {
+    both[2 * i] = isnan(values[i]) ? 0.0 : values[i];
+    both[2 * i + 1] = isnan(values[i]) ? 1.0 : 0.0;
+  }
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, both, 2 * n, MPI_DOUBLE, MPI_MAX, comm->mpi));
+  for (int i = 0; i < n; i++)
+    values[i] = both[2 * i + 1] > 0.0 ? NAN : both[2 * i];
+  return MG_OK;
+}
+
+mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n) {
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_MIN, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_sum_on_host(double *values, int n) {
+  MPI_Comm host;
+  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, values, n, MPI_DOUBLE, MPI_SUM, host));
+  TRY_MPI(MPI_Comm_free(&host));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_place_on_host(int *rank, int *size) {
+  MPI_Comm host;
+  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Comm_rank(host, rank));
+  TRY_MPI(MPI_Comm_size(host, size));
+  TRY_MPI(MPI_Comm_free(&host));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_host_number(int *number) {
+  MPI_Comm host;
+  *number = world.rank;
+  TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPI_INT, MPI_MIN, host));
+  TRY_MPI(MPI_Comm_free(&host));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes, void *all) {
+  TRY_MPI(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
+  if (comm->size == 1) return MG_OK;
+  mg_sum_normalize(sum);
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, sum->digit, MG_SUM_LIMBS, MPI_INT64_T, MPI_SUM, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
+  TRY_MPI(MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, comm->mpi));
+  return MG_OK;
+}
+
+mg_status_t mg_comm_barrier(mg_comm_t *comm) {
+  TRY_MPI(MPI_Barrier(comm->mpi));
+  return MG_OK;
+}
+
+bool mg_comm_takes_device_memory(void) {
+#if defined(MPIX_GPU_SUPPORT_CUDA)
+  /* MPICH's, and its relatives', from 4.0 on */
+  int takes = 0;
+  return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) == MPI_SUCCESS && takes != 0;
+#elif defined(HAVE_MPI_EXT_H) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  /* Open MPI's */
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
+struct mg_requests {
+  int n, capacity;
+  MPI_Request *request;
+};
+
+mg_status_t mg_requests_create(int n_messages, mg_requests_t **out) {
+  mg_requests_t *r = malloc(sizeof *r);
+  *out = NULL;
+  if (!r) return mg_error(MG_ERR_MEMORY, "no memory for %d messages", n_messages);
+  r->n = 0;
+  r->capacity = n_messages > 0 ? n_messages : 1;
+  r->request = malloc((size_t)r->capacity * sizeof *r->request);
+  if (!r->request) {
+    free(r);
+    return mg_error(MG_ERR_MEMORY, "no memory for %d messages", n_messages);
+  }
+  *out = r;
+  return MG_OK;
+}
+
+void mg_requests_free(mg_requests_t *requests) {
+  if (!requests) return;
+  free(requests->request);
+  free(requests);
+}
+
+static mg_status_t next_request(mg_requests_t *r, MPI_Request **request) {
+  if (r->n == r->capacity) {
+    MPI_Request *grown = realloc(r->request, 2 * (size_t)r->capacity * sizeof *grown);
+    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for %d messages", 2 * r->capacity);
+    r->request = grown;
+    r->capacity *= 2;
+  }
+  *request = &r->request[r->n++];
+  return MG_OK;
+}
+
+mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
+                            int64_t n_doubles) {
+  while (n_doubles > 0) {
+    const int64_t n = n_doubles < piece_doubles ? n_doubles : piece_doubles;
+    MPI_Request *request = NULL;
+    MG_TRY(next_request(requests, &request));
+    TRY_MPI(MPI_Irecv(data, (int)n, MPI_DOUBLE, (int)rank, TAG, world.mpi, request));
+    data += n;
+    n_doubles -= n;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
+                         int64_t n_doubles) {
+  while (n_doubles > 0) {
+    const int64_t n = n_doubles < piece_doubles ? n_doubles : piece_doubles;
+    MPI_Request *request = NULL;
+    MG_TRY(next_request(requests, &request));
+    TRY_MPI(MPI_Isend(data, (int)n, MPI_DOUBLE, (int)rank, TAG, world.mpi, request));
+    data += n;
+    n_doubles -= n;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_requests_wait(mg_requests_t *requests) {
+  TRY_MPI(MPI_Waitall(requests->n, requests->request, MPI_STATUSES_IGNORE));
+  requests->n = 0;
+  return MG_OK;
+}

@@ -1,0 +1,181 @@
+/* comm.h for one process without a message-passing library. */
+#include "base/log.h"
+#include "comm/comm.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct mg_comm {
+  int size;
+};
+struct mg_requests {
+  int none;
+};
+
+static struct mg_comm world = {1};
+
+/* A number that launchers of MPI programs leave in the environment. */
+static long number_of(const char *open_mpi, const char *others) {
+  const char *text = getenv(open_mpi);
+  if (!text) text = getenv(others);
+  return text ? strtol(text, NULL, 10) : 0;
+}
+
+mg_status_t mg_comm_init(int *argc, char ***argv) {
+  (void)argc;
+  (void)argv;
+  const long copies = number_of("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
+  if (copies <= 1) return MG_OK;
+  /* They would all solve the same problem and write the same files. */
+  if (number_of("OMPI_COMM_WORLD_RANK", "PMI_RANK") > 0) return MG_ERR_USAGE;
+  return mg_error(
+      MG_ERR_USAGE,
+      "built without MPI, but started %ld times; start it once, or configure --with-mpi", copies);
+}
+
+void mg_comm_finalize(void) {}
+
+static void (*before_abort)(void);
+
+void mg_comm_before_abort(void (*clean)(void)) {
+  before_abort = clean;
+}
+
+void mg_comm_abort(int exit_code) {
+  if (before_abort) before_abort();
+  exit(exit_code);
+}
+
+mg_comm_t *mg_comm_world(void) {
+  return &world;
+}
+
+int mg_comm_rank(const mg_comm_t *comm) {
+  (void)comm;
+  return 0;
+}
+
+int mg_comm_size(const mg_comm_t *comm) {
+  return comm->size;
+}
+
+const char *mg_comm_version(void) {
+  return "none (one process)";
+}
+
+const char *mg_comm_host(void) {
+  static char name[256];
+  if (gethostname(name, sizeof name - 1) != 0) return "unknown";
+  return name;
+}
+
+mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
+  *out = member ? parent : NULL;
+  return MG_OK;
+}
+
+void mg_comm_free(mg_comm_t *comm) {
+  (void)comm;
+}
+
+mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine) {
+  (void)comm;
+  return mine;
+}
+
+mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
+  (void)comm;
+  (void)values;
+  (void)n;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n) {
+  return mg_comm_max(comm, values, n);
+}
+
+mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n) {
+  return mg_comm_max(comm, values, n);
+}
+
+mg_status_t mg_comm_sum_on_host(double *values, int n) {
+  return mg_comm_max(&world, values, n);
+}
+
+mg_status_t mg_comm_place_on_host(int *rank, int *size) {
+  *rank = 0;
+  *size = 1;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_host_number(int *number) {
+  *number = 0;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes, void *all) {
+  (void)comm;
+  memcpy(all, mine, bytes);
+  return MG_OK;
+}
+
+mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum) {
+  (void)comm;
+  (void)sum;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes) {
+  (void)comm;
+  (void)data;
+  (void)bytes;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_barrier(mg_comm_t *comm) {
+  (void)comm;
+  return MG_OK;
+}
+
+mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
+  (void)comm;
+  (void)failure;
+  (void)seconds;
+  return MG_OK;
+}
+
+bool mg_comm_takes_device_memory(void) {
+  return false;
+}
+
+mg_status_t mg_requests_create(int n_messages, mg_requests_t **out) {
+  static mg_requests_t none;
+  (void)n_messages;
+  *out = &none;
+  return MG_OK;
+}
+
+void mg_requests_free(mg_requests_t *requests) {
+  (void)requests;
+}
+
+mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
+                            int64_t n_doubles) {
+  (void)requests;
+  (void)data;
+  return mg_error(MG_ERR_INTERNAL, "a message of %lld doubles from rank %lld in a serial run",
+                  (long long)n_doubles, (long long)rank);
+}
+
+mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
+                         int64_t n_doubles) {
+  (void)requests;
+  (void)data;
+  return mg_error(MG_ERR_INTERNAL, "a message of %lld doubles to rank %lld in a serial run",
+                  (long long)n_doubles, (long long)rank);
+}
+
+mg_status_t mg_requests_wait(mg_requests_t *requests) {
+  (void)requests;
+  return MG_OK;
+}

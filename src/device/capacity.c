@@ -1,0 +1,154 @@
+#include "device/capacity.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "comm/comm.h"
+#include "device/device.h"
+#include "params/params_table.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The places that can run full. */
+enum { HOST, PROCESS, DEVICE, N_PLACES };
+
+/* What this rank needs on all levels: its share of the host's memory, and its device's. How
+ * messages between devices travel is not settled yet: their buffers may be the host's, or the
+ * device's with two slots for each. */
+static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device) {
+  *host = *device = 0.0;
+  for (int l = 0; l < plan->n_levels; l++) {
+    mg_level_bytes_t bytes;
+    MG_TRY(mg_plan_bytes(plan, l, mg_comm_rank(mg_comm_world()), &bytes));
+    const bool on_device = mg_place_is_cuda(plan->level[l].place);
+    *(on_device ? device : host) += (double)(bytes.vectors + bytes.images);
+    *host += (double)bytes.buffers;
+    if (on_device && plan->level[l].layout.world_ranks > 1) *device += 2.0 * (double)bytes.buffers;
+  }
+  return MG_OK;
+}
+
+/* Need and room where the one exceeds the other most. */
+static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_capacity_t *c) {
+  const double there[N_PLACES] = {(double)room->host_bytes, (double)room->process_bytes,
+                                  (double)room->device_bytes};
+  double need[N_PLACES] = {0.0, 0.0, 0.0}, worst = 0.0;
+  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, &need[PROCESS], &need[DEVICE])));
+  need[HOST] = need[PROCESS];
+  MG_TRY(mg_comm_sum_on_host(&need[HOST], 1));
+  int mine = HOST;
+  for (int p = 0; p < N_PLACES; p++)
+    if (need[p] / there[p] > need[mine] / there[mine]) mine = p;
+  const double ratio = need[mine] / there[mine];
+  worst = ratio;
+  MG_TRY(mg_comm_max(mg_comm_world(), &worst, 1));
+  /* Those who see the worst ratio say what it is made of; -1 from the others. */
+  double said[3] = {-1.0, -1.0, -1.0};
+  if (ratio == worst) {
+    said[0] = need[mine];
+    said[1] = there[mine];
+    said[2] = mine == DEVICE;
+  }
+  MG_TRY(mg_comm_max(mg_comm_world(), said, 3));
+  c->need = said[0];
+  c->room = said[1];
+  c->on_device = said[2] > 0.0;
+  c->fits = c->need <= c->room;
+  return MG_OK;
+}
+
+/* Whether another size fits; `size->n` is its grid then, else 0. */
+static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg_size_t *size) {
+  char message[1024];
+  mg_plan_t plan;
+  mg_params_t other = *params;
+  other.log2_box_dim = size->log2_box_dim;
+  other.boxes_per_rank = size->boxes_per_rank;
+  size->n = 0;
+  const int64_t ranks = mg_comm_size(mg_comm_world());
+  if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
+  mg_capacity_t c;
+  MG_TRY(compare(&plan, room, &c));
+  if (c.fits) size->n = plan.level[0].layout.n;
+  return MG_OK;
+}
+
+/* The largest grid of boxes of one width that fits, and the fewest boxes a rank that make it. From
+ * the smallest up: need grows with the grid, and plans of small grids are the cheap ones. Few
+ * numbers of boxes a side have so small an odd part as grids must have, six from one power of two
+ * to the next. */
+static mg_status_t largest_of_width(const mg_params_t *params, const mg_room_t *room,
+                                    int log2_box_dim, mg_size_t *best) {
+  const int64_t ranks = mg_comm_size(mg_comm_world());
+  int64_t side = mg_plan_boxes_a_side(log2_box_dim, 1, ranks);
+  *best = (mg_size_t){log2_box_dim, 0, 0};
+  for (; side <= MG_MAX_DIM >> log2_box_dim; side++) {
+    mg_size_t size = {log2_box_dim, (side * side * side + ranks - 1) / ranks, 0};
+    /* No grid is so wide, or with this many ranks none but a wider one. */
+    if (mg_plan_boxes_a_side(log2_box_dim, size.boxes_per_rank, ranks) != side) continue;
+    MG_TRY(try_size(params, room, &size));
+    if (size.n == 0) return MG_OK;
+    *best = size;
+  }
+  return MG_OK;
+}
+
+/* Of grids of one size the one with boxes of the width asked for, else with the widest. */
+static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *room,
+                                 mg_size_t *largest, mg_size_t *same_width) {
+  const mg_option_t *width = &mg_options[MG_OPT_LOG2_BOX_DIM];
+  MG_TRY(largest_of_width(params, room, params->log2_box_dim, same_width));
+  *largest = *same_width;
+  for (int w = (int)width->max; w >= (int)width->min; w--) {
+    mg_size_t size;
+    if (w == params->log2_box_dim) continue;
+    MG_TRY(largest_of_width(params, room, w, &size));
+    if (size.n > largest->n) *largest = size;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_capacity_find(const mg_params_t *params, const mg_room_t *room,
+                             mg_capacity_t *capacity) {
+  char message[1024];
+  mg_plan_t plan;
+  memset(capacity, 0, sizeof *capacity);
+  MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, message, (int)sizeof message));
+  MG_TRY(compare(&plan, room, capacity));
+  if (capacity->fits) return MG_OK;
+  return largest_sizes(params, room, &capacity->largest, &capacity->same_width);
+}
+
+static int describe_size(const mg_size_t *size, const char *before, char *text, int text_size) {
+  if (size->n == 0 || text_size <= 0) return 0;
+  return snprintf(text, (size_t)text_size, "%s'%d %lld' (%d^3 cells)", before, size->log2_box_dim,
+                  (long long)size->boxes_per_rank, size->n);
+}
+
+void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
+  int used = snprintf(text, (size_t)text_size, "this size needs at least %s where %s are free%s; ",
+                      mg_bytes(c->need).text, mg_bytes(c->room).text,
+                      c->on_device ? " on the device" : "");
+  if (used < 0 || used >= text_size) return;
+  if (c->largest.n == 0) {
+    snprintf(text + used, (size_t)(text_size - used), "no size fits, take fewer ranks a host");
+    return;
+  }
+  used += describe_size(&c->largest, "what fits is ", text + used, text_size - used);
+  if (c->same_width.log2_box_dim != c->largest.log2_box_dim)
+    describe_size(&c->same_width, " or ", text + used, text_size - used);
+}
+
+mg_status_t mg_capacity_check(const mg_params_t *params) {
+  mg_room_t room = {mg_machine_free_bytes(), mg_machine_process_bytes(), INT64_MAX};
+  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
+    MG_TRY(mg_comm_agree(mg_comm_world(), mg_device_room(&room.device_bytes)));
+  mg_capacity_t capacity;
+  char text[512];
+  MG_TRY(mg_capacity_find(params, &room, &capacity));
+  mg_verbose("memory: %s needed, %s free", mg_bytes(capacity.need).text,
+             mg_bytes(capacity.room).text);
+  if (capacity.fits) return MG_OK;
+  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_MEMORY;
+  mg_capacity_describe(&capacity, text, (int)sizeof text);
+  return mg_error(MG_ERR_MEMORY, "%s", text);
+}

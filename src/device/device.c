@@ -1,0 +1,275 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "comm/comm.h"
+#include "device/device.h"
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_CUDA
+#include "cuda/device.h"
+#endif
+
+enum { WHY = 256 };
+
+/* Devices that this process sees; where there are none, why. */
+static int count_devices(char why[WHY]) {
+#ifdef HAVE_CUDA
+  return mg_cuda_devices(why, WHY);
+#else
+  snprintf(why, WHY, "a build without CUDA");
+  return 0;
+#endif
+}
+
+int mg_device_count(void) {
+  char why[WHY];
+  return count_devices(why);
+}
+
+/* Collective; the first rank whose number is too large says so. */
+static mg_status_t check_device_id(const mg_params_t *params, int n) {
+  const char *plural = n == 1 ? "" : "s";
+  const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
+  int first;
+  MG_TRY(mg_comm_first(mg_comm_world(), params->device_id >= n, &first));
+  if (first == rank && n == 0)
+    return mg_error(MG_ERR_MEMORY,
+                    "--device-id=%d: this process sees no CUDA device; leave the option out to run "
+                    "on the CPU",
+                    params->device_id);
+  if (first == rank)
+    return mg_error(
+        MG_ERR_MEMORY,
+        "--device-id=%d: this process sees %d CUDA device%s; give a number from 0 to %d",
+        params->device_id, n, plural, n - 1);
+  return first < size ? MG_ERR_MEMORY : MG_OK;
+}
+
+static char device_text[256] = "none";
+
+const char *mg_device_text(void) {
+  return device_text;
+}
+
+/* This rank's device. */
+static mg_status_t device_number(const mg_params_t *params, int n, int *number) {
+  int rank, size;
+  MG_TRY(mg_comm_place_on_host(&rank, &size));
+  *number = params->device_id >= 0 ? params->device_id : rank % n;
+  return MG_OK;
+}
+
+/* Collective: what keeps the first rank that has no device?
+ *  @param[in]     usable  this rank has one
+ *  @param[in,out] why     this rank has none; then that rank's
+ *  @param[out]    first   its number, or the number of ranks */
+static mg_status_t find_why(bool usable, char why[WHY], int *first) {
+  mg_comm_t *world = mg_comm_world();
+  const int size = mg_comm_size(world);
+  MG_TRY(mg_comm_first(mg_comm_world(), !usable, first));
+  if (*first == size) return MG_OK;
+  char *all = malloc((size_t)size * WHY);
+  mg_status_t status = all ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d ranks", size);
+  status = mg_comm_agree(world, status);
+  if (status == MG_OK) status = mg_comm_gather(world, why, WHY, all);
+  if (status == MG_OK) memcpy(why, all + (size_t)*first * WHY, WHY);
+  free(all);
+  return status;
+}
+
+/* Collective: may all ranks use their devices? `why` and `first` as above. */
+static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
+  int number = 0;
+  bool usable = true;
+  memset(why, 0, WHY);
+  MG_TRY(mg_comm_agree(mg_comm_world(), device_number(params, n, &number)));
+#ifdef HAVE_CUDA
+  usable = mg_cuda_usable(number, why, WHY);
+#endif
+  return find_why(usable, why, first);
+}
+
+static mg_status_t open_device(const mg_params_t *params, int n) {
+#ifdef HAVE_CUDA
+  int number;
+  MG_TRY(device_number(params, n, &number));
+  MG_TRY(mg_cuda_open(number));
+  return mg_cuda_describe(device_text, sizeof device_text);
+#else
+  (void)params;
+  (void)n;
+  return MG_OK;
+#endif
+}
+
+static int compare_places(const void *left, const void *right) {
+  const mg_device_place_t *a = *(mg_device_place_t *const *)left,
+                          *b = *(mg_device_place_t *const *)right;
+  if (a->host != b->host) return a->host < b->host ? -1 : 1;
+  return memcmp(a->uuid, b->uuid, sizeof a->uuid);
+}
+
+/* Sorted, those who share stand side by side. */
+static void count_sharers(mg_device_place_t *places, mg_device_place_t **sorted, int n) {
+  for (int r = 0; r < n; r++)
+    sorted[r] = &places[r];
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
+  for (int first = 0, end; first < n; first = end) {
+    for (end = first + 1; end < n && compare_places(&sorted[first], &sorted[end]) == 0;)
+      end++;
+    for (int r = first; r < end; r++)
+      sorted[r]->sharers = end - first;
+  }
+}
+
+mg_status_t mg_device_places(mg_device_place_t **places) {
+  mg_comm_t *world = mg_comm_world();
+  const int n = mg_comm_size(world);
+  int host;
+  mg_device_place_t mine;
+  memset(&mine, 0, sizeof mine);
+  MG_TRY(mg_comm_host_number(&host));
+  mine.host = host;
+  mg_status_t status = MG_OK;
+#ifdef HAVE_CUDA
+  status = mg_cuda_identity(mine.uuid);
+#endif
+  *places = malloc((size_t)n * sizeof **places);
+  mg_device_place_t **sorted = malloc((size_t)n * sizeof *sorted);
+  if (status == MG_OK && !(*places && sorted))
+    status = mg_error(MG_ERR_MEMORY, "no memory for %d places", n);
+  status = mg_comm_agree(world, status);
+  if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *places);
+  if (status == MG_OK) count_sharers(*places, sorted, n);
+  free(sorted);
+  if (status == MG_OK) return MG_OK;
+  free(*places);
+  *places = NULL;
+  return status;
+}
+
+static mg_status_t warn_if_shared(void) {
+  mg_device_place_t *places;
+  int most = 1;
+  MG_TRY(mg_device_places(&places));
+  for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
+    most = places[r].sharers > most ? places[r].sharers : most;
+  free(places);
+  if (most > 1)
+    mg_warning("%d ranks share a CUDA device and take turns on it; one rank a device is faster",
+               most);
+  return MG_OK;
+}
+
+mg_status_t mg_device_foresee(mg_params_t *params) {
+  if (params->device != MG_DEVICE_AUTO) return MG_OK;
+  double least = mg_device_count();
+  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
+  params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  return MG_OK;
+}
+
+/* Levels have room for passes where the devices of all ranks make them. */
+static mg_status_t limit_passes(mg_params_t *params) {
+#ifdef HAVE_CUDA
+  bool has = false;
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_passes(&has)));
+  double lacking = !has;
+  MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
+  if (lacking > 0.0) params->steps_per_pass = 1;
+#else
+  (void)params;
+#endif
+  return MG_OK;
+}
+
+/* --memory=unified wants memory that not every device has; one rank tells. */
+static mg_status_t check_memory(const mg_params_t *params) {
+  if (params->memory != MG_MEMORY_UNIFIED) return MG_OK;
+#ifdef HAVE_CUDA
+  const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
+  bool has = false;
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_managed(&has)));
+  int first;
+  MG_TRY(mg_comm_first(mg_comm_world(), !has, &first));
+  if (first == rank)
+    return mg_error(MG_ERR_MEMORY, "--memory=unified: this device has no managed memory that it "
+                                   "can keep to itself; take --memory=device");
+  return first < size ? MG_ERR_MEMORY : MG_OK;
+#else
+  return MG_OK;
+#endif
+}
+
+/* Not all ranks have a device: where one was named that is an error, which one rank tells. */
+static mg_status_t do_without(mg_params_t *params, bool named, int first, const char *why) {
+  const int rank = mg_comm_rank(mg_comm_world());
+  if (named) {
+    /* All ranks refuse, and end by themselves: none has to end the one that tells. */
+    if (rank != first) return MG_ERR_MEMORY;
+    return mg_error(MG_ERR_MEMORY, "--device=%s: %s; --device=cpu runs without it",
+                    mg_device_name(params->device), why);
+  }
+  params->device = MG_DEVICE_CPU;
+  snprintf(device_text, sizeof device_text, "none: %.*s", WHY - 32, why);
+#ifdef HAVE_CUDA
+  if (mg_comm_size(mg_comm_world()) > 1)
+    snprintf(device_text, sizeof device_text, "none: %.*s (rank %d)", WHY - 32, why, first);
+#endif
+  return MG_OK;
+}
+
+/* All ranks open theirs, or none does. */
+static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
+  char why[WHY];
+  int first;
+  MG_TRY(find_unusable(params, here, why, &first));
+  if (first < mg_comm_size(mg_comm_world())) return do_without(params, named, first, why);
+  MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
+  MG_TRY(check_memory(params));
+  MG_TRY(limit_passes(params));
+  return warn_if_shared();
+}
+
+mg_status_t mg_device_choose(mg_params_t *params) {
+  const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
+  snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
+  if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
+#ifndef HAVE_CUDA
+  if (named && mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_MEMORY;
+  if (named)
+    return mg_error(MG_ERR_MEMORY,
+                    "--device=%s: this build has no CUDA; configure --with-cuda says what it lacks",
+                    mg_device_name(params->device));
+#endif
+  char why[WHY] = "";
+  int first;
+  const int here = count_devices(why);
+  MG_TRY(find_why(here > 0, why, &first));
+  const bool all = first == mg_comm_size(mg_comm_world());
+  if (all || !named) MG_TRY(check_device_id(params, here));
+  if (!all) return do_without(params, named, first, why);
+  if (!named) params->device = MG_DEVICE_CUDA;
+  return open_devices(params, here, named);
+}
+
+mg_status_t mg_device_room(int64_t *bytes) {
+  *bytes = INT64_MAX;
+#ifdef HAVE_CUDA
+  mg_device_place_t *places;
+  MG_TRY(mg_device_places(&places));
+  const int sharers = places[mg_comm_rank(mg_comm_world())].sharers;
+  free(places);
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_room(sharers, bytes)));
+  /* Everybody has asked before anybody allocates. */
+  MG_TRY(mg_comm_barrier(mg_comm_world()));
+#endif
+  return MG_OK;
+}
+
+void mg_device_close(void) {
+#ifdef HAVE_CUDA
+  mg_cuda_close();
+#endif
+}

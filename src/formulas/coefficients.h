@@ -1,0 +1,84 @@
+/* Coefficients and right-hand side of one cell, for every processor.
+ *
+ * No function of the C library is called whose last digit differs between processors: sin() comes
+ * in tables that the host fills, and tanh() is made here of exact steps and fma(). */
+#ifndef MG_COEFFICIENTS_H
+#define MG_COEFFICIENTS_H
+
+#include "base/types.h"
+#include "formulas/stencil.h"
+#include <stdbool.h>
+
+#define MG_TWO_PI 6.283185307179586476925286766559
+
+/** fv2, fv4: 1 + S/4 with S = sin sin sin, turned from face points into face averages by h^2/24
+ *  times the two tangential second derivatives, each -(2 pi)^2 S/4. */
+MG_INLINE double mg_beta_fv(double h, double sx, double sy, double sz) {
+  const double scale = 0.25 * (1.0 - MG_TWO_PI * MG_TWO_PI * h * h / 12.0);
+  return 1.0 + (scale * (sy * sz)) * sx;
+}
+
+/** fv2, fv4: f from its factors and their second derivatives, all three of which it takes. */
+MG_INLINE double mg_rhs_fv(double h, double x, double y, double z, double xx, double yy,
+                           double zz) {
+  const double c = h * h / 24.0;
+  return x * y * z + c * (xx * y * z + x * (yy * z + y * zz));
+}
+
+/** exp(x) for -700 < x <= 0 within two units in the last place: x = n ln 2 + r, a Taylor
+ *  polynomial in |r| <= 0.35 whose first neglected term is 4e-18, and an exact power of two. */
+MG_SHARED double mg_exp_negative(double x) {
+  const double log2_e = 1.4426950408889634, ln2_high = 0.693147180369123816490,
+               ln2_low = 1.90821492927058770002e-10;
+  const double n = floor(fma(x, log2_e, 0.5));
+  const double r = fma(-n, ln2_low, fma(-n, ln2_high, x));
+  double sum = 1.0;
+  for (int k = 14; k > 0; k--)
+    sum = fma(sum * r, 1.0 / k, 1.0);
+  return ldexp(sum, (int)n);
+}
+
+MG_SHARED double mg_tanh(double x) {
+  const double e = mg_exp_negative(-2.0 * fabs(x)), t = (1.0 - e) / (1.0 + e);
+  return x < 0.0 ? -t : t;
+}
+
+/** 7pt: point value of beta = 5.5 + 4.5 tanh(10 (r - 1/4)), r the distance from the centre, and
+ *  its gradient. */
+MG_SHARED double mg_beta_point(double x, double y, double z, double gradient[3]) {
+  const double q[3] = {x - 0.5, y - 0.5, z - 0.5};
+  const double r = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+  const double t = mg_tanh(10.0 * (r - 0.25));
+  for (int d = 0; d < 3; d++)
+    gradient[d] = r > 0.0 ? 45.0 * (1.0 - t * t) * q[d] / r : 0.0;
+  return 5.5 + 4.5 * t;
+}
+
+/** A factor of 7pt's u = X(x) X(y) X(z) and its derivatives. */
+typedef struct {
+  double value, first, second;
+} mg_factor_t;
+
+MG_SHARED mg_factor_t mg_factor(double t, bool periodic) {
+  const double t2 = t * t, t3 = t2 * t, t4 = t2 * t2;
+  mg_factor_t f;
+  f.value = 2.0 * t4 * t2 - 6.0 * t4 * t + 5.0 * t4 - t2 + (periodic ? 1.0 / 21.0 : 0.0);
+  f.first = 12.0 * t4 * t - 30.0 * t4 + 20.0 * t3 - 2.0 * t;
+  f.second = 60.0 * t4 - 120.0 * t3 + 60.0 * t2 - 2.0;
+  return f;
+}
+
+/** 7pt: f = a u - (grad beta . grad u + beta lap u); b = 1. */
+MG_SHARED double mg_rhs_point(double a, bool periodic, double x, double y, double z) {
+  const mg_factor_t X = mg_factor(x, periodic), Y = mg_factor(y, periodic),
+                    Z = mg_factor(z, periodic);
+  double g[3];
+  const double beta = mg_beta_point(x, y, z, g);
+  const double laplacian =
+      X.second * Y.value * Z.value + X.value * Y.second * Z.value + X.value * Y.value * Z.second;
+  const double flux = g[0] * X.first * Y.value * Z.value + g[1] * X.value * Y.first * Z.value +
+                      g[2] * X.value * Y.value * Z.first;
+  return a * (X.value * Y.value * Z.value) - (flux + beta * laplacian);
+}
+
+#endif

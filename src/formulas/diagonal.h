@@ -1,0 +1,215 @@
+/* One row of A in sums: its diagonal and the Gershgorin sum beside it, walls folded in, for every
+ * processor.
+ *
+ * The reference probes A with coloured vectors, 2 colours a direction for fv2 and 4 for fv4, and
+ * takes the absolute value of what a colour gives in sum: so the two neighbours of a direction
+ * count together, for fv4 those at distance two. Here the same sums come from the coefficients. */
+#ifndef MG_DIAGONAL_H
+#define MG_DIAGONAL_H
+
+#include "formulas/cell.h"
+
+/** Diagonal and off-diagonal sum of one row of A. */
+typedef struct {
+  double diagonal, off;
+} mg_row_sums_t;
+
+/** One row of a 7-point operator; `at` is patch-local. The quadratic wall formula reaches the
+ *  second cell inward, whose colour is that of the first or which is its neighbour: its half counts
+ *  off the diagonal. */
+MG_SHARED mg_row_sums_t mg_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
+                                  const int at[3]) {
+  const double *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
+               *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
+               *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
+  const mg_face_weights_t w = mg_face_weights(p, order, at[0], at[1], at[2]);
+  const double low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
+  const double at_wall = order == 1 ? 0.0 : 0.5;
+  double off = 0.0;
+  for (int d = 0; d < 3; d++) {
+    off += low[d] * (w.low[d] == 1.0 ? 1.0 : at_wall);
+    off += high[d] * (w.high[d] == 1.0 ? 1.0 : at_wall);
+  }
+  mg_row_sums_t s;
+  const double a = mg_a_at(v, p, bi - p->vec[MG_BETA_I]);
+  s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, a, v->b_h2);
+  s.off = off * v->b_h2;
+  return s;
+}
+
+/* Weights of one fv4 row by distance, in units of -b/h^2: along the axes, and on the 4 edges of
+ * each plane (d, t). */
+typedef struct {
+  double axis[3][5];
+  double edge[3][2][2]; /* planes ij, ik, jk; low or high in the first, in the second direction */
+} mg_row_weights_t;
+
+MG_SHARED void mg_add_cross(mg_row_weights_t *w, const double *beta, int d, int t,
+                            const ptrdiff_t stride[3]) {
+  const int plane = d + t - 1;
+  for (int side = 0; side < 2; side++) {
+    const double *face = beta + side * stride[d];
+    const double gradient = (face[stride[t]] - face[-stride[t]]) / 48.0;
+    for (int up = 0; up < 2; up++) {
+      const double g = up ? gradient : -gradient;
+      const int first = d < t ? side : up, second = d < t ? up : side;
+      w->edge[plane][first][second] += g;
+      w->axis[t][2 + (up ? 1 : -1)] -= g;
+    }
+  }
+}
+
+MG_SHARED void mg_fv4_weights(const mg_patch_t *p, const int at[3], mg_row_weights_t *w) {
+  const double low[5] = {-1.0 / 12, 15.0 / 12, -15.0 / 12, 1.0 / 12, 0.0};
+  const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
+  for (int d = 0; d < 3; d++) {
+    for (int o = 0; o < 5; o++)
+      w->axis[d][o] = 0.0;
+    for (int e = 0; e < 4; e++)
+      w->edge[d][e >> 1][e & 1] = 0.0;
+  }
+  for (int d = 0; d < 3; d++) {
+    const double *beta = mg_cell(p, MG_BETA_I + d, at[0], at[1], at[2]);
+    for (int o = 0; o < 5; o++)
+      w->axis[d][o] += beta[0] * low[o] + beta[stride[d]] * low[4 - o];
+    for (int t = 0; t < 3; t++)
+      if (t != d) mg_add_cross(w, beta, d, t, stride);
+  }
+}
+
+/* Away from walls, with a width that 4 divides: colours pair the cells at distance two. */
+MG_SHARED mg_row_sums_t mg_sums_interior(const mg_row_weights_t *w) {
+  mg_row_sums_t s;
+  s.diagonal = s.off = 0.0;
+  for (int d = 0; d < 3; d++) {
+    s.diagonal += w->axis[d][2];
+    s.off += fabs(w->axis[d][0] + w->axis[d][4]) + fabs(w->axis[d][1]) + fabs(w->axis[d][3]);
+    for (int e = 0; e < 4; e++)
+      s.off += fabs(w->edge[d][e >> 1][e & 1]);
+  }
+  return s;
+}
+
+/* A cell of one direction as a combination of cells inside the walls. */
+typedef struct {
+  int n;
+  int cell[4];
+  double factor[4];
+} mg_fold_t;
+
+MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int order, int cell) {
+  const int n = v->dim;
+  mg_fold_t f = {0, {0, 0, 0, 0}, {0.0, 0.0, 0.0, 0.0}};
+  if (v->periodic || (cell >= 0 && cell < n)) {
+    f.n = 1;
+    f.cell[0] = (cell + n) % n;
+    f.factor[0] = 1.0;
+    return f;
+  }
+  const int depth = cell < 0 ? -cell : cell - n + 1;
+  const int wall = cell < 0 ? 0 : n - 1, in = cell < 0 ? 1 : -1;
+  const double first[4] = {-77.0 / 12, 43.0 / 12, -17.0 / 12, 3.0 / 12},
+               second[4] = {-505.0 / 12, 335.0 / 12, -145.0 / 12, 27.0 / 12},
+               quadratic[2] = {-2.5, 0.5};
+  /* The second ghost of the fallback formulas is 0. */
+  f.n = order < 4 && depth == 2 ? 0 : order;
+  for (int c = 0; c < f.n; c++) {
+    f.cell[c] = wall + c * in;
+    f.factor[c] = order == 4   ? (depth == 1 ? first[c] : second[c])
+                  : order == 2 ? quadratic[c]
+                               : -1.0;
+  }
+  return f;
+}
+
+enum { MG_FV4_COLORS = 4 };
+
+typedef struct {
+  double diagonal, bin[MG_FV4_COLORS][MG_FV4_COLORS][MG_FV4_COLORS];
+  int colors;
+  const int *cell; /* the row's own cell, global */
+} mg_bins_t;
+
+MG_SHARED void mg_add_folded(mg_bins_t *b, double weight, const mg_fold_t f[3]) {
+  for (int z = 0; z < f[2].n; z++)
+    for (int y = 0; y < f[1].n; y++)
+      for (int x = 0; x < f[0].n; x++) {
+        const double w = weight * f[0].factor[x] * f[1].factor[y] * f[2].factor[z];
+        const int c[3] = {f[0].cell[x], f[1].cell[y], f[2].cell[z]};
+        if (c[0] == b->cell[0] && c[1] == b->cell[1] && c[2] == b->cell[2])
+          b->diagonal += w;
+        else
+          b->bin[c[2] % b->colors][c[1] % b->colors][c[0] % b->colors] += w;
+      }
+}
+
+/* Near walls, and on the small grids whose colours wrap: fold every weight onto cells inside. */
+MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int cell[3],
+                                       const mg_row_weights_t *w) {
+  mg_bins_t b;
+  b.diagonal = 0.0;
+  b.cell = cell;
+  for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
+    (&b.bin[0][0][0])[c] = 0.0;
+  b.colors = v->dim < MG_FV4_COLORS ? v->dim : MG_FV4_COLORS;
+  /* Cells are folded as they are wanted, not kept: a card holds this stack for all its threads. */
+  mg_fold_t f[3];
+  for (int d = 0; d < 3; d++)
+    f[d] = mg_fold_cell(v, order, cell[d]);
+  for (int d = 0; d < 3; d++) {
+    for (int o = 0; o < 5; o++) {
+      f[d] = mg_fold_cell(v, order, cell[d] + o - 2);
+      mg_add_folded(&b, w->axis[d][o], f);
+    }
+    f[d] = mg_fold_cell(v, order, cell[d]);
+  }
+  for (int t = 1; t < 3; t++)
+    for (int d = 0; d < t; d++) {
+      for (int e = 0; e < 4; e++) {
+        f[d] = mg_fold_cell(v, order, cell[d] + (e >> 1 ? 1 : -1));
+        f[t] = mg_fold_cell(v, order, cell[t] + (e & 1 ? 1 : -1));
+        mg_add_folded(&b, w->edge[d + t - 1][e >> 1][e & 1], f);
+      }
+      f[d] = mg_fold_cell(v, order, cell[d]);
+      f[t] = mg_fold_cell(v, order, cell[t]);
+    }
+  mg_row_sums_t s;
+  s.diagonal = b.diagonal;
+  s.off = 0.0;
+  for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
+    s.off += fabs((&b.bin[0][0][0])[c]);
+  return s;
+}
+
+/** Does no wall, and no wrapping colour, take part in an fv4 row? */
+MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, const int at[3]) {
+  bool simple = v->dim % MG_FV4_COLORS == 0;
+  for (int d = 0; d < 3; d++) {
+    const int cell = p->lo[d] + at[d];
+    simple = simple && (v->periodic || (cell >= 2 && cell < v->dim - 2));
+  }
+  return simple;
+}
+
+/** One row of fv4; `at` is patch-local, and the betas one layer around it are valid.
+ *  @param[in] simple  what mg_sums_fv4_are_simple says */
+MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int order,
+                                    const int at[3], bool simple) {
+  mg_row_weights_t w;
+  mg_row_sums_t s;
+  const int cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
+  mg_fv4_weights(p, at, &w);
+  s = simple ? mg_sums_interior(&w) : mg_sums_folded(v, order, cell, &w);
+  const double a = mg_a_at(v, p, at[0] + at[1] * p->jstride + at[2] * p->kstride);
+  s.diagonal = fma(-v->b_h2, s.diagonal, a);
+  s.off *= v->b_h2;
+  return s;
+}
+
+/** Baker, Falgout, Kolev, Yang, Multigrid smoothers for ultraparallel computing (2011), eq. 6.5
+ *  with theta = 3/2: the l1 term is added where the diagonal does not dominate. */
+MG_SHARED double mg_l1_diagonal(mg_row_sums_t s) {
+  return s.diagonal >= 1.5 * s.off ? s.diagonal : s.diagonal + 0.5 * s.off;
+}
+
+#endif

@@ -1,0 +1,306 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "comm/comm.h"
+#include "io/hdf5/h5_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool is_parallel(void) {
+#ifdef HAVE_PARALLEL_HDF5
+  return mg_comm_size(mg_comm_world()) > 1;
+#else
+  return false;
+#endif
+}
+
+bool mg_h5_available(void) {
+  return true;
+}
+
+bool mg_h5_parallel(void) {
+#ifdef HAVE_PARALLEL_HDF5
+  return true;
+#else
+  return false;
+#endif
+}
+
+bool mg_h5_writes_beside(void) {
+  return !is_parallel();
+}
+
+bool mg_h5_takes_part(void) {
+  return is_parallel() || mg_comm_rank(mg_comm_world()) == 0;
+}
+
+/* --- errors ---------------------------------------------------------------------------- */
+
+/* The innermost entry says most: the operating system's words, if it has some. */
+static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
+  mg_h5_reason_t *reason = data;
+  unsigned long long there, base, wanted;
+  if (n > 0 || !error->desc) return 0;
+  const char *words = strstr(error->desc, "error message = '");
+  if (words) {
+    words += strlen("error message = '");
+    snprintf(reason->text, sizeof reason->text, "%.*s", (int)strcspn(words, "'"), words);
+  } else if (sscanf(error->desc,
+                    "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu",
+                    &there, &base, &wanted) == 3) {
+    snprintf(reason->text, sizeof reason->text, "truncated file: %llu of %llu bytes are there",
+             there, base + wanted);
+  } else {
+    snprintf(reason->text, sizeof reason->text, "%s", error->desc);
+  }
+  return 0;
+}
+
+static const char *dropped_at_abort;
+
+static void drop(void) {
+  if (dropped_at_abort) (void)unlink(dropped_at_abort);
+}
+
+void mg_h5_drop_at_abort(const char *path) {
+  dropped_at_abort = path;
+  mg_comm_before_abort(path ? drop : NULL);
+}
+
+/* The other ranks wait within the library. */
+static void end_at_once(mg_status_t status) {
+  mg_comm_abort(mg_status_exit_code(status));
+}
+
+/* What all ranks meet is told once: each leaves those before it the time to end the run. Who is
+ * told meanwhile to end has nothing to add. */
+static bool is_first_to_tell(void) {
+  const int rank = mg_comm_rank(mg_comm_world());
+  const struct timespec wait = {rank == 0 ? 0 : rank < 4 ? 1 + rank : 5, 0};
+  return nanosleep(&wait, NULL) == 0;
+}
+
+mg_h5_reason_t mg_h5_reason(void) {
+  mg_h5_reason_t reason = {"the library gives no reason"};
+  (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
+  return reason;
+}
+
+mg_status_t mg_h5_failed_for(mg_h5_t *file, const char *what, const char *name,
+                             const mg_h5_reason_t *reason) {
+  const bool at_once = file->shared && file->id >= 0;
+  file->has_failed = true;
+  if (!at_once || is_first_to_tell())
+    (void)mg_error(MG_ERR_IO, "%s: cannot %s %s: %s", file->name, what, name, reason->text);
+  if (at_once) end_at_once(MG_ERR_IO);
+  return MG_ERR_IO;
+}
+
+mg_status_t mg_h5_failed(mg_h5_t *file, const char *what, const char *name) {
+  const mg_h5_reason_t reason = mg_h5_reason();
+  return mg_h5_failed_for(file, what, name, &reason);
+}
+
+mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what) {
+  if (file->shared && mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO, "%s: %s %s", file->name, name, what);
+}
+
+/* --- files ----------------------------------------------------------------------------- */
+
+static void free_file(mg_h5_t *file) {
+  if (!file) return;
+  free(file->path);
+  free(file->name);
+  free(file);
+}
+
+/* A path, or --option=path. */
+static char *name_of(const char *option, const char *path) {
+  const size_t size = strlen(option) + strlen(path) + 4;
+  char *name = malloc(size);
+  if (name) snprintf(name, size, "%s%s%s%s", *option ? "--" : "", option, *option ? "=" : "", path);
+  return name;
+}
+
+static mg_h5_t *new_file(const char *option, const char *path) {
+  mg_h5_t *file = calloc(1, sizeof *file);
+  if (!file || !(file->path = strdup(path)) || !(file->name = name_of(option, path))) {
+    free_file(file);
+    return NULL;
+  }
+  file->id = file->transfer = H5I_INVALID_HID;
+  /* Reasons go into our own messages. */
+  (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return file;
+}
+
+#ifdef HAVE_PARALLEL_HDF5
+/* "key=value,key=value" as an info object; the parser has seen to the form. */
+static bool fill_info(MPI_Info info, const char *hints) {
+  char key[256], value[256];
+  while (*hints) {
+    const size_t length = strcspn(hints, ","), name = strcspn(hints, "=");
+    if (name >= length || name >= sizeof key || length - name - 1 >= sizeof value) return false;
+    snprintf(key, sizeof key, "%.*s", (int)name, hints);
+    snprintf(value, sizeof value, "%.*s", (int)(length - name - 1), hints + name + 1);
+    if (MPI_Info_set(info, key, value) != MPI_SUCCESS) return false;
+    hints += length + (hints[length] == ',');
+  }
+  return true;
+}
+
+static bool use_mpi(hid_t access, const char *hints) {
+  MPI_Info info;
+  if (MPI_Info_create(&info) != MPI_SUCCESS) return false;
+  const bool good = fill_info(info, hints) && H5Pset_fapl_mpio(access, MPI_COMM_WORLD, info) >= 0 &&
+                    H5Pset_all_coll_metadata_ops(access, true) >= 0 &&
+                    H5Pset_coll_metadata_write(access, true) >= 0;
+  return MPI_Info_free(&info) == MPI_SUCCESS && good;
+}
+#endif
+
+/* The newest layout that readers of the last years know: its metadata carry checksums. */
+static hid_t access_list(const char *hints, bool shared) {
+  const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+  if (access < 0) return access;
+  bool good = H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_V110) >= 0 &&
+              H5Pset_fclose_degree(access, H5F_CLOSE_SEMI) >= 0;
+#ifdef HAVE_PARALLEL_HDF5
+  if (good && shared) good = use_mpi(access, hints);
+#else
+  (void)hints, (void)shared;
+#endif
+  if (good) return access;
+  (void)H5Pclose(access);
+  return H5I_INVALID_HID;
+}
+
+static hid_t transfer_list(bool shared) {
+  const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+#ifdef HAVE_PARALLEL_HDF5
+  if (transfer >= 0 && shared && H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE) < 0)
+    return H5I_INVALID_HID;
+#else
+  (void)shared;
+#endif
+  return transfer;
+}
+
+/* Once all that share a file have tried to open it: the first of those that could not tells why.
+ * The library could close it only where all could. */
+static mg_status_t check_opened(mg_h5_t *file) {
+  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
+  const mg_h5_reason_t reason = mg_h5_reason();
+  double opened = file->id >= 0;
+  int first = file->id < 0 ? rank : ranks;
+  if (file->shared) MG_TRY(mg_comm_first(mg_comm_world(), file->id < 0, &first));
+  if (file->shared) MG_TRY(mg_comm_max(mg_comm_world(), &opened, 1));
+  if (first == ranks) return MG_OK;
+  if (first == rank)
+    (void)mg_error(MG_ERR_IO, "%s: cannot %s it as an HDF5 file: %s", file->name,
+                   file->writing ? "create" : "open", reason.text);
+  if (opened > 0.0) end_at_once(MG_ERR_IO);
+  return MG_ERR_IO;
+}
+
+/* Why this rank does not reach a file; "" where it does. */
+static void try_path(const mg_h5_t *file, int flags, mg_h5_reason_t *why) {
+  const int fd = open(file->path, flags | O_CLOEXEC, 0666);
+  why->text[0] = '\0';
+  if (fd < 0)
+    snprintf(why->text, sizeof why->text, "%s", strerror(errno));
+  else
+    (void)close(fd);
+}
+
+/* A rank that opens a shared file and does not find it may leave the others waiting within the MPI
+ * library for good (Open MPI's OMPIO): it may lie on a disk of rank 0's host. So every rank looks
+ * for it first, for a new one once rank 0 has made it. */
+static mg_status_t check_reach(const mg_h5_t *file) {
+  const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
+  mg_h5_reason_t why = {""};
+  if (file->writing && rank == 0) try_path(file, O_WRONLY | O_CREAT, &why);
+  if (file->writing) MG_TRY(mg_comm_barrier(mg_comm_world()));
+  if (!file->writing || rank > 0) try_path(file, file->writing ? O_WRONLY : O_RDONLY, &why);
+  int first;
+  MG_TRY(mg_comm_first(mg_comm_world(), why.text[0] != '\0', &first));
+  if (first == ranks) return MG_OK;
+  if (first != rank) return MG_ERR_IO;
+  return mg_error(MG_ERR_IO, "%s cannot be %s: %s%s", file->name,
+                  file->writing ? "written" : "opened", why.text,
+                  rank > 0 ? "; all ranks need it, in a folder that all hosts share" : "");
+}
+
+static mg_status_t open_with(const char *option, const char *path, const char *hints, bool create,
+                             bool shared, mg_h5_t **out) {
+  mg_h5_t *file = new_file(option, path);
+  mg_status_t status = file ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+  *out = NULL;
+  /* Before rank 0 makes a file that nobody would remove. */
+  if (shared) status = mg_comm_agree(mg_comm_world(), status);
+  if (file && status == MG_OK) {
+    file->shared = shared;
+    file->writing = create;
+    if (shared) status = check_reach(file);
+  }
+  if (status != MG_OK) {
+    free_file(file);
+    return status;
+  }
+  const hid_t access = access_list(hints, shared);
+  if (access >= 0)
+    file->id = create ? H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)
+                      : H5Fopen(path, H5F_ACC_RDONLY, access);
+  status = check_opened(file);
+  if (status == MG_OK && (file->transfer = transfer_list(shared)) < 0)
+    status = mg_h5_failed(file, "set", "the way of transfers");
+  if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
+    status = mg_h5_failed(file, "set", "the way of access");
+  if (status != MG_OK) {
+    const mg_status_t closed = mg_h5_close(file);
+    return closed > status ? closed : status;
+  }
+  *out = file;
+  return MG_OK;
+}
+
+mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out) {
+  *out = NULL;
+  return mg_h5_takes_part() ? open_with("", path, hints, true, is_parallel(), out) : MG_OK;
+}
+
+mg_status_t mg_h5_open(const char *path, mg_h5_t **out) {
+  return mg_h5_open_input("", path, out);
+}
+
+mg_status_t mg_h5_open_input(const char *option, const char *path, mg_h5_t **out) {
+  *out = NULL;
+  return mg_h5_takes_part() ? open_with(option, path, "", false, is_parallel(), out) : MG_OK;
+}
+
+mg_status_t mg_h5_open_alone(const char *option, const char *path, mg_h5_t **out) {
+  return open_with(option, path, "", false, false, out);
+}
+
+mg_status_t mg_h5_close(mg_h5_t *file) {
+  mg_status_t status = MG_OK;
+  if (!file) return MG_OK;
+  if (file->transfer >= 0 && H5Pclose(file->transfer) < 0)
+    status = mg_h5_failed(file, "end", "transfers");
+  /* What is still to be written has no room on a full disk, and a file that cannot be closed brings
+   * the library down in the end. Emptied, it has room; it is of no use any more. */
+  if (file->id >= 0 && file->writing && file->has_failed && truncate(file->path, 0) != 0)
+    status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->name, strerror(errno));
+  if (file->id >= 0 && H5Fclose(file->id) < 0) {
+    status = mg_h5_failed(file, "close", "the file");
+    end_at_once(MG_ERR_IO);
+  }
+  free_file(file);
+  return status;
+}

@@ -1,0 +1,125 @@
+/* Groups and their attributes. */
+#include "io/hdf5/h5_file.h"
+#include <string.h>
+
+mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
+  if (!file) return MG_OK;
+  const hid_t group = H5Gcreate2(file->id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (group < 0 || H5Gclose(group) < 0) return mg_h5_failed(file, "write", path);
+  return MG_OK;
+}
+
+/* An attribute with a type and a space that this closes. */
+static mg_status_t put(mg_h5_t *file, const char *group, const char *name, hid_t type, hid_t space,
+                       const void *values) {
+  hid_t object = H5I_INVALID_HID, attribute = H5I_INVALID_HID;
+  bool good = type >= 0 && space >= 0;
+  if (good) good = (object = H5Oopen(file->id, group, H5P_DEFAULT)) >= 0;
+  if (good)
+    good = (attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT)) >= 0;
+  if (good) good = H5Awrite(attribute, type, values) >= 0;
+  const mg_status_t status = good ? MG_OK : mg_h5_failed(file, "write", name);
+  good = attribute < 0 || H5Aclose(attribute) >= 0;
+  good = (object < 0 || H5Oclose(object) >= 0) && good;
+  good = (space < 0 || H5Sclose(space) >= 0) && good;
+  good = (type < 0 || H5Tclose(type) >= 0) && good;
+  return status != MG_OK || good ? status : mg_h5_failed(file, "close", name);
+}
+
+static hid_t list_space(int n) {
+  const hsize_t size = (hsize_t)n;
+  return H5Screate_simple(1, &size, NULL);
+}
+
+static hid_t text_type(size_t length) {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  if (type < 0 || H5Tset_size(type, length > 0 ? length : 1) < 0 ||
+      H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)
+    return H5I_INVALID_HID;
+  return type;
+}
+
+mg_status_t mg_h5_put_text(mg_h5_t *file, const char *group, const char *name, const char *text) {
+  if (!file) return MG_OK;
+  return put(file, group, name, text_type(strlen(text)), H5Screate(H5S_SCALAR), text);
+}
+
+mg_status_t mg_h5_put_integers(mg_h5_t *file, const char *group, const char *name,
+                               const int64_t *values, int n) {
+  if (!file) return MG_OK;
+  return put(file, group, name, H5Tcopy(H5T_NATIVE_INT64), list_space(n), values);
+}
+
+mg_status_t mg_h5_put_doubles(mg_h5_t *file, const char *group, const char *name,
+                              const double *values, int n) {
+  if (!file) return MG_OK;
+  return put(file, group, name, H5Tcopy(H5T_NATIVE_DOUBLE), list_space(n), values);
+}
+
+mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *name, bool *there) {
+  *there = false;
+  if (!file) return MG_OK;
+  const htri_t found = H5Aexists_by_name(file->id, group, name, H5P_DEFAULT);
+  if (found < 0) return mg_h5_failed(file, "look for the attribute", name);
+  *there = found > 0;
+  return MG_OK;
+}
+
+/* The attribute, and whether it has n values of a class; the caller closes it. */
+static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_class_t class,
+                        int n, hid_t *attribute, size_t *size) {
+  *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  if (*attribute < 0) return mg_h5_failed(file, "find what a dump of hpgmg-fv has,", name);
+  const hid_t type = H5Aget_type(*attribute), space = H5Aget_space(*attribute);
+  const bool good = type >= 0 && space >= 0 && H5Tget_class(type) == class &&
+                    (class != H5T_STRING || H5Tis_variable_str(type) == 0) &&
+                    H5Sget_simple_extent_npoints(space) == n;
+  *size = type >= 0 ? H5Tget_size(type) : 0;
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  if (good) return MG_OK;
+  (void)H5Aclose(*attribute);
+  return mg_h5_wrong(file, name, "has another type or size than in a dump of hpgmg-fv");
+}
+
+static mg_status_t get(mg_h5_t *file, const char *name, hid_t attribute, hid_t type, void *values) {
+  const bool good = type >= 0 && H5Aread(attribute, type, values) >= 0;
+  const mg_status_t status = good ? MG_OK : mg_h5_failed(file, "read", name);
+  (void)H5Aclose(attribute);
+  return status;
+}
+
+mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name, char *text,
+                           int size) {
+  hid_t attribute;
+  size_t length = 0;
+  if (!file) return MG_OK;
+  MG_TRY(find(file, group, name, H5T_STRING, 1, &attribute, &length));
+  if (length >= (size_t)size) {
+    (void)H5Aclose(attribute);
+    return mg_h5_wrong(file, name, "is longer than in a dump of hpgmg-fv");
+  }
+  memset(text, 0, (size_t)size);
+  const hid_t type = text_type(length);
+  const mg_status_t status = get(file, name, attribute, type, text);
+  if (type >= 0) (void)H5Tclose(type);
+  return status;
+}
+
+mg_status_t mg_h5_get_integers(mg_h5_t *file, const char *group, const char *name, int64_t *values,
+                               int n) {
+  hid_t attribute;
+  size_t size;
+  if (!file) return MG_OK;
+  MG_TRY(find(file, group, name, H5T_INTEGER, n, &attribute, &size));
+  return get(file, name, attribute, H5T_NATIVE_INT64, values);
+}
+
+mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name, double *values,
+                              int n) {
+  hid_t attribute;
+  size_t size;
+  if (!file) return MG_OK;
+  MG_TRY(find(file, group, name, H5T_FLOAT, n, &attribute, &size));
+  return get(file, name, attribute, H5T_NATIVE_DOUBLE, values);
+}

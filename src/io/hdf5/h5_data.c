@@ -1,0 +1,348 @@
+/* Datasets of planes: made, opened with a look at how they are stored, written and read. */
+#include "comm/comm.h"
+#include "io/hdf5/h5_file.h"
+#include <ctype.h>
+#include <string.h>
+
+static hid_t type_of(mg_h5_type_t type) {
+  return type == MG_H5_DOUBLE  ? H5T_NATIVE_DOUBLE
+         : type == MG_H5_FLOAT ? H5T_NATIVE_FLOAT
+                               : H5T_NATIVE_UINT64;
+}
+
+static int64_t plane_values(const mg_h5_data_t *data) {
+  return data->rank == 1 ? 1 : data->rank == 2 ? data->n : (int64_t)data->n * data->n;
+}
+
+/* Compressed: rows of one plane, at most 4 MiB of them. Never filled: every value is written. */
+static hid_t creation_list(const mg_h5_data_t *data, int compress) {
+  const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+  if (list < 0) return list;
+  bool good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
+  if (good && compress > 0) {
+    const hsize_t n = (hsize_t)data->n, row = n * H5Tget_size(type_of(data->type));
+    const hsize_t most = (4 << 20) / row;
+    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n}; /* of three dimensions */
+    good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
+           H5Pset_deflate(list, (unsigned)compress) >= 0;
+  }
+  if (good) return list;
+  (void)H5Pclose(list);
+  return H5I_INVALID_HID;
+}
+
+mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                              int32_t n, int compress, mg_h5_data_t *data) {
+  *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
+  if (!file) return MG_OK;
+  const hsize_t size[3] = {(hsize_t)n, (hsize_t)n, (hsize_t)n};
+  const hid_t space = H5Screate_simple(rank, size, NULL), list = creation_list(data, compress);
+  if (space >= 0 && list >= 0)
+    data->id = H5Dcreate2(file->id, path, type_of(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
+  mg_status_t status = data->id >= 0 ? MG_OK : mg_h5_failed(file, "write", path);
+  if (list >= 0 && H5Pclose(list) < 0 && status == MG_OK)
+    status = mg_h5_failed(file, "write", path);
+  if (space >= 0 && H5Sclose(space) < 0 && status == MG_OK)
+    status = mg_h5_failed(file, "write", path);
+  return status;
+}
+
+enum { WHY_SIZE = 256 };
+
+static void check_chunks(hid_t list, int rank, const hsize_t size[3], char why[WHY_SIZE]) {
+  const double most = 1 << 24;
+  hsize_t chunk[3] = {1, 1, 1};
+  bool good = H5Pget_chunk(list, rank, chunk) == rank;
+  for (int d = 0; d < rank; d++)
+    good = good && chunk[d] <= size[d];
+  if (good && (double)chunk[0] * (double)chunk[1] * (double)chunk[2] <= most) return;
+  snprintf(
+      why, WHY_SIZE,
+      "has chunks of %llu x %llu x %llu values; at most as wide as the dataset and of 2^24 values "
+      "are read (h5repack -l CONTI makes one piece of them)",
+      (unsigned long long)chunk[0], (unsigned long long)chunk[1], (unsigned long long)chunk[2]);
+}
+
+static bool can_decode(H5Z_filter_t filter) {
+  unsigned config = 0;
+  return H5Zfilter_avail(filter) > 0 && H5Zget_filter_info(filter, &config) >= 0 &&
+         (config & H5Z_FILTER_CONFIG_DECODE_ENABLED) != 0;
+}
+
+static void check_filters(hid_t list, char why[WHY_SIZE]) {
+  const int n = H5Pget_nfilters(list);
+  for (int i = 0; i < n; i++) {
+    char name[32] = "";
+    unsigned flags;
+    size_t n_values = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, sizeof name, name, NULL);
+    if (filter >= 0 && can_decode(filter)) continue;
+    snprintf(why, WHY_SIZE,
+             "needs filter %d (%.31s), which this HDF5 library does not have; write it with gzip "
+             "or no filter, or set HDF5_PLUGIN_PATH to where that one is",
+             (int)filter, name[0] ? name : "without a name");
+    return;
+  }
+}
+
+/* Why the values of a dataset are not read: "" where they are in one piece within the file, or in
+ * chunks that are no larger than a plane or ours. Nobody else's size is allocated, and no other
+ * file is read. */
+static void check_storage(hid_t data, int rank, const hsize_t size[3], char why[WHY_SIZE]) {
+  const hid_t list = H5Dget_create_plist(data);
+  const char *text = "";
+  why[0] = '\0';
+  switch (list >= 0 ? H5Pget_layout(list) : H5D_LAYOUT_ERROR) {
+  case H5D_CHUNKED:
+    check_chunks(list, rank, size, why);
+    if (!why[0]) check_filters(list, why);
+    break;
+  case H5D_CONTIGUOUS:
+    if (H5Pget_external_count(list) != 0)
+      text = "has its values in other files; store them in this one (h5repack -l CONTI)";
+    break;
+  case H5D_VIRTUAL:
+    text = "is virtual, with its values in other files; store them in this one (h5repack -l CONTI)";
+    break;
+  case H5D_COMPACT:
+    text = "is stored compactly; store it in one piece or in chunks (h5repack -l CONTI)";
+    break;
+  default:
+    text = "has a layout that this HDF5 library does not know";
+  }
+  if (text[0]) snprintf(why, WHY_SIZE, "%s", text);
+  if (list >= 0) (void)H5Pclose(list);
+}
+
+static bool is_number(hid_t type) {
+  const H5T_class_t class = H5Tget_class(type);
+  return class == H5T_FLOAT || class == H5T_INTEGER;
+}
+
+/* Does what is in the file have the type and the dimensions that are asked for? */
+static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[3]) {
+  const hid_t type = H5Dget_type(data->id), space = H5Dget_space(data->id);
+  bool good = type >= 0 && space >= 0 &&
+              (any_number ? is_number(type) : H5Tequal(type, type_of(data->type)) > 0) &&
+              H5Sget_simple_extent_ndims(space) == data->rank &&
+              H5Sget_simple_extent_dims(space, size, NULL) == data->rank;
+  for (int d = 0; d < data->rank; d++)
+    good = good && size[d] == (hsize_t)data->n;
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  return good;
+}
+
+/* Names of datasets as they are found, as far as they fit. */
+typedef struct {
+  char *text;
+  int size, used, n, n_left_out;
+} names_t;
+
+/* Hard links alone: others may lead to other files. What the program adds to its dumps is no field.
+ */
+static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, void *data) {
+  names_t *names = data;
+  if (link->type != H5L_TYPE_HARD || strncmp(name, "HPGMG/", 6) == 0) return 0;
+  const hid_t object = H5Oopen(group, name, H5P_DEFAULT);
+  const bool is_dataset = object >= 0 && H5Iget_type(object) == H5I_DATASET;
+  if (object >= 0) (void)H5Oclose(object);
+  if (!is_dataset) return 0;
+  const int length = (int)strnlen(name, MG_H5_NAME_MAX) + 3, more = 20;
+  if (names->n_left_out > 0 || names->used + length + more > names->size) {
+    names->n_left_out++;
+    return 0;
+  }
+  names->used += snprintf(names->text + names->used, (size_t)(names->size - names->used), "%s/%s",
+                          names->n++ > 0 ? ", " : "", name);
+  return 0;
+}
+
+void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
+  names_t names = {text, size, 0, 0, 0};
+  names.used = snprintf(text, (size_t)size, "it has ");
+  (void)H5Lvisit(file->id, H5_INDEX_NAME, H5_ITER_NATIVE, add_name, &names);
+  const size_t left = (size_t)(size - names.used);
+  if (names.n == 0 && names.n_left_out == 0)
+    snprintf(text + names.used, left, "no dataset");
+  else if (names.n_left_out > 0)
+    snprintf(text + names.used, left, "%s%d%s dataset%s", names.n > 0 ? " and " : "",
+             names.n_left_out, names.n > 0 ? " more" : "", names.n_left_out == 1 ? "" : "s");
+  for (char *c = text; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+}
+
+/* A dataset that is not there. Ranks that share the file may not all have failed: then none asks
+ * the library for more. */
+static mg_status_t not_opened(mg_h5_t *file, const char *path) {
+  mg_h5_reason_t reason = mg_h5_reason();
+  const int used = (int)strlen(reason.text);
+  char held[160];
+  if (file->shared) return mg_h5_failed_for(file, "open", path, &reason);
+  mg_h5_name_datasets(file, held, (int)sizeof held);
+  snprintf(reason.text + used, sizeof reason.text - (size_t)used, "; %s", held);
+  return mg_h5_failed_for(file, "open", path, &reason);
+}
+
+static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
+                             int rank, int32_t n, mg_h5_data_t *data) {
+  char why[WHY_SIZE] = "has another type or other dimensions than the grid";
+  hsize_t size[3] = {0, 0, 0};
+  *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
+  if (!file) return MG_OK;
+  data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
+  if (data->id < 0) return not_opened(file, path);
+  if (is_as_asked(data, any_number, size)) check_storage(data->id, rank, size, why);
+  if (!why[0]) return MG_OK;
+  MG_TRY(mg_h5_data_close(file, data));
+  return mg_h5_wrong(file, path, why);
+}
+
+mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
+                            mg_h5_data_t *data) {
+  return open_data(file, path, type, false, rank, n, data);
+}
+
+mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, int32_t n,
+                                    mg_h5_data_t *data) {
+  return open_data(file, path, MG_H5_DOUBLE, true, rank, n, data);
+}
+
+/* H5Lexists fails if a group on the way is missing, so each part of the path is tested in turn. A
+ * failed test is a damaged group, not a missing one. */
+mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
+  char part[MG_H5_NAME_MAX];
+  *there = false;
+  if (!file) return MG_OK;
+  for (const char *end = path; *end; end += strcspn(end, "/")) {
+    end += *end == '/';
+    const size_t length = (size_t)(end - path) + strcspn(end, "/");
+    if (length >= sizeof part) return mg_h5_wrong(file, path, "is too long for a path");
+    memcpy(part, path, length);
+    part[length] = '\0';
+    const htri_t found = H5Lexists(file->id, part, H5P_DEFAULT);
+    if (found < 0) return mg_h5_failed(file, "look for", part);
+    if (found == 0) return MG_OK;
+  }
+  *there = true;
+  return MG_OK;
+}
+
+static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *look) {
+  look->rank = H5Sget_simple_extent_ndims(space);
+  if (!is_number(type) || look->rank < 1 || look->rank > 3) return false;
+  if (H5Sget_simple_extent_dims(space, size, NULL) != look->rank) return false;
+  for (int d = 0; d < look->rank; d++)
+    look->size[d] = (int64_t)size[d];
+  look->type = H5Tequal(type, H5T_NATIVE_FLOAT) > 0 ? MG_H5_FLOAT : MG_H5_DOUBLE;
+  look->double_or_float = H5Tequal(type, type_of(look->type)) > 0;
+  return true;
+}
+
+mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
+  char why[WHY_SIZE] = "is no dataset of numbers in 1 to 3 dimensions";
+  hsize_t size[3] = {0, 0, 0};
+  bool there;
+  *look = (mg_h5_look_t){0};
+  MG_TRY(mg_h5_exists(file, path, &there));
+  if (!there) return MG_OK;
+  const hid_t data = H5Dopen2(file->id, path, H5P_DEFAULT);
+  if (data < 0) return mg_h5_failed(file, "open", path);
+  const hid_t type = H5Dget_type(data), space = H5Dget_space(data);
+  if (type >= 0 && space >= 0 && fill_look(type, space, size, look))
+    check_storage(data, look->rank, size, why);
+  look->there = !why[0];
+  if (type >= 0) (void)H5Tclose(type);
+  if (space >= 0) (void)H5Sclose(space);
+  (void)H5Dclose(data);
+  return look->there ? MG_OK : mg_h5_wrong(file, path, why);
+}
+
+mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
+  if (!file || data->id < 0) return MG_OK;
+  const bool good = H5Dclose(data->id) >= 0;
+  data->id = H5I_INVALID_HID;
+  return good ? MG_OK : mg_h5_failed(file, "close", "a dataset");
+}
+
+/* One call's share: no library call moves 2 GiB or more. */
+enum { CALL_BYTES = 1 << 30 };
+
+typedef struct {
+  mg_h5_t *file;
+  const mg_h5_data_t *data;
+  bool write;
+} mover_t;
+
+/* Planes, and of a single plane rows. Nothing at all is a selection too. */
+static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hsize_t count[3],
+                              void *values) {
+  const hid_t file_space = H5Dget_space(m->data->id);
+  const hid_t memory = H5Screate_simple(m->data->rank, count, NULL);
+  const hid_t type = type_of(m->data->type);
+  bool good = file_space >= 0 && memory >= 0;
+  if (good && count[0] == 0)
+    good = H5Sselect_none(file_space) >= 0 && H5Sselect_none(memory) >= 0;
+  else if (good)
+    good = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0;
+  if (good)
+    good =
+        (m->write ? H5Dwrite(m->data->id, type, memory, file_space, m->file->transfer, values)
+                  : H5Dread(m->data->id, type, memory, file_space, m->file->transfer, values)) >= 0;
+  mg_status_t status = MG_OK;
+  if (!good) {
+    const mg_h5_reason_t reason = mg_h5_reason();
+    char name[MG_H5_NAME_MAX] = "a field";
+    (void)H5Iget_name(m->data->id, name, sizeof name);
+    status = mg_h5_failed_for(m->file, m->write ? "write" : "read", name, &reason);
+  }
+  if (file_space >= 0 && H5Sclose(file_space) < 0 && status == MG_OK)
+    status = mg_h5_failed(m->file, "end", "a selection");
+  if (memory >= 0 && H5Sclose(memory) < 0 && status == MG_OK)
+    status = mg_h5_failed(m->file, "end", "a selection");
+  return status;
+}
+
+/* In as many calls on every rank: those with nothing left select nothing. */
+static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, void *values) {
+  const mg_h5_data_t *data = m->data;
+  if (!m->file) return MG_OK;
+  const int64_t size = (int64_t)H5Tget_size(type_of(data->type));
+  const int64_t plane = plane_values(data) * size;
+  /* Whole planes as far as they fit, else a plane in bands of rows. */
+  const int64_t bands = data->rank < 3 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
+  const int64_t rows = data->rank < 3 ? 1 : (data->n + bands - 1) / bands;
+  double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};
+  if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
+  mg_status_t status = MG_OK;
+  for (int64_t call = 0; call < (int64_t)most[0]; call++) {
+    hsize_t start[3] = {(hsize_t)first, 0, 0},
+            n[3] = {(hsize_t)count, (hsize_t)data->n, (hsize_t)data->n};
+    char *at = values;
+    if (bands > 1) {
+      const int64_t k = call / bands, j = call % bands * rows;
+      n[0] = k < count && j < data->n;
+      start[0] = (hsize_t)(first + k);
+      start[1] = (hsize_t)j;
+      n[1] = (hsize_t)(data->n - j < rows ? data->n - j : rows);
+      if (n[0] > 0) at += (k * data->n + j) * data->n * size;
+    }
+    if (n[0] == 0) n[1] = n[2] = 0;
+    const mg_status_t moved = move_piece(m, start, n, at);
+    if (status == MG_OK) status = moved;
+  }
+  return status;
+}
+
+mg_status_t mg_h5_write_planes(mg_h5_t *file, const mg_h5_data_t *data, int32_t first,
+                               int32_t count, const void *values) {
+  const mover_t m = {file, data, true};
+  return move_planes(&m, first, count, (void *)(uintptr_t)values);
+}
+
+mg_status_t mg_h5_read_planes(mg_h5_t *file, const mg_h5_data_t *data, int32_t first, int32_t count,
+                              void *values) {
+  const mover_t m = {file, data, false};
+  return move_planes(&m, first, count, values);
+}

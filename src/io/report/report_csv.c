@@ -1,0 +1,62 @@
+#include "io/report/report.h"
+#include <math.h>
+
+static void number(FILE *out, double value, const char *after) {
+  if (!isnan(value)) fprintf(out, "%.17g", value);
+  fputs(after, out);
+}
+
+/* Seconds of an operation on all levels, each by its slowest rank. */
+static double seconds_of(const mg_report_t *r, int time) {
+  double seconds = 0.0;
+  for (int l = 0; l < r->plan->n_levels; l++)
+    seconds += r->time_max[l][time];
+  return seconds;
+}
+
+/* Columns of --levels-breakdown, whose accounts are the finest grid's. */
+static void breakdown(FILE *out, const mg_report_t *r, bool finest) {
+  for (int t = 0; t < MG_N_TIMES && mg_report_has_breakdown(r); t++) {
+    fputc(',', out);
+    if (finest) number(out, seconds_of(r, t), "");
+  }
+}
+
+static void breakdown_names(FILE *out, const mg_report_t *r) {
+  char key[MG_TIME_KEY_SIZE];
+  for (int t = 0; t < MG_N_TIMES && mg_report_has_breakdown(r); t++)
+    fprintf(out, ",seconds_%s", mg_time_key((mg_time_t)t, key));
+}
+
+/* One line a size; the keys are those of the JSON report, run-wide values repeated. */
+mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
+  const mg_params_t *p = r->params;
+  fprintf(out,
+          "operator,equation,boundary,smoother,cycle,n,levels,ranks,threads,h,dof,cycles,norm,rel,"
+          "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max,krylov");
+  breakdown_names(out, r);
+  fputc('\n', out);
+  for (int s = 0; s < r->result->n_sizes; s++) {
+    const mg_size_result_t *size = &r->result->size[s];
+    const mg_history_t *hist = &size->history;
+    const bool timed = !p->verify_only;
+    fprintf(out, "%s,%s,%s,%s,%s,%d,%d,%d,%d,", mg_operator_name(p->op),
+            mg_equation_name(p->equation), mg_boundary_name(p->boundary),
+            mg_smoother_name(p->smoother), mg_cycle_name(p->cycle), size->n, r->plan->n_levels - s,
+            r->ranks, r->threads);
+    number(out, 1.0 / size->n, ",");
+    fprintf(out, "%.0f,%d,", mg_size_dof(size), hist->n_cycles);
+    number(out, hist->norm[hist->n_cycles - 1], ",");
+    number(out, hist->rel[hist->n_cycles - 1], ",");
+    number(out, timed ? size->seconds_min : NAN, ",");
+    number(out, timed ? size->seconds_mean : NAN, ",");
+    number(out, timed ? mg_size_dof(size) / size->seconds_mean : NAN, ",");
+    number(out, r->result->error, ",");
+    number(out, r->result->order, ",");
+    fprintf(out, "%s,%lld,%s", r->result->passed ? "passed" : "failed",
+            (long long)r->bytes_per_rank_max, mg_krylov_name(p->krylov));
+    breakdown(out, r, s == 0);
+    fputc('\n', out);
+  }
+  return MG_OK;
+}

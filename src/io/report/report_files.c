@@ -1,0 +1,247 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "base/machine.h"
+#include "base/paths.h"
+#include "comm/comm.h"
+#include "io/report/report.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of a file's text. The reports of runs and of plans differ. */
+typedef mg_status_t (*writer_t)(FILE *out, const void *report);
+
+static mg_status_t json_of_run(FILE *out, const void *report) {
+  return mg_report_json(out, report);
+}
+
+static mg_status_t csv_of_run(FILE *out, const void *report) {
+  return mg_report_csv(out, report);
+}
+
+static mg_status_t json_of_dry_run(FILE *out, const void *report) {
+  return mg_report_json_dry_run(out, report);
+}
+
+static bool is_stdout(const char *path) {
+  return strcmp(path, "-") == 0;
+}
+
+/* Only a plain file can be replaced by a rename; devices and pipes are written to. */
+static bool is_special(const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
+}
+
+/* Beside the file, under a name that no file of the user's has. */
+static FILE *open_temporary(const char *path, char name[], size_t size) {
+  snprintf(name, size, "%s.%ld.tmp", path, (long)getpid());
+  return fopen(name, "wx");
+}
+
+enum { NAME_MAX_BYTES = MG_REAL_PATH_MAX + 32 };
+
+static mg_status_t cannot_write(const char *option, const char *path) {
+  return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
+}
+
+/* Can a file of the size of a report be created there? A disk may be full, a quota used up. */
+static bool can_create(const char *path) {
+  char name[NAME_MAX_BYTES];
+  FILE *file = open_temporary(path, name, sizeof name);
+  if (!file) return false;
+  bool written = true;
+  for (int i = 0; i < 16384 && written; i++)
+    written = fputc('\n', file) != EOF;
+  int error = written ? 0 : errno;
+  if (fclose(file) != 0 && error == 0) error = errno;
+  unlink(name);
+  errno = error;
+  return error == 0;
+}
+
+static mg_status_t check_output(const char *option, const char *path) {
+  struct stat s;
+  char target[MG_REAL_PATH_MAX];
+  if (!path[0] || is_stdout(path)) return MG_OK;
+  const bool is_there = stat(path, &s) == 0;
+  if (is_there && S_ISDIR(s.st_mode)) errno = EISDIR;
+  if (is_there ? S_ISDIR(s.st_mode) : errno == ELOOP) return cannot_write(option, path);
+  const bool there = access(path, F_OK) == 0;
+  if (there && access(path, W_OK) != 0) return cannot_write(option, path);
+  if (mg_path_is_stream(path))
+    return mg_error(MG_ERR_USAGE,
+                    "--%s=%s is the file that this run writes stdout or stderr to; give --%s=-, or "
+                    "another file",
+                    option, path, option);
+  mg_path_resolve(path, target);
+  if (is_special(path) || can_create(target)) return MG_OK;
+  return cannot_write(option, path);
+}
+
+mg_status_t mg_report_check_outputs(const mg_params_t *params) {
+#ifndef HAVE_JANSSON
+  if (params->json[0]) return mg_report_json(NULL, NULL);
+#endif
+  MG_TRY(check_output("json", params->json));
+  return check_output("csv", params->csv);
+}
+
+static int stdout_error; /* of the first flush that failed */
+
+void mg_report_flush(FILE *out) {
+  if (fflush(out) != 0 && out == stdout && stdout_error == 0) stdout_error = errno;
+}
+
+mg_status_t mg_report_check_stdout(void) {
+  mg_report_flush(stdout);
+  if (stdout_error == 0 && !ferror(stdout)) return MG_OK;
+  return mg_error(MG_ERR_IO, "stdout cannot be written: %s",
+                  stdout_error != 0 ? strerror(stdout_error) : "an earlier write failed");
+}
+
+FILE *mg_report_text(const mg_params_t *params) {
+  return is_stdout(params->json) || is_stdout(params->csv) ? stderr : stdout;
+}
+
+static mg_status_t write_and_close(const char *option, const char *path, FILE *file,
+                                   writer_t writer, const void *report) {
+  if (!file) return cannot_write(option, path);
+  mg_status_t status = writer(file, report);
+  const bool failed = ferror(file) != 0;
+  if ((fclose(file) != 0 || failed) && status == MG_OK) status = cannot_write(option, path);
+  return status;
+}
+
+/* --- devices and pipes ------------------------------------------------------------------ */
+
+static bool is_fifo(const char *path) {
+  struct stat s;
+  return stat(path, &s) == 0 && S_ISFIFO(s.st_mode);
+}
+
+/* Open without waiting. @return the descriptor, or -1; errno ENXIO: nobody reads this FIFO yet */
+static int open_special(const char *path) {
+  return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+/* Wait on all ranks until a process reads the FIFO `path`, or a signal ends the run on one of them.
+ * @param[out] fd  on rank 0 the open FIFO; -1: not open, which writing to it explains */
+static mg_status_t wait_for_reader(const char *option, const char *path, int *fd) {
+  const struct timespec nap = {0, 20000000};
+  const bool writes = mg_comm_rank(mg_comm_world()) == 0;
+  *fd = -1;
+  if (!path[0] || is_stdout(path)) return MG_OK;
+  for (int attempt = 0;; attempt++) {
+    double state[2] = {0.0, mg_machine_signal() != 0}; /* nobody reads, a signal came */
+    if (writes && is_fifo(path)) {
+      *fd = open_special(path);
+      state[0] = *fd < 0 && errno == ENXIO;
+    }
+    MG_TRY(mg_comm_max(mg_comm_world(), state, 2));
+    if (state[0] == 0.0 || state[1] != 0.0) return MG_OK;
+    if (attempt == 0)
+      mg_warning("--%s=%s is a FIFO that no process reads: waiting for one", option, path);
+    nanosleep(&nap, NULL);
+  }
+}
+
+/* All bytes, to a descriptor that does not block. A signal that comes meanwhile ends the wait. */
+static bool write_bytes(int fd, const char *bytes, size_t size) {
+  enum { SHORT_MS = 50 }; /* a signal may come just before poll() */
+  const int before = mg_machine_signal();
+  while (size > 0) {
+    const ssize_t n = write(fd, bytes, size);
+    if (n >= 0) {
+      bytes += n;
+      size -= (size_t)n;
+      continue;
+    }
+    if (errno != EAGAIN && errno != EINTR) return false;
+    struct pollfd ready = {.fd = fd, .events = POLLOUT};
+    (void)poll(&ready, 1, SHORT_MS); /* write() reports what is wrong */
+    if (mg_machine_signal() != before) {
+      errno = EINTR;
+      return false;
+    }
+  }
+  return true;
+}
+
+static mg_status_t fail_special(const char *option, const char *path) {
+  if (errno != EINTR && !(errno == ENXIO && is_fifo(path))) return cannot_write(option, path);
+  return mg_error(MG_ERR_INTERRUPTED, "--%s=%s is not written: %s, and a signal ended the wait",
+                  option, path,
+                  errno == EINTR ? "the process that reads it has stopped reading"
+                                 : "no process reads this FIFO");
+}
+
+/* fd: where it is open already, else -1. */
+static mg_status_t write_special(const char *option, const char *path, int fd, writer_t writer,
+                                 const void *report) {
+  char *text = NULL;
+  size_t size = 0;
+  mg_status_t status = MG_OK;
+  FILE *memory = open_memstream(&text, &size);
+  if (memory) status = writer(memory, report);
+  if (!memory || fclose(memory) != 0)
+    status = mg_error(MG_ERR_MEMORY, "no memory for the text of --%s", option);
+  if (status == MG_OK && fd < 0) fd = open_special(path);
+  if (status == MG_OK && (fd < 0 || !write_bytes(fd, text, size)))
+    status = fail_special(option, path);
+  if (fd >= 0 && close(fd) != 0 && status == MG_OK) status = cannot_write(option, path);
+  free(text);
+  return status;
+}
+
+/* --- all files -------------------------------------------------------------------------- */
+
+/* Write to a temporary file beside it and rename, so that a full disk costs no old result. */
+static mg_status_t write_output(const char *option, const char *path, int fd, writer_t writer,
+                                const void *report) {
+  char name[NAME_MAX_BYTES], final[MG_REAL_PATH_MAX];
+  if (!path[0]) return MG_OK;
+  if (is_stdout(path)) {
+    MG_TRY(writer(stdout, report));
+    mg_report_flush(stdout);
+    errno = stdout_error;
+    return stdout_error != 0 ? cannot_write(option, path) : MG_OK;
+  }
+  if (fd >= 0 || is_special(path)) return write_special(option, path, fd, writer, report);
+  /* Of a link the file behind it, so that the link stays. */
+  mg_path_resolve(path, final);
+  FILE *file = open_temporary(final, name, sizeof name);
+  mg_status_t status = write_and_close(option, path, file, writer, report);
+  if (status == MG_OK && rename(name, final) != 0) status = cannot_write(option, path);
+  if (status != MG_OK && file) unlink(name);
+  return status;
+}
+
+/* On all ranks; rank 0 writes. */
+static mg_status_t write_on_rank_0(const char *option, const char *path, writer_t writer,
+                                   const void *report) {
+  int fd;
+  MG_TRY(wait_for_reader(option, path, &fd));
+  const bool writes = mg_comm_rank(mg_comm_world()) == 0;
+  return mg_comm_agree(mg_comm_world(),
+                       writes ? write_output(option, path, fd, writer, report) : MG_OK);
+}
+
+mg_status_t mg_report_write_files(const mg_report_t *report) {
+  const mg_params_t *params = report->params;
+  const mg_status_t json = write_on_rank_0("json", params->json, json_of_run, report);
+  const mg_status_t csv = write_on_rank_0("csv", params->csv, csv_of_run, report);
+  return json > csv ? json : csv;
+}
+
+mg_status_t mg_report_write_dry_run(const mg_dry_run_t *d) {
+  return write_on_rank_0("json", d->params->json, json_of_dry_run, d);
+}

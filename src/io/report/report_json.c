@@ -1,0 +1,205 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "io/report/report.h"
+
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#include <math.h>
+
+/* JSON has no NaN and no infinity. */
+static json_t *number(double value) {
+  return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* JSON is UTF-8; paths and host names may be any bytes: '?' for what is not. */
+static json_t *text(const char *bytes) {
+  json_t *string = json_string(bytes);
+  if (string) return string;
+  char clean[4096];
+  snprintf(clean, sizeof clean, "%s", bytes);
+  for (char *c = clean; *c; c++)
+    if ((unsigned char)*c >= 0x80) *c = '?';
+  return json_string(clean);
+}
+
+/* The files of a user's problem; null for none. */
+static json_t *file_or_null(const char *path) {
+  return path[0] ? text(path) : json_null();
+}
+
+static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
+  const int n = plan->level[0].layout.n;
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
+                   mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
+                   mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
+                   "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim", n,
+                   n, n, "levels", plan->n_levels, "coefficients", file_or_null(p->coefficients),
+                   "rhs", file_or_null(p->rhs));
+}
+
+/* The nearest numbers of ranks that all have cells. */
+static json_t *useful_ranks(const mg_params_t *p, const mg_plan_t *plan) {
+  int64_t below, above = 0;
+  json_t *list = json_array();
+  if (mg_plan_idle_ranks(plan) > 0)
+    mg_plan_useful_ranks(p, plan, &below, &above);
+  else
+    below = plan->level[0].layout.world_ranks;
+  json_array_append_new(list, json_integer((json_int_t)below));
+  if (above > 0) json_array_append_new(list, json_integer((json_int_t)above));
+  return list;
+}
+
+/* [min, mean, max] over ranks of each operation that took time. */
+static json_t *seconds(const mg_report_t *r, int l) {
+  json_t *all = json_object();
+  for (int t = 0; t < MG_N_TIMES; t++) {
+    char key[MG_TIME_KEY_SIZE];
+    if (r->time_max[l][t] == 0.0) continue;
+    json_object_set_new(
+        all, mg_time_key((mg_time_t)t, key),
+        json_pack("[f,f,f]", r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]));
+  }
+  return all;
+}
+
+static json_t *count(const mg_count_t *c) {
+  return json_pack("[I,f,I]", (json_int_t)c->min, c->mean, (json_int_t)c->max);
+}
+
+static json_t *levels(const mg_report_t *r) {
+  json_t *list = json_array();
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &r->plan->level[l];
+    const int n = level->layout.n;
+    json_t *item =
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n, n, n, "boxes",
+                  (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim", level->layout.box_dim,
+                  "ranks", (json_int_t)level->layout.n_ranks, "backend",
+                  mg_place_name(level->place), "bytes", (json_int_t)r->level_bytes[l]);
+    if (mg_report_has_breakdown(r)) {
+      json_object_set_new(item, "seconds", seconds(r, l));
+      json_object_set_new(item, "messages", count(&r->messages[l]));
+      json_object_set_new(item, "message_bytes", count(&r->message_bytes[l]));
+      json_object_set_new(item, "reductions", count(&r->reductions[l]));
+    }
+    json_array_append_new(list, item);
+  }
+  return list;
+}
+
+static json_t *solves(const mg_report_t *r) {
+  json_t *list = json_array();
+  for (int s = 0; s < r->result->n_sizes; s++) {
+    const mg_size_result_t *size = &r->result->size[s];
+    const bool timed = !r->params->verify_only;
+    json_t *norms = json_array(), *rel = json_array();
+    for (int c = 0; c < size->history.n_cycles; c++) {
+      json_array_append_new(norms, number(size->history.norm[c]));
+      json_array_append_new(rel, number(size->history.rel[c]));
+    }
+    json_array_append_new(
+        list, json_pack("{s:f, s:I, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n, "dof",
+                        (json_int_t)mg_size_dof(size), "norms", norms, "rel", rel, "cycles",
+                        size->history.n_cycles, "solves", size->n_solves, "seconds_min",
+                        number(timed ? size->seconds_min : NAN), "seconds_mean",
+                        number(timed ? size->seconds_mean : NAN), "dof_per_s",
+                        number(timed ? mg_size_dof(size) / size->seconds_mean : NAN)));
+  }
+  return list;
+}
+
+static mg_status_t write_and_free(FILE *out, json_t *root) {
+  if (!root) return mg_error(MG_ERR_MEMORY, "the JSON report could not be built");
+  const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
+  json_decref(root);
+  fputc('\n', out);
+  return rc == 0 ? MG_OK : mg_error(MG_ERR_IO, "the JSON report could not be written");
+}
+
+mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
+  json_t *root = json_pack(
+      "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:f, s:o}, s:o, s:o, s:o, "
+      "s:o, s:s, "
+      "s:s, s:s, s:{s:s, s:I}}",
+      "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
+      "run", "ranks", r->ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(r->plan),
+      "useful_ranks", useful_ranks(r->params, r->plan), "threads", r->threads, "backend",
+      mg_place_name(r->plan->level[0].place), "device", text(r->device), "transport", r->transport,
+      "cpu_below", (json_int_t)r->params->cpu_below, "host", text(r->host), "setup_seconds",
+      r->result->seconds_setup, "command_line", text(r->command_line), "levels", levels(r),
+      "solves", solves(r), "error", number(r->result->error), "order", number(r->result->order),
+      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
+      r->result->note, "memory", "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
+      (json_int_t)r->bytes_per_rank_max);
+  return write_and_free(out, root);
+}
+
+static json_t *tally(const mg_tally_t *t) {
+  return json_pack("{s:I, s:f, s:I}", "min", (json_int_t)t->min, "mean", mg_tally_mean(t), "max",
+                   (json_int_t)t->max);
+}
+
+/* Bytes of all ranks may pass 2^63. */
+static json_t *large(double count) {
+  return count < 0x1p63 ? json_integer((json_int_t)count) : json_real(count);
+}
+
+static json_t *planned_levels(const mg_dry_run_t *d) {
+  json_t *list = json_array();
+  for (int l = 0; l < d->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &d->plan->level[l];
+    const mg_level_survey_t *s = &d->survey->level[l];
+    const int n = level->layout.n;
+    json_array_append_new(
+        list,
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:I, s:f, s:i, s:o, s:I, s:I, s:I, s:I, "
+                  "s:I, s:I}",
+                  "dim", n, n, n, "boxes", (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim",
+                  level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks, "backend",
+                  mg_place_name(level->place), "steps_per_pass", level->steps_per_pass,
+                  "boxes_per_rank_max", (json_int_t)s->boxes_per_rank_max, "imbalance",
+                  s->imbalance, "patches_per_rank_max", s->patches_max, "bytes_per_rank",
+                  tally(&s->bytes), "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,
+                  "messages_per_exchange_max", (json_int_t)s->messages_max,
+                  "message_doubles_per_exchange_max", (json_int_t)s->message_doubles_max,
+                  "messages_per_face_exchange_max", (json_int_t)s->face_messages_max,
+                  "message_doubles_per_face_exchange_max", (json_int_t)s->face_message_doubles_max,
+                  "messages_ranks_looked_at", (json_int_t)s->n_message_ranks));
+  }
+  return list;
+}
+
+mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
+  const mg_survey_t *s = d->survey;
+  return write_and_free(
+      out, json_pack(
+               "{s:s, s:s, s:b, s:o, s:{s:I, s:I, s:o, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}",
+               "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "dry_run", 1, "problem",
+               problem(d->params, d->plan), "run", "ranks", (json_int_t)s->n_ranks, "idle_ranks",
+               (json_int_t)mg_plan_idle_ranks(d->plan), "useful_ranks",
+               useful_ranks(d->params, d->plan), "backend", mg_place_name(d->plan->level[0].place),
+               "command_line", text(d->command_line), "levels", planned_levels(d), "memory", "kind",
+               mg_report_memory(d->params, d->plan), "bytes_per_rank", tally(&s->bytes), "bytes",
+               large(mg_survey_bytes(s)), "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
+}
+#else
+static mg_status_t no_jansson(void) {
+  return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
+                                "configure --with-jansson)");
+}
+
+mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
+  (void)out;
+  (void)r;
+  return no_jansson();
+}
+
+mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
+  (void)out;
+  (void)d;
+  return no_jansson();
+}
+#endif

@@ -1,0 +1,60 @@
+#include "base/log.h"
+#include "io/report/report.h"
+#include <inttypes.h>
+
+static void print_levels(FILE *out, const mg_dry_run_t *d) {
+  fprintf(out, "\n  level        grid      boxes     box       ranks  place  boxes/rank   "
+               "memory/rank: min        mean         max\n");
+  for (int l = 0; l < d->plan->n_levels; l++) {
+    const mg_layout_t *y = &d->plan->level[l].layout;
+    const mg_level_survey_t *s = &d->survey->level[l];
+    fprintf(out, "  %5d  %8d^3 %8d^3 %5d^3 %11" PRId64 "  %-5s %11" PRId64, l, y->n, y->boxes,
+            y->box_dim, y->n_ranks, mg_place_name(d->plan->level[l].place), s->boxes_per_rank_max);
+    fprintf(out, " %18s %11s %11s\n", mg_bytes((double)s->bytes.min).text,
+            mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text);
+  }
+}
+
+void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan) {
+  const int64_t idle = mg_plan_idle_ranks(plan), ranks = plan->level[0].layout.world_ranks;
+  int64_t below, above;
+  if (idle == 0) return;
+  mg_plan_useful_ranks(params, plan, &below, &above);
+  fprintf(out,
+          "  warning   %" PRId64 " of %" PRId64 " ranks hold%s no cells; %" PRId64
+          " rank%s solve%s the same grid",
+          idle, ranks, idle == 1 ? "s" : "", below, below == 1 ? "" : "s", below == 1 ? "s" : "");
+  if (above > 0) {
+    const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, above);
+    fprintf(out, ", %" PRId64 " ranks one of %d^3", above, m << params->log2_box_dim);
+  }
+  fprintf(out, "\n");
+}
+
+void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
+  const mg_params_t *p = d->params;
+  const mg_layout_t *fine = &d->plan->level[0].layout;
+  const mg_tally_t *bytes = &d->survey->bytes;
+  const int64_t cells = (int64_t)fine->n * fine->n * fine->n;
+  const double all = mg_survey_bytes(d->survey);
+  fprintf(out, "dry run: %s, %s, %s on %" PRId64 " rank%s; nothing is allocated or solved\n",
+          mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_name(p->boundary),
+          d->survey->n_ranks, d->survey->n_ranks == 1 ? "" : "s");
+  fprintf(out, "  grid %d^3 = %" PRId64 " cells in %d^3 boxes of %d^3", fine->n, cells, fine->boxes,
+          fine->box_dim);
+  if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
+    fprintf(out, " (%" PRId64 " boxes were asked for)", d->plan->boxes_asked);
+  fprintf(out, "\n");
+  mg_report_idle_ranks(out, p, d->plan);
+  print_levels(out, d);
+  if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)
+    fprintf(out,
+            "\n  (a run measures which levels to leave to the CPU; --cpu-below=CELLS says it)\n");
+  fprintf(out, "\n  per rank, all levels: min %s, mean %s, max %s",
+          mg_bytes((double)bytes->min).text, mg_bytes(mg_tally_mean(bytes)).text,
+          mg_bytes((double)bytes->max).text);
+  if (bytes->n_ranks < d->survey->n_ranks)
+    fprintf(out, " (over %" PRId64 " ranks, evenly spread)", bytes->n_ranks);
+  fprintf(out, "\n  in all ranks: about %s, %.1f bytes a cell\n", mg_bytes(all).text,
+          all / (double)cells);
+}

@@ -1,0 +1,230 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "git_version.h"
+#include "io/report/report.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void mg_report_version(FILE *out) {
+  fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
+  fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
+  fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
+  fprintf(out, "CUDA      %s\nNCCL      %s\n", MG_BUILD_CUDA, MG_BUILD_NCCL);
+  fprintf(out, "inih      %s\njansson   %s\nHDF5      %s\n", MG_BUILD_INIH, MG_BUILD_JANSSON,
+          MG_BUILD_HDF5);
+}
+
+static void print_levels(FILE *out, const mg_report_t *r) {
+  fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_level_plan_t *level = &r->plan->level[l];
+    fprintf(out, "  %5d  %7d^3 %5d^3 %5d^3 %9" PRId64 "  %-5s %12.6f %10s\n", l, level->layout.n,
+            level->layout.boxes, level->layout.box_dim, level->layout.n_ranks,
+            mg_place_name(level->place), r->lambda_max[l],
+            mg_bytes((double)r->level_bytes[l]).text);
+  }
+}
+
+/* The crossover that was taken, and the fastest other one. */
+static void print_crossover(FILE *out, const mg_crossover_t *c) {
+  if (c->n_rows < 2) return;
+  const mg_crossover_row_t *best = &c->row[c->best], *next = NULL;
+  for (int r = 0; r < c->n_rows; r++)
+    if (r != c->best && (!next || c->row[r].seconds < next->seconds)) next = &c->row[r];
+  fprintf(out,
+          "  crossover --cpu-below=%" PRId64 ": %d^3 in %.3f ms, next %.3f ms with %" PRId64
+          "; measured in %.2f s\n",
+          best->cpu_below, c->n, 1e3 * best->seconds, 1e3 * next->seconds, next->cpu_below,
+          c->seconds);
+}
+
+static double bytes_in_all(const mg_report_t *r) {
+  double bytes = 0.0;
+  for (int l = 0; l < r->plan->n_levels; l++)
+    bytes += (double)r->level_bytes[l];
+  return bytes;
+}
+
+/* Of conjugate gradients the first step from zero is the first cycle, unless that is an F-cycle. */
+static const char *first_and_next_cycles(const mg_params_t *p) {
+  const bool f = p->cycle == MG_CYCLE_F;
+  if (p->rtol == 0.0) return f ? "F" : "V";
+  if (p->krylov == MG_KRYLOV_NONE) return f ? "F, then V" : "V, then V";
+  return f ? "F, then CG with a V-cycle as preconditioner" : "CG with a V-cycle as preconditioner";
+}
+
+static void print_source(FILE *out, const mg_report_t *r, mg_input_source_t source) {
+  if (!source.path[0]) return;
+  fprintf(out, "  problem  ");
+  for (int field = source.from; field < source.end; field++)
+    if (r->input->place[field].path[0]) fprintf(out, " %s", mg_input_names[field]);
+  fprintf(out, " from %s (%s)\n", source.path,
+          mg_input_has_checksums(r->input, &source) ? "checksums verified" : "no checksums");
+}
+
+void mg_report_begin(FILE *out, const mg_report_t *r) {
+  const mg_params_t *p = r->params;
+  const mg_layout_t *fine = &r->plan->level[0].layout;
+  const double cells = (double)fine->n * fine->n * fine->n;
+  fprintf(out, "%s: %s, %s, %s\n", PACKAGE_STRING, mg_operator_name(p->op),
+          mg_equation_name(p->equation), mg_boundary_name(p->boundary));
+  fprintf(out, "  grid      %d^3 = %.0f cells in %d^3 boxes of %d^3\n", fine->n, cells, fine->boxes,
+          fine->box_dim);
+  if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
+    fprintf(out,
+            "            (%" PRId64 " boxes were asked for, the largest cube of them is used)\n",
+            r->plan->boxes_asked);
+  print_source(out, r, mg_input_coefficients(p));
+  print_source(out, r, mg_input_rhs(p));
+  if (p->alpha_varies && !p->rhs[0] && p->op == MG_OPERATOR_7PT)
+    fprintf(out,
+            "  warning   f is built in and keeps alpha = 1, not the file's alpha; give your own "
+            "with --rhs=FILE\n");
+  fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
+  if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
+  fprintf(out, "%d before and after\n", p->smooths);
+  fprintf(out, "  cycle     %s", first_and_next_cycles(p));
+  if (p->rtol > 0.0)
+    fprintf(out, " until max|f-Au| < %g max|f|, at most %d", p->rtol, p->max_cycles);
+  fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
+  fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
+          r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
+  mg_report_idle_ranks(out, p, r->plan);
+  fprintf(out, "  device    %s\n", r->device);
+  if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
+    fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
+  fprintf(out, "  memory    %s on the fullest rank, %.1f bytes a cell in all; %s\n",
+          mg_bytes((double)r->bytes_per_rank_max).text, bytes_in_all(r) / cells,
+          mg_report_memory(p, r->plan));
+  print_crossover(out, r->crossover);
+  print_levels(out, r);
+  fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
+  mg_report_flush(out);
+}
+
+static void print_histories(FILE *out, const mg_result_t *result) {
+  fprintf(out, "\n  residual after each cycle\n");
+  for (int s = 0; s < result->n_sizes; s++) {
+    const mg_size_result_t *size = &result->size[s];
+    for (int c = 0; c < size->history.n_cycles; c++)
+      fprintf(out, "  %7d^3  cycle %2d  max|f-Au| %.15e  relative %.15e\n", size->n, c + 1,
+              size->history.norm[c], size->history.rel[c]);
+  }
+}
+
+static void print_breakdown(FILE *out, const mg_report_t *r) {
+  fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)%s\n",
+          r->result->extra ? ", from further solves with stamps on the device" : "");
+  fprintf(out, "  level       grid  operation               min         mean          max\n");
+  for (int l = 0; l < r->plan->n_levels; l++)
+    for (int t = 0; t < MG_N_TIMES; t++) {
+      if (r->time_max[l][t] == 0.0) continue;
+      fprintf(out, "  %5d  %7d^3  %-17s %12.3e %12.3e %12.3e\n", l, r->plan->level[l].layout.n,
+              mg_time_name((mg_time_t)t), r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]);
+    }
+}
+
+static void print_messages(FILE *out, const mg_report_t *r) {
+  fprintf(out, "\n  messages of one solve at h, sent by a rank (min, mean, max over a level's "
+               "ranks)\n");
+  fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
+               "    max  reductions\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    const mg_count_t *m = &r->messages[l], *b = &r->message_bytes[l], *most = &r->reductions[l];
+    if (m->max == 0 && most->max == 0) continue;
+    fprintf(out, "  %5d  %7d^3  %13" PRId64 " %8.1f %8" PRId64, l, r->plan->level[l].layout.n,
+            m->min, m->mean, m->max);
+    fprintf(out, "  %11" PRId64 " %12.0f %12" PRId64 " %11" PRId64 "\n", b->min, b->mean, b->max,
+            most->max);
+  }
+}
+
+/* A row of the table of shares: percent of a solve in the operations that took any time, if there
+ * are such figures, and in all of them; seconds. */
+static void print_share(FILE *out, const double *own, const double of_operation[MG_N_TIMES],
+                        double sum, double solve) {
+  for (int t = 0; t < MG_N_TIMES; t++) {
+    const int length = (int)strlen(mg_time_name((mg_time_t)t)), width = length > 8 ? length : 8;
+    if (of_operation[t] > 0.0 && own) fprintf(out, "  %*.1f", width, 100.0 * own[t] / solve);
+    if (of_operation[t] > 0.0 && !own) fprintf(out, "  %*s", width, "");
+  }
+  fprintf(out, "  %8.1f  %12.6f\n", 100.0 * sum / solve, sum);
+}
+
+static double sum_of(const double own[MG_N_TIMES]) {
+  double sum = 0.0;
+  for (int t = 0; t < MG_N_TIMES; t++)
+    sum += own[t];
+  return sum;
+}
+
+/* Where a solve's time goes: a line a level, then sums. What a rank waits for on levels of which it
+ * has no cells is outside of all operations. */
+static void print_shares(FILE *out, const mg_report_t *r) {
+  const double solve = r->result->seconds_profiled;
+  double all[MG_N_TIMES] = {0.0};
+  for (int l = 0; l < r->plan->n_levels; l++)
+    for (int t = 0; t < MG_N_TIMES; t++)
+      all[t] += r->time_own[l][t];
+  fprintf(out, "\n  percent of one solve at h, mean over ranks\n  level       grid");
+  for (int t = 0; t < MG_N_TIMES; t++)
+    if (all[t] > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
+  fprintf(out, "       all       seconds\n");
+  for (int l = 0; l < r->plan->n_levels; l++) {
+    fprintf(out, "  %5d  %7d^3", l, r->plan->level[l].layout.n);
+    print_share(out, r->time_own[l], all, sum_of(r->time_own[l]), solve);
+  }
+  fprintf(out, "  %16s", "all levels");
+  print_share(out, all, all, sum_of(all), solve);
+  fprintf(out, "  %16s", "elsewhere");
+  print_share(out, NULL, all, solve - sum_of(all), solve);
+  fprintf(out, "  %16s", "one solve");
+  print_share(out, NULL, all, solve, solve);
+}
+
+static void print_performance(FILE *out, const mg_result_t *result, bool timed) {
+  static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
+  fprintf(out,
+          "\n        h =            DOF   solves  seconds (min)  seconds (mean)        DOF/s\n");
+  for (int s = 0; s < result->n_sizes; s++) {
+    const mg_size_result_t *size = &result->size[s];
+    const double dof = mg_size_dof(size);
+    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n, dof, size->n_solves);
+    if (timed && size->n_solves > 0)
+      fprintf(out, " %14.6f %15.6f %12.4e\n", size->seconds_min, size->seconds_mean,
+              dof / size->seconds_mean);
+    else
+      fprintf(out, "              -               -            -\n");
+  }
+}
+
+void mg_report_end(FILE *out, const mg_report_t *r) {
+  const mg_result_t *result = r->result;
+  print_histories(out, result);
+  if (mg_report_has_breakdown(r)) print_breakdown(out, r);
+  if (mg_report_has_breakdown(r) && r->ranks > 1) print_messages(out, r);
+  if (mg_report_has_breakdown(r)) print_shares(out, r);
+  print_performance(out, result, !r->params->verify_only);
+  fprintf(out, "\n");
+  if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
+  if (!isnan(result->order)) fprintf(out, "order %.3f\n", result->order);
+  if (result->note[0]) fprintf(out, "note  %s\n", result->note);
+  if (result->passed)
+    fprintf(out, "VERIFICATION: PASSED\n");
+  else
+    fprintf(out, "VERIFICATION: FAILED (%s)\n", result->why);
+  mg_report_flush(out);
+}
+
+void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *d) {
+  char more[32] = "";
+  if (d->n_files == 0) return;
+  if (d->n_files > 1) snprintf(more, sizeof more, " and %d more", d->n_files - 1);
+  fprintf(out, "\ndump  %s%s: %s in %.3f s (%.2f GB/s), read back in %.3f s\n", params->dump, more,
+          mg_bytes((double)d->bytes).text, d->seconds_write,
+          1e-9 * (double)d->bytes / d->seconds_write, d->seconds_check);
+  mg_report_flush(out);
+}

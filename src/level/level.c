@@ -1,0 +1,249 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "level/level.h"
+#include "level/profile.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const mg_backend_t *const backends[MG_N_PLACES] = {[MG_PLACE_CPU] = &mg_backend_cpu,
+#ifdef HAVE_CUDA
+                                                          [MG_PLACE_CUDA] = &mg_backend_cuda,
+                                                          [MG_PLACE_CUDA_SIMPLE] =
+                                                              &mg_backend_cuda_simple,
+#endif
+                                                          [MG_PLACE_GUARD] = &mg_backend_guard};
+
+const mg_view_t *mg_level_view(const mg_level_t *level) {
+  return &level->store.view;
+}
+
+const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
+  return h->level[l].has_image ? &h->level[l].image.view : &h->level[l + 1].store.view;
+}
+
+/* Shapes and walls of one patch; its vectors follow each other from `memory` on. */
+static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
+                         mg_patch_t *p) {
+  const mg_shape_t shape = mg_shape(c->n, v->layers);
+  memset(p, 0, sizeof *p);
+  memcpy(p->n, c->n, sizeof p->n);
+  memcpy(p->lo, c->lo, sizeof p->lo);
+  p->jstride = shape.jstride;
+  p->kstride = shape.kstride;
+  for (int d = 0; d < 3; d++) {
+    p->wall[d][0] = !v->periodic && c->lo[d] == 0;
+    p->wall[d][1] = !v->periodic && c->lo[d] + c->n[d] == v->dim;
+  }
+  for (int vec = 0; vec < MG_N_VECTORS; vec++) {
+    if (!(vectors & 1u << vec)) continue;
+    p->vec[vec] = memory + shape.origin;
+    memory += shape.size;
+  }
+  return memory;
+}
+
+/* Memory of the store's owner for n patches. */
+static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vectors,
+                                mg_store_t *store) {
+  mg_view_t *v = &store->view;
+  int64_t doubles = 0;
+  for (int p = 0; p < n; p++) {
+    doubles += mg_shape(patches[p].n, v->layers).size * mg_n_vectors(vectors);
+    v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
+  }
+  if (n == 0) return MG_OK;
+  v->patch = calloc((size_t)n, sizeof *v->patch);
+  if (!v->patch) return mg_error(MG_ERR_MEMORY, "no memory for the patches of a level");
+  store->bytes = (size_t)doubles * sizeof(double);
+  const mg_status_t status = store->owner->alloc(store->bytes, store->space, &store->memory);
+  if (status != MG_OK) {
+    store->memory = NULL;
+    return status;
+  }
+  v->n_patches = n;
+  double *memory = store->memory;
+  for (int p = 0; p < n; p++)
+    memory = lay_patch(&patches[p], v, vectors, memory, &v->patch[p]);
+  return MG_OK;
+}
+
+static void store_free(mg_store_t *store) {
+  if (store->memory) store->owner->release(store->memory, store->bytes, store->space);
+  free(store->view.patch);
+  memset(store, 0, sizeof *store);
+}
+
+/* The numbers of a level of n cells a side; patches come later. */
+static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
+  const double n = layout->n;
+  return (mg_view_t){.dim = layout->n,
+                     .box_dim = layout->box_dim,
+                     .ghosts = h->plan.ghosts,
+                     .layers = layers,
+                     .op = h->params.op,
+                     .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
+                     .varies = h->params.alpha_varies,
+                     .h = 1.0 / n,
+                     .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
+                     .b_h2 = n * n};
+}
+
+/* A shared level's memory is the finer level's processor's: only that one knows how to reach it. */
+static void choose_owner(const mg_hierarchy_t *h, const mg_level_t *level, mg_store_t *store) {
+  const bool unified = h->params.memory == MG_MEMORY_UNIFIED;
+  store->owner = level->backend;
+  store->space = unified ? MG_SPACE_MANAGED : MG_SPACE_LEVEL;
+  if (store != &level->store || !level->plan->shared) return;
+  store->owner = level[-1].backend;
+  store->space = MG_SPACE_SHARED;
+}
+
+static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
+  mg_cuboid_t *patches;
+  int n;
+  choose_owner(h, level, &level->store);
+  choose_owner(h, level, &level->image);
+  level->store.view = empty_view(h, &level->plan->layout, level->plan->layers);
+  MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
+  mg_status_t status = store_create(patches, n, level->plan->vectors, &level->store);
+  if (status == MG_OK && level->has_image) {
+    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.ghosts);
+    for (int p = 0; p < n; p++)
+      for (int d = 0; d < 3; d++) {
+        patches[p].lo[d] /= 2;
+        patches[p].n[d] /= 2;
+      }
+    status = store_create(patches, n, MG_VECTORS_OF_IMAGE, &level->image);
+  }
+  free(patches);
+  return status;
+}
+
+static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
+  const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
+  const bool wide = h->params.op == MG_OPERATOR_FV4;
+  const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
+  mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.ghosts, periodic);
+  MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_box));
+  level->halo = level->halo_box;
+  if (!wide) {
+    spec.faces = true;
+    MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo));
+  }
+  if (level->plan->layers > h->plan.ghosts) {
+    spec = mg_copy_halo(&level->plan->layout, level->plan->layers, periodic);
+    MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_deep));
+  }
+  level->overlaps = level->backend->fork && mg_exchange_has_messages(level->halo) &&
+                    level->backend->step_has_parts(end.view, mg_exchange_is_hosts(level->halo));
+  if (!level->has_image) return MG_OK;
+  /* A message is on the account of the level that it comes from: its sender holds cells there. */
+  mg_level_t *coarse = level + 1;
+  const mg_end_t image_end = {level->backend, &level->image.view, &level->timers.traffic};
+  const mg_end_t coarse_end = {coarse->backend, &coarse->store.view, &coarse->timers.traffic};
+  const mg_spread_t image = {&level->plan->layout, true}, cells = {&coarse->plan->layout, false};
+  spec = (mg_copy_spec_t){
+      .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};
+  MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, h->links, &level->gather));
+  spec = (mg_copy_spec_t){.src = cells,
+                          .dst = image,
+                          .interior = true,
+                          .face_dir = -1,
+                          .depth = h->plan.ghosts,
+                          .periodic = periodic};
+  return mg_exchange_create(&spec, coarse_end, image_end, h->links, &level->scatter);
+}
+
+static mg_status_t create_levels(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    level->index = l;
+    level->plan = &h->plan.level[l];
+    level->backend = backends[level->plan->place];
+    level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
+  }
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(create_stores(h, &h->level[l]));
+  return MG_OK;
+}
+
+static mg_status_t create_all_exchanges(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(create_exchanges(h, &h->level[l]));
+  return MG_OK;
+}
+
+static mg_status_t create_links(mg_hierarchy_t *h) {
+  bool on_device = false;
+  for (int l = 0; l < h->n_levels; l++)
+    on_device = on_device || mg_place_is_cuda(h->plan.level[l].place);
+  return mg_links_create(&h->params, on_device, &h->links);
+}
+
+static mg_status_t split_ranks(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(mg_comm_split(mg_comm_world(), h->level[l].store.view.n_patches > 0, &h->level[l].comm));
+  return MG_OK;
+}
+
+mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
+                                mg_hierarchy_t **out) {
+  mg_hierarchy_t *h = calloc(1, sizeof *h);
+  *out = NULL;
+  mg_status_t status = h ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the hierarchy");
+  if (h) {
+    h->params = *params;
+    h->plan = *plan;
+    h->n_levels = plan->n_levels;
+  }
+  status = mg_comm_agree(mg_comm_world(), status);
+  if (status == MG_OK) status = create_links(h);
+  if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), create_levels(h));
+  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), create_all_exchanges(h));
+  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), split_ranks(h));
+  if (status != MG_OK) {
+    mg_hierarchy_free(h);
+    return status;
+  }
+  *out = h;
+  return MG_OK;
+}
+
+void mg_hierarchy_forget(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
+      if (h->recording[l][kind]) h->level[l].backend->release_recording(h->recording[l][kind]);
+      h->recording[l][kind] = NULL;
+    }
+}
+
+void mg_hierarchy_free(mg_hierarchy_t *h) {
+  if (!h) return;
+  mg_hierarchy_forget(h);
+  mg_profile_release(h);
+  if (h->tail) h->level[h->tail_first].backend->release_tail(h->tail);
+  for (int l = 0; l < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    if (level->halo != level->halo_box) mg_exchange_free(level->halo);
+    mg_exchange_free(level->halo_box);
+    mg_exchange_free(level->halo_deep);
+    mg_exchange_free(level->gather);
+    mg_exchange_free(level->scatter);
+    store_free(&level->image);
+    store_free(&level->store);
+    mg_comm_free(level->comm);
+    free(level->steps);
+  }
+  mg_links_free(h->links);
+  free(h);
+}
+
+int64_t mg_level_bytes(const mg_level_t *level) {
+  int64_t bytes = (int64_t)(level->store.bytes + level->image.bytes) +
+                  mg_exchange_bytes(level->halo) + mg_exchange_bytes(level->halo_deep) +
+                  mg_exchange_bytes(level->gather) + mg_exchange_bytes(level->scatter);
+  if (level->halo != level->halo_box) bytes += mg_exchange_bytes(level->halo_box);
+  return bytes;
+}

@@ -1,0 +1,122 @@
+#include "level/profile.h"
+#include "base/log.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Operations between two looks at the stamps, each with two; the last quarter is for what goes on
+ * inside of one (a bottom solve), where nobody can look. What there is no room for then is part of
+ * that one alone. */
+enum { MOST_SPANS = 8192, LOOK_AT = 6144, BY_CLOCK = -1, UNTOLD = -2 };
+
+/* An operation that has been enqueued: stamps 2 s and 2 s + 1 for number s. */
+typedef struct {
+  mg_timers_t *timers;
+  mg_time_t time;
+  bool nested;
+} stamped_t;
+
+struct mg_profile {
+  const mg_backend_t *backend; /* whose stamps these are */
+  int n, depth;                /* operations so far; how many are under way */
+  stamped_t span[MOST_SPANS];
+};
+
+static mg_status_t look(mg_profile_t *p) {
+  MG_TRY(p->backend->wait());
+  for (int s = 0; s < p->n; s++) {
+    double seconds;
+    MG_TRY(p->backend->stamps_between(2 * s, 2 * s + 1, &seconds));
+    mg_timers_add(p->span[s].timers, p->span[s].time, seconds, p->span[s].nested);
+  }
+  p->n = 0;
+  return MG_OK;
+}
+
+static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *span) {
+  if (p->n >= LOOK_AT && p->depth == 0) MG_TRY(look(p));
+  span->stamp = UNTOLD;
+  if (p->n == MOST_SPANS) return MG_OK;
+  p->span[p->n] = (stamped_t){&level->timers, span->time, span->nested};
+  span->stamp = 2 * p->n++;
+  p->depth++;
+  return p->backend->stamp(span->stamp);
+}
+
+mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
+  const mg_backend_t *backend = level->backend;
+  *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .stamp = BY_CLOCK};
+  if (backend->range_begin) backend->range_begin(mg_time_name(time));
+  if (level->profile && backend->stamp) return begin_stamped(level->profile, level, span);
+  span->start = mg_now();
+  return MG_OK;
+}
+
+mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
+  const mg_backend_t *backend = level->backend;
+  level->timers.open--;
+  if (backend->range_end) backend->range_end();
+  if (span->stamp == UNTOLD) return MG_OK;
+  if (span->stamp == BY_CLOCK) {
+    mg_timers_add(&level->timers, span->time, mg_now() - span->start, span->nested);
+    return MG_OK;
+  }
+  level->profile->depth--;
+  return backend->stamp(span->stamp + 1);
+}
+
+/* The backend that stamps; there is one at most. */
+static const mg_backend_t *stamping(const mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    if (h->level[l].backend->stamp) return h->level[l].backend;
+  return NULL;
+}
+
+bool mg_profile_needed(const mg_hierarchy_t *h) {
+  return stamping(h) != NULL;
+}
+
+static void attach(mg_hierarchy_t *h, mg_profile_t *profile) {
+  h->profile = profile;
+  for (int l = 0; l < h->n_levels; l++)
+    h->level[l].profile = profile;
+}
+
+mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
+  const mg_backend_t *backend = stamping(h);
+  if (!backend || h->prepared_profile) return MG_OK;
+  mg_profile_t *p = calloc(1, sizeof *p);
+  if (!p) return mg_error(MG_ERR_MEMORY, "no memory for a profile");
+  p->backend = backend;
+  const mg_status_t status = backend->stamps_create(2 * MOST_SPANS);
+  if (status != MG_OK) {
+    free(p);
+    return status;
+  }
+  h->prepared_profile = p;
+  return MG_OK;
+}
+
+void mg_profile_release(mg_hierarchy_t *h) {
+  mg_profile_t *p = h->prepared_profile;
+  if (!p) return;
+  h->prepared_profile = NULL;
+  p->backend->stamps_release();
+  free(p);
+}
+
+mg_status_t mg_profile_begin(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+  MG_TRY(mg_profile_prepare(h));
+  attach(h, h->prepared_profile);
+  return MG_OK;
+}
+
+mg_status_t mg_profile_end(mg_hierarchy_t *h) {
+  mg_profile_t *p = h->profile;
+  if (!p) return MG_OK;
+  const mg_status_t status = look(p);
+  attach(h, NULL);
+  mg_profile_release(h);
+  return status;
+}

@@ -1,0 +1,126 @@
+#include "level/transfer.h"
+#include "level/ops.h"
+
+mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
+  static const mg_interpolation_t kinds[][2] = {
+      [MG_OPERATOR_FV2] = {[MG_CYCLE_V] = MG_INTERPOLATE_V2, [MG_CYCLE_F] = MG_INTERPOLATE_V2},
+      [MG_OPERATOR_FV4] = {[MG_CYCLE_V] = MG_INTERPOLATE_V2, [MG_CYCLE_F] = MG_INTERPOLATE_V4},
+      [MG_OPERATOR_7PT] = {[MG_CYCLE_V] = MG_INTERPOLATE_P0, [MG_CYCLE_F] = MG_INTERPOLATE_P1},
+  };
+  return kinds[op][cycle];
+}
+
+/* Where the fine patches' halves keep values for coarse vector `vec`. */
+static int half_vector(const mg_level_t *fine, int vec) {
+  return fine->has_image ? MG_U : vec;
+}
+
+/* Before the CPU reads what a device has written into cells that both reach. In the other direction
+ * nothing waits: a kernel reads what the host had written when it was launched, and the host writes
+ * these cells again only after the next restriction, which waits here. */
+static mg_status_t cross(mg_level_t *fine) {
+  if (!fine->plan[1].shared || !fine->backend->wait) return MG_OK;
+  MG_TIMED(fine, MG_TIME_HALO, fine->backend->wait());
+  return MG_OK;
+}
+
+/* Restricted values to where the coarse level keeps them. */
+static mg_status_t deliver(mg_level_t *fine, int dst) {
+  if (!fine->has_image) return cross(fine);
+  MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
+  return MG_OK;
+}
+
+mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst) {
+  mg_level_t *fine = &h->level[l];
+  if (fine->comm)
+    MG_TIMED(fine, MG_TIME_RESTRICT,
+             fine->backend->restrict_cells(&fine->store.view, src, mg_level_coarse_view(h, l),
+                                           half_vector(fine, dst)));
+  return deliver(fine, dst);
+}
+
+mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l) {
+  mg_level_t *fine = &h->level[l];
+  if (!fine->backend->residual_restrict) {
+    MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
+    return mg_restrict(h, l, MG_TMP, MG_F);
+  }
+  if (fine->comm) {
+    MG_TRY(mg_halo(fine, MG_U, false));
+    MG_TIMED(fine, MG_TIME_RESIDUAL,
+             fine->backend->residual_restrict(&fine->store.view, MG_U, MG_F,
+                                              mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
+  }
+  return deliver(fine, MG_F);
+}
+
+/* Set-up only, so the plans of the three face vectors live as short as they are used. */
+static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_vec, mg_end_t dst,
+                                     int dst_vec) {
+  mg_exchange_t *exchange;
+  MG_TRY(mg_exchange_create(&spec, src, dst, NULL, &exchange));
+  mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
+  /* What is still under way reads the lists and buffers that go now. */
+  if (status == MG_OK && dst.backend->wait) status = dst.backend->wait();
+  mg_exchange_free(exchange);
+  return status;
+}
+
+mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  for (int d = 0; d < 3; d++) {
+    const int beta = MG_BETA_I + d;
+    if (fine->comm)
+      MG_TRY(fine->backend->restrict_faces(&fine->store.view, d, mg_level_coarse_view(h, l),
+                                           half_vector(fine, beta)));
+    if (!fine->has_image) {
+      MG_TRY(cross(fine));
+      continue;
+    }
+    const mg_copy_spec_t spec = {.src = {&fine->plan->layout, true},
+                                 .dst = {&coarse->plan->layout, false},
+                                 .interior = true,
+                                 .face_dir = d,
+                                 .periodic = fine->store.view.periodic};
+    MG_TRY(run_face_exchange(spec, (mg_end_t){fine->backend, &fine->image.view, NULL}, MG_U,
+                             (mg_end_t){coarse->backend, &coarse->store.view, NULL}, beta));
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
+  mg_level_t *level = &h->level[l];
+  const mg_end_t end = {level->backend, &level->store.view, NULL};
+  const mg_spread_t here = {&level->plan->layout, false};
+  for (int d = 0; d < 3; d++) {
+    const mg_copy_spec_t spec = {.src = here,
+                                 .dst = here,
+                                 .depth = level->plan->layers,
+                                 .face_dir = d,
+                                 .periodic = level->store.view.periodic};
+    MG_TRY(run_face_exchange(spec, end, MG_BETA_I + d, end, MG_BETA_I + d));
+  }
+  return MG_OK;
+}
+
+/* Order of the wall formula that matches an interpolation. */
+static int wall_order(mg_interpolation_t kind) {
+  return kind == MG_INTERPOLATE_V4 ? 4 : kind == MG_INTERPOLATE_V2 ? 2 : 1;
+}
+
+mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const mg_view_t *half = mg_level_coarse_view(h, l);
+  if (fine->has_image)
+    MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
+  else if (kind != MG_INTERPOLATE_P0)
+    MG_TRY(mg_halo(coarse, MG_U, true));
+  if (!fine->comm) return MG_OK;
+  if (kind != MG_INTERPOLATE_P0 &&
+      !(fine->backend->folds_walls && fine->backend->folds_walls(kind)))
+    MG_TIMED(fine, MG_TIME_INTERPOLATE, fine->backend->boundary(half, MG_U, wall_order(kind)));
+  MG_TIMED(fine, MG_TIME_INTERPOLATE,
+           fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));
+  return MG_OK;
+}

@@ -1,0 +1,213 @@
+/* Defaults and the command line. Written without getopt: its state is global, it reorders argv,
+ * POSIXLY_CORRECT changes it, and its messages name neither limits nor the nearest option. */
+#include "params/params.h"
+#include "params/params_nearest.h"
+#include "params/params_parser.h"
+#include "params/params_value.h"
+#include <ctype.h>
+#include <string.h>
+
+void mg_params_defaults(mg_params_t *params) {
+  static const mg_source_t nothing_set[MG_N_OPTIONS];
+  char why[512];
+  memset(params, 0, sizeof *params); /* padding too: ranks and tests compare bytes */
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    /* tests/unit_params.c proves that every default of the table is within its own limits */
+    if (option->value && !mg_option_set(option, option->value, params, why, (int)sizeof why))
+      continue;
+  }
+  mg_params_settle(params, nothing_set);
+}
+
+/* The arguments not yet read. */
+typedef struct {
+  int argc;
+  char *const *argv;
+  int next;
+  int n_sizes; /* positional arguments so far */
+} cursor_t;
+
+/* "-5" is a bad size rather than an unknown option; "-" alone is no option either. */
+static bool looks_like_option(const char *argument) {
+  return argument[0] == '-' && argument[1] != '\0' && !isdigit((unsigned char)argument[1]);
+}
+
+static mg_status_t read_size(mg_parser_t *parser, cursor_t *cursor, const char *argument) {
+  static const mg_option_id_t order[] = {MG_OPT_LOG2_BOX_DIM, MG_OPT_BOXES_PER_RANK};
+  if (cursor->n_sizes == 2)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "unexpected argument '%.60s' after LOG2_BOX_DIM and BOXES_PER_RANK; "
+                          "remove it (values of options follow '=')",
+                          argument);
+  const mg_option_t *option = &mg_options[order[cursor->n_sizes++]];
+  return mg_parser_set(parser, option, argument, MG_FROM_COMMAND_LINE, 0);
+}
+
+/* Why an option is unknown, and what was most likely meant. */
+static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, const char *name) {
+  const mg_option_t *option = mg_option_find(name);
+  if (option && option->where & MG_AS_ARGUMENT)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "--%s is a key of decks; the command line takes LOG2_BOX_DIM and "
+                          "BOXES_PER_RANK as its two arguments: mpirun -n 2 hpgmg-fv 7 8",
+                          name);
+  if (mg_names_size(name))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "unknown option %.60s; the two arguments LOG2_BOX_DIM and BOXES_PER_RANK "
+                          "give the size: hpgmg-fv 7 1 solves on 128^3 cells, mpirun -n 2 hpgmg-fv "
+                          "7 4 on 256^3",
+                          argument);
+  const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
+  if (!nearest)
+    return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; --help lists all options",
+                          argument);
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "unknown option %.60s; nearest valid name: --%s (--help lists all)",
+                        argument, nearest);
+}
+
+/* The option of "--name", "--name=value" or "-x"; *value is NULL without '='. NULL: failed. */
+static const mg_option_t *find_option(mg_parser_t *parser, const char *argument,
+                                      const char **value) {
+  char name[64];
+  const mg_option_t *option = NULL;
+
+  *value = NULL;
+  if (argument[1] != '-') {
+    snprintf(name, sizeof name, "%s", argument + 1);
+    if (argument[2] == '\0') option = mg_option_find_letter(argument[1]);
+  } else {
+    const char *equals = strchr(argument, '=');
+    const size_t length = equals ? (size_t)(equals - argument - 2) : strlen(argument + 2);
+    snprintf(name, sizeof name, "%.*s", length < sizeof name ? (int)length : 63, argument + 2);
+    if (equals) *value = equals + 1;
+    if (length < sizeof name) option = mg_option_find(name);
+  }
+  if (option && option->where & MG_AS_OPTION) return option;
+  (void)refuse_option(parser, argument, name);
+  return NULL;
+}
+
+static bool is_flag(const mg_option_t *option) {
+  return option->kind == MG_KIND_FLAG || option->kind == MG_KIND_VERBOSITY;
+}
+
+/* One option and its value, which may be the next argument unless that is a long option. */
+static mg_status_t read_option(mg_parser_t *parser, cursor_t *cursor, const char *argument,
+                               mg_action_t *action) {
+  const char *value;
+  const mg_option_t *option = find_option(parser, argument, &value);
+  if (!option) return parser->status;
+
+  if (option->kind == MG_KIND_ACTION) {
+    if (value)
+      return mg_parser_fail(parser, MG_ERR_USAGE, "--%s takes no value; drop '=%.60s'",
+                            option->name, value);
+    *action = option == &mg_options[MG_OPT_HELP] ? MG_ACTION_HELP : MG_ACTION_VERSION;
+    return MG_OK;
+  }
+  if (is_flag(option) && !value) value = "yes";
+  if (!value && cursor->next < cursor->argc && strncmp(cursor->argv[cursor->next], "--", 2) != 0)
+    value = cursor->argv[cursor->next++];
+  if (!value) value = ""; /* refused by mg_parser_set in the words of the option */
+  if (option == &mg_options[MG_OPT_INPUT] && parser->params->input[0] != '\0')
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "--input=%.60s: a second deck; give one, and the rest as options", value);
+  return mg_parser_set(parser, option, value, MG_FROM_COMMAND_LINE, 0);
+}
+
+/* All arguments in order; --help and --version end the reading at once. */
+static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const argv[],
+                                     mg_action_t *action) {
+  cursor_t cursor = {.argc = argc, .argv = argv, .next = 1};
+  bool options_end = false;
+  while (cursor.next < argc && *action == MG_ACTION_RUN) {
+    const char *argument = argv[cursor.next++];
+    if (!options_end && strcmp(argument, "--") == 0)
+      options_end = true;
+    else if (!options_end && looks_like_option(argument))
+      MG_TRY(read_option(parser, &cursor, argument, action));
+    else
+      MG_TRY(read_size(parser, &cursor, argument));
+  }
+  if (*action == MG_ACTION_RUN && cursor.n_sizes == 1)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "BOXES_PER_RANK is missing after LOG2_BOX_DIM; give both, for example: "
+                          "mpirun -n 2 hpgmg-fv 7 8");
+  return MG_OK;
+}
+
+void mg_settings_add(mg_settings_t *settings, const char *name, const char *value, bool binding) {
+  mg_setting_t *s = &settings->setting[settings->n++];
+  snprintf(s->name, sizeof s->name, "%s", name);
+  snprintf(s->value, sizeof s->value, "%s", value);
+  s->binding = binding;
+}
+
+void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t value) {
+  char text[32];
+  snprintf(text, sizeof text, "%lld", (long long)value);
+  mg_settings_add(settings, name, text, false);
+}
+
+/* The command line first: it names the deck, and the deck then leaves alone what it set. */
+static mg_status_t read_all(mg_parser_t *parser, int argc, char *const argv[],
+                            mg_action_t *action) {
+  *action = MG_ACTION_RUN;
+  MG_TRY(read_command_line(parser, argc, argv, action));
+  const char *deck = parser->params->input;
+  if (*action != MG_ACTION_RUN || deck[0] == '\0') return MG_OK;
+  return mg_parser_read_deck_file(parser, deck);
+}
+
+mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
+                           char *message, int message_size) {
+  mg_parser_t parser;
+  mg_parser_init(&parser, params, message, message_size);
+  return read_all(&parser, argc, argv, action);
+}
+
+static void format_or_unset(const mg_option_t *option, const mg_params_t *params, char *value) {
+  if (!mg_option_format(option, params, value, MG_PATH_MAX)) snprintf(value, MG_PATH_MAX, "unset");
+}
+
+void mg_params_compare(const mg_params_t *mine, const mg_params_t *others, char *text, int size) {
+  static char value[MG_PATH_MAX], other[MG_PATH_MAX];
+  text[0] = '\0';
+  for (int i = 0; i < MG_N_OPTIONS && !text[0]; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (option->kind == MG_KIND_ACTION || i == MG_OPT_DEVICE_ID) continue;
+    format_or_unset(option, mine, value);
+    format_or_unset(option, others, other);
+    if (strcmp(value, other) == 0) continue;
+    const bool is_argument = (option->where & MG_AS_ARGUMENT) != 0;
+    snprintf(text, (size_t)size, "%s%s is %.150s, not %.150s", is_argument ? "" : "--",
+             is_argument ? option->metavar : option->name, value, other);
+  }
+}
+
+mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings_reader_t *readers,
+                                 mg_params_t *params, mg_action_t *action, char *message,
+                                 int message_size) {
+  mg_parser_t parser;
+  mg_parser_init(&parser, params, message, message_size);
+  MG_TRY(read_all(&parser, argc, argv, action));
+  if (*action != MG_ACTION_RUN) return MG_OK;
+  for (; readers && readers->option; readers++)
+    MG_TRY(mg_parser_take_file(&parser, readers));
+  return mg_parser_finish(&parser);
+}
+
+mg_status_t mg_params_parse(int argc, char *const argv[], mg_params_t *params, mg_action_t *action,
+                            char *message, int message_size) {
+  return mg_params_parse_with(argc, argv, NULL, params, action, message, message_size);
+}
+
+mg_status_t mg_params_parse_deck(const char *text, int64_t length, const char *name,
+                                 mg_params_t *params, char *message, int message_size) {
+  mg_parser_t parser;
+  mg_parser_init(&parser, params, message, message_size);
+  MG_TRY(mg_parser_read_deck(&parser, text, length, name));
+  return mg_parser_finish(&parser);
+}

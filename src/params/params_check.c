@@ -1,0 +1,219 @@
+/* After all options are read: defaults that depend on others, then what contradicts what. */
+#include "base/paths.h"
+#include "params/params_parser.h"
+#include "params/params_value.h"
+#include <string.h>
+
+/* The reference does 6 half sweeps for fv2 and fv4 and 4 for 7pt; two are one red-black sweep. */
+static int default_smooths(const mg_params_t *params) {
+  const bool is_7pt = params->op == MG_OPERATOR_7PT;
+  switch (params->smoother) {
+  case MG_SMOOTHER_GSRB:
+    return is_7pt ? 2 : 3;
+  case MG_SMOOTHER_CHEBYSHEV:
+    return 1;
+  case MG_SMOOTHER_JACOBI:
+  case MG_SMOOTHER_L1JACOBI:
+    return is_7pt ? 4 : 6;
+  case MG_SMOOTHER_SYMGS:
+    return 2;
+  }
+  return 1;
+}
+
+/* How a smoother is used says nothing of another one. */
+static bool is_of_smoother(int id) {
+  return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE;
+}
+
+/* The path in the option that named a file. */
+static void path_of(const mg_parser_t *parser, const char *option, char path[MG_PATH_MAX]) {
+  path[0] = '\0';
+  mg_option_format(mg_option_find(option), parser->params, path, MG_PATH_MAX);
+}
+
+/* A value that was given beside the file's: of the problem it must be the same. */
+static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *option,
+                                   const mg_setting_t *setting, const char *from) {
+  char given[MG_PATH_MAX], path[MG_PATH_MAX], label[256];
+  mg_option_format(option, parser->params, given, (int)sizeof given);
+  if (!setting->binding || strcmp(given, setting->value) == 0) return MG_OK;
+  path_of(parser, from, path);
+  return mg_parser_fail(
+      parser, MG_ERR_USAGE, "%s is %.60s, but --%s=%.150s holds %.60s; drop one of the two",
+      mg_parser_label(parser, option, label, (int)sizeof label), given, from, path, setting->value);
+}
+
+/* Was the smoother given, and is it another than the file's? */
+static bool is_other_smoother(const mg_parser_t *parser, const mg_setting_t *setting, int n) {
+  char given[64];
+  const mg_option_t *option = &mg_options[MG_OPT_SMOOTHER];
+  mg_option_format(option, parser->params, given, (int)sizeof given);
+  for (int i = 0; i < n; i++)
+    if (strcmp(setting[i].name, option->name) == 0)
+      return parser->source[MG_OPT_SMOOTHER] > MG_FROM_FILE && strcmp(given, setting[i].value) != 0;
+  return false;
+}
+
+static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting,
+                                bool other_smoother, const char *from) {
+  char why[1024], path[MG_PATH_MAX];
+  const mg_option_t *option = mg_option_find(setting->name);
+  if (!option)
+    return mg_parser_fail(parser, MG_ERR_INTERNAL, "no option %s of a file", setting->name);
+  const int id = (int)(option - mg_options);
+  if (parser->source[id] != MG_FROM_DEFAULT) return compare_setting(parser, option, setting, from);
+  if (is_of_smoother(id) && other_smoother) return MG_OK;
+  path_of(parser, from, path);
+  if (!mg_option_set(option, setting->value, parser->params, why, (int)sizeof why))
+    return mg_parser_fail(parser, MG_ERR_IO, "--%s=%.150s: %s is '%.60s': %s", from, path,
+                          option->name, setting->value, why);
+  parser->source[id] = MG_FROM_FILE;
+  return MG_OK;
+}
+
+/* A path that stands in the file of --restart alone may be of another folder, or of earlier days.
+ */
+static mg_status_t check_restarts_path(mg_parser_t *parser, const char *name, const char *path) {
+  const bool is_restarts = parser->source[mg_option_find(name) - mg_options] == MG_FROM_FILE;
+  const char *why = is_restarts ? mg_path_why_unreadable(path) : NULL;
+  if (!why) return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_IO,
+                        "--restart=%.150s names '%.150s', which cannot be opened: %s; give "
+                        "--%s=FILE where it is now",
+                        parser->params->restart, path, why, name);
+}
+
+mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t *reader) {
+  static mg_setting_t setting[MG_MAX_SETTINGS]; /* too large for some stacks */
+  char why[1024], path[MG_PATH_MAX];
+  int n = 0;
+  path_of(parser, reader->option, path);
+  if (path[0] == '\0') return MG_OK;
+  MG_TRY(check_restarts_path(parser, reader->option, path));
+  const mg_status_t status = reader->read(parser->params, setting, &n, why, (int)sizeof why);
+  if (status != MG_OK) return mg_parser_fail(parser, status, "%s", why);
+  const bool other_smoother = is_other_smoother(parser, setting, n);
+  for (int i = 0; i < n; i++)
+    MG_TRY(take_setting(parser, &setting[i], other_smoother, reader->option));
+  return MG_OK;
+}
+
+void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
+  if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
+  if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
+    params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
+  if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;
+  if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
+}
+
+/* An action's words, or a flag set to "no", ask for nothing. */
+static bool asks_for_something(const mg_parser_t *parser, int id) {
+  char value[MG_PATH_MAX];
+  if (parser->source[id] <= MG_FROM_FILE) return false;
+  if (mg_options[id].kind != MG_KIND_FLAG) return true;
+  return mg_option_format(&mg_options[id], parser->params, value, (int)sizeof value) &&
+         strcmp(value, "yes") == 0;
+}
+
+/* The size must come from somewhere; the command line gives both numbers or none. */
+static mg_status_t check_size(mg_parser_t *parser) {
+  const bool has_dim = parser->params->log2_box_dim != 0;
+  const bool has_boxes = parser->params->boxes_per_rank != 0;
+  if (has_dim && has_boxes) return MG_OK;
+  /* Then the size is in the file; a rank that does not read it gets it from one that does. */
+  if (!has_dim && !has_boxes &&
+      (parser->params->restart[0] != '\0' || mg_params_has_files(parser->params)))
+    return MG_OK;
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "%s missing; give both as arguments, for example: mpirun -n 2 hpgmg-fv 7 8 "
+                        "(boxes of 128^3 cells, 8 a rank), or as log2-box-dim and boxes-per-rank "
+                        "in a deck; --help explains",
+                        has_dim     ? "BOXES_PER_RANK is"
+                        : has_boxes ? "LOG2_BOX_DIM is"
+                                    : "LOG2_BOX_DIM and BOXES_PER_RANK are");
+}
+
+/* A restart times nothing, whoever asked for it. */
+static void settle_restart(mg_parser_t *parser) {
+  mg_source_t *source = parser->source;
+  if (parser->params->restart[0] == '\0') return;
+  parser->params->verify_only = true;
+  if (source[MG_OPT_VERIFY_ONLY] < source[MG_OPT_RESTART])
+    source[MG_OPT_VERIFY_ONLY] = source[MG_OPT_RESTART];
+}
+
+/* Does the command line take its meaning from what the deck says, itself or by what was forgotten
+ * for it? The deck's file of results is its runs': a plan does not go there. */
+static bool is_overruled(const mg_parser_t *parser, int id) {
+  const mg_option_t *option = &mg_options[id];
+  if (parser->source[id] != MG_FROM_DECK) return false;
+  if (id == MG_OPT_JSON && parser->params->dry_run) return true;
+  return !mg_option_applies(option, parser->params) &&
+         (parser->source[option->decided_by] == MG_FROM_COMMAND_LINE ||
+          parser->forgotten[option->decided_by]);
+}
+
+/* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
+ * the deck had been silent. Paths become empty, what has no default of its own is settled later. An
+ * option that decides on others stands before them in the table. */
+static mg_status_t forget_overruled(mg_parser_t *parser) {
+  char why[512];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (!is_overruled(parser, i)) continue;
+    if (option->kind == MG_KIND_PATH || option->kind == MG_KIND_PAIRS)
+      memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
+    else if (option->value &&
+             !mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "default of %s: %s", option->name, why);
+    parser->source[i] = MG_FROM_DEFAULT;
+    parser->forgotten[i] = true;
+  }
+  return MG_OK;
+}
+
+/* Options that have no meaning beside the others: they would be ignored without a word. */
+static mg_status_t check_conditions(mg_parser_t *parser) {
+  char label[256];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (!asks_for_something(parser, i) || mg_option_applies(option, parser->params)) continue;
+    mg_parser_label(parser, option, label, (int)sizeof label);
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%s has an effect %s; %s, or drop %s", label,
+                          option->condition, option->remedy, label);
+  }
+  return MG_OK;
+}
+
+/* Give the official values; whoever asked for others can't have an official run, but --official on
+ * the command line wins over the deck. */
+static mg_status_t apply_official(mg_parser_t *parser) {
+  const bool wins = parser->source[MG_OPT_OFFICIAL] == MG_FROM_COMMAND_LINE;
+  char asked[64], official[64], label[256], why[512];
+  if (!parser->params->official) return MG_OK;
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (!option->official) continue;
+    mg_option_format(option, parser->params, asked, (int)sizeof asked);
+    if (!mg_option_set(option, option->official, parser->params, why, (int)sizeof why))
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "official value of %s: %s", option->name, why);
+    mg_option_format(option, parser->params, official, (int)sizeof official);
+    if (parser->source[i] <= MG_FROM_FILE || strcmp(asked, official) == 0) continue;
+    if (wins && parser->source[i] == MG_FROM_DECK) continue;
+    return mg_parser_fail(
+        parser, MG_ERR_USAGE, "%s is %s, but --official means %s; drop one of the two",
+        mg_parser_label(parser, option, label, (int)sizeof label), asked, official);
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_parser_finish(mg_parser_t *parser) {
+  MG_TRY(check_size(parser));
+  settle_restart(parser);
+  MG_TRY(forget_overruled(parser));
+  mg_params_settle(parser->params, parser->source);
+  MG_TRY(check_conditions(parser));
+  MG_TRY(apply_official(parser));
+  return mg_parser_check_files(parser);
+}

@@ -1,0 +1,213 @@
+/* Decks: libinih splits lines into key and value, everything around that is ours.
+ *
+ * inih cuts lines that exceed its buffer, takes an indented line for more of the value above,
+ * ignores what follows a ']' and never sees a NUL byte. So each line passes through read_line
+ * first, which refuses or undoes all of that, whichever way the library was configured. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "params/params_nearest.h"
+#include "params/params_parser.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_INIH
+#include <ini.h>
+
+typedef struct {
+  mg_parser_t *parser;
+  const char *next; /* first character of the next line */
+  const char *end;
+  int line; /* number of the line that was read last, from 1 */
+} reader_t;
+
+static bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+/* Decks are text: UTF-8 passes, control characters other than a tab do not. */
+static mg_status_t check_text(reader_t *reader, const char *begin, const char *end) {
+  for (const char *c = begin; c < end; c++) {
+    const unsigned char byte = (unsigned char)*c;
+    if ((byte >= 0x20 && byte != 0x7f) || byte == '\t') continue;
+    return mg_parser_fail(reader->parser, MG_ERR_USAGE,
+                          "%.150s:%d: byte 0x%02x in column %d; a deck is a text file",
+                          reader->parser->deck_name, reader->line, byte, (int)(c - begin) + 1);
+  }
+  return MG_OK;
+}
+
+/* Sections are for the reader of a deck: their names are checked and then forgotten. */
+static mg_status_t check_section(reader_t *reader, const char *begin, const char *end) {
+  static const char *const names[] = {"problem", "solver", "run", "output", NULL};
+  const char *close = memchr(begin, ']', (size_t)(end - begin));
+  char name[64];
+  if (!close)
+    return mg_parser_fail(reader->parser, MG_ERR_USAGE, "%.150s:%d: section without ']'",
+                          reader->parser->deck_name, reader->line);
+  const char *rest = close + 1;
+  while (rest < end && is_blank(*rest))
+    rest++;
+  if (rest < end && *rest != '#' && *rest != ';')
+    return mg_parser_fail(reader->parser, MG_ERR_USAGE,
+                          "%.150s:%d: '%.*s' after a section; put it on a line of its own",
+                          reader->parser->deck_name, reader->line,
+                          end - rest < 60 ? (int)(end - rest) : 60, rest);
+  const int length = close - begin - 1 < 60 ? (int)(close - begin - 1) : 60;
+  snprintf(name, sizeof name, "%.*s", length, begin + 1);
+  for (int i = 0; names[i]; i++)
+    if (strcmp(names[i], name) == 0) return MG_OK;
+  return mg_parser_fail(
+      reader->parser, MG_ERR_USAGE, "%.150s:%d: unknown section [%s]; nearest valid name: [%s]",
+      reader->parser->deck_name, reader->line, name, mg_nearest_word(name, names));
+}
+
+/* What libinih may see of a line: nothing of comments and sections, and no blanks around it. */
+static mg_status_t filter_line(reader_t *reader, const char **begin, const char **end) {
+  if (*end > *begin && (*end)[-1] == '\r') --*end;
+  MG_TRY(check_text(reader, *begin, *end));
+  while (*begin < *end && is_blank(**begin))
+    ++*begin;
+  while (*begin < *end && is_blank((*end)[-1]))
+    --*end;
+  if (*begin < *end && **begin == '[') MG_TRY(check_section(reader, *begin, *end));
+  if (*begin < *end && strchr("[#;", **begin)) *end = *begin;
+  return MG_OK;
+}
+
+/* The fgets that libinih calls: a whole line, or NULL at the end and after any failure. */
+static char *read_line(char *buffer, int size, void *stream) {
+  reader_t *reader = stream;
+  if (reader->next == reader->end || reader->parser->status != MG_OK) return NULL;
+
+  const char *begin = reader->next;
+  const char *newline = memchr(begin, '\n', (size_t)(reader->end - begin));
+  const char *end = newline ? newline : reader->end;
+  reader->next = newline ? newline + 1 : reader->end;
+  reader->line++;
+  if (reader->line == 1 && end - begin >= 3 && memcmp(begin, "\xEF\xBB\xBF", 3) == 0) begin += 3;
+  if (filter_line(reader, &begin, &end) != MG_OK) return NULL;
+
+  const int room = size - 2 < MG_DECK_LINE_MAX ? size - 2 : MG_DECK_LINE_MAX;
+  if (end - begin > room) {
+    (void)mg_parser_fail(reader->parser, MG_ERR_USAGE,
+                         "%.150s:%d: line of %lld characters; at most %d are allowed",
+                         reader->parser->deck_name, reader->line, (long long)(end - begin), room);
+    return NULL;
+  }
+  memcpy(buffer, begin, (size_t)(end - begin));
+  memcpy(buffer + (end - begin), "\n", 2);
+  return buffer;
+}
+
+/* libinih ends a value at " ;"; do the same at " #", since both start a comment. */
+static void cut_comment(const char *value, char *text, size_t size) {
+  snprintf(text, size, "%s", value);
+  for (char *c = text; *c; c++) {
+    if (*c != '#' || (c > text && !is_blank(c[-1]))) continue;
+    while (c > text && is_blank(c[-1]))
+      c--;
+    *c = '\0';
+    return;
+  }
+}
+
+static mg_status_t refuse_key(mg_parser_t *parser, int line, const char *name) {
+  char hint[96] = "--help lists all keys";
+  const char *nearest = mg_nearest_option(name, MG_IN_DECK);
+  if (mg_names_size(name))
+    snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank give the size");
+  else if (nearest)
+    snprintf(hint, sizeof hint, "nearest valid name: %s", nearest);
+  return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",
+                        parser->deck_name, line, name, hint);
+}
+
+/* One key and its value. @return 1, or 0 for a failure that the parser has kept */
+static int handle_pair(void *user, const char *section, const char *name, const char *value) {
+  reader_t *reader = user;
+  mg_parser_t *parser = reader->parser;
+  const mg_option_t *option = mg_option_find(name);
+  char text[MG_DECK_LINE_MAX + 2];
+  mg_status_t status = MG_OK;
+
+  (void)section;
+  cut_comment(value ? value : "", text, sizeof text);
+  if (!option)
+    status = refuse_key(parser, reader->line, name);
+  else if (!(option->where & MG_IN_DECK))
+    status = mg_parser_fail(parser, MG_ERR_USAGE,
+                            "%.150s:%d: '%s' is not for decks; give --%s on the command line",
+                            parser->deck_name, reader->line, name, name);
+  else if (parser->deck_line[option - mg_options] > 0)
+    status = mg_parser_fail(
+        parser, MG_ERR_USAGE, "%.150s:%d: duplicate key '%s', first on line %d; keep one of them",
+        parser->deck_name, reader->line, name, parser->deck_line[option - mg_options]);
+  else {
+    parser->deck_line[option - mg_options] = reader->line;
+    status = mg_parser_set(parser, option, text, MG_FROM_DECK, reader->line);
+  }
+  return status == MG_OK;
+}
+
+mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
+                                const char *name) {
+  reader_t reader = {.parser = parser, .next = text, .end = text + length};
+  parser->deck_name = name;
+  /* libinih goes on after a line that it can't split; any failure of ours comes after that one
+   * unless it is on the line that libinih reports. */
+  const int line = ini_parse_stream(read_line, &reader, handle_pair, &reader);
+  if (line > 0 && (parser->status == MG_OK || line < reader.line)) {
+    parser->status = MG_OK;
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: expected 'key = value'", name, line);
+  }
+  if (line < 0) return mg_parser_fail(parser, MG_ERR_MEMORY, "no memory to read deck %.150s", name);
+  return parser->status;
+}
+
+#else
+
+mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
+                                const char *name) {
+  (void)text;
+  (void)length;
+  return mg_parser_fail(parser, MG_ERR_USAGE,
+                        "--input=%.150s: this program was built without libinih; install it and "
+                        "run configure again (--with-inih=DIR where it is elsewhere), or give the "
+                        "options on the command line",
+                        name);
+}
+
+#endif
+
+/* At most MG_DECK_SIZE_MAX bytes and one more, by which a deck that is too long is known. A pipe
+ * will do, such as a shell makes of a command: --input=<(...). */
+static mg_status_t load(mg_parser_t *parser, const char *path, char *text, size_t *length) {
+  FILE *file = fopen(path, "r");
+  if (!file)
+    return mg_parser_fail(parser, MG_ERR_IO, "can't open deck '%.150s': %s; check --input", path,
+                          strerror(errno));
+  errno = 0;
+  *length = fread(text, 1, MG_DECK_SIZE_MAX + 1, file);
+  const int error = ferror(file) ? errno : 0;
+  fclose(file);
+  if (error != 0)
+    return mg_parser_fail(parser, MG_ERR_IO, "can't read deck '%.150s': %s; check --input", path,
+                          strerror(error));
+  if (*length > MG_DECK_SIZE_MAX)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "deck '%.150s' has more than %d bytes; is it the right file?", path,
+                          MG_DECK_SIZE_MAX);
+  return MG_OK;
+}
+
+mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path) {
+  char *text = malloc(MG_DECK_SIZE_MAX + 1);
+  size_t length = 0;
+  if (!text) return mg_parser_fail(parser, MG_ERR_MEMORY, "no memory to read deck '%.150s'", path);
+  mg_status_t status = load(parser, path, text, &length);
+  if (status == MG_OK) status = mg_parser_read_deck(parser, text, (int64_t)length, path);
+  free(text);
+  return status;
+}

@@ -1,0 +1,68 @@
+/* The state of one parse: who set what, and the first failure. */
+#include "params/params_parser.h"
+#include "params/params_value.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <string.h>
+
+void mg_parser_init(mg_parser_t *parser, mg_params_t *params, char *message, int message_size) {
+  memset(parser, 0, sizeof *parser);
+  mg_params_defaults(params);
+  parser->params = params;
+  parser->deck_name = "";
+  parser->message = message;
+  parser->message_size = message_size;
+  message[0] = '\0';
+}
+
+mg_status_t mg_parser_fail(mg_parser_t *parser, mg_status_t status, const char *format, ...) {
+  if (parser->status != MG_OK) return parser->status;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(parser->message, (size_t)parser->message_size, format, arguments);
+  va_end(arguments);
+  for (char *c = parser->message; *c; c++)
+    if (iscntrl((unsigned char)*c)) *c = '?';
+  return parser->status = status;
+}
+
+const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option, char *text,
+                            int text_size) {
+  const int id = (int)(option - mg_options);
+  if (parser->source[id] == MG_FROM_DECK)
+    snprintf(text, (size_t)text_size, "%s (%.150s:%d)", option->name, parser->deck_name,
+             parser->deck_line[id]);
+  else if (option->where & MG_AS_ARGUMENT)
+    snprintf(text, (size_t)text_size, "%s", option->metavar);
+  else
+    snprintf(text, (size_t)text_size, "--%s", option->name);
+  return text;
+}
+
+/* Did the command line decide this option? --quiet decides against a deck's verbose, too. */
+static bool is_decided(const mg_parser_t *parser, int id) {
+  if (parser->source[id] == MG_FROM_COMMAND_LINE) return true;
+  if (mg_options[id].kind != MG_KIND_VERBOSITY) return false;
+  const int other = id == MG_OPT_QUIET ? MG_OPT_VERBOSE : MG_OPT_QUIET;
+  return parser->source[other] == MG_FROM_COMMAND_LINE && parser->params->verbosity != 0;
+}
+
+mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *option, const char *text,
+                          mg_source_t source, int line) {
+  const int id = (int)(option - mg_options);
+  char why[512];
+
+  if (source == MG_FROM_DECK && is_decided(parser, id)) {
+    mg_params_t scratch = {0};
+    if (mg_option_set(option, text, &scratch, why, (int)sizeof why)) return MG_OK;
+  } else if (mg_option_set(option, text, parser->params, why, (int)sizeof why)) {
+    parser->source[id] = source;
+    return MG_OK;
+  }
+  if (source == MG_FROM_DECK)
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: %s = %.60s: %s", parser->deck_name,
+                          line, option->name, text, why);
+  return mg_parser_fail(parser, MG_ERR_USAGE, "%s%s=%.60s: %s",
+                        option->where & MG_AS_ARGUMENT ? "" : "--",
+                        option->where & MG_AS_ARGUMENT ? option->metavar : option->name, text, why);
+}

@@ -1,0 +1,153 @@
+/* --help and --print-config, both from the table of options. */
+#include "params/params_parser.h"
+#include "params/params_value.h"
+#include <string.h>
+
+enum { COLUMNS = 88 };
+
+/* Text in lines of at most COLUMNS, each behind `prefix`; words are never cut. */
+static void print_wrapped(FILE *out, const char *prefix, const char *text) {
+  int column = 0;
+  while (*text) {
+    const int length = (int)strcspn(text, " ");
+    const bool new_line = column == 0 || column + 1 + length > COLUMNS;
+    if (new_line && column > 0) fputc('\n', out);
+    if (new_line)
+      column = (int)strlen(prefix);
+    else
+      column++;
+    fprintf(out, "%s%.*s", new_line ? prefix : " ", length, text);
+    column += length;
+    text += length;
+    text += strspn(text, " ");
+  }
+  fputc('\n', out);
+}
+
+/* Help, then "[allowed values; condition; default]" where there is any. `words`: enums' too. */
+static void describe(const mg_option_t *option, bool words, char *text, size_t size) {
+  char limits[256];
+  const bool is_number = option->kind == MG_KIND_INT || option->kind == MG_KIND_INT64 ||
+                         option->kind == MG_KIND_DOUBLE;
+  const bool is_flag = option->kind == MG_KIND_FLAG || option->kind == MG_KIND_VERBOSITY;
+  const char *value = option->note ? option->note : is_flag ? NULL : option->value;
+  const char *separator = " [";
+
+  mg_option_describe_limits(option, limits, (int)sizeof limits);
+  size_t used = (size_t)snprintf(text, size, "%s", option->help);
+  if (is_number || (words && option->words)) {
+    used += (size_t)snprintf(text + used, size - used, "%s%s", separator, limits);
+    separator = "; ";
+  }
+  if (option->condition) {
+    used += (size_t)snprintf(text + used, size - used, "%s%s", separator, option->condition);
+    separator = "; ";
+  }
+  if (value) {
+    used += (size_t)snprintf(text + used, size - used, "%sdefault %s", separator, value);
+    separator = "; ";
+  }
+  if (separator[0] == ';') snprintf(text + used, size - used, "]");
+}
+
+/* "fv2|fv4|7pt" for words, the metavar for others, "CELLS|auto" where there are both. */
+static void print_value_name(FILE *out, const mg_option_t *option) {
+  if (option->metavar) fputs(option->metavar, out);
+  if (option->kind == MG_KIND_SET) {
+    fprintf(out, "%s", option->metavar ? "|all" : "all");
+    for (int i = 0; !option->metavar && option->words[i]; i++)
+      fprintf(out, "%s%s", i > 0 ? "," : "|", option->words[i]);
+    return;
+  }
+  for (int i = 0; option->words && option->words[i]; i++)
+    fprintf(out, "%s%s", i > 0 || option->metavar ? "|" : "", option->words[i]);
+}
+
+static void help_option(FILE *out, const mg_option_t *option) {
+  char text[1024];
+  fputs("  ", out);
+  if (option->letter) fprintf(out, "-%c, ", option->letter);
+  if (!(option->where & MG_AS_ARGUMENT)) {
+    fprintf(out, "--%s", option->name);
+    if (option->metavar || option->words) fputc('=', out);
+  }
+  print_value_name(out, option);
+  fputc('\n', out);
+  describe(option, false, text, sizeof text);
+  print_wrapped(out, "      ", text);
+}
+
+static void help_epilogue(FILE *out) {
+  fputs(
+      "\nFlags take =yes or =no as well (--official=no takes back what a deck says). Of an option\n"
+      "given twice the last counts. The command line wins over the deck.\n"
+      "\nExit status:\n"
+      "  0  solved and verified          3  a file could not be read or written\n"
+      "  1  verification failed          4  too little memory, or a device is missing\n"
+      "  2  bad option, deck or size     5  internal error\n"
+      "\nExamples:\n"
+      "  mpirun -n 2 hpgmg-fv 7 8                    two ranks, 8 boxes of 128^3 cells each\n"
+      "  mpirun -n 8 hpgmg-fv --official 7 8         the official benchmark\n"
+      "  hpgmg-fv --operator=fv4 --rtol=1e-10 6 1    iterate to a tolerance\n"
+      "  hpgmg-fv --dry-run --ranks=1000000 7 8      levels and bytes of a large run\n"
+      "  hpgmg-fv --print-config 6 8 > my.ini        start a deck of your own\n"
+      "  mpirun -n 2 hpgmg-fv --input=my.ini         and use it\n",
+      out);
+}
+
+void mg_params_help(FILE *out) {
+  static const char *const titles[MG_N_GROUPS] = {"Problem", "Solver", "Run", "Output", "Help"};
+  fputs("Usage: mpirun -n RANKS hpgmg-fv [OPTION]... LOG2_BOX_DIM BOXES_PER_RANK\n"
+        "Solve a u - b div(beta grad u) = f on the unit cube by geometric multigrid, verify the\n"
+        "solution, and report the performance in degrees of freedom (cells) per second.\n",
+        out);
+  for (int group = 0; group < MG_N_GROUPS; group++) {
+    fprintf(out, "\n%s:\n", titles[group]);
+    for (int i = 0; i < MG_N_OPTIONS; i++)
+      if ((int)mg_options[i].group == group) help_option(out, &mg_options[i]);
+  }
+  help_epilogue(out);
+}
+
+/* Whether a path survives the rules of a deck: comments, blanks at its ends, long lines. */
+static bool fits_in_deck(const mg_option_t *option, const char *value) {
+  const size_t length = strlen(value);
+  if (option->kind != MG_KIND_PATH && option->kind != MG_KIND_PAIRS) return true;
+  if (strlen(option->name) + 3 + length > MG_DECK_LINE_MAX) return false;
+  if (value[0] == ' ' || value[0] == '#' || value[0] == ';' || value[length - 1] == ' ')
+    return false;
+  return !strstr(value, " #") && !strstr(value, " ;");
+}
+
+/* A key at its value; behind a '#' when it is unset or has no meaning beside the others. */
+static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *params) {
+  char text[1024], value[MG_PATH_MAX];
+  const bool is_set = mg_option_format(option, params, value, (int)sizeof value);
+  const bool fits = !is_set || fits_in_deck(option, value);
+  const bool applies = mg_option_applies(option, params);
+
+  describe(option, true, text, sizeof text);
+  fputc('\n', out);
+  print_wrapped(out, "# ", text);
+  if (!fits) fputs("# (a deck can't hold this value: give it on the command line)\n", out);
+  fprintf(out, "%s%s = ", is_set && fits && applies ? "" : "# ", option->name);
+  /* Its one cycle is what has no tolerance: beside one it would be in the way. */
+  if (option == &mg_options[MG_OPT_MAX_CYCLES] && !applies)
+    fputs(option->note, out);
+  else if (is_set)
+    fputs(value, out);
+  else
+    print_value_name(out, option);
+  fputc('\n', out);
+}
+
+void mg_params_print(FILE *out, const mg_params_t *params) {
+  fputs("# Deck of hpgmg-fv: run it with --input=FILE; options on the command line win.\n", out);
+  for (int group = 0; group < MG_GROUP_HELP; group++) {
+    fprintf(out, "\n[%s]\n", mg_option_group_name((mg_option_group_t)group));
+    for (int i = 0; i < MG_N_OPTIONS; i++) {
+      const mg_option_t *option = &mg_options[i];
+      if ((int)option->group == group && option->where & MG_IN_DECK) print_key(out, option, params);
+    }
+  }
+}

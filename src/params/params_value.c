@@ -1,0 +1,355 @@
+/* Text to value with every check, and value to text.
+ *
+ * Fields are reached by offset through memcpy, which is right for enums of any signedness. */
+#include "params/params_value.h"
+#include "params/params_nearest.h"
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool in_limits(const mg_option_t *option, double value) {
+  if (option->open) return value > option->min && value < option->max;
+  return value >= option->min && value <= option->max;
+}
+
+/* Both limits are whole numbers below 2^63, so the comparison is exact where a double is not. */
+static bool in_limits_int64(const mg_option_t *option, int64_t value) {
+  return value >= (int64_t)option->min && value <= (int64_t)option->max;
+}
+
+/* `problem`, then what to give instead; always false, so that a check can return it. */
+static bool refuse(const mg_option_t *option, const char *problem, char *why, int why_size) {
+  char limits[256];
+  mg_option_describe_limits(option, limits, (int)sizeof limits);
+  snprintf(why, (size_t)why_size, "%s; give %s", problem, limits);
+  return false;
+}
+
+/* What is wrong with the end of a number, or NULL: strtod and strtoll stop at `end`. */
+static const char *check_number_end(const char *text, const char *end, char *buffer, size_t size) {
+  if (end == text || isspace((unsigned char)text[0])) return "not a number";
+  if (*end == '\0') return NULL;
+  snprintf(buffer, size, "stray '%.20s' after the number", end);
+  return buffer;
+}
+
+static bool read_int64(const mg_option_t *option, const char *text, int64_t *value, char *why,
+                       int why_size) {
+  char buffer[64];
+  char *end;
+  errno = 0;
+  const long long number = strtoll(text, &end, 10);
+  const bool overflow = errno == ERANGE;
+  const char *problem = check_number_end(text, end, buffer, sizeof buffer);
+  if (problem) return refuse(option, problem, why, why_size);
+  if (overflow) return refuse(option, number < 0 ? "too small" : "too large", why, why_size);
+  if (!in_limits_int64(option, number)) return refuse(option, "out of range", why, why_size);
+  *value = number;
+  return true;
+}
+
+static bool read_double(const mg_option_t *option, const char *text, double *value, char *why,
+                        int why_size) {
+  char buffer[64];
+  char *end;
+  errno = 0;
+  const double number = strtod(text, &end);
+  const bool overflow = errno == ERANGE;
+  const char *problem = check_number_end(text, end, buffer, sizeof buffer);
+  if (problem) return refuse(option, problem, why, why_size);
+  if (overflow)
+    return refuse(option, fabs(number) > 1 ? "too large" : "too close to 0", why, why_size);
+  if (!isfinite(number)) return refuse(option, "not a finite number", why, why_size);
+  if (!in_limits(option, number)) return refuse(option, "out of range", why, why_size);
+  *value = number + 0.0; /* -0 becomes 0 */
+  return true;
+}
+
+/* The words of a number: -1 for the first, and so on; 0 when it is none of them. */
+static int64_t find_word(const mg_option_t *option, const char *text) {
+  for (int i = 0; option->words && option->words[i]; i++)
+    if (strcmp(option->words[i], text) == 0) return -1 - i;
+  return 0;
+}
+
+static bool read_word(const mg_option_t *option, const char *text, int *value, char *why,
+                      int why_size) {
+  for (int i = 0; option->words[i]; i++) {
+    if (strcmp(option->words[i], text) != 0) continue;
+    *value = i;
+    return true;
+  }
+  char problem[128];
+  snprintf(problem, sizeof problem, "not a known word, nearest is %s",
+           mg_nearest_word(text, option->words));
+  return refuse(option, problem, why, why_size);
+}
+
+enum { ALL_MAX = 32 };
+
+/* A bit for every word there is. */
+static unsigned all_words(const mg_option_t *option) {
+  unsigned all = 0;
+  for (int i = 0; option->words[i]; i++)
+    all |= 1u << i;
+  return all;
+}
+
+static bool read_set(const mg_option_t *option, const char *text, unsigned *value, char *why,
+                     int why_size) {
+  char word[ALL_MAX];
+  if (strcmp(text, "all") == 0) {
+    *value = all_words(option);
+    return true;
+  }
+  *value = 0;
+  for (const char *at = text;; at++) {
+    int bit = 0;
+    const size_t length = strcspn(at, ",");
+    snprintf(word, sizeof word, "%.*s", (int)length, at);
+    if (length >= sizeof word || !read_word(option, word, &bit, why, why_size))
+      return length < sizeof word ? false : refuse(option, "not a known word", why, why_size);
+    *value |= 1u << bit;
+    at += length;
+    if (*at == '\0') return true;
+  }
+}
+
+static void format_set(const mg_option_t *option, unsigned value, char *text, int text_size) {
+  if (value == all_words(option)) {
+    snprintf(text, (size_t)text_size, "all");
+    return;
+  }
+  int used = 0;
+  for (int i = 0; option->words[i] && used < text_size; i++)
+    if (value & 1u << i)
+      used += snprintf(text + used, (size_t)(text_size - used), "%s%s", used > 0 ? "," : "",
+                       option->words[i]);
+}
+
+static bool read_flag(const mg_option_t *option, const char *text, bool *value, char *why,
+                      int why_size) {
+  static const char *const words[] = {"no", "yes", "false", "true", "off", "on"};
+  for (int i = 0; i < 6; i++) {
+    if (strcmp(words[i], text) != 0) continue;
+    *value = i % 2 != 0;
+    return true;
+  }
+  return refuse(option, "neither yes nor no", why, why_size);
+}
+
+/* --quiet and --verbose share one field: who finds it taken by the other contradicts it. */
+static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *why, int why_size) {
+  const int own = (int)option->min;
+  if (on && *field == -own) {
+    snprintf(why, (size_t)why_size, "contradicts --%s; drop one of them",
+             own < 0 ? "verbose" : "quiet");
+    return false;
+  }
+  if (on)
+    *field = own;
+  else if (*field == own)
+    *field = 0;
+  return true;
+}
+
+/* A path is printed in one line of a message or a deck: no control characters. */
+static bool set_path(const mg_option_t *option, const char *text, char *field, char *why,
+                     int why_size) {
+  if (strlen(text) >= MG_PATH_MAX) return refuse(option, "too long", why, why_size);
+  for (const char *c = text; *c; c++)
+    if (iscntrl((unsigned char)*c)) return refuse(option, "control character", why, why_size);
+  memset(field, 0, MG_PATH_MAX); /* what an earlier, longer value left behind */
+  memcpy(field, text, strlen(text));
+  return true;
+}
+
+/* "key=value" between commas, each with both. MPI's keys have at least 35 characters
+ * (MPI_MAX_INFO_KEY of Open MPI is 36 with the end). */
+static bool set_pairs(const mg_option_t *option, const char *text, char *field, char *why,
+                      int why_size) {
+  for (const char *at = text;; at++) {
+    const size_t length = strcspn(at, ","), key = strcspn(at, "=");
+    if (key == 0 || key + 1 >= length || length > 200)
+      return refuse(option, "not a list of key=value", why, why_size);
+    if (key > 35)
+      return refuse(option, "a key of more than 35 characters, the most of MPI", why, why_size);
+    at += length;
+    if (*at == '\0') return set_path(option, text, field, why, why_size);
+  }
+}
+
+bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params, char *why,
+                   int why_size) {
+  char *field = (char *)params + option->offset;
+  int64_t number = 0;
+  double real = 0;
+  int word = 0;
+  unsigned bits = 0;
+  bool on = false;
+
+  if (text[0] == '\0') return refuse(option, "no value", why, why_size);
+  switch (option->kind) {
+  case MG_KIND_WORD:
+    if (!read_word(option, text, &word, why, why_size)) return false;
+    memcpy(field, &word, sizeof word);
+    return true;
+  case MG_KIND_INT:
+    if (!read_int64(option, text, &number, why, why_size)) return false;
+    word = (int)number; /* the limits of the table are those of an int */
+    memcpy(field, &word, sizeof word);
+    return true;
+  case MG_KIND_INT64:
+    number = find_word(option, text);
+    if (number == 0 && !read_int64(option, text, &number, why, why_size)) return false;
+    memcpy(field, &number, sizeof number);
+    return true;
+  case MG_KIND_DOUBLE:
+    if (!read_double(option, text, &real, why, why_size)) return false;
+    memcpy(field, &real, sizeof real);
+    return true;
+  case MG_KIND_FLAG:
+    if (!read_flag(option, text, &on, why, why_size)) return false;
+    memcpy(field, &on, sizeof on);
+    return true;
+  case MG_KIND_VERBOSITY:
+    if (!read_flag(option, text, &on, why, why_size)) return false;
+    return set_verbosity(option, on, &params->verbosity, why, why_size);
+  case MG_KIND_SET:
+    if (!read_set(option, text, &bits, why, why_size)) return false;
+    memcpy(field, &bits, sizeof bits);
+    return true;
+  case MG_KIND_PATH:
+    return set_path(option, text, field, why, why_size);
+  case MG_KIND_PAIRS:
+    return set_pairs(option, text, field, why, why_size);
+  case MG_KIND_ACTION:
+    break;
+  }
+  return refuse(option, "takes no value", why, why_size);
+}
+
+/* The fewest digits that read back to the same bits: %g drops zeros at the end, 17 always do. */
+static void format_double(double value, char *text, int text_size) {
+  for (int digits = 15; digits <= 17; digits++) {
+    snprintf(text, (size_t)text_size, "%.*g", digits, value);
+    if (strtod(text, NULL) == value) return;
+  }
+}
+
+bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
+                      int text_size) {
+  const char *field = (const char *)params + option->offset;
+  int64_t number = 0;
+  double real = 0;
+  int word = 0;
+  unsigned bits = 0;
+  bool on = false;
+
+  text[0] = '\0';
+  switch (option->kind) {
+  case MG_KIND_WORD:
+    memcpy(&word, field, sizeof word);
+    snprintf(text, (size_t)text_size, "%s", option->words[word]);
+    return true;
+  case MG_KIND_INT:
+    memcpy(&word, field, sizeof word);
+    if (!in_limits_int64(option, word)) return false;
+    snprintf(text, (size_t)text_size, "%d", word);
+    return true;
+  case MG_KIND_INT64:
+    memcpy(&number, field, sizeof number);
+    if (option->words && number < 0) {
+      snprintf(text, (size_t)text_size, "%s", option->words[-1 - number]);
+      return true;
+    }
+    if (!in_limits_int64(option, number)) return false;
+    snprintf(text, (size_t)text_size, "%" PRId64, number);
+    return true;
+  case MG_KIND_DOUBLE:
+    memcpy(&real, field, sizeof real);
+    if (!in_limits(option, real)) return false;
+    format_double(real, text, text_size);
+    return true;
+  case MG_KIND_FLAG:
+    memcpy(&on, field, sizeof on);
+    snprintf(text, (size_t)text_size, "%s", on ? "yes" : "no");
+    return true;
+  case MG_KIND_VERBOSITY:
+    snprintf(text, (size_t)text_size, "%s", params->verbosity == (int)option->min ? "yes" : "no");
+    return true;
+  case MG_KIND_SET:
+    memcpy(&bits, field, sizeof bits);
+    format_set(option, bits, text, text_size);
+    return true;
+  case MG_KIND_PATH:
+  case MG_KIND_PAIRS:
+    snprintf(text, (size_t)text_size, "%s", field);
+    return field[0] != '\0';
+  case MG_KIND_ACTION:
+    break;
+  }
+  return false;
+}
+
+static void describe_words(const mg_option_t *option, char *text, int text_size) {
+  int used = snprintf(text, (size_t)text_size, "one of ");
+  for (int i = 0; option->words[i] && used < text_size; i++)
+    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
+                     option->words[i]);
+}
+
+/* Many words that are numbers are a range. */
+static void describe_set(const mg_option_t *option, char *text, int text_size) {
+  int n = 0, used = 0;
+  while (option->words[n])
+    n++;
+  if (isdigit((unsigned char)option->words[0][0])) {
+    snprintf(text, (size_t)text_size, "all, or some of %s to %s with commas", option->words[0],
+             option->words[n - 1]);
+    return;
+  }
+  used = snprintf(text, (size_t)text_size, "all, or some of ");
+  for (int i = 0; i < n && used < text_size; i++)
+    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? "," : "",
+                     option->words[i]);
+}
+
+void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size) {
+  const size_t size = (size_t)text_size;
+  switch (option->kind) {
+  case MG_KIND_WORD:
+    describe_words(option, text, text_size);
+    return;
+  case MG_KIND_INT:
+  case MG_KIND_INT64:
+    snprintf(text, size, "%s%sa whole number from %.0f to %.0f",
+             option->words ? option->words[0] : "", option->words ? " or " : "", option->min,
+             option->max);
+    return;
+  case MG_KIND_DOUBLE:
+    snprintf(text, size,
+             option->open ? "a number above %.0f and below %.0f" : "a number from %.0f to %.0f",
+             option->min, option->max);
+    return;
+  case MG_KIND_FLAG:
+  case MG_KIND_VERBOSITY:
+    snprintf(text, size, "yes or no");
+    return;
+  case MG_KIND_SET:
+    describe_set(option, text, text_size);
+    return;
+  case MG_KIND_PAIRS:
+    snprintf(text, size, "key=value with commas between, at most %d bytes", MG_PATH_MAX - 1);
+    return;
+  case MG_KIND_PATH:
+    snprintf(text, size, "the path of a file, at most %d bytes", MG_PATH_MAX - 1);
+    return;
+  case MG_KIND_ACTION:
+    snprintf(text, size, "no value");
+    return;
+  }
+}

@@ -1,0 +1,347 @@
+#include "plan/copyplan.h"
+#include "base/log.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Cells a side of the grid that a spread covers, and the width of its boxes there. */
+static int32_t spread_dim(const mg_spread_t *s) {
+  return s->layout->n >> s->halved;
+}
+
+static int32_t spread_box_dim(const mg_spread_t *s) {
+  return s->layout->box_dim >> s->halved;
+}
+
+static mg_status_t spread_patches(const mg_spread_t *s, int64_t rank, mg_cuboid_t **patches,
+                                  int *n) {
+  MG_TRY(mg_layout_patches(s->layout, rank, patches, n));
+  if (s->halved)
+    for (int p = 0; p < *n; p++)
+      for (int d = 0; d < 3; d++) {
+        (*patches)[p].lo[d] /= 2;
+        (*patches)[p].n[d] /= 2;
+      }
+  return MG_OK;
+}
+
+/* A sorted set of ranks. */
+typedef struct {
+  int64_t *rank;
+  int n, capacity;
+} rank_set_t;
+
+static mg_status_t rank_set_add(rank_set_t *set, int64_t rank) {
+  int at = set->n;
+  while (at > 0 && set->rank[at - 1] >= rank)
+    at--;
+  if (at < set->n && set->rank[at] == rank) return MG_OK;
+  if (set->n == set->capacity) {
+    const int capacity = set->capacity ? 2 * set->capacity : 16;
+    int64_t *grown = realloc(set->rank, (size_t)capacity * sizeof *grown);
+    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of ranks");
+    set->rank = grown;
+    set->capacity = capacity;
+  }
+  memmove(set->rank + at + 1, set->rank + at, (size_t)(set->n - at) * sizeof *set->rank);
+  set->rank[at] = rank;
+  set->n++;
+  return MG_OK;
+}
+
+static int32_t floor_div(int32_t a, int32_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+/* Boxes from lo to hi, both included, a side. */
+typedef struct {
+  int32_t lo[3], hi[3];
+} range_t;
+
+/* Add the owners of all boxes of a range within the grid, of which there may be billions. Where two
+ * opposite corners have one owner, all between them are its own: a rank has a cuboid, or a stretch
+ * of the curve, along which positions grow with each coordinate. */
+static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
+  const int64_t owner = mg_layout_owner(layout, range->lo);
+  if (owner == mg_layout_owner(layout, range->hi)) return rank_set_add(set, owner);
+  range_t below = *range, above = *range;
+  int d = 0;
+  for (int e = 1; e < 3; e++)
+    if (range->hi[e] - range->lo[e] > range->hi[d] - range->lo[d]) d = e;
+  /* At the roundest number in binary, where the curve begins an octant. */
+  int32_t cut = range->hi[d];
+  while ((cut & (cut - 1)) > range->lo[d])
+    cut &= cut - 1;
+  below.hi[d] = cut - 1;
+  above.lo[d] = cut;
+  MG_TRY(add_owners(layout, &below, set));
+  return add_owners(layout, &above, set);
+}
+
+/* The same of a range that may reach beyond the grid, where it begins anew. */
+static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
+  const int32_t m = layout->boxes;
+  for (int code = 0; code < 27; code++) {
+    const int32_t shift[3] = {(code % 3 - 1) * m, (code / 3 % 3 - 1) * m, (code / 9 - 1) * m};
+    range_t part;
+    bool some = true;
+    for (int d = 0; d < 3; d++) {
+      const int32_t lo = range->lo[d] + shift[d], hi = range->hi[d] + shift[d];
+      part.lo[d] = lo > 0 ? lo : 0;
+      part.hi[d] = hi < m ? hi : m - 1;
+      some = some && part.lo[d] <= part.hi[d];
+    }
+    if (some) MG_TRY(add_owners(layout, &part, set));
+  }
+  return MG_OK;
+}
+
+/* Add the owners of all boxes of `other` within `depth` cells of a cuboid; without those of the
+ * cuboid itself where it is one of these `boxes`. */
+static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
+                            bool periodic, rank_set_t *set) {
+  const int32_t w = spread_box_dim(other), m = other->layout->boxes;
+  range_t rest;
+  for (int d = 0; d < 3; d++) {
+    rest.lo[d] = floor_div(c->lo[d] - depth, w);
+    rest.hi[d] = floor_div(c->lo[d] + c->n[d] - 1 + depth, w);
+    if (!periodic) {
+      rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
+      rest.hi[d] = rest.hi[d] >= m ? m - 1 : rest.hi[d];
+    } else if (rest.hi[d] - rest.lo[d] >= m) { /* all of them, once */
+      rest.lo[d] = 0;
+      rest.hi[d] = m - 1;
+    }
+  }
+  if (!boxes) return add_wrapped(other->layout, &rest, set);
+  /* What is below and above the cuboid in k, then in j between these, then in i. */
+  for (int d = 2; d >= 0; d--) {
+    const int32_t first = c->lo[d] / w, last = first + c->n[d] / w - 1;
+    range_t below = rest, above = rest;
+    below.hi[d] = first - 1;
+    above.lo[d] = last + 1;
+    if (below.lo[d] <= below.hi[d]) MG_TRY(add_wrapped(other->layout, &below, set));
+    if (above.lo[d] <= above.hi[d]) MG_TRY(add_wrapped(other->layout, &above, set));
+    rest.lo[d] = first;
+    rest.hi[d] = last;
+  }
+  return MG_OK;
+}
+
+/* This rank, and those whose boxes are near its cuboids. */
+static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_spread_t *other, int64_t rank,
+                              const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
+  const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved;
+  if (n > 0) MG_TRY(rank_set_add(set, rank));
+  for (int c = 0; c < n; c++)
+    MG_TRY(add_near(other, &cuboids[c], same, spec->depth, spec->periodic, set));
+  return MG_OK;
+}
+
+static mg_status_t list_push(mg_copy_list_t *list, const mg_copy_t *copy) {
+  if (list->n == list->capacity) {
+    const int capacity = list->capacity ? 2 * list->capacity : 32;
+    mg_copy_t *grown = realloc(list->item, (size_t)capacity * sizeof *grown);
+    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+    list->item = grown;
+    list->capacity = capacity;
+  }
+  list->item[list->n++] = *copy;
+  return MG_OK;
+}
+
+/* Part of a destination patch by direction -1, 0, 1: a slab of ghosts, or the cells between. */
+static mg_cuboid_t piece_of(const mg_cuboid_t *c, const int direction[3], int depth) {
+  mg_cuboid_t piece;
+  for (int d = 0; d < 3; d++) {
+    piece.lo[d] = direction[d] < 0   ? c->lo[d] - depth
+                  : direction[d] > 0 ? c->lo[d] + c->n[d]
+                                     : c->lo[d];
+    piece.n[d] = direction[d] == 0 ? c->n[d] : depth;
+  }
+  return piece;
+}
+
+/* A face vector has its last plane at the far wall, beyond the last cell. */
+static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *c) {
+  mg_cuboid_t grown = *c;
+  const int d = spec->face_dir;
+  if (d >= 0 && !spec->periodic && c->lo[d] + c->n[d] == spread_dim(&spec->src)) grown.n[d]++;
+  return grown;
+}
+
+/* The common cells of a destination piece, shifted by whole grids, and a source patch. */
+static bool intersect(const mg_cuboid_t *piece, const int32_t shift[3], const mg_cuboid_t *src,
+                      mg_cuboid_t *common) {
+  for (int d = 0; d < 3; d++) {
+    const int32_t lo = piece->lo[d] + shift[d], hi = lo + piece->n[d];
+    const int32_t src_hi = src->lo[d] + src->n[d];
+    common->lo[d] = lo > src->lo[d] ? lo : src->lo[d];
+    common->n[d] = (hi < src_hi ? hi : src_hi) - common->lo[d];
+    if (common->n[d] <= 0) return false;
+  }
+  return true;
+}
+
+/* Everything that the source patches of one rank give to the destination patches of one rank. */
+typedef struct {
+  const mg_copy_spec_t *spec;
+  const mg_cuboid_t *src, *dst;
+  int n_src, n_dst;
+  bool same_rank;
+} pair_t;
+
+static mg_status_t add_piece(const pair_t *pair, int q, const mg_cuboid_t *piece,
+                             const int32_t shift[3], mg_copy_list_t *list) {
+  const bool unshifted = shift[0] == 0 && shift[1] == 0 && shift[2] == 0;
+  for (int s = 0; s < pair->n_src; s++) {
+    const mg_cuboid_t src = with_far_wall(pair->spec, &pair->src[s]);
+    mg_cuboid_t common;
+    if (!intersect(piece, shift, &src, &common)) continue;
+    const bool same_cells = pair->same_rank && unshifted && s == q && !pair->spec->interior;
+    if (same_cells) continue; /* the far wall's faces, already in place */
+    mg_copy_t copy = {.src_patch = s, .dst_patch = q};
+    for (int d = 0; d < 3; d++) {
+      copy.n[d] = common.n[d];
+      copy.src_lo[d] = common.lo[d] - pair->src[s].lo[d];
+      copy.dst_lo[d] = common.lo[d] - shift[d] - pair->dst[q].lo[d];
+    }
+    MG_TRY(list_push(list, &copy));
+  }
+  return MG_OK;
+}
+
+static mg_status_t add_pieces(const pair_t *pair, int q, const int32_t shift[3],
+                              mg_copy_list_t *list) {
+  const mg_copy_spec_t *spec = pair->spec;
+  for (int code = 0; code < 27; code++) {
+    const int direction[3] = {code % 3 - 1, code / 3 % 3 - 1, code / 9 - 1};
+    const int off_axis = abs(direction[0]) + abs(direction[1]) + abs(direction[2]);
+    if (off_axis == 0 && !spec->interior) continue;
+    if (off_axis > 0 && spec->depth == 0) continue;
+    if (off_axis > 1 && spec->faces) continue;
+    mg_cuboid_t piece = piece_of(&pair->dst[q], direction, spec->depth);
+    if (off_axis == 0) piece = with_far_wall(spec, &piece);
+    MG_TRY(add_piece(pair, q, &piece, shift, list));
+  }
+  return MG_OK;
+}
+
+static mg_status_t pair_list(const pair_t *pair, mg_copy_list_t *list) {
+  const int32_t n = spread_dim(&pair->spec->src);
+  const int reach = pair->spec->periodic ? 1 : 0;
+  for (int q = 0; q < pair->n_dst; q++)
+    for (int k = -reach; k <= reach; k++)
+      for (int j = -reach; j <= reach; j++)
+        for (int i = -reach; i <= reach; i++) {
+          const int32_t shift[3] = {i * n, j * n, k * n};
+          MG_TRY(add_pieces(pair, q, shift, list));
+        }
+  return MG_OK;
+}
+
+/* Append a pair's copies as one message: to `list` with the buffer in place of the far side. */
+static mg_status_t add_message(const mg_copy_list_t *copies, bool sending, int64_t rank,
+                               mg_copy_list_t *list, mg_message_t *message, int64_t *total) {
+  *message = (mg_message_t){.rank = rank, .offset = *total};
+  for (int c = 0; c < copies->n; c++) {
+    mg_copy_t copy = copies->item[c];
+    copy.buffer = *total;
+    *total += (int64_t)copy.n[0] * copy.n[1] * copy.n[2];
+    if (sending)
+      copy.dst_patch = -1;
+    else
+      copy.src_patch = -1;
+    MG_TRY(list_push(list, &copy));
+  }
+  message->count = *total - message->offset;
+  return MG_OK;
+}
+
+/* This rank's patches on both sides while the plan is built. */
+typedef struct {
+  mg_cuboid_t *src, *dst;
+  int n_src, n_dst;
+} mine_t;
+
+static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
+                                  const rank_set_t *peers, mg_copyplan_t *plan) {
+  plan->receive = calloc((size_t)peers->n + 1, sizeof *plan->receive);
+  if (!plan->receive) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  for (int i = 0; i < peers->n; i++) {
+    mg_cuboid_t *src = NULL;
+    mg_copy_list_t copies = {0};
+    pair_t pair = {
+        .spec = spec, .dst = mine->dst, .n_dst = mine->n_dst, .same_rank = peers->rank[i] == rank};
+    mg_status_t status = spread_patches(&spec->src, peers->rank[i], &src, &pair.n_src);
+    pair.src = src;
+    if (status == MG_OK) status = pair_list(&pair, &copies);
+    if (status == MG_OK && copies.n > 0) {
+      if (pair.same_rank) {
+        plan->local = copies;
+        copies = (mg_copy_list_t){0};
+      } else {
+        status = add_message(&copies, false, peers->rank[i], &plan->unpack,
+                             &plan->receive[plan->n_receive++], &plan->receive_doubles);
+      }
+    }
+    free(src);
+    free(copies.item);
+    if (status != MG_OK) return status;
+  }
+  return MG_OK;
+}
+
+static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
+                               const rank_set_t *peers, mg_copyplan_t *plan) {
+  plan->send = calloc((size_t)peers->n + 1, sizeof *plan->send);
+  if (!plan->send) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  for (int i = 0; i < peers->n; i++) {
+    if (peers->rank[i] == rank) continue;
+    mg_cuboid_t *dst = NULL;
+    mg_copy_list_t copies = {0};
+    pair_t pair = {.spec = spec, .src = mine->src, .n_src = mine->n_src};
+    mg_status_t status = spread_patches(&spec->dst, peers->rank[i], &dst, &pair.n_dst);
+    pair.dst = dst;
+    if (status == MG_OK) status = pair_list(&pair, &copies);
+    if (status == MG_OK && copies.n > 0)
+      status = add_message(&copies, true, peers->rank[i], &plan->pack, &plan->send[plan->n_send++],
+                           &plan->send_doubles);
+    free(dst);
+    free(copies.item);
+    if (status != MG_OK) return status;
+  }
+  return MG_OK;
+}
+
+mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic) {
+  const mg_spread_t cells = {layout, false};
+  return (mg_copy_spec_t){
+      .src = cells, .dst = cells, .depth = depth, .face_dir = -1, .periodic = periodic};
+}
+
+mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copyplan_t *plan) {
+  mine_t mine = {0};
+  rank_set_t sources = {0}, targets = {0};
+  memset(plan, 0, sizeof *plan);
+  mg_status_t status = spread_patches(&spec->src, rank, &mine.src, &mine.n_src);
+  if (status == MG_OK) status = spread_patches(&spec->dst, rank, &mine.dst, &mine.n_dst);
+  if (status == MG_OK) status = find_peers(spec, &spec->src, rank, mine.dst, mine.n_dst, &sources);
+  if (status == MG_OK) status = find_peers(spec, &spec->dst, rank, mine.src, mine.n_src, &targets);
+  if (status == MG_OK) status = build_receives(spec, rank, &mine, &sources, plan);
+  if (status == MG_OK) status = build_sends(spec, rank, &mine, &targets, plan);
+  free(mine.src);
+  free(mine.dst);
+  free(sources.rank);
+  free(targets.rank);
+  if (status != MG_OK) mg_copyplan_free(plan);
+  return status;
+}
+
+void mg_copyplan_free(mg_copyplan_t *plan) {
+  free(plan->pack.item);
+  free(plan->local.item);
+  free(plan->unpack.item);
+  free(plan->send);
+  free(plan->receive);
+  memset(plan, 0, sizeof *plan);
+}

@@ -1,0 +1,59 @@
+/* Which cells go where: the copy lists and messages of a halo exchange, a gather or a scatter.
+ *
+ * Integers only. Both ends of a message derive its content from the layouts alone, in the same
+ * order, so that nothing is negotiated and every neighbour gets exactly one message. */
+#ifndef MG_COPYPLAN_H
+#define MG_COPYPLAN_H
+
+#include "formulas/view.h"
+#include "plan/decomp.h"
+
+/** Cells as they are spread over ranks: a layout, or the image of one on the next coarser grid,
+ *  where every patch has half its cells and the same owner. */
+typedef struct {
+  const mg_layout_t *layout;
+  bool halved;
+} mg_spread_t;
+
+/** What to move: every cell that a destination patch wants, from the source patch that owns it. */
+typedef struct {
+  mg_spread_t src, dst;
+  int depth;     /**< ghost layers wanted around each destination patch */
+  bool interior; /**< the destination's own cells are wanted too */
+  bool faces;    /**< ghosts of the 6 faces only, without edges and corners */
+  int face_dir;  /**< 0..2: a face vector, which has one more plane at the far wall; -1: cells */
+  bool periodic;
+} mg_copy_spec_t;
+
+/** A stretch of the send or receive buffer that one other rank gets or fills. */
+typedef struct {
+  int64_t rank;
+  int64_t offset, count; /**< doubles */
+} mg_message_t;
+
+/** A list of copies with its length. */
+typedef struct {
+  mg_copy_t *item;
+  int n, capacity;
+} mg_copy_list_t;
+
+/** One rank's part. Free with mg_copyplan_free. */
+typedef struct {
+  mg_copy_list_t pack;   /**< source patches to the send buffer */
+  mg_copy_list_t local;  /**< source to destination patches of this rank */
+  mg_copy_list_t unpack; /**< receive buffer to destination patches */
+  mg_message_t *send, *receive;
+  int n_send, n_receive;
+  int64_t send_doubles, receive_doubles;
+} mg_copyplan_t;
+
+/** The halo exchange of a level: all ghosts of `depth` layers, edges and corners too. */
+mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic);
+
+/** Build this rank's part.
+ *  @return MG_OK, MG_ERR_MEMORY; on error nothing is left allocated */
+MG_MUST_CHECK mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank,
+                                            mg_copyplan_t *plan);
+void mg_copyplan_free(mg_copyplan_t *plan);
+
+#endif

@@ -1,0 +1,306 @@
+#include "plan/decomp.h"
+#include "base/log.h"
+#include "plan/decomp_cuboids.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* a * b / c without overflow; boxes * ranks can pass 2^63. */
+static int64_t mul_div(int64_t a, int64_t b, int64_t c) {
+  return (int64_t)((__int128)a * b / c);
+}
+
+static int64_t mul_div_up(int64_t a, int64_t b, int64_t c) {
+  return (int64_t)(((__int128)a * b + c - 1) / c);
+}
+
+int64_t mg_layout_n_boxes(const mg_layout_t *layout) {
+  return (int64_t)layout->boxes * layout->boxes * layout->boxes;
+}
+
+static int32_t enclosing_power_of_two(int32_t n) {
+  int32_t p = 1;
+  while (p < n)
+    p *= 2;
+  return p;
+}
+
+/* Boxes of the octant [lo, lo + half)^3 that exist in the grid. */
+static int64_t clipped_volume(int32_t boxes, const int32_t lo[3], int32_t half) {
+  int64_t volume = 1;
+  for (int d = 0; d < 3; d++) {
+    const int32_t hi = lo[d] + half < boxes ? lo[d] + half : boxes;
+    if (hi <= lo[d]) return 0;
+    volume *= hi - lo[d];
+  }
+  return volume;
+}
+
+static void octant_corner(const int32_t lo[3], int32_t half, int octant, int32_t corner[3]) {
+  for (int d = 0; d < 3; d++)
+    corner[d] = lo[d] + ((octant >> d) & 1) * half;
+}
+
+int64_t mg_morton_position(int32_t boxes, const int32_t box[3]) {
+  int64_t position = 0;
+  int32_t lo[3] = {0, 0, 0};
+  for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
+    int64_t below[3], own[3], all[3]; /* boxes a side: lower octant, the box's own, both */
+    for (int d = 0; d < 3; d++) {
+      const int32_t rest = boxes - lo[d];
+      all[d] = rest < 2 * half ? rest : 2 * half;
+      below[d] = rest < half ? rest : half;
+      const bool upper = box[d] >= lo[d] + half;
+      own[d] = upper ? all[d] - below[d] : below[d];
+      if (upper)
+        lo[d] += half;
+      else
+        below[d] = 0;
+    }
+    /* The octants before this one: lower in k; as high in k, lower in j; and so on. */
+    position +=
+        all[0] * all[1] * below[2] + all[0] * below[1] * own[2] + below[0] * own[1] * own[2];
+  }
+  return position;
+}
+
+void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]) {
+  int32_t lo[3] = {0, 0, 0};
+  for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
+    int octant = 0;
+    for (; octant < 7; octant++) {
+      int32_t corner[3];
+      octant_corner(lo, half, octant, corner);
+      const int64_t volume = clipped_volume(boxes, corner, half);
+      if (position < volume) break;
+      position -= volume;
+    }
+    octant_corner(lo, half, octant, lo);
+  }
+  memcpy(box, lo, sizeof lo);
+}
+
+int64_t mg_layout_rank(const mg_layout_t *layout, int64_t index) {
+  return mul_div(index, layout->world_ranks, layout->n_ranks);
+}
+
+/* The other way round: -1 on ranks without boxes. */
+static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
+  const int64_t index = mul_div_up(rank, layout->n_ranks, layout->world_ranks);
+  return index < layout->n_ranks && mg_layout_rank(layout, index) == rank ? index : -1;
+}
+
+void mg_layout_choose(mg_layout_t *layout) {
+  layout->cuboids = mg_cuboids_are_even(layout);
+}
+
+int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]) {
+  if (layout->cuboids) return mg_layout_rank(layout, mg_cuboids_index(layout, box));
+  const int64_t position = mg_morton_position(layout->boxes, box);
+  return mg_layout_rank(layout, mul_div(layout->n_ranks, position, mg_layout_n_boxes(layout)));
+}
+
+void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, int64_t *last) {
+  const int64_t n_boxes = mg_layout_n_boxes(layout), index = index_of(layout, rank);
+  *first = *last = 0;
+  if (index < 0) return;
+  *first = mul_div_up(index, n_boxes, layout->n_ranks);
+  *last = mul_div_up(index + 1, n_boxes, layout->n_ranks);
+}
+
+int64_t mg_layout_share(const mg_layout_t *layout, int64_t rank) {
+  int64_t first, last;
+  if (!layout->cuboids) {
+    mg_layout_range(layout, rank, &first, &last);
+    return last - first;
+  }
+  const int64_t index = index_of(layout, rank);
+  if (index < 0) return 0;
+  const mg_cuboid_t part = mg_cuboids_part(layout, index);
+  return (int64_t)part.n[0] * part.n[1] * part.n[2];
+}
+
+int64_t mg_layout_largest_share(const mg_layout_t *layout) {
+  if (layout->cuboids) return mg_cuboids_largest(layout);
+  return mul_div_up(1, mg_layout_n_boxes(layout), layout->n_ranks);
+}
+
+/* A rank's boxes while they are merged: a stretch of the curve, and the cuboids of boxes that were
+ * cut out of it so far. Boxes are never listed one by one, since there may be billions. */
+typedef struct {
+  int32_t boxes;
+  int64_t first, last;
+  mg_cuboid_t *cut;
+  int n_cut, capacity;
+} share_t;
+
+static bool overlap(const mg_cuboid_t *a, const mg_cuboid_t *b) {
+  for (int d = 0; d < 3; d++)
+    if (a->lo[d] >= b->lo[d] + b->n[d] || b->lo[d] >= a->lo[d] + a->n[d]) return false;
+  return true;
+}
+
+/* Is all of a cuboid in the share and still uncut? Positions grow with each coordinate, so its two
+ * extreme corners have the extreme positions. */
+static bool all_free(const share_t *share, const mg_cuboid_t *c) {
+  const int32_t top[3] = {c->lo[0] + c->n[0] - 1, c->lo[1] + c->n[1] - 1, c->lo[2] + c->n[2] - 1};
+  if (mg_morton_position(share->boxes, c->lo) < share->first) return false;
+  if (mg_morton_position(share->boxes, top) >= share->last) return false;
+  for (int p = 0; p < share->n_cut; p++)
+    if (overlap(c, &share->cut[p])) return false;
+  return true;
+}
+
+/* How many layers can be added to a cuboid behind its end in direction d. */
+static int32_t free_layers(const share_t *share, const mg_cuboid_t *c, int d) {
+  mg_cuboid_t slab = *c;
+  slab.lo[d] += c->n[d];
+  int32_t fit = 0, too_many = share->boxes - slab.lo[d] + 1;
+  while (too_many - fit > 1) {
+    slab.n[d] = fit + (too_many - fit) / 2;
+    if (all_free(share, &slab))
+      fit = slab.n[d];
+    else
+      too_many = slab.n[d];
+  }
+  return fit;
+}
+
+/* Grow from one box along the axes in the given order, as far as whole layers are free. */
+static mg_cuboid_t grow(const share_t *share, const int32_t start[3], const int order[3]) {
+  mg_cuboid_t c = {{start[0], start[1], start[2]}, {1, 1, 1}};
+  for (int a = 0; a < 3; a++)
+    c.n[order[a]] += free_layers(share, &c, order[a]);
+  return c;
+}
+
+/* Is a box of the share uncut in the octant [lo, lo + width)^3, which begins at `position`? */
+static bool has_free(const share_t *share, const int32_t lo[3], int32_t width, int64_t position) {
+  const int64_t end = position + clipped_volume(share->boxes, lo, width);
+  const int64_t from = position > share->first ? position : share->first;
+  const int64_t to = end < share->last ? end : share->last;
+  int64_t n_free = to - from;
+  for (int p = 0; p < share->n_cut && n_free > 0; p++) {
+    int64_t common = 1;
+    for (int d = 0; d < 3; d++) {
+      const int32_t begin = share->cut[p].lo[d], stop = begin + share->cut[p].n[d];
+      const int32_t low = begin > lo[d] ? begin : lo[d];
+      const int32_t high = stop < lo[d] + width ? stop : lo[d] + width;
+      common *= high > low ? high - low : 0;
+    }
+    n_free -= common;
+  }
+  return n_free > 0;
+}
+
+/* The first uncut box of the share; false when there is none. */
+static bool first_free(const share_t *share, int32_t box[3]) {
+  const int32_t whole = enclosing_power_of_two(share->boxes);
+  int64_t position = 0;
+  box[0] = box[1] = box[2] = 0;
+  if (!has_free(share, box, whole, 0)) return false;
+  for (int32_t half = whole / 2; half > 0; half /= 2) {
+    int32_t corner[3];
+    for (int octant = 0; octant < 8; octant++) {
+      octant_corner(box, half, octant, corner);
+      if (has_free(share, corner, half, position)) break;
+      position += clipped_volume(share->boxes, corner, half);
+    }
+    memcpy(box, corner, sizeof corner);
+  }
+  return true;
+}
+
+static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
+  if (share->n_cut == share->capacity) {
+    const int capacity = 2 * share->capacity + 8;
+    mg_cuboid_t *cut = realloc(share->cut, (size_t)capacity * sizeof *cut);
+    if (!cut) return mg_error(MG_ERR_MEMORY, "no memory for a list of cuboids");
+    share->cut = cut;
+    share->capacity = capacity;
+  }
+  share->cut[share->n_cut++] = *c;
+  return MG_OK;
+}
+
+/* Cut the whole share into cuboids, or give up at `too_many` of them. */
+static mg_status_t merge(share_t *share, const int order[3], int too_many) {
+  int32_t box[3];
+  share->n_cut = 0;
+  while (share->n_cut < too_many && first_free(share, box)) {
+    const mg_cuboid_t c = grow(share, box, order);
+    MG_TRY(append(share, &c));
+  }
+  return MG_OK;
+}
+
+/* The order of axes that needs the fewest cuboids, into `best`; the caller frees both lists. */
+static mg_status_t merge_well(share_t *best, share_t *tried) {
+  static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
+                                   {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
+  MG_TRY(merge(best, orders[0], INT_MAX));
+  for (int o = 1; o < 6 && best->n_cut != 1; o++) {
+    MG_TRY(merge(tried, orders[o], best->n_cut));
+    if (tried->n_cut >= best->n_cut) continue;
+    const share_t swap = *best;
+    *best = *tried;
+    *tried = swap;
+  }
+  return MG_OK;
+}
+
+/* The cuboids of boxes of a stretch of the curve, in boxes. */
+static mg_status_t merge_stretch(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
+                                 int *n_cut) {
+  share_t best = {.boxes = layout->boxes};
+  mg_layout_range(layout, rank, &best.first, &best.last);
+  if (best.first == best.last) return MG_OK;
+  share_t tried = best;
+  const mg_status_t status = merge_well(&best, &tried);
+  free(tried.cut);
+  if (status != MG_OK) {
+    free(best.cut);
+    return status;
+  }
+  *cut = best.cut;
+  *n_cut = best.n_cut;
+  return MG_OK;
+}
+
+static mg_status_t take_part(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
+                             int *n_cut) {
+  const int64_t index = index_of(layout, rank);
+  if (index < 0) return MG_OK;
+  *cut = malloc(sizeof **cut);
+  if (!*cut) return mg_error(MG_ERR_MEMORY, "no memory for a cuboid");
+  **cut = mg_cuboids_part(layout, index);
+  *n_cut = 1;
+  return MG_OK;
+}
+
+mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **patches,
+                              int *n_patches) {
+  *patches = NULL;
+  *n_patches = 0;
+  if (layout->cuboids)
+    MG_TRY(take_part(layout, rank, patches, n_patches));
+  else
+    MG_TRY(merge_stretch(layout, rank, patches, n_patches));
+  for (int p = 0; p < *n_patches; p++)
+    for (int d = 0; d < 3; d++) {
+      (*patches)[p].lo[d] *= layout->box_dim;
+      (*patches)[p].n[d] *= layout->box_dim;
+    }
+  return MG_OK;
+}
+
+bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  if (fine->n != 2 * coarse->n || fine->n_ranks != coarse->n_ranks) return false;
+  if (coarse->n_ranks == 1) return true;
+  if (fine->cuboids != coarse->cuboids) return false;
+  if (fine->boxes == coarse->boxes) return true;
+  if (fine->boxes != 2 * coarse->boxes) return false;
+  if (fine->cuboids) return mg_cuboids_double(fine, coarse);
+  /* Eight boxes become one: ranks keep their cells when each holds whole octants. */
+  return mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;
+}

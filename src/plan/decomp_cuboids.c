@@ -1,0 +1,159 @@
+#include "plan/decomp_cuboids.h"
+#include <string.h>
+
+/* A part of the grid on its way to single ranks. */
+typedef struct {
+  mg_cuboid_t boxes;
+  int64_t first, n_ranks;
+} part_t;
+
+static part_t whole(const mg_layout_t *layout) {
+  return (part_t){{{0, 0, 0}, {layout->boxes, layout->boxes, layout->boxes}}, 0, layout->n_ranks};
+}
+
+/* Rows are cut last: they are what a processor runs along. */
+static int longest_side(const int32_t n[3]) {
+  int d = 2;
+  for (int e = 1; e >= 0; e--)
+    if (n[e] > n[d]) d = e;
+  return d;
+}
+
+/* Where a part is cut: `ways` parts, of `layers` layers and `ranks` ranks each, but for the last,
+ * which gets what is left. */
+typedef struct {
+  int direction, ways;
+  int32_t layers;
+  int64_t ranks;
+} cut_t;
+
+static cut_t cut_of(const part_t *part) {
+  static const int primes[] = {11, 7, 5, 3, 2};
+  const int d = longest_side(part->boxes.n);
+  const int64_t side = part->boxes.n[d], n = part->n_ranks, half = n / 2;
+  for (size_t p = 0; p < sizeof primes / sizeof primes[0]; p++)
+    if (side % primes[p] == 0 && n % primes[p] == 0)
+      return (cut_t){d, primes[p], (int32_t)(side / primes[p]), n / primes[p]};
+  return (cut_t){d, 2, (int32_t)((2 * side * half + n) / (2 * n)), half};
+}
+
+/* The part number `way` of a cut. */
+static part_t take(const part_t *part, const cut_t *cut, int way) {
+  part_t p = *part;
+  const bool last = way == cut->ways - 1;
+  const int32_t below = way * cut->layers;
+  p.boxes.lo[cut->direction] += below;
+  p.boxes.n[cut->direction] = last ? part->boxes.n[cut->direction] - below : cut->layers;
+  p.first += way * cut->ranks;
+  p.n_ranks = last ? part->n_ranks - way * cut->ranks : cut->ranks;
+  return p;
+}
+
+static int way_to(int64_t at, int64_t width, int ways) {
+  const int64_t way = width > 0 ? at / width : ways;
+  return way < ways ? (int)way : ways - 1;
+}
+
+mg_cuboid_t mg_cuboids_part(const mg_layout_t *layout, int64_t index) {
+  part_t part = whole(layout);
+  while (part.n_ranks > 1) {
+    const cut_t cut = cut_of(&part);
+    part = take(&part, &cut, way_to(index - part.first, cut.ranks, cut.ways));
+  }
+  return part.boxes;
+}
+
+int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]) {
+  part_t part = whole(layout);
+  while (part.n_ranks > 1) {
+    const cut_t cut = cut_of(&part);
+    const int d = cut.direction;
+    part = take(&part, &cut, way_to(box[d] - part.boxes.lo[d], cut.layers, cut.ways));
+  }
+  return part.first;
+}
+
+/* Parts of one shape and number of ranks are cut alike, wherever they are, and there are few
+ * different ones: what holds for one holds for all. */
+enum { MOST_SHAPES = 1024 };
+typedef struct {
+  int32_t n[3];
+  int64_t n_ranks;
+} shape_t;
+typedef struct {
+  shape_t shape[MOST_SHAPES];
+  int n;
+} shapes_t;
+
+static shape_t shape_of(const part_t *part) {
+  shape_t s;
+  memcpy(s.n, part->boxes.n, sizeof s.n);
+  s.n_ranks = part->n_ranks;
+  return s;
+}
+
+/* Add a shape unless it is there; false when there is no room. */
+static bool add_shape(shapes_t *all, shape_t s) {
+  for (int i = 0; i < all->n; i++)
+    if (all->shape[i].n_ranks == s.n_ranks && memcmp(all->shape[i].n, s.n, sizeof s.n) == 0)
+      return true;
+  if (all->n == MOST_SHAPES) return false;
+  all->shape[all->n++] = s;
+  return true;
+}
+
+static part_t part_of(shape_t s) {
+  part_t part = {{{0, 0, 0}, {s.n[0], s.n[1], s.n[2]}}, 0, s.n_ranks};
+  return part;
+}
+
+/* The shapes of a cut's parts: all but the last are alike. */
+static bool add_parts(shapes_t *all, const part_t *part, const cut_t *cut) {
+  const part_t first = take(part, cut, 0), last = take(part, cut, cut->ways - 1);
+  return add_shape(all, shape_of(&first)) && add_shape(all, shape_of(&last));
+}
+
+int64_t mg_cuboids_largest(const mg_layout_t *layout) {
+  const part_t all = whole(layout);
+  int64_t largest = 0;
+  shapes_t shapes = {.n = 0};
+  (void)add_shape(&shapes, shape_of(&all));
+  for (int i = 0; i < shapes.n; i++) {
+    const part_t part = part_of(shapes.shape[i]);
+    const int32_t *n = part.boxes.n;
+    const int64_t share = (int64_t)n[0] * n[1] * n[2];
+    if (share < part.n_ranks) return 0;
+    if (part.n_ranks == 1) {
+      largest = share > largest ? share : largest;
+      continue;
+    }
+    const cut_t cut = cut_of(&part);
+    if (!add_parts(&shapes, &part, &cut)) return 0;
+  }
+  return largest;
+}
+
+bool mg_cuboids_are_even(const mg_layout_t *layout) {
+  const __int128 largest = mg_cuboids_largest(layout), boxes = mg_layout_n_boxes(layout);
+  return largest > 0 && largest * layout->n_ranks * 20 <= boxes * 21;
+}
+
+bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  if (fine->n_ranks != coarse->n_ranks || fine->boxes != 2 * coarse->boxes) return false;
+  const part_t all = whole(coarse);
+  shapes_t shapes = {.n = 0};
+  (void)add_shape(&shapes, shape_of(&all));
+  for (int i = 0; i < shapes.n; i++) {
+    const part_t part = part_of(shapes.shape[i]);
+    if (part.n_ranks == 1) continue;
+    part_t wide = part;
+    for (int d = 0; d < 3; d++)
+      wide.boxes.n[d] *= 2;
+    const cut_t cut = cut_of(&part), wide_cut = cut_of(&wide);
+    if (wide_cut.direction != cut.direction || wide_cut.ways != cut.ways ||
+        wide_cut.ranks != cut.ranks || wide_cut.layers != 2 * cut.layers)
+      return false;
+    if (!add_parts(&shapes, &part, &cut)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,162 @@
+#include "plan/plan_survey.h"
+#include "plan/copyplan.h"
+#include <math.h>
+#include <string.h>
+
+static void tally_add(mg_tally_t *t, int64_t bytes) {
+  t->min = t->n_ranks == 0 || bytes < t->min ? bytes : t->min;
+  t->max = bytes > t->max ? bytes : t->max;
+  t->sum += (double)bytes;
+  t->n_ranks++;
+}
+
+/* Number i of `sample` numbers below n, evenly spread: all of them when there are as many. */
+static int64_t spread(int64_t i, int64_t sample, int64_t n) {
+  return sample == 1 ? 0 : (int64_t)((__int128)i * (n - 1) / (sample - 1));
+}
+
+static int64_t at_most(int64_t sample, int64_t n) {
+  return sample < n ? sample : n;
+}
+
+static mg_status_t bytes_of(const mg_plan_t *plan, int l, int64_t rank, int64_t *bytes,
+                            int *n_patches) {
+  mg_level_bytes_t b;
+  MG_TRY(mg_plan_bytes(plan, l, rank, &b));
+  *bytes = b.vectors + b.images + b.buffers;
+  *n_patches = b.n_patches;
+  return MG_OK;
+}
+
+/* Patches of a rank in the midst of those that hold boxes. */
+static mg_status_t usual_patches(const mg_plan_t *plan, int l, int *n_patches) {
+  const mg_layout_t *layout = &plan->level[l].layout;
+  int64_t bytes;
+  return bytes_of(plan, l, mg_layout_rank(layout, layout->n_ranks / 2), &bytes, n_patches);
+}
+
+/* The bytes of a rank take some 0.1 ms for each of its patches. */
+static int64_t bytes_sample(double n_patches) {
+  return (int64_t)(2500.0 / (n_patches + 1.0)) + 1;
+}
+
+/* Its messages take some 0.5 ms for each, since the patches of all neighbours are needed, and as
+ * long for 1000 boxes a side, along whose edges owners are looked for. */
+static int64_t messages_sample(double n_patches, int64_t boxes) {
+  const double side = cbrt((double)boxes);
+  const int64_t least = 4, sample = (int64_t)(60.0 / (n_patches + 1e-3 * side));
+  return sample > least ? sample : least;
+}
+
+static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_t *messages_max,
+                                    int64_t *doubles_max) {
+  mg_copyplan_t copies;
+  MG_TRY(mg_copyplan_build(halo, rank, &copies));
+  if (copies.n_send > *messages_max) *messages_max = copies.n_send;
+  if (copies.send_doubles > *doubles_max) *doubles_max = copies.send_doubles;
+  mg_copyplan_free(&copies);
+  return MG_OK;
+}
+
+static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
+                                    mg_level_survey_t *s) {
+  const mg_layout_t *layout = &plan->level[l].layout;
+  const mg_copy_spec_t halo = mg_copy_halo(layout, plan->ghosts, periodic);
+  mg_copy_spec_t faces = halo;
+  faces.faces = true;
+  for (int64_t i = 0; i < sample; i++) {
+    const int64_t rank = mg_layout_rank(layout, spread(i, sample, layout->n_ranks));
+    MG_TRY(look_at_exchange(&halo, rank, &s->messages_max, &s->message_doubles_max));
+    MG_TRY(look_at_exchange(&faces, rank, &s->face_messages_max, &s->face_message_doubles_max));
+  }
+  s->n_message_ranks = sample;
+  return MG_OK;
+}
+
+/* The owners of the next coarser level's cells have buffers for all of them, and may be few of this
+ * level's ranks: as part of these ranks' mean they would count for as many as are not looked at. */
+static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_survey_t *s,
+                                      double *in_all) {
+  int of_one;
+  *in_all = 0.0;
+  if (l + 1 == plan->n_levels || plan->level[l].nests_coarse) return MG_OK;
+  const mg_layout_t *coarse = &plan->level[l + 1].layout;
+  MG_TRY(usual_patches(plan, l + 1, &of_one));
+  const int64_t sample = at_most(bytes_sample(of_one), coarse->n_ranks);
+  for (int64_t i = 0; i < sample; i++) {
+    mg_level_bytes_t b;
+    MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(coarse, spread(i, sample, coarse->n_ranks)), &b));
+    const int64_t bytes = b.vectors + b.images + b.buffers;
+    if (b.boxes > 0 && bytes > s->bytes.max) s->bytes.max = bytes;
+    *in_all += (double)b.at_coarse_end * (double)coarse->n_ranks / (double)sample;
+  }
+  return MG_OK;
+}
+
+/* n_patches: of a rank that holds boxes, the mean. */
+static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_survey_t *s,
+                                 double *n_patches) {
+  const mg_layout_t *layout = &plan->level[l].layout;
+  s->boxes_per_rank_max = mg_layout_largest_share(layout);
+  s->imbalance =
+      (double)s->boxes_per_rank_max * (double)layout->n_ranks / (double)mg_layout_n_boxes(layout);
+  int of_one;
+  double own = 0.0, at_coarse_end;
+  MG_TRY(usual_patches(plan, l, &of_one));
+  const int64_t sample = at_most(bytes_sample(of_one), layout->n_ranks);
+  *n_patches = 0.0;
+  for (int64_t i = 0; i < sample; i++) {
+    mg_level_bytes_t b;
+    MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(layout, spread(i, sample, layout->n_ranks)), &b));
+    tally_add(&s->bytes, b.vectors + b.images + b.buffers);
+    own += (double)(b.vectors + b.images + b.buffers - b.at_coarse_end);
+    *n_patches += (double)b.n_patches / (double)sample;
+    if (b.n_patches > s->patches_max) s->patches_max = b.n_patches;
+  }
+  MG_TRY(look_at_coarse_end(plan, l, s, &at_coarse_end));
+  s->bytes_in_all = own * (double)layout->n_ranks / (double)sample + at_coarse_end;
+  if (sample < layout->n_ranks)
+    s->bytes.sum = s->bytes_in_all * (double)sample / (double)layout->n_ranks;
+  return MG_OK;
+}
+
+static mg_status_t look_at_ranks(const mg_plan_t *plan, int64_t sample, mg_survey_t *survey) {
+  for (int64_t i = 0; i < sample; i++) {
+    int64_t sum = 0, bytes;
+    int n_patches;
+    for (int l = 0; l < plan->n_levels; l++) {
+      MG_TRY(bytes_of(plan, l, spread(i, sample, survey->n_ranks), &bytes, &n_patches));
+      sum += bytes;
+    }
+    tally_add(&survey->bytes, sum);
+  }
+  if (sample < survey->n_ranks)
+    survey->bytes.sum = mg_survey_bytes(survey) * (double)sample / (double)survey->n_ranks;
+  return MG_OK;
+}
+
+mg_status_t mg_plan_survey(const mg_plan_t *plan, const mg_params_t *params, int64_t ranks,
+                           bool messages, mg_survey_t *survey) {
+  const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
+  memset(survey, 0, sizeof *survey);
+  survey->n_ranks = ranks;
+  int64_t sample = ranks;
+  for (int l = 0; l < plan->n_levels; l++) {
+    mg_level_survey_t *s = &survey->level[l];
+    double n_patches;
+    MG_TRY(look_at_level(plan, l, s, &n_patches));
+    sample = at_most(sample, bytes_sample(n_patches));
+    if (!messages) continue;
+    const int64_t few = messages_sample(n_patches, s->boxes_per_rank_max);
+    MG_TRY(look_at_messages(plan, l, periodic, at_most(few, plan->level[l].layout.n_ranks), s));
+  }
+  return look_at_ranks(plan, sample, survey);
+}
+
+double mg_survey_bytes(const mg_survey_t *s) {
+  if (s->bytes.n_ranks == s->n_ranks) return s->bytes.sum;
+  double bytes = 0.0;
+  for (int l = 0; l < MG_MAX_LEVELS; l++)
+    bytes += s->level[l].bytes_in_all;
+  return bytes;
+}

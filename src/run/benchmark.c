@@ -1,0 +1,227 @@
+#include "run/benchmark.h"
+#include "base/log.h"
+#include "base/machine.h"
+#include "level/ops.h"
+#include "level/profile.h"
+#include "level/transfer.h"
+#include "run/verify.h"
+#include "solver/problem.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+mg_status_t mg_benchmark_ask(void *no_data, bool *stop) {
+  (void)no_data;
+  double caught = mg_machine_signal() != 0;
+  MG_TRY(mg_comm_max(mg_comm_world(), &caught, 1));
+  *stop = caught != 0.0;
+  return MG_OK;
+}
+
+static const mg_watch_t until_signal = {NULL, mg_benchmark_ask, NULL};
+
+static mg_status_t check_interrupt(mg_result_t *result) {
+  return mg_benchmark_ask(NULL, &result->interrupted);
+}
+
+/* Keep what a solve has reached, also where a signal ended it. Complete solves have one and the
+ * same history, and that of a part is its beginning: a part never takes the place of a complete
+ * one. */
+static void keep_history(int s, const mg_history_t *history, mg_result_t *result) {
+  mg_size_result_t *size = &result->size[s];
+  if (s == 0) result->n_cycles_at_h = history->n_cycles;
+  if (history->stopped && !history->reached) {
+    result->interrupted = true;
+    if (size->is_solved) return;
+    snprintf(result->where, sizeof result->where, ", after cycle %d at %d^3", history->n_cycles,
+             size->n);
+  } else {
+    size->is_solved = true;
+  }
+  size->history = *history;
+}
+
+/* One solve, timed on every rank from a common start; the slowest rank's time on all. A signal ends
+ * it after the current cycle: result->interrupted, and the time is of no use. */
+static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_result_t *result, double *seconds) {
+  mg_history_t history;
+  MG_TRY(mg_comm_barrier(mg_comm_world()));
+  const double start = mg_now();
+  const mg_status_t status =
+      mg_solve_watched(h, s, result->size[s].f_norm, &until_signal, &history);
+  *seconds = mg_now() - start;
+  if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(s, &history, result);
+  MG_TRY(status);
+  return mg_comm_max(mg_comm_world(), seconds, 1);
+}
+
+static void show_progress(const mg_params_t *p, const char *phase, int s, int done, int of,
+                          double left) {
+  static const char *const names[MG_N_SIZES] = {"h", "2h", "4h"};
+  if (p->verify_only)
+    mg_progress("verification at %s", names[s]);
+  else
+    mg_progress("%s at %s: solve %d of %d, %.0f s left", phase, names[s], done + 1, of, left);
+}
+
+static void say_solved(const char *phase, const mg_size_result_t *size, double seconds) {
+  mg_verbose("%s at 1/%d: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, size->n, seconds,
+             size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
+             size->history.n_cycles == 1 ? "" : "s");
+}
+
+static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double *estimate) {
+  const int n = h->params.verify_only ? 0 : h->params.warmup;
+  *estimate = 0.0;
+  for (int i = 0; i < n && !result->interrupted; i++) {
+    show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
+    MG_TRY(timed_solve(h, s, result, estimate));
+    if (result->interrupted) return MG_OK;
+    say_solved("warm-up", &result->size[s], *estimate);
+    MG_TRY(check_interrupt(result));
+  }
+  return MG_OK;
+}
+
+/* Solve until both --min-solves and --min-time are met. Times are the same on all ranks, so all
+ * take the same decision. */
+static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, double estimate) {
+  const mg_params_t *p = &h->params;
+  mg_size_result_t *size = &result->size[s];
+  double total = 0.0;
+  for (;;) {
+    if (size->n_solves > 0) estimate = total / size->n_solves;
+    double of = p->min_solves;
+    if (estimate > 0.0) of = fmax(of, fmin(ceil(p->min_time / estimate), INT_MAX));
+    show_progress(p, "timing", s, size->n_solves, (int)of, estimate * (of - size->n_solves));
+    double seconds;
+    MG_TRY(timed_solve(h, s, result, &seconds));
+    if (result->interrupted) return MG_OK;
+    say_solved(p->verify_only ? "verification" : "timing", size, seconds);
+    size->seconds_min =
+        size->n_solves == 0 || seconds < size->seconds_min ? seconds : size->seconds_min;
+    total += seconds;
+    size->n_solves++;
+    size->seconds_mean = total / size->n_solves;
+    const bool done = p->verify_only || (size->n_solves >= p->min_solves && total >= p->min_time);
+    /* After the last that was asked for there is nothing to interrupt. */
+    if (!done || s + 1 < result->n_sizes_planned) MG_TRY(check_interrupt(result));
+    if (done || result->interrupted) return MG_OK;
+  }
+}
+
+static void forget_accounts(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+}
+
+/* Levels whose operations are only enqueued have their times from solves of their own, so that the
+ * timed ones are as they always are. */
+static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
+  enum { N_SOLVES = 3 };
+  result->n_profiled = result->interrupted ? 0 : result->size[0].n_solves;
+  result->seconds_profiled = result->size[0].seconds_mean;
+  if (!h->params.levels_breakdown || !mg_profile_needed(h) || result->interrupted) return MG_OK;
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_profile_begin(h)));
+  mg_status_t status = MG_OK;
+  result->seconds_profiled = 0.0;
+  for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
+    double seconds;
+    status = timed_solve(h, 0, result, &seconds);
+    if (status == MG_OK) say_solved("profile", &result->size[0], seconds);
+    if (status == MG_OK) result->seconds_profiled += seconds / N_SOLVES;
+  }
+  const mg_status_t ended = mg_profile_end(h);
+  result->n_profiled = result->interrupted ? 0 : N_SOLVES;
+  result->extra = true;
+  return status != MG_OK ? status : ended;
+}
+
+/* One solve, on from where an earlier run stopped; it cannot be done twice, and is not timed. */
+static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
+  mg_size_result_t *size = &result->size[0];
+  mg_history_t history = *start;
+  forget_accounts(h);
+  const double begin = mg_now();
+  const mg_status_t status = mg_solve_on(h, 0, size->f_norm, &until_signal, &history);
+  result->seconds_profiled = mg_now() - begin;
+  if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(0, &history, result);
+  MG_TRY(status);
+  MG_TRY(mg_comm_max(mg_comm_world(), &result->seconds_profiled, 1));
+  if (result->interrupted) return MG_OK;
+  size->n_solves = result->n_sizes = result->n_profiled = 1;
+  say_solved("restart", size, 0.0);
+  return result->n_sizes_planned > 1 ? check_interrupt(result) : MG_OK;
+}
+
+static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
+                            mg_result_t *result) {
+  mg_size_result_t *size = &result->size[s];
+  double estimate;
+  size->n = h->plan.level[s].layout.n;
+  size->seconds_min = size->seconds_mean = NAN;
+  MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
+  if (s == 0 && start) return go_on(h, start, result);
+  MG_TRY(warm_up(h, s, result, &estimate));
+  if (result->interrupted) return MG_OK;
+  /* The breakdown is of the timed solves of the finest grid. */
+  if (s == 0) forget_accounts(h);
+  MG_TRY(timed_solves(h, s, result, estimate));
+  if (size->n_solves == 0) return MG_OK;
+  result->n_sizes = s + 1;
+  return s == 0 ? profile(h, result) : MG_OK;
+}
+
+/* What the solves of all sizes and the profile take is allocated before the first of them. */
+static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
+  const double begin = mg_now();
+  /* Ranks may wait for each other here: NCCL connects two at their first message. */
+  for (int s = 0; s < n_sizes; s++)
+    MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_record(h, s)));
+  if (h->level[0].backend->record) mg_verbose("set-up: %.3f s to record cycles", mg_now() - begin);
+  return mg_comm_agree(mg_comm_world(), h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
+}
+
+/* A diverged solve is a result too: its history is reported and no further size is tried. */
+static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t *start,
+                                    mg_result_t *result) {
+  const mg_status_t status = run_size(h, s, start, result);
+  if (status != MG_ERR_DIVERGED) return status;
+  result->diverged = true;
+  result->n_sizes = s + 1;
+  return MG_OK;
+}
+
+/* Difference of this size's solution to the restricted solution of the size before. */
+static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
+  MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_SAVED, error));
+  return mg_comm_max(mg_comm_world(), error, 1);
+}
+
+mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
+  double difference[MG_N_SIZES] = {NAN, NAN, NAN};
+  mg_timers_t kept[MG_MAX_LEVELS];
+  result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
+  /* Coarser grids say nothing of the error where nobody knows how smooth the problem is. */
+  if (mg_params_has_files(&h->params)) result->n_sizes_planned = 1;
+  result->error = result->order = NAN;
+  MG_TRY(prepare(h, result->n_sizes_planned));
+  for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
+    MG_TRY(run_size_or_stop(h, s, start, result));
+    if (s == 0)
+      for (int l = 0; l < h->n_levels; l++)
+        kept[l] = h->level[l].timers;
+    if (result->n_sizes <= s || result->diverged) break;
+    if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
+    if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_SAVED));
+  }
+  if (result->n_sizes > 0)
+    for (int l = 0; l < h->n_levels; l++)
+      h->level[l].timers = kept[l];
+  result->error = difference[1];
+  if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
+  mg_progress_clear();
+  mg_verify(&h->params, result);
+  return MG_OK;
+}

@@ -1,0 +1,138 @@
+#include "run/crossover.h"
+#include "base/log.h"
+#include "solver/mg.h"
+#include "solver/problem.h"
+#include <math.h>
+#include <string.h>
+
+/* Solves go through the same entries as those of the run, with the levels that its coarse levels
+ * have: boxes of 8^3 and their merger. Above 64^3 cells a GPU is ahead by far. */
+enum { LOG2_BOX_DIM = 3, MOST_CELLS_A_SIDE = 64, MOST_SOLVES = 5 };
+
+/* Seconds: no further crossover is tried after the first, or where twice what the last one took
+ * would be beyond the second; no further solve after the third. */
+static const double enough = 0.12, most = 0.2, enough_for_one = 0.02;
+
+/* What the CPU must save before it gets a level. */
+static const double gain = 0.05;
+
+static int32_t grid_for(const mg_plan_t *plan) {
+  int32_t n = MOST_CELLS_A_SIDE;
+  while (n > plan->level[0].layout.n)
+    n /= 2;
+  return n;
+}
+
+/* The plan of a small solve: one rank's, in a world of all. */
+static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_below,
+                              mg_params_t *small, mg_plan_t *plan) {
+  char message[1024];
+  const int32_t boxes = n >> LOG2_BOX_DIM;
+  *small = *params;
+  small->log2_box_dim = LOG2_BOX_DIM;
+  small->boxes_per_rank = (int64_t)boxes * boxes * boxes;
+  small->cpu_below = cpu_below;
+  small->rtol = 0.0;
+  small->max_cycles = 1;
+  small->krylov = MG_KRYLOV_NONE;
+  small->transport = MG_TRANSPORT_HOST; /* no messages, so none of the others is to be opened */
+  MG_TRY(mg_plan_build(small, 1, plan, message, (int)sizeof message));
+  for (int l = 0; l < plan->n_levels; l++)
+    plan->level[l].layout.world_ranks = mg_comm_size(mg_comm_world());
+  return MG_OK;
+}
+
+/* The fastest of a few solves, after one that warms up. */
+static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
+  static mg_history_t history;
+  double f_norm, all = 0.0;
+  MG_TRY(mg_problem_set(h));
+  MG_TRY(mg_problem_restrict_rhs(h, 0, &f_norm));
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_record(h, 0)));
+  *fastest = INFINITY;
+  for (int s = 0; s <= MOST_SOLVES && all < enough_for_one; s++) {
+    MG_TRY(mg_comm_barrier(mg_comm_world()));
+    const double start = mg_now();
+    MG_TRY(mg_solve(h, 0, f_norm, &history));
+    double seconds = mg_now() - start;
+    MG_TRY(mg_comm_max(mg_comm_world(), &seconds, 1));
+    if (s == 0) continue;
+    if (seconds < *fastest) *fastest = seconds;
+    all += seconds;
+  }
+  return MG_OK;
+}
+
+static mg_status_t measure(const mg_params_t *params, int32_t n, mg_crossover_row_t *row) {
+  static mg_params_t small;
+  static mg_plan_t plan;
+  mg_hierarchy_t *h;
+  MG_TRY(small_plan(params, n, row->cpu_below, &small, &plan));
+  MG_TRY(mg_hierarchy_create(&small, &plan, &h));
+  const mg_status_t status = time_solves(h, &row->seconds);
+  mg_hierarchy_free(h);
+  return status;
+}
+
+static mg_status_t seconds_since(double start, double *seconds) {
+  *seconds = mg_now() - start;
+  return mg_comm_max(mg_comm_world(), seconds, 1);
+}
+
+static void say(const mg_crossover_t *found) {
+  for (int r = 0; r < found->n_rows; r++) {
+    const mg_crossover_row_t *row = &found->row[r];
+    mg_verbose("crossover: %.3f ms for a solve of %d^3 cells with --cpu-below=%lld%s",
+               1e3 * row->seconds, found->n, (long long)row->cpu_below,
+               r == found->best ? " (taken)" : "");
+  }
+}
+
+/* From none to all but the finest level on the CPU, coarsest first. The first crossover has a price
+ * of its own, the waits and the cycle that is no longer recorded, which the next levels do not add
+ * to; from some grid on more cells make the CPU slower, and once it is far behind no further level
+ * is tried. */
+static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
+                           mg_crossover_t *found) {
+  const double start = mg_now();
+  for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CROSSOVERS; first--) {
+    mg_crossover_row_t *row = &found->row[found->n_rows];
+    const int64_t side = first < small->n_levels ? small->level[first].layout.n : 0;
+    *row = (mg_crossover_row_t){.n = (int32_t)side,
+                                .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
+    MG_TRY(measure(params, found->n, row));
+    found->n_rows++;
+    const double least = found->row[found->best].seconds, before = found->seconds;
+    if (row->seconds < (found->best == 0 ? 1.0 - gain : 1.0) * least)
+      found->best = found->n_rows - 1;
+    MG_TRY(seconds_since(start, &found->seconds));
+    const bool far_behind = side >= 8 && row->seconds > 2.0 * least,
+               too_long = found->seconds + 2.0 * (found->seconds - before) > most;
+    if (found->n_rows > 1 && (far_behind || found->seconds > enough || too_long)) break;
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_crossover_measure(const mg_params_t *params, const mg_plan_t *plan,
+                                 mg_crossover_t *found) {
+  static mg_params_t same;
+  static mg_plan_t small;
+  memset(found, 0, sizeof *found);
+  const int32_t n = grid_for(plan);
+  if (n >> LOG2_BOX_DIM == 0) return MG_OK;
+  MG_TRY(small_plan(params, n, 0, &same, &small));
+  if (small.n_levels < 2) return MG_OK;
+  found->n = n;
+  return try_all(params, &small, found);
+}
+
+mg_status_t mg_crossover_choose(mg_params_t *params, const mg_plan_t *plan, mg_crossover_t *found) {
+  memset(found, 0, sizeof *found);
+  if (params->cpu_below != MG_CPU_BELOW_AUTO) return MG_OK;
+  params->cpu_below = 0;
+  if (plan->level[0].place != MG_PLACE_CUDA) return MG_OK;
+  MG_TRY(mg_crossover_measure(params, plan, found));
+  say(found);
+  params->cpu_below = found->row[found->best].cpu_below;
+  return MG_OK;
+}

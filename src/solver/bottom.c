@@ -1,0 +1,160 @@
+#include "solver/bottom.h"
+#include "level/ops.h"
+#include <math.h>
+
+/* What the iteration has reached; `done` also on breakdown. */
+typedef struct {
+  double norm0;
+  bool done;
+} progress_t;
+
+static mg_status_t test(mg_level_t *level, int residual, progress_t *p) {
+  double norm;
+  MG_TRY(mg_max_norm(level, residual, -1, &norm));
+  /* The negation ends an iteration on NaN too. */
+  p->done = p->done || !(norm >= MG_BOTTOM_REDUCTION * p->norm0) || norm == 0.0;
+  return MG_OK;
+}
+
+/* dst = A Dinv x, by way of MG_TMP = Dinv x. */
+static mg_status_t apply_preconditioned(mg_level_t *level, int dst, int x) {
+  MG_TRY(mg_multiply(level, MG_TMP, MG_DINV, x));
+  return mg_residual(level, dst, MG_TMP, -1);
+}
+
+static bool unusable(double quotient) {
+  return quotient == 0.0 || !isfinite(quotient);
+}
+
+/* First half of a step: along p. */
+static mg_status_t bicgstab_p(mg_level_t *level, double rho, double *alpha, progress_t *progress) {
+  double ap_dot_r0;
+  MG_TRY(apply_preconditioned(level, MG_KRYLOV_AP, MG_KRYLOV_P));
+  MG_TRY(mg_dot(level, MG_KRYLOV_AP, MG_KRYLOV_R0, &ap_dot_r0));
+  *alpha = rho / ap_dot_r0;
+  progress->done = ap_dot_r0 == 0.0 || !isfinite(*alpha);
+  if (progress->done) return MG_OK;
+  MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, *alpha, MG_TMP));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_S, 1.0, MG_KRYLOV_R, -*alpha, MG_KRYLOV_AP));
+  return test(level, MG_KRYLOV_S, progress);
+}
+
+/* Second half: the stabilizing step along s. */
+static mg_status_t bicgstab_s(mg_level_t *level, double *omega, progress_t *progress) {
+  double as_dot_as, as_dot_s;
+  MG_TRY(apply_preconditioned(level, MG_KRYLOV_AS, MG_KRYLOV_S));
+  MG_TRY(mg_dot(level, MG_KRYLOV_AS, MG_KRYLOV_AS, &as_dot_as));
+  MG_TRY(mg_dot(level, MG_KRYLOV_AS, MG_KRYLOV_S, &as_dot_s));
+  *omega = as_dot_s / as_dot_as;
+  progress->done = as_dot_as == 0.0 || unusable(*omega);
+  if (progress->done) return MG_OK;
+  MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, *omega, MG_TMP));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_S, -*omega, MG_KRYLOV_AS));
+  return test(level, MG_KRYLOV_R, progress);
+}
+
+static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
+  double rho, alpha = 0.0, omega = 0.0;
+  MG_TRY(mg_axpby(level, MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, -1));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, -1));
+  MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_R0, &rho));
+  for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
+    MG_TRY(bicgstab_p(level, rho, &alpha, progress));
+    if (progress->done) break;
+    MG_TRY(bicgstab_s(level, &omega, progress));
+    if (progress->done) break;
+    double rho_next;
+    MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_R0, &rho_next));
+    const double beta = rho_next / rho * (alpha / omega);
+    if (unusable(beta)) break;
+    MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_P, -omega, MG_KRYLOV_AP));
+    MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_R, beta, MG_KRYLOV_P));
+    rho = rho_next;
+  }
+  return MG_OK;
+}
+
+static mg_status_t cg(mg_level_t *level, progress_t *progress) {
+  double rho, p_dot_ap;
+  MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1));
+  MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_S, &rho));
+  for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS; n++) {
+    MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, -1));
+    MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
+    const double alpha = rho / p_dot_ap;
+    /* Below 0 the matrix is none for this method, and it would go away from the solution. */
+    if (unusable(alpha) || alpha < 0.0) break;
+    MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P));
+    MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP));
+    MG_TRY(test(level, MG_KRYLOV_R, progress));
+    if (progress->done) break;
+    double rho_next;
+    MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
+    MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_S, &rho_next));
+    MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, rho_next / rho, MG_KRYLOV_P));
+    rho = rho_next;
+  }
+  return MG_OK;
+}
+
+/* A periodic Poisson matrix is singular: rounding leaves the right-hand side a mean of its own
+ * size when everything else cancels, and a Krylov method divides by what A makes of it. */
+static bool is_singular(const mg_level_t *level) {
+  return level->store.view.periodic && level->store.view.a == 0.0;
+}
+
+static mg_status_t remove_mean(mg_level_t *level, int vec) {
+  double mean;
+  MG_TRY(mg_mean(level, vec, &mean));
+  return mg_shift(level, vec, vec, -mean);
+}
+
+static mg_status_t smooth(mg_level_t *level, bool zero_guess, progress_t *progress) {
+  for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
+    MG_TRY(mg_smooth(level, zero_guess && n == 0));
+    MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
+    MG_TRY(test(level, MG_KRYLOV_R, progress));
+  }
+  return MG_OK;
+}
+
+/* Where A is singular MG_F is without its mean meanwhile: another solve may begin with it. */
+static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
+  if (!is_singular(level)) return smooth(level, zero_guess, progress);
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
+  MG_TRY(remove_mean(level, MG_F));
+  MG_TRY(smooth(level, zero_guess, progress));
+  return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
+}
+
+/* MG_U and its residual in MG_KRYLOV_R. */
+static mg_status_t begin(mg_level_t *level, bool zero_guess) {
+  if (zero_guess) {
+    MG_TRY(mg_fill(level, MG_U, 0.0));
+    MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1));
+  } else {
+    MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
+  }
+  return is_singular(level) ? remove_mean(level, MG_KRYLOV_R) : MG_OK;
+}
+
+static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
+  const mg_backend_t *backend = level->backend;
+  progress_t progress = {0.0, false};
+  if (backend->bottom && backend->bottom_fits(&level->store.view, method))
+    return backend->bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
+                           MG_BOTTOM_REDUCTION);
+  MG_TRY(begin(level, zero_guess));
+  MG_TRY(mg_max_norm(level, MG_KRYLOV_R, -1, &progress.norm0));
+  if (progress.norm0 == 0.0) return MG_OK;
+  if (method == MG_BOTTOM_BICGSTAB) return bicgstab(level, &progress);
+  if (method == MG_BOTTOM_CG) return cg(level, &progress);
+  return smoother(level, zero_guess, &progress);
+}
+
+mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {
+  if (!level->comm) return MG_OK;
+  MG_TIMED(level, MG_TIME_BOTTOM, solve(level, method, zero_guess));
+  return MG_OK;
+}

@@ -1,0 +1,181 @@
+#include "solver/problem.h"
+#include "base/log.h"
+#include "formulas/coefficients.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/tail.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* Tables of fv2 and fv4: sin(2 pi x) for beta; sin^7(2 pi x) and its second derivative for f. */
+static void fill_tables(int32_t n, double *face, double *center, double *f, double *f_xx) {
+  const double h = 1.0 / n, w2 = MG_TWO_PI * MG_TWO_PI;
+  for (int32_t i = 0; i <= n; i++)
+    face[i] = sin(MG_TWO_PI * (i * h));
+  for (int32_t i = 0; i < n; i++) {
+    const double s = sin(MG_TWO_PI * ((i + 0.5) * h)), c = cos(MG_TWO_PI * ((i + 0.5) * h));
+    const double s5 = s * s * s * s * s;
+    center[i] = s;
+    f[i] = s5 * s * s;
+    f_xx[i] = w2 * (42.0 * s5 * c * c - 7.0 * s5 * s * s);
+  }
+}
+
+static mg_status_t set_finest(mg_level_t *level) {
+  if (!level->comm) return MG_OK;
+  const int32_t n = level->store.view.dim;
+  double *memory = malloc(4 * ((size_t)n + 1) * sizeof *memory);
+  if (!memory) return mg_error(MG_ERR_MEMORY, "no memory for tables of %d doubles", n);
+  double *face = memory, *center = face + n + 1, *f = center + n, *f_xx = f + n;
+  fill_tables(n, face, center, f, f_xx);
+  const mg_tables_t tables = {face, center, f, f_xx};
+  const mg_status_t status = level->backend->set_problem(&level->store.view, &tables);
+  free(memory);
+  return status;
+}
+
+/* A user's right-hand side that has more than roundings of a mean is another problem without it. */
+static void warn_of_mean(const mg_params_t *params, double mean, double largest) {
+  if (fabs(mean) > 1e-6 * largest)
+    mg_warning("--rhs=%s: f has the mean %g, which is taken off, as a periodic Poisson problem has "
+               "no solution else",
+               params->rhs, mean);
+}
+
+/* Where the mean of a user's f is much larger than what varies, one subtraction leaves a mean of
+ * the roundings of the sum, which no solution has as its A u: the residual would not fall below it.
+ * Each further one leaves roundings of what is there by then, so two or three do. */
+static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
+  for (int times = 0; times < 8; times++) {
+    double mean, largest;
+    MG_TRY(mg_mean(level, MG_F, &mean));
+    MG_TRY(mg_max_norm(level, MG_F, -1, &largest));
+    if (times == 0) warn_of_mean(params, mean, largest);
+    if (times > 0 && !(fabs(mean) > 1e-13 * largest)) break;
+    MG_TRY(mg_shift(level, MG_F, MG_F, -mean));
+  }
+  return MG_OK;
+}
+
+/* A periodic Poisson problem has a solution only for a right-hand side of mean zero. The built-in
+ * Helmholtz problems have such a one too, as the reference has; a user's is left as it is. */
+static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
+  const bool users = params->rhs[0] != '\0';
+  if (!level->store.view.periodic) return MG_OK;
+  if (users) return level->store.view.a != 0.0 ? MG_OK : balance_users(params, level);
+  double mean;
+  MG_TRY(mg_mean(level, MG_F, &mean));
+  return mg_shift(level, MG_F, MG_F, -mean);
+}
+
+/* All ranks of a level make the same passes, since they exchange ghosts before each. What goes on
+ * while these travel is each rank's own affair. */
+static mg_status_t agree_on_passes(mg_level_t *level) {
+  const mg_backend_t *backend = level->backend;
+  const int most = level->plan->steps_per_pass;
+  const bool can = most > 1 && level->n_steps > 1 && backend->smooth_pass &&
+                   backend->passes(&level->store.view, level->steps, level->n_steps, most);
+  double cannot = !can;
+  MG_TRY(mg_comm_max(level->comm, &cannot, 1));
+  level->steps_per_pass = cannot > 0.0 ? 1 : most;
+  for (int n = 2; n <= MG_MOST_STEPS_PER_PASS; n++)
+    level->overlaps_passes[n] =
+        n <= level->steps_per_pass && backend->fork && mg_exchange_has_messages(level->halo_deep) &&
+        backend->pass_has_parts(&level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
+  return MG_OK;
+}
+
+static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
+  if (!level->comm) return MG_OK;
+  const mg_view_t *v = &level->store.view;
+  if (v->op == MG_OPERATOR_FV4) MG_TRY(level->backend->extend_faces(v));
+  MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
+                                      &level->lambda_max));
+  MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
+  free(level->steps); /* of an earlier call */
+  MG_TRY(mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps));
+  return agree_on_passes(level);
+}
+
+static mg_status_t set_coefficients(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++) {
+    MG_TRY(mg_halo_betas(h, l));
+    if (h->params.alpha_varies) MG_TRY(mg_halo_deep(&h->level[l], MG_ALPHA));
+    if (l + 1 == h->n_levels) break;
+    MG_TRY(mg_restrict_betas(h, l));
+    if (h->params.alpha_varies) MG_TRY(mg_restrict(h, l, MG_ALPHA, MG_ALPHA));
+  }
+  return MG_OK;
+}
+
+static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  MG_TRY(set_finest(&h->level[0]));
+  if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
+  if (source) MG_TRY(source->load(source->data, h));
+  MG_TRY(balance_rhs(&h->params, &h->level[0]));
+  MG_TRY(set_coefficients(h));
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(set_diagonal(&h->params, &h->level[l]));
+  return mg_tail_prepare(h);
+}
+
+mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+  return mg_comm_agree_or_end(mg_comm_world(), set_all(h, source));
+}
+
+mg_status_t mg_problem_set(mg_hierarchy_t *h) {
+  return mg_problem_set_from(h, NULL);
+}
+
+mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
+  for (int fine = 0; fine < l; fine++)
+    MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
+  MG_TRY(mg_max_norm(&h->level[l], MG_F, -1, f_norm));
+  return mg_comm_max(mg_comm_world(), f_norm, 1);
+}
+
+static void chebyshev_steps(mg_step_t *step, int degree, double lambda_max) {
+  const double beta = lambda_max, alpha = 0.125 * beta;
+  const double theta = 0.5 * (beta + alpha), delta = 0.5 * (beta - alpha), sigma = theta / delta;
+  double rho = 1.0 / sigma;
+  step[0] = (mg_step_t){.kind = MG_STEP_CHEBYSHEV, .c1 = 0.0, .c2 = 1.0 / theta};
+  for (int s = 1; s < degree; s++) {
+    const double rho_next = 1.0 / (2.0 * sigma - rho);
+    step[s] =
+        (mg_step_t){.kind = MG_STEP_CHEBYSHEV, .c1 = rho_next * rho, .c2 = rho_next * 2.0 / delta};
+    rho = rho_next;
+  }
+}
+
+mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
+                              int *n_steps) {
+  static const int per_sweep[] = {[MG_SMOOTHER_GSRB] = 2,
+                                  [MG_SMOOTHER_JACOBI] = 1,
+                                  [MG_SMOOTHER_L1JACOBI] = 1,
+                                  [MG_SMOOTHER_SYMGS] = 4};
+  static const int colors[] = {0, 1, 1, 0}; /* forward, then backward */
+  const bool chebyshev = params->smoother == MG_SMOOTHER_CHEBYSHEV;
+  const int per = chebyshev ? params->degree : per_sweep[params->smoother];
+  mg_step_t *step = calloc((size_t)(params->smooths * per), sizeof *step);
+  *steps = step;
+  if (!step) return mg_error(MG_ERR_MEMORY, "no memory for a smoother of %d steps", per);
+  *n_steps = params->smooths * per;
+  for (int s = 0; s < params->smooths; s++, step += per) {
+    if (chebyshev) {
+      chebyshev_steps(step, per, lambda_max);
+      continue;
+    }
+    for (int n = 0; n < per; n++)
+      switch (params->smoother) {
+      case MG_SMOOTHER_JACOBI:
+        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 2.0 / 3.0};
+        break;
+      case MG_SMOOTHER_L1JACOBI:
+        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 1.0, .l1 = true};
+        break;
+      default:
+        step[n] = (mg_step_t){.kind = MG_STEP_GSRB, .color = colors[n]};
+      }
+  }
+  return MG_OK;
+}

@@ -1,0 +1,256 @@
+#include "transport/exchange.h"
+#include "base/log.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct mg_exchange {
+  mg_copyplan_t plan;
+  mg_end_t src, dst;
+  double *crossing;
+  int64_t crossing_doubles;   /* local copies between two backends go through memory of both */
+  mg_copies_t *local, *enter; /* source to destination, or to the crossing and from there */
+  mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL where no message goes that way */
+  mg_channel_t *only;                     /* that has a `run` and leaves nothing to others */
+};
+
+static void number_crossing(mg_exchange_t *e) {
+  for (int c = 0; c < e->plan.local.n; c++) {
+    mg_copy_t *copy = &e->plan.local.item[c];
+    copy->buffer = e->crossing_doubles;
+    e->crossing_doubles += (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
+  }
+}
+
+/* Any memory is within the host's reach, not within a device's: its shared memory serves both. */
+static const mg_backend_t *crossing_backend(const mg_exchange_t *e) {
+  return e->src.backend->wait ? e->src.backend : e->dst.backend;
+}
+
+static mg_status_t alloc_crossing(mg_exchange_t *e) {
+  void *memory;
+  if (e->crossing_doubles == 0) return MG_OK;
+  MG_TRY(crossing_backend(e)->alloc((size_t)e->crossing_doubles * sizeof(double), MG_SPACE_SHARED,
+                                    &memory));
+  e->crossing = memory;
+  return MG_OK;
+}
+
+static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_view_t *dst,
+                           double *buffer, const mg_copy_list_t *list, mg_copies_t **out) {
+  const mg_copy_job_t job = {src, dst, buffer, list->item, list->n};
+  return list->n > 0 ? end->backend->prepare_copies(&job, out) : MG_OK;
+}
+
+/* Local copies name a patch on both sides; through the crossing, one of the two is the buffer. */
+static mg_status_t prepare_crossing(mg_exchange_t *e) {
+  mg_copy_list_t half = e->plan.local;
+  if (half.n == 0) return MG_OK;
+  half.item = malloc((size_t)half.n * sizeof *half.item);
+  if (!half.item) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+  mg_status_t status = MG_OK;
+  for (int side = 0; side < 2 && status == MG_OK; side++) {
+    for (int c = 0; c < half.n; c++) {
+      half.item[c] = e->plan.local.item[c];
+      *(side == 0 ? &half.item[c].dst_patch : &half.item[c].src_patch) = -1;
+    }
+    const mg_end_t *end = side == 0 ? &e->src : &e->dst;
+    status =
+        prepare(end, end->view, end->view, e->crossing, &half, side == 0 ? &e->local : &e->enter);
+  }
+  free(half.item);
+  return status;
+}
+
+static mg_status_t prepare_local(mg_exchange_t *e) {
+  /* Peer stores carry the local copies along. */
+  if (e->channel[MG_TRANSPORT_PEER]) return MG_OK;
+  MG_TRY(alloc_crossing(e));
+  if (e->crossing) return prepare_crossing(e);
+  return prepare(&e->src, e->src.view, e->dst.view, NULL, &e->plan.local, &e->local);
+}
+
+/* The way of a message. Only between two levels on devices is there a choice. */
+static mg_transport_t way_of(const mg_exchange_t *e, const mg_links_t *links,
+                             const mg_message_t *message) {
+  const bool chosen = e->src.backend == e->dst.backend && e->src.backend->wait;
+  return chosen ? mg_links_to(links, message->rank) : MG_TRANSPORT_HOST;
+}
+
+/* The messages of one direction that go one way, and their copies, with the gaps closed. */
+static mg_status_t select_messages(const mg_exchange_t *e, const mg_links_t *links,
+                                   mg_transport_t way, bool sending, mg_parcels_t *parcels) {
+  const mg_copyplan_t *p = &e->plan;
+  const mg_message_t *message = sending ? p->send : p->receive;
+  const mg_copy_list_t *all = sending ? &p->pack : &p->unpack;
+  const int n = sending ? p->n_send : p->n_receive;
+  mg_copy_list_t *list = sending ? &parcels->pack : &parcels->unpack;
+  mg_message_t *kept = calloc((size_t)n + 1, sizeof *kept);
+  list->item = calloc((size_t)all->n + 1, sizeof *list->item);
+  *(sending ? &parcels->send : &parcels->receive) = kept;
+  if (!kept || !list->item) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  int n_kept = 0, c = 0;
+  int64_t doubles = 0;
+  for (int m = 0; m < n; m++) {
+    const int64_t end = message[m].offset + message[m].count;
+    const bool keep = way_of(e, links, &message[m]) == way;
+    for (; c < all->n && all->item[c].buffer < end; c++) {
+      if (!keep) continue;
+      list->item[list->n] = all->item[c];
+      list->item[list->n++].buffer += doubles - message[m].offset;
+    }
+    if (!keep) continue;
+    kept[n_kept++] = (mg_message_t){message[m].rank, doubles, message[m].count};
+    doubles += message[m].count;
+  }
+  *(sending ? &parcels->n_send : &parcels->n_receive) = n_kept;
+  *(sending ? &parcels->send_doubles : &parcels->receive_doubles) = doubles;
+  return MG_OK;
+}
+
+static mg_status_t open_channel(mg_exchange_t *e, mg_links_t *links, mg_transport_t way) {
+  mg_parcels_t parcels = {.src = e->src.backend,
+                          .dst = e->dst.backend,
+                          .src_view = e->src.view,
+                          .dst_view = e->dst.view,
+                          .local = e->plan.local,
+                          .links = links};
+  mg_status_t status = select_messages(e, links, way, true, &parcels);
+  if (status == MG_OK) status = select_messages(e, links, way, false, &parcels);
+  if (status == MG_OK && parcels.n_send + parcels.n_receive > 0)
+    status = mg_channel_create(way, &parcels, &e->channel[way]);
+  free(parcels.pack.item);
+  free(parcels.unpack.item);
+  free(parcels.send);
+  free(parcels.receive);
+  return status;
+}
+
+/* The channel that does all, where there is no other. */
+static mg_channel_t *find_only(const mg_exchange_t *e) {
+  mg_channel_t *only = e->channel[MG_TRANSPORT_PEER];
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && e->channel[way] != only) only = NULL;
+  return only;
+}
+
+static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec, mg_links_t *links) {
+  MG_TRY(mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan));
+  if (e->src.backend != e->dst.backend) number_crossing(e);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    MG_TRY(open_channel(e, links, (mg_transport_t)way));
+  MG_TRY(prepare_local(e));
+  e->only = find_only(e);
+  return MG_OK;
+}
+
+mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
+                               mg_links_t *links, mg_exchange_t **out) {
+  mg_exchange_t *e = calloc(1, sizeof *e);
+  mg_status_t status = e ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for an exchange plan");
+  *out = NULL;
+  if (e) {
+    e->src = src;
+    e->dst = dst;
+    status = prepare_all(e, spec, links);
+  }
+  if (links) status = mg_comm_agree_or_end(mg_comm_world(), status);
+  if (status == MG_OK)
+    *out = e;
+  else
+    mg_exchange_free(e);
+  return status;
+}
+
+void mg_exchange_free(mg_exchange_t *e) {
+  if (!e) return;
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) e->channel[way]->destroy(e->channel[way]);
+  e->src.backend->release_copies(e->local);
+  e->dst.backend->release_copies(e->enter);
+  if (e->crossing)
+    crossing_backend(e)->release(e->crossing, (size_t)e->crossing_doubles * sizeof(double),
+                                 MG_SPACE_SHARED);
+  mg_copyplan_free(&e->plan);
+  free(e);
+}
+
+int64_t mg_exchange_bytes(const mg_exchange_t *e) {
+  if (!e) return 0;
+  int64_t bytes = e->crossing_doubles * (int64_t)sizeof(double);
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) bytes += e->channel[way]->bytes;
+  return bytes;
+}
+
+bool mg_exchange_has_messages(const mg_exchange_t *e) {
+  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) return true;
+  return false;
+}
+
+bool mg_exchange_is_hosts(const mg_exchange_t *e) {
+  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && !e->channel[way]->post) return false;
+  return mg_exchange_has_messages(e);
+}
+
+bool mg_exchange_waits(const mg_exchange_t *e) {
+  bool waits = e && e->crossing;
+  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
+    waits = waits || (e->channel[way] && e->channel[way]->post);
+  return waits;
+}
+
+static mg_status_t wait_for(const mg_backend_t *backend) {
+  return backend->wait ? backend->wait() : MG_OK;
+}
+
+static mg_status_t copy(const mg_backend_t *backend, const mg_copies_t *copies, int src, int dst) {
+  return copies ? backend->copy(copies, src, dst) : MG_OK;
+}
+
+/* Copies within this rank, through the crossing buffer when two backends are involved. */
+static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
+  /* The last run's cells may not have left the crossing yet. */
+  if (e->crossing) MG_TRY(wait_for(e->dst.backend));
+  MG_TRY(copy(e->src.backend, e->local, src, dst));
+  if (!e->crossing) return MG_OK;
+  MG_TRY(wait_for(e->src.backend));
+  return copy(e->dst.backend, e->enter, src, dst);
+}
+
+/* Once a run for all messages of a channel: counting must not show in the times. */
+static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
+  if (!sent) return;
+  sent->messages += channel->messages;
+  sent->bytes += channel->doubles * (int64_t)sizeof(double);
+}
+
+mg_status_t mg_exchange_begin(mg_exchange_t *e, int src, int dst) {
+  /* In the order of the enum: what the device does by itself is under way before the host waits. */
+  for (int way = 0; way < MG_N_TRANSPORTS; way++) {
+    mg_channel_t *channel = e->channel[way];
+    if (!channel) continue;
+    MG_TRY(channel->pack(channel, src, dst));
+    count(channel, e->src.sent);
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_exchange_finish(mg_exchange_t *e, int src, int dst) {
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way] && e->channel[way]->post) MG_TRY(e->channel[way]->post(e->channel[way]));
+  MG_TRY(copy_local(e, src, dst));
+  for (int way = 0; way < MG_N_TRANSPORTS; way++)
+    if (e->channel[way]) MG_TRY(e->channel[way]->unpack(e->channel[way], dst));
+  return MG_OK;
+}
+
+mg_status_t mg_exchange_run(mg_exchange_t *e, int src, int dst) {
+  if (e->only) {
+    count(e->only, e->src.sent);
+    return e->only->run(e->only, src, dst);
+  }
+  MG_TRY(mg_exchange_begin(e, src, dst));
+  return mg_exchange_finish(e, src, dst);
+}

@@ -1,0 +1,413 @@
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "device/device.h"
+#include "transport/transport.h"
+#include "transport/transport_ways.h"
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_NCCL
+#include "cuda/nccl_link.h"
+#endif
+
+/* What auto compares ways by, in doubles: 64 KiB, a face of 90^2 cells. */
+enum { PROBE_DOUBLES = 8192, PROBE_TIMES = 10 };
+
+/* What a rank that cannot start NCCL waits for the others, as long as a kernel for a message. */
+enum { NCCL_LIMIT_S = 60 };
+
+struct mg_links {
+  mg_transport_t *to; /* for each rank of the world */
+  mg_windows_t *windows;
+  struct mg_nccl *nccl;
+  char name[64], text[384];
+};
+
+mg_transport_t mg_links_to(const mg_links_t *links, int64_t rank) {
+  return links ? links->to[rank] : MG_TRANSPORT_HOST;
+}
+
+const char *mg_links_text(const mg_links_t *links) {
+  return links->text;
+}
+
+const char *mg_links_name(const mg_links_t *links) {
+  return links->name;
+}
+
+mg_windows_t *mg_links_windows(const mg_links_t *links) {
+  return links->windows;
+}
+
+struct mg_nccl *mg_links_nccl(const mg_links_t *links) {
+  return links->nccl;
+}
+
+static int world_size(void) {
+  return mg_comm_size(mg_comm_world());
+}
+
+static int world_rank(void) {
+  return mg_comm_rank(mg_comm_world());
+}
+
+static void close_nccl(mg_links_t *links) {
+#ifdef HAVE_NCCL
+  mg_cuda_nccl_close(links->nccl);
+#endif
+  links->nccl = NULL;
+}
+
+void mg_links_free(mg_links_t *links) {
+  if (!links) return;
+#ifdef HAVE_CUDA
+  mg_windows_free(links->windows);
+#endif
+  close_nccl(links);
+  free(links->to);
+  free(links);
+}
+
+/* Rank 0 says why; every rank returns. */
+static mg_status_t refuse(mg_transport_t asked, const char *why) {
+  if (world_rank() != 0) return MG_ERR_MEMORY;
+  return mg_error(MG_ERR_MEMORY, "--transport=%s: %s; --transport=auto takes what works",
+                  mg_transport_name(asked), why);
+}
+
+/* On all ranks: their libraries may have been set up differently. */
+static mg_status_t mpi_takes_device_memory(bool *takes) {
+  double least = mg_comm_takes_device_memory();
+  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
+  *takes = least > 0.0;
+  return MG_OK;
+}
+
+#ifdef HAVE_CUDA
+/* What is wrong where windows open and nothing comes through. */
+#define LOST_STORES "stores do not arrive: an IOMMU, or access control between PCIe slots?"
+
+/* What is known of the ranks before any way is tried. */
+typedef struct {
+  const mg_device_place_t *places;
+  bool all_alone; /* each has its device for itself */
+} ranks_t;
+
+static bool alone(const ranks_t *ranks, int r) {
+  return ranks->places[r].sharers == 1;
+}
+
+static bool all_alone(const mg_device_place_t *places) {
+  for (int r = 0; r < world_size(); r++)
+    if (places[r].sharers > 1) return false;
+  return true;
+}
+
+/* Open windows within each host. Kernels that wait for each other on one device take turns, so that
+ * ranks that share one are left out, unless the user insists. */
+static mg_status_t open_windows(mg_links_t *links, const ranks_t *ranks, bool insist,
+                                bool *reached) {
+  const int n = world_size(), me = world_rank();
+  mg_pair_t *pair = calloc((size_t)n, sizeof *pair);
+  mg_status_t status = mg_comm_agree(
+      mg_comm_world(), pair ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for pairs of ranks"));
+  for (int r = 0; r < n && status == MG_OK; r++) {
+    pair[r].both = r != me && ranks->places[r].host == ranks->places[me].host &&
+                   (insist || (alone(ranks, r) && alone(ranks, me)));
+    pair[r].uuid = ranks->places[r].uuid;
+  }
+  if (status == MG_OK)
+    status = mg_windows_create(pair, ranks->places[me].sharers, reached, &links->windows);
+  free(pair);
+  return status;
+}
+
+#ifdef HAVE_NCCL
+/* NCCL's code of what is wrong, the worst of all ranks; 0 when all have started it. */
+static mg_status_t start_nccl(mg_links_t *links, int *code) {
+  unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
+  char failure[256];
+  mg_comm_t *world = mg_comm_world();
+  double worst = world_rank() == 0 ? mg_cuda_nccl_name(id) : 0;
+  MG_TRY(mg_comm_max(world, &worst, 1));
+  *code = (int)worst;
+  if (*code != 0) return MG_OK;
+  MG_TRY(mg_comm_broadcast(world, id, sizeof id));
+  const int mine = mg_cuda_nccl_open(id, world_size(), world_rank(), &links->nccl);
+  snprintf(
+      failure, sizeof failure,
+      "NCCL does not start here (%s), and other ranks still wait for that; NCCL_DEBUG=INFO says "
+      "more, --transport=host does without",
+      mg_cuda_nccl_text(mine));
+  /* What is wrong everywhere fails everywhere, and a rank that leaves in the middle closes its
+   * sockets, which the others mostly notice. One that fails before it has any may not be noticed:
+   * NCCL has no limit for that, and nobody but the failed rank could end it. */
+  MG_TRY(mg_comm_meet(world, mine != 0 ? failure : NULL, NCCL_LIMIT_S));
+  worst = mine;
+  MG_TRY(mg_comm_max(world, &worst, 1));
+  *code = (int)worst;
+  return MG_OK;
+}
+#endif
+
+/* `why` it does not start, the same on all ranks; NULL when it has. */
+static mg_status_t open_nccl(mg_links_t *links, const char **why) {
+  *why = NULL;
+#ifdef HAVE_NCCL
+  int code;
+  MG_TRY(start_nccl(links, &code));
+  if (code == 0) return MG_OK;
+  mg_cuda_nccl_abandon(links->nccl);
+  links->nccl = NULL;
+  *why = mg_cuda_nccl_text(code);
+  return MG_OK;
+#else
+  (void)links;
+  return MG_ERR_INTERNAL;
+#endif
+}
+
+static bool has_nccl(void) {
+#ifdef HAVE_NCCL
+  return true;
+#else
+  return false;
+#endif
+}
+
+static mg_status_t measure(mg_transport_t transport, mg_links_t *links, double *seconds) {
+  return mg_transport_measure(transport, links, PROBE_DOUBLES, PROBE_TIMES, seconds);
+}
+
+/* One way for all pairs, which the user has named. */
+static mg_status_t take(mg_links_t *links, mg_transport_t way) {
+  double seconds;
+  for (int r = 0; r < world_size(); r++)
+    links->to[r] = way;
+  MG_TRY(measure(way, links, &seconds));
+  snprintf(links->text, sizeof links->text, "%s as asked for (64 KiB to the next rank: %.1f us)",
+           mg_transport_name(way), 1e6 * seconds);
+  return MG_OK;
+}
+
+static mg_status_t take_peer(mg_links_t *links, const ranks_t *ranks, bool *reached) {
+  const int n = world_size(), me = world_rank();
+  int missing = -1, first;
+  MG_TRY(open_windows(links, ranks, true, reached));
+  for (int r = 0; r < n; r++)
+    if (r != me && !reached[r]) missing = r;
+  MG_TRY(mg_comm_first(mg_comm_world(), missing >= 0, &first));
+  if (first == n) return take(links, MG_TRANSPORT_PEER);
+  if (first != me) return MG_ERR_MEMORY;
+  return mg_error(
+      MG_ERR_MEMORY,
+      "--transport=peer: the devices of ranks %d and %d do not reach each other's memory "
+      "(%s); --transport=auto takes what works",
+      me, missing,
+      ranks->places[me].host != ranks->places[missing].host ? "they are on two hosts"
+      : mg_windows_lost(links->windows)                     ? LOST_STORES
+                                        : "no peer access, or hidden by CUDA_VISIBLE_DEVICES");
+}
+
+static mg_status_t take_nccl(mg_links_t *links, const ranks_t *ranks) {
+  if (!ranks->all_alone)
+    return refuse(MG_TRANSPORT_NCCL, "ranks share a device, which NCCL does not allow");
+  char text[128];
+  const char *why;
+  MG_TRY(open_nccl(links, &why));
+  if (!why) return take(links, MG_TRANSPORT_NCCL);
+  snprintf(text, sizeof text, "NCCL does not start: %s (NCCL_DEBUG=INFO says more)", why);
+  return refuse(MG_TRANSPORT_NCCL, text);
+}
+
+/* What auto has found out. */
+typedef struct {
+  bool peer_everywhere; /* each rank reaches each */
+  bool peer_in_ring;    /* each reaches the next, so that it can be measured */
+  bool lost;            /* peer stores that do not arrive, between any two ranks */
+  bool works[MG_N_TRANSPORTS];
+  double seconds[MG_N_TRANSPORTS];
+  const char *nccl_failed; /* why it did not start, when it was tried; else NULL */
+} survey_t;
+
+static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *reached,
+                          survey_t *s) {
+  const int n = world_size(), me = world_rank();
+  double all = 1.0, most[2] = {0.0, mg_windows_lost(links->windows) ? 1.0 : 0.0};
+  for (int r = 0; r < n; r++) {
+    if (r != me && !reached[r]) all = 0.0;
+    if (reached[r]) most[0] = 1.0;
+  }
+  double ring = reached[(me + 1) % n] && reached[(me + n - 1) % n] ? 1.0 : 0.0,
+         least[2] = {all, ring};
+  MG_TRY(mg_comm_min(mg_comm_world(), least, 2));
+  MG_TRY(mg_comm_max(mg_comm_world(), most, 2));
+  s->peer_everywhere = least[0] > 0.0;
+  s->peer_in_ring = least[1] > 0.0;
+  s->works[MG_TRANSPORT_HOST] = true;
+  MG_TRY(mpi_takes_device_memory(&s->works[MG_TRANSPORT_MPI]));
+  s->works[MG_TRANSPORT_PEER] = most[0] > 0.0;
+  s->lost = most[1] > 0.0;
+  if (s->lost)
+    mg_warning("between some devices messages go without peer stores, although they could open "
+               "each other's memory: " LOST_STORES);
+  /* NCCL is slow to start: only where not all pairs have something faster. */
+  s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
+  if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(links, &s->nccl_failed));
+  if (s->nccl_failed) {
+    s->works[MG_TRANSPORT_NCCL] = false;
+    mg_warning("messages go without NCCL, which does not start: %s (NCCL_DEBUG=INFO says more)",
+               s->nccl_failed);
+  }
+  for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
+    if (s->works[t] && (t != MG_TRANSPORT_PEER || s->peer_in_ring))
+      MG_TRY(measure((mg_transport_t)t, links, &s->seconds[t]));
+  return MG_OK;
+}
+
+static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t size) {
+  int used = snprintf(text, size, "64 KiB to the next rank:");
+  const char *separator = "";
+  for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
+    if (s->seconds[t] > 0.0) {
+      used += snprintf(text + used, size - (size_t)used, "%s %s %.1f us", separator,
+                       mg_transport_name((mg_transport_t)t), 1e6 * s->seconds[t]);
+      separator = ",";
+    }
+  if (!ranks->all_alone)
+    used +=
+        snprintf(text + used, size - (size_t)used, "; no peer stores where ranks share a device");
+  if (s->lost)
+    used +=
+        snprintf(text + used, size - (size_t)used, "; not all by peer stores, which do not arrive");
+  if (s->nccl_failed)
+    snprintf(text + used, size - (size_t)used, "; not nccl, which does not start: %s",
+             s->nccl_failed);
+}
+
+static mg_status_t take_fastest(mg_links_t *links, const ranks_t *ranks, bool *reached) {
+  survey_t s;
+  memset(&s, 0, sizeof s);
+  MG_TRY(open_windows(links, ranks, false, reached));
+  MG_TRY(survey(links, ranks, reached, &s));
+  /* The times are the slowest rank's, so all ranks compare the same numbers. */
+  mg_transport_t far = MG_TRANSPORT_HOST;
+  for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
+    if (s.works[t] && s.seconds[t] < s.seconds[far]) far = (mg_transport_t)t;
+  /* What nobody uses shall have no memory of the device, and no say in how long it may work. */
+  if (far != MG_TRANSPORT_NCCL) close_nccl(links);
+  const bool near = s.works[MG_TRANSPORT_PEER] &&
+                    (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[far]);
+  for (int r = 0; r < world_size(); r++)
+    links->to[r] = near && reached[r] ? MG_TRANSPORT_PEER : far;
+  describe(&s, ranks, links->text, sizeof links->text);
+  return MG_OK;
+}
+
+static mg_status_t choose(mg_links_t *links, mg_transport_t asked) {
+  const int n = world_size();
+  mg_device_place_t *places = NULL;
+  MG_TRY(mg_device_places(&places));
+  const ranks_t ranks = {places, all_alone(places)};
+  bool *reached = calloc((size_t)n, sizeof *reached);
+  mg_status_t status = mg_comm_agree(
+      mg_comm_world(), reached ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a list of ranks"));
+  if (status == MG_OK) {
+    status = asked == MG_TRANSPORT_AUTO   ? take_fastest(links, &ranks, reached)
+             : asked == MG_TRANSPORT_PEER ? take_peer(links, &ranks, reached)
+             : asked == MG_TRANSPORT_NCCL ? take_nccl(links, &ranks)
+                                          : take(links, asked);
+  }
+  free(places);
+  free(reached);
+  return status;
+}
+#endif
+
+/* The ways that any rank uses, in a word for reports. */
+static mg_status_t name_ways(mg_links_t *links) {
+  double used[MG_N_TRANSPORTS] = {0.0};
+  for (int r = 0; r < world_size(); r++)
+    if (r != world_rank()) used[links->to[r]] = 1.0;
+  MG_TRY(mg_comm_max(mg_comm_world(), used, MG_N_TRANSPORTS));
+  size_t length = 0;
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    if (used[t] > 0.0)
+      length += (size_t)snprintf(links->name + length, sizeof links->name - length, "%s%s",
+                                 length > 0 ? "+" : "", mg_transport_name((mg_transport_t)t));
+  if (length == 0) snprintf(links->name, sizeof links->name, "none");
+  return MG_OK;
+}
+
+/* What can be refused before anything is tried. Collective. */
+static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
+  if (asked == MG_TRANSPORT_AUTO || asked == MG_TRANSPORT_HOST) return MG_OK;
+  if (!on_device) return refuse(asked, "no level lives on a CUDA device");
+#ifndef HAVE_NCCL
+  if (asked == MG_TRANSPORT_NCCL)
+    return refuse(asked, "this build has no NCCL; configure looks for it, or take --with-nccl=DIR");
+#endif
+  if (asked != MG_TRANSPORT_MPI) return MG_OK;
+  bool takes;
+  MG_TRY(mpi_takes_device_memory(&takes));
+  return takes ? MG_OK : refuse(asked, "the MPI library does not say that it takes device memory");
+}
+
+static mg_status_t settle(mg_links_t *links, mg_transport_t asked, bool on_device) {
+  for (int r = 0; r < world_size(); r++)
+    links->to[r] = MG_TRANSPORT_HOST;
+  snprintf(links->text, sizeof links->text, "%s",
+           world_size() == 1 ? "one rank sends no messages" : "levels on the CPU");
+#ifdef HAVE_CUDA
+  if (on_device && world_size() > 1) MG_TRY(choose(links, asked));
+#else
+  (void)asked;
+  (void)on_device;
+#endif
+  return name_ways(links);
+}
+
+mg_status_t mg_links_create(const mg_params_t *params, bool on_device, mg_links_t **out) {
+  *out = NULL;
+  MG_TRY(check_asked(params->transport, on_device));
+  mg_links_t *links = calloc(1, sizeof *links);
+  if (links) links->to = calloc((size_t)world_size(), sizeof *links->to);
+  mg_status_t status =
+      links && links->to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d links", world_size());
+  status = mg_comm_agree(mg_comm_world(), status);
+  if (status == MG_OK) status = settle(links, params->transport, on_device);
+  if (status != MG_OK) {
+    /* Refused by all ranks alike; after anything worse nobody is waited for. */
+    if (status < MG_ERR_DEVICE) mg_links_free(links);
+    return status;
+  }
+  if (on_device) mg_verbose("transport: %s; %s", links->name, links->text);
+  *out = links;
+  return MG_OK;
+}
+
+mg_status_t mg_parcels_prepare(const mg_parcels_t *p, bool sending, double *buffer,
+                               mg_copies_t **out) {
+  const mg_copy_list_t *list = sending ? &p->pack : &p->unpack;
+  const mg_view_t *view = sending ? p->src_view : p->dst_view;
+  const mg_copy_job_t job = {view, view, buffer, list->item, list->n};
+  if (list->n == 0) return MG_OK;
+  return (sending ? p->src : p->dst)->prepare_copies(&job, out);
+}
+
+static mg_status_t channel_of(mg_transport_t transport, const mg_parcels_t *parcels,
+                              mg_channel_t **out) {
+#ifdef HAVE_CUDA
+  if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(parcels, out);
+#endif
+  return mg_channel_staged(transport, parcels, out);
+}
+
+mg_status_t mg_channel_create(mg_transport_t transport, const mg_parcels_t *parcels,
+                              mg_channel_t **out) {
+  MG_TRY(channel_of(transport, parcels, out));
+  (*out)->messages = parcels->n_send;
+  (*out)->doubles = parcels->send_doubles;
+  return MG_OK;
+}

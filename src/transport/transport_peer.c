@@ -1,0 +1,396 @@
+/* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h and
+ * cuda/mail.h; here is who tells whom where to write. */
+#include "base/log.h"
+#include "cuda/mail.h"
+#include "cuda/peer.h"
+#include "transport/transport_ways.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { WINDOW_BYTES = 8 << 20, ALIGNMENT = 256 };
+
+/* Another rank's window, opened; `memory` is NULL where that failed. */
+typedef struct {
+  int64_t rank, number;
+  void *memory;
+} opened_t;
+
+typedef struct {
+  char *memory;
+  int64_t bytes, used;
+  unsigned char handle[MG_CUDA_HANDLE_BYTES];
+} window_t;
+
+struct mg_windows {
+  window_t *own;
+  int n_own;
+  opened_t *opened;
+  int n_opened;
+  int sharers; /* ranks on this device */
+  bool lost;   /* another rank's window opens, and stores do not arrive in it, or theirs here */
+};
+
+/* Where another rank may write: bytes after the beginning of a window. Sent as doubles. */
+typedef union {
+  struct {
+    unsigned char handle[MG_CUDA_HANDLE_BYTES];
+    int64_t window, begin;
+  } at;
+  double doubles[(MG_CUDA_HANDLE_BYTES + 2 * sizeof(int64_t)) / sizeof(double)];
+} offer_t;
+enum { OFFER_DOUBLES = sizeof(offer_t) / sizeof(double) };
+
+static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
+  window_t *grown = realloc(w->own, ((size_t)w->n_own + 1) * sizeof *grown);
+  void *memory;
+  if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of windows");
+  w->own = grown;
+  window_t *window = &w->own[w->n_own];
+  memset(window, 0, sizeof *window);
+  window->bytes = bytes > WINDOW_BYTES ? bytes : WINDOW_BYTES;
+  MG_TRY(mg_cuda_window_alloc((size_t)window->bytes, &memory, window->handle));
+  window->memory = memory;
+  w->n_own++;
+  return MG_OK;
+}
+
+static int64_t aligned(int64_t bytes) {
+  return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* A block of a window; blocks are given back with the window. */
+static mg_status_t allot(mg_windows_t *w, int64_t bytes, offer_t *offer, char **memory) {
+  bytes = aligned(bytes);
+  if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
+  window_t *window = &w->own[w->n_own - 1];
+  memcpy(offer->at.handle, window->handle, sizeof window->handle);
+  offer->at.window = w->n_own - 1;
+  offer->at.begin = window->used;
+  *memory = window->memory + window->used;
+  window->used += bytes;
+  return MG_OK;
+}
+
+/* The memory of another rank's window; NULL where it cannot be opened. */
+static mg_status_t open_window(mg_windows_t *w, int64_t rank, const offer_t *offer, char **memory) {
+  for (int o = 0; o < w->n_opened; o++)
+    if (w->opened[o].rank == rank && w->opened[o].number == offer->at.window) {
+      *memory = w->opened[o].memory;
+      return MG_OK;
+    }
+  opened_t *grown = realloc(w->opened, ((size_t)w->n_opened + 1) * sizeof *grown);
+  if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of windows");
+  w->opened = grown;
+  opened_t *opened = &w->opened[w->n_opened++];
+  *opened = (opened_t){rank, offer->at.window, NULL};
+  if (!mg_cuda_window_open(offer->at.handle, &opened->memory)) opened->memory = NULL;
+  *memory = opened->memory;
+  return MG_OK;
+}
+
+/* Exchange doubles with several ranks, the same number with each. */
+static mg_status_t swap(const int64_t *ranks, int n_ranks, double *give, double *get, int n) {
+  mg_requests_t *requests;
+  MG_TRY(mg_requests_create(2 * n_ranks, &requests));
+  mg_status_t status = MG_OK;
+  for (int r = 0; r < n_ranks && status == MG_OK; r++)
+    status = mg_comm_receive(requests, ranks[r], get + (size_t)r * (size_t)n, n);
+  for (int r = 0; r < n_ranks && status == MG_OK; r++)
+    status = mg_comm_send(requests, ranks[r], give + (size_t)r * (size_t)n, n);
+  if (status == MG_OK) status = mg_requests_wait(requests);
+  mg_requests_free(requests);
+  return status;
+}
+
+/* What this rank and each other one of its host know of each other's windows. */
+typedef struct {
+  const int64_t *rank;
+  int n;
+  offer_t *give, *get;
+  double *here, *there; /* whether something works, seen from either side */
+} meeting_t;
+
+static mg_status_t meeting_create(const int64_t *ranks, int n, meeting_t *m) {
+  const size_t many = (size_t)n + 1;
+  *m = (meeting_t){.rank = ranks, .n = n};
+  m->give = calloc(many, sizeof *m->give);
+  m->get = calloc(many, sizeof *m->get);
+  m->here = calloc(many, sizeof *m->here);
+  m->there = calloc(many, sizeof *m->there);
+  return m->give && m->get && m->here && m->there
+             ? MG_OK
+             : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
+}
+
+static void meeting_free(meeting_t *m) {
+  free(m->give);
+  free(m->get);
+  free(m->here);
+  free(m->there);
+}
+
+/* Each tells each where its first window is and where in it the other's mark belongs, opens the
+ * other's, and leaves a mark there. */
+static mg_status_t leave_marks(mg_windows_t *w, const mg_pair_t *pairs, meeting_t *m) {
+  const int me = mg_comm_rank(mg_comm_world());
+  for (int r = 0; r < m->n; r++) {
+    memcpy(m->give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
+    m->give[r].at.begin = (int64_t)r * MG_CUDA_MARK_BYTES;
+  }
+  MG_TRY(swap(m->rank, m->n, m->give[0].doubles, m->get[0].doubles, OFFER_DOUBLES));
+  for (int r = 0; r < m->n; r++) {
+    char *memory = NULL;
+    if (mg_cuda_reaches(pairs[m->rank[r]].uuid))
+      MG_TRY(open_window(w, m->rank[r], &m->get[r], &memory));
+    m->here[r] = memory ? 1.0 : 0.0;
+    if (memory) MG_TRY(mg_cuda_window_mark(memory + m->get[r].at.begin, me));
+  }
+  return MG_OK;
+}
+
+/* Each tells each whether it could open the other's window, and then whether the other's mark has
+ * arrived in its own. */
+static mg_status_t look_for_marks(mg_windows_t *w, meeting_t *m, bool *reached) {
+  MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
+  for (int r = 0; r < m->n; r++) {
+    const bool opened = m->here[r] > 0.0 && m->there[r] > 0.0;
+    bool arrived;
+    reached[m->rank[r]] = opened;
+    MG_TRY(
+        mg_cuda_window_marked(w->own[0].memory + m->give[r].at.begin, (int)m->rank[r], &arrived));
+    m->here[r] = arrived ? 1.0 : 0.0;
+  }
+  MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
+  for (int r = 0; r < m->n; r++)
+    if (reached[m->rank[r]] && (m->here[r] == 0.0 || m->there[r] == 0.0)) {
+      reached[m->rank[r]] = false;
+      w->lost = true;
+    }
+  return MG_OK;
+}
+
+static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64_t *ranks,
+                            int n_ranks, bool *reached) {
+  meeting_t m;
+  mg_status_t status = meeting_create(ranks, n_ranks, &m);
+  if (status == MG_OK) status = leave_marks(w, pairs, &m);
+  if (status == MG_OK) status = look_for_marks(w, &m, reached);
+  meeting_free(&m);
+  return status;
+}
+
+mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
+                              mg_windows_t **out) {
+  const int size = mg_comm_size(mg_comm_world());
+  mg_windows_t *w = calloc(1, sizeof *w);
+  int64_t *ranks = calloc((size_t)size, sizeof *ranks);
+  int n = 0;
+  *out = NULL;
+  mg_status_t status = w && ranks ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for windows");
+  for (int r = 0; r < size; r++) {
+    reached[r] = false;
+    if (pairs[r].both && ranks) ranks[n++] = r;
+  }
+  status = mg_comm_agree(mg_comm_world(), status);
+  if (status != MG_OK) {
+    /* All or none have windows, since all free them together. */
+    free(w);
+    free(ranks);
+    return status;
+  }
+  w->sharers = sharers;
+  status = mg_comm_agree(mg_comm_world(), add_window(w, (int64_t)n * MG_CUDA_MARK_BYTES));
+  if (status == MG_OK)
+    status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
+  free(ranks);
+  *out = w;
+  return status;
+}
+
+bool mg_windows_lost(const mg_windows_t *w) {
+  return w->lost;
+}
+
+void mg_windows_free(mg_windows_t *w) {
+  if (!w) return;
+  for (int o = 0; o < w->n_opened; o++)
+    if (w->opened[o].memory) mg_cuda_window_close(w->opened[o].memory);
+  /* Memory goes when nobody has it open any more; without an answer it stays until the end. */
+  const bool all_came = mg_comm_barrier(mg_comm_world()) == MG_OK;
+  for (int n = 0; n < w->n_own && all_came; n++)
+    mg_cuda_window_release(w->own[n].memory);
+  free(w->own);
+  free(w->opened);
+  free(w);
+}
+
+/* A channel through windows. */
+typedef struct {
+  mg_channel_t channel;
+  mg_cuda_mail_t *mail;
+} peer_t;
+
+static mg_status_t peer_pack(mg_channel_t *channel, int src, int dst) {
+  return mg_cuda_mail_send(((peer_t *)channel)->mail, src, dst);
+}
+
+static mg_status_t peer_unpack(mg_channel_t *channel, int dst) {
+  return mg_cuda_mail_receive(((peer_t *)channel)->mail, dst);
+}
+
+static mg_status_t peer_run(mg_channel_t *channel, int src, int dst) {
+  return mg_cuda_mail_exchange(((peer_t *)channel)->mail, src, dst);
+}
+
+static void peer_destroy(mg_channel_t *channel) {
+  peer_t *p = (peer_t *)channel;
+  mg_cuda_mail_free(p->mail);
+  free(p);
+}
+
+/* What the two of a pair have for each other in a window, bytes after the beginning: counters of
+ * what has arrived there, counters of what the other one has taken out, and slots for what comes.
+ */
+typedef struct {
+  int64_t answers, slots, end;
+} block_t;
+
+/* One neighbour of a channel, and a block in each other's window. */
+typedef struct {
+  int64_t rank;
+  const mg_message_t *send, *receive; /* NULL where nothing goes that way */
+  char *here, *there;
+  block_t at_here, at_there;
+} neighbour_t;
+
+static mg_cuda_mail_need_t need_of(const mg_message_t *m, const mg_copy_list_t *items) {
+  if (!m) return (mg_cuda_mail_need_t){0};
+  return mg_cuda_mail_need(items->item, items->n, m->offset, m->count);
+}
+
+/* The block of the rank that `comes` is sent to and `goes` comes from. */
+static block_t block_of(mg_cuda_mail_need_t comes, mg_cuda_mail_need_t goes, bool one_way) {
+  const int64_t answers = aligned(comes.arrivals);
+  const int64_t slots = answers + (one_way ? aligned(goes.answers) : 0);
+  return (block_t){answers, slots, slots + aligned(comes.slots)};
+}
+
+static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
+  int n = 0;
+  for (int m = 0; m < p->n_receive; m++)
+    list[n++] = (neighbour_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
+  for (int m = 0; m < p->n_send; m++) {
+    int at = 0;
+    while (at < n && list[at].rank != p->send[m].rank)
+      at++;
+    if (at == n) list[n++] = (neighbour_t){.rank = p->send[m].rank};
+    list[at].send = &p->send[m];
+  }
+  for (int i = 0; i < n; i++) {
+    const mg_cuda_mail_need_t comes = need_of(list[i].receive, &p->unpack),
+                              goes = need_of(list[i].send, &p->pack);
+    const bool one_way = !list[i].send || !list[i].receive;
+    list[i].at_here = block_of(comes, goes, one_way);
+    list[i].at_there = block_of(goes, comes, one_way);
+  }
+  return n;
+}
+
+static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *bytes) {
+  int64_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
+  offer_t *give = calloc((size_t)n + 1, sizeof *give), *get = calloc((size_t)n + 1, sizeof *get);
+  mg_status_t status = ranks && give && get
+                           ? MG_OK
+                           : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
+  for (int i = 0; i < n && ranks && give; i++) {
+    ranks[i] = list[i].rank;
+    *bytes += list[i].at_here.end;
+    if (status == MG_OK) status = allot(w, list[i].at_here.end, &give[i], &list[i].here);
+    /* The others wait for an answer in any case. */
+    if (status != MG_OK) give[i].at.window = -1;
+  }
+  if (ranks && give && get) {
+    const mg_status_t swapped = swap(ranks, n, give[0].doubles, get[0].doubles, OFFER_DOUBLES);
+    status = status == MG_OK ? swapped : status;
+  }
+  for (int i = 0; i < n && status == MG_OK; i++) {
+    if (get[i].at.window < 0) status = MG_ERR_DEVICE;
+    if (status == MG_OK) status = open_window(w, list[i].rank, &get[i], &list[i].there);
+    if (status == MG_OK && !list[i].there)
+      status = mg_error(MG_ERR_DEVICE, "device memory of rank %lld cannot be opened",
+                        (long long)list[i].rank);
+    if (status == MG_OK) list[i].there += get[i].at.begin;
+  }
+  free(ranks);
+  free(give);
+  free(get);
+  return status;
+}
+
+/* The messages of one direction as the device sees them. */
+static void address(const mg_message_t *message, int n_messages, const neighbour_t *list, int n,
+                    bool sending, mg_cuda_message_t *table) {
+  for (int m = 0; m < n_messages; m++)
+    for (int i = 0; i < n; i++) {
+      if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
+      const neighbour_t *to = &list[i];
+      const bool one_way = !to->send || !to->receive;
+      char *receiver = sending ? to->there : to->here, *sender = sending ? to->here : to->there;
+      const block_t *at = sending ? &to->at_there : &to->at_here,
+                    *back = sending ? &to->at_here : &to->at_there;
+      table[m] = (mg_cuda_message_t){
+          .slots = receiver + at->slots,
+          .arrivals = receiver,
+          .answers = one_way ? sender + back->answers : NULL,
+          .doubles = message[m].count,
+          .first = message[m].offset,
+          .rank = (int)to->rank,
+      };
+    }
+}
+
+static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n,
+                           mg_cuda_mail_t **out) {
+  mg_cuda_message_t *table = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *table);
+  if (!table) return mg_error(MG_ERR_MEMORY, "no memory for a table of messages");
+  address(p->send, p->n_send, list, n, true, table);
+  address(p->receive, p->n_receive, list, n, false, table + p->n_send);
+  const mg_cuda_mail_job_t job = {.src = p->src_view,
+                                  .dst = p->dst_view,
+                                  .pack = p->pack.item,
+                                  .local = p->local.item,
+                                  .unpack = p->unpack.item,
+                                  .n_pack = p->pack.n,
+                                  .n_local = p->local.n,
+                                  .n_unpack = p->unpack.n,
+                                  .sent = table,
+                                  .received = table + p->n_send,
+                                  .n_sent = p->n_send,
+                                  .n_received = p->n_receive,
+                                  .sharers = mg_links_windows(p->links)->sharers};
+  const mg_status_t status = mg_cuda_mail_create(&job, out);
+  free(table);
+  return status;
+}
+
+mg_status_t mg_channel_peer(const mg_parcels_t *p, mg_channel_t **out) {
+  peer_t *peer = calloc(1, sizeof *peer);
+  neighbour_t *list = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *list);
+  mg_status_t status =
+      peer && list ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a channel of peer stores");
+  *out = NULL;
+  if (status == MG_OK) {
+    peer->channel = (mg_channel_t){
+        .pack = peer_pack, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
+    const int n = find_neighbours(p, list);
+    status = meet(mg_links_windows(p->links), list, n, &peer->channel.bytes);
+    if (status == MG_OK) status = prepare(p, list, n, &peer->mail);
+  }
+  free(list);
+  if (status != MG_OK) {
+    if (peer) peer_destroy(&peer->channel);
+    return status;
+  }
+  *out = &peer->channel;
+  return MG_OK;
+}

@@ -1,0 +1,162 @@
+/* Channels that pack into a buffer of this rank and hand the buffer on: to MPI in host memory, to
+ * MPI in device memory where it takes that, or to NCCL. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "base/log.h"
+#include "transport/transport_ways.h"
+#include <stdlib.h>
+#ifdef HAVE_NCCL
+#include "cuda/nccl_link.h"
+#endif
+
+typedef struct {
+  mg_channel_t channel;
+  const mg_backend_t *src, *dst;
+  mg_space_t space;
+  mg_message_t *send, *receive;
+  int n_send, n_receive;
+  int64_t send_doubles, receive_doubles;
+  double *outgoing, *incoming;
+  mg_copies_t *pack, *unpack;
+  mg_requests_t *requests; /* of MPI */
+  struct mg_nccl *nccl;
+} staged_t;
+
+static mg_status_t alloc_buffer(const mg_backend_t *backend, mg_space_t space, int64_t doubles,
+                                double **out) {
+  void *memory = NULL;
+  *out = NULL;
+  if (doubles == 0) return MG_OK;
+  MG_TRY(backend->alloc((size_t)doubles * sizeof(double), space, &memory));
+  *out = memory;
+  return MG_OK;
+}
+
+static void release_buffer(const mg_backend_t *backend, mg_space_t space, int64_t doubles,
+                           double *buffer) {
+  if (buffer) backend->release(buffer, (size_t)doubles * sizeof(double), space);
+}
+
+static void staged_destroy(mg_channel_t *channel) {
+  staged_t *s = (staged_t *)channel;
+  s->src->release_copies(s->pack);
+  s->dst->release_copies(s->unpack);
+  release_buffer(s->src, s->space, s->send_doubles, s->outgoing);
+  release_buffer(s->dst, s->space, s->receive_doubles, s->incoming);
+  mg_requests_free(s->requests);
+  free(s->send);
+  free(s->receive);
+  free(s);
+}
+
+static mg_status_t wait_for(const mg_backend_t *backend) {
+  return backend->wait ? backend->wait() : MG_OK;
+}
+
+/* On one device a mark behind this run's pack is one behind the last run's unpack as well. */
+static bool marks(const staged_t *s) {
+  return s->src == s->dst && s->src->mark && !s->nccl;
+}
+
+static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
+  (void)dst;
+  staged_t *s = (staged_t *)channel;
+  if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
+  return marks(s) ? s->src->mark() : MG_OK;
+}
+
+static mg_status_t mpi_post(mg_channel_t *channel) {
+  staged_t *s = (staged_t *)channel;
+  /* Before MPI touches the buffers: this run's pack is done, and the last one's unpack. */
+  if (marks(s)) {
+    MG_TRY(s->src->wait_mark());
+  } else {
+    if (s->n_send > 0) MG_TRY(wait_for(s->src));
+    if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
+  }
+  for (int m = 0; m < s->n_receive; m++)
+    MG_TRY(mg_comm_receive(s->requests, s->receive[m].rank, s->incoming + s->receive[m].offset,
+                           s->receive[m].count));
+  for (int m = 0; m < s->n_send; m++)
+    MG_TRY(mg_comm_send(s->requests, s->send[m].rank, s->outgoing + s->send[m].offset,
+                        s->send[m].count));
+  return MG_OK;
+}
+
+static mg_status_t mpi_unpack(mg_channel_t *channel, int dst) {
+  staged_t *s = (staged_t *)channel;
+  MG_TRY(mg_requests_wait(s->requests));
+  return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
+}
+
+#ifdef HAVE_NCCL
+static mg_status_t nccl_pack(mg_channel_t *channel, int src, int dst) {
+  staged_t *s = (staged_t *)channel;
+  MG_TRY(staged_pack(channel, src, dst));
+  MG_TRY(mg_cuda_nccl_begin());
+  for (int m = 0; m < s->n_receive; m++)
+    MG_TRY(mg_cuda_nccl_receive(s->nccl, (int)s->receive[m].rank,
+                                s->incoming + s->receive[m].offset, s->receive[m].count));
+  for (int m = 0; m < s->n_send; m++)
+    MG_TRY(mg_cuda_nccl_send(s->nccl, (int)s->send[m].rank, s->outgoing + s->send[m].offset,
+                             s->send[m].count));
+  return mg_cuda_nccl_end(s->nccl);
+}
+
+static mg_status_t nccl_unpack(mg_channel_t *channel, int dst) {
+  staged_t *s = (staged_t *)channel;
+  return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
+}
+#endif
+
+static mg_status_t keep_messages(const mg_message_t *from, int n, mg_message_t **to) {
+  *to = malloc(((size_t)n + 1) * sizeof **to);
+  if (!*to) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  for (int m = 0; m < n; m++)
+    (*to)[m] = from[m];
+  return MG_OK;
+}
+
+static mg_status_t fill(staged_t *s, const mg_parcels_t *p) {
+  s->n_send = p->n_send;
+  s->n_receive = p->n_receive;
+  MG_TRY(keep_messages(p->send, p->n_send, &s->send));
+  MG_TRY(keep_messages(p->receive, p->n_receive, &s->receive));
+  s->send_doubles = p->send_doubles;
+  s->receive_doubles = p->receive_doubles;
+  s->channel.bytes = (p->send_doubles + p->receive_doubles) * (int64_t)sizeof(double);
+  MG_TRY(alloc_buffer(p->src, s->space, p->send_doubles, &s->outgoing));
+  MG_TRY(alloc_buffer(p->dst, s->space, p->receive_doubles, &s->incoming));
+  MG_TRY(mg_parcels_prepare(p, true, s->outgoing, &s->pack));
+  MG_TRY(mg_parcels_prepare(p, false, s->incoming, &s->unpack));
+  return mg_requests_create(p->n_send + p->n_receive, &s->requests);
+}
+
+mg_status_t mg_channel_staged(mg_transport_t transport, const mg_parcels_t *parcels,
+                              mg_channel_t **out) {
+  staged_t *s = calloc(1, sizeof *s);
+  *out = NULL;
+  if (!s) return mg_error(MG_ERR_MEMORY, "no memory for a channel of messages");
+  s->channel =
+      (mg_channel_t){.pack = staged_pack, .post = mpi_post, .unpack = mpi_unpack, .bytes = 0};
+  s->channel.destroy = staged_destroy;
+#ifdef HAVE_NCCL
+  if (transport == MG_TRANSPORT_NCCL) {
+    s->nccl = mg_links_nccl(parcels->links);
+    s->channel.pack = nccl_pack;
+    s->channel.post = NULL;
+    s->channel.unpack = nccl_unpack;
+  }
+#endif
+  s->src = parcels->src;
+  s->dst = parcels->dst;
+  s->space = transport == MG_TRANSPORT_HOST ? MG_SPACE_SHARED : MG_SPACE_LEVEL;
+  const mg_status_t status = fill(s, parcels);
+  if (status != MG_OK) {
+    staged_destroy(&s->channel);
+    return status;
+  }
+  *out = &s->channel;
+  return MG_OK;
+}
