@@ -95,7 +95,7 @@ for document in $documents; do
   done <"$dir/named"
 
   # `src/...` and so on; {a,b}, * and [ch] are patterns of which one file must match.
-  grep -oE '`(\.ci|docs|inputs|m4|scripts|src|tests)/[][A-Za-z0-9_./*{},-]*`' "$top/$document" | tr -d '`' |
+  grep -oE '`(\.ci|docs|inputs|lab|m4|scripts|src|tests)/[][A-Za-z0-9_./*{},-]*`' "$top/$document" | tr -d '`' |
     sort -u >"$dir/paths" || true
   while IFS= read -r path; do
     n_paths=$((n_paths + 1))
@@ -111,7 +111,7 @@ for document in $documents; do
   while IFS= read -r name; do
     case $name in MG_ | mg_noun_*) continue ;; esac
     n_names=$((n_names + 1))
-    grep -rqw -- "$name" "$top/src" || complain "$document: nothing is called $name"
+    grep -rqw -- "$name" "$top/src" "$top/lab" || complain "$document: nothing is called $name"
   done <"$dir/names"
 done
 
