@@ -15,20 +15,20 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.residual_norm = NULL;
   plain.residual_restrict = NULL;
   plain.bottom = NULL;
-  plain.run_tail = NULL;
+  plain.coarse_cycle_run = NULL;
   plain.smooth_pass = NULL;
   return plain;
 }
 
 static const mg_backend_t *chosen[MG_MAX_LEVELS];
 static mg_backend_t plain[MG_MAX_LEVELS];
-static mg_tail_t *tail;
+static mg_coarse_cycle_t *coarse_cycle;
 
 /* Let every level use its backend, or the one without options. */
 static void choose(mg_hierarchy_t *h, bool fused) {
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = fused ? chosen[l] : &plain[l];
-  h->tail = fused ? tail : NULL;
+  h->coarse_cycle = fused ? coarse_cycle : NULL;
 }
 
 static void random_level(mg_level_t *level) {
@@ -116,7 +116,7 @@ static void test_hierarchy(mg_hierarchy_t *h) {
   static const int threads[N_THREADS] = {1, 3};
   const mg_backend_t *backend = h->level[0].backend;
   if (!backend->residual_norm && !backend->residual_restrict) return; /* nothing to compare */
-  tail = h->tail;
+  coarse_cycle = h->coarse_cycle;
   for (int l = 0; l < h->n_levels; l++) {
     chosen[l] = h->level[l].backend;
     plain[l] = without_options(chosen[l]);

@@ -50,7 +50,7 @@ typedef struct {
 /** A list in the form that its backend runs; each backend has its own. */
 typedef struct mg_copies mg_copies_t;
 
-enum { MG_MAX_TAIL_LEVELS = 24 };
+enum { MG_MAX_COARSE_CYCLE_LEVELS = 24 };
 
 /** The coarsest levels of a hierarchy, each the halves of the one before it on this rank, and what
  *  a cycle over them needs. The coarsest level is the last. */
@@ -59,16 +59,16 @@ typedef struct {
     const mg_view_t *view;
     const mg_step_t *step; /**< of one smooth */
     int n_steps;
-  } level[MG_MAX_TAIL_LEVELS];
+  } level[MG_MAX_COARSE_CYCLE_LEVELS];
   int n_levels;
   mg_interpolation_t v, f; /**< of corrections, and of an F-cycle's solutions */
   mg_bottom_t bottom;
   int most;         /**< iterations of the bottom solver */
   double reduction; /**< of the residual's maximum norm that ends it */
-} mg_tail_job_t;
+} mg_coarse_cycle_job_t;
 
 /** The same in the form that its backend runs. */
-typedef struct mg_tail mg_tail_t;
+typedef struct mg_coarse_cycle mg_coarse_cycle_t;
 
 /** Operations to be done again as they are. */
 typedef struct mg_recording mg_recording_t;
@@ -201,12 +201,13 @@ typedef struct mg_backend {
   mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                         double reduction);
   /** Cycles over the coarsest levels in one go, where separate operations would spend their time in
-   *  starting. `prepare_tail` gives NULL when the levels do not fit; the views must outlive the
-   *  result, the steps need not. `run_tail` cycles from level `top` of the job down and back:
-   *  MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V with a guess or from zero. */
-  mg_status_t (*prepare_tail)(const mg_tail_job_t *job, mg_tail_t **out);
-  void (*release_tail)(mg_tail_t *tail);
-  mg_status_t (*run_tail)(const mg_tail_t *tail, int top, mg_cycle_t cycle, bool zero_guess);
+   *  starting. `coarse_cycle_create` gives NULL when the levels do not fit; the views must outlive
+   * the result, the steps need not. `coarse_cycle_run` cycles from level `top` of the job down and
+   * back: MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V with a guess or from zero. */
+  mg_status_t (*coarse_cycle_create)(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
+  void (*coarse_cycle_free)(mg_coarse_cycle_t *coarse_cycle);
+  mg_status_t (*coarse_cycle_run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
+                                  bool zero_guess);
   /** Between `record` and `end_record` entries that only enqueue are kept instead of done;
    *  `replay` does them, with the same vectors and numbers, as often as wanted. */
   mg_status_t (*record)(void);

@@ -7,7 +7,7 @@ const char *mg_time_name(mg_time_t time) {
       [MG_TIME_SMOOTH] = "smooth",        [MG_TIME_RESIDUAL] = "residual",
       [MG_TIME_RESTRICT] = "restriction", [MG_TIME_INTERPOLATE] = "interpolation",
       [MG_TIME_HALO] = "halo exchange",   [MG_TIME_VECTOR] = "vector operations",
-      [MG_TIME_BOTTOM] = "bottom solve",  [MG_TIME_TAIL] = "coarse levels",
+      [MG_TIME_BOTTOM] = "bottom solve",  [MG_TIME_COARSE_CYCLE] = "coarse levels",
   };
   return names[time];
 }

@@ -13,9 +13,10 @@ typedef enum {
   MG_TIME_RESTRICT,
   MG_TIME_INTERPOLATE, /**< with the filling of the coarse ghosts */
   MG_TIME_HALO,
-  MG_TIME_VECTOR, /**< fill, axpby, norms, dot products */
-  MG_TIME_BOTTOM, /**< whole bottom solve, the entries above of that level included */
-  MG_TIME_TAIL,   /**< cycles over this level and all below it that a backend runs in one go */
+  MG_TIME_VECTOR,       /**< fill, axpby, norms, dot products */
+  MG_TIME_BOTTOM,       /**< whole bottom solve, the entries above of that level included */
+  MG_TIME_COARSE_CYCLE, /**< cycles over this level and all below it that a backend runs in one go
+                         */
   MG_N_TIMES
 } mg_time_t;
 

@@ -15,7 +15,7 @@
 #include "cuda/wall_value.h"
 
 /* 1024 threads are slower: with a tail from 16^3 on 0.334 GDOF/s at 64^3 (GSRB) and 0.285
- * (Chebyshev) where 512 have 0.398 and 0.306 (tail.cu). */
+ * (Chebyshev) where 512 have 0.398 and 0.306 (coarse_cycle.cu). */
 enum { MG_BLOCK_MOST_THREADS = 512, MG_BLOCK_MOST_CELLS = 4096 };
 
 /** What pairs.h takes. */

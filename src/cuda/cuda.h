@@ -1,8 +1,9 @@
 /* Shared by the CUDA operations: the device's state, checks, and how threads meet cells.
  *
  * Every entry enqueues on mg_cuda.stream and returns; an entry that hands a number to the host
- * waits for the stream. Solves allocate nothing. Set-up does: alloc, prepare_copies, prepare_tail,
- * set_problem (for as long as it runs), windows and mail lists, recordings, and stamps. */
+ * waits for the stream. Solves allocate nothing. Set-up does: alloc, prepare_copies,
+ * coarse_cycle_create, set_problem (for as long as it runs), windows and mail lists, recordings,
+ * and stamps. */
 #ifndef MG_CUDA_H
 #define MG_CUDA_H
 
@@ -234,9 +235,10 @@ void mg_cuda_range_end(void);
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
                            double reduction);
-mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out);
-void mg_cuda_release_tail(mg_tail_t *tail);
-mg_status_t mg_cuda_run_tail(const mg_tail_t *tail, int top, mg_cycle_t cycle, bool zero_guess);
+mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
+void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle);
+mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *coarse_cycle, int top,
+                                     mg_cycle_t cycle, bool zero_guess);
 mg_status_t mg_cuda_record(void);
 mg_status_t mg_cuda_end_record(mg_recording_t **out);
 mg_status_t mg_cuda_replay(const mg_recording_t *recording);

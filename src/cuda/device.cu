@@ -367,9 +367,9 @@ static constexpr mg_backend_t table = {
     .residual_restrict = mg_cuda_residual_restrict,
     .bottom_fits = mg_cuda_bottom_fits,
     .bottom = mg_cuda_bottom,
-    .prepare_tail = mg_cuda_prepare_tail,
-    .release_tail = mg_cuda_release_tail,
-    .run_tail = mg_cuda_run_tail,
+    .coarse_cycle_create = mg_cuda_coarse_cycle_create,
+    .coarse_cycle_free = mg_cuda_coarse_cycle_free,
+    .coarse_cycle_run = mg_cuda_coarse_cycle_run,
 #ifndef MG_CUDA_DEBUG /* which waits after every launch, and that cannot be recorded */
     .record = mg_cuda_record,
     .end_record = mg_cuda_end_record,
@@ -403,9 +403,9 @@ static constexpr mg_backend_t simple_table(void) {
   t.residual_restrict = nullptr;
   t.bottom_fits = nullptr;
   t.bottom = nullptr;
-  t.prepare_tail = nullptr;
-  t.release_tail = nullptr;
-  t.run_tail = nullptr;
+  t.coarse_cycle_create = nullptr;
+  t.coarse_cycle_free = nullptr;
+  t.coarse_cycle_run = nullptr;
   t.record = nullptr;
   t.end_record = nullptr;
   t.replay = nullptr;

@@ -223,7 +223,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
   mg_hierarchy_forget(h);
   mg_profile_release(h);
-  if (h->tail) h->level[h->tail_first].backend->release_tail(h->tail);
+  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse_cycle_free(h->coarse_cycle);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);

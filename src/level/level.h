@@ -70,8 +70,9 @@ typedef struct {
   mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */
   mg_profile_t *prepared_profile; /**< what one is taken with (mg_profile_prepare); NULL: nothing */
 
-  mg_tail_t *tail; /**< the levels from tail_first on in one go; NULL: leg by leg */
-  int tail_first;
+  mg_coarse_cycle_t
+      *coarse_cycle; /**< the levels from coarse_cycle_first on in one go; NULL: leg by leg */
+  int coarse_cycle_first;
 
   /** Whole cycles from a level down as one piece (mg_record); NULL: operation by operation. */
   mg_recording_t *recording[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];

@@ -46,20 +46,21 @@ static mg_status_t look(mg_hierarchy_t *h, int l, int *culprit) {
 /* The level from which on the backend runs a cycle in one go; the coarsest when it does not. */
 static int lowest_leg(const mg_hierarchy_t *h, int top, const int *culprit) {
   const int bottom = h->n_levels - 1;
-  if (!h->tail || culprit) return bottom;
-  return h->tail_first > top ? h->tail_first : top;
+  if (!h->coarse_cycle || culprit) return bottom;
+  return h->coarse_cycle_first > top ? h->coarse_cycle_first : top;
 }
 
 /* A cycle from level l down, l being that level. */
 static mg_status_t coarse_cycle(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool zero_guess,
                                 int *culprit) {
   mg_level_t *level = &h->level[l];
-  if (!h->tail || culprit) {
+  if (!h->coarse_cycle || culprit) {
     MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess));
     return look(h, l, culprit);
   }
-  MG_TIMED(level, MG_TIME_TAIL,
-           level->backend->run_tail(h->tail, l - h->tail_first, cycle, zero_guess));
+  MG_TIMED(level, MG_TIME_COARSE_CYCLE,
+           level->backend->coarse_cycle_run(h->coarse_cycle, l - h->coarse_cycle_first, cycle,
+                                            zero_guess));
   return MG_OK;
 }
 
@@ -130,7 +131,7 @@ static bool recordable(const mg_hierarchy_t *h, int top) {
         mg_exchange_waits(level->gather) || mg_exchange_waits(level->scatter))
       return false;
   }
-  return h->tail || !last->comm ||
+  return h->coarse_cycle || !last->comm ||
          (backend->bottom && backend->bottom_fits(&last->store.view, h->params.bottom));
 }
 

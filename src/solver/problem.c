@@ -3,7 +3,7 @@
 #include "formulas/coefficients.h"
 #include "level/ops.h"
 #include "level/transfer.h"
-#include "solver/tail.h"
+#include "solver/coarse_cycle.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -116,7 +116,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));
-  return mg_tail_prepare(h);
+  return mg_coarse_cycle_prepare(h);
 }
 
 mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {

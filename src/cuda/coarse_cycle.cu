@@ -1,11 +1,11 @@
 /* Cycles over the coarsest levels in one launch of one block: the smooths, transfers and the bottom
  * solve of four levels, which would be some fifty launches.
  *
- * F-cycles of fv2 GSRB and Chebyshev on an H200, GDOF/s, all replayed as graphs: without a tail
- * 0.331 and 0.331 at 64^3, 1.40 and 1.31 at 128^3; from 8^3 on 0.448 and 0.430, 1.65 and 1.49; from
- * 16^3 on 0.398 and 0.306, 1.53 and 1.21, for one multiprocessor's cache and arithmetic no longer
- * keep up (1024 threads: 0.334 and 0.285). 10^3 was tried as part of 160^3 and 320^3 on two
- * GPUs: 1.5 and 0.5 % faster with it.
+ * F-cycles of fv2 GSRB and Chebyshev on an H200, GDOF/s, all replayed as graphs: without a
+ * coarse_cycle 0.331 and 0.331 at 64^3, 1.40 and 1.31 at 128^3; from 8^3 on 0.448 and 0.430, 1.65
+ * and 1.49; from 16^3 on 0.398 and 0.306, 1.53 and 1.21, for one multiprocessor's cache and
+ * arithmetic no longer keep up (1024 threads: 0.334 and 0.285). 10^3 was tried as part of 160^3 and
+ * 320^3 on two GPUs: 1.5 and 0.5 % faster with it.
  *
  * Most of its code runs a few times only: what there is of it is time. With a third of the
  * instructions an F-cycle of 64^3 took 3.6 % less. What else counts is how many instructions stand
@@ -19,31 +19,31 @@
 
 enum { MOST_LEVELS = 6, MOST_CELLS = MG_BLOCK_PAIRED_CELLS };
 
-struct tail_level_t {
+struct coarse_level_t {
   mg_cuda_patch_t l;
   const mg_step_t *step;
   int n_steps;
 };
 
 /** What the kernel gets; the coarsest level is the last. */
-struct tail_args_t {
-  tail_level_t level[MOST_LEVELS];
+struct coarse_args_t {
+  coarse_level_t level[MOST_LEVELS];
   int n_levels;
   mg_bottom_job_t bottom;
 };
 
-typedef void (*kernel_t)(tail_args_t args, int top, mg_cycle_t cycle, bool zero_guess);
+typedef void (*kernel_t)(coarse_args_t args, int top, mg_cycle_t cycle, bool zero_guess);
 
-struct mg_tail {
-  tail_args_t args;
+struct mg_coarse_cycle {
+  coarse_args_t args;
   kernel_t kernel;
   mg_step_t *steps; /**< of all levels, on the device */
 };
 
-/** The two kinds of cycle; levels are numbered from the tail's first on. */
+/** The two kinds of cycle; levels are numbered from the coarse_cycle's first on. */
 template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 struct cycles_t {
-  const tail_args_t *args;
+  const coarse_args_t *args;
   mg_block_shared_t *shared;
 
   __device__ mg_block_level_t level(int l) const {
@@ -53,7 +53,7 @@ struct cycles_t {
   /** A level above the coarsest, on the way down: a smooth, and the residual to the next level; or
    *  on the way up: the correction from there, and a smooth. One code for both ways. */
   __device__ void visit(int l, bool down, bool zero_guess) const {
-    const tail_level_t &here = args->level[l];
+    const coarse_level_t &here = args->level[l];
     const mg_block_level_t cells = level(l), coarse = level(l + 1);
     if (!down) cells.template interpolate<v_kind, true>(coarse);
     if constexpr (fv4) {
@@ -94,7 +94,8 @@ struct cycles_t {
 
 template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
-    tail(const MG_GRID_CONSTANT tail_args_t args, int top, mg_cycle_t cycle, bool zero_guess) {
+    coarse_cycle_kernel(const MG_GRID_CONSTANT coarse_args_t args, int top, mg_cycle_t cycle,
+                        bool zero_guess) {
   mg_cuda_follow();
   __shared__ mg_block_shared_t shared;
   const cycles_t<fv4, varies, v_kind, f_kind> cycles = {&args, &shared};
@@ -102,26 +103,26 @@ static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
 }
 
 /* For the combinations that the operators use. */
-template <bool varies> static kernel_t kernel_for(const mg_tail_job_t *job) {
+template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
   const bool fv4 = job->level[0].view->op == MG_OPERATOR_FV4;
   if (fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4)
-    return tail<true, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V4>;
+    return coarse_cycle_kernel<true, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V4>;
   if (!fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2)
-    return tail<false, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
+    return coarse_cycle_kernel<false, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
   if (!fv4 && job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1)
-    return tail<false, varies, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
+    return coarse_cycle_kernel<false, varies, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
   return nullptr;
 }
 
 /* One patch that is the whole level, and whose halves are the next one. */
-static bool fits(const mg_tail_job_t *job, int l) {
+static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->dim * v->dim * v->dim;
   return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
 }
 
 /* The steps of every level, one after the other. */
-static mg_status_t copy_steps(const mg_tail_job_t *job, mg_step_t **out) {
+static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out) {
   int n = 0;
   for (int l = 0; l < job->n_levels; l++)
     n += job->level[l].n_steps;
@@ -137,42 +138,44 @@ static mg_status_t copy_steps(const mg_tail_job_t *job, mg_step_t **out) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_prepare_tail(const mg_tail_job_t *job, mg_tail_t **out) {
+mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
   *out = nullptr;
   const kernel_t kernel =
       job->level[0].view->varies ? kernel_for<true>(job) : kernel_for<false>(job);
   if (job->n_levels > MOST_LEVELS || !kernel) return MG_OK;
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;
-  mg_tail_t *tail = new (std::nothrow) mg_tail_t();
-  if (!tail) return mg_error(MG_ERR_MEMORY, "no memory for the coarsest levels' kernel");
-  const mg_status_t status = copy_steps(job, &tail->steps);
+  mg_coarse_cycle_t *coarse_cycle = new (std::nothrow) mg_coarse_cycle_t();
+  if (!coarse_cycle) return mg_error(MG_ERR_MEMORY, "no memory for the coarsest levels' kernel");
+  const mg_status_t status = copy_steps(job, &coarse_cycle->steps);
   if (status != MG_OK) {
-    mg_cuda_release_tail(tail);
+    mg_cuda_coarse_cycle_free(coarse_cycle);
     return status;
   }
-  const mg_step_t *step = tail->steps;
+  const mg_step_t *step = coarse_cycle->steps;
   for (int l = 0; l < job->n_levels; l++) {
-    tail->args.level[l] = {mg_cuda_patch(job->level[l].view, 0), step, job->level[l].n_steps};
+    coarse_cycle->args.level[l] = {mg_cuda_patch(job->level[l].view, 0), step,
+                                   job->level[l].n_steps};
     step += job->level[l].n_steps;
   }
-  const tail_level_t &last = tail->args.level[job->n_levels - 1];
-  tail->kernel = kernel;
-  tail->args.n_levels = job->n_levels;
-  tail->args.bottom = {job->bottom, job->most, job->reduction, last.step, last.n_steps};
-  *out = tail;
+  const coarse_level_t &last = coarse_cycle->args.level[job->n_levels - 1];
+  coarse_cycle->kernel = kernel;
+  coarse_cycle->args.n_levels = job->n_levels;
+  coarse_cycle->args.bottom = {job->bottom, job->most, job->reduction, last.step, last.n_steps};
+  *out = coarse_cycle;
   return MG_OK;
 }
 
-void mg_cuda_release_tail(mg_tail_t *tail) {
-  if (!tail) return;
-  (void)cudaFree(tail->steps);
-  delete tail;
+void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle) {
+  if (!coarse_cycle) return;
+  (void)cudaFree(coarse_cycle->steps);
+  delete coarse_cycle;
 }
 
-mg_status_t mg_cuda_run_tail(const mg_tail_t *t, int top, mg_cycle_t cycle, bool zero_guess) {
+mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle,
+                                     bool zero_guess) {
   const int threads = mg_cuda_block_threads(t->args.level[top].l.v.cells);
   mg_cuda_chain(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
-  MG_CUDA_LAUNCHED("tail");
+  MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;
 }
