@@ -95,7 +95,7 @@ static void test_solve(mg_hierarchy_t *h) {
   for (int way = 0; way < N_WAYS; way++) {
     x[way] = field_new(n);
     choose(h, way != PLAIN);
-    if (way == RECORDED) MUST(mg_record(h, 0));
+    if (way == RECORDED) MUST(mg_graph_capture(h, 0));
     MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
     MUST(mg_solve(h, 0, f_norm, &history[way]));
     field_get(&h->level[0], MG_U, x[way]);

@@ -15,13 +15,13 @@ static struct {
   double now, at[MOST_STAMPS];
 } clock_;
 
-static mg_status_t stamps_create(int n) {
+static mg_status_t event_timers_create(int n) {
   CHECK(n > 0 && n <= MOST_STAMPS);
   clock_.n = n;
   return MG_OK;
 }
 
-static void stamps_release(void) {
+static void event_timers_free(void) {
   clock_.n = 0;
 }
 
@@ -34,7 +34,7 @@ static mg_status_t stamp(int number) {
   return MG_OK;
 }
 
-static mg_status_t stamps_between(int first, int last, double *seconds) {
+static mg_status_t event_timers_elapsed(int first, int last, double *seconds) {
   CHECK(!clock_.unwaited);
   *seconds = clock_.at[last] - clock_.at[first];
   return MG_OK;
@@ -80,7 +80,7 @@ static struct {
   int recordings_first, stamps_first; /* when the first cycle was replayed */
 } asked;
 
-struct mg_recording {
+struct mg_graph {
   int number;
 };
 
@@ -89,7 +89,7 @@ static mg_status_t record(void) {
   return MG_OK;
 }
 
-static mg_status_t end_record(mg_recording_t **out) {
+static mg_status_t graph_end(mg_graph_t **out) {
   *out = calloc(1, sizeof **out);
   asked.recordings++;
   return *out ? MG_OK : MG_ERR_MEMORY;
@@ -97,7 +97,7 @@ static mg_status_t end_record(mg_recording_t **out) {
 
 /* Nothing is solved: the solution is that of the cycle while it was recorded, which the CPU does.
  */
-static mg_status_t replay(const mg_recording_t *recording) {
+static mg_status_t replay(const mg_graph_t *recording) {
   CHECK(recording != NULL);
   if (asked.replays++ > 0) return MG_OK;
   asked.recordings_first = asked.recordings;
@@ -105,7 +105,7 @@ static mg_status_t replay(const mg_recording_t *recording) {
   return MG_OK;
 }
 
-static void release_recording(mg_recording_t *recording) {
+static void graph_free(mg_graph_t *recording) {
   asked.released++;
   free(recording);
 }
@@ -129,10 +129,10 @@ static mg_status_t bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gues
 static void test_prepared(const mg_backend_t *stamped) {
   static mg_result_t result;
   mg_backend_t recording = *stamped;
-  recording.record = record;
-  recording.end_record = end_record;
-  recording.replay = replay;
-  recording.release_recording = release_recording;
+  recording.graph_begin = record;
+  recording.graph_end = graph_end;
+  recording.graph_launch = replay;
+  recording.graph_free = graph_free;
   recording.bottom_fits = bottom_fits;
   recording.bottom = bottom;
   mg_hierarchy_t *h = fixture_create(
@@ -172,10 +172,10 @@ int main(int argc, char **argv) {
 
   mg_backend_t stamped = mg_backend_cpu;
   stamped.wait = wait_for_stamps;
-  stamped.stamps_create = stamps_create;
-  stamped.stamps_release = stamps_release;
-  stamped.stamp = stamp;
-  stamped.stamps_between = stamps_between;
+  stamped.event_timers_create = event_timers_create;
+  stamped.event_timers_free = event_timers_free;
+  stamped.event_timer_record = stamp;
+  stamped.event_timers_elapsed = event_timers_elapsed;
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = &stamped;
   CHECK(mg_profile_needed(h));

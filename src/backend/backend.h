@@ -71,7 +71,7 @@ typedef struct {
 typedef struct mg_coarse_cycle mg_coarse_cycle_t;
 
 /** Operations to be done again as they are. */
-typedef struct mg_recording mg_recording_t;
+typedef struct mg_graph mg_graph_t;
 
 typedef struct mg_backend {
   const char *name;
@@ -175,12 +175,12 @@ typedef struct mg_backend {
                              const mg_step_t *steps, int n, mg_part_t part);
 
   /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
-   * for so far is done, without a wait; stamps_between is for two that have been waited for. A
-   * backend that only enqueues has these four. */
-  mg_status_t (*stamps_create)(int n);
-  void (*stamps_release)(void);
-  mg_status_t (*stamp)(int number);
-  mg_status_t (*stamps_between)(int first, int last, double *seconds);
+   * for so far is done, without a wait; event_timers_elapsed is for two that have been waited for.
+   * A backend that only enqueues has these four. */
+  mg_status_t (*event_timers_create)(int n);
+  void (*event_timers_free)(void);
+  mg_status_t (*event_timer_record)(int number);
+  mg_status_t (*event_timers_elapsed)(int first, int last, double *seconds);
   /** A name for what is asked for in between, in the eyes of a profiler; ranges nest. */
   void (*range_begin)(const char *name);
   void (*range_end)(void);
@@ -208,12 +208,12 @@ typedef struct mg_backend {
   void (*coarse_cycle_free)(mg_coarse_cycle_t *coarse_cycle);
   mg_status_t (*coarse_cycle_run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
                                   bool zero_guess);
-  /** Between `record` and `end_record` entries that only enqueue are kept instead of done;
-   *  `replay` does them, with the same vectors and numbers, as often as wanted. */
-  mg_status_t (*record)(void);
-  mg_status_t (*end_record)(mg_recording_t **out);
-  mg_status_t (*replay)(const mg_recording_t *recording);
-  void (*release_recording)(mg_recording_t *recording);
+  /** Between `graph_begin` and `graph_end` entries that only enqueue are kept instead of done;
+   *  `graph_launch` does them, with the same vectors and numbers, as often as wanted. */
+  mg_status_t (*graph_begin)(void);
+  mg_status_t (*graph_end)(mg_graph_t **out);
+  mg_status_t (*graph_launch)(const mg_graph_t *recording);
+  void (*graph_free)(mg_graph_t *recording);
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. */

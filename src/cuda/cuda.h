@@ -226,10 +226,10 @@ mg_status_t mg_cuda_axpby(const mg_view_t *v, int dst, double alpha, int x, doub
 mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y);
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm);
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
-mg_status_t mg_cuda_stamps_create(int n);
-void mg_cuda_stamps_release(void);
-mg_status_t mg_cuda_stamp(int number);
-mg_status_t mg_cuda_stamps_between(int first, int last, double *seconds);
+mg_status_t mg_cuda_event_timers_create(int n);
+void mg_cuda_event_timers_free(void);
+mg_status_t mg_cuda_event_timer_record(int number);
+mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds);
 void mg_cuda_range_begin(const char *name);
 void mg_cuda_range_end(void);
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
@@ -239,10 +239,10 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
 void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle);
 mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *coarse_cycle, int top,
                                      mg_cycle_t cycle, bool zero_guess);
-mg_status_t mg_cuda_record(void);
-mg_status_t mg_cuda_end_record(mg_recording_t **out);
-mg_status_t mg_cuda_replay(const mg_recording_t *recording);
-void mg_cuda_release_recording(mg_recording_t *recording);
+mg_status_t mg_cuda_graph_begin(void);
+mg_status_t mg_cuda_graph_end(mg_graph_t **out);
+mg_status_t mg_cuda_graph_launch(const mg_graph_t *recording);
+void mg_cuda_graph_free(mg_graph_t *recording);
 
 /* Maxima of values that are not negative: their bits order as integers, NaN above everything. */
 

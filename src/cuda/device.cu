@@ -351,10 +351,10 @@ static constexpr mg_backend_t table = {
     .passes = mg_cuda_passes,
     .pass_has_parts = mg_cuda_pass_has_parts,
     .smooth_pass = mg_cuda_smooth_pass,
-    .stamps_create = mg_cuda_stamps_create,
-    .stamps_release = mg_cuda_stamps_release,
-    .stamp = mg_cuda_stamp,
-    .stamps_between = mg_cuda_stamps_between,
+    .event_timers_create = mg_cuda_event_timers_create,
+    .event_timers_free = mg_cuda_event_timers_free,
+    .event_timer_record = mg_cuda_event_timer_record,
+    .event_timers_elapsed = mg_cuda_event_timers_elapsed,
 #ifdef HAVE_NVTX
     .range_begin = mg_cuda_range_begin,
     .range_end = mg_cuda_range_end,
@@ -371,15 +371,15 @@ static constexpr mg_backend_t table = {
     .coarse_cycle_free = mg_cuda_coarse_cycle_free,
     .coarse_cycle_run = mg_cuda_coarse_cycle_run,
 #ifndef MG_CUDA_DEBUG /* which waits after every launch, and that cannot be recorded */
-    .record = mg_cuda_record,
-    .end_record = mg_cuda_end_record,
-    .replay = mg_cuda_replay,
-    .release_recording = mg_cuda_release_recording,
+    .graph_begin = mg_cuda_graph_begin,
+    .graph_end = mg_cuda_graph_end,
+    .graph_launch = mg_cuda_graph_launch,
+    .graph_free = mg_cuda_graph_free,
 #else
-    .record = nullptr,
-    .end_record = nullptr,
-    .replay = nullptr,
-    .release_recording = nullptr,
+    .graph_begin = nullptr,
+    .graph_end = nullptr,
+    .graph_launch = nullptr,
+    .graph_free = nullptr,
 #endif
 };
 
@@ -406,10 +406,10 @@ static constexpr mg_backend_t simple_table(void) {
   t.coarse_cycle_create = nullptr;
   t.coarse_cycle_free = nullptr;
   t.coarse_cycle_run = nullptr;
-  t.record = nullptr;
-  t.end_record = nullptr;
-  t.replay = nullptr;
-  t.release_recording = nullptr;
+  t.graph_begin = nullptr;
+  t.graph_end = nullptr;
+  t.graph_launch = nullptr;
+  t.graph_free = nullptr;
   return t;
 }
 

@@ -214,8 +214,8 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
 void mg_hierarchy_forget(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
-      if (h->recording[l][kind]) h->level[l].backend->release_recording(h->recording[l][kind]);
-      h->recording[l][kind] = NULL;
+      if (h->graph[l][kind]) h->level[l].backend->graph_free(h->graph[l][kind]);
+      h->graph[l][kind] = NULL;
     }
 }
 

@@ -74,8 +74,9 @@ typedef struct {
       *coarse_cycle; /**< the levels from coarse_cycle_first on in one go; NULL: leg by leg */
   int coarse_cycle_first;
 
-  /** Whole cycles from a level down as one piece (mg_record); NULL: operation by operation. */
-  mg_recording_t *recording[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
+  /** Whole cycles from a level down as one piece (mg_graph_capture); NULL: operation by operation.
+   */
+  mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
 } mg_hierarchy_t;
 
 /** Allocate every level.

@@ -25,7 +25,7 @@ static mg_status_t look(mg_profile_t *p) {
   MG_TRY(p->backend->wait());
   for (int s = 0; s < p->n; s++) {
     double seconds;
-    MG_TRY(p->backend->stamps_between(2 * s, 2 * s + 1, &seconds));
+    MG_TRY(p->backend->event_timers_elapsed(2 * s, 2 * s + 1, &seconds));
     mg_timers_add(p->span[s].timers, p->span[s].time, seconds, p->span[s].nested);
   }
   p->n = 0;
@@ -39,14 +39,15 @@ static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *
   p->span[p->n] = (stamped_t){&level->timers, span->time, span->nested};
   span->stamp = 2 * p->n++;
   p->depth++;
-  return p->backend->stamp(span->stamp);
+  return p->backend->event_timer_record(span->stamp);
 }
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
   *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .stamp = BY_CLOCK};
   if (backend->range_begin) backend->range_begin(mg_time_name(time));
-  if (level->profile && backend->stamp) return begin_stamped(level->profile, level, span);
+  if (level->profile && backend->event_timer_record)
+    return begin_stamped(level->profile, level, span);
   span->start = mg_now();
   return MG_OK;
 }
@@ -61,13 +62,13 @@ mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
     return MG_OK;
   }
   level->profile->depth--;
-  return backend->stamp(span->stamp + 1);
+  return backend->event_timer_record(span->stamp + 1);
 }
 
 /* The backend that stamps; there is one at most. */
 static const mg_backend_t *stamping(const mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
-    if (h->level[l].backend->stamp) return h->level[l].backend;
+    if (h->level[l].backend->event_timer_record) return h->level[l].backend;
   return NULL;
 }
 
@@ -87,7 +88,7 @@ mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
   mg_profile_t *p = calloc(1, sizeof *p);
   if (!p) return mg_error(MG_ERR_MEMORY, "no memory for a profile");
   p->backend = backend;
-  const mg_status_t status = backend->stamps_create(2 * MOST_SPANS);
+  const mg_status_t status = backend->event_timers_create(2 * MOST_SPANS);
   if (status != MG_OK) {
     free(p);
     return status;
@@ -100,7 +101,7 @@ void mg_profile_release(mg_hierarchy_t *h) {
   mg_profile_t *p = h->prepared_profile;
   if (!p) return;
   h->prepared_profile = NULL;
-  p->backend->stamps_release();
+  p->backend->event_timers_free();
   free(p);
 }
 

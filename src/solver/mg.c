@@ -112,8 +112,8 @@ static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, i
   mg_level_t *level = &h->level[top];
   const mg_backend_t *backend = level->backend;
   if (backend->range_begin) backend->range_begin(kind == MG_CYCLE_FIRST ? "first cycle" : "cycle");
-  if (h->recording[top][kind] && !h->profile && !culprit)
-    MG_TRY(backend->replay(h->recording[top][kind]));
+  if (h->graph[top][kind] && !h->profile && !culprit)
+    MG_TRY(backend->graph_launch(h->graph[top][kind]));
   else
     MG_TRY(cycle(h, top, kind, culprit));
   if (backend->range_end) backend->range_end();
@@ -123,7 +123,7 @@ static mg_status_t run_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, i
 static bool recordable(const mg_hierarchy_t *h, int top) {
   const mg_level_t *last = &h->level[h->n_levels - 1];
   const mg_backend_t *backend = h->level[top].backend;
-  if (!backend->record) return false;
+  if (!backend->graph_begin) return false;
   for (int l = top; l < h->n_levels; l++) {
     const mg_level_t *level = &h->level[l];
     if (level->backend != backend || mg_exchange_waits(level->halo) ||
@@ -142,7 +142,7 @@ static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
   return !uses_cg(h) || h->params.cycle == MG_CYCLE_F;
 }
 
-mg_status_t mg_record(mg_hierarchy_t *h, int top) {
+mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
   const mg_backend_t *backend = h->level[top].backend;
   /* All or none: what is only kept here may be waited for there, and a rank without cells on the
    * coarsest level does not know how that is solved. */
@@ -150,10 +150,10 @@ mg_status_t mg_record(mg_hierarchy_t *h, int top) {
   MG_TRY(mg_comm_min(mg_comm_world(), &on_all, 1));
   if (on_all == 0.0) return MG_OK;
   for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
-    if (h->recording[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
-    MG_TRY(backend->record());
+    if (h->graph[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
+    MG_TRY(backend->graph_begin());
     const mg_status_t status = cycle(h, top, (mg_cycle_kind_t)kind, NULL);
-    const mg_status_t ended = backend->end_record(&h->recording[top][kind]);
+    const mg_status_t ended = backend->graph_end(&h->graph[top][kind]);
     MG_TRY(status); /* which may be why it did not end well */
     MG_TRY(ended);
   }

@@ -30,7 +30,7 @@ static inline double mg_relative_norm(double norm, double f_norm) {
  *  Allocates; the solves do not.
  *  @pre mg_problem_set has been called, and is not called again without another recording
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_record(mg_hierarchy_t *h, int top);
+MG_MUST_CHECK mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top);
 
 /** What a solve may do after each cycle; a status other than MG_OK ends it. */
 typedef struct {

@@ -3,40 +3,40 @@
 #include "cuda/cuda.h"
 #include <new>
 
-struct mg_recording {
+struct mg_graph {
   cudaGraphExec_t graph;
 };
 
-mg_status_t mg_cuda_record(void) {
+mg_status_t mg_cuda_graph_begin(void) {
   MG_CUDA_TRY(cudaStreamBeginCapture(mg_cuda.stream, cudaStreamCaptureModeThreadLocal));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_end_record(mg_recording_t **out) {
+mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
   cudaGraph_t graph = nullptr;
   *out = nullptr;
   mg_cuda.stream = mg_cuda.queue[0]; /* also after an error between fork and join */
   mg_cuda.queues = MG_CUDA_ONE_QUEUE;
   MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &graph));
-  mg_recording_t *recording = new (std::nothrow) mg_recording_t();
+  mg_graph_t *recording = new (std::nothrow) mg_graph_t();
   cudaError_t error = recording ? cudaGraphInstantiateWithFlags(&recording->graph, graph, 0)
                                 : cudaErrorMemoryAllocation;
   if (error == cudaSuccess) error = cudaGraphUpload(recording->graph, mg_cuda.stream);
   (void)cudaGraphDestroy(graph);
   if (error != cudaSuccess) {
-    mg_cuda_release_recording(recording);
+    mg_cuda_graph_free(recording);
     return mg_cuda_failed(error, "making a graph of a cycle", __FILE__, __LINE__);
   }
   *out = recording;
   return MG_OK;
 }
 
-mg_status_t mg_cuda_replay(const mg_recording_t *recording) {
+mg_status_t mg_cuda_graph_launch(const mg_graph_t *recording) {
   MG_CUDA_TRY(cudaGraphLaunch(recording->graph, mg_cuda.stream));
   return MG_OK;
 }
 
-void mg_cuda_release_recording(mg_recording_t *recording) {
+void mg_cuda_graph_free(mg_graph_t *recording) {
   if (!recording) return;
   if (recording->graph) (void)cudaGraphExecDestroy(recording->graph);
   delete recording;

@@ -13,7 +13,7 @@ static struct {
   int n;
 } stamps;
 
-void mg_cuda_stamps_release(void) {
+void mg_cuda_event_timers_free(void) {
   for (int e = 0; e < stamps.n; e++)
     (void)cudaEventDestroy(stamps.event[e]);
   free(stamps.event);
@@ -21,25 +21,25 @@ void mg_cuda_stamps_release(void) {
   stamps.n = 0;
 }
 
-mg_status_t mg_cuda_stamps_create(int n) {
-  mg_cuda_stamps_release();
+mg_status_t mg_cuda_event_timers_create(int n) {
+  mg_cuda_event_timers_free();
   stamps.event = (cudaEvent_t *)calloc((size_t)n, sizeof *stamps.event);
   if (!stamps.event) return mg_error(MG_ERR_MEMORY, "no memory for %d events", n);
   for (; stamps.n < n; stamps.n++) {
     const cudaError_t error = cudaEventCreate(&stamps.event[stamps.n]);
     if (error == cudaSuccess) continue;
-    mg_cuda_stamps_release();
+    mg_cuda_event_timers_free();
     return mg_cuda_failed(error, "cudaEventCreate", __FILE__, __LINE__);
   }
   return MG_OK;
 }
 
-mg_status_t mg_cuda_stamp(int number) {
+mg_status_t mg_cuda_event_timer_record(int number) {
   MG_CUDA_TRY(cudaEventRecord(stamps.event[number], mg_cuda.stream));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_stamps_between(int first, int last, double *seconds) {
+mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds) {
   float ms = 0.0f;
   MG_CUDA_TRY(cudaEventElapsedTime(&ms, stamps.event[first], stamps.event[last]));
   *seconds = 1e-3 * (double)ms;
