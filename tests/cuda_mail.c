@@ -148,11 +148,11 @@ static void check_local(const double *sent, const double *got) {
 }
 
 static void begin(place_t place) {
-  if (is_beside(place)) must(mg_backend_cuda.fork());
+  if (is_beside(place)) must(mg_backend_cuda.stream_fork());
 }
 
 static void end(place_t place) {
-  if (is_beside(place)) must(mg_backend_cuda.join());
+  if (is_beside(place)) must(mg_backend_cuda.stream_join());
 }
 
 static void test_messages(double *sent, double *got, place_t place) {

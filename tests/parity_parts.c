@@ -134,7 +134,7 @@ int main(int argc, char **argv) {
       mg_hierarchy_t *h = create(backend, c);
       mg_level_t *level = &h->level[0];
       has_passes = has_passes || level->steps_per_pass > 1;
-      if (level->backend->fork && has_parts(level, c->pass)) {
+      if (level->backend->stream_fork && has_parts(level, c->pass)) {
         test_level(level, c->pass);
         *(c->pass ? &n_passes : &n_steps) += 1;
         n_fv4 += c->boxes == 5;

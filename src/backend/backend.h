@@ -143,16 +143,16 @@ typedef struct mg_backend {
   /** Note how far the device has to come, and wait until it is there while it goes on with what was
    *  asked for since. One mark at a time; both or neither. The wait fails, as `wait` does, where a
    *  message did not come. */
-  mg_status_t (*mark)(void);
-  mg_status_t (*wait_mark)(void);
+  mg_status_t (*event_record)(void);
+  mg_status_t (*event_wait)(void);
 
   /** A second queue for entries that only enqueue, so that messages travel while other entries are
-   * done. It begins where the first one has come: from `fork` on entries go to it, after `turn` to
-   * the other one of the two, and after `join` to the first again, which goes on when both are
-   * done. All three or none. */
-  mg_status_t (*fork)(void);
-  void (*turn)(void);
-  mg_status_t (*join)(void);
+   * done. It begins where the first one has come: from `stream_fork` on entries go to it, after
+   * `stream_switch` to the other one of the two, and after `stream_join` to the first again, which
+   * goes on when both are done. All three or none. */
+  mg_status_t (*stream_fork)(void);
+  void (*stream_switch)(void);
+  mg_status_t (*stream_join)(void);
 
   /** smooth on the inner cells, which reads no halo ghosts, and on the rim: together the same. The
    * two may be asked for in any order and in two queues, so that the inner cells are done while

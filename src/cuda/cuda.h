@@ -32,7 +32,7 @@ struct mg_cuda_state_t {
   bool chains; /**< may a kernel come before the one in front of it has ended? (chain.h) */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
-  cudaEvent_t mark;
+  cudaEvent_t event;
   int processors;     /**< multiprocessors */
   volatile int *late; /**< pinned: 1 + a rank that a kernel waited for in vain */
   /** Asked while the host waits, with the seconds since it began to: what no kernel reports. NULL:

@@ -114,7 +114,7 @@ static mg_status_t open_device(int device) {
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
   void *late;
-  MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.mark, cudaEventDisableTiming));
+  MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.event, cudaEventDisableTiming));
   MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
   mg_cuda.late = (int *)late;
   *mg_cuda.late = 0;
@@ -169,7 +169,7 @@ void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   mg_cuboids_close();
   (void)cudaFreeHost((void *)mg_cuda.late);
-  (void)cudaEventDestroy(mg_cuda.mark);
+  (void)cudaEventDestroy(mg_cuda.event);
   (void)cudaFreeHost(mg_cuda.reduction_host);
   (void)cudaFree(mg_cuda.reduction);
   (void)cudaEventDestroy(mg_cuda.joined);
@@ -246,7 +246,7 @@ static cudaError_t ask_stream() {
 }
 
 static cudaError_t ask_mark() {
-  return cudaEventQuery(mg_cuda.mark);
+  return cudaEventQuery(mg_cuda.event);
 }
 
 /* A kernel of another library may wait for ever for a message that has failed: the device is asked
@@ -282,23 +282,23 @@ mg_status_t mg_cuda_finish(void) {
   return all_in_time();
 }
 
-static mg_status_t cuda_mark(void) {
-  MG_CUDA_TRY(cudaEventRecord(mg_cuda.mark, mg_cuda.stream));
+static mg_status_t cuda_event_record(void) {
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.event, mg_cuda.stream));
   return MG_OK;
 }
 
-static mg_status_t cuda_wait_mark(void) {
+static mg_status_t cuda_event_wait(void) {
   if (mg_cuda.watch)
     MG_TRY(wait_watched(ask_mark));
   else
-    MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.mark));
+    MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.event));
   return all_in_time();
 }
 
 /* The second queue goes first where both have blocks to start: what messages wait for is there. In
  * a recorded cycle both are alike: with priorities kept there
  * (cudaGraphInstantiateFlagUseNodePriority) two H200s took as long, docs/transports.md. */
-static mg_status_t cuda_fork(void) {
+static mg_status_t cuda_stream_fork(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));
   mg_cuda.stream = mg_cuda.queue[1];
@@ -306,11 +306,11 @@ static mg_status_t cuda_fork(void) {
   return MG_OK;
 }
 
-static void cuda_turn(void) {
+static void cuda_stream_switch(void) {
   mg_cuda.stream = mg_cuda.queue[mg_cuda.stream == mg_cuda.queue[0]];
 }
 
-static mg_status_t cuda_join(void) {
+static mg_status_t cuda_stream_join(void) {
   mg_cuda.stream = mg_cuda.queue[0];
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.queue[1]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[0], mg_cuda.joined, 0));
@@ -341,11 +341,11 @@ static constexpr mg_backend_t table = {
     .max_norm = mg_cuda_max_norm,
     .dot = mg_cuda_dot,
     .wait = mg_cuda_finish,
-    .mark = cuda_mark,
-    .wait_mark = cuda_wait_mark,
-    .fork = cuda_fork,
-    .turn = cuda_turn,
-    .join = cuda_join,
+    .event_record = cuda_event_record,
+    .event_wait = cuda_event_wait,
+    .stream_fork = cuda_stream_fork,
+    .stream_switch = cuda_stream_switch,
+    .stream_join = cuda_stream_join,
     .step_has_parts = mg_cuda_step_has_parts,
     .smooth_part = mg_cuda_smooth_part,
     .passes = mg_cuda_passes,
@@ -390,9 +390,9 @@ static constexpr mg_backend_t simple_table(void) {
   t.smooth = mg_cuda_simple_smooth;
   t.step_has_parts = nullptr;
   t.smooth_part = nullptr;
-  t.fork = nullptr;
-  t.turn = nullptr;
-  t.join = nullptr;
+  t.stream_fork = nullptr;
+  t.stream_switch = nullptr;
+  t.stream_join = nullptr;
   t.passes = nullptr;
   t.pass_has_parts = nullptr;
   t.smooth_pass = nullptr;

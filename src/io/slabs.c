@@ -230,7 +230,7 @@ static mg_status_t start_copies(mg_slabs_t *s, int vec, int round, bool storing)
   const mg_copy_job_t job = {v, v, s->set[round % s->n_sets], list, n};
   mg_status_t status = backend->prepare_copies(&job, &s->copies);
   if (status == MG_OK) status = backend->copy(s->copies, vec, vec);
-  if (status == MG_OK && backend->mark) status = backend->mark();
+  if (status == MG_OK && backend->event_record) status = backend->event_record();
   free(list);
   return status;
 }
@@ -239,8 +239,8 @@ static mg_status_t finish_copies(mg_slabs_t *s) {
   const mg_backend_t *backend = s->level->backend;
   if (!s->copies) return MG_OK;
   mg_status_t status = MG_OK;
-  if (backend->wait_mark)
-    status = backend->wait_mark();
+  if (backend->event_wait)
+    status = backend->event_wait();
   else if (backend->wait)
     status = backend->wait();
   backend->release_copies(s->copies);

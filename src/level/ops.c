@@ -68,20 +68,20 @@ static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int 
     return work(level, w, MG_PART_ALL);
   }
   const bool host = mg_exchange_waits(exchange);
-  MG_TRY(backend->fork());
+  MG_TRY(backend->stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
-  backend->turn();
+  backend->stream_switch();
   MG_TRY(work(level, w, MG_PART_INNER));
-  backend->turn();
+  backend->stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
   MG_TRY(work(level, w, MG_PART_RIM));
-  return backend->join();
+  return backend->stream_join();
 }
 
 /* Steps first .. first + n - 1 from x, one by one where n is 1: then `previous` is dst, and GSRB in

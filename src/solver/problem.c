@@ -80,7 +80,8 @@ static mg_status_t agree_on_passes(mg_level_t *level) {
   level->steps_per_pass = cannot > 0.0 ? 1 : most;
   for (int n = 2; n <= MG_MOST_STEPS_PER_PASS; n++)
     level->overlaps_passes[n] =
-        n <= level->steps_per_pass && backend->fork && mg_exchange_has_messages(level->halo_deep) &&
+        n <= level->steps_per_pass && backend->stream_fork &&
+        mg_exchange_has_messages(level->halo_deep) &&
         backend->pass_has_parts(&level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
   return MG_OK;
 }

@@ -56,21 +56,21 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
 
 /* On one device a mark behind this run's pack is one behind the last run's unpack as well. */
 static bool marks(const staged_t *s) {
-  return s->src == s->dst && s->src->mark && !s->nccl;
+  return s->src == s->dst && s->src->event_record && !s->nccl;
 }
 
 static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
   (void)dst;
   staged_t *s = (staged_t *)channel;
   if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
-  return marks(s) ? s->src->mark() : MG_OK;
+  return marks(s) ? s->src->event_record() : MG_OK;
 }
 
 static mg_status_t mpi_post(mg_channel_t *channel) {
   staged_t *s = (staged_t *)channel;
   /* Before MPI touches the buffers: this run's pack is done, and the last one's unpack. */
   if (marks(s)) {
-    MG_TRY(s->src->wait_mark());
+    MG_TRY(s->src->event_wait());
   } else {
     if (s->n_send > 0) MG_TRY(wait_for(s->src));
     if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
