@@ -24,9 +24,9 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
   MUST(level->backend->smooth(v, MG_U, MG_TMP, dst, step));
   field_get(level, dst, whole);
   start(level, given[0], given[1], given[2]);
-  MUST(level->backend->smooth_part(v, MG_U, MG_TMP, dst, step, MG_PART_INNER));
+  MUST(level->backend->smooth_region(v, MG_U, MG_TMP, dst, step, MG_REGION_INTERIOR));
   MUST(mg_halo(level, MG_U, false));
-  MUST(level->backend->smooth_part(v, MG_U, MG_TMP, dst, step, MG_PART_RIM));
+  MUST(level->backend->smooth_region(v, MG_U, MG_TMP, dst, step, MG_REGION_BOUNDARY));
   field_get(level, dst, parts);
   CHECK_CASE(field_distance(whole, parts, n) == 0.0, field_distance(whole, parts, n), 0.0);
   CHECK_CASE(field_distance(whole, given[0], n) > 0.0, 0.0, 1.0);
@@ -43,8 +43,10 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
     MUST(mg_fill(level, MG_F, NAN));
     start(level, given[0], given[1], given[2]);
     for (int p = 0; p < (in_parts ? 2 : 1); p++) {
-      const mg_part_t part = !in_parts ? MG_PART_ALL : p == 0 ? MG_PART_INNER : MG_PART_RIM;
-      if (part != MG_PART_INNER) {
+      const mg_region_t part = !in_parts ? MG_REGION_ALL
+                               : p == 0  ? MG_REGION_INTERIOR
+                                         : MG_REGION_BOUNDARY;
+      if (part != MG_REGION_INTERIOR) {
         MUST(mg_halo_deep(level, MG_F));
         MUST(mg_halo_deep(level, MG_U));
       }
@@ -120,8 +122,8 @@ static bool has_parts(const mg_level_t *level, bool pass) {
   const mg_backend_t *backend = level->backend;
   if (pass)
     return level->steps_per_pass > 1 &&
-           backend->pass_has_parts(mg_level_view(level), level->steps_per_pass, true);
-  return backend->step_has_parts(mg_level_view(level), true);
+           backend->fused_sweeps_overlap(mg_level_view(level), level->steps_per_pass, true);
+  return backend->sweep_overlaps(mg_level_view(level), true);
 }
 
 int main(int argc, char **argv) {

@@ -28,7 +28,7 @@ typedef enum {
 
 /** A part of the cells of a level: those of which no neighbour is a ghost that copies or messages
  * fill, and somewhat fewer; the rest. */
-typedef enum { MG_PART_INNER, MG_PART_RIM, MG_PART_ALL } mg_part_t;
+typedef enum { MG_REGION_INTERIOR, MG_REGION_BOUNDARY, MG_REGION_ALL } mg_region_t;
 
 /** One-dimensional factors of separable set-up data; arrays of dim+1 and dim doubles. */
 typedef struct {
@@ -156,23 +156,23 @@ typedef struct mg_backend {
 
   /** smooth on the inner cells, which reads no halo ghosts, and on the rim: together the same. The
    * two may be asked for in any order and in two queues, so that the inner cells are done while
-   * messages travel. `step_has_parts` says on which levels that pays and may be asked for.
+   * messages travel. `sweep_overlaps` says on which levels that pays and may be asked for.
    *  @param[in] host  messages are carried by the host: they take no processors of a device */
-  bool (*step_has_parts)(const mg_view_t *v, bool host);
-  mg_status_t (*smooth_part)(const mg_view_t *v, int x, int previous, int dst,
-                             const mg_step_t *step, mg_part_t part);
+  bool (*sweep_overlaps)(const mg_view_t *v, bool host);
+  mg_status_t (*smooth_region)(const mg_view_t *v, int x, int previous, int dst,
+                               const mg_step_t *step, mg_region_t part);
 
   /** Several steps of a 7-point smoother in one pass over memory, out of place: from x and
    * previous, either < 0 where it is zero or not looked at, into dst, and the iterate before that
    * one into `before` unless it is < 0. Neither dst nor before is x or previous. Outside the walls,
    * n layers of ghosts of x and n - 1 of previous, MG_F, MG_ALPHA and the betas must be valid.
    *  `passes` says whether a level's steps can be dealt to passes of `most` or fewer that follow
-   * each other, pass_has_parts what step_has_parts does, of passes of n steps (NULL: MG_PART_ALL is
-   * all there is). */
+   * each other, fused_sweeps_overlap what sweep_overlaps does, of passes of n steps (NULL:
+   * MG_REGION_ALL is all there is). */
   bool (*passes)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
-  bool (*pass_has_parts)(const mg_view_t *v, int n, bool host);
+  bool (*fused_sweeps_overlap)(const mg_view_t *v, int n, bool host);
   mg_status_t (*smooth_pass)(const mg_view_t *v, int x, int previous, int dst, int before,
-                             const mg_step_t *steps, int n, mg_part_t part);
+                             const mg_step_t *steps, int n, mg_region_t part);
 
   /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
    * for so far is done, without a wait; event_timers_elapsed is for two that have been waited for.

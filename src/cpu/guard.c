@@ -117,7 +117,7 @@ static mg_status_t smooth(const mg_view_t *v, int x, int previous, int dst, cons
   GUARDED(v, mg_cpu_smooth(&opened, x, previous, dst, step));
 }
 static mg_status_t smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                               const mg_step_t *steps, int n, mg_part_t part) {
+                               const mg_step_t *steps, int n, mg_region_t part) {
   GUARDED(v, mg_cpu_smooth_pass(&opened, x, previous, dst, before, steps, n, part));
 }
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {

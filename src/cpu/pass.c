@@ -100,7 +100,7 @@ static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int 
 }
 
 mg_status_t mg_cpu_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                               const mg_step_t *steps, int n, mg_part_t part) {
+                               const mg_step_t *steps, int n, mg_region_t part) {
   (void)part; /* nothing else goes on meanwhile: all of it */
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(pass(v, &v->patch[q], x, previous, dst, before, steps, n));

@@ -2,7 +2,7 @@
 #include "cuda/fv4.h"
 
 static mg_status_t run(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
-  return mg_cuda_fv4_marches(&job->l) ? mg_cuda_fv4_march(op, job, MG_PART_ALL)
+  return mg_cuda_fv4_marches(&job->l) ? mg_cuda_fv4_march(op, job, MG_REGION_ALL)
                                       : mg_cuda_fv4_brick(op, job);
 }
 
@@ -15,7 +15,7 @@ static mg_fv4_job_t job_on(const mg_view_t *v, int q, int x, int f) {
   return job;
 }
 
-bool mg_cuda_fv4_step_has_parts(const mg_view_t *v, bool host) {
+bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
@@ -25,7 +25,7 @@ bool mg_cuda_fv4_step_has_parts(const mg_view_t *v, bool host) {
 }
 
 mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
-                               const mg_step_t *step, mg_part_t part) {
+                               const mg_step_t *step, mg_region_t part) {
   for (int q = 0; q < v->n_patches; q++) {
     mg_fv4_job_t job = job_on(v, q, x, MG_F);
     job.dst = job.l.p.vec[dst];
@@ -36,7 +36,7 @@ mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
       job.previous = previous < 0 ? nullptr : job.l.p.vec[previous];
     }
     const mg_fv4_operation_t op = step->kind == MG_STEP_GSRB ? MG_FV4_GSRB : MG_FV4_POLYNOMIAL;
-    MG_TRY(part == MG_PART_ALL ? run(op, &job) : mg_cuda_fv4_march(op, &job, part));
+    MG_TRY(part == MG_REGION_ALL ? run(op, &job) : mg_cuda_fv4_march(op, &job, part));
   }
   return MG_OK;
 }

@@ -41,16 +41,16 @@ mg_status_t mg_cuda_fv4_open(void);
 /* The two kernels: planes that march through shared memory, for patches that fill the device and
  * whose shape fits; and bricks, for any patch. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);
-mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part);
+mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part);
 mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
-/* As for the entry step_has_parts of the table, of a patch on which planes march. */
+/* As for the entry sweep_overlaps of the table, of a patch on which planes march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);
 
 /* The operator's share of the entries of the table, cuda.h. */
-bool mg_cuda_fv4_step_has_parts(const mg_view_t *v, bool host);
+bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host);
 mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
-                               const mg_step_t *step, mg_part_t part);
+                               const mg_step_t *step, mg_region_t part);
 mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, int x, int f,

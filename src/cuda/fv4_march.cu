@@ -18,7 +18,7 @@
  * Registers: 124 to 128; the restricted residual spills one. */
 #include "cuda/fv4.h"
 #include "cuda/fv4_rings.h"
-#include "cuda/parts.h"
+#include "cuda/overlap.h"
 
 using namespace mg_fv4_rings;
 
@@ -144,7 +144,7 @@ static __device__ __forceinline__ void take_sum(const mg_fv4_job_t *job, const t
 
 template <mg_fv4_operation_t op, bool varies>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    march(const MG_GRID_CONSTANT mg_fv4_job_t job, const MG_GRID_CONSTANT mg_part_tiles_t tiles,
+    march(const MG_GRID_CONSTANT mg_fv4_job_t job, const MG_GRID_CONSTANT mg_region_tiles_t tiles,
           int chunk) {
   const mg_patch_t *p = &job.l.p;
   int place_in[3];
@@ -202,7 +202,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
 }
 
-typedef void (*kernel_t)(mg_fv4_job_t job, mg_part_tiles_t tiles, int chunk);
+typedef void (*kernel_t)(mg_fv4_job_t job, mg_region_tiles_t tiles, int chunk);
 static const kernel_t kernels[][2] = {
     {march<MG_FV4_GSRB, false>, march<MG_FV4_GSRB, true>},
     {march<MG_FV4_POLYNOMIAL, false>, march<MG_FV4_POLYNOMIAL, true>},
@@ -267,15 +267,15 @@ static double cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
   mg_cut_t cut;
   const bool room =
-      mg_cut_for_parts([&](int beside, mg_cut_t *c) { return cut_of(p, beside, c); }, &cut);
-  return (room || host) && mg_inner_pays(*p, cut, mg_cuda.processors * blocks_held);
+      mg_cut_for_overlap([&](int beside, mg_cut_t *c) { return cut_of(p, beside, c); }, &cut);
+  return (room || host) && mg_overlap_pays(*p, cut, mg_cuda.processors * blocks_held);
 }
 
-mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_part_t part) {
-  mg_part_tiles_t tiles;
+mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part) {
+  mg_region_tiles_t tiles;
   const mg_cut_t cut =
       mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(&job->l.p, beside, c); });
-  const int blocks = mg_tiles_of_part(job->l.p, cut, part, &tiles);
+  const int blocks = mg_region_tiles(job->l.p, cut, part, &tiles);
   if (blocks > 0)
     kernels[op][job->l.v.varies]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(
         *job, tiles, cut.cells[2]);

@@ -9,7 +9,7 @@
  * 64 KiB between two H200s, us (docs/transports.md): 10.5 with one counter a message and
  * answers, 5.9 with a counter a tile and none, 4.2 as words. */
 #include "cuda/mail_tiles.h"
-#include "cuda/parts.h"
+#include "cuda/overlap.h"
 #include <algorithm>
 
 double mg_cuda_patience = 60.0;

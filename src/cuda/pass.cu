@@ -153,7 +153,7 @@ double cut_of(const mg_patch_t &p, int steps, int beside, mg_cut_t *c) {
 }
 
 template <bool GSRB, int STEPS, bool VARIES>
-mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_part_t part) {
+mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_region_t part) {
   using S = shape_t<GSRB, STEPS, VARIES>;
   static bool ready = false;
   maps_t maps = {};
@@ -166,14 +166,14 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_part_
   const mg_cut_t cut =
       mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, beside, c); });
   job.planes = cut.cells[2];
-  const int grid = mg_tiles_of_part(job.l.p, cut, part, &job.tiles);
+  const int grid = mg_region_tiles(job.l.p, cut, part, &job.tiles);
   if (grid > 0)
     pass<GSRB, STEPS, VARIES><<<(unsigned)grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
 }
 
 template <bool GSRB, int STEPS>
-mg_status_t launch_for(const mg_view_t *v, job_t &job, int x, int previous, mg_part_t part) {
+mg_status_t launch_for(const mg_view_t *v, job_t &job, int x, int previous, mg_region_t part) {
   return v->varies ? launch<GSRB, STEPS, true>(v, job, x, previous, part)
                    : launch<GSRB, STEPS, false>(v, job, x, previous, part);
 }
@@ -209,20 +209,20 @@ bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most)
   return fit;
 }
 
-bool mg_cuda_pass_has_parts(const mg_view_t *v, int n, bool host) {
+bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
     mg_cut_t cut;
     const bool room =
-        mg_cut_for_parts([&](int beside, mg_cut_t *c) { return cut_of(p, n, beside, c); }, &cut);
-    pays = (room || host) && mg_inner_pays(p, cut, mg_cuda.processors);
+        mg_cut_for_overlap([&](int beside, mg_cut_t *c) { return cut_of(p, n, beside, c); }, &cut);
+    pays = (room || host) && mg_overlap_pays(p, cut, mg_cuda.processors);
   }
   return pays;
 }
 
 mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n, mg_part_t part) {
+                                const mg_step_t *steps, int n, mg_region_t part) {
   const bool gsrb = steps[0].kind == MG_STEP_GSRB;
   if (n < 2 || n > MG_MOST_STEPS_PER_PASS)
     return mg_error(MG_ERR_INTERNAL, "a pass of %d steps", n);

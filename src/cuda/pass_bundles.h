@@ -4,7 +4,7 @@
 #define MG_CUDA_PASS_BUNDLES_H
 
 #include "cuda/boxes.h"
-#include "cuda/parts.h"
+#include "cuda/overlap.h"
 
 namespace mg_pass {
 /* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md has a
@@ -24,7 +24,7 @@ struct job_t {
   double c1[MG_MOST_STEPS_PER_PASS], c2[MG_MOST_STEPS_PER_PASS];
   int low[3]; /* cells of the arrays below cell 0 */
   int planes; /* that a block writes */
-  mg_part_tiles_t tiles;
+  mg_region_tiles_t tiles;
 };
 
 struct maps_t {

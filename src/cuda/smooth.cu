@@ -255,6 +255,6 @@ mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int d
 mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst,
                            const mg_step_t *step) {
   return v->op == MG_OPERATOR_FV4 && x >= 0
-             ? mg_cuda_fv4_smooth(v, x, previous, dst, step, MG_PART_ALL)
+             ? mg_cuda_fv4_smooth(v, x, previous, dst, step, MG_REGION_ALL)
              : mg_cuda_simple_smooth(v, x, previous, dst, step);
 }

@@ -137,7 +137,7 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
     MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_deep));
   }
   level->overlaps = level->backend->stream_fork && mg_exchange_has_messages(level->halo) &&
-                    level->backend->step_has_parts(end.view, mg_exchange_is_hosts(level->halo));
+                    level->backend->sweep_overlaps(end.view, mg_exchange_is_hosts(level->halo));
   if (!level->has_image) return MG_OK;
   /* A message is on the account of the level that it comes from: its sender holds cells there. */
   mg_level_t *coarse = level + 1;

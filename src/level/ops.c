@@ -32,16 +32,17 @@ typedef struct {
   int n;
 } work_t;
 
-static mg_status_t do_part(mg_level_t *level, const work_t *w, mg_part_t part) {
+static mg_status_t do_part(mg_level_t *level, const work_t *w, mg_region_t part) {
   const mg_backend_t *backend = level->backend;
   if (w->n > 1)
     return backend->smooth_pass(VIEW(level), w->x, w->previous, w->dst, w->before, w->step, w->n,
                                 part);
-  if (part == MG_PART_ALL) return backend->smooth(VIEW(level), w->x, w->previous, w->dst, w->step);
-  return backend->smooth_part(VIEW(level), w->x, w->previous, w->dst, w->step, part);
+  if (part == MG_REGION_ALL)
+    return backend->smooth(VIEW(level), w->x, w->previous, w->dst, w->step);
+  return backend->smooth_region(VIEW(level), w->x, w->previous, w->dst, w->step, part);
 }
 
-static mg_status_t work(mg_level_t *level, const work_t *w, mg_part_t part) {
+static mg_status_t work(mg_level_t *level, const work_t *w, mg_region_t part) {
   MG_TIMED(level, MG_TIME_SMOOTH, do_part(level, w, part));
   return MG_OK;
 }
@@ -62,10 +63,10 @@ static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int 
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = w->n > 1 ? level->halo_deep : level->halo;
   const bool overlaps = w->n > 1 ? level->overlaps_passes[w->n] : level->overlaps;
-  if (!exchange) return work(level, w, MG_PART_ALL);
+  if (!exchange) return work(level, w, MG_REGION_ALL);
   if (!overlaps || level->profile || n == 0) {
     MG_TRY(exchange_all(level, exchange, vec, n));
-    return work(level, w, MG_PART_ALL);
+    return work(level, w, MG_REGION_ALL);
   }
   const bool host = mg_exchange_waits(exchange);
   MG_TRY(backend->stream_fork());
@@ -74,13 +75,13 @@ static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int 
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
   backend->stream_switch();
-  MG_TRY(work(level, w, MG_PART_INNER));
+  MG_TRY(work(level, w, MG_REGION_INTERIOR));
   backend->stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
-  MG_TRY(work(level, w, MG_PART_RIM));
+  MG_TRY(work(level, w, MG_REGION_BOUNDARY));
   return backend->stream_join();
 }
 

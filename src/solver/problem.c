@@ -79,10 +79,10 @@ static mg_status_t agree_on_passes(mg_level_t *level) {
   MG_TRY(mg_comm_max(level->comm, &cannot, 1));
   level->steps_per_pass = cannot > 0.0 ? 1 : most;
   for (int n = 2; n <= MG_MOST_STEPS_PER_PASS; n++)
-    level->overlaps_passes[n] =
-        n <= level->steps_per_pass && backend->stream_fork &&
-        mg_exchange_has_messages(level->halo_deep) &&
-        backend->pass_has_parts(&level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
+    level->overlaps_passes[n] = n <= level->steps_per_pass && backend->stream_fork &&
+                                mg_exchange_has_messages(level->halo_deep) &&
+                                backend->fused_sweeps_overlap(
+                                    &level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
   return MG_OK;
 }
 

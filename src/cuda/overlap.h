@@ -8,8 +8,8 @@
  * periodic 320^3, of which the last wave is full, 4.44 and 4.37. So tiles are cut such that
  * processors are left, and where that takes longer than another cut, messages come first. That was
  * never slower, within the 0.2 % by which runs differ: docs/transports.md. */
-#ifndef MG_CUDA_PARTS_H
-#define MG_CUDA_PARTS_H
+#ifndef MG_CUDA_OVERLAP_H
+#define MG_CUDA_OVERLAP_H
 
 #include "cuda/cuda.h"
 
@@ -27,7 +27,7 @@ MG_INLINE int mg_count_tiles(const mg_tiles_t &t) {
 }
 
 /** The tiles of a launch, in cuboids. */
-struct mg_part_tiles_t {
+struct mg_region_tiles_t {
   mg_tiles_t list[6];
 };
 
@@ -40,7 +40,7 @@ struct mg_cut_t {
 };
 
 /** Which tile a block has of a launch. */
-static __device__ __forceinline__ void mg_tile_of_block(const mg_part_tiles_t &part, int at[3]) {
+static __device__ __forceinline__ void mg_tile_of_block(const mg_region_tiles_t &part, int at[3]) {
   int number = (int)blockIdx.x, c = 0;
   while (number >= mg_count_tiles(part.list[c]))
     number -= mg_count_tiles(part.list[c++]);
@@ -58,17 +58,17 @@ inline bool mg_tile_in_ghosts(const mg_patch_t &p, const mg_cut_t &c, int d, int
 
 /** The tiles of a part of a patch.
  *  @return how many: blocks to launch */
-inline int mg_tiles_of_part(const mg_patch_t &p, const mg_cut_t &c, mg_part_t part,
-                            mg_part_tiles_t *out) {
+inline int mg_region_tiles(const mg_patch_t &p, const mg_cut_t &c, mg_region_t part,
+                           mg_region_tiles_t *out) {
   int n = 0, blocks = 0;
   mg_tiles_t rest = {{0, 0, 0}, {c.n[0], c.n[1], c.n[2]}};
-  for (int d = 2; d >= 0 && part != MG_PART_ALL; d--) {
+  for (int d = 2; d >= 0 && part != MG_REGION_ALL; d--) {
     int inner[2] = {0, c.n[d]};
     while (inner[0] < inner[1] && mg_tile_in_ghosts(p, c, d, inner[0]))
       inner[0]++;
     while (inner[0] < inner[1] && mg_tile_in_ghosts(p, c, d, inner[1] - 1))
       inner[1]--;
-    for (int side = 0; side < 2 && part == MG_PART_RIM; side++) {
+    for (int side = 0; side < 2 && part == MG_REGION_BOUNDARY; side++) {
       mg_tiles_t rim = rest;
       rim.first[d] = side == 0 ? 0 : inner[1];
       rim.n[d] = side == 0 ? inner[0] : c.n[d] - inner[1];
@@ -77,7 +77,7 @@ inline int mg_tiles_of_part(const mg_patch_t &p, const mg_cut_t &c, mg_part_t pa
     rest.first[d] = inner[0];
     rest.n[d] = inner[1] - inner[0];
   }
-  if (part != MG_PART_RIM) out->list[n++] = rest;
+  if (part != MG_REGION_BOUNDARY) out->list[n++] = rest;
   for (int t = 0; t < n; t++)
     blocks += mg_count_tiles(out->list[t]);
   return blocks;
@@ -87,7 +87,7 @@ inline int mg_tiles_of_part(const mg_patch_t &p, const mg_cut_t &c, mg_part_t pa
  *  @param[in] cut_of  cuts so that so many processors are left in the last wave, 0 for all of them
  *                     at work; returns what that costs, to be compared: double (int, mg_cut_t *)
  *  @return whether it leaves room */
-template <typename F> inline bool mg_cut_for_parts(F cut_of, mg_cut_t *c) {
+template <typename F> inline bool mg_cut_for_overlap(F cut_of, mg_cut_t *c) {
   mg_cut_t whole;
   const double least = cut_of(0, &whole);
   if (cut_of((int)MG_PROCESSORS_BESIDE, c) <= least) return true;
@@ -96,19 +96,19 @@ template <typename F> inline bool mg_cut_for_parts(F cut_of, mg_cut_t *c) {
 }
 
 /** The cut of a launch for a part: both parts have the same. */
-template <typename F> inline mg_cut_t mg_cut_for(mg_part_t part, F cut_of) {
+template <typename F> inline mg_cut_t mg_cut_for(mg_region_t part, F cut_of) {
   mg_cut_t c;
-  if (part == MG_PART_ALL)
+  if (part == MG_REGION_ALL)
     (void)cut_of(0, &c);
   else
-    (void)mg_cut_for_parts(cut_of, &c);
+    (void)mg_cut_for_overlap(cut_of, &c);
   return c;
 }
 
 /** Is the inner part of a cut patch work for half of the processors and more? */
-inline bool mg_inner_pays(const mg_patch_t &p, const mg_cut_t &c, int at_a_time) {
-  mg_part_tiles_t tiles;
-  return 2 * mg_tiles_of_part(p, c, MG_PART_INNER, &tiles) >= at_a_time;
+inline bool mg_overlap_pays(const mg_patch_t &p, const mg_cut_t &c, int at_a_time) {
+  mg_region_tiles_t tiles;
+  return 2 * mg_region_tiles(p, c, MG_REGION_INTERIOR, &tiles) >= at_a_time;
 }
 
 #endif

@@ -14,8 +14,8 @@ enum { SHORTEST = 128 };
  * fill and drain it: two H200s, 512^3 cells, GDOF/s without parts and with them, by peer
  * stores 6.59 and 6.51, through the host 4.18 and 5.16; 640^3 in several patches by NCCL 5.94
  * and 5.71. */
-bool mg_cuda_step_has_parts(const mg_view_t *v, bool host) {
-  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_step_has_parts(v, host);
+bool mg_cuda_sweep_overlaps(const mg_view_t *v, bool host) {
+  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_sweep_overlaps(v, host);
   bool fits = host;
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
@@ -116,21 +116,21 @@ static void launch_rim(const mg_cuda_patch_t &l, const rim_t &rim, int blocks, i
     launch_rim_for<false>(l, rim, blocks, x, previous, dst, step);
 }
 
-mg_status_t mg_cuda_smooth_part(const mg_view_t *v, int x, int previous, int dst,
-                                const mg_step_t *step, mg_part_t part) {
+mg_status_t mg_cuda_smooth_region(const mg_view_t *v, int x, int previous, int dst,
+                                  const mg_step_t *step, mg_region_t part) {
   if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_smooth(v, x, previous, dst, step, part);
   for (int q = 0; q < v->n_patches; q++) {
     mg_cuda_patch_t l = mg_cuda_patch(v, q);
     int lo[3], hi[3];
     rim_t rim;
     const int blocks = cut_rim(&v->patch[q], lo, hi, &rim);
-    if (part == MG_PART_INNER) {
+    if (part == MG_REGION_INTERIOR) {
       l.p = inner_patch(&v->patch[q], lo, hi);
       mg_cuda_smooth_patch(l, x, previous, dst, step);
     } else if (blocks > 0) {
       launch_rim(l, rim, blocks, x, previous, dst, step);
     }
-    MG_CUDA_LAUNCHED("smooth_part");
+    MG_CUDA_LAUNCHED("smooth_region");
   }
   return MG_OK;
 }
