@@ -34,7 +34,7 @@ static void test_level(mg_level_t *level) {
   double *x[2] = {field_new(n), field_new(n)}, *u = field_new(n), *f = field_new(n);
   const mg_backend_t *backend = level->backend;
   mg_backend_t plain = *backend;
-  plain.smooth_pass = NULL;
+  plain.smooth_fused = NULL;
   levels_with_passes += level->steps_per_pass > 1;
   const int seeds = n > 100 ? 1 : 2;
   for (int seed = 0; seed < seeds; seed++)

@@ -16,7 +16,7 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.residual_restrict = NULL;
   plain.bottom = NULL;
   plain.coarse_cycle_run = NULL;
-  plain.smooth_pass = NULL;
+  plain.smooth_fused = NULL;
   return plain;
 }
 

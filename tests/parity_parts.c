@@ -50,7 +50,7 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
         MUST(mg_halo_deep(level, MG_F));
         MUST(mg_halo_deep(level, MG_U));
       }
-      MUST(level->backend->smooth_pass(v, MG_U, -1, MG_TMP, -1, level->steps, n_steps, part));
+      MUST(level->backend->smooth_fused(v, MG_U, -1, MG_TMP, -1, level->steps, n_steps, part));
     }
     field_get(level, MG_TMP, in_parts ? parts : whole);
   }

@@ -166,13 +166,13 @@ typedef struct mg_backend {
    * previous, either < 0 where it is zero or not looked at, into dst, and the iterate before that
    * one into `before` unless it is < 0. Neither dst nor before is x or previous. Outside the walls,
    * n layers of ghosts of x and n - 1 of previous, MG_F, MG_ALPHA and the betas must be valid.
-   *  `passes` says whether a level's steps can be dealt to passes of `most` or fewer that follow
+   *  `can_fuse` says whether a level's steps can be dealt to passes of `most` or fewer that follow
    * each other, fused_sweeps_overlap what sweep_overlaps does, of passes of n steps (NULL:
    * MG_REGION_ALL is all there is). */
-  bool (*passes)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
+  bool (*can_fuse)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
   bool (*fused_sweeps_overlap)(const mg_view_t *v, int n, bool host);
-  mg_status_t (*smooth_pass)(const mg_view_t *v, int x, int previous, int dst, int before,
-                             const mg_step_t *steps, int n, mg_region_t part);
+  mg_status_t (*smooth_fused)(const mg_view_t *v, int x, int previous, int dst, int before,
+                              const mg_step_t *steps, int n, mg_region_t part);
 
   /** Stamps on the device's clock, for profiles: stamp notes the time at which all that was asked
    * for so far is done, without a wait; event_timers_elapsed is for two that have been waited for.

@@ -26,7 +26,7 @@ typedef enum {
 } mg_smoother_t;
 
 /** Steps of a smoother that one pass over memory may make. */
-enum { MG_MOST_STEPS_PER_PASS = 3 };
+enum { MG_MAX_FUSED_SWEEPS = 3 };
 
 typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
 

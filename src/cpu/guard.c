@@ -116,9 +116,9 @@ static mg_status_t boundary(const mg_view_t *v, int vec, int order) {
 static mg_status_t smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
   GUARDED(v, mg_cpu_smooth(&opened, x, previous, dst, step));
 }
-static mg_status_t smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                               const mg_step_t *steps, int n, mg_region_t part) {
-  GUARDED(v, mg_cpu_smooth_pass(&opened, x, previous, dst, before, steps, n, part));
+static mg_status_t smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
+                                const mg_step_t *steps, int n, mg_region_t part) {
+  GUARDED(v, mg_cpu_smooth_fused(&opened, x, previous, dst, before, steps, n, part));
 }
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
   GUARDED(v, mg_cpu_residual(&opened, dst, x, f));
@@ -207,6 +207,6 @@ const mg_backend_t mg_backend_guard = {
     .multiply = multiply,
     .max_norm = max_norm,
     .dot = dot,
-    .passes = mg_cpu_passes,
-    .smooth_pass = smooth_pass,
+    .can_fuse = mg_cpu_can_fuse,
+    .smooth_fused = smooth_fused,
 };

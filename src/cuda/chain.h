@@ -8,8 +8,8 @@
  * launches gain is in docs/performance.md.
  *
  * Kernels whose blocks fill a multiprocessor, one or two of them, and all multiprocessors at a time
- * are launched as usual (pass.cu, fv4_march.cu). Early blocks of theirs would gather where there is
- * room first: F-cycles of 512^3 took 20.6 ms with them instead of 19.5. */
+ * are launched as usual (temporal.cu, fv4_march.cu). Early blocks of theirs would gather where
+ * there is room first: F-cycles of 512^3 took 20.6 ms with them instead of 19.5. */
 #ifndef MG_CUDA_CHAIN_H
 #define MG_CUDA_CHAIN_H
 

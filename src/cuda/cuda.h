@@ -204,10 +204,10 @@ mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst, con
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, bool host);
 mg_status_t mg_cuda_smooth_region(const mg_view_t *v, int x, int previous, int dst,
                                   const mg_step_t *step, mg_region_t part);
-bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most);
+bool mg_cuda_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most);
 bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host);
-mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n, mg_region_t part);
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
+                                 const mg_step_t *steps, int n, mg_region_t part);
 mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,

@@ -32,7 +32,7 @@ MG_MUST_CHECK mg_status_t mg_cuda_room(int sharers, int64_t *bytes);
 
 /** Whether the open device can make several steps of a smoother in one pass.
  *  @return MG_OK, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_cuda_has_passes(bool *has);
+MG_MUST_CHECK mg_status_t mg_cuda_has_temporal(bool *has);
 
 /** Whether the open device has managed memory that stays where it is put, for --memory=unified.
  *  @return MG_OK, MG_ERR_DEVICE */

@@ -174,7 +174,7 @@ mg_status_t mg_device_foresee(mg_params_t *params) {
 static mg_status_t limit_passes(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_passes(&has)));
+  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_temporal(&has)));
   double lacking = !has;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
   if (lacking > 0.0) params->steps_per_pass = 1;

@@ -33,7 +33,7 @@ typedef struct {
   mg_exchange_t *halo_box;  /**< edges and corners too; the same exchange as halo for fv4 */
   mg_exchange_t *halo_deep; /**< all layers, edges and corners too; NULL where there are no more
                                  layers than A reads */
-  bool overlaps_passes[MG_MOST_STEPS_PER_PASS + 1]; /**< the same of passes of so many steps and
+  bool overlaps_fused[MG_MAX_FUSED_SWEEPS + 1]; /**< the same of passes of so many steps and
                                                          `halo_deep` */
 
   /* Towards the next coarser level. Where its patches are the halves of these, it is used in

@@ -35,8 +35,8 @@ typedef struct {
 static mg_status_t do_part(mg_level_t *level, const work_t *w, mg_region_t part) {
   const mg_backend_t *backend = level->backend;
   if (w->n > 1)
-    return backend->smooth_pass(VIEW(level), w->x, w->previous, w->dst, w->before, w->step, w->n,
-                                part);
+    return backend->smooth_fused(VIEW(level), w->x, w->previous, w->dst, w->before, w->step, w->n,
+                                 part);
   if (part == MG_REGION_ALL)
     return backend->smooth(VIEW(level), w->x, w->previous, w->dst, w->step);
   return backend->smooth_region(VIEW(level), w->x, w->previous, w->dst, w->step, part);
@@ -62,7 +62,7 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
 static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int *vec, int n) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = w->n > 1 ? level->halo_deep : level->halo;
-  const bool overlaps = w->n > 1 ? level->overlaps_passes[w->n] : level->overlaps;
+  const bool overlaps = w->n > 1 ? level->overlaps_fused[w->n] : level->overlaps;
   if (!exchange) return work(level, w, MG_REGION_ALL);
   if (!overlaps || level->profile || n == 0) {
     MG_TRY(exchange_all(level, exchange, vec, n));
@@ -138,7 +138,7 @@ static mg_status_t smooth_between(const smooth_t *s) {
 
 static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
   if (!level->comm) return MG_OK;
-  const int most = level->backend->smooth_pass ? level->steps_per_pass : 1;
+  const int most = level->backend->smooth_fused ? level->steps_per_pass : 1;
   const smooth_t s = {level, level->n_steps, most, zero_guess, same_f};
   const bool looks_back = level->steps[0].kind == MG_STEP_CHEBYSHEV;
   return s.most > 1 && s.n > s.most && looks_back ? smooth_between(&s) : smooth_evenly(&s);

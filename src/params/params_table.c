@@ -212,7 +212,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "cells; 0 gathers only where there are fewer boxes than ranks."},
   [MG_OPT_STEPS_PER_PASS] = {
     .name = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(steps_per_pass), .min = 1, .max = MG_MOST_STEPS_PER_PASS, .value = "3",
+    FIELD(steps_per_pass), .min = 1, .max = MG_MAX_FUSED_SWEEPS, .value = "3",
     .help = "Most half sweeps (gsrb) or steps (chebyshev, jacobi) of fv2 and 7pt that a GPU makes in "
             "one pass over a large level, where it has a tensor copy engine and 216 KiB of shared "
             "memory a block (sm_90, sm_100), and the build code for it (CUDA 12 on): 1 to 3. The "

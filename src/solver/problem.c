@@ -73,16 +73,16 @@ static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
 static mg_status_t agree_on_passes(mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
   const int most = level->plan->steps_per_pass;
-  const bool can = most > 1 && level->n_steps > 1 && backend->smooth_pass &&
-                   backend->passes(&level->store.view, level->steps, level->n_steps, most);
+  const bool can = most > 1 && level->n_steps > 1 && backend->smooth_fused &&
+                   backend->can_fuse(&level->store.view, level->steps, level->n_steps, most);
   double cannot = !can;
   MG_TRY(mg_comm_max(level->comm, &cannot, 1));
   level->steps_per_pass = cannot > 0.0 ? 1 : most;
-  for (int n = 2; n <= MG_MOST_STEPS_PER_PASS; n++)
-    level->overlaps_passes[n] = n <= level->steps_per_pass && backend->stream_fork &&
-                                mg_exchange_has_messages(level->halo_deep) &&
-                                backend->fused_sweeps_overlap(
-                                    &level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
+  for (int n = 2; n <= MG_MAX_FUSED_SWEEPS; n++)
+    level->overlaps_fused[n] = n <= level->steps_per_pass && backend->stream_fork &&
+                               mg_exchange_has_messages(level->halo_deep) &&
+                               backend->fused_sweeps_overlap(
+                                   &level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
   return MG_OK;
 }
 

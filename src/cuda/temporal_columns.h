@@ -1,9 +1,10 @@
-/* The columns of one thread of a pass: what it keeps in registers, and its steps. For pass.cu. */
-#ifndef MG_CUDA_PASS_COLUMNS_H
-#define MG_CUDA_PASS_COLUMNS_H
+/* The columns of one thread of a pass: what it keeps in registers, and its steps. For temporal.cu.
+ */
+#ifndef MG_CUDA_TEMPORAL_COLUMNS_H
+#define MG_CUDA_TEMPORAL_COLUMNS_H
 
 #include "cuda/near.h"
-#include "cuda/pass_bundles.h"
+#include "cuda/temporal_bundles.h"
 
 namespace mg_pass {
 constexpr unsigned ALL = 0xffffffffu;

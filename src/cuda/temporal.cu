@@ -27,7 +27,7 @@
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
  * CUDA (2009): planes in shared memory, columns in registers. */
-#include "cuda/pass_columns.h"
+#include "cuda/temporal_columns.h"
 #include <algorithm>
 extern "C" {
 #include "cuda/device.h"
@@ -40,7 +40,7 @@ enum { SHORTEST = 32 }; /* cells of a patch, each way */
 
 /* More than a block may have on cards of sm_120. */
 template <bool GSRB, bool VARIES>
-constexpr size_t MOST_BYTES = shape_t<GSRB, MG_MOST_STEPS_PER_PASS, VARIES>::BYTES;
+constexpr size_t MOST_BYTES = shape_t<GSRB, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
 constexpr int SHARED_BYTES = (int)std::max({MOST_BYTES<true, false>, MOST_BYTES<true, true>,
                                             MOST_BYTES<false, false>, MOST_BYTES<false, true>});
 
@@ -187,7 +187,7 @@ bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
 }
 } // namespace
 
-mg_status_t mg_cuda_has_passes(bool *has) {
+mg_status_t mg_cuda_has_temporal(bool *has) {
   int device, most;
   MG_TRY(mg_cuda_has_boxes(has));
   MG_CUDA_TRY(cudaGetDevice(&device));
@@ -196,10 +196,9 @@ mg_status_t mg_cuda_has_passes(bool *has) {
   return MG_OK;
 }
 
-bool mg_cuda_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
+bool mg_cuda_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
   bool fit = false;
-  if (v->op == MG_OPERATOR_FV4 || most > MG_MOST_STEPS_PER_PASS ||
-      mg_cuda_has_passes(&fit) != MG_OK)
+  if (v->op == MG_OPERATOR_FV4 || most > MG_MAX_FUSED_SWEEPS || mg_cuda_has_temporal(&fit) != MG_OK)
     return false;
   for (int q = 0; q < v->n_patches; q++)
     fit = fit && fits(v, &v->patch[q], most);
@@ -221,11 +220,10 @@ bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host) {
   return pays;
 }
 
-mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n, mg_region_t part) {
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
+                                 const mg_step_t *steps, int n, mg_region_t part) {
   const bool gsrb = steps[0].kind == MG_STEP_GSRB;
-  if (n < 2 || n > MG_MOST_STEPS_PER_PASS)
-    return mg_error(MG_ERR_INTERNAL, "a pass of %d steps", n);
+  if (n < 2 || n > MG_MAX_FUSED_SWEEPS) return mg_error(MG_ERR_INTERNAL, "a pass of %d steps", n);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = {};
     job.l = mg_cuda_patch(v, q);
@@ -247,7 +245,7 @@ mg_status_t mg_cuda_smooth_pass(const mg_view_t *v, int x, int previous, int dst
     else
       MG_TRY(gsrb ? (launch_for<true, 3>(v, job, x, previous, part))
                   : (launch_for<false, 3>(v, job, x, previous, part)));
-    MG_CUDA_LAUNCHED("smooth_pass");
+    MG_CUDA_LAUNCHED("smooth_fused");
   }
   return MG_OK;
 }

@@ -21,7 +21,7 @@ static bool is_alone(const mg_view_t *v) {
   return alone;
 }
 
-bool mg_cpu_passes(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
+bool mg_cpu_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
   (void)n;
   /* 1 / diagonal has no ghosts where it is stored. */
   return v->op != MG_OPERATOR_FV4 && !v->varies && !steps[0].l1 &&
@@ -99,8 +99,8 @@ static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int 
   return status;
 }
 
-mg_status_t mg_cpu_smooth_pass(const mg_view_t *v, int x, int previous, int dst, int before,
-                               const mg_step_t *steps, int n, mg_region_t part) {
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
+                                const mg_step_t *steps, int n, mg_region_t part) {
   (void)part; /* nothing else goes on meanwhile: all of it */
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(pass(v, &v->patch[q], x, previous, dst, before, steps, n));

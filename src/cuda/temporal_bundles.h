@@ -1,7 +1,7 @@
 /* What the blocks of a pass read, bundle after bundle: the rings of planes in shared memory, and
- * the boxes that fill them (boxes.h). For pass.cu. */
-#ifndef MG_CUDA_PASS_BUNDLES_H
-#define MG_CUDA_PASS_BUNDLES_H
+ * the boxes that fill them (boxes.h). For temporal.cu. */
+#ifndef MG_CUDA_TEMPORAL_BUNDLES_H
+#define MG_CUDA_TEMPORAL_BUNDLES_H
 
 #include "cuda/boxes.h"
 #include "cuda/overlap.h"
@@ -21,7 +21,7 @@ struct job_t {
   int dst, before;        /* vectors; before < 0 for none */
   bool has_x, has_before; /* else zero: the iterate, and the one before it */
   int color;              /* of the first step */
-  double c1[MG_MOST_STEPS_PER_PASS], c2[MG_MOST_STEPS_PER_PASS];
+  double c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
   int low[3]; /* cells of the arrays below cell 0 */
   int planes; /* that a block writes */
   mg_region_tiles_t tiles;
