@@ -12,7 +12,7 @@
 #include "io/report/report.h"
 #include "io/restart.h"
 #include "run/benchmark.h"
-#include "run/crossover.h"
+#include "run/gpu_cutoff.h"
 #include "run/verify.h"
 #include "solver/problem.h"
 #include <math.h>
@@ -299,7 +299,7 @@ static mg_status_t check_threads(void) {
 static mg_status_t run(mg_params_t *params, const char *command_line) {
   const int ranks = mg_comm_size(mg_comm_world());
   mg_plan_t plan;
-  mg_crossover_t crossover;
+  mg_gpu_cutoff_t gpu_cutoff;
   mg_input_t input;
   mg_machine_catch_broken_pipes();
   MG_TRY(check_threads());
@@ -316,7 +316,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));
   /* The crossover already allocates; what it moves to the CPU is small. */
   MG_TRY(mg_capacity_check(params));
-  MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_crossover_choose(params, &plan, &crossover)));
+  MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_gpu_cutoff_choose(params, &plan, &gpu_cutoff)));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(warn_if_crowded());
 
@@ -329,7 +329,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   if (status == MG_OK) {
     *report = (mg_report_t){.params = params,
                             .plan = &plan,
-                            .crossover = &crossover,
+                            .gpu_cutoff = &gpu_cutoff,
                             .result = result,
                             .input = &input,
                             .ranks = ranks,

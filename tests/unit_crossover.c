@@ -1,12 +1,12 @@
 /* What --cpu-below=auto does: solves with the crossover at each level in turn, from none on the CPU
  * on, and the fastest is taken unless the gain is small; without a GPU nothing is measured. On the
  * guard backend, which is slower than the CPU. No test measures time: the figures may be any. */
-#include "run/crossover.h"
+#include "run/gpu_cutoff.h"
 #include "tests/fixture.h"
 
 static mg_params_t params;
 static mg_plan_t plan;
-static mg_crossover_t found;
+static mg_gpu_cutoff_t found;
 
 static void build(int log2_box_dim, int boxes, mg_device_t device) {
   const int ranks = mg_comm_size(mg_comm_world());
@@ -24,7 +24,7 @@ static void check_rows(int32_t n) {
   CHECK(found.best >= 0 && found.best < found.n_rows && found.seconds > 0.0);
   int64_t side = 1;
   for (int r = 0; r < found.n_rows; r++) {
-    const mg_crossover_row_t *row = &found.row[r];
+    const mg_gpu_cutoff_row_t *row = &found.row[r];
     CHECK_INT(row->n, r == 0 ? 0 : side);
     CHECK_INT(row->cpu_below, r == 0 ? 0 : side * side * side + 1);
     CHECK(row->n < n && row->seconds > 0.0);
@@ -37,27 +37,27 @@ static void check_rows(int32_t n) {
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   build(5, 4, MG_DEVICE_GUARD); /* 128^3: solves of 64^3 */
-  MUST(mg_crossover_measure(&params, &plan, &found));
+  MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   check_rows(64);
   build(4, 3, MG_DEVICE_GUARD); /* 48^3: solves of 32^3 */
   params.op = MG_OPERATOR_7PT;
   params.smoother = MG_SMOOTHER_CHEBYSHEV;
   params.rtol = 1e-9; /* the solves are one cycle nevertheless */
-  MUST(mg_crossover_measure(&params, &plan, &found));
+  MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   check_rows(32);
   build(4, 1, MG_DEVICE_GUARD);
   params.coarsest = 16; /* no coarser level */
-  MUST(mg_crossover_measure(&params, &plan, &found));
+  MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   CHECK_INT(found.n_rows, 0);
 
   for (int d = 0; d < 2; d++) {
     build(5, 1, d == 0 ? MG_DEVICE_CPU : MG_DEVICE_GUARD);
     CHECK_INT(params.cpu_below, MG_CPU_BELOW_AUTO);
-    MUST(mg_crossover_choose(&params, &plan, &found));
+    MUST(mg_gpu_cutoff_choose(&params, &plan, &found));
     CHECK_INT(params.cpu_below, 0);
     CHECK_INT(found.n_rows, 0);
     params.cpu_below = 123;
-    MUST(mg_crossover_choose(&params, &plan, &found));
+    MUST(mg_gpu_cutoff_choose(&params, &plan, &found));
     CHECK_INT(params.cpu_below, 123);
   }
   return FIXTURE_END();

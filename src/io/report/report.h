@@ -7,7 +7,7 @@
 #include "io/input.h"
 #include "plan/plan_survey.h"
 #include "run/benchmark.h"
-#include "run/crossover.h"
+#include "run/gpu_cutoff.h"
 #include <stdio.h>
 
 /** A count over the ranks that hold cells of a level. */
@@ -20,7 +20,7 @@ typedef struct {
 typedef struct {
   const mg_params_t *params;
   const mg_plan_t *plan;
-  const mg_crossover_t *crossover;
+  const mg_gpu_cutoff_t *gpu_cutoff;
   const mg_result_t *result;
   const mg_input_t *input;
   int ranks, threads;

@@ -29,9 +29,9 @@ static void print_levels(FILE *out, const mg_report_t *r) {
 }
 
 /* The crossover that was taken, and the fastest other one. */
-static void print_crossover(FILE *out, const mg_crossover_t *c) {
+static void print_gpu_cutoff(FILE *out, const mg_gpu_cutoff_t *c) {
   if (c->n_rows < 2) return;
-  const mg_crossover_row_t *best = &c->row[c->best], *next = NULL;
+  const mg_gpu_cutoff_row_t *best = &c->row[c->best], *next = NULL;
   for (int r = 0; r < c->n_rows; r++)
     if (r != c->best && (!next || c->row[r].seconds < next->seconds)) next = &c->row[r];
   fprintf(out,
@@ -99,7 +99,7 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "  memory    %s on the fullest rank, %.1f bytes a cell in all; %s\n",
           mg_bytes((double)r->bytes_per_rank_max).text, bytes_in_all(r) / cells,
           mg_report_memory(p, r->plan));
-  print_crossover(out, r->crossover);
+  print_gpu_cutoff(out, r->gpu_cutoff);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
   mg_report_flush(out);

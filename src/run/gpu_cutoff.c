@@ -1,4 +1,4 @@
-#include "run/crossover.h"
+#include "run/gpu_cutoff.h"
 #include "base/log.h"
 #include "solver/mg.h"
 #include "solver/problem.h"
@@ -63,7 +63,7 @@ static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
   return MG_OK;
 }
 
-static mg_status_t measure(const mg_params_t *params, int32_t n, mg_crossover_row_t *row) {
+static mg_status_t measure(const mg_params_t *params, int32_t n, mg_gpu_cutoff_row_t *row) {
   static mg_params_t small;
   static mg_plan_t plan;
   mg_hierarchy_t *h;
@@ -79,9 +79,9 @@ static mg_status_t seconds_since(double start, double *seconds) {
   return mg_comm_max(mg_comm_world(), seconds, 1);
 }
 
-static void say(const mg_crossover_t *found) {
+static void say(const mg_gpu_cutoff_t *found) {
   for (int r = 0; r < found->n_rows; r++) {
-    const mg_crossover_row_t *row = &found->row[r];
+    const mg_gpu_cutoff_row_t *row = &found->row[r];
     mg_verbose("crossover: %.3f ms for a solve of %d^3 cells with --cpu-below=%lld%s",
                1e3 * row->seconds, found->n, (long long)row->cpu_below,
                r == found->best ? " (taken)" : "");
@@ -93,13 +93,13 @@ static void say(const mg_crossover_t *found) {
  * to; from some grid on more cells make the CPU slower, and once it is far behind no further level
  * is tried. */
 static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
-                           mg_crossover_t *found) {
+                           mg_gpu_cutoff_t *found) {
   const double start = mg_now();
   for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CROSSOVERS; first--) {
-    mg_crossover_row_t *row = &found->row[found->n_rows];
+    mg_gpu_cutoff_row_t *row = &found->row[found->n_rows];
     const int64_t side = first < small->n_levels ? small->level[first].layout.n : 0;
-    *row = (mg_crossover_row_t){.n = (int32_t)side,
-                                .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
+    *row = (mg_gpu_cutoff_row_t){.n = (int32_t)side,
+                                 .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
     MG_TRY(measure(params, found->n, row));
     found->n_rows++;
     const double least = found->row[found->best].seconds, before = found->seconds;
@@ -113,8 +113,8 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
   return MG_OK;
 }
 
-mg_status_t mg_crossover_measure(const mg_params_t *params, const mg_plan_t *plan,
-                                 mg_crossover_t *found) {
+mg_status_t mg_gpu_cutoff_measure(const mg_params_t *params, const mg_plan_t *plan,
+                                  mg_gpu_cutoff_t *found) {
   static mg_params_t same;
   static mg_plan_t small;
   memset(found, 0, sizeof *found);
@@ -126,12 +126,13 @@ mg_status_t mg_crossover_measure(const mg_params_t *params, const mg_plan_t *pla
   return try_all(params, &small, found);
 }
 
-mg_status_t mg_crossover_choose(mg_params_t *params, const mg_plan_t *plan, mg_crossover_t *found) {
+mg_status_t mg_gpu_cutoff_choose(mg_params_t *params, const mg_plan_t *plan,
+                                 mg_gpu_cutoff_t *found) {
   memset(found, 0, sizeof *found);
   if (params->cpu_below != MG_CPU_BELOW_AUTO) return MG_OK;
   params->cpu_below = 0;
   if (plan->level[0].place != MG_PLACE_CUDA) return MG_OK;
-  MG_TRY(mg_crossover_measure(params, plan, found));
+  MG_TRY(mg_gpu_cutoff_measure(params, plan, found));
   say(found);
   params->cpu_below = found->row[found->best].cpu_below;
   return MG_OK;
