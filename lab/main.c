@@ -281,7 +281,7 @@ static double needed_bytes(const options_t *o, int64_t mib) {
 /* MiB of an array on a CPU. Memory that is promised and is not there would end the program without
  * a word once it is touched. */
 static mg_status_t choose_size(const options_t *o, int64_t *mib) {
-  const int64_t machine = mg_machine_free_bytes(), process = mg_machine_process_bytes();
+  const int64_t machine = mg_host_memory_available(), process = mg_host_memory_process_limit();
   const double room = (double)(machine < process ? machine : process);
   /* So that all ladders end within a minute on two cores. */
   const int64_t a_thread = 16, most = 256, threads = mg_machine_threads();

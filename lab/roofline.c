@@ -13,7 +13,7 @@
 #endif
 #include "base/log.h"
 #include "base/timers.h"
-#include "device/device.h"
+#include "device/device_select.h"
 #include "formulas/cell.h"
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"

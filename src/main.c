@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/machine.h"
 #include "comm/comm.h"
-#include "device/capacity.h"
-#include "device/device.h"
+#include "device/device_select.h"
+#include "device/memory_check.h"
 #include "io/dump.h"
 #include "io/input.h"
 #include "io/report/report.h"
@@ -315,7 +315,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   const bool restarts = params->restart[0] != '\0';
   if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));
   /* The crossover already allocates; what it moves to the CPU is small. */
-  MG_TRY(mg_capacity_check(params));
+  MG_TRY(mg_memory_check(params));
   MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_gpu_cutoff_choose(params, &plan, &gpu_cutoff)));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(warn_if_crowded());

@@ -5,7 +5,7 @@
 #include "config.h"
 #endif
 #include "base/log.h"
-#include "device/device.h"
+#include "device/device_select.h"
 #include "tests/test.h"
 #ifdef HAVE_CUDA
 #include "backend/backend.h"

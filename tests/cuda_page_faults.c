@@ -5,7 +5,7 @@
 #include "config.h"
 #endif
 #ifdef HAVE_CUPTI
-#include "device/device.h"
+#include "device/device_select.h"
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/mg.h"

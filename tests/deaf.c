@@ -3,7 +3,7 @@
  * tests/hpgmg-fv-deaf is linked with --wrap. */
 #include "comm/comm.h"
 #include "cuda/peer.h"
-#include "device/device.h"
+#include "device/device_select.h"
 
 mg_status_t __real_mg_device_places(mg_device_place_t **places);
 mg_status_t __wrap_mg_device_places(mg_device_place_t **places);

@@ -1,6 +1,6 @@
 #include "tests/fixture.h"
 #include "base/log.h"
-#include "device/device.h"
+#include "device/device_select.h"
 #include "io/input.h"
 #include "solver/problem.h"
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* op_passes: several steps in one pass over memory give, to the last bit, what the steps give one
  * by one, from a guess and from zero, for the right-hand side of the smooth before and for another,
  * on patches with walls, neighbours and themselves around them, and where alpha varies. */
-#include "device/device.h"
+#include "device/device_select.h"
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <stdlib.h>

@@ -2,21 +2,21 @@
  * see it on two. */
 #include "base/log.h"
 #include "comm/comm.h"
-#include "device/capacity.h"
+#include "device/memory_check.h"
 #include "tests/test.h"
 #include <stdlib.h>
 #include <string.h>
 
-static mg_capacity_t find(const char *what, int log2_box_dim, int64_t boxes, int64_t host_bytes,
-                          int64_t process_bytes) {
+static mg_memory_check_t find(const char *what, int log2_box_dim, int64_t boxes, int64_t host_bytes,
+                              int64_t process_bytes) {
   mg_params_t params;
-  mg_capacity_t c;
+  mg_memory_check_t c;
   const mg_room_t room = {host_bytes, process_bytes, INT64_MAX};
   mg_params_defaults(&params);
   params.log2_box_dim = log2_box_dim;
   params.boxes_per_rank = boxes;
   fprintf(stderr, "%s: %d %lld\n", what, log2_box_dim, (long long)boxes);
-  CHECK_INT(mg_capacity_find(&params, &room, &c), MG_OK);
+  CHECK_INT(mg_memory_check_measure(&params, &room, &c), MG_OK);
   return c;
 }
 
@@ -41,7 +41,7 @@ static int64_t planned(int log2_box_dim, int64_t boxes) {
 /* The last byte decides, on the host and in the process. */
 static void test_limit_is_exact(void) {
   const int64_t need = planned(5, 27);
-  mg_capacity_t c = find("all of it", 5, 27, need, INT64_MAX);
+  mg_memory_check_t c = find("all of it", 5, 27, need, INT64_MAX);
   CHECK(c.fits);
   CHECK_INT(c.need, need);
   c = find("all of it for the process", 5, 27, INT64_MAX, need);
@@ -69,7 +69,7 @@ static int32_t largest_of(int log2_box_dim, int64_t bytes) {
 }
 
 /* What is named is the largest of all widths, and the largest of the width asked for. */
-static void check_sizes(const mg_capacity_t *c, int log2_box_dim, int64_t bytes) {
+static void check_sizes(const mg_memory_check_t *c, int log2_box_dim, int64_t bytes) {
   int32_t largest = 0;
   CHECK(!c->fits);
   for (int w = 4; w <= 10; w++) {
@@ -99,12 +99,12 @@ static void test_largest_that_fits(void) {
   for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
     for (size_t j = 0; j < sizeof rooms / sizeof *rooms; j++) {
       if (planned(asked[i].log2_box_dim, asked[i].boxes) <= rooms[j]) continue;
-      const mg_capacity_t c =
+      const mg_memory_check_t c =
           find("largest", asked[i].log2_box_dim, asked[i].boxes, rooms[j], INT64_MAX);
       check_sizes(&c, asked[i].log2_box_dim, rooms[j]);
     }
 
-  mg_capacity_t c = find("too wide by far", 10, 8, 24700000000, INT64_MAX);
+  mg_memory_check_t c = find("too wide by far", 10, 8, 24700000000, INT64_MAX);
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.largest.log2_box_dim, 6);
   CHECK_INT(c.largest.boxes_per_rank, 1331);
@@ -123,10 +123,10 @@ static void test_largest_that_fits(void) {
 /* Far too large, in few boxes and in more than could be looked at one by one. */
 static void test_absurd_sizes(void) {
   const int64_t room = (int64_t)64 << 30;
-  const mg_capacity_t c = find("wide boxes", 10, 1000, room, INT64_MAX);
+  const mg_memory_check_t c = find("wide boxes", 10, 1000, room, INT64_MAX);
   CHECK(!c.fits && c.need > (double)room);
   CHECK(c.largest.n >= 512 && planned(c.largest.log2_box_dim, c.largest.boxes_per_rank) <= room);
-  const mg_capacity_t d = find("many boxes", 4, 200000000, room, INT64_MAX);
+  const mg_memory_check_t d = find("many boxes", 4, 200000000, room, INT64_MAX);
   CHECK(!d.fits);
   CHECK_INT(d.same_width.log2_box_dim, 4);
   CHECK(d.same_width.n > 0 && planned(4, d.same_width.boxes_per_rank) <= room);
@@ -138,7 +138,7 @@ static void test_device(void) {
   for (int k = 0; k < 2; k++) {
     mg_params_t params;
     mg_plan_t plan;
-    mg_capacity_t c;
+    mg_memory_check_t c;
     char message[1024];
     int64_t need = 0;
     mg_params_defaults(&params);
@@ -156,10 +156,10 @@ static void test_device(void) {
     CHECK_INT(plan.level[2].place, MG_PLACE_CUDA);
     CHECK_INT(plan.level[3].place, MG_PLACE_CPU);
     mg_room_t room = {INT64_MAX, INT64_MAX, need};
-    CHECK_INT(mg_capacity_find(&params, &room, &c), MG_OK);
+    CHECK_INT(mg_memory_check_measure(&params, &room, &c), MG_OK);
     CHECK(c.fits);
     room.device_bytes = need - 1;
-    CHECK_INT(mg_capacity_find(&params, &room, &c), MG_OK);
+    CHECK_INT(mg_memory_check_measure(&params, &room, &c), MG_OK);
     CHECK(!c.fits && c.on_device);
     CHECK_INT(c.need, need);
     CHECK_INT(c.room, need - 1);
@@ -171,20 +171,20 @@ static void test_device(void) {
 
 static void test_messages(void) {
   char text[512];
-  mg_capacity_t c = {.need = 2.5e9, .room = 1e9, .largest = {5, 125, 160}};
+  mg_memory_check_t c = {.need = 2.5e9, .room = 1e9, .largest = {5, 125, 160}};
   c.same_width = (mg_size_t){7, 1, 128};
-  mg_capacity_describe(&c, text, (int)sizeof text);
+  mg_memory_check_describe(&c, text, (int)sizeof text);
   CHECK_STRING(text, "this size needs at least 2.500 GB where 1.000 GB are free; what fits is "
                      "'5 125' (160^3 cells) or '7 1' (128^3 cells)");
   c.same_width.n = 0;
-  mg_capacity_describe(&c, text, (int)sizeof text);
+  mg_memory_check_describe(&c, text, (int)sizeof text);
   CHECK_CONTAINS(text, "are free; what fits is '5 125' (160^3 cells)");
   CHECK(!strstr(text, " or "));
   c.same_width = c.largest;
-  mg_capacity_describe(&c, text, (int)sizeof text);
+  mg_memory_check_describe(&c, text, (int)sizeof text);
   CHECK(!strstr(text, " or "));
   c.largest.n = 0;
-  mg_capacity_describe(&c, text, (int)sizeof text);
+  mg_memory_check_describe(&c, text, (int)sizeof text);
   CHECK_CONTAINS(text, "are free; no size fits");
 }
 

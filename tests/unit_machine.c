@@ -104,14 +104,14 @@ int main(void) {
     clear();
     for (int f = 0; f < MOST_FILES && machines[m].files[f].name; f++)
       put(&machines[m].files[f]);
-    const int64_t got = mg_machine_free_bytes_in(root);
+    const int64_t got = mg_host_memory_available_in(root);
     if (got != machines[m].free) fprintf(stderr, "%s:\n", machines[m].what);
     CHECK_INT(got, machines[m].free);
   }
   clear();
   remove(root);
   /* The real one: this test runs, so there is some memory, and less than an exabyte. */
-  CHECK(mg_machine_free_bytes() > 0 && mg_machine_free_bytes() < INT64_MAX);
-  CHECK(mg_machine_process_bytes() > 0);
+  CHECK(mg_host_memory_available() > 0 && mg_host_memory_available() < INT64_MAX);
+  CHECK(mg_host_memory_process_limit() > 0);
   return TEST_RESULT();
 }

@@ -31,14 +31,14 @@ void mg_machine_mark_processors(double *mark, int n);
 /** Bytes that this host can still give to processes: the kernel's estimate of available memory,
  *  or what is left below the limit of this process's control group, or of one around it, when that
  *  is less. Both interfaces of control groups, v1 and v2. INT64_MAX when unknown. */
-int64_t mg_machine_free_bytes(void);
+int64_t mg_host_memory_available(void);
 
 /** The same on a machine whose /proc and /sys lie below the folder `root`: for tests. */
-int64_t mg_machine_free_bytes_in(const char *root);
+int64_t mg_host_memory_available_in(const char *root);
 
 /** Bytes that this process may still take under its own limits (ulimit -v, -d). INT64_MAX when
  *  there are none. */
-int64_t mg_machine_process_bytes(void);
+int64_t mg_host_memory_process_limit(void);
 
 /** Does what this process writes to stderr appear on a terminal, directly or through a launcher? */
 bool mg_machine_stderr_is_terminal(void);

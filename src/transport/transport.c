@@ -2,7 +2,7 @@
 #include "config.h"
 #endif
 #include "base/log.h"
-#include "device/device.h"
+#include "device/device_select.h"
 #include "transport/transport.h"
 #include "transport/transport_ways.h"
 #include <stdlib.h>

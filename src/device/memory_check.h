@@ -1,6 +1,6 @@
 /* Does the run fit into memory, and which size does when it does not? */
-#ifndef MG_CAPACITY_H
-#define MG_CAPACITY_H
+#ifndef MG_MEMORY_CHECK_H
+#define MG_MEMORY_CHECK_H
 
 #include "plan/plan.h"
 
@@ -25,7 +25,7 @@ typedef struct {
   bool on_device;       /**< that is a device */
   mg_size_t largest;    /**< when it does not: the largest grid that does, of boxes of any width */
   mg_size_t same_width; /**< the largest of boxes as wide as those asked for */
-} mg_capacity_t;
+} mg_memory_check_t;
 
 /** Compare what the levels of a run need with what there is, by planning; nothing is allocated.
  *
@@ -34,14 +34,14 @@ typedef struct {
  *  @param[in]  room      may differ between ranks
  *  @param[out] capacity  filled on MG_OK
  *  @return MG_OK (fits or not), MG_ERR_MEMORY (of the lists used on the way), MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_capacity_find(const mg_params_t *params, const mg_room_t *room,
-                                           mg_capacity_t *capacity);
+MG_MUST_CHECK mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *room,
+                                                  mg_memory_check_t *capacity);
 
 /** Write why a run does not fit: one line with the need, the room and the sizes that fit. */
-void mg_capacity_describe(const mg_capacity_t *capacity, char *text, int text_size);
+void mg_memory_check_describe(const mg_memory_check_t *capacity, char *text, int text_size);
 
 /** Refuse a run that does not fit on the machine as it is; rank 0 says so. Collective.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_capacity_check(const mg_params_t *params);
+MG_MUST_CHECK mg_status_t mg_memory_check(const mg_params_t *params);
 
 #endif

@@ -3,7 +3,7 @@
 #endif
 #include "base/log.h"
 #include "comm/comm.h"
-#include "device/device.h"
+#include "device/device_select.h"
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_CUDA

@@ -1,6 +1,6 @@
 /* Which processor a run uses: what was asked for against what is there. */
-#ifndef MG_DEVICE_H
-#define MG_DEVICE_H
+#ifndef MG_DEVICE_SELECT_H
+#define MG_DEVICE_SELECT_H
 
 #include "params/params.h"
 

@@ -1,8 +1,8 @@
-#include "device/capacity.h"
+#include "device/memory_check.h"
 #include "base/log.h"
 #include "base/machine.h"
 #include "comm/comm.h"
-#include "device/device.h"
+#include "device/device_select.h"
 #include "params/params_table.h"
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device
 }
 
 /* Need and room where the one exceeds the other most. */
-static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_capacity_t *c) {
+static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_memory_check_t *c) {
   const double there[N_PLACES] = {(double)room->host_bytes, (double)room->process_bytes,
                                   (double)room->device_bytes};
   double need[N_PLACES] = {0.0, 0.0, 0.0}, worst = 0.0;
@@ -66,7 +66,7 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   size->n = 0;
   const int64_t ranks = mg_comm_size(mg_comm_world());
   if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
-  mg_capacity_t c;
+  mg_memory_check_t c;
   MG_TRY(compare(&plan, room, &c));
   if (c.fits) size->n = plan.level[0].layout.n;
   return MG_OK;
@@ -107,8 +107,8 @@ static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *roo
   return MG_OK;
 }
 
-mg_status_t mg_capacity_find(const mg_params_t *params, const mg_room_t *room,
-                             mg_capacity_t *capacity) {
+mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *room,
+                                    mg_memory_check_t *capacity) {
   char message[1024];
   mg_plan_t plan;
   memset(capacity, 0, sizeof *capacity);
@@ -124,7 +124,7 @@ static int describe_size(const mg_size_t *size, const char *before, char *text, 
                   (long long)size->boxes_per_rank, size->n);
 }
 
-void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
+void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_size) {
   int used = snprintf(text, (size_t)text_size, "this size needs at least %s where %s are free%s; ",
                       mg_bytes(c->need).text, mg_bytes(c->room).text,
                       c->on_device ? " on the device" : "");
@@ -138,17 +138,17 @@ void mg_capacity_describe(const mg_capacity_t *c, char *text, int text_size) {
     describe_size(&c->same_width, " or ", text + used, text_size - used);
 }
 
-mg_status_t mg_capacity_check(const mg_params_t *params) {
-  mg_room_t room = {mg_machine_free_bytes(), mg_machine_process_bytes(), INT64_MAX};
+mg_status_t mg_memory_check(const mg_params_t *params) {
+  mg_room_t room = {mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
   if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
     MG_TRY(mg_comm_agree(mg_comm_world(), mg_device_room(&room.device_bytes)));
-  mg_capacity_t capacity;
+  mg_memory_check_t capacity;
   char text[512];
-  MG_TRY(mg_capacity_find(params, &room, &capacity));
+  MG_TRY(mg_memory_check_measure(params, &room, &capacity));
   mg_verbose("memory: %s needed, %s free", mg_bytes(capacity.need).text,
              mg_bytes(capacity.room).text);
   if (capacity.fits) return MG_OK;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_MEMORY;
-  mg_capacity_describe(&capacity, text, (int)sizeof text);
+  mg_memory_check_describe(&capacity, text, (int)sizeof text);
   return mg_error(MG_ERR_MEMORY, "%s", text);
 }

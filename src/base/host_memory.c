@@ -98,7 +98,7 @@ static int64_t groups_room(const char *root, const group_kind_t *kind) {
   }
 }
 
-int64_t mg_machine_free_bytes_in(const char *root) {
+int64_t mg_host_memory_available_in(const char *root) {
   const int64_t kib = read_number(root, "proc/meminfo", "MemAvailable:");
   int64_t room = min_known(INT64_MAX, kib < 0 ? -1 : kib * 1024);
   for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
@@ -106,8 +106,8 @@ int64_t mg_machine_free_bytes_in(const char *root) {
   return room;
 }
 
-int64_t mg_machine_free_bytes(void) {
-  return mg_machine_free_bytes_in("");
+int64_t mg_host_memory_available(void) {
+  return mg_host_memory_available_in("");
 }
 
 /* Room below a limit of `ulimit`, of which `used` is taken. */
@@ -118,7 +118,7 @@ static int64_t limit_room(int resource, int64_t used) {
   return bytes > used ? bytes - used : 0;
 }
 
-int64_t mg_machine_process_bytes(void) {
+int64_t mg_host_memory_process_limit(void) {
   const int64_t size = read_number("/proc/self", "status", "VmSize:");
   const int64_t data = read_number("/proc/self", "status", "VmData:");
   int64_t room = limit_room(RLIMIT_AS, size > 0 ? size * 1024 : 0);
