@@ -257,19 +257,19 @@ static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t
 
 /* On rank 0 alone. */
 static mg_status_t survey_plan(const mg_params_t *params, const mg_plan_t *plan, int64_t ranks,
-                               const mg_dry_run_t *report, mg_survey_t *survey) {
+                               const mg_dry_run_t *report, mg_plan_stats_t *stats) {
   MG_TRY(mg_report_check_outputs(params));
-  MG_TRY(mg_plan_survey(plan, params, ranks, params->json[0] != '\0', survey));
+  MG_TRY(mg_plan_stats_collect(plan, params, ranks, params->json[0] != '\0', stats));
   if (params->verbosity >= 0) mg_report_dry_run(mg_report_text(params), report);
   return MG_OK;
 }
 
 static mg_status_t report_plan(const mg_params_t *params, const mg_plan_t *plan, int64_t ranks,
                                const char *command_line) {
-  static mg_survey_t survey;
-  const mg_dry_run_t report = {params, plan, &survey, command_line};
+  static mg_plan_stats_t stats;
+  const mg_dry_run_t report = {params, plan, &stats, command_line};
   MG_TRY(mg_comm_agree(mg_comm_world(),
-                       speaks() ? survey_plan(params, plan, ranks, &report, &survey) : MG_OK));
+                       speaks() ? survey_plan(params, plan, ranks, &report, &stats) : MG_OK));
   return mg_report_write_dry_run(&report);
 }
 

@@ -1,14 +1,14 @@
 /* What a dry run says of the ranks: of few ranks, what counting each of them gives; of many, a
  * sample that has the levels of few ranks too. */
 #include "plan/copyplan.h"
-#include "plan/plan_survey.h"
+#include "plan/plan_stats.h"
 #include "tests/test.h"
 #include <stdint.h>
 #include <stdlib.h>
 
 static mg_params_t params;
 static mg_plan_t plan;
-static mg_survey_t survey;
+static mg_plan_stats_t stats;
 
 static void look(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, bool messages) {
   char message[1024] = "";
@@ -16,8 +16,8 @@ static void look(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, bool m
   params.boxes_per_rank = boxes_per_rank;
   CHECK_INT(mg_plan_build(&params, ranks, &plan, message, (int)sizeof message), MG_OK);
   CHECK_STRING(message, "");
-  CHECK_INT(mg_plan_survey(&plan, &params, ranks, messages, &survey), MG_OK);
-  CHECK_INT(survey.n_ranks, ranks);
+  CHECK_INT(mg_plan_stats_collect(&plan, &params, ranks, messages, &stats), MG_OK);
+  CHECK_INT(stats.n_ranks, ranks);
 }
 
 /* Bytes of a rank on a level. */
@@ -50,7 +50,7 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
 /* Every figure of a level, counted. */
 static void count_level(int l, int64_t ranks, int64_t *all) {
   const mg_layout_t *y = &plan.level[l].layout;
-  const mg_level_survey_t *s = &survey.level[l];
+  const mg_level_stats_t *s = &stats.level[l];
   int64_t boxes = 0, messages, doubles, holders = 0, least = INT64_MAX, most = 0, sum = 0;
   int patches_max = 0;
   for (int64_t rank = 0; rank < ranks; rank++) {
@@ -91,12 +91,12 @@ static void check_few(const char *what, int64_t ranks, int log2_box_dim, int64_t
   look(ranks, log2_box_dim, boxes_per_rank, true);
   for (int l = 0; l < plan.n_levels; l++)
     count_level(l, ranks, all);
-  CHECK_INT(survey.bytes.n_ranks, ranks);
+  CHECK_INT(stats.bytes.n_ranks, ranks);
   for (int64_t rank = 0; rank < ranks; rank++) {
-    CHECK(survey.bytes.min <= all[rank] && all[rank] <= survey.bytes.max);
+    CHECK(stats.bytes.min <= all[rank] && all[rank] <= stats.bytes.max);
     sum += all[rank];
   }
-  CHECK(mg_survey_bytes(&survey) == (double)sum);
+  CHECK(mg_plan_stats_bytes(&stats) == (double)sum);
   if (test_n_failures > failures) fprintf(stderr, "  in %s\n", what);
 }
 
@@ -123,7 +123,7 @@ static void test_many(void) {
   double bytes = 0.0;
   for (int l = 0; l < plan.n_levels; l++) {
     const mg_layout_t *y = &plan.level[l].layout;
-    const mg_level_survey_t *s = &survey.level[l];
+    const mg_level_stats_t *s = &stats.level[l];
     CHECK(s->bytes.n_ranks >= 1 && s->bytes.n_ranks <= y->n_ranks && s->bytes.n_ranks <= 10000);
     CHECK(s->n_message_ranks >= 1 && s->n_message_ranks <= y->n_ranks);
     CHECK(s->bytes.n_ranks == y->n_ranks || s->bytes.n_ranks > 100);
@@ -134,12 +134,12 @@ static void test_many(void) {
     if (y->boxes == 192) CHECK(y->n_ranks == 884736 && s->imbalance == 1.0);
     bytes += mg_tally_mean(&s->bytes) * (double)y->n_ranks;
   }
-  CHECK(survey.bytes.n_ranks < ranks);
+  CHECK(stats.bytes.n_ranks < ranks);
   /* Some owners of coarse cells hold none of the finer level's. */
-  CHECK_NEAR(mg_survey_bytes(&survey) / bytes, 1.0, 1e-3);
+  CHECK_NEAR(mg_plan_stats_bytes(&stats) / bytes, 1.0, 1e-3);
   look(ranks, 7, 8, false);
   for (int l = 0; l < plan.n_levels; l++)
-    CHECK(survey.level[l].messages_max == 0 && survey.level[l].n_message_ranks == 0);
+    CHECK(stats.level[l].messages_max == 0 && stats.level[l].n_message_ranks == 0);
 }
 
 /* Of some thousands a sample, whose sums are those of all: also where the few owners of coarse
@@ -148,10 +148,10 @@ static void test_sum(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, in
   mg_params_defaults(&params);
   params.agglomerate_below = below;
   look(ranks, log2_box_dim, boxes_per_rank, false);
-  CHECK(survey.bytes.n_ranks < ranks);
+  CHECK(stats.bytes.n_ranks < ranks);
   double all = 0.0;
   for (int l = 0; l < plan.n_levels; l++) {
-    const mg_level_survey_t *s = &survey.level[l];
+    const mg_level_stats_t *s = &stats.level[l];
     double sum = 0.0;
     for (int64_t rank = 0; rank < ranks; rank++)
       sum += (double)bytes_of(l, rank);
@@ -161,8 +161,8 @@ static void test_sum(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, in
                  1.0, 1e-12);
     all += sum;
   }
-  CHECK_NEAR(mg_survey_bytes(&survey) / all, 1.0, 0.002);
-  CHECK_NEAR(mg_tally_mean(&survey.bytes) * (double)ranks / all, 1.0, 0.002);
+  CHECK_NEAR(mg_plan_stats_bytes(&stats) / all, 1.0, 0.002);
+  CHECK_NEAR(mg_tally_mean(&stats.bytes) * (double)ranks / all, 1.0, 0.002);
 }
 
 int main(void) {

@@ -5,7 +5,7 @@
 
 #include "io/dump.h"
 #include "io/input.h"
-#include "plan/plan_survey.h"
+#include "plan/plan_stats.h"
 #include "run/benchmark.h"
 #include "run/gpu_cutoff.h"
 #include <stdio.h>
@@ -59,7 +59,7 @@ void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t 
 typedef struct {
   const mg_params_t *params;
   const mg_plan_t *plan;
-  const mg_survey_t *survey; /**< with messages for --json */
+  const mg_plan_stats_t *stats; /**< with messages for --json */
   const char *command_line;
 } mg_dry_run_t;
 

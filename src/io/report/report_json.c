@@ -151,7 +151,7 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
   json_t *list = json_array();
   for (int l = 0; l < d->plan->n_levels; l++) {
     const mg_level_plan_t *level = &d->plan->level[l];
-    const mg_level_survey_t *s = &d->survey->level[l];
+    const mg_level_stats_t *s = &d->stats->level[l];
     const int n = level->layout.n;
     json_array_append_new(
         list,
@@ -173,7 +173,7 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
 }
 
 mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
-  const mg_survey_t *s = d->survey;
+  const mg_plan_stats_t *s = d->stats;
   return write_and_free(
       out, json_pack(
                "{s:s, s:s, s:b, s:o, s:{s:I, s:I, s:o, s:s, s:o}, s:o, s:{s:s, s:o, s:o, s:I}}",
@@ -183,7 +183,7 @@ mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
                useful_ranks(d->params, d->plan), "backend", mg_place_name(d->plan->level[0].place),
                "command_line", text(d->command_line), "levels", planned_levels(d), "memory", "kind",
                mg_report_memory(d->params, d->plan), "bytes_per_rank", tally(&s->bytes), "bytes",
-               large(mg_survey_bytes(s)), "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
+               large(mg_plan_stats_bytes(s)), "ranks_looked_at", (json_int_t)s->bytes.n_ranks));
 }
 #else
 static mg_status_t no_jansson(void) {

@@ -1,4 +1,4 @@
-#include "plan/plan_survey.h"
+#include "plan/plan_stats.h"
 #include "plan/copyplan.h"
 #include <math.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, in
 }
 
 static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
-                                    mg_level_survey_t *s) {
+                                    mg_level_stats_t *s) {
   const mg_layout_t *layout = &plan->level[l].layout;
   const mg_copy_spec_t halo = mg_copy_halo(layout, plan->ghosts, periodic);
   mg_copy_spec_t faces = halo;
@@ -75,7 +75,7 @@ static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic,
 
 /* The owners of the next coarser level's cells have buffers for all of them, and may be few of this
  * level's ranks: as part of these ranks' mean they would count for as many as are not looked at. */
-static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_survey_t *s,
+static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_stats_t *s,
                                       double *in_all) {
   int of_one;
   *in_all = 0.0;
@@ -94,7 +94,7 @@ static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_sur
 }
 
 /* n_patches: of a rank that holds boxes, the mean. */
-static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_survey_t *s,
+static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_stats_t *s,
                                  double *n_patches) {
   const mg_layout_t *layout = &plan->level[l].layout;
   s->boxes_per_rank_max = mg_layout_largest_share(layout);
@@ -120,29 +120,29 @@ static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_survey_t
   return MG_OK;
 }
 
-static mg_status_t look_at_ranks(const mg_plan_t *plan, int64_t sample, mg_survey_t *survey) {
+static mg_status_t look_at_ranks(const mg_plan_t *plan, int64_t sample, mg_plan_stats_t *stats) {
   for (int64_t i = 0; i < sample; i++) {
     int64_t sum = 0, bytes;
     int n_patches;
     for (int l = 0; l < plan->n_levels; l++) {
-      MG_TRY(bytes_of(plan, l, spread(i, sample, survey->n_ranks), &bytes, &n_patches));
+      MG_TRY(bytes_of(plan, l, spread(i, sample, stats->n_ranks), &bytes, &n_patches));
       sum += bytes;
     }
-    tally_add(&survey->bytes, sum);
+    tally_add(&stats->bytes, sum);
   }
-  if (sample < survey->n_ranks)
-    survey->bytes.sum = mg_survey_bytes(survey) * (double)sample / (double)survey->n_ranks;
+  if (sample < stats->n_ranks)
+    stats->bytes.sum = mg_plan_stats_bytes(stats) * (double)sample / (double)stats->n_ranks;
   return MG_OK;
 }
 
-mg_status_t mg_plan_survey(const mg_plan_t *plan, const mg_params_t *params, int64_t ranks,
-                           bool messages, mg_survey_t *survey) {
+mg_status_t mg_plan_stats_collect(const mg_plan_t *plan, const mg_params_t *params, int64_t ranks,
+                                  bool messages, mg_plan_stats_t *stats) {
   const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
-  memset(survey, 0, sizeof *survey);
-  survey->n_ranks = ranks;
+  memset(stats, 0, sizeof *stats);
+  stats->n_ranks = ranks;
   int64_t sample = ranks;
   for (int l = 0; l < plan->n_levels; l++) {
-    mg_level_survey_t *s = &survey->level[l];
+    mg_level_stats_t *s = &stats->level[l];
     double n_patches;
     MG_TRY(look_at_level(plan, l, s, &n_patches));
     sample = at_most(sample, bytes_sample(n_patches));
@@ -150,10 +150,10 @@ mg_status_t mg_plan_survey(const mg_plan_t *plan, const mg_params_t *params, int
     const int64_t few = messages_sample(n_patches, s->boxes_per_rank_max);
     MG_TRY(look_at_messages(plan, l, periodic, at_most(few, plan->level[l].layout.n_ranks), s));
   }
-  return look_at_ranks(plan, sample, survey);
+  return look_at_ranks(plan, sample, stats);
 }
 
-double mg_survey_bytes(const mg_survey_t *s) {
+double mg_plan_stats_bytes(const mg_plan_stats_t *s) {
   if (s->bytes.n_ranks == s->n_ranks) return s->bytes.sum;
   double bytes = 0.0;
   for (int l = 0; l < MG_MAX_LEVELS; l++)

@@ -1,7 +1,7 @@
 /* What the ranks of a plan have, without allocating it: bytes and messages of all, or of an even
  * sample where there are more of them than one can wait for. */
-#ifndef MG_PLAN_SURVEY_H
-#define MG_PLAN_SURVEY_H
+#ifndef MG_PLAN_STATS_H
+#define MG_PLAN_STATS_H
 
 #include "plan/plan.h"
 
@@ -26,23 +26,24 @@ typedef struct {
   int64_t messages_max, message_doubles_max, n_message_ranks;
   /** The same of an exchange without edges and corners. */
   int64_t face_messages_max, face_message_doubles_max;
-} mg_level_survey_t;
+} mg_level_stats_t;
 
 /** The whole plan. */
 typedef struct {
   int64_t n_ranks; /**< of the run */
-  mg_level_survey_t level[MG_MAX_LEVELS];
+  mg_level_stats_t level[MG_MAX_LEVELS];
   mg_tally_t bytes; /**< of a rank on all levels; over ranks without boxes too */
-} mg_survey_t;
+} mg_plan_stats_t;
 
 /** Look at the ranks of a plan.
  *
  *  @param[in] messages  whether to look at them, which takes longer
  *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_plan_survey(const mg_plan_t *plan, const mg_params_t *params,
-                                         int64_t ranks, bool messages, mg_survey_t *survey);
+MG_MUST_CHECK mg_status_t mg_plan_stats_collect(const mg_plan_t *plan, const mg_params_t *params,
+                                                int64_t ranks, bool messages,
+                                                mg_plan_stats_t *stats);
 
 /** Bytes of all ranks: estimated where not all were looked at. */
-double mg_survey_bytes(const mg_survey_t *survey);
+double mg_plan_stats_bytes(const mg_plan_stats_t *stats);
 
 #endif
