@@ -3,7 +3,7 @@
 #endif
 #include "base/log.h"
 #include "base/paths.h"
-#include "io/whole_file.h"
+#include "io/atomic_file.h"
 #include "lab/lab.h"
 #include <errno.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #endif
 
 static mg_status_t check_file(const char *option, const char *path) {
-  mg_whole_file_t file;
+  mg_atomic_file_t file;
   if (!path || strcmp(path, "-") == 0) return MG_OK;
-  return mg_whole_file_prepare(option, path, 0, &file);
+  return mg_atomic_file_prepare(option, path, 0, &file);
 }
 
 static mg_status_t check_two(const char *one, const char *path, const char *other,
@@ -48,8 +48,8 @@ typedef mg_status_t (*writer_t)(const lab_t *lab, FILE *out);
 static mg_status_t write_to(const lab_t *lab, const char *option, const char *path,
                             writer_t writer) {
   if (strcmp(path, "-") == 0) return writer(lab, stdout);
-  mg_whole_file_t file;
-  MG_TRY(mg_whole_file_prepare(option, path, 0, &file));
+  mg_atomic_file_t file;
+  MG_TRY(mg_atomic_file_prepare(option, path, 0, &file));
   FILE *out = fopen(file.temporary, "w");
   if (!out)
     return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
@@ -57,10 +57,10 @@ static mg_status_t write_to(const lab_t *lab, const char *option, const char *pa
   if (fclose(out) != 0 && status == MG_OK)
     status = mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
   if (status != MG_OK) {
-    mg_whole_file_drop(&file);
+    mg_atomic_file_drop(&file);
     return status;
   }
-  return mg_whole_file_finish(&file);
+  return mg_atomic_file_finish(&file);
 }
 
 static mg_status_t written(FILE *out) {

@@ -3,7 +3,7 @@
 #include "config.h"
 #endif
 #include "base/log.h"
-#include "io/whole_file.h"
+#include "io/atomic_file.h"
 #include "lab/lab.h"
 #include "scripts_folder.h"
 #include <errno.h>
@@ -72,7 +72,7 @@ mg_status_t lab_check_plot(const char *path) {
   const char *const any[] = {"python3", "-c", "", NULL};
   const char *const with_matplotlib[] = {"python3", "-c", "import matplotlib", NULL};
   char script[2 * PATH_MAX];
-  mg_whole_file_t file;
+  mg_atomic_file_t file;
   if (!path) return MG_OK;
 #ifndef HAVE_JANSSON
   return mg_error(MG_ERR_USAGE, "--plot needs a build with jansson (install libjansson-dev, "
@@ -80,7 +80,7 @@ mg_status_t lab_check_plot(const char *path) {
 #endif
   if (!is_picture(path))
     return mg_error(MG_ERR_USAGE, "--plot=%s: a picture ends in .png, .svg or .pdf", path);
-  MG_TRY(mg_whole_file_prepare("plot", path, 0, &file));
+  MG_TRY(mg_atomic_file_prepare("plot", path, 0, &file));
   MG_TRY(find_script(script, sizeof script));
   if (run_python(any, true) != 0)
     return mg_error(MG_ERR_USAGE, "--plot needs python3 in PATH: 'apt-get install python3'");

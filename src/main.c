@@ -21,14 +21,14 @@
 
 enum { LINE_SIZE = 4096 };
 
-static uint64_t digest_of(int argc, char **argv) {
-  uint64_t digest = 14695981039346656037u; /* FNV-1a, of the words with their ends */
+static uint64_t checksum_of(int argc, char **argv) {
+  uint64_t checksum = 14695981039346656037u; /* FNV-1a, of the words with their ends */
   for (int i = 1; i < argc; i++)
     for (const char *c = argv[i];; c++) {
-      digest = (digest ^ (unsigned char)*c) * 1099511628211u;
+      checksum = (checksum ^ (unsigned char)*c) * 1099511628211u;
       if (*c == '\0') break;
     }
-  return digest;
+  return checksum;
 }
 
 /* What a rank understood of its own command line. */
@@ -50,11 +50,11 @@ static void compare_lines(const line_t *mine, const line_t *first, char *text, i
 
 /* A launcher may start ranks with lines of their own, as a wrapper script does to choose devices:
  * nothing else may differ. One rank tells. */
-static mg_status_t take_own_line(int argc, char **argv, uint64_t digest_of_first,
+static mg_status_t take_own_line(int argc, char **argv, uint64_t checksum_of_first,
                                  mg_params_t *params) {
   static line_t own, first;
   const int rank = mg_comm_rank(mg_comm_world());
-  double differs = digest_of(argc, argv) != digest_of_first;
+  double differs = checksum_of(argc, argv) != checksum_of_first;
   char message[2048], difference[1024] = "";
   MG_TRY(mg_comm_max(mg_comm_world(), &differs, 1));
   if (differs == 0.0) return MG_OK;
@@ -82,7 +82,7 @@ static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_ac
   static struct {
     line_t line;
     mg_status_t status;
-    uint64_t digest;
+    uint64_t checksum;
   } read;
   /* A dump's settings may name the files of its problem. */
   static const mg_settings_reader_t readers[] = {{"restart", mg_restart_settings},
@@ -93,14 +93,14 @@ static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_ac
     char message[2048];
     read.status = mg_params_parse_with(argc, argv, readers, &read.line.params, &read.line.action,
                                        message, (int)sizeof message);
-    read.digest = digest_of(argc, argv);
+    read.checksum = checksum_of(argc, argv);
     if (read.status != MG_OK && message[0]) (void)mg_error(MG_ERR_USAGE, "%s", message);
   }
   MG_TRY(mg_comm_broadcast(mg_comm_world(), &read, sizeof read));
   *params = read.line.params;
   *action = read.line.action;
   MG_TRY(read.status);
-  return take_own_line(argc, argv, read.digest, params);
+  return take_own_line(argc, argv, read.checksum, params);
 }
 
 static void join_words(int argc, char **argv, char *line, size_t size) {

@@ -2,7 +2,7 @@
  * and of faces, in double and float, arrive in every cell and on every face, closing faces of
  * patches and walls included, on every backend, boundary and cut into boxes; betas of cells as
  * harmonic means. */
-#include "io/digest.h"
+#include "io/checksum.h"
 #include "io/hdf5/h5.h"
 #include "tests/fixture.h"
 #include <float.h>
@@ -75,8 +75,8 @@ static void write_checksums(mg_h5_t *file, const char *name, const double *x, bo
   for (int k = 0; k < N; k++) {
     for (int c = 0; c < N * N; c++)
       plane[c] = (float)x[k * N * N + c];
-    sum[k] = floats ? mg_digest_floats(plane, N * N, (uint64_t)(k * N * N))
-                    : mg_digest_doubles(x + k * N * N, N * N, (uint64_t)(k * N * N));
+    sum[k] = floats ? mg_checksum_floats(plane, N * N, (uint64_t)(k * N * N))
+                    : mg_checksum_doubles(x + k * N * N, N * N, (uint64_t)(k * N * N));
   }
   MUST(mg_h5_data_create(file, name, MG_H5_UINT64, 1, N, 0, &data));
   MUST(mg_h5_write_planes(file, &data, 0, n, sum));

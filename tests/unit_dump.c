@@ -1,35 +1,36 @@
 /* Checksums of planes, and the names of numbered files. */
-#include "io/digest.h"
+#include "io/checksum.h"
 #include "io/dump.h"
 #include "tests/test.h"
 #include <math.h>
 
 /* The value that the line of Python in docs/format.md gives. */
-static void test_known_digest(void) {
+static void test_known_checksum(void) {
   const double x[3] = {1.0, -0.5, 0.0};
   const float y[3] = {1.0f, -0.5f, 0.0f};
-  CHECK(mg_digest_doubles(x, 3, 0) == UINT64_C(0x8e51bbc66413d87c));
-  CHECK(mg_digest_floats(y, 3, 5) == UINT64_C(0xbc96811809026dbc));
+  CHECK(mg_checksum_doubles(x, 3, 0) == UINT64_C(0x8e51bbc66413d87c));
+  CHECK(mg_checksum_floats(y, 3, 5) == UINT64_C(0xbc96811809026dbc));
 }
 
 /* Parts in any order make the whole; a value that moves, or a bit that flips, is noticed. */
-static void test_digest_of_parts(void) {
+static void test_checksum_of_parts(void) {
   enum { N = 200000 };
   static double x[N];
   for (int i = 0; i < N; i++)
     x[i] = 1.0 / (i + 1);
-  const uint64_t whole = mg_digest_doubles(x, N, 7);
-  CHECK(mg_digest_doubles(x + 70000, N - 70000, 70007) + mg_digest_doubles(x, 70000, 7) == whole);
-  CHECK(mg_digest_doubles(x, N, 8) != whole);
+  const uint64_t whole = mg_checksum_doubles(x, N, 7);
+  CHECK(mg_checksum_doubles(x + 70000, N - 70000, 70007) + mg_checksum_doubles(x, 70000, 7) ==
+        whole);
+  CHECK(mg_checksum_doubles(x, N, 8) != whole);
   const double kept = x[3];
   x[3] = x[4];
   x[4] = kept;
-  CHECK(mg_digest_doubles(x, N, 7) != whole);
+  CHECK(mg_checksum_doubles(x, N, 7) != whole);
   x[4] = x[3];
   x[3] = kept;
-  CHECK(mg_digest_doubles(x, N, 7) == whole);
+  CHECK(mg_checksum_doubles(x, N, 7) == whole);
   x[N - 1] = nextafter(x[N - 1], 1.0);
-  CHECK(mg_digest_doubles(x, N, 7) != whole);
+  CHECK(mg_checksum_doubles(x, N, 7) != whole);
 }
 
 static void check_number(const char *path, int cycles, const char *expected) {
@@ -39,8 +40,8 @@ static void check_number(const char *path, int cycles, const char *expected) {
 }
 
 int main(void) {
-  test_known_digest();
-  test_digest_of_parts();
+  test_known_checksum();
+  test_checksum_of_parts();
   check_number("grid.hdf", 3, "grid.0003.hdf");
   check_number("a.b/grid", 12, "a.b/grid.0012");
   check_number("/x/y.z.h5", 1000, "/x/y.z.1000.h5");

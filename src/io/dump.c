@@ -1,8 +1,8 @@
 #include "base/log.h"
-#include "io/digest.h"
+#include "io/boundary_faces_io.h"
+#include "io/checksum.h"
 #include "io/dump_parts.h"
 #include "io/field_io.h"
-#include "io/walls_io.h"
 #include "level/ops.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static bool speaks(void) {
   return mg_comm_rank(mg_comm_world()) == 0;
 }
 
-static void digest_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
+static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
   snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/checksums/level_%d/%s", level,
            mg_field_name((mg_field_t)field));
 }
@@ -37,15 +37,15 @@ static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write
   MG_TRY(mg_slabs_create(level, several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
   mg_status_t status = MG_OK;
   for (int field = 0; field < MG_N_FIELDS && status == MG_OK; field++) {
-    char path[MG_DATA_PATH_MAX], digests[MG_DATA_PATH_MAX];
+    char path[MG_DATA_PATH_MAX], checksums[MG_DATA_PATH_MAX];
     if (!mg_dump_wants(&h->params, (mg_field_t)field)) continue;
     mg_dump_data_path(&h->params, l, (mg_field_t)field, path);
-    digest_path(l, field, digests);
+    checksum_path(l, field, checksums);
     if (write && field == MG_FIELD_RESIDUAL)
       status = mg_comm_agree_or_end(mg_comm_world(), mg_residual(level, MG_TMP, MG_U, MG_F));
     if (status == MG_OK)
-      status = write ? mg_field_write(&io, path, digests, (int)vector_of[field])
-                     : mg_field_read(&io, path, digests, -1);
+      status = write ? mg_field_write(&io, path, checksums, (int)vector_of[field])
+                     : mg_field_read(&io, path, checksums, -1);
   }
   mg_slabs_free(io.slabs);
   return status;
@@ -96,9 +96,9 @@ static bool same_walls(const wall_t *a, const wall_t *b, size_t n) {
 static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const wall_t *wall, const wall_t *stored) {
   const int32_t n = h->plan.level[0].layout.n;
-  MG_TRY(mg_walls_get(&h->level[0], d, wall->faces));
+  MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
   for (int64_t row = 0; row < n; row++)
-    wall->sums[row] = mg_digest_doubles(wall->faces + row * n, n, (uint64_t)(row * n));
+    wall->sums[row] = mg_checksum_doubles(wall->faces + row * n, n, (uint64_t)(row * n));
   MG_TRY(move_wall(file, d, n, write, write ? wall : stored));
   if (write) return MG_OK;
   return agree(!speaks() || same_walls(wall, stored, (size_t)n)
@@ -155,10 +155,10 @@ static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
 }
 
 /* Rank 0's names on all ranks. */
-static mg_status_t prepare(mg_hierarchy_t *h, const char *path, mg_whole_file_t *file) {
+static mg_status_t prepare(mg_hierarchy_t *h, const char *path, mg_atomic_file_t *file) {
   memset(file, 0, sizeof *file);
   const mg_status_t status =
-      speaks() ? mg_whole_file_prepare("dump", path, mg_dump_room(&h->params, &h->plan), file)
+      speaks() ? mg_atomic_file_prepare("dump", path, mg_dump_room(&h->params, &h->plan), file)
                : MG_OK;
   MG_TRY(agree(status));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), file->temporary, sizeof file->temporary));
@@ -167,7 +167,7 @@ static mg_status_t prepare(mg_hierarchy_t *h, const char *path, mg_whole_file_t 
 
 mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about,
                           mg_dump_stats_t *stats) {
-  mg_whole_file_t file;
+  mg_atomic_file_t file;
   MG_TRY(prepare(h, path, &file));
   mg_h5_drop_at_abort(file.temporary);
   const double start = mg_now();
@@ -176,9 +176,9 @@ mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path, const mg_dump_abo
   if (status == MG_OK) status = check_all(h, file.temporary);
   const double checked = mg_now();
   mg_h5_drop_at_abort(NULL);
-  if (speaks() && status == MG_OK) status = mg_whole_file_finish(&file);
+  if (speaks() && status == MG_OK) status = mg_atomic_file_finish(&file);
   if (speaks() && status == MG_OK) status = mg_dump_write_xdmf(&h->params, &h->plan, file.final);
-  if (speaks() && status != MG_OK) mg_whole_file_drop(&file);
+  if (speaks() && status != MG_OK) mg_atomic_file_drop(&file);
   MG_TRY(agree(status));
   double seconds[2] = {written - start, checked - written};
   MG_TRY(mg_comm_max(mg_comm_world(), seconds, 2));

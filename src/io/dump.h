@@ -2,7 +2,7 @@
 #ifndef MG_DUMP_H
 #define MG_DUMP_H
 
-#include "io/whole_file.h"
+#include "io/atomic_file.h"
 #include "run/benchmark.h"
 
 /** The group of everything that VTK does not read. */

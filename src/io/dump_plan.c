@@ -2,9 +2,9 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "comm/comm.h"
+#include "io/atomic_file.h"
 #include "io/dump_parts.h"
 #include "io/hdf5/h5.h"
-#include "io/whole_file.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,12 +78,12 @@ static mg_status_t check_alpha(const mg_params_t *params) {
 
 /* Can a file be written at `path`, and the text that goes with it? */
 static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
-  mg_whole_file_t file;
+  mg_atomic_file_t file;
   char xdmf[MG_REAL_PATH_MAX + sizeof MG_XDMF_ENDING];
-  MG_TRY(mg_whole_file_prepare("dump", path, mg_dump_room(params, plan), &file));
+  MG_TRY(mg_atomic_file_prepare("dump", path, mg_dump_room(params, plan), &file));
   MG_TRY(mg_dump_check_xml(file.final));
   snprintf(xdmf, sizeof xdmf, "%s" MG_XDMF_ENDING, file.final);
-  return mg_whole_file_prepare("dump", xdmf, 0, &file);
+  return mg_atomic_file_prepare("dump", xdmf, 0, &file);
 }
 
 /* Readers go by the ending: ParaView 5.11 opens .hdf alone. */

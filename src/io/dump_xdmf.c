@@ -85,10 +85,10 @@ static void put_level(FILE *out, const mg_params_t *p, int level, int32_t n, con
 
 mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
   char name[MG_WHOLE_FILE_MAX];
-  mg_whole_file_t file;
+  mg_atomic_file_t file;
   const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
   if ((size_t)snprintf(name, sizeof name, "%s" MG_XDMF_ENDING, path) >= sizeof name) name[0] = '\0';
-  MG_TRY(mg_whole_file_prepare("dump", name, 0, &file));
+  MG_TRY(mg_atomic_file_prepare("dump", name, 0, &file));
   FILE *out = fopen(file.temporary, "w");
   if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
   fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
@@ -96,7 +96,7 @@ mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
     if (params->dump_levels & 1u << l) put_level(out, params, l, plan->level[l].layout.n, base);
   fputs("  </Domain>\n</Xdmf>\n", out);
   const bool good = ferror(out) == 0;
-  if (fclose(out) == 0 && good) return mg_whole_file_finish(&file);
-  mg_whole_file_drop(&file);
+  if (fclose(out) == 0 && good) return mg_atomic_file_finish(&file);
+  mg_atomic_file_drop(&file);
   return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
 }

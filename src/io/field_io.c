@@ -1,15 +1,15 @@
 #include "io/field_io.h"
 #include "base/log.h"
-#include "io/digest.h"
-#include "io/writer.h"
+#include "io/checksum.h"
+#include "io/write_thread.h"
 #include <stdlib.h>
 
-/* Values in the precision of the file, and the digests of all planes. */
+/* Values in the precision of the file, and the checksums of all planes. */
 typedef struct {
   float *floats; /* of the slab at hand; NULL in double precision */
   float *other;  /* of the slab before, which may still be on its way into the file */
-  uint64_t *digest;
-  double *halves; /* of digests, for a sum over ranks that is exact */
+  uint64_t *checksum;
+  double *halves; /* of checksums, for a sum over ranks that is exact */
 } buffers_t;
 
 static mg_status_t agree(mg_status_t status) {
@@ -28,18 +28,18 @@ static int64_t plane_cells(const mg_field_io_t *io) {
 static void release(buffers_t *b) {
   free(b->floats);
   free(b->other);
-  free(b->digest);
+  free(b->checksum);
   free(b->halves);
 }
 
 static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
   const int64_t most = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
-  *b = (buffers_t){.digest = calloc((size_t)io->n, sizeof *b->digest),
+  *b = (buffers_t){.checksum = calloc((size_t)io->n, sizeof *b->checksum),
                    .halves = calloc(2 * (size_t)io->n, sizeof *b->halves)};
   const bool floats = io->precision == MG_PRECISION_FLOAT && most > 0;
   if (floats) b->floats = malloc((size_t)most * sizeof *b->floats);
   if (floats) b->other = malloc((size_t)most * sizeof *b->other);
-  if (b->digest && b->halves && (!floats || (b->floats && b->other))) return MG_OK;
+  if (b->checksum && b->halves && (!floats || (b->floats && b->other))) return MG_OK;
   return mg_error(MG_ERR_MEMORY, "no memory for %d planes of a dump", io->n);
 }
 
@@ -63,12 +63,12 @@ static void convert(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
       slab->cells[i] = (double)b->floats[i];
 }
 
-static uint64_t digest_of(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab,
-                          int32_t plane) {
+static uint64_t checksum_of(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab,
+                            int32_t plane) {
   const int64_t n = plane_cells(io), at = plane * n;
   const uint64_t first = (uint64_t)((slab->first + plane) * n);
-  return b->floats ? mg_digest_floats(b->floats + at, n, first)
-                   : mg_digest_doubles(slab->cells + at, n, first);
+  return b->floats ? mg_checksum_floats(b->floats + at, n, first)
+                   : mg_checksum_doubles(slab->cells + at, n, first);
 }
 
 /* --- writing --------------------------------------------------------------------------- */
@@ -76,7 +76,7 @@ static uint64_t digest_of(const mg_field_io_t *io, const buffers_t *b, const mg_
 static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab) {
   convert(io, b, slab, true);
   for (int32_t k = 0; k < slab->n; k++)
-    b->digest[slab->first + k] = digest_of(io, b, slab, k);
+    b->checksum[slab->first + k] = checksum_of(io, b, slab, k);
 }
 
 /* A round's slab, and the beginning of the next one's where the device brings it meanwhile. */
@@ -101,52 +101,52 @@ static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *da
 }
 
 /* One rank's file: a thread writes a slab while this one fetches the next, from other ranks too,
- * and adds up its digests. */
+ * and adds up its checksums. */
 static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
-                                int vec, mg_writer_t *writer) {
+                                int vec, mg_write_thread_t *writer) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(fetch(io, vec, round, &slab));
     prepare(io, b, &slab);
     /* The slab after next takes the memory of the one before. */
-    MG_TRY(agree(mg_writer_wait(writer)));
-    mg_writer_write(writer, data, slab.first, slab.n, values_of(b, &slab));
+    MG_TRY(agree(mg_write_thread_wait(writer)));
+    mg_write_thread_write(writer, data, slab.first, slab.n, values_of(b, &slab));
     float *const swap = b->floats;
     b->floats = b->other;
     b->other = swap;
   }
-  return agree(mg_writer_wait(writer));
+  return agree(mg_write_thread_wait(writer));
 }
 
 static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
                                int vec) {
-  mg_writer_t *writer = NULL;
+  mg_write_thread_t *writer = NULL;
   if (!mg_h5_writes_beside()) return write_in_turn(io, data, b, vec);
-  mg_status_t status = agree(mg_writer_begin(io->file, &writer));
+  mg_status_t status = agree(mg_write_thread_begin(io->file, &writer));
   if (status == MG_OK) status = write_beside(io, data, b, vec, writer);
-  mg_writer_end(writer);
+  mg_write_thread_end(writer);
   return status;
 }
 
-/* Every rank's digests to rank 0, who writes them. */
-static mg_status_t write_digests(const mg_field_io_t *io, const buffers_t *b, const char *path) {
+/* Every rank's checksums to rank 0, who writes them. */
+static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, const char *path) {
   for (int32_t k = 0; k < io->n; k++) {
-    b->halves[2 * k] = (double)(b->digest[k] >> 32);
-    b->halves[2 * k + 1] = (double)(b->digest[k] & 0xffffffffu);
+    b->halves[2 * k] = (double)(b->checksum[k] >> 32);
+    b->halves[2 * k + 1] = (double)(b->checksum[k] & 0xffffffffu);
   }
   MG_TRY(mg_comm_sum(mg_comm_world(), b->halves, 2 * io->n));
   for (int32_t k = 0; k < io->n; k++)
-    b->digest[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
+    b->checksum[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
   mg_h5_data_t data;
   const bool writes = mg_comm_rank(mg_comm_world()) == 0;
   MG_TRY(agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, io->n, 0, &data)));
   const mg_status_t status =
-      agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n : 0, b->digest));
+      agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n : 0, b->checksum));
   const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
   return status != MG_OK ? status : closed;
 }
 
-mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *digests,
+mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *checksums,
                            int vec) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1};
@@ -156,19 +156,19 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
   if (status == MG_OK) status = write_slabs(io, &data, &b, vec);
   const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
   if (status == MG_OK) status = closed;
-  if (status == MG_OK) status = write_digests(io, &b, digests);
+  if (status == MG_OK) status = write_checksums(io, &b, checksums);
   release(&b);
   return status;
 }
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* One line, from the rank that has the first plane whose values have another digest. */
+/* One line, from the rank that has the first plane whose values have another checksum. */
 static mg_status_t compare(const mg_field_io_t *io, const char *path, const buffers_t *b,
                            const mg_slab_t *slab) {
   int32_t bad = io->n;
   for (int32_t k = slab->n - 1; io->file && k >= 0; k--)
-    if (digest_of(io, b, slab, k) != b->digest[k]) bad = slab->first + k;
+    if (checksum_of(io, b, slab, k) != b->checksum[k]) bad = slab->first + k;
   double first = bad;
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
   if (first >= io->n) return MG_OK;
@@ -178,11 +178,11 @@ static mg_status_t compare(const mg_field_io_t *io, const char *path, const buff
 }
 
 static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const mg_h5_data_t *data,
-                              const mg_h5_data_t *digests, const buffers_t *b, int vec) {
+                              const mg_h5_data_t *checksums, const buffers_t *b, int vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     const mg_slab_t slab = mg_slabs_planes(io->slabs, round);
     MG_TRY(agree(mg_h5_read_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
-    MG_TRY(agree(mg_h5_read_planes(io->file, digests, slab.first, slab.n, b->digest)));
+    MG_TRY(agree(mg_h5_read_planes(io->file, checksums, slab.first, slab.n, b->checksum)));
     MG_TRY(compare(io, path, b, &slab));
     if (vec < 0) continue;
     convert(io, b, &slab, false);
@@ -191,14 +191,15 @@ static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const m
   return MG_OK;
 }
 
-mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char *digests, int vec) {
+mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char *checksums,
+                          int vec) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1}, sums = {.id = -1};
   mg_status_t status = agree(allocate(io, &b));
   if (status == MG_OK)
     status = agree(mg_h5_data_open(io->file, path, type_of(io), 3, io->n, &data));
   if (status == MG_OK)
-    status = agree(mg_h5_data_open(io->file, digests, MG_H5_UINT64, 1, io->n, &sums));
+    status = agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, io->n, &sums));
   if (status == MG_OK) status = read_slabs(io, path, &data, &sums, &b, vec);
   const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
   const mg_status_t closed_too = agree(mg_h5_data_close(io->file, &sums));

@@ -1,10 +1,10 @@
 /* The fields of a user's problem: read, checked and brought to the finest level. */
 #include "base/log.h"
-#include "io/digest.h"
+#include "io/boundary_faces_io.h"
+#include "io/checksum.h"
 #include "io/hdf5/h5.h"
 #include "io/input.h"
 #include "io/slabs.h"
-#include "io/walls_io.h"
 #include "level/ops.h"
 #include <math.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void compare_checksum(field_t *f, const double *cells, int32_t plane, uin
   if (f->place->is_float) {
     for (int64_t c = 0; c < n; c++)
       f->floats[c] = (float)cells[c];
-    got = mg_digest_floats(f->floats, n, (uint64_t)(plane * n));
+    got = mg_checksum_floats(f->floats, n, (uint64_t)(plane * n));
   }
   if (got == want || f->bad_plane < f->n) return;
   f->bad_plane = plane;
@@ -132,10 +132,10 @@ static void check_planes(field_t *f, const mg_slab_t *slab) {
   for (int32_t k = 0; f->file && k < slab->n; k++) {
     const int32_t plane = slab->first + k;
     const double *cells = slab->cells + k * n;
-    const uint64_t digest = mg_digest_doubles(cells, n, (uint64_t)(plane * n));
-    compare_checksum(f, cells, plane, digest, f->want[k]);
+    const uint64_t checksum = mg_checksum_doubles(cells, n, (uint64_t)(plane * n));
+    compare_checksum(f, cells, plane, checksum, f->want[k]);
     check_values(f, cells, plane, false);
-    f->checksum += digest;
+    f->checksum += checksum;
   }
 }
 
@@ -176,7 +176,7 @@ static mg_status_t close_faces(field_t *f, int d, double *wall) {
   mg_level_t *level = &f->h->level[0];
   if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
   if (level->store.view.periodic) return MG_OK;
-  return mg_walls_put(level, d, wall);
+  return mg_boundary_faces_put(level, d, wall);
 }
 
 /* An open dataset of the wall, read by rank 0 and closed. */
@@ -200,7 +200,7 @@ static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
 static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_t *want) {
   const int64_t n = f->n;
   for (int64_t row = 0; row < n; row++) {
-    const uint64_t sum = mg_digest_doubles(f->wall + row * n, n, (uint64_t)(row * n));
+    const uint64_t sum = mg_checksum_doubles(f->wall + row * n, n, (uint64_t)(row * n));
     if (f->place->has_wall_checksums && sum != want[row])
       return mg_error(MG_ERR_IO, "--%s=%s: row %lld of %s is damaged: its checksum differs",
                       f->option, f->file_path, (long long)row, path);

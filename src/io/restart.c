@@ -22,7 +22,7 @@ typedef struct {
   int64_t problem_checksum;
 } head_t;
 
-static const char ours[] = MG_DUMP_OURS, digests_of_u[] = "/HPGMG/checksums/level_0/u";
+static const char ours[] = MG_DUMP_OURS, checksums_of_u[] = "/HPGMG/checksums/level_0/u";
 
 static const char *path_of_u(mg_centering_t centering) {
   return centering == MG_CENTERING_CELL ? "/VTKHDF/CellData/u" : "/VTKHDF/PointData/u";
@@ -122,7 +122,7 @@ static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
                          precision_of(head) == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE, 3,
                          n, &data));
   MG_TRY(mg_h5_data_close(file, &data));
-  MG_TRY(mg_h5_data_open(file, digests_of_u, MG_H5_UINT64, 1, n, &data));
+  MG_TRY(mg_h5_data_open(file, checksums_of_u, MG_H5_UINT64, 1, n, &data));
   return mg_h5_data_close(file, &data);
 }
 
@@ -267,7 +267,8 @@ static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_
   const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
   mg_field_io_t io = {.file = file, .n = restart->cells, .precision = restart->precision};
   MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
-  const mg_status_t status = mg_field_read(&io, path_of_u(restart->centering), digests_of_u, MG_U);
+  const mg_status_t status =
+      mg_field_read(&io, path_of_u(restart->centering), checksums_of_u, MG_U);
   mg_slabs_free(io.slabs);
   return status;
 }

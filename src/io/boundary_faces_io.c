@@ -1,4 +1,4 @@
-#include "io/walls_io.h"
+#include "io/boundary_faces_io.h"
 #include "base/log.h"
 #include <stdlib.h>
 #include <string.h>
@@ -104,10 +104,10 @@ static mg_status_t run(const mg_level_t *level, int d, double *wall, bool puttin
   return status;
 }
 
-mg_status_t mg_walls_put(const mg_level_t *level, int d, double *wall) {
+mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall) {
   return run(level, d, wall, true);
 }
 
-mg_status_t mg_walls_get(const mg_level_t *level, int d, double *wall) {
+mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall) {
   return run(level, d, wall, false);
 }

@@ -1,4 +1,4 @@
-#include "io/writer.h"
+#include "io/write_thread.h"
 #include "base/log.h"
 #include <pthread.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 typedef enum { IDLE, BUSY, ENDING } state_t;
 
-struct mg_writer {
+struct mg_write_thread {
   mg_h5_t *file;
   pthread_t thread;
   pthread_mutex_t lock;
@@ -23,22 +23,22 @@ struct mg_writer {
 };
 
 /* A lock that is not broken cannot fail. */
-static void take(mg_writer_t *w) {
+static void take(mg_write_thread_t *w) {
   if (pthread_mutex_lock(&w->lock) != 0) abort();
 }
-static void give(mg_writer_t *w) {
+static void give(mg_write_thread_t *w) {
   if (pthread_mutex_unlock(&w->lock) != 0) abort();
 }
-static void change(mg_writer_t *w, state_t state) {
+static void change(mg_write_thread_t *w, state_t state) {
   w->state = state;
   if (pthread_cond_broadcast(&w->changed) != 0) abort();
 }
-static void await_change(mg_writer_t *w) {
+static void await_change(mg_write_thread_t *w) {
   if (pthread_cond_wait(&w->changed, &w->lock) != 0) abort();
 }
 
 static void *run(void *arg) {
-  mg_writer_t *w = arg;
+  mg_write_thread_t *w = arg;
   take(w);
   while (w->state != ENDING) {
     if (w->state == IDLE) {
@@ -56,7 +56,7 @@ static void *run(void *arg) {
 }
 
 /* Signals are the owner's. */
-static int start_thread(mg_writer_t *w) {
+static int start_thread(mg_write_thread_t *w) {
   sigset_t all, before;
   if (sigfillset(&all) != 0) return -1;
   int rc = pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -66,7 +66,7 @@ static int start_thread(mg_writer_t *w) {
   return rc != 0 ? rc : restored;
 }
 
-static void leave_a_core(mg_writer_t *w) {
+static void leave_a_core(mg_write_thread_t *w) {
 #ifdef _OPENMP
   w->omp_threads = omp_get_max_threads();
   if (w->omp_threads > 1) omp_set_num_threads(w->omp_threads - 1);
@@ -75,7 +75,7 @@ static void leave_a_core(mg_writer_t *w) {
 #endif
 }
 
-static void take_it_back(const mg_writer_t *w) {
+static void take_it_back(const mg_write_thread_t *w) {
 #ifdef _OPENMP
   omp_set_num_threads(w->omp_threads);
 #else
@@ -83,10 +83,10 @@ static void take_it_back(const mg_writer_t *w) {
 #endif
 }
 
-mg_status_t mg_writer_begin(mg_h5_t *file, mg_writer_t **out) {
+mg_status_t mg_write_thread_begin(mg_h5_t *file, mg_write_thread_t **out) {
   *out = NULL;
   if (!file) return MG_OK;
-  mg_writer_t *w = calloc(1, sizeof *w);
+  mg_write_thread_t *w = calloc(1, sizeof *w);
   if (!w) return mg_error(MG_ERR_MEMORY, "no memory for a thread that writes");
   w->file = file;
   bool good = pthread_mutex_init(&w->lock, NULL) == 0;
@@ -100,8 +100,8 @@ mg_status_t mg_writer_begin(mg_h5_t *file, mg_writer_t **out) {
   return MG_OK;
 }
 
-void mg_writer_write(mg_writer_t *w, const mg_h5_data_t *data, int32_t first, int32_t count,
-                     const void *values) {
+void mg_write_thread_write(mg_write_thread_t *w, const mg_h5_data_t *data, int32_t first,
+                           int32_t count, const void *values) {
   if (!w) return;
   take(w);
   w->data = data;
@@ -112,7 +112,7 @@ void mg_writer_write(mg_writer_t *w, const mg_h5_data_t *data, int32_t first, in
   give(w);
 }
 
-mg_status_t mg_writer_wait(mg_writer_t *w) {
+mg_status_t mg_write_thread_wait(mg_write_thread_t *w) {
   if (!w) return MG_OK;
   take(w);
   while (w->state == BUSY)
@@ -122,7 +122,7 @@ mg_status_t mg_writer_wait(mg_writer_t *w) {
   return status;
 }
 
-void mg_writer_end(mg_writer_t *w) {
+void mg_write_thread_end(mg_write_thread_t *w) {
   if (!w) return;
   take(w);
   while (w->state == BUSY)

@@ -1,4 +1,4 @@
-#include "io/whole_file.h"
+#include "io/atomic_file.h"
 #include "base/log.h"
 #include "base/paths.h"
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-static mg_status_t cannot_write(const mg_whole_file_t *file, const char *why) {
+static mg_status_t cannot_write(const mg_atomic_file_t *file, const char *why) {
   return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", file->option, file->final, why);
 }
 
@@ -35,7 +35,7 @@ static void size_text(double bytes, char text[SIZE_TEXT]) {
   snprintf(text, SIZE_TEXT, u == 0 ? "%.0f %s" : "%.3f %s", bytes, unit[u]);
 }
 
-static mg_status_t check_room(const mg_whole_file_t *file, const char *folder, int64_t bytes) {
+static mg_status_t check_room(const mg_atomic_file_t *file, const char *folder, int64_t bytes) {
   struct statvfs s;
   if (statvfs(folder, &s) != 0) return cannot_write(file, strerror(errno));
   const double room = (double)s.f_bavail * (double)s.f_frsize;
@@ -51,7 +51,7 @@ static mg_status_t check_room(const mg_whole_file_t *file, const char *folder, i
 
 /* Does the folder take a new file? An answer that rights alone do not give: it may be read-only.
  * The name is none that is there, not even one of another run that writes to the same place. */
-static mg_status_t try_folder(mg_whole_file_t *file) {
+static mg_status_t try_folder(mg_atomic_file_t *file) {
   enum { ENDING = 4 };
   snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX.tmp", file->final);
   const int fd = mkstemps(file->temporary, ENDING);
@@ -62,8 +62,8 @@ static mg_status_t try_folder(mg_whole_file_t *file) {
   return status;
 }
 
-mg_status_t mg_whole_file_prepare(const char *option, const char *path, int64_t bytes,
-                                  mg_whole_file_t *file) {
+mg_status_t mg_atomic_file_prepare(const char *option, const char *path, int64_t bytes,
+                                   mg_atomic_file_t *file) {
   char folder[MG_REAL_PATH_MAX];
   struct stat s;
   file->option = option;
@@ -94,14 +94,14 @@ static bool sync_path(const char *path, int flags) {
   return good;
 }
 
-mg_status_t mg_whole_file_finish(const mg_whole_file_t *file) {
+mg_status_t mg_atomic_file_finish(const mg_atomic_file_t *file) {
   char folder[MG_REAL_PATH_MAX];
   mg_status_t status = MG_OK;
   folder_of(file->final, folder);
   if (!sync_path(file->temporary, O_RDWR) || rename(file->temporary, file->final) != 0)
     status = cannot_write(file, strerror(errno));
   if (status != MG_OK) {
-    mg_whole_file_drop(file);
+    mg_atomic_file_drop(file);
     return status;
   }
   /* Not every file system can do this with a folder; the file itself is safe. */
@@ -110,6 +110,6 @@ mg_status_t mg_whole_file_finish(const mg_whole_file_t *file) {
   return MG_OK;
 }
 
-void mg_whole_file_drop(const mg_whole_file_t *file) {
+void mg_atomic_file_drop(const mg_atomic_file_t *file) {
   (void)unlink(file->temporary);
 }

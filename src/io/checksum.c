@@ -1,4 +1,4 @@
-#include "io/digest.h"
+#include "io/checksum.h"
 #include "base/machine.h"
 #include <string.h>
 
@@ -15,7 +15,7 @@ static int threads_for(int64_t n) {
   return useful < 1 ? 1 : (int)(useful < most ? useful : most);
 }
 
-uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first) {
+uint64_t mg_checksum_doubles(const double *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
   const int threads = threads_for(n);
   uint64_t sum = 0;
@@ -30,7 +30,7 @@ uint64_t mg_digest_doubles(const double *value, int64_t n, uint64_t first) {
 }
 
 /* The second factor is that of a word of zeros. */
-uint64_t mg_digest_floats(const float *value, int64_t n, uint64_t first) {
+uint64_t mg_checksum_floats(const float *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
   const int threads = threads_for(n);
   uint64_t sum = 0;

@@ -1,7 +1,7 @@
 /* The faces that close the domain, which no field of cells has room for: one plane of n^2 betas for
  * each direction, at its upper wall. */
-#ifndef MG_WALLS_IO_H
-#define MG_WALLS_IO_H
+#ifndef MG_BOUNDARY_FACES_IO_H
+#define MG_BOUNDARY_FACES_IO_H
 
 #include "level/level.h"
 
@@ -12,7 +12,7 @@
  *  @param[in,out] wall   [n][n], the direction that comes first in (i, j, k) fastest. In: with what
  *                        ranks know of it, 0 where they do not. Out: whole, on every rank
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
-MG_MUST_CHECK mg_status_t mg_walls_put(const mg_level_t *level, int d, double *wall);
-MG_MUST_CHECK mg_status_t mg_walls_get(const mg_level_t *level, int d, double *wall);
+MG_MUST_CHECK mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall);
+MG_MUST_CHECK mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall);
 
 #endif
