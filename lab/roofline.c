@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/timers.h"
 #include "device/device_select.h"
-#include "formulas/cell.h"
+#include "formulas/index.h"
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"
 #include "solver/problem.h"

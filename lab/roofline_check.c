@@ -1,6 +1,6 @@
 /* What the ladder of the solver's kernels is compared with: the same on the host, cell by cell. */
 #include "base/log.h"
-#include "formulas/cell.h"
+#include "formulas/index.h"
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"
 #include "level/ops.h"

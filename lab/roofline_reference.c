@@ -1,6 +1,6 @@
 #include "lab/roofline_reference.h"
 #include "base/log.h"
-#include "formulas/cell.h"
+#include "formulas/index.h"
 #include <inttypes.h>
 #include <stdlib.h>
 

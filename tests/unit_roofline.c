@@ -1,6 +1,6 @@
 /* The laboratory's check of the solver's kernels: what is right passes to the last bit; what does
  * nothing, and what is right but in one cell, does not. */
-#include "formulas/cell.h"
+#include "formulas/index.h"
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"
 #include "level/ops.h"

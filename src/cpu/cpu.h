@@ -3,7 +3,7 @@
 #define MG_CPU_H
 
 #include "backend/backend.h"
-#include "formulas/cell.h"
+#include "formulas/index.h"
 
 /** Work on rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);

@@ -1,6 +1,6 @@
 /* 1 / diagonal of A and the largest Gershgorin bound of Dinv A. */
-#include "formulas/diagonal.h"
 #include "cpu/cpu.h"
+#include "formulas/gershgorin.h"
 
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
   const int order = mg_operator_order(v);

@@ -16,7 +16,7 @@
 extern "C" {
 #include "backend/backend.h"
 #include "base/log.h"
-#include "formulas/cell.h"
+#include "formulas/index.h"
 }
 
 /** Does what is enqueued follow what was enqueued before it, and nothing else? Not between fork and

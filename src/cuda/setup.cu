@@ -3,7 +3,7 @@
 #include "cuda/cuda.h"
 extern "C" {
 #include "formulas/coefficients.h"
-#include "formulas/diagonal.h"
+#include "formulas/gershgorin.h"
 }
 
 static const dim3 block_shape(32, 8, 1);

@@ -4,10 +4,10 @@
  * The reference probes A with coloured vectors, 2 colours a direction for fv2 and 4 for fv4, and
  * takes the absolute value of what a colour gives in sum: so the two neighbours of a direction
  * count together, for fv4 those at distance two. Here the same sums come from the coefficients. */
-#ifndef MG_DIAGONAL_H
-#define MG_DIAGONAL_H
+#ifndef MG_GERSHGORIN_H
+#define MG_GERSHGORIN_H
 
-#include "formulas/cell.h"
+#include "formulas/index.h"
 
 /** Diagonal and off-diagonal sum of one row of A. */
 typedef struct {

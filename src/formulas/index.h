@@ -1,6 +1,6 @@
 /* What every backend asks about a cell of a patch: its address, and how walls change formulas. */
-#ifndef MG_CELL_H
-#define MG_CELL_H
+#ifndef MG_INDEX_H
+#define MG_INDEX_H
 
 #include "formulas/stencil.h"
 #include "formulas/view.h"
