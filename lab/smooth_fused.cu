@@ -259,7 +259,7 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
                          S::THREADS, S::BYTES};
   bool tensor = false;
   int64_t at_a_time = 0;
-  MG_TRY(mg_cuda_has_boxes(&tensor));
+  MG_TRY(mg_cuda_has_tma(&tensor));
   if ((S::BOXES || BLOCKS > 1) && !tensor) return MG_OK;
   if (S::BYTES > lab_card().shared_per_block) return MG_OK;
   launch.cluster = BLOCKS;

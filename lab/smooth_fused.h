@@ -3,7 +3,7 @@
 #ifndef MG_BENCH_SMOOTH_FUSED_H
 #define MG_BENCH_SMOOTH_FUSED_H
 
-#include "cuda/boxes.h"
+#include "cuda/tma.h"
 #include "lab/smooth_cuda.h"
 
 namespace fused {

@@ -1,12 +1,12 @@
 /* The Krylov solvers of the coarsest level in one launch of one block, so that a cycle does not
  * come back to the host for its scalars. */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 #include "cuda/krylov.h"
 
 template <bool fv4, bool varies>
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
   mg_block_solve<fv4, varies>(&l, &shared, job, zero_guess);
 }
@@ -23,7 +23,7 @@ mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gue
   const auto kernel = v->op == MG_OPERATOR_FV4
                           ? (v->varies ? bottom<true, true> : bottom<true, false>)
                           : (v->varies ? bottom<false, true> : bottom<false, false>);
-  mg_cuda_chain(kernel, 1, threads, mg_cuda_patch(v, 0), job, zero_guess);
+  mg_cuda_launch_dependent(kernel, 1, threads, mg_cuda_patch(v, 0), job, zero_guess);
   MG_CUDA_LAUNCHED("bottom");
   return MG_OK;
 }

@@ -10,9 +10,9 @@
  * Most of its code runs a few times only: what there is of it is time. With a third of the
  * instructions an F-cycle of 64^3 took 3.6 % less. What else counts is how many instructions stand
  * one after the other, for a warp waits for each: a half sweep of 2^3 cells took as long as one of
- * 8^3. With pairs.h, a V-cycle from 8^3 takes 69,000 cycles of an H200, 109,000 without
+ * 8^3. With block_smoother.h, a V-cycle from 8^3 takes 69,000 cycles of an H200, 109,000 without
  * (docs/performance.md). Tried, and no faster: the arguments, which are 3 KB, in shared memory. */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 #include "cuda/krylov.h"
 #include <cstdlib>
 #include <new>
@@ -61,7 +61,7 @@ struct cycles_t {
       if (down) cells.template residual<true, varies>(MG_TMP, MG_U, MG_F);
       if (down) cells.restrict_cells(MG_TMP, coarse, MG_F);
     } else {
-      mg_pairs_t<varies, false> pairs(cells, here.step, here.n_steps, zero_guess);
+      mg_block_smoother_t<varies, false> pairs(cells, here.step, here.n_steps, zero_guess);
       pairs.smooth(zero_guess);
       if (down) pairs.restrict_residual(coarse);
     }
@@ -96,7 +96,7 @@ template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f
 static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
     coarse_cycle_kernel(const MG_GRID_CONSTANT coarse_args_t args, int top, mg_cycle_t cycle,
                         bool zero_guess) {
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
   const cycles_t<fv4, varies, v_kind, f_kind> cycles = {&args, &shared};
   cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
@@ -175,7 +175,7 @@ void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle) {
 mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle,
                                      bool zero_guess) {
   const int threads = mg_cuda_block_threads(t->args.level[top].l.v.cells);
-  mg_cuda_chain(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
+  mg_cuda_launch_dependent(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;
 }

@@ -1,12 +1,12 @@
 /* Moving cuboids of cells: halo exchange, packing, gathering. One launch a list, one block a tile.
  */
-#include "cuda/chain.h"
-#include "cuda/cuboids.h"
+#include "cuda/copy_tiles.h"
+#include "cuda/dependent_launch.h"
 #include <cstdlib>
 #include <new>
 
 struct mg_copies {
-  mg_cuboids_t cuboids;
+  mg_copy_tiles_t cuboids;
   unsigned src, dst; /**< vectors of either side's patches; none where it is the buffer */
 };
 
@@ -33,7 +33,7 @@ mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot) {
   return mg_error(MG_ERR_INTERNAL, "copying vector %d of a level that does not have it", vector);
 }
 
-static int64_t cells_of(const mg_cuboid_copy_t *copy) {
+static int64_t cells_of(const mg_copy_tile_t *copy) {
   return (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
 }
 
@@ -43,7 +43,7 @@ int64_t mg_tile_cells(int64_t cells) {
   return MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
 }
 
-mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, int64_t most, mg_tile_t **tiles,
+mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t most, mg_tile_t **tiles,
                            int *n_tiles) {
   int64_t count = 0;
   for (int c = 0; c < n; c++)
@@ -112,14 +112,14 @@ void mg_cuboids_close(void) {
   }
 }
 
-static mg_status_t upload(const mg_cuboid_copy_t *copies, int n, const mg_tile_t *tile,
-                          mg_cuboids_t *out) {
+static mg_status_t upload(const mg_copy_tile_t *copies, int n, const mg_tile_t *tile,
+                          mg_copy_tiles_t *out) {
   const size_t copy_bytes = sizeof *copies * (size_t)n;
   const size_t tile_bytes = sizeof *tile * (size_t)out->n_tiles;
   void *memory;
   out->bytes = copy_bytes + tile_bytes;
   MG_TRY(take(&out->bytes, &memory));
-  out->copy = (mg_cuboid_copy_t *)memory;
+  out->copy = (mg_copy_tile_t *)memory;
   out->tile = (mg_tile_t *)(out->copy + n);
   MG_CUDA_TRY(
       cudaMemcpyAsync(out->copy, copies, copy_bytes, cudaMemcpyHostToDevice, mg_cuda.stream));
@@ -128,11 +128,11 @@ static mg_status_t upload(const mg_cuboid_copy_t *copies, int n, const mg_tile_t
   return MG_OK;
 }
 
-mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out) {
-  static_assert(sizeof(mg_cuboid_copy_t) % alignof(mg_tile_t) == 0, "tiles follow copies");
+mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out) {
+  static_assert(sizeof(mg_copy_tile_t) % alignof(mg_tile_t) == 0, "tiles follow copies");
   mg_tile_t *tile;
   int64_t cells = 0;
-  *out = mg_cuboids_t();
+  *out = mg_copy_tiles_t();
   for (int c = 0; c < n; c++)
     cells += cells_of(&copies[c]);
   MG_TRY(mg_cuboids_cut(copies, n, mg_tile_cells(cells), &tile, &out->n_tiles));
@@ -142,16 +142,16 @@ mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_
   return status;
 }
 
-void mg_cuboids_free(mg_cuboids_t *cuboids) {
+void mg_cuboids_free(mg_copy_tiles_t *cuboids) {
   give(cuboids->bytes, cuboids->copy);
-  *cuboids = mg_cuboids_t();
+  *cuboids = mg_copy_tiles_t();
 }
 
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
   *out = nullptr;
   mg_copies_t *c = new (std::nothrow) mg_copies_t();
-  mg_cuboid_copy_t *copies =
-      (mg_cuboid_copy_t *)malloc(sizeof(mg_cuboid_copy_t) * (size_t)(job->n > 0 ? job->n : 1));
+  mg_copy_tile_t *copies =
+      (mg_copy_tile_t *)malloc(sizeof(mg_copy_tile_t) * (size_t)(job->n > 0 ? job->n : 1));
   if (!c || !copies) {
     delete c;
     free(copies);
@@ -183,20 +183,20 @@ void mg_cuda_release_copies(mg_copies_t *copies) {
 }
 
 static __global__ void __launch_bounds__(MG_TILE_THREADS)
-    copy(const mg_cuboid_copy_t *copies, const mg_tile_t *tile, int from_slot, int to_slot) {
+    copy(const mg_copy_tile_t *copies, const mg_tile_t *tile, int from_slot, int to_slot) {
   const mg_tile_t t = tile[blockIdx.x];
-  const mg_cuboid_copy_t c = copies[t.copy];
-  mg_cuda_follow();
+  const mg_copy_tile_t c = copies[t.copy];
+  mg_cuda_wait_dependency();
   mg_tile_copy(t, c, from_slot, to_slot);
 }
 
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {
-  const mg_cuboids_t *c = &copies->cuboids;
+  const mg_copy_tiles_t *c = &copies->cuboids;
   int from, to;
   if (c->n_tiles == 0) return MG_OK;
   MG_TRY(mg_slot_of(copies->src, src, &from));
   MG_TRY(mg_slot_of(copies->dst, dst, &to));
-  mg_cuda_chain(copy, (unsigned)c->n_tiles, MG_TILE_THREADS, c->copy, c->tile, from, to);
+  mg_cuda_launch_dependent(copy, (unsigned)c->n_tiles, MG_TILE_THREADS, c->copy, c->tile, from, to);
   MG_CUDA_LAUNCHED("copy");
   return MG_OK;
 }

@@ -29,8 +29,9 @@ struct mg_cuda_state_t {
   cudaStream_t queue[2]; /**< the first, and the one beside it between fork and join */
   cudaEvent_t forked, joined;
   mg_cuda_queues_t queues;
-  bool chains; /**< may a kernel come before the one in front of it has ended? (chain.h) */
-  unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
+  bool dependent_launches;       /**< may a kernel come before the one in front of it has ended?
+                                    (dependent_launch.h) */
+  unsigned long long *reduction; /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: where it arrives */
   cudaEvent_t event;
   int processors;     /**< multiprocessors */

@@ -2,7 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "cuda/cuboids.h"
+#include "cuda/copy_tiles.h"
 #include "cuda/fv4.h"
 #include <chrono>
 #include <cstdlib>
@@ -119,7 +119,7 @@ static mg_status_t open_device(int device) {
   mg_cuda.late = (int *)late;
   *mg_cuda.late = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.processors, cudaDevAttrMultiProcessorCount, device));
-  MG_TRY(find_chains(&mg_cuda.chains));
+  MG_TRY(find_chains(&mg_cuda.dependent_launches));
   return mg_cuda_fv4_open();
 }
 

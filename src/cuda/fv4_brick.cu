@@ -5,7 +5,7 @@
  * from the cells inside. So there are one or two trips to memory and one barrier. A half sweep on
  * an H200: 6.1 us at 16^3, 6.4 at 32^3; with 32^3 by the march an F-cycle at 64^3 has 0.234 GDOF/s
  * instead of 0.247 (docs/performance.md). */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
 #include "cuda/wall_value.h"
 
@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     if (varies) a = p->vec[MG_ALPHA][at];
     if (op == MG_FV4_GSRB || op == MG_FV4_POLYNOMIAL) dinv = job.dinv[at];
   }
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   /* Not before: until the clearing in front of it has ended, an older maximum may be there, and one
    * above this one's would keep it from being raised. */
   const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
@@ -133,7 +133,7 @@ mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
   const int32_t *n = job->l.p.n;
   const dim3 grid((unsigned)((n[0] + BI - 1) / BI), (unsigned)((n[1] + BJ - 1) / BJ),
                   (unsigned)((n[2] + BK - 1) / BK));
-  mg_cuda_chain(kernels[op][job->l.v.varies], grid, THREADS, *job);
+  mg_cuda_launch_dependent(kernels[op][job->l.v.varies], grid, THREADS, *job);
   MG_CUDA_LAUNCHED("fv4 brick");
   return MG_OK;
 }

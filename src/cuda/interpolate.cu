@@ -5,7 +5,7 @@
  * outside walls are made here: those of P1 and V2 by the thread that wants them, from the cells
  * that it has; those of V4, from four cells each and three directions, once for a block of cells.
  */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 #include "cuda/interpolate.h"
 #include "cuda/wall_value.h"
 
@@ -21,7 +21,7 @@ static __global__ void
 __launch_bounds__(128, kind == MG_INTERPOLATE_V4 ? 0 : MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
     interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   if constexpr (folded)
     mg_interpolate_folded<kind, add>(coarse, src, fine, dst, order, i, j, k);
   else
@@ -33,9 +33,11 @@ static void launch(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, b
                    int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
   if (add)
-    mg_cuda_chain(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst, order);
+    mg_cuda_launch_dependent(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst,
+                             order);
   else
-    mg_cuda_chain(interpolate<kind, false, folded>, grid, block_shape, c, src, f, dst, order);
+    mg_cuda_launch_dependent(interpolate<kind, false, folded>, grid, block_shape, c, src, f, dst,
+                             order);
 }
 
 mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
@@ -96,7 +98,7 @@ template <bool add>
 static __global__ void __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(V4_BLOCKS, THREADS))
     interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, int src,
                    const MG_GRID_CONSTANT mg_patch_t fine, int dst, int order) {
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   __shared__ double tile[TK][TJ][TI];
   const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
   for (int t = (int)threadIdx.x; t < TI * TJ * TK; t += THREADS) {
@@ -133,9 +135,9 @@ static void launch_v4(const mg_patch_t &c, int src, const mg_patch_t &f, int dst
                       int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK));
   if (add)
-    mg_cuda_chain(interpolate_v4<true>, grid, THREADS, c, src, f, dst, order);
+    mg_cuda_launch_dependent(interpolate_v4<true>, grid, THREADS, c, src, f, dst, order);
   else
-    mg_cuda_chain(interpolate_v4<false>, grid, THREADS, c, src, f, dst, order);
+    mg_cuda_launch_dependent(interpolate_v4<false>, grid, THREADS, c, src, f, dst, order);
 }
 
 bool mg_cuda_folds_walls(mg_interpolation_t kind) {

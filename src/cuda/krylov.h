@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_KRYLOV_H
 #define MG_CUDA_KRYLOV_H
 
-#include "cuda/pairs.h"
+#include "cuda/block_smoother.h"
 
 /** What is solved, and when it is enough. */
 struct mg_bottom_job_t {
@@ -22,11 +22,11 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
   if constexpr (fv4)
     level.smooth_fv4<varies>(steps, n_steps, zero_guess);
   else
-    mg_pairs_t<varies, true>(level, steps, n_steps, zero_guess).smooth(zero_guess);
+    mg_block_smoother_t<varies, true>(level, steps, n_steps, zero_guess).smooth(zero_guess);
   __syncthreads();
 }
 
-/** A level of one cell, all of it in registers: what block.h has, for one thread alone. */
+/** A level of one cell, all of it in registers: what block_level.h has, for one thread alone. */
 template <bool varies> struct mg_one_cell_t {
   static constexpr bool cells_are_many = false;
   static constexpr int cells = 1;

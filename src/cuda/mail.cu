@@ -183,7 +183,8 @@ static __device__ void receive_tile(mg_stretch_t *own, int vector, const limit_t
   finish_tile<TILES>(own, s);
 }
 
-static __device__ void copy_tile(const mg_cuboids_t &list, int index, int from_slot, int to_slot) {
+static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, int from_slot,
+                                 int to_slot) {
   const mg_tile_t t = list.tile[index];
   mg_tile_copy(t, list.copy[t.copy], from_slot, to_slot);
 }

@@ -79,7 +79,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_s
   while (first + n_items < p->n_items && p->item[first + n_items].buffer < m->first + m->doubles)
     n_items++;
   const mg_copy_t *const item = p->item + first;
-  mg_cuboid_copy_t *sizes = (mg_cuboid_copy_t *)calloc((size_t)n_items + 1, sizeof *sizes);
+  mg_copy_tile_t *sizes = (mg_copy_tile_t *)calloc((size_t)n_items + 1, sizeof *sizes);
   if (!sizes) return mg_error(MG_ERR_MEMORY, "no memory for a message's copies");
   for (int c = 0; c < n_items; c++)
     memcpy(sizes[c].n, item[c].n, sizeof sizes[c].n);
@@ -108,8 +108,8 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   return status;
 }
 
-static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_cuboids_t *out) {
-  mg_cuboid_copy_t *copies = (mg_cuboid_copy_t *)calloc((size_t)job->n_local + 1, sizeof *copies);
+static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_copy_tiles_t *out) {
+  mg_copy_tile_t *copies = (mg_copy_tile_t *)calloc((size_t)job->n_local + 1, sizeof *copies);
   if (!copies) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   for (int l = 0; l < job->n_local; l++) {
     const mg_copy_t *c = &job->local[l];

@@ -2,7 +2,7 @@
 #ifndef MG_CUDA_MAIL_TILES_H
 #define MG_CUDA_MAIL_TILES_H
 
-#include "cuda/cuboids.h"
+#include "cuda/copy_tiles.h"
 extern "C" {
 #include "cuda/mail.h"
 }
@@ -36,7 +36,7 @@ struct mg_direction_t {
 
 struct mg_cuda_mail {
   mg_direction_t out, in;
-  mg_cuboids_t local;
+  mg_copy_tiles_t local;
   unsigned src, dst;            /**< vectors of either side */
   int most_blocks, most_beside; /**< of a launch, and of one beside other kernels */
 };

@@ -1,5 +1,5 @@
 /* NCCL's point-to-point messages. */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 #include <cstdlib>
 #include <cstring>
 #include <nccl.h>
@@ -110,7 +110,7 @@ mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, double *data, int64_
 mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
   ncclResult_t later;
   TRY_NCCL(ncclGroupEnd());
-  mg_cuda_break_chain();
+  mg_cuda_break_dependence();
   /* What has gone wrong in earlier messages shows here. */
   TRY_NCCL(ncclCommGetAsyncError(nccl->comm, &later));
   TRY_NCCL(later);

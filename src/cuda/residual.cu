@@ -4,9 +4,9 @@
  * 32 x 8 threads, which have two cells along k each where the level is large; restricted, the four
  * cells of a coarse one that share an i, and the neighbour's four come by shuffles. fv4's kernel
  * here is a simple one, the oracle of those in fv4.h. */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
-#include "cuda/near.h"
+#include "cuda/stencil_load.h"
 
 static const dim3 block_shape(32, 8, 1);
 
@@ -30,8 +30,8 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int 
 template <bool varies>
 static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l, int x, int f,
                                                        ptrdiff_t at) {
-  const mg_near_t near = mg_near<varies>(l, l->p.vec[x], f, at);
-  const double ax = mg_near_apply(l, near);
+  const mg_stencil_values_t near = mg_stencil_load<varies>(l, l->p.vec[x], f, at);
+  const double ax = mg_stencil_apply(l, near);
   return f < 0 ? ax : near.f - ax;
 }
 
@@ -46,7 +46,7 @@ static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, i
 template <bool fv4, int planes, bool varies>
 static __global__ void __launch_bounds__(256, fv4 ? 0 : BLOCKS(8, planes))
     residual(mg_cuda_patch_t l, int dst, int x, int f) {
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
@@ -69,7 +69,7 @@ template <bool fv4, int planes>
 static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
   const auto kernel = l.v.varies ? residual<fv4, planes, true> : residual<fv4, planes, false>;
-  mg_cuda_chain(kernel, grid, block_shape, l, dst, x, f);
+  mg_cuda_launch_dependent(kernel, grid, block_shape, l, dst, x, f);
 }
 
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(2, 256))
 #pragma unroll
   for (int c = 0; c < 4; c++)
     if (inside) row[c / 2][c % 2] = mg_row<varies>(&l, i, 2 * J + c % 2, 2 * K + c / 2);
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
 #pragma unroll
   for (int c = 0; c < 4; c++) {
     const int j = 2 * J + c % 2, k = 2 * K + c / 2;
@@ -210,7 +210,7 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const
     if (mg_is_large(l.p))
       large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     else
-      mg_cuda_chain(kernel, grid, block_shape, l, x, f, c, dst);
+      mg_cuda_launch_dependent(kernel, grid, block_shape, l, x, f, c, dst);
     MG_CUDA_LAUNCHED("residual_restrict");
   }
   return MG_OK;

@@ -3,13 +3,13 @@
  * Bytes per fine cell: 9 (cells), 5 (the faces that are read, every second plane). One thread a
  * coarse cell or face in blocks of 32 x 8: from 512^3 cells at 105 % of a copy's bandwidth on an
  * H200, from 256^3 at 95 (hpgmg-bench roofline, docs/kernels.md). */
-#include "cuda/chain.h"
+#include "cuda/dependent_launch.h"
 
 static const dim3 block_shape(32, 8, 1);
 
 static __global__ void __launch_bounds__(256)
     cells(mg_patch_t fine, int src, mg_patch_t coarse, int dst) {
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   MG_CUDA_CELL(i, j, k, coarse.n);
   const ptrdiff_t js = fine.jstride, ks = fine.kstride;
   const double *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
@@ -22,7 +22,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, int src, const mg_view
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
-    mg_cuda_chain(cells, grid, block_shape, fine->patch[q], src, c, dst);
+    mg_cuda_launch_dependent(cells, grid, block_shape, fine->patch[q], src, c, dst);
     MG_CUDA_LAUNCHED("restrict_cells");
   }
   return MG_OK;

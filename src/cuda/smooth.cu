@@ -14,16 +14,17 @@
  *     GSRB                                  20.2   18.6   18.7   18.2   18.1
  *     Chebyshev                             21.9   21.0   21.2   21.0   23.6
  *
- * Without streaming loads (near.h) Chebyshev takes 24.1 with 1 and 23.1 with 2, GSRB the same. A
- * few bytes spilled from registers cost 2 ms: hence the order of statements. Tried and slower:
- * blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, 32 x 4 (half of the speed: they end too soon), slabs
- * of 32, 64 and 128 rows through all planes one after the other (2 to 5 % better for GSRB with one
- * cell a thread, no better with several, worse for Chebyshev), all loads of a thread's cells before
- * its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8 where it was 20.2 and 22.4). */
-#include "cuda/chain.h"
+ * Without streaming loads (stencil_load.h) Chebyshev takes 24.1 with 1 and 23.1 with 2, GSRB the
+ * same. A few bytes spilled from registers cost 2 ms: hence the order of statements. Tried and
+ * slower: blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, 32 x 4 (half of the speed: they end too
+ * soon), slabs of 32, 64 and 128 rows through all planes one after the other (2 to 5 % better for
+ * GSRB with one cell a thread, no better with several, worse for Chebyshev), all loads of a
+ * thread's cells before its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8 where it
+ * was 20.2 and 22.4). */
+#include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
-#include "cuda/near.h"
 #include "cuda/smooth_cells.h"
+#include "cuda/stencil_load.h"
 
 /* Cells of a thread along k on large levels. */
 enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2 };
@@ -49,7 +50,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
   const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
   if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) {
-    mg_cuda_follow(); /* a level of one cell has none of the other colour */
+    mg_cuda_wait_dependency(); /* a level of one cell has none of the other colour */
     return;
   }
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
@@ -59,7 +60,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_have(d);
   mg_cuda_have(places);
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   const double right = *f;
   const mg_values7_t near = mg_values7(places, u, l.order);
   *u = mg_relax(near.c, mg_row_apply(&l, row, near), right, d);
@@ -78,11 +79,11 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
     double value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
-      const mg_near_t near =
-          mg_near<varies>(&l, l.p.vec[x], MG_F,
-                          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
-      const double ax = mg_near_apply(&l, near);
-      value[q] = mg_relax(near.x.c, ax, near.f, mg_near_dinv(&l, near));
+      const mg_stencil_values_t near = mg_stencil_load<varies>(
+          &l, l.p.vec[x], MG_F,
+          2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
+      const double ax = mg_stencil_apply(&l, near);
+      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near));
     }
 #pragma unroll
     for (int q = 0; q < planes; q++)
@@ -119,7 +120,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_have(d);
   mg_cuda_have(places);
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   const double f = l.p.vec[MG_F][at], before = previous < 0 ? 0.0 : l.p.vec[previous][at];
   const mg_values7_t near = mg_values7(places, l.p.vec[x] + at, l.order);
   l.p.vec[dst][at] = mg_polynomial(near.c, before, mg_row_apply(&l, row, near), f, d, c1, c2);
@@ -138,10 +139,10 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
 #pragma unroll
     for (int q = 0; q < planes; q++) {
       const double before = previous < 0 ? 0.0 : __ldcs(l.p.vec[previous] + at + q * ks);
-      const mg_near_t near = mg_near<varies>(&l, l.p.vec[x], MG_F, at + q * ks);
+      const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[x], MG_F, at + q * ks);
       /* A x first: then fewer values wait in registers for the division. */
-      const double ax = mg_near_apply(&l, near);
-      const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_near_dinv(&l, near);
+      const double ax = mg_stencil_apply(&l, near);
+      const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
       value[q] = mg_polynomial(near.x.c, before, ax, near.f, d, c1, c2);
     }
 #pragma unroll
@@ -170,7 +171,7 @@ static __global__ void __launch_bounds__(256)
   const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & mask;
   double d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : 0.0;
   mg_cuda_have(d);
-  mg_cuda_follow();
+  mg_cuda_wait_dependency();
   double value = 0.0;
   if (phase == 0) value = mg_polynomial(0.0, 0.0, 0.0, l.p.vec[MG_F][at], d, 0.0, c2);
   l.p.vec[dst][at] = value;
@@ -183,7 +184,7 @@ template <bool varies> static void launch_gsrb_7(const mg_cuda_patch_t &l, int x
   if (planes > 1)
     gsrb_7_planes<GSRB_PLANES, varies><<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, color);
   else
-    mg_cuda_chain(gsrb_7<varies>, grid, mg_smooth_block, l, x, color);
+    mg_cuda_launch_dependent(gsrb_7<varies>, grid, mg_smooth_block, l, x, color);
 }
 
 template <bool stored, bool varies>
@@ -195,7 +196,8 @@ static void launch_polynomial_7(const mg_cuda_patch_t &l, int x, int previous, i
     polynomial_7_planes<stored, POLYNOMIAL_PLANES, varies>
         <<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
   else
-    mg_cuda_chain(polynomial_7<stored, varies>, grid, mg_smooth_block, l, x, previous, dst, c1, c2);
+    mg_cuda_launch_dependent(polynomial_7<stored, varies>, grid, mg_smooth_block, l, x, previous,
+                             dst, c1, c2);
 }
 
 template <bool varies>
@@ -219,9 +221,11 @@ static void launch_for(const mg_cuda_patch_t &l, int x, int previous, int dst,
   if (x < 0) {
     const double c2 = gsrb ? 1.0 : step->c2;
     if (stored)
-      mg_cuda_chain(first<true, varies>, grid, mg_smooth_block, l, dst, c2, step->color, gsrb);
+      mg_cuda_launch_dependent(first<true, varies>, grid, mg_smooth_block, l, dst, c2, step->color,
+                               gsrb);
     else
-      mg_cuda_chain(first<false, varies>, grid, mg_smooth_block, l, dst, c2, step->color, gsrb);
+      mg_cuda_launch_dependent(first<false, varies>, grid, mg_smooth_block, l, dst, c2, step->color,
+                               gsrb);
   } else if (gsrb && fv4) {
     gsrb_fv4<varies><<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, dst, step->color);
   } else if (gsrb) {

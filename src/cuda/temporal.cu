@@ -10,7 +10,7 @@
  *
  * What a step reads above and below a cell stays in the registers of the thread whose column it is;
  * what it reads beside it comes from planes in shared memory: two of each step's results, and rings
- * of x and of the betas, which the tensor copy engine fills while the block works (boxes.h). Each
+ * of x and of the betas, which the tensor copy engine fills while the block works (tma.h). Each
  * step spoils one more cell of the tile's rim, so tiles overlap: 24 x 26 cells of 32 x 32 count
  * where there are three steps. Along i a box begins at a multiple of 64 bytes. Outside of walls
  * there is nothing to read, since their formulas are folded in; elsewhere tiles reach into the
@@ -189,7 +189,7 @@ bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
 
 mg_status_t mg_cuda_has_temporal(bool *has) {
   int device, most;
-  MG_TRY(mg_cuda_has_boxes(has));
+  MG_TRY(mg_cuda_has_tma(has));
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   *has = *has && most >= SHARED_BYTES;

@@ -1,10 +1,10 @@
 /* What the blocks of a pass read, bundle after bundle: the rings of planes in shared memory, and
- * the boxes that fill them (boxes.h). For temporal.cu. */
+ * the boxes that fill them (tma.h). For temporal.cu. */
 #ifndef MG_CUDA_TEMPORAL_BUNDLES_H
 #define MG_CUDA_TEMPORAL_BUNDLES_H
 
-#include "cuda/boxes.h"
 #include "cuda/overlap.h"
+#include "cuda/tma.h"
 
 namespace mg_pass {
 /* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md has a

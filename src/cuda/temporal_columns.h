@@ -3,7 +3,7 @@
 #ifndef MG_CUDA_TEMPORAL_COLUMNS_H
 #define MG_CUDA_TEMPORAL_COLUMNS_H
 
-#include "cuda/near.h"
+#include "cuda/stencil_load.h"
 #include "cuda/temporal_bundles.h"
 
 namespace mg_pass {
@@ -19,7 +19,7 @@ __device__ __forceinline__ void store_pair(double *p, const double v[2]) {
 
 /* The walls' formulas in the place of neighbours beyond them. */
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
-                                           mg_near_t *near) {
+                                           mg_stencil_values_t *near) {
   for (int d = 0; d < 3; d++) {
     const double c = near->x.c, low = near->x.low[d], high = near->x.high[d];
     if (l.p.wall[d][0] && at[d] == 0) near->x.low[d] = mg_beyond(c, high, l.order);
@@ -30,17 +30,17 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int a
 /* A x of a cell, and 1 / diagonal where it is wanted; at_walls: the cell may be at one. */
 template <bool at_walls, bool wants_dinv>
 __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, int k,
-                                        mg_near_t near, double *dinv) {
+                                        mg_stencil_values_t near, double *dinv) {
   if (!at_walls) {
-    if (wants_dinv) *dinv = mg_near_dinv(&l, near);
-    return mg_near_apply(&l, near);
+    if (wants_dinv) *dinv = mg_stencil_dinv(&l, near);
+    return mg_stencil_apply(&l, near);
   }
   const int at[3] = {i, j, k};
   fold_walls(l, at, &near);
   if (wants_dinv)
     *dinv = 1.0 / mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1,
                                 mg_face_weights(&l.p, l.order, i, j, k), near.a, l.v.b_h2);
-  return mg_near_apply(&l, near);
+  return mg_stencil_apply(&l, near);
 }
 
 /* A thread's two columns, and for each step what it needs of the planes around its own. A half
@@ -110,7 +110,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     const double *const plane = input_of(shared, s, p) + cell[c];
     const double *const bi = shared + S::BI + all[s] + cell[c], *const bj = shared + S::BJ +
                                                                             all[s] + cell[c];
-    mg_near_t near;
+    mg_stencil_values_t near;
     near.x.c = x[s][1][c];
     near.x.low[0] = plane[left];
     near.x.high[0] = plane[right];
@@ -153,7 +153,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
                  right_bi = __shfl_down_sync(ALL, bi0[0], 1, LANES);
 #pragma unroll
     for (int v = 0; v < 2; v++) {
-      mg_near_t near;
+      mg_stencil_values_t near;
       near.x.c = x[s][1][v];
       near.x.low[0] = v ? x[s][1][0] : left_x;
       near.x.high[0] = v ? right_x : x[s][1][1];

@@ -7,18 +7,18 @@
  *
  * Every function is called by all threads of the block, which is one-dimensional, and ends with a
  * barrier: everybody's results are in sight. */
-#ifndef MG_CUDA_BLOCK_H
-#define MG_CUDA_BLOCK_H
+#ifndef MG_CUDA_BLOCK_LEVEL_H
+#define MG_CUDA_BLOCK_LEVEL_H
 
 #include "cuda/interpolate.h"
-#include "cuda/near.h"
+#include "cuda/stencil_load.h"
 #include "cuda/wall_value.h"
 
 /* 1024 threads are slower: with a tail from 16^3 on 0.334 GDOF/s at 64^3 (GSRB) and 0.285
  * (Chebyshev) where 512 have 0.398 and 0.306 (coarse_cycle.cu). */
 enum { MG_BLOCK_MOST_THREADS = 512, MG_BLOCK_MOST_CELLS = 4096 };
 
-/** What pairs.h takes. */
+/** What block_smoother.h takes. */
 enum { MG_BLOCK_PAIRED_CELLS = 10 * 10 * 10 };
 
 /** Threads of a block for a level: a warp at the least, so that a barrier of a tiny level is one.

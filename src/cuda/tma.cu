@@ -1,6 +1,6 @@
-#include "cuda/boxes.h"
+#include "cuda/tma.h"
 
-mg_status_t mg_cuda_has_boxes(bool *has) {
+mg_status_t mg_cuda_has_tma(bool *has) {
   /* A card of today may run yesterday's code, in which a copy of boxes is nothing. */
   int code;
   MG_TRY(mg_cuda_code(&code));

@@ -6,8 +6,8 @@
  * instruction.
  *
  * NVIDIA, CUDA C++ Programming Guide, "Tensor Memory Access"; PTX ISA, cp.async.bulk.tensor. */
-#ifndef MG_BOXES_H
-#define MG_BOXES_H
+#ifndef MG_TMA_H
+#define MG_TMA_H
 
 #include "cuda/cuda.h"
 
@@ -30,7 +30,7 @@ struct mg_box_array_t {
 
 /** Whether the device and this build have them. The answer is kept.
  *  @return MG_OK, MG_ERR_DEVICE */
-mg_status_t mg_cuda_has_boxes(bool *has);
+mg_status_t mg_cuda_has_tma(bool *has);
 
 /** Describe boxes of width x rows x 1 elements; width is 256 at the most, and so are rows.
  *  @return MG_OK, MG_ERR_DEVICE where the driver refuses */

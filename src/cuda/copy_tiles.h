@@ -1,6 +1,6 @@
 /* Lists of cuboids on the device, cut into tiles of which a block of threads moves one each. */
-#ifndef MG_CUDA_CUBOIDS_H
-#define MG_CUDA_CUBOIDS_H
+#ifndef MG_CUDA_COPY_TILES_H
+#define MG_CUDA_COPY_TILES_H
 
 #include "cuda/cuda.h"
 
@@ -11,7 +11,7 @@ struct mg_place_in_t {
   int64_t jstride, kstride;
 };
 
-struct mg_cuboid_copy_t {
+struct mg_copy_tile_t {
   mg_place_in_t from, to;
   int32_t n[3];
 };
@@ -28,8 +28,8 @@ struct mg_tile_t {
 enum { MG_TILE_THREADS = 256, MG_TILE_CELLS = 4 * MG_TILE_THREADS };
 
 /** The list on the device: one piece of memory. */
-struct mg_cuboids_t {
-  mg_cuboid_copy_t *copy;
+struct mg_copy_tiles_t {
+  mg_copy_tile_t *copy;
   mg_tile_t *tile;
   int n_tiles;
   size_t bytes; /**< of both */
@@ -53,7 +53,7 @@ int64_t mg_tile_cells(int64_t cells);
 /** Cut n cuboids, of which only the sizes count, into tiles of `most` cells and less.
  *  @param[out] tiles  on the host; the caller frees
  *  @return MG_OK, MG_ERR_MEMORY */
-mg_status_t mg_cuboids_cut(const mg_cuboid_copy_t *copies, int n, int64_t most, mg_tile_t **tiles,
+mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t most, mg_tile_t **tiles,
                            int *n_tiles);
 
 /** Copy an array of the host into new memory of the device.
@@ -62,9 +62,9 @@ mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
 
 /** The list and its tiles on the device, in memory that a list before may have left.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-mg_status_t mg_cuboids_create(const mg_cuboid_copy_t *copies, int n, mg_cuboids_t *out);
+mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out);
 /** What the stream has been given to do with the list is still done. */
-void mg_cuboids_free(mg_cuboids_t *cuboids);
+void mg_cuboids_free(mg_copy_tiles_t *cuboids);
 /** Give back what lists have left. */
 void mg_cuboids_close(void);
 
@@ -102,7 +102,7 @@ static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned
 }
 
 /** Move a tile of a copy, between two of the vectors of its places (mg_slot_of). */
-static __device__ __forceinline__ void mg_tile_copy(const mg_tile_t &t, const mg_cuboid_copy_t &c,
+static __device__ __forceinline__ void mg_tile_copy(const mg_tile_t &t, const mg_copy_tile_t &c,
                                                     int from_slot, int to_slot) {
   mg_tile_move(t, (unsigned)c.n[0], (unsigned)c.n[1], c.from.at + from_slot * c.from.vector,
                c.from.jstride, c.from.kstride, c.to.at + to_slot * c.to.vector, c.to.jstride,

@@ -10,25 +10,25 @@
  * Kernels whose blocks fill a multiprocessor, one or two of them, and all multiprocessors at a time
  * are launched as usual (temporal.cu, fv4_march.cu). Early blocks of theirs would gather where
  * there is room first: F-cycles of 512^3 took 20.6 ms with them instead of 19.5. */
-#ifndef MG_CUDA_CHAIN_H
-#define MG_CUDA_CHAIN_H
+#ifndef MG_CUDA_DEPENDENT_LAUNCH_H
+#define MG_CUDA_DEPENDENT_LAUNCH_H
 
 #include "cuda/cuda.h"
 
-/** In a kernel that mg_cuda_chain launches, all threads that do anything call it once: after they
- *  have loaded what no kernel of a cycle writes (coefficients, diagonals, lists of copies), before
- *  they read or write anything else. One thread of a launch calls it at the least, whatever the
- *  level. When it returns the kernel in front has ended, and all those before it: this one did not
- *  come until those threads of that one had returned from here. Nothing in kernels that are
- *  launched otherwise, and on cards before sm_90. */
-static __device__ __forceinline__ void mg_cuda_follow(void) {
+/** In a kernel that mg_cuda_launch_dependent launches, all threads that do anything call it once:
+ * after they have loaded what no kernel of a cycle writes (coefficients, diagonals, lists of
+ * copies), before they read or write anything else. One thread of a launch calls it at the least,
+ * whatever the level. When it returns the kernel in front has ended, and all those before it: this
+ * one did not come until those threads of that one had returned from here. Nothing in kernels that
+ * are launched otherwise, and on cards before sm_90. */
+static __device__ __forceinline__ void mg_cuda_wait_dependency(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
 
-/** Before mg_cuda_follow: have these by then, where a compiler would take its time. */
+/** Before mg_cuda_wait_dependency: have these by then, where a compiler would take its time. */
 static __device__ __forceinline__ void mg_cuda_have(double &x) {
   asm volatile("" : "+d"(x));
 }
@@ -39,21 +39,22 @@ static __device__ __forceinline__ void mg_cuda_have(mg_places7_t &s) {
 }
 
 /** Does what is launched now follow the launch before it, and nothing else? */
-inline bool mg_cuda_may_chain(void) {
-  const bool may = mg_cuda.chains && mg_cuda.queues == MG_CUDA_ONE_QUEUE;
+inline bool mg_cuda_may_launch_dependent(void) {
+  const bool may = mg_cuda.dependent_launches && mg_cuda.queues == MG_CUDA_ONE_QUEUE;
   if (mg_cuda.queues == MG_CUDA_JOINED) mg_cuda.queues = MG_CUDA_ONE_QUEUE;
   return may;
 }
 
 /** What comes next follows something that is no launch of ours. */
-inline void mg_cuda_break_chain(void) {
+inline void mg_cuda_break_dependence(void) {
   if (mg_cuda.queues == MG_CUDA_ONE_QUEUE) mg_cuda.queues = MG_CUDA_JOINED;
 }
 
-/** Launch a kernel that calls mg_cuda_follow, on the current queue. As with <<<>>> a failure is the
- *  last error, for MG_CUDA_LAUNCHED. */
+/** Launch a kernel that calls mg_cuda_wait_dependency, on the current queue. As with <<<>>> a
+ * failure is the last error, for MG_CUDA_LAUNCHED. */
 template <typename... P, typename... A>
-inline void mg_cuda_chain(void (*kernel)(P...), dim3 grid, dim3 block, const A &...args) {
+inline void mg_cuda_launch_dependent(void (*kernel)(P...), dim3 grid, dim3 block,
+                                     const A &...args) {
   cudaLaunchAttribute early = {};
   cudaLaunchConfig_t config = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
@@ -62,7 +63,7 @@ inline void mg_cuda_chain(void (*kernel)(P...), dim3 grid, dim3 block, const A &
   config.blockDim = block;
   config.stream = mg_cuda.stream;
   config.attrs = &early;
-  config.numAttrs = mg_cuda_may_chain() ? 1 : 0;
+  config.numAttrs = mg_cuda_may_launch_dependent() ? 1 : 0;
   (void)cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
 }
 

@@ -1,13 +1,13 @@
 /* Smooths of a small 7-point level by one block whose threads keep their cells in registers.
  *
- * A step of a smoother of block.h looks for its cell and its neighbours, and loads betas, f and
- * 1 / diagonal: some 1,400 cycles of an H200, as many for 2^3 cells as for 8^3. Here all steps of a
- * smooth, and the residual after it, do so once, and the values that they exchange are in shared
- * memory. Digit for digit what smooth.cu and residual.cu compute. */
-#ifndef MG_CUDA_PAIRS_H
-#define MG_CUDA_PAIRS_H
+ * A step of a smoother of block_level.h looks for its cell and its neighbours, and loads betas, f
+ * and 1 / diagonal: some 1,400 cycles of an H200, as many for 2^3 cells as for 8^3. Here all steps
+ * of a smooth, and the residual after it, do so once, and the values that they exchange are in
+ * shared memory. Digit for digit what smooth.cu and residual.cu compute. */
+#ifndef MG_CUDA_BLOCK_SMOOTHER_H
+#define MG_CUDA_BLOCK_SMOOTHER_H
 
-#include "cuda/block.h"
+#include "cuda/block_level.h"
 
 /** A cell of a thread. */
 struct mg_block_cell_t {
@@ -24,7 +24,7 @@ struct mg_block_cell_t {
  *
  *  @tparam odd  the level may be odd and periodic: then neighbours across its end have one colour,
  *               and what they were before a half sweep counts. Only the coarsest one can be. */
-template <bool varies, bool odd> struct mg_pairs_t {
+template <bool varies, bool odd> struct mg_block_smoother_t {
   const mg_block_level_t &level;
   const mg_step_t *steps;
   int n_steps;
@@ -32,8 +32,8 @@ template <bool varies, bool odd> struct mg_pairs_t {
   int now, other;                /**< halves of shared memory: u, and what comes after it */
 
   /** @param zero  u is zero, and not loaded */
-  __device__ __forceinline__ mg_pairs_t(const mg_block_level_t &l, const mg_step_t *s, int n,
-                                        bool zero)
+  __device__ __forceinline__ mg_block_smoother_t(const mg_block_level_t &l, const mg_step_t *s,
+                                                 int n, bool zero)
       : level(l), steps(s), n_steps(n), now(0), other(1) {
     const int side = level.row.n;
     const mg_patch_t *p = &level.l->p;

@@ -1,15 +1,15 @@
 /* The 7-point operators away from walls: what one cell reads, loaded at once.
  *
  * Most blocks of a large level touch no wall, and need not look for one. */
-#ifndef MG_NEAR_H
-#define MG_NEAR_H
+#ifndef MG_STENCIL_LOAD_H
+#define MG_STENCIL_LOAD_H
 
 #include "cuda/cuda.h"
 
 /** A cell's values, its faces' betas (below, above in i, j, k), its a alpha and its right-hand
  * side.
  */
-struct mg_near_t {
+struct mg_stencil_values_t {
   mg_values7_t x;
   double beta[3][2], a, f;
 };
@@ -31,14 +31,15 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
  * nobody will read in the next plane is loaded as a stream, which leaves the L2 cache to the rest.
  *  @param f  a vector, or < 0 for none: zero */
 template <bool varies>
-static __device__ __forceinline__ mg_near_t mg_near(const mg_cuda_patch_t *l, const double *x,
-                                                    int f, ptrdiff_t at) {
+static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_cuda_patch_t *l,
+                                                                      const double *x, int f,
+                                                                      ptrdiff_t at) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride;
   const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                *bk = p->vec[MG_BETA_K] + at;
   x += at;
-  mg_near_t near;
+  mg_stencil_values_t near;
   near.x.c = x[0];
   near.a = varies ? __ldcs(p->vec[MG_ALPHA] + at) : l->v.a;
   near.f = f < 0 ? 0.0 : __ldcs(p->vec[f] + at);
@@ -90,15 +91,15 @@ static __device__ __forceinline__ double mg_row_apply(const mg_cuda_patch_t *l, 
 }
 
 /** A x. */
-static __device__ __forceinline__ double mg_near_apply(const mg_cuda_patch_t *l,
-                                                       const mg_near_t &near) {
+static __device__ __forceinline__ double mg_stencil_apply(const mg_cuda_patch_t *l,
+                                                          const mg_stencil_values_t &near) {
   return mg_apply_values7(near.x, near.beta[0], near.beta[1], near.beta[2], 1, 1, near.a,
                           l->v.b_h2);
 }
 
 /** 1 / diagonal. */
-static __device__ __forceinline__ double mg_near_dinv(const mg_cuda_patch_t *l,
-                                                      const mg_near_t &near) {
+static __device__ __forceinline__ double mg_stencil_dinv(const mg_cuda_patch_t *l,
+                                                         const mg_stencil_values_t &near) {
   const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
   return 1.0 /
          mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1, one, near.a, l->v.b_h2);
