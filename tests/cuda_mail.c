@@ -10,7 +10,7 @@
 #ifdef HAVE_CUDA
 #include "backend/backend.h"
 #include "comm/comm.h"
-#include "cuda/mail.h"
+#include "cuda/p2p_exchange.h"
 #include "cuda/peer.h"
 #include <stdlib.h>
 
@@ -82,7 +82,7 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
 
 /* Both ends of one message of two cuboids, and a copy within the rank into ghosts. `one_way`: as if
  * the other side had nothing to send. Each kind has memory of its own, in which numbers begin. */
-static mg_cuda_mail_t *connect(int message, bool one_way, place_t place) {
+static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
   mg_copy_t pack[2], unpack[2];
   const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
   int64_t doubles = 0;
@@ -92,7 +92,7 @@ static mg_cuda_mail_t *connect(int message, bool one_way, place_t place) {
     pack[part].buffer = unpack[part].buffer = doubles;
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
-  const mg_cuda_mail_need_t need = mg_cuda_mail_need(pack, 2, 0, doubles);
+  const mg_cuda_p2p_need_t need = mg_cuda_p2p_need(pack, 2, 0, doubles);
   char *block = window + (size_t)(2 * (N_PLACES * message + place) + one_way) * BLOCK_BYTES;
   char *answers = block + need.slots, *arrivals = answers + (need.answers + 15) / 16 * 16;
   CHECK(arrivals + need.arrivals <= block + BLOCK_BYTES);
@@ -102,21 +102,21 @@ static mg_cuda_mail_t *connect(int message, bool one_way, place_t place) {
                                   .answers = one_way ? answers : NULL,
                                   .doubles = doubles,
                                   .rank = 7};
-  const mg_cuda_mail_job_t job = {.src = &view,
-                                  .dst = &view,
-                                  .pack = pack,
-                                  .unpack = unpack,
-                                  .local = local,
-                                  .n_pack = 2,
-                                  .n_unpack = 2,
-                                  .n_local = 1,
-                                  .sent = &ends,
-                                  .received = &ends,
-                                  .n_sent = 1,
-                                  .n_received = 1,
-                                  .sharers = place >= FIRST_SHARED ? SHARERS : 1};
-  mg_cuda_mail_t *mail;
-  must(mg_cuda_mail_create(&job, &mail));
+  const mg_cuda_p2p_job_t job = {.src = &view,
+                                 .dst = &view,
+                                 .pack = pack,
+                                 .unpack = unpack,
+                                 .local = local,
+                                 .n_pack = 2,
+                                 .n_unpack = 2,
+                                 .n_local = 1,
+                                 .sent = &ends,
+                                 .received = &ends,
+                                 .n_sent = 1,
+                                 .n_received = 1,
+                                 .sharers = place >= FIRST_SHARED ? SHARERS : 1};
+  mg_cuda_p2p_t *mail;
+  must(mg_cuda_p2p_create(&job, &mail));
   return mail;
 }
 
@@ -158,7 +158,7 @@ static void end(place_t place) {
 static void test_messages(double *sent, double *got, place_t place) {
   for (int way = 0; way < 2 * N_MESSAGES; way++) {
     const int m = way / 2;
-    mg_cuda_mail_t *mail = connect(m, way % 2 == 1, place);
+    mg_cuda_p2p_t *mail = connect(m, way % 2 == 1, place);
     for (int turn = 0; turn < 5; turn++) {
       for (int c = 0; c < CELLS; c++) {
         sent[c] = 1000.0 * m + turn + 1e-6 * c;
@@ -169,10 +169,10 @@ static void test_messages(double *sent, double *got, place_t place) {
       begin(place);
       /* In one launch and in two. */
       if (turn % 2 == 0) {
-        CHECK_INT(mg_cuda_mail_exchange(mail, OUT, IN), MG_OK);
+        CHECK_INT(mg_cuda_p2p_exchange(mail, OUT, IN), MG_OK);
       } else {
-        CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
-        CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
+        CHECK_INT(mg_cuda_p2p_send(mail, OUT, IN), MG_OK);
+        CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
       }
       end(place);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
@@ -186,33 +186,33 @@ static void test_messages(double *sent, double *got, place_t place) {
         sent[c] = turn + 1e-6 * c;
       set(sent, OUT);
       begin(place);
-      CHECK_INT(mg_cuda_mail_send(mail, OUT, IN), MG_OK);
+      CHECK_INT(mg_cuda_p2p_send(mail, OUT, IN), MG_OK);
       end(place);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
       begin(place);
-      CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
+      CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
       end(place);
       CHECK_INT(mg_backend_cuda.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
     }
-    mg_cuda_mail_free(mail);
+    mg_cuda_p2p_free(mail);
   }
 }
 
 /* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
  */
 static void test_patience(void) {
-  mg_cuda_mail_t *mail = connect(0, false, FIRST);
+  mg_cuda_p2p_t *mail = connect(0, false, FIRST);
   mg_cuda_patience = 0.2;
   /* This end begins anew, the window has gone on. */
   for (int n = 0; n < 8; n++)
-    CHECK_INT(mg_cuda_mail_receive(mail, IN), MG_OK);
+    CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
   CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);
-  mg_cuda_mail_free(mail);
+  mg_cuda_p2p_free(mail);
 }
 
 int main(int argc, char **argv) {

@@ -7,8 +7,8 @@
 
 mg_status_t __real_mg_device_places(mg_device_place_t **places);
 mg_status_t __wrap_mg_device_places(mg_device_place_t **places);
-mg_status_t __real_mg_cuda_window_mark(void *place, int number);
-mg_status_t __wrap_mg_cuda_window_mark(void *place, int number);
+mg_status_t __real_mg_cuda_window_probe(void *place, int number);
+mg_status_t __wrap_mg_cuda_window_probe(void *place, int number);
 
 mg_status_t __wrap_mg_device_places(mg_device_place_t **places) {
   MG_TRY(__real_mg_device_places(places));
@@ -17,6 +17,6 @@ mg_status_t __wrap_mg_device_places(mg_device_place_t **places) {
   return MG_OK;
 }
 
-mg_status_t __wrap_mg_cuda_window_mark(void *place, int number) {
-  return number == 1 ? MG_OK : __real_mg_cuda_window_mark(place, number);
+mg_status_t __wrap_mg_cuda_window_probe(void *place, int number) {
+  return number == 1 ? MG_OK : __real_mg_cuda_window_probe(place, number);
 }

@@ -67,7 +67,7 @@ void mg_cuda_window_close(void *memory) {
   (void)cudaIpcCloseMemHandle(memory);
 }
 
-enum { MARK_DOUBLES = MG_CUDA_MARK_BYTES / sizeof(double) };
+enum { MARK_DOUBLES = MG_CUDA_PROBE_BYTES / sizeof(double) };
 
 /* No two doubles of two marks are equal, and none is zero. */
 static __host__ __device__ double mark_of(int number, int at) {
@@ -78,14 +78,14 @@ static __global__ void mark(double *place, int number) {
   place[threadIdx.x] = mark_of(number, (int)threadIdx.x);
 }
 
-mg_status_t mg_cuda_window_mark(void *place, int number) {
+mg_status_t mg_cuda_window_probe(void *place, int number) {
   mark<<<1, MARK_DOUBLES, 0, mg_cuda.stream>>>((double *)place, number);
   MG_CUDA_LAUNCHED("mark");
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_window_marked(void *place, int number, bool *arrived) {
+mg_status_t mg_cuda_window_probed(void *place, int number, bool *arrived) {
   double there[MARK_DOUBLES];
   MG_CUDA_TRY(cudaMemcpy(there, place, sizeof there, cudaMemcpyDeviceToHost));
   *arrived = true;

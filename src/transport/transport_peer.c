@@ -1,7 +1,7 @@
 /* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h and
- * cuda/mail.h; here is who tells whom where to write. */
+ * cuda/p2p_exchange.h; here is who tells whom where to write. */
 #include "base/log.h"
-#include "cuda/mail.h"
+#include "cuda/p2p_exchange.h"
 #include "cuda/peer.h"
 #include "transport/transport_ways.h"
 #include <stdlib.h>
@@ -131,11 +131,11 @@ static void meeting_free(meeting_t *m) {
 
 /* Each tells each where its first window is and where in it the other's mark belongs, opens the
  * other's, and leaves a mark there. */
-static mg_status_t leave_marks(mg_windows_t *w, const mg_pair_t *pairs, meeting_t *m) {
+static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, meeting_t *m) {
   const int me = mg_comm_rank(mg_comm_world());
   for (int r = 0; r < m->n; r++) {
     memcpy(m->give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
-    m->give[r].at.begin = (int64_t)r * MG_CUDA_MARK_BYTES;
+    m->give[r].at.begin = (int64_t)r * MG_CUDA_PROBE_BYTES;
   }
   MG_TRY(swap(m->rank, m->n, m->give[0].doubles, m->get[0].doubles, OFFER_DOUBLES));
   for (int r = 0; r < m->n; r++) {
@@ -143,21 +143,21 @@ static mg_status_t leave_marks(mg_windows_t *w, const mg_pair_t *pairs, meeting_
     if (mg_cuda_reaches(pairs[m->rank[r]].uuid))
       MG_TRY(open_window(w, m->rank[r], &m->get[r], &memory));
     m->here[r] = memory ? 1.0 : 0.0;
-    if (memory) MG_TRY(mg_cuda_window_mark(memory + m->get[r].at.begin, me));
+    if (memory) MG_TRY(mg_cuda_window_probe(memory + m->get[r].at.begin, me));
   }
   return MG_OK;
 }
 
 /* Each tells each whether it could open the other's window, and then whether the other's mark has
  * arrived in its own. */
-static mg_status_t look_for_marks(mg_windows_t *w, meeting_t *m, bool *reached) {
+static mg_status_t check_probes(mg_windows_t *w, meeting_t *m, bool *reached) {
   MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
   for (int r = 0; r < m->n; r++) {
     const bool opened = m->here[r] > 0.0 && m->there[r] > 0.0;
     bool arrived;
     reached[m->rank[r]] = opened;
     MG_TRY(
-        mg_cuda_window_marked(w->own[0].memory + m->give[r].at.begin, (int)m->rank[r], &arrived));
+        mg_cuda_window_probed(w->own[0].memory + m->give[r].at.begin, (int)m->rank[r], &arrived));
     m->here[r] = arrived ? 1.0 : 0.0;
   }
   MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
@@ -173,8 +173,8 @@ static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64
                             int n_ranks, bool *reached) {
   meeting_t m;
   mg_status_t status = meeting_create(ranks, n_ranks, &m);
-  if (status == MG_OK) status = leave_marks(w, pairs, &m);
-  if (status == MG_OK) status = look_for_marks(w, &m, reached);
+  if (status == MG_OK) status = store_probes(w, pairs, &m);
+  if (status == MG_OK) status = check_probes(w, &m, reached);
   meeting_free(&m);
   return status;
 }
@@ -199,7 +199,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
     return status;
   }
   w->sharers = sharers;
-  status = mg_comm_agree(mg_comm_world(), add_window(w, (int64_t)n * MG_CUDA_MARK_BYTES));
+  status = mg_comm_agree(mg_comm_world(), add_window(w, (int64_t)n * MG_CUDA_PROBE_BYTES));
   if (status == MG_OK)
     status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
   free(ranks);
@@ -227,24 +227,24 @@ void mg_windows_free(mg_windows_t *w) {
 /* A channel through windows. */
 typedef struct {
   mg_channel_t channel;
-  mg_cuda_mail_t *mail;
+  mg_cuda_p2p_t *mail;
 } peer_t;
 
 static mg_status_t peer_pack(mg_channel_t *channel, int src, int dst) {
-  return mg_cuda_mail_send(((peer_t *)channel)->mail, src, dst);
+  return mg_cuda_p2p_send(((peer_t *)channel)->mail, src, dst);
 }
 
 static mg_status_t peer_unpack(mg_channel_t *channel, int dst) {
-  return mg_cuda_mail_receive(((peer_t *)channel)->mail, dst);
+  return mg_cuda_p2p_receive(((peer_t *)channel)->mail, dst);
 }
 
 static mg_status_t peer_run(mg_channel_t *channel, int src, int dst) {
-  return mg_cuda_mail_exchange(((peer_t *)channel)->mail, src, dst);
+  return mg_cuda_p2p_exchange(((peer_t *)channel)->mail, src, dst);
 }
 
 static void peer_destroy(mg_channel_t *channel) {
   peer_t *p = (peer_t *)channel;
-  mg_cuda_mail_free(p->mail);
+  mg_cuda_p2p_free(p->mail);
   free(p);
 }
 
@@ -263,13 +263,13 @@ typedef struct {
   block_t at_here, at_there;
 } neighbour_t;
 
-static mg_cuda_mail_need_t need_of(const mg_message_t *m, const mg_copy_list_t *items) {
-  if (!m) return (mg_cuda_mail_need_t){0};
-  return mg_cuda_mail_need(items->item, items->n, m->offset, m->count);
+static mg_cuda_p2p_need_t need_of(const mg_message_t *m, const mg_copy_list_t *items) {
+  if (!m) return (mg_cuda_p2p_need_t){0};
+  return mg_cuda_p2p_need(items->item, items->n, m->offset, m->count);
 }
 
 /* The block of the rank that `comes` is sent to and `goes` comes from. */
-static block_t block_of(mg_cuda_mail_need_t comes, mg_cuda_mail_need_t goes, bool one_way) {
+static block_t block_of(mg_cuda_p2p_need_t comes, mg_cuda_p2p_need_t goes, bool one_way) {
   const int64_t answers = aligned(comes.arrivals);
   const int64_t slots = answers + (one_way ? aligned(goes.answers) : 0);
   return (block_t){answers, slots, slots + aligned(comes.slots)};
@@ -287,8 +287,8 @@ static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
     list[at].send = &p->send[m];
   }
   for (int i = 0; i < n; i++) {
-    const mg_cuda_mail_need_t comes = need_of(list[i].receive, &p->unpack),
-                              goes = need_of(list[i].send, &p->pack);
+    const mg_cuda_p2p_need_t comes = need_of(list[i].receive, &p->unpack),
+                             goes = need_of(list[i].send, &p->pack);
     const bool one_way = !list[i].send || !list[i].receive;
     list[i].at_here = block_of(comes, goes, one_way);
     list[i].at_there = block_of(goes, comes, one_way);
@@ -350,25 +350,25 @@ static void address(const mg_message_t *message, int n_messages, const neighbour
 }
 
 static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n,
-                           mg_cuda_mail_t **out) {
+                           mg_cuda_p2p_t **out) {
   mg_cuda_message_t *table = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *table);
   if (!table) return mg_error(MG_ERR_MEMORY, "no memory for a table of messages");
   address(p->send, p->n_send, list, n, true, table);
   address(p->receive, p->n_receive, list, n, false, table + p->n_send);
-  const mg_cuda_mail_job_t job = {.src = p->src_view,
-                                  .dst = p->dst_view,
-                                  .pack = p->pack.item,
-                                  .local = p->local.item,
-                                  .unpack = p->unpack.item,
-                                  .n_pack = p->pack.n,
-                                  .n_local = p->local.n,
-                                  .n_unpack = p->unpack.n,
-                                  .sent = table,
-                                  .received = table + p->n_send,
-                                  .n_sent = p->n_send,
-                                  .n_received = p->n_receive,
-                                  .sharers = mg_links_windows(p->links)->sharers};
-  const mg_status_t status = mg_cuda_mail_create(&job, out);
+  const mg_cuda_p2p_job_t job = {.src = p->src_view,
+                                 .dst = p->dst_view,
+                                 .pack = p->pack.item,
+                                 .local = p->local.item,
+                                 .unpack = p->unpack.item,
+                                 .n_pack = p->pack.n,
+                                 .n_local = p->local.n,
+                                 .n_unpack = p->unpack.n,
+                                 .sent = table,
+                                 .received = table + p->n_send,
+                                 .n_sent = p->n_send,
+                                 .n_received = p->n_receive,
+                                 .sharers = mg_links_windows(p->links)->sharers};
+  const mg_status_t status = mg_cuda_p2p_create(&job, out);
   free(table);
   return status;
 }

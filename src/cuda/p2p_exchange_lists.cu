@@ -1,5 +1,5 @@
 /* The lists of tiles that stand for a rank's messages, made once for an exchange. */
-#include "cuda/mail_tiles.h"
+#include "cuda/p2p_exchange_tiles.h"
 #include <cstdlib>
 #include <new>
 
@@ -25,8 +25,8 @@ static int64_t tiles_of(const mg_copy_t *items, int n_items, int64_t first, int6
   return tiles;
 }
 
-mg_cuda_mail_need_t mg_cuda_mail_need(const mg_copy_t *items, int n_items, int64_t first,
-                                      int64_t doubles) {
+mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t first,
+                                    int64_t doubles) {
   const int64_t counters = tiles_of(items, n_items, first, doubles) * (int64_t)sizeof(mg_counter_t);
   const bool words = as_words(doubles);
   return {2 * doubles * (words ? MG_WORD_BYTES : (int64_t)sizeof(double)), words ? 0 : counters,
@@ -48,9 +48,9 @@ struct plan_t {
 };
 
 /* A tile of item c, the message's number `index`. */
-static mg_stretch_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
-                               const mg_tile_t &tile, int index) {
-  mg_stretch_t s = {};
+static mg_p2p_tile_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
+                                const mg_tile_t &tile, int index) {
+  mg_p2p_tile_t s = {};
   const int64_t ni = c->n[0], nj = c->n[1];
   const int64_t width = as_words(m->doubles) ? MG_WORD_BYTES : (int64_t)sizeof(double);
   const int64_t before = c->buffer - m->first + tile.i + ni * (tile.j + nj * tile.k);
@@ -71,7 +71,7 @@ static mg_stretch_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, cons
 }
 
 /* The tiles of a message behind those that are in `out`. */
-static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_stretch_t *out,
+static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p2p_tile_t *out,
                                int *n) {
   int first = 0, n_items = 0, n_tiles = 0;
   while (first < p->n_items && p->item[first].buffer < m->first)
@@ -97,8 +97,8 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   for (const mg_cuda_message_t *m = p->message; m < p->message + p->n_messages; m++)
     most += tiles_of(p->item, p->n_items, m->first, m->doubles);
   if (most == 0) return MG_OK;
-  mg_stretch_t *stretch =
-      (mg_stretch_t *)aligned_alloc(alignof(mg_stretch_t), sizeof *stretch * (size_t)most);
+  mg_p2p_tile_t *stretch =
+      (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), sizeof *stretch * (size_t)most);
   mg_status_t status = stretch ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a message's tiles");
   for (int m = 0; m < p->n_messages && status == MG_OK; m++)
     status = add_message(p, &p->message[m], stretch, &out->n);
@@ -108,7 +108,7 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   return status;
 }
 
-static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_copy_tiles_t *out) {
+static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *out) {
   mg_copy_tile_t *copies = (mg_copy_tile_t *)calloc((size_t)job->n_local + 1, sizeof *copies);
   if (!copies) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
   for (int l = 0; l < job->n_local; l++) {
@@ -122,9 +122,9 @@ static mg_status_t create_local(const mg_cuda_mail_job_t *job, mg_copy_tiles_t *
   return status;
 }
 
-mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **out) {
+mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
   *out = nullptr;
-  mg_cuda_mail_t *mail = new (std::nothrow) mg_cuda_mail_t();
+  mg_cuda_p2p_t *mail = new (std::nothrow) mg_cuda_p2p_t();
   if (!mail) return mg_error(MG_ERR_MEMORY, "no memory for peer stores");
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
@@ -135,16 +135,16 @@ mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **
   if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
   if (status == MG_OK) status = create_local(job, &mail->local);
   if (status == MG_OK)
-    status = mg_mail_most_blocks(job->sharers, &mail->most_blocks, &mail->most_beside);
+    status = mg_p2p_max_blocks(job->sharers, &mail->most_blocks, &mail->most_beside);
   if (status != MG_OK) {
-    mg_cuda_mail_free(mail);
+    mg_cuda_p2p_free(mail);
     return status;
   }
   *out = mail;
   return MG_OK;
 }
 
-void mg_cuda_mail_free(mg_cuda_mail_t *mail) {
+void mg_cuda_p2p_free(mg_cuda_p2p_t *mail) {
   if (!mail) return;
   (void)cudaFree(mail->out.stretch);
   (void)cudaFree(mail->in.stretch);

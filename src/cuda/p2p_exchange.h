@@ -15,8 +15,8 @@
  * of a graph.
  *
  * Hu et al., Demystifying NCCL (arXiv:2507.04786, 2025), on NCCL's protocols LL and Simple. */
-#ifndef MG_CUDA_MAIL_H
-#define MG_CUDA_MAIL_H
+#ifndef MG_CUDA_P2P_EXCHANGE_H
+#define MG_CUDA_P2P_EXCHANGE_H
 
 #include "base/status.h"
 #include "formulas/view.h"
@@ -35,9 +35,9 @@ typedef struct {
   int64_t slots;    /**< both slots, the receiver's */
   int64_t arrivals; /**< counters of the receiver; 0 for words */
   int64_t answers;  /**< counters of the sender, where messages go one way */
-} mg_cuda_mail_need_t;
-mg_cuda_mail_need_t mg_cuda_mail_need(const mg_copy_t *items, int n_items, int64_t first,
-                                      int64_t doubles);
+} mg_cuda_p2p_need_t;
+mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t first,
+                                    int64_t doubles);
 
 /** One message as its end here sees it. What it needs lies in zeroed memory, at multiples of 16
  *  bytes. */
@@ -59,24 +59,24 @@ typedef struct {
   const mg_cuda_message_t *sent, *received;
   int n_sent, n_received;
   int sharers; /**< ranks on the device, whose kernels may be there at the same time (MPS) */
-} mg_cuda_mail_job_t;
+} mg_cuda_p2p_job_t;
 
 /** The same, ready for many runs. */
-typedef struct mg_cuda_mail mg_cuda_mail_t;
+typedef struct mg_cuda_p2p mg_cuda_p2p_t;
 
-/** @param[out] out  free with mg_cuda_mail_free
+/** @param[out] out  free with mg_cuda_p2p_free
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_cuda_mail_create(const mg_cuda_mail_job_t *job, mg_cuda_mail_t **out);
-void mg_cuda_mail_free(mg_cuda_mail_t *mail);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out);
+void mg_cuda_p2p_free(mg_cuda_p2p_t *mail);
 
 /** Enqueue, in one launch each: wait for free slots, store cells of vector src into them, and copy
  *  within the rank; wait for arrival and spread into vector dst; or both.
  *
  *  A kernel that waits in vain gives up after mg_cuda_patience seconds, and the next wait for the
  *  device returns MG_ERR_COMM. */
-MG_MUST_CHECK mg_status_t mg_cuda_mail_send(mg_cuda_mail_t *mail, int src, int dst);
-MG_MUST_CHECK mg_status_t mg_cuda_mail_receive(mg_cuda_mail_t *mail, int dst);
-MG_MUST_CHECK mg_status_t mg_cuda_mail_exchange(mg_cuda_mail_t *mail, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *mail, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *mail, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *mail, int src, int dst);
 
 /** Seconds that a kernel waits for another rank; 60. */
 extern double mg_cuda_patience;

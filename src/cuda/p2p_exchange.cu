@@ -8,8 +8,8 @@
  *
  * 64 KiB between two H200s, us (docs/transports.md): 10.5 with one counter a message and
  * answers, 5.9 with a counter a tile and none, 4.2 as words. */
-#include "cuda/mail_tiles.h"
 #include "cuda/overlap.h"
+#include "cuda/p2p_exchange_tiles.h"
 #include <algorithm>
 
 double mg_cuda_patience = 60.0;
@@ -78,7 +78,7 @@ template <int TILES> static __device__ __forceinline__ void meet(void) {
 
 /* By one thread, for its tile. */
 template <int TILES>
-static __device__ __forceinline__ void wait_for_counter(const mg_stretch_t &s, mg_counter_t least,
+static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t least,
                                                         const limit_t &limit) {
   if (threadIdx.x == 0)
     wait_until(
@@ -117,7 +117,7 @@ static __device__ __forceinline__ double wait_for_word(const char *word, mg_coun
 }
 
 /* Where the tile's cell lies in its vector. */
-static __device__ __forceinline__ int64_t place_of(const mg_stretch_t &s, unsigned cell) {
+static __device__ __forceinline__ int64_t place_of(const mg_p2p_tile_t &s, unsigned cell) {
   const uint3 at = mg_tile_cell(s.tile, s.ni, s.nj, cell);
   return at.x + at.y * s.cells.jstride + at.z * s.cells.kstride;
 }
@@ -126,7 +126,7 @@ static __device__ __forceinline__ int64_t place_of(const mg_stretch_t &s, unsign
  * assume that the two sides are distinct. What other devices wrote is read past the first-level
  * cache, which does not see it. */
 template <bool sends>
-static __device__ __forceinline__ void move(const mg_stretch_t &s, double *slot, double *vector) {
+static __device__ __forceinline__ void move(const mg_p2p_tile_t &s, double *slot, double *vector) {
   for (int first = (int)threadIdx.x; first < s.tile.cells; first += MG_TILE_CELLS) {
     double value[4];
     int64_t place[4];
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void move(const mg_stretch_t &s, double *slot,
 
 /* A tile has been moved. What its threads have read and written comes before the counter. */
 template <int TILES>
-static __device__ __forceinline__ void finish_tile(mg_stretch_t *own, const mg_stretch_t &s) {
+static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s) {
   meet<TILES>();
   if (threadIdx.x != 0) return;
   own->done = s.done + 1;
@@ -157,8 +157,8 @@ static __device__ __forceinline__ void finish_tile(mg_stretch_t *own, const mg_s
 }
 
 template <int TILES>
-static __device__ void send_tile(mg_stretch_t *own, int vector, const limit_t &limit) {
-  const mg_stretch_t s = *own;
+static __device__ void send_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
+  const mg_p2p_tile_t s = *own;
   char *const slot = s.slot + (int64_t)(s.done & 1) * s.apart;
   double *const from = s.cells.at + vector * s.cells.vector;
   if (s.watch && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
@@ -170,8 +170,8 @@ static __device__ void send_tile(mg_stretch_t *own, int vector, const limit_t &l
 }
 
 template <int TILES>
-static __device__ void receive_tile(mg_stretch_t *own, int vector, const limit_t &limit) {
-  const mg_stretch_t s = *own;
+static __device__ void receive_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
+  const mg_p2p_tile_t s = *own;
   char *const slot = s.slot + (int64_t)(s.done & 1) * s.apart;
   double *const to = s.cells.at + vector * s.cells.vector;
   if (s.watch) wait_for_counter<TILES>(s, s.done + 1, limit);
@@ -191,7 +191,7 @@ static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, int fro
 
 template <bool send, bool receive, int TILES>
 static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
-    mail(mg_cuda_mail_t mail, int from_slot, int to_slot, limit_t limit) {
+    mail(mg_cuda_p2p_t mail, int from_slot, int to_slot, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
   /* On its way while these threads send. */
@@ -219,7 +219,7 @@ template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most)
   return MG_OK;
 }
 
-mg_status_t mg_mail_most_blocks(int sharers, int *most, int *beside) {
+mg_status_t mg_p2p_max_blocks(int sharers, int *most, int *beside) {
   MG_TRY(find_most_blocks<1>(sharers, most));
   MG_TRY(find_most_blocks<TILES_BESIDE>(sharers, beside));
   /* A processor may hold one of these: six ranks on an H200 do not have that many each. */
@@ -228,7 +228,7 @@ mg_status_t mg_mail_most_blocks(int sharers, int *most, int *beside) {
 }
 
 template <bool send, bool receive>
-static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
+static mg_status_t launch(const mg_cuda_p2p_t *m, int src, int dst) {
   int tiles = 0;
   if (send && m->out.n > tiles) tiles = m->out.n;
   if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
@@ -255,14 +255,14 @@ static mg_status_t launch(const mg_cuda_mail_t *m, int src, int dst) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_mail_send(mg_cuda_mail_t *mail, int src, int dst) {
+mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *mail, int src, int dst) {
   return launch<true, false>(mail, src, dst);
 }
 
-mg_status_t mg_cuda_mail_receive(mg_cuda_mail_t *mail, int dst) {
+mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *mail, int dst) {
   return launch<false, true>(mail, dst, dst);
 }
 
-mg_status_t mg_cuda_mail_exchange(mg_cuda_mail_t *mail, int src, int dst) {
+mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *mail, int src, int dst) {
   return launch<true, true>(mail, src, dst);
 }
