@@ -5,7 +5,7 @@
 #endif
 #include "base/log.h"
 #include "device/device_select.h"
-#include "transport/transport_ways.h"
+#include "transport/transport_impl.h"
 #include <stdio.h>
 
 #ifdef HAVE_CUDA
@@ -13,11 +13,11 @@ enum { TIMES = 200 };
 static const int64_t kib[] = {1, 64, 512, 2048, 16384};
 enum { N_SIZES = sizeof kib / sizeof kib[0] };
 
-static mg_status_t time_sizes(mg_links_t *links, mg_transport_t transport, bool speaks) {
+static mg_status_t time_sizes(mg_transports_t *transports, mg_transport_t transport, bool speaks) {
   if (speaks) printf("%-5s", mg_transport_name(transport));
   for (int s = 0; s < N_SIZES; s++) {
     double seconds;
-    MG_TRY(mg_transport_measure(transport, links, kib[s] * 128, TIMES, &seconds));
+    MG_TRY(mg_transport_measure(transport, transports, kib[s] * 128, TIMES, &seconds));
     if (speaks) printf(" %11.1f", 1e6 * seconds);
   }
   if (speaks) printf("\n");
@@ -32,14 +32,14 @@ static mg_status_t measure(mg_params_t *params) {
     printf(" %7d KiB", (int)kib[s]);
   if (speaks) printf("\n");
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++) {
-    mg_links_t *links;
+    mg_transports_t *transports;
     params->transport = (mg_transport_t)t;
     /* What cannot work has said why. */
-    const mg_status_t status = mg_links_create(params, true, &links);
+    const mg_status_t status = mg_transports_create(params, true, &transports);
     if (status >= MG_ERR_DEVICE) return status;
     if (status != MG_OK) continue;
-    MG_TRY(time_sizes(links, params->transport, speaks));
-    mg_links_free(links);
+    MG_TRY(time_sizes(transports, params->transport, speaks));
+    mg_transports_free(transports);
   }
   return MG_OK;
 }

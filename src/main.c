@@ -118,8 +118,8 @@ static bool speaks(void) {
 
 /* Sizes over ranks, for the report. */
 static mg_status_t gather_sizes(const mg_hierarchy_t *h, mg_report_t *report) {
-  report->transport = mg_links_name(h->links);
-  report->transport_text = mg_links_text(h->links);
+  report->transport = mg_transports_name(h->transports);
+  report->transport_text = mg_transports_describe(h->transports);
   double bytes[MG_MAX_LEVELS], all = 0.0, lambda[MG_MAX_LEVELS];
   for (int l = 0; l < h->n_levels; l++) {
     bytes[l] = (double)mg_level_bytes(&h->level[l]);

@@ -5,10 +5,11 @@
 #include "comm/comm.h"
 #include "transport/transport.h"
 
-mg_transport_t __real_mg_links_to(const mg_links_t *links, int64_t rank);
-mg_transport_t __wrap_mg_links_to(const mg_links_t *links, int64_t rank);
+mg_transport_t __real_mg_transports_to(const mg_transports_t *transports, int64_t rank);
+mg_transport_t __wrap_mg_transports_to(const mg_transports_t *transports, int64_t rank);
 
-mg_transport_t __wrap_mg_links_to(const mg_links_t *links, int64_t rank) {
+mg_transport_t __wrap_mg_transports_to(const mg_transports_t *transports, int64_t rank) {
   const int64_t half = mg_comm_size(mg_comm_world()) / 2, me = mg_comm_rank(mg_comm_world());
-  return (rank < half) == (me < half) ? __real_mg_links_to(links, rank) : MG_TRANSPORT_HOST;
+  return (rank < half) == (me < half) ? __real_mg_transports_to(transports, rank)
+                                      : MG_TRANSPORT_HOST;
 }

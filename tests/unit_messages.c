@@ -93,7 +93,7 @@ static void test_hierarchy(mg_hierarchy_t *h) {
   static mg_history_t history;
   double f_norm;
   /* Other ways between devices are none of MPI's. */
-  const char *way = mg_links_name(h->links);
+  const char *way = mg_transports_name(h->transports);
   if (strcmp(way, "host") != 0 && strcmp(way, "none") != 0) return;
   for (int l = 0; l < h->n_levels; l++) {
     check_level(h, l);

@@ -126,15 +126,15 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const bool wide = h->params.op == MG_OPERATOR_FV4;
   const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
   mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.ghosts, periodic);
-  MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_box));
+  MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo_box));
   level->halo = level->halo_box;
   if (!wide) {
     spec.faces = true;
-    MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo));
+    MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo));
   }
   if (level->plan->layers > h->plan.ghosts) {
     spec = mg_copy_halo(&level->plan->layout, level->plan->layers, periodic);
-    MG_TRY(mg_exchange_create(&spec, end, end, h->links, &level->halo_deep));
+    MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo_deep));
   }
   level->overlaps = level->backend->stream_fork && mg_exchange_has_messages(level->halo) &&
                     level->backend->sweep_overlaps(end.view, mg_exchange_is_hosts(level->halo));
@@ -146,14 +146,14 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const mg_spread_t image = {&level->plan->layout, true}, cells = {&coarse->plan->layout, false};
   spec = (mg_copy_spec_t){
       .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};
-  MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, h->links, &level->gather));
+  MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, h->transports, &level->gather));
   spec = (mg_copy_spec_t){.src = cells,
                           .dst = image,
                           .interior = true,
                           .face_dir = -1,
                           .depth = h->plan.ghosts,
                           .periodic = periodic};
-  return mg_exchange_create(&spec, coarse_end, image_end, h->links, &level->scatter);
+  return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
 
 static mg_status_t create_levels(mg_hierarchy_t *h) {
@@ -175,11 +175,11 @@ static mg_status_t create_all_exchanges(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-static mg_status_t create_links(mg_hierarchy_t *h) {
+static mg_status_t create_transports(mg_hierarchy_t *h) {
   bool on_device = false;
   for (int l = 0; l < h->n_levels; l++)
     on_device = on_device || mg_place_is_cuda(h->plan.level[l].place);
-  return mg_links_create(&h->params, on_device, &h->links);
+  return mg_transports_create(&h->params, on_device, &h->transports);
 }
 
 static mg_status_t split_ranks(mg_hierarchy_t *h) {
@@ -199,7 +199,7 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
     h->n_levels = plan->n_levels;
   }
   status = mg_comm_agree(mg_comm_world(), status);
-  if (status == MG_OK) status = create_links(h);
+  if (status == MG_OK) status = create_transports(h);
   if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), create_levels(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), create_all_exchanges(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), split_ranks(h));
@@ -236,7 +236,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     mg_comm_free(level->comm);
     free(level->steps);
   }
-  mg_links_free(h->links);
+  mg_transports_free(h->transports);
   free(h);
 }
 

@@ -64,7 +64,7 @@ typedef enum {
 typedef struct {
   mg_plan_t plan;
   mg_params_t params;
-  mg_links_t *links; /**< of messages between devices */
+  mg_transports_t *transports; /**< of messages between devices */
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */

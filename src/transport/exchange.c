@@ -70,29 +70,30 @@ static mg_status_t prepare_local(mg_exchange_t *e) {
 }
 
 /* The way of a message. Only between two levels on devices is there a choice. */
-static mg_transport_t way_of(const mg_exchange_t *e, const mg_links_t *links,
+static mg_transport_t way_of(const mg_exchange_t *e, const mg_transports_t *transports,
                              const mg_message_t *message) {
   const bool chosen = e->src.backend == e->dst.backend && e->src.backend->wait;
-  return chosen ? mg_links_to(links, message->rank) : MG_TRANSPORT_HOST;
+  return chosen ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
 }
 
 /* The messages of one direction that go one way, and their copies, with the gaps closed. */
-static mg_status_t select_messages(const mg_exchange_t *e, const mg_links_t *links,
-                                   mg_transport_t way, bool sending, mg_parcels_t *parcels) {
+static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t *transports,
+                                   mg_transport_t way, bool sending,
+                                   mg_message_list_t *message_list) {
   const mg_copyplan_t *p = &e->plan;
   const mg_message_t *message = sending ? p->send : p->receive;
   const mg_copy_list_t *all = sending ? &p->pack : &p->unpack;
   const int n = sending ? p->n_send : p->n_receive;
-  mg_copy_list_t *list = sending ? &parcels->pack : &parcels->unpack;
+  mg_copy_list_t *list = sending ? &message_list->pack : &message_list->unpack;
   mg_message_t *kept = calloc((size_t)n + 1, sizeof *kept);
   list->item = calloc((size_t)all->n + 1, sizeof *list->item);
-  *(sending ? &parcels->send : &parcels->receive) = kept;
+  *(sending ? &message_list->send : &message_list->receive) = kept;
   if (!kept || !list->item) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
   int n_kept = 0, c = 0;
   int64_t doubles = 0;
   for (int m = 0; m < n; m++) {
     const int64_t end = message[m].offset + message[m].count;
-    const bool keep = way_of(e, links, &message[m]) == way;
+    const bool keep = way_of(e, transports, &message[m]) == way;
     for (; c < all->n && all->item[c].buffer < end; c++) {
       if (!keep) continue;
       list->item[list->n] = all->item[c];
@@ -102,26 +103,26 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_links_t *lin
     kept[n_kept++] = (mg_message_t){message[m].rank, doubles, message[m].count};
     doubles += message[m].count;
   }
-  *(sending ? &parcels->n_send : &parcels->n_receive) = n_kept;
-  *(sending ? &parcels->send_doubles : &parcels->receive_doubles) = doubles;
+  *(sending ? &message_list->n_send : &message_list->n_receive) = n_kept;
+  *(sending ? &message_list->send_doubles : &message_list->receive_doubles) = doubles;
   return MG_OK;
 }
 
-static mg_status_t open_channel(mg_exchange_t *e, mg_links_t *links, mg_transport_t way) {
-  mg_parcels_t parcels = {.src = e->src.backend,
-                          .dst = e->dst.backend,
-                          .src_view = e->src.view,
-                          .dst_view = e->dst.view,
-                          .local = e->plan.local,
-                          .links = links};
-  mg_status_t status = select_messages(e, links, way, true, &parcels);
-  if (status == MG_OK) status = select_messages(e, links, way, false, &parcels);
-  if (status == MG_OK && parcels.n_send + parcels.n_receive > 0)
-    status = mg_channel_create(way, &parcels, &e->channel[way]);
-  free(parcels.pack.item);
-  free(parcels.unpack.item);
-  free(parcels.send);
-  free(parcels.receive);
+static mg_status_t open_channel(mg_exchange_t *e, mg_transports_t *transports, mg_transport_t way) {
+  mg_message_list_t message_list = {.src = e->src.backend,
+                                    .dst = e->dst.backend,
+                                    .src_view = e->src.view,
+                                    .dst_view = e->dst.view,
+                                    .local = e->plan.local,
+                                    .transports = transports};
+  mg_status_t status = select_messages(e, transports, way, true, &message_list);
+  if (status == MG_OK) status = select_messages(e, transports, way, false, &message_list);
+  if (status == MG_OK && message_list.n_send + message_list.n_receive > 0)
+    status = mg_channel_create(way, &message_list, &e->channel[way]);
+  free(message_list.pack.item);
+  free(message_list.unpack.item);
+  free(message_list.send);
+  free(message_list.receive);
   return status;
 }
 
@@ -133,27 +134,28 @@ static mg_channel_t *find_only(const mg_exchange_t *e) {
   return only;
 }
 
-static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec, mg_links_t *links) {
+static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec,
+                               mg_transports_t *transports) {
   MG_TRY(mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan));
   if (e->src.backend != e->dst.backend) number_crossing(e);
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    MG_TRY(open_channel(e, links, (mg_transport_t)way));
+    MG_TRY(open_channel(e, transports, (mg_transport_t)way));
   MG_TRY(prepare_local(e));
   e->only = find_only(e);
   return MG_OK;
 }
 
 mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
-                               mg_links_t *links, mg_exchange_t **out) {
+                               mg_transports_t *transports, mg_exchange_t **out) {
   mg_exchange_t *e = calloc(1, sizeof *e);
   mg_status_t status = e ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for an exchange plan");
   *out = NULL;
   if (e) {
     e->src = src;
     e->dst = dst;
-    status = prepare_all(e, spec, links);
+    status = prepare_all(e, spec, transports);
   }
-  if (links) status = mg_comm_agree_or_end(mg_comm_world(), status);
+  if (transports) status = mg_comm_agree_or_end(mg_comm_world(), status);
   if (status == MG_OK)
     *out = e;
   else

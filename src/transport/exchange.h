@@ -27,7 +27,7 @@ typedef struct mg_exchange mg_exchange_t;
  *                       host memory
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
-                                             mg_links_t *links, mg_exchange_t **out);
+                                             mg_transports_t *transports, mg_exchange_t **out);
 void mg_exchange_free(mg_exchange_t *exchange);
 
 /** Move vector src of the source patches to vector dst of the destination patches.

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "device/device_select.h"
 #include "transport/transport.h"
-#include "transport/transport_ways.h"
+#include "transport/transport_impl.h"
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_NCCL
@@ -17,31 +17,31 @@ enum { PROBE_DOUBLES = 8192, PROBE_TIMES = 10 };
 /* What a rank that cannot start NCCL waits for the others, as long as a kernel for a message. */
 enum { NCCL_LIMIT_S = 60 };
 
-struct mg_links {
+struct mg_transports {
   mg_transport_t *to; /* for each rank of the world */
   mg_windows_t *windows;
   struct mg_nccl *nccl;
   char name[64], text[384];
 };
 
-mg_transport_t mg_links_to(const mg_links_t *links, int64_t rank) {
-  return links ? links->to[rank] : MG_TRANSPORT_HOST;
+mg_transport_t mg_transports_to(const mg_transports_t *transports, int64_t rank) {
+  return transports ? transports->to[rank] : MG_TRANSPORT_HOST;
 }
 
-const char *mg_links_text(const mg_links_t *links) {
-  return links->text;
+const char *mg_transports_describe(const mg_transports_t *transports) {
+  return transports->text;
 }
 
-const char *mg_links_name(const mg_links_t *links) {
-  return links->name;
+const char *mg_transports_name(const mg_transports_t *transports) {
+  return transports->name;
 }
 
-mg_windows_t *mg_links_windows(const mg_links_t *links) {
-  return links->windows;
+mg_windows_t *mg_transports_windows(const mg_transports_t *transports) {
+  return transports->windows;
 }
 
-struct mg_nccl *mg_links_nccl(const mg_links_t *links) {
-  return links->nccl;
+struct mg_nccl *mg_transports_nccl(const mg_transports_t *transports) {
+  return transports->nccl;
 }
 
 static int world_size(void) {
@@ -52,21 +52,21 @@ static int world_rank(void) {
   return mg_comm_rank(mg_comm_world());
 }
 
-static void close_nccl(mg_links_t *links) {
+static void close_nccl(mg_transports_t *transports) {
 #ifdef HAVE_NCCL
-  mg_cuda_nccl_close(links->nccl);
+  mg_cuda_nccl_close(transports->nccl);
 #endif
-  links->nccl = NULL;
+  transports->nccl = NULL;
 }
 
-void mg_links_free(mg_links_t *links) {
-  if (!links) return;
+void mg_transports_free(mg_transports_t *transports) {
+  if (!transports) return;
 #ifdef HAVE_CUDA
-  mg_windows_free(links->windows);
+  mg_windows_free(transports->windows);
 #endif
-  close_nccl(links);
-  free(links->to);
-  free(links);
+  close_nccl(transports);
+  free(transports->to);
+  free(transports);
 }
 
 /* Rank 0 says why; every rank returns. */
@@ -106,7 +106,7 @@ static bool all_alone(const mg_device_place_t *places) {
 
 /* Open windows within each host. Kernels that wait for each other on one device take turns, so that
  * ranks that share one are left out, unless the user insists. */
-static mg_status_t open_windows(mg_links_t *links, const ranks_t *ranks, bool insist,
+static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *ranks, bool insist,
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
   mg_pair_t *pair = calloc((size_t)n, sizeof *pair);
@@ -118,14 +118,14 @@ static mg_status_t open_windows(mg_links_t *links, const ranks_t *ranks, bool in
     pair[r].uuid = ranks->places[r].uuid;
   }
   if (status == MG_OK)
-    status = mg_windows_create(pair, ranks->places[me].sharers, reached, &links->windows);
+    status = mg_windows_create(pair, ranks->places[me].sharers, reached, &transports->windows);
   free(pair);
   return status;
 }
 
 #ifdef HAVE_NCCL
 /* NCCL's code of what is wrong, the worst of all ranks; 0 when all have started it. */
-static mg_status_t start_nccl(mg_links_t *links, int *code) {
+static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
   char failure[256];
   mg_comm_t *world = mg_comm_world();
@@ -134,7 +134,7 @@ static mg_status_t start_nccl(mg_links_t *links, int *code) {
   *code = (int)worst;
   if (*code != 0) return MG_OK;
   MG_TRY(mg_comm_broadcast(world, id, sizeof id));
-  const int mine = mg_cuda_nccl_open(id, world_size(), world_rank(), &links->nccl);
+  const int mine = mg_cuda_nccl_open(id, world_size(), world_rank(), &transports->nccl);
   snprintf(
       failure, sizeof failure,
       "NCCL does not start here (%s), and other ranks still wait for that; NCCL_DEBUG=INFO says "
@@ -152,18 +152,18 @@ static mg_status_t start_nccl(mg_links_t *links, int *code) {
 #endif
 
 /* `why` it does not start, the same on all ranks; NULL when it has. */
-static mg_status_t open_nccl(mg_links_t *links, const char **why) {
+static mg_status_t open_nccl(mg_transports_t *transports, const char **why) {
   *why = NULL;
 #ifdef HAVE_NCCL
   int code;
-  MG_TRY(start_nccl(links, &code));
+  MG_TRY(start_nccl(transports, &code));
   if (code == 0) return MG_OK;
-  mg_cuda_nccl_abandon(links->nccl);
-  links->nccl = NULL;
+  mg_cuda_nccl_abandon(transports->nccl);
+  transports->nccl = NULL;
   *why = mg_cuda_nccl_text(code);
   return MG_OK;
 #else
-  (void)links;
+  (void)transports;
   return MG_ERR_INTERNAL;
 #endif
 }
@@ -176,29 +176,30 @@ static bool has_nccl(void) {
 #endif
 }
 
-static mg_status_t measure(mg_transport_t transport, mg_links_t *links, double *seconds) {
-  return mg_transport_measure(transport, links, PROBE_DOUBLES, PROBE_TIMES, seconds);
+static mg_status_t measure(mg_transport_t transport, mg_transports_t *transports, double *seconds) {
+  return mg_transport_measure(transport, transports, PROBE_DOUBLES, PROBE_TIMES, seconds);
 }
 
 /* One way for all pairs, which the user has named. */
-static mg_status_t take(mg_links_t *links, mg_transport_t way) {
+static mg_status_t take(mg_transports_t *transports, mg_transport_t way) {
   double seconds;
   for (int r = 0; r < world_size(); r++)
-    links->to[r] = way;
-  MG_TRY(measure(way, links, &seconds));
-  snprintf(links->text, sizeof links->text, "%s as asked for (64 KiB to the next rank: %.1f us)",
-           mg_transport_name(way), 1e6 * seconds);
+    transports->to[r] = way;
+  MG_TRY(measure(way, transports, &seconds));
+  snprintf(transports->text, sizeof transports->text,
+           "%s as asked for (64 KiB to the next rank: %.1f us)", mg_transport_name(way),
+           1e6 * seconds);
   return MG_OK;
 }
 
-static mg_status_t take_peer(mg_links_t *links, const ranks_t *ranks, bool *reached) {
+static mg_status_t take_peer(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
   const int n = world_size(), me = world_rank();
   int missing = -1, first;
-  MG_TRY(open_windows(links, ranks, true, reached));
+  MG_TRY(open_windows(transports, ranks, true, reached));
   for (int r = 0; r < n; r++)
     if (r != me && !reached[r]) missing = r;
   MG_TRY(mg_comm_first(mg_comm_world(), missing >= 0, &first));
-  if (first == n) return take(links, MG_TRANSPORT_PEER);
+  if (first == n) return take(transports, MG_TRANSPORT_PEER);
   if (first != me) return MG_ERR_MEMORY;
   return mg_error(
       MG_ERR_MEMORY,
@@ -206,17 +207,17 @@ static mg_status_t take_peer(mg_links_t *links, const ranks_t *ranks, bool *reac
       "(%s); --transport=auto takes what works",
       me, missing,
       ranks->places[me].host != ranks->places[missing].host ? "they are on two hosts"
-      : mg_windows_lost(links->windows)                     ? LOST_STORES
-                                        : "no peer access, or hidden by CUDA_VISIBLE_DEVICES");
+      : mg_windows_lost(transports->windows)                ? LOST_STORES
+                                             : "no peer access, or hidden by CUDA_VISIBLE_DEVICES");
 }
 
-static mg_status_t take_nccl(mg_links_t *links, const ranks_t *ranks) {
+static mg_status_t take_nccl(mg_transports_t *transports, const ranks_t *ranks) {
   if (!ranks->all_alone)
     return refuse(MG_TRANSPORT_NCCL, "ranks share a device, which NCCL does not allow");
   char text[128];
   const char *why;
-  MG_TRY(open_nccl(links, &why));
-  if (!why) return take(links, MG_TRANSPORT_NCCL);
+  MG_TRY(open_nccl(transports, &why));
+  if (!why) return take(transports, MG_TRANSPORT_NCCL);
   snprintf(text, sizeof text, "NCCL does not start: %s (NCCL_DEBUG=INFO says more)", why);
   return refuse(MG_TRANSPORT_NCCL, text);
 }
@@ -231,10 +232,10 @@ typedef struct {
   const char *nccl_failed; /* why it did not start, when it was tried; else NULL */
 } survey_t;
 
-static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *reached,
+static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, const bool *reached,
                           survey_t *s) {
   const int n = world_size(), me = world_rank();
-  double all = 1.0, most[2] = {0.0, mg_windows_lost(links->windows) ? 1.0 : 0.0};
+  double all = 1.0, most[2] = {0.0, mg_windows_lost(transports->windows) ? 1.0 : 0.0};
   for (int r = 0; r < n; r++) {
     if (r != me && !reached[r]) all = 0.0;
     if (reached[r]) most[0] = 1.0;
@@ -254,7 +255,7 @@ static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *r
                "each other's memory: " LOST_STORES);
   /* NCCL is slow to start: only where not all pairs have something faster. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
-  if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(links, &s->nccl_failed));
+  if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(transports, &s->nccl_failed));
   if (s->nccl_failed) {
     s->works[MG_TRANSPORT_NCCL] = false;
     mg_warning("messages go without NCCL, which does not start: %s (NCCL_DEBUG=INFO says more)",
@@ -262,7 +263,7 @@ static mg_status_t survey(mg_links_t *links, const ranks_t *ranks, const bool *r
   }
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
     if (s->works[t] && (t != MG_TRANSPORT_PEER || s->peer_in_ring))
-      MG_TRY(measure((mg_transport_t)t, links, &s->seconds[t]));
+      MG_TRY(measure((mg_transport_t)t, transports, &s->seconds[t]));
   return MG_OK;
 }
 
@@ -286,26 +287,26 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
              s->nccl_failed);
 }
 
-static mg_status_t take_fastest(mg_links_t *links, const ranks_t *ranks, bool *reached) {
+static mg_status_t take_fastest(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
   survey_t s;
   memset(&s, 0, sizeof s);
-  MG_TRY(open_windows(links, ranks, false, reached));
-  MG_TRY(survey(links, ranks, reached, &s));
+  MG_TRY(open_windows(transports, ranks, false, reached));
+  MG_TRY(survey(transports, ranks, reached, &s));
   /* The times are the slowest rank's, so all ranks compare the same numbers. */
   mg_transport_t far = MG_TRANSPORT_HOST;
   for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
     if (s.works[t] && s.seconds[t] < s.seconds[far]) far = (mg_transport_t)t;
   /* What nobody uses shall have no memory of the device, and no say in how long it may work. */
-  if (far != MG_TRANSPORT_NCCL) close_nccl(links);
+  if (far != MG_TRANSPORT_NCCL) close_nccl(transports);
   const bool near = s.works[MG_TRANSPORT_PEER] &&
                     (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[far]);
   for (int r = 0; r < world_size(); r++)
-    links->to[r] = near && reached[r] ? MG_TRANSPORT_PEER : far;
-  describe(&s, ranks, links->text, sizeof links->text);
+    transports->to[r] = near && reached[r] ? MG_TRANSPORT_PEER : far;
+  describe(&s, ranks, transports->text, sizeof transports->text);
   return MG_OK;
 }
 
-static mg_status_t choose(mg_links_t *links, mg_transport_t asked) {
+static mg_status_t choose(mg_transports_t *transports, mg_transport_t asked) {
   const int n = world_size();
   mg_device_place_t *places = NULL;
   MG_TRY(mg_device_places(&places));
@@ -314,10 +315,10 @@ static mg_status_t choose(mg_links_t *links, mg_transport_t asked) {
   mg_status_t status = mg_comm_agree(
       mg_comm_world(), reached ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a list of ranks"));
   if (status == MG_OK) {
-    status = asked == MG_TRANSPORT_AUTO   ? take_fastest(links, &ranks, reached)
-             : asked == MG_TRANSPORT_PEER ? take_peer(links, &ranks, reached)
-             : asked == MG_TRANSPORT_NCCL ? take_nccl(links, &ranks)
-                                          : take(links, asked);
+    status = asked == MG_TRANSPORT_AUTO   ? take_fastest(transports, &ranks, reached)
+             : asked == MG_TRANSPORT_PEER ? take_peer(transports, &ranks, reached)
+             : asked == MG_TRANSPORT_NCCL ? take_nccl(transports, &ranks)
+                                          : take(transports, asked);
   }
   free(places);
   free(reached);
@@ -326,17 +327,18 @@ static mg_status_t choose(mg_links_t *links, mg_transport_t asked) {
 #endif
 
 /* The ways that any rank uses, in a word for reports. */
-static mg_status_t name_ways(mg_links_t *links) {
+static mg_status_t name_ways(mg_transports_t *transports) {
   double used[MG_N_TRANSPORTS] = {0.0};
   for (int r = 0; r < world_size(); r++)
-    if (r != world_rank()) used[links->to[r]] = 1.0;
+    if (r != world_rank()) used[transports->to[r]] = 1.0;
   MG_TRY(mg_comm_max(mg_comm_world(), used, MG_N_TRANSPORTS));
   size_t length = 0;
   for (int t = 0; t < MG_N_TRANSPORTS; t++)
     if (used[t] > 0.0)
-      length += (size_t)snprintf(links->name + length, sizeof links->name - length, "%s%s",
-                                 length > 0 ? "+" : "", mg_transport_name((mg_transport_t)t));
-  if (length == 0) snprintf(links->name, sizeof links->name, "none");
+      length +=
+          (size_t)snprintf(transports->name + length, sizeof transports->name - length, "%s%s",
+                           length > 0 ? "+" : "", mg_transport_name((mg_transport_t)t));
+  if (length == 0) snprintf(transports->name, sizeof transports->name, "none");
   return MG_OK;
 }
 
@@ -354,41 +356,42 @@ static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
   return takes ? MG_OK : refuse(asked, "the MPI library does not say that it takes device memory");
 }
 
-static mg_status_t settle(mg_links_t *links, mg_transport_t asked, bool on_device) {
+static mg_status_t settle(mg_transports_t *transports, mg_transport_t asked, bool on_device) {
   for (int r = 0; r < world_size(); r++)
-    links->to[r] = MG_TRANSPORT_HOST;
-  snprintf(links->text, sizeof links->text, "%s",
+    transports->to[r] = MG_TRANSPORT_HOST;
+  snprintf(transports->text, sizeof transports->text, "%s",
            world_size() == 1 ? "one rank sends no messages" : "levels on the CPU");
 #ifdef HAVE_CUDA
-  if (on_device && world_size() > 1) MG_TRY(choose(links, asked));
+  if (on_device && world_size() > 1) MG_TRY(choose(transports, asked));
 #else
   (void)asked;
   (void)on_device;
 #endif
-  return name_ways(links);
+  return name_ways(transports);
 }
 
-mg_status_t mg_links_create(const mg_params_t *params, bool on_device, mg_links_t **out) {
+mg_status_t mg_transports_create(const mg_params_t *params, bool on_device, mg_transports_t **out) {
   *out = NULL;
   MG_TRY(check_asked(params->transport, on_device));
-  mg_links_t *links = calloc(1, sizeof *links);
-  if (links) links->to = calloc((size_t)world_size(), sizeof *links->to);
-  mg_status_t status =
-      links && links->to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d links", world_size());
+  mg_transports_t *transports = calloc(1, sizeof *transports);
+  if (transports) transports->to = calloc((size_t)world_size(), sizeof *transports->to);
+  mg_status_t status = transports && transports->to
+                           ? MG_OK
+                           : mg_error(MG_ERR_MEMORY, "no memory for %d transports", world_size());
   status = mg_comm_agree(mg_comm_world(), status);
-  if (status == MG_OK) status = settle(links, params->transport, on_device);
+  if (status == MG_OK) status = settle(transports, params->transport, on_device);
   if (status != MG_OK) {
     /* Refused by all ranks alike; after anything worse nobody is waited for. */
-    if (status < MG_ERR_DEVICE) mg_links_free(links);
+    if (status < MG_ERR_DEVICE) mg_transports_free(transports);
     return status;
   }
-  if (on_device) mg_verbose("transport: %s; %s", links->name, links->text);
-  *out = links;
+  if (on_device) mg_verbose("transport: %s; %s", transports->name, transports->text);
+  *out = transports;
   return MG_OK;
 }
 
-mg_status_t mg_parcels_prepare(const mg_parcels_t *p, bool sending, double *buffer,
-                               mg_copies_t **out) {
+mg_status_t mg_message_list_prepare(const mg_message_list_t *p, bool sending, double *buffer,
+                                    mg_copies_t **out) {
   const mg_copy_list_t *list = sending ? &p->pack : &p->unpack;
   const mg_view_t *view = sending ? p->src_view : p->dst_view;
   const mg_copy_job_t job = {view, view, buffer, list->item, list->n};
@@ -396,18 +399,18 @@ mg_status_t mg_parcels_prepare(const mg_parcels_t *p, bool sending, double *buff
   return (sending ? p->src : p->dst)->prepare_copies(&job, out);
 }
 
-static mg_status_t channel_of(mg_transport_t transport, const mg_parcels_t *parcels,
+static mg_status_t channel_of(mg_transport_t transport, const mg_message_list_t *message_list,
                               mg_channel_t **out) {
 #ifdef HAVE_CUDA
-  if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(parcels, out);
+  if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(message_list, out);
 #endif
-  return mg_channel_staged(transport, parcels, out);
+  return mg_channel_staged(transport, message_list, out);
 }
 
-mg_status_t mg_channel_create(mg_transport_t transport, const mg_parcels_t *parcels,
+mg_status_t mg_channel_create(mg_transport_t transport, const mg_message_list_t *message_list,
                               mg_channel_t **out) {
-  MG_TRY(channel_of(transport, parcels, out));
-  (*out)->messages = parcels->n_send;
-  (*out)->doubles = parcels->send_doubles;
+  MG_TRY(channel_of(transport, message_list, out));
+  (*out)->messages = message_list->n_send;
+  (*out)->doubles = message_list->send_doubles;
   return MG_OK;
 }

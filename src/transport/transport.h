@@ -12,7 +12,7 @@
 #include "plan/copyplan.h"
 
 /** The ways that this rank has to every other. NULL knows staging alone. */
-typedef struct mg_links mg_links_t;
+typedef struct mg_transports mg_transports_t;
 
 /** Settle --transport.
  *
@@ -20,23 +20,23 @@ typedef struct mg_links mg_links_t;
  *  by name must work for all pairs.
  *  Collective over the world; all ranks agree.
  *  @param[in]  on_device  whether a level lives on CUDA devices: elsewhere nothing is to be chosen
- *  @param[out] out        free with mg_links_free
+ *  @param[out] out        free with mg_transports_free
  *  @return MG_OK, MG_ERR_MEMORY (what was asked for cannot work: logged once), MG_ERR_DEVICE,
  *          MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_links_create(const mg_params_t *params, bool on_device,
-                                          mg_links_t **out);
+MG_MUST_CHECK mg_status_t mg_transports_create(const mg_params_t *params, bool on_device,
+                                               mg_transports_t **out);
 
 /** Collective over the world, once all exchanges are freed: memory that others write into goes. */
-void mg_links_free(mg_links_t *links);
+void mg_transports_free(mg_transports_t *transports);
 
 /** The way to another rank's device: PEER, NCCL, MPI or HOST. */
-mg_transport_t mg_links_to(const mg_links_t *links, int64_t rank);
+mg_transport_t mg_transports_to(const mg_transports_t *transports, int64_t rank);
 
 /** What was chosen and why, in a line; static as long as the links live. */
-const char *mg_links_text(const mg_links_t *links);
+const char *mg_transports_describe(const mg_transports_t *transports);
 
 /** The ways in use, as a word or as words with "+" between; "none" with one rank. */
-const char *mg_links_name(const mg_links_t *links);
+const char *mg_transports_name(const mg_transports_t *transports);
 
 /** The messages of one exchange that go one way: those of this rank. */
 typedef struct {
@@ -47,10 +47,10 @@ typedef struct {
   mg_message_t *send, *receive; /**< without gaps, in the order of the buffer */
   int n_send, n_receive;
   int64_t send_doubles, receive_doubles;
-  mg_links_t *links;
-} mg_parcels_t;
+  mg_transports_t *transports;
+} mg_message_list_t;
 
-/** Parcels with their buffers. Each way has its own struct that begins with one of these. */
+/** A message list with their buffers. Each way has its own struct that begins with one of these. */
 typedef struct mg_channel mg_channel_t;
 struct mg_channel {
   /** Collect vector src for sending; dst is for local copies that are carried along. What only
@@ -68,13 +68,14 @@ struct mg_channel {
 };
 
 /** Make the channel of a way. Every rank that takes part in one must come, in the same order.
- *  @param[in] parcels  only read
+ *  @param[in] message_list  only read
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_channel_create(mg_transport_t transport, const mg_parcels_t *parcels,
+MG_MUST_CHECK mg_status_t mg_channel_create(mg_transport_t transport,
+                                            const mg_message_list_t *message_list,
                                             mg_channel_t **out);
 
-/** Prepare the copies of one side of parcels; nothing where the list is empty. */
-MG_MUST_CHECK mg_status_t mg_parcels_prepare(const mg_parcels_t *parcels, bool sending,
-                                             double *buffer, mg_copies_t **out);
+/** Prepare the copies of one side of message_list; nothing where the list is empty. */
+MG_MUST_CHECK mg_status_t mg_message_list_prepare(const mg_message_list_t *message_list,
+                                                  bool sending, double *buffer, mg_copies_t **out);
 
 #endif

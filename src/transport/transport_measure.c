@@ -1,7 +1,7 @@
 /* How long a message takes: each rank sends one to the next of a ring. */
 #include "base/log.h"
 #include "base/timers.h"
-#include "transport/transport_ways.h"
+#include "transport/transport_impl.h"
 
 /* A patch of one vector without ghosts, all of which is one message. */
 typedef struct {
@@ -9,10 +9,10 @@ typedef struct {
   mg_view_t view;
   mg_copy_t out, in;
   mg_message_t send, receive;
-  mg_parcels_t parcels;
+  mg_message_list_t message_list;
 } ring_t;
 
-static void lay_ring(ring_t *r, mg_links_t *links, double *memory, int64_t doubles) {
+static void lay_ring(ring_t *r, mg_transports_t *transports, double *memory, int64_t doubles) {
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   const mg_backend_t *backend = &mg_backend_cuda;
   *r = (ring_t){.patch = {.n = {(int32_t)doubles, 1, 1}, .jstride = doubles, .kstride = doubles}};
@@ -22,19 +22,19 @@ static void lay_ring(ring_t *r, mg_links_t *links, double *memory, int64_t doubl
   r->in = (mg_copy_t){.src_patch = -1, .n = {(int32_t)doubles, 1, 1}};
   r->send = (mg_message_t){(rank + 1) % size, 0, doubles};
   r->receive = (mg_message_t){(rank + size - 1) % size, 0, doubles};
-  r->parcels = (mg_parcels_t){.src = backend,
-                              .dst = backend,
-                              .src_view = &r->view,
-                              .dst_view = &r->view,
-                              .pack = {&r->out, 1, 1},
-                              .unpack = {&r->in, 1, 1},
-                              .send = &r->send,
-                              .receive = &r->receive,
-                              .n_send = 1,
-                              .n_receive = 1,
-                              .send_doubles = doubles,
-                              .receive_doubles = doubles,
-                              .links = links};
+  r->message_list = (mg_message_list_t){.src = backend,
+                                        .dst = backend,
+                                        .src_view = &r->view,
+                                        .dst_view = &r->view,
+                                        .pack = {&r->out, 1, 1},
+                                        .unpack = {&r->in, 1, 1},
+                                        .send = &r->send,
+                                        .receive = &r->receive,
+                                        .n_send = 1,
+                                        .n_receive = 1,
+                                        .send_doubles = doubles,
+                                        .receive_doubles = doubles,
+                                        .transports = transports};
 }
 
 static mg_status_t send_around(mg_channel_t *c, int times) {
@@ -60,8 +60,8 @@ static mg_status_t time_ring(mg_channel_t *c, int times, double *seconds) {
   return MG_OK;
 }
 
-mg_status_t mg_transport_measure(mg_transport_t transport, mg_links_t *links, int64_t doubles,
-                                 int times, double *seconds) {
+mg_status_t mg_transport_measure(mg_transport_t transport, mg_transports_t *transports,
+                                 int64_t doubles, int times, double *seconds) {
   const size_t bytes = (size_t)doubles * sizeof(double);
   ring_t ring;
   void *memory = NULL;
@@ -70,9 +70,9 @@ mg_status_t mg_transport_measure(mg_transport_t transport, mg_links_t *links, in
   mg_status_t status = mg_backend_cuda.alloc(bytes, MG_SPACE_LEVEL, &memory);
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) {
-    lay_ring(&ring, links, memory, doubles);
+    lay_ring(&ring, transports, memory, doubles);
     status = mg_comm_agree_or_end(mg_comm_world(),
-                                  mg_channel_create(transport, &ring.parcels, &channel));
+                                  mg_channel_create(transport, &ring.message_list, &channel));
   }
   if (status == MG_OK)
     status = mg_comm_agree_or_end(mg_comm_world(), time_ring(channel, times, seconds));

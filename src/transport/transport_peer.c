@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "cuda/p2p_exchange.h"
 #include "cuda/peer.h"
-#include "transport/transport_ways.h"
+#include "transport/transport_impl.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,8 +37,8 @@ typedef union {
     int64_t window, begin;
   } at;
   double doubles[(MG_CUDA_HANDLE_BYTES + 2 * sizeof(int64_t)) / sizeof(double)];
-} offer_t;
-enum { OFFER_DOUBLES = sizeof(offer_t) / sizeof(double) };
+} ipc_address_t;
+enum { IPC_ADDRESS_DOUBLES = sizeof(ipc_address_t) / sizeof(double) };
 
 static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
   window_t *grown = realloc(w->own, ((size_t)w->n_own + 1) * sizeof *grown);
@@ -59,7 +59,7 @@ static int64_t aligned(int64_t bytes) {
 }
 
 /* A block of a window; blocks are given back with the window. */
-static mg_status_t allot(mg_windows_t *w, int64_t bytes, offer_t *offer, char **memory) {
+static mg_status_t allot(mg_windows_t *w, int64_t bytes, ipc_address_t *offer, char **memory) {
   bytes = aligned(bytes);
   if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
   window_t *window = &w->own[w->n_own - 1];
@@ -72,7 +72,8 @@ static mg_status_t allot(mg_windows_t *w, int64_t bytes, offer_t *offer, char **
 }
 
 /* The memory of another rank's window; NULL where it cannot be opened. */
-static mg_status_t open_window(mg_windows_t *w, int64_t rank, const offer_t *offer, char **memory) {
+static mg_status_t open_window(mg_windows_t *w, int64_t rank, const ipc_address_t *offer,
+                               char **memory) {
   for (int o = 0; o < w->n_opened; o++)
     if (w->opened[o].rank == rank && w->opened[o].number == offer->at.window) {
       *memory = w->opened[o].memory;
@@ -106,13 +107,13 @@ static mg_status_t swap(const int64_t *ranks, int n_ranks, double *give, double 
 typedef struct {
   const int64_t *rank;
   int n;
-  offer_t *give, *get;
+  ipc_address_t *give, *get;
   double *here, *there; /* whether something works, seen from either side */
-} meeting_t;
+} ipc_exchange_t;
 
-static mg_status_t meeting_create(const int64_t *ranks, int n, meeting_t *m) {
+static mg_status_t ipc_exchange_create(const int64_t *ranks, int n, ipc_exchange_t *m) {
   const size_t many = (size_t)n + 1;
-  *m = (meeting_t){.rank = ranks, .n = n};
+  *m = (ipc_exchange_t){.rank = ranks, .n = n};
   m->give = calloc(many, sizeof *m->give);
   m->get = calloc(many, sizeof *m->get);
   m->here = calloc(many, sizeof *m->here);
@@ -122,7 +123,7 @@ static mg_status_t meeting_create(const int64_t *ranks, int n, meeting_t *m) {
              : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
 }
 
-static void meeting_free(meeting_t *m) {
+static void ipc_exchange_free(ipc_exchange_t *m) {
   free(m->give);
   free(m->get);
   free(m->here);
@@ -131,13 +132,13 @@ static void meeting_free(meeting_t *m) {
 
 /* Each tells each where its first window is and where in it the other's mark belongs, opens the
  * other's, and leaves a mark there. */
-static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, meeting_t *m) {
+static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, ipc_exchange_t *m) {
   const int me = mg_comm_rank(mg_comm_world());
   for (int r = 0; r < m->n; r++) {
     memcpy(m->give[r].at.handle, w->own[0].handle, sizeof w->own[0].handle);
     m->give[r].at.begin = (int64_t)r * MG_CUDA_PROBE_BYTES;
   }
-  MG_TRY(swap(m->rank, m->n, m->give[0].doubles, m->get[0].doubles, OFFER_DOUBLES));
+  MG_TRY(swap(m->rank, m->n, m->give[0].doubles, m->get[0].doubles, IPC_ADDRESS_DOUBLES));
   for (int r = 0; r < m->n; r++) {
     char *memory = NULL;
     if (mg_cuda_reaches(pairs[m->rank[r]].uuid))
@@ -150,7 +151,7 @@ static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, meeting
 
 /* Each tells each whether it could open the other's window, and then whether the other's mark has
  * arrived in its own. */
-static mg_status_t check_probes(mg_windows_t *w, meeting_t *m, bool *reached) {
+static mg_status_t check_probes(mg_windows_t *w, ipc_exchange_t *m, bool *reached) {
   MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
   for (int r = 0; r < m->n; r++) {
     const bool opened = m->here[r] > 0.0 && m->there[r] > 0.0;
@@ -171,11 +172,11 @@ static mg_status_t check_probes(mg_windows_t *w, meeting_t *m, bool *reached) {
 
 static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64_t *ranks,
                             int n_ranks, bool *reached) {
-  meeting_t m;
-  mg_status_t status = meeting_create(ranks, n_ranks, &m);
+  ipc_exchange_t m;
+  mg_status_t status = ipc_exchange_create(ranks, n_ranks, &m);
   if (status == MG_OK) status = store_probes(w, pairs, &m);
   if (status == MG_OK) status = check_probes(w, &m, reached);
-  meeting_free(&m);
+  ipc_exchange_free(&m);
   return status;
 }
 
@@ -275,7 +276,7 @@ static block_t block_of(mg_cuda_p2p_need_t comes, mg_cuda_p2p_need_t goes, bool 
   return (block_t){answers, slots, slots + aligned(comes.slots)};
 }
 
-static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
+static int find_neighbours(const mg_message_list_t *p, neighbour_t *list) {
   int n = 0;
   for (int m = 0; m < p->n_receive; m++)
     list[n++] = (neighbour_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
@@ -298,7 +299,8 @@ static int find_neighbours(const mg_parcels_t *p, neighbour_t *list) {
 
 static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *bytes) {
   int64_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
-  offer_t *give = calloc((size_t)n + 1, sizeof *give), *get = calloc((size_t)n + 1, sizeof *get);
+  ipc_address_t *give = calloc((size_t)n + 1, sizeof *give),
+                *get = calloc((size_t)n + 1, sizeof *get);
   mg_status_t status = ranks && give && get
                            ? MG_OK
                            : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
@@ -310,7 +312,8 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
     if (status != MG_OK) give[i].at.window = -1;
   }
   if (ranks && give && get) {
-    const mg_status_t swapped = swap(ranks, n, give[0].doubles, get[0].doubles, OFFER_DOUBLES);
+    const mg_status_t swapped =
+        swap(ranks, n, give[0].doubles, get[0].doubles, IPC_ADDRESS_DOUBLES);
     status = status == MG_OK ? swapped : status;
   }
   for (int i = 0; i < n && status == MG_OK; i++) {
@@ -349,7 +352,7 @@ static void address(const mg_message_t *message, int n_messages, const neighbour
     }
 }
 
-static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n,
+static mg_status_t prepare(const mg_message_list_t *p, const neighbour_t *list, int n,
                            mg_cuda_p2p_t **out) {
   mg_cuda_message_t *table = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *table);
   if (!table) return mg_error(MG_ERR_MEMORY, "no memory for a table of messages");
@@ -367,13 +370,13 @@ static mg_status_t prepare(const mg_parcels_t *p, const neighbour_t *list, int n
                                  .received = table + p->n_send,
                                  .n_sent = p->n_send,
                                  .n_received = p->n_receive,
-                                 .sharers = mg_links_windows(p->links)->sharers};
+                                 .sharers = mg_transports_windows(p->transports)->sharers};
   const mg_status_t status = mg_cuda_p2p_create(&job, out);
   free(table);
   return status;
 }
 
-mg_status_t mg_channel_peer(const mg_parcels_t *p, mg_channel_t **out) {
+mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
   peer_t *peer = calloc(1, sizeof *peer);
   neighbour_t *list = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *list);
   mg_status_t status =
@@ -383,7 +386,7 @@ mg_status_t mg_channel_peer(const mg_parcels_t *p, mg_channel_t **out) {
     peer->channel = (mg_channel_t){
         .pack = peer_pack, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
     const int n = find_neighbours(p, list);
-    status = meet(mg_links_windows(p->links), list, n, &peer->channel.bytes);
+    status = meet(mg_transports_windows(p->transports), list, n, &peer->channel.bytes);
     if (status == MG_OK) status = prepare(p, list, n, &peer->mail);
   }
   free(list);

@@ -4,7 +4,7 @@
 #include "config.h"
 #endif
 #include "base/log.h"
-#include "transport/transport_ways.h"
+#include "transport/transport_impl.h"
 #include <stdlib.h>
 #ifdef HAVE_NCCL
 #include "cuda/nccl_link.h"
@@ -118,7 +118,7 @@ static mg_status_t keep_messages(const mg_message_t *from, int n, mg_message_t *
   return MG_OK;
 }
 
-static mg_status_t fill(staged_t *s, const mg_parcels_t *p) {
+static mg_status_t fill(staged_t *s, const mg_message_list_t *p) {
   s->n_send = p->n_send;
   s->n_receive = p->n_receive;
   MG_TRY(keep_messages(p->send, p->n_send, &s->send));
@@ -128,12 +128,12 @@ static mg_status_t fill(staged_t *s, const mg_parcels_t *p) {
   s->channel.bytes = (p->send_doubles + p->receive_doubles) * (int64_t)sizeof(double);
   MG_TRY(alloc_buffer(p->src, s->space, p->send_doubles, &s->outgoing));
   MG_TRY(alloc_buffer(p->dst, s->space, p->receive_doubles, &s->incoming));
-  MG_TRY(mg_parcels_prepare(p, true, s->outgoing, &s->pack));
-  MG_TRY(mg_parcels_prepare(p, false, s->incoming, &s->unpack));
+  MG_TRY(mg_message_list_prepare(p, true, s->outgoing, &s->pack));
+  MG_TRY(mg_message_list_prepare(p, false, s->incoming, &s->unpack));
   return mg_requests_create(p->n_send + p->n_receive, &s->requests);
 }
 
-mg_status_t mg_channel_staged(mg_transport_t transport, const mg_parcels_t *parcels,
+mg_status_t mg_channel_staged(mg_transport_t transport, const mg_message_list_t *message_list,
                               mg_channel_t **out) {
   staged_t *s = calloc(1, sizeof *s);
   *out = NULL;
@@ -143,16 +143,16 @@ mg_status_t mg_channel_staged(mg_transport_t transport, const mg_parcels_t *parc
   s->channel.destroy = staged_destroy;
 #ifdef HAVE_NCCL
   if (transport == MG_TRANSPORT_NCCL) {
-    s->nccl = mg_links_nccl(parcels->links);
+    s->nccl = mg_transports_nccl(message_list->transports);
     s->channel.pack = nccl_pack;
     s->channel.post = NULL;
     s->channel.unpack = nccl_unpack;
   }
 #endif
-  s->src = parcels->src;
-  s->dst = parcels->dst;
+  s->src = message_list->src;
+  s->dst = message_list->dst;
   s->space = transport == MG_TRANSPORT_HOST ? MG_SPACE_SHARED : MG_SPACE_LEVEL;
-  const mg_status_t status = fill(s, parcels);
+  const mg_status_t status = fill(s, message_list);
   if (status != MG_OK) {
     staged_destroy(&s->channel);
     return status;

@@ -1,6 +1,6 @@
 /* What the files of the transports share: one function a way, and what a run keeps for each. */
-#ifndef MG_TRANSPORT_WAYS_H
-#define MG_TRANSPORT_WAYS_H
+#ifndef MG_TRANSPORT_IMPL_H
+#define MG_TRANSPORT_IMPL_H
 
 #include "transport/transport.h"
 
@@ -30,20 +30,23 @@ bool mg_windows_lost(const mg_windows_t *windows);
 /** Collective over the world: nobody may write any more. */
 void mg_windows_free(mg_windows_t *windows);
 
-mg_windows_t *mg_links_windows(const mg_links_t *links);
-struct mg_nccl *mg_links_nccl(const mg_links_t *links);
+mg_windows_t *mg_transports_windows(const mg_transports_t *transports);
+struct mg_nccl *mg_transports_nccl(const mg_transports_t *transports);
 
 /** HOST, MPI and NCCL. */
-MG_MUST_CHECK mg_status_t mg_channel_staged(mg_transport_t transport, const mg_parcels_t *parcels,
+MG_MUST_CHECK mg_status_t mg_channel_staged(mg_transport_t transport,
+                                            const mg_message_list_t *message_list,
                                             mg_channel_t **out);
 
 /** PEER; builds with CUDA have it. */
-MG_MUST_CHECK mg_status_t mg_channel_peer(const mg_parcels_t *parcels, mg_channel_t **out);
+MG_MUST_CHECK mg_status_t mg_channel_peer(const mg_message_list_t *message_list,
+                                          mg_channel_t **out);
 
 /** Seconds of a message of so many doubles from each rank to the next in a ring, the mean of
  * `times` of the slowest rank. Collective over the world.
  *  @pre the way works between neighbours of the ring */
-MG_MUST_CHECK mg_status_t mg_transport_measure(mg_transport_t transport, mg_links_t *links,
-                                               int64_t doubles, int times, double *seconds);
+MG_MUST_CHECK mg_status_t mg_transport_measure(mg_transport_t transport,
+                                               mg_transports_t *transports, int64_t doubles,
+                                               int times, double *seconds);
 
 #endif
