@@ -8,8 +8,8 @@
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/transfer.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <cupti.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  * what it promises, from zero or from a guess, and leaves the right-hand side as it is. */
 #include "level/ops.h"
 #include "solver/bottom.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>

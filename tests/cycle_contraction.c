@@ -9,7 +9,7 @@
  * 7pt (order 1) does not, so that each coarser level may add an s of its own: 2 s at 16^3, and one
  * s more with each doubling. */
 #include "level/ops.h"
-#include "solver/mg.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include "tests/two_grid.h"
 #include <float.h>

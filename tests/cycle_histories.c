@@ -2,8 +2,8 @@
  * Richardson error of the discrete problem once it is solved. */
 #include "level/ops.h"
 #include "run/benchmark.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  * reached is not reached, a step without a usable direction is a V-cycle's, and where the
  * coefficient jumps by 1e4 they do in tens of cycles what V-cycles do not in hundreds. */
 #include "level/ops.h"
-#include "solver/mg.h"
 #include "solver/outer_cg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 #include "comm/comm.h"
 #include "io/hdf5/h5.h"
 #include "run/benchmark.h"
-#include "solver/mg.h"
+#include "solver/solve.h"
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>

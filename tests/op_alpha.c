@@ -4,8 +4,8 @@
  * backend, with any number of threads and boxes; on devices also on levels that large levels'
  * kernels take. */
 #include "level/ops.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * must shrink with h: at least to 0.6 when the grid doubles, where 1/4 follows from errors C h^p (1
  * + D h^2), and 1/2 where walls add D' h. */
 #include "run/benchmark.h"
-#include "solver/mg.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 

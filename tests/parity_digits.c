@@ -3,8 +3,8 @@
  * and smoother, and four cycles with conjugate gradients. With the argument "print" it prints them
  * instead, for a comparison over ranks. */
 #include "level/ops.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 

@@ -3,8 +3,9 @@
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
-#include "solver/mg.h"
+#include "solver/graph.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 

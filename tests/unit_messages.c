@@ -6,8 +6,8 @@
 #endif
 #include "level/ops.h"
 #include "level/transfer.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #ifdef HAVE_MPI
 #include <mpi.h>

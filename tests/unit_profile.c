@@ -4,8 +4,8 @@
  * backend here is the CPU's with stamps from a counter. */
 #include "level/profile.h"
 #include "run/benchmark.h"
-#include "solver/mg.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 

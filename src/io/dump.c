@@ -211,7 +211,7 @@ static mg_status_t dump_cycle(void *data, const mg_history_t *history) {
 static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
                                mg_dump_stats_t *stats) {
   series_t series = {h, *about, stats};
-  const mg_watch_t watch = {dump_cycle, mg_benchmark_ask, &series};
+  const mg_watch_t watch = {dump_cycle, mg_benchmark_poll_stop, &series};
   mg_history_t *history = calloc(1, sizeof *history);
   MG_TRY(agree(history ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a solve's history")));
   series.about.result = NULL;

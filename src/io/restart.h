@@ -2,7 +2,7 @@
 #ifndef MG_RESTART_H
 #define MG_RESTART_H
 
-#include "solver/mg.h"
+#include "solver/solve.h"
 
 /** What a file says of itself, checked. */
 typedef struct {

@@ -5,13 +5,14 @@
 #include "level/profile.h"
 #include "level/transfer.h"
 #include "run/verify.h"
+#include "solver/graph.h"
 #include "solver/problem.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-mg_status_t mg_benchmark_ask(void *no_data, bool *stop) {
+mg_status_t mg_benchmark_poll_stop(void *no_data, bool *stop) {
   (void)no_data;
   double caught = mg_machine_signal() != 0;
   MG_TRY(mg_comm_max(mg_comm_world(), &caught, 1));
@@ -19,10 +20,10 @@ mg_status_t mg_benchmark_ask(void *no_data, bool *stop) {
   return MG_OK;
 }
 
-static const mg_watch_t until_signal = {NULL, mg_benchmark_ask, NULL};
+static const mg_watch_t until_signal = {NULL, mg_benchmark_poll_stop, NULL};
 
 static mg_status_t check_interrupt(mg_result_t *result) {
-  return mg_benchmark_ask(NULL, &result->interrupted);
+  return mg_benchmark_poll_stop(NULL, &result->interrupted);
 }
 
 /* Keep what a solve has reached, also where a signal ended it. Complete solves have one and the

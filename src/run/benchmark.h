@@ -2,7 +2,7 @@
 #ifndef MG_BENCHMARK_H
 #define MG_BENCHMARK_H
 
-#include "solver/mg.h"
+#include "solver/solve.h"
 
 enum { MG_N_SIZES = 3 };
 
@@ -47,11 +47,11 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start,
                                        mg_result_t *result);
 
-/** Has a rank caught a signal (machine.h)? The entry `ask` of a watch (mg.h). Collective over the
- *  world.
- *  @param[in]  no_data  not looked at
+/** The `poll_stop` of a watch (solve.h): stop if a rank has caught a signal (machine.h). Collective
+ *  over the world.
+ *  @param[in]  no_data  ignored
  *  @param[out] stop     the same on all ranks
  *  @return MG_OK, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_benchmark_ask(void *no_data, bool *stop);
+MG_MUST_CHECK mg_status_t mg_benchmark_poll_stop(void *no_data, bool *stop);
 
 #endif

@@ -1,7 +1,8 @@
 #include "run/gpu_cutoff.h"
 #include "base/log.h"
-#include "solver/mg.h"
+#include "solver/graph.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,0 +1,88 @@
+#include "solver/cycle.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/bottom.h"
+#include "solver/divergence.h"
+
+/* Pre-smooth, residual, restriction. */
+static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
+  MG_TRY(mg_smooth(&h->level[l], zero_guess));
+  return mg_restrict_residual(h, l);
+}
+
+/* Interpolation, correction, post-smooth. */
+static mg_status_t ascend(mg_hierarchy_t *h, int l) {
+  MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
+  return mg_smooth_again(&h->level[l]);
+}
+
+/* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.h) if there is
+ * one, otherwise the coarsest. */
+static int lowest_level(const mg_hierarchy_t *h, int top, const int *diverged) {
+  if (!h->coarse_cycle || diverged) return h->n_levels - 1;
+  return h->coarse_cycle_first > top ? h->coarse_cycle_first : top;
+}
+
+/* Solve on the lowest level: bottom solver, or the coarse cycle from there down. */
+static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool zero_guess,
+                                int *diverged) {
+  mg_level_t *level = &h->level[l];
+  if (!h->coarse_cycle || diverged) {
+    MG_TRY(mg_bottom_solve(level, h->params.bottom, zero_guess));
+    return mg_divergence_check(h, l, diverged);
+  }
+  MG_TIMED(level, MG_TIME_COARSE_CYCLE,
+           level->backend->coarse_cycle_run(h->coarse_cycle, l - h->coarse_cycle_first, cycle,
+                                            zero_guess));
+  return MG_OK;
+}
+
+static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, int *diverged) {
+  const int lowest = lowest_level(h, top, diverged);
+  for (int l = top; l < lowest; l++) {
+    MG_TRY(descend(h, l, zero_guess || l > top));
+    MG_TRY(mg_divergence_check(h, l, diverged));
+  }
+  MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess || lowest > top, diverged));
+  for (int l = lowest - 1; l >= top; l--) {
+    MG_TRY(ascend(h, l));
+    MG_TRY(mg_divergence_check(h, l, diverged));
+  }
+  return MG_OK;
+}
+
+static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
+  const int lowest = lowest_level(h, top, diverged);
+  for (int l = top; l < lowest; l++)
+    MG_TRY(mg_restrict(h, l, MG_F, MG_F));
+  MG_TRY(solve_lowest(h, lowest, MG_CYCLE_F, true, diverged));
+  for (int l = lowest - 1; l >= top; l--) {
+    MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+    MG_TRY(v_cycle(h, l, false, diverged));
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
+  if (kind == MG_CYCLE_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, diverged);
+  return v_cycle(h, top, kind != MG_CYCLE_NEXT, diverged);
+}
+
+mg_status_t mg_cycle_remove_mean(mg_level_t *level) {
+  if (!level->store.view.periodic || level->store.view.a != 0.0) return MG_OK;
+  double mean;
+  MG_TRY(mg_mean(level, MG_U, &mean));
+  return mg_shift(level, MG_U, MG_U, -mean);
+}
+
+mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
+  mg_level_t *level = &h->level[top];
+  const mg_backend_t *backend = level->backend;
+  if (backend->range_begin) backend->range_begin(kind == MG_CYCLE_FIRST ? "first cycle" : "cycle");
+  if (h->graph[top][kind] && !h->profile && !diverged)
+    MG_TRY(backend->graph_launch(h->graph[top][kind]));
+  else
+    MG_TRY(mg_cycle(h, top, kind, diverged));
+  if (backend->range_end) backend->range_end();
+  return mg_cycle_remove_mean(level);
+}

@@ -1,0 +1,41 @@
+/* The multigrid cycles: V, F, and the kinds that a solve consists of. */
+#ifndef MG_CYCLE_H
+#define MG_CYCLE_H
+
+#include "level/level.h"
+
+/** Run one cycle on the levels from `top` down.
+ *
+ *  Uses the captured graph of this kind if there is one (graph.h). For a singular problem u gets
+ *  mean zero. Collective over the world.
+ *  @param[in]     kind      FIRST: from zero, F or V as chosen; NEXT: a V-cycle from MG_U;
+ *                           PRECONDITION: a V-cycle from zero
+ *  @param[in,out] diverged  NULL: no check. Otherwise -1 on entry; set to the first level whose
+ *                           residual makes no sense (divergence.h), with an extra norm per level
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                       int *diverged);
+
+/** The same operation by operation, without a graph and without removing the mean of u. */
+MG_MUST_CHECK mg_status_t mg_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged);
+
+/** Subtract the mean of u if the problem determines u only up to a constant. */
+MG_MUST_CHECK mg_status_t mg_cycle_remove_mean(mg_level_t *level);
+
+static inline bool mg_uses_cg(const mg_hierarchy_t *h) {
+  return h->params.krylov == MG_KRYLOV_CG;
+}
+
+/** The kind of plain cycle number n of a solve, counted from 0. */
+static inline mg_cycle_kind_t mg_plain_cycle_kind(int n) {
+  return n == 0 ? MG_CYCLE_FIRST : MG_CYCLE_NEXT;
+}
+
+/** Number of plain multigrid cycles, at most n_cycles, before CG takes over: the F-cycle, or none
+ *  with --cycle=v. */
+static inline int mg_n_plain_cycles(const mg_hierarchy_t *h, int n_cycles) {
+  if (!mg_uses_cg(h)) return n_cycles;
+  return h->params.cycle == MG_CYCLE_F && n_cycles > 0;
+}
+
+#endif

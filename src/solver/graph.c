@@ -1,0 +1,44 @@
+#include "solver/graph.h"
+#include "solver/cycle.h"
+
+/* Does an exchange of this level need the host? */
+static bool level_waits(const mg_level_t *level) {
+  return mg_exchange_waits(level->halo) || mg_exchange_waits(level->halo_box) ||
+         mg_exchange_waits(level->halo_deep) || mg_exchange_waits(level->gather) ||
+         mg_exchange_waits(level->scatter);
+}
+
+static bool can_capture(const mg_hierarchy_t *h, int top) {
+  const mg_level_t *last = &h->level[h->n_levels - 1];
+  const mg_backend_t *backend = h->level[top].backend;
+  if (!backend->graph_begin) return false;
+  for (int l = top; l < h->n_levels; l++)
+    if (h->level[l].backend != backend || level_waits(&h->level[l])) return false;
+  return h->coarse_cycle || !last->comm ||
+         (backend->bottom && backend->bottom_fits(&last->store.view, h->params.bottom));
+}
+
+/* Does a solve have cycles of this kind? */
+static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
+  if (kind == MG_CYCLE_NEXT) return h->params.rtol > 0.0 && !mg_uses_cg(h);
+  if (kind == MG_CYCLE_PRECONDITION) return mg_uses_cg(h);
+  return !mg_uses_cg(h) || h->params.cycle == MG_CYCLE_F;
+}
+
+mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
+  const mg_backend_t *backend = h->level[top].backend;
+  /* All ranks or none: a rank that captures only enqueues what another rank would wait for. A rank
+   * without cells on the coarsest level does not know its solver. */
+  double on_all = can_capture(h, top);
+  MG_TRY(mg_comm_min(mg_comm_world(), &on_all, 1));
+  if (on_all == 0.0) return MG_OK;
+  for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
+    if (h->graph[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
+    MG_TRY(backend->graph_begin());
+    const mg_status_t status = mg_cycle(h, top, (mg_cycle_kind_t)kind, NULL);
+    const mg_status_t ended = backend->graph_end(&h->graph[top][kind]);
+    MG_TRY(status); /* which may be why the capture failed */
+    MG_TRY(ended);
+  }
+  return MG_OK;
+}

@@ -1,0 +1,58 @@
+/* Solve: cycles until a tolerance is reached. */
+#ifndef MG_SOLVE_H
+#define MG_SOLVE_H
+
+#include "level/level.h"
+
+enum { MG_MAX_CYCLES = 1000 };
+
+/** Residual norms after each cycle of one solve, and how it ended. */
+typedef struct {
+  int n_cycles;
+  int n_before;               /**< cycles of an earlier run, included in n_cycles */
+  double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
+  double rel[MG_MAX_CYCLES];  /**< norm / max |f| */
+  bool reached;               /**< rel is below --rtol, or there is no --rtol */
+  bool stopped;               /**< the watch ended the solve */
+  int diverged_level;         /**< level on which the last cycle diverged, otherwise -1 */
+} mg_history_t;
+
+/** The relative residual, compared with --rtol: max|f-Au| / max|f|, or max|Au| if f = 0. */
+static inline double mg_relative_norm(double norm, double f_norm) {
+  return f_norm > 0.0 ? norm / f_norm : norm;
+}
+
+/** Callbacks of a solve; a status other than MG_OK ends it. */
+typedef struct {
+  mg_status_t (*after_cycle)(void *data, const mg_history_t *history); /**< NULL: none */
+  /** Called before each further cycle. Setting *stop, on all ranks or on none, ends the solve as if
+   *  --max-cycles were reached. NULL: never stop. */
+  mg_status_t (*poll_stop)(void *data, bool *stop);
+  void *data;
+} mg_watch_t;
+
+/** Solve A MG_U = MG_F on level `top`, with multigrid on the levels below.
+ *
+ *  One cycle (F or V as chosen). With a tolerance, V-cycles follow until it is reached or
+ *  --max-cycles are done. With --krylov=cg, each cycle after an F-cycle, or from zero, is a CG step
+ *  (outer_cg.h); its norm is that of CG's updated residual, except for the last step, whose norm is
+ *  max |MG_F - A MG_U| as for plain cycles. Overwrites MG_U of all levels and MG_F of the coarser
+ *  ones. Collective over the world.
+ *  @param[in]  f_norm   max |MG_F| of the top level
+ *  @param[out] history  the same on every rank
+ *  @return MG_OK, MG_ERR_DIVERGED (logged with level and cycle), MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm,
+                                   mg_history_t *history);
+
+/** mg_solve with callbacks.
+ *  @param[in] watch  called on every rank; may be NULL */
+MG_MUST_CHECK mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm,
+                                           const mg_watch_t *watch, mg_history_t *history);
+
+/** Continue a solve from the MG_U of the top level.
+ *  @param[in]     watch    as above
+ *  @param[in,out] history  of the cycles so far, at least one */
+MG_MUST_CHECK mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm,
+                                      const mg_watch_t *watch, mg_history_t *history);
+
+#endif
