@@ -261,7 +261,7 @@ for ranks in $some; do
 done
 # For those who read the code, --verbose adds the place.
 run 1 10 1000 --verbose
-grep -qE 'error: .* \[capacity\.c:[0-9]+\]$' "$dir/err" || complain "--verbose: no place of an error: $(cat "$dir/err")"
+grep -qE 'error: .* \[memory_check\.c:[0-9]+\]$' "$dir/err" || complain "--verbose: no place of an error: $(cat "$dir/err")"
 # A limit of the process counts like one of the host; the launcher has none. It leaves room for what
 # libraries reserve, but not for sanitizers and the CUDA runtime.
 if test "${HPGMG_SANITIZED:-no}" = no; then
