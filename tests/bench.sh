@@ -3,7 +3,7 @@
 # compute what they should, JSON and CSV hold the rows that are printed, a picture is drawn where $PYTHON has
 # matplotlib, and wrong options are one line.
 # It measures nothing that is believed.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 program=$(dirname "$HPGMG_FV")/hpgmg-bench
 export OMP_NUM_THREADS=2
 

@@ -3,7 +3,7 @@
 #
 #   report RC ARG...       bind-report must end with RC; its output is in $dir/out and $dir/err
 #   refuse RC TEXT ARG...  it must end with RC, nothing on stdout and one line of its own, which has TEXT
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 script=$(cd "$abs_top_srcdir/scripts" && pwd)/bind-report
 unset OMP_NUM_THREADS OMP_PLACES OMP_PROC_BIND CUDA_VISIBLE_DEVICES CUDA_DEVICE_ORDER
 # The tests themselves may run in a batch job.

@@ -2,7 +2,7 @@
 # cli: what the options do, seen from outside; what they refuse is in fault.sh. Help and version,
 # where output goes, JSON and CSV, decks and the command line over them, a printed deck that
 # reproduces the run.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 device=cpu
 if have_cuda; then device=cuda; fi
 

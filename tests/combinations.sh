@@ -2,7 +2,7 @@
 # combinations: every operator with every smoother, equation, boundary and cycle solves and
 # verifies, after one cycle and to a tolerance; so do bottom solvers, coarsest grids, numbers of
 # sweeps, degrees, and grids that are no powers of two.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only # cuda_digits has the same digits for the device
 
 # Columns of the CSV.

@@ -2,7 +2,7 @@
 # configure: a value that no compiler could make anything of is refused by configure itself, in one line that
 # names it and says what it must look like; what a folder is named for is taken from there. Skips where the
 # source folder itself is configured, since no other one can be then.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if test -e "$abs_top_srcdir/config.status"; then
   echo 'skipped: the source folder itself is configured' >&2
   exit 77

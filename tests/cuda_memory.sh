@@ -2,7 +2,7 @@
 # cuda_memory: a run that does not fit on the device is refused before anything is allocated, in
 # either kind of memory, with what it needs, what is free and sizes that fit; ranks that share the
 # device share what is free; levels on the CPU need nothing there. Skips without a device.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_cuda; then
   echo 'skipped: this build or this machine has no CUDA device' >&2
   exit 77

@@ -14,7 +14,7 @@ fi
 refused nccl $((devices + 1)) 'ranks share a device'
 
 program=$HPGMG_FV
-hosts=$abs_top_builddir/tests/hpgmg-fv-hosts
+hosts=$abs_top_builddir/tests/mocks/hpgmg-fv-host-per-rank
 if test "$devices" -lt 2; then
   HPGMG_FV=$hosts
 fi

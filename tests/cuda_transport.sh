@@ -42,12 +42,12 @@ if test "$devices" -ge 2; then
 fi
 # Two ways in one exchange: peer stores within each half of the ranks, the host's memory between them.
 program=$HPGMG_FV
-HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-halves
+HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-two-hosts
 for ranks in 4 8; do
   compare peer $ranks --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0 --agglomerate-below=500
 done
 # Peer stores that do not arrive are found out before anything goes through them.
-HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-deaf
+HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-lost-stores
 refused peer 2 "the devices of ranks 0 and 1 do not reach each other's memory (stores do not arrive"
 compare auto 2 --operator=7pt --boundary=periodic --rtol=1e-6 --cpu-below=0
 if ! grep -q '^  messages  [^p]*; .*; not all by peer stores' "$dir/out" ||
@@ -65,7 +65,7 @@ for smoother in gsrb chebyshev; do
   test $takes_device = no || compare mpi 2 --smoother=$smoother --boundary=periodic --cpu-below=0
   # Passes of several steps, and their deep halos, on all devices.
   test "$devices" -le 2 || compare peer "$devices" --smoother=$smoother --boundary=periodic --cpu-below=0
-  HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-halves
+  HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-two-hosts
   compare peer 4 --smoother=$smoother --boundary=periodic --cpu-below=0
   HPGMG_FV=$program
 done

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # dry_run: its levels, their places and their bytes are those of the run, on any number of ranks, and a
 # million ranks can be planned without one of their cells; as text and as JSON.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 
 # The levels table: grid, boxes, width, ranks and place of each level, one a line.
 table() {

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # dump: files of --dump are the same in their fields whatever ranks, boxes, threads and device wrote
 # them; every option of theirs; what is in the report. Skips without HDF5 or h5diff.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   echo 'skipped: a build without HDF5' >&2
   exit 77

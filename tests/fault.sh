@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # fault: bad input and bad luck get one line on stderr from one rank, the right exit code, and no
 # hang, on one rank and on two. Words of single messages are in unit_params and unit_params_decks.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 # The limits of memory here are those of the host.
 cpu_only
 some='1'
@@ -187,8 +187,8 @@ for ranks in $some; do
 done
 
 # One that is there and cannot be used is refused in one line as well, and the ranks end by themselves.
-if test -x "$abs_top_builddir/tests/hpgmg-fv-busy"; then
-  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-busy
+if test -x "$abs_top_builddir/tests/mocks/hpgmg-fv-busy-device"; then
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-busy-device
   for ranks in $some; do
     expect 4 '--device=cuda: CUDA device 0 cannot be used: busy' "$ranks" 4 8 --device=cuda
     if grep -q MPI_ABORT "$dir"/all 2>/dev/null; then complain 'ranks were ended'; fi
@@ -202,7 +202,7 @@ fi
 # --- a rank that fails where others may wait for it: they meet, or it ends all with exit code 4 ---
 
 if have_mpi; then
-  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/late
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/late_rank
   ok 2 1e9 comes
   expect 4 'others wait for this one \[rank 1\]' 2 0.1 stays
   HPGMG_FV=$program
@@ -210,8 +210,8 @@ fi
 
 # --- an MPI library for programs without threads: exit code 5 ---
 
-if test -x "$abs_top_builddir/tests/hpgmg-fv-single"; then
-  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/hpgmg-fv-single
+if test -x "$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single"; then
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single
   for ranks in $some; do
     expect 5 'this MPI library is for programs without threads' "$ranks" 4 8
   done

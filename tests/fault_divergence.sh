@@ -5,7 +5,7 @@
 # on two; where there is a CUDA device on that too.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
-faulty=$abs_top_builddir/tests/hpgmg-fv-faulty
+faulty=$abs_top_builddir/tests/mocks/hpgmg-fv-bad-problem
 own_folder
 reports=--csv=$dir/out.csv
 if solo "$HPGMG_FV" --version | grep -q '^jansson *yes'; then reports="$reports --json=$dir/out.json"; fi

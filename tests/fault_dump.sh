@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154,SC2317
 # fault_dump: --dump where a file cannot be written. Always one line, exit 3 (2 for what is asked
 # wrongly), the earlier file as it was, and no other left behind. Skips without HDF5.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   expect 2 '--dump needs HDF5.*libhdf5' 1 4 1 --dump="$dir/x.hdf"
   finish
@@ -59,7 +59,7 @@ fi
 
 # A folder that is not there for one rank, as on another host: nobody waits for it.
 if have_mpi && solo "$HPGMG_FV" --version | grep -q '^HDF5 .*parallel'; then
-  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/apart
+  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/private_paths
   ok 3 create "$dir/apart.hdf"
   ok 3 open "$dir/apart.hdf"
   for how in create open; do

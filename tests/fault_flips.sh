@@ -3,7 +3,7 @@
 # result. FLIPS random bits (default 350), spread over dumps (doubles, floats, compressed, of the user's own problem),
 # coefficients and right-hand sides with checksums, and decks. SEED selects the bits. A deck has no checksum: a flip may
 # make another valid deck, whose settings --print-config shows. Skips without HDF5.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   echo 'skipped: a build without HDF5' >&2
   exit 77

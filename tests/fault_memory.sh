@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# fault_memory: one of the program's calls for memory fails, on one rank (tests/starved.c). Wherever that is, all
+# fault_memory: one of the program's calls for memory fails, on one rank (tests/mocks/failing_malloc.c). Wherever that is, all
 # ranks end with exit code 4, nobody waits for ever, and there is one line that says what there was no memory for.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 export OMP_NUM_THREADS=1
-starved=$abs_top_builddir/tests/hpgmg-fv-starved
+starved=$abs_top_builddir/tests/mocks/hpgmg-fv-failing-malloc
 
 # starve RANKS ARG...: the program, with what the environment says. A rank that waits for ever is ended by the limit.
 limit=1800 # seconds

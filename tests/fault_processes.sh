@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2154
 # fault_processes: however a run ends, none of its processes stays: not the daemon that Open MPI starts for a program
 # without a launcher, and no rank. A test that is ended by a signal ends what it has started.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! test -r /proc/self/environ; then
   echo 'skipped: processes cannot be listed without /proc' >&2
   exit 77
 fi
 cpu_only
-held=$abs_top_builddir/tests/hpgmg-fv-held
+held=$abs_top_builddir/tests/mocks/hpgmg-fv-paused
 line='4 8 --device=cpu --warmup=0 --min-time=10000'
 # What the program chooses by itself, also within a batch job, whose variables could be those of a launcher.
 unset OMPI_MCA_ess_singleton_isolated OMPI_MCA_ess OMPI_COMM_WORLD_SIZE PMIX_NAMESPACE PMIX_RANK PMI_RANK PMI_FD \
@@ -73,7 +73,7 @@ fi
 
 # A test that is ended by a signal: processes of its own in the background and in another session, and ranks.
 cat >"$dir/test.sh" <<'SH'
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 echo "$dir" >"$1/folder"
 setsid "$held" 4 8 --device=cpu --warmup=0 --min-time=10000 >/dev/null 2>&1 &
 if have_mpi; then

@@ -3,7 +3,7 @@
 # f_norm is wrong. A wrong residual norm decides nothing. tests/fault_flips.sh flips bits; tests/unit_restart.c has files
 # whose attributes or fields are wrong.
 # Skips without HDF5.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   echo 'skipped: a build without HDF5' >&2
   exit 77

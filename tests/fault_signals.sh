@@ -3,9 +3,9 @@
 # was measured so far is reported, files included: to a rank, to any of two, and to the launcher; to one
 # on a CUDA device where there is one. The solution is dumped as far as it is, and a restart goes on from
 # there. In the last solve a signal changes nothing. A second signal of the same kind ends the run at once.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 
-# Every signal comes while the program is held at a known point of the run (tests/held.c).
+# Every signal comes while the program is held at a known point of the run (tests/mocks/paused.c).
 
 # go_on: release the ranks.
 go_on() { touch "$dir/hold/go"; }
@@ -79,10 +79,10 @@ if have_mpi; then
   done
   # shellcheck disable=SC2317 # await calls it
   has_ended() { grep -qs '^State:.*Z' "/proc/$1/status" || test ! -e "/proc/$1"; }
-  # The launcher passes the signal on, and waits for the ranks before it kills them (tests/patient.c).
+  # The launcher passes the signal on, and waits for the ranks before it kills them (tests/mocks/patient_launcher.c).
   for signal in INT TERM; do
     mpi_grace 60 # with 0 it would not sleep at all
-    export LD_PRELOAD=$abs_top_builddir/tests/patient.so PATIENT_UNTIL=$dir/hold/ended
+    export LD_PRELOAD=$abs_top_builddir/tests/mocks/patient_launcher.so PATIENT_UNTIL=$dir/hold/ended
     # shellcheck disable=SC2086
     hold 2 "$first_solve" $forever
     unset LD_PRELOAD PATIENT_UNTIL

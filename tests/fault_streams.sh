@@ -3,7 +3,7 @@
 # /dev/null. A wait for the reader of a FIFO ends on a signal to any rank. A pipe that nobody reads, SIGHUP and
 # SIGPIPE end the run after the current cycle, with its files and its dump. A name that XML cannot hold is
 # refused. Threads that cannot be started are exit code 4.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 some=1
 if have_mpi; then some='1 2'; fi

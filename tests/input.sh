@@ -3,7 +3,7 @@
 # ranks, boxes and device; rough fields are solved to --rtol and dumped; a restart needs the same
 # problem; and each way in which a file can be wrong is an error of its own. Skips without HDF5 and
 # its tools.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   echo 'skipped: a build without HDF5' >&2
   exit 77

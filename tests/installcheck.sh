@@ -6,7 +6,7 @@
 #   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR    hpgmg-bench's lie beside hpgmg-fv's
 HPGMG_FV=$1
 decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 
 ok 1 --version
 cat "$dir/out"

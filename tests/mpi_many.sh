@@ -2,7 +2,7 @@
 # mpi_many: 64 and 512 ranks have the digits of one, and no more messages than the algorithm needs: each
 # level's are bounded by its own ranks and those of the next finer level, however many there are in all.
 # 128^3 cells; the grids that 64 and 512 ranks deal out are in tests/mpi_same_digits_all.sh too.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 if ! have_mpi; then
   echo 'skipped: many ranks need MPI and mpirun'

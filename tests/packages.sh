@@ -6,7 +6,7 @@
 #   ReFrame     $REFRAME (default: that in PATH) runs the tests on this machine, and finds what is wrong; with
 #               PACKAGES_BUILD=no, of the program at hand alone
 # A part whose program is missing is left out and says so.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 packages=$abs_top_srcdir/scripts/packages
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1

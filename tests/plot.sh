@@ -2,7 +2,7 @@
 # plot: pictures of scripts/plot.py show what dumps and reports say. Values that were drawn are those
 # in the files, pictures have their size and something on them, and each error is one line. Python is
 # $PYTHON; skips without matplotlib and h5py, HDF5 or jansson.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
 for feature in HDF5 jansson; do

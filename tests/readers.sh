@@ -2,7 +2,7 @@
 # readers: VTK and ParaView read from dumps, and from the .xdmf beside them, the values that h5py reads,
 # at the places where they belong: cells and points, double and compressed float, coarse levels. Python
 # is $PYTHON, with h5py and perhaps vtk; skips where there is neither vtk nor pvpython.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
 if ! have_feature HDF5; then

@@ -3,7 +3,7 @@
 # operator, boundary and equation, on other ranks, boxes and devices than wrote the file; settings come
 # from the file, and the problem is not contradicted. Conjugate gradients begin anew and reach the
 # tolerance. Skips without HDF5.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   expect 2 '--restart needs HDF5.*libhdf5' 1 --restart="$dir/x.hdf"
   finish

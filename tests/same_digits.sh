@@ -4,7 +4,7 @@
 #   compare PROBLEMS DEALS   solve each line of PROBLEMS (options) in each way of DEALS, which are
 #                            lines RANKS THREADS LOG2_BOX_DIM BOXES_PER_RANK [OPTION...]; the digits
 #                            of all must be those of the first
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature jansson; then
   echo 'skipped: a build without JSON reports'
   exit 77

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# What tests of scripts/scaling share, beside tests/expect.sh; to be sourced.
+# What tests of scripts/scaling share, beside tests/cli_lib.sh; to be sourced.
 #
 #   need_python MODULE...    skip the test where $PYTHON is older than 3.9 or lacks one of these
 #   scaling ARG...           run the tool: exit code in $rc, output in $dir/said and $dir/err
@@ -8,7 +8,7 @@
 #   says PATTERN             the last output has it
 #   $planner                 the program, said to be built with MPI, OpenMP and CUDA: it can plan. Where
 #                            this machine has no GPU, an nvidia-smi in PATH reports 64 of them
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
 if ! have_feature jansson; then

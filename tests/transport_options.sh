@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # transport_options: what --transport and --device-id refuse, on any machine: one line from one rank,
 # exit code 2 for what is wrong in itself, 4 for what is not there.
-. "$abs_top_srcdir/tests/expect.sh"
+. "$abs_top_srcdir/tests/cli_lib.sh"
 some='1'
 if have_mpi; then some='1 2'; fi
 

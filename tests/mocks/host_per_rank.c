@@ -1,7 +1,7 @@
 /* The program as if each rank were on a host of its own with a device for itself, for tests of NCCL
  * where ranks share one: NCCL refuses two ranks of one host on one device, and goes through sockets
- * between hosts, here the loopback interface. tests/hpgmg-fv-hosts is linked with --wrap. Memory is
- * still counted as shared, which src/device/device_select.c does by itself. */
+ * between hosts, here the loopback interface. tests/mocks/hpgmg-fv-host-per-rank is linked with
+ * --wrap. Memory is still counted as shared, which src/device/device_select.c does by itself. */
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include <stdio.h>

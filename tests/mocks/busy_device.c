@@ -1,6 +1,6 @@
 /* The program as where each rank sees a device, and the last rank's is of no use: it is another
  * process's alone, say, or with FAULT=managed it opens and has no managed memory. No device is
- * asked for. tests/hpgmg-fv-busy is linked with --wrap. */
+ * asked for. tests/mocks/hpgmg-fv-busy-device is linked with --wrap. */
 #include "comm/comm.h"
 #include "cuda/device.h"
 #include <stdio.h>

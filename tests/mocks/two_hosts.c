@@ -1,7 +1,7 @@
 /* The program as if its ranks were on two hosts, for tests on one: messages between the two halves
  * of the ranks go through the host's memory, whatever carries those within a half.
- * tests/hpgmg-fv-halves is linked with --wrap. Two ways in one exchange are what a cluster has, and
- * one host has not. */
+ * tests/mocks/hpgmg-fv-two-hosts is linked with --wrap. Two ways in one exchange are what a cluster
+ * has, and one host has not. */
 #include "comm/comm.h"
 #include "transport/transport.h"
 

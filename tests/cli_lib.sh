@@ -14,7 +14,7 @@
 #                                 3 and one line in which it calls itself NAME
 #   await PROCESS COMMAND...      wait until COMMAND holds, however long; a failure and false if PROCESS ends before
 #   hold RANKS POINT ARG...       start the program in the background, as process $job, and wait until all its ranks are
-#                                 held at a POINT of tests/held.c; the files of those ranks are in $dir/hold
+#                                 held at a POINT of tests/mocks/paused.c; the files of those ranks are in $dir/hold
 #   own_matplotlib                what draws from here on has neither settings nor a display of the user's
 #   finish                        exit 0, or 1 after any failure
 set -eu
@@ -157,7 +157,7 @@ hold() {
   rm -rf "$dir/hold"
   mkdir "$dir/hold"
   # Without nohup's settings, and those of the shell for background jobs.
-  $start env --default-signal=HUP,INT,QUIT,PIPE "$abs_top_builddir/tests/hpgmg-fv-held" "$@" \
+  $start env --default-signal=HUP,INT,QUIT,PIPE "$abs_top_builddir/tests/mocks/hpgmg-fv-paused" "$@" \
     >"$dir/out" 2>"$dir/err" &
   job=$!
   for ((rank = 0; rank < ranks; rank++)); do

@@ -26,7 +26,7 @@ static void put_nan(mg_level_t *level, int vec) {
   p->vec[vec][p->n[0] / 2 + p->n[1] / 2 * p->jstride + p->n[2] / 2 * p->kstride] = NAN;
 }
 
-mg_status_t faulty_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
+mg_status_t bad_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   char kind[16] = "";
   int l = -1;
   double factor = 1.0;

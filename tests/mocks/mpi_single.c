@@ -1,5 +1,5 @@
 /* The program as with an MPI library that is for programs without threads.
- * tests/hpgmg-fv-single has its own MPI_Init_thread before the library's. */
+ * tests/mocks/hpgmg-fv-mpi-single has its own MPI_Init_thread before the library's. */
 #include <mpi.h>
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {

@@ -1,6 +1,6 @@
 /* The program as on a machine where windows of device memory open and stores into them do not
  * arrive: those of rank 1 go nowhere. Each rank counts as alone on its device, so that auto tries.
- * tests/hpgmg-fv-deaf is linked with --wrap. */
+ * tests/mocks/hpgmg-fv-lost-stores is linked with --wrap. */
 #include "comm/comm.h"
 #include "cuda/peer.h"
 #include "device/device_select.h"

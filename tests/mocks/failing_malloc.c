@@ -1,5 +1,5 @@
-/* The program's own calls for memory, of which one fails: tests/hpgmg-fv-starved is linked with
- * a library in which they have these names. Reads from the environment
+/* The program's own calls for memory, of which one fails: tests/mocks/hpgmg-fv-failing-malloc is
+ * linked with a library in which they have these names. Reads from the environment
  *
  *   STARVE_AT     the number of the call that fails, from 1; without it none does
  *   STARVE_RANK   on which rank (0)
@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void *starved_malloc(size_t size);
-void *starved_calloc(size_t n, size_t size);
-void *starved_realloc(void *memory, size_t size);
-int starved_posix_memalign(void **memory, size_t alignment, size_t size);
+void *failing_malloc(size_t size);
+void *failing_calloc(size_t n, size_t size);
+void *failing_realloc(void *memory, size_t size);
+int failing_posix_memalign(void **memory, size_t alignment, size_t size);
 
 static atomic_long calls;
 static long fails_at = -1; /* not read yet */
@@ -45,18 +45,18 @@ static bool fails(void) {
   return atomic_fetch_add(&calls, 1) + 1 == fails_at;
 }
 
-void *starved_malloc(size_t size) {
+void *failing_malloc(size_t size) {
   return fails() ? NULL : malloc(size);
 }
 
-void *starved_calloc(size_t n, size_t size) {
+void *failing_calloc(size_t n, size_t size) {
   return fails() ? NULL : calloc(n, size);
 }
 
-void *starved_realloc(void *memory, size_t size) {
+void *failing_realloc(void *memory, size_t size) {
   return fails() ? NULL : realloc(memory, size);
 }
 
-int starved_posix_memalign(void **memory, size_t alignment, size_t size) {
+int failing_posix_memalign(void **memory, size_t alignment, size_t size) {
   return fails() ? ENOMEM : posix_memalign(memory, alignment, size);
 }

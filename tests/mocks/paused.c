@@ -9,7 +9,7 @@
  * signal since. later, from the test: the clock, which stands still meanwhile, shows a second more.
  * go, from the test: go on.
  *
- * tests/hpgmg-fv-held is linked with --wrap. */
+ * tests/mocks/hpgmg-fv-paused is linked with --wrap. */
 #include "base/machine.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5.h"
@@ -53,7 +53,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *now) {
 static const char *setting(const char *name) {
   const char *text = getenv(name);
   if (text) return text;
-  fprintf(stderr, "tests/held: %s is not set\n", name);
+  fprintf(stderr, "tests/mocks/paused: %s is not set\n", name);
   abort();
 }
 
