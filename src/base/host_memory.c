@@ -1,4 +1,4 @@
-/* How much memory this host can still give, as the kernel and the control groups see it. */
+/* Available host memory, as reported by the kernel and the control groups (cgroups). */
 #include "base/machine.h"
 #include <limits.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@ static FILE *open_in(const char *folder, const char *name) {
   return length < (int)sizeof path ? fopen(path, "r") : NULL;
 }
 
-/* The number behind `key` in a file of lines "key number"; with key "" the file is one number.
- * @return -1 when there is none (as "max" in a control group) */
+/* Read the number after `key` from a file of lines "key number". With key "", the file is a single
+ * number. @return -1 if there is no number, such as "max" in a control group */
 static int64_t read_number(const char *folder, const char *name, const char *key) {
   char line[256];
   long long value = -1;
@@ -30,9 +30,9 @@ static int64_t min_known(int64_t a, int64_t b) {
   return b >= 0 && b < a ? b : a;
 }
 
-/* The names of one interface of control groups. */
+/* File names of one control group interface: v2 or v1. */
 typedef struct {
-  const char *controller; /* in /proc/self/cgroup */
+  const char *controller; /* name in /proc/self/cgroup */
   const char *mount;
   const char *limit, *used, *cache;
 } group_kind_t;
@@ -43,8 +43,8 @@ static const group_kind_t kinds[] = {
      "total_inactive_file "},
 };
 
-/* Room below one group's limit. Cached files count as used, but the kernel drops those that were
- * not read lately before it refuses memory. */
+/* Bytes left below one group's limit. Cached files count as used, but the kernel evicts inactive
+ * ones before an allocation fails. */
 static int64_t group_room(const group_kind_t *kind, const char *folder) {
   const int64_t limit = read_number(folder, kind->limit, "");
   int64_t used = read_number(folder, kind->used, "");
@@ -54,7 +54,7 @@ static int64_t group_room(const group_kind_t *kind, const char *folder) {
   return limit > used ? limit - used : 0;
 }
 
-/* Whether a list "cpu,memory" names the controller; an empty list names the empty one. */
+/* Does a list like "cpu,memory" contain the controller? An empty list contains only "". */
 static bool lists(const char *list, const char *controller) {
   const size_t length = strlen(controller);
   for (;;) {
@@ -65,7 +65,7 @@ static bool lists(const char *list, const char *controller) {
   }
 }
 
-/* The path of this process's group, "" for the root or when there is none. */
+/* Path of this process's group; "" if it is the root or there is none. */
 static void group_path(const char *root, const char *controller, char *path, size_t size) {
   char line[PATH_MAX];
   path[0] = '\0';
@@ -83,8 +83,8 @@ static void group_path(const char *root, const char *controller, char *path, siz
   if (strcmp(path, "/") == 0) path[0] = '\0';
 }
 
-/* The tightest of the process's group and the groups around it. In a container the outer part of
- * the path may not exist; the container's own group is then the root of what is mounted. */
+/* Minimum room of the process's group and its ancestors. In a container, the outer part of the path
+ * may not exist. The container's group is then the root of the mount. */
 static int64_t groups_room(const char *root, const group_kind_t *kind) {
   char path[PATH_MAX], folder[PATH_MAX];
   int64_t room = INT64_MAX;
@@ -110,7 +110,7 @@ int64_t mg_host_memory_available(void) {
   return mg_host_memory_available_in("");
 }
 
-/* Room below a limit of `ulimit`, of which `used` is taken. */
+/* Bytes left below a `ulimit` limit; `used` bytes are already taken. */
 static int64_t limit_room(int resource, int64_t used) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return -1;

@@ -1,8 +1,8 @@
-/* Functions in headers that C and CUDA compile alike. */
+/* Qualifiers of header functions that both C and CUDA compile. */
 #ifndef MG_INLINE_H
 #define MG_INLINE_H
 
-/** Formulas of a cell: always inlined, or loops around them do not vectorize. */
+/** Per-cell formulas: always inlined, since loops around a call do not vectorize. */
 #ifdef __CUDACC__
 #define MG_INLINE static __host__ __device__ __forceinline__
 #elif defined(__GNUC__)
@@ -11,7 +11,7 @@
 #define MG_INLINE static inline
 #endif
 
-/** Longer functions, which may stay calls. */
+/** Longer functions, which need not be inlined. */
 #ifdef __CUDACC__
 #define MG_SHARED static inline __host__ __device__
 #else

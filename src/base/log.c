@@ -22,11 +22,11 @@ void mg_log_setup(int rank, int n_ranks, mg_log_level_t level) {
   state.level = level;
 }
 
-/* One write per line: the lines of many ranks share a terminal. */
+/* One write per line, since many ranks share a terminal. */
 static void write_line(const char *prefix, const char *suffix, const char *format, va_list args) {
   char text[2048];
   vsnprintf(text, sizeof text, format, args);
-  /* Paths may have control characters: a line break would make two lines. */
+  /* Paths may contain control characters, such as line breaks. */
   for (char *c = text; *c; c++)
     if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
   mg_progress_clear();
@@ -34,8 +34,8 @@ static void write_line(const char *prefix, const char *suffix, const char *forma
   fflush(stderr);
 }
 
-/* Where an error that is not the user's was found: the rank, and for those who read the code too
- * (--verbose) the place. */
+/* Location of an error that the user did not cause: the rank and, with --verbose, the source
+ * line. */
 static void describe_place(const char *file, int line, mg_status_t status, char *where,
                            size_t size) {
   char rank[32] = "", place[128] = "";
@@ -85,7 +85,7 @@ mg_bytes_text_t mg_bytes(double bytes) {
   return t;
 }
 
-/* True ten times a second at most: a terminal over a slow line must not slow the solves down. */
+/* True at most ten times a second, so that a slow terminal does not slow down the solves. */
 static bool is_due(void) {
   static struct timespec last;
   struct timespec now;
@@ -97,7 +97,7 @@ static bool is_due(void) {
   return true;
 }
 
-/* Looked up once: progress is shown before every solve. */
+/* Cached, since progress is shown before every solve. */
 static bool has_terminal(void) {
   static enum { UNKNOWN, NO, YES } answer = UNKNOWN;
   if (answer == UNKNOWN) answer = mg_machine_stderr_is_terminal() ? YES : NO;

@@ -1,4 +1,4 @@
-/* Messages to people on stderr. Results go to stdout through src/io/. */
+/* User messages on stderr. Results go to stdout through src/io/. */
 #ifndef MG_LOG_H
 #define MG_LOG_H
 
@@ -7,40 +7,44 @@
 
 typedef enum { MG_LOG_QUIET = -1, MG_LOG_NORMAL = 0, MG_LOG_VERBOSE = 1 } mg_log_level_t;
 
-/** Set who speaks and how much.
+/** Set the rank and the verbosity of messages. Not collective.
  *
- *  @param[in] rank    this process's rank, named in errors when n_ranks > 1
- *  @param[in] level   warnings and progress are silent when quiet; errors never are
- *  Not collective. Without a call: rank 0 of 1, normal. */
+ *  The defaults without a call are rank 0 of 1 and MG_LOG_NORMAL.
+ *  @param[in] rank    this process's rank; errors include it if n_ranks > 1
+ *  @param[in] level   quiet suppresses warnings and progress, but never errors */
 void mg_log_setup(int rank, int n_ranks, mg_log_level_t level);
 
-/** The name that lines begin with, hpgmg-fv unless told otherwise; it must live as long. */
+/** Set the program name that starts each line; default hpgmg-fv.
+ *  @param[in] name  borrowed: must outlive all messages */
 void mg_log_program(const char *name);
 
-/** One line "hpgmg-fv: error: ..." on stderr from the calling rank, whichever it is. Errors other
- *  than bad usage end with the rank if there are several, and with file and line if verbose.
- *  @return status, so that a failing function reads `return mg_error(MG_ERR_IO, "...")` */
+/** Print one line "hpgmg-fv: error: ..." on stderr, from any rank.
+ *
+ *  Except for MG_ERR_USAGE and MG_ERR_INTERRUPTED, the line ends with the rank (if n_ranks > 1) and
+ *  the source location (if verbose).
+ *  @return status, so that a failing function can `return mg_error(MG_ERR_IO, "...")` */
 mg_status_t mg_error_at(const char *file, int line, mg_status_t status, const char *format, ...)
     MG_PRINTF(4, 5);
 #define mg_error(status, ...) mg_error_at(__FILE__, __LINE__, (status), __VA_ARGS__)
 
-/** One line "hpgmg-fv: warning: ..." on stderr from rank 0; silent when quiet. */
+/** Print one line "hpgmg-fv: warning: ..." on stderr from rank 0, unless quiet. */
 void mg_warning(const char *format, ...) MG_PRINTF(1, 2);
 
-/** One line on stderr from rank 0 when verbose. */
+/** Print one line on stderr from rank 0 if verbose. */
 void mg_verbose(const char *format, ...) MG_PRINTF(1, 2);
 
-/** A number of bytes for people: "512 B", "4.321 kB", "1.026 GB". */
+/** A human-readable number of bytes: "512 B", "4.321 kB", "1.026 GB". */
 typedef struct {
   char text[24];
 } mg_bytes_text_t;
 mg_bytes_text_t mg_bytes(double bytes);
 
-/** Replace the progress line on stderr, at most ten times a second; rank 0, only when stderr is a
- *  terminal and not quiet. */
+/** Replace the progress line on stderr, at most ten times a second.
+ *
+ *  Prints only on rank 0, if stderr is a terminal and the level is not quiet. */
 void mg_progress(const char *format, ...) MG_PRINTF(1, 2);
 
-/** Erase the progress line, so that other output starts on a clean one. */
+/** Erase the progress line before other output. */
 void mg_progress_clear(void);
 
 #endif

@@ -17,7 +17,7 @@
 #include <omp.h>
 #endif
 
-/* As nohup(1) starts a program. */
+/* True under nohup(1). */
 static bool ignores_hangup;
 
 void mg_machine_open_streams(void) {
@@ -34,7 +34,7 @@ int mg_machine_threads(void) {
   if (known > 0) return known;
   known = 1;
 #ifdef _OPENMP
-  /* A limit (OMP_THREAD_LIMIT) may leave fewer than are asked for. */
+  /* OMP_THREAD_LIMIT may allow fewer threads than requested. */
 #pragma omp parallel
 #pragma omp single
   known = omp_get_num_threads();
@@ -42,7 +42,7 @@ int mg_machine_threads(void) {
   return known;
 }
 
-/* Whoever asks for more has made a mistake. */
+/* A larger request is surely a mistake. */
 enum { MOST_THREADS = 4096 };
 
 static int threads_asked_for(void) {
@@ -53,8 +53,8 @@ static int threads_asked_for(void) {
 #endif
 }
 
-/* The value of a stack size variable in bytes, by libgomp's rules: kilobytes without a suffix.
- * 0: not set, or not valid. */
+/* Parse a stack size variable into bytes by libgomp's rules: without a suffix, the unit is
+ * kilobytes. @return 0 if it is unset or invalid */
 static size_t stack_bytes(const char *variable) {
   static const char suffixes[] = "bkmg";
   const char *text = getenv(variable);
@@ -76,7 +76,7 @@ static size_t stack_bytes(const char *variable) {
   return *end == '\0' && value << shift >> shift == value ? value << shift : 0;
 }
 
-/* The variable that sets the stack size of OpenMP's threads; NULL: none. */
+/* The environment variable that sets the OpenMP stack size, NULL if none. */
 static const char *stack_variable(void) {
   static const char *const variables[] = {"OMP_STACKSIZE", "GOMP_STACKSIZE"};
   for (int i = 0; i < 2; i++)
@@ -89,7 +89,7 @@ static void *pass_gate(void *gate) {
   return NULL;
 }
 
-/* Start n threads that all exist at the same time, then end them. @return 0, or why not (errno) */
+/* Start n threads that all exist at the same time, then end them. @return 0, or an errno value */
 static int try_threads(int n, const pthread_attr_t *attributes) {
   pthread_t *thread = calloc((size_t)n, sizeof *thread);
   pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
@@ -107,8 +107,8 @@ static int try_threads(int n, const pthread_attr_t *attributes) {
   return error;
 }
 
-/* libgomp ends the process with exit code 1 if it cannot start a thread, so the threads are started
- * here first, with the same stacks. @return 0, or why not (errno) */
+/* Start the threads once with the same stack size as libgomp, which exits with code 1 if it cannot
+ * start a thread. @return 0, or an errno value */
 static int try_openmp_threads(void) {
   const char *variable = stack_variable();
   pthread_attr_t attributes;
@@ -119,14 +119,14 @@ static int try_openmp_threads(void) {
   if (n < 2) return 0;
   int error = pthread_attr_init(&attributes);
   if (error != 0) return error;
-  /* libgomp keeps the default if the size is below the minimum. */
+  /* Like libgomp, keep the default if the size is below the minimum. */
   if (variable) (void)pthread_attr_setstacksize(&attributes, stack_bytes(variable));
   error = try_threads(n - 1, &attributes);
   (void)pthread_attr_destroy(&attributes);
   return error;
 }
 
-/* Tried once. */
+/* The result is cached. */
 static int thread_error(void) {
   static int error = -1;
   if (error < 0) error = try_openmp_threads();
@@ -168,8 +168,8 @@ void mg_machine_mark_processors(double *mark, int n) {
     mark[p] = known && p < CPU_SETSIZE && CPU_ISSET(p, &set) ? 1.0 : 0.0;
 }
 
-/* Open MPI's launcher passes on what its ranks write to a pipe. On its own host it is the parent of
- * a rank, and its stderr is what the user sees. */
+/* Open MPI's launcher forwards its ranks' stderr from a pipe to its own stderr. On its host, the
+ * launcher is the parent process of the ranks. */
 static bool launcher_has_terminal(void) {
   char path[64];
   struct stat s;
@@ -189,8 +189,8 @@ bool mg_machine_stderr_is_terminal(void) {
 
 static volatile sig_atomic_t caught;
 
-/* A second signal of a kind ends the run at once, but for one that comes with the first: timeout(1)
- * sends its own to a process and then to its group. SIGPIPE comes with each write. */
+/* A second signal of the same kind ends the run immediately, unless it arrives with the first:
+ * timeout(1) signals the process and then its group. SIGPIPE repeats with each write. */
 static void remember(int signal_number) {
   static struct timespec first_of[3];
   const double one_request = 0.1; /* seconds */
@@ -229,7 +229,7 @@ void mg_machine_catch_signals(void) {
   mg_machine_catch_broken_pipes();
   catch_signal(SIGINT);
   catch_signal(SIGTERM);
-  /* MPI libraries load UCX, which sets a handler of its own for SIGHUP. */
+  /* MPI libraries load UCX, which installs a SIGHUP handler. */
   if (ignores_hangup)
     (void)signal(SIGHUP, SIG_IGN);
   else

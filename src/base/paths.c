@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where a link leads, as a path from here, which need not be there yet. */
+/* Resolve one link, relative to the working directory. The target need not exist. */
 static bool follow(const char *path, char target[MG_REAL_PATH_MAX]) {
   char link[PATH_MAX];
   const char *slash = strrchr(path, '/');
@@ -18,7 +18,7 @@ static bool follow(const char *path, char target[MG_REAL_PATH_MAX]) {
 }
 
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]) {
-  enum { MOST_LINKS = 40 }; /* as the kernel has it; links may go round */
+  enum { MOST_LINKS = 40 }; /* the kernel's limit; links may be cyclic */
   char folder[PATH_MAX], found[PATH_MAX], at[MG_REAL_PATH_MAX], next[MG_REAL_PATH_MAX];
   real[0] = '\0';
   if (path[0] == '\0' || strcmp(path, "-") == 0) return;
@@ -32,7 +32,7 @@ void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]) {
   const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(base - at) : 1, slash ? at : ".");
   if (realpath(folder, found)) {
-    /* What is longer no call takes, and half of it would be another's path. */
+    /* No system call accepts a longer path. A truncated one may name another file. */
     if (snprintf(real, MG_REAL_PATH_MAX, "%s/%s", found, base) >= MG_REAL_PATH_MAX) real[0] = '\0';
   } else
     snprintf(real, MG_REAL_PATH_MAX, "%s", at);

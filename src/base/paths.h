@@ -1,4 +1,4 @@
-/* Where paths lead. */
+/* Path resolution and file checks. */
 #ifndef MG_PATHS_H
 #define MG_PATHS_H
 
@@ -7,18 +7,18 @@
 
 enum { MG_REAL_PATH_MAX = 2 * PATH_MAX };
 
-/** The file of a path: links followed, those to a file that is yet to be among them.
- *  @param[out] real  "" for no path, and for "-", which is stdout */
+/** Resolve a path, following links even if their target does not exist yet.
+ *  @param[out] real  "" if path is "" or "-" (stdout) */
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]);
 
-/** Does a path lead to the plain file that stdout or stderr is? */
+/** Does the path resolve to the regular file that stdout or stderr is redirected to? */
 bool mg_path_is_stream(const char *path);
 
-/** Why a path is no file to read from: nothing is there, or something that may never begin or end,
- *  such as a pipe. NULL: it is a plain file. */
+/** Why a path cannot be read: it does not exist or is not a regular file (a pipe may never end).
+ *  @return NULL if it is a regular file */
 const char *mg_path_why_unreadable(const char *path);
 
-/** Do two paths lead to one file, as far as one can see? Not where one of them is "" or "-". */
+/** Do two paths resolve to the same file? False if either is "" or "-". */
 bool mg_path_is_same(const char *one, const char *other);
 
 #endif

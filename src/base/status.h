@@ -1,4 +1,4 @@
-/* One status type for every fallible function, and the exit code it becomes. */
+/* Status type of all fallible functions, and its exit codes. */
 #ifndef MG_STATUS_H
 #define MG_STATUS_H
 
@@ -11,7 +11,7 @@ typedef enum {
   MG_ERR_IO,          /**< a file could not be read or written */
   MG_ERR_MEMORY,      /**< not enough memory on host or device */
   MG_ERR_DEVICE,      /**< a device is missing or failed */
-  MG_ERR_SHAPE,       /**< arguments that do not fit together: a bug of the caller */
+  MG_ERR_SHAPE,       /**< inconsistent arguments: a bug in the caller */
   MG_ERR_COMM,        /**< the message-passing library failed */
   MG_ERR_INTERNAL     /**< a broken invariant */
 } mg_status_t;
@@ -38,7 +38,7 @@ typedef enum {
  *  @return 0 to 5 */
 int mg_status_exit_code(mg_status_t status);
 
-/** A word for a status, for messages.
+/** Name of a status, for messages.
  *  @return static string, never NULL */
 const char *mg_status_name(mg_status_t status);
 

@@ -14,7 +14,7 @@ void mg_sum_add(mg_sum_t *sum, double term) {
     exponent = 1; /* subnormal: the same unit as the smallest normal number */
   else
     mantissa |= 0x10000000000000ULL;
-  /* mantissa * 2^(exponent - 1075) = mantissa << shift, in digits from `low` on */
+  /* mantissa * 2^(exponent - 1075) = mantissa << shift, stored in digits `low` and up */
   const int low = (exponent - 1) / 32, shift = (exponent - 1) % 32;
   const uint64_t bottom = mantissa << shift, top = shift ? mantissa >> (64 - shift) : 0;
   const int64_t sign = bits >> 63 ? -1 : 1;

@@ -1,8 +1,7 @@
-/* Sums that do not depend on the order of their terms, so that no decomposition, thread count or
- * processor changes a digit.
+/* Order-independent sums: bit-identical for any decomposition, thread count, CPU or GPU.
  *
- * A sum over cells is taken brick by brick (bricks of at most 8^3 cells at fixed global places,
- * added in a fixed order in double precision); the brick sums are then added exactly in fixed
+ * Cells are first summed in bricks of at most 8^3 cells at fixed global positions. A brick is
+ * summed in a fixed order in double precision. The brick sums are then added exactly in fixed
  * point. Exact addition is associative, so ranks and threads may add in any order. */
 #ifndef MG_SUM_H
 #define MG_SUM_H
@@ -11,11 +10,13 @@
 #include <math.h>
 #include <stdint.h>
 
-/** 32-bit digits from 2^-1074 up to past 2^1024, and one count of terms that were not finite. */
+/** 32-bit digits (limbs) from 2^-1074 to beyond 2^1024, and a count of non-finite terms. */
 enum { MG_SUM_DIGITS = 68, MG_SUM_NONFINITE = MG_SUM_DIGITS, MG_SUM_LIMBS = MG_SUM_DIGITS + 1 };
 
-/** A fixed-point number; value = sum of digit[i] * 2^(32 i - 1074). Zero-initialize.
- *  Digits are signed and may exceed 32 bits until normalized: 2^30 terms are safe between. */
+/** A fixed-point number; value = sum of digit[i] * 2^(32 i - 1074). Zero-initialize it.
+ *
+ *  Digits are signed and may exceed 32 bits until normalized. Normalize at least every 2^30
+ *  terms. */
 typedef struct {
   int64_t digit[MG_SUM_LIMBS];
 } mg_sum_t;
@@ -26,7 +27,8 @@ void mg_sum_add(mg_sum_t *sum, double term);
 /** sum += other, exactly. */
 void mg_sum_merge(mg_sum_t *sum, const mg_sum_t *other);
 
-/** Carry, so that every digit but the top one is in [0, 2^32): before adding across ranks. */
+/** Propagate carries: every digit but the top one is then in [0, 2^32). Call it before adding over
+ *  ranks. */
 MG_SHARED void mg_sum_normalize(mg_sum_t *sum) {
   for (int i = 0; i < MG_SUM_DIGITS - 1; i++) {
     const int64_t digit = sum->digit[i] & 0xffffffffLL;
@@ -35,7 +37,7 @@ MG_SHARED void mg_sum_normalize(mg_sum_t *sum) {
   }
 }
 
-/** The sum in double precision, within one unit in the last place; NaN if a term was not finite. */
+/** The sum rounded to double, within one unit in the last place; NaN if any term was not finite. */
 MG_SHARED double mg_sum_value(const mg_sum_t *sum) {
   if (sum->digit[MG_SUM_NONFINITE] != 0) return NAN;
   mg_sum_t s = *sum;

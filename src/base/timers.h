@@ -1,48 +1,45 @@
-/* What a level costs: seconds per operation, messages. */
+/* Cost of a level: seconds per operation, messages, bytes and reductions. */
 #ifndef MG_TIMERS_H
 #define MG_TIMERS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** What a level's time is spent on. Halo is message time wherever it occurs; the other entries do
- *  not contain it. */
+/** Timed operations of a level. All message time counts as HALO and is excluded from the others. */
 typedef enum {
   MG_TIME_SMOOTH,
-  MG_TIME_RESIDUAL, /**< with the norm or the restriction when fused */
+  MG_TIME_RESIDUAL, /**< includes a fused norm or restriction */
   MG_TIME_RESTRICT,
-  MG_TIME_INTERPOLATE, /**< with the filling of the coarse ghosts */
+  MG_TIME_INTERPOLATE, /**< includes filling the coarse ghosts */
   MG_TIME_HALO,
   MG_TIME_VECTOR,       /**< fill, axpby, norms, dot products */
-  MG_TIME_BOTTOM,       /**< whole bottom solve, the entries above of that level included */
-  MG_TIME_COARSE_CYCLE, /**< cycles over this level and all below it that a backend runs in one go
-                         */
+  MG_TIME_BOTTOM,       /**< whole bottom solve, including that level's operations above */
+  MG_TIME_COARSE_CYCLE, /**< one backend call that cycles over this and all coarser levels */
   MG_N_TIMES
 } mg_time_t;
 
-/** Static name of an operation, as the breakdown prints it. */
+/** Name of an operation, as the breakdown prints it; static string. */
 const char *mg_time_name(mg_time_t time);
 
 enum { MG_TIME_KEY_SIZE = 32 };
 
-/** The name as a key of reports, with _ for blanks.
+/** Name of an operation as a key of reports: blanks become '_'.
  *  @return key */
 const char *mg_time_key(mg_time_t time, char key[MG_TIME_KEY_SIZE]);
 
-/** What this rank has sent from the cells of a level, and the reductions over ranks that it has
- *  taken part in there. A message is what one rank gets in one exchange, in however many pieces it
- *  travels. */
+/** Messages and bytes that this rank sent on a level, and reductions over ranks that it joined.
+ *
+ *  All data for one rank in one exchange counts as one message, even if it is split. */
 typedef struct {
   int64_t messages, bytes;
   int64_t reductions;
 } mg_traffic_t;
 
-/** One level's account. */
+/** Timers and traffic of one level. */
 typedef struct {
   double seconds[MG_N_TIMES];
-  double
-      nested[MG_N_TIMES]; /**< of these, inside of another operation: the parts of a bottom solve */
-  int open;               /**< operations that have begun and not ended */
+  double nested[MG_N_TIMES]; /**< part of `seconds` inside another operation (bottom solve) */
+  int open;                  /**< operations that have begun but not ended */
   int64_t calls[MG_N_TIMES];
   mg_traffic_t traffic;
 } mg_timers_t;
@@ -50,8 +47,8 @@ typedef struct {
 /** Seconds on a monotonic clock. */
 double mg_now(void);
 
-/** Add the time of an operation and count a call.
- *  @param[in] nested  it was part of another operation of the level */
+/** Add the time of an operation and count one call.
+ *  @param[in] nested  the operation was part of another one on the same level */
 void mg_timers_add(mg_timers_t *timers, mg_time_t time, double seconds, bool nested);
 
 #endif

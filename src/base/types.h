@@ -1,4 +1,4 @@
-/* The vocabulary that every layer shares: what is solved and how. */
+/* Enums that every layer shares: problem, solver and run options. */
 #ifndef MG_TYPES_H
 #define MG_TYPES_H
 
@@ -9,7 +9,7 @@ typedef enum {
   MG_OPERATOR_7PT  /**< 7-point cell-centred finite difference, point data, 2nd order */
 } mg_operator_t;
 
-/** a alpha u - b div(beta grad u) = f; alpha is 1, or the user's. */
+/** a alpha u - b div(beta grad u) = f; alpha is 1 unless read from a file. */
 typedef enum {
   MG_EQUATION_POISSON,  /**< a = 0, b = 1 */
   MG_EQUATION_HELMHOLTZ /**< a = 1, b = 1 */
@@ -25,22 +25,24 @@ typedef enum {
   MG_SMOOTHER_SYMGS      /**< the colours of GSRB forward, then backward */
 } mg_smoother_t;
 
-/** Steps of a smoother that one pass over memory may make. */
+/** Maximum number of fused sweeps (temporal blocking). */
 enum { MG_MAX_FUSED_SWEEPS = 3 };
 
 typedef enum { MG_BOTTOM_BICGSTAB, MG_BOTTOM_CG, MG_BOTTOM_SMOOTHER } mg_bottom_t;
 
 typedef enum { MG_CYCLE_F, MG_CYCLE_V } mg_cycle_t;
 
-/** The cycles after the first one: V-cycles, or steps of conjugate gradients around one. */
+/** Cycles after the first: V-cycles, or CG steps, each preconditioned with a V-cycle. */
 typedef enum { MG_KRYLOV_NONE, MG_KRYLOV_CG } mg_krylov_method_t;
 
-/** Memory of levels that are not on the CPU. Unified: managed memory that stays on the device, and
- *  the first level on the CPU in memory that both sides reach. Auto is device. */
+/** Memory of the levels on a GPU. Auto means device.
+ *
+ *  Unified: managed memory that stays on the GPU. The first level on the CPU then lives in memory
+ *  that CPU and GPU both access. */
 typedef enum { MG_MEMORY_AUTO, MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED } mg_memory_t;
 
-/** Where the fine levels live. Guard is the CPU's arithmetic on memory that only it may touch;
- *  simple is CUDA with simple kernels. */
+/** Where the fine levels live. For tests: GUARD runs the CPU code on memory that no other code may
+ *  access, and CUDA_SIMPLE runs CUDA with the simple kernels. */
 typedef enum {
   MG_DEVICE_AUTO,
   MG_DEVICE_CUDA,
@@ -49,17 +51,17 @@ typedef enum {
   MG_DEVICE_CUDA_SIMPLE
 } mg_device_t;
 
-/** How messages travel between CUDA devices of different ranks. */
+/** Transport of messages between the GPUs of different ranks. */
 typedef enum {
-  MG_TRANSPORT_AUTO, /**< what is fastest for each pair */
-  MG_TRANSPORT_PEER, /**< stores into the other device's memory, on one host */
+  MG_TRANSPORT_AUTO, /**< the fastest for each pair of ranks */
+  MG_TRANSPORT_PEER, /**< direct stores into the other GPU's memory, within a host */
   MG_TRANSPORT_NCCL,
-  MG_TRANSPORT_MPI,  /**< MPI takes device memory */
+  MG_TRANSPORT_MPI,  /**< MPI with GPU buffers */
   MG_TRANSPORT_HOST, /**< through pinned host memory and MPI */
   MG_N_TRANSPORTS
 } mg_transport_t;
 
-/** What can be dumped of a level, as bits of a set: 1 << field. */
+/** Fields of a level that a dump can hold; sets use the bits 1 << field. */
 typedef enum {
   MG_FIELD_U,
   MG_FIELD_F,
@@ -72,10 +74,10 @@ typedef enum {
   MG_N_FIELDS
 } mg_field_t;
 
-/** Of the fields in a dump. */
+/** Precision of the values in a dump. */
 typedef enum { MG_PRECISION_DOUBLE, MG_PRECISION_FLOAT } mg_precision_t;
 
-/** Where a dump says that its values stand: in the cells, or as points at their centres. */
+/** Location of a dump's values: cell data, or point data at the cell centres. */
 typedef enum { MG_CENTERING_CELL, MG_CENTERING_POINT } mg_centering_t;
 
 #endif

@@ -1,5 +1,5 @@
-/* Message passing. One implementation on MPI (comm_mpi.c), one for a single process without it
- * (comm_serial.c); nothing else in the program knows which is there. */
+/* Message passing. Two implementations: MPI (comm_mpi.c) and a single process without MPI
+ * (comm_serial.c). No other file depends on which one is linked. */
 #ifndef MG_COMM_H
 #define MG_COMM_H
 
@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** A group of ranks. NULL is the empty group of a rank that is not a member. */
+/** A group of ranks. NULL on ranks that are not members. */
 typedef struct mg_comm mg_comm_t;
 
-/** Start the library. Call once, before anything else here. */
+/** Initialize the message-passing library. Call once, before any other function of this header. */
 MG_MUST_CHECK mg_status_t mg_comm_init(int *argc, char ***argv);
 
-/** End the library; every rank must come. */
+/** Finalize the message-passing library. Collective over the world. */
 void mg_comm_finalize(void);
 
-/** End every rank at once with this exit code: for failures that others would wait for. */
+/** Abort all ranks with this exit code. For failures that would leave other ranks waiting. */
 void mg_comm_abort(int exit_code);
 
-/** What this rank does before it ends all: remove what it was writing. One at a time; NULL:
- * nothing. */
+/** Register the function that this rank calls before it aborts, to remove unfinished files.
+ *  @param[in] clean  replaces the earlier function; NULL: none */
 void mg_comm_before_abort(void (*clean)(void));
 
 /** All ranks. Owned by the library. */
@@ -36,55 +36,59 @@ const char *mg_comm_version(void);
 /** Name of this rank's host. Static storage. */
 const char *mg_comm_host(void);
 
-/** A group of those ranks of `parent` that say `member`; collective over parent.
+/** Create the group of the ranks of `parent` that pass member = true. Collective over parent.
  *  @param[out] out  NULL on ranks that are not members; free with mg_comm_free */
 MG_MUST_CHECK mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out);
 void mg_comm_free(mg_comm_t *comm);
 
-/** The worst status of all ranks, on all ranks: call before a collective that a failed rank would
- *  miss. Collective. */
+/** Return the worst status of all ranks, on all ranks. Collective.
+ *
+ *  Call it before a collective that a failed rank would skip. */
 MG_MUST_CHECK mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine);
 
-/** The same after work in which ranks waited for each other. One that failed there alone, for want
- * of memory, by its device or in a message, would be waited for for ever: it ends all, with the
- * exit code of its status. */
+/** mg_comm_agree after work in which ranks wait for each other. Collective.
+ *
+ *  A failure of one rank (memory, device, message) would leave the others waiting forever. Such a
+ *  rank aborts all ranks with the exit code of its status. */
 MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_comm_t *comm, mg_status_t mine) {
   if (mine >= MG_ERR_MEMORY && mg_comm_size(comm) > 1) mg_comm_abort(mg_status_exit_code(mine));
   return mg_comm_agree(comm, mine);
 }
 
-/** Meet all ranks after work in which they waited for each other, and which the run can do without.
+/** Barrier after optional work in which ranks wait for each other. Collective.
  *
- *  Collective. A rank that failed waits only so many seconds: the others may be about to fail too,
- *  but one that has not come by then waits for this one, for ever. Then it says what failed and
- *  ends all.
- *  @param[in] failure  of this rank, for people; NULL: none
+ *  A failed rank waits at most `seconds`, since the other ranks may fail soon, too. A rank missing
+ *  after that would wait for the failed rank forever. The failed rank then reports `failure` and
+ *  aborts all ranks.
+ *  @param[in] failure  error message if this rank failed; NULL: it did not
  *  @return MG_OK, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds);
 
-/** Element-wise maximum over ranks, in place; a NaN anywhere stays NaN. Collective.
+/** Element-wise maximum over ranks, in place. A NaN on any rank gives NaN. Collective.
  *  @pre n <= 32 */
 MG_MUST_CHECK mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n);
 
-/** Element-wise minimum, sum over ranks, in place; for reports (the sum's order is the library's).
- *  Collective. */
+/** Element-wise minimum and sum over ranks, in place. Collective.
+ *
+ *  For reports only: the MPI library chooses the order of the sum. */
 MG_MUST_CHECK mg_status_t mg_comm_min(mg_comm_t *comm, double *values, int n);
 MG_MUST_CHECK mg_status_t mg_comm_sum(mg_comm_t *comm, double *values, int n);
 
-/** Sum over the ranks of this host (those that share its memory), in place. Collective over the
+/** Element-wise sum over the ranks that share this host's memory, in place. Collective over the
  *  world. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
 
-/** This rank's place among those that share its host's memory, and their number. Collective over
- *  the world. */
+/** This rank's index among the ranks that share its host's memory, and the number of those ranks.
+ *  Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_comm_place_on_host(int *rank, int *size);
 
-/** A number of this host that no other host has: the lowest rank on it. Collective over the world.
- */
+/** A unique number of this host: the lowest rank on it. Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_comm_host_number(int *number);
 
-/** The first rank of the group that says so, or the number of its ranks, on all ranks: of those
- * that meet the same error one tells. Collective. */
+/** Find the first rank of the group that passes says = true, on all ranks. Collective.
+ *
+ *  Lets one rank report an error that several ranks detect.
+ *  @param[out] rank  the size of the group if no rank passes true */
 MG_MUST_CHECK static inline mg_status_t mg_comm_first(mg_comm_t *comm, bool says, int *rank) {
   double first = says ? mg_comm_rank(comm) : mg_comm_size(comm);
   MG_TRY(mg_comm_min(comm, &first, 1));
@@ -92,37 +96,38 @@ MG_MUST_CHECK static inline mg_status_t mg_comm_first(mg_comm_t *comm, bool says
   return MG_OK;
 }
 
-/** Bytes of every rank of the group, in their order, on all ranks.
- *  @param[out] all  size * bytes; Collective. */
+/** Gather bytes from every rank of the group, in rank order, on all ranks. Collective.
+ *  @param[out] all  size * bytes */
 MG_MUST_CHECK mg_status_t mg_comm_gather(mg_comm_t *comm, const void *mine, size_t bytes,
                                          void *all);
 
 /** Exact sum over ranks, in place. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_sum_exact(mg_comm_t *comm, mg_sum_t *sum);
 
-/** Copy bytes from rank 0 of the group to all. Collective. */
+/** Copy bytes from rank 0 of the group to all its ranks. Collective. */
 MG_MUST_CHECK mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t bytes);
 
 MG_MUST_CHECK mg_status_t mg_comm_barrier(mg_comm_t *comm);
 
-/** Whether messages may lie in the memory of CUDA devices, as the library says at run time. */
+/** Does the MPI library accept CUDA device memory, as it reports at run time? */
 bool mg_comm_takes_device_memory(void);
 
-/** Messages under way. */
+/** Messages in flight. */
 typedef struct mg_requests mg_requests_t;
 MG_MUST_CHECK mg_status_t mg_requests_create(int n_messages, mg_requests_t **out);
 void mg_requests_free(mg_requests_t *requests);
 
-/** Start to receive from, or send to, a rank of the world; `data` must stay until the wait. Long
- *  messages travel in pieces, so that no call counts past 2^31.
- *  @pre the sender and the receiver name the same number of doubles; messages of a pair of ranks
- *       arrive in the order in which they were sent */
+/** Start a nonblocking receive from, or send to, a rank of the world.
+ *
+ *  `data` must stay valid until mg_requests_wait. Long messages are split, so that no MPI count
+ *  exceeds 2^31. Messages between two ranks arrive in the order sent.
+ *  @pre sender and receiver pass the same n_doubles */
 MG_MUST_CHECK mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
                                           int64_t n_doubles);
 MG_MUST_CHECK mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
                                        int64_t n_doubles);
 
-/** Wait for all that was started, and forget it. */
+/** Wait for all messages in flight, then reset the list for reuse. */
 MG_MUST_CHECK mg_status_t mg_requests_wait(mg_requests_t *requests);
 
 #endif

@@ -1,4 +1,4 @@
-/* comm.h on MPI. The only file that calls it. */
+/* comm.h on MPI. The only file that calls MPI. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -21,11 +21,11 @@ struct mg_comm {
 
 static struct mg_comm world;
 
-/* Largest piece of a message, in doubles: 2^27 doubles are 1 GiB. */
+/* Maximum size of one MPI message in doubles: 2^27 doubles are 1 GiB. */
 static const int64_t piece_doubles = (int64_t)1 << 27;
 enum { TAG = 1 };
 
-/* call: "MPI_Barrier(...)", of which the name is for the user. */
+/* Report a failed call. `call` is its source text "MPI_Barrier(...)"; the name is printed. */
 static mg_status_t failed(const char *call, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -40,7 +40,7 @@ static mg_status_t failed(const char *call, int code) {
   } while (0)
 
 #if defined(OPEN_MPI) && OMPI_MAJOR_VERSION < 5
-/* Was this process started by mpirun or another launcher, or has the user decided? */
+/* Was this process started by a launcher such as mpirun, or did the user set the ess module? */
 static bool leaves_daemon_alone(void) {
   static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE",
                                           "PMIX_NAMESPACE",
@@ -55,11 +55,11 @@ static bool leaves_daemon_alone(void) {
   return false;
 }
 
-/* Without a launcher Open MPI 4 starts a daemon, orted, which only MPI_Comm_spawn needs. It can
- * stay for ever when the program is killed during MPI_Init. */
+/* Without a launcher, Open MPI 4 starts a daemon (orted), which only MPI_Comm_spawn needs. It may
+ * run forever if the program is killed during MPI_Init. */
 static mg_status_t forgo_daemon(void) {
   if (leaves_daemon_alone()) return MG_OK;
-  /* All programs without a daemon share one session directory; the first to end removes it. */
+  /* All programs without a daemon share one session directory. The first to exit removes it. */
   if (setenv("OMPI_MCA_ess_singleton_isolated", "1", 0) != 0 ||
       setenv("OMPI_MCA_orte_create_session_dirs", "0", 0) != 0)
     return mg_error(MG_ERR_MEMORY, "no memory for the environment of MPI");
@@ -76,7 +76,7 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   MG_TRY(forgo_daemon());
   /* Threads compute, the main thread communicates. */
   TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
-  /* Of calls without a communicator too, such as those of MPI_Info. */
+  /* Return errors also from calls without a communicator, such as MPI_Info calls. */
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
   TRY_MPI(MPI_Comm_dup(MPI_COMM_WORLD, &world.mpi));
@@ -88,7 +88,7 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
     (void)mg_error(
         MG_ERR_COMM,
         "this MPI library is for programs without threads; take a build of it with them");
-  mg_comm_finalize(); /* all ranks end by themselves: none has to end the one that tells */
+  mg_comm_finalize(); /* every rank exits by itself: no abort can cut off the message of rank 0 */
   return MG_ERR_COMM;
 }
 
@@ -126,7 +126,7 @@ const char *mg_comm_version(void) {
   static char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "MPI";
-  text[strcspn(text, ",\n")] = '\0'; /* the first clause names product and version */
+  text[strcspn(text, ",\n")] = '\0'; /* product and version precede the first comma */
   return text;
 }
 
@@ -182,7 +182,7 @@ mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
   enum { MOST = 64 };
   if (comm->size == 1) return MG_OK;
   if (n > MOST / 2) return mg_error(MG_ERR_SHAPE, "mg_comm_max of %d values", n);
-  /* MPI_MAX may drop a NaN: its presence travels beside the value. */
+  /* MPI_MAX may drop a NaN, so reduce a NaN flag along with each value. */
   double both[MOST];
   for (int i = 0; i < n; i++) {
     both[2 * i] = isnan(values[i]) ? 0.0 : values[i];
@@ -254,11 +254,11 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
 
 bool mg_comm_takes_device_memory(void) {
 #if defined(MPIX_GPU_SUPPORT_CUDA)
-  /* MPICH's, and its relatives', from 4.0 on */
+  /* MPICH 4.0 and later, and its derivatives */
   int takes = 0;
   return MPIX_GPU_query_support(MPIX_GPU_SUPPORT_CUDA, &takes) == MPI_SUCCESS && takes != 0;
 #elif defined(HAVE_MPI_EXT_H) && defined(MPIX_CUDA_AWARE_SUPPORT)
-  /* Open MPI's */
+  /* Open MPI */
   return MPIX_Query_cuda_support() == 1;
 #else
   return false;

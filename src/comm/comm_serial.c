@@ -1,4 +1,4 @@
-/* comm.h for one process without a message-passing library. */
+/* comm.h for a single process without MPI. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct mg_requests {
 
 static struct mg_comm world = {1};
 
-/* A number that launchers of MPI programs leave in the environment. */
+/* A number that MPI launchers set in the environment. */
 static long number_of(const char *open_mpi, const char *others) {
   const char *text = getenv(open_mpi);
   if (!text) text = getenv(others);
@@ -26,7 +26,7 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   (void)argv;
   const long copies = number_of("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
   if (copies <= 1) return MG_OK;
-  /* They would all solve the same problem and write the same files. */
+  /* All copies would solve the same problem and write the same files. Only rank 0 reports it. */
   if (number_of("OMPI_COMM_WORLD_RANK", "PMI_RANK") > 0) return MG_ERR_USAGE;
   return mg_error(
       MG_ERR_USAGE,

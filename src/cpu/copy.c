@@ -1,10 +1,10 @@
-/* Moving cuboids of cells: halo exchange, packing, gathering. */
+/* Copies of cuboids of cells, for halo exchange, packing and gathering. */
 #include "base/log.h"
 #include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* Where one side of a copy lies: a patch's vector or a dense stretch of the buffer. */
+/* One side of a copy: a patch's vector, or a contiguous part of the buffer. */
 typedef struct {
   double *at;
   int64_t jstride, kstride;

@@ -1,47 +1,49 @@
-/* Shared by the CPU's operations: how a level's cells are dealt to threads. */
+/* Shared by the CPU operations: distribution of a level's cells over threads, and walls. */
 #ifndef MG_CPU_H
 #define MG_CPU_H
 
 #include "backend/backend.h"
 #include "formulas/index.h"
 
-/** Work on rows j0 <= j < j1 of plane k of one patch. */
+/** Process rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);
 
-/** Call `fn` for strips that cover every row of every patch once, on all threads.
+/** Call `fn` on all threads, for strips that together cover every row of every patch once.
  *
- *  A thread marches a strip through its share of the planes, so that a plane is still in its
- *  cache when the next one needs it as a neighbour. Strips of one plane hold at least two rows
- *  where the patch does: a strip that touches a wall has both rows that the wall's ghosts need.
- *  `arg` is shared by all threads. */
+ *  A thread processes a strip plane by plane, so that a plane is still in cache when the next one
+ *  reads it as a neighbor. A strip has at least two rows if the patch does. So a strip at a wall
+ *  contains both rows that the wall's ghosts need. All threads share `arg`. */
 void mg_cpu_strips(const mg_view_t *v, mg_strip_fn fn, void *arg);
 
-/** Threads that mg_cpu_strips uses for a level: 1 where a level is too small to share. */
+/** Number of threads that mg_cpu_strips uses for a level; 1 if the level is too small. */
 int mg_cpu_threads(const mg_view_t *v);
 
 /** Index of the calling thread within mg_cpu_strips. */
 int mg_cpu_thread(void);
 
-/** Face ghosts of the walls below and above in k, for the 7-point operators. */
+/** Fill face ghosts of the low and high walls in k, for the 7-point operators. */
 void mg_cpu_wall_planes(const mg_view_t *v, int vec);
 
-/** Face ghosts of the walls in j that touch the strip, and nothing else. */
+/** Fill only the face ghosts of the walls in j next to the strip. */
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1);
 
-/** Face ghosts of the walls in i of one row, x pointing at its first cell. */
+/** Fill face ghosts of the walls in i for one row; x points at its first cell. */
 void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order);
 
-/** Residual f - A x of one row into out[0..n), or A x when f is NULL. Ghosts of x are valid. */
+/** Residual f - A x of one row into out[0..n), or A x if f is NULL.
+ *  @pre ghosts of x are valid */
 void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
                          int j, int k, double *out);
 
-/** See to the walls of vector x before rows of A x are computed: everything for fv4, the planes in
- *  k for the others, whose rows and ends mg_cpu_residual_walls adds strip by strip. */
+/** Fill the wall ghosts of vector x before computing rows of A x.
+ *
+ *  mg_cpu_residual_prepare fills all of them for fv4, and those in k for the other operators.
+ *  mg_cpu_residual_walls adds those in j and i strip by strip. */
 void mg_cpu_residual_prepare(const mg_view_t *v, int x);
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
                            int j1);
 
-/* The entries of the table, one file each. */
+/* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);

@@ -1,4 +1,4 @@
-/* fv4 reads face betas one layer out in the tangential directions: outside the walls they are
+/* fv4 reads face betas one layer outward in the tangential directions. Outside the walls they are
  * extrapolated from the faces inside. */
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"

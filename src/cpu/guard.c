@@ -1,9 +1,9 @@
-/* The CPU's operations behind a locked door.
+/* CPU backend with access protection, to catch illegal accesses to level memory without a GPU.
  *
- * Level memory has two addresses. What the layers above the seam get can be neither read nor
- * written: who touches a level's cells there dies of a segmentation fault at the very line, on a
- * machine without a GPU. An operation gets views of the twin, a fixed distance away. Nothing is
- * opened and locked again: mprotect took longer than the operations. */
+ * Level memory has two addresses. The layers above the backend get one that can be neither read nor
+ * written. If they access a level's cells through it, they stop with a segmentation fault at the
+ * offending line. The operations get views of the twin, at a fixed distance. Pages are never
+ * unlocked and locked again: mprotect took longer than the operations. */
 #define _GNU_SOURCE
 #include "base/log.h"
 #include "cpu/cpu.h"
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Two ranges of addresses without memory, and where in them the next allotment begins. */
+/* Two address ranges without memory, and the offset of the next allocation in them. */
 static const size_t RANGE_BYTES = (size_t)1 << 36;
 static char *closed, *twin;
 static size_t used;
@@ -23,7 +23,7 @@ static size_t whole_pages(size_t bytes) {
   return (bytes + page - 1) / page * page;
 }
 
-/* Map addresses that nobody may touch; anywhere where `at` is NULL. */
+/* Map addresses that cannot be accessed, at `at`, or anywhere if it is NULL. */
 static void *reserve(void *at, size_t bytes) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
   void *memory = mmap(at, bytes, PROT_NONE, flags, -1, 0);
@@ -35,7 +35,7 @@ static mg_status_t guard_alloc(size_t bytes, mg_space_t space, void **memory) {
   *memory = NULL;
   if (!closed) closed = reserve(NULL, RANGE_BYTES);
   if (!twin) twin = reserve(NULL, RANGE_BYTES);
-  /* A page between two allotments belongs to nobody. */
+  /* Leave an inaccessible page between two allocations. */
   const size_t size = whole_pages(bytes), page = whole_pages(1);
   if (!closed || !twin || RANGE_BYTES - used < size + page ||
       mprotect(twin + used, size, PROT_READ | PROT_WRITE) != 0)
@@ -52,12 +52,12 @@ static void guard_release(void *memory, size_t bytes, mg_space_t space) {
     return;
   }
   if (!memory) return;
-  /* Fresh pages take the place of the old ones. */
+  /* Replace the old pages by fresh ones. */
   (void)reserve(twin + ((char *)memory - closed), whole_pages(bytes));
   if (--n_live == 0) used = 0;
 }
 
-/* A view of the same patches at addresses that may be touched. */
+/* A view of the same patches at accessible addresses. */
 static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   *out = *v;
   out->patch = calloc((size_t)v->n_patches + 1, sizeof *out->patch);
@@ -65,7 +65,7 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   for (int p = 0; p < v->n_patches; p++) {
     out->patch[p] = v->patch[p];
     for (int vec = 0; vec < MG_N_VECTORS; vec++) {
-      /* As integers: most vectors that a patch may have are not of the range. */
+      /* Compare as integers: most vectors of a patch do not lie in the range. */
       const uintptr_t at = (uintptr_t)v->patch[p].vec[vec];
       if (closed && at - (uintptr_t)closed < RANGE_BYTES)
         out->patch[p].vec[vec] = (double *)(void *)(twin + (at - (uintptr_t)closed));
@@ -74,7 +74,7 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   return MG_OK;
 }
 
-/* Carry out `call` with `opened` in the place of a view. */
+/* Run `call` with `opened` in place of `view`. */
 #define GUARDED(view, call)                                                                        \
   do {                                                                                             \
     mg_view_t opened;                                                                              \
@@ -84,7 +84,7 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
     return status_;                                                                                \
   } while (0)
 
-/* The same with two, the other one `other_opened`. */
+/* Same for two views; `other_opened` replaces `other`. */
 #define GUARDED_BOTH(view, other, call)                                                            \
   do {                                                                                             \
     mg_view_t opened, other_opened;                                                                \
@@ -132,7 +132,7 @@ static mg_status_t interpolate(const mg_view_t *coarse, int src, const mg_view_t
   GUARDED_BOTH(coarse, fine, mg_cpu_interpolate(&opened, src, &other_opened, dst, kind, add));
 }
 
-/* A list, as its job says; the CPU's own keeps the views. */
+/* A list of copies. The CPU backend keeps the views of the job. */
 typedef struct {
   mg_copy_job_t job;
   mg_copy_t item[];
@@ -183,8 +183,8 @@ static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
-/* The optional entries stay NULL, so that a guarded run also exercises their compositions; but for
- * passes, which have no composition, so that what leads to them is exercised without a device. */
+/* Optional entries are NULL, so that a guarded run also exercises their compositions. Exception:
+ * fused sweeps, which have no composition; this tests their callers without a device. */
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .alloc = guard_alloc,

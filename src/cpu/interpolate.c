@@ -1,4 +1,4 @@
-/* Interpolation from the halves of the fine patches: tensor products, k first, then j, then i.
+/* Interpolation from the coarsened patches: tensor products, in k first, then j, then i.
  *
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
 #include "base/log.h"
@@ -13,11 +13,12 @@ typedef struct {
   int src, dst;
   mg_interpolation_t kind;
   bool add;
-  double *scratch;     /* LINES + 1 rows a thread */
-  int64_t row_doubles; /* of one scratch row, PAD before its first cell */
+  double *scratch;     /* LINES + 1 rows per thread */
+  int64_t row_doubles; /* length of a scratch row, including PAD before its first cell */
 } job_t;
 
-/* One direction of the formula over a row with its ghosts; x[0..4] are the rows at -2..2. */
+/* Apply the formula in one direction to a row including ghosts; x[0..4] are the rows at offsets
+ * -2..2. */
 static void combine(mg_interpolation_t kind, const double *const x[LINES], int side, int n,
                     double *restrict out) {
   switch (kind) {
@@ -95,7 +96,7 @@ static void interpolate_strip(const mg_view_t *coarse, int patch, int k, int j0,
                               void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
-  /* The combined rows reach REACH cells past the patch: one ghost layer bounds p1 and v2. */
+  /* Read only `reach` cells past the patch: p1 and v2 have a single ghost layer. */
   const int reach = job->kind == MG_INTERPOLATE_V4 ? 2 : 1;
   double *mine = job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_doubles + PAD;
   double *across_k[LINES], *across_jk = mine + LINES * job->row_doubles;

@@ -1,13 +1,13 @@
-/* f - A x, stored, as a norm, or restricted to the coarser grid.
+/* f - A x: stored, as a norm, or restricted to the coarser grid.
  *
- * Bytes per cell: 48 stored (x, f, three betas read, r written), 40 as a norm, 41 restricted.
- * Every form computes rows by mg_cpu_residual_row, so that they agree to the last bit. */
+ * Bytes per cell: 48 stored (x, f, three betas read, r written), 40 as a norm, 41 restricted. All
+ * three use mg_cpu_residual_row, so their results are bit-identical. */
 #include "base/log.h"
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 #include <stdlib.h>
 
-/* The rows' loops: `f` is NULL for A x alone; `a_of_i` is a alpha of cell i. */
+/* Row loops. `f` is NULL for A x alone; `a_of_i` is a alpha of cell i. */
 #define RESIDUAL_ROW(name, apply, a_of_i)                                                          \
   static void name(const mg_view_t *v, const double *alpha, const double *x, const double *bi,     \
                    const double *bj, const double *bk, const double *f, ptrdiff_t js,              \
@@ -61,8 +61,8 @@ void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, i
 typedef struct {
   int dst, x, f;
   const mg_view_t *fine; /* residual_restrict only */
-  double *norm;          /* residual_norm only: one a thread, a cache line apart */
-  double *rows;          /* scratch: `row_doubles` a thread */
+  double *norm;          /* residual_norm only: one per thread, a cache line apart */
+  double *rows;          /* scratch, `row_doubles` per thread */
   int64_t row_doubles;
 } job_t;
 
@@ -82,7 +82,7 @@ mg_status_t mg_cpu_residual(const mg_view_t *v, int dst, int x, int f) {
   return MG_OK;
 }
 
-enum { LINE = 16 }; /* doubles between two threads' results */
+enum { LINE = 16 }; /* doubles between the results of two threads */
 
 static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
@@ -96,7 +96,7 @@ static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
     for (int i = 0; i < p->n[0]; i++) {
       const double r = fabs(row[i]);
       norm = r > norm ? r : norm;
-      poison += r - r; /* 0, or NaN where r is not finite */
+      poison += r - r; /* 0, or NaN if r is not finite */
     }
   }
   double *mine = job->norm + mg_cpu_thread() * LINE;
@@ -104,7 +104,7 @@ static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
   mine[1] += poison;
 }
 
-/* The longest row among the patches. */
+/* Length of the longest row of all patches. */
 static int64_t longest_row(const mg_view_t *v) {
   int64_t n = LINE;
   for (int q = 0; q < v->n_patches; q++)

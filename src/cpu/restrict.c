@@ -1,4 +1,4 @@
-/* Mean of 8 cells, mean of 4 faces. Fine and coarse patches correspond one to one. */
+/* Mean of 8 cells, and of 4 faces. Fine and coarse patches correspond one to one. */
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 

@@ -42,7 +42,7 @@ static void set_7pt(const mg_view_t *v, const mg_patch_t *p) {
         const double xf = (p->lo[0] + i) * h, yf = (p->lo[1] + j) * h, zf = (p->lo[2] + k) * h;
         const double x = xf + 0.5 * h, y = yf + 0.5 * h, z = zf + 0.5 * h;
         const bool in_i = i < p->n[0], in_j = j < p->n[1], in_k = k < p->n[2];
-        double g[3]; /* not wanted here */
+        double g[3]; /* not used */
         if (in_j && in_k) *mg_cell(p, MG_BETA_I, i, j, k) = mg_beta_point(xf, y, z, g);
         if (in_i && in_k) *mg_cell(p, MG_BETA_J, i, j, k) = mg_beta_point(x, yf, z, g);
         if (in_i && in_j) *mg_cell(p, MG_BETA_K, i, j, k) = mg_beta_point(x, y, zf, g);

@@ -1,11 +1,13 @@
 /* One step of a smoother.
  *
- * Bytes per cell, one pass of the 7-point operators: GSRB 48 (x read and written in place, f and
- * three betas read), Jacobi 48, Chebyshev 56 (the previous iterate is read where the next is
- * written). The diagonal is summed from the betas that are there anyway: read from memory it makes
- * a pass a fifth longer, read from the cache a fifth shorter, so the level's size decides. fv4's
- * takes more than a load to compute and is read, 8 bytes more. The walls' ghosts are filled strip
- * by strip just before they are read. */
+ * Bytes per cell for one step of the 7-point operators: GSRB 48 (x read and written in place, f and
+ * three betas read), Jacobi 48, Chebyshev 56 (reads the previous iterate and overwrites it with the
+ * next).
+ *
+ * The diagonal can be summed from the betas, which are loaded anyway. Reading it from memory
+ * instead makes a step a fifth slower; reading it from cache makes it a fifth faster. So the level
+ * size decides. For fv4 the diagonal costs more to compute than to load, so it is read: 8 bytes
+ * more. Wall ghosts are filled strip by strip, just before they are read. */
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 
@@ -15,15 +17,15 @@ typedef struct {
   const struct rows *rows;
 } job_t;
 
-/* A row's pointers, all at its first cell. */
+/* Pointers of a row, all at its first cell. */
 typedef struct {
   const double *f, *dinv, *bi, *bj, *bk;
-  const double *alpha; /* NULL where it does not vary */
+  const double *alpha; /* NULL if alpha is constant */
   double *src, *dst;   /* src is NULL for zero */
   ptrdiff_t js, ks;
   int n;
-  mg_face_weights_t weights; /* of the faces of all cells but the first and the last, */
-  double first, last;        /* and of the first one's low, the last one's high face */
+  mg_face_weights_t weights; /* for the faces of all cells except the first and the last */
+  double first, last;        /* weight of the first cell's low face and the last cell's high face */
 } row_t;
 
 static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
@@ -45,8 +47,8 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .last = p->wall[0][1] ? wall : 1.0};
 }
 
-/* What a row's loop calls for cell i: A x, and 1 / diagonal from the betas. Inlined or the loop is
- * not vectorized. */
+/* Bodies of the row loops for cell i: A x, and 1 / diagonal from the betas. They must be inlined,
+ * or the loop is not vectorized. */
 MG_INLINE double apply_7(const mg_view_t *v, const row_t *r, int i) {
   return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
 }
@@ -77,9 +79,9 @@ MG_INLINE double dinv_stored(const mg_view_t *v, const row_t *r, int i) {
   return r->dinv[i];
 }
 
-/* In place: a cell of one colour reads only the other colour, so no iteration depends on another.
- * The new values wait in a buffer all the same: a load that overlaps a store just made stalls
- * until that store has reached the cache, which takes half of the time of a loop in place. */
+/* In-place GSRB: a cell reads only cells of the other color, so iterations are independent. The new
+ * values still go through a buffer: a load that overlaps a recent store stalls until the store
+ * reaches the cache. Without the buffer the stalls take half of the loop's time. */
 enum { CHUNK = 512 };
 #define GSRB_ROW(name, apply, dinv)                                                                \
   static void name(const mg_view_t *view, row_t row, int phase) {                                  \
@@ -114,7 +116,7 @@ GSRB_FV4_ROW(gsrb_fv4, apply_fv4)
 GSRB_FV4_ROW(gsrb_fv4_varying, apply_fv4_varying)
 #undef GSRB_FV4_ROW
 
-/* The previous iterate is read only when c1 asks for it and it is not zero. */
+/* Reads the previous iterate only if c1 is not 0 and that iterate is not zero. */
 #define POLYNOMIAL_ROW(name, apply, previous, dinv)                                                \
   static void name(const mg_view_t *view, row_t row, double c1, double c2) {                       \
     const mg_view_t v = *view;                                                                     \
@@ -139,7 +141,7 @@ POLYNOMIAL_ROW(jacobi_7_varying, apply_7_varying, r.src[i], dinv_stored)
 POLYNOMIAL_ROW(jacobi_fv4_varying, apply_fv4_varying, r.src[i], dinv_stored)
 #undef POLYNOMIAL_ROW
 
-/* A step from zero, where A x is zero too: the cells with (i ^ phase) & mask == 0 change. */
+/* A step from zero, where A x is also zero. Only cells with (i ^ phase) & mask == 0 change. */
 #define FIRST_ROW(name, dinv)                                                                      \
   static void name(const mg_view_t *view, row_t row, double c2, int phase, int mask) {             \
     const mg_view_t v = *view;                                                                     \
@@ -153,7 +155,7 @@ FIRST_ROW(first_7, dinv_7)
 FIRST_ROW(first_stored, dinv_stored)
 #undef FIRST_ROW
 
-/* Rows of the kinds of step; the job chose among the variants of the operator. */
+/* Row functions per kind of step, for one variant of the operator. */
 typedef struct rows {
   void (*gsrb)(const mg_view_t *v, row_t row, int phase);
   void (*chebyshev)(const mg_view_t *v, row_t row, double c1, double c2);
@@ -171,8 +173,8 @@ static const rows_t rows_fv4 = {gsrb_fv4, chebyshev_fv4, second_fv4, jacobi_fv4,
                     rows_fv4_varying = {gsrb_fv4_varying, chebyshev_fv4_varying, second_fv4_varying,
                                         jacobi_fv4_varying, first_stored};
 
-/* What is in the cache is loaded faster than divided. Where alpha varies it is the diagonal that is
- * loaded, and not both. */
+/* Loading 1 / diagonal from cache is faster than dividing. If alpha varies, 1 / diagonal is always
+ * loaded. */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
   const int64_t cells_in_cache = 1 << 17;
   if (v->op == MG_OPERATOR_FV4) return v->varies ? &rows_fv4_varying : &rows_fv4;
@@ -200,7 +202,8 @@ static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, v
   const mg_patch_t *p = &v->patch[patch];
   const bool walls = v->op != MG_OPERATOR_FV4 && job->x >= 0;
   double *x = job->x < 0 ? NULL : p->vec[job->x];
-  /* In place, the walls' ghosts come from values before the step: all of a row's before it. */
+  /* In place, the wall ghosts must come from values before the step, so fill them first for the
+   * whole row. */
   if (walls) mg_cpu_wall_rows(v, p, x, k, j0, j1);
   for (int j = j0; j < j1; j++) {
     if (walls) mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, job->order);

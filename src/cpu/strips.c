@@ -3,11 +3,11 @@
 #include <omp.h>
 #endif
 
-/* Three planes of one vector's strip stay in a core's second-level cache beside the streams. */
+/* Sized so that three planes of one vector's strip stay in a core's L2 beside the streams. */
 static const int64_t strip_bytes = 170 * 1024;
 int mg_cpu_threads(const mg_view_t *v) {
 #ifdef _OPENMP
-  /* Below this many cells starting the threads costs more than they save. */
+  /* With fewer cells, starting threads costs more than it saves. */
   const int64_t serial_cells = 8192;
   return v->cells < serial_cells ? 1 : omp_get_max_threads();
 #else
@@ -28,7 +28,7 @@ static int clamp(int64_t value, int low, int high) {
   return value < low ? low : value > high ? high : (int)value;
 }
 
-/* Rows of a strip, and the number of strips in a plane; never a last strip of one row. */
+/* Rows per strip, and strips per plane. The last strip never has just one row. */
 static int strip_rows(const mg_patch_t *p, int64_t rows) {
   return clamp(rows, p->n[1] < 2 ? 1 : 2, p->n[1]);
 }
@@ -42,8 +42,8 @@ static int strip_first(const mg_patch_t *p, int count, int s) {
   return (int)((int64_t)p->n[1] * s / count);
 }
 
-/* Thread t's part: every thread takes a slab of planes of each strip when there are planes
- * enough, else a stretch of the list of all strips of all planes. */
+/* Thread t's share of a patch. If there are enough planes, each thread gets a slab of planes of
+ * each strip. Otherwise it gets a contiguous part of the list of all strips of all planes. */
 static void patch_share(const mg_view_t *v, int patch, int t, int threads, mg_strip_fn fn,
                         void *arg) {
   const mg_patch_t *p = &v->patch[patch];
@@ -76,7 +76,7 @@ void mg_cpu_strips(const mg_view_t *v, mg_strip_fn fn, void *arg) {
 #ifdef _OPENMP
 #pragma omp parallel num_threads(threads)
   {
-    /* The runtime may give fewer threads than asked for. */
+    /* The runtime may provide fewer threads than requested. */
     const int given = omp_get_num_threads();
     for (int patch = 0; patch < v->n_patches; patch++)
       patch_share(v, patch, omp_get_thread_num(), given, fn, arg);

@@ -5,19 +5,19 @@
 #include <sys/mman.h>
 
 static mg_status_t cpu_alloc(size_t bytes, mg_space_t space, void **memory) {
-  (void)space; /* host memory is reached by everyone */
+  (void)space; /* every backend can access host memory */
   const size_t line = 128, huge = (size_t)2 << 20, align = bytes < 2 * huge ? line : huge;
   const size_t rounded = bytes ? (bytes + line - 1) / line * line : line;
   if (posix_memalign(memory, align, rounded) != 0)
     return mg_error(MG_ERR_MEMORY, "no memory for %.6f GB of cells or messages",
                     1e-9 * (double)bytes);
 #ifdef MADV_HUGEPAGE
-  /* Seven streams and more advance through as many pages at once: large ones save the walks
-   * through page tables. Advice only, so a refusal changes nothing. */
+  /* Seven or more streams advance through as many pages at once, so large pages save page-table
+   * walks. This is only advice: a refusal changes nothing. */
   if (align == huge) (void)madvise(*memory, rounded / huge * huge, MADV_HUGEPAGE);
 #endif
-  /* Pages go to the thread that touches them first. Threads share planes evenly, so an even split
-   * of the array puts most pages beside the thread that works on them. */
+  /* First touch places a page near the thread that touches it. Threads share planes evenly, so an
+   * even split of the array puts most pages near the thread that uses them. */
   const size_t chunk = (size_t)1 << 20;
 #pragma omp parallel for schedule(static) if (rounded > 4 * chunk)
   for (size_t at = 0; at < rounded; at += chunk)

@@ -1,17 +1,17 @@
-/* Several steps of a smoother as one operation: what it is to give, not a fast way to it.
+/* Several smoother steps as one operation: a reference for the result, not a fast implementation.
  *
- * A copy of each patch, ghosts included, is smoothed step by step, each time on fewer of the ghosts
- * around it. The oracle of a device's passes, and how the layers above are tested without one. */
+ * Smooths a copy of each patch, ghosts included, step by step; each step updates fewer ghost
+ * layers. It is the oracle for fused sweeps on a device, and tests the layers above without one. */
 #include "base/log.h"
 #include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* One patch with memory of its own for two iterates. */
+/* A copy of one patch, with memory for two iterates. */
 typedef struct {
   mg_patch_t p; /* MG_U and MG_TMP are the copies */
   double *memory;
-  ptrdiff_t origin, doubles; /* of a vector's array */
+  ptrdiff_t origin, doubles; /* of one vector's array */
 } copy_t;
 
 static bool is_alone(const mg_view_t *v) {
@@ -23,12 +23,12 @@ static bool is_alone(const mg_view_t *v) {
 
 bool mg_cpu_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
   (void)n;
-  /* 1 / diagonal has no ghosts where it is stored. */
+  /* Stored 1 / diagonal has no ghosts, so it must be computed from the betas. */
   return v->op != MG_OPERATOR_FV4 && !v->varies && !steps[0].l1 &&
          (is_alone(v) || v->layers >= most);
 }
 
-/* Vector x of a patch, or zero for x < 0, into one of its copies. */
+/* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
 static void take(const copy_t *c, const mg_patch_t *from, int x, int copy) {
   double *to = c->p.vec[copy] - c->origin;
   if (x < 0)
@@ -44,7 +44,7 @@ static void give(const copy_t *c, int copy, const mg_patch_t *to, int x) {
              (size_t)to->n[0] * sizeof(double));
 }
 
-/* The patch with so many layers of ghosts as cells of its own. */
+/* The patch, with `layers` ghost layers turned into cells. */
 static mg_patch_t grown(const mg_patch_t *patch, int layers) {
   mg_patch_t p = *patch;
   const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
@@ -60,7 +60,8 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
   return p;
 }
 
-/* The steps on the copies: the last iterate is in MG_U, the one before in MG_TMP, but for GSRB. */
+/* Run the steps on the copies. The last iterate ends in MG_U and, except for GSRB, the previous one
+ * in MG_TMP. */
 static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n) {
   const int64_t too_large_for_the_cache = INT64_MAX;
   const bool in_place = steps[0].kind == MG_STEP_GSRB;
@@ -69,7 +70,7 @@ static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *st
     mg_view_t one = *v;
     one.patch = &p;
     one.n_patches = 1;
-    one.cells = too_large_for_the_cache; /* 1 / diagonal from the betas, which have ghosts */
+    one.cells = too_large_for_the_cache; /* forces 1 / diagonal from the betas, which have ghosts */
     const int dst = in_place ? MG_U : MG_TMP;
     MG_TRY(mg_cpu_smooth(&one, MG_U, dst, dst, &steps[s]));
     if (in_place) continue;
@@ -101,7 +102,7 @@ static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int 
 
 mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
                                 const mg_step_t *steps, int n, mg_region_t part) {
-  (void)part; /* nothing else goes on meanwhile: all of it */
+  (void)part; /* nothing overlaps here: do all cells at once */
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(pass(v, &v->patch[q], x, previous, dst, before, steps, n));
   return MG_OK;

@@ -9,7 +9,7 @@ typedef struct {
   double alpha, beta;
 } job_t;
 
-/* The rows of ghosts are filled too: a strip at the edge of the patch takes them along. */
+/* Fills ghost rows too: strips at the edge of the patch include them. */
 static void fill_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
@@ -93,7 +93,7 @@ mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y) {
   return MG_OK;
 }
 
-/* A thread's share of a reduction, a cache line from its neighbours. */
+/* A thread's partial result of a reduction, padded to keep threads on separate cache lines. */
 typedef struct {
   double norm, poison;
   double pad[14];
@@ -104,10 +104,10 @@ typedef struct {
   partial_t *partial;
 } norm_job_t;
 
-/* The largest |x| or |x - y| of a row. The two are loops apart: in one with a choice inside neither
- * is in vectors (gcc 12), which is 3 times as slow in a cache. */
+/* Largest |x| or |x - y| of a row. Two separate loops: with the branch inside one loop, gcc 12
+ * vectorizes neither, which is 3 times slower in cache. */
 static void norm_of_row(const double *x, const double *y, int n, partial_t *largest) {
-  double norm = largest->norm, poison = 0.0; /* 0, or NaN where a number is not finite */
+  double norm = largest->norm, poison = 0.0; /* 0, or NaN if a value is not finite */
   if (y) {
 #pragma omp simd reduction(max : norm) reduction(+ : poison)
     for (int i = 0; i < n; i++) {
@@ -155,7 +155,8 @@ mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm) {
   return MG_OK;
 }
 
-/* One brick of u^3 cells: a lane for each i, planes and rows added in order, lanes last. */
+/* Sum of one brick of u^3 cells. There is one lane for each i; planes and rows are added in order,
+ * lanes last. */
 static double brick_sum(const double *x, const double *y, ptrdiff_t js, ptrdiff_t ks, int u) {
   double lane[8] = {0.0};
   for (int k = 0; k < u; k++)

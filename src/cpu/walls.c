@@ -1,14 +1,14 @@
 /* Ghost values outside Dirichlet walls, from the interior cells next to them.
  *
- * The 7-point operators read face ghosts only, one layer: these are filled strip by strip inside
- * the kernels, while the cells are in cache anyway. Interpolation and fv4 read edges and corners
- * too: mg_cpu_boundary fills the whole rim, direction after direction, which makes edges and
- * corners the tensor products of the formulas. */
+ * The 7-point operators read only face ghosts, one layer. The kernels fill these strip by strip,
+ * while the cells are in cache. Interpolation and fv4 also read edges and corners. mg_cpu_boundary
+ * fills all ghosts, one direction after the other, so edges and corners become tensor products of
+ * the formulas. */
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 
-/* Ghosts of n lines of cells; x points at the cells next to the wall, `in` steps inward, `along`
- * from a line to the next. */
+/* Ghosts of n lines of cells. x points at the cells next to the wall, `in` is the inward stride,
+ * `along` the stride between lines. */
 static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along, int order) {
   if (order == 1) {
 #pragma omp simd
@@ -56,7 +56,8 @@ void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
   }
 }
 
-/* Index range of direction d that holds values: ghosts too, but at a wall only once filled. */
+/* Index range of direction d that holds valid values. Includes ghosts; those at a wall only once
+ * filled. */
 static void valid_range(const mg_view_t *v, const mg_patch_t *p, int d, bool walls_filled,
                         int range[2]) {
   range[0] = p->wall[d][0] && !walls_filled ? 0 : -v->ghosts;

@@ -1,12 +1,12 @@
-/* Operations on a whole level by one block of threads.
+/* Operations on a whole level by a single thread block.
  *
- * A launch takes longer than the work of a level of 8^3 cells, so whole solves of the coarsest
- * level and whole cycles over the coarsest ones run in one block, which needs a barrier between two
- * operations where separate launches cost microseconds. Digit for digit what the kernels of whole
- * grids compute: the same formulas, the same order of sums.
+ * A launch takes longer than the work on a level of 8^3 cells. So solves of the coarsest level and
+ * cycles over the coarsest levels run in one block. Consecutive operations then need a barrier,
+ * where separate launches cost microseconds. Results are bit-identical to those of the full-grid
+ * kernels: same formulas, same order of sums.
  *
- * Every function is called by all threads of the block, which is one-dimensional, and ends with a
- * barrier: everybody's results are in sight. */
+ * All threads of the one-dimensional block call every function. Each function ends with a barrier,
+ * so its results are visible to the whole block. */
 #ifndef MG_CUDA_BLOCK_LEVEL_H
 #define MG_CUDA_BLOCK_LEVEL_H
 
@@ -14,25 +14,25 @@
 #include "cuda/stencil_load.h"
 #include "cuda/wall_value.h"
 
-/* 1024 threads are slower: with a tail from 16^3 on 0.334 GDOF/s at 64^3 (GSRB) and 0.285
- * (Chebyshev) where 512 have 0.398 and 0.306 (coarse_cycle.cu). */
+/* 1024 threads are slower: with a coarse cycle from 16^3 down, GDOF/s at 64^3 are 0.334 (GSRB) and
+ * 0.285 (Chebyshev); 512 threads reach 0.398 and 0.306 (coarse_cycle.cu). */
 enum { MG_BLOCK_MOST_THREADS = 512, MG_BLOCK_MOST_CELLS = 4096 };
 
-/** What block_smoother.h takes. */
+/** Most cells of a level that block_smoother.h supports. */
 enum { MG_BLOCK_PAIRED_CELLS = 10 * 10 * 10 };
 
-/** Threads of a block for a level: a warp at the least, so that a barrier of a tiny level is one.
- */
+/** Threads of the block for a level of `cells` cells: full warps, at most MG_BLOCK_MOST_THREADS. On
+ *  a tiny level a single warp keeps the barriers cheap. */
 inline int mg_cuda_block_threads(int64_t cells) {
   const int64_t warps = (cells + 31) / 32 * 32;
   const int most = MG_BLOCK_MOST_THREADS;
   return warps < most ? (int)warps : most;
 }
 
-/* Loops over cells are not unrolled: a thread has one cell or two, and instructions are fetched
- * from far away (docs/performance.md). */
+/* Loops over cells are not unrolled: a thread has one or two cells, and instruction fetches are
+ * expensive (docs/performance.md). */
 
-/** Scratch of the block. */
+/** Shared-memory scratch of the block. */
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];
   double lane_sum[MG_BLOCK_MOST_THREADS];
@@ -41,8 +41,8 @@ struct mg_block_shared_t {
   unsigned long long warp_max[MG_BLOCK_MOST_THREADS / 32];
 };
 
-/** Quotients of small numbers by one multiplication: exact for c < 2^18 / n, c below n^3 of a level
- *  and of its rim, 20^3. */
+/** Division of small integers by one multiplication. Exact for c < 2^18 / n, which covers c < n^3
+ *  for levels including their ghosts, up to 20^3. */
 struct mg_divisor_t {
   int n;
   unsigned magic;
@@ -51,13 +51,13 @@ struct mg_divisor_t {
   __device__ int quotient(int c) const { return (int)(((unsigned)c * magic) >> 18); }
 };
 
-/** A level of one patch as one thread of the block sees it. */
+/** Per-thread view of a level that consists of one patch. */
 struct mg_block_level_t {
-  static constexpr bool cells_are_many = true; /* or may be */
+  static constexpr bool cells_are_many = true; /* a thread may have several cells */
   const mg_cuda_patch_t *l;
   mg_block_shared_t *s;
-  mg_divisor_t row; /* cells a side */
-  int cells, unit;  /* of the level; width of a brick of the sums */
+  mg_divisor_t row; /* cells per side */
+  int cells, unit;  /* cells of the level; width of a brick in sums */
 
   __device__ mg_block_level_t(const mg_cuda_patch_t *level, mg_block_shared_t *shared)
       : l(level), s(shared), row(level->p.n[0]), cells(row.n * row.n * row.n),
@@ -65,7 +65,7 @@ struct mg_block_level_t {
 
   __device__ double *vec(int x) const { return l->p.vec[x]; }
 
-  /** Cell number c, i fastest. */
+  /** Indices of cell number c, i fastest. */
   __device__ int3 cell(int c) const {
     const int q = row.quotient(c), k = row.quotient(q);
     return make_int3(c - q * row.n, q - k * row.n, k);
@@ -100,7 +100,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Ghosts too. */
+  /** Set x to zero, including its ghosts. */
   __device__ void clear(int x) const {
     const int g = l->v.ghosts;
     const mg_divisor_t w(row.n + 2 * g);
@@ -112,7 +112,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** All ghosts of x: wrapped where the domain is periodic, else the wall formula of an order. */
+  /** Fill all ghosts of x: periodic copies, or the wall formula of the given order. */
   __device__ void fill_rim(int x, int order) const {
     const mg_patch_t *p = &l->p;
     const int g = l->v.ghosts, n = row.n;
@@ -134,8 +134,8 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** The ghosts that fv4's A reads: all layers beside faces, the first beside edges. Face after
-   * face and edge after edge, so that the threads of a warp do the same. */
+  /** Fill the ghosts that fv4's A reads: all layers at faces, the first layer at edges. Cells are
+   *  numbered face by face, then edge by edge, to reduce divergence within a warp. */
   __device__ void fill_rim_of_fv4(int x) const {
     const mg_patch_t *p = &l->p;
     const int n = row.n, faces = 6 * l->v.ghosts * n * n, all = faces + 12 * n;
@@ -165,8 +165,8 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Where a 7-point stencil finds its values: where the domain is periodic, the neighbours of the
-   *  first cells are the last, and ghosts are not read. */
+  /** Offsets of the values that a 7-point stencil reads. On a periodic domain they wrap around, so
+   *  ghosts are not read. */
   __device__ __forceinline__ mg_places7_t places(const int stride[3], int3 i) const {
     const int at[3] = {i.x, i.y, i.z};
     mg_places7_t near = mg_places7(l, stride, i.x, i.y, i.z);
@@ -179,8 +179,8 @@ struct mg_block_level_t {
     return near;
   }
 
-  /** A x at a cell. Of fv4 the ghosts of x are valid. What has A in it has one more parameter:
-   *  whether alpha varies. */
+  /** A x at a cell. With fv4 the ghosts of x must be valid.
+   *  @tparam varies  alpha varies in space; also a parameter of all other functions that apply A */
   template <bool fv4, bool varies> __device__ __forceinline__ double apply(int x, int3 i) const {
     if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
@@ -201,7 +201,8 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** One step of fv4's smoothers, as the seam has it; 1 / diagonal is read. */
+  /** One step of a smoother with fv4, with the semantics of the backend's `smooth`. 1 / diagonal is
+   *  read from MG_DINV. */
   template <bool varies>
   __device__ void step_fv4(const mg_step_t &s, int x, int previous, int dst) const {
     if (x >= 0) fill_rim_of_fv4(x);
@@ -228,7 +229,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** A whole smooth of MG_U, as ops.c composes it, with fv4. */
+  /** All smoother steps on MG_U with fv4, composed as in ops.c. */
   template <bool varies>
   __device__ void smooth_fv4(const mg_step_t *steps, int n_steps, bool zero_guess) const {
     int from = MG_U, to = MG_TMP;
@@ -242,7 +243,7 @@ struct mg_block_level_t {
     if (from != MG_U) axpby(MG_U, 1.0, from, 0.0, -1);
   }
 
-  /** coarse dst = mean of 8 of src. */
+  /** coarse dst = mean of the 8 child cells of src. */
   __device__ void restrict_cells(int src, const mg_block_level_t &coarse, int dst) const {
     const ptrdiff_t js = l->p.jstride, ks = l->p.kstride;
 #pragma unroll 1
@@ -255,7 +256,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** MG_U = (add ? MG_U : 0) + P MG_U of the coarser level. */
+  /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level). */
   template <mg_interpolation_t kind, bool add>
   __device__ void interpolate(const mg_block_level_t &coarse) const {
     const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4   ? 4
@@ -274,7 +275,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** max |x|, NaN when any is not finite. */
+  /** max |x|; NaN if any value is not finite. */
   __device__ double max_norm(int x) const {
     unsigned long long bits = 0;
 #pragma unroll 1
@@ -288,7 +289,7 @@ struct mg_block_level_t {
     return isfinite(norm) ? norm : NAN;
   }
 
-  /* This lane's part of the sum over a brick. */
+  /* Partial sum of this lane over a brick. */
   __device__ double lane_of_brick(int brick, int lane, int x, int y) const {
     const mg_patch_t *p = &l->p;
     const int u = unit, side = row.n / u;
@@ -304,13 +305,13 @@ struct mg_block_level_t {
     return sum;
   }
 
-  /** Sum x y, y < 0 for x alone, in the order of sum.h. */
+  /** Sum of x y, or of x if y < 0, in the order defined in sum.h. */
   __device__ double dot(int x, int y) const {
     const int side = row.n / unit, bricks = side * side * side;
     return bricks == 1 ? dot_of_brick(x, y) : dot_of_bricks(l, s, x, y, bricks);
   }
 
-  /* The exact sum of one term is the term; -0 counts as 0. */
+  /* Dot product for a single brick: the exact sum of one term is the term itself. -0 becomes 0. */
   __device__ double dot_of_brick(int x, int y) const {
     const int lane = (int)threadIdx.x;
     if (lane < unit) s->lane_sum[lane] = lane_of_brick(0, lane, x, y);
@@ -322,8 +323,8 @@ struct mg_block_level_t {
     return isfinite(sum) ? sum + 0.0 : NAN;
   }
 
-  /* A call, since few coarsest levels have several bricks: inline it was 5,000 instructions at each
-   * of nine dot products, two thirds of a cycle's kernel. */
+  /* Not inlined: few coarsest levels have several bricks. Inlined, it was 5,000 instructions at
+   * each of nine dot products, two thirds of the coarse-cycle kernel. */
   __device__ __noinline__ static double
   dot_of_bricks(const mg_cuda_patch_t *l, mg_block_shared_t *s, int x, int y, int bricks) {
     return mg_block_level_t(l, s).add_bricks(x, y, bricks);

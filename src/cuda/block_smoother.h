@@ -1,37 +1,38 @@
-/* Smooths of a small 7-point level by one block whose threads keep their cells in registers.
+/* Smoothing of a small 7-point level by one block whose threads keep their cells in registers.
  *
- * A step of a smoother of block_level.h looks for its cell and its neighbours, and loads betas, f
- * and 1 / diagonal: some 1,400 cycles of an H200, as many for 2^3 cells as for 8^3. Here all steps
- * of a smooth, and the residual after it, do so once, and the values that they exchange are in
- * shared memory. Digit for digit what smooth.cu and residual.cu compute. */
+ * A smoother step in block_level.h computes the indices of its cell and neighbours, and loads
+ * betas, f and 1 / diagonal. This takes about 1,400 cycles on an H200, for 2^3 cells as for 8^3.
+ * Here it is done once for all steps and the following residual. Steps exchange values through
+ * shared memory. Results are bit-identical to those of smooth.cu and residual.cu. */
 #ifndef MG_CUDA_BLOCK_SMOOTHER_H
 #define MG_CUDA_BLOCK_SMOOTHER_H
 
 #include "cuda/block_level.h"
 
-/** A cell of a thread. */
+/** One of the two cells of a thread. */
 struct mg_block_cell_t {
   bool there;
-  int place;    /**< in shared memory */
-  ptrdiff_t at; /**< in the level's vectors */
+  int place;    /**< index in shared memory */
+  ptrdiff_t at; /**< offset in the level's vectors */
   mg_row_t row;
-  mg_places7_t near; /**< in shared memory */
+  mg_places7_t near; /**< offsets in shared memory */
   double f, dinv, u, before;
 };
 
-/** A level of at most MG_BLOCK_PAIRED_CELLS cells as one thread sees it, which has a pair of cells
- *  along i. Functions are called by all threads of the block; a barrier follows them.
+/** Per-thread view of a level of at most MG_BLOCK_PAIRED_CELLS cells. Each thread has a pair of
+ *  cells along i. All threads of the block call every function; a barrier must follow each call.
  *
- *  @tparam odd  the level may be odd and periodic: then neighbours across its end have one colour,
- *               and what they were before a half sweep counts. Only the coarsest one can be. */
+ *  @tparam odd  n may be odd on a periodic level: then neighbours across the period have the same
+ *               colour, and a half sweep must read their old values. Only the coarsest level can
+ *               be odd. */
 template <bool varies, bool odd> struct mg_block_smoother_t {
   const mg_block_level_t &level;
   const mg_step_t *steps;
   int n_steps;
-  mg_block_cell_t first, second; /**< of the colours of the first and the second half sweep */
-  int now, other;                /**< halves of shared memory: u, and what comes after it */
+  mg_block_cell_t first, second; /**< cells of the colours of the first and second half sweep */
+  int now, other;                /**< halves of shared memory: current u, next u */
 
-  /** @param zero  u is zero, and not loaded */
+  /** @param zero  u is zero and is not loaded */
   __device__ __forceinline__ mg_block_smoother_t(const mg_block_level_t &l, const mg_step_t *s,
                                                  int n, bool zero)
       : level(l), steps(s), n_steps(n), now(0), other(1) {
@@ -87,7 +88,7 @@ template <bool varies, bool odd> struct mg_block_smoother_t {
     c->u = mg_polynomial(c->u, before, ax, c->f, c->dinv, c1, c2);
   }
 
-  /** All steps; u is stored. */
+  /** Perform all steps and store u. */
   __device__ __forceinline__ void smooth(bool zero) {
     const int color = steps[0].color;
     for (int n = 0; n < n_steps; n++, zero = false) {
@@ -113,7 +114,7 @@ template <bool varies, bool odd> struct mg_block_smoother_t {
     if (second.there) level.vec(MG_U)[second.at] = second.u;
   }
 
-  /** coarse MG_F = the mean of 8 of f - A u. */
+  /** coarse MG_F = mean of f - A u over the 8 child cells. */
   __device__ __forceinline__ void restrict_residual(const mg_block_level_t &coarse) const {
     double *const r = level.s->value[other];
     if (first.there) r[first.place] = first.f - apply(first);

@@ -1,5 +1,5 @@
-/* The Krylov solvers of the coarsest level in one launch of one block, so that a cycle does not
- * come back to the host for its scalars. */
+/* Krylov solvers for the coarsest level in one launch of one block, so that a cycle does not
+ * return to the host for scalars. */
 #include "cuda/dependent_launch.h"
 #include "cuda/krylov.h"
 

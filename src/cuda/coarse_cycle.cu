@@ -1,17 +1,21 @@
-/* Cycles over the coarsest levels in one launch of one block: the smooths, transfers and the bottom
- * solve of four levels, which would be some fifty launches.
+/* Cycles over the coarsest levels in one launch of one block. The smooths, transfers and bottom
+ * solve of four levels would otherwise take about fifty launches.
  *
- * F-cycles of fv2 GSRB and Chebyshev on an H200, GDOF/s, all replayed as graphs: without a
- * coarse_cycle 0.331 and 0.331 at 64^3, 1.40 and 1.31 at 128^3; from 8^3 on 0.448 and 0.430, 1.65
- * and 1.49; from 16^3 on 0.398 and 0.306, 1.53 and 1.21, for one multiprocessor's cache and
- * arithmetic no longer keep up (1024 threads: 0.334 and 0.285). 10^3 was tried as part of 160^3 and
- * 320^3 on two GPUs: 1.5 and 0.5 % faster with it.
+ * F-cycles of fv2 on an H200, GDOF/s, GSRB and Chebyshev, all as captured graphs:
  *
- * Most of its code runs a few times only: what there is of it is time. With a third of the
- * instructions an F-cycle of 64^3 took 3.6 % less. What else counts is how many instructions stand
- * one after the other, for a warp waits for each: a half sweep of 2^3 cells took as long as one of
- * 8^3. With block_smoother.h, a V-cycle from 8^3 takes 69,000 cycles of an H200, 109,000 without
- * (docs/performance.md). Tried, and no faster: the arguments, which are 3 KB, in shared memory. */
+ *     coarse cycle       64^3             128^3
+ *     none               0.331  0.331     1.40  1.31
+ *     from 8^3 down      0.448  0.430     1.65  1.49
+ *     from 16^3 down     0.398  0.306     1.53  1.21
+ *
+ * From 16^3 the cache and arithmetic of one SM are too slow (1024 threads: 0.334 and 0.285 at
+ * 64^3). A coarse cycle from 10^3 made 160^3 and 320^3 on two GPUs 1.5 and 0.5 % faster.
+ *
+ * Most of the code runs only a few times, so code size costs time: with a third of the
+ * instructions, an F-cycle of 64^3 took 3.6 % less. Latency of dependent instructions also counts:
+ * a half sweep of 2^3 cells took as long as one of 8^3. A V-cycle from 8^3 takes 69,000 cycles on
+ * an H200 with block_smoother.h and 109,000 without (docs/performance.md). Placing the 3 KB of
+ * arguments in shared memory was no faster. */
 #include "cuda/dependent_launch.h"
 #include "cuda/krylov.h"
 #include <cstdlib>
@@ -25,7 +29,7 @@ struct coarse_level_t {
   int n_steps;
 };
 
-/** What the kernel gets; the coarsest level is the last. */
+/** Kernel arguments; the coarsest level is the last. */
 struct coarse_args_t {
   coarse_level_t level[MOST_LEVELS];
   int n_levels;
@@ -37,10 +41,10 @@ typedef void (*kernel_t)(coarse_args_t args, int top, mg_cycle_t cycle, bool zer
 struct mg_coarse_cycle {
   coarse_args_t args;
   kernel_t kernel;
-  mg_step_t *steps; /**< of all levels, on the device */
+  mg_step_t *steps; /**< device: steps of all levels */
 };
 
-/** The two kinds of cycle; levels are numbered from the coarse_cycle's first on. */
+/** V-cycle and F-cycle; level 0 is the finest level of the coarse cycle. */
 template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 struct cycles_t {
   const coarse_args_t *args;
@@ -50,8 +54,8 @@ struct cycles_t {
     return mg_block_level_t(&args->level[l].l, shared);
   }
 
-  /** A level above the coarsest, on the way down: a smooth, and the residual to the next level; or
-   *  on the way up: the correction from there, and a smooth. One code for both ways. */
+  /** Visit a level above the coarsest. Down: smooth, and restrict the residual to the next level.
+   *  Up: interpolate the correction, and smooth. One function for both keeps the code small. */
   __device__ void visit(int l, bool down, bool zero_guess) const {
     const coarse_level_t &here = args->level[l];
     const mg_block_level_t cells = level(l), coarse = level(l + 1);
@@ -68,8 +72,9 @@ struct cycles_t {
     __syncthreads();
   }
 
-  /** A V-cycle, or an F-cycle: V-cycles from every level upwards, each from the solution below it.
-   *  One loop for both: code for each would be three times as much, and as long to compile. */
+  /** Run a V-cycle, or an F-cycle: a V-cycle from every level, coarsest first, each starting from
+   *  the interpolated solution of the next coarser level. One loop serves both: separate code would
+   *  triple the code size and the compile time. */
   __device__ void run(int top, bool f_cycle, bool zero_guess) const {
     const int bottom = args->n_levels - 1;
     for (int l = top; f_cycle && l < bottom; l++)
@@ -102,7 +107,7 @@ static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
   cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
-/* For the combinations that the operators use. */
+/* Kernel for the interpolations of the job; null if no operator uses that combination. */
 template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
   const bool fv4 = job->level[0].view->op == MG_OPERATOR_FV4;
   if (fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4)
@@ -114,14 +119,14 @@ template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *j
   return nullptr;
 }
 
-/* One patch that is the whole level, and whose halves are the next one. */
+/* Whether a single patch covers level l and it has at most MOST_CELLS cells. */
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->dim * v->dim * v->dim;
   return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
 }
 
-/* The steps of every level, one after the other. */
+/* Copy the steps of all levels, concatenated, to the device. */
 static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out) {
   int n = 0;
   for (int l = 0; l < job->n_levels; l++)
@@ -134,7 +139,7 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
                         cudaMemcpyHostToDevice, mg_cuda.stream);
     if (error != cudaSuccess) return mg_cuda_failed(error, "copying steps", __FILE__, __LINE__);
   }
-  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream)); /* the steps need not outlive the result */
+  MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream)); /* the caller may free its steps */
   return MG_OK;
 }
 

@@ -1,13 +1,14 @@
-/* Lists of cuboids on the device, cut into tiles of which a block of threads moves one each. */
+/* Lists of cuboids on the device, cut into tiles. Each thread block moves one tile. */
 #ifndef MG_CUDA_COPY_TILES_H
 #define MG_CUDA_COPY_TILES_H
 
 #include "cuda/cuda.h"
 
-/** Where a cuboid lies: the first vector's first cell, or a dense stretch of a buffer. */
+/** A cuboid's location: its first cell in the patch's first vector, or a dense range of a buffer.
+ */
 struct mg_place_in_t {
   double *at;
-  int64_t vector; /**< doubles from a vector to the next; 0 in a buffer */
+  int64_t vector; /**< doubles between consecutive vectors; 0 in a buffer */
   int64_t jstride, kstride;
 };
 
@@ -16,59 +17,60 @@ struct mg_copy_tile_t {
   int32_t n[3];
 };
 
-/** A stretch of a cuboid's cells, i fastest. */
+/** A contiguous range of a cuboid's cells, i fastest. */
 struct mg_tile_t {
   int32_t copy;    /**< index into the list */
   int32_t i, j, k; /**< first cell */
   int32_t cells;
 };
 
-/* A plain copy by 256 threads that load four values each before they store has 98.5 % of the
- * best on an H200, with one value a thread 91.9 % (hpgmg-bench copy, docs/kernels.md). */
+/* On an H200, a plain copy by 256 threads that each load four values before storing reaches
+ * 98.5 % of the best bandwidth; with one value per thread, 91.9 % (hpgmg-bench copy,
+ * docs/kernels.md). */
 enum { MG_TILE_THREADS = 256, MG_TILE_CELLS = 4 * MG_TILE_THREADS };
 
-/** The list on the device: one piece of memory. */
+/** The list on the device, in one allocation. */
 struct mg_copy_tiles_t {
   mg_copy_tile_t *copy;
   mg_tile_t *tile;
   int n_tiles;
-  size_t bytes; /**< of both */
+  size_t bytes; /**< of copy and tile together */
 };
 
-/** One side of a copy of a job: a patch's cells, or `dense` where the patch is negative. */
+/** One side of a copy job: a cuboid of a patch, or `dense` if the patch index is negative. */
 mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
                           const int32_t n[3], double *dense);
 
-/** The set of vectors that a view's patches have, for mg_slot_of; empty without patches. */
+/** Bit set of the vectors that a view's patches have, for mg_slot_of; empty without patches. */
 unsigned mg_vectors_in(const mg_view_t *v);
 
-/** By how many times its `vector` a vector lies behind a place's `at`. Any will do in an empty set:
- *  a buffer has none to choose from.
- *  @return MG_OK, MG_ERR_INTERNAL when another set has no such vector */
+/** Slot of a vector: it lies `slot * vector` doubles after a place's `at`. With an empty set (a
+ *  buffer) any vector is accepted.
+ *  @return MG_OK, MG_ERR_INTERNAL if a non-empty set lacks the vector */
 mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot);
 
-/** Cells of a tile with which a list of so many is a few thousand tiles. */
+/** Cells per tile, chosen so that a list of this many cells has at most a few thousand tiles. */
 int64_t mg_tile_cells(int64_t cells);
 
-/** Cut n cuboids, of which only the sizes count, into tiles of `most` cells and less.
- *  @param[out] tiles  on the host; the caller frees
+/** Cut n cuboids into tiles of at most `most` cells. Only the sizes of the cuboids are read.
+ *  @param[out] tiles  host memory; the caller frees it
  *  @return MG_OK, MG_ERR_MEMORY */
 mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t most, mg_tile_t **tiles,
                            int *n_tiles);
 
-/** Copy an array of the host into new memory of the device.
+/** Copy a host array into newly allocated device memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to);
 
-/** The list and its tiles on the device, in memory that a list before may have left.
+/** Create the list and its tiles on the device. Memory of a freed list may be reused.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out);
-/** What the stream has been given to do with the list is still done. */
+/** Free a list. Work on it that is already enqueued still completes. */
 void mg_cuboids_free(mg_copy_tiles_t *cuboids);
-/** Give back what lists have left. */
+/** Release the memory kept from freed lists. */
 void mg_cuboids_close(void);
 
-/** The tile's cell number `cell` in its cuboid of ni x nj x .. cells. */
+/** Position in a cuboid of ni x nj x .. cells of cell number `cell` of the tile. */
 static __device__ __forceinline__ uint3 mg_tile_cell(const mg_tile_t &t, unsigned ni, unsigned nj,
                                                      unsigned cell) {
   const unsigned row = ((unsigned)t.i + cell) / ni;
@@ -76,9 +78,9 @@ static __device__ __forceinline__ uint3 mg_tile_cell(const mg_tile_t &t, unsigne
                     (unsigned)t.k + ((unsigned)t.j + row) / nj);
 }
 
-/** Move a tile of a cuboid of ni x nj x .. cells between `from` and `to`, which are the vectors'
- * places already. Four loads are under way before the first store: the compiler may not assume that
- * the two sides are distinct. */
+/** Move a tile of a cuboid of ni x nj x .. cells from `from` to `to`, which already point into
+ *  the selected vectors. Four loads are in flight before the first store, because the compiler
+ *  cannot assume that the two sides do not alias. */
 static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned ni, unsigned nj,
                                                     const double *from, int64_t from_j,
                                                     int64_t from_k, double *to, int64_t to_j,
@@ -101,7 +103,7 @@ static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned
   }
 }
 
-/** Move a tile of a copy, between two of the vectors of its places (mg_slot_of). */
+/** Move a tile of a copy between the vectors selected by two slots (mg_slot_of). */
 static __device__ __forceinline__ void mg_tile_copy(const mg_tile_t &t, const mg_copy_tile_t &c,
                                                     int from_slot, int to_slot) {
   mg_tile_move(t, (unsigned)c.n[0], (unsigned)c.n[1], c.from.at + from_slot * c.from.vector,

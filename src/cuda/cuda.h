@@ -1,9 +1,9 @@
-/* Shared by the CUDA operations: the device's state, checks, and how threads meet cells.
+/* Shared by the CUDA operations: device state, error checks, and the mapping of threads to cells.
  *
- * Every entry enqueues on mg_cuda.stream and returns; an entry that hands a number to the host
- * waits for the stream. Solves allocate nothing. Set-up does: alloc, prepare_copies,
- * coarse_cycle_create, set_problem (for as long as it runs), windows and mail lists, recordings,
- * and stamps. */
+ * Every entry enqueues on mg_cuda.stream and returns. An entry that returns a number to the host
+ * waits for the stream. Solves allocate nothing. Only set-up allocates: alloc, prepare_copies,
+ * coarse_cycle_create, set_problem (temporarily), windows and message lists, captured graphs, and
+ * event timers. */
 #ifndef MG_CUDA_H
 #define MG_CUDA_H
 
@@ -19,31 +19,31 @@ extern "C" {
 #include "formulas/index.h"
 }
 
-/** Does what is enqueued follow what was enqueued before it, and nothing else? Not between fork and
- *  join, nor does the first launch after that. */
+/** State of the two queues. With MG_CUDA_ONE_QUEUE the next launch depends only on the previous
+ *  one. That does not hold between fork and join, nor for the first launch after the join. */
 enum mg_cuda_queues_t { MG_CUDA_ONE_QUEUE, MG_CUDA_FORKED, MG_CUDA_JOINED };
 
-/** The process's device. */
+/** State of the device that this process uses. */
 struct mg_cuda_state_t {
-  cudaStream_t stream;   /**< what entries enqueue on: one of `queue` */
-  cudaStream_t queue[2]; /**< the first, and the one beside it between fork and join */
+  cudaStream_t stream;   /**< current stream of all entries: one of `queue` */
+  cudaStream_t queue[2]; /**< main queue, and the second one, used between fork and join */
   cudaEvent_t forked, joined;
   mg_cuda_queues_t queues;
-  bool dependent_launches;       /**< may a kernel come before the one in front of it has ended?
-                                    (dependent_launch.h) */
-  unsigned long long *reduction; /**< device: one exact sum or one maximum at a time */
-  unsigned long long *reduction_host; /**< pinned: where it arrives */
+  bool dependent_launches;            /**< programmatic dependent launch is available
+                                         (dependent_launch.h) */
+  unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
+  unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
-  int processors;     /**< multiprocessors */
-  volatile int *late; /**< pinned: 1 + a rank that a kernel waited for in vain */
-  /** Asked while the host waits, with the seconds since it began to: what no kernel reports. NULL:
-   *  there is nothing of the kind. */
+  int processors;     /**< number of SMs */
+  volatile int *late; /**< pinned: 1 + the rank for which a kernel's wait timed out; 0: none */
+  /** Called periodically while the host waits, with the seconds waited so far. Returns failures
+   *  that no kernel reports. NULL: nothing to check. */
   mg_status_t (*watch)(double waited);
 };
 extern mg_cuda_state_t mg_cuda;
 
-/** Log a CUDA failure with the call's name, which ends at a parenthesis.
- *  @return MG_ERR_MEMORY when memory ran out, else MG_ERR_DEVICE */
+/** Log a CUDA failure with the name of the call: `call` up to its first parenthesis.
+ *  @return MG_ERR_MEMORY if memory ran out, else MG_ERR_DEVICE */
 mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file, int line);
 
 #define MG_CUDA_TRY(call)                                                                          \
@@ -52,15 +52,16 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
     if (error_ != cudaSuccess) return mg_cuda_failed(error_, #call, __FILE__, __LINE__);           \
   } while (0)
 
-/** Of a kernel's argument that it reads in place, where the card can: before sm_70 it is copied. */
+/** Qualifier of a kernel parameter that is read in place. Before sm_70 it is empty: the parameter
+ *  is copied. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 700
 #define MG_GRID_CONSTANT
 #else
 #define MG_GRID_CONSTANT __grid_constant__
 #endif
 
-/** Threads that a multiprocessor of the card compiled for holds: launch bounds that ask for more
- * blocks than these are an error. */
+/** Resident threads per SM of the target architecture. Launch bounds that request more are an
+ *  error, so MG_CUDA_MOST_BLOCKS limits the requested blocks per SM. */
 #if !defined(__CUDA_ARCH__)
 #define MG_CUDA_RESIDENT_THREADS 2048
 #elif __CUDA_ARCH__ == 750
@@ -74,25 +75,27 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
   ((wanted) * (threads) <= MG_CUDA_RESIDENT_THREADS ? (wanted)                                     \
                                                     : MG_CUDA_RESIDENT_THREADS / (threads))
 
-/** What card the kernels that run here were compiled for. Of what is in this build the driver takes
- *  what suits its card best, be it PTX of an older one. The answer is kept.
+/** Architecture that the running kernels were compiled for.
+ *
+ *  The driver selects the best match in this build, possibly PTX of an older architecture. The
+ *  result is cached.
  *  @param[out] code  90 for sm_90
- *  @return MG_OK, MG_ERR_DEVICE where nothing suits it */
+ *  @return MG_OK, MG_ERR_DEVICE if the build has no code for the GPU */
 mg_status_t mg_cuda_code(int *code);
 
-/** After a launch: did it start? A debug build also waits, so that a report names the kernel. */
+/** Check a launch for errors. A debug build also synchronizes, so the error names the kernel. */
 mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
 #define MG_CUDA_LAUNCHED(kernel) MG_TRY(mg_cuda_launched(kernel, __FILE__, __LINE__))
 
-/** Wait for the stream, and see whether a kernel had waited for another rank in vain.
+/** Wait for the stream; fail if a kernel's wait for another rank timed out.
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
 mg_status_t mg_cuda_finish(void);
 
-/** A level's numbers and one of its patches, as kernels take them: by value. */
+/** A level's view and one of its patches, passed to kernels by value. */
 struct mg_cuda_patch_t {
-  mg_view_t v; /**< its array of patches is the host's and not to be touched */
+  mg_view_t v; /**< v.patch is NULL: the array of patches is in host memory */
   mg_patch_t p;
-  int order; /**< of the operator's wall formula */
+  int order; /**< order of the operator's wall formula */
 };
 
 inline mg_cuda_patch_t mg_cuda_patch(const mg_view_t *v, int q) {
@@ -107,29 +110,32 @@ inline dim3 mg_cuda_grid(int64_t nx, int64_t ny, int64_t nz, dim3 block) {
               (unsigned)((nz + block.z - 1) / block.z));
 }
 
-/** Do threads with several cells still fill the device? With 128^3 a smoother gains 1 to 2 %. */
+/** Whether several cells per thread still fill the device. At 128^3 a smoother gains 1 to 2 %. */
 inline bool mg_is_large(const mg_patch_t &p) {
   return (int64_t)p.n[0] * p.n[1] * p.n[2] >= 1 << 21;
 }
 
-/** Index, guard: the cell of this thread, or return. */
+/** Define the cell (i, j, k) of this thread; return if it lies outside the n cells. */
 #define MG_CUDA_CELL(i, j, k, n)                                                                   \
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);                                      \
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                      \
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);                                      \
   if (i >= (n)[0] || j >= (n)[1] || k >= (n)[2]) return
 
-/** The value beyond a wall of a formula of order 1 or 2, from the cell at it and the next inward.
- */
+/** Ghost value outside a wall, order 1 or 2.
+ *  @param[in] x1  the cell at the wall
+ *  @param[in] x2  the next cell inward */
 MG_INLINE double mg_beyond(double x1, double x2, int order) {
   return order == 1 ? mg_wall1(x1) : mg_wall2(x1, x2);
 }
 
-/** Where a 7-point stencil finds its values. Ghosts outside walls are computed from cells, not
- * read: beside a wall a place is another cell of the formula. What is loaded differs, not whether:
- * six branches would wait for six loads, one after the other. */
+/** Offsets of the values that a 7-point stencil reads.
+ *
+ *  Ghosts outside walls are computed, not read: at a wall the offset is that of the other cell in
+ *  the wall formula. Every cell issues the same loads, from different addresses: six branches would
+ *  serialize six loads. */
 struct mg_places7_t {
-  int low[3], high[3]; /**< from the cell on */
+  int low[3], high[3]; /**< relative to the cell */
   bool wall_low[3], wall_high[3];
 };
 
@@ -150,7 +156,7 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
   return s;
 }
 
-/** In the patch's vectors. */
+/** Offsets in the patch's vectors. */
 static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t *l, int i, int j,
                                                           int k) {
   const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
@@ -170,8 +176,9 @@ static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s,
   return v;
 }
 
-/** A x of the level's operator at one cell. fv4 reads ghosts: mg_cuda_prepare has filled them.
- *  varies: alpha does (kernels that are the same but for that load keep their registers). */
+/** A x of the level's operator at one cell. fv4 reads ghosts, which mg_cuda_prepare has filled.
+ *  @tparam varies  alpha varies in space; a template parameter, so that kernels with constant alpha
+ *                  keep their register count */
 template <bool fv4, bool varies = false>
 __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const double *x, int i, int j,
                                            int k) {
@@ -185,17 +192,17 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 
-/** Before the simple A x of fv4: the ghosts of x outside the walls. Nothing for the others. */
+/** Fill the ghosts of x outside walls, as the simple A x of fv4 requires. No-op otherwise. */
 mg_status_t mg_cuda_prepare(const mg_view_t *v, int x);
 
-/* What the table of the simple kernels has instead of the entries below. */
+/* Replacements for the entries below in the table of simple kernels. */
 mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
                                   const mg_step_t *step);
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
                                        int dst, mg_interpolation_t kind, bool add);
 
-/* The entries of the table, one file each. */
+/* The entries of the backend table. */
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
@@ -245,21 +252,23 @@ mg_status_t mg_cuda_graph_end(mg_graph_t **out);
 mg_status_t mg_cuda_graph_launch(const mg_graph_t *recording);
 void mg_cuda_graph_free(mg_graph_t *recording);
 
-/* Maxima of values that are not negative: their bits order as integers, NaN above everything. */
+/* Maxima of non-negative values: their bits compare as integers, and NaN is above all of them. */
 
-/** Clear the maximum; then kernels call mg_max_add; then fetch it: NaN if anything was not finite.
- */
+/** Clear the maximum before kernels call mg_max_add; mg_cuda_max_end fetches the result. It is NaN
+ *  if any value was not finite. */
 mg_status_t mg_cuda_max_begin(void);
 mg_status_t mg_cuda_max_end(double *value);
 
-/** |value| as maxima have it. */
+/** Bits of |value|, which compare as integers. */
 static __device__ __forceinline__ unsigned long long mg_max_bits(double value) {
   return (unsigned long long)__double_as_longlong(fabs(value));
 }
 
-/** What the maximum is already, for mg_max_add. A kernel asks before it loads its cells, so that
- *  the answer is under way with theirs; a maximum only grows, and an old one is a bound too. One
- *  thread of a block asks: all of them would queue at one place of the L2 cache. */
+/** Current value of the maximum, for mg_max_add.
+ *
+ *  A kernel loads it before its cells, so that all these loads are in flight together. The maximum
+ *  only grows, so a stale value is still a lower bound. Only one thread per block reads it: reads
+ *  by all threads would queue at one L2 address. */
 static __device__ __forceinline__ unsigned long long
 mg_max_known(const unsigned long long *maximum) {
   return (threadIdx.x | threadIdx.y | threadIdx.z) == 0
@@ -267,15 +276,15 @@ mg_max_known(const unsigned long long *maximum) {
              : 0;
 }
 
-/* Warps have an instruction for it from sm_80 on. The assemblers of CUDA 11.8, 12.0, 12.3 and 12.4
- * lose the first of two such results, those of 12.5, 12.6, 12.9 and 13.0 do not (the same PTX, the
- * instructions read). */
+/* sm_80 and later have warp-wide reduction instructions. With two of them, ptxas of CUDA 11.8,
+ * 12.0, 12.3 and 12.4 drops the first result. ptxas of 12.5, 12.6, 12.9 and 13.0 does not (same
+ * PTX; the generated instructions were inspected). */
 #define MG_CUDA_REDUCES_WARPS (CUDART_VERSION >= 12050 && __CUDA_ARCH__ >= 800)
 
-/** The largest of a whole warp's values, in all of its lanes. */
+/** Maximum over a full warp, returned to all lanes. */
 static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned long long bits) {
 #if MG_CUDA_REDUCES_WARPS
-  /* The upper halves decide; among the lanes with the largest one, the lower halves. */
+  /* Maximum of the upper halves, then of the lower halves among the lanes that have it. */
   const unsigned high = (unsigned)(bits >> 32);
   const unsigned top = __reduce_max_sync(0xffffffffu, high);
   const unsigned low = __reduce_max_sync(0xffffffffu, high == top ? (unsigned)bits : 0u);
@@ -289,10 +298,10 @@ static __device__ __forceinline__ unsigned long long mg_max_of_warp(unsigned lon
 #endif
 }
 
-/** The largest of a block's values, to all of its threads: by warps, one barrier, and again by
- *  each of them.
- *  @param[in]  t         number of this thread in the block, which has whole warps
- *  @param      warp_max  shared, one for each warp */
+/** Maximum over a block, returned to all threads. Each warp reduces its own values; after one
+ *  barrier every warp reduces the results of all warps.
+ *  @param[in]  t         index of this thread in the block; the block consists of full warps
+ *  @param      warp_max  shared memory, one value per warp */
 static __device__ __forceinline__ unsigned long long
 mg_max_of_block(unsigned long long bits, int t, int warps, unsigned long long *warp_max) {
   bits = mg_max_of_warp(bits);
@@ -301,7 +310,7 @@ mg_max_of_block(unsigned long long bits, int t, int warps, unsigned long long *w
   return mg_max_of_warp(t % 32 < warps ? warp_max[t % 32] : 0);
 }
 
-/** The largest of n shared values, each stride apart, by halves. */
+/** Maximum of n shared values that are `stride` apart, by recursive halving. */
 template <int n>
 static __device__ __forceinline__ unsigned long long mg_max_of(const unsigned long long *value,
                                                                int stride) {
@@ -312,26 +321,28 @@ static __device__ __forceinline__ unsigned long long mg_max_of(const unsigned lo
                mg_max_of<n - n / 2>(value + n / 2 * stride, stride));
 }
 
-/** Threads of a block that adds to a maximum. */
+/** Threads per block of the kernels that call mg_max_add. */
 enum { MG_MAX_THREADS = 256 };
 
-/** Raise the maximum to a block's, where that is above it: thread 0 does.
+/** Raise the global maximum to the block's if that is larger; only thread 0 acts.
  *  @param[in] known  mg_max_known(maximum) */
 static __device__ __forceinline__ void mg_max_raise(unsigned long long bits, int t,
                                                     unsigned long long known,
                                                     unsigned long long *maximum) {
-  /* The first blocks know nothing, and are many. */
+  /* The many blocks of the first wave have a stale `known`: read again before the atomic. */
   if (t == 0 && bits > known && bits > *(volatile unsigned long long *)maximum)
     atomicMax(maximum, bits);
 }
 
-/** Add a block's values to the maximum; all threads of the block, MG_MAX_THREADS of any shape, call
- *  it once. What follows a block's last load is time in which nobody else can have its place: there
- *  is no memory to wait for unless there is something new to say.
+/** Add the values of a block to the maximum.
  *
- *  How the block joins is what `hpgmg-bench search` finds best, "max 256@4 4x16/1 w1Br8.32m
- *  atomics" (docs/kernels.md): every thread stores, and after the one barrier a warp takes all.
- *  @param[in] bits   the largest mg_max_bits of this thread
+ *  All MG_MAX_THREADS threads of the block call this once; any block shape works. After its last
+ *  load a block still occupies its slot on the SM, so it accesses global memory only if it may
+ * raise the maximum.
+ *
+ *  The reduction is the best one found by `hpgmg-bench search`, "max 256@4 4x16/1 w1Br8.32m
+ *  atomics" (docs/kernels.md): every thread stores; after one barrier a single warp reduces all.
+ *  @param[in] bits   largest mg_max_bits of this thread
  *  @param[in] known  mg_max_known(maximum) */
 static __device__ __forceinline__ void mg_max_add(unsigned long long bits, unsigned long long known,
                                                   unsigned long long *maximum) {
@@ -343,7 +354,7 @@ static __device__ __forceinline__ void mg_max_add(unsigned long long bits, unsig
   mg_max_raise(mg_max_of_warp(mg_max_of<MG_MAX_THREADS / 32>(value + t, 32)), t, known, maximum);
 }
 
-/** sum += term, exactly, by many threads at a time: mg_sum_add with atomic additions. */
+/** sum += term, exactly; safe for concurrent threads: mg_sum_add with atomic additions. */
 static __device__ __forceinline__ void mg_sum_add_atomic(unsigned long long *digit, double term) {
   const unsigned long long bits = (unsigned long long)__double_as_longlong(term);
   int exponent = (int)(bits >> 52 & 0x7ff);

@@ -1,26 +1,28 @@
-/* Kernels in a row: each is brought to the multiprocessors while the one before it on the stream is
- * at work, does what does not depend on that one, and waits for its end ("programmatic dependent
- * launch" of the CUDA programming guide).
+/* Programmatic dependent launch (CUDA programming guide): a kernel starts on the SMs while its
+ * predecessor on the stream still runs. It does its independent work, then waits for the
+ * predecessor to complete.
  *
- * A small level's half sweep takes two microseconds. Less than a fourth of them goes by between the
- * load of its neighbours and its end: the rest is the launch, the kernel's arguments, where its
- * cell lies, its betas and a division, none of which waits for the sweep before. What these
- * launches gain is in docs/performance.md.
+ * A half sweep of a small level takes 2 us. Less than a quarter of that passes between the load of
+ * the neighbours and the end. The rest is the launch, kernel arguments, index arithmetic, the betas
+ * and a division, none of which depends on the previous sweep. docs/performance.md gives the gain.
  *
- * Kernels whose blocks fill a multiprocessor, one or two of them, and all multiprocessors at a time
- * are launched as usual (temporal.cu, fv4_march.cu). Early blocks of theirs would gather where
- * there is room first: F-cycles of 512^3 took 20.6 ms with them instead of 19.5. */
+ * Kernels with one or two blocks per SM that fill all SMs at once use ordinary launches
+ * (temporal.cu, fv4_march.cu). Their early blocks would pile up on the SMs that have room first:
+ * F-cycles of 512^3 took 20.6 ms with dependent launches instead of 19.5. */
 #ifndef MG_CUDA_DEPENDENT_LAUNCH_H
 #define MG_CUDA_DEPENDENT_LAUNCH_H
 
 #include "cuda/cuda.h"
 
-/** In a kernel that mg_cuda_launch_dependent launches, all threads that do anything call it once:
- * after they have loaded what no kernel of a cycle writes (coefficients, diagonals, lists of
- * copies), before they read or write anything else. One thread of a launch calls it at the least,
- * whatever the level. When it returns the kernel in front has ended, and all those before it: this
- * one did not come until those threads of that one had returned from here. Nothing in kernels that
- * are launched otherwise, and on cards before sm_90. */
+/** Wait until the predecessor of a kernel launched by mg_cuda_launch_dependent has completed.
+ *
+ *  Every active thread calls this exactly once: after loading data that no kernel of a cycle writes
+ *  (coefficients, diagonals, copy lists), before any other access. At least one thread of a launch
+ *  must call it, on any level.
+ *
+ *  On return the predecessor and all kernels before it have completed, because a kernel starts only
+ *  after the calling threads of its predecessor have returned from here. No-op with ordinary
+ *  launches and before sm_90. */
 static __device__ __forceinline__ void mg_cuda_wait_dependency(void) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -28,7 +30,7 @@ static __device__ __forceinline__ void mg_cuda_wait_dependency(void) {
 #endif
 }
 
-/** Before mg_cuda_wait_dependency: have these by then, where a compiler would take its time. */
+/** Force evaluation before mg_cuda_wait_dependency; the compiler could otherwise defer it. */
 static __device__ __forceinline__ void mg_cuda_have(double &x) {
   asm volatile("" : "+d"(x));
 }
@@ -38,20 +40,20 @@ static __device__ __forceinline__ void mg_cuda_have(mg_places7_t &s) {
     asm volatile("" : "+r"(s.low[d]), "+r"(s.high[d]));
 }
 
-/** Does what is launched now follow the launch before it, and nothing else? */
+/** Whether the next launch depends only on the previous launch, so that it may start early. */
 inline bool mg_cuda_may_launch_dependent(void) {
   const bool may = mg_cuda.dependent_launches && mg_cuda.queues == MG_CUDA_ONE_QUEUE;
   if (mg_cuda.queues == MG_CUDA_JOINED) mg_cuda.queues = MG_CUDA_ONE_QUEUE;
   return may;
 }
 
-/** What comes next follows something that is no launch of ours. */
+/** Make the next launch an ordinary one: work other than our launches was enqueued before it. */
 inline void mg_cuda_break_dependence(void) {
   if (mg_cuda.queues == MG_CUDA_ONE_QUEUE) mg_cuda.queues = MG_CUDA_JOINED;
 }
 
-/** Launch a kernel that calls mg_cuda_wait_dependency, on the current queue. As with <<<>>> a
- * failure is the last error, for MG_CUDA_LAUNCHED. */
+/** Launch a kernel that calls mg_cuda_wait_dependency on the current queue. As with <<<>>>, a
+ *  failure is left as the last error, for MG_CUDA_LAUNCHED. */
 template <typename... P, typename... A>
 inline void mg_cuda_launch_dependent(void (*kernel)(P...), dim3 grid, dim3 block,
                                      const A &...args) {

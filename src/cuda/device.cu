@@ -1,4 +1,4 @@
-/* The process's device: stream, memory, errors. */
+/* The CUDA device of this process: selection, streams, memory, errors and the backend table. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -27,7 +27,8 @@ mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line) {
   return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, kernel, file, line);
 }
 
-/* Without a driver the runtime calls it too old. */
+/* Describe why there is no device. Without a driver the runtime reports that the driver is too old,
+ * so the driver version is checked first. */
 static void say_none(cudaError_t error, char *why, size_t size) {
   int driver = 0;
   (void)cudaDriverGetVersion(&driver);
@@ -43,7 +44,7 @@ static void say_none(cudaError_t error, char *why, size_t size) {
 
 int mg_cuda_devices(char *why, size_t size) {
   int n = 0;
-  /* Kernels are loaded now, not when a cycle first needs them. */
+  /* Load kernels now, not on their first use in a cycle. */
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const cudaError_t error = cudaGetDeviceCount(&n);
   if (error == cudaSuccess && n > 0) return n;
@@ -67,12 +68,12 @@ static __global__ void probe() {}
 
 bool mg_cuda_usable(int device, char *why, size_t size) {
   cudaFuncAttributes of_probe;
-  cudaError_t error = cudaSetDevice(device); /* which may load the kernels already */
+  cudaError_t error = cudaSetDevice(device); /* may already load the kernels */
   const bool loads = error == cudaErrorNoKernelImageForDevice;
-  /* A device that is another process's alone, say, cannot even be set up. */
+  /* Creating the context fails if, for example, another process uses the device exclusively. */
   if (error == cudaSuccess) error = cudaFree(nullptr);
   const bool there = error == cudaSuccess;
-  if (there) error = cudaFuncGetAttributes(&of_probe, probe); /* is there code for this card? */
+  if (there) error = cudaFuncGetAttributes(&of_probe, probe); /* is there code for this GPU? */
   if (error == cudaSuccess) return true;
   if (there || loads)
     say_no_code(device, error, why, size);
@@ -93,7 +94,8 @@ mg_status_t mg_cuda_code(int *code) {
   return MG_OK;
 }
 
-/* Cards and code from sm_90 on; in recorded cycles CUDA 12.3 has it, the runtime and the driver. */
+/* Programmatic dependent launch requires sm_90 GPUs and code. Captured graphs support it from CUDA
+ * 12.3, runtime and driver. */
 static mg_status_t find_chains(bool *chains) {
   int code = 0, driver = 0;
   MG_TRY(mg_cuda_code(&code));
@@ -199,8 +201,9 @@ mg_status_t mg_cuda_has_managed(bool *has) {
   return MG_OK;
 }
 
-/** Managed memory whose pages are on the device before anybody touches them, and stay there: no
- * host code reads a level. More than is free would be moved to and fro, so it is refused. */
+/** Allocate managed memory whose pages are on the device before their first use. They stay there,
+ *  because no host code reads a level. Requests above the free memory fail, since pages would
+ *  migrate back and forth. */
 static mg_status_t alloc_managed(size_t bytes, void **memory) {
   size_t free_bytes = 0, total = 0;
   int device = 0;
@@ -212,7 +215,7 @@ static mg_status_t alloc_managed(size_t bytes, void **memory) {
   MG_CUDA_TRY(cudaMallocManaged(memory, bytes, cudaMemAttachGlobal));
   cudaError_t error = keep_on_device(*memory, bytes, device);
   if (error == cudaSuccess) error = cudaMemsetAsync(*memory, 0, bytes, mg_cuda.stream);
-  /* The next allocation's look at what is free must see this one. */
+  /* Complete the prefetch, so that the next allocation's free-memory check includes this one. */
   if (error == cudaSuccess) error = cudaStreamSynchronize(mg_cuda.stream);
   if (error == cudaSuccess) return MG_OK;
   (void)cudaFree(*memory);
@@ -249,8 +252,8 @@ static cudaError_t ask_mark() {
   return cudaEventQuery(mg_cuda.event);
 }
 
-/* A kernel of another library may wait for ever for a message that has failed: the device is asked
- * again and again, and now and then who knows of such failures. */
+/* Poll the stream or event, and at intervals mg_cuda.watch. A kernel of another library may wait
+ * forever for a failed message; only `watch` detects that. */
 static mg_status_t wait_watched(cudaError_t (*ask)()) {
   using clock = std::chrono::steady_clock;
   const clock::time_point start = clock::now();
@@ -259,13 +262,13 @@ static mg_status_t wait_watched(cudaError_t (*ask)()) {
     if (error == cudaSuccess) return MG_OK;
     if (error != cudaErrorNotReady)
       return mg_cuda_failed(error, "waiting for the device", __FILE__, __LINE__);
-    (void)cudaGetLastError(); /* an answer, and not the next launch's error */
+    (void)cudaGetLastError(); /* clear cudaErrorNotReady, or the next launch would report it */
     if (n % 1024 == 0)
       MG_TRY(mg_cuda.watch(std::chrono::duration<double>(clock::now() - start).count()));
   }
 }
 
-/* What has been waited for may be wrong: did a kernel wait for another rank in vain? */
+/* Fail if a kernel's wait for another rank timed out: results may then be wrong. */
 static mg_status_t all_in_time() {
   if (!*mg_cuda.late) return MG_OK;
   return mg_error(MG_ERR_COMM,
@@ -295,9 +298,9 @@ static mg_status_t cuda_event_wait(void) {
   return all_in_time();
 }
 
-/* The second queue goes first where both have blocks to start: what messages wait for is there. In
- * a recorded cycle both are alike: with priorities kept there
- * (cudaGraphInstantiateFlagUseNodePriority) two H200s took as long, docs/transports.md. */
+/* The second queue has higher priority, because messages depend on its kernels. In a captured graph
+ * both queues have equal priority: keeping priorities there
+ * (cudaGraphInstantiateFlagUseNodePriority) made no difference on two H200s, docs/transports.md. */
 static mg_status_t cuda_stream_fork(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));
@@ -370,7 +373,7 @@ static constexpr mg_backend_t table = {
     .coarse_cycle_create = mg_cuda_coarse_cycle_create,
     .coarse_cycle_free = mg_cuda_coarse_cycle_free,
     .coarse_cycle_run = mg_cuda_coarse_cycle_run,
-#ifndef MG_CUDA_DEBUG /* which waits after every launch, and that cannot be recorded */
+#ifndef MG_CUDA_DEBUG /* a graph cannot capture the debug build's synchronization */
     .graph_begin = mg_cuda_graph_begin,
     .graph_end = mg_cuda_graph_end,
     .graph_launch = mg_cuda_graph_launch,
@@ -383,7 +386,7 @@ static constexpr mg_backend_t table = {
 #endif
 };
 
-/** Simple kernels, one thread a cell, and nothing fused. */
+/** Table of simple kernels: one thread per cell, no fusion. */
 static constexpr mg_backend_t simple_table(void) {
   mg_backend_t t = table;
   t.name = "cuda-simple";

@@ -1,4 +1,4 @@
-/* What a profile needs of the device: events as stamps, and named ranges for profilers. */
+/* Profiling support: event timers and NVTX ranges. */
 #include "cuda/cuda.h"
 #ifdef HAVE_CONFIG_H
 #include "config.h"

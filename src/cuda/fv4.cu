@@ -1,4 +1,4 @@
-/* The entries of the table where A x is fv4's: which kernel for which patch. */
+/* The fv4 backend entries: choose the kernel for each patch. */
 #include "cuda/fv4.h"
 
 static mg_status_t run(mg_fv4_operation_t op, const mg_fv4_job_t *job) {

@@ -1,4 +1,4 @@
-/* What is done with A x of fv4, by kernels that evaluate the ghosts outside walls themselves. */
+/* fv4 operations based on A x, in kernels that evaluate the ghosts outside walls themselves. */
 #ifndef MG_CUDA_FV4_H
 #define MG_CUDA_FV4_H
 
@@ -8,46 +8,46 @@ enum mg_fv4_operation_t {
   MG_FV4_GSRB,
   MG_FV4_POLYNOMIAL,
   MG_FV4_RESIDUAL,
-  MG_FV4_NORM,    /**< of the residual */
-  MG_FV4_RESTRICT /**< the residual */
+  MG_FV4_NORM,    /**< max norm of the residual */
+  MG_FV4_RESTRICT /**< restriction of the residual */
 };
 
-/** One operation on one patch, as its kernels take it: by value. */
+/** One operation on one patch, passed to its kernels by value. */
 struct mg_fv4_job_t {
   mg_cuda_patch_t l;
   const double *x, *f; /**< f is null for A x instead of f - A x */
   const double *dinv, *previous;
-  double *dst;   /**< cell (0,0,0), of the coarse patch for MG_FV4_RESTRICT */
+  double *dst;   /**< cell (0,0,0); in the coarse patch for MG_FV4_RESTRICT */
   int color;     /**< as in mg_step_t */
   double c1, c2; /**< as in mg_step_t */
   mg_patch_t coarse;
   unsigned long long *maximum;
 };
 
-/** What an operation makes of one cell. */
+/** The result of an operation for one cell. */
 template <mg_fv4_operation_t op>
 static __device__ __forceinline__ double mg_fv4_result(const mg_fv4_job_t &job, double x, double ax,
                                                        double f, double dinv, double previous) {
   if (op == MG_FV4_GSRB) return mg_relax(x, ax, f, dinv);
-  /* Without c1 the previous iterate does not count, and x itself is at hand. */
+  /* With c1 == 0 the previous iterate has no effect, and x is already loaded. */
   if (op == MG_FV4_POLYNOMIAL)
     return mg_polynomial(x, job.c1 == 0.0 ? x : previous, ax, f, dinv, job.c1, job.c2);
   return job.f ? f - ax : ax;
 }
 
-/** Let kernels have the shared memory that they ask for; when the device is opened. */
+/** Query and enable the shared memory that the kernels need. Called when the device is opened. */
 mg_status_t mg_cuda_fv4_open(void);
 
-/* The two kernels: planes that march through shared memory, for patches that fill the device and
- * whose shape fits; and bricks, for any patch. */
+/* The two kernels. The march streams planes through shared memory; it needs patches that fill the
+ * device and have a suitable shape. The brick kernel handles any patch. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part);
 mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
-/* As for the entry sweep_overlaps of the table, of a patch on which planes march. */
+/* As the backend entry sweep_overlaps, for a patch that uses the march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);
 
-/* The operator's share of the entries of the table, cuda.h. */
+/* fv4 implementations of the backend entries in cuda.h. */
 bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host);
 mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
                                const mg_step_t *step, mg_region_t part);

@@ -1,22 +1,22 @@
-/* fv4 on patches of any size and shape: a block owns 16 x 4 x 4 cells, a thread one of them.
+/* fv4 on patches of any size and shape: a block owns 16 x 4 x 4 cells, one cell per thread.
  *
- * Made for the small levels, where latency alone counts: every thread asks for its betas first,
- * then all share in bringing u and its ghosts to shared memory; those outside walls are evaluated
- * from the cells inside. So there are one or two trips to memory and one barrier. A half sweep on
- * an H200: 6.1 us at 16^3, 6.4 at 32^3; with 32^3 by the march an F-cycle at 64^3 has 0.234 GDOF/s
- * instead of 0.247 (docs/performance.md). */
+ * Designed for small levels, where only latency counts. Every thread first requests its betas.
+ * Then all threads load u and its ghosts into shared memory; ghosts outside walls are evaluated
+ * from interior cells. This takes one or two memory round trips and one barrier. A half sweep on
+ * an H200 takes 6.1 us at 16^3 and 6.4 us at 32^3. With the march at 32^3, an F-cycle at 64^3
+ * reaches 0.234 GDOF/s instead of 0.247 (docs/performance.md). */
 #include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
 #include "cuda/wall_value.h"
 
 enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, UI = BI + 4, UJ = BJ + 4, UK = BK + 4 };
 
-/** Steps from the cells first .. end-1 to index i. */
+/** Distance of index i from the range [first, end). */
 static __device__ __forceinline__ int distance(int i, int first, int end) {
   return i < first ? first - i : i >= end ? i - end + 1 : 0;
 }
 
-/** The value outside the walls that r says; the second ghost of the lower orders is not asked for.
+/** The ghost value outside the walls given by r. Not called for the second ghost of lower orders.
  */
 static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job, const mg_reach_t r[3]) {
   const mg_patch_t *p = &job->l.p;
@@ -25,9 +25,9 @@ static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job, const mg
                              : mg_wall_value<1, 2>(p, job->x, r);
 }
 
-/** The block's cells, two more along the axes and one on edges: a warp has rows of one j, a lane
- * has a column. What is in memory comes first, all of it at once; then what the walls' formulas
- * make of that. */
+/** Fill the tile: the block's cells, plus two more along the axes and one on edges. A warp has
+ *  one j and each lane a column. All values in memory are loaded first, together; then the wall
+ *  formulas are applied. */
 static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double *tile) {
   static_assert(THREADS == 32 * UJ && UI <= 32, "a warp a row");
   const mg_patch_t *p = &job->l.p;
@@ -38,7 +38,7 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   if (ti >= UI) return;
   const int away = distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1]));
   mg_reach_t r[3] = {mg_reach_of(p, 0, i), mg_reach_of(p, 1, j), {false, 0, 0, 0}};
-  /* The second ghost of the lower-order formulas is zero, in memory. */
+  /* The second ghost of the lower-order formulas is zero in memory. */
   const int most_depth = job->l.order == 4 ? 2 : 1;
   const bool column_beyond = r[0].beyond || r[1].beyond;
   const bool column_stored = r[0].depth > most_depth || r[1].depth > most_depth;
@@ -84,8 +84,8 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     if (op == MG_FV4_GSRB || op == MG_FV4_POLYNOMIAL) dinv = job.dinv[at];
   }
   mg_cuda_wait_dependency();
-  /* Not before: until the clearing in front of it has ended, an older maximum may be there, and one
-   * above this one's would keep it from being raised. */
+  /* Only after the dependency: until the preceding clear has completed, an older maximum may be
+   * stored. If it were larger than the new one, the maximum would not be raised. */
   const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
   if (mine) {
     if (job.f) f = job.f[at];

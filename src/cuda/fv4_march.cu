@@ -1,21 +1,20 @@
 /* fv4 on patches that fill the device: a block owns 32 x 16 columns and marches in k.
  *
- * A thread has a pair of cells, 2m and 2m+1 of a row. GSRB updates one of them and copies the other
- * through, so that all lanes work; the other operations take both and share what both read. u and
- * the betas pass through rings of planes in shared memory, with ghosts beyond walls (fv4_rings.h).
- * f and 1/diagonal are read once, a plane ahead, into registers.
+ * A thread owns a pair of cells, 2m and 2m+1 of a row. GSRB updates one and copies the other, so
+ * all lanes work. The other operations compute both and share their common loads. u and the betas
+ * stream through rings of planes in shared memory, with ghosts beyond walls (fv4_rings.h). f and
+ * 1/diagonal are read once, one plane ahead, into registers.
  *
- * Bytes per cell: GSRB 56, Chebyshev 64, residual 48, as a norm 40, restricted 41. An F-cycle with
- * GSRB, and with Chebyshev, on an H200, GDOF/s at 512^3, 256^3 and 128^3, by the tile and the
- * blocks on a multiprocessor:
+ * Bytes per cell: GSRB 56, Chebyshev 64, residual 48, as a norm 40, restricted 41. F-cycles on an
+ * H200, GSRB then Chebyshev, in GDOF/s at 512^3, 256^3 and 128^3, by tile and blocks per SM:
  *
  *     32 x 16, 2   3.04 2.28 0.98   2.41 1.84 0.88     32 x 8, 4   2.20 1.79 0.90   2.01 1.63 0.83
  *     32 x 8, 3    2.80 2.04 0.91   2.30 1.70 0.81     64 x 8, 2   2.50 1.99 0.93   2.18 1.74 0.84
- *     one thread a cell   1.54 1.17 0.43
+ *     one thread per cell   1.54 1.17 0.43
  *
- * A fourth block of 32 x 8 leaves 28 KB of L1 cache instead of 60, and copies under way need lines
- * there: probably why it loses. Wider rows take a second copy a row with a guard of its own.
- * Registers: 124 to 128; the restricted residual spills one. */
+ * A fourth block of 32 x 8 leaves 28 KB of L1 instead of 60, and copies in flight need lines
+ * there; this probably explains its loss. Wider rows need a second, separately guarded copy per
+ * row. Registers: 124 to 128; the restricted residual spills one. */
 #include "cuda/fv4.h"
 #include "cuda/fv4_rings.h"
 #include "cuda/overlap.h"
@@ -23,12 +22,12 @@
 using namespace mg_fv4_rings;
 
 enum {
-  BLOCKS = 2, /* of a multiprocessor, where it has shared memory for both */
-  /* MG_FV4_RESTRICT: the odd rows' sums of pairs, of the current plane and the one before. */
+  BLOCKS = 2, /* per SM, if it has shared memory for both */
+  /* MG_FV4_RESTRICT: pair sums of the odd rows, for the current plane and the previous one. */
   SUMS = HEIGHT / 2 * PAIRS
 };
 
-/** A x at the column whose place is e, and that of the next one o, in bytes from the first row. */
+/** A x at the column at offset e; o is the next column's offset. Bytes from the first row. */
 static __device__ __forceinline__ double apply(const slots_t *s, int e, int o, double a,
                                                double b_h2) {
   const int P = PITCH * BYTES, C = BYTES;
@@ -65,9 +64,9 @@ static __device__ __forceinline__ double apply(const slots_t *s, int e, int o, d
   return mg_apply_values25(&x, &b, a, b_h2);
 }
 
-/** What is read once: of both cells, or of the one of the colour. */
+/** Inputs that are read once: both cells, or with GSRB the cell of the current colour (in x). */
 struct inputs_t {
-  double2 f, dinv, previous, a; /* a: where alpha varies */
+  double2 f, dinv, previous, a; /* a: only if alpha varies */
 };
 
 template <mg_fv4_operation_t op, bool varies>
@@ -92,8 +91,8 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
   return in;
 }
 
-/** A pair, its even cell at `place` of a plane in bytes from the first row: both cells, or that of
- *  the colour and the other copied. */
+/** Compute a pair whose even cell is at offset `place` in a plane, in bytes from the first row.
+ *  Updates both cells; GSRB updates the cell of the colour and copies the other. */
 template <mg_fv4_operation_t op, bool varies>
 static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, const slots_t *s,
                                                       int place, int phase, const inputs_t *in) {
@@ -115,8 +114,8 @@ static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, c
   return r;
 }
 
-/** MG_FV4_RESTRICT: a thread of an even row keeps its sums of pairs of two planes and gets those of
- *  the odd row behind it a step after they were made. */
+/** MG_FV4_RESTRICT: a thread of an even row keeps its pair sums of two planes. It receives the
+ *  sums of the next odd row one step after they were computed. */
 struct sums_t {
   double own[2], got;
 };
@@ -193,8 +192,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     if (mine) take_sum(&job, &t, &sums, m, row, k1 - 1);
   }
   if (op == MG_FV4_NORM) {
-    /* Blocks are few and long: what is known so far may come late, and how they are joined takes no
-     * time. Memory does matter, on cards with 96 KiB a block. */
+    /* Blocks are few and long, so an early read of the known maximum gains nothing, and the cost
+     * of the reduction is negligible. Shared memory does matter on GPUs with 96 KiB per block. */
     __shared__ unsigned long long warp_max[WARPS];
     const int me = (int)threadIdx.x;
     const unsigned long long known = mg_max_known(job.maximum);
@@ -211,8 +210,8 @@ static const kernel_t kernels[][2] = {
     {march<MG_FV4_RESTRICT, false>, march<MG_FV4_RESTRICT, true>}};
 static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(double);
 
-/* Blocks that a multiprocessor of the open device holds: with 96 to 164 KiB of shared memory, which
- * cards of sm_80 to sm_89 and sm_120 have, it is one; with 64 none. */
+/* Blocks per SM on the open device. One with 96 to 164 KiB of shared memory (sm_80 to sm_89 and
+ * sm_120), none with 64 KiB. */
 static int blocks_held;
 
 mg_status_t mg_cuda_fv4_open(void) {
@@ -230,8 +229,8 @@ mg_status_t mg_cuda_fv4_open(void) {
   return MG_OK;
 }
 
-/* A wall's formula needs 4 cells of one tile and its halo, and planes within a ring's reach. At
- * 32^3 the bricks are faster, at 64^3 slower: F-cycles of 0.247 and 0.220 GDOF/s there. */
+/* A wall formula needs 4 cells within one tile and its halo, and planes within a ring. At 32^3
+ * bricks are faster, at 64^3 slower: F-cycles reach 0.247 and 0.220 GDOF/s there. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
   const int64_t smallest = 1 << 17;
   const int32_t *n = l->p.n;
@@ -239,10 +238,10 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
          (int64_t)n[0] * n[1] * n[2] >= smallest;
 }
 
-/* Planes of a block: few where there are few columns, and such that the last wave of blocks is as
- * full as can be, but for the place of those that messages take. Each block fetches about 4 planes
- * more than it computes.
- *  @return cost, to be compared */
+/* Choose the planes per block: few planes if there are few columns, and such that the last wave
+ * of blocks is as full as possible. `beside` SMs are left free for messages. Each block fetches
+ * about 4 planes more than it computes.
+ * @return relative cost */
 static double cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
   const int64_t at_once = (int64_t)mg_cuda.processors * blocks_held;
   int64_t least = INT64_MAX;

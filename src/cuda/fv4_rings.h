@@ -1,12 +1,12 @@
-/* The rings of planes in shared memory through which fv4's columns march: how planes get there, and
- * the ghosts beyond walls in them. For fv4_march.cu.
+/* Rings of planes in shared memory for the fv4 march (fv4_march.cu): loading planes, and filling
+ * the ghosts beyond walls in them.
  *
- * u and the betas arrive by asynchronous copies, one plane ahead. The even columns of a plane stand
- * apart from the odd ones: lanes that read every second column meet no bank twice.
+ * u and the betas arrive by asynchronous copies, one plane ahead. Each plane stores its even
+ * columns apart from its odd ones, so lanes that read every second column have no bank conflicts.
  *
- * Ghosts outside walls are not read from memory. Those of a plane are evaluated in the ring in the
- * step after it has arrived; the two planes beyond a wall in k are made where others are fetched.
- * Edges go k over j over i, as everywhere. */
+ * Ghosts outside walls are not read from memory. Those within a plane are evaluated in the ring
+ * one step after the plane has arrived. The two planes beyond a wall in k are computed when other
+ * planes would be fetched. Edges use the usual order: k over j over i. */
 #ifndef MG_CUDA_FV4_RINGS_H
 #define MG_CUDA_FV4_RINGS_H
 
@@ -16,11 +16,11 @@ namespace mg_fv4_rings {
 enum {
   WIDTH = 32,
   HEIGHT = 16,
-  PAIRS = WIDTH / 2, /* of a row */
+  PAIRS = WIDTH / 2, /* per row */
   THREADS = PAIRS * HEIGHT,
   WARPS = THREADS / 32,
-  /* Rows of even columns, -2 .. WIDTH, and after them all rows of odd ones, which start half of the
-   * banks further on. */
+  /* First the rows of even columns, -2 .. WIDTH, then all rows of odd columns, offset by half of
+   * the banks. */
   COLUMNS = WIDTH + 4,
   PITCH = COLUMNS / 2,
   U_ROWS = HEIGHT + 4,
@@ -30,8 +30,8 @@ enum {
   HALF = (U_ROWS * PITCH + 7) / 16 * 16 + 8,
   U_PLANE = HALF + U_ROWS * PITCH,
   BETA_PLANE = HALF + I_ROWS * PITCH,
-  /* Planes of a ring: of u -2..3 seen from the current one, of the betas normal to i and j -1..2,
-   * to k 0..2. The last is under way. */
+  /* Planes per ring, relative to the current one: u -2..3, betas normal to i and j -1..2, betas
+   * normal to k 0..2. The last plane is in flight. */
   U_SLOTS = 6,
   IJ_SLOTS = 4,
   K_SLOTS = 3,
@@ -44,7 +44,7 @@ enum {
 
 extern __shared__ double ring[];
 
-/* Where the planes lie, in bytes, the oldest first. */
+/* Byte offsets of the planes, oldest first. */
 struct slots_t {
   int u[U_SLOTS], ij[IJ_SLOTS], k[K_SLOTS];
 };
@@ -71,7 +71,7 @@ template <int n> static __device__ __forceinline__ void turn(int (&slot)[n]) {
   slot[n - 1] = oldest;
 }
 
-/* A value, and a plane, at bytes from the start of the rings. */
+/* A value and a plane at a byte offset from the start of the rings. */
 static __device__ __forceinline__ double value_at(int bytes) {
   return *(const double *)((const char *)ring + bytes);
 }
@@ -79,7 +79,7 @@ static __device__ __forceinline__ double *plane_at(int bytes) {
   return (double *)((char *)ring + bytes);
 }
 
-/* A column's place in a row; column 2 is the tile's first cell. */
+/* Position of a column in a row; column 2 is the tile's first cell. */
 static __device__ __forceinline__ int spot(int c) {
   return (c & 1) * HALF + (c >> 1);
 }
@@ -101,8 +101,8 @@ static __device__ __forceinline__ void fetch_wait(void) {
 #endif
 }
 
-/* A block's columns; which rows and columns of u are not beyond walls there; and the first ghost's
- * row or column where it lies at a wall, -1 elsewhere. */
+/* The columns of a block, and the rows and columns of u in it that are not beyond walls. low_*
+ * and high_* are the row or column of the first ghost beyond a wall, or -1 without a wall. */
 struct tile_t {
   int i0, j0;
   int row, row_end, col, col_end;
@@ -129,15 +129,15 @@ static __device__ __forceinline__ tile_t tile_at(const mg_patch_t *p, const int 
 
 enum field_t { FIELD_U, FIELD_I, FIELD_J, FIELD_K, FIELDS };
 
-/* What a thread fetches of each plane: of each field its lane of every 32 columns in row `warp` and
- * every WARPS-th one after it; and of one field a place in the columns beside the tile. The
- * pointers are into the next plane of each field. Ghosts beyond walls are fetched with the rest,
- * and filled after that. */
+/* A thread's share of each plane. For each field, it fetches its lane of every 32 columns in row
+ * `warp` and in every WARPS-th row after it. For one field, it also fetches one position in the
+ * columns beside the tile. The pointers refer to the next plane of each field. Ghosts beyond
+ * walls are fetched like other cells and overwritten afterwards. */
 struct share_t {
   const double *from[FIELDS], *side_from;
-  int warp, to, side_to; /* places in bytes */
-  int cols, rows;        /* from its own column on, and of the tile and its rim, in memory */
-  int side;              /* a field */
+  int warp, to, side_to; /* byte offsets */
+  int cols, rows;        /* columns from the thread's own on, rows of tile and halo; in memory */
+  int side;              /* the field_t of side_from */
 };
 
 template <int ROWS, int BEFORE, int BEHIND>
@@ -163,7 +163,7 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   s.to = (s.warp * PITCH + spot(lane + 2)) * BYTES;
   s.rows = p->n[1] + 4 - t->j0;
   s.cols = p->n[0] + 2 - t->i0 - lane;
-  /* The planes -2 of u, -1 of betas normal to i and j, 0 of those normal to k. */
+  /* Planes -2 of u, -1 of the betas normal to i and j, 0 of those normal to k. */
   const double *u = job->x + (k0 - 2) * ks, *bi = p->vec[MG_BETA_I] + (k0 - 1) * ks,
                *bj = p->vec[MG_BETA_J] + (k0 - 1) * ks, *bk = p->vec[MG_BETA_K] + k0 * ks;
   const ptrdiff_t at = min(t->i0 + lane, p->n[0] + 1) + (t->j0 + s.warp) * js;
@@ -174,7 +174,7 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   s.side = FIELDS;
   s.side_from = nullptr;
   s.side_to = 0;
-  /* The first warps have the rows that are left over, so the last ones have the sides. */
+  /* The first warps fetch the leftover rows, so the last warps fetch the sides. */
   const int q = THREADS - 1 - (int)threadIdx.x, q_i = q - 4 * U_ROWS, q_j = q_i - I_ROWS,
             q_k = q_j - 2 * J_ROWS;
   static_assert(4 * U_ROWS + I_ROWS + 2 * J_ROWS + 2 * K_ROWS <= THREADS, "one place a thread");
@@ -185,7 +185,7 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   return s;
 }
 
-/* The next plane of a field, whose first row is `before` rows before the tile's first cell. */
+/* Fetch the next plane of a field. Its first row is `before` rows before the tile's first cell. */
 template <field_t field, int ROWS, int before>
 static __device__ __forceinline__ void fetch_plane(share_t *s, const mg_patch_t *p, int to) {
   const double *from = s->from[field];
@@ -218,13 +218,13 @@ static __device__ __forceinline__ void fetch_k(share_t *s, const mg_patch_t *p, 
   fetch_plane<FIELD_K, K_ROWS, 1>(s, p, to);
 }
 
-/* Leave planes of u out, or go back. */
+/* Skip planes of u; negative to go back. */
 static __device__ __forceinline__ void skip_u(share_t *s, const mg_patch_t *p, int planes) {
   s->from[FIELD_U] += planes * p->kstride;
   if (s->side == FIELD_U) s->side_from += planes * p->kstride;
 }
 
-/* Ghosts of a row beyond a wall in i: the first is column g. */
+/* Ghosts of a row beyond a wall in i: the first ghost is in column g. */
 static __device__ __forceinline__ double first_beyond(const double *row, int g, int in) {
   return mg_wall4_first(row[spot(g + in)], row[spot(g + 2 * in)], row[spot(g + 3 * in)],
                         row[spot(g + 4 * in)]);
@@ -238,14 +238,14 @@ static __device__ __forceinline__ void fill_row(double *row, int g, int in) {
   row[spot(g - in)] = second;
 }
 
-/* Ghosts of a column beyond a wall in j; `first` is the first one, `in` the way inward. */
+/* Ghosts of a column beyond a wall in j: `first` is the first ghost, `in` the inward step. */
 static __device__ __forceinline__ void fill_column(double *first, int in) {
   const double x1 = first[in], x2 = first[2 * in], x3 = first[3 * in], x4 = first[4 * in];
   first[0] = mg_wall4_first(x1, x2, x3, x4);
   first[-in] = mg_wall4_second(x1, x2, x3, x4);
 }
 
-/* The first ghosts beyond two walls; `plane` at the ghost's row. */
+/* The first ghost beyond two walls; `row` points to the ghost's row. */
 static __device__ __forceinline__ void fill_corner(double *row, int g, int in, int row_in) {
   double x[4];
   for (int c = 0; c < 4; c++)
@@ -253,7 +253,7 @@ static __device__ __forceinline__ void fill_corner(double *row, int g, int in, i
   row[spot(g)] = mg_wall4_first(x[0], x[1], x[2], x[3]);
 }
 
-/* A plane's ghosts beyond the walls in i and j. */
+/* Fill a plane's ghosts beyond the walls in i and j. */
 static __device__ void fill_sides(double *plane, const tile_t *t) {
   for (int q = (int)threadIdx.x; q < 2 * U_ROWS + 2 * COLUMNS + 4; q += THREADS) {
     if (q < 2 * U_ROWS) {
@@ -271,8 +271,8 @@ static __device__ void fill_sides(double *plane, const tile_t *t) {
   }
 }
 
-/* The plane at `depth` beyond a wall in k from the four planes before it, the nearest first: what
- * lies beyond no other wall, or what does, or both. */
+/* Compute the plane at `depth` beyond a wall in k from the four planes before it, nearest first.
+ * `inside` selects the cells beyond no other wall, `sides` the cells beyond another wall. */
 static __device__ void fill_beyond(int to, int from1, int from2, int from3, int from4,
                                    const tile_t *t, int depth, bool inside, bool sides) {
   const double *x1 = plane_at(from1), *x2 = plane_at(from2), *x3 = plane_at(from3),
@@ -288,7 +288,7 @@ static __device__ void fill_beyond(int to, int from1, int from2, int from3, int 
   }
 }
 
-/* Everything that is needed before the loop but has not been waited for there. */
+/* Fetch all planes needed before the loop. The loop waits for those not waited for here. */
 static __device__ __forceinline__ void begin(const mg_patch_t *p, const tile_t *t, share_t *s,
                                              int k0) {
   const bool low = p->wall[2][0] && k0 == 0;
@@ -319,15 +319,15 @@ static __device__ __forceinline__ void begin(const mg_patch_t *p, const tile_t *
   fill_beyond(0, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 2, true, false);
 }
 
-/* While plane k is computed: fetch what the next one needs, and fill its ghosts. */
+/* While plane k is computed, fetch the data of the next plane and fill its ghosts. */
 static __device__ __forceinline__ void prepare_next(const mg_patch_t *p, const tile_t *t,
                                                     share_t *s, const slots_t *to, int k) {
-  const int beyond = p->wall[2][1] ? k + 4 - p->n[2] : 0; /* depth of plane k + 3 */
+  const int beyond = p->wall[2][1] ? k + 4 - p->n[2] : 0; /* depth of plane k + 3 beyond the wall */
   fetch_ij(s, p, to->ij[3]);
   fetch_k(s, p, to->k[2]);
   if (beyond <= 0) fetch_u(s, p, to->u[5]);
   if (t->walls && beyond <= 1) fill_sides(plane_at(to->u[4]), t);
-  /* The plane at the wall is k + 2, and then k + 1. */
+  /* The plane at the wall is k + 2 if beyond == 1, k + 1 if beyond == 2. */
   if (beyond == 1) fill_beyond(to->u[5], to->u[4], to->u[3], to->u[2], to->u[1], t, 1, true, false);
   if (beyond != 2) return;
   fill_beyond(to->u[5], to->u[3], to->u[2], to->u[1], to->u[0], t, 2, true, false);

@@ -1,5 +1,5 @@
-/* Recording a cycle as a CUDA graph: its launches cost the host one call, and the device a quarter
- * of what they cost on a stream. */
+/* Capture of a cycle as a CUDA graph. The host replays all launches with one call, and a launch
+ * costs the device a quarter of its cost on a stream. */
 #include "cuda/cuda.h"
 #include <new>
 
@@ -15,7 +15,7 @@ mg_status_t mg_cuda_graph_begin(void) {
 mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
   cudaGraph_t graph = nullptr;
   *out = nullptr;
-  mg_cuda.stream = mg_cuda.queue[0]; /* also after an error between fork and join */
+  mg_cuda.stream = mg_cuda.queue[0]; /* needed after an error between fork and join */
   mg_cuda.queues = MG_CUDA_ONE_QUEUE;
   MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &graph));
   mg_graph_t *recording = new (std::nothrow) mg_graph_t();

@@ -1,21 +1,21 @@
-/* Interpolation from the halves of the fine patches: tensor products, k first, then j, then i.
+/* Interpolation onto fine patches: tensor products, k first, then j, then i.
  *
- * Bytes per fine cell: 17 with correction (u read and written, an eighth of a coarse cell), 9
- * without. One thread a coarse cell, that is 8 fine ones, which it writes as four pairs. Ghosts
- * outside walls are made here: those of P1 and V2 by the thread that wants them, from the cells
- * that it has; those of V4, from four cells each and three directions, once for a block of cells.
- */
+ * Bytes per fine cell: 17 with correction (u read and written, plus an eighth of a coarse cell),
+ * 9 without. One thread per coarse cell computes its 8 fine cells and writes them as four pairs.
+ * Ghosts outside walls are computed here. For P1 and V2, the thread that needs them computes them
+ * from the cells it already has. For V4 they need four cells in each of three directions, so they
+ * are computed once per block. */
 #include "cuda/dependent_launch.h"
 #include "cuda/interpolate.h"
 #include "cuda/wall_value.h"
 
 static const dim3 block_shape(32, 4, 1);
 
-/* Blocks of 128 threads on a multiprocessor. Microseconds of V2 at 512^3 on an H200 (hpgmg-bench
- * roofline), corrections / solutions: as compiled 706 / 397, five 631 / 436, eight 604 / 398. */
+/* Blocks of 128 threads per SM. V2 at 512^3 on an H200 (hpgmg-bench roofline), correction /
+ * solution, in us: compiler's choice 706 / 397, five 631 / 436, eight 604 / 398. */
 enum { LOW_BLOCKS = 8 };
 
-/** `order` of the wall formula matters where the walls are folded in. */
+/** `order` of the wall formula is used only if the walls are folded in. */
 template <mg_interpolation_t kind, bool add, bool folded>
 static __global__ void
 __launch_bounds__(128, kind == MG_INTERPOLATE_V4 ? 0 : MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
@@ -57,11 +57,11 @@ mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const m
   return MG_OK;
 }
 
-/* V4: a block has 16 x 4 x 4 coarse cells, and shares them and two more all around. */
+/* V4: a block computes 16 x 4 x 4 coarse cells and shares them plus two cells on every side. */
 enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, TI = BI + 4, TJ = BJ + 4, TK = BK + 4 };
 
-/** The coarse value at patch-local indices, outside walls too: the second ghost of the lower orders
- *  is zero, in memory. */
+/** The coarse value at patch-local indices, including ghosts outside walls. With lower orders the
+ *  second ghost is zero in memory. */
 static __device__ __forceinline__ double value_at(const mg_patch_t &p, int vec, int order,
                                                   const int at[3]) {
   const mg_reach_t r[3] = {mg_reach_of(&p, 0, at[0]), mg_reach_of(&p, 1, at[1]),
@@ -73,14 +73,15 @@ static __device__ __forceinline__ double value_at(const mg_patch_t &p, int vec, 
                       : mg_wall_value<1, 3>(&p, p.vec[vec], r);
 }
 
-/* Three passes, in place: along k a thread has a column of the tile, along j a row of what became
- * of it, and along i each pair of cells of a row is made from five. Every combination is made once:
- * at 512^3 745 us on an H200, and 1334 where a thread made all of its eight cells' (three blocks of
- * a multiprocessor 823, five 768). */
+/* Three in-place phases. Along k, each thread combines one column of the tile; along j, one row
+ * of that result. Along i, each pair of fine cells comes from five values of a row. So each
+ * combination is computed once: 745 us at 512^3 on an H200, versus 1334 us if a thread computes
+ * all combinations of its eight cells. With three blocks per SM 823 us, with five 768 us. */
 enum { V4_BLOCKS = 4 };
 static_assert(TK == 2 * BK && TJ == 2 * BJ, "the combinations take the place of what they are of");
 
-/** Of a line of cells, two of them ghosts at each end: a pair for each of the others, in place. */
+/** Replace a line of cells by fine pairs, in place: one pair per cell, without the two ghosts at
+ *  each end. */
 template <int cells> static __device__ __forceinline__ void combine_line(double *line, int step) {
   double x[cells];
 #pragma unroll

@@ -1,11 +1,10 @@
-/* Interpolation onto the 8 children of one coarse cell: tensor products, k first, then j, then i.
- */
+/* Interpolation onto the 8 children of a coarse cell: tensor products, k first, then j, then i. */
 #ifndef MG_CUDA_INTERPOLATE_H
 #define MG_CUDA_INTERPOLATE_H
 
 #include "cuda/cuda.h"
 
-/** One direction of a formula: x[0..4] are the values at -2..2. */
+/** The formula in one direction: x[0..4] are the values at offsets -2..2. */
 template <mg_interpolation_t kind>
 static __device__ __forceinline__ double mg_combine(const double x[5], int side) {
   if (kind == MG_INTERPOLATE_P0) return x[2];
@@ -14,15 +13,15 @@ static __device__ __forceinline__ double mg_combine(const double x[5], int side)
   return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
 }
 
-/** How far a formula reaches. */
+/** Stencil radius of a formula, in coarse cells. */
 template <mg_interpolation_t kind> static __device__ constexpr int mg_reach() {
   return kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
 }
 
-/** The children of coarse cell (i, j, k); value(di, dj, dk) is the coarse cell so far from it.
- *  Stores to the fine level are, to a compiler, stores to anything: what is read comes before them.
- *  Of five values in each direction that would be too much for a thread, which goes side by side.
- */
+/** Interpolate to the children of coarse cell (i, j, k). value(di, dj, dk) is the coarse cell at
+ *  that offset. The compiler must assume that stores to the fine level alias all loads, so all
+ *  loads come first. With five values per direction (V4) that takes too many registers, so a
+ *  thread handles one side in k after the other. */
 template <mg_interpolation_t kind, bool add, typename values_t>
 static __device__ __forceinline__ void mg_interpolate_children(const values_t &value,
                                                                const mg_patch_t &fine, int dst,
@@ -76,7 +75,8 @@ static __device__ __forceinline__ void mg_interpolate_children(const values_t &v
   }
 }
 
-/** The same from memory: the ghosts of src that the formula reaches are valid. */
+/** mg_interpolate_children with values from memory. The ghosts of src that the formula reads must
+ *  be valid. */
 template <mg_interpolation_t kind, bool add>
 static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse, int src,
                                                            const mg_patch_t &fine, int dst, int i,
@@ -87,13 +87,13 @@ static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coa
   mg_interpolate_children<kind, add>(value, fine, dst, i, j, k);
 }
 
-/** A coarse cell and its 26 neighbours, as [k][j][i]. */
+/** A coarse cell and its 26 neighbours, stored as [k][j][i]. */
 struct mg_window_t {
   double x[3][3][3];
   __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }
 };
 
-/** Ghosts outside walls from the cells of the window, direction after direction as everywhere. */
+/** Evaluate ghosts outside walls from the cells of the window, in the usual order i, j, k. */
 static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool low[3],
                                                      const bool high[3], int order) {
 #pragma unroll
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
     }
 }
 
-/** The same for P1 and V2 with the walls folded in: ghosts outside the domain are not read. */
+/** mg_interpolate_cell for P1 and V2 with walls folded in: reads no ghosts outside the domain. */
 template <mg_interpolation_t kind, bool add>
 static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &coarse, int src,
                                                              const mg_patch_t &fine, int dst,
@@ -138,7 +138,7 @@ static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &c
     high[d] = coarse.wall[d][1] && at[d] == coarse.n[d] - 1;
     any = any || low[d] || high[d];
   }
-  /* A warp goes one way, not both. */
+  /* Branch per warp, not per thread, so that a warp does not diverge. */
   if (!__any_sync(__activemask(), any)) {
     mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
     return;
@@ -161,7 +161,7 @@ static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &c
   mg_interpolate_children<kind, add>(w, fine, dst, i, j, k);
 }
 
-/** Does a formula take part in that? */
+/** Whether mg_interpolate_folded supports a formula. */
 static inline __host__ __device__ constexpr bool mg_folds_walls(mg_interpolation_t kind) {
   return kind == MG_INTERPOLATE_P1 || kind == MG_INTERPOLATE_V2;
 }

@@ -1,10 +1,10 @@
-/* The solvers of the coarsest level by one block; digit for digit what bottom.c composes. */
+/* Coarsest-level solvers in one thread block, bit-identical to the composed solvers in bottom.c. */
 #ifndef MG_CUDA_KRYLOV_H
 #define MG_CUDA_KRYLOV_H
 
 #include "cuda/block_smoother.h"
 
-/** What is solved, and when it is enough. */
+/** Solver method and stopping criteria. */
 struct mg_bottom_job_t {
   mg_bottom_t method;
   int most;
@@ -13,7 +13,7 @@ struct mg_bottom_job_t {
   int n_steps;
 };
 
-/** A whole smooth of MG_U. A call, since few solve the coarsest level with it. */
+/** One complete smooth of MG_U. Not inlined, since it is rarely used on the coarsest level. */
 template <bool fv4, bool varies>
 static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg_block_shared_t *s,
                                                     const mg_step_t *steps, int n_steps,
@@ -26,7 +26,7 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
   __syncthreads();
 }
 
-/** A level of one cell, all of it in registers: what block_level.h has, for one thread alone. */
+/** A level of one cell, held in registers. Same interface as block_level.h, for a single thread. */
 template <bool varies> struct mg_one_cell_t {
   static constexpr bool cells_are_many = false;
   static constexpr int cells = 1;
@@ -41,7 +41,7 @@ template <bool varies> struct mg_one_cell_t {
     x[MG_U] = zero_guess ? 0.0 : l->p.vec[MG_U][0];
   }
 
-  /** At the end. */
+  /** Write the results back; call once, at the end. */
   __device__ __forceinline__ void store() const {
     l->p.vec[MG_F][0] = x[MG_F];
     l->p.vec[MG_U][0] = x[MG_U];
@@ -54,7 +54,8 @@ template <bool varies> struct mg_one_cell_t {
   __device__ __forceinline__ void shift(int a, double value) { x[a] += value; }
   __device__ __forceinline__ void clear(int a) { x[a] = 0.0; }
 
-  /** Walls on all sides, whose formula is of order 1 then, or the cell itself. */
+  /** With walls on all sides their formula has order 1. If periodic, the cell is its own
+   *  neighbour. */
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(int dst, int a, int f) {
     const double c = x[a], near = l->v.periodic ? c : mg_wall1(c);
@@ -72,7 +73,7 @@ template <bool varies> struct mg_one_cell_t {
   }
 };
 
-/** The solver as one thread sees it, of what has the functions of mg_block_level_t. */
+/** The solver as seen by one thread, on a level type with the interface of mg_block_level_t. */
 template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t {
   using level_t::axpby;
   using level_t::cells;
@@ -191,7 +192,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
   }
 };
 
-/** Solve a level of one patch; called by all threads of the block, and ends with a barrier. */
+/** Solve a level of one patch. All threads of the block must call this; it ends with a barrier. */
 template <bool fv4, bool varies>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
                                                       mg_block_shared_t *s,

@@ -1,4 +1,4 @@
-/* NCCL's point-to-point messages. */
+/* NCCL transport: point-to-point messages. */
 #include "cuda/dependent_launch.h"
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +25,7 @@ static mg_status_t failed(ncclResult_t result, const char *call, int line) {
     if (result_ != ncclSuccess) return failed(result_, #call, __LINE__);                           \
   } while (0)
 
-/* A run that goes on without NCCL must not take its error for one of the next kernel. */
+/* Clear the CUDA error. If the run continues without NCCL, the next kernel must not report it. */
 static int not_started(ncclResult_t result) {
   (void)cudaGetLastError();
   return (int)result;
@@ -39,12 +39,13 @@ int mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
   return 0;
 }
 
-/* The group whose failures mg_cuda_finish looks for: messages of a replayed cycle have no call of
- * the host's that could return one. */
+/* The communicator that mg_cuda_finish polls for errors. Messages in a replayed graph involve no
+ * host call that could return one. */
 static ncclComm_t watched;
 
 static mg_status_t watch(double waited) {
-  const double limit_s = 60.0; /* as of kernels that wait for a message */
+  const double limit_s =
+      60.0; /* as the default mg_cuda_patience of kernels that wait for a message */
   ncclResult_t result;
   TRY_NCCL(ncclCommGetAsyncError(watched, &result));
   if (result != ncclSuccess) return failed(result, "messages through NCCL", __LINE__);
@@ -111,7 +112,7 @@ mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
   ncclResult_t later;
   TRY_NCCL(ncclGroupEnd());
   mg_cuda_break_dependence();
-  /* What has gone wrong in earlier messages shows here. */
+  /* Errors of earlier messages are reported here. */
   TRY_NCCL(ncclCommGetAsyncError(nccl->comm, &later));
   TRY_NCCL(later);
   return MG_OK;

@@ -1,20 +1,23 @@
-/* A patch as tiles of which a block each takes one, and the parts of it: tiles that reach into no
- * ghosts can go on while messages fill these.
+/* Tiling of a patch, one tile per block, and its split into interior and boundary tiles. Interior
+ * tiles read no halo ghosts, so they can be computed while messages fill the ghosts.
  *
- * A processor that carries messages comes late to its tiles. Where the last wave of blocks leaves
- * as many processors idle as carry some, nobody waits for them; elsewhere the whole operation takes
- * as much longer as the messages, which on few processors take longer than on all. F-cycles on two
- * H200s with messages beside and before, ms: 640^3 19.28 and 19.51, periodic 20.52 and 20.98;
- * periodic 320^3, of which the last wave is full, 4.44 and 4.37. So tiles are cut such that
- * processors are left, and where that takes longer than another cut, messages come first. That was
- * never slower, within the 0.2 % by which runs differ: docs/transports.md. */
+ * SMs that carry messages start their tiles late. If the last wave of blocks leaves as many SMs
+ * idle as carry messages, this costs nothing. Otherwise the whole operation is longer by the time
+ * of the messages, and messages take longer on few SMs than on all.
+ *
+ * F-cycles on two H200s, ms, with messages concurrent with the interior and before it:
+ * 640^3 19.28 and 19.51, periodic 20.52 and 20.98;
+ * periodic 320^3, whose last wave is full, 4.44 and 4.37.
+ *
+ * So the tiling leaves SMs free for messages. If another tiling is cheaper, messages go first.
+ * This was never slower, within the run-to-run variation of 0.2 %: docs/transports.md. */
 #ifndef MG_CUDA_OVERLAP_H
 #define MG_CUDA_OVERLAP_H
 
 #include "cuda/cuda.h"
 
-/** Processors that messages between devices keep busy beside other work. With 8, 16 and 32 two
- *  H200s made 13.50, 13.57 and 13.56 GDOF/s of 640^3 cells. */
+/** SMs left free for messages between devices during other work. With 8, 16 and 32, two H200s
+ *  reached 13.50, 13.57 and 13.56 GDOF/s at 640^3. */
 enum { MG_PROCESSORS_BESIDE = 24 };
 
 /** A cuboid of tiles. */
@@ -26,20 +29,20 @@ MG_INLINE int mg_count_tiles(const mg_tiles_t &t) {
   return t.n[0] * t.n[1] * t.n[2];
 }
 
-/** The tiles of a launch, in cuboids. */
+/** The tiles of a launch, as a list of cuboids. */
 struct mg_region_tiles_t {
   mg_tiles_t list[6];
 };
 
-/** How a patch is cut along each direction. */
+/** Tiling of a patch along each direction. */
 struct mg_cut_t {
-  int cells[3]; /**< of a tile that it writes; the last tile's may be fewer */
-  int reach[3]; /**< what it reads begins so many cells before these */
-  int box[3];   /**< cells of what it reads */
-  int n[3];     /**< tiles */
+  int cells[3]; /**< cells that a tile writes; the last tile may have fewer */
+  int reach[3]; /**< cells that a tile reads below the first one it writes */
+  int box[3];   /**< cells that a tile reads */
+  int n[3];     /**< number of tiles */
 };
 
-/** Which tile a block has of a launch. */
+/** The tile of this block. */
 static __device__ __forceinline__ void mg_tile_of_block(const mg_region_tiles_t &part, int at[3]) {
   int number = (int)blockIdx.x, c = 0;
   while (number >= mg_count_tiles(part.list[c]))
@@ -50,14 +53,14 @@ static __device__ __forceinline__ void mg_tile_of_block(const mg_region_tiles_t 
   at[2] = t.first[2] + number / t.n[0] / t.n[1];
 }
 
-/** Does tile `at` along d reach into ghosts that are not beyond walls? */
+/** Whether tile `at` along d reads halo ghosts: ghosts that are not outside a wall. */
 inline bool mg_tile_in_ghosts(const mg_patch_t &p, const mg_cut_t &c, int d, int at) {
   const int first = at * c.cells[d] - c.reach[d], end = first + c.box[d];
   return (first < 0 && !p.wall[d][0]) || (end > p.n[d] && !p.wall[d][1]);
 }
 
-/** The tiles of a part of a patch.
- *  @return how many: blocks to launch */
+/** List the tiles of a region of a patch.
+ *  @return number of tiles: blocks to launch */
 inline int mg_region_tiles(const mg_patch_t &p, const mg_cut_t &c, mg_region_t part,
                            mg_region_tiles_t *out) {
   int n = 0, blocks = 0;
@@ -83,10 +86,10 @@ inline int mg_region_tiles(const mg_patch_t &p, const mg_cut_t &c, mg_region_t p
   return blocks;
 }
 
-/** The cut for parts, which leaves room for messages where that costs nothing.
- *  @param[in] cut_of  cuts so that so many processors are left in the last wave, 0 for all of them
- *                     at work; returns what that costs, to be compared: double (int, mg_cut_t *)
- *  @return whether it leaves room */
+/** Choose the tiling for overlap, which leaves SMs free for messages if that costs nothing.
+ *  @param[in] cut_of  double (int, mg_cut_t *): computes the tiling that leaves the given number of
+ *                     SMs idle in the last wave, 0 for all busy; returns its relative cost
+ *  @return whether the tiling leaves SMs free */
 template <typename F> inline bool mg_cut_for_overlap(F cut_of, mg_cut_t *c) {
   mg_cut_t whole;
   const double least = cut_of(0, &whole);
@@ -95,7 +98,7 @@ template <typename F> inline bool mg_cut_for_overlap(F cut_of, mg_cut_t *c) {
   return false;
 }
 
-/** The cut of a launch for a part: both parts have the same. */
+/** The tiling of a launch for a region: the same for INTERIOR and BOUNDARY. */
 template <typename F> inline mg_cut_t mg_cut_for(mg_region_t part, F cut_of) {
   mg_cut_t c;
   if (part == MG_REGION_ALL)
@@ -105,7 +108,7 @@ template <typename F> inline mg_cut_t mg_cut_for(mg_region_t part, F cut_of) {
   return c;
 }
 
-/** Is the inner part of a cut patch work for half of the processors and more? */
+/** Whether the interior tiles occupy at least half of the blocks that run at the same time. */
 inline bool mg_overlap_pays(const mg_patch_t &p, const mg_cut_t &c, int at_a_time) {
   mg_region_tiles_t tiles;
   return 2 * mg_region_tiles(p, c, MG_REGION_INTERIOR, &tiles) >= at_a_time;

@@ -1,22 +1,22 @@
-/* Stores into other devices' memory. One launch an exchange, one block a tile.
+/* Peer-to-peer exchange by stores into other GPUs' memory: one launch per exchange, one tile per
+ * block.
  *
- * 8 bytes read and 8 written a cell, 16 written as words; up to 64 KiB a message latency is
- * everything: launch, the block's orders, stores over NVLink, and how the reader comes to know. No
- * block of a launch waits for another one of it, but each waits for other ranks: all blocks of a
- * launch are resident, or those that wait would keep others from sending what a neighbour waits
- * for.
+ * Each cell needs 8 bytes read and 8 written, or 16 written as words. Up to 64 KiB per message,
+ * latency dominates: the launch, loading the tile's record, stores over NVLink, and detecting
+ * arrival. Blocks of one launch do not wait for each other, but each waits for other ranks. So
+ * all blocks of a launch must be resident. Otherwise waiting blocks could keep this rank from
+ * sending data that a neighbour waits for.
  *
- * 64 KiB between two H200s, us (docs/transports.md): 10.5 with one counter a message and
- * answers, 5.9 with a counter a tile and none, 4.2 as words. */
+ * 64 KiB between two H200s, in us (docs/transports.md): 10.5 with one counter per message and
+ * acknowledgements, 5.9 with one counter per tile and no acknowledgements, 4.2 as words. */
 #include "cuda/overlap.h"
 #include "cuda/p2p_exchange_tiles.h"
 #include <algorithm>
 
 double mg_cuda_patience = 60.0;
 
-/* Tiles that a block works on at a time where other kernels shall have the other processors: as
- * many as its threads allow, since a processor with a block of these has no room for one of a pass.
- */
+/* Tiles per block when other kernels should keep the other SMs: as many as the thread limit
+ * allows. An SM that holds such a block has no room for a block of the fused sweeps anyway. */
 enum { TILES_BESIDE = 1024 / MG_TILE_THREADS };
 
 static __device__ __forceinline__ unsigned long long nanoseconds(void) {
@@ -25,8 +25,8 @@ static __device__ __forceinline__ unsigned long long nanoseconds(void) {
   return t;
 }
 
-/* Orders of memory have names from sm_70 on. Before, a volatile access goes to memory as well, and
- * what follows it waits for a fence. */
+/* Memory-order qualifiers exist from sm_70 on. Before that, a volatile access also goes to
+ * memory, and a fence orders what follows. */
 #if __CUDA_ARCH__ >= 700
 #define RELAXED          ".relaxed.sys"
 #define LOAD_AND_ACQUIRE "ld.acquire.sys.global.u64 "
@@ -37,18 +37,18 @@ enum { MUST_FENCE = 0 };
 enum { MUST_FENCE = 1 };
 #endif
 
-/* What a wait in vain does. */
+/* Reporting and time limit of waits. */
 struct limit_t {
-  volatile int *late; /**< the host's memory: 1 + the rank that did not answer */
+  volatile int *late; /**< host memory: 1 + the rank that did not answer */
   unsigned long long patience;
 };
 
-/* Whether somebody has waited in vain. Thousands of threads look at it while they wait, which over
- * the bus to the host's memory would take longer than what they wait for. */
+/* Whether any wait has timed out. Thousands of threads poll this while they wait; polling host
+ * memory over the bus would take longer than the message. */
 static __device__ volatile int gave_up;
 
-/* Wait until `come` holds, but not for ever; once one kernel has waited in vain, the others do not
- * wait. */
+/* Wait until `come` holds or the time limit expires. After a timeout, later waits return at once.
+ */
 template <typename F>
 static __device__ __forceinline__ void wait_until(F come, int rank, const limit_t &limit) {
   for (int spin = 0; spin < 1000; spin++)
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void wait_until(F come, int rank, const limit_
 #if __CUDA_ARCH__ >= 700
     __nanosleep(100);
 #endif
-    /* A clock that steps back, as between time slices, must not look like an age. */
+    /* A clock that steps back, as between time slices, must not look like a timeout. */
     const long long waited = (long long)(nanoseconds() - start);
     if (waited < (long long)limit.patience && !gave_up) continue;
     if (!gave_up) *limit.late = 1 + rank;
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void wait_until(F come, int rank, const limit_
   }
 }
 
-/* Threads of one tile wait for each other. A block works on TILES, one a row of threads. */
+/* Barrier for the threads of one tile. A block works on TILES tiles, one per row of threads. */
 template <int TILES> static __device__ __forceinline__ void meet(void) {
   if (TILES == 1)
     __syncthreads();
@@ -76,7 +76,7 @@ template <int TILES> static __device__ __forceinline__ void meet(void) {
     asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y), "n"((int)MG_TILE_THREADS) : "memory");
 }
 
-/* By one thread, for its tile. */
+/* Wait until the tile's watched counter reaches `least`; one thread of the tile polls. */
 template <int TILES>
 static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t least,
                                                         const limit_t &limit) {
@@ -92,7 +92,7 @@ static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, 
   meet<TILES>();
 }
 
-/* A word: two halves, each of which arrives whole. A slot's last message had another number. */
+/* A word has two halves, each written atomically. The slot's last message had another number. */
 static __device__ __forceinline__ void store_word(char *word, double value, mg_counter_t number) {
   const mg_counter_t bits = (mg_counter_t)__double_as_longlong(value), mark = number << 32;
   asm volatile("st" RELAXED ".global.v2.u64 [%0], {%1, %2};" ::"l"(word),
@@ -116,15 +116,15 @@ static __device__ __forceinline__ double wait_for_word(const char *word, mg_coun
   return __longlong_as_double((long long)((low & 0xffffffffu) | high << 32));
 }
 
-/* Where the tile's cell lies in its vector. */
+/* Offset of the tile's cell in its vector. */
 static __device__ __forceinline__ int64_t place_of(const mg_p2p_tile_t &s, unsigned cell) {
   const uint3 at = mg_tile_cell(s.tile, s.ni, s.nj, cell);
   return at.x + at.y * s.cells.jstride + at.z * s.cells.kstride;
 }
 
-/* Move a tile as it is: loads are under way before the first store, since the compiler may not
- * assume that the two sides are distinct. What other devices wrote is read past the first-level
- * cache, which does not see it. */
+/* Copy a tile without encoding. Loads are in flight before the first store, because the compiler
+ * cannot assume that the two sides do not alias. Data written by other devices is read past L1,
+ * which is not coherent with such writes. */
 template <bool sends>
 static __device__ __forceinline__ void move(const mg_p2p_tile_t &s, double *slot, double *vector) {
   for (int first = (int)threadIdx.x; first < s.tile.cells; first += MG_TILE_CELLS) {
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void move(const mg_p2p_tile_t &s, double *slot
   }
 }
 
-/* A tile has been moved. What its threads have read and written comes before the counter. */
+/* Finish a tile: its reads and writes are ordered before the counter. */
 template <int TILES>
 static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s) {
   meet<TILES>();
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
     mail(mg_cuda_p2p_t mail, int from_slot, int to_slot, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
-  /* On its way while these threads send. */
+  /* Prefetched while these threads send. */
   if (send && receive && first < mail.in.n && threadIdx.x == 0)
     asm volatile("prefetch.global.L2 [%0];" ::"l"(&mail.in.stretch[first]));
   if (send) {
@@ -208,9 +208,9 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
       receive_tile<TILES>(&mail.in.stretch[t], to_slot, limit);
 }
 
-/* All blocks of all ranks on the device must find a place, and beside them what comes before
- * another rank's: a block of a pass or the tail wants a whole processor, and one of these anywhere
- * on it keeps it out. So the ranks that share a device leave a processor to them. */
+/* All blocks of all ranks on the GPU must be resident, together with the kernels that precede
+ * another rank's exchange. A block of the fused sweeps or the coarse cycle needs a whole SM, and
+ * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
 template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most) {
   int each;
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, TILES>,
@@ -222,7 +222,7 @@ template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most)
 mg_status_t mg_p2p_max_blocks(int sharers, int *most, int *beside) {
   MG_TRY(find_most_blocks<1>(sharers, most));
   MG_TRY(find_most_blocks<TILES_BESIDE>(sharers, beside));
-  /* A processor may hold one of these: six ranks on an H200 do not have that many each. */
+  /* An SM can hold one such block. Six ranks on an H200 get fewer SMs each than this limit. */
   *beside = std::min(*beside, (int)MG_PROCESSORS_BESIDE);
   return MG_OK;
 }
@@ -239,8 +239,8 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, int src, int dst) {
   MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
   const limit_t limit = {mg_cuda.late, (unsigned long long)(1e9 * mg_cuda_patience)};
   const bool beside = mg_cuda.stream == mg_cuda.queue[1];
-  /* Here not all blocks may start at once, where tiles have the processors: but these wait for
-   * nobody and end, and the rank that is waited for has tiles of the same kind. */
+  /* Here some blocks may start late, if compute tiles occupy the SMs. That is safe: compute tiles
+   * wait for nothing and end, and the peer rank runs tiles of the same kind. */
   if (beside) {
     const int blocks = std::min(m->most_beside, (tiles + TILES_BESIDE - 1) / TILES_BESIDE);
     mail<send, receive, TILES_BESIDE>

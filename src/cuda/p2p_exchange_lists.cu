@@ -1,4 +1,4 @@
-/* The lists of tiles that stand for a rank's messages, made once for an exchange. */
+/* Build the tile lists for a rank's messages, once per exchange plan. */
 #include "cuda/p2p_exchange_tiles.h"
 #include <cstdlib>
 #include <new>
@@ -7,8 +7,8 @@ static bool as_words(int64_t doubles) {
   return doubles <= MG_CUDA_WORDS_DOUBLES;
 }
 
-/* Cells of a tile. Of words a thread has one; a tile of a large message has so many that a list is
- * a few thousand. */
+/* Maximum cells per tile. With words, one cell per thread. Large messages use tiles big enough to
+ * keep a list to a few thousand tiles. */
 static int64_t most_of(int64_t doubles) {
   return as_words(doubles) ? (int64_t)MG_TILE_THREADS : mg_tile_cells(doubles);
 }
@@ -38,7 +38,7 @@ static mg_place_in_t patch_of(const mg_view_t *view, const mg_copy_t *c, bool so
                      c->n, nullptr);
 }
 
-/** The lists of one direction on the host. */
+/** The lists of one direction, on the host. */
 struct plan_t {
   const mg_view_t *view;
   const mg_copy_t *item;
@@ -47,7 +47,7 @@ struct plan_t {
   bool sending;
 };
 
-/* A tile of item c, the message's number `index`. */
+/* A tile of item c; `index` is its number within the message. */
 static mg_p2p_tile_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
                                 const mg_tile_t &tile, int index) {
   mg_p2p_tile_t s = {};
@@ -70,7 +70,7 @@ static mg_p2p_tile_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, con
   return s;
 }
 
-/* The tiles of a message behind those that are in `out`. */
+/* Append the tiles of a message to `out`. */
 static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p2p_tile_t *out,
                                int *n) {
   int first = 0, n_items = 0, n_tiles = 0;

@@ -1,4 +1,4 @@
-/* Windows: CUDA IPC. */
+/* Peer windows by CUDA IPC. */
 #include "cuda/cuda.h"
 #include <cstring>
 extern "C" {
@@ -50,7 +50,8 @@ static bool reaches_peer(const unsigned char uuid[16]) {
 
 bool mg_cuda_reaches(const unsigned char uuid[16]) {
   const bool reaches = reaches_peer(uuid);
-  (void)cudaGetLastError(); /* a refusal is an answer, and not the next launch's error */
+  (void)cudaGetLastError(); /* a failed query is a valid answer; clear it so that the next launch
+                               does not report it */
   return reaches;
 }
 
@@ -69,7 +70,7 @@ void mg_cuda_window_close(void *memory) {
 
 enum { MARK_DOUBLES = MG_CUDA_PROBE_BYTES / sizeof(double) };
 
-/* No two doubles of two marks are equal, and none is zero. */
+/* All doubles of all test patterns differ, and none is zero. */
 static __host__ __device__ double mark_of(int number, int at) {
   return 1.0 + (double)number * MARK_DOUBLES + at;
 }

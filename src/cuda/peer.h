@@ -1,4 +1,4 @@
-/* Windows of device memory that kernels of other processes can store into. */
+/* Device memory windows that kernels of other processes can store into. */
 #ifndef MG_CUDA_PEER_H
 #define MG_CUDA_PEER_H
 
@@ -8,30 +8,32 @@
 
 enum { MG_CUDA_HANDLE_BYTES = 64, MG_CUDA_PROBE_BYTES = 256 };
 
-/** Zeroed device memory that other processes can open by its handle. Where the system has no CUDA
- * IPC the handle is zeros, which nobody can open. */
+/** Allocate zeroed device memory that other processes can open by its handle. Without CUDA IPC
+ *  the handle is all zeros, which cannot be opened. */
 MG_MUST_CHECK mg_status_t mg_cuda_window_alloc(size_t bytes, void **memory,
                                                unsigned char handle[MG_CUDA_HANDLE_BYTES]);
 void mg_cuda_window_release(void *memory);
 
-/** Whether this device can store into the memory of the one with this UUID: it is the same, or its
- *  peer. */
+/** Whether this device can store into the memory of the device with this UUID: it is the same
+ *  device or a peer. */
 bool mg_cuda_reaches(const unsigned char uuid[16]);
 
-/** Open another process's window; quiet, since this is how one finds out whether it works.
- *  @return false where it does not; else close with mg_cuda_window_close */
+/** Open another process's window. Failure is not logged, because callers use this to test whether
+ *  IPC works.
+ *  @return true on success (close with mg_cuda_window_close), otherwise false */
 bool mg_cuda_window_open(const unsigned char handle[MG_CUDA_HANDLE_BYTES], void **memory);
 void mg_cuda_window_close(void *memory);
 
-/** Store a mark, MG_CUDA_PROBE_BYTES, into another process's window with a kernel, as messages are,
- *  and return when it has ended. That a window opens does not mean that stores arrive.
+/** Store a test pattern of MG_CUDA_PROBE_BYTES into another process's window, with a kernel as
+ *  for messages, and wait for it to finish. A window that opens does not guarantee that stores
+ *  arrive.
  *  @param[in] place   a multiple of 8 bytes
- *  @param[in] number  what tells this mark from others
+ *  @param[in] number  distinguishes this pattern from others
  *  @return MG_OK, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_cuda_window_probe(void *place, int number);
 
-/** In one's own window: has the mark arrived that another process stored, and then told so? Zeros
- *  are there afterwards. */
+/** Check whether the test pattern of another process arrived in this process's window. Call after
+ *  that process has reported that its store finished. Clears the pattern to zeros. */
 MG_MUST_CHECK mg_status_t mg_cuda_window_probed(void *place, int number, bool *arrived);
 
 #endif

@@ -1,8 +1,8 @@
 /* Norms and dot products.
  *
- * A maximum of values that are not negative is one of their bit patterns, on which NaN comes last,
- * so atomicMax finds it in any order. A dot product adds bricks in the order of sum.h, eight
- * threads a brick of 8^3, and the bricks' sums exactly, as integers, in any order. */
+ * Non-negative doubles order like their bit patterns, with NaN last, so atomicMax finds the
+ * maximum in any order. A dot product sums each brick in the order given in sum.h, with eight
+ * threads per 8^3 brick. The brick sums are added exactly, as integers, in any order. */
 #include "cuda/reduce.h"
 
 mg_status_t mg_cuda_max_begin(void) {
@@ -19,7 +19,7 @@ mg_status_t mg_cuda_max_end(double *value) {
   return MG_OK;
 }
 
-/** Can cells be loaded by twos? In the level's own arrays they can where rows are even. */
+/** Whether cells can be loaded in pairs. In a level's own arrays this holds if rows are even. */
 static bool in_pairs(const mg_patch_t &p, int x, int y) {
   const uintptr_t at = (uintptr_t)p.vec[x] | (y < 0 ? 0 : (uintptr_t)p.vec[y]);
   return p.n[0] % 2 == 0 && p.jstride % 2 == 0 && p.kstride % 2 == 0 && at % 16 == 0;
@@ -58,7 +58,7 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(mg_sum_t),
                               cudaMemcpyDeviceToHost, mg_cuda.stream));
   MG_TRY(mg_cuda_finish());
-  /* The digits are signed numbers in two's complement. */
+  /* Each digit is a signed number in two's complement. */
   for (int d = 0; d < MG_SUM_LIMBS; d++)
     sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
   return MG_OK;

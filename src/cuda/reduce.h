@@ -1,24 +1,26 @@
-/* The kernels of norms and dot products, for the solver and for those who measure them. */
+/* Kernels for norms and dot products, shared by the solver and hpgmg-bench. */
 #ifndef MG_CUDA_REDUCE_H
 #define MG_CUDA_REDUCE_H
 
 #include "cuda/cuda.h"
 
-/* Maxima: 32 threads along i, with pairs of cells where these are aligned, and 8 along the rows. A
- * thread goes through the patch and loads its cells of `rows` rows before it looks at the first.
- * Microseconds at 512^3 on an H200 (hpgmg-bench reduce): a block for every 256 cells 489, blocks
- * that fit 465, with four rows first 261; pairs with one, two, four, eight rows 296, 252, 241, 241.
- */
-enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* of a multiprocessor */ };
+/* Maxima: blocks of 32 threads along i, 8 along the rows. Threads load pairs of cells if these
+ * are aligned. A thread strides through the patch and loads its cells of `rows` rows before it
+ * uses the first. Times at 512^3 on an H200 (hpgmg-bench reduce), in us:
+ *   single cells: one block per 256 cells 489; only resident blocks 465, with four rows 261
+ *   pairs: one, two, four, eight rows 296, 252, 241, 241 */
+enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* per SM */ };
 
-/* Dot products: few threads a block where there are few bricks, such that more multiprocessors
- * load, and registers for a plane's cells, so that a lane has them under way at a time.
- * Microseconds at 64^3 and 512^3 there: 256 threads, 32 registers 15.2, 474; 64 registers 10.8,
- * 465, and as 128, 64, 32 threads 9.5, 8.9, 8.5 and 464, 473, 517; 128 registers 10.8 and 8.4 (256
- * and 32), 465. */
+/* Dot products: small blocks if there are few bricks, so that more SMs load. Enough registers for
+ * the cells of a plane, so that a lane has them in flight together. Times at 64^3 and 512^3 on an
+ * H200, in us:
+ *   256 threads, 32 registers: 15.2, 474
+ *   256 threads, 64 registers: 10.8, 465
+ *   128, 64, 32 threads, 64 registers: 9.5, 8.9, 8.5 and 464, 473, 517
+ *   128 registers: 10.8 (256 threads) and 8.4 (32 threads), 465 */
 enum { MG_DOT_PLANES = 1, MG_DOT_LEAST_THREADS = 32 };
 
-/** |x| or |x - y| of a cell, or the larger one of two, as bits: NaN stays above everything. */
+/** Value |x| or |x - y| of a cell, or the larger of two cells, as bits; NaN is the largest. */
 template <bool pairs, bool differs>
 static __device__ __forceinline__ unsigned long long mg_largest_of(const double2 &x,
                                                                    const double2 &y) {
@@ -31,7 +33,7 @@ template <bool pairs> static __device__ __forceinline__ double2 mg_load_cells(co
   return pairs ? *(const double2 *)at : make_double2(*at, 0.0);
 }
 
-/** The largest cell, as bits, of a thread of a block of 32 x 8. */
+/** Largest value, as bits, among the cells of one thread of a 32 x 8 block. */
 template <int rows, bool pairs, bool differs>
 static __device__ __forceinline__ unsigned long long mg_largest_of_thread(const mg_patch_t &p,
                                                                           int x, int y) {
@@ -69,7 +71,7 @@ static __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
   mg_max_add(mg_largest_of_thread<rows, pairs, differs>(p, x, y), known, maximum);
 }
 
-/** Blocks of the above, of 32 x 8 threads: all of them at a time. */
+/** Grid for mg_max_norm_kernel with 32 x 8 threads per block: all blocks are resident. */
 inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
   const int64_t columns = (p.n[0] / (pairs ? 2 : 1) + 31) / 32,
                 rows = ((int64_t)p.n[1] * p.n[2] + 7) / 8,
@@ -77,7 +79,7 @@ inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
   return dim3((unsigned)columns, (unsigned)(rows < full ? rows : full > 0 ? full : 1));
 }
 
-/** Threads of a block of the kernel below: 256, or so few that each multiprocessor has blocks. */
+/** Threads per block of mg_dot_kernel: 256, or fewer so that each SM has blocks. */
 inline int mg_dot_threads(int64_t lanes, int processors) {
   int threads = 256;
   while (threads > MG_DOT_LEAST_THREADS && lanes / threads < 4 * (int64_t)processors)
@@ -85,7 +87,7 @@ inline int mg_dot_threads(int64_t lanes, int processors) {
   return threads;
 }
 
-/** A lane's cells of a brick of u^3, plane after plane, row after row: the cell of each row. */
+/** Sum over a lane of a brick of u^3: one cell per row, row by row, plane by plane. */
 template <bool product>
 static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const double *a,
                                                      const double *b, int u) {
@@ -98,7 +100,7 @@ static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const 
   return s;
 }
 
-/** The same for bricks of 8^3, `planes` of which are loaded before the first cell is added. */
+/** mg_lane_sum for bricks of 8^3, loading `planes` planes before adding the first cell. */
 template <bool product, int planes>
 static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, const double *a,
                                                           const double *b) {
@@ -122,12 +124,12 @@ static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, c
   return s;
 }
 
-/** A brick of u^3 cells by u threads, lane i of each row its own; then the lanes in order.
- *  Blocks have up to 256 threads, a multiple of 32.
- *  @param product  of x and y, or the sum of x
- *  @param planes   of bricks of 8^3 that are loaded first: then the lanes are joined by shuffles;
- *                  or 0
- *  @param any      u where planes is 0 */
+/** Sum bricks of u^3 cells with u threads each: lane i sums cell i of every row, then the lanes
+ *  are added in order. Blocks have at most 256 threads, a multiple of 32.
+ *  @param product  sum x * y; otherwise sum x
+ *  @param planes   planes of an 8^3 brick that are loaded first, with lanes added by shuffles; 0
+ *                  for bricks of any width
+ *  @param any      u if planes is 0 */
 template <bool product, int planes>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(8 >> planes, 256))
     mg_dot_kernel(mg_patch_t p, int x, int y, int any, unsigned long long *sum) {

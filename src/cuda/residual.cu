@@ -1,24 +1,25 @@
-/* f - A x, stored, as a norm, or restricted to the coarser grid.
+/* Residual f - A x: stored, as a norm, or restricted to the coarser grid.
  *
- * Bytes per cell: 48 stored, 40 as a norm, 41 restricted; 21 flops, fma counting two. Blocks of
- * 32 x 8 threads, which have two cells along k each where the level is large; restricted, the four
- * cells of a coarse one that share an i, and the neighbour's four come by shuffles. fv4's kernel
- * here is a simple one, the oracle of those in fv4.h. */
+ * Bytes per cell: 48 stored, 40 as a norm, 41 restricted. 21 flops per cell, counting an fma as
+ * two. Blocks have 32 x 8 threads. On large levels each thread computes two cells along k. With
+ * restriction, a thread computes the four children of a coarse cell that share an i; the
+ * neighbour's four arrive by shuffles. The fv4 kernel here is the simple one, the oracle of those
+ * in fv4.h. */
 #include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
 #include "cuda/stencil_load.h"
 
 static const dim3 block_shape(32, 8, 1);
 
-/* Cells of a thread along k on large levels. Microseconds at 512^3 on an H200 (hpgmg-bench
- * roofline), stored / its norm: one 1624 / 1603, two 1548 / 1369, three 1570 / 1373, four 1595 /
- * 1421. */
+/* Cells per thread along k on large levels. Times at 512^3 on an H200 (hpgmg-bench roofline),
+ * stored / norm, in us: one 1624 / 1603, two 1548 / 1369, three 1570 / 1373, four 1595 / 1421. */
 enum { PLANES = 2 };
 
-/* Blocks of 256 threads on a multiprocessor. */
+/* Blocks of 256 threads per SM. */
 #define BLOCKS(one, planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? (one) : 5, 256)
 
-/** Is this block, with so many cells of a thread along j and k, clear of walls? Never for fv4. */
+/** Whether this block is clear of walls, given the cells per thread along j and k. Always false
+ *  for fv4. */
 template <bool fv4>
 static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int planes) {
   const int n[3] = {(int)blockDim.x, (int)blockDim.y * rows, planes};
@@ -26,7 +27,7 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int 
   return !fv4 && mg_clear_of_walls(p, first, n);
 }
 
-/** Away from walls. */
+/** Residual away from walls. */
 template <bool varies>
 static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l, int x, int f,
                                                        ptrdiff_t at) {
@@ -35,7 +36,7 @@ static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l,
   return f < 0 ? ax : near.f - ax;
 }
 
-/** Anywhere. */
+/** Residual at any cell. */
 template <bool fv4, bool varies>
 static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
                                                      int j, int k) {
@@ -92,8 +93,8 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
                                   : mg_cuda_simple_residual(v, dst, x, f);
 }
 
-/* The joining at a block's end is what one cell a thread waits for: with several there are fewer
- * ends. */
+/* With one cell per thread, the reduction at the end of a block limits speed. Several cells per
+ * thread mean fewer reductions. */
 template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
     residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
@@ -134,9 +135,9 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
   return mg_cuda_max_end(norm);
 }
 
-/* The end of a restriction: fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) make coarse cell (I, J,
- * K): a thread has the four of one i, [k][j], and those of the next i are its neighbour's. A
- * patch's sides are even, so pairs never straddle its end. */
+/* Final step of a restriction: fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) average to coarse
+ * cell (I, J, K). A thread holds the four cells of one i, as [k][j]; its neighbour holds those of
+ * the next i. Patch sizes are even, so pairs never straddle the end of a patch. */
 static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, double pair[2][2],
                                                       int i, int J, int K, const mg_patch_t &coarse,
                                                       int dst) {
@@ -173,7 +174,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(2, 256))
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }
 
-/* The same of large levels. */
+/* residual_restrict for large levels. */
 template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
     residual_restrict_large(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {

@@ -1,8 +1,8 @@
-/* Mean of 8 cells, mean of 4 faces. Fine and coarse patches correspond one to one.
+/* Mean of 8 cells and mean of 4 faces. Fine and coarse patches correspond one to one.
  *
- * Bytes per fine cell: 9 (cells), 5 (the faces that are read, every second plane). One thread a
- * coarse cell or face in blocks of 32 x 8: from 512^3 cells at 105 % of a copy's bandwidth on an
- * H200, from 256^3 at 95 (hpgmg-bench roofline, docs/kernels.md). */
+ * Bytes per fine cell: 9 (cells), 5 (faces; only every second plane is read). One thread per
+ * coarse cell or face, in blocks of 32 x 8. Restriction reaches 105 % of copy bandwidth from
+ * 512^3 cells on an H200, and 95 % from 256^3 (hpgmg-bench roofline, docs/kernels.md). */
 #include "cuda/dependent_launch.h"
 
 static const dim3 block_shape(32, 8, 1);

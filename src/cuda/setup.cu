@@ -1,5 +1,5 @@
-/* Coefficients, right-hand side, diagonal. Once a run, so simplicity comes first: one thread a
- * cell. */
+/* Coefficients, right-hand side and diagonal. Runs once, so simplicity comes first: one thread
+ * per cell. */
 #include "cuda/cuda.h"
 extern "C" {
 #include "formulas/coefficients.h"
@@ -8,7 +8,7 @@ extern "C" {
 
 static const dim3 block_shape(32, 8, 1);
 
-/** fv2, fv4: the tables' rows start at the patch's first cell. */
+/** Tables for fv2 and fv4; rows start at the patch's first cell. */
 struct factors_t {
   const double *face[3], *center[3], *f[3], *f_xx[3];
 };
@@ -37,14 +37,14 @@ static __global__ void __launch_bounds__(256)
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
   const double xf = (p.lo[0] + i) * h, yf = (p.lo[1] + j) * h, zf = (p.lo[2] + k) * h;
   const double x = xf + 0.5 * h, y = yf + 0.5 * h, z = zf + 0.5 * h;
-  double g[3]; /* not wanted here */
+  double g[3]; /* unused */
   if (in_j && in_k) p.vec[MG_BETA_I][at] = mg_beta_point(xf, y, z, g);
   if (in_i && in_k) p.vec[MG_BETA_J][at] = mg_beta_point(x, yf, z, g);
   if (in_i && in_j) p.vec[MG_BETA_K][at] = mg_beta_point(x, y, zf, g);
   if (in_i && in_j && in_k) p.vec[MG_F][at] = mg_rhs_point(a, periodic, x, y, z);
 }
 
-/** The host's four tables in one piece of device memory. */
+/** Copy the host's four tables into one device allocation. */
 static mg_status_t copy_tables(const mg_tables_t *tables, int32_t dim, double **out) {
   const size_t n = (size_t)dim, row = n + 1;
   const double *const from[4] = {tables->beta_face, tables->beta_center, tables->f, tables->f_xx};
@@ -86,14 +86,14 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
       set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->h, factors_at(device, v->dim, p));
     status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
   }
-  /* The tables are the caller's: they must have been read when this returns. */
+  /* The caller owns the tables, so they must have been read before this returns. */
   const cudaError_t error = cudaStreamSynchronize(mg_cuda.stream);
   (void)cudaFree(device);
   if (status != MG_OK) return status;
   return error == cudaSuccess ? MG_OK : mg_cuda_failed(error, "set_problem", __FILE__, __LINE__);
 }
 
-/** Faces normal to d, one layer outside the wall normal to t. */
+/** Extend the faces normal to d by one layer outside the wall normal to t. */
 static __global__ void __launch_bounds__(256)
     extend(mg_patch_t p, int box_dim, int d, int t, int side) {
   const int u = 3 - d - t;
@@ -122,7 +122,7 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
   return MG_OK;
 }
 
-/** Store what a row's sums say. @return the Gershgorin bound */
+/** Store the inverse diagonal of a row. @return the row's Gershgorin bound */
 static __device__ __forceinline__ double store_dinv(const mg_cuda_patch_t &l, bool l1,
                                                     const int at[3], mg_row_sums_t s) {
   *mg_cell(&l.p, MG_DINV, at[0], at[1], at[2]) = 1.0 / (l1 ? mg_l1_diagonal(s) : s.diagonal);
@@ -150,9 +150,9 @@ static __global__ void __launch_bounds__(256)
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
-/* Those with walls or wrapping colours need bins that only local memory can index: a launch of
- * their own, in which all lanes have such a row. Blocks along z are the layers 0, 1, dim-2, dim-1
- * of each direction, or all planes where every row is of this kind. */
+/* Rows at walls or with wrapping colours need bins that only local memory can index. They get
+ * their own launch, in which all lanes have such a row. Blocks along z cover layers 0, 1, dim-2,
+ * dim-1 of each direction, or all planes if every row is of this kind. */
 static __global__ void __launch_bounds__(256)
     diagonal_fv4_folded(const MG_GRID_CONSTANT mg_cuda_patch_t l, bool all, bool l1,
                         unsigned long long *maximum) {
@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(256)
   const int d = all ? 2 : z / 4, layer = z % 4 < 2 ? z % 4 : l.v.dim - 4 + z % 4;
   const int c = all ? z : layer - l.p.lo[d];
   const int at[3] = {d == 0 ? c : a, d == 0 ? a : d == 1 ? c : b, d == 2 ? c : b};
-  /* A row that several layers share is the first one's. */
+  /* A row that lies in several layers belongs to the first of them. */
   bool mine = true;
   for (int e = 0; e < 3; e++) {
     const int cell = l.p.lo[e] + at[e];

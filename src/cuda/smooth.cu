@@ -1,47 +1,51 @@
 /* One step of a smoother.
  *
- * Bytes per cell of the 7-point operators: GSRB and Jacobi 48, Chebyshev 56; flops, fma counting
- * two: 31 for a cell that GSRB changes, 35 for the others. The diagonal is summed from the betas;
- * fv4 reads it: 8 bytes more. One thread a cell in blocks of 32 x 8: the L1 cache serves the
- * neighbours in i and j, the L2 those in k. fv4's kernels here are simple ones, the oracle of those
- * in fv4.h.
+ * Bytes per cell of the 7-point operators: GSRB and Jacobi 48, Chebyshev 56. Flops, with an fma
+ * counted as two: 31 per cell that GSRB changes, 35 per cell of the others. The diagonal is summed
+ * from the betas; fv4 reads it, which adds 8 bytes. One thread per cell in blocks of 32 x 8: the L1
+ * serves the neighbours in i and j, the L2 those in k. The fv4 kernels here are simple; they are
+ * the oracle of those in fv4.h.
  *
- * On large levels a thread of the 7-point operators has several cells above each other, so that it
- * finds those between them in the L1 cache. Time of all steps on 512^3 cells in an F-cycle, on an
- * H200 whose copy would move these bytes in 18.1 ms (GSRB) and 20.6 ms (Chebyshev):
+ * On large levels a thread of the 7-point operators has several cells stacked in k, so the values
+ * they share hit the L1. Time of all steps at 512^3 in an F-cycle on an H200, ms. A copy moves
+ * these bytes in 18.1 ms (GSRB) and 20.6 ms (Chebyshev):
  *
- *     cells, blocks on a multiprocessor     1, 6   2, 5   2, 4   3, 4   4, 3
+ *     cells per thread, blocks per SM       1, 6   2, 5   2, 4   3, 4   4, 3
  *     GSRB                                  20.2   18.6   18.7   18.2   18.1
  *     Chebyshev                             21.9   21.0   21.2   21.0   23.6
  *
- * Without streaming loads (stencil_load.h) Chebyshev takes 24.1 with 1 and 23.1 with 2, GSRB the
- * same. A few bytes spilled from registers cost 2 ms: hence the order of statements. Tried and
- * slower: blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, 32 x 4 (half of the speed: they end too
- * soon), slabs of 32, 64 and 128 rows through all planes one after the other (2 to 5 % better for
- * GSRB with one cell a thread, no better with several, worse for Chebyshev), all loads of a
- * thread's cells before its arithmetic (21.3), 1/diagonal from memory (23.0 and 24.8 where it
- * was 20.2 and 22.4). */
+ * Without streaming loads (stencil_load.h) Chebyshev takes 24.1 ms with one cell and 23.1 with two;
+ * GSRB is unchanged. Spilling a few bytes of registers costs 2 ms, hence the order of statements.
+ *
+ * Tried and slower:
+ *   - blocks of 32 x 4 x 2 and 32 x 4 x 4 threads, and of 32 x 4 (half the speed: the blocks are
+ *     too short-lived);
+ *   - slabs of 32, 64 and 128 rows, each through all planes, one after the other (GSRB: 2 to 5 %
+ *     faster with one cell per thread, no faster with several; Chebyshev: slower);
+ *   - issuing all loads of a thread's cells before its arithmetic (21.3);
+ *   - 1 / diagonal from memory (23.0 and 24.8 instead of 20.2 and 22.4). */
 #include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
 #include "cuda/smooth_cells.h"
 #include "cuda/stencil_load.h"
 
-/* Cells of a thread along k on large levels. */
+/* Cells per thread along k on large levels. */
 enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2 };
 
-/* Blocks of 256 threads on a multiprocessor. */
+/* Blocks of 256 threads per SM. */
 #define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 2 ? 5 : 4, 256)
 
-/** Is this block, with `width` cells along i and `planes` times its threads along k, clear of
- * walls? */
+/** Whether no cell of this block is at a wall. The block has `width` cells along i and `planes`
+ *  cells per thread along k. */
 static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int planes) {
   const int n[3] = {width, (int)blockDim.y, (int)blockDim.z * planes};
   const int first[3] = {(int)blockIdx.x * n[0], (int)blockIdx.y * n[1], (int)blockIdx.z * n[2]};
   return mg_clear_of_walls(p, first, n);
 }
 
-/* In place: a thread takes the cell of the colour out of a pair and reads the other colour, which
- * nobody writes. All but the values is there before the sweep in front of this one has ended. */
+/* In place: a thread updates the cell of the colour in a pair. It reads the other colour, which no
+ * thread writes. All but the values of x and f is loaded or computed while the previous sweep
+ * runs. */
 template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
     gsrb_7(mg_cuda_patch_t l, int x, int color) {
@@ -66,7 +70,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   *u = mg_relax(near.c, mg_row_apply(&l, row, near), right, d);
 }
 
-/* The same of large levels: cells in planes above each other. */
+/* gsrb_7 for large levels: several cells per thread, stacked in k. */
 template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
     gsrb_7_planes(mg_cuda_patch_t l, int x, int color) {
@@ -126,7 +130,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   l.p.vec[dst][at] = mg_polynomial(near.c, before, mg_row_apply(&l, row, near), f, d, c1, c2);
 }
 
-/* The same of large levels: cells above each other. */
+/* polynomial_7 for large levels: several cells per thread, stacked in k. */
 template <bool stored, int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
     polynomial_7_planes(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
@@ -140,7 +144,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
     for (int q = 0; q < planes; q++) {
       const double before = previous < 0 ? 0.0 : __ldcs(l.p.vec[previous] + at + q * ks);
       const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[x], MG_F, at + q * ks);
-      /* A x first: then fewer values wait in registers for the division. */
+      /* A x first: fewer values then occupy registers during the division. */
       const double ax = mg_stencil_apply(&l, near);
       const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
       value[q] = mg_polynomial(near.x.c, before, ax, near.f, d, c1, c2);
@@ -162,7 +166,8 @@ static __global__ void __launch_bounds__(256)
   mg_polynomial_cell<true, true, varies>(&l, x, previous, dst, c1, c2, i, j, k);
 }
 
-/* From zero, where A x is zero too: the cells with phase & mask == 0 change. */
+/* First step from a zero guess, where A x is zero too. Cells whose masked phase is 0 are updated;
+ * the others are set to zero. */
 template <bool stored, bool varies>
 static __global__ void __launch_bounds__(256)
     first(mg_cuda_patch_t l, int dst, double c2, int color, int mask) {
@@ -233,7 +238,7 @@ static void launch_for(const mg_cuda_patch_t &l, int x, int previous, int dst,
   } else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0) {
     launch_polynomial<varies>(l, grid, stored, x, previous, dst, step->c1, step->c2);
   } else {
-    /* The previous iterate does not count: x itself is at hand. */
+    /* The previous iterate has weight zero: pass x in its place. */
     launch_polynomial<varies>(l, grid, stored, x, x, dst, 0.0, step->c2);
   }
 }

@@ -1,4 +1,4 @@
-/* One cell's share of a smoother's step, for kernels of one thread a cell. */
+/* Smoother step of a single cell, for kernels with one thread per cell. */
 #ifndef MG_CUDA_SMOOTH_CELLS_H
 #define MG_CUDA_SMOOTH_CELLS_H
 
@@ -6,7 +6,7 @@
 
 static const dim3 mg_smooth_block(32, 8, 1);
 
-/** 1 / diagonal: stored where it is l1-scaled or fv4's, else computed. */
+/** 1 / diagonal: stored if it is l1-scaled or the operator is fv4, otherwise computed. */
 template <bool stored, bool varies>
 static __device__ __forceinline__ double mg_smooth_dinv(const mg_cuda_patch_t *l, int i, int j,
                                                         int k) {
@@ -18,7 +18,7 @@ static __device__ __forceinline__ double mg_smooth_dinv(const mg_cuda_patch_t *l
                              js, ks, mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
 }
 
-/** GSRB, of a cell of the colour. */
+/** GSRB update of a cell of the current colour. */
 template <bool varies>
 static __device__ __forceinline__ void mg_gsrb_cell(const mg_cuda_patch_t *l, int x, int i, int j,
                                                     int k) {
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void mg_gsrb_cell(const mg_cuda_patch_t *l, in
                    mg_smooth_dinv<false, varies>(l, i, j, k));
 }
 
-/** Chebyshev and Jacobi; previous < 0: the iterate before x is zero, or c1 is. */
+/** Chebyshev or Jacobi update of a cell. previous < 0: the previous iterate or c1 is zero. */
 template <bool fv4, bool stored, bool varies>
 static __device__ __forceinline__ void mg_polynomial_cell(const mg_cuda_patch_t *l, int x,
                                                           int previous, int dst, double c1,
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void mg_polynomial_cell(const mg_cuda_patch_t 
                     mg_smooth_dinv<stored, varies>(l, i, j, k), c1, c2);
 }
 
-/** Enqueue a step of one patch. */
+/** Enqueue one smoother step on one patch. */
 void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, int x, int previous, int dst,
                           const mg_step_t *step);
 

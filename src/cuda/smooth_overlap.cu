@@ -1,19 +1,19 @@
-/* One step of a 7-point smoother in two parts: the inner cells, beside which messages travel, and
- * the rim, which they reach. */
+/* One step of a 7-point smoother in two regions: the interior, which overlaps with the halo
+ * exchange, and the boundary region ("rim"), which depends on it. */
 #include "cuda/fv4.h"
 #include "cuda/smooth_cells.h"
 
-/* Cells along a side whose ghosts come by copies or messages: whole blocks of threads, so that the
- * rim costs no more than the same cells within a sweep. */
+/* Width of the rim along each direction, at sides whose ghosts copies or messages fill. It is a
+ * whole thread block, so that the rim costs no more than the same cells in a full sweep. */
 static const int rim_width[3] = {32, 8, 1};
 
-/* Below this many cells along the first direction a patch is all rim. */
+/* Fewest cells of a patch along each direction for overlap. */
 enum { SHORTEST = 128 };
 
-/* What devices send by themselves is faster in front of one launch than beside two sweeps that each
- * fill and drain it: two H200s, 512^3 cells, GDOF/s without parts and with them, by peer
- * stores 6.59 and 6.51, through the host 4.18 and 5.16; 640^3 in several patches by NCCL 5.94
- * and 5.71. */
+/* Overlap pays only for messages through the host. Transfers by the devices themselves are faster
+ * before a single launch than beside two partial sweeps, each of which fills and drains the device.
+ * Two H200s, GDOF/s without and with overlap: 512^3, peer stores 6.59 and 6.51, through the host
+ * 4.18 and 5.16; 640^3 in several patches, NCCL 5.94 and 5.71. */
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, bool host) {
   if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_sweep_overlaps(v, host);
   bool fits = host;
@@ -23,7 +23,7 @@ bool mg_cuda_sweep_overlaps(const mg_view_t *v, bool host) {
   return fits;
 }
 
-/* The rim as cuboids, each of blocks of 32 x 8 cells: sides of k, then of j, then of i. */
+/* The rim as cuboids, each tiled by blocks of 32 x 8 cells: sides in k, then j, then i. */
 struct rim_t {
   int lo[6][3], n[6][3];
   int blocks[6];
@@ -34,7 +34,7 @@ static int blocks_of(const int n[3]) {
   return (n[0] + 31) / 32 * ((n[1] + 7) / 8) * n[2];
 }
 
-/* Take the sides off a patch; what is left are its inner cells. Returns the number of blocks. */
+/* Split a patch into rim and interior, lo <= index < hi. Returns the number of rim blocks. */
 static int cut_rim(const mg_patch_t *p, int lo[3], int hi[3], rim_t *rim) {
   int blocks = 0;
   rim->n_cuboids = 0;
@@ -58,7 +58,7 @@ static int cut_rim(const mg_patch_t *p, int lo[3], int hi[3], rim_t *rim) {
   return blocks;
 }
 
-/* The inner cells as a patch of their own: no side of it is a wall that was not one before. */
+/* The interior as a separate patch. Its walls are those of the original patch. */
 static mg_patch_t inner_patch(const mg_patch_t *p, const int lo[3], const int hi[3]) {
   mg_patch_t inner = *p;
   const ptrdiff_t shift = lo[0] + lo[1] * p->jstride + lo[2] * p->kstride;

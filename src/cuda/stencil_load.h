@@ -1,23 +1,22 @@
-/* The 7-point operators away from walls: what one cell reads, loaded at once.
+/* The 7-point operators away from walls: all loads of one cell are issued together.
  *
- * Most blocks of a large level touch no wall, and need not look for one. */
+ * Most blocks of a large level touch no wall, so their cells need no wall checks. */
 #ifndef MG_STENCIL_LOAD_H
 #define MG_STENCIL_LOAD_H
 
 #include "cuda/cuda.h"
 
-/** A cell's values, its faces' betas (below, above in i, j, k), its a alpha and its right-hand
- * side.
- */
+/** Stencil values of a cell, betas of its faces ([i, j, k][low, high]), a alpha and right-hand
+ *  side. */
 struct mg_stencil_values_t {
   mg_values7_t x;
   double beta[3][2], a, f;
 };
 
-/** Does a block of cells lie within the patch, with no cell at a wall? All its threads ask the
- * same.
- *  @param first  the block's lowest cell
- *  @param n      its cells along each direction */
+/** Whether a block of cells lies inside the patch with no cell at a wall. The result is uniform
+ *  across the thread block.
+ *  @param first  lowest cell of the block
+ *  @param n      cells along each direction */
 static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, const int first[3],
                                                          const int n[3]) {
   bool clear = true;
@@ -27,9 +26,11 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
   return clear;
 }
 
-/** Load the surroundings of the cell at offset `at`. Blocks go through a level plane by plane: what
- * nobody will read in the next plane is loaded as a stream, which leaves the L2 cache to the rest.
- *  @param f  a vector, or < 0 for none: zero */
+/** Load the stencil of the cell at offset `at`.
+ *
+ *  Blocks traverse a level plane by plane. Data that the next plane does not reuse is loaded with
+ *  streaming loads (__ldcs), which leaves the L2 to the rest.
+ *  @param f  right-hand side vector; < 0: zero */
 template <bool varies>
 static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_cuda_patch_t *l,
                                                                       const double *x, int f,
@@ -58,8 +59,8 @@ static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_c
   return near;
 }
 
-/** What no kernel of a cycle changes of a cell, be it at a wall or not: its faces' betas and its
- *  a alpha. */
+/** Coefficients of a cell, which no kernel of a cycle writes: betas of its faces and a alpha. Valid
+ *  for any cell, also at walls. */
 struct mg_row_t {
   double beta[3][2], a;
 };
@@ -74,7 +75,7 @@ static __device__ __forceinline__ mg_row_t mg_row(const mg_cuda_patch_t *l, int 
   return {{{bi[0], bi[1]}, {bj[0], bj[js]}, {bk[0], bk[ks]}}, a};
 }
 
-/** 1 / diagonal: stored, or computed. */
+/** 1 / diagonal: read from MG_DINV if `stored`, else computed. */
 template <bool stored>
 static __device__ __forceinline__ double mg_row_dinv(const mg_cuda_patch_t *l, const mg_row_t &row,
                                                      int i, int j, int k) {

@@ -1,28 +1,30 @@
-/* Several steps of a 7-point smoother in one pass over memory.
+/* Fused sweeps of a 7-point smoother: several steps per traversal of memory (temporal blocking).
  *
- * A block owns a tile of columns and goes through its planes once. At bundle q it makes the first
- * step in plane q - 1, the second in q - 2, the third in q - 3, and writes the last:
+ * A block owns a tile of columns and traverses its planes once. At bundle q it performs the first
+ * step in plane q - 1, the second in q - 2, the third in q - 3, and writes the last step's result:
  *
  *     plane  q     x read
  *            q-1   step 0   from x of q-2 .. q
  *            q-2   step 1   from step 0's q-3 .. q-1
  *            q-3   step 2   from step 1's q-4 .. q-2, written
  *
- * What a step reads above and below a cell stays in the registers of the thread whose column it is;
- * what it reads beside it comes from planes in shared memory: two of each step's results, and rings
- * of x and of the betas, which the tensor copy engine fills while the block works (tma.h). Each
- * step spoils one more cell of the tile's rim, so tiles overlap: 24 x 26 cells of 32 x 32 count
- * where there are three steps. Along i a box begins at a multiple of 64 bytes. Outside of walls
- * there is nothing to read, since their formulas are folded in; elsewhere tiles reach into the
- * ghosts, of which a level has a layer for each step.
+ * Neighbours in k stay in the registers of the thread that owns the column. Neighbours in i and j
+ * are read from planes in shared memory: two planes of each step's results, and rings of planes of
+ * x and the betas. TMA fills these rings while the block computes (tma.h).
  *
- * A thread has two cells of a row, one of each colour: a half sweep of GSRB changes one of them, in
- * all steps of a bundle the same, for the steps' colours alternate as their planes do.
+ * Each step invalidates one more layer of cells around the tile, so tiles overlap. With three
+ * steps, 24 x 26 of the 32 x 32 cells are written. Along i a box begins at a multiple of 64 bytes.
+ * Nothing is read outside walls, whose formulas are folded into the stencil. Elsewhere tiles read
+ * ghosts, of which a level has one layer per step.
  *
- * Digit for digit what single steps give: the same formulas in the same order. Bytes a cell of a
- * pass: 48, of Chebyshev's that read or write a second iterate 56, and 8 more where alpha varies.
- * The laboratory's smooth ladder shows the variants from which this form was taken, docs/kernels.md
- * why it won.
+ * A thread has two cells of a row, one of each colour. A GSRB half sweep changes one of them. It is
+ * the same one in all steps of a bundle, because both colours and planes alternate from step to
+ * step.
+ *
+ * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell of
+ * the fused sweeps: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies.
+ * The smooth ladder of the laboratory has the variants that led to this one; docs/kernels.md
+ * explains why it won.
  *
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
@@ -36,19 +38,19 @@ extern "C" {
 using namespace mg_pass;
 
 namespace {
-enum { SHORTEST = 32 }; /* cells of a patch, each way */
+enum { SHORTEST = 32 }; /* fewest cells of a patch along each direction */
 
-/* More than a block may have on cards of sm_120. */
+/* Shared memory per block; exceeds the limit of sm_120. */
 template <bool GSRB, bool VARIES>
 constexpr size_t MOST_BYTES = shape_t<GSRB, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
 constexpr int SHARED_BYTES = (int)std::max({MOST_BYTES<true, false>, MOST_BYTES<true, true>,
                                             MOST_BYTES<false, false>, MOST_BYTES<false, true>});
 
-/* What goes on from bundle to bundle. */
+/* Pipeline state that is carried from bundle to bundle. */
 struct stream_t {
   slots_t slot, asked;
   unsigned parity;
-  int plain_first, plain_end; /* bundles that need no care */
+  int plain_first, plain_end; /* bundles that need no checks for walls or unused planes */
 };
 
 template <bool GSRB, int STEPS, bool VARIES, int odd>
@@ -56,7 +58,7 @@ __device__ __forceinline__ void
 bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared, uint64_t *arrived, const job_t &job,
        const maps_t &maps, const tile_t &t, int q, double *to, double *to_before, stream_t *s) {
   using S = shape_t<GSRB, STEPS, VARIES>;
-  /* Everybody has left the planes that bundle q + AHEAD overwrites. */
+  /* No thread still reads the planes that bundle q + AHEAD overwrites. */
   if (threadIdx.x == 0 && q + S::AHEAD < t.last + STEPS) {
     ask<GSRB, VARIES, S>(shared, job, maps, t, q + S::AHEAD, s->asked, arrived);
     next<S>(&s->asked);
@@ -88,7 +90,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   columns_t<GSRB, STEPS, VARIES> c = {};
   c.begin(job, t, first);
   stream_t stream = {};
-  /* All steps' planes are wanted, and none is at a wall. */
+  /* Plain bundles: the planes of all steps are needed, and no cell is at a wall. */
   const bool at_wall = (p.wall[0][0] && t.i0 <= 0) || (p.wall[0][1] && t.i0 + WIDTH >= p.n[0]) ||
                        (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + ROWS >= p.n[1]);
   stream.plain_first = max(t.first + STEPS, p.wall[2][0] ? STEPS + 1 : 0);
@@ -116,7 +118,8 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
 }
 
-/* Vector x with the ghosts that the job's tiles reach into; `far`: with the faces that close it. */
+/* Tensor map of vector x, with the ghosts that tiles read. `far`: x is a face vector, which has one
+ * more layer at a high wall. */
 mg_status_t make_map(const mg_view_t *v, const job_t &job, int x, bool far, CUtensorMap *map) {
   const mg_patch_t &p = job.l.p;
   mg_box_array_t array = {mg_cell(&p, x, -job.low[0], -job.low[1], -job.low[2]),
@@ -138,8 +141,8 @@ mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous,
   return make_map(v, job, MG_F, false, &m->f);
 }
 
-/* How a patch is cut; `beside`: so that messages can have some of the processors.
- *  @return cost, to be compared */
+/* Tiling of a patch. `beside`: number of SMs to leave free for messages.
+ *  @return relative cost */
 double cut_of(const mg_patch_t &p, int steps, int beside, mg_cut_t *c) {
   double cost;
   *c = {{OUT_I, ROWS - 2 * steps, 0}, {BOX_START, steps, steps}, {WIDTH, ROWS, 0}, {}};
@@ -178,7 +181,8 @@ mg_status_t launch_for(const mg_view_t *v, job_t &job, int x, int previous, mg_r
                    : launch<GSRB, STEPS, false>(v, job, x, previous, part);
 }
 
-/* Do tiles find all that they read: nothing beyond walls, else a layer of ghosts for each step? */
+/* Whether the patch provides all that tiles read: along each direction walls on both sides, or one
+ * ghost layer per step. */
 bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
   bool fits = p->n[0] % 2 == 0;
   for (int d = 0; d < 3; d++)
@@ -236,7 +240,7 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, int x, int previous, int ds
       job.c1[s] = steps[s].kind == MG_STEP_CHEBYSHEV ? steps[s].c1 : 0.0;
       job.c2[s] = steps[s].c2;
     }
-    /* An even number along i: 16 bytes. What is one too many lies at the end of the row before. */
+    /* Even along i, for 16-byte alignment. An extra cell is at the end of the previous row. */
     for (int d = 0; d < 3; d++)
       job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->layers + 1) / 2 * 2 : v->layers;
     if (n == 2)

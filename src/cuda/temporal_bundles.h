@@ -1,5 +1,5 @@
-/* What the blocks of a pass read, bundle after bundle: the rings of planes in shared memory, and
- * the boxes that fill them (tma.h). For temporal.cu. */
+/* Input of the fused sweeps of temporal.cu, bundle by bundle: rings of planes in shared memory, and
+ * the TMA boxes that fill them (tma.h). */
 #ifndef MG_CUDA_TEMPORAL_BUNDLES_H
 #define MG_CUDA_TEMPORAL_BUNDLES_H
 
@@ -7,23 +7,23 @@
 #include "cuda/tma.h"
 
 namespace mg_pass {
-/* Three steps of the laboratory's ladder, G cell-steps a second on an H200 (docs/kernels.md has a
- * later run): tiles of 32 x 32 had 169.3, 32 x 24 143.8, 32 x 16 with two blocks a multiprocessor
- * 143.1, a cluster of two 116.7; two planes ahead made 175.7 of the first. */
+/* Three steps in the laboratory's ladder on an H200, 10^9 cell-steps per second: tiles of 32 x 32
+ * 169.3; 32 x 24 143.8; 32 x 16 with two blocks per SM 143.1; a cluster of two 116.7. Prefetching
+ * two planes ahead raised the first from 169.3 to 175.7. docs/kernels.md has a later run. */
 enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE = WIDTH * ROWS };
-/* Columns that count, of a tile, and where they and its box begin: at multiples of 64 bytes,
- * which made 166.9 of 158.4 (two planes ahead, a slower card). */
+/* Columns along i that a tile writes, and the starts of tile and box: multiples of 64 bytes. This
+ * alignment raised 158.4 to 166.9 (two planes ahead, a slower GPU). */
 enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
 
-/* What a launch is told. */
+/* Kernel arguments of a launch. */
 struct job_t {
   mg_cuda_patch_t l;
-  int dst, before;        /* vectors; before < 0 for none */
-  bool has_x, has_before; /* else zero: the iterate, and the one before it */
-  int color;              /* of the first step */
+  int dst, before;        /* output vectors: last and previous iterate; before < 0: none */
+  bool has_x, has_before; /* the iterate, and the previous one, are read; otherwise zero */
+  int color;              /* color of the first step */
   double c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
-  int low[3]; /* cells of the arrays below cell 0 */
-  int planes; /* that a block writes */
+  int low[3]; /* cells of the tensor maps below cell 0 */
+  int planes; /* planes that a block writes */
   mg_region_tiles_t tiles;
 };
 
@@ -31,11 +31,11 @@ struct maps_t {
   CUtensorMap x, before, f, alpha, beta[3];
 };
 
-/* Planes of the rings, and where they begin, in doubles. GSRB: half sweeps; else steps that may
- * look at two iterates. */
+/* Number of planes in each ring, and start of each ring in doubles. GSRB: half sweeps; otherwise
+ * polynomial steps, which may read two iterates. */
 template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
   static constexpr int OUT_J = ROWS - 2 * STEPS;
-  static constexpr int AHEAD = GSRB && !VARIES ? 2 : 1; /* bundles under way */
+  static constexpr int AHEAD = GSRB && !VARIES ? 2 : 1; /* bundles in flight */
   static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
   static constexpr int ARRIVALS = AHEAD + 1;
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
@@ -48,13 +48,13 @@ template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 
-/* To the next of n planes of a ring. */
+/* Advance to the next of the n planes of a ring. */
 __device__ __forceinline__ void next(int *plane, int n) {
   *plane = *plane == (n - 1) * PLANE ? 0 : *plane + PLANE;
 }
 
-/* A bundle is x and beta_k of plane q, and the others of plane q - 1. This is where it lies in the
- * rings, in doubles, and who tells that it has arrived. */
+/* Bundle q consists of x and beta_k of plane q, and all other arrays of plane q - 1. This is its
+ * position in the rings, in doubles, and the index of its arrival barrier. */
 struct slots_t {
   int x, own, all, arrival;
 };
@@ -65,12 +65,12 @@ template <typename S> __device__ __forceinline__ void next(slots_t *at) {
   at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
 }
 
-/* A block's box and the planes that it writes, the last excluded. */
+/* Lowest column of a block's box, and the planes that it writes: first <= k < last. */
 struct tile_t {
   int i0, j0, first, last;
 };
 
-/* Ask for bundle q; by one thread. */
+/* Request bundle q; called by one thread. */
 template <bool GSRB, bool VARIES, typename S>
 __device__ __forceinline__ void ask(double *shared, const job_t &job, const maps_t &maps,
                                     const tile_t &t, int q, const slots_t &to, uint64_t *arrived) {

@@ -1,5 +1,4 @@
-/* The columns of one thread of a pass: what it keeps in registers, and its steps. For temporal.cu.
- */
+/* Columns of one thread in the fused sweeps of temporal.cu: its register state and its steps. */
 #ifndef MG_CUDA_TEMPORAL_COLUMNS_H
 #define MG_CUDA_TEMPORAL_COLUMNS_H
 
@@ -17,7 +16,7 @@ __device__ __forceinline__ void store_pair(double *p, const double v[2]) {
   *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
 }
 
-/* The walls' formulas in the place of neighbours beyond them. */
+/* Replace neighbours outside walls by the wall formulas. */
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
                                            mg_stencil_values_t *near) {
   for (int d = 0; d < 3; d++) {
@@ -27,7 +26,7 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int a
   }
 }
 
-/* A x of a cell, and 1 / diagonal where it is wanted; at_walls: the cell may be at one. */
+/* A x of a cell, and 1 / diagonal if wants_dinv. at_walls: the cell may be at a wall. */
 template <bool at_walls, bool wants_dinv>
 __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, int k,
                                         mg_stencil_values_t near, double *dinv) {
@@ -43,25 +42,25 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
   return mg_stencil_apply(&l, near);
 }
 
-/* A thread's two columns, and for each step what it needs of the planes around its own. A half
- * sweep takes column 0 in bundles of even number and column 1 in the others: column 0 is the left
- * one in every other row. */
+/* The two columns of a thread, with each step's data from the planes around its own. A half sweep
+ * updates column 0 in even bundles (counted from the first) and column 1 in odd ones. So column 0
+ * is the left one in every other row. */
 template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
   using S = shape_t<GSRB, STEPS, VARIES>;
-  double x[STEPS][3][2]; /* below, here, above */
+  double x[STEPS][3][2]; /* planes below, at and above the step's plane */
   double dinv[STEPS][2], bk[STEPS + 1][2], before[2];
   int i, j, own;
-  int cell[2];     /* places of the columns in a plane */
-  int left, right; /* from there to the cells beside it, which for the rim may be itself */
-  int low, high;
-  int x_here, all[STEPS]; /* where the planes of x and of the other arrays are that steps read */
-  bool swapped, writes;   /* column 0 is the right one; cells that count */
+  int cell[2];            /* indices of the columns in a plane */
+  int left, right;        /* offsets of the neighbours in i; may be 0 at the edge of the tile */
+  int low, high;          /* the same in j */
+  int x_here, all[STEPS]; /* ring offsets of the planes of x and of the other arrays */
+  bool swapped, writes;   /* column 0 is the right one; this thread writes its cells */
 
   __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_bundle) {
     const mg_patch_t &p = job.l.p;
     int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
     if (GSRB) {
-      /* Half of a warp has eight columns of one colour in one row and in the next: all banks. */
+      /* A half-warp has eight columns of one colour in each of two rows, which use all banks. */
       row = (int)threadIdx.x / 32 * 2 + (int)threadIdx.x / 8 % 2;
       lane = (int)threadIdx.x / 16 % 2 * 8 + (int)threadIdx.x % 8;
     }
@@ -69,7 +68,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     j = t.j0 + row;
     writes = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0] &&
              row >= STEPS && row < ROWS - STEPS && j < p.n[1];
-    /* The steps' colours alternate as their planes do. */
+    /* Both colours and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
     swapped = GSRB && ((parity + first_bundle - 1) & 1) != 0;
     own = row * WIDTH + 2 * lane;
@@ -81,7 +80,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     high = row < ROWS - 1 ? WIDTH : 0;
   }
 
-  /* Both columns of a plane, in their order. */
+  /* Load both columns of a plane, column 0 first. */
   __device__ __forceinline__ void load(const double *plane, double v[2]) const {
     if constexpr (GSRB) {
       v[0] = plane[cell[0]];
@@ -91,7 +90,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     }
   }
 
-  /* What a bundle has of these columns. */
+  /* Load the values of these columns from a bundle. */
   __device__ __forceinline__ void take(const double *shared, const slots_t &slot, bool has_before) {
     load(shared + S::X + slot.x, x[0][2]);
     load(shared + S::BK + slot.own, bk[0]);
@@ -99,12 +98,12 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     all[0] = slot.all;
   }
 
-  /* The plane in which step s looks beside a cell of plane p. */
+  /* Plane in shared memory with the neighbours in i and j that step s reads in plane p. */
   __device__ __forceinline__ const double *input_of(const double *shared, int s, int p) const {
     return s == 0 ? shared + S::X + x_here : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }
 
-  /* A half sweep in plane p: column c changes. */
+  /* A half sweep in plane p, which changes column c. */
   template <bool at_walls, int s, int c>
   __device__ __forceinline__ double half_sweep(const double *shared, const job_t &job, int p) {
     const double *const plane = input_of(shared, s, p) + cell[c];
@@ -126,7 +125,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     near.beta[2][1] = bk[s][c];
     near.a = VARIES ? shared[S::ALPHA + all[s] + cell[c]] : job.l.v.a;
     near.f = shared[S::F + all[s] + cell[c]];
-    /* The third half sweep changes the cells of the first one. */
+    /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     constexpr bool is_new = s < 2;
     const double ax = apply<at_walls, is_new>(job.l, i + cell[c] - own, j, p, near, &dinv[s][c]);
     return mg_relax(near.x.c, ax, near.f, dinv[s][c]);
@@ -169,16 +168,16 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
       near.beta[2][1] = bk[s][v];
       near.a = VARIES ? a[v] : job.l.v.a;
       const double ax = apply<at_walls, is_new>(job.l, i + v, j, p, near, &dinv[s][v]);
-      /* Of the step before this one the same plane is the lowest. */
+      /* In the registers of the previous step this plane is the lowest one. */
       const double last = s == 0 ? before[v] : x[s > 0 ? s - 1 : 0][0][v];
       const double previous = job.c1[s] == 0.0 ? near.x.c : last;
       value[v] = mg_polynomial(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
     }
   }
 
-  /* Step s of bundle q, and what is beyond it: into shared memory or, from the last one, into the
-   * level. `careful`: cells may be at walls, and the plane one that nobody needs, or for which
-   * lower planes are missing, as in the first bundles. `odd`: the bundle's number is. */
+  /* Step s of bundle q. The result goes to shared memory, or to the level after the last step.
+   * `careful`: cells may be at walls, and the plane may be unused or lack planes below it, as in
+   * the first bundles. `odd`: the bundle number, counted from the first, is odd. */
   template <bool careful, int s, int odd>
   __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
                                        double *to, double *to_before) {
@@ -217,7 +216,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     if constexpr (STEPS > 2) step<careful, STEPS - 1, odd>(shared, job, t, q, to, to_before);
   }
 
-  /* The next plane. */
+  /* Advance to the next plane. */
   __device__ __forceinline__ void turn(const slots_t &slot) {
 #pragma unroll
     for (int v = 0; v < 2; v++) {

@@ -1,7 +1,7 @@
 #include "cuda/tma.h"
 
 mg_status_t mg_cuda_has_tma(bool *has) {
-  /* A card of today may run yesterday's code, in which a copy of boxes is nothing. */
+  /* Check the code, not the GPU: in code for an older architecture the box copy is a no-op. */
   int code;
   MG_TRY(mg_cuda_code(&code));
   *has = MG_CUDA_HAS_BOXES && code >= 90;
@@ -23,7 +23,7 @@ mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CU
     if (found != cudaDriverEntryPointSuccess)
       return mg_error(MG_ERR_DEVICE, "the driver has no cuTensorMapEncodeTiled");
   }
-  /* Extents are told in elements, strides in bytes. */
+  /* Extents are in elements, strides in bytes. */
   const cuuint64_t size[3] = {(cuuint64_t)array->extent[0], (cuuint64_t)array->extent[1],
                               (cuuint64_t)array->extent[2]};
   const cuuint64_t stride[2] = {(cuuint64_t)(array->jstride * array->bytes),

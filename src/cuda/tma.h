@@ -1,9 +1,9 @@
-/* Boxes of cells that the tensor copy engine brings from a level to shared memory (sm_90 on).
+/* TMA copies of boxes of cells from a level to shared memory (sm_90 and later).
  *
- * One thread asks; bytes arrive by themselves and are counted by an arrival, on which the threads
- * of the block wait. What lies outside of an array arrives as zero. A box's first element has to
- * lie at a multiple of 16 bytes in memory, coordinates included; else the copy is an illegal
- * instruction.
+ * One thread requests a box. The copy is asynchronous; an mbarrier ("arrival") counts its bytes,
+ * and the threads of the block wait on it. Elements outside the array arrive as zero. The first
+ * element of a box, coordinates included, must be 16-byte aligned in memory. Otherwise the copy
+ * fails with an illegal instruction.
  *
  * NVIDIA, CUDA C++ Programming Guide, "Tensor Memory Access"; PTX ISA, cp.async.bulk.tensor. */
 #ifndef MG_TMA_H
@@ -11,39 +11,43 @@
 
 #include "cuda/cuda.h"
 
-/** CUDA 12 has tensor maps, and the PTX of their copies; before it there are no boxes. */
+/** Tensor maps and the PTX of their copies require CUDA 12. */
 #define MG_CUDA_HAS_BOXES (CUDART_VERSION >= 12000)
 #define MG_CUDA_BOX_CODE  (MG_CUDA_HAS_BOXES && __CUDA_ARCH__ >= 900)
 #if MG_CUDA_HAS_BOXES
-#include <cuda.h> /* CUtensorMap; nothing of libcuda is linked */
+#include <cuda.h> /* CUtensorMap; libcuda is not linked */
 #else
 struct CUtensorMap {};
 #endif
 
-/** An array of cells as the engine is to see it: `from` has the indices (0, 0, 0). */
+/** Array of cells for a tensor map. */
 struct mg_box_array_t {
-  const void *from; /**< at a multiple of 16 bytes */
-  int bytes;        /**< of an element: 8 for double, 4 for float */
+  const void *from; /**< element (0, 0, 0); 16-byte aligned */
+  int bytes;        /**< bytes per element: 8 for double, 4 for float */
   int64_t extent[3];
-  int64_t jstride, kstride; /**< elements; multiples of 16 bytes */
+  int64_t jstride, kstride; /**< in elements; multiples of 16 bytes */
 };
 
-/** Whether the device and this build have them. The answer is kept.
+/** Whether the device and this build support TMA boxes. The result is cached.
  *  @return MG_OK, MG_ERR_DEVICE */
 mg_status_t mg_cuda_has_tma(bool *has);
 
-/** Describe boxes of width x rows x 1 elements; width is 256 at the most, and so are rows.
- *  @return MG_OK, MG_ERR_DEVICE where the driver refuses */
+/** Encode the tensor map for boxes of width x rows x 1 elements; width and rows are at most 256.
+ *  @return MG_OK, MG_ERR_DEVICE if the driver rejects it */
 mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map);
 
-/** Planes that each block goes through with its tile, before others go through the next ones: the
- *  more planes, the fewer are made twice; the more blocks, the fewer wait at the end.
+/** Choose the number of planes that each block traverses with its tile.
+ *
+ *  More planes per block mean fewer planes computed twice. More blocks mean less idle time in the
+ *  last wave.
  *  @param n          planes of the level
- *  @param tiles      of a plane
+ *  @param tiles      tiles per plane
  *  @param at_a_time  blocks that run at the same time
- *  @param beside     blocks whose place others take for a while: so many fewer in the last wave
- *  @param steps      in a pass: a block begins and ends so many planes beyond its own
- *  @param[out] cost  to be compared with that of others; NULL: nobody asks */
+ *  @param beside     block slots to leave free in the last wave for other work
+ *  @param steps      number of fused sweeps: a block starts and ends this many planes outside its
+ *                    own
+ *  @param[out] cost_out  relative cost; may be NULL
+ *  @return planes per block */
 inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t at_a_time, int64_t beside, int steps,
                                double *cost_out) {
   int best = n;
@@ -52,7 +56,7 @@ inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t at_a_time, int64_t 
     const int planes = (n + slabs - 1) / slabs;
     const int64_t blocks = tiles * ((n + planes - 1) / planes) + beside,
                   waves = (blocks + at_a_time - 1) / at_a_time;
-    /* Half of the planes beyond are made by half of the steps; the first two bundles come late. */
+    /* On average half of the steps run in the extra planes; the first two bundles arrive late. */
     const double cost = (double)waves * (planes + steps + 1);
     if (cost < least) least = cost, best = planes;
   }
@@ -64,7 +68,8 @@ static __device__ __forceinline__ unsigned mg_shared_address(const void *p) {
   return (unsigned)__cvta_generic_to_shared(p);
 }
 
-/** Begin to copy the box at (i, j, k) to shared memory, 128-byte aligned, and tell an arrival. */
+/** Start the copy of the box at (i, j, k) to 128-byte aligned shared memory. Its bytes are counted
+ *  on `arrived`. */
 static __device__ __forceinline__ void mg_box_copy(void *to, const CUtensorMap *map, int i, int j,
                                                    int k, uint64_t *arrived) {
 #if MG_CUDA_BOX_CODE
@@ -77,7 +82,7 @@ static __device__ __forceinline__ void mg_box_copy(void *to, const CUtensorMap *
 #endif
 }
 
-/** Make n arrivals, by one thread; a barrier of the block has to follow. */
+/** Initialize n arrivals. Called by one thread; a block barrier must follow. */
 static __device__ __forceinline__ void mg_arrivals_create(uint64_t *arrived, int n) {
 #if MG_CUDA_BOX_CODE
   for (int b = 0; b < n; b++)
@@ -90,7 +95,7 @@ static __device__ __forceinline__ void mg_arrivals_create(uint64_t *arrived, int
 #endif
 }
 
-/** So many bytes are going to arrive. */
+/** Add `bytes` to the bytes that the current phase of the arrival waits for. */
 static __device__ __forceinline__ void mg_arrivals_expect(uint64_t *arrived, unsigned bytes) {
 #if MG_CUDA_BOX_CODE
   asm volatile(
@@ -102,7 +107,8 @@ static __device__ __forceinline__ void mg_arrivals_expect(uint64_t *arrived, uns
 #endif
 }
 
-/** Wait until they have: parity is 0 for the first time that an arrival is used, then 1, then 0. */
+/** Wait until all expected bytes have arrived. The parity is 0 for the first use of an arrival, 1
+ *  for the second, then 0 again. */
 static __device__ __forceinline__ void mg_arrivals_wait(uint64_t *arrived, unsigned parity) {
 #if MG_CUDA_BOX_CODE
   unsigned done = 0;

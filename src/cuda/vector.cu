@@ -1,4 +1,4 @@
-/* Vector operations, cell by cell. Bytes per cell: 8 (fill) to 24. */
+/* Cell-wise vector operations. Bytes per cell: 8 (fill) to 24. */
 #include "cuda/cuda.h"
 
 static const dim3 block_shape(32, 8, 1);
@@ -7,14 +7,14 @@ enum vector_operation_t { SHIFT, AXPBY, MULTIPLY };
 
 struct vector_job_t {
   vector_operation_t operation;
-  int dst, x, y; /* y < 0 for none */
+  int dst, x, y; /* y < 0: no second operand */
   double alpha, beta;
 };
 
-/* Cells of a thread, one above the other, where the patch is large: all are read before one is
-   written, so that each thread has several reads under way. On one H200 at 512^3, in us, for one,
-   two, four and eight planes: a x + b y 803, 748, 754, 767; x + a and a x 585, 517, 523, 535; at
-   128^3 15.2, 14.0, 13.9, 14.4 and 8.9, 8.0, 7.6, 7.4. */
+/* Cells per thread along k on large patches. All are loaded before one is stored, so that each
+ * thread has several loads in flight. One H200, one, two, four and eight planes, in us:
+ *   512^3: a x + b y 803, 748, 754, 767; x + a and a x 585, 517, 523, 535
+ *   128^3: a x + b y 15.2, 14.0, 13.9, 14.4; x + a and a x 8.9, 8.0, 7.6, 7.4 */
 enum { PLANES = 2 };
 
 template <int planes, bool two>
@@ -72,10 +72,10 @@ mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y) {
   return run(v, {MULTIPLY, dst, x, y, 0.0, 0.0});
 }
 
-/* Cells of a thread of fill: 332, 285, 283 and 281 us at 512^3 with one, two, four and eight. */
+/* Cells per thread of fill. With one, two, four and eight: 332, 285, 283 and 281 us at 512^3. */
 enum { FILL_CELLS = 4 };
 
-/* Ghosts too: everything between the first and the last ghost of the patch, padding included. */
+/* Also fills ghosts: all from the first to the last ghost of the patch, including padding. */
 static __global__ void __launch_bounds__(256) fill(double *x, int64_t n, double value) {
   const int64_t first = (int64_t)blockIdx.x * (256 * FILL_CELLS) + threadIdx.x;
 #pragma unroll

@@ -1,15 +1,15 @@
-/* The value of one ghost outside Dirichlet walls, edges and corners as tensor products.
+/* The value of one ghost outside Dirichlet walls, with edges and corners as tensor products.
  *
- * The CPU fills direction after direction, i, j, k; here a thread evaluates the same tensor product
- * from the cells inside, k outermost, so that digits agree. The order is known at compile time, so
- * that all loads of a ghost are under way at once. */
+ * The CPU fills ghosts one direction at a time: i, j, k. Here a thread evaluates the same tensor
+ * product from the interior cells, with k outermost, so results are bit-identical. The order is a
+ * compile-time constant, so that all loads of a ghost are in flight together. */
 #ifndef MG_CUDA_WALL_VALUE_H
 #define MG_CUDA_WALL_VALUE_H
 
 #include "cuda/cuda.h"
 
-/** A direction of a ghost's formula: the cell at the wall, the step inward, the ghost's depth; or
- *  the index itself, where it is outside no wall. */
+/** One direction of a ghost's formula: the cell at the wall, the inward step and the ghost's
+ *  depth. If the index is not outside a wall in this direction, `wall` is the index itself. */
 struct mg_reach_t {
   bool beyond; /**< outside a wall in this direction */
   int wall, in, depth;
@@ -25,7 +25,7 @@ static __device__ __forceinline__ mg_reach_t mg_reach_of(const mg_patch_t *p, in
   return r;
 }
 
-/** The formula of one direction over values at the wall and inward. */
+/** The wall formula in one direction, from the value at the wall and those inward of it. */
 template <int order>
 static __device__ __forceinline__ double mg_beyond_wall(const double x[order], int depth) {
   if constexpr (order == 1)
@@ -37,7 +37,7 @@ static __device__ __forceinline__ double mg_beyond_wall(const double x[order], i
                       : mg_wall4_second(x[0], x[1], x[2], x[3]);
 }
 
-/** Outside n walls at once: the steps inward and the depths, innermost direction first. */
+/** Value outside n walls, given inward steps and depths with the innermost direction first. */
 template <int order, int n>
 static __device__ __forceinline__ double mg_beyond_walls(const double *x, const ptrdiff_t in[n],
                                                          const int depth[n]) {
@@ -52,7 +52,7 @@ static __device__ __forceinline__ double mg_beyond_walls(const double *x, const 
   return mg_beyond_wall<order>(y, depth[n - 1]);
 }
 
-/** The value of a ghost that is outside of one to `most` walls; cell0 is the patch's first cell. */
+/** Value of a ghost that lies outside 1 to `most` walls; cell0 is the patch's first cell. */
 template <int order, int most>
 static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, const double *cell0,
                                                        const mg_reach_t r[3]) {
@@ -78,8 +78,9 @@ static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, cons
   return 0.0;
 }
 
-/** Fill the ghost at patch-local indices `at`, which is outside at least one wall. The second ghost
- *  of the lower-order formulas is zero and stays it, so edges that would read it are left alone. */
+/** Fill the ghost at patch-local indices `at`, which must be outside at least one wall. The
+ *  second ghost of the lower-order formulas is always zero, so edge ghosts that depend on it are
+ *  left unchanged. */
 template <int order>
 static __device__ __forceinline__ void mg_wall_fill(const mg_patch_t *p, int vec, const int at[3]) {
   mg_reach_t r[3];

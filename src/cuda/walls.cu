@@ -1,10 +1,10 @@
-/* Ghost values outside Dirichlet walls for the simple kernels, which read them: interpolation, and
- * fv4's A x. Every ghost is a thread of one launch. */
+/* Ghosts outside Dirichlet walls, for the simple kernels that read them: interpolation and the A
+ * x of fv4. One launch, one thread per ghost. */
 #include "cuda/wall_value.h"
 
-/* First and last index + 1 of direction e on a side normal to d. Edges belong to the last direction
- * that they are outside of: directions before d come with their rims, those after it without what
- * is outside walls. */
+/* Index range [first, end) of direction e on a side normal to d. An edge belongs to the last
+ * direction in which it is outside a wall. So the range includes ghosts for directions before d,
+ * but excludes ghosts outside walls for directions after d. */
 static __device__ __forceinline__ int first_of(const mg_patch_t *p, int e, int d, int ghosts) {
   return e > d && p->wall[e][0] ? 0 : -ghosts;
 }
@@ -12,8 +12,7 @@ static __device__ __forceinline__ int end_of(const mg_patch_t *p, int e, int d, 
   return p->n[e] + (e > d && p->wall[e][1] ? 0 : ghosts);
 }
 
-/* Blocks along z are the six sides, and layer after layer again; threads run over a side's cells.
- */
+/* blockIdx.z selects the layer and one of six sides; threads cover the cells of a side. */
 template <int order>
 static __global__ void __launch_bounds__(256)
     walls(const MG_GRID_CONSTANT mg_patch_t p, int ghosts, int vec) {

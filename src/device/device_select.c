@@ -12,7 +12,7 @@
 
 enum { WHY = 256 };
 
-/* Devices that this process sees; where there are none, why. */
+/* Number of devices visible to this process; if zero, `why` receives the reason. */
 static int count_devices(char why[WHY]) {
 #ifdef HAVE_CUDA
   return mg_cuda_devices(why, WHY);
@@ -27,7 +27,7 @@ int mg_device_count(void) {
   return count_devices(why);
 }
 
-/* Collective; the first rank whose number is too large says so. */
+/* Collective; the first rank whose device number is too large logs the error. */
 static mg_status_t check_device_id(const mg_params_t *params, int n) {
   const char *plural = n == 1 ? "" : "s";
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
@@ -52,7 +52,7 @@ const char *mg_device_text(void) {
   return device_text;
 }
 
-/* This rank's device. */
+/* Number of this rank's device. */
 static mg_status_t device_number(const mg_params_t *params, int n, int *number) {
   int rank, size;
   MG_TRY(mg_comm_place_on_host(&rank, &size));
@@ -60,10 +60,10 @@ static mg_status_t device_number(const mg_params_t *params, int n, int *number) 
   return MG_OK;
 }
 
-/* Collective: what keeps the first rank that has no device?
- *  @param[in]     usable  this rank has one
- *  @param[in,out] why     this rank has none; then that rank's
- *  @param[out]    first   its number, or the number of ranks */
+/* Collective: find the reason of the first rank that has no device.
+ * @param[in]     usable  this rank has a device
+ * @param[in,out] why     this rank's reason; afterwards the reason of rank `first`
+ * @param[out]    first   the first rank without a device, or the number of ranks */
 static mg_status_t find_why(bool usable, char why[WHY], int *first) {
   mg_comm_t *world = mg_comm_world();
   const int size = mg_comm_size(world);
@@ -78,7 +78,7 @@ static mg_status_t find_why(bool usable, char why[WHY], int *first) {
   return status;
 }
 
-/* Collective: may all ranks use their devices? `why` and `first` as above. */
+/* Collective: find the first rank that cannot use its device. `why` and `first` as above. */
 static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY], int *first) {
   int number = 0;
   bool usable = true;
@@ -110,7 +110,7 @@ static int compare_places(const void *left, const void *right) {
   return memcmp(a->uuid, b->uuid, sizeof a->uuid);
 }
 
-/* Sorted, those who share stand side by side. */
+/* After sorting, ranks that share a device are adjacent. */
 static void count_sharers(mg_device_place_t *places, mg_device_place_t **sorted, int n) {
   for (int r = 0; r < n; r++)
     sorted[r] = &places[r];
@@ -170,7 +170,7 @@ mg_status_t mg_device_foresee(mg_params_t *params) {
   return MG_OK;
 }
 
-/* Levels have room for passes where the devices of all ranks make them. */
+/* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
 static mg_status_t limit_passes(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
@@ -184,7 +184,8 @@ static mg_status_t limit_passes(mg_params_t *params) {
   return MG_OK;
 }
 
-/* --memory=unified wants memory that not every device has; one rank tells. */
+/* --memory=unified requires managed memory that not every device supports; one rank logs the
+ * error. */
 static mg_status_t check_memory(const mg_params_t *params) {
   if (params->memory != MG_MEMORY_UNIFIED) return MG_OK;
 #ifdef HAVE_CUDA
@@ -202,11 +203,13 @@ static mg_status_t check_memory(const mg_params_t *params) {
 #endif
 }
 
-/* Not all ranks have a device: where one was named that is an error, which one rank tells. */
+/* Not all ranks have a device. If one was requested by name, this is an error, which one rank
+ * logs. */
 static mg_status_t do_without(mg_params_t *params, bool named, int first, const char *why) {
   const int rank = mg_comm_rank(mg_comm_world());
   if (named) {
-    /* All ranks refuse, and end by themselves: none has to end the one that tells. */
+    /* All ranks return an error and exit by themselves, so none needs to abort the rank that
+     * logs it. */
     if (rank != first) return MG_ERR_MEMORY;
     return mg_error(MG_ERR_MEMORY, "--device=%s: %s; --device=cpu runs without it",
                     mg_device_name(params->device), why);
@@ -220,7 +223,7 @@ static mg_status_t do_without(mg_params_t *params, bool named, int first, const 
   return MG_OK;
 }
 
-/* All ranks open theirs, or none does. */
+/* Either all ranks open their devices, or none does. */
 static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   char why[WHY];
   int first;
@@ -262,7 +265,7 @@ mg_status_t mg_device_room(int64_t *bytes) {
   const int sharers = places[mg_comm_rank(mg_comm_world())].sharers;
   free(places);
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_room(sharers, bytes)));
-  /* Everybody has asked before anybody allocates. */
+  /* No rank may allocate before all ranks have read the free memory. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));
 #endif
   return MG_OK;

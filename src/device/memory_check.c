@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The places that can run full. */
+/* The memories that can run out. */
 enum { HOST, PROCESS, DEVICE, N_PLACES };
 
-/* What this rank needs on all levels: its share of the host's memory, and its device's. How
- * messages between devices travel is not settled yet: their buffers may be the host's, or the
- * device's with two slots for each. */
+/* Memory that this rank needs on all levels: its share of host memory, and device memory. The
+ * transport of messages between devices is not chosen yet. Their buffers may be in host memory,
+ * or in device memory with two slots per message; both are counted. */
 static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device) {
   *host = *device = 0.0;
   for (int l = 0; l < plan->n_levels; l++) {
@@ -27,7 +27,7 @@ static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device
   return MG_OK;
 }
 
-/* Need and room where the one exceeds the other most. */
+/* Need and room of the memory with the highest need / room. */
 static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_memory_check_t *c) {
   const double there[N_PLACES] = {(double)room->host_bytes, (double)room->process_bytes,
                                   (double)room->device_bytes};
@@ -41,7 +41,7 @@ static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_memo
   const double ratio = need[mine] / there[mine];
   worst = ratio;
   MG_TRY(mg_comm_max(mg_comm_world(), &worst, 1));
-  /* Those who see the worst ratio say what it is made of; -1 from the others. */
+  /* Ranks that have the worst ratio contribute its need and room; the others contribute -1. */
   double said[3] = {-1.0, -1.0, -1.0};
   if (ratio == worst) {
     said[0] = need[mine];
@@ -56,7 +56,7 @@ static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_memo
   return MG_OK;
 }
 
-/* Whether another size fits; `size->n` is its grid then, else 0. */
+/* Check whether another size fits: `size->n` becomes the cells per side of its grid, or 0. */
 static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg_size_t *size) {
   char message[1024];
   mg_plan_t plan;
@@ -72,10 +72,10 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   return MG_OK;
 }
 
-/* The largest grid of boxes of one width that fits, and the fewest boxes a rank that make it. From
- * the smallest up: need grows with the grid, and plans of small grids are the cheap ones. Few
- * numbers of boxes a side have so small an odd part as grids must have, six from one power of two
- * to the next. */
+/* The largest grid that fits with boxes of one width, and the fewest boxes per rank that give
+ * it. Sizes are tried in increasing order, because need grows with the grid and small grids are
+ * cheap to plan. Few sizes are valid: six numbers of boxes per side from one power of two to
+ * the next have a small enough odd part. */
 static mg_status_t largest_of_width(const mg_params_t *params, const mg_room_t *room,
                                     int log2_box_dim, mg_size_t *best) {
   const int64_t ranks = mg_comm_size(mg_comm_world());
@@ -83,7 +83,7 @@ static mg_status_t largest_of_width(const mg_params_t *params, const mg_room_t *
   *best = (mg_size_t){log2_box_dim, 0, 0};
   for (; side <= MG_MAX_DIM >> log2_box_dim; side++) {
     mg_size_t size = {log2_box_dim, (side * side * side + ranks - 1) / ranks, 0};
-    /* No grid is so wide, or with this many ranks none but a wider one. */
+    /* No valid grid has this size, or with this many ranks only a larger one exists. */
     if (mg_plan_boxes_a_side(log2_box_dim, size.boxes_per_rank, ranks) != side) continue;
     MG_TRY(try_size(params, room, &size));
     if (size.n == 0) return MG_OK;
@@ -92,7 +92,7 @@ static mg_status_t largest_of_width(const mg_params_t *params, const mg_room_t *
   return MG_OK;
 }
 
-/* Of grids of one size the one with boxes of the width asked for, else with the widest. */
+/* Among grids of equal size, prefer boxes of the requested width, then the widest boxes. */
 static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *room,
                                  mg_size_t *largest, mg_size_t *same_width) {
   const mg_option_t *width = &mg_options[MG_OPT_LOG2_BOX_DIM];

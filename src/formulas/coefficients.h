@@ -1,7 +1,7 @@
-/* Coefficients and right-hand side of one cell, for every processor.
+/* Coefficients and right-hand side of one cell, shared by CPU and GPU.
  *
- * No function of the C library is called whose last digit differs between processors: sin() comes
- * in tables that the host fills, and tanh() is made here of exact steps and fma(). */
+ * Calls no C library function whose last bit differs between processors. sin() comes from tables
+ * filled by the host. tanh() is built here from exact steps and fma(). */
 #ifndef MG_COEFFICIENTS_H
 #define MG_COEFFICIENTS_H
 
@@ -11,22 +11,22 @@
 
 #define MG_TWO_PI 6.283185307179586476925286766559
 
-/** fv2, fv4: 1 + S/4 with S = sin sin sin, turned from face points into face averages by h^2/24
- *  times the two tangential second derivatives, each -(2 pi)^2 S/4. */
+/** fv2, fv4: beta = 1 + S/4 with S = sin sin sin, converted from face point to face average. The
+ *  conversion adds h^2/24 times the two tangential second derivatives, each -(2 pi)^2 S/4. */
 MG_INLINE double mg_beta_fv(double h, double sx, double sy, double sz) {
   const double scale = 0.25 * (1.0 - MG_TWO_PI * MG_TWO_PI * h * h / 12.0);
   return 1.0 + (scale * (sy * sz)) * sx;
 }
 
-/** fv2, fv4: f from its factors and their second derivatives, all three of which it takes. */
+/** fv2, fv4: f from its three factors and all three second derivatives. */
 MG_INLINE double mg_rhs_fv(double h, double x, double y, double z, double xx, double yy,
                            double zz) {
   const double c = h * h / 24.0;
   return x * y * z + c * (xx * y * z + x * (yy * z + y * zz));
 }
 
-/** exp(x) for -700 < x <= 0 within two units in the last place: x = n ln 2 + r, a Taylor
- *  polynomial in |r| <= 0.35 whose first neglected term is 4e-18, and an exact power of two. */
+/** exp(x) for -700 < x <= 0, within 2 ulp. x = n ln 2 + r; a Taylor polynomial in |r| <= 0.35,
+ *  whose first neglected term is 4e-18, times an exact power of two. */
 MG_SHARED double mg_exp_negative(double x) {
   const double log2_e = 1.4426950408889634, ln2_high = 0.693147180369123816490,
                ln2_low = 1.90821492927058770002e-10;
@@ -43,8 +43,8 @@ MG_SHARED double mg_tanh(double x) {
   return x < 0.0 ? -t : t;
 }
 
-/** 7pt: point value of beta = 5.5 + 4.5 tanh(10 (r - 1/4)), r the distance from the centre, and
- *  its gradient. */
+/** 7pt: point value of beta = 5.5 + 4.5 tanh(10 (r - 1/4)) and its gradient; r is the distance from
+ *  the center. */
 MG_SHARED double mg_beta_point(double x, double y, double z, double gradient[3]) {
   const double q[3] = {x - 0.5, y - 0.5, z - 0.5};
   const double r = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
@@ -54,7 +54,7 @@ MG_SHARED double mg_beta_point(double x, double y, double z, double gradient[3])
   return 5.5 + 4.5 * t;
 }
 
-/** A factor of 7pt's u = X(x) X(y) X(z) and its derivatives. */
+/** One factor of u = X(x) X(y) X(z) of 7pt, and its derivatives. */
 typedef struct {
   double value, first, second;
 } mg_factor_t;

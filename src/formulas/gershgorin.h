@@ -1,9 +1,10 @@
-/* One row of A in sums: its diagonal and the Gershgorin sum beside it, walls folded in, for every
- * processor.
+/* Sums of one row of A: the diagonal and the Gershgorin sum of the off-diagonals, with walls folded
+ * in. Shared by CPU and GPU.
  *
- * The reference probes A with coloured vectors, 2 colours a direction for fv2 and 4 for fv4, and
- * takes the absolute value of what a colour gives in sum: so the two neighbours of a direction
- * count together, for fv4 those at distance two. Here the same sums come from the coefficients. */
+ * The reference probes A with colored vectors: 2 colors per direction for fv2, 4 for fv4. It takes
+ * the absolute value of the sum over each color. So neighbors of the same color in a direction are
+ * summed before taking the absolute value; for fv4 these are the two at distance 2. This file
+ * computes the same sums from the coefficients. */
 #ifndef MG_GERSHGORIN_H
 #define MG_GERSHGORIN_H
 
@@ -14,9 +15,10 @@ typedef struct {
   double diagonal, off;
 } mg_row_sums_t;
 
-/** One row of a 7-point operator; `at` is patch-local. The quadratic wall formula reaches the
- *  second cell inward, whose colour is that of the first or which is its neighbour: its half counts
- *  off the diagonal. */
+/** Sums of one row of a 7-point operator; `at` is patch-local.
+ *
+ *  The quadratic wall formula reaches the second cell inward, which either has the color of the
+ *  first or is its neighbor. So its weight of 1/2 counts as off-diagonal. */
 MG_SHARED mg_row_sums_t mg_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
                                   const int at[3]) {
   const double *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
@@ -37,11 +39,11 @@ MG_SHARED mg_row_sums_t mg_sums_7(const mg_view_t *v, const mg_patch_t *p, int o
   return s;
 }
 
-/* Weights of one fv4 row by distance, in units of -b/h^2: along the axes, and on the 4 edges of
- * each plane (d, t). */
+/* Weights of one fv4 row by offset, in units of -b/h^2: along the axes, and on the 4 edges of each
+ * plane (d, t). */
 typedef struct {
   double axis[3][5];
-  double edge[3][2][2]; /* planes ij, ik, jk; low or high in the first, in the second direction */
+  double edge[3][2][2]; /* [plane ij, ik, jk][low or high in the first direction][in the second] */
 } mg_row_weights_t;
 
 MG_SHARED void mg_add_cross(mg_row_weights_t *w, const double *beta, int d, int t,
@@ -77,7 +79,7 @@ MG_SHARED void mg_fv4_weights(const mg_patch_t *p, const int at[3], mg_row_weigh
   }
 }
 
-/* Away from walls, with a width that 4 divides: colours pair the cells at distance two. */
+/* Away from walls, if the width is a multiple of 4: the two cells at distance 2 share a color. */
 MG_SHARED mg_row_sums_t mg_sums_interior(const mg_row_weights_t *w) {
   mg_row_sums_t s;
   s.diagonal = s.off = 0.0;
@@ -90,7 +92,7 @@ MG_SHARED mg_row_sums_t mg_sums_interior(const mg_row_weights_t *w) {
   return s;
 }
 
-/* A cell of one direction as a combination of cells inside the walls. */
+/* A cell of one direction, expressed as a combination of cells inside the walls. */
 typedef struct {
   int n;
   int cell[4];
@@ -111,7 +113,7 @@ MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int order, int cell) {
   const double first[4] = {-77.0 / 12, 43.0 / 12, -17.0 / 12, 3.0 / 12},
                second[4] = {-505.0 / 12, 335.0 / 12, -145.0 / 12, 27.0 / 12},
                quadratic[2] = {-2.5, 0.5};
-  /* The second ghost of the fallback formulas is 0. */
+  /* The fallback formulas define the second ghost as 0. */
   f.n = order < 4 && depth == 2 ? 0 : order;
   for (int c = 0; c < f.n; c++) {
     f.cell[c] = wall + c * in;
@@ -127,7 +129,7 @@ enum { MG_FV4_COLORS = 4 };
 typedef struct {
   double diagonal, bin[MG_FV4_COLORS][MG_FV4_COLORS][MG_FV4_COLORS];
   int colors;
-  const int *cell; /* the row's own cell, global */
+  const int *cell; /* global index of the row's cell */
 } mg_bins_t;
 
 MG_SHARED void mg_add_folded(mg_bins_t *b, double weight, const mg_fold_t f[3]) {
@@ -143,7 +145,7 @@ MG_SHARED void mg_add_folded(mg_bins_t *b, double weight, const mg_fold_t f[3]) 
       }
 }
 
-/* Near walls, and on the small grids whose colours wrap: fold every weight onto cells inside. */
+/* Near walls, and on small grids where colors wrap: fold every weight onto cells inside. */
 MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int cell[3],
                                        const mg_row_weights_t *w) {
   mg_bins_t b;
@@ -152,7 +154,8 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
     (&b.bin[0][0][0])[c] = 0.0;
   b.colors = v->dim < MG_FV4_COLORS ? v->dim : MG_FV4_COLORS;
-  /* Cells are folded as they are wanted, not kept: a card holds this stack for all its threads. */
+  /* Recompute folded cells instead of storing them: a GPU reserves this stack for all its threads.
+   */
   mg_fold_t f[3];
   for (int d = 0; d < 3; d++)
     f[d] = mg_fold_cell(v, order, cell[d]);
@@ -181,7 +184,7 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   return s;
 }
 
-/** Does no wall, and no wrapping colour, take part in an fv4 row? */
+/** True if neither walls nor wrapping colors affect an fv4 row. */
 MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, const int at[3]) {
   bool simple = v->dim % MG_FV4_COLORS == 0;
   for (int d = 0; d < 3; d++) {
@@ -191,8 +194,9 @@ MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, c
   return simple;
 }
 
-/** One row of fv4; `at` is patch-local, and the betas one layer around it are valid.
- *  @param[in] simple  what mg_sums_fv4_are_simple says */
+/** Sums of one fv4 row; `at` is patch-local.
+ *  @pre betas are valid one layer around the cell
+ *  @param[in] simple  result of mg_sums_fv4_are_simple */
 MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int order,
                                     const int at[3], bool simple) {
   mg_row_weights_t w;
@@ -206,8 +210,9 @@ MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int
   return s;
 }
 
-/** Baker, Falgout, Kolev, Yang, Multigrid smoothers for ultraparallel computing (2011), eq. 6.5
- *  with theta = 3/2: the l1 term is added where the diagonal does not dominate. */
+/** l1-scaled diagonal: the l1 term is added if the diagonal does not dominate.
+ *  @ref Baker, Falgout, Kolev, Yang, Multigrid smoothers for ultraparallel computing (2011), eq.
+ *      6.5 with theta = 3/2 */
 MG_SHARED double mg_l1_diagonal(mg_row_sums_t s) {
   return s.diagonal >= 1.5 * s.off ? s.diagonal : s.diagonal + 0.5 * s.off;
 }

@@ -1,8 +1,8 @@
-/* Every formula of one cell, once, for every processor.
+/* All formulas for one cell, each written once and shared by CPU and GPU.
  *
- * Compiled with contraction off; fma() stands where it is meant. So all backends, vectorized or
- * not, fused or not, give the same bits. x points at the cell, js and ks step to the next row and
- * plane. */
+ * Compiled without FP contraction; fma() is written out where intended. Hence all backends,
+ * vectorized or not, fused or not, give bit-identical results. x points at the cell; js and ks are
+ * the strides to the next row and plane. */
 #ifndef MG_STENCIL_H
 #define MG_STENCIL_H
 
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The values of a 7-point stencil: the cell, and its neighbours below and above in i, j, k. */
+/** Values of a 7-point stencil: the cell, and its low and high neighbors in i, j, k. */
 typedef struct {
   double c, low[3], high[3];
 } mg_values7_t;
 
 /** A x of the 7-point operators, fv2 and 7pt.
  *
- *      -b/h^2 [ beta_i(i+1)(x(i+1)-x) + beta_i(i)(x(i-1)-x) + the same in j, k ] + a x      */
+ *       -b/h^2 [ beta_i(i+1)(x(i+1)-x) + beta_i(i)(x(i-1)-x) + the same in j, k ] + a x */
 MG_INLINE double mg_apply_values7(mg_values7_t x, const double *bi, const double *bj,
                                   const double *bk, ptrdiff_t js, ptrdiff_t ks, double a,
                                   double b_h2) {
@@ -31,7 +31,7 @@ MG_INLINE double mg_apply_values7(mg_values7_t x, const double *bi, const double
   return fma(-b_h2, s, a * x.c);
 }
 
-/** The same with all neighbours in memory, ghosts included. */
+/** A x of the 7-point operators with all neighbors in memory, ghosts included. */
 MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj, const double *bk,
                             ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
   mg_values7_t v;
@@ -45,18 +45,18 @@ MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj,
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, b_h2);
 }
 
-/** What each face's beta counts in the diagonal of a 7-point row: 1 beside a cell, more at a wall,
- *  where the ghost's formula falls back on the cell itself. */
+/** Weight of each face's beta in the diagonal of a 7-point row. It is 1 at an interior face and
+ *  larger at a wall, where the ghost formula uses the cell itself. */
 typedef struct {
   double low[3], high[3];
 } mg_face_weights_t;
 
-/** The count at a wall of a formula's order: 1 - (its weight of x1). */
+/** Face weight at a wall for a given formula order: 1 - (weight of x1). */
 MG_INLINE double mg_wall_weight(int order) {
   return order == 1 ? 2.0 : 3.5;
 }
 
-/** Diagonal of A of the 7-point operators. */
+/** Diagonal of A for the 7-point operators. */
 MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double *bk, ptrdiff_t js,
                                ptrdiff_t ks, mg_face_weights_t w, double a, double b_h2) {
   double s = w.low[0] * bi[0];
@@ -68,27 +68,30 @@ MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double 
   return fma(b_h2, s, a);
 }
 
-/** The values of an fv4 stencil: the cell, those at -2, -1, 1, 2 along each direction, and the
- * edges of the planes ij, ik, jk: below or above in the first, then in the second direction. */
+/** Values of an fv4 stencil.
+ *
+ *  c: the cell. axis: offsets -2, -1, 1, 2 in each direction. edge: [plane ij, ik, jk][low or high
+ *  in the first direction][in the second]. */
 typedef struct {
   double c, axis[3][4], edge[3][2][2];
 } mg_values25_t;
 
-/** The betas of an fv4 row: the faces below and above the cell in each direction; and beside each
- * of these the next faces below and above, in the first, then in the second tangential direction.
- */
+/** Betas of an fv4 row.
+ *
+ *  face: low and high face of the cell in each direction. beside: next to each of these faces, the
+ *  low and high neighboring faces, in the first, then in the second tangential direction. */
 typedef struct {
   double face[3][2], beside[3][2][2][2];
 } mg_betas30_t;
 
-/** 4th-order fluxes through the faces below and above a cell. */
+/** Fourth-order fluxes through the low and high face of a cell. */
 MG_INLINE double mg_fluxes4(double c, const double axis[4], const double face[2]) {
   return face[0] * fma(15.0, axis[1] - c, axis[2] - axis[0]) +
          face[1] * fma(15.0, axis[2] - c, axis[1] - axis[3]);
 }
 
-/** Cross terms of these faces in a tangential direction: the values `along` it, the edges beyond
- * the faces, and the betas beside them. */
+/** Cross terms of these faces in one tangential direction. `along`: values in that direction;
+ *  low_*, high_*: edge values beyond the faces; beside: betas next to the faces. */
 MG_INLINE double mg_crosses4(const double along[4], double low_down, double low_up,
                              double high_down, double high_up, const double beside[2][2],
                              double s) {
@@ -96,7 +99,7 @@ MG_INLINE double mg_crosses4(const double along[4], double low_down, double low_
   return fma(beside[1][1] - beside[1][0], (high_up - along[2]) - (high_down - along[1]), s);
 }
 
-/** mg_crosses4 of direction d where its edges count d first, or second. */
+/** mg_crosses4 of direction d, where d is the first or the second index of `edge`. */
 MG_INLINE double mg_crosses4_first(const double along[4], const double edge[2][2],
                                    const double beside[2][2], double s) {
   return mg_crosses4(along, edge[0][0], edge[0][1], edge[1][0], edge[1][1], beside, s);
@@ -106,7 +109,7 @@ MG_INLINE double mg_crosses4_second(const double along[4], const double edge[2][
   return mg_crosses4(along, edge[0][0], edge[1][0], edge[0][1], edge[1][1], beside, s);
 }
 
-/** A x of fv4: faces at 1/12, tangential variation of beta at 1/48.
+/** A x of fv4: fluxes with factor 1/12, tangential variation of beta with factor 1/48.
  *  @ref problem statement in docs/algorithm.md, "Operators" */
 MG_INLINE double mg_apply_values25(const mg_values25_t *x, const mg_betas30_t *b, double a,
                                    double b_h2) {
@@ -122,8 +125,8 @@ MG_INLINE double mg_apply_values25(const mg_values25_t *x, const mg_betas30_t *b
   return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, faces), a * x->c);
 }
 
-/** Where the values lie in memory: along stride d, around the plane of strides d and t, and betas
- *  normal to d with the tangential strides t and u. */
+/** Load stencil values from memory: along stride d; the edges of the plane of strides d and t; the
+ *  betas normal to d, with tangential strides t and u. */
 MG_INLINE void mg_load_axis(const double *x, ptrdiff_t d, double axis[4]) {
   axis[0] = x[-2 * d];
   axis[1] = x[-d];
@@ -171,7 +174,7 @@ MG_INLINE mg_values25_t mg_load_values25(const double *x, ptrdiff_t js, ptrdiff_
   return v;
 }
 
-/** A x of fv4 with all neighbours in memory, ghosts included. Reads the betas one face out in both
+/** A x of fv4 with all neighbors in memory, ghosts included. Reads betas one face outward in both
  *  tangential directions. */
 MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *bj, const double *bk,
                               ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
@@ -191,17 +194,18 @@ MG_INLINE double mg_polynomial(double x, double x_previous, double ax, double f,
   return fma(c2 * dinv, f - ax, fma(c1, x - x_previous, x));
 }
 
-/** Mean of the 8 children, in a fixed order; `row` is the sum of a pair along i. */
+/** Mean of the 8 children in a fixed order; each argument is the sum of a pair along i. */
 MG_INLINE double mg_mean8(double row00, double row10, double row01, double row11) {
   return 0.125 * ((row00 + row10) + (row01 + row11));
 }
 
-/** Mean of the 4 fine faces of a coarse face; t1 and t2 step tangentially. */
+/** Mean of the 4 fine faces of a coarse face; t1 and t2 are the tangential strides. */
 MG_INLINE double mg_mean4(const double *x, ptrdiff_t t1, ptrdiff_t t2) {
   return 0.25 * ((x[0] + x[t1]) + (x[t2] + x[t1 + t2]));
 }
 
-/** Ghost values from the interior cells x1, x2, ... inward of a wall; homogeneous Dirichlet. */
+/** Ghost values outside a homogeneous Dirichlet wall, from the interior cells x1, x2, ... inward of
+ *  it. */
 MG_INLINE double mg_wall1(double x1) {
   return -x1;
 }
@@ -215,7 +219,7 @@ MG_INLINE double mg_wall4_second(double x1, double x2, double x3, double x4) {
   return fma(-505.0, x1, fma(335.0, x2, fma(-145.0, x3, 27.0 * x4))) * (1.0 / 12.0);
 }
 
-/** Face beta one layer outside the domain from tangential neighbours inside it. */
+/** Extrapolate a face beta one layer outside the domain from tangential neighbors inside it. */
 MG_INLINE double mg_extend2(double b1, double b2) {
   return fma(2.0, b1, -b2);
 }
@@ -226,7 +230,8 @@ MG_INLINE double mg_extend4(double b1, double b2, double b3, double b4, double b
   return fma(5.0, b1, fma(-10.0, b2, fma(10.0, b3, fma(-5.0, b4, b5))));
 }
 
-/** The formula for boxes of a width; b points at the first face inside, `in` steps inward. */
+/** Extrapolation formula for a box width; b points at the first face inside, `in` is the inward
+ *  stride. */
 MG_INLINE double mg_extended(const double *b, ptrdiff_t in, int box_dim) {
   if (box_dim >= 5) return mg_extend4(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
   if (box_dim == 4) return mg_extend3(b[0], b[in], b[2 * in], b[3 * in]);
@@ -234,8 +239,8 @@ MG_INLINE double mg_extended(const double *b, ptrdiff_t in, int box_dim) {
   return b[0];
 }
 
-/** Interpolation along one direction: the child on side -1 or +1 of a coarse cell.
- *  m2, m1, c, p1, p2 are the coarse cells at -2 .. +2. */
+/** Interpolation in one direction: the child on the low (side -1) or high (side +1) side of a
+ *  coarse cell. m2, m1, c, p1, p2 are the coarse cells at offsets -2 .. +2. */
 MG_INLINE double mg_interpolate_p1(double m1, double c, double p1, int side) {
   return fma(0.75, c, 0.25 * (side < 0 ? m1 : p1));
 }

@@ -1,9 +1,10 @@
-/* The vectors of a level, named. */
+/* Names of a level's vectors. */
 #ifndef MG_VECTORS_H
 #define MG_VECTORS_H
 
-/** Every cell-centred or face-centred array of a patch. The first group is on every level, the
- *  others where the plan (plan.h) says. Face values have the index of the cell above the face. */
+/** All cell-centered or face-centered arrays of a patch. The first group exists on every level, the
+ *  others where the plan (plan.h) requires them. Face values have the index of the cell above the
+ *  face. */
 typedef enum {
   MG_U,      /**< solution, or correction on coarser levels */
   MG_F,      /**< right-hand side, or restricted residual */
@@ -11,16 +12,16 @@ typedef enum {
   MG_BETA_J,
   MG_BETA_K,
   MG_DINV, /**< 1 / diagonal of A, boundary conditions folded in (l1-scaled for l1jacobi) */
-  MG_TMP,  /**< residual, or the other iterate of an out-of-place smoother */
+  MG_TMP,  /**< residual, or second iterate of an out-of-place smoother */
   MG_N_VECTORS_EVERY_LEVEL,
   MG_SAVED = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
-  MG_ALPHA,                            /**< alpha of the equation, where it is not 1 everywhere */
-  MG_BEFORE,   /**< the iterate before MG_TMP's, between two passes of several steps */
-  MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle has MG_U and MG_F */
+  MG_ALPHA,                            /**< alpha of the equation, if it is not 1 everywhere */
+  MG_BEFORE,   /**< the iterate before MG_TMP's, between two passes of fused steps */
+  MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle uses MG_U and MG_F */
   MG_RHS,
-  MG_DIRECTION, /**< its p and A p */
+  MG_DIRECTION, /**< p and A p of outer_cg.h */
   MG_A_DIRECTION,
-  MG_KRYLOV_R0, /**< of bottom solvers, this and the following */
+  MG_KRYLOV_R0, /**< this and the following: bottom solvers */
   MG_KRYLOV_R,
   MG_KRYLOV_P,
   MG_KRYLOV_AP,
@@ -29,7 +30,7 @@ typedef enum {
   MG_N_VECTORS
 } mg_vector_t;
 
-/** A set of vectors: 1 << vector of each. */
+/** A set of vectors: bit 1 << vector for each. */
 #define MG_VECTORS_EVERY_LEVEL ((1u << MG_N_VECTORS_EVERY_LEVEL) - 1)
 #define MG_VECTORS_OF_KRYLOV   ((1u << MG_N_VECTORS) - (1u << MG_KRYLOV_R0))
 #define MG_VECTORS_OF_OUTER_CG                                                                     \
@@ -37,7 +38,7 @@ typedef enum {
 /** An image of the next coarser level (see transfer.h) holds one vector. */
 #define MG_VECTORS_OF_IMAGE (1u << MG_U)
 
-/** How many vectors a set has. */
+/** Number of vectors in a set. */
 static inline int mg_n_vectors(unsigned vectors) {
   int n = 0;
   for (; vectors != 0; vectors &= vectors - 1)
@@ -45,7 +46,7 @@ static inline int mg_n_vectors(unsigned vectors) {
   return n;
 }
 
-/** How many vectors of a set come before `vector`. */
+/** Number of vectors of a set that precede `vector`. */
 static inline int mg_vectors_before(unsigned vectors, int vector) {
   return mg_n_vectors(vectors & ((1u << vector) - 1));
 }

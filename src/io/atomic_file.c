@@ -15,7 +15,7 @@ static mg_status_t cannot_write(const mg_atomic_file_t *file, const char *why) {
   return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", file->option, file->final, why);
 }
 
-/* The folder of a path, "." without one. */
+/* Folder of a path; "." if it has none. */
 static void folder_of(const char *path, char folder[MG_REAL_PATH_MAX]) {
   const char *slash = strrchr(path, '/');
   if (!slash)
@@ -26,7 +26,7 @@ static void folder_of(const char *path, char folder[MG_REAL_PATH_MAX]) {
 
 enum { SIZE_TEXT = 32 };
 
-/* In the unit that leaves at most three digits before the point. */
+/* Choose the unit that leaves at most three digits before the decimal point. */
 static void size_text(double bytes, char text[SIZE_TEXT]) {
   static const char *const unit[] = {"bytes", "kB", "MB", "GB"};
   int u = 0;
@@ -49,8 +49,8 @@ static mg_status_t check_room(const mg_atomic_file_t *file, const char *folder, 
                   file->option, file->final, need, there);
 }
 
-/* Does the folder take a new file? An answer that rights alone do not give: it may be read-only.
- * The name is none that is there, not even one of another run that writes to the same place. */
+/* Check that the folder accepts a new file: permissions alone do not show this, since it may be
+ * read-only. The name is unique, even among runs that write to the same place. */
 static mg_status_t try_folder(mg_atomic_file_t *file) {
   enum { ENDING = 4 };
   snprintf(file->temporary, sizeof file->temporary, "%s.XXXXXX.tmp", file->final);
@@ -83,7 +83,7 @@ mg_status_t mg_atomic_file_prepare(const char *option, const char *path, int64_t
   return check_room(file, folder, bytes);
 }
 
-/* Have what was written, or renamed, survive a crash of the machine. */
+/* Sync a file or folder to disk, so that its data or a rename survives a machine crash. */
 static bool sync_path(const char *path, int flags) {
   const int fd = open(path, flags | O_CLOEXEC);
   if (fd < 0) return false;
@@ -104,7 +104,7 @@ mg_status_t mg_atomic_file_finish(const mg_atomic_file_t *file) {
     mg_atomic_file_drop(file);
     return status;
   }
-  /* Not every file system can do this with a folder; the file itself is safe. */
+  /* Not every file system can sync a folder; the file itself is safe. */
   if (!sync_path(folder, O_RDONLY | O_DIRECTORY) && errno != EINVAL && errno != EROFS)
     return cannot_write(file, strerror(errno));
   return MG_OK;

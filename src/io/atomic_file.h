@@ -1,5 +1,5 @@
-/* A file that is there as a whole or not at all: written under another name, made lasting, renamed.
- * For one rank; errors are logged. */
+/* Atomic replacement of a file: written to a temporary name, synced to disk, then renamed.
+ * Called by one rank; errors are logged. */
 #ifndef MG_ATOMIC_FILE_H
 #define MG_ATOMIC_FILE_H
 
@@ -10,25 +10,28 @@
 
 enum { MG_WHOLE_FILE_MAX = MG_REAL_PATH_MAX + 32 };
 
-/** The names of a file, with links followed so that they stay links. */
+/** Final and temporary name of a file. Symbolic links are resolved, so that they survive the
+ *  rename. */
 typedef struct {
-  const char *option; /**< that asked for it, for messages */
+  const char *option; /**< option that names the file, for messages */
   char final[MG_REAL_PATH_MAX];
-  char temporary[MG_WHOLE_FILE_MAX]; /**< final, six characters that nobody else has, .tmp */
+  char temporary[MG_WHOLE_FILE_MAX]; /**< final + six unique characters + .tmp */
 } mg_atomic_file_t;
 
-/** Find out whether a file of so many bytes can be written at `path`: a folder that is there and
- *  open to us, no folder of this name, room on the disk. What is there stays as it is.
- *  @param[in] bytes  0: unknown
- *  @return MG_OK, MG_ERR_IO with what is wrong */
+/** Check that a file of the given size can be written at `path`.
+ *
+ *  The folder must exist and be writable, `path` must not be a folder, and the disk must have
+ *  room. An existing file is not changed.
+ *  @param[in] bytes  file size; 0 if unknown
+ *  @return MG_OK, MG_ERR_IO (cause logged) */
 MG_MUST_CHECK mg_status_t mg_atomic_file_prepare(const char *option, const char *path,
                                                  int64_t bytes, mg_atomic_file_t *file);
 
-/** Make the temporary file lasting and give it its name.
- *  @return MG_OK, MG_ERR_IO; the temporary file is gone then, and the earlier one still there */
+/** Sync the temporary file to disk and rename it to its final name.
+ *  @return MG_OK, MG_ERR_IO; on error the temporary file is removed and any earlier file is kept */
 MG_MUST_CHECK mg_status_t mg_atomic_file_finish(const mg_atomic_file_t *file);
 
-/** Remove the temporary file, if there is one. */
+/** Remove the temporary file if it exists. */
 void mg_atomic_file_drop(const mg_atomic_file_t *file);
 
 #endif

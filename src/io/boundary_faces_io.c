@@ -6,7 +6,7 @@
 /* This rank's patches at the wall. */
 typedef struct {
   const mg_level_t *level;
-  int d, t, u; /* the wall's direction, and the two in it */
+  int d, t, u; /* direction normal to the wall, and the two within it */
   double *buffer;
   int64_t doubles;
   mg_copy_t *list;
@@ -32,7 +32,7 @@ static void list_patches(wall_t *w, bool putting) {
   }
 }
 
-/* Between the plane and the buffer, patch by patch. */
+/* Copy between the plane and the buffer, patch by patch. */
 static void move_rows(const wall_t *w, double *wall, bool putting) {
   const mg_view_t *v = &w->level->store.view;
   for (int c = 0; c < w->n; c++) {
@@ -77,7 +77,7 @@ static void release(wall_t *w) {
   free(w->list);
 }
 
-/* Each rank has its part and zeros elsewhere. */
+/* Sum over ranks: each has its part, and zeros elsewhere. */
 static mg_status_t share(double *wall, int32_t dim) {
   for (int32_t row = 0; row < dim; row++)
     MG_TRY(mg_comm_sum(mg_comm_world(), wall + (int64_t)row * dim, dim));

@@ -1,16 +1,16 @@
-/* The faces that close the domain, which no field of cells has room for: one plane of n^2 betas for
- * each direction, at its upper wall. */
+/* Face betas at the upper walls of the domain, which cell-sized arrays cannot hold: one plane of
+ * n^2 betas per direction. */
 #ifndef MG_BOUNDARY_FACES_IO_H
 #define MG_BOUNDARY_FACES_IO_H
 
 #include "level/level.h"
 
-/** Put a plane of face betas to the upper wall of direction d, or get it.
+/** Set or get the plane of face betas at the upper wall in direction d.
  *
- *  Collective over the world; n^2 doubles on every rank.
- *  @param[in]     level  with walls (not periodic)
- *  @param[in,out] wall   [n][n], the direction that comes first in (i, j, k) fastest. In: with what
- *                        ranks know of it, 0 where they do not. Out: whole, on every rank
+ *  Collective over the world; uses n^2 doubles on every rank.
+ *  @param[in]     level  must have walls (not periodic)
+ *  @param[in,out] wall   [n][n], the first remaining direction of (i, j, k) fastest. In: the
+ *          values known on this rank, 0 elsewhere. Out: the whole plane, on every rank
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall);
 MG_MUST_CHECK mg_status_t mg_boundary_faces_get(const mg_level_t *level, int d, double *wall);

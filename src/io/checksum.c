@@ -2,14 +2,14 @@
 #include "base/machine.h"
 #include <string.h>
 
-/* Two words of 32 bits, each with a key of its own that the index gives. The product has 64 bits: a
- * change of one word is a change of it, unless the other sum happens to be 0. */
+/* Product of two 32-bit words, each with its own key derived from the index. The product has 64
+ * bits, so a change of one word changes it, unless the other sum is 0. */
 static inline uint64_t term(uint32_t low, uint32_t high, uint32_t index) {
   const uint32_t a = low + index * 0x9e3779b1u, b = high + (index * 0x85ebca6bu ^ 0x7feb352du);
   return (uint64_t)a * b;
 }
 
-/* A thread for every 65536 values and no more: a barrier of many costs more than they save. */
+/* At most one thread per 65536 values: beyond that, the barrier costs more than threads save. */
 static int threads_for(int64_t n) {
   const int64_t useful = n >> 16, most = mg_machine_threads();
   return useful < 1 ? 1 : (int)(useful < most ? useful : most);
@@ -29,7 +29,7 @@ uint64_t mg_checksum_doubles(const double *value, int64_t n, uint64_t first) {
   return sum;
 }
 
-/* The second factor is that of a word of zeros. */
+/* The second factor is that of a zero word. */
 uint64_t mg_checksum_floats(const float *value, int64_t n, uint64_t first) {
   const uint32_t start = (uint32_t)first;
   const int threads = threads_for(n);

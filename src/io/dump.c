@@ -28,7 +28,7 @@ static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
 
 /* --- fields ---------------------------------------------------------------------------- */
 
-/* Every field of a level, written or compared. */
+/* Write or compare every field of a level. */
 static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write) {
   mg_level_t *level = &h->level[l];
   mg_field_io_t io = {file, NULL, h->plan.level[l].layout.n, h->params.dump_precision,
@@ -65,7 +65,7 @@ typedef struct {
   uint64_t *sums;
 } wall_t;
 
-/* A small dataset as a whole: rank 0 writes or reads it. */
+/* Write or read a small dataset as a whole on rank 0. */
 static mg_status_t move_dataset(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
                                 int32_t n, bool write, void *values) {
   const int32_t rows = speaks() ? n : 0;
@@ -92,7 +92,7 @@ static bool same_walls(const wall_t *a, const wall_t *b, size_t n) {
          memcmp(a->sums, b->sums, n * sizeof *a->sums) == 0;
 }
 
-/* One wall, written or compared with the file. */
+/* Write one wall, or compare it with the file. */
 static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const wall_t *wall, const wall_t *stored) {
   const int32_t n = h->plan.level[0].layout.n;
@@ -123,7 +123,7 @@ static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write)
   return status;
 }
 
-/* Without `complete`, which comes last, a file is none. */
+/* The attribute `complete` is written last; without it, a file is not a valid dump. */
 static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about) {
   mg_h5_t *file;
   mg_status_t status = agree(mg_h5_create(path, h->params.dump_hints, &file));
@@ -143,7 +143,7 @@ static mg_status_t check_complete(mg_h5_t *file) {
   return complete == 1 ? MG_OK : mg_error(MG_ERR_IO, "the file that was written is not complete");
 }
 
-/* Some file systems and MPI libraries lose what does not fit without a word: read it back. */
+/* Read the file back: some file systems and MPI libraries silently lose data that does not fit. */
 static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   mg_h5_t *file;
   mg_status_t status = agree(mg_h5_open(path, &file));
@@ -154,7 +154,7 @@ static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   return status != MG_OK ? status : closed;
 }
 
-/* Rank 0's names on all ranks. */
+/* Prepare the file on rank 0 and broadcast its names to all ranks. */
 static mg_status_t prepare(mg_hierarchy_t *h, const char *path, mg_atomic_file_t *file) {
   memset(file, 0, sizeof *file);
   const mg_status_t status =
@@ -206,8 +206,7 @@ static mg_status_t dump_cycle(void *data, const mg_history_t *history) {
   return mg_dump_write(series->h, path, &series->about, series->stats);
 }
 
-/* Digits are the same in every solve, so these are the states that the solve before went through.
- */
+/* Every solve is bit-identical, so these are the intermediate states of the previous solve. */
 static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
                                mg_dump_stats_t *stats) {
   series_t series = {h, *about, stats};
@@ -226,7 +225,7 @@ static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
   return status;
 }
 
-/* Of a run that a signal ended: the solution as far as it is, from which --restart goes on. */
+/* After a signal ended the run: write the current solution, from which --restart can continue. */
 static mg_status_t dump_interrupted(mg_hierarchy_t *h, const mg_dump_about_t *about, int n_cycles,
                                     mg_dump_stats_t *stats) {
   mg_dump_about_t part = *about;

@@ -1,76 +1,78 @@
-/* The state of a grid as an HDF5 file: docs/format.md says what is in it. */
+/* The state of a grid as an HDF5 file; docs/format.md describes the format. */
 #ifndef MG_DUMP_H
 #define MG_DUMP_H
 
 #include "io/atomic_file.h"
 #include "run/benchmark.h"
 
-/** The group of everything that VTK does not read. */
+/** Group for everything that VTK does not read. */
 #define MG_DUMP_OURS "/HPGMG"
-/** Its attribute that lists the datasets with checksums: names of fields, and walls/NAME, with
- * spaces between. A listed dataset must have its checksums, so that damage cannot pass for absence.
- */
+/** Attribute of this group that lists the datasets with checksums: field names and walls/NAME,
+ *  separated by spaces. A listed dataset must have checksums, so that damage is not mistaken for
+ *  absence. */
 #define MG_DUMP_CHECKSUMS "checksums"
 enum { MG_DUMP_CHECKSUMS_MAX = 256 };
 
-/** What a file says of the run that wrote it. */
+/** Metadata of the run that writes a file. */
 typedef struct {
   const char *command_line;
   int threads;
-  const mg_history_t *history; /**< of the solve whose u is on level 0 */
-  double f_norm;               /**< max |f| there */
-  const mg_result_t *result;   /**< what was verified; NULL in the midst of a solve */
-  int64_t problem_checksum;    /**< of the user's problem; 0 for none */
+  const mg_history_t *history; /**< solve that produced u on level 0 */
+  double f_norm;               /**< max |f| on level 0 */
+  const mg_result_t *result;   /**< verification result; NULL during a solve */
+  int64_t problem_checksum;    /**< user-defined problem; 0 if built-in */
 } mg_dump_about_t;
 
-/** What writing took, of all files. */
+/** Totals over all files written. */
 typedef struct {
   int n_files;
-  int64_t bytes; /**< of the fields, uncompressed */
+  int64_t bytes; /**< uncompressed field data */
   double seconds_write, seconds_check;
 } mg_dump_stats_t;
 
-/** Find out before a run whether the files of --dump can be written. For one rank.
- *  @return MG_OK, MG_ERR_USAGE (no HDF5, a level that is not there), MG_ERR_IO; logged */
+/** Check before a run that the files of --dump can be written. Called by one rank.
+ *  @return MG_OK, MG_ERR_USAGE (no HDF5, or a level that does not exist), MG_ERR_IO; logged */
 MG_MUST_CHECK mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan);
 
-/** Find out before a run whether each rank that will write reaches the folder of --dump: it may be
- *  on a disk of rank 0's host. The first that does not says so. Collective over the world.
+/** Check before a run that each writing rank can access the folder of --dump, which may be on a
+ *  disk local to rank 0's host. The first rank that cannot access it reports so. Collective over
+ *  the world.
  *  @return MG_OK, MG_ERR_IO */
 MG_MUST_CHECK mg_status_t mg_dump_check_reach(const mg_params_t *params);
 
-/** All files that --dump and its companions ask for: the state after the solves that `result` is
- * of, then, with --dump-every, one more solve at h with its states. Of solves that a signal ended
- * the solution at h as far as it is, without the series. Collective over the world.
+/** Write all files that --dump and its related options request.
  *
- *  @param[in] command_line, threads, problem_checksum  for the file's account of itself
- *  @return as mg_dump_write; MG_ERR_INTERRUPTED (a signal ended the series; logged); MG_OK without
- * --dump */
+ *  Writes the state after the solves of `result`. With --dump-every it then runs one more solve
+ *  at h and writes its intermediate states. If a signal ended the solves, it writes the current
+ *  solution at h and no series. Collective over the world.
+ *  @param[in] command_line, threads, problem_checksum  metadata for the file
+ *  @return as mg_dump_write; MG_ERR_INTERRUPTED (a signal ended the series; logged); MG_OK
+ *          without --dump */
 MG_MUST_CHECK mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result,
                                       const char *command_line, int threads,
                                       int64_t problem_checksum, mg_dump_stats_t *stats);
 
-/** Write the fields and levels that --dump-fields and --dump-levels name: to a temporary file,
- * which is read again and compared, and then takes its name; then the .xdmf file beside it. A file
- * that was there stays until then, and whenever this fails. MG_TMP of the levels is overwritten.
+/** Write the fields and levels selected by --dump-fields and --dump-levels, and FILE.xdmf.
  *
- *  Collective over the world.
- *  @param[in]  path   of the file; --dump's, or one with a number in it
- *  @param[in,out] stats  gets what this took added; the same on every rank
+ *  The data goes to a temporary file, which is read back, compared, and renamed. The .xdmf file
+ *  follows. An existing file is kept until the rename, and on any failure before it. Overwrites
+ *  MG_TMP of the levels. Collective over the world.
+ *  @param[in]     path   file to write: that of --dump, or a numbered variant
+ *  @param[in,out] stats  totals to add to; the same on every rank
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path,
                                         const mg_dump_about_t *about, mg_dump_stats_t *stats);
 
-/** Write FILE.xdmf for FILE; for one rank. */
+/** Write FILE.xdmf for FILE. Called by one rank. */
 MG_MUST_CHECK mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
                                              const char *path);
 
 enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 1 };
 
-/** Is a field to be written, and is there one? */
+/** Whether a field is selected and exists. */
 bool mg_dump_wants(const mg_params_t *params, mg_field_t field);
 
-/** Where a field of a level is within a file. */
+/** Path of a level's field within the file. */
 void mg_dump_data_path(const mg_params_t *params, int level, mg_field_t field,
                        char path[MG_DATA_PATH_MAX]);
 

@@ -1,4 +1,4 @@
-/* What a dump says of itself and of the run that wrote it. */
+/* Metadata of a dump: the grid, the problem, and the run that wrote it. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Calls in a row on one file: after the first that fails nothing more is done. */
+/* A sequence of calls on one file; after the first failure, the rest do nothing. */
 typedef struct {
   mg_h5_t *file;
   mg_status_t status;
@@ -37,7 +37,7 @@ static void number(writer_t *w, const char *where, const char *name, double valu
 
 static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
 
-/* The unit cube as VTK wants it. As points, the cells' centres. */
+/* The unit cube as VTK expects it. With point centring, the points are the cell centres. */
 static void put_image(writer_t *w, const mg_params_t *params, int32_t n) {
   const bool cells = params->dump_centering == MG_CENTERING_CELL;
   const int64_t version[2] = {1, 0}, last = cells ? n : n - 1;
@@ -70,7 +70,7 @@ static void put_problem(writer_t *w, const mg_params_t *p) {
   text(w, ours, "krylov", mg_krylov_name(p->krylov));
 }
 
-/* Of the machine and the moment: rank 0's words on every rank, since all must write the same. */
+/* Describe machine and time. All ranks must write the same text, so rank 0 broadcasts its own. */
 static mg_status_t put_run(writer_t *w, const mg_dump_about_t *about) {
   struct {
     char date[32], host[256], command_line[4096];
@@ -104,7 +104,7 @@ static void put_result(writer_t *w, const mg_dump_about_t *about) {
   number(w, ours, "order", r ? r->order : NAN);
 }
 
-/* The user's problem is not in the file: where it is, and what belongs to it. */
+/* A user-defined problem is not stored in the dump: record its files and checksum. */
 static void put_files(writer_t *w, const mg_params_t *p, const mg_dump_about_t *about) {
   if (!mg_params_has_files(p)) return;
   if (p->coefficients[0]) text(w, ours, "coefficients", p->coefficients);

@@ -1,27 +1,26 @@
-/* What the parts of dump.h's implementation share. */
+/* Declarations shared by the source files that implement dump.h. */
 #ifndef MG_DUMP_PARTS_H
 #define MG_DUMP_PARTS_H
 
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
 
-/** Is a level to be written? */
+/** Whether a level is selected. */
 bool mg_dump_wants_level(const mg_params_t *params, int level);
 
-/** Whether a dump has the faces at the upper walls of a field; MG_N_FIELDS: of any field. */
+/** Whether a dump includes the upper-wall faces of a field, or of any field for MG_N_FIELDS. */
 bool mg_dump_wants_wall(const mg_params_t *p, mg_field_t field);
 
-/** Bytes of all fields, uncompressed; and those that a file will take at the least. */
+/** Uncompressed bytes of all fields, and the least bytes that a file needs. */
 int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan);
 int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan);
 
-/** Write all attributes, and the groups that fields are written into.
- *  Collective over the world.
- *  @return MG_OK, MG_ERR_IO, MG_ERR_COMM; of this rank alone, not agreed on */
+/** Write all attributes, and create the groups that hold the fields. Collective over the world.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_COMM; local to this rank, not agreed on */
 MG_MUST_CHECK mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h,
                                            const mg_dump_about_t *about);
 
-/** Can the last part of a path stand in the XDMF file?
+/** Check that the file name of a path can be written in the XDMF file.
  *  @return MG_OK, MG_ERR_USAGE (logged) */
 MG_MUST_CHECK mg_status_t mg_dump_check_xml(const char *path);
 

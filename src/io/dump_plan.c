@@ -1,4 +1,4 @@
-/* What a dump has, and whether it can be written; before there is a file. */
+/* What a dump contains, and whether it can be written; runs before a file exists. */
 #include "base/log.h"
 #include "base/paths.h"
 #include "comm/comm.h"
@@ -48,13 +48,13 @@ int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan) {
   return bytes;
 }
 
-/* What is compressed takes less, and nobody knows how much. */
+/* Compressed data takes less room, by an unknown amount. */
 int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan) {
   enum { METADATA_BYTES = 1 << 16 };
   return params->dump_compress > 0 ? METADATA_BYTES : mg_dump_bytes(params, plan) + METADATA_BYTES;
 }
 
-/* All levels are those that there are; a number beyond them is a mistake. */
+/* A selection of all levels means all existing ones. An explicitly named level must exist. */
 static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan) {
   if (params->dump_levels == (1u << MG_MAX_LEVELS) - 1) return MG_OK;
   for (int l = plan->n_levels; l < MG_MAX_LEVELS; l++)
@@ -64,7 +64,8 @@ static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan
   return MG_OK;
 }
 
-/* All fields are those that there are; an alpha that was asked for by name is missed. */
+/* A selection of all fields means all existing ones. If alpha is named explicitly, it must
+ * exist. */
 static mg_status_t check_alpha(const mg_params_t *params) {
   const unsigned all = (1u << MG_N_FIELDS) - 1;
   if (params->alpha_varies || params->dump_fields == all ||
@@ -76,7 +77,7 @@ static mg_status_t check_alpha(const mg_params_t *params) {
                   params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
 }
 
-/* Can a file be written at `path`, and the text that goes with it? */
+/* Check that the file `path` and its .xdmf file can be written. */
 static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, const char *path) {
   mg_atomic_file_t file;
   char xdmf[MG_REAL_PATH_MAX + sizeof MG_XDMF_ENDING];
@@ -86,7 +87,7 @@ static mg_status_t check_name(const mg_params_t *params, const mg_plan_t *plan, 
   return mg_atomic_file_prepare("dump", xdmf, 0, &file);
 }
 
-/* Readers go by the ending: ParaView 5.11 opens .hdf alone. */
+/* Readers identify files by their extension: ParaView 5.11 opens only .hdf. */
 static void warn_of_ending(const char *path) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   const char *dot = strrchr(name, '.');

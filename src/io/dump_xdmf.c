@@ -1,16 +1,16 @@
-/* The small text file that tells readers without VTKHDF where the values are: XDMF 2. */
+/* The small text file that describes the values to readers without VTKHDF: XDMF 2. */
 #include "base/log.h"
 #include "io/dump_parts.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character that `text` begins with; 0 where it is none, or none that XML takes:
- * control characters, surrogates, U+FFFE and U+FFFF. */
+/* Length in bytes of the UTF-8 character at `text`. 0 if invalid, or not allowed in XML: control
+ * characters, surrogates, U+FFFE and U+FFFF. */
 static int character_bytes(const unsigned char *text) {
   const unsigned first = text[0];
   const int n = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  static const unsigned least[] = {0, 0x20, 0x80, 0x800, 0x10000}; /* longer forms are not UTF-8 */
+  static const unsigned least[] = {0, 0x20, 0x80, 0x800, 0x10000}; /* overlong forms are invalid */
   unsigned code = n < 2 ? first : first & (0xffu >> (n + 1));
   for (int i = 1; i < n; i++) {
     if ((text[i] & 0xc0) != 0x80) return 0;
@@ -65,7 +65,7 @@ static void put_field(FILE *out, const mg_params_t *p, int level, int32_t n, mg_
   fprintf(out, ":%s</DataItem>\n      </Attribute>\n", path);
 }
 
-/* Cells, whatever --dump-centering tells readers of VTKHDF. */
+/* Always cell-centred, regardless of --dump-centering, which affects VTKHDF readers only. */
 static void put_level(FILE *out, const mg_params_t *p, int level, int32_t n, const char *name) {
   const double h = 1.0 / n;
   fprintf(out,

@@ -4,19 +4,19 @@
 #include "io/write_thread.h"
 #include <stdlib.h>
 
-/* Values in the precision of the file, and the checksums of all planes. */
+/* Values in the file's precision, and the checksums of all planes. */
 typedef struct {
-  float *floats; /* of the slab at hand; NULL in double precision */
-  float *other;  /* of the slab before, which may still be on its way into the file */
+  float *floats; /* current slab; NULL in double precision */
+  float *other;  /* previous slab, which may still be being written */
   uint64_t *checksum;
-  double *halves; /* of checksums, for a sum over ranks that is exact */
+  double *halves; /* halves of checksums, so that the sum over ranks is exact */
 } buffers_t;
 
 static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
 }
 
-/* After messages. */
+/* For work in which ranks exchange messages. */
 static mg_status_t agree_or_end(mg_status_t status) {
   return mg_comm_agree_or_end(mg_comm_world(), status);
 }
@@ -79,7 +79,7 @@ static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
     b->checksum[slab->first + k] = checksum_of(io, b, slab, k);
 }
 
-/* A round's slab, and the beginning of the next one's where the device brings it meanwhile. */
+/* Fetch a round's slab. If fetches are asynchronous, also start fetching the next one. */
 static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t *slab) {
   const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
   if (!ahead || round == 0) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
@@ -88,7 +88,7 @@ static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t 
   return agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
 }
 
-/* Ranks that share the file. */
+/* Write when ranks share the file. */
 static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data,
                                  const buffers_t *b, int vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
@@ -100,15 +100,16 @@ static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *da
   return MG_OK;
 }
 
-/* One rank's file: a thread writes a slab while this one fetches the next, from other ranks too,
- * and adds up its checksums. */
+/* Write when one rank owns the file. A thread writes a slab while this one fetches the next,
+ * also from other ranks, and computes its checksums. */
 static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
                                 int vec, mg_write_thread_t *writer) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(fetch(io, vec, round, &slab));
     prepare(io, b, &slab);
-    /* The slab after next takes the memory of the one before. */
+    /* The next fetch to start reuses the memory of slab round - 1, so its write must finish
+     * first. */
     MG_TRY(agree(mg_write_thread_wait(writer)));
     mg_write_thread_write(writer, data, slab.first, slab.n, values_of(b, &slab));
     float *const swap = b->floats;
@@ -128,7 +129,7 @@ static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data
   return status;
 }
 
-/* Every rank's checksums to rank 0, who writes them. */
+/* Sum the checksums of all ranks; rank 0 writes them. */
 static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, const char *path) {
   for (int32_t k = 0; k < io->n; k++) {
     b->halves[2 * k] = (double)(b->checksum[k] >> 32);
@@ -163,7 +164,7 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
 
 /* --- reading --------------------------------------------------------------------------- */
 
-/* One line, from the rank that has the first plane whose values have another checksum. */
+/* Report one line, from the rank with the first plane whose checksum differs. */
 static mg_status_t compare(const mg_field_io_t *io, const char *path, const buffers_t *b,
                            const mg_slab_t *slab) {
   int32_t bad = io->n;

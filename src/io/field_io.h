@@ -1,30 +1,29 @@
-/* One vector of a level to a dataset of a file and back, with a checksum of each plane beside it.
- */
+/* Write a vector of a level to a dataset, or read it back, with one checksum per plane. */
 #ifndef MG_FIELD_IO_H
 #define MG_FIELD_IO_H
 
 #include "io/hdf5/h5.h"
 #include "io/slabs.h"
 
-/** A level and a file. */
+/** Parameters of a transfer between a level and a file. */
 typedef struct {
-  mg_h5_t *file; /**< NULL on ranks that take no part in it */
+  mg_h5_t *file; /**< NULL on ranks that do not access the file */
   mg_slabs_t *slabs;
-  int32_t n; /**< cells a side of the level */
+  int32_t n; /**< cells per side of the level */
   mg_precision_t precision;
-  int compress; /**< level of deflate */
+  int compress; /**< deflate level */
 } mg_field_io_t;
 
-/** Write a vector as [n][n][n] to `path`, and n checksums to `checksums`. While a slab is being
- *  written, the next one is on its way from the device.
+/** Write a vector as [n][n][n] to `path`, and n checksums to `checksums`.
  *
- *  Collective over the world, like the rest of these.
+ *  While a slab is being written, the next one is fetched from the device. Collective over the
+ *  world, like all functions of this file.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_field_write(const mg_field_io_t *io, const char *path,
                                          const char *checksums, int vec);
 
-/** Read what mg_field_write wrote, and compare every plane with its checksum; with `vec` >= 0 the
- *  values become the vector's cells. */
+/** Read a field written by mg_field_write and compare every plane with its checksum. The values
+ *  go to the cells of vector `vec`, unless it is negative. */
 MG_MUST_CHECK mg_status_t mg_field_read(const mg_field_io_t *io, const char *path,
                                         const char *checksums, int vec);
 

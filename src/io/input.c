@@ -21,9 +21,9 @@ static mg_status_t agree(mg_status_t status) {
   return mg_comm_agree(mg_comm_world(), status);
 }
 
-/* --- what there is --------------------------------------------------------------------- */
+/* --- contents of the files ------------------------------------------------------------- */
 
-/* A file on the way of being looked into. */
+/* A file being inspected. */
 typedef struct {
   const mg_input_source_t *source;
   mg_h5_t *file;
@@ -43,7 +43,8 @@ static mg_status_t read_list(look_t *in) {
   return MG_OK;
 }
 
-/* Look for GROUP/NAME, which must exist if the file lists `listed` as a dataset with checksums. */
+/* Look for GROUP/NAME. It must exist if the file lists it as a dataset with checksums, with
+ * `listed` as the prefix of its name. */
 static mg_status_t look_for(const look_t *in, const char *group, const char *name,
                             const char *listed, mg_h5_look_t *look) {
   char path[MG_INPUT_PATH_MAX], word[MG_INPUT_PATH_MAX];
@@ -69,7 +70,7 @@ static mg_status_t find_walls(const look_t *in, const char *name, mg_input_place
   return MG_OK;
 }
 
-/* A field of the cells, which may be called points as in a dump. */
+/* Find a field of cells, which may be stored as point data, as in a dump. */
 static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *place,
                               mg_h5_look_t *look) {
   const char *name = mg_input_names[field];
@@ -91,8 +92,9 @@ static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *pla
   return find_walls(in, name, place);
 }
 
-/* Every field is a cube, and all are the same. from_before: the size that another file has set, or
- * 0; two files can be named differently, within one the file is wrong. */
+/* Check that every field is a cube, all of the same size. from_before: the size set by an
+ * earlier file, or 0. A mismatch between two files is a usage error; within one, the file is
+ * wrong. */
 static mg_status_t take_size(const mg_input_source_t *source, const mg_input_place_t *place,
                              const mg_h5_look_t *look, int32_t from_before, mg_input_t *input) {
   const int64_t *n = look->size;
@@ -125,7 +127,7 @@ static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, m
   return MG_OK;
 }
 
-/* A problem has one kind of beta, and all of it. */
+/* Check that a problem has one kind of beta, and all of its components. */
 static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
                                 const mg_input_t *input) {
   int n = 0, faces = 0;
@@ -150,7 +152,7 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
   return MG_OK;
 }
 
-/* By the calling rank alone. */
+/* On the calling rank only. */
 static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input) {
   mg_h5_t *file;
   const char *why = mg_path_why_unreadable(source->path);
@@ -209,7 +211,8 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
 
 /* --- settings -------------------------------------------------------------------------- */
 
-/* Boxes as large as can be: they fix no digit but where fv4's wall formulas fall back. */
+/* Use the largest possible boxes. Box size affects results only where fv4's wall formulas fall
+ * back. */
 static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source, int64_t cells,
                             const mg_params_t *params, char *message, int message_size) {
   const int64_t ranks = params->ranks > 0 ? params->ranks : mg_comm_size(mg_comm_world());
@@ -245,7 +248,7 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
 static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_t *params,
                                mg_settings_t *list, mg_input_t *input, char *message,
                                int message_size) {
-  message[0] = '\0'; /* what is wrong with the file has been logged */
+  message[0] = '\0'; /* errors in the file have been logged */
   if (!mg_h5_available()) {
     snprintf(message, (size_t)message_size,
              "--%s needs HDF5, which this build was configured without; install "
@@ -271,8 +274,8 @@ mg_status_t mg_input_coefficients_settings(const mg_params_t *params,
   mg_input_t input = {0};
   MG_TRY(settings_of(&source, params, &list, &input, message, message_size));
   if (input.place[MG_INPUT_ALPHA].path[0]) mg_settings_add(&list, "equation", "helmholtz", true);
-  /* What converges where coefficients jump: symmetric, with P0 and without the walls' quadratic
-   * formula. */
+  /* Defaults that converge for jumping coefficients: symmetric, with P0 and without the
+   * quadratic wall formula. */
   mg_settings_add(&list, "operator", "7pt", false);
   mg_settings_add(&list, "smoother", "chebyshev", false);
   mg_settings_add(&list, "krylov", "cg", false);

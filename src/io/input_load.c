@@ -1,4 +1,4 @@
-/* The fields of a user's problem: read, checked and brought to the finest level. */
+/* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
 #include "base/log.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
@@ -18,12 +18,12 @@ static bool is_rank_0(void) {
   return mg_comm_rank(mg_comm_world()) == 0;
 }
 
-/* After messages. */
+/* For work in which ranks exchange messages. */
 static mg_status_t agree_or_end(mg_status_t status) {
   return mg_comm_agree_or_end(mg_comm_world(), status);
 }
 
-/* One field on its way from its file to the finest level. */
+/* State of reading one field from its file to the finest level. */
 typedef struct {
   mg_hierarchy_t *h;
   mg_h5_t *file;
@@ -32,16 +32,16 @@ typedef struct {
   mg_slabs_t *slabs;
   mg_h5_data_t data, sums;
   int32_t n;
-  bool is_signed; /* f: any sign and zero */
+  bool is_signed; /* f: any sign, or zero */
   bool may_be_0;  /* alpha */
-  uint64_t *want; /* checksums of a round's planes */
-  float *floats;  /* of a plane */
-  double *cells;  /* of a round's planes and the one below them, for betas of cells */
-  double *wall;   /* the faces at an upper wall, or what is known of them here */
+  uint64_t *want; /* expected checksums of a round's planes */
+  float *floats;  /* one plane */
+  double *cells;  /* a round's planes and the plane below them, for cell-centred betas */
+  double *wall;   /* the faces at an upper wall, as far as this rank knows them */
   uint64_t checksum;
   double largest;
-  int32_t bad_plane; /* n for none, n - 1 for the wall behind it */
-  int64_t bad_cell;  /* of the plane, or the wall */
+  int32_t bad_plane; /* n: none; n - 1 also covers the wall behind it */
+  int64_t bad_cell;  /* within the plane or wall */
   double bad_value;
   bool bad_wall, damaged;
 } field_t;
@@ -50,7 +50,7 @@ static int64_t plane_cells(const field_t *f) {
   return (int64_t)f->n * f->n;
 }
 
-/* Products and sums of values within these limits neither overflow nor vanish. */
+/* Products and sums of values within these limits neither overflow nor underflow. */
 static const double least = 1e-60, most = 1e60;
 
 static bool is_allowed(const field_t *f, double value) {
@@ -58,7 +58,7 @@ static bool is_allowed(const field_t *f, double value) {
   return (value >= least && value <= most) || (f->may_be_0 && value == 0.0);
 }
 
-/* The first cell of a plane that has one which is not allowed; the first plane counts. */
+/* Record the first invalid cell of the first plane that has one. */
 static void blame(field_t *f, const double *cells, int32_t plane, bool wall) {
   int64_t c = 0;
   if (f->bad_plane < f->n) return;
@@ -72,7 +72,7 @@ static void blame(field_t *f, const double *cells, int32_t plane, bool wall) {
 
 static void check_values(field_t *f, const double *cells, int32_t plane, bool wall) {
   const double lowest = f->is_signed ? -most : least;
-  const double other = f->may_be_0 ? 0.0 : lowest; /* one more value that is allowed */
+  const double other = f->may_be_0 ? 0.0 : lowest; /* one more allowed value */
   const int64_t n = plane_cells(f);
   double largest = f->largest;
   int64_t bad = 0;
@@ -86,7 +86,7 @@ static void check_values(field_t *f, const double *cells, int32_t plane, bool wa
   if (bad > 0) blame(f, cells, plane, wall);
 }
 
-/* The checksum that is in the file, of the values as they are stored there. */
+/* Compare with the checksum in the file, computed from the values as stored there. */
 static void compare_checksum(field_t *f, const double *cells, int32_t plane, uint64_t of_doubles,
                              uint64_t want) {
   uint64_t got = of_doubles;
@@ -102,7 +102,7 @@ static void compare_checksum(field_t *f, const double *cells, int32_t plane, uin
   f->damaged = true;
 }
 
-/* One line, from the rank that has the first bad plane. */
+/* Report one line, from the rank with the first bad plane. */
 static mg_status_t judge(const field_t *f) {
   double first = f->bad_plane;
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
@@ -139,7 +139,7 @@ static void check_planes(field_t *f, const mg_slab_t *slab) {
   }
 }
 
-/* A round's planes into its slab. */
+/* Read a round's planes into its slab. */
 static mg_status_t read_round(field_t *f, int round, mg_slab_t *slab) {
   *slab = mg_slabs_planes(f->slabs, round);
   MG_TRY(agree(mg_h5_read_planes(f->file, &f->data, slab->first, slab->n, slab->cells)));
@@ -158,7 +158,7 @@ static mg_status_t read_cells(field_t *f, int vec) {
   return MG_OK;
 }
 
-/* The last cells, or faces, of a slab in direction d, to where they are in the upper wall. */
+/* Copy the last cells or faces of a slab in direction d to their place in the upper wall. */
 static void keep_last(const field_t *f, const mg_slab_t *slab, const double *cells, int d,
                       double *wall) {
   const int64_t n = f->n, plane = plane_cells(f);
@@ -171,7 +171,8 @@ static void keep_last(const field_t *f, const mg_slab_t *slab, const double *cel
   }
 }
 
-/* Faces that close patches: those of the next patch, and at the upper wall what is known of it. */
+/* Fill the upper faces of patches: from the next patch, or at the upper wall from the ranks'
+ * known values. */
 static mg_status_t close_faces(field_t *f, int d, double *wall) {
   mg_level_t *level = &f->h->level[0];
   if (level->comm) MG_TRY(mg_halo(level, MG_BETA_I + d, false));
@@ -179,7 +180,7 @@ static mg_status_t close_faces(field_t *f, int d, double *wall) {
   return mg_boundary_faces_put(level, d, wall);
 }
 
-/* An open dataset of the wall, read by rank 0 and closed. */
+/* Read an open dataset of the wall on rank 0, then close it. */
 static mg_status_t read_rows(field_t *f, mg_h5_data_t *data, void *values) {
   const mg_status_t status =
       agree(mg_h5_read_planes(f->file, data, 0, is_rank_0() ? f->n : 0, values));
@@ -187,7 +188,7 @@ static mg_status_t read_rows(field_t *f, mg_h5_data_t *data, void *values) {
   return status != MG_OK ? status : closed;
 }
 
-/* The stored checksums of a wall's rows. */
+/* Read the stored checksums of a wall's rows. */
 static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
@@ -196,7 +197,8 @@ static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
   return read_rows(f, &data, sums);
 }
 
-/* Rank 0 has the wall. Its checksums count in the problem's, stored or not. */
+/* On rank 0, which has the wall. Its checksums count towards the problem's checksum, stored or
+ * not. */
 static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_t *want) {
   const int64_t n = f->n;
   for (int64_t row = 0; row < n; row++) {
@@ -243,13 +245,14 @@ static mg_status_t read_faces(field_t *f, int d) {
   return close_faces(f, d, f->wall);
 }
 
-/* 2 / (1/a + 1/b), exactly a where both are. */
+/* 2 / (1/a + 1/b), exactly a if a == b. */
 static double harmonic(double a, double b) {
   return a * (b / (0.5 * (a + b)));
 }
 
-/* Faces below the cells of planes first.. in direction d; `cells` begins with the plane below. At a
- * wall, half of the cell is all there is. */
+/* Compute the lower face in direction d of every cell in the slab. `cells` begins with the plane
+ * below the slab. At a wall, the face takes the cell's value, since only half a cell lies on
+ * that side. */
 static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodic) {
   const int64_t n = f->n, plane = plane_cells(f), stride = d == 0 ? 1 : d == 1 ? n : plane;
   const int64_t around = periodic ? (n - 1) * stride : 0;
@@ -264,7 +267,7 @@ static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodi
   }
 }
 
-/* The plane below a slab: at a wall its own first one. */
+/* Read the plane below a slab; at a wall, the slab's own first plane. */
 static mg_status_t read_below(field_t *f, const mg_slab_t *slab, bool periodic) {
   const int32_t below = slab->first > 0 ? slab->first - 1 : periodic ? f->n - 1 : 0;
   return agree(mg_h5_read_planes(f->file, &f->data, below, slab->n > 0 ? 1 : 0, f->cells));
@@ -324,7 +327,7 @@ static mg_status_t open_data(field_t *f) {
   return agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &f->sums));
 }
 
-/* Of all ranks. Fields count differently, so that two cannot change places. */
+/* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum. */
 static mg_status_t add_checksum(const field_t *f, int field, mg_input_t *input) {
   double halves[2] = {(double)(f->checksum >> 32), (double)(f->checksum & 0xffffffffu)};
   MG_TRY(mg_comm_sum(mg_comm_world(), halves, 2));
@@ -333,8 +336,8 @@ static mg_status_t add_checksum(const field_t *f, int field, mg_input_t *input) 
   return MG_OK;
 }
 
-/* Where alpha is 0 everywhere and nothing else holds u, any constant may be added to it. The
- * squares of a tiny f are 0, and conjugate gradients divide by their sum. */
+/* If alpha is 0 everywhere and no wall fixes u, u is unique only up to a constant. The squares
+ * of a tiny f underflow to 0, and conjugate gradients divide by their sum. */
 static mg_status_t check_largest(const field_t *f, int field) {
   double largest = f->largest;
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));

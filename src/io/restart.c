@@ -18,7 +18,7 @@ typedef struct {
   char op[WORD_SIZE], equation[WORD_SIZE], boundary[WORD_SIZE], smoother[WORD_SIZE],
       bottom[WORD_SIZE], cycle[WORD_SIZE], krylov[WORD_SIZE], precision[WORD_SIZE],
       centering[WORD_SIZE];
-  char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* of the user's problem, or "" */
+  char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
   int64_t problem_checksum;
 } head_t;
 
@@ -46,7 +46,7 @@ static mg_status_t bad(const char *path, const char *name, double value, const c
   return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g, not %s", path, name, value, limits);
 }
 
-/* Before anything is made of a number, or allocated for it. */
+/* Check numbers before they are used or determine an allocation. */
 static mg_status_t check_numbers(const char *path, const head_t *head) {
   const int64_t box = head->box_cells;
   if (head->cells < 1 || head->cells > MG_MAX_DIM)
@@ -70,7 +70,7 @@ static mg_status_t check_version(mg_h5_t *file, const char *path) {
   return complete == 1 ? MG_OK : bad(path, "complete", (double)complete, "1: the file is cut off");
 }
 
-/* The text stays as it is if the file does not have the attribute. */
+/* Read an optional attribute; if it is missing, the text is not changed. */
 static mg_status_t get_optional_text(mg_h5_t *file, const char *name, char *text, int size) {
   bool there;
   MG_TRY(mg_h5_has_attribute(file, ours, name, &there));
@@ -87,7 +87,7 @@ static mg_status_t read_words(mg_h5_t *file, head_t *head) {
               {"precision", head->precision}, {"centering", head->centering}};
   for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
     MG_TRY(mg_h5_get_text(file, ours, word[i].name, word[i].text, WORD_SIZE));
-  /* Files from before the option do not have it. */
+  /* Files older than the option lack this attribute. */
   snprintf(head->krylov, WORD_SIZE, "%s", mg_krylov_name(MG_KRYLOV_NONE));
   return get_optional_text(file, "krylov", head->krylov, WORD_SIZE);
 }
@@ -114,7 +114,7 @@ static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
   return mg_h5_get_doubles(file, ours, "f_norm", &head->f_norm, 1);
 }
 
-/* With the type and size that the head promises. */
+/* Check that u exists with the type and size that the head states. */
 static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
   const int32_t n = (int32_t)head->cells;
   mg_h5_data_t data;
@@ -139,8 +139,8 @@ static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
   return look_for_u(file, head);
 }
 
-/* Ours have a superblock of version 2 or 3, whose metadata carry checksums. Others are not even
- * opened: the library trusts what is in them. */
+/* Dumps have a superblock of version 2 or 3, whose metadata has checksums. Older versions are
+ * not opened: the library would trust their contents unchecked. */
 static mg_status_t check_superblock(const char *path) {
   static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
   unsigned char start[9];
@@ -160,7 +160,7 @@ static mg_status_t check_superblock(const char *path) {
                   path);
 }
 
-/* By the calling rank alone. */
+/* On the calling rank only. */
 static mg_status_t read_head(const char *path, head_t *head) {
   mg_h5_t *file;
   memset(head, 0, sizeof *head);
@@ -194,7 +194,7 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
                                 int *n, char *message, int message_size) {
   static head_t head;
   mg_settings_t list = {settings, 0};
-  message[0] = '\0'; /* what is wrong with the file has been logged */
+  message[0] = '\0'; /* errors in the file have been logged */
   *n = 0;
   if (!mg_h5_available()) {
     snprintf(message, (size_t)message_size,
@@ -204,11 +204,11 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   }
   MG_TRY(read_head(params->restart, &head));
   MG_TRY(add_size(&list, &head, params, message, message_size));
-  /* Of the discrete problem: the cells in the file are those of no other. */
+  /* These define the discrete problem; the stored cells are valid for no other. */
   mg_settings_add(&list, "operator", head.op, true);
   mg_settings_add(&list, "equation", head.equation, true);
   mg_settings_add(&list, "boundary", head.boundary, true);
-  /* These may have been moved; what is in them is compared when it is read. */
+  /* These files may have been moved; their contents are compared when they are read. */
   if (head.coefficients[0]) mg_settings_add(&list, "coefficients", head.coefficients, false);
   if (head.rhs[0]) mg_settings_add(&list, "rhs", head.rhs, false);
   mg_settings_add(&list, "smoother", head.smoother, false);
@@ -273,7 +273,7 @@ static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_
   return status;
 }
 
-/* Another C library may round the built-in f differently in the last places. */
+/* Another C library may round the built-in f differently in the last digits. */
 static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double stored) {
   if (fabs(stored - f_norm) <= 1e-9 * f_norm) return MG_OK;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
@@ -283,7 +283,7 @@ static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double s
                   h->params.restart, stored, f_norm);
 }
 
-/* The run goes on from the residual of the u that was read, not from the file's word for it. */
+/* The run continues from the recomputed residual of u, not from the value stored in the file. */
 static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
   double norm[2];
   mg_history_t *history = &restart->history;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A patch of some rank. */
+/* A patch and the rank that holds it. */
 typedef struct {
   int64_t rank;
   mg_cuboid_t cells;
@@ -13,16 +13,16 @@ enum { SLAB_BYTES = 2 << 20, MOST_SETS = 3 };
 
 struct mg_slabs {
   const mg_level_t *level;
-  int32_t dim, planes; /* of a slab */
+  int32_t dim, planes; /* per slab */
   int n_slabs, n_holders, n_rounds;
   int me;
-  holding_t *holding; /* on holders: every patch, in the order of ranks */
+  holding_t *holding; /* on holders: every patch, ordered by rank */
   int n_holdings;
   int64_t slab_doubles, pack_doubles;
   int n_sets;
-  double *set[MOST_SETS]; /* a slab, then what is packed: rounds take them in turn */
+  double *set[MOST_SETS]; /* a slab, then packed parts; rounds cycle through the sets */
   double *incoming;
-  mg_copies_t *copies; /* under way */
+  mg_copies_t *copies; /* in flight */
   mg_requests_t *requests;
 };
 
@@ -35,7 +35,7 @@ static int holder_of(const mg_slabs_t *s, int slab) {
   return (int)(slab % s->n_holders * size / s->n_holders);
 }
 
-/* The slabs of a round: first and end. */
+/* First slab of a round, and one past its last. */
 static int round_begin(const mg_slabs_t *s, int round) {
   return round * s->n_holders;
 }
@@ -55,7 +55,7 @@ static bool is_holder(const mg_slabs_t *s) {
   return own_slab(s, 0) >= 0;
 }
 
-/* What a cuboid has in a slab; false: nothing. */
+/* Intersection of a cuboid with a slab; false if empty. */
 static bool within(const mg_slabs_t *s, int slab, const mg_cuboid_t *c, mg_cuboid_t *part) {
   const int32_t first = slab * s->planes, after = first + s->planes;
   const int32_t lo = c->lo[2] > first ? c->lo[2] : first;
@@ -88,14 +88,14 @@ int mg_slabs_rounds(const mg_slabs_t *s) {
   return s->n_rounds;
 }
 
-/* The part of a slab that lies in a patch of its holder and is all of the slab needs no packing. */
+/* A part needs no packing if it is a whole slab in a patch of the slab's holder. */
 static bool is_whole(const mg_slabs_t *s, int slab, const mg_cuboid_t *part) {
   const int32_t left = s->dim - slab * s->planes;
   return holder_of(s, slab) == s->me && part->n[0] == s->dim && part->n[1] == s->dim &&
          part->n[2] == (left < s->planes ? left : s->planes);
 }
 
-/* Run through this rank's parts of a round's slabs in the order of packing. `list` may be NULL. */
+/* Iterate over this rank's parts of a round's slabs in packing order. `list` may be NULL. */
 static int parts_of_round(const mg_slabs_t *s, int round, bool storing, mg_copy_t *list,
                           int64_t *doubles) {
   const mg_view_t *v = &s->level->store.view;
@@ -189,7 +189,7 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
     s->level = level;
     s->dim = level->plan->layout.n;
     s->me = mg_comm_rank(mg_comm_world());
-    /* One to be written, one to be read, and one on its way from the device. */
+    /* One slab being written, one being read, and one in flight from the device. */
     s->n_sets = mg_slabs_fetch_goes_on(s) ? 3 : 2;
     settle_sizes(s, n_holders);
     status = allocate(s);
@@ -217,7 +217,7 @@ void mg_slabs_free(mg_slabs_t *s) {
   free(s);
 }
 
-/* Start the copies between patches and the set of a round. */
+/* Start the copies between the patches and a round's set. */
 static mg_status_t start_copies(mg_slabs_t *s, int vec, int round, bool storing) {
   const mg_backend_t *backend = s->level->backend;
   int64_t doubles;
@@ -252,7 +252,7 @@ mg_status_t mg_slabs_fetch_begin(mg_slabs_t *s, int vec, int round) {
   return start_copies(s, vec, round, false);
 }
 
-/* Rows between a dense part and the slab that it is of. */
+/* Copy the rows between a dense part and its slab. */
 static void move_rows(const mg_slab_t *slab, int32_t dim, const mg_cuboid_t *part, double *dense,
                       bool into_slab) {
   const size_t bytes = (size_t)part->n[0] * sizeof(double);
@@ -267,7 +267,8 @@ static void move_rows(const mg_slab_t *slab, int32_t dim, const mg_cuboid_t *par
     }
 }
 
-/* Run through what other ranks have in this rank's slab: their messages to it, or from it. */
+/* Iterate over the parts of this rank's slab that other ranks hold: exchange messages, or move
+ * rows. */
 static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg_slab_t *slab,
                                         bool storing, bool moving) {
   double *dense = s->incoming;
@@ -296,7 +297,7 @@ static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg
                  : mg_comm_receive(s->requests, rank, start, count);
 }
 
-/* This rank's packed parts: messages to the slabs of others, or from them; its own are moved. */
+/* Exchange this rank's packed parts with the holders of the slabs; move its own parts. */
 static mg_status_t exchange_packed(mg_slabs_t *s, int round, const mg_slab_t *own, bool storing) {
   const mg_view_t *v = &s->level->store.view;
   double *dense = s->set[round % s->n_sets] + s->slab_doubles;

@@ -18,11 +18,11 @@ struct mg_write_thread {
   const mg_h5_data_t *data;
   int32_t first, count;
   const void *values;
-  mg_status_t status; /* of the last piece */
-  int omp_threads;    /* of the owner before */
+  mg_status_t status; /* of the last write */
+  int omp_threads;    /* the owner's count, restored at the end */
 };
 
-/* A lock that is not broken cannot fail. */
+/* Locking a valid mutex cannot fail. */
 static void take(mg_write_thread_t *w) {
   if (pthread_mutex_lock(&w->lock) != 0) abort();
 }
@@ -55,7 +55,7 @@ static void *run(void *arg) {
   return NULL;
 }
 
-/* Signals are the owner's. */
+/* Signals are blocked in the thread, so that its owner handles them. */
 static int start_thread(mg_write_thread_t *w) {
   sigset_t all, before;
   if (sigfillset(&all) != 0) return -1;

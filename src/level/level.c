@@ -23,7 +23,7 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
   return h->level[l].has_image ? &h->level[l].image.view : &h->level[l + 1].store.view;
 }
 
-/* Shapes and walls of one patch; its vectors follow each other from `memory` on. */
+/* Set the shape and walls of one patch. Its vectors are contiguous, starting at `memory`. */
 static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
                          mg_patch_t *p) {
   const mg_shape_t shape = mg_shape(c->n, v->layers);
@@ -44,7 +44,7 @@ static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vect
   return memory;
 }
 
-/* Memory of the store's owner for n patches. */
+/* Allocate n patches in memory of the store's owner. */
 static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vectors,
                                 mg_store_t *store) {
   mg_view_t *v = &store->view;
@@ -75,7 +75,7 @@ static void store_free(mg_store_t *store) {
   memset(store, 0, sizeof *store);
 }
 
-/* The numbers of a level of n cells a side; patches come later. */
+/* View of a level of n cells per side, still without patches. */
 static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
   const double n = layout->n;
   return (mg_view_t){.dim = layout->n,
@@ -90,7 +90,8 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, 
                      .b_h2 = n * n};
 }
 
-/* A shared level's memory is the finer level's processor's: only that one knows how to reach it. */
+/* The backend of the finer level owns the memory of a shared level: the coarse one cannot allocate
+ * memory that both reach. */
 static void choose_owner(const mg_hierarchy_t *h, const mg_level_t *level, mg_store_t *store) {
   const bool unified = h->params.memory == MG_MEMORY_UNIFIED;
   store->owner = level->backend;
@@ -139,7 +140,7 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   level->overlaps = level->backend->stream_fork && mg_exchange_has_messages(level->halo) &&
                     level->backend->sweep_overlaps(end.view, mg_exchange_is_hosts(level->halo));
   if (!level->has_image) return MG_OK;
-  /* A message is on the account of the level that it comes from: its sender holds cells there. */
+  /* Messages are counted on the level that sends them, because the sender holds cells there. */
   mg_level_t *coarse = level + 1;
   const mg_end_t image_end = {level->backend, &level->image.view, &level->timers.traffic};
   const mg_end_t coarse_end = {coarse->backend, &coarse->store.view, &coarse->timers.traffic};

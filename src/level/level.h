@@ -1,4 +1,4 @@
-/* One level as a rank holds it, and the hierarchy of them. */
+/* One level as stored on a rank, and the hierarchy of all levels. */
 #ifndef MG_LEVEL_H
 #define MG_LEVEL_H
 
@@ -8,51 +8,51 @@
 #include "plan/plan.h"
 #include "transport/exchange.h"
 
-/** Patches with their memory. */
+/** Patches and the memory that holds them. */
 typedef struct {
   mg_view_t view;
   void *memory;
   size_t bytes;
-  const mg_backend_t *owner; /**< who allocated the memory, and in which space */
+  const mg_backend_t *owner; /**< allocated the memory, in `space` */
   mg_space_t space;
 } mg_store_t;
 
 /** See profile.h. */
 typedef struct mg_profile mg_profile_t;
 
-/** A level. On ranks without cells there the view is empty and every operation returns at once. */
+/** A level. On ranks without cells of the level, the view is empty and all operations return at
+ *  once. */
 typedef struct {
   int index; /**< 0 = finest */
   const mg_level_plan_t *plan;
   const mg_backend_t *backend;
-  mg_comm_t *comm; /**< the ranks that hold cells; NULL on the others */
+  mg_comm_t *comm; /**< ranks that hold cells; NULL on all other ranks */
   mg_store_t store;
 
-  mg_exchange_t *halo;      /**< the ghosts that A reads */
-  bool overlaps;            /**< smoothing goes on while the messages of `halo` travel */
-  mg_exchange_t *halo_box;  /**< edges and corners too; the same exchange as halo for fv4 */
-  mg_exchange_t *halo_deep; /**< all layers, edges and corners too; NULL where there are no more
-                                 layers than A reads */
-  bool overlaps_fused[MG_MAX_FUSED_SWEEPS + 1]; /**< the same of passes of so many steps and
-                                                         `halo_deep` */
+  mg_exchange_t *halo;      /**< fills the ghosts that A reads */
+  bool overlaps;            /**< smoothing overlaps the messages of `halo` */
+  mg_exchange_t *halo_box;  /**< fills edges and corners too; same as halo for fv4 */
+  mg_exchange_t *halo_deep; /**< all layers, edges and corners; NULL if A reads all layers */
+  bool overlaps_fused[MG_MAX_FUSED_SWEEPS + 1]; /**< [n]: n fused sweeps overlap `halo_deep` */
 
-  /* Towards the next coarser level. Where its patches are the halves of these, it is used in
-   * place; elsewhere an image of it lies beside these cells, filled and emptied by messages. */
+  /* Link to the next coarser level. If its patches coincide with the coarsened patches of this
+   * level, it is used in place. Otherwise an image of it is stored beside these cells, and messages
+   * fill and drain the image. */
   bool has_image;
   mg_store_t image;
   mg_exchange_t *gather;  /**< image to coarse cells */
   mg_exchange_t *scatter; /**< coarse cells to image, ghosts included */
 
-  mg_step_t *steps; /**< of one smooth; n_steps of them */
+  mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
-  int steps_per_pass; /**< at the most; 1 where the backend makes them one by one */
+  int steps_per_pass; /**< maximum steps per fused pass; 1 if the backend does not fuse */
   double lambda_max;  /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
-  mg_profile_t *profile; /**< NULL unless one is being taken */
+  mg_profile_t *profile; /**< NULL unless profiling */
 } mg_level_t;
 
-/** The cycles of a solve: the first one, from zero, and those that follow with --rtol, from u on
- * or, as --krylov's preconditioner, from zero. */
+/** Kinds of cycle in a solve: the first cycle, from a zero guess, and the later cycles with --rtol.
+ *  Later cycles start from u, or from zero as the preconditioner of --krylov. */
 typedef enum {
   MG_CYCLE_FIRST,
   MG_CYCLE_NEXT,
@@ -60,43 +60,46 @@ typedef enum {
   MG_N_CYCLE_KINDS
 } mg_cycle_kind_t;
 
-/** All levels, and the choices that the cycle needs. */
+/** All levels and the parameters of the cycle. */
 typedef struct {
   mg_plan_t plan;
   mg_params_t params;
-  mg_transports_t *transports; /**< of messages between devices */
+  mg_transports_t *transports; /**< for messages between devices */
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
-  mg_profile_t *profile; /**< NULL unless one is being taken: then every operation is asked for */
-  mg_profile_t *prepared_profile; /**< what one is taken with (mg_profile_prepare); NULL: nothing */
+  mg_profile_t *profile;          /**< NULL unless profiling; then every operation is timed */
+  mg_profile_t *prepared_profile; /**< from mg_profile_prepare; NULL if not prepared */
 
-  mg_coarse_cycle_t
-      *coarse_cycle; /**< the levels from coarse_cycle_first on in one go; NULL: leg by leg */
+  mg_coarse_cycle_t *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one call;
+                                      NULL: level by level */
   int coarse_cycle_first;
 
-  /** Whole cycles from a level down as one piece (mg_graph_capture); NULL: operation by operation.
-   */
+  /** Captured graphs of whole cycles from a level down (mg_graph_capture). NULL: run each operation
+   *  separately. */
   mg_graph_t *graph[MG_MAX_LEVELS][MG_N_CYCLE_KINDS];
 } mg_hierarchy_t;
 
-/** Allocate every level.
+/** Allocate all levels.
  *
- *  Collective over the world; on failure every rank gets the worst status and nothing is left.
- *  @param[out] out  zeroed vectors; free with mg_hierarchy_free
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
+ *  Collective over the world. On failure all memory is released.
+ *  @param[out] out  vectors are zeroed; free with mg_hierarchy_free
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM; the worst status of all ranks, on
+ *      every rank */
 MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
                                               mg_hierarchy_t **out);
 
 /** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
-/** Drop recorded cycles: they hold numbers, such as smoothers' weights, that have changed. */
+/** Drop the captured graphs, because values baked into them (such as smoother weights) have
+ *  changed. */
 void mg_hierarchy_forget(mg_hierarchy_t *hierarchy);
 
-/** Bytes that this rank holds on a level: vectors, image, message buffers. */
+/** Bytes of a level on this rank: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);
 
-/** The vectors' view of a level, and of what stands for the next coarser one on this rank. */
+/** Views of a level, and of this rank's coarsened cells of level l: the image, or level l+1 used in
+ *  place. */
 const mg_view_t *mg_level_view(const mg_level_t *level);
 const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *hierarchy, int l);
 

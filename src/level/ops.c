@@ -13,19 +13,19 @@ mg_status_t mg_halo_deep(mg_level_t *level, int vec) {
   return MG_OK;
 }
 
-/* GSRB of the 7-point operators updates in place; everything else needs a second iterate. */
+/* GSRB of the 7-point operators updates in place; all other smoothers need a second vector. */
 static bool in_place(const mg_level_t *level) {
   return level->steps[0].kind == MG_STEP_GSRB && VIEW(level)->op != MG_OPERATOR_FV4;
 }
 
-/* The steps of a smooth and how they are dealt to passes. */
+/* The steps of a smooth and how they are grouped into fused passes. */
 typedef struct {
   mg_level_t *level;
-  int n, most; /* steps, and those of a pass; 1: no passes */
+  int n, most; /* number of steps; maximum steps per pass, 1: no fusing */
   bool zero_guess, same_f;
 } smooth_t;
 
-/* A step, where n is 1, or several in a pass. */
+/* A single step (n = 1) or n fused steps. */
 typedef struct {
   int x, previous, dst, before;
   const mg_step_t *step;
@@ -53,12 +53,15 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
   return MG_OK;
 }
 
-/* Work after an exchange of n vectors' ghosts; where it pays, the inner cells while the messages
- * travel, in a queue of their own. Out of place nothing is written that is sent or that another
- * cell reads. GSRB in place may change inner cells then: none of them is sent, nor read by a cell
- * of the rim before its turn, since cells of a colour read only the other.
+/* Exchange the ghosts of n vectors, then do the work. If overlap pays, process the interior in a
+ * separate queue while the messages are in flight.
  *
- * In a profile one comes after the other: a time in two accounts would be counted twice. */
+ * This is safe out of place: no cell is written that is sent or that another cell reads. It is safe
+ * for in-place GSRB too: no interior cell is sent. No boundary cell reads one before it is updated,
+ * since cells of one color read only the other color.
+ *
+ * While profiling, the two run one after the other; otherwise the same time would be counted twice.
+ */
 static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int *vec, int n) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = w->n > 1 ? level->halo_deep : level->halo;
@@ -85,9 +88,11 @@ static mg_status_t work_with_halo(mg_level_t *level, const work_t *w, const int 
   return backend->stream_join();
 }
 
-/* Steps first .. first + n - 1 from x, one by one where n is 1: then `previous` is dst, and GSRB in
- * place has x for both. A pass fills dst, and `before` where it is not < 0; it reads ghosts of the
- * right-hand side as well, which the first one of a smooth sees to. */
+/* Apply steps first .. first + n - 1 to x; n > 1 fuses them.
+ *
+ * Without fusing, `previous` is dst, and in-place GSRB passes x for both. A fused pass writes dst,
+ * and also `before` if that is not < 0. It also reads ghosts of the right-hand side, which the
+ * first pass of a smooth exchanges. */
 static mg_status_t make_steps(const smooth_t *s, int first, int n, int x, int previous, int dst,
                               int before) {
   const work_t w = {x, previous, dst, before, &s->level->steps[first], n};
@@ -98,8 +103,8 @@ static mg_status_t make_steps(const smooth_t *s, int first, int n, int x, int pr
   return work_with_halo(s->level, &w, vec, n_vec);
 }
 
-/* In as few passes as there can be, each of nearly as many steps. An odd number of changes from one
- * vector to the other ends with a copy, which is cheaper than another pass. */
+/* Use the fewest passes, with nearly equal numbers of steps. After an odd number of vector swaps,
+ * copy the result back: that is cheaper than another pass. */
 static mg_status_t smooth_evenly(const smooth_t *s) {
   const int passes = (s->n + s->most - 1) / s->most;
   int from = MG_U, to = MG_TMP, first = 0;
@@ -118,8 +123,9 @@ static mg_status_t smooth_evenly(const smooth_t *s) {
   return MG_OK;
 }
 
-/* Where a step looks at two iterates, a pass that reads both cannot write both: there are three
- * vectors. So the first pass and the last one have several steps, and those between are single. */
+/* For steps that read two iterates. There are only three vectors, so a pass that reads two cannot
+ * write two. Hence only the first and the last pass fuse steps; the steps between them run singly.
+ */
 static mg_status_t smooth_between(const smooth_t *s) {
   const int ends = s->n < 2 * s->most ? s->n : 2 * s->most, end = s->n - ends / 2;
   int first = ends - ends / 2, from = MG_TMP, to = MG_BEFORE;
@@ -159,7 +165,7 @@ mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f) {
   return MG_OK;
 }
 
-/* One rank has nothing to ask the others. */
+/* A reduction on one rank needs no communication and is not counted. */
 static void count_reduction(mg_level_t *level) {
   level->timers.traffic.reductions += mg_comm_size(level->comm) > 1;
 }

@@ -3,12 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Operations between two looks at the stamps, each with two; the last quarter is for what goes on
- * inside of one (a bottom solve), where nobody can look. What there is no room for then is part of
- * that one alone. */
+/* Maximum number of operations between two readings of the event timers, with two timers each.
+ *
+ * The last quarter is reserved for operations nested in another one (a bottom solve), where the
+ * timers cannot be read. If it runs out, nested operations count only as part of the outer one. */
 enum { MOST_SPANS = 8192, LOOK_AT = 6144, BY_CLOCK = -1, UNTOLD = -2 };
 
-/* An operation that has been enqueued: stamps 2 s and 2 s + 1 for number s. */
+/* An enqueued operation. Operation s uses event timers 2 s and 2 s + 1. */
 typedef struct {
   mg_timers_t *timers;
   mg_time_t time;
@@ -16,8 +17,8 @@ typedef struct {
 } stamped_t;
 
 struct mg_profile {
-  const mg_backend_t *backend; /* whose stamps these are */
-  int n, depth;                /* operations so far; how many are under way */
+  const mg_backend_t *backend; /* owner of the event timers */
+  int n, depth;                /* operations recorded; operations now open */
   stamped_t span[MOST_SPANS];
 };
 
@@ -65,7 +66,7 @@ mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
   return backend->event_timer_record(span->stamp + 1);
 }
 
-/* The backend that stamps; there is one at most. */
+/* The backend with event timers; there is at most one. */
 static const mg_backend_t *stamping(const mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     if (h->level[l].backend->event_timer_record) return h->level[l].backend;

@@ -10,21 +10,21 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
   return kinds[op][cycle];
 }
 
-/* Where the fine patches' halves keep values for coarse vector `vec`. */
+/* Vector of the coarsened patches that holds values of coarse vector `vec`. */
 static int half_vector(const mg_level_t *fine, int vec) {
   return fine->has_image ? MG_U : vec;
 }
 
-/* Before the CPU reads what a device has written into cells that both reach. In the other direction
- * nothing waits: a kernel reads what the host had written when it was launched, and the host writes
- * these cells again only after the next restriction, which waits here. */
+/* Wait before the CPU reads cells that a device wrote in shared memory. The other direction needs
+ * no wait: a kernel sees what the host wrote before the launch. The host writes these cells again
+ * only after the next restriction, which waits here. */
 static mg_status_t cross(mg_level_t *fine) {
   if (!fine->plan[1].shared || !fine->backend->wait) return MG_OK;
   MG_TIMED(fine, MG_TIME_HALO, fine->backend->wait());
   return MG_OK;
 }
 
-/* Restricted values to where the coarse level keeps them. */
+/* Send restricted values to the memory of the coarse level. */
 static mg_status_t deliver(mg_level_t *fine, int dst) {
   if (!fine->has_image) return cross(fine);
   MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
@@ -55,13 +55,13 @@ mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l) {
   return deliver(fine, MG_F);
 }
 
-/* Set-up only, so the plans of the three face vectors live as short as they are used. */
+/* Used only at setup, so the plans of the three face vectors are freed right after use. */
 static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_vec, mg_end_t dst,
                                      int dst_vec) {
   mg_exchange_t *exchange;
   MG_TRY(mg_exchange_create(&spec, src, dst, NULL, &exchange));
   mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
-  /* What is still under way reads the lists and buffers that go now. */
+  /* Copies in flight still read the lists and buffers freed below. */
   if (status == MG_OK && dst.backend->wait) status = dst.backend->wait();
   mg_exchange_free(exchange);
   return status;

@@ -1,5 +1,5 @@
-/* Defaults and the command line. Written without getopt: its state is global, it reorders argv,
- * POSIXLY_CORRECT changes it, and its messages name neither limits nor the nearest option. */
+/* Defaults and the command line. getopt is unsuitable: it has global state, reorders argv and
+ * depends on POSIXLY_CORRECT. Its messages give neither limits nor the nearest option. */
 #include "params/params.h"
 #include "params/params_nearest.h"
 #include "params/params_parser.h"
@@ -13,14 +13,14 @@ void mg_params_defaults(mg_params_t *params) {
   memset(params, 0, sizeof *params); /* padding too: ranks and tests compare bytes */
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
-    /* tests/unit_params.c proves that every default of the table is within its own limits */
+    /* cannot fail: tests/unit_params.c checks that every default is within its limits */
     if (option->value && !mg_option_set(option, option->value, params, why, (int)sizeof why))
       continue;
   }
   mg_params_settle(params, nothing_set);
 }
 
-/* The arguments not yet read. */
+/* Position in the command line. */
 typedef struct {
   int argc;
   char *const *argv;
@@ -28,7 +28,7 @@ typedef struct {
   int n_sizes; /* positional arguments so far */
 } cursor_t;
 
-/* "-5" is a bad size rather than an unknown option; "-" alone is no option either. */
+/* "-5" is an invalid size, not an unknown option. "-" alone is not an option either. */
 static bool looks_like_option(const char *argument) {
   return argument[0] == '-' && argument[1] != '\0' && !isdigit((unsigned char)argument[1]);
 }
@@ -44,7 +44,7 @@ static mg_status_t read_size(mg_parser_t *parser, cursor_t *cursor, const char *
   return mg_parser_set(parser, option, argument, MG_FROM_COMMAND_LINE, 0);
 }
 
-/* Why an option is unknown, and what was most likely meant. */
+/* Report an unknown option with the most likely intended one. */
 static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, const char *name) {
   const mg_option_t *option = mg_option_find(name);
   if (option && option->where & MG_AS_ARGUMENT)
@@ -67,7 +67,8 @@ static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, cons
                         argument, nearest);
 }
 
-/* The option of "--name", "--name=value" or "-x"; *value is NULL without '='. NULL: failed. */
+/* Find the option of "--name", "--name=value" or "-x"; *value is NULL without '='.
+ * @return NULL on failure */
 static const mg_option_t *find_option(mg_parser_t *parser, const char *argument,
                                       const char **value) {
   char name[64];
@@ -93,7 +94,7 @@ static bool is_flag(const mg_option_t *option) {
   return option->kind == MG_KIND_FLAG || option->kind == MG_KIND_VERBOSITY;
 }
 
-/* One option and its value, which may be the next argument unless that is a long option. */
+/* Read one option. Its value may be the next argument, unless that starts with "--". */
 static mg_status_t read_option(mg_parser_t *parser, cursor_t *cursor, const char *argument,
                                mg_action_t *action) {
   const char *value;
@@ -110,14 +111,14 @@ static mg_status_t read_option(mg_parser_t *parser, cursor_t *cursor, const char
   if (is_flag(option) && !value) value = "yes";
   if (!value && cursor->next < cursor->argc && strncmp(cursor->argv[cursor->next], "--", 2) != 0)
     value = cursor->argv[cursor->next++];
-  if (!value) value = ""; /* refused by mg_parser_set in the words of the option */
+  if (!value) value = ""; /* mg_parser_set rejects it with the option's message */
   if (option == &mg_options[MG_OPT_INPUT] && parser->params->input[0] != '\0')
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "--input=%.60s: a second deck; give one, and the rest as options", value);
   return mg_parser_set(parser, option, value, MG_FROM_COMMAND_LINE, 0);
 }
 
-/* All arguments in order; --help and --version end the reading at once. */
+/* Read all arguments in order. --help and --version stop the parse immediately. */
 static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const argv[],
                                      mg_action_t *action) {
   cursor_t cursor = {.argc = argc, .argv = argv, .next = 1};
@@ -151,7 +152,7 @@ void mg_settings_add_integer(mg_settings_t *settings, const char *name, int64_t 
   mg_settings_add(settings, name, text, false);
 }
 
-/* The command line first: it names the deck, and the deck then leaves alone what it set. */
+/* The command line is read first: it names the deck, which does not override it. */
 static mg_status_t read_all(mg_parser_t *parser, int argc, char *const argv[],
                             mg_action_t *action) {
   *action = MG_ACTION_RUN;

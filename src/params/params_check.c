@@ -1,10 +1,11 @@
-/* After all options are read: defaults that depend on others, then what contradicts what. */
+/* Final checks after all options are read: dependent defaults, then contradictions. */
 #include "base/paths.h"
 #include "params/params_parser.h"
 #include "params/params_value.h"
 #include <string.h>
 
-/* The reference does 6 half sweeps for fv2 and fv4 and 4 for 7pt; two are one red-black sweep. */
+/* The reference code does 6 half sweeps for fv2 and fv4, and 4 for 7pt. Two half sweeps are one
+ * red-black sweep. */
 static int default_smooths(const mg_params_t *params) {
   const bool is_7pt = params->op == MG_OPERATOR_7PT;
   switch (params->smoother) {
@@ -21,18 +22,18 @@ static int default_smooths(const mg_params_t *params) {
   return 1;
 }
 
-/* How a smoother is used says nothing of another one. */
+/* Settings of one smoother do not carry over to another. */
 static bool is_of_smoother(int id) {
   return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE;
 }
 
-/* The path in the option that named a file. */
+/* The path given to an option that names a file. */
 static void path_of(const mg_parser_t *parser, const char *option, char path[MG_PATH_MAX]) {
   path[0] = '\0';
   mg_option_format(mg_option_find(option), parser->params, path, MG_PATH_MAX);
 }
 
-/* A value that was given beside the file's: of the problem it must be the same. */
+/* Handle an option that is already set: it must equal the file's value if that is binding. */
 static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *option,
                                    const mg_setting_t *setting, const char *from) {
   char given[MG_PATH_MAX], path[MG_PATH_MAX], label[256];
@@ -44,7 +45,7 @@ static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *optio
       mg_parser_label(parser, option, label, (int)sizeof label), given, from, path, setting->value);
 }
 
-/* Was the smoother given, and is it another than the file's? */
+/* Did the user select a different smoother than the file? */
 static bool is_other_smoother(const mg_parser_t *parser, const mg_setting_t *setting, int n) {
   char given[64];
   const mg_option_t *option = &mg_options[MG_OPT_SMOOTHER];
@@ -72,8 +73,7 @@ static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting
   return MG_OK;
 }
 
-/* A path that stands in the file of --restart alone may be of another folder, or of earlier days.
- */
+/* A path that only the --restart file names may be relative to another folder, or outdated. */
 static mg_status_t check_restarts_path(mg_parser_t *parser, const char *name, const char *path) {
   const bool is_restarts = parser->source[mg_option_find(name) - mg_options] == MG_FROM_FILE;
   const char *why = is_restarts ? mg_path_why_unreadable(path) : NULL;
@@ -107,7 +107,7 @@ void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS
   if (source[MG_OPT_MAX_CYCLES] == MG_FROM_DEFAULT) params->max_cycles = params->rtol > 0 ? 20 : 1;
 }
 
-/* An action's words, or a flag set to "no", ask for nothing. */
+/* Did the user request an effect? A flag set to "no" does not. */
 static bool asks_for_something(const mg_parser_t *parser, int id) {
   char value[MG_PATH_MAX];
   if (parser->source[id] <= MG_FROM_FILE) return false;
@@ -116,12 +116,12 @@ static bool asks_for_something(const mg_parser_t *parser, int id) {
          strcmp(value, "yes") == 0;
 }
 
-/* The size must come from somewhere; the command line gives both numbers or none. */
+/* The grid size is required. The command line gives both numbers or neither. */
 static mg_status_t check_size(mg_parser_t *parser) {
   const bool has_dim = parser->params->log2_box_dim != 0;
   const bool has_boxes = parser->params->boxes_per_rank != 0;
   if (has_dim && has_boxes) return MG_OK;
-  /* Then the size is in the file; a rank that does not read it gets it from one that does. */
+  /* The file holds the size. Ranks that do not read it receive the size from one that does. */
   if (!has_dim && !has_boxes &&
       (parser->params->restart[0] != '\0' || mg_params_has_files(parser->params)))
     return MG_OK;
@@ -134,7 +134,7 @@ static mg_status_t check_size(mg_parser_t *parser) {
                                     : "LOG2_BOX_DIM and BOXES_PER_RANK are");
 }
 
-/* A restart times nothing, whoever asked for it. */
+/* A restart never runs timed solves, regardless of where --restart is set. */
 static void settle_restart(mg_parser_t *parser) {
   mg_source_t *source = parser->source;
   if (parser->params->restart[0] == '\0') return;
@@ -143,8 +143,8 @@ static void settle_restart(mg_parser_t *parser) {
     source[MG_OPT_VERIFY_ONLY] = source[MG_OPT_RESTART];
 }
 
-/* Does the command line take its meaning from what the deck says, itself or by what was forgotten
- * for it? The deck's file of results is its runs': a plan does not go there. */
+/* Does the command line leave this deck option without effect, directly or through an option that
+ * was forgotten? A dry run also drops the deck's --json file, which belongs to real runs. */
 static bool is_overruled(const mg_parser_t *parser, int id) {
   const mg_option_t *option = &mg_options[id];
   if (parser->source[id] != MG_FROM_DECK) return false;
@@ -154,9 +154,10 @@ static bool is_overruled(const mg_parser_t *parser, int id) {
           parser->forgotten[option->decided_by]);
 }
 
-/* The command line wins over the deck: what it leaves without a meaning there is forgotten, as if
- * the deck had been silent. Paths become empty, what has no default of its own is settled later. An
- * option that decides on others stands before them in the table. */
+/* The command line takes precedence over the deck. Deck options that it leaves without effect are
+ * reset, as if the deck did not set them. Paths become empty. mg_params_settle sets the defaults
+ * that depend on other options. A single loop suffices: the table lists an option before those
+ * that it decides. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
   char why[512];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
@@ -173,7 +174,7 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
   return MG_OK;
 }
 
-/* Options that have no meaning beside the others: they would be ignored without a word. */
+/* Reject options without effect, which would otherwise be ignored silently. */
 static mg_status_t check_conditions(mg_parser_t *parser) {
   char label[256];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
@@ -186,8 +187,8 @@ static mg_status_t check_conditions(mg_parser_t *parser) {
   return MG_OK;
 }
 
-/* Give the official values; whoever asked for others can't have an official run, but --official on
- * the command line wins over the deck. */
+/* Apply the official values. Other values set by the user are an error, except that --official on
+ * the command line overrides the deck. */
 static mg_status_t apply_official(mg_parser_t *parser) {
   const bool wins = parser->source[MG_OPT_OFFICIAL] == MG_FROM_COMMAND_LINE;
   char asked[64], official[64], label[256], why[512];

@@ -1,8 +1,8 @@
-/* Decks: libinih splits lines into key and value, everything around that is ours.
+/* Input decks. libinih only splits lines into key and value.
  *
- * inih cuts lines that exceed its buffer, takes an indented line for more of the value above,
- * ignores what follows a ']' and never sees a NUL byte. So each line passes through read_line
- * first, which refuses or undoes all of that, whichever way the library was configured. */
+ * libinih truncates lines that exceed its buffer and treats an indented line as a continuation. It
+ * ignores text after a ']' and does not detect NUL bytes. Each line therefore passes through
+ * read_line first. It rejects or corrects all of these, however libinih was configured. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -19,14 +19,14 @@ typedef struct {
   mg_parser_t *parser;
   const char *next; /* first character of the next line */
   const char *end;
-  int line; /* number of the line that was read last, from 1 */
+  int line; /* number of the last line read, from 1 */
 } reader_t;
 
 static bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
-/* Decks are text: UTF-8 passes, control characters other than a tab do not. */
+/* Accept UTF-8 text. Reject control characters other than tabs. */
 static mg_status_t check_text(reader_t *reader, const char *begin, const char *end) {
   for (const char *c = begin; c < end; c++) {
     const unsigned char byte = (unsigned char)*c;
@@ -38,7 +38,7 @@ static mg_status_t check_text(reader_t *reader, const char *begin, const char *e
   return MG_OK;
 }
 
-/* Sections are for the reader of a deck: their names are checked and then forgotten. */
+/* Section names are checked, then ignored: they only help the reader of a deck. */
 static mg_status_t check_section(reader_t *reader, const char *begin, const char *end) {
   static const char *const names[] = {"problem", "solver", "run", "output", NULL};
   const char *close = memchr(begin, ']', (size_t)(end - begin));
@@ -63,7 +63,7 @@ static mg_status_t check_section(reader_t *reader, const char *begin, const char
       reader->parser->deck_name, reader->line, name, mg_nearest_word(name, names));
 }
 
-/* What libinih may see of a line: nothing of comments and sections, and no blanks around it. */
+/* Strip comments, sections and surrounding blanks before libinih reads the line. */
 static mg_status_t filter_line(reader_t *reader, const char **begin, const char **end) {
   if (*end > *begin && (*end)[-1] == '\r') --*end;
   MG_TRY(check_text(reader, *begin, *end));
@@ -76,7 +76,7 @@ static mg_status_t filter_line(reader_t *reader, const char **begin, const char 
   return MG_OK;
 }
 
-/* The fgets that libinih calls: a whole line, or NULL at the end and after any failure. */
+/* fgets replacement for libinih: returns a whole line, or NULL at the end or after a failure. */
 static char *read_line(char *buffer, int size, void *stream) {
   reader_t *reader = stream;
   if (reader->next == reader->end || reader->parser->status != MG_OK) return NULL;
@@ -101,7 +101,7 @@ static char *read_line(char *buffer, int size, void *stream) {
   return buffer;
 }
 
-/* libinih ends a value at " ;"; do the same at " #", since both start a comment. */
+/* libinih ends a value at " ;". Do the same at " #", since both start a comment. */
 static void cut_comment(const char *value, char *text, size_t size) {
   snprintf(text, size, "%s", value);
   for (char *c = text; *c; c++) {
@@ -124,7 +124,7 @@ static mg_status_t refuse_key(mg_parser_t *parser, int line, const char *name) {
                         parser->deck_name, line, name, hint);
 }
 
-/* One key and its value. @return 1, or 0 for a failure that the parser has kept */
+/* Handle one key and its value. @return 1, or 0 after a failure recorded in the parser */
 static int handle_pair(void *user, const char *section, const char *name, const char *value) {
   reader_t *reader = user;
   mg_parser_t *parser = reader->parser;
@@ -155,8 +155,8 @@ mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t l
                                 const char *name) {
   reader_t reader = {.parser = parser, .next = text, .end = text + length};
   parser->deck_name = name;
-  /* libinih goes on after a line that it can't split; any failure of ours comes after that one
-   * unless it is on the line that libinih reports. */
+  /* libinih continues after a line that it cannot split. A recorded failure is therefore on a later
+   * line, unless it is on the line that libinih reports. */
   const int line = ini_parse_stream(read_line, &reader, handle_pair, &reader);
   if (line > 0 && (parser->status == MG_OK || line < reader.line)) {
     parser->status = MG_OK;
@@ -181,8 +181,8 @@ mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t l
 
 #endif
 
-/* At most MG_DECK_SIZE_MAX bytes and one more, by which a deck that is too long is known. A pipe
- * will do, such as a shell makes of a command: --input=<(...). */
+/* Read at most MG_DECK_SIZE_MAX + 1 bytes; the extra byte detects a deck that is too long. Pipes
+ * work too, for example --input=<(command). */
 static mg_status_t load(mg_parser_t *parser, const char *path, char *text, size_t *length) {
   FILE *file = fopen(path, "r");
   if (!file)

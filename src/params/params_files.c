@@ -1,4 +1,4 @@
-/* No file of results is written twice, and none over a file that the run reads. */
+/* Checks that no two options write the same file and no output overwrites an input. */
 #include "base/paths.h"
 #include "params/params_parser.h"
 #include <string.h>
@@ -9,8 +9,8 @@ void mg_dump_numbered(const char *path, int cycles, char numbered[MG_PATH_MAX]) 
   snprintf(numbered, MG_PATH_MAX, "%.*s.%04d%s", (int)(dot - path), path, cycles, dot);
 }
 
-/* Is `name` that of one of --dump-every's files? These stand beside a link, not beside what it
- * leads to. */
+/* Is `name` one of the numbered --dump-every files? If --dump is a link, they are written beside
+ * the link, not beside its target. */
 static bool is_numbered(const mg_params_t *params, const char *name) {
   char numbered[MG_PATH_MAX], own[MG_REAL_PATH_MAX];
   if (params->dump_every == 0) return false;
@@ -22,7 +22,7 @@ static bool is_numbered(const mg_params_t *params, const char *name) {
   return false;
 }
 
-/* Does --dump write the file `name`: itself, with a number, or as XDMF of one of these? */
+/* Does --dump write the file `name`: the dump, a numbered dump, or the XDMF file of one? */
 static bool dump_writes(const mg_params_t *params, const char *name) {
   char dump[MG_REAL_PATH_MAX], stem[MG_REAL_PATH_MAX];
   mg_path_resolve(params->dump, dump);
@@ -38,7 +38,7 @@ typedef struct {
   const char *option, *path;
 } file_t;
 
-/* Does what `output` writes come to be where `name` is? */
+/* Does `output` write the file `name`? */
 static bool writes(const mg_params_t *params, const file_t *output, const char *name) {
   return output->path == params->dump ? dump_writes(params, name)
                                       : mg_path_is_same(output->path, name);
@@ -60,7 +60,7 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "--dump=-: a dump does not go to stdout; give a file, such as "
                           "--dump=grid.hdf");
-  /* The two may have stdout in common, which is no file. */
+  /* Compare the text: both may be "-" (stdout), which is not a file. */
   if (p->json[0] != '\0' && strcmp(p->json, p->csv) == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "--json and --csv both write to '%.150s'; give two files, or drop one",
@@ -75,7 +75,7 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
     }
     for (int i = 0; i < N_INPUTS; i++) {
       mg_path_resolve(inputs[i].path, name);
-      /* What a run goes on from has been read when its dump takes the name. */
+      /* --dump may replace the --restart file, which has been read by then. */
       if (inputs[i].path == p->restart && outputs[o].path == p->dump) continue;
       if (writes(p, &outputs[o], name))
         return mg_parser_fail(parser, MG_ERR_USAGE,

@@ -10,7 +10,7 @@ static int min_int(int a, int b) {
   return a < b ? a : b;
 }
 
-/* Case and the choice of '_' or '-' are slips of their own: they cost nothing. */
+/* Differences in case, or between '_' and '-', cost nothing. */
 static int fold(char c) {
   return c == '_' ? '-' : tolower((unsigned char)c);
 }
@@ -18,7 +18,8 @@ static int fold(char c) {
 int mg_edit_distance(const char *a, const char *b) {
   const int n = (int)strnlen(a, NAME_MAX_LENGTH);
   const int m = (int)strnlen(b, NAME_MAX_LENGTH);
-  int d[NAME_MAX_LENGTH + 1][NAME_MAX_LENGTH + 1]; /* d[i][j]: first i of a against first j of b */
+  int d[NAME_MAX_LENGTH + 1]
+       [NAME_MAX_LENGTH + 1]; /* d[i][j]: first i characters of a, first j of b */
 
   for (int i = 0; i <= n; i++)
     d[i][0] = i;
@@ -35,7 +36,7 @@ int mg_edit_distance(const char *a, const char *b) {
   return d[n][m];
 }
 
-/* Like the edit distance; -1 when `candidate` starts with `name`. */
+/* Edit distance, or -1 if `candidate` starts with `name`. */
 static int distance_of(const char *name, const char *candidate) {
   const size_t length = strlen(name);
   if (length > 0 && strncmp(name, candidate, length) == 0) return -1;
@@ -52,7 +53,7 @@ bool mg_names_size(const char *name) {
 
 const char *mg_nearest_option(const char *name, unsigned where) {
   const char *nearest = NULL;
-  /* A slip for every third letter; a single letter is none of a longer name. */
+  /* Allow (length + 1) / 3 edits: about one per three letters, none for a single letter. */
   int least = ((int)strlen(name) + 1) / 3 + 1;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     if (!(mg_options[i].where & where)) continue;

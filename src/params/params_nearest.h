@@ -1,25 +1,25 @@
-/* The valid name that a mistyped one most likely meant. */
+/* Suggestions for mistyped names. */
 #ifndef MG_PARAMS_NEAREST_H
 #define MG_PARAMS_NEAREST_H
 
 #include <stdbool.h>
 
-/** Number of insertions, deletions, replacements and swaps of neighbours between two names.
+/** Edit distance: insertions, deletions, replacements and swaps of adjacent characters.
  *
- *  Only the first 64 characters of each are looked at.
+ *  Compares only the first 64 characters of each name.
  *  @ref Damerau, Comm. ACM 7 (1964) 171; here in its restricted form (optimal string alignment) */
 int mg_edit_distance(const char *a, const char *b);
 
-/** Is this what other programs call the size of the grid: n, nx, dim, grid and the like? */
+/** Is `name` a common name for the grid size in other programs (n, nx, dim, grid, ...)? */
 bool mg_names_size(const char *name);
 
-/** The nearest name of an option that may stand in one of `where` (MG_IN_DECK, ...).
+/** Find the nearest option name that is valid in `where` (MG_IN_DECK, ...).
  *
- *  A name that starts with `name` is nearer than any other: people abbreviate.
+ *  An option that starts with `name` beats any other, since users abbreviate.
  *  @return static string; NULL if no name is within one edit per three letters */
 const char *mg_nearest_option(const char *name, unsigned where);
 
-/** The nearest of a list of words that ends with NULL; at least one word.
+/** Find the nearest word in a non-empty, NULL-terminated list.
  *  @return one of `words` */
 const char *mg_nearest_word(const char *name, const char *const *words);
 

@@ -1,4 +1,4 @@
-/* The state of one parse: who set what, and the first failure. */
+/* Parser state: the source of each value, and the first failure. */
 #include "params/params_parser.h"
 #include "params/params_value.h"
 #include <ctype.h>
@@ -39,7 +39,7 @@ const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option
   return text;
 }
 
-/* Did the command line decide this option? --quiet decides against a deck's verbose, too. */
+/* Did the command line set this option? --quiet also overrides a deck's verbose. */
 static bool is_decided(const mg_parser_t *parser, int id) {
   if (parser->source[id] == MG_FROM_COMMAND_LINE) return true;
   if (mg_options[id].kind != MG_KIND_VERBOSITY) return false;

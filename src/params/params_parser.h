@@ -1,68 +1,69 @@
-/* The state of one parse, shared by the command line, the deck and the checks at the end. */
+/* Parser state, shared by the command line, the deck and the final checks. */
 #ifndef MG_PARAMS_PARSER_H
 #define MG_PARAMS_PARSER_H
 
 #include "params/params_table.h"
 
 enum {
-  MG_DECK_LINE_MAX = 190, /**< characters a line; libinih's buffer holds 200, some are its own */
+  MG_DECK_LINE_MAX = 190, /**< characters per line; libinih uses some of its buffer of 200 itself */
   MG_DECK_SIZE_MAX = 1 << 20
 };
 
-/** File: one that another option names. */
+/** Source of an option's value, in order of precedence. FILE: a file that another option names. */
 typedef enum { MG_FROM_DEFAULT, MG_FROM_FILE, MG_FROM_DECK, MG_FROM_COMMAND_LINE } mg_source_t;
 
-/** Borrows everything it points to. */
+/** State of one parse. All pointers are borrowed. */
 typedef struct {
   mg_params_t *params;
-  mg_source_t source[MG_N_OPTIONS]; /**< who set each option */
-  int deck_line[MG_N_OPTIONS];      /**< where in the deck, from 1; 0: not there */
-  bool forgotten[MG_N_OPTIONS];     /**< the command line left it without a meaning in the deck */
+  mg_source_t source[MG_N_OPTIONS]; /**< source of each option's value */
+  int deck_line[MG_N_OPTIONS];      /**< line in the deck, from 1; 0: not in the deck */
+  bool forgotten[MG_N_OPTIONS];     /**< deck value dropped because of the command line */
   const char *deck_name;            /**< for messages */
-  mg_status_t status;               /**< of the first failure */
-  char *message;                    /**< of the first failure: one line */
+  mg_status_t status;               /**< status of the first failure */
+  char *message;                    /**< message of the first failure: one line */
   int message_size;
 } mg_parser_t;
 
-/** Start with defaults in `params` and nothing set. */
+/** Initialize the parser, with default values in `params`. */
 void mg_parser_init(mg_parser_t *parser, mg_params_t *params, char *message, int message_size);
 
-/** Keep a failure: the first one counts. Control characters in it become '?'.
+/** Record a failure; only the first one is kept. Control characters in the message become '?'.
  *  @return the status of the first failure */
 mg_status_t mg_parser_fail(mg_parser_t *parser, mg_status_t status, const char *format, ...)
     MG_PRINTF(3, 4);
 
-/** Set one option from text, unless the deck tries what the command line has set: then only check.
+/** Set one option from text.
  *
- *  @param[in] line  of the deck, where source is MG_FROM_DECK */
+ *  A deck value for an option that the command line has set is only checked.
+ *  @param[in] line  line in the deck if source is MG_FROM_DECK */
 MG_MUST_CHECK mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *option,
                                         const char *text, mg_source_t source, int line);
 
-/** How the user wrote an option: "--degree", "LOG2_BOX_DIM" or "degree (my.ini:7)".
+/** Name of an option as the user wrote it: "--degree", "LOG2_BOX_DIM" or "degree (my.ini:7)".
  *  @return text */
 const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option, char *text,
                             int text_size);
 
 /** Read a deck from memory into the parser.
  *
- *  @param[in] name  the file name for messages; borrowed by the parser */
+ *  @param[in] name  file name for messages; borrowed by the parser */
 MG_MUST_CHECK mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
                                               const char *name);
 
-/** The same from a file. MG_ERR_IO when it can't be read. */
+/** mg_parser_read_deck from a file. Returns MG_ERR_IO if it cannot be read. */
 MG_MUST_CHECK mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path);
 
-/** Take over what the file of an option says. */
+/** Apply the settings in the file that an option names. */
 MG_MUST_CHECK mg_status_t mg_parser_take_file(mg_parser_t *parser,
                                               const mg_settings_reader_t *reader);
 
-/** Refuse files of results that would be written twice, or over what the run reads. */
+/** Reject output files that two options write, or that would overwrite an input file. */
 MG_MUST_CHECK mg_status_t mg_parser_check_files(mg_parser_t *parser);
 
-/** Fill in the defaults that depend on other options, then refuse contradictions. */
+/** Fill in the defaults that depend on other options, then reject contradictions. */
 MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser);
 
-/** The defaults that depend on other options, for those that `source` leaves to us. */
+/** Set the defaults that depend on other options, where `source` is MG_FROM_DEFAULT. */
 void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]);
 
 #endif

@@ -1,11 +1,11 @@
-/* --help and --print-config, both from the table of options. */
+/* --help and --print-config, generated from the option table. */
 #include "params/params_parser.h"
 #include "params/params_value.h"
 #include <string.h>
 
 enum { COLUMNS = 88 };
 
-/* Text in lines of at most COLUMNS, each behind `prefix`; words are never cut. */
+/* Print text in lines of at most COLUMNS that start with `prefix`. Words are never split. */
 static void print_wrapped(FILE *out, const char *prefix, const char *text) {
   int column = 0;
   while (*text) {
@@ -24,7 +24,7 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text) {
   fputc('\n', out);
 }
 
-/* Help, then "[allowed values; condition; default]" where there is any. `words`: enums' too. */
+/* Help text, then "[allowed values; condition; default]" if any. `words`: list enum words, too. */
 static void describe(const mg_option_t *option, bool words, char *text, size_t size) {
   char limits[256];
   const bool is_number = option->kind == MG_KIND_INT || option->kind == MG_KIND_INT64 ||
@@ -50,7 +50,7 @@ static void describe(const mg_option_t *option, bool words, char *text, size_t s
   if (separator[0] == ';') snprintf(text + used, size - used, "]");
 }
 
-/* "fv2|fv4|7pt" for words, the metavar for others, "CELLS|auto" where there are both. */
+/* "fv2|fv4|7pt" for words, the metavar otherwise, "CELLS|auto" for both. */
 static void print_value_name(FILE *out, const mg_option_t *option) {
   if (option->metavar) fputs(option->metavar, out);
   if (option->kind == MG_KIND_SET) {
@@ -109,7 +109,7 @@ void mg_params_help(FILE *out) {
   help_epilogue(out);
 }
 
-/* Whether a path survives the rules of a deck: comments, blanks at its ends, long lines. */
+/* Can a deck hold this path? Comments, blanks at its ends and long lines prevent it. */
 static bool fits_in_deck(const mg_option_t *option, const char *value) {
   const size_t length = strlen(value);
   if (option->kind != MG_KIND_PATH && option->kind != MG_KIND_PAIRS) return true;
@@ -119,7 +119,7 @@ static bool fits_in_deck(const mg_option_t *option, const char *value) {
   return !strstr(value, " #") && !strstr(value, " ;");
 }
 
-/* A key at its value; behind a '#' when it is unset or has no meaning beside the others. */
+/* Print a key and its value, commented out if it is unset or has no effect. */
 static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *params) {
   char text[1024], value[MG_PATH_MAX];
   const bool is_set = mg_option_format(option, params, value, (int)sizeof value);
@@ -131,7 +131,7 @@ static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *p
   print_wrapped(out, "# ", text);
   if (!fits) fputs("# (a deck can't hold this value: give it on the command line)\n", out);
   fprintf(out, "%s%s = ", is_set && fits && applies ? "" : "# ", option->name);
-  /* Its one cycle is what has no tolerance: beside one it would be in the way. */
+  /* Without rtol the value is 1, which would be wrong once the user adds rtol. */
   if (option == &mg_options[MG_OPT_MAX_CYCLES] && !applies)
     fputs(option->note, out);
   else if (is_set)

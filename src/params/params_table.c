@@ -1,4 +1,4 @@
-/* The table of options itself, and the words of the enums. */
+/* The option table and the words of the enums. */
 #include "params/params_table.h"
 #include <string.h>
 

@@ -1,11 +1,11 @@
-/* The table of options: parser, decks, --help and --print-config all read this one. */
+/* The option table behind the parser, decks, --help and --print-config. */
 #ifndef MG_PARAMS_TABLE_H
 #define MG_PARAMS_TABLE_H
 
 #include "params/params.h"
 #include <stddef.h>
 
-/** One for each option or deck key, in the order of --help. */
+/** Options and deck keys, in the order of --help. */
 typedef enum {
   MG_OPT_LOG2_BOX_DIM,
   MG_OPT_BOXES_PER_RANK,
@@ -58,21 +58,21 @@ typedef enum {
   MG_N_OPTIONS
 } mg_option_id_t;
 
-/** What the value of an option is, and so the type of its field in mg_params_t. */
+/** Kind of an option's value. Determines the type of its field in mg_params_t. */
 typedef enum {
-  MG_KIND_WORD,      /**< one of `words`; the field is an enum, the index of the word */
+  MG_KIND_WORD,      /**< one of `words`; the field is an enum: the word's index */
   MG_KIND_INT,       /**< int */
   MG_KIND_INT64,     /**< int64_t; words stand for -1, -2, ... */
   MG_KIND_DOUBLE,    /**< double */
   MG_KIND_FLAG,      /**< bool */
-  MG_KIND_VERBOSITY, /**< a flag that puts `min` into an int which another flag may own */
-  MG_KIND_SET,       /**< some of `words` with commas, or all; unsigned, a bit for each word */
+  MG_KIND_VERBOSITY, /**< a flag that sets an int to `min`; two flags share the int */
+  MG_KIND_SET,       /**< comma-separated `words`, or all; unsigned, one bit per word */
   MG_KIND_PATH,      /**< char[MG_PATH_MAX] */
   MG_KIND_PAIRS,     /**< "key=value,key=value": char[MG_PATH_MAX] */
   MG_KIND_ACTION     /**< --help and --version: no field */
 } mg_option_kind_t;
 
-/** Heading in --help; the first four are sections of a deck as well. */
+/** Heading in --help. The first four are also the sections of a deck. */
 typedef enum {
   MG_GROUP_PROBLEM,
   MG_GROUP_SOLVER,
@@ -84,42 +84,42 @@ typedef enum {
 
 enum { MG_IN_DECK = 1, MG_AS_OPTION = 2, MG_AS_ARGUMENT = 4 };
 
-/** One row. Pointers are to static storage. */
+/** One option. All pointers refer to static storage. */
 typedef struct {
-  const char *name;    /**< long option and deck key */
+  const char *name;    /**< name of the long option and the deck key */
   char letter;         /**< short option, 0 for none */
-  const char *metavar; /**< what stands for the value in --help; NULL for flags and words */
+  const char *metavar; /**< placeholder of the value in --help; NULL for flags and words */
   mg_option_kind_t kind;
   mg_option_group_t group;
   unsigned where;           /**< MG_IN_DECK | MG_AS_OPTION | MG_AS_ARGUMENT */
-  size_t offset;            /**< of the field in mg_params_t */
-  const char *const *words; /**< of MG_KIND_WORD and _SET, also beside numbers; ends with NULL */
-  double min, max;          /**< limits of a number, exact in a double */
-  bool open;                /**< the limits themselves are not allowed */
-  const char *value;        /**< default, as a user would write it; NULL: unset */
-  const char *note;         /**< default in words where it depends on other options */
-  const char *official;     /**< the value that --official gives, NULL where it does not */
+  size_t offset;            /**< offset of the field in mg_params_t */
+  const char *const *words; /**< NULL-terminated; MG_KIND_WORD, _SET, or alternatives to a number */
+  double min, max;          /**< limits of a number, exactly representable in double */
+  bool open;                /**< the limits are exclusive */
+  const char *value;        /**< default as the user would write it; NULL: unset */
+  const char *note;         /**< description of a default that depends on other options */
+  const char *official;     /**< value set by --official; NULL: not set by it */
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
-  const char *condition;     /**< in words: "only with --X"; set when `applies` is */
-  const char *remedy;        /**< what to do where it does not apply: "add --X" */
-  mg_option_id_t decided_by; /**< the X of the condition */
-  const char *help;          /**< one or more sentences without limits and default */
+  const char *condition;                      /**< `applies` in words: "only with --X" */
+  const char *remedy;                         /**< remedy if it does not apply: "add --X" */
+  mg_option_id_t decided_by;                  /**< the option X of `condition` */
+  const char *help; /**< one or more sentences, without limits or default */
 } mg_option_t;
 
 extern const mg_option_t mg_options[MG_N_OPTIONS];
 
-/** The name of a group, which is its section in decks ("problem", ...); static string. */
+/** Name of a group, also its section in decks ("problem", ...); static string. */
 const char *mg_option_group_name(mg_option_group_t group);
 
-/** The option called `name` (without dashes).
- *  @return NULL when there is none */
+/** Find an option by its name, without dashes.
+ *  @return NULL if there is none */
 const mg_option_t *mg_option_find(const char *name);
 
-/** The option whose short form is `letter`.
- *  @return NULL when there is none */
+/** Find an option by its short form.
+ *  @return NULL if there is none */
 const mg_option_t *mg_option_find_letter(char letter);
 
-/** Whether an option has a meaning beside the others of `params`. */
+/** Does the option have an effect, given the other values in `params`? */
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params);
 
 #endif

@@ -1,6 +1,6 @@
-/* Text to value with every check, and value to text.
+/* Conversion of text to checked values, and of values to text.
  *
- * Fields are reached by offset through memcpy, which is right for enums of any signedness. */
+ * Fields are accessed by offset with memcpy, which is correct for enums of any signedness. */
 #include "params/params_value.h"
 #include "params/params_nearest.h"
 #include <ctype.h>
@@ -15,12 +15,12 @@ static bool in_limits(const mg_option_t *option, double value) {
   return value >= option->min && value <= option->max;
 }
 
-/* Both limits are whole numbers below 2^63, so the comparison is exact where a double is not. */
+/* Both limits are integers below 2^63. The integer comparison is exact; in double it is not. */
 static bool in_limits_int64(const mg_option_t *option, int64_t value) {
   return value >= (int64_t)option->min && value <= (int64_t)option->max;
 }
 
-/* `problem`, then what to give instead; always false, so that a check can return it. */
+/* Report the problem and the allowed values. Always returns false, for use in a return. */
 static bool refuse(const mg_option_t *option, const char *problem, char *why, int why_size) {
   char limits[256];
   mg_option_describe_limits(option, limits, (int)sizeof limits);
@@ -28,7 +28,7 @@ static bool refuse(const mg_option_t *option, const char *problem, char *why, in
   return false;
 }
 
-/* What is wrong with the end of a number, or NULL: strtod and strtoll stop at `end`. */
+/* Check the text after a number, where strtod or strtoll stopped. @return the problem, or NULL */
 static const char *check_number_end(const char *text, const char *end, char *buffer, size_t size) {
   if (end == text || isspace((unsigned char)text[0])) return "not a number";
   if (*end == '\0') return NULL;
@@ -68,7 +68,7 @@ static bool read_double(const mg_option_t *option, const char *text, double *val
   return true;
 }
 
-/* The words of a number: -1 for the first, and so on; 0 when it is none of them. */
+/* Words allowed instead of a number: -1 for the first, -2 for the second, ...; 0 if not a word. */
 static int64_t find_word(const mg_option_t *option, const char *text) {
   for (int i = 0; option->words && option->words[i]; i++)
     if (strcmp(option->words[i], text) == 0) return -1 - i;
@@ -90,7 +90,7 @@ static bool read_word(const mg_option_t *option, const char *text, int *value, c
 
 enum { ALL_MAX = 32 };
 
-/* A bit for every word there is. */
+/* One bit for each word. */
 static unsigned all_words(const mg_option_t *option) {
   unsigned all = 0;
   for (int i = 0; option->words[i]; i++)
@@ -141,7 +141,7 @@ static bool read_flag(const mg_option_t *option, const char *text, bool *value, 
   return refuse(option, "neither yes nor no", why, why_size);
 }
 
-/* --quiet and --verbose share one field: who finds it taken by the other contradicts it. */
+/* --quiet and --verbose share one field. Setting both is a contradiction. */
 static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *why, int why_size) {
   const int own = (int)option->min;
   if (on && *field == -own) {
@@ -156,19 +156,19 @@ static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *
   return true;
 }
 
-/* A path is printed in one line of a message or a deck: no control characters. */
+/* Reject control characters, since messages and decks print a path in one line. */
 static bool set_path(const mg_option_t *option, const char *text, char *field, char *why,
                      int why_size) {
   if (strlen(text) >= MG_PATH_MAX) return refuse(option, "too long", why, why_size);
   for (const char *c = text; *c; c++)
     if (iscntrl((unsigned char)*c)) return refuse(option, "control character", why, why_size);
-  memset(field, 0, MG_PATH_MAX); /* what an earlier, longer value left behind */
+  memset(field, 0, MG_PATH_MAX); /* clears the rest of an earlier, longer value */
   memcpy(field, text, strlen(text));
   return true;
 }
 
-/* "key=value" between commas, each with both. MPI's keys have at least 35 characters
- * (MPI_MAX_INFO_KEY of Open MPI is 36 with the end). */
+/* Comma-separated "key=value" pairs with nonempty keys and values. MPI accepts keys
+ * of at least 35 characters. Open MPI's MPI_MAX_INFO_KEY is 36 including the terminator. */
 static bool set_pairs(const mg_option_t *option, const char *text, char *field, char *why,
                       int why_size) {
   for (const char *at = text;; at++) {
@@ -199,7 +199,7 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
     return true;
   case MG_KIND_INT:
     if (!read_int64(option, text, &number, why, why_size)) return false;
-    word = (int)number; /* the limits of the table are those of an int */
+    word = (int)number; /* the table's limits fit an int */
     memcpy(field, &word, sizeof word);
     return true;
   case MG_KIND_INT64:
@@ -232,7 +232,8 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
   return refuse(option, "takes no value", why, why_size);
 }
 
-/* The fewest digits that read back to the same bits: %g drops zeros at the end, 17 always do. */
+/* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
+ * zeros. */
 static void format_double(double value, char *text, int text_size) {
   for (int digits = 15; digits <= 17; digits++) {
     snprintf(text, (size_t)text_size, "%.*g", digits, value);
@@ -302,7 +303,7 @@ static void describe_words(const mg_option_t *option, char *text, int text_size)
                      option->words[i]);
 }
 
-/* Many words that are numbers are a range. */
+/* Describe numeric words as a range. */
 static void describe_set(const mg_option_t *option, char *text, int text_size) {
   int n = 0, used = 0;
   while (option->words[n])

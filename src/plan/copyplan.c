@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells a side of the grid that a spread covers, and the width of its boxes there. */
+/* Cells per side of the grid that a spread covers, and of its boxes. */
 static int32_t spread_dim(const mg_spread_t *s) {
   return s->layout->n >> s->halved;
 }
@@ -24,7 +24,7 @@ static mg_status_t spread_patches(const mg_spread_t *s, int64_t rank, mg_cuboid_
   return MG_OK;
 }
 
-/* A sorted set of ranks. */
+/* Sorted set of ranks. */
 typedef struct {
   int64_t *rank;
   int n, capacity;
@@ -52,14 +52,15 @@ static int32_t floor_div(int32_t a, int32_t b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-/* Boxes from lo to hi, both included, a side. */
+/* Range of boxes, lo to hi inclusive in each direction. */
 typedef struct {
   int32_t lo[3], hi[3];
 } range_t;
 
-/* Add the owners of all boxes of a range within the grid, of which there may be billions. Where two
- * opposite corners have one owner, all between them are its own: a rank has a cuboid, or a stretch
- * of the curve, along which positions grow with each coordinate. */
+/* Add the owners of all boxes of a range within the grid; there may be billions of boxes. If
+ * two opposite corners have the same owner, it owns all boxes between them. This holds because
+ * a rank has a cuboid, or a segment of the curve, along which positions increase with each
+ * coordinate. */
 static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
   const int64_t owner = mg_layout_owner(layout, range->lo);
   if (owner == mg_layout_owner(layout, range->hi)) return rank_set_add(set, owner);
@@ -67,7 +68,8 @@ static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, r
   int d = 0;
   for (int e = 1; e < 3; e++)
     if (range->hi[e] - range->lo[e] > range->hi[d] - range->lo[d]) d = e;
-  /* At the roundest number in binary, where the curve begins an octant. */
+  /* Cut at the coordinate with the most trailing zero bits, where an octant of the curve
+   * begins. */
   int32_t cut = range->hi[d];
   while ((cut & (cut - 1)) > range->lo[d])
     cut &= cut - 1;
@@ -77,7 +79,7 @@ static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, r
   return add_owners(layout, &above, set);
 }
 
-/* The same of a range that may reach beyond the grid, where it begins anew. */
+/* Same for a range that may extend beyond the grid, where it wraps around. */
 static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
   const int32_t m = layout->boxes;
   for (int code = 0; code < 27; code++) {
@@ -95,8 +97,8 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
   return MG_OK;
 }
 
-/* Add the owners of all boxes of `other` within `depth` cells of a cuboid; without those of the
- * cuboid itself where it is one of these `boxes`. */
+/* Add the owners of all boxes of `other` within `depth` cells of a cuboid. If `boxes`, the
+ * cuboid consists of these boxes, and its own boxes are excluded. */
 static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
                             bool periodic, rank_set_t *set) {
   const int32_t w = spread_box_dim(other), m = other->layout->boxes;
@@ -107,13 +109,13 @@ static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool
     if (!periodic) {
       rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
       rest.hi[d] = rest.hi[d] >= m ? m - 1 : rest.hi[d];
-    } else if (rest.hi[d] - rest.lo[d] >= m) { /* all of them, once */
+    } else if (rest.hi[d] - rest.lo[d] >= m) { /* all boxes, once */
       rest.lo[d] = 0;
       rest.hi[d] = m - 1;
     }
   }
   if (!boxes) return add_wrapped(other->layout, &rest, set);
-  /* What is below and above the cuboid in k, then in j between these, then in i. */
+  /* Boxes below and above the cuboid in k, then in j between these, then in i. */
   for (int d = 2; d >= 0; d--) {
     const int32_t first = c->lo[d] / w, last = first + c->n[d] / w - 1;
     range_t below = rest, above = rest;
@@ -127,7 +129,7 @@ static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool
   return MG_OK;
 }
 
-/* This rank, and those whose boxes are near its cuboids. */
+/* Add this rank, and the ranks that own boxes near its cuboids. */
 static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_spread_t *other, int64_t rank,
                               const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
   const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved;
@@ -149,7 +151,7 @@ static mg_status_t list_push(mg_copy_list_t *list, const mg_copy_t *copy) {
   return MG_OK;
 }
 
-/* Part of a destination patch by direction -1, 0, 1: a slab of ghosts, or the cells between. */
+/* Part of a destination patch by direction -1, 0, 1: a slab of ghosts, or the cells in between. */
 static mg_cuboid_t piece_of(const mg_cuboid_t *c, const int direction[3], int depth) {
   mg_cuboid_t piece;
   for (int d = 0; d < 3; d++) {
@@ -161,7 +163,7 @@ static mg_cuboid_t piece_of(const mg_cuboid_t *c, const int direction[3], int de
   return piece;
 }
 
-/* A face vector has its last plane at the far wall, beyond the last cell. */
+/* The last plane of a face vector is at the far wall, beyond the last cell. */
 static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *c) {
   mg_cuboid_t grown = *c;
   const int d = spec->face_dir;
@@ -169,7 +171,7 @@ static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *
   return grown;
 }
 
-/* The common cells of a destination piece, shifted by whole grids, and a source patch. */
+/* Intersection of a destination piece, shifted by whole grids, and a source patch. */
 static bool intersect(const mg_cuboid_t *piece, const int32_t shift[3], const mg_cuboid_t *src,
                       mg_cuboid_t *common) {
   for (int d = 0; d < 3; d++) {
@@ -182,7 +184,7 @@ static bool intersect(const mg_cuboid_t *piece, const int32_t shift[3], const mg
   return true;
 }
 
-/* Everything that the source patches of one rank give to the destination patches of one rank. */
+/* All copies from the source patches of one rank to the destination patches of one rank. */
 typedef struct {
   const mg_copy_spec_t *spec;
   const mg_cuboid_t *src, *dst;
@@ -198,7 +200,7 @@ static mg_status_t add_piece(const pair_t *pair, int q, const mg_cuboid_t *piece
     mg_cuboid_t common;
     if (!intersect(piece, shift, &src, &common)) continue;
     const bool same_cells = pair->same_rank && unshifted && s == q && !pair->spec->interior;
-    if (same_cells) continue; /* the far wall's faces, already in place */
+    if (same_cells) continue; /* faces of the far wall, already in place */
     mg_copy_t copy = {.src_patch = s, .dst_patch = q};
     for (int d = 0; d < 3; d++) {
       copy.n[d] = common.n[d];
@@ -239,7 +241,7 @@ static mg_status_t pair_list(const pair_t *pair, mg_copy_list_t *list) {
   return MG_OK;
 }
 
-/* Append a pair's copies as one message: to `list` with the buffer in place of the far side. */
+/* Append the copies of a pair to `list` as one message; the buffer replaces the remote patch. */
 static mg_status_t add_message(const mg_copy_list_t *copies, bool sending, int64_t rank,
                                mg_copy_list_t *list, mg_message_t *message, int64_t *total) {
   *message = (mg_message_t){.rank = rank, .offset = *total};
@@ -257,7 +259,7 @@ static mg_status_t add_message(const mg_copy_list_t *copies, bool sending, int64
   return MG_OK;
 }
 
-/* This rank's patches on both sides while the plan is built. */
+/* Source and destination patches of this rank while the plan is built. */
 typedef struct {
   mg_cuboid_t *src, *dst;
   int n_src, n_dst;

@@ -1,43 +1,43 @@
-/* Which cells go where: the copy lists and messages of a halo exchange, a gather or a scatter.
+/* Copy lists and messages of a halo exchange, a gather or a scatter.
  *
  * Integers only. Both ends of a message derive its content from the layouts alone, in the same
- * order, so that nothing is negotiated and every neighbour gets exactly one message. */
+ * order. Nothing is negotiated, and every neighbour gets exactly one message. */
 #ifndef MG_COPYPLAN_H
 #define MG_COPYPLAN_H
 
 #include "formulas/view.h"
 #include "plan/decomp.h"
 
-/** Cells as they are spread over ranks: a layout, or the image of one on the next coarser grid,
- *  where every patch has half its cells and the same owner. */
+/** Distribution of cells over ranks: a layout, or its image on the next coarser grid. In the
+ *  image every patch has half its cells per side and the same owner. */
 typedef struct {
   const mg_layout_t *layout;
   bool halved;
 } mg_spread_t;
 
-/** What to move: every cell that a destination patch wants, from the source patch that owns it. */
+/** What to copy: every cell that a destination patch needs, from the source patch that owns it. */
 typedef struct {
   mg_spread_t src, dst;
-  int depth;     /**< ghost layers wanted around each destination patch */
-  bool interior; /**< the destination's own cells are wanted too */
-  bool faces;    /**< ghosts of the 6 faces only, without edges and corners */
-  int face_dir;  /**< 0..2: a face vector, which has one more plane at the far wall; -1: cells */
+  int depth;     /**< ghost layers to fill around each destination patch */
+  bool interior; /**< also copy the interior cells of the destination */
+  bool faces;    /**< ghosts of the 6 faces only, no edges or corners */
+  int face_dir;  /**< 0..2: a face vector, with one more plane at the far wall; -1: cells */
   bool periodic;
 } mg_copy_spec_t;
 
-/** A stretch of the send or receive buffer that one other rank gets or fills. */
+/** The part of the send or receive buffer that is exchanged with one other rank. */
 typedef struct {
   int64_t rank;
   int64_t offset, count; /**< doubles */
 } mg_message_t;
 
-/** A list of copies with its length. */
+/** List of copies with its length. */
 typedef struct {
   mg_copy_t *item;
   int n, capacity;
 } mg_copy_list_t;
 
-/** One rank's part. Free with mg_copyplan_free. */
+/** Copies and messages of one rank. Free with mg_copyplan_free. */
 typedef struct {
   mg_copy_list_t pack;   /**< source patches to the send buffer */
   mg_copy_list_t local;  /**< source to destination patches of this rank */
@@ -47,11 +47,11 @@ typedef struct {
   int64_t send_doubles, receive_doubles;
 } mg_copyplan_t;
 
-/** The halo exchange of a level: all ghosts of `depth` layers, edges and corners too. */
+/** The halo exchange of a level: all ghosts of `depth` layers, including edges and corners. */
 mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic);
 
-/** Build this rank's part.
- *  @return MG_OK, MG_ERR_MEMORY; on error nothing is left allocated */
+/** Build the copies and messages of this rank.
+ *  @return MG_OK, MG_ERR_MEMORY; nothing remains allocated on error */
 MG_MUST_CHECK mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank,
                                             mg_copyplan_t *plan);
 void mg_copyplan_free(mg_copyplan_t *plan);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a * b / c without overflow; boxes * ranks can pass 2^63. */
+/* a * b / c without overflow; boxes * ranks can exceed 2^63. */
 static int64_t mul_div(int64_t a, int64_t b, int64_t c) {
   return (int64_t)((__int128)a * b / c);
 }
@@ -25,7 +25,7 @@ static int32_t enclosing_power_of_two(int32_t n) {
   return p;
 }
 
-/* Boxes of the octant [lo, lo + half)^3 that exist in the grid. */
+/* Number of boxes of the octant [lo, lo + half)^3 that exist in the grid. */
 static int64_t clipped_volume(int32_t boxes, const int32_t lo[3], int32_t half) {
   int64_t volume = 1;
   for (int d = 0; d < 3; d++) {
@@ -45,7 +45,7 @@ int64_t mg_morton_position(int32_t boxes, const int32_t box[3]) {
   int64_t position = 0;
   int32_t lo[3] = {0, 0, 0};
   for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
-    int64_t below[3], own[3], all[3]; /* boxes a side: lower octant, the box's own, both */
+    int64_t below[3], own[3], all[3]; /* boxes per side: lower octant, the box's own octant, both */
     for (int d = 0; d < 3; d++) {
       const int32_t rest = boxes - lo[d];
       all[d] = rest < 2 * half ? rest : 2 * half;
@@ -57,7 +57,7 @@ int64_t mg_morton_position(int32_t boxes, const int32_t box[3]) {
       else
         below[d] = 0;
     }
-    /* The octants before this one: lower in k; as high in k, lower in j; and so on. */
+    /* The octants before this one: all lower in k; those equal in k and lower in j; and so on. */
     position +=
         all[0] * all[1] * below[2] + all[0] * below[1] * own[2] + below[0] * own[1] * own[2];
   }
@@ -84,7 +84,7 @@ int64_t mg_layout_rank(const mg_layout_t *layout, int64_t index) {
   return mul_div(index, layout->world_ranks, layout->n_ranks);
 }
 
-/* The other way round: -1 on ranks without boxes. */
+/* Inverse of mg_layout_rank; -1 on ranks without boxes. */
 static int64_t index_of(const mg_layout_t *layout, int64_t rank) {
   const int64_t index = mul_div_up(rank, layout->n_ranks, layout->world_ranks);
   return index < layout->n_ranks && mg_layout_rank(layout, index) == rank ? index : -1;
@@ -125,8 +125,8 @@ int64_t mg_layout_largest_share(const mg_layout_t *layout) {
   return mul_div_up(1, mg_layout_n_boxes(layout), layout->n_ranks);
 }
 
-/* A rank's boxes while they are merged: a stretch of the curve, and the cuboids of boxes that were
- * cut out of it so far. Boxes are never listed one by one, since there may be billions. */
+/* Boxes of a rank while they are merged: a segment of the curve, and the cuboids cut out of it
+ * so far. Boxes are never listed individually, since there may be billions. */
 typedef struct {
   int32_t boxes;
   int64_t first, last;
@@ -140,8 +140,8 @@ static bool overlap(const mg_cuboid_t *a, const mg_cuboid_t *b) {
   return true;
 }
 
-/* Is all of a cuboid in the share and still uncut? Positions grow with each coordinate, so its two
- * extreme corners have the extreme positions. */
+/* True if the whole cuboid is in the share and still uncut. Positions increase with each
+ * coordinate, so its two extreme corners have the extreme positions. */
 static bool all_free(const share_t *share, const mg_cuboid_t *c) {
   const int32_t top[3] = {c->lo[0] + c->n[0] - 1, c->lo[1] + c->n[1] - 1, c->lo[2] + c->n[2] - 1};
   if (mg_morton_position(share->boxes, c->lo) < share->first) return false;
@@ -151,7 +151,7 @@ static bool all_free(const share_t *share, const mg_cuboid_t *c) {
   return true;
 }
 
-/* How many layers can be added to a cuboid behind its end in direction d. */
+/* Number of free layers next to the upper end of a cuboid in direction d. */
 static int32_t free_layers(const share_t *share, const mg_cuboid_t *c, int d) {
   mg_cuboid_t slab = *c;
   slab.lo[d] += c->n[d];
@@ -166,7 +166,7 @@ static int32_t free_layers(const share_t *share, const mg_cuboid_t *c, int d) {
   return fit;
 }
 
-/* Grow from one box along the axes in the given order, as far as whole layers are free. */
+/* Grow from one box along the axes in the given order, as long as whole layers are free. */
 static mg_cuboid_t grow(const share_t *share, const int32_t start[3], const int order[3]) {
   mg_cuboid_t c = {{start[0], start[1], start[2]}, {1, 1, 1}};
   for (int a = 0; a < 3; a++)
@@ -174,7 +174,8 @@ static mg_cuboid_t grow(const share_t *share, const int32_t start[3], const int 
   return c;
 }
 
-/* Is a box of the share uncut in the octant [lo, lo + width)^3, which begins at `position`? */
+/* True if any box of the share is uncut in the octant [lo, lo + width)^3, which begins at
+ * `position`. */
 static bool has_free(const share_t *share, const int32_t lo[3], int32_t width, int64_t position) {
   const int64_t end = position + clipped_volume(share->boxes, lo, width);
   const int64_t from = position > share->first ? position : share->first;
@@ -193,7 +194,7 @@ static bool has_free(const share_t *share, const int32_t lo[3], int32_t width, i
   return n_free > 0;
 }
 
-/* The first uncut box of the share; false when there is none. */
+/* Find the first uncut box of the share; false if there is none. */
 static bool first_free(const share_t *share, int32_t box[3]) {
   const int32_t whole = enclosing_power_of_two(share->boxes);
   int64_t position = 0;
@@ -223,7 +224,7 @@ static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
   return MG_OK;
 }
 
-/* Cut the whole share into cuboids, or give up at `too_many` of them. */
+/* Cut the whole share into cuboids; stop at `too_many` cuboids. */
 static mg_status_t merge(share_t *share, const int order[3], int too_many) {
   int32_t box[3];
   share->n_cut = 0;
@@ -234,7 +235,8 @@ static mg_status_t merge(share_t *share, const int order[3], int too_many) {
   return MG_OK;
 }
 
-/* The order of axes that needs the fewest cuboids, into `best`; the caller frees both lists. */
+/* Merge with the order of axes that needs the fewest cuboids, into `best`; the caller frees
+ * both lists. */
 static mg_status_t merge_well(share_t *best, share_t *tried) {
   static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
                                    {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
@@ -249,7 +251,7 @@ static mg_status_t merge_well(share_t *best, share_t *tried) {
   return MG_OK;
 }
 
-/* The cuboids of boxes of a stretch of the curve, in boxes. */
+/* Merge a segment of the curve into cuboids, in units of boxes. */
 static mg_status_t merge_stretch(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
                                  int *n_cut) {
   share_t best = {.boxes = layout->boxes};
@@ -301,6 +303,6 @@ bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   if (fine->boxes == coarse->boxes) return true;
   if (fine->boxes != 2 * coarse->boxes) return false;
   if (fine->cuboids) return mg_cuboids_double(fine, coarse);
-  /* Eight boxes become one: ranks keep their cells when each holds whole octants. */
+  /* Eight boxes become one: ranks keep their cells if each holds whole octants. */
   return mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;
 }

@@ -1,9 +1,10 @@
-/* Boxes, ranks on the boxes, patches out of a rank's boxes.
+/* Decomposition: boxes, their distribution over ranks, and the patches of a rank.
  *
- * A rank has one cuboid where the grid can be cut so evenly enough; else the boxes lie along a
- * Morton curve, which is dealt out in even stretches.
+ * Each rank gets one cuboid if the grid can be cut evenly enough. Otherwise the boxes are
+ * ordered along a Morton curve, which is cut into equal segments.
  *
- * Integers only, and every rank can compute every other rank's share: nothing is communicated. */
+ * Integers only. Every rank can compute the share of every other rank, so nothing is
+ * communicated. */
 #ifndef MG_DECOMP_H
 #define MG_DECOMP_H
 
@@ -11,65 +12,64 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** A cuboid of cells, by global index. */
+/** Cuboid of cells, in global indices. */
 typedef struct {
   int32_t lo[3]; /**< first cell in i, j, k */
   int32_t n[3];  /**< cells in i, j, k */
 } mg_cuboid_t;
 
-/** How the n^3 cells of one level are dealt to ranks. */
+/** Distribution of the n^3 cells of one level over ranks. */
 typedef struct {
-  int32_t n;           /**< cells a side */
-  int32_t box_dim;     /**< cells a side of a box */
-  int32_t boxes;       /**< boxes a side; n = box_dim * boxes */
+  int32_t n;           /**< cells per side */
+  int32_t box_dim;     /**< cells per side of a box */
+  int32_t boxes;       /**< boxes per side; n = box_dim * boxes */
   int64_t n_ranks;     /**< ranks that hold boxes, at most boxes^3 */
-  int64_t world_ranks; /**< ranks of the whole run, over which the n_ranks are spread evenly */
-  bool cuboids;        /**< one cuboid a rank, else a stretch of the Morton curve */
+  int64_t world_ranks; /**< ranks of the whole run; the n_ranks are spread evenly over them */
+  bool cuboids;        /**< one cuboid per rank, otherwise a segment of the Morton curve */
 } mg_layout_t;
 
-/** Settle `cuboids`, once everything else is. */
+/** Set `cuboids`; all other members must be set. */
 void mg_layout_choose(mg_layout_t *layout);
 
-/** Boxes in all: boxes^3. */
+/** Total number of boxes: boxes^3. */
 int64_t mg_layout_n_boxes(const mg_layout_t *layout);
 
-/** Place of a box along the Morton curve through a grid of `boxes` boxes a side.
+/** Position of a box along the Morton curve through a grid of `boxes` boxes per side.
  *
- *  The curve is the one of the enclosing power of two with the missing boxes left out, so
+ *  The curve is that of the enclosing power of two, without the missing boxes. Therefore
  *  position = 8 * (position of the parent) + octant whenever `boxes` is even.
  *  @return 0 to boxes^3 - 1 */
 int64_t mg_morton_position(int32_t boxes, const int32_t box[3]);
 
-/** The inverse of mg_morton_position. */
+/** Inverse of mg_morton_position. */
 void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]);
 
 /** World rank that owns a box. */
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]);
 
-/** World rank of one of the ranks that hold boxes, numbered from 0 to n_ranks - 1. */
+/** World rank of the rank with number `index`, 0 to n_ranks - 1, among the ranks with boxes. */
 int64_t mg_layout_rank(const mg_layout_t *layout, int64_t index);
 
-/** Boxes that a rank owns. */
+/** Number of boxes that a rank owns. */
 int64_t mg_layout_share(const mg_layout_t *layout, int64_t rank);
 
-/** Boxes of the rank that owns most. */
+/** Number of boxes on the rank that owns the most. */
 int64_t mg_layout_largest_share(const mg_layout_t *layout);
 
-/** Without cuboids: Morton positions [first, last) of a rank's boxes; an empty range on a rank
- *  without any. */
+/** Without cuboids: Morton positions [first, last) of the boxes of a rank; empty if it has none. */
 void mg_layout_range(const mg_layout_t *layout, int64_t rank, int64_t *first, int64_t *last);
 
-/** A rank's boxes merged into few cuboids, in an order that depends only on the arguments.
+/** Merge the boxes of a rank into few cuboids, in an order that depends only on the arguments.
  *
- *  Of a stretch of the curve: greedy growth from the first box that is left, for all six orders of
- * the axes; the order that gives the fewest wins. A full octant becomes one cube.
- *  @param[out] patches  malloc'ed, caller frees; NULL when the rank has no box
+ *  On a segment of the curve: greedy growth from the first remaining box, for all six orders of
+ *  the axes. The order with the fewest cuboids is used. A full octant becomes one cube.
+ *  @param[out] patches  malloc'ed, caller frees; NULL if the rank has no box
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank,
                                             mg_cuboid_t **patches, int *n_patches);
 
-/** True when the halves of every rank's patches on `fine` are exactly its patches on `coarse`,
- *  so that restriction and interpolation between the two need no message. */
+/** True if the halves of the patches on `fine` are exactly the patches on `coarse`, for every
+ *  rank. Restriction and interpolation between the two levels then need no message. */
 bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse);
 
 #endif

@@ -1,7 +1,7 @@
 #include "plan/decomp_cuboids.h"
 #include <string.h>
 
-/* A part of the grid on its way to single ranks. */
+/* Part of the grid during recursive cutting down to single ranks. */
 typedef struct {
   mg_cuboid_t boxes;
   int64_t first, n_ranks;
@@ -11,7 +11,7 @@ static part_t whole(const mg_layout_t *layout) {
   return (part_t){{{0, 0, 0}, {layout->boxes, layout->boxes, layout->boxes}}, 0, layout->n_ranks};
 }
 
-/* Rows are cut last: they are what a processor runs along. */
+/* Rows are cut last: the inner loops run along them. */
 static int longest_side(const int32_t n[3]) {
   int d = 2;
   for (int e = 1; e >= 0; e--)
@@ -19,8 +19,8 @@ static int longest_side(const int32_t n[3]) {
   return d;
 }
 
-/* Where a part is cut: `ways` parts, of `layers` layers and `ranks` ranks each, but for the last,
- * which gets what is left. */
+/* A cut into `ways` parts of `layers` layers and `ranks` ranks each; the last part gets the
+ * remainder. */
 typedef struct {
   int direction, ways;
   int32_t layers;
@@ -37,7 +37,7 @@ static cut_t cut_of(const part_t *part) {
   return (cut_t){d, 2, (int32_t)((2 * side * half + n) / (2 * n)), half};
 }
 
-/* The part number `way` of a cut. */
+/* Part number `way` of a cut. */
 static part_t take(const part_t *part, const cut_t *cut, int way) {
   part_t p = *part;
   const bool last = way == cut->ways - 1;
@@ -73,8 +73,8 @@ int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]) {
   return part.first;
 }
 
-/* Parts of one shape and number of ranks are cut alike, wherever they are, and there are few
- * different ones: what holds for one holds for all. */
+/* Parts of equal shape and number of ranks are cut identically, wherever they are. There are
+ * few different ones, and a result for one holds for all of them. */
 enum { MOST_SHAPES = 1024 };
 typedef struct {
   int32_t n[3];
@@ -92,7 +92,7 @@ static shape_t shape_of(const part_t *part) {
   return s;
 }
 
-/* Add a shape unless it is there; false when there is no room. */
+/* Add a shape unless present; false if the list is full. */
 static bool add_shape(shapes_t *all, shape_t s) {
   for (int i = 0; i < all->n; i++)
     if (all->shape[i].n_ranks == s.n_ranks && memcmp(all->shape[i].n, s.n, sizeof s.n) == 0)
@@ -107,7 +107,7 @@ static part_t part_of(shape_t s) {
   return part;
 }
 
-/* The shapes of a cut's parts: all but the last are alike. */
+/* Add the shapes of the parts of a cut; all but the last are equal. */
 static bool add_parts(shapes_t *all, const part_t *part, const cut_t *cut) {
   const part_t first = take(part, cut, 0), last = take(part, cut, cut->ways - 1);
   return add_shape(all, shape_of(&first)) && add_shape(all, shape_of(&last));

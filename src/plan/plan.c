@@ -20,7 +20,7 @@ static int64_t odd_part(int64_t n) {
 
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks) {
   const __int128 boxes = (__int128)boxes_per_rank * ranks;
-  /* One past the limit is enough to know that the limit is passed. */
+  /* Counting up to twice the limit is enough to detect that it is exceeded. */
   const int64_t most = ((int64_t)MG_MAX_DIM >> log2_box_dim) * 2;
   int64_t b = 1;
   while (b < most && (__int128)(b + 1) * (b + 1) * (b + 1) <= boxes)
@@ -67,9 +67,10 @@ static int radius_of(mg_operator_t op) {
   return op == MG_OPERATOR_FV4 ? 2 : 1;
 }
 
-/* The next coarser grid after `fine`, or false at the end. Rules (1) to (4) are the reference
- * benchmark's; the box width they give decides where boundary formulas fall back to a lower
- * order, so they fix digits, while the cap on ranks only says where cells may live. */
+/* The next coarser grid after `fine`; false if there is none. Rules (1) to (4) are those of the
+ * reference benchmark. The box width that they give decides where boundary formulas fall back
+ * to a lower order, so it affects the results. The cap on ranks only restricts where cells may
+ * be stored. */
 static bool next_coarser(const mg_layout_t *fine, int radius, int smallest, mg_layout_t *coarse,
                          int64_t *rank_cap) {
   const int32_t w = fine->box_dim, m = fine->boxes, n = fine->n;
@@ -87,9 +88,9 @@ static bool next_coarser(const mg_layout_t *fine, int radius, int smallest, mg_l
     *rank_cap = 1;
   } else if (c > 1 && (n == 4 * c || n == 8 * c) && w % 2 == 0) {
     new_w = w / 2;
-    /* Interpolation from c to 2c reads `radius` cells around half a box. Where that half is
-     * narrower, the box behind the one at a wall would read past a wall that is not its own: one
-     * rank, whose boxes merge, has no such boxes. */
+    /* Interpolation from c to 2c reads `radius` cells around half a box. If that half is
+     * narrower, the second box from a wall would read past a wall that is not its own. On one
+     * rank the boxes merge, and there are no such boxes. */
     *rank_cap = n == 8 * c ? (int64_t)c * c : new_w / 2 < radius ? 1 : c;
   } else if (w % 2 == 0 && w / 2 >= radius) {
     new_w = w / 2;
@@ -114,14 +115,15 @@ static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params)
   return MG_PLACE_CPU;
 }
 
-/* Cells that a rank must have for a level to be worth its messages. On two H200s an F-cycle at
+/* Cells per rank below which a level is not worth its messages. On two H200s an F-cycle at
  * 512^3 took 18.80 ms with 32768, 18.91 with 262144, 19.20 with 4096 and 20.6 with 2097152. */
 static int64_t cells_for_rank(mg_place_t place, int64_t agglomerate_below) {
   if (agglomerate_below != MG_AGGLOMERATE_AUTO) return agglomerate_below;
   return mg_place_is_cuda(place) ? 65536 : 4096;
 }
 
-/* Few cells on many ranks are all latency: a level keeps only as many ranks as have work. */
+/* A few cells on many ranks are bound by latency: a level keeps only as many ranks as have
+ * enough work. */
 static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
                          const mg_params_t *params) {
   const int64_t cells = (int64_t)coarse->n * coarse->n * coarse->n;
@@ -131,8 +133,8 @@ static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t 
   return ranks > 1 ? ranks : 1;
 }
 
-/* A cuboid has fewer neighbours than a stretch of the curve. Where so many ranks cannot have one
- * each, fewer may, and none of them has more boxes than the fullest of the many would have. */
+/* A cuboid has fewer neighbours than a segment of the curve. If n_ranks ranks cannot have one
+ * cuboid each, use fewer ranks, provided that the fullest rank gets no more boxes than before. */
 static void settle_ranks(mg_layout_t *layout) {
   mg_layout_choose(layout);
   const int64_t boxes = mg_layout_n_boxes(layout), most = mg_layout_largest_share(layout);
@@ -149,23 +151,23 @@ static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *l
       (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
 }
 
-/* Can the operations of a level's processor work on the next coarser one's cells in place? */
+/* True if the operations of a level's processor can access the cells of the next coarser level
+ * in place. */
 static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
   if (level[0].place == level[1].place) return true;
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
 
-/* Steps of one smooth. */
+/* Number of steps of one smooth. */
 static int steps_of(const mg_params_t *params) {
   if (params->smoother == MG_SMOOTHER_GSRB) return 2 * params->smooths;
   return params->smooths * (params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree : 1);
 }
 
-/* May the level's smoother make several steps in a pass? Below MG_PASS_CELLS a device has too few
- * tiles to work on. All layers of ghosts have to be cells: they wrap once at the most, and do not
- * reach beyond a wall that is not the patch's own. An odd number of cells that wraps has no
- * colours.
- */
+/* True if the smoother of the level may fuse several steps into one sweep. Below MG_PASS_CELLS
+ * a GPU has too few tiles to work on. All ghost layers must correspond to cells: they wrap at
+ * most once, and do not extend beyond a wall that is not the patch's own. A periodic grid with
+ * an odd number of cells per side has no red-black colouring. */
 static bool may_have_passes(const mg_level_plan_t *level, const mg_params_t *params) {
   const int64_t n = level->layout.n, cells = n * n * n / level->layout.n_ranks;
   const bool large =
@@ -188,7 +190,7 @@ static void finish_passes(mg_plan_t *plan, mg_level_plan_t *level, const mg_para
 }
 
 static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
-  /* Solves start at h, 2h and 4h, and with a user's problem at h alone. */
+  /* Solves start at h, 2h and 4h; for a user's problem only at h. */
   const int last_start = mg_params_has_files(params) ? 0 : 2;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
@@ -206,7 +208,7 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
   }
 }
 
-/* May the grid have so many boxes a side? */
+/* True if the grid may have `boxes` boxes per side. */
 static bool fits(int log2_box_dim, int64_t boxes, int64_t ranks) {
   const int64_t share = (boxes * boxes * boxes + ranks - 1) / ranks;
   return boxes <= MG_MAX_DIM >> log2_box_dim &&
@@ -234,7 +236,8 @@ static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks
   return layout;
 }
 
-/* Does a run on `ranks` ranks have m boxes per side on its finest grid, and some on every rank? */
+/* True if a run on `ranks` ranks has m boxes per side on its finest grid, and boxes on every
+ * rank. */
 static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
   mg_layout_t layout = finest_of(params, m, ranks);
@@ -248,7 +251,7 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   const int64_t most = MG_MAX_DIM >> params->log2_box_dim;
   *below = fine->n_ranks;
   *above = 0;
-  if (mg_params_has_files(params)) return; /* which fix the grid */
+  if (mg_params_has_files(params)) return; /* files fix the grid */
   for (int64_t m = fine->boxes + 1; m <= most && *above == 0; m++) {
     const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
     if (odd_part(m) <= MG_MAX_ODD_PART && fills(params, (int32_t)m, ranks)) *above = ranks;
@@ -298,18 +301,18 @@ static int64_t round_up(int64_t n, int64_t to) {
 mg_shape_t mg_shape(const int32_t n[3], int layers) {
   const int64_t page = 512, skew = 9 * MG_ROW_DOUBLES, small = 4096;
   mg_shape_t s;
-  /* The ghosts to the left of a row lie at the end of the row before it. */
+  /* The left ghosts of a row are stored at the end of the previous row. */
   s.jstride = round_up(n[0] + 2 * layers, MG_ROW_DOUBLES);
   s.kstride = s.jstride * (n[1] + 2 * layers);
   s.origin = MG_ROW_DOUBLES + layers * (s.jstride + s.kstride);
   s.size = MG_ROW_DOUBLES + s.kstride * (n[2] + 2 * layers);
-  /* Vectors of a patch follow each other: equal cells must not meet in the low 12 bits of their
-   * addresses, or a store stalls the loads of the other vectors. */
+  /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
+   * low 12 address bits, or a store stalls the loads of the other vectors. */
   if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
   return s;
 }
 
-/* Cells of a cuboid with `layers` more on each side. */
+/* Number of cells of a cuboid grown by `layers` on each side. */
 static int64_t grown(const int32_t n[3], int layers) {
   int64_t cells = 1;
   for (int d = 0; d < 3; d++)
@@ -317,30 +320,32 @@ static int64_t grown(const int32_t n[3], int layers) {
   return cells;
 }
 
-/* Sides of what the boxes of a patch take up with a rim of depth g each, laid side by side. Cells
- * that other patches want of this one are fewer than boxes around it would want, and a box and
- * its neighbour want equally many of each other. */
+/* Sides of the region that the boxes of a patch cover when laid side by side, each with ghost
+ * layers of depth g. Other patches need fewer cells of this patch than the boxes around it
+ * would. A box and its neighbour need equally many cells of each other. */
 static void apart(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
   for (int d = 0; d < 3; d++)
     sides[d] = n[d] / box_dim * (box_dim + 2 * g);
 }
 
-/* Most doubles that an exchange of so many layers, edges and corners too, receives and sends. */
+/* Upper bound on the doubles received and sent in an exchange of `layers` layers, including
+ * edges and corners. */
 static int64_t deep_doubles(const int32_t n[3], int32_t box_dim, int layers) {
   int32_t sides[3];
   apart(n, box_dim, layers, sides);
   return grown(n, layers) - grown(n, 0) + grown(sides, 0) - grown(sides, -layers);
 }
 
-/* Most doubles that the halo exchanges of a patch receive and send: one with edges and corners,
- * and where the operator reads faces only another one for these. */
+/* Upper bound on the doubles received and sent in the halo exchanges of a patch: one exchange
+ * with edges and corners and, if the operator reads only faces, another one for faces. */
 static int64_t halo_doubles(const int32_t n[3], int32_t box_dim, int g) {
   const int64_t all = deep_doubles(n, box_dim, g);
   const int64_t face = 2 * g * ((int64_t)n[0] * n[1] + (int64_t)n[0] * n[2] + (int64_t)n[1] * n[2]);
   return g > 1 ? all : all + 2 * face;
 }
 
-/* Most doubles that gather and scatter move at the coarse end, on a patch of the coarse level. */
+/* Upper bound on the doubles that gather and scatter move at the coarse end, for a patch of the
+ * coarse level. */
 static int64_t coarse_end_doubles(const int32_t n[3], int32_t image_box_dim, int g) {
   int32_t sides[3];
   apart(n, image_box_dim, g, sides);

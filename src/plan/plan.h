@@ -1,4 +1,4 @@
-/* Which grids, in which boxes, on how many ranks, on which backend: the whole run in integers. */
+/* Plan of a run, in integers: grids, boxes, ranks and backend of every level. */
 #ifndef MG_PLAN_H
 #define MG_PLAN_H
 
@@ -7,17 +7,17 @@
 
 enum {
   MG_MAX_LEVELS = 24,
-  MG_MAX_LOG2_DIM = 20, /**< of the cells a side: n^3 fits 64 bits */
+  MG_MAX_LOG2_DIM = 20, /**< of the cells per side: n^3 fits in 64 bits */
   MG_MAX_DIM = 1 << MG_MAX_LOG2_DIM,
-  MG_MAX_LOG2_SHARE = 53, /**< of a rank's cells: their bytes fit 64 bits */
+  MG_MAX_LOG2_SHARE = 53, /**< of the cells per rank: their bytes fit in 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
-  MG_PASS_CELLS = 1 << 19, /**< of a rank, from which on a device makes several steps in a pass */
-  MG_MAX_ODD_PART = 11,    /**< of the cells a side: the coarsest grid is at most 11^3 */
-  MG_ROW_DOUBLES = 16      /**< rows start on 128-byte lines */
+  MG_PASS_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
+  MG_MAX_ODD_PART = 11,    /**< of the cells per side: the coarsest grid is at most 11^3 */
+  MG_ROW_DOUBLES = 16      /**< rows are aligned to 128 bytes */
 };
 
-/** Where a level lives. */
+/** Backend of a level. */
 typedef enum {
   MG_PLACE_CPU,
   MG_PLACE_CUDA,
@@ -37,11 +37,11 @@ const char *mg_place_name(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
-  unsigned vectors;   /**< stored for each patch: 1 << mg_vector_t of each */
-  bool nests_coarse;  /**< the next coarser level's patches are the halves of this one's */
-  bool shared;        /**< in memory that the next finer level's processor reaches as well */
-  int layers;         /**< of ghosts of every patch: plan.ghosts, or as many as a pass has steps */
-  int steps_per_pass; /**< of the smoother, at the most; 1: no passes of several steps */
+  unsigned vectors;   /**< stored per patch: bit 1 << mg_vector_t for each */
+  bool nests_coarse;  /**< patches of the next coarser level are the halves of these */
+  bool shared;        /**< in memory that the processor of the next finer level can access too */
+  int layers;         /**< ghost layers of each patch: plan.ghosts, or steps_per_pass */
+  int steps_per_pass; /**< maximum smoother steps per fused sweep; 1: not fused */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */
@@ -54,67 +54,67 @@ typedef struct {
 
 /** Strides and sizes of a patch's arrays, in doubles. */
 typedef struct {
-  int64_t jstride, kstride; /**< from a row to the next, from a plane to the next */
+  int64_t jstride, kstride; /**< from row to row, and from plane to plane */
   int64_t origin;           /**< offset of cell (0,0,0) in a vector's array */
-  int64_t size;             /**< one vector, padding included */
+  int64_t size;             /**< one vector, including padding */
 } mg_shape_t;
 
 /** Bytes that a rank needs for one level. */
 typedef struct {
   int64_t boxes;
   int n_patches;
-  int64_t vectors;       /**< the patches' vectors */
-  int64_t images;        /**< the copy of the next coarser level's cells, where it lies elsewhere */
-  int64_t buffers;       /**< messages: bound from above */
-  int64_t at_coarse_end; /**< of these, what the owner of the next coarser level's cells has */
+  int64_t vectors; /**< vectors of the patches */
+  int64_t images;  /**< copy of the next coarser level's cells, if these are stored elsewhere */
+  int64_t buffers; /**< message buffers: an upper bound */
+  int64_t at_coarse_end; /**< part of the buffers on the owners of the next coarser level's cells */
 } mg_level_bytes_t;
 
-/** Boxes a side of the finest grid: the largest b with b^3 <= boxes_per_rank * ranks whose cells
- *  a side, b * 2^log2_box_dim, have an odd part of at most MG_MAX_ODD_PART. */
+/** Boxes per side of the finest grid: the largest b with b^3 <= boxes_per_rank * ranks such that
+ *  the odd part of b * 2^log2_box_dim cells per side is at most MG_MAX_ODD_PART. */
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
 
-/** What to ask for so that the grid has so many cells a side: boxes of box_cells, or smaller ones
- *  where there are so many ranks that these would make a larger grid.
+/** Compute the arguments that give a grid of `cells` cells per side. Boxes have box_cells cells
+ *  per side, or fewer if that many ranks would otherwise make a larger grid.
  *
- *  @param[in] box_cells  a side: a power of two that divides `cells`
- *  @return false where no boxes make this grid */
+ *  @param[in] box_cells  cells per side of a box: a power of two that divides `cells`
+ *  @return false if no boxes make this grid */
 bool mg_plan_size_of(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
                      int64_t *boxes_per_rank);
 
-/** The next sizes below and above so many cells a side that a grid may have; the same twice for a
- *  size that it may have.
- *  @param[out] below  0 for none */
+/** The nearest valid grid sizes below and above `cells` cells per side. Both equal `cells` if it
+ *  is valid.
+ *  @param[out] below  0 if there is none */
 void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 
-/** Lay out every level.
+/** Build the layout of every level.
  *
- *  @param[in]  ranks    of the whole run
- *  @param[out] message  on an error one line that names the limit and the nearest size that works
- *  @return MG_OK, MG_ERR_USAGE when the grid has more than MG_MAX_DIM cells a side or a rank more
- *          than 2^MG_MAX_LOG2_SHARE cells
+ *  @param[in]  ranks    number of ranks of the whole run
+ *  @param[out] message  on error, one line that names the limit and the nearest size that works
+ *  @return MG_OK, MG_ERR_USAGE if the grid has more than MG_MAX_DIM cells per side or a rank has
+ *         more than 2^MG_MAX_LOG2_SHARE cells
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
-/** Ranks of the run that hold no cell of any level. */
+/** Number of ranks that hold no cell of any level. */
 static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
   return plan->level[0].layout.world_ranks - plan->level[0].layout.n_ranks;
 }
 
-/** The nearest numbers of ranks of which none is idle, with the same LOG2_BOX_DIM and
- * BOXES_PER_RANK.
- *  @param[in]  plan   of `params`
- *  @param[out] below  with the same grid: the run's own ranks if none of them is idle
- *  @param[out] above  more than the run's, mostly with a larger grid; 0: none found, or the grid is
- * a file's */
+/** The nearest numbers of ranks that leave no rank idle, with the same LOG2_BOX_DIM and
+ *  BOXES_PER_RANK.
+ *  @param[in]  plan   plan of `params`
+ *  @param[out] below  with the same grid: the current number of ranks if none is idle
+ *  @param[out] above  more than the current number, mostly with a larger grid; 0: none found, or
+ *         the grid is fixed by a file */
 void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
                           int64_t *above);
 
-/** Memory layout of a patch of n[0] x n[1] x n[2] cells with so many layers of ghosts. */
+/** Memory layout of a patch of n[0] x n[1] x n[2] cells with `layers` ghost layers. */
 mg_shape_t mg_shape(const int32_t n[3], int layers);
 
-/** What a rank allocates for level l; exact for vectors and images.
- *  @return MG_OK, MG_ERR_MEMORY (of the small lists used on the way) */
+/** Bytes that a rank allocates for level l; exact for vectors and images.
+ *  @return MG_OK, MG_ERR_MEMORY (for the small temporary lists) */
 MG_MUST_CHECK mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank,
                                         mg_level_bytes_t *bytes);
 

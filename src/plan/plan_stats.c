@@ -10,7 +10,7 @@ static void tally_add(mg_tally_t *t, int64_t bytes) {
   t->n_ranks++;
 }
 
-/* Number i of `sample` numbers below n, evenly spread: all of them when there are as many. */
+/* Element i of `sample` evenly spaced numbers below n; all numbers if sample == n. */
 static int64_t spread(int64_t i, int64_t sample, int64_t n) {
   return sample == 1 ? 0 : (int64_t)((__int128)i * (n - 1) / (sample - 1));
 }
@@ -28,20 +28,21 @@ static mg_status_t bytes_of(const mg_plan_t *plan, int l, int64_t rank, int64_t 
   return MG_OK;
 }
 
-/* Patches of a rank in the midst of those that hold boxes. */
+/* Number of patches of the middle rank among the ranks that hold boxes. */
 static mg_status_t usual_patches(const mg_plan_t *plan, int l, int *n_patches) {
   const mg_layout_t *layout = &plan->level[l].layout;
   int64_t bytes;
   return bytes_of(plan, l, mg_layout_rank(layout, layout->n_ranks / 2), &bytes, n_patches);
 }
 
-/* The bytes of a rank take some 0.1 ms for each of its patches. */
+/* Computing the bytes of a rank takes about 0.1 ms per patch. */
 static int64_t bytes_sample(double n_patches) {
   return (int64_t)(2500.0 / (n_patches + 1.0)) + 1;
 }
 
-/* Its messages take some 0.5 ms for each, since the patches of all neighbours are needed, and as
- * long for 1000 boxes a side, along whose edges owners are looked for. */
+/* Computing the messages of a rank takes about 0.5 ms per patch, since the patches of all
+ * neighbours are needed. The search for owners along box edges adds about 0.5 ms per 1000 boxes
+ * per side. */
 static int64_t messages_sample(double n_patches, int64_t boxes) {
   const double side = cbrt((double)boxes);
   const int64_t least = 4, sample = (int64_t)(60.0 / (n_patches + 1e-3 * side));
@@ -73,8 +74,9 @@ static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic,
   return MG_OK;
 }
 
-/* The owners of the next coarser level's cells have buffers for all of them, and may be few of this
- * level's ranks: as part of these ranks' mean they would count for as many as are not looked at. */
+/* The owners of the next coarser level's cells have buffers for all of them, and may be few of
+ * this level's ranks. They are evaluated separately: in the mean of a sample they would also
+ * stand for ranks that are not sampled. */
 static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_stats_t *s,
                                       double *in_all) {
   int of_one;
@@ -93,7 +95,7 @@ static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_sta
   return MG_OK;
 }
 
-/* n_patches: of a rank that holds boxes, the mean. */
+/* n_patches: mean over the ranks that hold boxes. */
 static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_stats_t *s,
                                  double *n_patches) {
   const mg_layout_t *layout = &plan->level[l].layout;

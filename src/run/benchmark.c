@@ -26,9 +26,9 @@ static mg_status_t check_interrupt(mg_result_t *result) {
   return mg_benchmark_poll_stop(NULL, &result->interrupted);
 }
 
-/* Keep what a solve has reached, also where a signal ended it. Complete solves have one and the
- * same history, and that of a part is its beginning: a part never takes the place of a complete
- * one. */
+/* Record the history of a solve, even if a signal ended it. All complete solves have the same
+ * history, and that of an interrupted solve is the beginning of it. So an interrupted solve
+ * never replaces a complete one. */
 static void keep_history(int s, const mg_history_t *history, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   if (s == 0) result->n_cycles_at_h = history->n_cycles;
@@ -43,8 +43,9 @@ static void keep_history(int s, const mg_history_t *history, mg_result_t *result
   size->history = *history;
 }
 
-/* One solve, timed on every rank from a common start; the slowest rank's time on all. A signal ends
- * it after the current cycle: result->interrupted, and the time is of no use. */
+/* One solve, timed on every rank from a common start; all ranks get the time of the slowest. A
+ * signal ends the solve after the current cycle: result->interrupted is set, and the time is
+ * meaningless. */
 static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_result_t *result, double *seconds) {
   mg_history_t history;
   MG_TRY(mg_comm_barrier(mg_comm_world()));
@@ -86,7 +87,7 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
 }
 
 /* Solve until both --min-solves and --min-time are met. Times are the same on all ranks, so all
- * take the same decision. */
+ * ranks make the same decision. */
 static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, double estimate) {
   const mg_params_t *p = &h->params;
   mg_size_result_t *size = &result->size[s];
@@ -106,7 +107,7 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
     size->n_solves++;
     size->seconds_mean = total / size->n_solves;
     const bool done = p->verify_only || (size->n_solves >= p->min_solves && total >= p->min_time);
-    /* After the last that was asked for there is nothing to interrupt. */
+    /* After the last requested solve there is nothing to interrupt. */
     if (!done || s + 1 < result->n_sizes_planned) MG_TRY(check_interrupt(result));
     if (done || result->interrupted) return MG_OK;
   }
@@ -117,8 +118,8 @@ static void forget_accounts(mg_hierarchy_t *h) {
     memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
 }
 
-/* Levels whose operations are only enqueued have their times from solves of their own, so that the
- * timed ones are as they always are. */
+/* If operations are only enqueued, per-level times come from separate solves, so that profiling
+ * does not affect the timed solves. */
 static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   enum { N_SOLVES = 3 };
   result->n_profiled = result->interrupted ? 0 : result->size[0].n_solves;
@@ -139,7 +140,7 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   return status != MG_OK ? status : ended;
 }
 
-/* One solve, on from where an earlier run stopped; it cannot be done twice, and is not timed. */
+/* One solve that continues an earlier run. It cannot be repeated, so it is not timed. */
 static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   mg_size_result_t *size = &result->size[0];
   mg_history_t history = *start;
@@ -166,7 +167,7 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   if (s == 0 && start) return go_on(h, start, result);
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
-  /* The breakdown is of the timed solves of the finest grid. */
+  /* The breakdown covers the timed solves of the finest grid. */
   if (s == 0) forget_accounts(h);
   MG_TRY(timed_solves(h, s, result, estimate));
   if (size->n_solves == 0) return MG_OK;
@@ -174,10 +175,10 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   return s == 0 ? profile(h, result) : MG_OK;
 }
 
-/* What the solves of all sizes and the profile take is allocated before the first of them. */
+/* Allocate everything that the solves of all sizes and the profile need before the first solve. */
 static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
   const double begin = mg_now();
-  /* Ranks may wait for each other here: NCCL connects two at their first message. */
+  /* Ranks may block on each other here: NCCL connects two ranks at their first message. */
   for (int s = 0; s < n_sizes; s++)
     MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_graph_capture(h, s)));
   if (h->level[0].backend->graph_begin)
@@ -185,7 +186,7 @@ static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
   return mg_comm_agree(mg_comm_world(), h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
 }
 
-/* A diverged solve is a result too: its history is reported and no further size is tried. */
+/* A diverged solve is also a result: its history is reported, and no further size is run. */
 static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t *start,
                                     mg_result_t *result) {
   const mg_status_t status = run_size(h, s, start, result);
@@ -195,7 +196,8 @@ static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t
   return MG_OK;
 }
 
-/* Difference of this size's solution to the restricted solution of the size before. */
+/* Difference between the solution of this size and the restricted solution of the previous
+ * size. */
 static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
   MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_SAVED, error));
   return mg_comm_max(mg_comm_world(), error, 1);
@@ -205,7 +207,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
   mg_timers_t kept[MG_MAX_LEVELS];
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
-  /* Coarser grids say nothing of the error where nobody knows how smooth the problem is. */
+  /* Coarser grids give no error estimate if the smoothness of the problem is unknown. */
   if (mg_params_has_files(&h->params)) result->n_sizes_planned = 1;
   result->error = result->order = NAN;
   MG_TRY(prepare(h, result->n_sizes_planned));

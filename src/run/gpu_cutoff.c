@@ -6,15 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Solves go through the same entries as those of the run, with the levels that its coarse levels
- * have: boxes of 8^3 and their merger. Above 64^3 cells a GPU is ahead by far. */
+/* Solves use the same operations as those of the run, on levels like its coarse levels: boxes
+ * of 8^3 cells, merged into patches. Above 64^3 cells a GPU is much faster. */
 enum { LOG2_BOX_DIM = 3, MOST_CELLS_A_SIDE = 64, MOST_SOLVES = 5 };
 
-/* Seconds: no further crossover is tried after the first, or where twice what the last one took
- * would be beyond the second; no further solve after the third. */
+/* In seconds. No further crossover is tried after `enough`, or if twice the time of the last
+ * one would exceed `most`. No further solve of one crossover is run after `enough_for_one`. */
 static const double enough = 0.12, most = 0.2, enough_for_one = 0.02;
 
-/* What the CPU must save before it gets a level. */
+/* Fraction of the solve time that the CPU must save before it gets a level. */
 static const double gain = 0.05;
 
 static int32_t grid_for(const mg_plan_t *plan) {
@@ -24,7 +24,7 @@ static int32_t grid_for(const mg_plan_t *plan) {
   return n;
 }
 
-/* The plan of a small solve: one rank's, in a world of all. */
+/* Plan of a small solve: on one rank, in a world of all ranks. */
 static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_below,
                               mg_params_t *small, mg_plan_t *plan) {
   char message[1024];
@@ -36,14 +36,14 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   small->rtol = 0.0;
   small->max_cycles = 1;
   small->krylov = MG_KRYLOV_NONE;
-  small->transport = MG_TRANSPORT_HOST; /* no messages, so none of the others is to be opened */
+  small->transport = MG_TRANSPORT_HOST; /* no messages, so no other transport is opened */
   MG_TRY(mg_plan_build(small, 1, plan, message, (int)sizeof message));
   for (int l = 0; l < plan->n_levels; l++)
     plan->level[l].layout.world_ranks = mg_comm_size(mg_comm_world());
   return MG_OK;
 }
 
-/* The fastest of a few solves, after one that warms up. */
+/* Time of the fastest of a few solves, after one warm-up solve. */
 static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
   static mg_history_t history;
   double f_norm, all = 0.0;
@@ -89,10 +89,10 @@ static void say(const mg_gpu_cutoff_t *found) {
   }
 }
 
-/* From none to all but the finest level on the CPU, coarsest first. The first crossover has a price
- * of its own, the waits and the cycle that is no longer recorded, which the next levels do not add
- * to; from some grid on more cells make the CPU slower, and once it is far behind no further level
- * is tried. */
+/* Try all crossovers, from no level on the CPU to all but the finest, coarsest first. The first
+ * crossover has a fixed cost that further levels do not add to: the waits, and the cycle that
+ * is no longer a captured graph. From some grid size on, more cells make the CPU slower. Once
+ * it is far behind, no further level is tried. */
 static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
                            mg_gpu_cutoff_t *found) {
   const double start = mg_now();

@@ -1,4 +1,4 @@
-/* Which coarse levels a run on a GPU leaves to the CPU: found by trying. */
+/* Chooses by measurement which coarse levels of a GPU run are computed on the CPU. */
 #ifndef MG_GPU_CUTOFF_H
 #define MG_GPU_CUTOFF_H
 
@@ -6,34 +6,34 @@
 
 enum { MG_MAX_CROSSOVERS = 8 };
 
-/** One place of the crossover and what a solve took with it. */
+/** One crossover level and the solve time with it. */
 typedef struct {
-  int32_t n;         /**< cells a side of the finest level on the CPU; 0: none is there */
-  int64_t cpu_below; /**< the value of --cpu-below that means it */
-  double seconds;    /**< of one solve, the fastest of a few */
+  int32_t n;         /**< cells per side of the finest level on the CPU; 0: no level is */
+  int64_t cpu_below; /**< equivalent value of --cpu-below */
+  double seconds;    /**< per solve, the fastest of a few */
 } mg_gpu_cutoff_row_t;
 
-/** What was measured, the same on every rank. */
+/** Measurements, the same on every rank. */
 typedef struct {
-  int32_t n; /**< cells a side of the grid of the solves; 0: nothing was measured */
+  int32_t n; /**< cells per side of the grid solved; 0: nothing was measured */
   int n_rows;
-  mg_gpu_cutoff_row_t row[MG_MAX_CROSSOVERS]; /**< the first is all levels on the GPU */
-  int best;                                   /**< the row that was taken */
-  double seconds;                             /**< of the measuring in all */
+  mg_gpu_cutoff_row_t row[MG_MAX_CROSSOVERS]; /**< the first row has all levels on the GPU */
+  int best;                                   /**< the row that was chosen */
+  double seconds;                             /**< total time of the measurement */
 } mg_gpu_cutoff_t;
 
-/** Solve small problems with the run's own operator, boundary, smoother and cycle on its device,
- * the crossover to the CPU at one level after the other. One rank solves, as on the coarse levels
- * of a run. Collective over the world; all ranks get the same.
+/** Solve small problems with the run's operator, boundary, smoother and cycle on its device, for
+ *  one crossover level after another. One rank solves, as on the coarse levels of a run.
+ *  Collective over the world; all ranks get the same result.
  *
- *  @param[in]  plan   of the run as far as it is known
- *  @param[out] found  what was measured; no rows where the grid is too small
+ *  @param[in]  plan   plan of the run, as far as it is known
+ *  @param[out] found  measurements; no rows if the grid is too small
  *  @pre the device is open, and there is memory for a grid of 64^3 cells
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_DIVERGED */
 MG_MUST_CHECK mg_status_t mg_gpu_cutoff_measure(const mg_params_t *params, const mg_plan_t *plan,
                                                 mg_gpu_cutoff_t *found);
 
-/** Settle --cpu-below=auto: 0 where no level is on a GPU; else the fastest of what was measured.
+/** Resolve --cpu-below=auto: 0 if no level is on a GPU, otherwise the fastest measured value.
  *
  *  Collective over the world; all ranks agree.
  *  @param[in,out] params  cpu_below is a number afterwards

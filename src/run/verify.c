@@ -1,24 +1,25 @@
-/* What a correct run looks like on any grid, so that unseen sizes can be judged too.
+/* Expected results of a correct run on any grid, so that untested sizes can be judged too.
  *
  * fv2 and fv4. The right-hand side is sin^7 sin^7 sin^7 = the sum over m of c_m sin(2 pi m1 x)
- * sin(2 pi m2 y) sin(2 pi m3 z) with odd m up to 7, so for beta = 1 each mode's share of
- * u_2h - R u_h is known in closed form: c_m, times what turns point values into averages, times
- * the mean of 8 (a product of cosines), times 1/lambda_2h - 1/lambda_h with lambda the symbol of
- * the discrete operator. Their sum is largest near a peak of the right-hand side, on the diagonal.
- * On 16 cells mode 7 aliases on the grid of 2h and walls are near: there the sum of the moduli is
- * taken, an upper bound wherever the peak may be. With the actual beta in [3/4, 5/4] the energy
+ * sin(2 pi m2 y) sin(2 pi m3 z), with odd m up to 7. For beta = 1 the contribution of each mode
+ * to u_2h - R u_h is therefore known in closed form. It is the product of four factors: c_m;
+ * the factor that turns point values into averages; the mean of the 8 children (a product of
+ * cosines); and 1/lambda_2h - 1/lambda_h, where lambda is the symbol of the discrete operator.
+ * The sum of the modes is largest near a peak of the right-hand side, on the diagonal. On 16
+ * cells, mode 7 aliases on the 2h grid and the walls are near. There the sum of the moduli is
+ * used, an upper bound wherever the peak is. With the actual beta in [3/4, 5/4], the energy
  * norm of u grows by up to 4/3.
  *
- * 7pt. The solution is smooth: error = C h^2 with C reached from below. C was measured with solved
- * problems up to 512^3: 8.7e-3 with walls, 1.2e-3 periodic.
+ * 7pt. The solution is smooth: error = C h^2, with C approached from below. C was measured with
+ * solved problems up to 512^3: 8.7e-3 with walls, 1.2e-3 periodic.
  *
- * Is the discrete problem solved? The algebraic error is at most |A^-1| times the residual, in
- * maximum norms, and |A^-1| at most 1 / (6 beta_min (4 pi / 3)^(2/3)) = 0.09 (Talenti's comparison
- * with the ball of the same volume); 0.1 is used. Where that is below a quarter of the expected
- * error, error and order must be the expected ones closely. After a single F-cycle the algebraic
- * error is of the size of the discretization error (Trottenberg et al., Multigrid, 2001, section
- * 2.6.2), with either sign, hence the wider bounds. After a single V-cycle from zero the two have
- * nothing to do with each other, and only the residual is judged. */
+ * Is the discrete problem solved? In maximum norms, the algebraic error is at most |A^-1| times
+ * the residual. |A^-1| is at most 1 / (6 beta_min (4 pi / 3)^(2/3)) = 0.09 (Talenti's
+ * comparison with the ball of the same volume); 0.1 is used. If that product is below a quarter
+ * of the expected error, error and order must match the expected values closely. After a single
+ * F-cycle the algebraic error is comparable to the discretization error (Trottenberg et al.,
+ * Multigrid, 2001, section 2.6.2), with either sign; hence the wider bounds. After a single
+ * V-cycle from zero the two errors are unrelated, and only the residual is judged. */
 #include "run/verify.h"
 #include "base/log.h"
 #include <float.h>
@@ -28,14 +29,15 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Factors on the expected error, and how far below and above the expected the order may be. */
+/* Factors on the expected error, and how far the order may be below and above the expected
+ * order. */
 typedef struct {
   double low, high, order_slack_low, order_slack_high;
 } window_t;
 
 static void fail(mg_result_t *result, const char *format, ...) MG_PRINTF(2, 3);
 static void fail(mg_result_t *result, const char *format, ...) {
-  if (!result->passed) return; /* the first reason is the one to act on */
+  if (!result->passed) return; /* the first reason is the relevant one */
   result->passed = false;
   va_list args;
   va_start(args, format);
@@ -43,7 +45,7 @@ static void fail(mg_result_t *result, const char *format, ...) {
   va_end(args);
 }
 
-/* Symbol of -d2/dx2 at mode m on n cells: of the second-order stencil, or of the difference of
+/* Symbol of -d2/dx2 for mode m on n cells: of the second-order stencil, or of the difference of
  * fluxes (15 (u1 - u0) - (u2 - u-1)) / 12. */
 static double symbol(mg_operator_t op, int m, double n) {
   const double half = pi * m / n, s = sin(half);
@@ -70,7 +72,7 @@ static double mode_error(const mg_params_t *params, double n, const int index[3]
   return c * (1.0 - laplace / (24.0 * n * n)) * (1.0 / lambda_2h - 1.0 / lambda);
 }
 
-/* The modes' sum at (x, x, x). */
+/* Sum of the modes at (x, x, x). */
 static double diagonal_error(const double amplitude[64], double x) {
   double sum = 0.0;
   for (int i = 0; i < 64; i++)
@@ -92,10 +94,11 @@ double mg_verify_expected_error(const mg_params_t *params, int n) {
   return n < 32 ? moduli : peak;
 }
 
-/* A u is a sum of terms of size beta n^2 |u|, each rounded. The factors are the largest that were
- * left after 14 cycles or more from 16^3 to 256^3 cells, for both equations and boundaries: fv2 and
- * fv4 0.007 to 0.0134, 7pt 0.030 to 0.052 with walls and 0.013 to 0.026 without, where |u| is
- * smaller. They grow slowly with n, as a maximum over more cells does. */
+/* A u is a sum of terms of size beta n^2 |u|, each rounded. The factors bound the largest
+ * values left after 14 or more cycles on 16^3 to 256^3 cells, for both equations and
+ * boundaries. These values were 0.007 to 0.0134 for fv2 and fv4. For 7pt they were 0.030 to
+ * 0.052 with walls and 0.013 to 0.026 periodic, where |u| is smaller. They grow slowly with n,
+ * as a maximum over more cells does. */
 double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
   const bool periodic = params->boundary == MG_BOUNDARY_PERIODIC;
   const double factor = params->op != MG_OPERATOR_7PT ? 0.014 : periodic ? 0.03 : 0.06;
@@ -106,7 +109,7 @@ double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
 void mg_verify_warn_of_rtol(const mg_params_t *params, int n) {
   const double attainable = mg_verify_attainable_rtol(params, n);
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
-  /* Rounded to two digits, and still above the limit. */
+  /* The suggested value is rounded to two digits and still above the limit. */
   mg_warning("--rtol=%g is below round-off: on %d^3 cells max|f-Au| / max|f| ends near %.2g; give "
              "--rtol=%.2g or more, or the run fails after --max-cycles=%d",
              params->rtol, n, attainable, 1.05 * attainable, params->max_cycles);
@@ -116,17 +119,21 @@ static double last_norm(const mg_size_result_t *size) {
   return size->history.norm[size->history.n_cycles - 1];
 }
 
-/* Bound of the algebraic error in the difference of two sizes. */
+/* True if the bound on the algebraic error in the difference of two sizes is below a quarter of
+ * the expected error. */
 static bool is_solved(const mg_result_t *result, int s, double expected) {
   return 0.1 * (last_norm(&result->size[s]) + last_norm(&result->size[s + 1])) < 0.25 * expected;
 }
 
-/* The largest relative residual that cycles may leave on n cells a side. An F-cycle's first guess
- * carries the interpolation's error, which A turns into a residual of order h or better: up to
- * 1.2 h was seen over all operators and smoothers with their usual steps. Fewer can leave more: one
- * sweep of Jacobi on 16^3 cells leaves 5.5 h, which is no longer a solution. A V-cycle reduces the
- * residual, but for 7pt: P0 is discontinuous, and A makes of its jumps a residual of order 1/h, up
- * to 0.035 / h. */
+/* The largest relative residual that cycles may leave on n cells per side.
+ *
+ * The first guess of an F-cycle carries the interpolation error, which A turns into a residual
+ * of order h or better. Up to 1.2 h was observed over all operators and smoothers with their
+ * usual number of steps. Fewer steps can leave more: one Jacobi sweep on 16^3 cells leaves 5.5
+ * h, which is no longer a solution.
+ *
+ * A V-cycle reduces the residual, except for 7pt: P0 is discontinuous, and A turns its jumps
+ * into a residual of order 1/h, up to 0.035 / h. */
 static double residual_bound(const mg_params_t *params, int n) {
   if (params->cycle == MG_CYCLE_F) return n > 4 ? 4.0 / n : 1.0;
   return params->op == MG_OPERATOR_7PT ? fmax(1.0, 0.1 * n) : 1.0;
@@ -156,9 +163,10 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
   const double expected_2h = mg_verify_expected_error(params, n / 2);
   const bool solved = is_solved(result, 0, expected), solved_2h = is_solved(result, 1, expected_2h);
   const double order = params->op == MG_OPERATOR_FV4 ? 4.0 : 2.0;
-  /* One F-cycle with a weak smoother may cost much of the order, and may gain any where errors
-   * cancel. 7pt's interpolation is of low order: up to 5 times the expected error was seen (80^3,
-   * periodic, Jacobi) and, where only one of two grids was lucky, an order of 0.2. */
+  /* One F-cycle with a weak smoother may lose much of the order, and may gain any amount of
+   * order where errors cancel. The 7pt interpolation is of low order. Up to 5 times the
+   * expected error was observed (80^3, periodic, Jacobi), and an order of 0.2 if errors
+   * cancelled on only one of two grids. */
   const bool low_order = params->op == MG_OPERATOR_7PT;
   window_t w = {0.1, low_order ? 8.0 : 4.0, low_order ? INFINITY : 0.75 * order, INFINITY};
   if (solved) w = (window_t){0.5, 2.0, w.order_slack_low, INFINITY};
@@ -170,8 +178,8 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
         result->size[0].history.n_cycles, result->size[0].history.n_cycles == 1 ? "" : "s");
     return;
   }
-  /* Rounding of A u, of size eps n^2 |u|, comes back through A^-1 as an error of the solution;
-   * |u| is below 0.02 and |A^-1| below 0.1. */
+  /* Rounding of A u, of size eps n^2 |u|, returns through A^-1 as an error of the solution. |u|
+   * is below 0.02 and |A^-1| below 0.1. */
   const double rounding = DBL_EPSILON * n * n * 0.002, highest = w.high * expected + rounding;
   if (!(result->error <= highest))
     fail(result, "error %.3g, expected at most %.3g", result->error, highest);
@@ -179,7 +187,7 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
   if (!(error_2h <= w.high * expected_2h + rounding))
     fail(result, "error %.3g between 2h and 4h, expected at most %.3g", error_2h,
          w.high * expected_2h);
-  /* Below 64 the highest mode is not resolved, and only the upper bound says anything. */
+  /* Below n = 64 the highest mode is not resolved, and only the upper bound is meaningful. */
   if (n < 64 || rounding > expected) {
     snprintf(result->note, sizeof result->note,
              "%s: the error has an upper bound alone, and the order is not judged",

@@ -2,7 +2,7 @@
 #include "level/ops.h"
 #include <math.h>
 
-/* What the iteration has reached; `done` also on breakdown. */
+/* Progress of the iteration; `done` is also set on breakdown. */
 typedef struct {
   double norm0;
   bool done;
@@ -11,12 +11,12 @@ typedef struct {
 static mg_status_t test(mg_level_t *level, int residual, progress_t *p) {
   double norm;
   MG_TRY(mg_max_norm(level, residual, -1, &norm));
-  /* The negation ends an iteration on NaN too. */
+  /* The negated comparison also ends the iteration on NaN. */
   p->done = p->done || !(norm >= MG_BOTTOM_REDUCTION * p->norm0) || norm == 0.0;
   return MG_OK;
 }
 
-/* dst = A Dinv x, by way of MG_TMP = Dinv x. */
+/* dst = A Dinv x; leaves Dinv x in MG_TMP. */
 static mg_status_t apply_preconditioned(mg_level_t *level, int dst, int x) {
   MG_TRY(mg_multiply(level, MG_TMP, MG_DINV, x));
   return mg_residual(level, dst, MG_TMP, -1);
@@ -26,7 +26,7 @@ static bool unusable(double quotient) {
   return quotient == 0.0 || !isfinite(quotient);
 }
 
-/* First half of a step: along p. */
+/* First half of an iteration: along p. */
 static mg_status_t bicgstab_p(mg_level_t *level, double rho, double *alpha, progress_t *progress) {
   double ap_dot_r0;
   MG_TRY(apply_preconditioned(level, MG_KRYLOV_AP, MG_KRYLOV_P));
@@ -83,7 +83,7 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
     MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, -1));
     MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
     const double alpha = rho / p_dot_ap;
-    /* Below 0 the matrix is none for this method, and it would go away from the solution. */
+    /* If negative, A is not positive definite, and the step would move away from the solution. */
     if (unusable(alpha) || alpha < 0.0) break;
     MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P));
     MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP));
@@ -98,8 +98,8 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   return MG_OK;
 }
 
-/* A periodic Poisson matrix is singular: rounding leaves the right-hand side a mean of its own
- * size when everything else cancels, and a Krylov method divides by what A makes of it. */
+/* A periodic Poisson matrix is singular. If everything else cancels, rounding leaves the right-hand
+ * side with a mean of comparable size, and a Krylov method divides by A applied to it. */
 static bool is_singular(const mg_level_t *level) {
   return level->store.view.periodic && level->store.view.a == 0.0;
 }
@@ -119,7 +119,8 @@ static mg_status_t smooth(mg_level_t *level, bool zero_guess, progress_t *progre
   return MG_OK;
 }
 
-/* Where A is singular MG_F is without its mean meanwhile: another solve may begin with it. */
+/* If A is singular, remove the mean of MG_F during the solve and restore MG_F afterwards, because
+ * another solve may start from it. */
 static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
   if (!is_singular(level)) return smooth(level, zero_guess, progress);
   MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
@@ -128,7 +129,7 @@ static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *prog
   return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
 }
 
-/* MG_U and its residual in MG_KRYLOV_R. */
+/* Initialize MG_U, and its residual in MG_KRYLOV_R. */
 static mg_status_t begin(mg_level_t *level, bool zero_guess) {
   if (zero_guess) {
     MG_TRY(mg_fill(level, MG_U, 0.0));

@@ -2,7 +2,8 @@
 #include "level/transfer.h"
 #include "solver/bottom.h"
 
-/* All on this rank, each the halves of the one before it, on a backend that can. */
+/* True if all levels from `first` on are entirely on this rank, each uses the coarsened patches of
+ * the previous one in place, and the backend can run them. */
 static bool in_one_piece(const mg_hierarchy_t *h, int first) {
   for (int l = first; l < h->n_levels; l++) {
     const mg_level_t *level = &h->level[l];

@@ -14,7 +14,7 @@ mg_status_t mg_outer_cg_begin(mg_level_t *level, bool from_zero, mg_outer_cg_t *
   return mg_residual(level, MG_F, MG_SOLUTION, MG_RHS);
 }
 
-/* The preconditioned residual, made conjugate to the direction before. This is Polak-Ribiere's
+/* Make the preconditioned residual conjugate to the previous direction. This is the Polak-Ribiere
  * formula: z.(r - r_before) / z_before.r_before with r - r_before = -alpha A p. */
 static mg_status_t turn(mg_level_t *level, const mg_outer_cg_t *cg) {
   double z_dot_ap;
@@ -23,9 +23,9 @@ static mg_status_t turn(mg_level_t *level, const mg_outer_cg_t *cg) {
   return mg_axpby(level, MG_DIRECTION, 1.0, MG_U, -z_dot_ap / cg->p_dot_ap, MG_DIRECTION);
 }
 
-/* How far to go along the direction: to where the error is smallest in the norm of A, when that is
- * positive definite. p.r and not z.r, which are the same with a constant preconditioner alone.
- * Sets whether the direction is of use. */
+/* Step length along the direction. It minimizes the error in the A-norm if A is positive definite.
+ * Uses p.r, not z.r: they are equal only for a constant preconditioner. Sets has_direction if the
+ * direction is usable. */
 static mg_status_t measure(mg_level_t *level, mg_outer_cg_t *cg, double *alpha) {
   double p_dot_r;
   MG_TRY(mg_residual(level, MG_A_DIRECTION, MG_DIRECTION, -1));
@@ -53,7 +53,7 @@ mg_status_t mg_outer_cg_step(mg_level_t *level, mg_outer_cg_t *cg, double *norm)
   return mg_max_norm(level, MG_F, -1, norm);
 }
 
-/* r and f change places. */
+/* Swap r and f. */
 static mg_status_t swap(mg_level_t *level) {
   MG_TRY(copy(level, MG_TMP, MG_F));
   MG_TRY(copy(level, MG_F, MG_RHS));

@@ -34,7 +34,8 @@ static mg_status_t set_finest(mg_level_t *level) {
   return status;
 }
 
-/* A user's right-hand side that has more than roundings of a mean is another problem without it. */
+/* Warn if the mean of a user's right-hand side exceeds rounding: removing it changes the problem.
+ */
 static void warn_of_mean(const mg_params_t *params, double mean, double largest) {
   if (fabs(mean) > 1e-6 * largest)
     mg_warning("--rhs=%s: f has the mean %g, which is taken off, as a periodic Poisson problem has "
@@ -42,9 +43,9 @@ static void warn_of_mean(const mg_params_t *params, double mean, double largest)
                params->rhs, mean);
 }
 
-/* Where the mean of a user's f is much larger than what varies, one subtraction leaves a mean of
- * the roundings of the sum, which no solution has as its A u: the residual would not fall below it.
- * Each further one leaves roundings of what is there by then, so two or three do. */
+/* If the mean of a user's f is much larger than its variation, subtracting it once leaves a mean
+ * from rounding of the sum. No A u has such a mean, so the residual would stagnate at it. Each
+ * further subtraction leaves only the rounding of the remainder, so two or three suffice. */
 static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
   for (int times = 0; times < 8; times++) {
     double mean, largest;
@@ -57,8 +58,9 @@ static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
   return MG_OK;
 }
 
-/* A periodic Poisson problem has a solution only for a right-hand side of mean zero. The built-in
- * Helmholtz problems have such a one too, as the reference has; a user's is left as it is. */
+/* A periodic Poisson problem has a solution only if the right-hand side has mean zero. The built-in
+ * Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz right-hand side is
+ * unchanged. */
 static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
   const bool users = params->rhs[0] != '\0';
   if (!level->store.view.periodic) return MG_OK;
@@ -68,8 +70,8 @@ static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 
-/* All ranks of a level make the same passes, since they exchange ghosts before each. What goes on
- * while these travel is each rank's own affair. */
+/* All ranks of a level must use the same fused passes, because they exchange ghosts before each.
+ * Each rank decides on its own whether to overlap. */
 static mg_status_t agree_on_passes(mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
   const int most = level->plan->steps_per_pass;
@@ -93,7 +95,7 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
-  free(level->steps); /* of an earlier call */
+  free(level->steps); /* from an earlier call */
   MG_TRY(mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps));
   return agree_on_passes(level);
 }

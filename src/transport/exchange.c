@@ -7,10 +7,12 @@ struct mg_exchange {
   mg_copyplan_t plan;
   mg_end_t src, dst;
   double *crossing;
-  int64_t crossing_doubles;   /* local copies between two backends go through memory of both */
-  mg_copies_t *local, *enter; /* source to destination, or to the crossing and from there */
-  mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL where no message goes that way */
-  mg_channel_t *only;                     /* that has a `run` and leaves nothing to others */
+  int64_t crossing_doubles; /* staging buffer for local copies between two backends, in memory that
+                               both reach */
+  mg_copies_t *local, *enter; /* local: source to destination, or to `crossing`; enter: from
+                                 `crossing` to destination */
+  mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL if no message uses this transport */
+  mg_channel_t *only; /* the sole channel, if it has `run` and does all the work; else NULL */
 };
 
 static void number_crossing(mg_exchange_t *e) {
@@ -21,7 +23,7 @@ static void number_crossing(mg_exchange_t *e) {
   }
 }
 
-/* Any memory is within the host's reach, not within a device's: its shared memory serves both. */
+/* The host reaches any memory but a device does not, so use the device backend's shared memory. */
 static const mg_backend_t *crossing_backend(const mg_exchange_t *e) {
   return e->src.backend->wait ? e->src.backend : e->dst.backend;
 }
@@ -41,7 +43,8 @@ static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_v
   return list->n > 0 ? end->backend->prepare_copies(&job, out) : MG_OK;
 }
 
-/* Local copies name a patch on both sides; through the crossing, one of the two is the buffer. */
+/* A local copy names a patch on both sides. Split it in two: on each side, one patch is replaced by
+ * the buffer. */
 static mg_status_t prepare_crossing(mg_exchange_t *e) {
   mg_copy_list_t half = e->plan.local;
   if (half.n == 0) return MG_OK;
@@ -62,21 +65,22 @@ static mg_status_t prepare_crossing(mg_exchange_t *e) {
 }
 
 static mg_status_t prepare_local(mg_exchange_t *e) {
-  /* Peer stores carry the local copies along. */
+  /* The peer channel also does the local copies. */
   if (e->channel[MG_TRANSPORT_PEER]) return MG_OK;
   MG_TRY(alloc_crossing(e));
   if (e->crossing) return prepare_crossing(e);
   return prepare(&e->src, e->src.view, e->dst.view, NULL, &e->plan.local, &e->local);
 }
 
-/* The way of a message. Only between two levels on devices is there a choice. */
+/* Transport of a message. There is a choice only between two levels on devices. */
 static mg_transport_t way_of(const mg_exchange_t *e, const mg_transports_t *transports,
                              const mg_message_t *message) {
   const bool chosen = e->src.backend == e->dst.backend && e->src.backend->wait;
   return chosen ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
 }
 
-/* The messages of one direction that go one way, and their copies, with the gaps closed. */
+/* Messages of one direction that use transport `way`, and their copies, with the buffer compacted.
+ */
 static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t *transports,
                                    mg_transport_t way, bool sending,
                                    mg_message_list_t *message_list) {
@@ -126,7 +130,7 @@ static mg_status_t open_channel(mg_exchange_t *e, mg_transports_t *transports, m
   return status;
 }
 
-/* The channel that does all, where there is no other. */
+/* The channel that does everything, if it is the only one. */
 static mg_channel_t *find_only(const mg_exchange_t *e) {
   mg_channel_t *only = e->channel[MG_TRANSPORT_PEER];
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
@@ -211,9 +215,9 @@ static mg_status_t copy(const mg_backend_t *backend, const mg_copies_t *copies, 
   return copies ? backend->copy(copies, src, dst) : MG_OK;
 }
 
-/* Copies within this rank, through the crossing buffer when two backends are involved. */
+/* Copies within this rank; through the staging buffer if two backends are involved. */
 static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
-  /* The last run's cells may not have left the crossing yet. */
+  /* The destination may still be reading the buffer from the previous run. */
   if (e->crossing) MG_TRY(wait_for(e->dst.backend));
   MG_TRY(copy(e->src.backend, e->local, src, dst));
   if (!e->crossing) return MG_OK;
@@ -221,7 +225,7 @@ static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
   return copy(e->dst.backend, e->enter, src, dst);
 }
 
-/* Once a run for all messages of a channel: counting must not show in the times. */
+/* Count all messages of a channel once per run, so that counting does not show in the timings. */
 static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
   if (!sent) return;
   sent->messages += channel->messages;
@@ -229,7 +233,8 @@ static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
 }
 
 mg_status_t mg_exchange_begin(mg_exchange_t *e, int src, int dst) {
-  /* In the order of the enum: what the device does by itself is under way before the host waits. */
+  /* In enum order: transports that the device runs by itself are in flight before the host waits.
+   */
   for (int way = 0; way < MG_N_TRANSPORTS; way++) {
     mg_channel_t *channel = e->channel[way];
     if (!channel) continue;

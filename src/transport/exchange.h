@@ -1,4 +1,4 @@
-/* Carrying out a copy plan: pack, send, copy locally meanwhile, receive, unpack. */
+/* Execution of a copy plan: pack, send, do local copies meanwhile, receive, unpack. */
 #ifndef MG_EXCHANGE_H
 #define MG_EXCHANGE_H
 
@@ -8,52 +8,52 @@
 #include "plan/copyplan.h"
 #include "transport/transport.h"
 
-/** One end of an exchange: patches and the backend that may touch them. */
+/** One end of an exchange: patches and the backend that may access them. */
 typedef struct {
   const mg_backend_t *backend;
   const mg_view_t *view;
-  mg_traffic_t *sent; /**< account of the messages that leave from here; NULL for none */
+  mg_traffic_t *sent; /**< counts the messages sent from this end; NULL to count none */
 } mg_end_t;
 
-/** A copy plan with its buffers. */
+/** A copy plan and its buffers. */
 typedef struct mg_exchange mg_exchange_t;
 
 /** Plan an exchange and allocate its buffers.
  *
- *  With links collective over the world, since ranks tell each other where to write; all get the
- *  worst status. Without, every rank that has cells on either side must build the same spec.
- *  @param[in] src, dst  kept; must outlive the exchange
- *  @param[in] links     between the ranks; must outlive the exchange; NULL stages every message in
- *                       host memory
+ *  With transports: collective over the world, because ranks exchange the addresses to write to.
+ *  All ranks return the worst status. Without: every rank that has cells on either side must build
+ *  the same spec.
+ *  @param[in] src, dst    kept; must outlive the exchange
+ *  @param[in] transports  between the ranks; must outlive the exchange; NULL stages every message
+ *      in host memory
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
                                              mg_transports_t *transports, mg_exchange_t **out);
 void mg_exchange_free(mg_exchange_t *exchange);
 
-/** Move vector src of the source patches to vector dst of the destination patches.
+/** Copy vector src of the source patches to vector dst of the destination patches.
  *
- *  One message per pair of ranks. Ranks with nothing to send or receive return at once. What
- *  leaves is on the source's account.
+ *  One message per pair of ranks. Ranks with nothing to send or receive return at once. Messages
+ *  are counted at the source.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
 
-/** The same in two halves. In between, the source's cells that are to be moved must stay as they
- * are, and the ghosts are not valid yet: time for work on other cells.
+/** mg_exchange_run in two halves, so that other cells can be processed in between. Until finish
+ *  returns, the sent cells must not change and the ghosts are not valid.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_exchange_begin(mg_exchange_t *exchange, int src, int dst);
 MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, int src, int dst);
 
-/** Does this rank send or receive any? NULL has none. */
+/** True if this rank sends or receives messages; false for NULL. */
 bool mg_exchange_has_messages(const mg_exchange_t *e);
 
-/** Does the host carry all of them, so that they keep no device busy? */
+/** True if there are messages and the host carries all of them, so that they occupy no GPU. */
 bool mg_exchange_is_hosts(const mg_exchange_t *e);
 
-/** Whether a run needs the host in its midst: for messages that MPI carries, or between two
- *  backends. */
+/** True if a run needs the host midway: for messages carried by MPI, or between two backends. */
 bool mg_exchange_waits(const mg_exchange_t *exchange);
 
-/** Bytes of the buffers. */
+/** Bytes of the buffers; 0 for NULL. */
 int64_t mg_exchange_bytes(const mg_exchange_t *exchange);
 
 #endif

@@ -11,10 +11,11 @@
 #include "cuda/nccl_link.h"
 #endif
 
-/* What auto compares ways by, in doubles: 64 KiB, a face of 90^2 cells. */
+/* Message size with which auto compares transports, in doubles: 64 KiB, a face of 90^2 cells. */
 enum { PROBE_DOUBLES = 8192, PROBE_TIMES = 10 };
 
-/* What a rank that cannot start NCCL waits for the others, as long as a kernel for a message. */
+/* How long a rank whose NCCL failed to start waits for the others; same limit as a kernel's wait
+ * for a message. */
 enum { NCCL_LIMIT_S = 60 };
 
 struct mg_transports {
@@ -69,14 +70,14 @@ void mg_transports_free(mg_transports_t *transports) {
   free(transports);
 }
 
-/* Rank 0 says why; every rank returns. */
+/* Rank 0 logs the reason; every rank returns the error. */
 static mg_status_t refuse(mg_transport_t asked, const char *why) {
   if (world_rank() != 0) return MG_ERR_MEMORY;
   return mg_error(MG_ERR_MEMORY, "--transport=%s: %s; --transport=auto takes what works",
                   mg_transport_name(asked), why);
 }
 
-/* On all ranks: their libraries may have been set up differently. */
+/* Agreed by all ranks, because their MPI libraries may be configured differently. */
 static mg_status_t mpi_takes_device_memory(bool *takes) {
   double least = mg_comm_takes_device_memory();
   MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
@@ -85,13 +86,13 @@ static mg_status_t mpi_takes_device_memory(bool *takes) {
 }
 
 #ifdef HAVE_CUDA
-/* What is wrong where windows open and nothing comes through. */
+/* Diagnosis if windows open but stores do not arrive. */
 #define LOST_STORES "stores do not arrive: an IOMMU, or access control between PCIe slots?"
 
-/* What is known of the ranks before any way is tried. */
+/* Known about the ranks before trying any transport. */
 typedef struct {
   const mg_device_place_t *places;
-  bool all_alone; /* each has its device for itself */
+  bool all_alone; /* no two ranks share a device */
 } ranks_t;
 
 static bool alone(const ranks_t *ranks, int r) {
@@ -104,8 +105,8 @@ static bool all_alone(const mg_device_place_t *places) {
   return true;
 }
 
-/* Open windows within each host. Kernels that wait for each other on one device take turns, so that
- * ranks that share one are left out, unless the user insists. */
+/* Open windows within each host. Kernels that wait for each other on a shared device run
+ * alternately, so ranks that share a device are skipped unless the user insists. */
 static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *ranks, bool insist,
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
@@ -124,7 +125,7 @@ static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *rank
 }
 
 #ifdef HAVE_NCCL
-/* NCCL's code of what is wrong, the worst of all ranks; 0 when all have started it. */
+/* Start NCCL. `code` is the worst NCCL error of all ranks, or 0 if all succeeded. */
 static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
   char failure[256];
@@ -140,9 +141,9 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
       "NCCL does not start here (%s), and other ranks still wait for that; NCCL_DEBUG=INFO says "
       "more, --transport=host does without",
       mg_cuda_nccl_text(mine));
-  /* What is wrong everywhere fails everywhere, and a rank that leaves in the middle closes its
-   * sockets, which the others mostly notice. One that fails before it has any may not be noticed:
-   * NCCL has no limit for that, and nobody but the failed rank could end it. */
+  /* A general failure occurs on all ranks. A rank that fails midway closes its sockets, which the
+   * others usually detect. A rank that fails before opening sockets may go undetected: NCCL has no
+   * timeout, so only the failed rank can end the job. */
   MG_TRY(mg_comm_meet(world, mine != 0 ? failure : NULL, NCCL_LIMIT_S));
   worst = mine;
   MG_TRY(mg_comm_max(world, &worst, 1));
@@ -151,7 +152,7 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
 }
 #endif
 
-/* `why` it does not start, the same on all ranks; NULL when it has. */
+/* `why` is the reason for not starting, the same on all ranks; NULL on success. */
 static mg_status_t open_nccl(mg_transports_t *transports, const char **why) {
   *why = NULL;
 #ifdef HAVE_NCCL
@@ -180,7 +181,7 @@ static mg_status_t measure(mg_transport_t transport, mg_transports_t *transports
   return mg_transport_measure(transport, transports, PROBE_DOUBLES, PROBE_TIMES, seconds);
 }
 
-/* One way for all pairs, which the user has named. */
+/* Use the transport that the user named for all pairs. */
 static mg_status_t take(mg_transports_t *transports, mg_transport_t way) {
   double seconds;
   for (int r = 0; r < world_size(); r++)
@@ -222,14 +223,14 @@ static mg_status_t take_nccl(mg_transports_t *transports, const ranks_t *ranks) 
   return refuse(MG_TRANSPORT_NCCL, text);
 }
 
-/* What auto has found out. */
+/* Results of the survey for auto. */
 typedef struct {
-  bool peer_everywhere; /* each rank reaches each */
-  bool peer_in_ring;    /* each reaches the next, so that it can be measured */
-  bool lost;            /* peer stores that do not arrive, between any two ranks */
+  bool peer_everywhere; /* every rank reaches every other */
+  bool peer_in_ring;    /* every rank reaches the next one, so that peer stores can be measured */
+  bool lost;            /* between some ranks peer stores do not arrive */
   bool works[MG_N_TRANSPORTS];
   double seconds[MG_N_TRANSPORTS];
-  const char *nccl_failed; /* why it did not start, when it was tried; else NULL */
+  const char *nccl_failed; /* why NCCL did not start; NULL if it started or was not tried */
 } survey_t;
 
 static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, const bool *reached,
@@ -253,7 +254,7 @@ static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, con
   if (s->lost)
     mg_warning("between some devices messages go without peer stores, although they could open "
                "each other's memory: " LOST_STORES);
-  /* NCCL is slow to start: only where not all pairs have something faster. */
+  /* NCCL is slow to start, so try it only if some pair has no peer stores. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
   if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(transports, &s->nccl_failed));
   if (s->nccl_failed) {
@@ -292,11 +293,11 @@ static mg_status_t take_fastest(mg_transports_t *transports, const ranks_t *rank
   memset(&s, 0, sizeof s);
   MG_TRY(open_windows(transports, ranks, false, reached));
   MG_TRY(survey(transports, ranks, reached, &s));
-  /* The times are the slowest rank's, so all ranks compare the same numbers. */
+  /* Times are those of the slowest rank, so all ranks compare the same numbers. */
   mg_transport_t far = MG_TRANSPORT_HOST;
   for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
     if (s.works[t] && s.seconds[t] < s.seconds[far]) far = (mg_transport_t)t;
-  /* What nobody uses shall have no memory of the device, and no say in how long it may work. */
+  /* An unused NCCL must not hold device memory, nor abort the job with its timeout. */
   if (far != MG_TRANSPORT_NCCL) close_nccl(transports);
   const bool near = s.works[MG_TRANSPORT_PEER] &&
                     (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[far]);
@@ -326,7 +327,7 @@ static mg_status_t choose(mg_transports_t *transports, mg_transport_t asked) {
 }
 #endif
 
-/* The ways that any rank uses, in a word for reports. */
+/* Names of the transports that any rank uses, for reports. */
 static mg_status_t name_ways(mg_transports_t *transports) {
   double used[MG_N_TRANSPORTS] = {0.0};
   for (int r = 0; r < world_size(); r++)
@@ -342,7 +343,7 @@ static mg_status_t name_ways(mg_transports_t *transports) {
   return MG_OK;
 }
 
-/* What can be refused before anything is tried. Collective. */
+/* Reject what cannot work before trying anything. Collective. */
 static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
   if (asked == MG_TRANSPORT_AUTO || asked == MG_TRANSPORT_HOST) return MG_OK;
   if (!on_device) return refuse(asked, "no level lives on a CUDA device");
@@ -381,7 +382,8 @@ mg_status_t mg_transports_create(const mg_params_t *params, bool on_device, mg_t
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) status = settle(transports, params->transport, on_device);
   if (status != MG_OK) {
-    /* Refused by all ranks alike; after anything worse nobody is waited for. */
+    /* Errors below MG_ERR_DEVICE occur on all ranks alike. After worse ones, do not wait for
+     * others. */
     if (status < MG_ERR_DEVICE) mg_transports_free(transports);
     return status;
   }

@@ -1,8 +1,8 @@
-/* How messages travel between ranks: which way for which pair, and what carries them there.
+/* Transports: how messages travel between ranks.
  *
- * Between levels on the CPU, and from one processor to another, every message is staged in host
- * memory. Between two levels on CUDA devices there are more ways; which one a pair of ranks uses is
- * settled once for a run, and both know it. */
+ * Between CPU levels, and between CPU and GPU levels, every message is staged in host memory.
+ * Between two levels on CUDA devices there are several transports. The transport of each pair of
+ * ranks is chosen once per run, and both ranks agree on it. */
 #ifndef MG_TRANSPORT_H
 #define MG_TRANSPORT_H
 
@@ -11,70 +11,72 @@
 #include "params/params.h"
 #include "plan/copyplan.h"
 
-/** The ways that this rank has to every other. NULL knows staging alone. */
+/** Transports from this rank to every other rank. NULL means host staging only. */
 typedef struct mg_transports mg_transports_t;
 
-/** Settle --transport.
+/** Choose transports according to --transport.
  *
- *  auto finds out what works, measures it and takes the fastest for each pair. What was asked for
- *  by name must work for all pairs.
- *  Collective over the world; all ranks agree.
- *  @param[in]  on_device  whether a level lives on CUDA devices: elsewhere nothing is to be chosen
+ *  auto detects which transports work, measures them and uses the fastest for each pair of ranks. A
+ *  transport requested by name must work for all pairs. Collective over the world; all ranks agree.
+ *  @param[in]  on_device  whether any level lives on a CUDA device; if not, there is nothing to
+ *      choose
  *  @param[out] out        free with mg_transports_free
- *  @return MG_OK, MG_ERR_MEMORY (what was asked for cannot work: logged once), MG_ERR_DEVICE,
- *          MG_ERR_COMM */
+ *  @return MG_OK, MG_ERR_MEMORY (the requested transport cannot work; logged once), MG_ERR_DEVICE,
+ *      MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_transports_create(const mg_params_t *params, bool on_device,
                                                mg_transports_t **out);
 
-/** Collective over the world, once all exchanges are freed: memory that others write into goes. */
+/** Free the transports, including the memory that peers write into.
+ *  @pre collective over the world; all exchanges are freed */
 void mg_transports_free(mg_transports_t *transports);
 
-/** The way to another rank's device: PEER, NCCL, MPI or HOST. */
+/** Transport to another rank's device: PEER, NCCL, MPI or HOST. */
 mg_transport_t mg_transports_to(const mg_transports_t *transports, int64_t rank);
 
-/** What was chosen and why, in a line; static as long as the links live. */
+/** One line on the chosen transports and the reason; valid as long as `transports` exists. */
 const char *mg_transports_describe(const mg_transports_t *transports);
 
-/** The ways in use, as a word or as words with "+" between; "none" with one rank. */
+/** Names of the transports in use, joined by "+"; "none" with one rank. */
 const char *mg_transports_name(const mg_transports_t *transports);
 
-/** The messages of one exchange that go one way: those of this rank. */
+/** This rank's messages of one exchange that use the same transport. */
 typedef struct {
   const mg_backend_t *src, *dst;
   const mg_view_t *src_view, *dst_view;
-  mg_copy_list_t pack, unpack;  /**< their buffer counts from the first message's begin */
-  mg_copy_list_t local;         /**< within the rank, for a way that carries them along: PEER */
-  mg_message_t *send, *receive; /**< without gaps, in the order of the buffer */
+  mg_copy_list_t pack, unpack; /**< buffer offsets start at the first message */
+  mg_copy_list_t local;        /**< copies within the rank, for transports that do them too: PEER */
+  mg_message_t *send, *receive; /**< contiguous, in buffer order */
   int n_send, n_receive;
   int64_t send_doubles, receive_doubles;
   mg_transports_t *transports;
 } mg_message_list_t;
 
-/** A message list with their buffers. Each way has its own struct that begins with one of these. */
+/** A message list with its buffers. Each transport's own struct begins with this one. */
 typedef struct mg_channel mg_channel_t;
 struct mg_channel {
-  /** Collect vector src for sending; dst is for local copies that are carried along. What only
-   *  enqueues sends it as well. */
+  /** Pack vector src for sending. `dst` is for transports that also do the local copies.
+   *  Asynchronous transports (PEER, NCCL) send here too. */
   mg_status_t (*pack)(mg_channel_t *channel, int src, int dst);
-  /** Begin to move, where the host does it; NULL where nothing is left to do. */
+  /** Start the transfer if the host does it; NULL otherwise. */
   mg_status_t (*post)(mg_channel_t *channel);
-  /** Wait for what comes, and spread it into vector dst. */
+  /** Wait for the incoming messages and unpack them into vector dst. */
   mg_status_t (*unpack)(mg_channel_t *channel, int dst);
-  /** Everything in one go; NULL where it is no faster than its parts. */
+  /** Pack, send, receive and unpack in one call; NULL if that is no faster than the parts. */
   mg_status_t (*run)(mg_channel_t *channel, int src, int dst);
   void (*destroy)(mg_channel_t *channel);
   int64_t bytes;             /**< of the buffers */
-  int64_t messages, doubles; /**< that leave this rank in one go */
+  int64_t messages, doubles; /**< sent by this rank per run */
 };
 
-/** Make the channel of a way. Every rank that takes part in one must come, in the same order.
+/** Create a channel of a transport. Collective over the ranks that use it; all must create their
+ *  channels in the same order.
  *  @param[in] message_list  only read
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_channel_create(mg_transport_t transport,
                                             const mg_message_list_t *message_list,
                                             mg_channel_t **out);
 
-/** Prepare the copies of one side of message_list; nothing where the list is empty. */
+/** Prepare the copies of one side of message_list; no-op if the list is empty. */
 MG_MUST_CHECK mg_status_t mg_message_list_prepare(const mg_message_list_t *message_list,
                                                   bool sending, double *buffer, mg_copies_t **out);
 

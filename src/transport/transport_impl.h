@@ -1,50 +1,52 @@
-/* What the files of the transports share: one function a way, and what a run keeps for each. */
+/* Internal interface of the transports: one constructor each, and the state they keep for a run. */
 #ifndef MG_TRANSPORT_IMPL_H
 #define MG_TRANSPORT_IMPL_H
 
 #include "transport/transport.h"
 
-/** Windows: device memory of this rank that others of its host write into, and theirs. */
+/** Windows: device memory of this rank that peers on its host write into, and the peers' memory. */
 typedef struct mg_windows mg_windows_t;
 
-/** Whether to try to reach a rank. */
+/** Whether to try peer access to a rank. */
 typedef struct {
-  bool both;                 /**< try; the same for both of a pair */
-  const unsigned char *uuid; /**< of its device */
+  bool both;                 /**< try it; the same on both ranks of a pair */
+  const unsigned char *uuid; /**< of the rank's device */
 } mg_pair_t;
 
-/** Open windows between ranks of a host, as far as that works: they open both ways, and what either
- *  stores into the other's arrives.
+/** Open windows between ranks of a host where possible. A pair is reached if both windows open and
+ *  stores arrive in both directions.
  *
  *  Collective over the world.
  *  @param[in]  pairs    one for each rank of the world
- *  @param[in]  sharers  ranks on this rank's device, this one included
- *  @param[out] reached  one for each rank; the same for both of a pair
+ *  @param[in]  sharers  number of ranks on this rank's device, including this one
+ *  @param[out] reached  one for each rank of the world; the same on both ranks of a pair
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
                                             mg_windows_t **out);
 
-/** Whether a rank is not reached although its window opens: stores do not arrive. */
+/** True if some rank's window opens but stores do not arrive, so that it is not reached. */
 bool mg_windows_lost(const mg_windows_t *windows);
 
-/** Collective over the world: nobody may write any more. */
+/** Free the windows.
+ *  @pre collective over the world; no rank writes into windows any more */
 void mg_windows_free(mg_windows_t *windows);
 
 mg_windows_t *mg_transports_windows(const mg_transports_t *transports);
 struct mg_nccl *mg_transports_nccl(const mg_transports_t *transports);
 
-/** HOST, MPI and NCCL. */
+/** Channel for HOST, MPI and NCCL. */
 MG_MUST_CHECK mg_status_t mg_channel_staged(mg_transport_t transport,
                                             const mg_message_list_t *message_list,
                                             mg_channel_t **out);
 
-/** PEER; builds with CUDA have it. */
+/** Channel for PEER; only in builds with CUDA. */
 MG_MUST_CHECK mg_status_t mg_channel_peer(const mg_message_list_t *message_list,
                                           mg_channel_t **out);
 
-/** Seconds of a message of so many doubles from each rank to the next in a ring, the mean of
- * `times` of the slowest rank. Collective over the world.
- *  @pre the way works between neighbours of the ring */
+/** Measure the time of a message of `doubles` doubles from each rank to the next in a ring.
+ *  Collective over the world.
+ *  @param[out] seconds  mean over `times` messages, on the slowest rank
+ *  @pre the transport works between neighbors of the ring */
 MG_MUST_CHECK mg_status_t mg_transport_measure(mg_transport_t transport,
                                                mg_transports_t *transports, int64_t doubles,
                                                int times, double *seconds);

@@ -1,9 +1,9 @@
-/* How long a message takes: each rank sends one to the next of a ring. */
+/* Measure message time: each rank sends one message to the next in a ring. */
 #include "base/log.h"
 #include "base/timers.h"
 #include "transport/transport_impl.h"
 
-/* A patch of one vector without ghosts, all of which is one message. */
+/* A patch of one vector without ghosts, sent whole as one message. */
 typedef struct {
   mg_patch_t patch;
   mg_view_t view;

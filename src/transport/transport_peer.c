@@ -1,5 +1,5 @@
-/* Windows between the ranks of a host, and channels through them. CUDA's part is cuda/peer.h and
- * cuda/p2p_exchange.h; here is who tells whom where to write. */
+/* Windows between the ranks of a host, and channels through them. The CUDA part is in cuda/peer.h
+ * and cuda/p2p_exchange.h; this file exchanges the addresses to write to. */
 #include "base/log.h"
 #include "cuda/p2p_exchange.h"
 #include "cuda/peer.h"
@@ -9,7 +9,7 @@
 
 enum { WINDOW_BYTES = 8 << 20, ALIGNMENT = 256 };
 
-/* Another rank's window, opened; `memory` is NULL where that failed. */
+/* Another rank's window; `memory` is NULL if it could not be opened. */
 typedef struct {
   int64_t rank, number;
   void *memory;
@@ -26,11 +26,11 @@ struct mg_windows {
   int n_own;
   opened_t *opened;
   int n_opened;
-  int sharers; /* ranks on this device */
-  bool lost;   /* another rank's window opens, and stores do not arrive in it, or theirs here */
+  int sharers; /* number of ranks on this device */
+  bool lost;   /* a window opens but stores do not arrive, in either direction */
 };
 
-/* Where another rank may write: bytes after the beginning of a window. Sent as doubles. */
+/* Address that another rank may write to: byte offset `begin` in a window. Sent as doubles. */
 typedef union {
   struct {
     unsigned char handle[MG_CUDA_HANDLE_BYTES];
@@ -58,7 +58,7 @@ static int64_t aligned(int64_t bytes) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* A block of a window; blocks are given back with the window. */
+/* Allocate a block of a window. Blocks are freed only with the window. */
 static mg_status_t allot(mg_windows_t *w, int64_t bytes, ipc_address_t *offer, char **memory) {
   bytes = aligned(bytes);
   if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
@@ -71,7 +71,7 @@ static mg_status_t allot(mg_windows_t *w, int64_t bytes, ipc_address_t *offer, c
   return MG_OK;
 }
 
-/* The memory of another rank's window; NULL where it cannot be opened. */
+/* Map another rank's window; `memory` is NULL if it cannot be opened. */
 static mg_status_t open_window(mg_windows_t *w, int64_t rank, const ipc_address_t *offer,
                                char **memory) {
   for (int o = 0; o < w->n_opened; o++)
@@ -89,7 +89,7 @@ static mg_status_t open_window(mg_windows_t *w, int64_t rank, const ipc_address_
   return MG_OK;
 }
 
-/* Exchange doubles with several ranks, the same number with each. */
+/* Exchange n doubles with each of several ranks. */
 static mg_status_t swap(const int64_t *ranks, int n_ranks, double *give, double *get, int n) {
   mg_requests_t *requests;
   MG_TRY(mg_requests_create(2 * n_ranks, &requests));
@@ -103,12 +103,12 @@ static mg_status_t swap(const int64_t *ranks, int n_ranks, double *give, double 
   return status;
 }
 
-/* What this rank and each other one of its host know of each other's windows. */
+/* Window addresses exchanged with every other rank of the host. */
 typedef struct {
   const int64_t *rank;
   int n;
   ipc_address_t *give, *get;
-  double *here, *there; /* whether something works, seen from either side */
+  double *here, *there; /* result of a test on this rank and on the other */
 } ipc_exchange_t;
 
 static mg_status_t ipc_exchange_create(const int64_t *ranks, int n, ipc_exchange_t *m) {
@@ -130,8 +130,8 @@ static void ipc_exchange_free(ipc_exchange_t *m) {
   free(m->there);
 }
 
-/* Each tells each where its first window is and where in it the other's mark belongs, opens the
- * other's, and leaves a mark there. */
+/* Each pair exchanges the address of its first window and the offset for the other's probe. Each
+ * rank then opens the other's window and stores a probe there. */
 static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, ipc_exchange_t *m) {
   const int me = mg_comm_rank(mg_comm_world());
   for (int r = 0; r < m->n; r++) {
@@ -149,8 +149,7 @@ static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, ipc_exc
   return MG_OK;
 }
 
-/* Each tells each whether it could open the other's window, and then whether the other's mark has
- * arrived in its own. */
+/* Each pair exchanges whether the windows opened, then whether the probes arrived. */
 static mg_status_t check_probes(mg_windows_t *w, ipc_exchange_t *m, bool *reached) {
   MG_TRY(swap(m->rank, m->n, m->here, m->there, 1));
   for (int r = 0; r < m->n; r++) {
@@ -194,7 +193,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
   }
   status = mg_comm_agree(mg_comm_world(), status);
   if (status != MG_OK) {
-    /* All or none have windows, since all free them together. */
+    /* Either all ranks have windows or none, because freeing them is collective. */
     free(w);
     free(ranks);
     return status;
@@ -216,7 +215,8 @@ void mg_windows_free(mg_windows_t *w) {
   if (!w) return;
   for (int o = 0; o < w->n_opened; o++)
     if (w->opened[o].memory) mg_cuda_window_close(w->opened[o].memory);
-  /* Memory goes when nobody has it open any more; without an answer it stays until the end. */
+  /* Release memory only after all ranks have closed it. If the barrier fails, leave it until exit.
+   */
   const bool all_came = mg_comm_barrier(mg_comm_world()) == MG_OK;
   for (int n = 0; n < w->n_own && all_came; n++)
     mg_cuda_window_release(w->own[n].memory);
@@ -249,17 +249,16 @@ static void peer_destroy(mg_channel_t *channel) {
   free(p);
 }
 
-/* What the two of a pair have for each other in a window, bytes after the beginning: counters of
- * what has arrived there, counters of what the other one has taken out, and slots for what comes.
- */
+/* Layout of the block that a pair shares in a window, as byte offsets: arrival counters at 0,
+ * counters of what the other rank has consumed, slots for incoming data. */
 typedef struct {
   int64_t answers, slots, end;
 } block_t;
 
-/* One neighbour of a channel, and a block in each other's window. */
+/* A neighbor of a channel, and its blocks in both ranks' windows. */
 typedef struct {
   int64_t rank;
-  const mg_message_t *send, *receive; /* NULL where nothing goes that way */
+  const mg_message_t *send, *receive; /* NULL if nothing is sent in that direction */
   char *here, *there;
   block_t at_here, at_there;
 } neighbour_t;
@@ -269,7 +268,7 @@ static mg_cuda_p2p_need_t need_of(const mg_message_t *m, const mg_copy_list_t *i
   return mg_cuda_p2p_need(items->item, items->n, m->offset, m->count);
 }
 
-/* The block of the rank that `comes` is sent to and `goes` comes from. */
+/* Block of the rank that receives `comes` and sends `goes`. */
 static block_t block_of(mg_cuda_p2p_need_t comes, mg_cuda_p2p_need_t goes, bool one_way) {
   const int64_t answers = aligned(comes.arrivals);
   const int64_t slots = answers + (one_way ? aligned(goes.answers) : 0);
@@ -308,7 +307,7 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
     ranks[i] = list[i].rank;
     *bytes += list[i].at_here.end;
     if (status == MG_OK) status = allot(w, list[i].at_here.end, &give[i], &list[i].here);
-    /* The others wait for an answer in any case. */
+    /* The other ranks wait for an address even if this one failed. */
     if (status != MG_OK) give[i].at.window = -1;
   }
   if (ranks && give && get) {
@@ -330,7 +329,7 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
   return status;
 }
 
-/* The messages of one direction as the device sees them. */
+/* Table of one direction's messages for the device. */
 static void address(const mg_message_t *message, int n_messages, const neighbour_t *list, int n,
                     bool sending, mg_cuda_message_t *table) {
   for (int m = 0; m < n_messages; m++)

@@ -1,5 +1,5 @@
-/* Channels that pack into a buffer of this rank and hand the buffer on: to MPI in host memory, to
- * MPI in device memory where it takes that, or to NCCL. */
+/* Channels that pack into a buffer of this rank and pass it to MPI in host memory, to MPI in device
+ * memory if it accepts that, or to NCCL. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -19,7 +19,7 @@ typedef struct {
   int64_t send_doubles, receive_doubles;
   double *outgoing, *incoming;
   mg_copies_t *pack, *unpack;
-  mg_requests_t *requests; /* of MPI */
+  mg_requests_t *requests; /* MPI requests */
   struct mg_nccl *nccl;
 } staged_t;
 
@@ -54,7 +54,8 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
   return backend->wait ? backend->wait() : MG_OK;
 }
 
-/* On one device a mark behind this run's pack is one behind the last run's unpack as well. */
+/* True if one event suffices. On a single device, an event after this run's pack also follows the
+ * previous run's unpack. */
 static bool marks(const staged_t *s) {
   return s->src == s->dst && s->src->event_record && !s->nccl;
 }
@@ -68,7 +69,7 @@ static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
 
 static mg_status_t mpi_post(mg_channel_t *channel) {
   staged_t *s = (staged_t *)channel;
-  /* Before MPI touches the buffers: this run's pack is done, and the last one's unpack. */
+  /* Before MPI accesses the buffers, this run's pack and the previous run's unpack must be done. */
   if (marks(s)) {
     MG_TRY(s->src->event_wait());
   } else {

@@ -41,7 +41,8 @@ bool mg_h5_takes_part(void) {
 
 /* --- errors ---------------------------------------------------------------------------- */
 
-/* The innermost entry says most: the operating system's words, if it has some. */
+/* Keep the innermost entry of the error stack. Prefer the operating system's message if it has
+ * one. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
   mg_h5_reason_t *reason = data;
   unsigned long long there, base, wanted;
@@ -72,13 +73,13 @@ void mg_h5_drop_at_abort(const char *path) {
   mg_comm_before_abort(path ? drop : NULL);
 }
 
-/* The other ranks wait within the library. */
+/* The other ranks are blocked inside the library. */
 static void end_at_once(mg_status_t status) {
   mg_comm_abort(mg_status_exit_code(status));
 }
 
-/* What all ranks meet is told once: each leaves those before it the time to end the run. Who is
- * told meanwhile to end has nothing to add. */
+/* Report an error that all ranks meet only once: each rank waits so that earlier ranks can abort
+ * the run first. A rank that receives a signal while it waits reports nothing. */
 static bool is_first_to_tell(void) {
   const int rank = mg_comm_rank(mg_comm_world());
   const struct timespec wait = {rank == 0 ? 0 : rank < 4 ? 1 + rank : 5, 0};
@@ -135,13 +136,13 @@ static mg_h5_t *new_file(const char *option, const char *path) {
     return NULL;
   }
   file->id = file->transfer = H5I_INVALID_HID;
-  /* Reasons go into our own messages. */
+  /* Reasons go into the program's own messages. */
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
   return file;
 }
 
 #ifdef HAVE_PARALLEL_HDF5
-/* "key=value,key=value" as an info object; the parser has seen to the form. */
+/* Convert "key=value,key=value" to an info object. The option parser has checked the syntax. */
 static bool fill_info(MPI_Info info, const char *hints) {
   char key[256], value[256];
   while (*hints) {
@@ -165,7 +166,7 @@ static bool use_mpi(hid_t access, const char *hints) {
 }
 #endif
 
-/* The newest layout that readers of the last years know: its metadata carry checksums. */
+/* The newest file layout that readers of recent years support: its metadata has checksums. */
 static hid_t access_list(const char *hints, bool shared) {
   const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
   if (access < 0) return access;
@@ -192,8 +193,8 @@ static hid_t transfer_list(bool shared) {
   return transfer;
 }
 
-/* Once all that share a file have tried to open it: the first of those that could not tells why.
- * The library could close it only where all could. */
+/* After all sharing ranks have tried to open the file, the first rank that failed reports why.
+ * The library could close the file only if all ranks had opened it. */
 static mg_status_t check_opened(mg_h5_t *file) {
   const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
   const mg_h5_reason_t reason = mg_h5_reason();
@@ -209,7 +210,7 @@ static mg_status_t check_opened(mg_h5_t *file) {
   return MG_ERR_IO;
 }
 
-/* Why this rank does not reach a file; "" where it does. */
+/* Reason why this rank cannot access a file; "" if it can. */
 static void try_path(const mg_h5_t *file, int flags, mg_h5_reason_t *why) {
   const int fd = open(file->path, flags | O_CLOEXEC, 0666);
   why->text[0] = '\0';
@@ -219,9 +220,9 @@ static void try_path(const mg_h5_t *file, int flags, mg_h5_reason_t *why) {
     (void)close(fd);
 }
 
-/* A rank that opens a shared file and does not find it may leave the others waiting within the MPI
- * library for good (Open MPI's OMPIO): it may lie on a disk of rank 0's host. So every rank looks
- * for it first, for a new one once rank 0 has made it. */
+/* A rank that opens a shared file but does not find it may leave the others blocked inside the
+ * MPI library (Open MPI's OMPIO). The file may be on a disk local to rank 0's host. So every
+ * rank first checks that it can access the file; for a new file, after rank 0 has created it. */
 static mg_status_t check_reach(const mg_h5_t *file) {
   const int rank = mg_comm_rank(mg_comm_world()), ranks = mg_comm_size(mg_comm_world());
   mg_h5_reason_t why = {""};
@@ -242,7 +243,7 @@ static mg_status_t open_with(const char *option, const char *path, const char *h
   mg_h5_t *file = new_file(option, path);
   mg_status_t status = file ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
   *out = NULL;
-  /* Before rank 0 makes a file that nobody would remove. */
+  /* Agree before rank 0 creates a file that nothing would remove. */
   if (shared) status = mg_comm_agree(mg_comm_world(), status);
   if (file && status == MG_OK) {
     file->shared = shared;
@@ -293,8 +294,8 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
   if (!file) return MG_OK;
   if (file->transfer >= 0 && H5Pclose(file->transfer) < 0)
     status = mg_h5_failed(file, "end", "transfers");
-  /* What is still to be written has no room on a full disk, and a file that cannot be closed brings
-   * the library down in the end. Emptied, it has room; it is of no use any more. */
+  /* On a full disk, unwritten data has no room, and a file that cannot be closed crashes the
+   * library at exit. Truncating the file makes room; it is useless by now. */
   if (file->id >= 0 && file->writing && file->has_failed && truncate(file->path, 0) != 0)
     status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->name, strerror(errno));
   if (file->id >= 0 && H5Fclose(file->id) < 0) {

@@ -9,7 +9,7 @@ mg_status_t mg_h5_group(mg_h5_t *file, const char *path) {
   return MG_OK;
 }
 
-/* An attribute with a type and a space that this closes. */
+/* Write an attribute; closes its type and space. */
 static mg_status_t put(mg_h5_t *file, const char *group, const char *name, hid_t type, hid_t space,
                        const void *values) {
   hid_t object = H5I_INVALID_HID, attribute = H5I_INVALID_HID;
@@ -65,7 +65,7 @@ mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *na
   return MG_OK;
 }
 
-/* The attribute, and whether it has n values of a class; the caller closes it. */
+/* Open an attribute and check that it has n values of a class; the caller closes it. */
 static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_class_t class,
                         int n, hid_t *attribute, size_t *size) {
   *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);

@@ -1,4 +1,4 @@
-/* Datasets of planes: made, opened with a look at how they are stored, written and read. */
+/* Datasets of planes: create, open (including a check of their storage), write and read. */
 #include "comm/comm.h"
 #include "io/hdf5/h5_file.h"
 #include <ctype.h>
@@ -14,7 +14,8 @@ static int64_t plane_values(const mg_h5_data_t *data) {
   return data->rank == 1 ? 1 : data->rank == 2 ? data->n : (int64_t)data->n * data->n;
 }
 
-/* Compressed: rows of one plane, at most 4 MiB of them. Never filled: every value is written. */
+/* If compressed, a chunk is rows of one plane, at most 4 MiB. No fill values: every value is
+ * written. */
 static hid_t creation_list(const mg_h5_data_t *data, int compress) {
   const hid_t list = H5Pcreate(H5P_DATASET_CREATE);
   if (list < 0) return list;
@@ -22,7 +23,7 @@ static hid_t creation_list(const mg_h5_data_t *data, int compress) {
   if (good && compress > 0) {
     const hsize_t n = (hsize_t)data->n, row = n * H5Tget_size(type_of(data->type));
     const hsize_t most = (4 << 20) / row;
-    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n}; /* of three dimensions */
+    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n}; /* for three dimensions */
     good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
            H5Pset_deflate(list, (unsigned)compress) >= 0;
   }
@@ -86,9 +87,9 @@ static void check_filters(hid_t list, char why[WHY_SIZE]) {
   }
 }
 
-/* Why the values of a dataset are not read: "" where they are in one piece within the file, or in
- * chunks that are no larger than a plane or ours. Nobody else's size is allocated, and no other
- * file is read. */
+/* Reason why a dataset's values cannot be read, "" if they can. They can if stored in one piece
+ * within the file, or in chunks no larger than a plane or than our own. This keeps a file from
+ * dictating the size of an allocation, and no other file is read. */
 static void check_storage(hid_t data, int rank, const hsize_t size[3], char why[WHY_SIZE]) {
   const hid_t list = H5Dget_create_plist(data);
   const char *text = "";
@@ -120,7 +121,7 @@ static bool is_number(hid_t type) {
   return class == H5T_FLOAT || class == H5T_INTEGER;
 }
 
-/* Does what is in the file have the type and the dimensions that are asked for? */
+/* Whether the dataset has the requested type and dimensions. */
 static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[3]) {
   const hid_t type = H5Dget_type(data->id), space = H5Dget_space(data->id);
   bool good = type >= 0 && space >= 0 &&
@@ -134,14 +135,14 @@ static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[
   return good;
 }
 
-/* Names of datasets as they are found, as far as they fit. */
+/* Dataset names in the order found, as many as fit. */
 typedef struct {
   char *text;
   int size, used, n, n_left_out;
 } names_t;
 
-/* Hard links alone: others may lead to other files. What the program adds to its dumps is no field.
- */
+/* Follow hard links only: others may lead to other files. Skip the program's own additions to
+ * its dumps, which are not fields. */
 static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, void *data) {
   names_t *names = data;
   if (link->type != H5L_TYPE_HARD || strncmp(name, "HPGMG/", 6) == 0) return 0;
@@ -173,8 +174,8 @@ void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
     if (iscntrl((unsigned char)*c)) *c = '?';
 }
 
-/* A dataset that is not there. Ranks that share the file may not all have failed: then none asks
- * the library for more. */
+/* Report a dataset that cannot be opened. If ranks share the file, some may not have failed, so
+ * no rank makes further library calls. */
 static mg_status_t not_opened(mg_h5_t *file, const char *path) {
   mg_h5_reason_t reason = mg_h5_reason();
   const int used = (int)strlen(reason.text);
@@ -209,8 +210,8 @@ mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, i
   return open_data(file, path, MG_H5_DOUBLE, true, rank, n, data);
 }
 
-/* H5Lexists fails if a group on the way is missing, so each part of the path is tested in turn. A
- * failed test is a damaged group, not a missing one. */
+/* H5Lexists fails if a parent group is missing, so each prefix of the path is tested, shortest
+ * first. A failed test means a damaged group, not a missing one. */
 mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
   char part[MG_H5_NAME_MAX];
   *there = false;
@@ -266,7 +267,7 @@ mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
   return good ? MG_OK : mg_h5_failed(file, "close", "a dataset");
 }
 
-/* One call's share: no library call moves 2 GiB or more. */
+/* Bytes per library call: no call moves 2 GiB or more. */
 enum { CALL_BYTES = 1 << 30 };
 
 typedef struct {
@@ -275,7 +276,7 @@ typedef struct {
   bool write;
 } mover_t;
 
-/* Planes, and of a single plane rows. Nothing at all is a selection too. */
+/* Move planes, or rows of a single plane. An empty selection is allowed. */
 static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hsize_t count[3],
                               void *values) {
   const hid_t file_space = H5Dget_space(m->data->id);
@@ -304,13 +305,13 @@ static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hs
   return status;
 }
 
-/* In as many calls on every rank: those with nothing left select nothing. */
+/* Every rank makes the same number of calls; ranks with nothing left select nothing. */
 static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, void *values) {
   const mg_h5_data_t *data = m->data;
   if (!m->file) return MG_OK;
   const int64_t size = (int64_t)H5Tget_size(type_of(data->type));
   const int64_t plane = plane_values(data) * size;
-  /* Whole planes as far as they fit, else a plane in bands of rows. */
+  /* Whole planes if one fits into a call, otherwise each plane in bands of rows. */
   const int64_t bands = data->rank < 3 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
   const int64_t rows = data->rank < 3 ? 1 : (data->n + bands - 1) / bands;
   double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};

@@ -1,5 +1,4 @@
-/* What the files that call HDF5 know of an open file, and how they tell of errors. For h5*.c alone:
- * everyone else wants h5.h. */
+/* Open files and error reporting of the HDF5 layer. Internal to h5*.c; other files include h5.h. */
 #ifndef MG_H5_FILE_H
 #define MG_H5_FILE_H
 
@@ -8,32 +7,32 @@
 
 struct mg_h5 {
   hid_t id;
-  hid_t transfer; /* how planes are read and written */
+  hid_t transfer; /* property list for plane transfers */
   bool shared;    /* by all ranks */
   bool writing, has_failed;
   char *path;
-  char *name; /* in messages */
+  char *name; /* for messages */
 };
 
-/** The library's words for a failure. */
+/** The library's description of a failure. */
 typedef struct {
   char text[256];
 } mg_h5_reason_t;
 
-/** Why the last call failed: to be asked at once, since the next call forgets it. */
+/** Reason for the last failure. Call it immediately, because the next library call discards it. */
 mg_h5_reason_t mg_h5_reason(void);
 
-/** A call has failed: say so, "FILE: cannot WHAT NAME: REASON", and, where other ranks may wait for
- *  this one within the library, end the run.
- *  @param[in,out] file  is closed as one of no use
+/** Report a failed call as "FILE: cannot WHAT NAME: REASON". If other ranks may be blocked
+ *  inside the library, abort the run.
+ *  @param[in,out] file  marked as failed; closing it then discards what was written
  *  @return MG_ERR_IO */
 mg_status_t mg_h5_failed(mg_h5_t *file, const char *what, const char *name);
-/** The same with a reason that was asked for before other calls. */
+/** Like mg_h5_failed, with a reason obtained before other calls. */
 mg_status_t mg_h5_failed_for(mg_h5_t *file, const char *what, const char *name,
                              const mg_h5_reason_t *reason);
 
-/** No call has failed, but what is in the file cannot be used: "FILE: NAME WHAT". Ranks that share
- *  it find the same, and rank 0 says so.
+/** Report contents that cannot be used, although no call failed: "FILE: NAME WHAT". Ranks that
+ *  share the file find the same, and rank 0 reports it.
  *  @return MG_ERR_IO */
 mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what);
 

@@ -1,5 +1,5 @@
-/* h5.h in a build without HDF5: nothing is available, and options that need it are refused before
- * any of this is called. */
+/* h5.h for builds without HDF5. Nothing is available, and options that need HDF5 are rejected
+ * before any of these functions is called. */
 #include "base/log.h"
 #include "io/hdf5/h5.h"
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Results, for people and for programs. Rank 0 writes; functions are not collective unless they say
- * so. */
+/* Reports of results, as text and as JSON and CSV files. Rank 0 writes. Functions are not
+ * collective unless stated. */
 #ifndef MG_REPORT_H
 #define MG_REPORT_H
 
@@ -10,7 +10,7 @@
 #include "run/gpu_cutoff.h"
 #include <stdio.h>
 
-/** A count over the ranks that hold cells of a level. */
+/** Statistics of a count over the ranks that hold cells of a level. */
 typedef struct {
   int64_t min, max;
   double mean;
@@ -25,86 +25,92 @@ typedef struct {
   const mg_input_t *input;
   int ranks, threads;
   const char *host;
-  const char *device; /**< rank 0's, in words */
+  const char *device; /**< description of rank 0's device */
   const char *command_line;
-  const char *transport, *transport_text; /**< of messages between devices: ways in use, and why */
-  int64_t level_bytes[MG_MAX_LEVELS];     /**< over all ranks */
+  const char *transport, *transport_text; /**< transports in use between devices, and the reason */
+  int64_t level_bytes[MG_MAX_LEVELS];     /**< sum over all ranks */
   int64_t bytes_per_rank_max;
   double lambda_max[MG_MAX_LEVELS];
-  /** seconds of one timed solve of the finest grid, and their spread over ranks */
+  /** seconds of one timed solve of the finest grid, over ranks */
   double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
       time_max[MG_MAX_LEVELS][MG_N_TIMES];
-  /** the mean without time inside another operation of the level: sums count nothing twice */
+  /** the mean excluding time inside other operations of the level, so that sums count nothing
+   *  twice */
   double time_own[MG_MAX_LEVELS][MG_N_TIMES];
-  /** of one such solve, as sent by a rank */
+  /** of one such solve, sent per rank */
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
 } mg_report_t;
 
-/** A line on ranks without cells and what to start instead; nothing where each has some. */
+/** Print a line about ranks without cells and rank counts that avoid them; nothing if there are
+ *  none. */
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
 
-/** --version: the program and what it was built with. */
+/** --version: print the program's version and build configuration. */
 void mg_report_version(FILE *out);
 
-/** The head of the report: problem, machine, levels. Before the solves. */
+/** Print the head of the report, before the solves: problem, machine, levels. */
 void mg_report_begin(FILE *out, const mg_report_t *report);
 
-/** The rest: residual histories, performance table, error, order, verification. */
+/** Print the rest of the report: residual histories, performance table, error, order,
+ *  verification. */
 void mg_report_end(FILE *out, const mg_report_t *report);
 
-/** A line on the files of --dump; nothing without any. */
+/** Print a line about the files of --dump; nothing if there are none. */
 void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
 
 /** What --dry-run reports; gathered beforehand. */
 typedef struct {
   const mg_params_t *params;
   const mg_plan_t *plan;
-  const mg_plan_stats_t *stats; /**< with messages for --json */
+  const mg_plan_stats_t *stats; /**< includes messages for --json */
   const char *command_line;
 } mg_dry_run_t;
 
-/** Levels and bytes per rank of a run that is not allocated. */
+/** Print levels and bytes per rank of a run, without allocating it. */
 void mg_report_dry_run(FILE *out, const mg_dry_run_t *dry_run);
 
-/** Find out before the solve whether the result files can be written. Existing ones stay as they
- *  are, missing ones are not created.
+/** Check before the solve that the result files can be written. Existing files are not changed,
+ *  missing ones are not created.
  *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_USAGE (--json without jansson) */
 MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
 
-/** Write --json and --csv as far as they are asked for; a file is replaced as a whole or not at
- *  all. Of a FIFO the reader is waited for; a signal to any rank ends the wait. One file that
- * cannot be written does not cost the other. Collective over the world.
+/** Write the files of --json and --csv if requested. A file is replaced completely or not at
+ *  all. If one cannot be written, the other still is.
+ *
+ *  For a FIFO, this waits for a reader; a signal to any rank ends the wait. Collective over the
+ *  world.
  *  @return MG_OK, MG_ERR_INTERRUPTED (the wait), MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_COMM; logged */
 MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_write_dry_run(const mg_dry_run_t *dry_run);
 
-/** Where the text for people goes: stdout, or stderr where --json=- or --csv=- has that. */
+/** Stream for the text report: stdout, or stderr if --json=- or --csv=- uses stdout. */
 FILE *mg_report_text(const mg_params_t *params);
 
-/** Flush a stream of the report. Of a failure on stdout mg_report_check_stdout() has the reason. */
+/** Flush a stream of the report. mg_report_check_stdout() reports the cause of a failure on
+ *  stdout. */
 void mg_report_flush(FILE *out);
 
-/** Flush stdout and see whether everything on it arrived.
+/** Flush stdout and check that all output was written.
  *  @return MG_OK, MG_ERR_IO (logged) */
 MG_MUST_CHECK mg_status_t mg_report_check_stdout(void);
 
-/** The text of one file. */
+/** Write the text of one file. */
 MG_MUST_CHECK mg_status_t mg_report_json(FILE *out, const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_csv(FILE *out, const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *dry_run);
 
-/** Where the finest level's memory is: "host", "device" or "unified". */
+/** Memory of the finest level: "host", "device" or "unified". */
 static inline const char *mg_report_memory(const mg_params_t *params, const mg_plan_t *plan) {
   if (!mg_place_is_cuda(plan->level[0].place)) return "host";
   return params->memory == MG_MEMORY_UNIFIED ? "unified" : "device";
 }
 
-/** Whether there are accounts of the levels to report. */
+/** Whether there are per-level timings to report. */
 static inline bool mg_report_has_breakdown(const mg_report_t *report) {
   return report->params->levels_breakdown && report->result->n_profiled > 0;
 }
 
-/** Cells of a size. */
+/** Number of cells of a grid size. */
 static inline double mg_size_dof(const mg_size_result_t *size) {
   const double n = size->n;
   return n * n * n;

@@ -6,7 +6,7 @@ static void number(FILE *out, double value, const char *after) {
   fputs(after, out);
 }
 
-/* Seconds of an operation on all levels, each by its slowest rank. */
+/* Seconds of an operation, summed over all levels; each level counts its slowest rank. */
 static double seconds_of(const mg_report_t *r, int time) {
   double seconds = 0.0;
   for (int l = 0; l < r->plan->n_levels; l++)
@@ -14,7 +14,7 @@ static double seconds_of(const mg_report_t *r, int time) {
   return seconds;
 }
 
-/* Columns of --levels-breakdown, whose accounts are the finest grid's. */
+/* Columns of --levels-breakdown; its timings exist only for the finest grid. */
 static void breakdown(FILE *out, const mg_report_t *r, bool finest) {
   for (int t = 0; t < MG_N_TIMES && mg_report_has_breakdown(r); t++) {
     fputc(',', out);
@@ -28,7 +28,7 @@ static void breakdown_names(FILE *out, const mg_report_t *r) {
     fprintf(out, ",seconds_%s", mg_time_key((mg_time_t)t, key));
 }
 
-/* One line a size; the keys are those of the JSON report, run-wide values repeated. */
+/* One line per size. Keys are those of the JSON report; run-wide values are repeated. */
 mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   fprintf(out,

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of a file's text. The reports of runs and of plans differ. */
+/* Writes the text of one file. Reports of runs and of plans differ in type. */
 typedef mg_status_t (*writer_t)(FILE *out, const void *report);
 
 static mg_status_t json_of_run(FILE *out, const void *report) {
@@ -35,13 +35,13 @@ static bool is_stdout(const char *path) {
   return strcmp(path, "-") == 0;
 }
 
-/* Only a plain file can be replaced by a rename; devices and pipes are written to. */
+/* Only a regular file can be replaced by a rename; devices and pipes are written directly. */
 static bool is_special(const char *path) {
   struct stat s;
   return stat(path, &s) == 0 && !S_ISREG(s.st_mode);
 }
 
-/* Beside the file, under a name that no file of the user's has. */
+/* Open a temporary file beside the final one, under a name that does not exist yet. */
 static FILE *open_temporary(const char *path, char name[], size_t size) {
   snprintf(name, size, "%s.%ld.tmp", path, (long)getpid());
   return fopen(name, "wx");
@@ -53,7 +53,7 @@ static mg_status_t cannot_write(const char *option, const char *path) {
   return mg_error(MG_ERR_IO, "--%s=%s cannot be written: %s", option, path, strerror(errno));
 }
 
-/* Can a file of the size of a report be created there? A disk may be full, a quota used up. */
+/* Check that a file as large as a report can be created: a disk may be full, a quota used up. */
 static bool can_create(const char *path) {
   char name[NAME_MAX_BYTES];
   FILE *file = open_temporary(path, name, sizeof name);
@@ -95,7 +95,7 @@ mg_status_t mg_report_check_outputs(const mg_params_t *params) {
   return check_output("csv", params->csv);
 }
 
-static int stdout_error; /* of the first flush that failed */
+static int stdout_error; /* of the first failed flush */
 
 void mg_report_flush(FILE *out) {
   if (fflush(out) != 0 && out == stdout && stdout_error == 0) stdout_error = errno;
@@ -128,20 +128,20 @@ static bool is_fifo(const char *path) {
   return stat(path, &s) == 0 && S_ISFIFO(s.st_mode);
 }
 
-/* Open without waiting. @return the descriptor, or -1; errno ENXIO: nobody reads this FIFO yet */
+/* Open without blocking. @return the descriptor, or -1; errno ENXIO: the FIFO has no reader yet */
 static int open_special(const char *path) {
   return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* Wait on all ranks until a process reads the FIFO `path`, or a signal ends the run on one of them.
- * @param[out] fd  on rank 0 the open FIFO; -1: not open, which writing to it explains */
+/* Wait on all ranks until a process reads the FIFO `path` or a signal reaches one of the ranks.
+ * @param[out] fd  on rank 0 the open FIFO, or -1: not open; the later write reports why */
 static mg_status_t wait_for_reader(const char *option, const char *path, int *fd) {
   const struct timespec nap = {0, 20000000};
   const bool writes = mg_comm_rank(mg_comm_world()) == 0;
   *fd = -1;
   if (!path[0] || is_stdout(path)) return MG_OK;
   for (int attempt = 0;; attempt++) {
-    double state[2] = {0.0, mg_machine_signal() != 0}; /* nobody reads, a signal came */
+    double state[2] = {0.0, mg_machine_signal() != 0}; /* no reader; signal received */
     if (writes && is_fifo(path)) {
       *fd = open_special(path);
       state[0] = *fd < 0 && errno == ENXIO;
@@ -154,7 +154,7 @@ static mg_status_t wait_for_reader(const char *option, const char *path, int *fd
   }
 }
 
-/* All bytes, to a descriptor that does not block. A signal that comes meanwhile ends the wait. */
+/* Write all bytes to a non-blocking descriptor. A signal ends the wait. */
 static bool write_bytes(int fd, const char *bytes, size_t size) {
   enum { SHORT_MS = 50 }; /* a signal may come just before poll() */
   const int before = mg_machine_signal();
@@ -167,7 +167,7 @@ static bool write_bytes(int fd, const char *bytes, size_t size) {
     }
     if (errno != EAGAIN && errno != EINTR) return false;
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    (void)poll(&ready, 1, SHORT_MS); /* write() reports what is wrong */
+    (void)poll(&ready, 1, SHORT_MS); /* write() reports errors */
     if (mg_machine_signal() != before) {
       errno = EINTR;
       return false;
@@ -184,7 +184,7 @@ static mg_status_t fail_special(const char *option, const char *path) {
                                  : "no process reads this FIFO");
 }
 
-/* fd: where it is open already, else -1. */
+/* Write to a device or pipe. fd: its descriptor if already open, otherwise -1. */
 static mg_status_t write_special(const char *option, const char *path, int fd, writer_t writer,
                                  const void *report) {
   char *text = NULL;
@@ -204,7 +204,7 @@ static mg_status_t write_special(const char *option, const char *path, int fd, w
 
 /* --- all files -------------------------------------------------------------------------- */
 
-/* Write to a temporary file beside it and rename, so that a full disk costs no old result. */
+/* Write to a temporary file and rename it, so that a full disk destroys no old result. */
 static mg_status_t write_output(const char *option, const char *path, int fd, writer_t writer,
                                 const void *report) {
   char name[NAME_MAX_BYTES], final[MG_REAL_PATH_MAX];
@@ -216,7 +216,7 @@ static mg_status_t write_output(const char *option, const char *path, int fd, wr
     return stdout_error != 0 ? cannot_write(option, path) : MG_OK;
   }
   if (fd >= 0 || is_special(path)) return write_special(option, path, fd, writer, report);
-  /* Of a link the file behind it, so that the link stays. */
+  /* Resolve a symbolic link, so that the link is kept. */
   mg_path_resolve(path, final);
   FILE *file = open_temporary(final, name, sizeof name);
   mg_status_t status = write_and_close(option, path, file, writer, report);
@@ -225,7 +225,7 @@ static mg_status_t write_output(const char *option, const char *path, int fd, wr
   return status;
 }
 
-/* On all ranks; rank 0 writes. */
+/* Called by all ranks; rank 0 writes. */
 static mg_status_t write_on_rank_0(const char *option, const char *path, writer_t writer,
                                    const void *report) {
   int fd;

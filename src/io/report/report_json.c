@@ -8,12 +8,12 @@
 #include <jansson.h>
 #include <math.h>
 
-/* JSON has no NaN and no infinity. */
+/* JSON has neither NaN nor infinity. */
 static json_t *number(double value) {
   return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* JSON is UTF-8; paths and host names may be any bytes: '?' for what is not. */
+/* JSON is UTF-8, but paths and host names may contain any bytes; replace invalid text by '?'. */
 static json_t *text(const char *bytes) {
   json_t *string = json_string(bytes);
   if (string) return string;
@@ -24,7 +24,7 @@ static json_t *text(const char *bytes) {
   return json_string(clean);
 }
 
-/* The files of a user's problem; null for none. */
+/* A file of a user-defined problem; null if none. */
 static json_t *file_or_null(const char *path) {
   return path[0] ? text(path) : json_null();
 }
@@ -39,7 +39,7 @@ static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
                    "rhs", file_or_null(p->rhs));
 }
 
-/* The nearest numbers of ranks that all have cells. */
+/* The nearest rank counts at which every rank has cells. */
 static json_t *useful_ranks(const mg_params_t *p, const mg_plan_t *plan) {
   int64_t below, above = 0;
   json_t *list = json_array();
@@ -142,7 +142,7 @@ static json_t *tally(const mg_tally_t *t) {
                    (json_int_t)t->max);
 }
 
-/* Bytes of all ranks may pass 2^63. */
+/* Bytes over all ranks may exceed 2^63. */
 static json_t *large(double count) {
   return count < 0x1p63 ? json_integer((json_int_t)count) : json_real(count);
 }

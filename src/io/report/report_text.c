@@ -28,7 +28,7 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   }
 }
 
-/* The crossover that was taken, and the fastest other one. */
+/* The chosen crossover, and the fastest alternative. */
 static void print_gpu_cutoff(FILE *out, const mg_gpu_cutoff_t *c) {
   if (c->n_rows < 2) return;
   const mg_gpu_cutoff_row_t *best = &c->row[c->best], *next = NULL;
@@ -48,7 +48,7 @@ static double bytes_in_all(const mg_report_t *r) {
   return bytes;
 }
 
-/* Of conjugate gradients the first step from zero is the first cycle, unless that is an F-cycle. */
+/* The first CG step from zero is the first cycle, unless that cycle is an F-cycle. */
 static const char *first_and_next_cycles(const mg_params_t *p) {
   const bool f = p->cycle == MG_CYCLE_F;
   if (p->rtol == 0.0) return f ? "F" : "V";
@@ -142,8 +142,8 @@ static void print_messages(FILE *out, const mg_report_t *r) {
   }
 }
 
-/* A row of the table of shares: percent of a solve in the operations that took any time, if there
- * are such figures, and in all of them; seconds. */
+/* Print a row of the table of shares: percent of a solve per operation that took any time (blank
+ * if `own` is NULL), percent of all operations together, and seconds. */
 static void print_share(FILE *out, const double *own, const double of_operation[MG_N_TIMES],
                         double sum, double solve) {
   for (int t = 0; t < MG_N_TIMES; t++) {
@@ -161,8 +161,8 @@ static double sum_of(const double own[MG_N_TIMES]) {
   return sum;
 }
 
-/* Where a solve's time goes: a line a level, then sums. What a rank waits for on levels of which it
- * has no cells is outside of all operations. */
+/* Print where a solve's time goes: one line per level, then sums. Time spent waiting for levels
+ * on which a rank has no cells belongs to no operation. */
 static void print_shares(FILE *out, const mg_report_t *r) {
   const double solve = r->result->seconds_profiled;
   double all[MG_N_TIMES] = {0.0};
