@@ -1,6 +1,8 @@
-/* Ladder 1 on a CPU: how a copy comes to use the whole bandwidth. One core alone is held up by the
- * lines that it can have under way; wide and independent loads have more of them, stores past the
- * cache do not read what they overwrite, and threads add their cores' lines. */
+/* Ladder 1 on a CPU: how a copy reaches the full bandwidth.
+ *
+ * One core is limited by the number of cache lines in flight. Wide, independent loads keep more
+ * lines in flight. Non-temporal stores do not read the lines that they overwrite. Threads add the
+ * lines of their cores. */
 #include "base/log.h"
 #include "base/machine.h"
 #include "lab/lab_cpu.h"
@@ -27,7 +29,7 @@ static void one_at_a_time(const part_t *p) {
   }
 }
 
-/* N loads, then N stores: N lines may be on their way at a time, each from its own eighth. */
+/* N loads, then N stores: N lines in flight at once, each from a different N-th of the part. */
 #define BATCHED(name, N)                                                                           \
   static void name(const part_t *p) {                                                              \
     const int64_t each = (p->last - p->first) / N;                                                 \
@@ -61,7 +63,7 @@ static void library(const part_t *p) {
 }
 
 #ifdef __SSE2__
-/* Parts begin on lines. */
+/* Parts start at cache lines. */
 static void past_the_cache(const part_t *p) {
   int64_t i = p->first;
   for (; i + 8 <= p->last; i += 8)
@@ -76,7 +78,7 @@ static void past_the_cache(const part_t *p) {
 static const struct {
   const char *name;
   copy_fn copy;
-  bool limit; /* the fastest is one of these */
+  bool limit; /* candidate for the fastest variant */
 } variants[] = {
     {"a double at a time", one_at_a_time, false},
     {"4 streams, loads first", four_streams, false},
@@ -114,7 +116,7 @@ static void fill(double *at, int64_t n) {
     at[i] = lab_value(i);
 }
 
-/* Elements that are not what they should be; the target is spoilt for the next one. */
+/* Count wrong elements, and overwrite the target for the next variant. */
 static double check(const work_t *w) {
   int64_t wrong = 0;
 #pragma omp parallel for reduction(+ : wrong)
@@ -125,7 +127,7 @@ static double check(const work_t *w) {
   return (double)wrong;
 }
 
-/* What rows are compared with: the better of memcpy and stores past the cache. */
+/* The baseline of all rows: the faster of memcpy and non-temporal stores. */
 static mg_status_t measure_copy(lab_t *lab) {
   const int64_t n = lab->bytes / 8;
   double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
@@ -146,7 +148,7 @@ static mg_status_t measure_copy(lab_t *lab) {
   return status;
 }
 
-/* "model name : ..." of Linux; else the place alone. */
+/* "model name : ..." on Linux; otherwise a generic name. */
 static void name_machine(char *name, size_t size) {
   char line[256];
   snprintf(name, size, "CPU");

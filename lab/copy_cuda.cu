@@ -1,11 +1,11 @@
-/* Ladder 1 on a CUDA device: bytes under way hide the memory's latency, and they come from many
- * threads or from many loads of a thread. Little's law for a copy on an H200: the 2.1 TB/s that it
- * reads times some 0.8 us are 1.7 MB under way, 13 KB a multiprocessor. */
+/* Ladder 1 on a CUDA device: bytes in flight hide memory latency. They come from many threads, or
+ * from many loads per thread. Little's law for a copy on an H200: reading 2.1 TB/s at a latency of
+ * some 0.8 us needs 1.7 MB in flight, 13 KB per SM. */
 #include "lab/lab_cuda.h"
 
 namespace {
-/* A thread copies N elements, a block's width apart. The compiler may not move a load past a store
- * that might be to the same place, so that these go one after the other. */
+/* Each thread copies N elements, one block width apart. The compiler may not move a load past a
+ * store that could alias it, so the loads are serialized. */
 template <int N> __global__ void interleaved(double *to, const double *from, int64_t n) {
   const int64_t base = (int64_t)blockIdx.x * blockDim.x * N + threadIdx.x;
   for (int u = 0; u < N; u++) {
@@ -14,7 +14,7 @@ template <int N> __global__ void interleaved(double *to, const double *from, int
   }
 }
 
-/* The same with all loads first: N of them are under way at a time. */
+/* Same with all loads first: N loads in flight per thread. */
 template <int N> __global__ void batched(double *to, const double *from, int64_t n) {
   const int64_t base = (int64_t)blockIdx.x * blockDim.x * N + threadIdx.x;
   double value[N];
@@ -61,7 +61,7 @@ mg_status_t add(lab_t *lab, work_t *w, int variant, int threads, size_t shared) 
 }
 
 mg_status_t tables(lab_t *lab, work_t *w) {
-  /* So much for each block that a second one finds no room beside it: more than half. */
+  /* Shared memory per block that prevents a second resident block: more than half. */
   const lab_card_t card = lab_card();
   const size_t alone = card.shared_per_processor / 2 + 256;
   for (int throttled = 0; throttled < 2; throttled++)

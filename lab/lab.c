@@ -29,7 +29,7 @@ int lab_places(int n) {
 }
 
 void lab_place(int q, int n, int cell[3]) {
-  static const int step[3] = {37, 91, 151}; /* odd: t step mod n is every number once */
+  static const int step[3] = {37, 91, 151}; /* odd, so t step mod n takes every value once */
   const int t = q - CORNERS;
   for (int d = 0; d < 3; d++)
     if (t < 0) {
@@ -37,7 +37,7 @@ void lab_place(int q, int n, int cell[3]) {
     } else if (t < places_of_side(n)) {
       cell[d] = t * step[d] % n;
     } else {
-      /* These have no pattern in common, such as an i and a j that are both even. */
+      /* Random cells without a common pattern, such as both i and j even. */
       uint64_t hash = (uint64_t)(3 * q + d) * 0x9e3779b97f4a7c15u;
       hash = (hash ^ hash >> 31) * 0xbf58476d1ce4e5b9u;
       cell[d] = (int)(hash >> 33) % n;
@@ -69,7 +69,7 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
   if (lab->place == LAB_CPU)
     fprintf(lab->text, "%7d ", r->threads);
-  else if (r->blocks == 0) /* a library's launches are its own */
+  else if (r->blocks == 0) /* no launch shape, as for a library call */
     fprintf(lab->text, "%15s %4s %7s %5s ", "-", "-", "-", "-");
   else
     fprintf(lab->text, "%15s %4d %7d %4.0f%% ", launch, r->registers, r->shared,
@@ -81,7 +81,7 @@ static void print_row(const lab_t *lab, const lab_entry_t *e) {
   mg_report_flush(lab->text);
 }
 
-/* On a terminal: the row that is measured, and the time. */
+/* On a terminal, show the current row and the time. */
 static void show_progress(const lab_t *lab) {
   char of[48] = "";
   int rows = 0;
@@ -117,7 +117,7 @@ static mg_status_t make_room(lab_t *lab) {
 }
 
 mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
-  /* NaN is beyond any tolerance. */
+  /* NaN exceeds any tolerance. */
   if (!(row->error <= row->tolerance))
     return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' is wrong by %g, more than %g", lab->ladder,
                     lab->table, row->variant, row->error, row->tolerance);
@@ -136,7 +136,7 @@ mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
   int first = lab->n_entries;
   while (first > 0 && lab->entry[first - 1].number == e->number)
     first--;
-  /* An element is the same work in all rows of a table; how many there are may differ. */
+  /* An element is the same work in all rows of a table, but the number of elements may differ. */
   const lab_row_t *base = &lab->entry[first].row;
   e->speed_up = lab->unlike ? 0.0
                             : (base->seconds / (double)base->elements) /

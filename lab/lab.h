@@ -1,5 +1,5 @@
-/* The rows of hpgmg-bench: what a variant of a kernel took, how much of the memory's bandwidth that
- * is, and how it compares with the first variant of its table. */
+/* Result rows of hpgmg-bench: the time of each kernel variant, its share of memory bandwidth, and
+ * its speed-up over the first variant of its table. */
 #ifndef LAB_H
 #define LAB_H
 
@@ -13,139 +13,142 @@ enum { LAB_NAME = 96, LAB_TITLE = 160 };
 
 typedef enum { LAB_CPU, LAB_CUDA } lab_place_t;
 
-/** A variant as it was measured. What does not exist on a place is 0 and is not printed. */
+/** A measured variant. Fields that do not apply to a place (CPU or GPU) are 0 and not printed. */
 typedef struct {
   char variant[LAB_NAME];
-  int64_t blocks;   /**< of a launch on a device */
-  int threads;      /**< a block on a device; in all on a CPU */
-  int registers;    /**< a thread, device */
-  int shared;       /**< bytes of shared memory a block, device */
-  double occupancy; /**< warps that a multiprocessor holds, of those that it could, device */
+  int64_t blocks;   /**< blocks of the launch (GPU) */
+  int threads;      /**< threads per block (GPU) or in total (CPU) */
+  int registers;    /**< registers per thread (GPU) */
+  int shared;       /**< shared memory per block in bytes (GPU) */
+  double occupancy; /**< resident warps per SM, as a fraction of the maximum (GPU) */
   int64_t elements;
-  double useful;    /**< bytes an element that the kernel needs to read and write */
-  double moved;     /**< bytes an element in the lines or sectors that it touches; 0: as many */
-  double flops;     /**< an element */
-  double seconds;   /**< median of many runs */
-  double error;     /**< the largest, against the reference */
-  double tolerance; /**< of it; 0: the same bits */
+  double useful;  /**< bytes per element that the kernel must read and write */
+  double moved;   /**< bytes per element in the cache lines or sectors touched; 0: same as useful */
+  double flops;   /**< flops per element */
+  double seconds; /**< median over many runs */
+  double error;   /**< largest error against the reference */
+  double tolerance; /**< largest allowed error; 0: bit-identical */
 } lab_row_t;
 
-/** What rows are made from: filled by lab_add. */
+/** A row with the values derived from it; filled by lab_add. */
 typedef struct {
   const char *ladder;
   char table[LAB_TITLE];
-  int number; /**< of the table */
+  int number; /**< table number */
   lab_row_t row;
-  double gb_per_s; /**< useful bytes */
-  double of_copy;  /**< the same over the copy's in this run */
-  double speed_up; /**< over the first row of the table; 0 where kernels are not compared */
+  double gb_per_s; /**< from useful bytes */
+  double of_copy;  /**< gb_per_s relative to the copy bandwidth of this run */
+  double speed_up; /**< over the first row of the table; 0 if kernels are not compared */
 } lab_entry_t;
 
-/** A run of the laboratory. */
+/** State of one hpgmg-bench run. */
 typedef struct {
   lab_place_t place;
-  char machine[LAB_TITLE]; /**< for people: the card or the host */
-  int threads;             /**< OpenMP's */
-  int64_t bytes;           /**< of an array; whether caches hold it is not looked at */
-  int least_runs;          /**< of each variant that is timed */
-  double least_seconds;    /**< the same */
-  double copy_gb_per_s;    /**< of this memory, measured before any ladder; 0 before that */
-  FILE *text;              /**< where tables go; NULL: nowhere */
-  const char *ladder;      /**< under way */
-  int name_width;          /**< of the column of variants; 0: the usual one */
+  char machine[LAB_TITLE]; /**< name of the GPU or host, for display */
+  int threads;             /**< number of OpenMP threads */
+  int64_t bytes;           /**< bytes per array; may fit in cache, which is not checked */
+  int least_runs;          /**< minimum number of timed runs per variant */
+  double least_seconds;    /**< minimum timed seconds per variant */
+  double copy_gb_per_s;    /**< copy bandwidth, measured before any ladder; 0 until then */
+  FILE *text;              /**< output for tables; NULL: none */
+  const char *ladder;      /**< current ladder */
+  int name_width;          /**< width of the variant column; 0: default */
   char table[LAB_TITLE];
   struct {
-    bool norm; /**< a norm's shape, not a sum's */
+    bool norm; /**< search for a norm instead of a sum */
     uint64_t seed;
     int tries;
-    char *winner; /**< CUDA source; NULL before it is known */
+    char *winner; /**< CUDA source of the best program; NULL until found */
   } search;
   struct {
-    int at, of;       /**< number of the ladder, and how many there are; 0: no progress is shown */
-    double start;     /**< of the first ladder, mg_now() */
-    double estimated; /**< seconds of all; 0: unknown */
+    int at, of;       /**< index of the ladder and number of ladders; 0: show no progress */
+    double start;     /**< start time of the first ladder, from mg_now() */
+    double estimated; /**< estimated seconds for all ladders; 0: unknown */
   } progress;
-  bool unlike; /**< rows are different kernels: intensities instead of speed-ups */
+  bool unlike; /**< rows are different kernels: print intensities instead of speed-ups */
   int n_tables;
   lab_entry_t *entry;
   int n_entries, room;
 } lab_t;
 
-/** Numbers whose sums are exact: small integers that depend on their index alone. */
+/** Test values whose sums are exact: small integers that depend only on the index. */
 MG_SHARED double lab_value(int64_t i) {
   return (double)((uint64_t)i * 2654435761u % 1021u);
 }
 
-/** What `wide` adds to the k-th of a point's lab_values: 0 to 3, so little that every term is the
- *  only largest one of some point: a kernel that leaves out a term, or what is added to one, is
- *  wrong. lab_value(k) itself would hide more than half of the terms. Of terms that lie an array
- *  apart it holds where --mib= is a power of two; of other sizes, some hide a few terms. */
+/** Offset that `wide` adds to the k-th lab_value of a point: 0 to 3.
+ *
+ *  The offsets are small enough that every term is the unique maximum at some point. A kernel that
+ *  omits a term or its offset is therefore detected. lab_value(k) as the offset would hide more
+ *  than half of the terms. For terms one array apart this holds if --mib= is a power of two; for
+ *  other sizes a few terms stay hidden. */
 MG_SHARED double lab_small(int64_t k) {
   return (double)((uint64_t)lab_value(k) % 4u);
 }
 
-/** Begin a table of a ladder. Its first row is what the others are compared with.
- *  @param[in] ladder  lives as long as the lab
- *  @param[in] format  what is varied, and what stays */
+/** Begin a table of a ladder. Other rows are compared with its first row.
+ *  @param[in] ladder  must outlive the lab
+ *  @param[in] format  what varies and what is fixed */
 void lab_table(lab_t *lab, const char *ladder, const char *format, ...) MG_PRINTF(3, 4);
 
-/** Add a row to the table that was begun last, and print it.
+/** Add a row to the current table and print it.
  *
- *  A variant that is wrong is an error and no row.
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_INTERNAL where row->error is beyond its tolerance or no
- *          number (logged) */
+ *  A wrong result is an error and adds no row.
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_INTERNAL if row->error exceeds its tolerance or is NaN
+ *          (logged) */
 MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row);
 
 void lab_free(lab_t *lab);
 
-/** Can these files be written, before anything is measured? NULL: not asked for. `source` is that
- * of the search.
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where two are one file or the build has no jansson */
+/** Check before measuring that the output files can be written. NULL: not requested. `source` is
+ *  the output of the search.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE if two paths name one file or the build lacks jansson */
 MG_MUST_CHECK mg_status_t lab_check_files(const char *json, const char *csv, const char *source,
                                           const char *plot);
 
-/** All rows as JSON or CSV, as docs/kernels.md describes.
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE where the build has no jansson, MG_ERR_MEMORY */
+/** Write all rows as JSON or CSV; docs/kernels.md describes the format.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE if the build lacks jansson, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t lab_write_json(const lab_t *lab, const char *path);
 MG_MUST_CHECK mg_status_t lab_write_csv(const lab_t *lab, const char *path);
 
-/** Can a picture of the rows be drawn here, and can the file be written? NULL: not asked for.
- *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE with what has to be installed */
+/** Check that plots can be drawn here and the file can be written. NULL: not requested.
+ *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE (the message names the missing package) */
 MG_MUST_CHECK mg_status_t lab_check_plot(const char *path);
 
-/** All rows as a picture.
+/** Plot all rows.
  *  @param[in] json  the file that lab_write_json wrote, or NULL
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t lab_write_plot(const lab_t *lab, const char *json, const char *path);
 
-/** The source that a search has found.
+/** Write the source found by a search.
  *  @return MG_OK, MG_ERR_IO */
 MG_MUST_CHECK mg_status_t lab_write_source(const lab_t *lab, const char *path);
 
-/** The median of n values, which are sorted by it. */
+/** Return the median of n values; sorts them in place. */
 double lab_median(double *value, int n);
 
-/** Where a check of a norm on n^3 cells puts the largest value in turn, n a power of two: corners,
- *  cells whose i, j and k are each all there are (beyond 64^3: 64 of them), and some at random. One
- *  place is one run of the norm, so that there cannot be many. */
+/** Positions where a check of a norm on n^3 cells places the maximum, n a power of two.
+ *
+ *  They include corners, cells that cover every value of i, j and k (beyond 64^3 only 64 of them),
+ *  and some random cells. Each position costs one run of the norm, so there are few. */
 int lab_places(int n);
 void lab_place(int q, int n, int cell[3]);
 
-/** CUDA devices that this process sees. */
+/** Number of CUDA devices visible to this process. */
 int lab_cuda_devices(void);
 
-/** Bytes of an array on the first device: `most`, or less where its free memory would not hold what
- *  the largest ladder needs.
+/** Default bytes per array on the first device: `most`, or less if the largest ladder would not fit
+ *  in free memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t lab_cuda_default(int64_t most, int64_t *bytes);
 
-/** Name the machine, and measure the bandwidth of a copy in its memory.
+/** Identify the machine and measure its copy bandwidth.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t lab_open_cpu(lab_t *lab);
 MG_MUST_CHECK mg_status_t lab_open_cuda(lab_t *lab);
 
-/* Ladders: each adds its tables. That of the solver's kernels is for any place; others may be for
- * one only. */
+/* Ladders: each adds its tables. lab_roofline (the solver's kernels) runs on any place; the others
+ * run on a CPU or on a GPU only. */
 typedef mg_status_t (*lab_ladder_t)(lab_t *lab);
 mg_status_t lab_copy_cpu(lab_t *lab);
 mg_status_t lab_reduce_cpu(lab_t *lab);
@@ -159,7 +162,8 @@ mg_status_t lab_stride_cuda(lab_t *lab);
 mg_status_t lab_wide_cuda(lab_t *lab);
 mg_status_t lab_roofline(lab_t *lab);
 
-/** Search for the shape of a norm or a sum: MG_ERR_USAGE where nothing can be compiled. */
+/** Search for the shape of a norm or a sum.
+ *  @return also MG_ERR_USAGE if programs cannot be compiled */
 mg_status_t lab_search_cuda(lab_t *lab);
 
 #endif

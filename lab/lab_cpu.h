@@ -1,25 +1,25 @@
-/* Shared by the CPU's ladders: memory, time. */
+/* Shared by the CPU ladders: memory and timing. */
 #ifndef LAB_CPU_H
 #define LAB_CPU_H
 
 #include "lab/lab.h"
 #include <stddef.h>
 
-/** Work that is timed. */
+/** Work to be timed. */
 typedef void (*lab_work_t)(void *arg);
 
-/** The median time of a run: one that warms up, then as many as the lab asks for. */
+/** Median time of a run: one warm-up, then as many timed runs as the lab requests. */
 double lab_seconds(const lab_t *lab, lab_work_t work, void *arg);
 
-/** Doubles on a line of their own, touched by the threads that will use them.
- *  @return NULL when there is no memory (logged); free with free */
+/** Cache-line-aligned doubles, first touched by the threads that will use them.
+ *  @return NULL if out of memory (logged); release with free */
 double *lab_doubles(int64_t n);
 
-/** The thread's share of n elements in multiples of `unit`, of all threads of a parallel region. */
+/** The calling thread's share of n elements, in multiples of `unit`, within a parallel region. */
 void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last);
 
-/** The compiler must have this value in a register here, and may not see where it comes from: a
- *  loop with it is neither vectorized nor replaced by a call. */
+/** Force this value into a register and hide its origin from the compiler. A loop that contains it
+ *  is neither vectorized nor replaced by a library call. */
 #define LAB_OPAQUE(value) __asm__ volatile("" : "+r"(value))
 
 #endif

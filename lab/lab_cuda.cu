@@ -24,7 +24,7 @@ __global__ void count_wrong(double *at, int64_t n, int64_t first, int64_t step,
   at[i] = -1.0;
 }
 
-/* What every ladder is compared with: 16 bytes a thread, as many blocks as it takes. */
+/* The baseline of every ladder: a copy with 16 bytes per thread and as many blocks as needed. */
 __global__ void copy_pairs(double2 *__restrict__ to, const double2 *__restrict__ from, int64_t n) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) to[i] = from[i];
@@ -80,7 +80,7 @@ extern "C" int lab_cuda_devices(void) {
 extern "C" mg_status_t lab_open_cuda(lab_t *lab) {
   int code;
   MG_CUDA_TRY(cudaSetDevice(0));
-  MG_TRY(mg_cuda_code(&code)); /* is there any for this card? */
+  MG_TRY(mg_cuda_code(&code)); /* check for code that runs on this GPU */
   MG_CUDA_TRY(cudaStreamCreateWithFlags(&state.stream, cudaStreamNonBlocking));
   MG_CUDA_TRY(cudaEventCreate(&state.start));
   MG_CUDA_TRY(cudaEventCreate(&state.end));
@@ -104,9 +104,9 @@ mg_status_t lab_array_t::make(int64_t n) {
   return lab_cuda_alloc((size_t)n * sizeof(double), (void **)&at);
 }
 
-/* What ladders need at most at a time. The smoother's has a grid whose side is a power of two: the
- * nearest may be far larger than an array. The solver's levels have nine vectors, which may be
- * twice as large as an array, with ghosts and coarser levels. The rest is code and small arrays. */
+/* Peak device memory of the ladders. The grid of the smooth ladder has a power of two as side
+ * length, so it may be much larger than an array. The solver's levels have nine vectors of up to
+ * twice the array size, with ghosts and coarser levels. The rest is code and small arrays. */
 static double all_needed(int64_t bytes) {
   const double solver = 26.0, rest = 256e6;
   return rest + fmax(solver * (double)bytes, lab_smooth_needs(bytes));
@@ -169,7 +169,7 @@ mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, do
   double took[MOST_RUNS], all = 0.0;
   if (prepare) MG_TRY(prepare(arg, stream));
   lab_launches_forget();
-  MG_TRY(enqueue(arg, stream)); /* warms up */
+  MG_TRY(enqueue(arg, stream)); /* warm-up */
   int n = 0;
   while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
     float ms;
@@ -192,7 +192,7 @@ struct one_launch_t {
   void **args;
 };
 
-/* As the runtime wants it; `cluster` lives as long. */
+/* Launch configuration for the runtime; `cluster` must outlive it. */
 cudaLaunchConfig_t config_of(const lab_launch_t &l, cudaLaunchAttribute *cluster) {
   cudaLaunchConfig_t config = {};
   *cluster = {};
@@ -223,7 +223,7 @@ mg_status_t lab_cuda_at_a_time(const lab_launch_t &launch, int64_t *blocks) {
   MG_TRY(lab_cuda_resident(launch, &resident));
   *blocks = (int64_t)resident * state.card.processors;
   if (launch.cluster <= 1) return MG_OK;
-  /* Fewer than the multiprocessors would hold: a cluster is within a group of them. */
+  /* May be fewer than the SMs could hold, because a cluster must lie within a group of SMs. */
   lab_launch_t one = launch;
   one.blocks = launch.cluster;
   cudaLaunchAttribute cluster;

@@ -1,5 +1,4 @@
-/* Shared by the ladders on a CUDA device: memory, launches, time, and the check of what a kernel
- * wrote. */
+/* Shared by the CUDA ladders: memory, launches, timing, and checks of kernel output. */
 #ifndef LAB_CUDA_H
 #define LAB_CUDA_H
 
@@ -8,57 +7,58 @@ extern "C" {
 #include "lab/lab.h"
 }
 
-/** How a kernel is launched. */
+/** Launch configuration of a kernel. */
 struct lab_launch_t {
   const void *kernel;
   int64_t blocks;
   int threads;
-  size_t shared;            /**< dynamic, bytes a block */
-  int rows = 1, planes = 1; /**< of blocks, where the grid has more than one direction */
-  int cluster = 1;          /**< blocks that share their memory */
+  size_t shared;            /**< dynamic shared memory per block in bytes */
+  int rows = 1, planes = 1; /**< grid dimensions in y and z, in blocks */
+  int cluster = 1;          /**< blocks per cluster (distributed shared memory) */
 };
 
-/** What the device has. */
+/** Resources of the device. */
 struct lab_card_t {
   int processors, threads_per_processor;
   size_t shared_per_processor, shared_per_block, reserved_per_block;
 };
 lab_card_t lab_card();
 
-/** Puts work on a stream. */
+/** Enqueues work on a stream. */
 typedef mg_status_t (*lab_enqueue_t)(void *arg, cudaStream_t stream);
 
-/** The median time of what `enqueue` puts on a stream, the laboratory's own unless another is
- * named: once to warm up, then as often as the lab asks for, each time between two events.
+/** Median time of the work that `enqueue` puts on a stream (default: the lab's own stream).
+ *
+ *  Runs once to warm up, then as often as the lab requests, each run between two events.
  *  @return MG_OK, MG_ERR_DEVICE (logged) */
 mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
                           lab_enqueue_t prepare = nullptr, cudaStream_t stream = nullptr);
 
-/** A launch as a row has it: shape, registers, shared memory, occupancy. */
+/** Fill a row with the launch shape, registers, shared memory and occupancy. */
 mg_status_t lab_cuda_describe(const lab_launch_t &launch, lab_row_t *row);
 
-/** The same of the largest launch of what lab_cuda_time has timed last, whoever made it; the row
- *  stays as it is where there was none. */
+/** Same for the largest launch in the work last timed by lab_cuda_time, from any source; the row is
+ *  unchanged if there was no launch. */
 mg_status_t lab_cuda_launched(lab_row_t *row);
 
-/** Launch it once to warm up, then as often as the lab asks for, each time between two events.
+/** Launch once to warm up, then as often as the lab requests, each launch between two events.
  *
- *  @param[in]  args  of the kernel, as cudaLaunchKernel wants them
+ *  @param[in]  args  kernel arguments, as for cudaLaunchKernel
  *  @param[out] row   launch shape, registers, shared memory, occupancy and the median time
  *  @return MG_OK, MG_ERR_DEVICE (logged) */
 mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void **args,
                              lab_row_t *row);
 
-/** Blocks of this launch that a multiprocessor holds at a time. */
+/** Resident blocks per SM for this launch. */
 mg_status_t lab_cuda_resident(const lab_launch_t &launch, int *blocks);
 
-/** Blocks of this launch that the card holds at a time, whole clusters. */
+/** Resident blocks on the GPU for this launch, in whole clusters. */
 mg_status_t lab_cuda_at_a_time(const lab_launch_t &launch, int64_t *blocks);
 
-/** @return MG_OK, MG_ERR_MEMORY with what to ask for, MG_ERR_DEVICE */
+/** @return MG_OK, MG_ERR_MEMORY (the message names the option to change), MG_ERR_DEVICE */
 mg_status_t lab_cuda_alloc(size_t bytes, void **memory);
 
-/** Device memory that goes away with its scope. */
+/** Device memory released at the end of its scope. */
 struct lab_array_t {
   double *at = nullptr;
   ~lab_array_t() {
@@ -71,13 +71,13 @@ struct lab_array_t {
 /** at[i] = lab_value(first + i). */
 mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first = 0);
 
-/** How many of at[i] are not lab_value(first + step i); all are spoilt afterwards. */
+/** Count the at[i] that differ from lab_value(first + step i); overwrites all of them. */
 mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, double *wrong);
 
-/** Bytes that the ladder `smooth` has on the device at a time, with arrays of `bytes`. */
+/** Bytes of device memory that the ladder `smooth` needs at once, with arrays of `bytes`. */
 double lab_smooth_needs(int64_t bytes);
 
-/* Parts of the ladder of sums: a block's join alone, and the solver's own reductions. */
+/* Parts of the reduction ladder: block reductions alone, and the solver's own reductions. */
 mg_status_t lab_reduce_joins(lab_t *lab);
 mg_status_t lab_reduce_solver(lab_t *lab);
 

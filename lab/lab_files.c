@@ -44,7 +44,7 @@ mg_status_t lab_check_files(const char *json, const char *csv, const char *sourc
 
 typedef mg_status_t (*writer_t)(const lab_t *lab, FILE *out);
 
-/* To stdout, or as a whole file or none. */
+/* Write to stdout, or to a file atomically. */
 static mg_status_t write_to(const lab_t *lab, const char *option, const char *path,
                             writer_t writer) {
   if (strcmp(path, "-") == 0) return writer(lab, stdout);
@@ -147,6 +147,6 @@ mg_status_t lab_write_json(const lab_t *lab, const char *path) {
 #else
 mg_status_t lab_write_json(const lab_t *lab, const char *path) {
   (void)lab;
-  return lab_check_files(path, NULL, NULL, NULL); /* says what is missing */
+  return lab_check_files(path, NULL, NULL, NULL); /* reports the missing library */
 }
 #endif

@@ -1,11 +1,11 @@
-/* What was launched. The launches of the solver and of libraries are their own affair; this program
- * is linked so that each passes here (-Wl,--wrap in src/local.am). */
+/* Records kernel launches of the solver and of libraries. The program is linked so that every
+ * launch passes through this file (-Wl,--wrap in src/local.am). */
 #include "lab/lab_cuda.h"
 #include "lab/lab_launches.h"
 
 namespace {
-/* Of those since the last call of lab_launches_forget, the one with the most threads: an
- * operation's kernel, not its walls or the last step of a sum. */
+/* The launch with the most threads since the last lab_launches_forget: the main kernel of an
+ * operation, rather than its walls or the last step of a sum. */
 struct {
   const void *kernel;
   int64_t blocks;
@@ -40,8 +40,8 @@ mg_status_t lab_cuda_launched(lab_row_t *row) {
   return MG_OK;
 }
 
-/* Up to CUDA 12 a launch in <<< >>> is a call of the first, then of the second, which older
- * libraries do not have. */
+/* Up to CUDA 12, a <<< >>> launch calls the first function, then the second. Older libraries lack
+ * the second. */
 extern "C" {
 cudaError_t __real_cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t);
 cudaError_t __wrap_cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **args,

@@ -1,4 +1,4 @@
-/* --plot: a picture of the rows, which scripts/plot.py draws from the JSON. */
+/* --plot: scripts/plot.py draws the rows from their JSON. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-/* The folder of the program's file, where the system tells. */
+/* Folder of the executable, if the system provides it. */
 static bool program_folder(char *folder, size_t size) {
   const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
   if (length <= 0) return false;
@@ -26,8 +26,8 @@ static bool program_folder(char *folder, size_t size) {
   return true;
 }
 
-/* plot.py beside an installed program, wherever its tree was moved to; else that of the source, for
- * programs that are not installed; else where it was to be installed. */
+/* Search for plot.py: relative to the executable (also in a relocated installation), then in the
+ * source tree (for programs not installed), then in the configured installation path. */
 static mg_status_t find_script(char *script, size_t size) {
   char folder[PATH_MAX];
   const char *const folders[] = {MG_SOURCE_SCRIPTS, MG_INSTALLED_SCRIPTS};
@@ -42,8 +42,8 @@ static mg_status_t find_script(char *script, size_t size) {
   return mg_error(MG_ERR_USAGE, "--plot needs %s, which 'make install' puts there", script);
 }
 
-/* The exit code of python3 with these arguments, 127 where there is none. What it says on stdout is
- * not for the user; stderr is, unless it is a question. */
+/* Return the exit code of python3 with these arguments, or 127 if it is missing. Its stdout is
+ * discarded. Its stderr is shown unless `asks`, which only probes. */
 static int run_python(const char *const arguments[], bool asks) {
   posix_spawn_file_actions_t files;
   pid_t child;
@@ -52,7 +52,7 @@ static int run_python(const char *const arguments[], bool asks) {
   failed = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   if (!failed && asks)
     failed = posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  /* The array is the child's copy: posix_spawnp changes none of it. */
+  /* posix_spawnp does not modify the array; the child gets a copy. */
   if (!failed)
     failed =
         posix_spawnp(&child, "python3", &files, NULL, (char *const *)(uintptr_t)arguments, environ);

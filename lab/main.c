@@ -1,6 +1,6 @@
-/* hpgmg-bench: why the solver's kernels are as they are. Each ladder measures variants of a kernel
- * from the naive form to the limit of the machine, on a CPU or a CUDA device, and checks what they
- * compute. docs/kernels.md walks through them. */
+/* hpgmg-bench: why the solver's kernels have their form. Each ladder measures variants of a kernel,
+ * from the naive form to the limit of the machine, on a CPU or a CUDA device. It also checks their
+ * results. docs/kernels.md walks through the ladders. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -24,11 +24,11 @@
 static const struct {
   const char *name, *what;
   lab_ladder_t cpu, cuda;
-  bool by_name;    /* not one of all */
-  int arrays;      /* of --mib= that it has at a time on a CPU, ghosts among them */
-  int64_t largest; /* MiB of an array beyond which it takes no more; 0: none */
-  /* On two cores where a copy moves 20 GB/s: seconds a MiB, with --quick and without, and the share
-   * of them in which one thread runs. */
+  bool by_name;    /* runs only if named */
+  int arrays;      /* arrays of --mib= in memory at once on a CPU, including ghosts */
+  int64_t largest; /* largest array in MiB that it uses; 0: unlimited */
+  /* Cost on two cores with a copy bandwidth of 20 GB/s: seconds per MiB with and without --quick,
+   * and the single-threaded fraction. */
   double quick_s_per_mib, s_per_mib, alone;
 } ladders[] = {
     {.name = "copy",
@@ -76,7 +76,7 @@ static const struct {
      .cpu = lab_roofline,
      .cuda = lab_roofline,
      .arrays = 28,
-     .largest = 512, /* levels of up to 512^3 cells */
+     .largest = 512, /* levels up to 512^3 cells */
      .quick_s_per_mib = 0.6,
      .s_per_mib = 0.85,
      .alone = 0.68},
@@ -90,7 +90,7 @@ enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_ROOFLINE = 5, LADD
 
 typedef struct {
   const char *device, *json, *csv, *plot, *reduction, *source;
-  const char *searches; /* an option that only the search has */
+  const char *searches; /* an option that only the search accepts */
   int64_t mib, seed, tries;
   bool quick, quiet, named[N_LADDERS], all;
 } options_t;
@@ -139,7 +139,7 @@ static mg_status_t parse_number(const char *name, const char *text, int64_t leas
   return MG_OK;
 }
 
-/* The name of a file, or - for stdout. */
+/* A file name, or - for stdout. */
 static mg_status_t parse_file(const char *option, const char *text, const char **name) {
   if (*text == '\0') return mg_error(MG_ERR_USAGE, "--%s= needs the name of a file", option);
   *name = text;
@@ -197,7 +197,7 @@ static const struct option known[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Returns MG_ERR_INTERRUPTED where an option has said all that there is. */
+/* Returns MG_ERR_INTERRUPTED after --help or --version. */
 static mg_status_t parse(int argc, char **argv, options_t *o) {
   opterr = 0;
   for (int c; (c = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
@@ -265,10 +265,10 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
   return MG_OK;
 }
 
-/* Memory for the ladders that run on a CPU, at a time. */
+/* Peak memory of the selected ladders on a CPU. */
 static double needed_bytes(const options_t *o, int64_t mib) {
-  const double rest = 100e6;       /* the program, levels of 64^3 and what they are compared with */
-  double most = 2.0 * (double)mib; /* the copy that comes first */
+  const double rest = 100e6;       /* the program, levels of 64^3 and their references */
+  double most = 2.0 * (double)mib; /* the initial copy */
   for (int l = 0; l < N_LADDERS; l++) {
     if (!o->named[l] && (!o->all || ladders[l].by_name)) continue;
     const bool capped = ladders[l].largest > 0 && mib > ladders[l].largest;
@@ -278,12 +278,12 @@ static double needed_bytes(const options_t *o, int64_t mib) {
   return rest + most * (1 << 20);
 }
 
-/* MiB of an array on a CPU. Memory that is promised and is not there would end the program without
- * a word once it is touched. */
+/* MiB per array on a CPU. Checked in advance, because touching overcommitted memory would kill the
+ * process without a message. */
 static mg_status_t choose_size(const options_t *o, int64_t *mib) {
   const int64_t machine = mg_host_memory_available(), process = mg_host_memory_process_limit();
   const double room = (double)(machine < process ? machine : process);
-  /* So that all ladders end within a minute on two cores. */
+  /* All ladders then finish within a minute on two cores. */
   const int64_t a_thread = 16, most = 256, threads = mg_machine_threads();
   const int64_t wanted = o->mib ? o->mib : threads < most / a_thread ? threads * a_thread : most;
   for (*mib = wanted; *mib > 1 && needed_bytes(o, *mib) > room; (*mib)--)
@@ -299,7 +299,7 @@ static mg_status_t choose_size(const options_t *o, int64_t *mib) {
   return MG_OK;
 }
 
-/* Where: a device that was asked for by name must be there. */
+/* CPU or GPU; a device requested by name must exist. */
 static mg_status_t choose_place(const options_t *o, lab_t *lab) {
   const int64_t mib = 1 << 20;
 #ifdef HAVE_CUDA
@@ -325,7 +325,7 @@ static lab_ladder_t ladder_of(const lab_t *lab, int l) {
   return lab->place == LAB_CUDA ? ladders[l].cuda : ladders[l].cpu;
 }
 
-/* A ladder that this place has not is left out of all, and an error where it was named. */
+/* A ladder not available on this place is skipped by default, and an error if named. */
 static mg_status_t check_named(const options_t *o, const lab_t *lab) {
   const bool cuda = lab->place == LAB_CUDA;
   for (int l = 0; l < N_LADDERS; l++)
@@ -347,7 +347,7 @@ static bool is_chosen(const options_t *o, const lab_t *lab, int l) {
   return ladder_of(lab, l) && (o->named[l] || (o->all && !ladders[l].by_name));
 }
 
-/* MiB that a ladder is about: the roofline has its own sizes. */
+/* Total size of a ladder in MiB; the roofline ladder has its own sizes. */
 static double mib_of(int l, int64_t bytes) {
   double cells = 0.0;
   if (l != LADDER_ROOFLINE) return (double)bytes / (1 << 20);
@@ -356,8 +356,8 @@ static double mib_of(int l, int64_t bytes) {
   return 8.0 * cells / (1 << 20);
 }
 
-/* Seconds of the chosen ladders by the copy's rate: within a factor of two where nothing else runs.
- * 0: unknown. */
+/* Estimated seconds for the chosen ladders, from the copy bandwidth. Accurate within a factor of
+ * two on an idle machine. 0: unknown. */
 static double estimate(const options_t *o, const lab_t *lab) {
   const double on_h200 = 57.0, slow = 20.0 / lab->copy_gb_per_s;
   double seconds = 0.0;
@@ -383,8 +383,8 @@ static void say_plan(const lab_t *lab) {
   fflush(lab->text);
 }
 
-/* Tables that cannot be written, on a full disk or to a pipe that nobody reads, end the
- * measurements; files then have the ladders so far. */
+/* True if tables cannot be written (disk full, or pipe closed). Measurements then stop, and output
+ * files hold the ladders completed so far. */
 static bool is_unheard(const lab_t *lab) {
   if (!lab->text) return false;
   mg_report_flush(stdout);
@@ -407,7 +407,7 @@ static mg_status_t climb(const options_t *o, lab_t *lab) {
   return MG_OK;
 }
 
-/* Of a device's figures threads are no part. */
+/* The thread count does not apply to GPU results. */
 static void say_machine(const lab_t *lab) {
   char threads[32] = "";
   if (!lab->text) return;
@@ -442,7 +442,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
   return MG_OK;
 }
 
-/* Of several ranks the first tells. */
+/* Only rank 0 reports the error. */
 static mg_status_t check_alone(void) {
   if (mg_comm_size(mg_comm_world()) == 1) return MG_OK;
   if (mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_USAGE;
@@ -457,7 +457,7 @@ int main(int argc, char **argv) {
   mg_status_t status = parse(argc, argv, &options);
   if (status == MG_ERR_INTERRUPTED) return mg_status_exit_code(mg_report_check_stdout());
   if (status != MG_OK) return mg_status_exit_code(status);
-  status = mg_comm_init(&argc, &argv); /* the solver's levels have ranks */
+  status = mg_comm_init(&argc, &argv); /* the solver's levels need a communicator */
   if (status == MG_OK) status = check_alone();
   if (status == MG_OK) status = mg_machine_check_threads();
   mg_machine_catch_broken_pipes();

@@ -1,15 +1,14 @@
-/* Ladder 5 on a CPU: a sum. An addition takes some four cycles, and one that waits for the one
- * before it takes all of them; sums side by side, as vectors and as several vectors, hide that
- * until the cache or the memory is the limit. All numbers are small integers, whose sums are exact
- * in any order. */
+/* Ladder 5 on a CPU: a sum. An addition has a latency of some four cycles, which a dependent chain
+ * exposes. Independent sums (in vector lanes, and in several vectors) hide it until cache or memory
+ * is the limit. All numbers are small integers, whose sums are exact in any order. */
 #include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <math.h>
 #include <stdlib.h>
 
-/* What is summed. */
+/* Input of a sum. */
 typedef struct {
-  const double *at; /* NULL: the numbers are made from their index */
+  const double *at; /* NULL: generate the numbers from their index */
   int64_t n;
 } source_t;
 
@@ -48,7 +47,7 @@ static double vectors(const source_t *s, int64_t first, int64_t last) {
   return sum;
 }
 
-/* As many sums as several vectors hold. */
+/* Number of independent sums: several vectors. */
 enum { WIDE = 32 };
 
 static double wide_vectors(const source_t *s, int64_t first, int64_t last) {
@@ -137,7 +136,7 @@ static mg_status_t table(lab_t *lab, const source_t *source, const char *format,
 }
 
 static mg_status_t tables(lab_t *lab, const double *at, int64_t n) {
-  const int64_t small = n < 1 << 14 ? n : 1 << 14; /* 128 KiB: in the cache of a core */
+  const int64_t small = n < 1 << 14 ? n : 1 << 14; /* 128 KiB: fits in the cache of one core */
   const source_t large = {at, n}, cached = {at, small}, generated = {NULL, n};
   const char *read = "sum of %lld numbers, %d thread%s";
   MG_TRY(table(lab, &cached, read, 1));

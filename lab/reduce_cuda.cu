@@ -1,5 +1,5 @@
-/* Ladder 5 on a CUDA device: a sum. A large array is read at the memory's rate by anything that
- * asks for enough at a time; what a small one takes is the steps that follow each other: launches,
+/* Ladder 5 on a CUDA device: a sum. For a large array any kernel with enough bytes in flight
+ * reaches the memory bandwidth. The cost of a small sum is its chain of dependent steps: launches,
  * barriers, shuffles. All numbers are small integers, whose sums are exact in any order. */
 #include "lab/lab_cuda.h"
 #include "lab/reduce_joins.h"
@@ -10,10 +10,9 @@
 
 namespace {
 
-/* --- what is summed ----------------------------------------------------------------------------
- */
+/* ---- inputs ---- */
 
-/** Numbers that are made from their index: nothing is read. */
+/** Numbers generated from their index: no memory is read. */
 template <typename T> struct generated_t {
   static constexpr double bytes = 0.0;
   __host__ __device__ T operator()(int64_t i) const { return (T)(i & 1023); }
@@ -26,7 +25,7 @@ template <typename T> struct array_t {
   static constexpr double bytes = sizeof(T);
   const T *at;
   __device__ T one(int64_t i) const { return at[i]; }
-  __device__ T two(int64_t i) const; /* those of 2 i and 2 i + 1, by one load of 16 bytes */
+  __device__ T two(int64_t i) const; /* elements 2 i and 2 i + 1, by one 16-byte load */
 };
 template <> __device__ double array_t<double>::two(int64_t i) const {
   const double2 v = reinterpret_cast<const double2 *>(at)[i];
@@ -37,24 +36,23 @@ template <> __device__ long long array_t<long long>::two(int64_t i) const {
   return v.x + v.y;
 }
 
-/* --- kernels ------------------------------------------------------------------------------------
- */
+/* ---- kernels ---- */
 
-/** Where partial sums go. */
+/** Destination of partial sums. */
 template <typename T> struct target_t {
-  T *partial;          /**< one for each block */
-  T *result;           /**< 0 before a run that adds to it */
-  unsigned int *ended; /**< blocks that have */
+  T *partial;          /**< one per block */
+  T *result;           /**< must be 0 before a run that adds to it */
+  unsigned int *ended; /**< number of finished blocks */
 };
 
-/** The naive tree: to[i] = from[2 i] + from[2 i + 1], a launch for each step. */
+/** The naive tree: to[i] = from[2 i] + from[2 i + 1], one launch per step. */
 template <typename T> __global__ void halve(T *to, const T *from, int64_t n) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= (n + 1) / 2) return;
   to[i] = 2 * i + 1 < n ? from[2 * i] + from[2 * i + 1] : from[2 * i];
 }
 
-/** Elements of a thread: one at a time, or LOADS loads of two at a time. */
+/** Sum of a thread's elements: one at a time, or LOADS loads of two in flight. */
 template <typename T, int LOADS, typename Source>
 __device__ __forceinline__ T own_sum(const Source &source, int64_t n) {
   const int64_t me = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -82,7 +80,7 @@ __device__ __forceinline__ T own_sum(const Source &source, int64_t n) {
   return sum;
 }
 
-/** Two launches: a sum of each block, then of these. */
+/** Two launches: one sum per block, then the sum of these. */
 template <typename T, int LOADS, typename Join, typename Source>
 __global__ void sums_of_blocks(target_t<T> to, Source source, int64_t n) {
   const T sum = Join::join(own_sum<T, LOADS>(source, n));
@@ -103,14 +101,14 @@ __device__ __forceinline__ void add_to(long long *to, long long sum) {
   atomicAdd((unsigned long long *)to, (unsigned long long)sum);
 }
 
-/** One launch: each block adds its sum, in an order that changes. */
+/** One launch: each block adds its sum by an atomic, in varying order. */
 template <typename T, int LOADS, typename Join, typename Source>
 __global__ void atomics(target_t<T> to, Source source, int64_t n) {
   const T sum = Join::join(own_sum<T, LOADS>(source, n));
   if (threadIdx.x == 0) add_to(to.result, sum);
 }
 
-/** One launch: the block that ends last adds up all sums, in the order of the blocks. */
+/** One launch: the last block to finish adds all sums, in block order. */
 template <typename T, int LOADS, typename Join, typename Source>
 __global__ void last_block(target_t<T> to, Source source, int64_t n) {
   __shared__ bool last;
@@ -130,7 +128,7 @@ __global__ void last_block(target_t<T> to, Source source, int64_t n) {
   if (threadIdx.x == 0) *to.result = sum;
 }
 
-/** One launch, all of whose blocks are there at a time: the first one adds up when all have met. */
+/** One cooperative launch, all blocks resident: block 0 adds the sums after a grid barrier. */
 template <typename T, int LOADS, typename Join, typename Source>
 __global__ void one_grid(target_t<T> to, Source source, int64_t n) {
   const T mine = Join::join(own_sum<T, LOADS>(source, n));
@@ -144,27 +142,26 @@ __global__ void one_grid(target_t<T> to, Source source, int64_t n) {
   if (threadIdx.x == 0) *to.result = sum;
 }
 
-/* --- the ladder
- * ----------------------------------------------------------------------------------- */
+/* ---- the ladder ---- */
 
 template <typename T> struct work_t {
   target_t<T> to;
-  bool made; /* numbers are, and there is no array */
+  bool made; /* numbers are generated; there is no array */
   T *array, *tree[2];
   int64_t n;
   T expected;
   int64_t most_blocks;
-  void *temporary; /* CUB's */
+  void *temporary; /* workspace of CUB */
   size_t temporary_bytes;
 };
 
-/** A row's way to be done. */
+/** How a row is run. */
 template <typename T> struct run_t {
   work_t<T> *w;
-  lab_launch_t first, second; /* no second: kernel is null */
+  lab_launch_t first, second; /* second.kernel is null if there is no second launch */
   const void *source;
-  bool adds;     /* to a result that must be 0 before */
-  bool together; /* a grid whose blocks wait for each other */
+  bool adds;     /* to a result that must be 0 beforehand */
+  bool together; /* cooperative launch: blocks wait for each other */
 };
 
 template <typename T> mg_status_t enqueue(void *arg, cudaStream_t stream) {
@@ -210,7 +207,7 @@ template <typename T> mg_status_t enqueue_cub(void *arg, cudaStream_t stream) {
   return MG_OK;
 }
 
-/** Time it, see what came out, and spoil it for the next one. */
+/** Time a row, check its result, and overwrite the result for the next row. */
 template <typename T>
 mg_status_t finish_row(lab_t *lab, work_t<T> *w, lab_enqueue_t enqueue, void *arg, double bytes,
                        const char *name, lab_row_t *row) {
@@ -253,7 +250,7 @@ mg_status_t two_launches(lab_t *lab, work_t<T> *w, const Source &source, const c
   return add(lab, w, run, Source::bytes, name);
 }
 
-/* Can a launch ask for all of its blocks at a time? */
+/* Does the device support cooperative launches? */
 bool grids_can_wait() {
   int device, can = 0;
   return cudaGetDevice(&device) == cudaSuccess &&
@@ -294,7 +291,7 @@ template <typename T> mg_status_t arrays(lab_t *lab, work_t<T> *w, const char *t
   lab_row_t row = {}, cub_row = {};
   MG_TRY(lab_cuda_describe({(const void *)halve<T>, (w->n / 2 + THREADS - 1) / THREADS, THREADS, 0},
                            &row));
-  /* n are read and n / 2 written, then half as many, and so on. */
+  /* Reads n and writes n / 2, then half as many, and so on. */
   row.moved = 3.0 * sizeof(T);
   MG_TRY(finish_row(lab, w, enqueue_tree<T>, w, sizeof(T), "tree in global memory", &row));
   const array_t<T> source = {w->array};
@@ -307,7 +304,7 @@ template <typename T> __global__ void fill(T *at, int64_t n) {
   if (i < n) at[i] = (T)lab_value(i);
 }
 
-/** One size and type: memory, the sum that must come out, the table. */
+/** One size and type: memory, expected sum, table. */
 template <typename T> mg_status_t size(lab_t *lab, int64_t n, const char *type, bool made) {
   work_t<T> w = {};
   lab_array_t memory, small;
@@ -315,7 +312,7 @@ template <typename T> mg_status_t size(lab_t *lab, int64_t n, const char *type, 
   w.n = n;
   w.most_blocks = blocks;
   w.made = made;
-  MG_TRY(enqueue_cub<T>(&w, nullptr)); /* without memory of its own it says how much it wants */
+  MG_TRY(enqueue_cub<T>(&w, nullptr)); /* a call without workspace returns the required size */
   MG_TRY(memory.make(made ? 1 : 2 * n + 16));
   MG_TRY(small.make(blocks + 16 + (int64_t)w.temporary_bytes / 8 + 1));
   w.to = {(T *)small.at + 16, (T *)small.at, (unsigned int *)(small.at + 1)};

@@ -1,12 +1,12 @@
-/* How the threads of a block join their sums, for the ladder of sums: the result is thread 0's. A
- * join leaves its shared memory to the next one only behind a barrier. */
+/* Block reductions for the reduction ladder; the result is in thread 0. Shared memory may be reused
+ * by the next reduction only after a barrier. */
 #ifndef REDUCE_JOINS_H
 #define REDUCE_JOINS_H
 
 enum { THREADS = 256, WARP = 32, N_WARPS = THREADS / WARP };
 const unsigned ALL = 0xffffffffu;
 
-/** Halves by halves in shared memory, a barrier after each. */
+/** Binary tree in shared memory, one barrier per step. */
 struct tree_t {
   template <typename T> static __device__ T join(T sum) {
     __shared__ T part[THREADS];
@@ -21,7 +21,7 @@ struct tree_t {
   }
 };
 
-/** The same; warps that have no part in what follows leave, and the last one needs no barriers. */
+/** Binary tree; warps without further work exit, and the last warp needs no block barriers. */
 struct early_exit_t {
   template <typename T> static __device__ T join(T sum) {
     __shared__ T part[THREADS];
@@ -43,7 +43,7 @@ struct early_exit_t {
   }
 };
 
-/** Fourths by fourths: half of the barriers, three additions in each. */
+/** Radix-4 tree: half the barriers, three additions per step. */
 struct fourths_t {
   template <typename T> static __device__ T join(T sum) {
     __shared__ T part[THREADS];
@@ -60,7 +60,7 @@ struct fourths_t {
   }
 };
 
-/** Each warp by five shuffles that wait for each other, then the warps' sums likewise. */
+/** Five dependent shuffles per warp, then the same for the warp sums. */
 struct shuffles_t {
   template <typename T> static __device__ T warp(T sum, int lanes) {
     for (int half = lanes / 2; half > 0; half /= 2)
@@ -78,7 +78,7 @@ struct shuffles_t {
   }
 };
 
-/** Shuffles side by side: three that do not wait for each other make fourths, seven eighths. */
+/** Independent shuffles: three form a radix-4 step, seven a radix-8 step. */
 struct side_by_side_t {
   template <typename T> static __device__ T warp(T sum) {
     const T a = __shfl_xor_sync(ALL, sum, 1), b = __shfl_xor_sync(ALL, sum, 2),
@@ -103,9 +103,10 @@ struct side_by_side_t {
   }
 };
 
-/** Shuffles in the order that `hpgmg-bench search` found for sums: three that wait for each other,
- * so that every eighth lane leaves a sum, and four threads that read eight each, side by side, and
- *  shuffle three times at once. */
+/** The order that `hpgmg-bench search` found for sums.
+ *
+ *  Three dependent shuffles leave a sum in every eighth lane. Four threads then read eight sums
+ *  each, independently, and combine with three independent shuffles. */
 struct searched_t {
   template <typename T> static __device__ T join(T sum) {
     __shared__ T part[THREADS / 8];
@@ -125,8 +126,8 @@ struct searched_t {
   }
 };
 
-/** All threads leave their sum and one warp does the rest: eighths, then fourths and eighths by
- *  shuffles side by side. One barrier. */
+/** All threads store their values; one warp reduces them: radix 8 in shared memory, then radix 4
+ * and radix 8 by independent shuffles. One barrier. */
 struct one_warp_t {
   template <typename T> static __device__ T join(T sum) {
     __shared__ T part[THREADS];
@@ -143,8 +144,8 @@ struct one_warp_t {
   }
 };
 
-/** All threads leave their sum and one warp does the rest in wide steps through shared memory: each
- *  output is the sum of so many, and a step is for itself but for the lanes of its warp. */
+/** All threads store their values; one warp reduces them in wide steps through shared memory.
+ *  RADIX lists the inputs per output of each step; only the lanes of the warp synchronize. */
 template <int... RADIX> struct wide_t {
   template <int R, typename T> static __device__ __forceinline__ T sum_of(const T *value) {
     if constexpr (R == 1)
@@ -159,7 +160,7 @@ template <int... RADIX> struct wide_t {
 #pragma unroll
       for (int k = 0; k < R; k++)
         other[k] = part[o + k * outputs];
-      part[o] = sum_of<R>(other); /* which no other output has read */
+      part[o] = sum_of<R>(other); /* read by no other output */
     }
     __syncwarp();
     return outputs;

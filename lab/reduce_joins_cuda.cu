@@ -1,9 +1,9 @@
-/* Ladder 5 on a CUDA device, a part of it: how long a block takes to join its threads' sums.
+/* Ladder 5 on a CUDA device, part: latency of the reduction within a block.
  *
- * Nothing is read. A block joins many times behind each other, and what the first thread brings to
- * a join depends on what the last one gave, so that none can be left out or begun early. Each join
- * is followed by a barrier, as its shared memory is used again. A join whose warps leave for good
- * cannot be repeated: the early exit has no row here. */
+ * No input is read. A block performs many successive reductions. The input of thread 0 depends on
+ * the previous result, so none can be skipped or started early. A barrier follows each one, because
+ * its shared memory is reused. Reductions whose warps exit cannot be repeated, so early_exit_t has
+ * no row here. */
 #include "lab/lab_cuda.h"
 #include "lab/reduce_joins.h"
 #include <vector>
@@ -11,7 +11,7 @@
 namespace {
 enum { TIMES = 256 };
 
-/** The sum of 0 .. THREADS-1, each time. `expected` is not known to the compiler. */
+/** The sum of 0 .. THREADS-1, each time. The compiler cannot see the value of `expected`. */
 template <typename T, typename Join> __global__ void join_alone(T *result, T expected, int times) {
   const int me = (int)threadIdx.x;
   T mine = (T)me, sum = T(0);
@@ -23,7 +23,7 @@ template <typename T, typename Join> __global__ void join_alone(T *result, T exp
   if (me == 0) result[blockIdx.x] = sum;
 }
 
-/* How many blocks have another sum. */
+/* Count the blocks with a wrong sum. */
 template <typename T>
 mg_status_t wrong_sums(const T *result, int64_t blocks, T expected, double *wrong) {
   std::vector<T> got((size_t)blocks);

@@ -1,9 +1,10 @@
-/* Ladder 5 on a CUDA device, a part of it: the solver's maximum norm and dot product of a patch of
- * n^3 cells, whose ghosts are NaN and must not be read. The solver's kernels are src/cuda/reduce.h.
+/* Ladder 5 on a CUDA device, part: the solver's maximum norm and dot product of a patch of n^3
+ * cells. Ghosts are NaN and must not be read. The solver's kernels are in src/cuda/reduce.h.
  *
- * A maximum is one of bit patterns, NaN above everything; what a block's join costs and how many
- * blocks there are is what varies. A dot product adds bricks of 8^3 cells in a fixed order and
- * their sums exactly, as integers: all variants must have the digits of src/base/sum.h. */
+ * The maximum is taken over bit patterns, in which NaN exceeds every number. Variants differ in the
+ * block reduction and the number of blocks. A dot product sums bricks of 8^3 cells in a fixed
+ * order, and adds the brick sums exactly, as integers. All variants must be bit-identical to
+ * src/base/sum.h. */
 #include "cuda/reduce.h"
 #include "lab/lab_cuda.h"
 extern "C" {
@@ -18,12 +19,12 @@ struct patch_t {
   mg_patch_t p;
   mg_shape_t shape;
   lab_array_t memory, result;
-  mg_sum_t expected; /* dot product; its digits normalized */
-  double bytes;      /* useful, a cell */
+  mg_sum_t expected; /* dot product, with normalized limbs */
+  double bytes;      /* useful bytes per cell */
   bool dot;
 };
 
-/* Values that no sum of is exact in double precision; one of them is the largest. */
+/* Values whose sums are never exact in double precision; one of them is the largest. */
 __host__ __device__ double value_of(int vec, int64_t cell, int64_t peak) {
   if (cell == peak) return -5000.0;
   return (lab_value(cell + 77 * vec) - 510.0) / 3.0;
@@ -36,11 +37,10 @@ __global__ void fill_cells(mg_patch_t p, int64_t peak) {
     *mg_cell(&p, vec, i, j, k) = value_of(vec, cell, peak);
 }
 
-/* --- maxima ------------------------------------------------------------------------------------
- */
+/* ---- maxima ---- */
 
-/** A block's maximum as one would write it first: five shuffles, then a thread takes one warp after
- *  the other, and sees what the maximum is. */
+/** Naive maximum of a block: five shuffles, then one thread loops over the warps and reads the
+ * current maximum before updating it. */
 __device__ __forceinline__ void join_and_look(double value, bits_t *maximum) {
   __shared__ bits_t warp_max[8];
   const int t = (int)(threadIdx.y * 32 + threadIdx.x);
@@ -56,7 +56,7 @@ __device__ __forceinline__ void join_and_look(double value, bits_t *maximum) {
   if (bits > *(volatile bits_t *)maximum) atomicMax(maximum, bits);
 }
 
-/** A cell a thread. */
+/** One cell per thread. */
 template <bool looks_early>
 __global__ void __launch_bounds__(256) norm_of_cells(mg_patch_t p, int x, int y, bits_t *maximum) {
   (void)y;
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(256) norm_of_cells(mg_patch_t p, int x, int y,
     join_and_look(r, maximum);
 }
 
-/** The solver's loads, and its join before there was a search for it: a warp by the instruction,
- *  then the warps by it. */
+/** The solver's loads, with its block reduction from before the search: the instruction within each
+ *  warp, then again over the warps. */
 __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
     norm_by_warps(mg_patch_t p, int x, int y, bits_t *maximum) {
   __shared__ bits_t warp_max[8];
@@ -85,10 +85,9 @@ __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
     atomicMax(maximum, bits);
 }
 
-/* --- dot products ------------------------------------------------------------------------------
- */
+/* ---- dot products ---- */
 
-/** One lane's share of a brick: a column of cells along j and k, or two of them. */
+/** One lane's part of a brick: one or two columns of cells along j and k. */
 template <int WIDTH>
 __device__ __forceinline__ void lane_sums(const mg_patch_t &p, int64_t brick, int lane, double *s) {
   const int64_t ni = p.n[0] / BRICK, nj = p.n[1] / BRICK;
@@ -110,7 +109,7 @@ __device__ __forceinline__ void lane_sums(const mg_patch_t &p, int64_t brick, in
     }
 }
 
-/** The lanes of a brick in their order, by shuffles: its sum is the first lane's. */
+/** Add the lanes of a brick in order, by shuffles; lane 0 gets the sum. */
 template <int WIDTH> __device__ __forceinline__ double in_order(const double *s) {
   double sum = s[0];
   if (WIDTH == 2) sum += s[1];
@@ -122,7 +121,7 @@ template <int WIDTH> __device__ __forceinline__ double in_order(const double *s)
   return sum;
 }
 
-/** Blocks go through the bricks, and bring their digits at the end. */
+/** Blocks loop over the bricks and add their limbs at the end. */
 template <int WIDTH>
 __global__ void __launch_bounds__(256) dot_of_bricks(mg_patch_t p, bits_t *sum) {
   __shared__ bits_t digit[MG_SUM_LIMBS];
@@ -132,7 +131,7 @@ __global__ void __launch_bounds__(256) dot_of_bricks(mg_patch_t p, bits_t *sum) 
   __syncthreads();
   const int lane = (int)threadIdx.x % LANES;
   const int64_t bricks = (int64_t)(p.n[0] / BRICK) * (p.n[1] / BRICK) * (p.n[2] / BRICK);
-  /* All threads take part in the shuffles of their last step. */
+  /* All threads must take part in the shuffles of the last iteration. */
   for (int64_t first = (int64_t)blockIdx.x * PER_BLOCK; first < bricks;
        first += (int64_t)gridDim.x * PER_BLOCK) {
     const int64_t brick = first + (int)threadIdx.x / LANES;
@@ -146,10 +145,9 @@ __global__ void __launch_bounds__(256) dot_of_bricks(mg_patch_t p, bits_t *sum) 
     if (digit[d]) atomicAdd(&sum[d], digit[d]);
 }
 
-/* --- the tables --------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
-/** A row's launch; the maximum or the digits are 0 before it. */
+/** The launch of a row; the maximum or the limbs are 0 before it. */
 struct run_t {
   patch_t *w;
   const void *kernel;
@@ -170,12 +168,12 @@ mg_status_t run_once(run_t *r, void *result, size_t bytes) {
   return MG_OK;
 }
 
-/* How often it is not the largest value when this is in other places. */
+/* Count the positions of the largest value for which the result is wrong. */
 mg_status_t check_places(run_t *r, double *error) {
   const patch_t *w = r->w;
   const int n = (int)w->p.n[0], places = lab_places(n);
   for (int q = 0; q < places; q++) {
-    const double value = 6000.0 + places - q; /* one that stays from the run before is found */
+    const double value = 6000.0 + places - q; /* values decrease, so a stale maximum is detected */
     double got, kept;
     int at[3];
     lab_place(q, n, at);
@@ -189,7 +187,7 @@ mg_status_t check_places(run_t *r, double *error) {
   return MG_OK;
 }
 
-/* Is it |peak|, the largest value in other places, and NaN once a cell is? */
+/* Check |peak|, the largest value at other positions, and NaN if a cell is NaN. */
 mg_status_t check_norm(run_t *r, double *error) {
   patch_t *w = r->w;
   double *last = mg_cell(&w->p, X, w->p.n[0] - 1, w->p.n[1] - 1, w->p.n[2] - 1);
@@ -206,7 +204,7 @@ mg_status_t check_norm(run_t *r, double *error) {
   return MG_OK;
 }
 
-/* How many digits are not those of the host. */
+/* Count the limbs that differ from the host. */
 mg_status_t check_dot(run_t *r, double *error) {
   mg_sum_t got;
   MG_TRY(run_once(r, &got, sizeof got));
@@ -314,7 +312,7 @@ mg_status_t dots(lab_t *lab, patch_t *w) {
   return status;
 }
 
-/* The dot product as src/base/sum.h has it, on the host. */
+/* The dot product computed on the host by src/base/sum.h. */
 void expect_dot(patch_t *w, int64_t peak) {
   const int64_t n = w->p.n[0];
   w->expected = {};
@@ -346,7 +344,7 @@ mg_status_t tables(lab_t *lab, int n) {
   MG_TRY(w.result.make(sizeof(mg_sum_t) / sizeof(double)));
   w.p.vec[X] = w.memory.at + w.shape.origin;
   w.p.vec[Y] = w.p.vec[X] + w.shape.size;
-  /* All bits set are NaN. */
+  /* All bits set: NaN. */
   MG_CUDA_TRY(cudaMemset(w.memory.at, 0xff, (size_t)(2 * w.shape.size) * sizeof(double)));
   const int64_t peak = n - 2 + (int64_t)n * (n - 3 + (int64_t)n * (n / 2));
   const dim3 block(32, 8);
@@ -362,7 +360,7 @@ mg_status_t tables(lab_t *lab, int n) {
 mg_status_t lab_reduce_solver(lab_t *lab) {
   const int small = 64;
   int n = small;
-  /* As in the ladder of the solver's kernels: vectors of up to twice an array. */
+  /* As in the roofline ladder: vectors of at most twice an array. */
   while (8ll * (2 * n) * (2 * n) * (2 * n) <= 2 * lab->bytes && n < 512)
     n *= 2;
   MG_TRY(tables(lab, n));

@@ -1,13 +1,16 @@
-/* Ladder 6, on any place: what can be computed while memory rests, and the solver's own kernels,
- * from 64^3 to 512^3 cells. Each is timed through the same door as in a solve (ops.h), one of many
- * behind each other, with walls; bytes are the least that it has to move, and flops those of
- * src/formulas/stencil.h, fma counting two.
+/* Ladder 6, on any place: the arithmetic limit without memory traffic, and the solver's own kernels
+ * from 64^3 to 512^3 cells. Each kernel is timed through the same interface as in a solve (ops.h),
+ * as one of many in sequence, with walls. Bytes are the minimum that it must move. Flops are those
+ * of src/formulas/stencil.h; an fma counts as two.
  *
- * One process with one box: a halo is a row of its own, that of a periodic level, which the others
- * have none of. Left out is what a set-up does once; what is one launch of the coarsest levels, and
- * the bottom's; messages, which one process does not have (lab/links.c), and the rim that a
- * smoother leaves until they are there; and ghosts made by a launch, which the kernels that read
- * them, the simple ones, have alone. symgs makes GSRB's half sweeps. */
+ * One process with one box: the halo is a separate row, for a periodic level; the other rows have
+ * none. Not measured:
+ *   - one-time set-up;
+ *   - the single launches of the coarsest levels and of the bottom solve;
+ *   - messages, which need more than one process (lab/links.c), and the boundary region that a
+ *     smoother defers until they arrive;
+ *   - ghosts made by a separate launch, which only the simple kernels read.
+ * symgs runs the half sweeps of GSRB. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -21,19 +24,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes and flops a cell of the finer level. A smoother's are those of one step; a half sweep
- * computes half of the cells, and moves the lines of all. An interpolation goes along k for
- * a row and its two neighbours, along j for the row, along i for the cell: 18 combinations of 3
- * flops for the 8 cells of a coarse one; V4, of 6 flops, makes 18 with what a tile's halo adds. A
- * thread that has one coarse cell alone makes more of them. */
+/* Bytes and flops per cell of the finer level.
+ *
+ * Smoothers: per step. A half sweep computes half of the cells and moves the lines of all.
+ * Interpolation: along k for a row and its two neighbours, along j for the row, along i for the
+ * cell. That is 18 combinations of 3 flops for the 8 children of a coarse cell. V4 uses 6 flops per
+ * combination, and also 18 combinations including the halo of a tile. A thread with only one coarse
+ * cell computes more of them. */
 typedef struct kernel {
   const char *name;
   double bytes, flops;
   roofline_kind_t kind;
-  const struct kernel *on_cpu; /* where the CPU's moves something else; else NULL */
+  const struct kernel *on_cpu; /* variant if the CPU kernel moves different data; else NULL */
 } kernel_t;
 
-/* Of the iterate before, which the first of a smooth's six Chebyshev steps does not read. */
+/* Previous iterate, which the first of a smooth's six Chebyshev steps does not read. */
 #define UNREAD (8.0 / 6)
 
 static const kernel_t of_fv2[] = {
@@ -65,8 +70,8 @@ static const kernel_t of_7pt[] = {
     {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS, NULL},
     {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
 };
-/* An alpha that varies is 8 bytes more wherever the operator or its diagonal is made. The CPU's
- * smoothers read 1 / diagonal then (`stored`); a device's make it of the betas and alpha. */
+/* A variable alpha adds 8 bytes wherever the operator or its diagonal is computed. CPU smoothers
+ * then read 1 / diagonal (`stored`); GPU smoothers compute it from the betas and alpha. */
 static const kernel_t gsrb_stored = {"GSRB, a half sweep", 64.0, 11.5, ROOFLINE_SMOOTHS, NULL},
                       first_stored = {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST,
                                       NULL},
@@ -96,8 +101,8 @@ static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS
                       chebyshev_varying = {"Chebyshev, a step", 64.0 - UNREAD, 35.0,
                                            ROOFLINE_SMOOTHS, &chebyshev_stored},
                       gsrb4_varying = {"GSRB, a half sweep", 64.0, 57.5, ROOFLINE_SMOOTHS, NULL};
-/* With several steps in a pass: bytes of a pass, of which each step has its part. 7pt has four half
- * sweeps, which are two passes of two. */
+/* Fused steps: the bytes of one pass over memory, divided among its steps. 7pt has four half
+ * sweeps, fused as two pairs. */
 static const kernel_t
     gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5, ROOFLINE_SMOOTHS, NULL},
     gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
@@ -107,14 +112,14 @@ static const kernel_t
     chebyshev_passes_varying = {"Chebyshev, 3 steps a pass", 64.0 / 3, 35.0, ROOFLINE_SMOOTHS,
                                 NULL};
 
-/* Bytes a cell are those of the ghosts that a grid of n^3 has: 16 x 6 / n. */
+/* Bytes per cell, to be divided by n: a grid of n^3 cells has 6 n^2 ghosts, 16 bytes each. */
 static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO, NULL};
 
 #define OTHERS(list) list, sizeof list / sizeof list[0]
 static const struct {
   const char *operator, * smoother, *boundary; /* NULL: walls */
-  bool varies;                                 /* alpha does */
-  const kernel_t *passes, *first, *others;     /* NULL: none in any place */
+  bool varies;                                 /* alpha varies */
+  const kernel_t *passes, *first, *others;     /* NULL: none on any place */
   int n_others;
 } problems[] = {
     {"fv2", "gsrb", NULL, false, &gsrb_passes, &gsrb, OTHERS(of_fv2)},
@@ -131,11 +136,11 @@ static const struct {
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 
-/* As lab_seconds, for work that may fail. */
+/* Like lab_seconds, for work that may fail. */
 typedef struct {
   mg_hierarchy_t *h;
   const kernel_t *kernel;
-  int times; /* one behind the other in a run */
+  int times; /* repetitions per run */
   mg_status_t status;
 } timed_t;
 
@@ -146,12 +151,12 @@ static void run_timed(void *arg) {
     t->status = roofline_run(t->h, t->kernel->kind, &number);
 }
 
-/* On a device a run is some launches behind each other, so that the way to it does not count: 4 ms
- * of them, eight at most (a norm waits for its number each time). */
+/* On a GPU a run is several successive launches, to hide launch latency: 4 ms of them, at most
+ * eight (a norm waits for its result each time). */
 static mg_status_t choose_times(timed_t *t) {
   const double wanted = 4e-3;
   double one = 0.0;
-  for (int run = 0; run < 2; run++) { /* the first loads the kernel */
+  for (int run = 0; run < 2; run++) { /* the first run loads the kernel */
     MG_TRY(roofline_wait(&t->h->level[0]));
     const double start = mg_now();
     run_timed(t);
@@ -183,7 +188,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *kernel) {
   snprintf(row.variant, sizeof row.variant, "%s", k->name);
   MG_TRY(roofline_check(place, h, k->kind, roofline_run, &row.error));
   MG_TRY(roofline_begin(place, h));
-  lab_t runs = *lab; /* a CPU's take up to tenths of seconds */
+  lab_t runs = *lab; /* CPU runs take up to some tenths of a second */
   if (lab->place == LAB_CPU && runs.least_runs > 9) runs.least_runs = 9;
   if (lab->place == LAB_CUDA) MG_TRY(choose_times(&timed));
   MG_TRY(place->time(&runs, run_timed, &timed, &row));
@@ -192,7 +197,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, const kernel_t *kernel) {
   return lab_add(lab, &row);
 }
 
-/* Numbers that depend on their place, small beside those of the betas / h^2. */
+/* Position-dependent values, small compared with beta / h^2. */
 static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
   const roofline_place_t *place = data;
   const mg_patch_t *p = &h->level[0].store.view.patch[0];
@@ -201,7 +206,7 @@ static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
   return place->fill(first, n, 1);
 }
 
-/* The hierarchy of a problem on n^3 cells, as the program would make it. */
+/* Build the hierarchy of a problem on n^3 cells as the solver does. */
 static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
   char size[16], op[32], smoother[32], boundary[32], message[2048] = "";
   snprintf(size, sizeof size, "%d", log2_n);
@@ -265,7 +270,7 @@ static double sum_of_chains(double x, bool fused) {
   return sum;
 }
 
-/* Numbers that are not what the host makes of them. */
+/* Count the values that differ from the host's result. */
 static double wrong_sums(const double *got, int64_t n, bool fused) {
   double want[ROOFLINE_KINDS], wrong = 0.0;
   for (int k = 0; k < ROOFLINE_KINDS; k++)
@@ -275,7 +280,7 @@ static double wrong_sums(const double *got, int64_t n, bool fused) {
   return wrong;
 }
 
-/* What can be computed while memory rests: the level part of the roof. */
+/* The arithmetic limit without memory traffic: the flat part of the roofline. */
 static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
   const roofline_place_t *place = place_of(lab);
   const int64_t n = place->chain_numbers(lab);
@@ -311,7 +316,7 @@ static mg_status_t arithmetic(lab_t *lab) {
   return status;
 }
 
-/* Sizes whose vectors are up to twice the size of the other ladders' arrays. */
+/* Sizes whose vectors are at most twice the size of the other ladders' arrays. */
 static mg_status_t tables(lab_t *lab) {
   for (int log2_n = 6; log2_n <= 9; log2_n++)
     for (int p = 0; p < N_PROBLEMS; p++)

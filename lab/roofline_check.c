@@ -1,4 +1,4 @@
-/* What the ladder of the solver's kernels is compared with: the same on the host, cell by cell. */
+/* Checks of the solver's kernels against a host reference, cell by cell. */
 #include "base/log.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { ALL = 128, SOME = 4 }; /* cells a side that are all looked at; planes of larger ones */
+enum { ALL = 128, SOME = 4 }; /* largest n checked in full; planes checked on larger levels */
 
-/* A check under way: planes first .. last - 1 of what the kernel writes. */
+/* A running check: planes first .. last - 1 of the kernel's output. */
 typedef struct {
   const roofline_place_t *place;
   mg_hierarchy_t *h;
@@ -27,7 +27,7 @@ mg_status_t roofline_wait(const mg_level_t *level) {
   return level->backend->wait ? level->backend->wait() : MG_OK;
 }
 
-/* From a vector's first ghost to its last. */
+/* Number of elements from a vector's first ghost to its last. */
 static int64_t extent(const mg_view_t *v, int vec, double **first) {
   const mg_patch_t *p = &v->patch[0];
   const int g = v->layers;
@@ -39,7 +39,7 @@ static int64_t salt(int vec) {
   return 7919 * (int64_t)(vec + 1);
 }
 
-/* Ghosts too: a kernel that reads one outside a wall before it is made reads a wrong number. */
+/* Ghosts too: a kernel that reads a wall ghost before it is made gets a wrong value. */
 static mg_status_t make_noise(const roofline_place_t *place, const mg_hierarchy_t *h, int l,
                               int vec) {
   double *first;
@@ -62,7 +62,7 @@ static mg_status_t begin_check(const roofline_place_t *place, const mg_hierarchy
   return MG_OK;
 }
 
-/* ---- what is fetched ---- */
+/* ---- fetching data ---- */
 
 static mg_status_t fetch_field(const check_t *c, int l, int vec, int first, int last, field_t *x) {
   const mg_patch_t *p = &view_of(c->h, l)->patch[0];
@@ -87,13 +87,13 @@ static mg_status_t fetch_faces(const check_t *c, int first, int last, faces_t *f
   return MG_OK;
 }
 
-/* `reach` planes more on both sides, as far as there are any. */
+/* Extend a range by `reach` planes on both sides, clipped to the level. */
 static void widen(int n, int reach, int *first, int *last) {
   *first = *first > reach ? *first - reach : 0;
   *last = *last + reach < n ? *last + reach : n;
 }
 
-/* Betas, f and, where they are read, alpha and 1 / diagonal of planes. */
+/* Fetch planes of the betas, f and, if read, alpha and 1 / diagonal. */
 static mg_status_t open_reference(const check_t *c, int first, int last, reference_t *r) {
   const mg_view_t *v = view_of(c->h, 0);
   *r = (reference_t){.view = v};
@@ -113,7 +113,7 @@ static void close_reference(reference_t *r) {
   field_free(&r->alpha);
 }
 
-/* ---- what a kernel must have written, from what is there before it runs ---- */
+/* ---- expected output, from the data before the kernel runs ---- */
 
 static mg_status_t zeros(int n, int first, int last, field_t *x) {
   MG_TRY(field_make(x, n, first, last));
@@ -121,7 +121,7 @@ static mg_status_t zeros(int n, int first, int last, field_t *x) {
   return MG_OK;
 }
 
-/* All steps of a smooth, each on as many planes fewer as it reads beyond its own. */
+/* All steps of a smooth; each step covers fewer planes, by the number it reads beyond its own. */
 static mg_status_t smoothed(const check_t *c, field_t *want) {
   const mg_level_t *fine = &c->h->level[0];
   const int n = fine->plan->layout.n, reach = reference_reach(&fine->store.view);
@@ -185,7 +185,7 @@ static mg_status_t interpolated(const check_t *c, field_t *want) {
   const mg_interpolation_t kind =
       mg_interpolation_of(c->h->params.op, add ? MG_CYCLE_V : MG_CYCLE_F);
   int first = c->first / 2, last = (c->last + 1) / 2;
-  /* Four more, as a wall's formula reads them. */
+  /* Four more planes, which the wall formula reads. */
   widen(view_of(c->h, 1)->patch[0].n[0], 4, &first, &last);
   field_t coarse = {0};
   mg_status_t status = fetch_field(c, 1, MG_U, first, last, &coarse);
@@ -257,7 +257,7 @@ static mg_status_t expected(const check_t *c, field_t *want) {
   }
 }
 
-/* The largest difference over the largest value; infinite where a difference is no number. */
+/* Largest difference divided by the largest value; infinite if a difference is NaN. */
 static double distance(const field_t *got, const field_t *want) {
   double most = 0.0, largest = 0.0;
 #pragma omp parallel for collapse(2) reduction(max : most, largest)
@@ -302,28 +302,27 @@ static double relative(double got, double want) {
   return got == want ? 0.0 : fabs(got - want) / fmax(fabs(got), fabs(want));
 }
 
-/* `value` in all cells of a vector of level 0, and in its ghosts what is larger than all that a
- * norm is asked for: a kernel that reads one is found. */
+/* Set all cells of a vector of level 0 to `value`. Its ghosts are larger than any expected norm, so
+ * a kernel that reads one is detected. */
 static mg_status_t make_level(const check_t *c, int vec, double value, double ghost) {
   double *first;
   const int64_t n = extent(view_of(c->h, 0), vec, &first);
   MG_TRY(roofline_wait(&c->h->level[0]));
   MG_TRY(c->place->set(first, n, ghost));
-  /* A fill makes the ghosts as well. */
+  /* A fill also writes the ghosts. */
   MG_TRY(mg_fill(&c->h->level[0], MG_TMP, value));
   MG_TRY(mg_axpby(&c->h->level[0], vec, 1.0, MG_TMP, 0.0, -1));
   return roofline_wait(&c->h->level[0]);
 }
 
-/* With one cell of vec[0] or, where there is one, vec[1] far larger than the others, the norm is
- * its value, wherever the cell is. The largest come first: one that stays from the run before is
- * found. */
+/* One cell of vec[0] or, if present, vec[1] is much larger than the rest; the norm must be its
+ * value, wherever it is. Values decrease from run to run, so a stale maximum is detected. */
 static mg_status_t check_maximum(const check_t *c, const int vec[2], const double others[2],
                                  double scale, double *error) {
   const mg_patch_t *p = &view_of(c->h, 0)->patch[0];
   const int n = p->n[0], places = lab_places(n);
   for (int q = 0; q < places; q++) {
-    /* By pairs: the sign changes from one place to the next. */
+    /* In pairs: the sign changes from one place to the next. */
     const int side = vec[1] >= 0 ? q / 2 % 2 : 0;
     const double value = scale * (places - q);
     int at[3];
@@ -338,7 +337,7 @@ static mg_status_t check_maximum(const check_t *c, const int vec[2], const doubl
   return MG_OK;
 }
 
-/* Of one vector, or of a difference, whose other vector is rounded away. */
+/* Norm of one vector, or of a difference whose other vector is rounded away. */
 static mg_status_t check_norm(const check_t *c, double *error) {
   const bool difference = c->kind == ROOFLINE_DIFFERENCE;
   const int vec[2] = {MG_U, difference ? MG_F : -1};
@@ -349,9 +348,9 @@ static mg_status_t check_norm(const check_t *c, double *error) {
   return check_maximum(c, vec, others, 1e30, error);
 }
 
-/* Against all cells' where these are few, else against the two operations that it is made of. Then
- * with an f that is so large in one cell that A u is rounded away there; U's ghosts are the
- * kernel's to make. */
+/* Compared with the norm over all cells on small levels, otherwise with the two separate
+ * operations. Then repeated with f so large in one cell that A u is rounded away there. The kernel
+ * must make the ghosts of U itself. */
 static mg_status_t check_residual_norm(const check_t *c, double *error) {
   mg_level_t *fine = &c->h->level[0];
   const int n = fine->plan->layout.n;
@@ -397,7 +396,7 @@ static mg_status_t check_dot(const check_t *c, double *error) {
   return MG_OK;
 }
 
-/* The ghosts behind the middles of a periodic patch's sides are its cells at the other end. */
+/* The ghosts at the face centres of a periodic patch equal its cells at the opposite end. */
 static double halo_error(const double *origin, const mg_patch_t *p) {
   const int n = p->n[0];
   const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};

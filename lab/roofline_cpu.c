@@ -1,4 +1,4 @@
-/* Where the ladder of the solver's kernels has its levels in host memory. */
+/* Roofline ladder: levels in host memory. */
 #include "lab/roofline.h"
 #include <string.h>
 
@@ -37,7 +37,8 @@ typedef struct {
   int64_t n;
 } chains_t;
 
-/* Vectors of eight numbers, each with its chains: enough for two units of four cycles each. */
+/* Vectors of eight numbers, each with its own chains: enough for two units with four cycles
+ * of latency each. */
 static void run_chains(void *arg) {
   enum { WIDE = 8 };
   const chains_t *c = arg;

@@ -1,12 +1,12 @@
-/* Where the ladder of the solver's kernels has its levels on a CUDA device. */
+/* Roofline ladder: levels on a CUDA device. */
 #include "lab/lab_cuda.h"
 extern "C" {
 #include "lab/roofline.h"
 }
 
 namespace {
-/* The solver's work, the zeros of what it allocates among it, is on streams of its own, which
- * nothing here waits for by itself. */
+/* The solver works on its own streams, including the zeroing of its allocations. Synchronize the
+ * device, because nothing here waits for those streams implicitly. */
 mg_status_t fill(double *at, int64_t n, int64_t first) {
   MG_CUDA_TRY(cudaDeviceSynchronize());
   MG_TRY(lab_cuda_fill(at, n, first));
@@ -23,7 +23,7 @@ mg_status_t fetch(double *host, const double *at, int64_t n) {
 mg_status_t put(double *at, double value) {
   MG_CUDA_TRY(cudaDeviceSynchronize());
   MG_CUDA_TRY(cudaMemcpy(at, &value, sizeof value, cudaMemcpyHostToDevice));
-  MG_CUDA_TRY(cudaDeviceSynchronize()); /* it may be under way still */
+  MG_CUDA_TRY(cudaDeviceSynchronize()); /* it may still be in flight */
   return MG_OK;
 }
 
@@ -93,7 +93,7 @@ mg_status_t chains(const lab_t *lab, double *from, double *to, int64_t n, lab_ro
   return lab_cuda_launched(row);
 }
 
-/* Sixteen waves of full multiprocessors. */
+/* Sixteen waves of fully occupied SMs. */
 int64_t chain_numbers(const lab_t *) {
   const lab_card_t card = lab_card();
   return (int64_t)16 * card.processors * card.threads_per_processor;

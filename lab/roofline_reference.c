@@ -11,7 +11,7 @@ static struct {
   bool taken;
 } scratch[MOST_SCRATCH];
 
-/* The smallest that is free and large enough; else the place of one that is not, or has none. */
+/* Smallest free slot that is large enough; otherwise a free slot that is too small or empty. */
 static int scratch_place(int64_t n) {
   int best = -1;
   for (int q = 0; q < MOST_SCRATCH; q++) {
@@ -63,8 +63,8 @@ void field_free(field_t *x) {
   x->memory = NULL;
 }
 
-/* A ghost outside walls by the formula of an order, or a cell: along k of ghosts along j, and these
- * of ghosts along i, as tensor products are. */
+/* A cell, or a ghost outside walls by the formula of the given order. Corner ghosts are tensor
+ * products: along k of ghosts along j, and those of ghosts along i. */
 static double ghost(const field_t *x, int order, int i, int j, int k) {
   int at[3] = {i, j, k};
   for (int d = 2; d >= 0; d--) {
@@ -98,7 +98,7 @@ int reference_reach(const mg_view_t *view) {
   return view->op == MG_OPERATOR_FV4 ? 2 : 1;
 }
 
-/* a alpha */
+/* a * alpha */
 static double a_of(const reference_t *r, int i, int j, int k) {
   return r->alpha.memory ? *field_cell(&r->alpha, i, j, k) : r->view->a;
 }
@@ -192,7 +192,7 @@ void reference_restrict(const field_t *fine, field_t *dst) {
       }
 }
 
-/* The formula's combination of up to five values of a line, on one side. */
+/* One side's combination of up to five values of a line, by the interpolation formula. */
 static double child(mg_interpolation_t kind, const double line[5], int side) {
   switch (kind) {
   case MG_INTERPOLATE_P1:
@@ -206,7 +206,7 @@ static double child(mg_interpolation_t kind, const double line[5], int side) {
   }
 }
 
-/* Along k, then j, then i. */
+/* Interpolate along k, then j, then i. */
 static double interpolated(const field_t *coarse, mg_interpolation_t kind, int i, int j, int k) {
   const int order = kind == MG_INTERPOLATE_V4 ? 4 : kind == MG_INTERPOLATE_V2 ? 2 : 1;
   const int reach = kind == MG_INTERPOLATE_V4 ? 2 : kind == MG_INTERPOLATE_P0 ? 0 : 1;

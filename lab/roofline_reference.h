@@ -1,18 +1,20 @@
-/* The solver's kernels once more, on the host, cell by cell and out of src/formulas/stencil.h
- * alone: ghosts outside the walls are formulas, not memory. One patch, all of its sides walls. */
+/* Host reference for the solver's kernels, cell by cell, from src/formulas/stencil.h alone. Ghosts
+ * outside the walls are computed by formula, not read from memory. One patch with walls on
+ * all sides. */
 #ifndef LAB_ROOFLINE_REFERENCE_H
 #define LAB_ROOFLINE_REFERENCE_H
 
 #include "backend/backend.h"
 
-/** Memory for n doubles, which hold anything. What was given back is taken again before the system
- *  is asked: its pages are there, and to get some GB of new ones takes longer than to compute on
- *  them.
- *  @return NULL (logged) where there is none */
+/** Allocate n doubles with unspecified contents.
+ *
+ *  Reuses released blocks first, because their pages are already mapped. Mapping some GB of new
+ *  pages takes longer than computing on them.
+ *  @return NULL if out of memory (logged) */
 double *scratch_take(int64_t n);
-/** `memory` is what scratch_take gave, or NULL. */
+/** Release memory for reuse; accepts a pointer from scratch_take, or NULL. */
 void scratch_give(double *memory);
-/** Back to the system with all that was given back. */
+/** Return all released blocks to the system. */
 void scratch_close(void);
 
 /** Planes first .. last - 1 of a vector, n^2 cells each. */
@@ -22,7 +24,7 @@ typedef struct {
   int64_t jstride, kstride;
 } field_t;
 
-/** Cells hold anything. @return MG_OK, MG_ERR_MEMORY (logged) */
+/** Contents are unspecified. @return MG_OK, MG_ERR_MEMORY (logged) */
 MG_MUST_CHECK mg_status_t field_make(field_t *x, int n, int first, int last);
 void field_free(field_t *x);
 
@@ -30,32 +32,32 @@ MG_INLINE double *field_cell(const field_t *x, int i, int j, int k) {
   return x->memory + i + j * x->jstride + (k - x->first) * x->kstride;
 }
 
-/** Face betas of planes as they lie in a level's memory, one ghost around. */
+/** Face betas of some planes, laid out as in a level, with one ghost layer. */
 typedef struct {
   double *at[3];
-  int first, last; /* of the planes whose cells they serve */
+  int first, last; /* planes of cells that they serve */
   int64_t jstride, kstride;
 } faces_t;
 
-/** What a reference reads; planes as far as they are needed. */
+/** Inputs of the reference, for the planes that it needs. */
 typedef struct {
   const mg_view_t *view;
   faces_t faces;
-  field_t f, dinv; /* dinv is empty where the diagonal is summed from the betas */
-  field_t alpha;   /* empty where it does not vary */
+  field_t f, dinv; /* dinv is empty if the diagonal is summed from the betas */
+  field_t alpha;   /* empty if alpha is constant */
 } reference_t;
 
-/** The planes that one application of A reads beyond its own. */
+/** Number of planes beyond its own that one application of A reads. */
 int reference_reach(const mg_view_t *view);
 
-/** dst = f - A x; f may be NULL for A x. */
+/** dst = f - A x; a NULL f gives dst = A x. */
 void reference_residual(const reference_t *r, const field_t *x, const field_t *f, field_t *dst);
 
-/** One step from x, and from `previous`, which may be NULL where the step does not look at it. */
+/** One step from x and `previous`; `previous` may be NULL if the step does not use it. */
 void reference_step(const reference_t *r, const field_t *x, const field_t *previous,
                     const mg_step_t *step, field_t *dst);
 
-/** Means of 8 cells of fine. */
+/** dst = mean of the 8 fine cells. */
 void reference_restrict(const field_t *fine, field_t *dst);
 
 /** dst = (add ? dst : 0) + P coarse. */

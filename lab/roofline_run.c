@@ -1,4 +1,4 @@
-/* The operations of the ladder of the solver's kernels, through the doors that a cycle takes. */
+/* Operations of the roofline ladder, through the interfaces that a cycle uses. */
 #include "lab/roofline.h"
 #include "level/ops.h"
 #include "level/transfer.h"
@@ -10,7 +10,7 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
   switch (kind) {
   case ROOFLINE_SMOOTHS:
     return mg_smooth(fine, false);
-  case ROOFLINE_FIRST: /* as a level's first visit begins: the guess is in no vector */
+  case ROOFLINE_FIRST: /* as on the first visit to a level: the guess is in no vector */
     return fine->backend->smooth(&fine->store.view, -1, -1, MG_U, &fine->steps[0]);
   case ROOFLINE_RESIDUAL:
     return mg_residual(fine, MG_TMP, MG_U, MG_F);

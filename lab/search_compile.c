@@ -1,4 +1,4 @@
-/* CUDA source to machine code while the program runs, by NVRTC. */
+/* Compile CUDA source to machine code at run time, by NVRTC. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -35,7 +35,7 @@ static mg_status_t take_code(nvrtcProgram program, char **cubin, size_t *bytes) 
 mg_status_t plan_compile(const char *source, int capability, char **cubin, size_t *bytes) {
   char target[48];
   snprintf(target, sizeof target, "--gpu-architecture=sm_%d", capability);
-  /* As the solver's kernels: what is contracted has other digits. */
+  /* Like the solver's kernels: contraction to fma would change the results. */
   const char *options[] = {target, "--std=c++17", "--fmad=false"};
   nvrtcProgram program;
   nvrtcResult result = nvrtcCreateProgram(&program, source, "plan.cu", 0, NULL, NULL);

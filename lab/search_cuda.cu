@@ -1,6 +1,6 @@
-/* The search for a sum or a norm, on a CUDA device: what the host has proven (search_plan.h) is
- * compiled, compared with results that are known, and timed: of much, of little, and the join of a
- * block alone. */
+/* The search for a sum or a norm on a CUDA device. Programs proven on the host (search_plan.h) are
+ * compiled, compared with known results, and timed on a large input, on a small input, and for the
+ * block reduction alone. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -19,7 +19,7 @@ enum {
   BEST = 10,
   TIMES = 256,
   MOST_SECONDS = 45,
-  BEFORE = 16 /* numbers before the partial ones */
+  BEFORE = 16 /* numbers before the partial results */
 };
 typedef unsigned long long bits_t;
 typedef search_program_t program_t;
@@ -34,8 +34,7 @@ mg_status_t enqueue(void *arg, cudaStream_t stream) {
 }
 } // namespace
 
-/* --- one run -----------------------------------------------------------------------------------
- */
+/* ---- one run ---- */
 
 mg_status_t search_space_t::make() {
   most_blocks = 64ll * lab_card().processors;
@@ -91,10 +90,9 @@ mg_status_t search_run_t::result(unsigned long long *bits) {
 }
 
 namespace {
-/* --- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ---- */
 
-/* A block on each multiprocessor, so that a join takes its latency. */
+/* One block per SM, so that the latency of a reduction is measured. */
 mg_status_t measure_joins(const lab_t *lab, search_goal_t *goal, const program_t &p,
                           lab_row_t *row) {
   const int threads = p.plan->threads, processors = lab_card().processors;
@@ -120,7 +118,7 @@ mg_status_t measure(const lab_t *lab, search_goal_t *goal, const program_t &p, i
   return what == SEARCH_JOINS ? measure_joins(lab, goal, p, row) : goal->measure(lab, p, what, row);
 }
 
-/* A first look at all three. */
+/* First, coarse measurement of all three. */
 mg_status_t time_program(const lab_t *lab, search_goal_t *goal, program_t *p, bool *right) {
   lab_t quick = *lab;
   quick.least_seconds = 0.0;
@@ -133,14 +131,13 @@ mg_status_t time_program(const lab_t *lab, search_goal_t *goal, program_t *p, bo
   return MG_OK;
 }
 
-/* --- the search --------------------------------------------------------------------------------
- */
+/* ---- the search ---- */
 
 struct search_t {
   plan_set_t set;
   std::vector<char *> cubin;
   std::vector<size_t> bytes;
-  std::vector<program_t> found; /* right and timed; the first is the tree */
+  std::vector<program_t> found; /* correct and timed; the first is the tree */
   int wrong, untried;
   ~search_t() {
     for (char *code : cubin)
@@ -192,8 +189,7 @@ mg_status_t try_all(const lab_t *lab, search_goal_t *goal, search_t *search) {
   return MG_OK;
 }
 
-/* By the mean of the three speed-ups over the tree, as factors are averaged: the first n of them.
- */
+/* Sort the first n by the geometric mean of the three speed-ups over the tree. */
 void rank(std::vector<program_t> *found, size_t n) {
   const program_t tree = found->front();
   for (size_t i = 0; i < n; i++) {
@@ -223,10 +219,10 @@ void report(const lab_t *lab, const search_t *search) {
     fprintf(lab->text, "  not tried after %d s: %d\n", (int)MOST_SECONDS, search->untried);
 }
 
-/* Those that the first look has found best, measured as every row is, and put in order again. */
+/* Measure the best programs of the first round like every other row, and sort them again. */
 mg_status_t tables(lab_t *lab, search_goal_t *goal, search_t *search) {
   const size_t n = std::min<size_t>(search->found.size(), 1 + BEST);
-  lab->name_width = 56; /* of spelt programs */
+  lab->name_width = 56; /* fits spelt programs */
   for (int what = 0; what < N_SEARCH_MEASURES; what++) {
     char title[LAB_TITLE];
     goal->title(what, title);

@@ -1,4 +1,4 @@
-/* Programs to be tried: enumerated, and changed at random. */
+/* Candidate programs: enumerated, and mutated at random. */
 #include "base/log.h"
 #include "lab/search_plan.h"
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static int log2_of(int n) {
 
 static void append(plan_t *p, plan_kind_t kind, int radix, int by) {
   if (p->n_steps < PLAN_MOST_STEPS) p->step[p->n_steps] = (plan_step_t){kind, radix, by};
-  p->n_steps++; /* too many are no shape */
+  p->n_steps++; /* plan_run rejects too many steps */
 }
 
 static plan_t empty_plan(plan_goal_t goal, int threads) {
@@ -26,11 +26,10 @@ static plan_t empty_plan(plan_goal_t goal, int threads) {
   return p;
 }
 
-/* --- enumeration -------------------------------------------------------------------------------
- */
+/* ---- enumeration ---- */
 
-/* A tree in shared memory of one radix. A thread overwrites only what it alone has read, so that
- * one barrier a step is enough. */
+/* A tree in shared memory of a single radix. A thread overwrites only values that it alone has
+ * read, so one barrier per step is enough. */
 static plan_t tree(plan_goal_t goal, int threads, int radix, bool barriers_of_warps) {
   plan_t p = empty_plan(goal, threads);
   for (int n = threads; n > 1;) {
@@ -50,15 +49,15 @@ plan_t plan_tree(plan_goal_t goal, int threads) {
   return p;
 }
 
-/* How shuffles go: by xor from near lanes to far ones or the other way, or down. */
+/* Order of shuffles: xor from near to far lanes, xor from far to near, or down. */
 typedef enum { NEAR_FIRST, FAR_FIRST, DOWN, N_ORDERS } order_t;
 
-/* A program under way: the sums so far are those of every `stride`-th of the active threads. */
+/* A partial program: the sums so far are in every `stride`-th active thread. */
 typedef struct {
   plan_t plan;
   int active, stride;
-  int shared;    /* times that shared memory was used */
-  bool shuffled; /* just now */
+  int shared;    /* number of uses of shared memory */
+  bool shuffled; /* the last step was a shuffle */
   order_t order;
 } state_t;
 
@@ -77,7 +76,7 @@ static void take(walk_t *walk, const plan_t *plan) {
 
 static void grow(walk_t *walk, const state_t *s);
 
-/* Join 2^bits sums that a warp has, `done` bits of them already, in every order of radices. */
+/* Combine the 2^bits sums of a warp, `done` bits of them already, in every order of radices. */
 static void grow_by_shuffles(walk_t *walk, const state_t *s, int bits, int done) {
   if (done == bits) {
     state_t next = *s;
@@ -94,7 +93,7 @@ static void grow_by_shuffles(walk_t *walk, const state_t *s, int bits, int done)
   }
 }
 
-/* Join all that a warp has by the instruction. */
+/* Combine all values of a warp by the instruction. */
 static void grow_by_instruction(walk_t *walk, const state_t *s, int in_warp) {
   state_t next = *s;
   append(&next.plan, STEP_MAX, 0, 0);
@@ -103,12 +102,12 @@ static void grow_by_instruction(walk_t *walk, const state_t *s, int in_warp) {
   grow(walk, &next);
 }
 
-/* Leave the sums in shared memory, and let fewer threads take several each. */
+/* Store the sums in shared memory; fewer threads then combine several each. */
 static void grow_by_memory(walk_t *walk, const state_t *s, int radix, plan_kind_t kind) {
   state_t next = *s;
   const int sums = s->active / s->stride;
   const plan_kind_t barrier = s->active <= PLAN_WARP ? STEP_WARP : STEP_BLOCK;
-  if (s->shared > 0) append(&next.plan, barrier, 0, 0); /* others still read */
+  if (s->shared > 0) append(&next.plan, barrier, 0, 0); /* other threads may still read */
   append(&next.plan, STEP_STORE, 0, s->stride);
   append(&next.plan, barrier, 0, 0);
   append(&next.plan, kind, radix, sums / radix);
@@ -131,7 +130,7 @@ static void grow(walk_t *walk, const state_t *s) {
   if (s->plan.goal == PLAN_NORM && s->order == NEAR_FIRST && in_warp > 1 && !s->shuffled)
     grow_by_instruction(walk, s, in_warp);
   if (s->shared == 2) return;
-  /* Radix 1 only brings sums of many warps into one. */
+  /* Radix 1 only gathers the sums of many warps in one. */
   if (s->active > PLAN_WARP && sums <= PLAN_WARP) grow_by_memory(walk, s, 1, STEP_LOAD);
   for (int radix = 2; radix <= PLAN_WARP && radix <= sums; radix *= 2) {
     grow_by_memory(walk, s, radix, STEP_LOAD);
@@ -153,8 +152,7 @@ int plan_enumerate(plan_goal_t goal, int threads, plan_sink_t sink, void *arg) {
   return walk.n;
 }
 
-/* --- mutation ----------------------------------------------------------------------------------
- */
+/* ---- mutation ---- */
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 int plan_random(plan_random_t *r, int below) {
@@ -180,7 +178,7 @@ static void insert_step(plan_t *p, int at, plan_step_t step) {
   p->n_steps++;
 }
 
-/* A shuffle of radix 4 or more as two: the near half of its lanes, then the far half. */
+/* Split a shuffle of radix 4 or more in two: the near half of its lanes, then the far half. */
 static void split_step(plan_t *p, int at) {
   const plan_step_t whole = p->step[at];
   if ((whole.kind != STEP_XOR && whole.kind != STEP_DOWN) || whole.radix < 4) return;
@@ -251,8 +249,7 @@ void plan_mutate(plan_t *p, plan_random_t *random) {
     insert_step(p, at, (plan_step_t){plan_random(random, 2) ? STEP_BLOCK : STEP_WARP, 0, 0});
 }
 
-/* --- a set of them -----------------------------------------------------------------------------
- */
+/* ---- sets of programs ---- */
 
 typedef struct {
   plan_t *plan;
@@ -292,7 +289,7 @@ static void consider(plan_set_t *set, const plan_t *plan) {
     set->plan[set->n++] = *plan;
 }
 
-/* Most programs are long, and most good ones short: the shortest of a few. */
+/* Most programs are long, and most good ones short: take the shortest of a few. */
 static plan_t pick(const list_t *list, plan_random_t *random) {
   plan_t p = list->plan[plan_random(random, list->n)];
   for (int draw = 1; draw < 10; draw++) {
@@ -303,7 +300,7 @@ static plan_t pick(const list_t *list, plan_random_t *random) {
   p.width = 8 << plan_random(random, 2);
   p.sums = 1 << plan_random(random, 1 + log2_of(p.loads * p.width / 8));
   p.grid = (plan_grid_t)plan_random(random, N_GRIDS);
-  /* Half of them as many blocks as fit. */
+  /* The other half runs as many blocks as fit. */
   if (plan_random(random, 2))
     p.blocks = 1 << plan_random(random, 1 + log2_of(PLAN_AT_A_TIME / p.threads));
   if (plan_random(random, 2))
@@ -312,9 +309,9 @@ static plan_t pick(const list_t *list, plan_random_t *random) {
   return p;
 }
 
-/* Shapes that people thought of: what a search finds is to be better. Shuffles that wait for each
- * other, shuffles side by side, one warp that does the rest by shuffles and in wide steps; for
- * norms what the solver has (src/cuda/reduce.h), and what an earlier search for sums had found. */
+/* Hand-written shapes, which the search should beat: dependent shuffles, independent shuffles, one
+ * warp that finishes by shuffles or in wide steps. For norms also the solver's shape
+ * (src/cuda/reduce.h) and the result of an earlier search for sums. */
 static const char *const known[N_PLAN_GOALS][PLAN_KNOWN] = {
     {"256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 last",
      "256 4x16/1 d2.16d2.8d2.4d2.2d2.1w32Br1.8d2.4d2.2d2.1 atomics",

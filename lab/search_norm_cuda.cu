@@ -1,5 +1,5 @@
-/* What the search for a norm is tried on: patches of cells whose ghosts are NaN and must not be
- * read. The norm is an integer, the largest cell's bits, and equal in any order. */
+/* Test data of the search for a norm: patches whose ghosts are NaN and must not be read. The norm
+ * is an integer (the bits of the largest cell), independent of the order. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -14,7 +14,7 @@ extern "C" {
 
 namespace {
 typedef unsigned long long bits_t;
-const double PEAK = -5000.0; /* cells are below it, 0.3 to 171 */
+const double PEAK = -5000.0; /* cells are smaller in magnitude, 0.3 to 171 */
 
 __host__ __device__ double value_of(int64_t cell) {
   return (lab_value(cell) - 510.1) / 3.0;
@@ -46,7 +46,7 @@ struct patch_t {
     p.kstride = shape.kstride;
     MG_TRY(memory.make(shape.size));
     p.vec[0] = memory.at + shape.origin;
-    /* All bits set are NaN. */
+    /* All bits set: NaN. */
     MG_CUDA_TRY(cudaMemset(memory.at, 0xff, (size_t)shape.size * sizeof(double)));
     const dim3 block(32, 8);
     fill_cells<<<mg_cuda_grid(n0, n1, n2, block), block>>>(p);
@@ -65,7 +65,7 @@ struct patch_t {
   }
 };
 
-/* The last ones have odd rows, for loads of 8 bytes alone. */
+/* The last ones have odd row lengths and allow 8-byte loads only. */
 const int shapes[][3] = {{64, 64, 64}, {2, 1, 1},     {2, 3, 5}, {64, 8, 1}, {66, 7, 3},
                          {30, 33, 2},  {128, 16, 16}, {1, 1, 1}, {31, 5, 3}, {33, 9, 4}};
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0], SMALL = 0 };
@@ -76,7 +76,7 @@ struct norms_t : search_goal_t {
 
   mg_status_t make(const lab_t *lab) override {
     int n = 64;
-    /* As in the ladder of the solver's kernels: vectors of up to twice an array. */
+    /* As in the roofline ladder: vectors of at most twice an array. */
     while (8ll * (2 * n) * (2 * n) * (2 * n) <= 2 * lab->bytes && n < 512)
       n *= 2;
     MG_TRY(space.make());
@@ -99,7 +99,8 @@ struct norms_t : search_goal_t {
     return MG_OK;
   }
 
-  /* Blocks as mg_max_norm_grid has them; or a row of them, so that threads go through the patch. */
+  /* The grid of mg_max_norm_grid; or, if `few`, one row of blocks, so that threads loop over the
+   * patch. */
   mg_status_t prepare(const search_program_t &p, const patch_t &w, bool few, search_run_t *r) {
     const plan_t *plan = p.plan;
     const int64_t per_row = 32 * (plan->width / 8), height = plan->threads / 32;
@@ -132,7 +133,7 @@ struct norms_t : search_goal_t {
     return MG_OK;
   }
 
-  /* As it is; with the largest in one place, the corners and others; with NaN there. */
+  /* Test the patch unchanged; with the maximum at corners and other cells; and with NaN there. */
   mg_status_t try_patch(const search_program_t &p, patch_t *w, bool few, bits_t want, bool *right) {
     enum { PLACES = 12 };
     MG_TRY(is_right(p, *w, few, want, right));

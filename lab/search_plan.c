@@ -49,13 +49,12 @@ static bool plan_has_shape(const plan_t *p) {
   return fits;
 }
 
-/* --- running a program -------------------------------------------------------------------------
- */
+/* ---- running a program ---- */
 
-/* Who has touched a place of shared memory, and at which step. Between two barriers of the block
- * each step reads a place at most once: loads are of places that are all different. */
+/* The threads that accessed an element of shared memory, and at which step. Between two block
+ * barriers each step reads an element at most once, because loads access distinct elements. */
 typedef struct {
-  int writer, written; /* thread, step; -1: nobody */
+  int writer, written; /* thread, step; -1: none */
   int n_reads;
   struct {
     int reader, read;
@@ -64,18 +63,18 @@ typedef struct {
 
 typedef struct {
   const plan_t *plan;
-  int n;          /* numbers of a value */
+  int n;          /* length of the vector that stands for a value */
   int32_t *value; /* [threads][n] */
   int32_t *part;  /* [threads][n]: shared memory */
-  int32_t *warp;  /* [PLAN_WARP][n]: what lanes had before a step */
+  int32_t *warp;  /* [PLAN_WARP][n]: values of the lanes before a step */
   place_t *place; /* [threads] */
   int active;     /* threads */
-  int block_barrier, warp_barrier[PLAN_MOST_THREADS / PLAN_WARP]; /* the last one's step; -1 */
+  int block_barrier, warp_barrier[PLAN_MOST_THREADS / PLAN_WARP]; /* last one's step; -1: none */
   plan_verdict_t race;                                            /* PLAN_RIGHT: none */
 } run_t;
 
-/* Does a barrier lie between what thread a did at step `at` and what b does now? A race of warps is
- * the worse one to hear of. */
+/* Check for a barrier between the access by thread a at step `at` and the current access by b. A
+ * race between warps takes precedence in the report. */
 static void see_race(run_t *r, int a, int at, int b) {
   if (a == b || at < r->block_barrier) return;
   if (a / PLAN_WARP != b / PLAN_WARP)
@@ -122,7 +121,7 @@ static void shuffle(run_t *r, const plan_step_t *s, int first) {
     }
 }
 
-/* All lanes have what all of them had. */
+/* Every lane gets the combination of all lanes. */
 static void join_warp(run_t *r, int first) {
   const size_t n = (size_t)r->n;
   int32_t *value = r->value + (size_t)first * n;
@@ -227,8 +226,7 @@ plan_verdict_t plan_prove(const plan_t *plan) {
   return twice ? PLAN_TWICE : left_out ? PLAN_LEFT_OUT : PLAN_RIGHT;
 }
 
-/* --- words -------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
 static const char letters[N_STEP_KINDS + 1] = "xdwbBrpm";
 static const char *const grid_names[N_GRIDS] = {"atomics", "last", "two"};
@@ -256,7 +254,7 @@ void plan_spell(const plan_t *p, char text[PLAN_TEXT]) {
   if (n < PLAN_TEXT) snprintf(text + n, (size_t)(PLAN_TEXT - n), " %s", grid_names[p->grid]);
 }
 
-/* A number of at most four digits. */
+/* A number of at most four decimal digits. */
 static bool take_number(const char **text, int *n) {
   const char *first = *text;
   for (*n = 0; isdigit((unsigned char)**text) && *text < first + 4; ++*text)

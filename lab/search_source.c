@@ -1,4 +1,4 @@
-/* A program as CUDA source: how a block joins its numbers, and how the blocks meet. */
+/* A program as CUDA source: the reduction within a block, and the combination of blocks. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "lab/search_source.h"
 #include <stdlib.h>
@@ -19,7 +19,7 @@ void plan_write_joined(FILE *to, const char *format, int first, int n, int step)
   fprintf(to, ")");
 }
 
-/* All warps that are active, and no others. */
+/* Write a guard that admits only the active warps. */
 static void write_guard(FILE *to, const plan_t *p, int active) {
   if (in_warps(active) < p->threads)
     fprintf(to, "  if (me < %d) {\n", in_warps(active));
@@ -68,7 +68,7 @@ static void write_step(FILE *to, const plan_t *p, const plan_step_t *s, int *act
   fprintf(to, "  }\n");
 }
 
-/* Places of shared memory that are written. */
+/* Number of elements of shared memory that are written. */
 static int places_of(const plan_t *p) {
   int active = p->threads, most = 0;
   for (int i = 0; i < p->n_steps; i++) {
@@ -92,7 +92,7 @@ static void write_join(FILE *to, const plan_t *p) {
   fprintf(to, "  return value;\n}\n\n");
 }
 
-/* The blocks' results by one block. */
+/* Combine the results of the blocks in one block. */
 static void write_rest(FILE *to, const plan_t *p) {
   fprintf(to,
           "/* The blocks' results, by one block. */\n"

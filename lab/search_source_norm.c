@@ -1,7 +1,7 @@
-/* A program as CUDA source: maximum norms of a patch, as the solver's (src/cuda/reduce.h). */
+/* A program as CUDA source: maximum norm of a patch, as in the solver (src/cuda/reduce.h). */
 #include "lab/search_source.h"
 
-/* An instruction for a warp's largest 32 bits is there from sm_80 on; 64 bits are two of them. */
+/* From sm_80 on an instruction returns the 32-bit maximum of a warp; 64 bits need two of them. */
 static void write_instruction(FILE *to) {
   fprintf(to, "/* The largest of a warp, for all of its lanes. */\n"
               "__device__ __forceinline__ bits_t of_warp(bits_t bits) {\n"
@@ -35,7 +35,7 @@ void plan_write_norm_words(const plan_t *p, FILE *to) {
                 "}\n\n");
 }
 
-/* The cells of a thread: `loads` rows of them before the first is looked at. */
+/* The cells of a thread, with `loads` rows of loads in flight. */
 static void write_own(const plan_t *p, FILE *to) {
   const bool pairs = p->width == 16;
   const char *vector = pairs ? "double2" : "double";

@@ -12,7 +12,7 @@ void plan_write_sum_words(const plan_t *p, FILE *to) {
                 "  atomicAdd((unsigned long long *)to, (unsigned long long)sum);\n}\n\n");
 }
 
-/* Additions of a load into the sums of a thread, in turn. */
+/* Add the numbers of a load to the thread's sums, alternating between the sums. */
 static void write_additions(FILE *to, const plan_t *p, int load, const char *name) {
   const int numbers = p->width / 8;
   for (int i = 0; i < numbers; i++)
@@ -22,7 +22,7 @@ static void write_additions(FILE *to, const plan_t *p, int load, const char *nam
                          : ".y");
 }
 
-/* The sum of a thread: loads of V, `loads` of them before the first is looked at. */
+/* The sum of a thread, with `loads` loads of type V in flight. */
 static void write_own(FILE *to, const plan_t *p) {
   const int numbers = p->width / 8;
   fprintf(to,

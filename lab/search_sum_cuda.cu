@@ -1,5 +1,5 @@
-/* What the search for a sum is tried on: small integers, whose sums are exact in any order, as
- * doubles and as integers. */
+/* Test data of the search for a sum: small integers, as doubles and as integers. Their sums are
+ * exact in any order. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -24,7 +24,7 @@ struct sums_t : search_goal_t {
   lab_array_t large, small[2][N_PATTERNS];
   int64_t n_large;
   long long sum_large;
-  std::vector<long long> sum[N_PATTERNS]; /* of the first n numbers */
+  std::vector<long long> sum[N_PATTERNS]; /* sum of the first n numbers */
 
   mg_status_t fill(int type, int which) {
     std::vector<long long> integers((size_t)N_SMALL);
@@ -69,7 +69,7 @@ struct sums_t : search_goal_t {
     return MG_OK;
   }
 
-  /* As many blocks as have something to load, if they fit at a time. */
+  /* One block per chunk of loads, at most as many as are resident. */
   mg_status_t prepare(const search_program_t &p, int type, const double *from, int64_t n,
                       search_run_t *r) {
     const plan_t *plan = p.plan;
@@ -116,7 +116,7 @@ struct sums_t : search_goal_t {
     return MG_OK;
   }
 
-  /* A one among zeros, for some threads of the first two blocks and all warps. */
+  /* A single 1 among zeros, for some threads of the first two blocks, covering all warps. */
   mg_status_t try_units(const search_program_t &p, int type, bool *right) {
     const long long integer = 1, none = 0;
     const double one = 1.0;

@@ -1,22 +1,25 @@
-/* Ladder 4 on a CPU: a smoother's step over n^3 cells, from loops the wrong way round to several
- * steps in one pass over memory. Ghosts are numbers that stay, so that what is measured is the
- * step; halos and walls are in the roofline, where the solver's own smoothers are.
+/* Ladder 4 on a CPU: a smoother step over n^3 cells, from the worst loop order to fused steps
+ * (temporal blocking). Ghosts are constant, so only the step is measured. The roofline ladder
+ * measures the solver's own smoothers, with halos and walls.
  *
- * Elements are cells times steps. Useful bytes are the least of a pass over its steps: a Chebyshev
- * step reads x, the x before, f and three betas and writes over the x before, 56 bytes. Several in
- * a pass write both, 64 bytes for all of them. GSRB reads and writes x and reads f and the betas,
- * 48 for any number of half sweeps. fv4 reads 1 / diagonal besides. In floats it is half of each.
- * Stores past the cache have no place here: a line that is written has just been read.
+ * Elements are cells times steps. Useful bytes are the minimum of one traversal, divided by its
+ * steps:
+ *   - one Chebyshev step: 56. It reads x, the previous x, f and three betas, and overwrites the
+ *     previous x;
+ *   - fused Chebyshev steps: 64 for all steps together, because both x are written;
+ *   - GSRB: 48 for any number of half sweeps. It reads and writes x, and reads f and the betas.
+ * fv4 also reads 1 / diagonal. In float every number is half as large. Non-temporal stores do not
+ * help: a line that is written has just been read.
  *
- * Steps in one pass follow each other a plane and a row behind. The two x are all the room that
- * they need: step s writes over s - 2, whose last reader is the step between, one plane ahead.
+ * Fused steps follow each other, one plane and one row behind. The two x suffice as storage: step s
+ * overwrites step s - 2, whose last reader is step s - 1, one plane ahead.
  *
- *       rows j ->   block b-1 | block b  |          step 1 is at plane w of the pass,
+ *       rows j ->   block b-1 | block b  |          step 1 is at plane w of the traversal,
  *       step 1  . . . . . . . | o o o o o|          step 2 at w - 1, one row to the left,
  *       step 2  . . . . . . | o o o o o|            step 3 at w - 2, two rows to the left
  *
- * So a block needs only what the block to its left did up to the same w, and what it did itself:
- * threads take a block each, the right one some planes behind the left one. */
+ * A block therefore needs only its own results and those of its left neighbour up to the same w.
+ * Each thread runs one block, some planes behind the thread of the block to its left. */
 #include "lab/smooth_cpu.h"
 #include "base/log.h"
 #include <float.h>
@@ -28,12 +31,12 @@
 
 enum { GHOSTS = 2, LINE = 8, N_DOUBLES = 9, N_FLOATS = 6, PLANES_AT_A_TIME = 8 };
 
-/* A pass over the grid. */
+/* One traversal of the grid. */
 typedef struct {
   const lab_grid_t *g;
   lab_cells_t cells; /* NULL: k innermost */
   int steps, threads;
-  int64_t rows; /* of a block */
+  int64_t rows; /* per block */
 } pass_t;
 
 static int64_t least(int64_t a, int64_t b) {
@@ -44,7 +47,7 @@ static int64_t most(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
-/* Each thread has a slab of planes, which it takes a block of rows after the other. */
+/* Each thread owns a slab of planes and processes it one block of rows at a time. */
 static void one_step(const pass_t *p) {
   const int64_t n = p->g->n;
 #pragma omp parallel num_threads(p->threads)
@@ -71,7 +74,7 @@ static void advance(const pass_t *p, int64_t block, int64_t first, int64_t last)
 }
 
 static void several_steps(const pass_t *p) {
-  const int64_t deep = p->g->n + p->steps - 1; /* planes and rows, with those behind */
+  const int64_t deep = p->g->n + p->steps - 1; /* planes and rows, with the trailing steps */
   const int64_t blocks = (deep + p->rows - 1) / p->rows;
   const int64_t turns = (deep + PLANES_AT_A_TIME - 1) / PLANES_AT_A_TIME;
 #pragma omp parallel num_threads(p->threads)
@@ -101,17 +104,17 @@ static void run(void *arg) {
     several_steps(p);
 }
 
-/* The vectors of the ladder, and what x should become. */
+/* The vectors of the ladder, and the expected x. */
 typedef struct {
-  lab_grid_t g, want; /* want has x of its own */
+  lab_grid_t g, want; /* want has a separate x */
   double *room[N_DOUBLES], *small_room[N_FLOATS];
-  int64_t length; /* of a vector */
-  ptrdiff_t cell; /* (0, 0, 0) */
-  int steps;      /* that want has taken */
-  double largest; /* of all that want has been */
+  int64_t length; /* elements per vector */
+  ptrdiff_t cell; /* offset of cell (0, 0, 0) */
+  int steps;      /* steps applied to want so far */
+  double largest; /* largest magnitude that want has had */
 } smooth_t;
 
-/* Of vector `which`: x, the x before, f, three betas. 11 bits, which floats hold. */
+/* Initial value of vector `which`: x, previous x, f, three betas. 11 bits, exact in float. */
 static double start(int which, int64_t at) {
   return (which < 3 ? 0.0 : 1.0) + lab_value(at + 100 * which) / 1024.0;
 }
@@ -122,7 +125,7 @@ static bool is_cell(const smooth_t *m, int64_t at) {
   return at >= 0 && at / g->ks < g->n && at % g->ks / g->js < g->n && at % g->js < g->n;
 }
 
-/* Ghosts of both x are the same. */
+/* Both x have equal ghosts. */
 static double start_x(const smooth_t *m, int which, int64_t at) {
   return start(is_cell(m, at) ? which : 0, at);
 }
@@ -148,7 +151,7 @@ static void begin_want(smooth_t *m) {
   m->largest = 1.0;
 }
 
-/* The reference: a step after the other, row by row, a cell at a time. */
+/* One step of the reference: row by row, one cell at a time. */
 static void step_want(smooth_t *m, lab_cells_t plain) {
   const lab_grid_t *g = &m->want;
   const int s = ++m->steps;
@@ -163,7 +166,7 @@ static void step_want(smooth_t *m, lab_cells_t plain) {
   m->largest = largest;
 }
 
-/* The largest difference from the reference, NaN where something is no number. */
+/* Largest difference from the reference; NaN if a value is NaN. */
 static double difference(const smooth_t *m, bool small) {
   const lab_grid_t *g = &m->g;
   double worst = 0.0;
@@ -186,21 +189,21 @@ typedef struct {
   const char *name;
   lab_cells_t cells;
   int steps;
-  int rows;    /* of a block; 0: all */
-  bool alone;  /* one thread */
-  bool stored; /* 1 / diagonal is read where it need not be */
+  int rows;    /* rows per block; 0: all */
+  bool alone;  /* single-threaded */
+  bool stored; /* reads 1 / diagonal although it could be computed */
 } variant_t;
 
 typedef struct {
   const char *title;
-  lab_cells_t plain;       /* the reference's */
-  double one, pass, flops; /* bytes of a step alone, and of a pass of several; flops of a step */
+  lab_cells_t plain;       /* row kernel of the reference */
+  double one, pass, flops; /* bytes of a single step; bytes of fused steps; flops per step */
   bool small;
   const variant_t *variant;
   int n_variants;
 } table_t;
 
-/* Flops of summing and inverting the diagonal. */
+/* Flops to sum and invert the diagonal. */
 static const double summing = 8.0;
 
 static const variant_t steps_apart[] = {
@@ -268,9 +271,9 @@ static const table_t tables[] = {
 };
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
-/* A store rounds to half an eps of the largest value; a step passes on what its x and the x before
- * it are off by, with weights whose magnitudes add up to 1 + 2 c1: the diagonal's and the
- * neighbours' parts of c2 dinv A x cancel, and 1 + c1 - c2 is positive. */
+/* A store rounds to half an eps of the largest value. A step propagates the errors of x and the
+ * previous x with weights whose magnitudes sum to 1 + 2 c1: the diagonal and neighbour parts of
+ * c2 dinv A x cancel, and 1 + c1 - c2 is positive. */
 static double tolerance(const smooth_t *m, const table_t *t, int steps) {
   double errors = 0.0;
   for (int s = 0; s < steps && t->small; s++)
@@ -285,14 +288,14 @@ static lab_row_t row_of(const lab_t *lab, const smooth_t *m, const table_t *t, c
   row.useful = v->steps == 1 ? t->one : t->pass / v->steps;
   row.flops = t->flops - (v->stored ? summing : 0.0);
   if (v->stored) row.moved = row.useful + 8.0 / v->steps;
-  if (!v->cells) row.moved = LINE * row.useful; /* a line for each of its cells */
+  if (!v->cells) row.moved = LINE * row.useful; /* one line per cell */
   return row;
 }
 
 static mg_status_t add(lab_t *lab, smooth_t *m, const table_t *t, const variant_t *v) {
   lab_row_t row = row_of(lab, m, t, v);
   pass_t pass = {&m->g, v->cells, v->steps, row.threads, v->rows ? v->rows : m->g.n + v->steps};
-  lab_t runs = *lab; /* these take tenths of seconds, and the wrong order seconds */
+  lab_t runs = *lab; /* runs take tenths of a second, and seconds with the worst loop order */
   runs.least_runs = (int)least(lab->least_runs, v->cells ? 9 : 3);
   while (m->steps < v->steps)
     step_want(m, t->plain);
@@ -304,7 +307,7 @@ static mg_status_t add(lab_t *lab, smooth_t *m, const table_t *t, const variant_
   return lab_add(lab, &row);
 }
 
-/* Variants of a table are in the order of their steps, as the reference takes them. */
+/* The variants of a table are sorted by number of steps; the reference advances with them. */
 static mg_status_t add_table(lab_t *lab, smooth_t *m, const table_t *t) {
   lab_table(lab, "smooth", "%s, %lld^3 cells", t->title, (long long)m->g.n);
   begin_want(m);
@@ -314,20 +317,20 @@ static mg_status_t add_table(lab_t *lab, smooth_t *m, const table_t *t) {
   return MG_OK;
 }
 
-/* As many cells as fit into an array, a side a multiple of a line. */
+/* As many cells as fit in an array; n is a multiple of a cache line. */
 static void shape(smooth_t *m, int64_t bytes) {
   int64_t n = 2 * LINE;
   while ((n + LINE) * (n + LINE) * (n + LINE) * 8 <= bytes)
     n += LINE;
   m->g.n = n;
-  m->g.js = n + LINE; /* the ghosts of a row's end and of the next one's begin share a line */
+  m->g.js = n + LINE; /* the ghosts at the end of a row and the start of the next share a line */
   m->g.ks = (n + 2 * GHOSTS) * m->g.js;
   m->cell = GHOSTS * m->g.ks + GHOSTS * m->g.js + LINE;
   m->length = (n + 2 * GHOSTS) * m->g.ks + 2 * LINE;
 }
 
-/* Vectors begin some lines apart within a page, else a store and the loads of other vectors behind
- * it look alike to a core that compares 12 bits of their addresses. */
+/* Vectors start some lines apart within a page. Otherwise a store and later loads of other vectors
+ * alias in cores that compare 12 address bits. */
 static ptrdiff_t apart(int which) {
   return 11 * LINE * which;
 }

@@ -1,19 +1,19 @@
 /* Ladder 4 on a CUDA device: a smoother of the 7-point operator with variable coefficients. First a
- * Chebyshev step, a thread a cell and otherwise; then several steps in one pass over memory
- * (smooth_fused.cu), the operator of fourth order, and where the data come from
- * (smooth_migration.cu).
+ * Chebyshev step, with one cell per thread and in other forms. Then fused steps (smooth_fused.cu),
+ * the fourth-order operator, and the location of the data (smooth_migration.cu).
  *
- * Bytes a cell that a step has to move: 64 with x, the iterate before it, f, 1/diagonal and three
- * betas read and one vector written; 56 where the diagonal is summed from the betas; 48 in Jacobi's
- * form, in which a polynomial is written through its roots and needs no iterate before x. */
+ * Bytes per cell that a step must move:
+ *   64  reads x, the previous iterate, f, 1/diagonal and three betas, and writes one vector;
+ *   56  with the diagonal summed from the betas;
+ *   48  in Jacobi form: the polynomial is factored by its roots and needs no previous iterate. */
 #include "lab/smooth_cuda.h"
 
 namespace {
 enum { CHEBYSHEV = 64, NO_DINV = 56, ROOTS = 48 };
 enum { PLAIN, READ_ONLY, STREAMS };
 
-/* PLAIN: a load like any other; READ_ONLY: of what no thread writes while the kernel runs; STREAMS:
- * of what nobody reads again, leave it out of the caches. */
+/* PLAIN: ordinary load. READ_ONLY: data that no thread writes during the kernel. STREAMS: data not
+ * read again, so it bypasses the caches. */
 template <int PATH, typename T> __device__ __forceinline__ T get(const T *p) {
   return PATH == READ_ONLY ? __ldg(p) : *p;
 }
@@ -41,7 +41,7 @@ __device__ __forceinline__ smooth_near_t<T> load_near(const smooth_level_t<T> &l
   return v;
 }
 
-/* What becomes of a cell, given its surroundings. */
+/* New value of a cell, given its neighbourhood. */
 template <int FORM, int PATH, typename T>
 __device__ __forceinline__ T update(const smooth_level_t<T> &l, const smooth_near_t<T> &v,
                                     ptrdiff_t at) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ T update(const smooth_level_t<T> &l, const smooth_nea
   return fma(l.c2 * dinv, f - ax, fma(l.c1, v.c - before, v.c));
 }
 
-/* A thread a cell; threads of a block along i and j. */
+/* One cell per thread; blocks extend along i and j. */
 template <int FORM, int PATH, int WIDTH, int HEIGHT>
 __global__ void __launch_bounds__(WIDTH *HEIGHT) cells(smooth_level_t<double> l) {
   const int i = (int)blockIdx.x * WIDTH + (int)threadIdx.x % WIDTH;
@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(WIDTH *HEIGHT) cells(smooth_level_t<double> l)
   l.to[at] = update<FORM, PATH>(l, load_near<PATH>(l, at), at);
 }
 
-/* A thread has CELLS cells above each other, and what lies between them comes from the first cache:
- * the form of the solver (src/cuda/smooth.cu). */
+/* CELLS cells per thread along k, with shared values served by L1: the form of the solver
+ * (src/cuda/smooth.cu). */
 template <int FORM, int PATH, int CELLS, int BLOCKS>
 __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(BLOCKS, 256))
     stacks(smooth_level_t<double> l) {
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(BLOCKS, 256))
     if (k + q < l.n) l.to[at + q * l.ks] = value[q];
 }
 
-/* A thread has a column of PLANES cells and keeps what the next one needs in registers: the values
- * below, here and above, and the beta between. */
+/* One column of PLANES cells per thread. Values below, here and above, and the beta between cells,
+ * stay in registers. */
 template <int FORM, int PLANES>
 __global__ void __launch_bounds__(256) march(smooth_level_t<double> l) {
   const int i = (int)blockIdx.x * 32 + (int)threadIdx.x % 32;
@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(256) march(smooth_level_t<double> l) {
   }
 }
 
-/* The same with neighbours from shared memory: a plane of the block's cells and a rim, two of them
- * in turn, so that one barrier a plane is enough. */
+/* Same with neighbours from shared memory: a plane of the block's cells with a halo. Two planes are
+ * used alternately, so one barrier per plane suffices. */
 template <int FORM, int PLANES>
 __global__ void __launch_bounds__(256) shared_march(smooth_level_t<double> l) {
   __shared__ double plane[2][10][34];
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(256) shared_march(smooth_level_t<double> l) {
     if (ti == 31) p[tj + 1][33] = l.x[at + 1];
     if (tj == 0) p[0][ti + 1] = l.x[at - l.js];
     if (tj == 7) p[9][ti + 1] = l.x[at + l.js];
-    v.high[2] = l.x[at + l.ks]; /* a plane ahead */
+    v.high[2] = l.x[at + l.ks]; /* one plane ahead */
     v.beta[2][0] = v.beta[2][1];
     v.beta[2][1] = l.beta[2][at + l.ks];
     v.beta[0][0] = l.beta[0][at];
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(256) shared_march(smooth_level_t<double> l) {
   }
 }
 
-/* Two cells of a row a thread, by loads and stores of 16 bytes. */
+/* Two cells of a row per thread, with 16-byte loads and stores. */
 __device__ __forceinline__ double2 two(const double *p) {
   return *reinterpret_cast<const double2 *>(p);
 }
@@ -186,14 +186,14 @@ template <int FORM> __global__ void __launch_bounds__(256) pairs(smooth_level_t<
   *reinterpret_cast<double2 *>(l.to + at) = to;
 }
 
-/* Flops of a step, fma counting two: A x 20, the diagonal and its inverse 8, the update 7 or 4. */
+/* Flops per step, with fma as two: A x 20, the diagonal and its inverse 8, the update 7 or 4. */
 enum { FLOPS_CHEBYSHEV = 27, FLOPS_NO_DINV = 35, FLOPS_ROOTS = 32 };
 
 struct variant_t {
   const char *name;
   const void *kernel;
   int form;
-  int width, height, planes; /* cells of a block */
+  int width, height, planes; /* cells per block */
   int threads;
 };
 

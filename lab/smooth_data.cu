@@ -1,9 +1,9 @@
-/* What the smooth ladder's variants work on and are compared with. */
+/* Data and references of the CUDA smooth ladder. */
 #include "lab/smooth_cuda.h"
 #include <vector>
 
 namespace {
-/* A number of [0, 1) from an index, the same in every precision: 20 bits. */
+/* A value in [0, 1) from an index, identical in every precision: 20 bits. */
 __host__ __device__ inline double scatter(int64_t i, int salt) {
   uint64_t h = ((uint64_t)i + (uint64_t)salt * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
   h ^= h >> 29;
@@ -20,7 +20,7 @@ __global__ void fill(T *at, int64_t n, int n_side, ptrdiff_t js, ptrdiff_t ks, p
             i = (int)(p % js) - (int)(origin % js);
   const bool inside = i >= 0 && j >= 0 && k >= 0 && i < n_side && j < n_side && k < n_side;
   if (array >= SMOOTH_BETA && array < SMOOTH_TO)
-    at[p] = (T)(0.5 + scatter(p, array)); /* everywhere */
+    at[p] = (T)(0.5 + scatter(p, array)); /* ghosts included */
   else
     at[p] = inside && array <= SMOOTH_F ? (T)(scatter(p, array) - 0.5) : T(0);
 }
@@ -45,7 +45,7 @@ template <typename T> __global__ void set_dinv(smooth_level_t<T> l, T *dinv) {
   dinv[at] = smooth_dinv(load_near(l, l.x, at).beta, l.a, l.b_h2);
 }
 
-/* The oracle. weight < 0: a Chebyshev step. */
+/* The reference kernel. weight < 0: a Chebyshev step. */
 template <typename T> __global__ void plain_step(smooth_level_t<T> l, const T *x, T *to, T weight) {
   MG_CUDA_CELL(i, j, k, ((const int[3]){l.n, l.n, l.n}));
   const ptrdiff_t at = i + j * l.js + k * l.ks;
@@ -55,7 +55,7 @@ template <typename T> __global__ void plain_step(smooth_level_t<T> l, const T *x
                : smooth_step(x[at], ax, l.f[at], l.dinv[at], weight);
 }
 
-/* Numbers that are not negative order as their bits do; NaN is above all. */
+/* Non-negative floating-point numbers order like their bits; NaN is above all. */
 template <typename T>
 __global__ void compare(smooth_level_t<T> l, const T *want, unsigned long long *largest) {
   MG_CUDA_CELL(i, j, k, ((const int[3]){l.n, l.n, l.n}));
@@ -79,12 +79,12 @@ __global__ void plain_fv4(smooth_level_t<double> l, double *to) {
   to[at] = mg_polynomial(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
 }
 
-/* Planes k - 2 to k + 2 of an array, on the host and in double; at(i, j) is the cell of plane k. */
+/* Planes k - 2 to k + 2 of an array on the host, in double; at(i, j) is a cell of plane k. */
 struct planes_t {
   std::vector<double> value;
   ptrdiff_t lead, plane;
   template <typename T> mg_status_t fetch(const smooth_level_t<T> &l, const T *from, int k) {
-    const ptrdiff_t pad = 128 / (ptrdiff_t)sizeof(T); /* before a row's first cell */
+    const ptrdiff_t pad = 128 / (ptrdiff_t)sizeof(T); /* in front of a row's first cell */
     lead = SMOOTH_GHOSTS * l.js + pad;
     plane = l.ks;
     std::vector<T> raw((size_t)(5 * plane));
@@ -96,19 +96,19 @@ struct planes_t {
   const double *at(ptrdiff_t cell) const { return &value[(size_t)(2 * plane + lead + cell)]; }
 };
 
-/* A step of the oracle, which wrote `got`. */
+/* A step of the reference kernel, which wrote `got`. */
 template <typename T> struct step_t {
   const T *got;
   bool fv4;
-  T weight; /* of Jacobi's form; < 0: Chebyshev's */
+  T weight; /* of the Jacobi form; < 0: Chebyshev */
 };
 
-/* In float by rounding: a sum of six terms of both signs, and what follows. */
+/* For float, up to rounding: a sum of six terms of both signs, and the update. */
 template <typename T> bool is_near(double got, double want, double size) {
   return sizeof(T) == sizeof(double) ? got == want : fabs(got - want) <= 1e-5 * size;
 }
 
-/* One plane of a step from x against the solver's own formulas, on the host: the same bits. */
+/* Compare one plane of a step from x with the solver's formulas on the host: bit-identical. */
 template <typename T>
 mg_status_t check_plane(const smooth_level_t<T> &l, const step_t<T> &step, int k) {
   planes_t x, previous, f, stored, beta[3], got;
@@ -143,13 +143,14 @@ mg_status_t check_plane(const smooth_level_t<T> &l, const step_t<T> &step, int k
 
 int smooth_cells(int64_t bytes) {
   int n = 32;
-  /* The next power of two is nearer where 2 n sqrt(2) is still not beyond it, cubed. */
+  /* Choose the nearest power of two: double n while (n sqrt(2))^3 cells are
+   * fewer than an array holds. */
   while (8.0 * n * n * n * 2.8284271247461903 < (double)bytes)
     n *= 2;
   return n;
 }
 
-/* As make() has it, in double. */
+/* Bytes per array as in make(), in double. */
 static double array_bytes(int n) {
   const double pad = 128.0 / sizeof(double), rows = n + 2.0 * SMOOTH_GHOSTS;
   return sizeof(double) * (n + 2.0 * pad) * rows * rows;
@@ -157,7 +158,7 @@ static double array_bytes(int n) {
 
 double lab_smooth_needs(int64_t bytes) {
   const int n = smooth_cells(bytes), moved = n < SMOOTH_MOST_MOVED ? n : SMOOTH_MOST_MOVED;
-  /* There the vectors are once more on the device, all but what is wanted. */
+  /* The migration table holds the vectors on the device once more, except `want`. */
   return fmax(SMOOTH_ARRAYS * array_bytes(n), (SMOOTH_ARRAYS + SMOOTH_TO + 1) * array_bytes(moved));
 }
 
@@ -208,7 +209,7 @@ mg_status_t smooth_launch_plain(const smooth_level_t<double> &level, cudaStream_
   return MG_OK;
 }
 
-/* The first plane, one in the middle and the last. */
+/* The first, the middle and the last plane. */
 template <typename T>
 static mg_status_t check_planes(const smooth_level_t<T> &level, const step_t<T> &step) {
   MG_CUDA_TRY(cudaDeviceSynchronize());
@@ -230,13 +231,13 @@ template <> mg_status_t smooth_data_t<double>::expect_fv4() {
 }
 
 template <typename T> mg_status_t smooth_data_t<T>::expect_steps(int steps) {
-  /* To and fro, so that the last one writes `want`. */
+  /* Alternate between buffers, so that the last step writes `want`. */
   const T *from = level.x;
   for (int s = 0; s < steps; s++) {
     T *const to = (steps - s) % 2 ? want : level.to;
     plain_step<<<grid_of(level.n), block>>>(level, from, to, level.weight[s]);
     MG_CUDA_LAUNCHED("plain_step");
-    /* The others are the same kernel on what this one wrote. */
+    /* Later steps use the same kernel on its own output. */
     if (s == 0) MG_TRY(check_planes(level, step_t<T>{to, false, level.weight[0]}));
     from = to;
   }

@@ -1,21 +1,21 @@
-/* Ladder 4: several steps of the smoother in one pass over memory.
+/* Ladder 4: fused smoother steps (temporal blocking).
  *
- * A block owns a tile of columns and goes through its planes once. At plane k it makes the first
- * step in plane k, the second in k - 1, the third in k - 2 ..., and writes the last. What a step
- * reads of the planes above and below a cell stays in the registers of the cell's thread; what it
- * reads beside it comes from planes in shared memory: two of each step's results, and rings of x
- * and of the betas. Each step spoils one more cell of the tile's rim, so that tiles overlap: what
- * that costs is cells / (cells that count).
+ * A block owns a tile of columns and marches through its planes once. At plane k it computes step 1
+ * in plane k, step 2 in k - 1, step 3 in k - 2 and so on, and writes the last step. Values from the
+ * planes above and below a cell stay in the registers of its thread. Neighbours within a plane come
+ * from shared memory: two planes of each step's results, and rings of x and of the betas. Each step
+ * invalidates one more cell at the tile's edge, so tiles overlap. The overhead is the ratio of
+ * computed cells to valid cells.
  *
  *     plane  k+1   x read
  *            k     step 1   from x(k-1 .. k+1)
  *            k-1   step 2   from step 1's k-2 .. k
  *            k-2   step 3   from step 2's k-3 .. k-1, written
  *
- * Planes arrive in the rings by asynchronous copies of each thread, or by the tensor copy engine:
- * one thread asks for five boxes, and what lies outside the level arrives as zero, which is what
- * its ghosts are. In a cluster blocks lie beside each other along j and store the rows at their
- * edges into their neighbours' shared memory, so that only the cluster's rim is lost.
+ * The rings are filled by asynchronous copies of each thread, or by the tensor copy engine (TMA).
+ * For TMA one thread requests five boxes; elements outside the level arrive as zero, which is the
+ * value of the ghosts. The blocks of a cluster lie side by side along j and store their edge rows
+ * into the shared memory of their neighbours. Only the edge of the cluster is then invalid.
  *
  * A thread has 16 bytes of a row: two doubles or four floats. */
 #include "lab/smooth_fused.h"
@@ -25,10 +25,10 @@ using namespace fused;
 namespace {
 constexpr unsigned ALL = 0xffffffffu;
 
-/* A block's tile and the planes that it writes; of a thread, its first cell. */
+/* A block's tile and the planes that it writes; the first cell of a thread. */
 struct tile_t {
   place_t at;
-  int mine, first, last; /* block of a cluster; planes, the last excluded */
+  int mine, first, last; /* rank in the cluster; plane range, last excluded */
   int i, j;
 };
 template <typename S> __device__ __forceinline__ tile_t tile_here(const plan_t &plan, int n) {
@@ -46,15 +46,14 @@ template <typename S> __device__ __forceinline__ tile_t tile_here(const plan_t &
   return t;
 }
 
-/* A thread's columns: what they are, and for each step what it needs of the planes around its own.
- */
+/* A thread's columns: their geometry and, for each step, values kept from nearby planes. */
 template <typename S, typename T> struct columns_t {
   static constexpr int V = S::V, W = S::WIDTH, STEPS = S::MADE;
   T x[STEPS][3][V]; /* below, here, above */
   T f[STEPS][V], dinv[STEPS][V], bk[STEPS + 1][V];
-  bool inside[V];                         /* of the level, as far as i and j tell */
-  bool writes;                            /* cells that count, from SHIFT after its own on */
-  int own, x_own, x_low, x_high, bj_high; /* places in a plane: its own, and of the rows beside */
+  bool inside[V];                         /* inside the level in i and j */
+  bool writes;                            /* valid cells, starting SHIFT after its own */
+  int own, x_own, x_low, x_high, bj_high; /* offsets in a plane: own and adjacent rows */
 
   __device__ __forceinline__ void begin(const tile_t &t, int n) {
     const bool inside_j = t.j >= 0 && t.j < n;
@@ -72,7 +71,7 @@ template <typename S, typename T> struct columns_t {
     bj_high = S::RIM || t.at.row < S::BLOCK_ROWS - 1 ? own + W : own;
   }
 
-  /* What a bundle has of these columns. */
+  /* Load these columns from a bundle. */
   __device__ __forceinline__ void take(const T *shared, const slots_t &slot) {
     load(shared + S::X + slot.x * S::X_PLANE + x_own, x[0][2]);
     if (!S::KEEPS) return;
@@ -124,8 +123,8 @@ template <typename S, typename T> struct columns_t {
     }
   }
 
-  /* The result of step s, for the next one: in registers, in shared memory, and in that of the
-   * cluster's next blocks. Ghosts stay zero. */
+  /* Pass the result of step s to the next step: in registers, in shared memory, and in the shared
+   * memory of adjacent blocks of the cluster. Ghosts stay zero. */
   __device__ __forceinline__ void pass_on(T *shared, const tile_t &t, int s, int p, bool inside_k,
                                           T value[V]) {
 #pragma unroll
@@ -139,7 +138,7 @@ template <typename S, typename T> struct columns_t {
       store_beyond(result - S::BLOCK_ROWS * W, value, t.mine + 1);
   }
 
-  /* The last step's result; `to` is where the thread's aligned 16 bytes go. */
+  /* Write the result of the last step; `to` is the thread's aligned 16 bytes. */
   __device__ __forceinline__ void write(T *to, const T value[V]) {
     T out[V];
 #pragma unroll
@@ -152,7 +151,7 @@ template <typename S, typename T> struct columns_t {
     if (writes) store(to, out);
   }
 
-  /* The next plane. */
+  /* Advance to the next plane. */
   __device__ __forceinline__ void turn() {
 #pragma unroll
     for (int v = 0; v < V; v++) {
@@ -185,20 +184,20 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
   columns_t<S, T> c = {};
   c.begin(t, l.n);
   if (S::BOXES && threadIdx.x == 0) mg_arrivals_create(arrived, S::ARRIVALS);
-  if (BLOCKS > 1) /* rows at the cluster's own rim stay as they are */
+  if (BLOCKS > 1) /* rows beyond the edge of the cluster stay zero */
     for (int e = (int)threadIdx.x; e < 2 * (STEPS - 1) * S::X_PLANE; e += S::THREADS)
       shared[S::STEP + e] = T(0);
   wait_for_all<BLOCKS>();
 
   slots_t slot = {}, asked = {};
   for (int q = t.first - STEPS - AHEAD; q < t.last + STEPS; q++) {
-    /* Everybody has left the planes that bundle q + AHEAD overwrites. */
+    /* All threads have finished reading the planes that bundle q + AHEAD overwrites. */
     if (S::BOXES)
       ask_boxes<S>(shared, maps, t.at, q + AHEAD, asked, arrived);
     else
       ask_elements<S>(shared, l, t.at, q + AHEAD, asked);
     next<S>(&asked);
-    if (q < t.first - STEPS) continue; /* the first ones are under way */
+    if (q < t.first - STEPS) continue; /* the first bundles are in flight */
     if (S::BOXES) {
       mg_arrivals_wait(arrived + slot.arrival, slot.parity);
     } else {
@@ -208,7 +207,7 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
     c.take(shared, slot);
 #pragma unroll
     for (int s = 0; s < STEPS; s++) {
-      /* The plane of this step. Not those that nobody needs, nor those of the first bundles, whose
+      /* Plane of this step. Skip planes that are not needed, and those of the first bundles, whose
        * lower planes are missing. */
       const int p = q - 1 - s, beyond = STEPS - 1 - s;
       if (p < t.first - beyond || p >= t.last + beyond) continue;
@@ -223,7 +222,7 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
     c.turn();
     next<S>(&slot);
   }
-  /* Nobody leaves while copies come for it. */
+  /* No thread exits while its copies are in flight. */
   if (!S::BOXES) copies_wait<0>();
   for (int rest = 0; S::BOXES && rest < AHEAD; rest++) {
     mg_arrivals_wait(arrived + slot.arrival, slot.parity);
@@ -232,10 +231,9 @@ __global__ void __launch_bounds__(LANES *ROWS, LANES *ROWS * 2 <= 512 ? 2 : 1)
   wait_for_all<BLOCKS>();
 }
 
-/* --- launches ----------------------------------------------------------------------------------
- */
+/* ---- launches ---- */
 
-/* An array with as many elements each way, in boxes. */
+/* Tensor map of an array with equal extents in all directions, read in boxes. */
 template <typename T>
 mg_status_t make_map(CUtensorMap *map, const smooth_level_t<T> &l, const T *from, int extent,
                      int width, int rows) {
@@ -276,11 +274,11 @@ mg_status_t add(lab_t *lab, smooth_data_t<T> *d, const char *how) {
   char name[LAB_NAME];
   snprintf(name, sizeof name, "%d step%s, %d x %d, %s", STEPS, STEPS > 1 ? "s" : "", S::WIDTH,
            ROWS * BLOCKS, how);
-  /* A x and the update 24, the diagonal and its inverse 8 once. */
+  /* A x and the update: 24 flops. The diagonal and its inverse: 8, once. */
   return smooth_add(lab, d, launch, args, STEPS, 6.0 * sizeof(T) / STEPS, 24.0 + 8.0 / STEPS, name);
 }
 
-/* The same number of steps in several shapes. */
+/* Several shapes with the same number of steps. */
 template <typename T, int STEPS> mg_status_t shapes(lab_t *lab, smooth_data_t<T> *d) {
   MG_TRY(d->expect_steps(STEPS));
   MG_TRY((add<T, STEPS, 16, 32, 1, 1, true, COPIES>(lab, d, "copies")));

@@ -1,5 +1,5 @@
-/* What the blocks of the fused kernels read, bundle after bundle: the rings of planes in shared
- * memory, and the copies that fill them. For smooth_fused.cu. */
+/* Inputs of the fused kernels in smooth_fused.cu: rings of planes in shared memory, and the copies
+ * that fill them, one bundle at a time. */
 #ifndef MG_BENCH_SMOOTH_FUSED_H
 #define MG_BENCH_SMOOTH_FUSED_H
 
@@ -8,56 +8,55 @@
 
 namespace fused {
 enum { COPIES, TENSOR, ALIGNED };
-/* What a launch is told besides the level. */
+/* Launch parameters besides the level. */
 struct plan_t {
-  int tiles_i, tiles_j; /* of a plane */
-  int planes;           /* that a block writes */
+  int tiles_i, tiles_j; /* per plane */
+  int planes;           /* written by a block */
 };
 
-/* The five arrays as the tensor copy engine sees them; x's extents are cells, the betas' faces. */
+/* Tensor maps of the five arrays; the extents are cells for x and faces for the betas. */
 struct maps_t {
   CUtensorMap x, f, beta[3];
 };
 
-/* T: of the arithmetic and of the arrays; STEPS in a pass; LANES threads a row; ROWS of a block;
- * AHEAD bundles of planes under way; BLOCKS of a cluster; KEEP f and the betas normal to k in
- * registers, or read them again for each step. */
+/* T: type of arithmetic and arrays. STEPS: fused steps. LANES: threads per row. ROWS: rows per
+ * block. AHEAD: bundles in flight. BLOCKS: blocks per cluster. KEEP: hold f and the betas normal to
+ * k in registers instead of rereading them in each step. */
 template <typename T, int STEPS, int LANES, int ROWS, int AHEAD, int BLOCKS, bool KEEP, int LOADS>
 struct shape_t {
   static constexpr int MADE = STEPS, ROW_LANES = LANES, BLOCK_ROWS = ROWS, CLUSTER = BLOCKS;
   static constexpr bool KEEPS = KEEP;
   static constexpr int V = 16 / (int)sizeof(T), WIDTH = LANES * V, THREADS = LANES * ROWS;
   static constexpr bool BOXES = LOADS != COPIES;
-  /* Cells that count are whole vectors along i. The tensor copy engine reads from multiples of 16
-   * bytes: where STEPS is none, a column more is lost at the left. Aligned boxes begin at multiples
-   * of 64 bytes, and what counts is as wide. */
+  /* Valid output cells are whole vectors along i. The tensor copy engine reads at multiples of 16
+   * bytes; if STEPS is not such a multiple, one more column is lost on the left. Aligned boxes
+   * start at multiples of 64 bytes; their valid output is a multiple of 64 bytes wide. */
   static constexpr int LINE = 64 / (int)sizeof(T), ALIGNED_I = (WIDTH - 2 * STEPS) / LINE * LINE,
                        LEFT = LOADS == ALIGNED  ? (WIDTH - ALIGNED_I) / 2
                               : LOADS == TENSOR ? (STEPS + V - 1) / V * V
                                                 : STEPS,
                        OUT_I = LOADS == ALIGNED ? ALIGNED_I : (WIDTH - LEFT - STEPS) / V * V,
                        OUT_J = BLOCKS * ROWS - 2 * STEPS;
-  static constexpr int START = LOADS == ALIGNED ? LINE : LEFT; /* of boxes before their tiles */
-  /* Vectors that count begin SHIFT after those of thread FIRST of a row. */
+  static constexpr int START = LOADS == ALIGNED ? LINE : LEFT; /* columns before the tile */
+  /* Valid vectors start SHIFT cells after those of thread FIRST of a row. */
   static constexpr int SHIFT = LEFT % V, FIRST = LEFT / V;
-  static constexpr int RIM = BLOCKS > 1 ? 1 : 0; /* rows of the neighbours in a cluster */
+  static constexpr int RIM = BLOCKS > 1 ? 1 : 0; /* rows from neighbouring blocks of the cluster */
   static constexpr int X_ROWS = ROWS + 2 * RIM, J_ROWS = ROWS + RIM;
   static constexpr int PLANE = ROWS * WIDTH, X_PLANE = X_ROWS * WIDTH, J_PLANE = J_ROWS * WIDTH;
-  /* Planes of the rings. */
+  /* Planes per ring. */
   static constexpr int X_SLOTS = 2 + AHEAD, F_SLOTS = (KEEP ? 1 : STEPS) + AHEAD,
                        IJ_SLOTS = STEPS + AHEAD, K_SLOTS = (KEEP ? 1 : STEPS + 1) + AHEAD;
   static constexpr int ARRIVALS = AHEAD + 1;
-  /* Elements from the start of shared memory. */
+  /* Offsets from the start of shared memory, in elements. */
   static constexpr int X = 0, STEP = X + X_SLOTS * X_PLANE, F = STEP + 2 * (STEPS - 1) * X_PLANE,
                        BI = F + F_SLOTS * PLANE, BJ = BI + IJ_SLOTS * PLANE,
                        BK = BJ + IJ_SLOTS * J_PLANE, END = BK + K_SLOTS * PLANE;
   static constexpr size_t BYTES = END * sizeof(T) + ARRIVALS * sizeof(uint64_t);
-  /* Bytes of a bundle. */
+  /* Bytes per bundle. */
   static constexpr unsigned BUNDLE = (X_ROWS + J_ROWS + 3 * ROWS) * WIDTH * (unsigned)sizeof(T);
 };
 
-/* --- 16 bytes at a time ------------------------------------------------------------------------
- */
+/* ---- 16-byte loads and stores ---- */
 
 __device__ __forceinline__ void load(const double *p, double v[2]) {
   const double2 t = *reinterpret_cast<const double2 *>(p);
@@ -74,10 +73,9 @@ __device__ __forceinline__ void store(float *p, const float v[4]) {
   *reinterpret_cast<float4 *>(p) = make_float4(v[0], v[1], v[2], v[3]);
 }
 
-/* --- copies ------------------------------------------------------------------------------------
- */
+/* ---- asynchronous copies ---- */
 
-/* Element `at`, or zero where it is not `there`. */
+/* Copy element `at`, or zero if `there` is false. */
 template <typename T>
 __device__ __forceinline__ void copy_one(T *to, const T *base, ptrdiff_t at, bool there) {
   const T *from = there ? base + at : base;
@@ -94,7 +92,7 @@ __device__ __forceinline__ void copies_end_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 #endif
 }
-/* All groups but the last `left` have arrived. */
+/* Wait for all groups except the last `left`. */
 template <int left> __device__ __forceinline__ void copies_wait() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_group %0;" ::"n"(left) : "memory");
@@ -117,7 +115,7 @@ __device__ __forceinline__ int block_of_cluster() {
 #endif
   return (int)r;
 }
-/* The same place in another block's shared memory; 16 bytes. */
+/* Store 16 bytes at the same address in another block's shared memory. */
 template <typename T> __device__ __forceinline__ void store_beyond(T *p, const T *v, int other) {
 #if __CUDA_ARCH__ >= 900
   unsigned there;
@@ -133,10 +131,9 @@ template <typename T> __device__ __forceinline__ void store_beyond(T *p, const T
 #endif
 }
 
-/* --- bundles -----------------------------------------------------------------------------------
- */
+/* ---- bundles ---- */
 
-/* slot - back in a ring of n, where slot is in it and back is at most n. */
+/* slot - back in a ring of n; slot is in the ring and back is at most n. */
 __device__ __forceinline__ int behind(int slot, int back, int n) {
   return slot >= back ? slot - back : slot - back + n;
 }
@@ -144,8 +141,8 @@ __device__ __forceinline__ void next(int *slot, int n) {
   *slot = *slot + 1 == n ? 0 : *slot + 1;
 }
 
-/* A bundle is x and beta_k of plane q, and f, beta_i and beta_j of plane q - 1. This is where it
- * lies in the rings, and who tells that it has arrived. */
+/* A bundle is x and beta_k of plane q, and f, beta_i and beta_j of plane q - 1. This holds its
+ * slots in the rings and the barrier that signals its arrival. */
 struct slots_t {
   int x, f, ij, k, arrival;
   unsigned parity;
@@ -159,12 +156,12 @@ template <typename S> __device__ __forceinline__ void next(slots_t *at) {
   if (at->arrival == 0) at->parity ^= 1;
 }
 
-/* A block's first column and row, and a thread's place among its own. */
+/* First column and row of a block, and the position of a thread within the block. */
 struct place_t {
   int i0, j0, lane, row;
 };
 
-/* Ask for bundle q: one thread for boxes, or each thread for its own elements. */
+/* Request bundle q: one thread copies boxes, or each thread copies its own elements. */
 template <typename S, typename T>
 __device__ __forceinline__ void ask_boxes(T *shared, const maps_t &maps, const place_t &at, int q,
                                           const slots_t &to, uint64_t *arrived) {
@@ -185,7 +182,7 @@ __device__ __forceinline__ void ask_elements(T *shared, const smooth_level_t<T> 
   const bool upper = q >= 0 && q <= l.n, lower = q >= 1 && q <= l.n;
 #pragma unroll
   for (int v = 0; v < S::V; v++) {
-    /* Faces at the far walls are wanted too. */
+    /* Faces at the far walls are needed too. */
     const bool column = i + v >= 0 && i + v <= l.n && j >= 0 && j <= l.n,
                cell = column && i + v < l.n && j < l.n;
     const ptrdiff_t from = i + v + j * l.js + q * l.ks;

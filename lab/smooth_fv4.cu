@@ -1,7 +1,7 @@
-/* Ladder 4: the operator of fourth order, 25 values and 30 betas a cell: the iteration with the
- * higher arithmetic intensity. Bytes a cell are those of a Chebyshev step, 64, and flops 119; what
- * decides is how often the caches are asked for what they have. The solver's kernel
- * (src/cuda/fv4_march.cu) brings planes into shared memory; here it goes beside plain ones. */
+/* Ladder 4: the fourth-order operator, with 25 values and 30 betas per cell and a higher arithmetic
+ * intensity. A step moves 64 bytes per cell, like a Chebyshev step of the 7-point operator, and
+ * needs 119 flops. The number of cache accesses decides its speed. The solver's kernel
+ * (src/cuda/fv4_march.cu) stages planes in shared memory; here it is compared with plain ones. */
 #include "lab/smooth_cuda.h"
 extern "C" {
 #include "cuda/device.h"
@@ -21,8 +21,7 @@ __global__ void __launch_bounds__(WIDTH *HEIGHT) cells(smooth_level_t<double> l)
   l.to[at] = mg_polynomial(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
 }
 
-/* A thread goes up a column: the loads of a plane that it shares with the next are in the first
- * cache a moment later. */
+/* A thread marches up a column. Loads of planes shared by successive cells soon hit in L1. */
 template <int PLANES> __global__ void __launch_bounds__(256) columns(smooth_level_t<double> l) {
   const int i = (int)blockIdx.x * 32 + (int)threadIdx.x % 32;
   const int j = (int)blockIdx.y * 8 + (int)threadIdx.x / 32, k = (int)blockIdx.z * PLANES;
@@ -47,7 +46,7 @@ const struct {
     {"marching 16 planes, 32 x 8", (const void *)columns<16>, 32, 8, 16},
 };
 
-/* The level as the solver sees one: a patch with neighbours on all sides. */
+/* The level in the solver's form: a patch with neighbours on all sides. */
 struct solver_t {
   mg_view_t view;
   mg_patch_t patch;
@@ -77,7 +76,7 @@ mg_status_t add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_t op, d
   s.patch.vec[MG_U] = const_cast<double *>(l.x);
   s.patch.vec[MG_F] = const_cast<double *>(l.f);
   s.patch.vec[MG_DINV] = const_cast<double *>(l.dinv);
-  s.patch.vec[MG_TMP] = l.to; /* the iterate before x, and where the next one goes */
+  s.patch.vec[MG_TMP] = l.to; /* the previous iterate, overwritten by the next one */
   s.view.patch = &s.patch;
   s.view.n_patches = 1;
   s.view.dim = s.view.box_dim = l.n;
@@ -97,7 +96,7 @@ mg_status_t add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_t op, d
   row.flops = flops;
   MG_TRY(lab_cuda_time(lab, enqueue_solver, &s, &row.seconds));
   MG_TRY(lab_cuda_launched(&row));
-  /* It overwrites the iterate before x: once more, from what that was. */
+  /* It overwrites the previous iterate: restore that and run once more. */
   MG_CUDA_TRY(cudaDeviceSynchronize());
   MG_CUDA_TRY(cudaMemcpy(d->memory + SMOOTH_TO * d->array_cells,
                          d->memory + SMOOTH_PREVIOUS * d->array_cells,

@@ -1,15 +1,17 @@
-/* Ladder 4: where a kernel's data are when it starts. The step of a level, and an interpolation
- * from a coarser level that the CPU has just solved: copied from the CPU's memory or from pages
- * that stay, read there by the kernel itself, or in managed memory, which comes page by page as it
- * is missed or is asked for before. Before each run, and not timed, the data are the CPU's again.
+/* Ladder 4: location of a kernel's data when it starts. Two jobs: a step of a level, and an
+ * interpolation from a coarser level just solved on the CPU. The data are
+ *   - copied from pageable or pinned host memory;
+ *   - read from host memory by the kernel itself; or
+ *   - in managed memory, migrated by page faults or prefetched.
+ * Before each run, untimed, the data move back to the CPU.
  *
- * Managed memory here is 1.3 GB at most, far from what any card has. */
+ * Managed memory is at most 1.3 GB here, far below the capacity of any GPU. */
 #include "lab/smooth_cuda.h"
 #include <cstdlib>
 #include <vector>
 
 namespace {
-/* In the order of the rows. */
+/* In row order. */
 enum place_t { DEVICE, PAGEABLE, PINNED, MAPPED, FAULTS, PREFETCH, RESIDENT, N_PLACES };
 const char *const name_of[] = {
     "in device memory",           "copied, pageable",   "copied, pinned",
@@ -24,7 +26,7 @@ bool is_copied(place_t place) {
   return place == PAGEABLE || place == PINNED;
 }
 
-/* Memory of the CPU's side, in one of these ways. */
+/* Host-side memory of one of these kinds. */
 struct elsewhere_t {
   place_t place;
   void *at;
@@ -53,7 +55,7 @@ struct elsewhere_t {
   }
 };
 
-/* Let managed memory be the device's, or the CPU's. */
+/* Move managed memory to the device or to the CPU. */
 mg_status_t move(const elsewhere_t &memory, bool to_device, cudaStream_t stream) {
   int device;
   MG_CUDA_TRY(cudaGetDevice(&device));
@@ -68,17 +70,17 @@ mg_status_t move(const elsewhere_t &memory, bool to_device, cudaStream_t stream)
   return MG_OK;
 }
 
-/* A kernel whose input is elsewhere. */
+/* A kernel whose input starts elsewhere. */
 struct job_t {
   elsewhere_t *memory;
-  void *staged; /* where it is copied to on the device */
+  void *staged; /* destination of the copy on the device */
   mg_status_t (*launch)(const job_t *job, cudaStream_t stream);
-  smooth_level_t<double> level; /* of a step: as the kernel reads it */
-  double *to, *result;          /* of a step: result is where `to` is brought back to, or nothing */
+  smooth_level_t<double> level; /* step: the level as the kernel reads it */
+  double *to, *result;          /* step: result is where `to` is copied back, or NULL */
   size_t result_bytes;
-  mg_view_t coarse, fine; /* of an interpolation: as the kernel reads and writes them */
+  mg_view_t coarse, fine; /* interpolation: the levels as the kernel reads and writes them */
   double *fine_memory;
-  const double *guess; /* what the fine level is before */
+  const double *guess; /* initial values of the fine level */
   size_t fine_bytes;
 };
 
@@ -89,7 +91,7 @@ mg_status_t prepare(void *arg, cudaStream_t stream) {
     MG_TRY(move(m, m.place == RESIDENT, stream));
     MG_CUDA_TRY(cudaStreamSynchronize(stream));
   }
-  /* What a copy does not bring is no number. */
+  /* Set the staging memory to NaN, so missing data are detected. */
   if (is_copied(m.place)) MG_CUDA_TRY(cudaMemsetAsync(j->staged, 0xff, m.bytes, stream));
   if (j->guess)
     MG_CUDA_TRY(
@@ -109,7 +111,7 @@ mg_status_t enqueue(void *arg, cudaStream_t stream) {
   return MG_OK;
 }
 
-/* Some rows take a second: a few runs of each will do. */
+/* Some rows take a second, so a few runs of each suffice. */
 mg_status_t time_few(const lab_t *lab, job_t *j, lab_row_t *row) {
   lab_t few = *lab;
   few.least_runs = lab->least_runs < 5 ? lab->least_runs : 5;
@@ -128,7 +130,7 @@ mg_status_t has(place_t place, bool *can) {
   return MG_OK;
 }
 
-/* --- a step: all its vectors come, one goes back --------------------------------------------- */
+/* ---- a step: all its vectors arrive, one returns ---- */
 
 mg_status_t launch_step(const job_t *j, cudaStream_t stream) {
   return smooth_launch_plain(j->level, stream);
@@ -141,7 +143,7 @@ mg_status_t add_step(lab_t *lab, smooth_data_t<double> *d, place_t place) {
   job_t j = {};
   lab_row_t row = {};
   MG_TRY(memory.make(SMOOTH_TO * array + array));
-  memory.bytes -= array; /* what comes; `to` goes */
+  memory.bytes -= array; /* the input arrives; `to` is output */
   j.memory = &memory;
   j.staged = d->memory;
   j.launch = launch_step;
@@ -154,7 +156,7 @@ mg_status_t add_step(lab_t *lab, smooth_data_t<double> *d, place_t place) {
   }
   if (place == MAPPED || is_managed(place)) {
     j.level = d->level_in((double *)memory.at);
-    memory.bytes += array; /* all of it is the kernel's */
+    memory.bytes += array; /* the kernel uses all of it */
   }
   snprintf(row.variant, sizeof row.variant, "%s", name_of[place]);
   row.elements = n * n * n;
@@ -162,17 +164,17 @@ mg_status_t add_step(lab_t *lab, smooth_data_t<double> *d, place_t place) {
   row.flops = 27.0;
   MG_TRY(time_few(lab, &j, &row));
   if (place != DEVICE)
-    MG_CUDA_TRY(cudaMemcpy(j.to, j.result, array, cudaMemcpyDefault)); /* what arrived there */
+    MG_CUDA_TRY(cudaMemcpy(j.to, j.result, array, cudaMemcpyDefault)); /* the returned copy */
   MG_TRY(d->differ(&row.error));
   return lab_add(lab, &row);
 }
 
-/* --- an interpolation: a fine level is here, the coarse one comes ------------------------------
+/* ---- an interpolation: the fine level is resident, the coarse level arrives ----
  *
- * The solver's own, that of corrections with fv2, on levels as it lays them out. */
+ * The solver's own interpolation of corrections for fv2, on levels in the solver's layout. */
 
-/* A level of one patch with a layer of ghosts and walls all around, in memory of patch_doubles. */
-enum { PAD = 16 }; /* doubles before the first cell of a row: rows are 128-byte aligned */
+/* A level of one patch with one ghost layer and walls on all sides, in memory of patch_doubles. */
+enum { PAD = 16 }; /* doubles before the first cell of a row, so that rows are 128-byte aligned */
 
 int64_t row_doubles(int n) {
   return (PAD + n + 1 + PAD - 1) / PAD * PAD;
@@ -218,7 +220,7 @@ mg_status_t launch_interpolation(const job_t *j, cudaStream_t stream) {
   return status;
 }
 
-/* Numbers of both levels, in their memory with its ghosts, and what the CPU makes of them. */
+/* Values of both levels, including ghosts, and the reference result of the CPU. */
 struct levels_t {
   int n;
   std::vector<double> coarse, guess, want;
@@ -232,14 +234,14 @@ mg_status_t make_levels(levels_t *l) {
   for (size_t c = 0; c < l->guess.size(); c++)
     l->guess[c] = lab_value((int64_t)c + 1);
   l->want = l->guess;
-  std::vector<double> copy = l->coarse; /* the CPU makes ghosts outside walls, the device none */
+  std::vector<double> copy = l->coarse; /* only the CPU writes ghosts outside walls */
   mg_patch_t coarse = patch_in(copy.data(), l->n / 2), fine = patch_in(l->want.data(), l->n);
   const mg_view_t c = view_of(&coarse), f = view_of(&fine);
   MG_TRY(mg_backend_cpu.boundary(&c, MG_U, 2));
   return mg_backend_cpu.interpolate(&c, MG_U, &f, MG_U, MG_INTERPOLATE_V2, true);
 }
 
-/* The largest difference of a cell. */
+/* Largest difference over all cells. */
 double differ(const levels_t &l, const std::vector<double> &got) {
   double most = 0.0;
   const int64_t js = row_doubles(l.n), ks = js * (l.n + 2);

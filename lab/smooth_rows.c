@@ -1,8 +1,8 @@
-/* Rows of the smoother's steps, by the formulas of src/formulas/stencil.h: variants that do the
- * same in double must give the same bits. */
+/* Rows of smoother steps, by the formulas of src/formulas/stencil.h. Variants of the same step in
+ * double must be bit-identical. */
 #include "lab/smooth_cpu.h"
 
-/* A row's vectors, at its first cell. */
+/* Pointers to a row's vectors at its first cell. */
 typedef struct {
   const double *x, *f, *bi, *bj, *bk, *dinv;
   double *next;
@@ -62,8 +62,8 @@ void lab_chebyshev_k_innermost(const lab_grid_t *g, int s) {
       }
 }
 
-/* Floats in memory, doubles in registers. Inlined: arrays that the loop itself declares would keep
- * it from being vectorized. */
+/* float in memory, double in registers. Inlined: arrays declared inside the loop would prevent its
+ * vectorization. */
 typedef struct {
   const float *x, *f, *bi, *bj, *bk;
   float *next;
@@ -97,7 +97,7 @@ void lab_chebyshev_small(const lab_grid_t *g, int s, int64_t j, int64_t k) {
     r.next[i] = small_cell(&r, i);
 }
 
-/* GSRB changes x[0] where it reads it. */
+/* GSRB updates x[0] in place. */
 static row_t gsrb_row_at(const lab_grid_t *g, int64_t j, int64_t k) {
   return row_at(g, 1, j, k);
 }
@@ -106,7 +106,7 @@ MG_INLINE double relaxed(const row_t *r, int64_t i) {
   return mg_relax(r->x[i], apply_7(r, i), r->f[i], dinv_summed(r, i));
 }
 
-/* Is the row's cell i of the other colour than step s changes? */
+/* True if step s does not update cell i of the row (the other colour). */
 MG_INLINE bool stays(int s, int64_t i, int64_t j, int64_t k) {
   return ((i ^ j ^ k ^ (s + 1)) & 1) != 0;
 }
@@ -120,7 +120,7 @@ void lab_gsrb_plain(const lab_grid_t *g, int s, int64_t j, int64_t k) {
   }
 }
 
-/* A cell of one colour reads only the other, so that no iteration depends on another. */
+/* Cells of one colour read only the other colour, so iterations are independent. */
 void lab_gsrb_in_place(const lab_grid_t *g, int s, int64_t j, int64_t k) {
   const row_t r = gsrb_row_at(g, j, k);
   double *x = g->x[0] + j * g->js + k * g->ks;
@@ -130,8 +130,8 @@ void lab_gsrb_in_place(const lab_grid_t *g, int s, int64_t j, int64_t k) {
     x[i] = stays(s, i, j, k) ? x[i] : relaxed(&r, i);
 }
 
-/* As src/cpu/smooth.c does, and for its reason: loads that overlap a store just made wait for it.
- */
+/* As in src/cpu/smooth.c: loads that overlap a recent store wait for it, so results go through a
+ * buffer. */
 void lab_gsrb(const lab_grid_t *g, int s, int64_t j, int64_t k) {
   enum { CHUNK = 512 };
   const row_t r = gsrb_row_at(g, j, k);
