@@ -1,6 +1,6 @@
-/* cuda_mail: a process that sends to itself by the kernels of the peer transport. Every message
- * arrives, in its turn, through both slots, also when the sender is two ahead; a message that never
- * comes is an error and no hang. Skips without a device. */
+/* cuda_mail: a process sends to itself through the kernels of the peer transport. Every message
+ * arrives in order through both slots, even if the sender is two messages ahead. A message that
+ * never arrives causes an error, not a hang. Skips without a device. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -17,8 +17,9 @@
 enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };
 enum { OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION };
 
-/* Where launches go: into the first queue, or the one beside it, in which they have another shape;
- * or into either as where many ranks share the device, with one block for all tiles. */
+/* Where kernels are launched: on the first queue, or on the second one, which uses another
+ * launch shape. The SHARED variants launch as if many ranks shared the device, with one block
+ * for all tiles. */
 typedef enum { FIRST, BESIDE, FIRST_SHARED, BESIDE_SHARED, N_PLACES } place_t;
 enum { SHARERS = 100000 };
 
@@ -26,8 +27,7 @@ static bool is_beside(place_t place) {
   return place == BESIDE || place == BESIDE_SHARED;
 }
 
-/* A patch of three vectors, others missing between them: what goes out, one in between, and what
- * comes in. */
+/* A patch of three vectors (others are absent): outgoing, one in between, and incoming. */
 static mg_patch_t patch;
 static mg_view_t view;
 static char *window; /* both ends of all messages */
@@ -39,8 +39,8 @@ static void must(mg_status_t status) {
   exit(1);
 }
 
-/* Faces, an edge's worth of rows, a block, and one that is too large to travel as words, each a
- * message of two cuboids. */
+/* Message shapes, two cuboids each: faces, rows along an edge, a block, and one too large to
+ * travel as words. */
 static mg_copy_t piece(int message, int part) {
   static const int32_t shape[N_MESSAGES][2][3] = {{{1, N, N}, {N, 1, N}},
                                                   {{N, N, 1}, {1, 1, 7}},
@@ -55,7 +55,7 @@ static mg_copy_t piece(int message, int part) {
   return c;
 }
 
-/* A vector with its rim from or to a dense array. */
+/* Copy a vector with its ghosts from or to a dense array. */
 static void move(const mg_copy_t *all, double *values, int vec) {
   const mg_copy_job_t job = {&view, &view, values, all, 1};
   mg_copies_t *copies;
@@ -80,8 +80,9 @@ static size_t at(const int32_t lo[3], int i, int j, int k) {
          SIDE * ((size_t)(lo[1] + j + RIM) + SIDE * (size_t)(lo[2] + k + RIM));
 }
 
-/* Both ends of one message of two cuboids, and a copy within the rank into ghosts. `one_way`: as if
- * the other side had nothing to send. Each kind has memory of its own, in which numbers begin. */
+/* Create both ends of one message of two cuboids, plus a local copy into ghosts. `one_way`: as
+ * if the other side had nothing to send. Each memory kind has its own block, in which offsets
+ * start. */
 static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
   mg_copy_t pack[2], unpack[2];
   const mg_copy_t local[1] = {{.src_lo = {3, 4, 5}, .dst_lo = {N, 2, 1}, .n = {1, 2, 3}}};
@@ -120,8 +121,8 @@ static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
   return mail;
 }
 
-/* What a message leaves in vector IN. The later cuboid wins where two overlap: then either
- * value is right. */
+/* Check what a message wrote into vector IN. Where two cuboids overlap the later one wins, and
+ * then either value is correct. */
 static void check(const double *sent, const double *got, int message) {
   int wrong = 0;
   for (int part = 0; part < 2; part++) {
@@ -167,7 +168,7 @@ static void test_messages(double *sent, double *got, place_t place) {
       set(sent, OUT);
       set(got, IN);
       begin(place);
-      /* In one launch and in two. */
+      /* Use one launch and two launches alternately. */
       if (turn % 2 == 0) {
         CHECK_INT(mg_cuda_p2p_exchange(mail, OUT, IN), MG_OK);
       } else {
@@ -180,7 +181,7 @@ static void test_messages(double *sent, double *got, place_t place) {
       check(sent, got, m);
       check_local(sent, got);
     }
-    /* Two messages ahead of the receiver, one in each slot; they come out in their order. */
+    /* Send two messages before any receive, one per slot; they arrive in order. */
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
@@ -203,12 +204,12 @@ static void test_messages(double *sent, double *got, place_t place) {
   }
 }
 
-/* Nobody sends: the receiver gives up, and says whom it waited for. Last, since it stays an error.
- */
+/* Nobody sends: the receiver gives up and reports the rank it waited for. Runs last because the
+ * error persists. */
 static void test_patience(void) {
   mg_cuda_p2p_t *mail = connect(0, false, FIRST);
   mg_cuda_patience = 0.2;
-  /* This end begins anew, the window has gone on. */
+  /* This end restarts while the window has advanced. */
   for (int n = 0; n < 8; n++)
     CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
   CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);

@@ -1,6 +1,6 @@
-/* With --memory=unified set-up and solves take no page fault, on either side, and move no page:
- * CUPTI counts. That it can count here is shown by what the host then does to a page on purpose;
- * where it does not see that, or where there is no device or no CUPTI, this test skips. */
+/* With --memory=unified, set-up and solves cause no page fault on either side and migrate no
+ * page, as counted by CUPTI. A deliberate host access to a page proves that the counters work
+ * here. Skips if they do not detect it, and without a device or CUPTI. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -62,7 +62,7 @@ static bool start_counting(void) {
          cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER) == CUPTI_SUCCESS;
 }
 
-/* What has been counted since the last look, printed. */
+/* Print and return the counts since the last call. */
 static int look(const char *what) {
   int sum = 0;
   MUST(mg_backend_cuda.wait());
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     MUST(mg_solve(h, 0, f_norm, &history));
   CHECK_INT(look("three solves"), 0);
 
-  /* The host takes a page from the device, which must fetch it back. */
+  /* The host touches a device page, which the device must fetch back. */
   volatile double *page = h->level[0].store.memory;
   page[0] = page[0] + 1.0;
   MUST(mg_fill(&h->level[0], MG_U, 0.0));
@@ -112,8 +112,8 @@ int main(int argc, char **argv) {
     mg_hierarchy_free(h);
     return skip("the counters do not see a fault that is there");
   }
-  /* What --memory=unified keeps out of managed memory for this reason: a level that the host fills
-   * and a kernel reads. */
+  /* The access pattern that --memory=unified keeps out of managed memory for this reason: a
+   * level that the host fills and a kernel reads. */
   volatile double *coarse = h->level[1].store.memory;
   for (size_t c = 0; c < h->level[1].store.bytes / sizeof *coarse; c++)
     coarse[c] = 1e-3 * (double)(c % 1000);

@@ -1,7 +1,8 @@
-/* cycle_combinations: every operator, boundary, equation, smoother, bottom solver and first cycle
- * together reach a residual of 1e-8 of the right-hand side within the 20 cycles that are the
- * default, from any coarsest grid, one that is the finest too included; and a bottom solve does
- * what it promises, from zero or from a guess, and leaves the right-hand side as it is. */
+/* cycle_combinations: every combination of operator, boundary, equation, smoother, bottom solver
+ * and first cycle reaches a residual of 1e-8 of the right-hand side within the default 20
+ * cycles. This holds for any coarsest grid, including one that is also the finest. A bottom
+ * solve delivers its promised reduction, from zero or from a guess, and leaves the right-hand
+ * side unchanged. */
 #include "level/ops.h"
 #include "solver/bottom.h"
 #include "solver/problem.h"
@@ -20,13 +21,13 @@ static void test_solve(mg_hierarchy_t *h) {
     const double rel = history.rel[history.n_cycles - 1];
     CHECK_CASE(history.reached && rel < 1e-8, rel, 1e-8);
     if (solve == 0) first = rel;
-    CHECK_CASE(rel == first, rel, first); /* solves leave f as it was */
+    CHECK_CASE(rel == first, rel, first); /* solves leave f unchanged */
   }
 }
 
-/* The residual falls below 1e-3 of what it was, and again when a Krylov method goes on from there
- * (a smoother is left with what it reduces slowly). They update it by recurrence, and the true one
- * also has roundings of u times A. */
+/* The residual falls below 1e-3 of its initial value, and again if a Krylov method continues
+ * from there. (A smoother is left with slowly converging modes.) Krylov methods update the
+ * residual by recurrence; the true residual also contains rounding of u times A. */
 static void test_bottom(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[h->n_levels - 1];
   const mg_view_t *v = &level->store.view;
@@ -43,7 +44,7 @@ static void test_bottom(mg_hierarchy_t *h) {
     field_get(level, MG_F, kept);
     CHECK_CASE(field_hash(kept, v->dim) == field_hash(f, v->dim), field_norm(kept, v->dim),
                field_norm(f, v->dim));
-    if (v->periodic && v->a == 0.0) { /* solved but for the mean */
+    if (v->periodic && v->a == 0.0) { /* solved up to the mean */
       MUST(mg_mean(level, MG_F, &mean));
       MUST(mg_shift(level, MG_F, MG_F, -mean));
     }
@@ -58,7 +59,7 @@ static void test_bottom(mg_hierarchy_t *h) {
 }
 
 static void test_both(mg_hierarchy_t *h) {
-  /* The guard is slow, and its digits are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_digits. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   test_solve(h);
   test_bottom(h);
@@ -76,9 +77,9 @@ int main(int argc, char **argv) {
              cycles[c % 2]);
     fixture_each(grid_16, (fixture_choices_t){.smoothers = all, .more = more}, test_both);
     fixture_each(grid_48, (fixture_choices_t){.equations = "poisson", .more = more}, test_both);
-    /* A smoother hardly reduces the constant of a periodic Helmholtz problem: its eigenvalue is 1,
-     * the diagonal 6 beta n^2 or more. From 2^3 the cycles make up for it, from larger grids not.
-     */
+    /* A smoother hardly reduces the constant of a periodic Helmholtz problem: its eigenvalue is
+     * 1, but the diagonal is at least 6 beta n^2. The cycles compensate for this from 2^3, but
+     * not from larger grids. */
     if (c >= 4) continue;
     for (int coarsest = 4; coarsest <= 16; coarsest *= 4) {
       char from[160];

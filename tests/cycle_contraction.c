@@ -1,13 +1,13 @@
-/* cycle_contraction: V-cycles reduce the residual by a factor that local Fourier analysis bounds,
- * for every operator, boundary and smoother on three grids, whatever the right-hand side.
+/* cycle_contraction: V-cycles reduce the residual by a factor bounded by local Fourier analysis,
+ * for every operator, boundary and smoother on three grids and for any right-hand side.
  *
- * The analysis (two_grid.c) gives the factor s of two grids for constant beta. A V-cycle solves the
- * coarser problem by a V-cycle with about the same factor instead of exactly, which adds at most
- * another s: the bound is 2 s for all h. That takes interpolation and restriction whose orders add
- * up to more than the 2 of the differential equation (Hemker, On the order of prolongations and
- * restrictions in multigrid procedures, 1990). v2 (order 3) and the mean of 8 (order 1) do; p0 of
- * 7pt (order 1) does not, so that each coarser level may add an s of its own: 2 s at 16^3, and one
- * s more with each doubling. */
+ * The analysis (two_grid.c) gives the two-grid factor s for constant beta. A V-cycle replaces
+ * the exact coarse solve by a V-cycle of about the same factor, which adds at most another s.
+ * The bound is therefore 2 s for all h. This requires that the orders of interpolation and
+ * restriction sum to more than the order 2 of the differential equation (Hemker, On the order of
+ * prolongations and restrictions in multigrid procedures, 1990). v2 (order 3) and the mean of 8
+ * (order 1) satisfy this. p0 of 7pt (order 1) does not, so each coarser level may add another s:
+ * 2 s at 16^3, plus one s with each doubling. */
 #include "level/ops.h"
 #include "solver/solve.h"
 #include "tests/fixture.h"
@@ -15,7 +15,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-/* A right-hand side that has all frequencies, of mean zero where only that has a solution. */
+/* A random right-hand side with all frequencies; its mean is zero if solvability requires it. */
 static double put_random_rhs(mg_level_t *level) {
   const int n = level->store.view.dim;
   double *f = field_new(n), mean, norm;
@@ -30,8 +30,9 @@ static double put_random_rhs(mg_level_t *level) {
   return norm;
 }
 
-/* The largest reduction a cycle, over two cycles at a time (some smoothers alternate), while the
- * residual is clear of what roundings of u alone leave (see cycle_histories). */
+/* The largest reduction factor per cycle, as the geometric mean over two cycles because some
+ * smoothers alternate. Stops before the residual reaches the rounding level of u (see
+ * cycle_histories). */
 static double worst_factor(mg_hierarchy_t *h) {
   static mg_history_t history;
   mg_level_t *level = &h->level[0];
@@ -48,11 +49,11 @@ static double worst_factor(mg_hierarchy_t *h) {
   return worst;
 }
 
-static double last_factor; /* of the grid of half the cells a side */
+static double last_factor; /* of the grid with half the cells per side */
 
 static void test_factor(mg_hierarchy_t *h) {
   const int n = h->level[0].store.view.dim;
-  /* The guard is slow, and its digits are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_digits. */
   if (n > 32 && h->params.device == MG_DEVICE_GUARD) return;
   const double factor = worst_factor(h), two_grid = two_grid_factor(&h->params, 32);
   const bool first = n == 16;

@@ -1,4 +1,4 @@
-/* cycle_histories: residual norms of the original benchmark at 64^3, cycle by cycle, and the
+/* cycle_histories: residual norms of the original benchmark at 64^3 after each cycle, and the
  * Richardson error of the discrete problem once it is solved. */
 #include "level/ops.h"
 #include "run/benchmark.h"
@@ -11,7 +11,7 @@
 enum { MOST = 5 };
 static const struct {
   const char *op, *smoother;
-  char cycle; /* the first one; V-cycles follow */
+  char cycle; /* the first cycle; V-cycles follow */
   int n;
   double norm[MOST];
 } histories[] = {
@@ -36,10 +36,10 @@ static const struct {
 
 static int current; /* index into histories */
 
-/* Two right computations differ by roundings of u, half a unit in the last place each, which A
- * multiplies by at most its largest row sum, 24 b/h^2 max(beta) (see op_algebra). That is the floor
- * under the bound of the golden norms, 1e-9 of the norm; 1e-13 here, a tenth of the 1e-12 that has
- * to serve all grids. */
+/* Two correct computations differ by rounding of u, half a unit in the last place each. A
+ * amplifies this by at most its largest row sum, 24 b/h^2 max(beta) (see op_algebra). This floor
+ * is added to the bound of the golden norms, 1e-9 of the norm. Here the floor is below 1e-13, a
+ * tenth of the 1e-12 that must cover all grids. */
 static void test_history(mg_hierarchy_t *h) {
   static mg_history_t history;
   double f_norm, u;
@@ -56,8 +56,8 @@ static void test_history(mg_hierarchy_t *h) {
   }
 }
 
-/* Solved to 1e-11 of max|f|, u is off by about 1e-11 of itself, 3e-14, a millionth of a percent of
- * the smaller error. */
+/* Solved to 1e-11 of max|f|, u has a relative error of about 1e-11, i.e. 3e-14. This is a
+ * millionth of a percent of the smaller Richardson error. */
 static void test_solved(mg_hierarchy_t *h) {
   static const double original[] = {
       [MG_OPERATOR_FV2] = 4.061097293909686e-05, [MG_OPERATOR_FV4] = 3.469551289830061e-06};

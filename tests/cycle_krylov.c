@@ -1,10 +1,12 @@
-/* cycle_krylov: conjugate gradients around the V-cycle reach a tolerance for every operator,
- * boundary, equation and kind of smoother, on any level a solve starts from; the last norm is that
- * of the true residual, and f is afterwards what it was. With a symmetric preconditioner they have
- * the properties of the theory: directions that are conjugate to all before them, an error that
- * falls in the norm of A and never lies above that of as many V-cycles. A tolerance that cannot be
- * reached is not reached, a step without a usable direction is a V-cycle's, and where the
- * coefficient jumps by 1e4 they do in tens of cycles what V-cycles do not in hundreds. */
+/* cycle_krylov: CG preconditioned by the V-cycle reaches a tolerance for every operator, boundary,
+ * equation and kind of smoother, on any starting level. The last norm is that of the true residual,
+ * and f is unchanged afterwards.
+ *
+ * With a symmetric preconditioner, the theory holds. Directions are conjugate to all earlier
+ * ones. The error falls in the A-norm and never exceeds that of the same number of V-cycles. An
+ * unreachable tolerance is reported as not reached. A step without a usable direction falls back
+ * to the V-cycle's step. For a coefficient that jumps by 1e4, CG converges in tens of cycles;
+ * V-cycles alone do not converge in hundreds. */
 #include "level/ops.h"
 #include "solver/outer_cg.h"
 #include "solver/problem.h"
@@ -13,12 +15,12 @@
 #include <float.h>
 #include <stdlib.h>
 
-/* What roundings of u leave of a residual, a row of A weighing them by at most 24 beta b/h^2 (see
+/* Residual left by rounding of u, which a row of A weighs by at most 24 beta b/h^2 (see
  * op_algebra). */
 static double floor_of(mg_level_t *level, double beta) {
   double u;
   MUST(mg_max_norm(level, MG_U, -1, &u));
-  MUST(mg_comm_max(mg_comm_world(), &u, 1)); /* of ranks without cells too */
+  MUST(mg_comm_max(mg_comm_world(), &u, 1)); /* includes ranks without cells */
   return DBL_EPSILON * (24.0 * beta * level->store.view.b_h2 + level->store.view.a) * u;
 }
 
@@ -42,13 +44,13 @@ static void solve_from(mg_hierarchy_t *h, int top) {
 }
 
 static void test_sizes(mg_hierarchy_t *h) {
-  /* The guard is slow, and its digits are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_digits. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   for (int top = 0; top < h->n_levels && top <= 2; top++)
     solve_from(h, top);
 }
 
-/* One row for each cycle that was watched. */
+/* One row per observed cycle. */
 enum { MOST_SEEN = 7 };
 typedef struct {
   mg_hierarchy_t *h;
@@ -59,7 +61,7 @@ typedef struct {
   double *p[MOST_SEEN], *ap[MOST_SEEN];
 } seen_t;
 
-/* e.Ae for the error e = solution - u, A e being the residual. */
+/* e.Ae for the error e = solution - u, where A e is the residual. */
 static double energy_of(const seen_t *seen) {
   mg_level_t *level = &seen->h->level[0];
   const int n = level->store.view.dim;
@@ -75,8 +77,8 @@ static double energy_of(const seen_t *seen) {
   return energy;
 }
 
-/* In the midst of a solve MG_U and MG_F are u and f. The residual that is updated differs from the
- * true one by what each step rounds. */
+/* During a solve MG_U and MG_F are u and f. The updated residual differs from the true one by
+ * the rounding of each step. */
 static mg_status_t look(void *data, const mg_history_t *history) {
   seen_t *seen = data;
   mg_level_t *level = &seen->h->level[0];
@@ -113,12 +115,12 @@ static void watch(mg_hierarchy_t *h, mg_krylov_method_t method, int n_cycles, do
   h->params.max_cycles = most;
 }
 
-/* p_k.A p_j for j < k - 1 is 0 without anybody having made it so, when A and the preconditioner are
- * symmetric. What is left is rounding, of A p as eps times the condition of A (its largest
- * eigenvalue is below twice the largest diagonal, 8 beta b/h^2 at a wall's edge and more in its
- * corner, the smallest at least 3 pi^2), and conjugacy is lost as the residual falls (Paige 1980:
- * the rounding of r_0 does not fall with it). With gsrb, which is not symmetric, 3e-3 to 0.1
- * are left, with these 1e-12. */
+/* If A and the preconditioner are symmetric, p_k.A p_j = 0 for j < k - 1 without explicit
+ * orthogonalization. What remains is rounding of A p: eps times the condition number of A. The
+ * largest eigenvalue is below twice the largest diagonal, 8 beta b/h^2 at a wall's edge and more
+ * in its corner. The smallest is at least 3 pi^2. Conjugacy is lost as the residual falls (Paige
+ * 1980), because the rounding of r_0 does not fall with it. With gsrb, which is not symmetric,
+ * 3e-3 to 0.1 remain; with these smoothers, 1e-12. */
 static void check_conjugate(const seen_t *seen) {
   const mg_view_t *v = &seen->h->level[0].store.view;
   const int n = v->dim;
@@ -143,7 +145,7 @@ static void test_theory(mg_hierarchy_t *h) {
   seen_t cg = {.h = h, .f = f, .solution = u}, plain = cg;
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   field_get(&h->level[0], MG_F, f);
-  /* As many as V-cycles take at most. */
+  /* At most as many cycles as with V-cycles alone. */
   h->params.krylov = MG_KRYLOV_NONE;
   MUST(mg_solve(h, 0, f_norm, &history));
   const int n_plain = history.n_cycles;
@@ -159,9 +161,9 @@ static void test_theory(mg_hierarchy_t *h) {
   watch(h, MG_KRYLOV_NONE, cycles, f_norm, &plain);
   CHECK_CASE(cg.norm[0] == plain.norm[0], cg.norm[0], plain.norm[0]);
   for (int c = 1; c < cycles; c++) {
-    /* The solution has a residual r of 1e-13 max|f| or less, so an energy of r.A^-1 r below
-     * 1e-28 n^3 / (3 pi^2) = 1e-25: it adds the root of its share, 1e-7 where the two are close (at
-     * 1e-9 and above) and little where they are far apart. */
+    /* The solution has a residual r of at most 1e-13 max|f|, so its energy r.A^-1 r is below
+     * 1e-28 n^3 / (3 pi^2) = 1e-25. It adds the root of its share: 1e-7 where the two energies
+     * are close (at 1e-9 and above), and little where they are far apart. */
     CHECK_CASE(cg.energy[c] < cg.energy[c - 1], cg.energy[c], cg.energy[c - 1]);
     CHECK_CASE(cg.energy[c] <= plain.energy[c] * (1.0 + 1e-6), cg.energy[c], plain.energy[c]);
   }
@@ -175,8 +177,8 @@ static void test_theory(mg_hierarchy_t *h) {
   h->params.rtol = rtol;
 }
 
-/* The updated residual falls without end, the true one does not: the solve says so, and goes on
- * after a restart. */
+/* The updated residual falls indefinitely, but the true one does not. The solve reports this,
+ * and continues after a restart. */
 static void test_out_of_reach(mg_hierarchy_t *h) {
   static mg_history_t history;
   double f_norm, norm;
@@ -191,12 +193,12 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
   CHECK_CASE(norm == history.norm[49], norm, history.norm[49]);
   CHECK_CASE(norm <= 10.0 * floor_of(&h->level[0], 10.0), norm, 0.0);
-  /* On from there, with nothing to gain: still no end before the cycles are done. */
+  /* Continue from there with nothing to gain: still does not end before the cycle limit. */
   h->params.max_cycles = 60;
   MUST(mg_solve_on(h, 0, f_norm, NULL, &history));
   CHECK_INT(history.n_cycles, 60);
   CHECK_INT(history.n_before, 50);
-  /* Two cycles, and on to a tolerance. */
+  /* Run two cycles, then continue to a tolerance. */
   h->params.max_cycles = 2;
   MUST(mg_solve(h, 0, f_norm, &history));
   h->params.rtol = 1e-9;
@@ -205,7 +207,7 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
   CHECK(history.reached && history.n_before == 2 && history.n_cycles < 12);
 }
 
-/* Steps with what no preconditioner should make. */
+/* Steps with corrections that no preconditioner should produce. */
 static void test_breakdown(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[0];
   const int n = level->store.view.dim;
@@ -215,18 +217,18 @@ static void test_breakdown(mg_hierarchy_t *h) {
   field_random(z, n, 1);
   MUST(mg_outer_cg_begin(level, true, &cg));
   MUST(mg_max_norm(level, MG_F, -1, &r_norm));
-  /* Nothing: nothing happens. */
+  /* A zero correction has no effect. */
   MUST(mg_fill(level, MG_U, 0.0));
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK_CASE(norm == r_norm && !cg.has_direction, norm, r_norm);
-  /* A direction, and the same once more: made conjugate to itself it is nothing, or roundings. */
+  /* The same direction twice: after conjugation to itself, it is zero or rounding noise. */
   field_put(level, MG_U, z);
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK(cg.has_direction && isfinite(norm));
   const double before = norm;
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK_CASE(fabs(norm - before) <= 1e-9 * before, norm, before);
-  /* A number that is none is seen in the norm, and f is what it was. */
+  /* A NaN appears in the norm, and f is unchanged. */
   MUST(mg_fill(level, MG_U, NAN));
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK(isnan(norm) && !cg.has_direction);
@@ -236,7 +238,7 @@ static void test_breakdown(mg_hierarchy_t *h) {
   free(z);
 }
 
-/* Blocks of 4^3 cells, one of five of them with a coefficient of 1e4 instead of 1. */
+/* Blocks of 4^3 cells; one in five has coefficient 1e4 instead of 1. */
 static double rough(int n, int i, int j, int k) {
   const int at[3] = {i, j, k};
   uint64_t block = 0;
@@ -246,7 +248,7 @@ static double rough(int n, int i, int j, int k) {
   return random_int(&r, 1, 5) == 1 ? 1e4 : 1.0;
 }
 
-/* The CPU's problem, with the harmonic means of that on the faces. */
+/* The CPU's problem with harmonic means of this coefficient on the faces. */
 static mg_status_t set_rough_problem(const mg_view_t *v, const mg_tables_t *tables) {
   MG_TRY(mg_backend_cpu.set_problem(v, tables));
   for (int q = 0; q < v->n_patches; q++) {
@@ -309,7 +311,7 @@ int main(int argc, char **argv) {
   const fixture_choices_t some = {.smoothers = "symgs", .more = "--krylov=cg --rtol=1e-9"};
   fixture_each(grid_16, some, test_out_of_reach);
   fixture_each(grid_16, some, test_breakdown);
-  /* One level: the preconditioner is the bottom solver. */
+  /* With one level, the preconditioner is the bottom solver. */
   const char *one_level = "--krylov=cg --rtol=1e-9 --cycle=v --coarsest=16";
   fixture_each(grid_16, (fixture_choices_t){.more = one_level}, test_sizes);
   test_rough("symgs");

@@ -121,13 +121,13 @@ void field_product(double *x, int n, const double *fi, const double *fj, const d
         *x++ = fi[i] * fj[j] * fk[k];
 }
 
-/* The dense position of a patch's row. */
+/* Dense index of a patch row. */
 static size_t row_at(const mg_view_t *v, const mg_patch_t *p, int j, int k) {
   const size_t n = (size_t)v->dim;
   return (size_t)p->lo[0] + n * ((size_t)(p->lo[1] + j) + n * (size_t)(p->lo[2] + k));
 }
 
-/* Cells and rim of a patch to or from a buffer that host and backend share. */
+/* Copies cells and ghosts of a patch to or from a buffer shared by host and backend. */
 typedef struct {
   const mg_level_t *level;
   mg_copy_t copy;
@@ -211,7 +211,7 @@ void field_get(const mg_level_t *level, int vec, double *x) {
         memcpy(x + row_at(v, p, j, k), from, (size_t)p->n[0] * sizeof *x);
     free(cells);
   }
-  /* Every cell has one owner; the others add zero, which changes nothing but the sign of -0. */
+  /* Every cell has one owner; other ranks add zero, which changes only the sign of -0. */
   if (mg_comm_size(mg_comm_world()) > 1)
     MUST(mg_comm_sum(mg_comm_world(), x, v->dim * v->dim * v->dim));
 }
@@ -256,7 +256,7 @@ bool fixture_explain(double got, double want) {
   return false;
 }
 
-/* The words of a list in turn. */
+/* Return the words of a list one after another. */
 static const char *next_word(const char *list, char word[32]) {
   int used = 0;
   return sscanf(list, " %31s%n", word, &used) == 1 ? list + used : NULL;
@@ -278,7 +278,7 @@ static void each_grid(const fixture_grid_t *grids, const char *options,
 
 enum { N_CHOICES = 4 };
 
-/* Append each word of one list after the other, and go on with the next list. */
+/* Append each word of one list, then recurse into the next list. */
 static void each_word(const char *const lists[N_CHOICES], int choice, const char *options,
                       const fixture_grid_t *grids, void (*test)(mg_hierarchy_t *h)) {
   static const char *const names[N_CHOICES] = {"operator", "boundary", "equation", "smoother"};

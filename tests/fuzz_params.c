@@ -1,5 +1,5 @@
-/* libFuzzer target of the parsers: a first byte with the lowest bit set means a command line, any
- * other a deck. Whatever parses must survive --print-config. Build with
+/* libFuzzer target for the parsers. If the lowest bit of the first byte is set, the rest is a
+ * command line, otherwise a deck. Any input that parses must survive --print-config. Build with
  * clang -fsanitize=fuzzer,address,undefined, run with -max_len=4096. */
 #include "params/params.h"
 #include <stddef.h>
@@ -12,14 +12,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char message[MESSAGE_SIZE];
 
-/* A failure says why, in one line. */
+/* A failure has a one-line message. */
 static void check_message(mg_status_t status) {
   if ((status == MG_OK) != (message[0] == '\0')) abort();
   if (strchr(message, '\n')) abort();
 }
 
-/* A deck that is printed parses again, unless it says that it cannot hold a path: others may need
- * that one. Equality is left to the unit tests. */
+/* A printed deck parses again, unless it reports a path that it cannot hold, which other options
+ * may need. Equality is covered by the unit tests. */
 static void check_print(const mg_params_t *params) {
   static mg_params_t again;
   char *text = NULL;
@@ -43,7 +43,7 @@ static void check_print(const mg_params_t *params) {
   free(text);
 }
 
-/* Arguments are separated by line ends or NUL, so that values may hold blanks. */
+/* Arguments are separated by line ends or NUL, so values may contain blanks. */
 static mg_status_t parse_arguments(char *text, size_t size, mg_params_t *params,
                                    mg_action_t *action) {
   char *argv[MAX_ARGUMENTS + 1] = {"hpgmg-fv"};
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   mg_status_t status;
   if (size < 1) return 0;
 
-  char *text = malloc(size); /* exactly as long as the input: a read past it is found */
+  char *text = malloc(size); /* exactly as long as the input, so that over-reads are detected */
   if (!text) return 0;
   memcpy(text, data + 1, size - 1);
   text[size - 1] = '\0';

@@ -1,7 +1,7 @@
-/* Any bytes as the file of --restart, --coefficients and --rhs: what reads its head must neither
- * crash nor hang, nor take memory that a number in the file asks for. Built by configure
- * --enable-fuzzer. FUZZ_GOOD names a file that must be accepted, before anything else: without one
- * that gets through there would be nothing to change. */
+/* Feeds arbitrary bytes as the file of --restart, --coefficients and --rhs. Reading the header
+ * must not crash, hang, or allocate memory based on a number in the file. Built with configure
+ * --enable-fuzzer. FUZZ_GOOD names a file that must be accepted first: mutation needs a valid
+ * starting point. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5.h"
@@ -15,7 +15,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
-/* The library wants a file with a name that leads to it. */
+/* The HDF5 library requires a file that exists under a name. */
 static char path[64];
 static int file = -1;
 
@@ -27,7 +27,7 @@ static void remove_file(void) {
   (void)unlink(path);
 }
 
-/* A file that is accepted is one that names all settings. */
+/* An accepted file sets all settings. */
 static mg_status_t restart(void) {
   static mg_params_t params;
   static mg_setting_t settings[MG_MAX_SETTINGS];
@@ -57,7 +57,7 @@ static mg_status_t look_for_fields(void) {
   return status;
 }
 
-/* A good dump of u, and betas. */
+/* Accept a valid dump of u, and betas. */
 static void accept_good(const char *name) {
   static unsigned char data[1 << 20];
   FILE *good = fopen(name, "rb");
@@ -69,10 +69,10 @@ static void accept_good(const char *name) {
   }
 }
 
-/* --- bytes as the making of a file ------------------------------------------------------- */
+/* --- bytes as a recipe for a file --------------------------------------------------------- */
 
-/* Metadata have checksums, which few changes of bytes get past: so bytes also say how a file that
- * is whole differs from a good one. Those that are missing are 0. */
+/* Metadata have checksums, which few mutated bytes pass. Bytes can therefore also describe how a
+ * complete file differs from a valid one. Missing bytes are 0. */
 static const unsigned char *next, *end;
 
 static unsigned take_byte(void) {
@@ -86,12 +86,12 @@ static int64_t take_number(void) {
   return (int64_t)number;
 }
 
-/* Errors here are those of a file that nobody will accept. */
+/* Errors here concern a file that will be rejected anyway. */
 static void attempt(mg_status_t status) {
   (void)status;
 }
 
-enum { GOOD = 251 }; /* bytes below leave a value as it should be */
+enum { GOOD = 251 }; /* smaller bytes leave a value unchanged */
 
 static void put_number(mg_h5_t *h5, const char *name, int64_t good) {
   int64_t value[2] = {good, good};
@@ -204,7 +204,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
   return 0;
 }
 
-/* Whatever does not begin like HDF5 is such a description. */
+/* Input without the HDF5 signature is such a recipe. */
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   if (size > 0 && data[0] != 0x89) {
     next = data + 1;
@@ -216,8 +216,8 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size) {
   }
   if (!write_file(data, size)) return 0;
   (void)restart();
-  /* The library trusts what is in formats before 1.8, whose metadata have no checksums: a problem
-   * may come in these all the same, but not here. */
+  /* Skip formats before 1.8: their metadata have no checksums, and the library trusts the contents.
+   * Such files may cause failures, but they are out of scope here. */
   if (size > 8 && data[8] >= 2) (void)look_for_fields();
   return 0;
 }

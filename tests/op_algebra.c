@@ -1,20 +1,21 @@
-/* op_algebra: what the matrix A must be, whatever its coefficients: constants are annihilated, what
- * leaves a cell enters its neighbour, A is symmetric where the discretization says so, positive,
- * and f - A x is f minus A x.
+/* op_algebra: properties of the matrix A for any coefficients. Constants are annihilated. What
+ * leaves a cell enters its neighbour. A is positive, and symmetric where the discretization is. The
+ * residual is f minus A x.
  *
- * Symmetric are 7pt, and fv2 away from walls. The wall formula of fv2 makes the first cell depend
- * on the second by -beta/2 more than the second on the first, so its matrix is not symmetric at
- * walls. fv4 is symmetric for constant beta only: the flux through a face reads the cells next to
- * but one, and row i weighs x(i+1) by 15 beta(i+1/2) + beta(i-1/2), row i+1 weighs x(i) by
- * 15 beta(i+1/2) + beta(i+3/2). */
+ * 7pt is symmetric, and fv2 is symmetric away from walls. The wall formula of fv2 makes the
+ * first cell depend on the second by -beta/2 more than the second on the first, so its matrix is
+ * not symmetric at walls. fv4 is symmetric for constant beta only: the flux through a face reads
+ * second neighbours. Row i weighs x(i+1) by 15 beta(i+1/2) + beta(i-1/2), and row i+1 weighs
+ * x(i) by 15 beta(i+1/2) + beta(i+3/2). */
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 
-/* Bound of the rounding error of one cell of A x for |x| <= 1. A row's absolute weights sum to at
- * most 24 b/h^2 max(beta): 6 faces, at each of which the difference to a wall's ghost weighs 4
- * (fv2: 5/2 + 1/2 + 1), and no more for fv4; 64 operations at most lie between x and A x. */
+/* Bound on the rounding error of one cell of A x for |x| <= 1. The absolute weights of a row sum
+ * to at most 24 b/h^2 max(beta). Each of 6 faces contributes at most 4: the difference to a
+ * wall's ghost (fv2: 5/2 + 1/2 + 1; no more for fv4). At most 64 operations lie between x and A
+ * x. */
 static double row_error(const mg_view_t *v) {
   const double beta = v->op == MG_OPERATOR_7PT ? 10.0 : 1.25;
   return 64.0 * DBL_EPSILON * (24.0 * v->b_h2 * beta + v->a);
@@ -28,8 +29,8 @@ static double *apply(mg_level_t *level, const double *x) {
   return ax;
 }
 
-/* Differences of equal numbers are 0 and a * c is exact for a = 0 or 1: to the last bit, except in
- * the cells that read past a wall. */
+/* Exact, because differences of equal numbers are 0 and a * c is exact for a = 0 or 1. Only
+ * cells that read past a wall are excluded. */
 static void test_constants(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   const int n = v->dim, rim = v->periodic ? 0 : v->ghosts;
@@ -65,7 +66,7 @@ static void test_conservation(mg_level_t *level) {
   free(ax);
 }
 
-/* Zero in the cells that touch a wall. */
+/* Zero the cells that touch a wall. */
 static void clear_rim(double *x, int n) {
   for (int k = 0; k < n; k++)
     for (int j = 0; j < n; j++)
@@ -74,7 +75,7 @@ static void clear_rim(double *x, int n) {
           x[i + n * (j + n * k)] = 0.0;
 }
 
-/* | <A x, y> - <x, A y> | is at most n^3 row errors of each. */
+/*  <A x, y> - <x, A y> | is at most n^3 row errors for each product. */
 static void check_symmetry(mg_level_t *level, bool away_from_walls) {
   const mg_view_t *v = &level->store.view;
   const int n = v->dim;
@@ -106,14 +107,15 @@ static void test_symmetry(mg_level_t *level) {
   check_symmetry(level, false);
 }
 
-/* The smallest eigenvalue of 7pt: x'Ax = b/h^2 (sum over faces of beta (difference)^2 + 2 beta x^2
- * at walls) + a x'x is at least min(beta) = 1 times the same with beta = 1, whose eigenvalues are
- * 4 b/h^2 sum_d sin^2(pi m_d h/2), m_d >= 1.
+/* Lower bound on the eigenvalues. For 7pt, x'Ax = b/h^2 (sum over faces of beta (difference)^2 + 2
+ * beta x^2 at walls) + a x'x. This is at least min(beta) = 1 times the form with beta = 1, whose
+ * eigenvalues are 4 b/h^2 sum_d sin^2(pi m_d h/2), m_d >= 1.
  *
- * fv2 differs at a wall by beta (3/2 x1^2 - 1/2 x1 x2) >= beta (1/2 x1^2 - 1/16 (x2-x1)^2), by
- * 1/2 x1 (x2-x1) <= 1/2 x1^2 + 1/8 (x2-x1)^2 with room to spare: at most an eighth of the form is
- * lost, betas of neighbours being within 1/2 of each other. fv4 has no such bound at hand: above
- * zero. A periodic Poisson matrix has the constants in its kernel. */
+ * fv2 differs at a wall by beta (3/2 x1^2 - 1/2 x1 x2) >= beta (1/2 x1^2 - 1/16 (x2-x1)^2). This
+ * follows from 1/2 x1 (x2-x1) <= 1/2 x1^2 + 1/8 (x2-x1)^2 with room to spare. At most an eighth
+ * of the form is lost, since neighbouring betas differ by at most 1/2. No such bound is
+ * available for fv4: it must only be above zero. The kernel of a periodic Poisson matrix
+ * contains the constants. */
 static double smallest_quotient(const mg_view_t *v) {
   const double s = sin(0.5 * 3.14159265358979323846 * v->h);
   const double poisson = v->periodic ? 0.0 : 12.0 * v->b_h2 * s * s;
@@ -127,7 +129,7 @@ static void check_quotient(mg_level_t *level, const double *x) {
   const mg_view_t *v = &level->store.view;
   double *ax = apply(level, x);
   const double xx = field_dot(x, x, v->dim), quotient = field_dot(ax, x, v->dim) / xx;
-  /* <A x, x> / <x, x>, the error by Cauchy and Schwarz */
+  /* error of <A x, x> / <x, x>, by Cauchy-Schwarz */
   const double error = row_error(v) * sqrt((double)v->dim * v->dim * v->dim / xx);
   CHECK_CASE(quotient >= smallest_quotient(v) - error, quotient, smallest_quotient(v));
   CHECK_CASE(v->periodic || quotient > 0.0, quotient, 0.0);

@@ -1,8 +1,8 @@
-/* op_alpha: an alpha that varies. With alpha = 1 in every cell a solve has the bits of the
- * Helmholtz equation. With random alpha, A x - (A x of Poisson) is alpha x and the diagonals differ
- * by alpha, up to rounding; coarse alphas are means of 8; and a solve has the same bits on every
- * backend, with any number of threads and boxes; on devices also on levels that large levels'
- * kernels take. */
+/* op_alpha: variable alpha. With alpha = 1 in every cell, a solve is bit-identical to the
+ * Helmholtz equation. With random alpha, A x minus the Poisson A x equals alpha x, and the
+ * diagonals differ by alpha, up to rounding. Coarse alphas are means of 8 children. A solve is
+ * bit-identical on every backend and for any number of threads and boxes. On devices this
+ * includes levels large enough for the kernels of large levels. */
 #include "level/ops.h"
 #include "solver/problem.h"
 #include "solver/solve.h"
@@ -28,7 +28,7 @@ static uint64_t solve(mg_hierarchy_t *h) {
   return hash;
 }
 
-/* Between 0 and 2 h^-2: as large as what the diagonal has from the betas. */
+/* Between 0 and 2 h^-2: as large as the contribution of the betas to the diagonal. */
 static double *some_alpha(int n) {
   double *alpha = field_new(n);
   field_random(alpha, n, 7);
@@ -54,7 +54,8 @@ static void test_one(const fixture_backend_t *backend, const char *problem) {
   free(one);
 }
 
-/* Both operators on the same x: their difference, and that of their diagonals, against alpha. */
+/* Apply both operators to the same x. Compare alpha with their difference and with that of their
+ * diagonals. */
 static void test_terms(const fixture_backend_t *backend, const char *problem) {
   double *alpha = some_alpha(N), *x = field_new(N), *without = field_new(N), *with = field_new(N);
   char options[256];
@@ -68,7 +69,7 @@ static void test_terms(const fixture_backend_t *backend, const char *problem) {
   MUST(mg_residual(&v->level[0], MG_TMP, MG_U, -1));
   field_get(&h->level[0], MG_TMP, without);
   field_get(&v->level[0], MG_TMP, with);
-  /* Terms of A x are at most 24 beta n^2, beta at most 10 (7pt). */
+  /* Terms of A x are at most 24 beta n^2; beta is at most 10 (7pt). */
   const double rounding = 64.0 * DBL_EPSILON * 240.0 * N * N;
   double worst = 0.0, worst_diagonal = 0.0;
   for (int c = 0; c < N * N * N; c++)
@@ -79,7 +80,7 @@ static void test_terms(const fixture_backend_t *backend, const char *problem) {
   for (int c = 0; c < N * N * N; c++)
     worst_diagonal = fmax(worst_diagonal, fabs(1.0 / with[c] - 1.0 / without[c] - alpha[c]));
   CHECK(worst_diagonal < rounding);
-  /* The next level's alpha. */
+  /* alpha of the next level */
   double *coarse = field_new(N / 2);
   field_get(&v->level[1], MG_ALPHA, coarse);
   double worst_mean = 0.0;

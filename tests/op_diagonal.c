@@ -1,12 +1,13 @@
-/* op_diagonal: Dinv is 1 / diagonal of A, and lambda_max the largest Gershgorin bound of its rows:
- * both against A itself, found column by column from unit vectors on levels of at most 8^3 cells.
- * lambda_max then bounds the spectrum of Dinv A from above. The values of the original benchmark
- * at 128^3, level by level, come out. l1jacobi adds half the row's absolute off-diagonal sum where
- * the diagonal is below 3/2 of it; lambda_max stays that of the plain diagonal.
+/* op_diagonal: Dinv is 1 / diagonal of A, and lambda_max is the largest Gershgorin bound of its
+ * rows. Both are compared with A itself, probed column by column with unit vectors on levels of at
+ * most 8^3 cells. lambda_max therefore bounds the spectrum of Dinv A from above. The values of the
+ * original benchmark at 128^3 are reproduced on every level. l1jacobi adds half the absolute
+ * off-diagonal row sum where the diagonal is below 3/2 of that sum; lambda_max stays that of the
+ * plain diagonal.
  *
- * For fv4 the original probes A with 4 colours a direction and takes the absolute value of what the
- * cells of one colour give together; that is what lambda_max is, and it may be less than the row's
- * sum of absolute values. */
+ * For fv4 the original probes A with 4 colours per direction and takes the absolute value of the
+ * combined result of each colour. lambda_max is defined this way, so it may be less than the
+ * row's sum of absolute values. */
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <float.h>
@@ -14,7 +15,7 @@
 
 enum { COLORS = 4, MOST_PROBED = 8 };
 
-/* Column c of A at matrix[c * n^3]. */
+/* Column c of A is stored at matrix[c * n^3]. */
 static double *probe(mg_level_t *level) {
   const int n = level->store.view.dim, cells = n * n * n;
   double *unit = field_new(n), *matrix = calloc((size_t)cells * (size_t)cells, sizeof *matrix);
@@ -35,7 +36,7 @@ static int color_of(int n, int cell) {
   return cell % n % colors + COLORS * (cell / n % n % colors + COLORS * (cell / n / n % colors));
 }
 
-/* Sum of absolute values of a row without its diagonal; by colour for fv4. */
+/* Sum of absolute values of a row without its diagonal; grouped by colour for fv4. */
 static double off_diagonal(const mg_view_t *v, const double *matrix, int row) {
   const int n = v->dim, cells = n * n * n;
   double sum[COLORS * COLORS * COLORS] = {0.0}, off = 0.0;
@@ -51,8 +52,8 @@ static double off_diagonal(const mg_view_t *v, const double *matrix, int row) {
   return off;
 }
 
-/* The largest absolute eigenvalue of Dinv A by the power method, in the norm in which Dinv A is
- * symmetric when A is: then it approaches from below. */
+/* The largest absolute eigenvalue of Dinv A by the power method. The norm is the one in which
+ * Dinv A is symmetric if A is; the iteration then approaches the value from below. */
 static double spectral_radius(const double *matrix, const double *dinv, int n) {
   const int cells = n * n * n;
   double *x = field_new(n), *y = field_new(n), growth = 0.0;
@@ -77,8 +78,8 @@ static double spectral_radius(const double *matrix, const double *dinv, int n) {
   return growth;
 }
 
-/* Entries come from at most 64 operations on terms whose absolute sum is below 84 times the largest
- * (fv4's second ghost); a row has at most 100 entries. */
+/* An entry results from at most 64 operations on terms whose absolute sum is below 84 times the
+ * largest (fv4's second ghost). A row has at most 100 entries. */
 static void test_level(mg_level_t *level, bool l1) {
   const mg_view_t *v = &level->store.view;
   const int n = v->dim, cells = n * n * n;
@@ -109,7 +110,7 @@ static void test_levels(mg_hierarchy_t *h) {
     test_level(&h->level[l], h->params.smoother == MG_SMOOTHER_L1JACOBI);
 }
 
-/* Finest level first, as the original prints them; theirs and ours differ by rounding only. */
+/* Finest level first, as printed by the original. Its values and ours differ only by rounding. */
 static const double original[][8] = {
     [MG_OPERATOR_FV2] = {2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 4.0 / 3.0, 1.0},
     [MG_OPERATOR_FV4] = {2.223332976448990, 2.223387382550026, 2.223793919672764, 2.226274209954397,

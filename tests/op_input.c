@@ -1,7 +1,7 @@
-/* op_input: what --coefficients and --rhs make of their files. Random alpha, beta and f, of cells
- * and of faces, in double and float, arrive in every cell and on every face, closing faces of
- * patches and walls included, on every backend, boundary and cut into boxes; betas of cells as
- * harmonic means. */
+/* op_input: fields read by --coefficients and --rhs. Random alpha, beta and f, on cells and
+ * faces, in double and float, arrive in every cell and on every face. This includes the closing
+ * faces of patches and walls, on every backend and boundary and for every division into boxes.
+ * Betas given on cells become harmonic means. */
 #include "io/checksum.h"
 #include "io/hdf5/h5.h"
 #include "tests/fixture.h"
@@ -13,7 +13,7 @@
 enum { N = 32 };
 
 typedef struct {
-  double *alpha, *beta[3], *f; /* beta[0] alone for betas of cells */
+  double *alpha, *beta[3], *f; /* beta[0] only, if betas are given on cells */
   bool faces, floats, walls;
   double *wall[3];
 } problem_t;
@@ -41,7 +41,7 @@ static problem_t *problem_new(bool faces, bool floats, bool walls) {
   for (int d = 0; d < (faces ? 3 : 1); d++)
     p->beta[d] = random_field(3 + (uint64_t)d, 0.0, floats);
   for (int d = 0; d < 3 && walls; d++)
-    p->wall[d] = random_field(6 + (uint64_t)d, 0.0, false); /* the first plane of it */
+    p->wall[d] = random_field(6 + (uint64_t)d, 0.0, false); /* only its first plane is used */
   return p;
 }
 
@@ -52,7 +52,7 @@ static void problem_free(problem_t *p) {
   free(p);
 }
 
-/* Rank 0 hands over the planes. */
+/* Rank 0 writes the planes. */
 static void write_data(mg_h5_t *file, const char *name, const double *x, bool floats) {
   const int n = mg_comm_rank(mg_comm_world()) == 0 ? N : 0;
   mg_h5_data_t data;
@@ -66,7 +66,7 @@ static void write_data(mg_h5_t *file, const char *name, const double *x, bool fl
   free(single);
 }
 
-/* Some fields with their checksums, as a dump has them. */
+/* Write fields with their checksums, as in a dump. */
 static void write_checksums(mg_h5_t *file, const char *name, const double *x, bool floats) {
   const int n = mg_comm_rank(mg_comm_world()) == 0 ? N : 0;
   uint64_t sum[N];
@@ -116,7 +116,7 @@ static double at(const double *x, int i, int j, int k) {
   return x[i + N * (j + N * k)];
 }
 
-/* The beta that a face must have: face below cell c in direction d, c[d] up to N. */
+/* Expected beta of the face below cell c in direction d; c[d] may be N. */
 static double wanted(const problem_t *p, const int c[3], int d, bool periodic) {
   int high[3] = {c[0], c[1], c[2]}, low[3] = {c[0], c[1], c[2]};
   const int t = d == 0 ? c[1] : c[0], u = d == 2 ? c[1] : c[2];

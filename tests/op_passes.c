@@ -1,6 +1,6 @@
-/* op_passes: several steps in one pass over memory give, to the last bit, what the steps give one
- * by one, from a guess and from zero, for the right-hand side of the smooth before and for another,
- * on patches with walls, neighbours and themselves around them, and where alpha varies. */
+/* op_passes: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: a
+ * guess and zero; the right-hand side of the previous smooth and another one; patches bordering
+ * walls, other patches and themselves; variable alpha. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "tests/fixture.h"
@@ -9,14 +9,14 @@
 
 static int levels_with_passes;
 
-/* A device has passes on large levels alone: of a rank's cells, MG_PASS_CELLS and more. */
+/* A device uses fused sweeps only on large levels: at least MG_PASS_CELLS cells per rank. */
 static fixture_grid_t large_grid(void) {
   if (mg_device_count() == 0) return (fixture_grid_t){4, 2};
   return mg_comm_size(mg_comm_world()) == 1 ? (fixture_grid_t){5, 3} : (fixture_grid_t){6, 2};
 }
 
-/* Two smooths: a pass must find the same right-hand side and need nothing that the first one left.
- */
+/* Smooth twice: fused sweeps must see the same right-hand side and must not depend on leftovers
+ * of the first smooth. */
 static void smooth_twice(mg_level_t *level, bool zero_guess, const double *u, const double *f,
                          double *out) {
   static const int vectors[] = {MG_U, MG_F, MG_TMP, MG_BEFORE};
@@ -54,7 +54,7 @@ static void test_level(mg_level_t *level) {
   free(f);
 }
 
-/* On the coarsest levels patches are narrower than a pass has steps. */
+/* On the coarsest levels, patches are narrower than the number of fused steps. */
 static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     if (h->level[l].plan->steps_per_pass > 1) test_level(&h->level[l]);
@@ -70,7 +70,7 @@ static void test_varying(void) {
   for (int c = 0; c < n * n * n; c++)
     alpha[c] += 1.5;
   for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
-    if (strcmp(b->name, "cuda") != 0) continue; /* the guard has none of these */
+    if (strcmp(b->name, "cuda") != 0) continue; /* the guard backend has no fused sweeps */
     for (int o = 0; o < 2; o++) {
       char all[256];
       snprintf(all, sizeof all, "--equation=helmholtz %s", options[o]);
@@ -83,7 +83,7 @@ static void test_varying(void) {
 }
 
 int main(int argc, char **argv) {
-  /* Passes of equal and of unequal numbers of steps, with single steps between and after them. */
+  /* Equal and unequal numbers of fused steps, with single steps between and after them. */
   static const struct {
     const char *smoothers, *more;
   } cases[] = {
@@ -102,7 +102,7 @@ int main(int argc, char **argv) {
   static const char *const backends[] = {"guard", "cuda"};
   const char *only = getenv("FIXTURE_BACKEND");
   for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
-    /* The others have no passes, or the same. */
+    /* Other backends have no fused sweeps, or the same ones. */
     if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
       fixture_each(grids,

@@ -1,7 +1,7 @@
-/* op_smoother: the steps of every smoother are the documented ones; the Chebyshev steps multiply
- * an eigenvector's error by T_k((theta - lambda)/delta) / T_k(theta/delta); a smooth is, to the
- * last bit, the steps done one after the other from stored residuals, from any guess or from zero;
- * a solution stays as it is. */
+/* op_smoother: every smoother performs the documented steps. Chebyshev steps multiply an
+ * eigenvector's error by T_k((theta - lambda)/delta) / T_k(theta/delta). A smooth is
+ * bit-identical to its steps executed one by one from stored residuals, from any guess or from
+ * zero. A solution stays unchanged. */
 #include "level/ops.h"
 #include "solver/problem.h"
 #include "tests/fixture.h"
@@ -13,7 +13,7 @@ static double chebyshev_t(int degree, double x) {
   return (x < 0.0 && degree % 2 ? -1.0 : 1.0) * cosh(degree * acosh(fabs(x)));
 }
 
-/* x <- x + c1 (x - x_before) + c2 (0 - lambda x): what the steps do to an eigenvector's error. */
+/* x <- x + c1 (x - x_before) + c2 (0 - lambda x): effect of the steps on an eigenvector's error. */
 static double amplify(const mg_step_t *step, int n, double lambda) {
   double x = 1.0, before = 1.0;
   for (int s = 0; s < n; s++) {
@@ -43,13 +43,13 @@ static void test_chebyshev(void) {
                             chebyshev_t(params.degree, theta / delta);
         worst = worst_of(worst, fabs(amplify(steps, n, lambda) - pow(once, params.smooths)));
       }
-      /* All factors are at most 1; 8 operations a step, each error amplified by less than k. */
+      /* All factors are at most 1; 8 operations per step, each error amplified by less than k. */
       CHECK_NEAR(worst, 0.0, 8.0 * n * params.degree * DBL_EPSILON);
       free(steps);
     }
 }
 
-/* The sequence that the documents promise, without a look at the level's own.
+/* The documented step sequence, derived independently of the level's own.
  * @return the number of steps */
 static int expected_step(const mg_params_t *params, int s, mg_step_t *step) {
   static const int symgs[] = {0, 1, 1, 0};
@@ -67,7 +67,7 @@ static int expected_step(const mg_params_t *params, int s, mg_step_t *step) {
     *step = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 1.0};
     return params->smooths;
   case MG_SMOOTHER_CHEBYSHEV:
-    break; /* by test_chebyshev */
+    break; /* covered by test_chebyshev */
   }
   return params->degree * params->smooths;
 }
@@ -83,7 +83,7 @@ static void test_steps(const mg_hierarchy_t *h, const mg_level_t *level) {
   }
 }
 
-/* One step on dense fields, from a residual that the level computes: x and before change roles. */
+/* One step on dense fields, from a residual that the level computes; swaps x and before. */
 static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double *dinv, double *x,
                          double *before) {
   const int n = level->store.view.dim;
@@ -103,8 +103,8 @@ static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double 
   free(r);
 }
 
-/* What the last smooth left in MG_TMP, and in MG_U where the guess is zero, must not come through:
- * it is NaN at the start. */
+/* The result must not depend on what the last smooth left in MG_TMP, or in MG_U for a zero
+ * guess: both start as NaN. */
 static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
   const int n = level->store.view.dim;
   double *x = field_new(n), *f = field_new(n), *dinv = field_new(n), *before = field_new(n),
@@ -119,7 +119,7 @@ static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
   field_get(level, MG_DINV, dinv);
   MUST(mg_smooth(level, zero_guess));
   field_get(level, MG_U, got);
-  const mg_step_t none = {.kind = MG_STEP_JACOBI}; /* where the level has no cells */
+  const mg_step_t none = {.kind = MG_STEP_JACOBI}; /* if the level has no cells */
   for (int s = 0; s < n_steps; s++)
     step_by_hand(level, level->comm ? &level->steps[s] : &none, dinv, x, before);
   if (level->comm)
@@ -131,7 +131,7 @@ static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
   free(got);
 }
 
-/* With f = A x the residual is 0 to the last bit, and so is every correction. */
+/* With f = A x the residual is exactly 0, and so is every correction. */
 static void test_fixed_point(mg_level_t *level) {
   const int n = level->store.view.dim;
   double *x = field_new(n), *got = field_new(n);
@@ -156,7 +156,7 @@ static void test_levels(mg_hierarchy_t *h) {
   }
 }
 
-/* Large enough for the 7-point diagonal to be computed with each step instead of being read. */
+/* Large enough that the 7-point diagonal is recomputed in each step instead of being read. */
 static void test_finest(mg_hierarchy_t *h) {
   test_smooth(&h->level[0], h->level[0].n_steps, false);
   test_smooth(&h->level[0], h->level[0].n_steps, true);

@@ -1,6 +1,6 @@
-/* op_transfer: restriction is the exact mean of the children and keeps the sum; interpolation
- * reproduces the polynomials of its degree, up to the walls where they vanish there, keeps the
- * mean (p0, v2, v4), and adds when told to. */
+/* op_transfer: restriction is the exact mean of the children and conserves the sum.
+ * Interpolation reproduces polynomials of its degree, up to the walls if they vanish there. It
+ * conserves the mean (p0, v2, v4), and adds to the fine vector if requested. */
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "tests/fixture.h"
@@ -12,7 +12,7 @@ static size_t cells_of(const mg_level_t *level) {
   return n * n * n;
 }
 
-/* Mean of the children of coarse cell (i,j,k) of a dense field of n cells a side. */
+/* Mean of the children of coarse cell (i,j,k) of a dense field of n cells per side. */
 static double mean8(const double *x, int n, int i, int j, int k) {
   double sum = 0.0;
   for (int c = 0; c < 8; c++)
@@ -20,7 +20,7 @@ static double mean8(const double *x, int n, int i, int j, int k) {
   return 0.125 * sum;
 }
 
-/* Integers of 20 bits: their sums and eighths are exact in any order. */
+/* 20-bit integers: their sums and eighths are exact in any order. */
 static void test_cells(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
@@ -44,7 +44,7 @@ static void test_cells(mg_hierarchy_t *h, int l) {
   free(y);
 }
 
-/* An integer for every face of the fine grid, by its global place; periodic places coincide. */
+/* An integer for every fine face, by its global position; periodic images coincide. */
 static double face_value(const mg_view_t *v, int d, const int32_t at[3]) {
   int64_t value = 11 * (d + 1);
   for (int e = 0; e < 3; e++) {
@@ -54,8 +54,8 @@ static double face_value(const mg_view_t *v, int d, const int32_t at[3]) {
   return (double)value;
 }
 
-/* Faces of a patch inside the domain with `rim` layers of halo. The face that closes a patch, at
- * index n, comes with the halo unless it lies in a wall. */
+/* True for faces of a patch inside the domain with `rim` halo layers. The closing face of a
+ * patch, at index n, belongs to the halo unless it lies in a wall. */
 static bool has_face(const mg_view_t *v, const mg_patch_t *p, int d, const int32_t at[3], int rim) {
   for (int e = 0; e < 3; e++) {
     const int32_t global = p->lo[e] + at[e], far = v->dim - 1 + (e == d);
@@ -77,7 +77,7 @@ static double mean4(const mg_view_t *fine, int d, const int32_t coarse[3]) {
   return 0.25 * sum;
 }
 
-/* Put the values of fine faces, or compare coarse faces with means of them. */
+/* Store the values of fine faces, or compare coarse faces with the means of fine ones. */
 static void walk_faces(const mg_level_t *level, const mg_view_t *fine, int d, bool put, int rim,
                        double *worst) {
   const mg_view_t *v = &level->store.view;
@@ -117,9 +117,10 @@ static void test_faces(mg_hierarchy_t *h, int l) {
   CHECK_CASE(worst == 0.0, worst, 0.0);
 }
 
-/* What each formula is exact for, as averages of cell i of n, or point values of p1: between
- * walls a polynomial of its degree that vanishes on both; p1 has only one that vanishes on the
- * lower wall, and its children next to the upper wall are left out. */
+/* Functions that each formula reproduces exactly, as averages of cell i of n, or as point values
+ * for p1. Between walls this is a polynomial of the formula's degree that vanishes on both
+ * walls. For p1 it vanishes on the lower wall only, and the children next to the upper wall are
+ * excluded. */
 typedef struct {
   mg_interpolation_t kind;
   int wall_order;
@@ -142,7 +143,7 @@ static double value_of(const formula_t *f, int n, int i) {
   return n * (integral(f->wall_order, (i + 1.0) / n) - integral(f->wall_order, (double)i / n));
 }
 
-/* Narrow boxes take lower-order formulas at walls, so the coarse level must be wide enough. */
+/* Narrow boxes use lower-order formulas at walls, so the coarse level must be wide enough. */
 static bool is_exact(const formula_t *f, const mg_view_t *coarse) {
   return coarse->box_dim >= f->wall_order && !(coarse->periodic && f->wall_order > 0);
 }
@@ -156,8 +157,8 @@ static void field_polynomial(double *x, int n, const formula_t *f) {
   free(table);
 }
 
-/* Each direction has weights of at most 1 + 44/128 + 6/128 * 84 < 6 in all (84: the second ghost of
- * the quartic wall), each table value an error of n eps from the difference of integrals. */
+/* The weights of each direction sum to at most 1 + 44/128 + 6/128 * 84 < 6 (84: the second ghost
+ * of the quartic wall). Each table value has an error of n eps from the difference of integrals. */
 static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
@@ -184,13 +185,13 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
   free(y);
 }
 
-/* The children of a cell have its value for mean; for p0 each has its value. */
+/* The mean of a cell's children is the cell's value; for p0 each child has that value. */
 static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
   double *x = field_new(n), *y = field_new(n_c), worst = 0.0, injected = 0.0;
   field_random(y, n_c, 2);
-  MUST(mg_fill(coarse, MG_U, 0.0)); /* narrow boxes fill one layer outside walls: the second is 0 */
+  MUST(mg_fill(coarse, MG_U, 0.0)); /* narrow boxes fill one layer outside walls: zero the second */
   field_put(coarse, MG_U, y);
   MUST(mg_interpolate(h, l, f->kind, false));
   field_get(fine, MG_U, x);
@@ -208,7 +209,7 @@ static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   free(y);
 }
 
-/* x moved by `by` cells in i, twice and three times as far in j and k, around a periodic grid. */
+/* Shift x around a periodic grid: by `by` cells in i, twice that in j, three times that in k. */
 static void roll(const double *x, double *y, int n, int by) {
   for (int k = 0; k < n; k++)
     for (int j = 0; j < n; j++)
@@ -216,7 +217,7 @@ static void roll(const double *x, double *y, int n, int by) {
         y[(i + by) % n + n * ((j + 2 * by) % n + n * ((k + 3 * by) % n))] = x[i + n * (j + n * k)];
 }
 
-/* A periodic grid has no first cell: what is interpolated from a moved field has moved. */
+/* Translation invariance on a periodic grid: interpolating a shifted field shifts the result. */
 static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
@@ -240,7 +241,7 @@ static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
   free(z);
 }
 
-/* The correction is what overwriting gives, added with one rounding. */
+/* Adding equals overwriting followed by one rounded addition. */
 static void test_add(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
@@ -273,7 +274,7 @@ static void test_levels(mg_hierarchy_t *h) {
       test_shift(h, l, &formulas[f]);
       if (formulas[f].averages) test_mean(h, l, &formulas[f]);
     }
-    test_faces(h, l); /* last: changes beta */
+    test_faces(h, l); /* last: modifies beta */
   }
 }
 

@@ -1,17 +1,18 @@
-/* op_truncation: A applied to a smooth u differs from -div(beta grad u) by O(h^p): p is 2 for fv2
- * and 7pt, 4 for fv4. In the cells that read past a Dirichlet wall the ghost's error O(h^(q+1)),
- * q = 1, 2, 4 the degree of the wall formula, is divided by h^2: there p is 0, 1 and 3.
+/* op_truncation: A applied to a smooth u differs from -div(beta grad u) by O(h^p), with p = 2 for
+ * fv2 and 7pt, and p = 4 for fv4. In cells that read past a Dirichlet wall, the ghost's error
+ * O(h^(q+1)) is divided by h^2, where q = 1, 2, 4 is the degree of the wall formula. There p is 0,
+ * 1 and 3.
  *
- * u = w(x) w(y) w(z), neither odd nor even at walls. fv2 and fv4 take averages, and as beta is a
- * sum of products too, averages are products of one-dimensional ones, here by Gauss's rule with 5
- * points (exact to degree 9). 7pt takes values at centres. */
+ * u = w(x) w(y) w(z), neither odd nor even at walls. fv2 and fv4 use averages. beta is also a
+ * sum of products, so averages are products of one-dimensional averages, computed here by
+ * 5-point Gauss quadrature (exact to degree 9). 7pt uses values at cell centres. */
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 
 static const double two_pi = 6.283185307179586476925286766559;
 
-/* One-dimensional functions at x: w, w'', s w and (s w')', s = sin(2 pi x) from beta. */
+/* One-dimensional functions of x: w, w'', s w and (s w')', with s = sin(2 pi x) from beta. */
 enum { W, W_XX, SW, SW_X_X, N_FUNCTIONS };
 
 static void factors(double x, bool periodic, double w[3]) {
@@ -36,7 +37,7 @@ static void functions(double x, bool periodic, double value[N_FUNCTIONS]) {
   value[SW_X_X] = s_x * w[1] + s * w[2];
 }
 
-/* Means over the cells. */
+/* Cell means. */
 static double *mean_table(int n, bool periodic) {
   static const double node[] = {0.0, 0.5384693101056831, 0.9061798459386640};
   static const double weight[] = {0.5688888888888889, 0.4786286704993665, 0.2369268850561891};
@@ -73,7 +74,7 @@ static void averages(int n, bool periodic, double *u, double *f) {
   free(t);
 }
 
-/* The same of 7pt: beta = 5.5 + 4.5 tanh(10 (r - 1/4)). */
+/* Same quantities for 7pt: beta = 5.5 + 4.5 tanh(10 (r - 1/4)). */
 static void points(int n, bool periodic, double *u, double *f) {
   for (int k = 0; k < n; k++)
     for (int j = 0; j < n; j++)
@@ -87,7 +88,7 @@ static void points(int n, bool periodic, double *u, double *f) {
         const double r = sqrt(r2), t = tanh(10.0 * (r - 0.25));
         for (int d = 0; d < 3; d++) {
           const double others = w[(d + 1) % 3][0] * w[(d + 2) % 3][0];
-          const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* no centre has r = 0 */
+          const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* r > 0 at cell centres */
           sum += others * (beta_d * w[d][1] + (5.5 + 4.5 * t) * w[d][2]);
         }
         *u++ = w[0][0] * w[1][0] * w[2][0];
@@ -95,10 +96,11 @@ static void points(int n, bool periodic, double *u, double *f) {
       }
 }
 
-/* Error in the mean square where A reads no ghost, and the largest in the cells that read one. The
- * interior is the same part of the cube on all grids (the error varies, and a part that grew with n
- * would hide the order): an eighth away from walls, and from the centre, where 7pt's beta has a
- * kink. Cells tile it, so that the mean is one over the cube up to O(h^2). */
+/* Root-mean-square error where A reads no ghost, and the maximum in cells that read one. The
+ * interior is the same part of the cube on all grids, because the error varies in space and a
+ * region that grew with n would hide the order. It stays an eighth away from walls and from the
+ * centre, where 7pt's beta has a kink. Cells tile it, so its mean equals the mean over the cube
+ * up to O(h^2). */
 typedef struct {
   double interior, wall;
 } error_t;
@@ -150,13 +152,14 @@ static error_t truncation_error(mg_level_t *level) {
   return e;
 }
 
-static error_t last; /* of the grid of half the cells a side */
+static error_t last; /* of the grid with half the cells per side */
 
-/* An error C h^p (1 + D h^2) in the interior, 1 + D h at walls, moves the slope between two grids
- * by 3 D h^2 / ln 2 or D h / ln 2 on the finer. What is differentiated, beta grad u, has the wave
- * number 4 pi, 7pt's beta a length of 1/10. With D = (4 pi)^2 / 12, as of a second difference, the
- * interior slope is off by 0.014 at 64 cells a side and by 0.056 at 32; with D = 4 pi / 2 the one
- * at walls by 0.14 at 64. Twice that is allowed inside, and once at walls. */
+/* An error C h^p (1 + D h^2) in the interior, or with 1 + D h at walls, shifts the slope between
+ * two grids by 3 D h^2 / ln 2 or D h / ln 2, with h of the finer grid. The differentiated
+ * quantity beta grad u has wave number 4 pi; 7pt's beta has a length scale of 1/10. In the
+ * interior, D = (4 pi)^2 / 12, as for a second difference, shifts the slope by 0.014 at 64 cells
+ * per side and by 0.056 at 32. At walls, D = 4 pi / 2 shifts it by 0.14 at 64. The tolerance is
+ * twice the shift in the interior and once the shift at walls. */
 static void check_order(mg_hierarchy_t *h) {
   static const double interior[] = {
       [MG_OPERATOR_FV2] = 2.0, [MG_OPERATOR_FV4] = 4.0, [MG_OPERATOR_7PT] = 2.0};

@@ -1,5 +1,5 @@
-/* op_vectors: vector operations cell by cell to the last bit; reductions exact for integers, never
- * hiding a cell that is not finite, and not touched by ghosts. With any number of threads. */
+/* op_vectors: vector operations are bit-exact in each cell. Reductions are exact for integers,
+ * never hide a non-finite cell, and ignore ghosts. Tested with several numbers of threads. */
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <float.h>
@@ -21,7 +21,7 @@ static void fields_free(fields_t *f) {
   free(f->got);
 }
 
-/* Cells from the fields, NaN in all ghosts. */
+/* Store the fields in the cells and NaN in all ghosts. */
 static void put_fields(mg_level_t *level, const fields_t *f) {
   MUST(mg_fill(level, MG_U, NAN));
   MUST(mg_fill(level, MG_F, NAN));
@@ -64,7 +64,7 @@ static void test_elementwise(mg_level_t *level) {
   fields_free(&f);
 }
 
-/* mg_fill fills ghosts too: a patch with its rim has one value. */
+/* mg_fill fills ghosts too: a patch with its ghost layers has one value. */
 static void test_fill(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   MUST(mg_fill(level, MG_TMP, 0.7));
@@ -79,7 +79,7 @@ static void test_fill(mg_level_t *level) {
   }
 }
 
-/* Products of integers below 2^10 add up exactly in any order. */
+/* Products of integers below 2^10 sum exactly in any order. */
 static void test_sums(mg_level_t *level) {
   fields_t f = fields_new(level->store.view.dim);
   double dot = 0.0, sum = 0.0, got, mean;
@@ -99,8 +99,8 @@ static void test_sums(mg_level_t *level) {
   fields_free(&f);
 }
 
-/* Random numbers: at most 8^3 terms are added with rounding, each time by half a unit of a partial
- * sum that is at most the sum of absolute values. */
+/* Random numbers: at most 8^3 terms are added with rounding. Each addition errs by at most half
+ * a unit in the last place of a partial sum, which is at most the sum of absolute values. */
 static void test_sum_error(mg_level_t *level) {
   fields_t f = fields_new(level->store.view.dim);
   double got, absolute = 0.0;
@@ -115,7 +115,7 @@ static void test_sum_error(mg_level_t *level) {
   fields_free(&f);
 }
 
-/* One large cell anywhere is the norm; one that is not finite makes norms and sums NaN. */
+/* One large cell anywhere determines the norm; one non-finite cell makes norms and sums NaN. */
 static void test_extremes(mg_level_t *level) {
   fields_t f = fields_new(level->store.view.dim);
   random_t r = {5};
@@ -146,7 +146,7 @@ static void test_extremes(mg_level_t *level) {
   fields_free(&f);
 }
 
-/* The norm of a residual too: a NaN in x or f cannot pass for a small residual. */
+/* The residual norm too: a NaN in x or f must not look like a small residual. */
 static void test_residual_norm(mg_level_t *level) {
   fields_t f = fields_new(level->store.view.dim);
   double norm;
@@ -168,8 +168,8 @@ static void test_residual_norm(mg_level_t *level) {
   fields_free(&f);
 }
 
-/* The second ghost layer of narrow fv4 boxes is read but not filled: mg_residual wants it without
- * NaN. */
+/* The second ghost layer of narrow fv4 boxes is read but not filled; mg_residual requires that
+ * it holds no NaN. */
 static void test_levels(mg_hierarchy_t *h) {
   static const int threads[] = {1, 2, 3, 7};
   for (int t = 0; t < 4; t++) {

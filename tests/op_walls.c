@@ -1,16 +1,17 @@
-/* op_walls: what lies outside a Dirichlet wall is exact for polynomials that vanish on the wall, up
- * to the degree that the formula has room for: linear point values (7pt), quadratic (fv2) and
- * quartic (fv4) cell averages, tensor products of them at edges and corners; and face betas of fv4
- * for any polynomial of degree 4, 3 or 1, by the width of a box. Narrow boxes fall back.
+/* op_walls: ghosts outside a Dirichlet wall are exact for polynomials that vanish on the wall, up
+ * to the degree of the formula. These are linear point values (7pt), quadratic (fv2) and quartic
+ * (fv4) cell averages, and tensor products of them at edges and corners. Face betas of fv4 are
+ * exact for any polynomial of degree 4, 3 or 1, depending on box width. Narrow boxes fall back to
+ * lower degrees.
  *
- * Ghosts hold NaN beforehand: a formula that reads beyond its cells cannot pass. */
+ * Ghosts hold NaN beforehand, so a formula that reads beyond its cells fails. */
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <float.h>
 #include <stdlib.h>
 
-/* Degree of exactness of the wall formula asked for with `order`, as the box width allows, and
- * layers that it fills. */
+/* Degree of exactness of the wall formula requested by `order`, as limited by the box width, and
+ * the number of layers that it fills. */
 static int exact_order(const mg_view_t *v, int order) {
   if (order == 4 && v->box_dim < 4) order = 2;
   if (order == 2 && v->box_dim < 2) order = 1;
@@ -24,8 +25,8 @@ static double power(double x, int n) {
   return p;
 }
 
-/* Value of cell m of sum_{q=1..order} x^q, x measured from the wall in units of h and scaled so
- * that the values are about 1: at the cell centre for order 1, averaged for the others. */
+/* Value of cell m of sum_{q=1..order} x^q. x is measured from the wall in units of h and scaled
+ * so that values are about 1. Cell-centre value for order 1, cell average otherwise. */
 static double polynomial(int order, int m) {
   if (order == 1) return m + 0.5;
   double sum = 0.0;
@@ -34,14 +35,14 @@ static double polynomial(int order, int m) {
   return sum;
 }
 
-/* Absolute weights of the formulas: what a ghost multiplies rounding errors of cells by. */
+/* Absolute weights of the formulas: a ghost amplifies rounding errors of cells by this factor. */
 static double weight(int order, int depth) {
   if (depth == 0) return 1.0;
   if (order < 4) return order == 2 ? 3.0 : 1.0;
   return depth == 1 ? 140.0 / 12 : 1012.0 / 12;
 }
 
-/* Distances of cell i of a direction from the wall below or above; ghosts are negative. */
+/* Distance of cell i from the lower or upper wall of a direction; negative for ghosts. */
 static int from_wall(int n, int i, int side) {
   return side == 0 ? i : n - 1 - i;
 }
@@ -61,7 +62,7 @@ static void put_polynomial(mg_level_t *level, int order, const int side[3]) {
   free(table);
 }
 
-/* Cells and ghosts of one patch against the polynomial, where it vanishes on the walls passed. */
+/* Compare cells and ghosts of one patch with the polynomial, which vanishes on the walls given. */
 static void check_patch(const mg_level_t *level, int patch, int order, const int side[3]) {
   const mg_view_t *v = &level->store.view;
   const mg_patch_t *p = &v->patch[patch];
@@ -78,7 +79,7 @@ static void check_patch(const mg_level_t *level, int patch, int order, const int
           const int m = from_wall(n, p->lo[d] + cell[d], side[d]);
           ours = ours && m < n;
           want *= polynomial(order, m);
-          /* the largest cell that a formula reads is the fourth */
+          /* the fourth cell is the largest that a formula reads */
           scale *= weight(order, m < 0 ? -m : 0) * polynomial(order, m < 0 ? order - 1 : m);
         }
         if (ours) worst = worst_of(worst, fabs(*at - want) / scale);
@@ -105,7 +106,7 @@ static int beta_degree(const mg_view_t *v) {
   return v->box_dim >= 5 ? 4 : v->box_dim == 4 ? 3 : v->box_dim >= 2 ? 1 : 0;
 }
 
-/* Faces normal to d, cells and closing face; the polynomial runs in the tangential direction t. */
+/* beta of faces normal to d, cells and closing face; varies as the polynomial along tangent t. */
 static double beta_at(const mg_view_t *v, int t, const int32_t cell[3]) {
   double sum = 0.0;
   for (int q = 0; q <= beta_degree(v); q++)
@@ -119,7 +120,8 @@ static bool is_face(const mg_patch_t *p, int d, const int32_t at[3]) {
   return true;
 }
 
-/* Walk over a patch with a rim of 1: put the faces' betas, NaN around; or check what came out. */
+/* Visit a patch with one ghost layer. Either store the face betas with NaN around them, or check
+ * the results. */
 static void walk_betas(mg_level_t *level, int patch, int d, int t, bool check) {
   const mg_view_t *v = &level->store.view;
   const mg_patch_t *p = &v->patch[patch];
@@ -138,7 +140,7 @@ static void walk_betas(mg_level_t *level, int patch, int d, int t, bool check) {
         else if (outside)
           worst = worst_of(worst, fabs(*beta - want));
       }
-  /* Weights of 31 in all on values that grow up to this from the wall inward. */
+  /* The weights sum to 31; the values grow up to this one from the wall inward. */
   const int32_t far = (int32_t)(v->dim + 1);
   const double bound = 16.0 * 31.0 * DBL_EPSILON * beta_at(v, 0, (const int32_t[3]){far, 0, 0});
   if (check)
@@ -170,7 +172,7 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  /* The last has boxes of 16, 8, 4, 2 cells on the way to a coarsest grid of 3. */
+  /* The last grid has boxes of 16, 8, 4 and 2 cells, down to a coarsest grid of 3. */
   static const fixture_grid_t grids[] = {{4, 1}, {4, 2}, {4, 3}, {0, 0}};
   fixture_begin(&argc, &argv);
   fixture_each(grids, (fixture_choices_t){.boundaries = "dirichlet", .equations = "poisson"},

@@ -1,13 +1,14 @@
 /* order_richardson: the Richardson errors of the solved problems fall with the operator's order.
  *
- * On grids that can be afforded the order is still on its way: f = sin^7 has 7 waves a side, so
- * that 2 or 4 would be wrong by 0.1 to 1. fv2 and fv4 are held against what the same f gives with
- * beta = 1 and a = 0, where the discrete problem is solved by hand: a few sines, each divided by
- * its eigenvalue (f is set on the finest grid and restricted to the others). Its order falls short
- * of p by a deficit that is a multiple of (k h)^2; beta = 1 +- 1/4 weighs and bends the waves by so
- * much, so a quarter of the deficit is allowed. 7pt has no such solution. For all three the deficit
- * must shrink with h: at least to 0.6 when the grid doubles, where 1/4 follows from errors C h^p (1
- * + D h^2), and 1/2 where walls add D' h. */
+ * On affordable grids the order is not yet asymptotic: f = sin^7 has 7 waves per side, so expecting
+ * exactly 2 or 4 would be wrong by 0.1 to 1. fv2 and fv4 are therefore compared with the same f for
+ * beta = 1 and a = 0, where the discrete problem has a closed-form solution. It is a few sines,
+ * each divided by its eigenvalue (f is set on the finest grid and restricted to the others).
+ *
+ * The order of this solution falls short of p by a deficit proportional to (k h)^2. beta = 1 +-
+ * 1/4 weighs and bends the waves by that fraction, so a quarter of the deficit is allowed. 7pt
+ * has no such solution. For all three operators the deficit must shrink with h, at least to 0.6
+ * when the grid doubles. Errors C h^p (1 + D h^2) would give 1/4, and 1/2 where walls add D' h. */
 #include "run/benchmark.h"
 #include "solver/solve.h"
 #include "tests/fixture.h"
@@ -23,7 +24,7 @@ static double waves_a_side(int m) {
   return 2.0 * m + 1.0;
 }
 
-/* h^2 times the eigenvalue of one direction for a wave on n cells. */
+/* h^2 times the one-directional eigenvalue for a wave on n cells. */
 static double eigenvalue(mg_operator_t op, int n, int m) {
   const double t = 2.0 * pi * waves_a_side(m) / n;
   if (op == MG_OPERATOR_FV4) return (30.0 - 32.0 * cos(t) + 2.0 * cos(2.0 * t)) / 12.0;
@@ -35,8 +36,9 @@ static double restricted(int n, int m) {
   return cos(pi * waves_a_side(m) / n);
 }
 
-/* Amplitude of a product of three waves in the solution on n cells a side. On the finest grid f's
- * averages are its point values and h^2/24 of the second derivatives, on others their means. */
+/* Amplitude of a product of three waves in the solution on n cells per side. On the finest grid,
+ * f's averages are its point values plus h^2/24 of the second derivatives; on other grids, their
+ * means. */
 static double amplitude(mg_operator_t op, int n, int finest, const int m[3]) {
   double f = 1.0, k2 = 0.0, lambda = 0.0;
   for (int d = 0; d < 3; d++) {
@@ -49,7 +51,7 @@ static double amplitude(mg_operator_t op, int n, int finest, const int m[3]) {
   return f * (1.0 - k2 / (24.0 * finest * finest)) / lambda;
 }
 
-/* max |u_2h - R u_h| for n = 1/h; it is odd and even about the planes at multiples of a quarter. */
+/* max |u_2h - R u_h| for n = 1/h. It is odd or even about the planes at multiples of a quarter. */
 static double model_error(mg_operator_t op, int n, int finest) {
   const int n_c = n / 2, part = n_c / 4;
   double worst = 0.0, difference[WAVES][WAVES][WAVES];
@@ -75,14 +77,14 @@ static double model_error(mg_operator_t op, int n, int finest) {
   return worst;
 }
 
-static double last_deficit; /* of the grid of half the cells a side */
+static double last_deficit; /* of the grid with half the cells per side */
 
 static void test_order(mg_hierarchy_t *h) {
   static mg_result_t result;
   const mg_operator_t op = h->params.op;
   const int n = h->level[0].store.view.dim;
   const double p = op == MG_OPERATOR_FV4 ? 4.0 : 2.0;
-  /* The guard is slow, and its digits are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_digits. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   memset(&result, 0, sizeof result);
   MUST(mg_benchmark(h, NULL, &result));

@@ -1,4 +1,4 @@
-/* Command lines for the tests of parameters: parse one, and say what is expected of it. */
+/* Command lines for the parameter tests: parse one and check the expected result. */
 #ifndef MG_TEST_PARAMS_LINE_H
 #define MG_TEST_PARAMS_LINE_H
 
@@ -27,7 +27,7 @@ static inline void expect_ok(const char *line) {
   CHECK_INT(status, MG_OK);
 }
 
-/* A refusal: usage error, one line, and `part` in it. */
+/* Expect a usage error whose one-line message contains `part`. */
 static inline void expect_usage(const char *line, const char *part) {
   CHECK_INT(parse(line), MG_ERR_USAGE);
   CHECK_CONTAINS(message, part);

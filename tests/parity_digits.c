@@ -1,14 +1,14 @@
-/* parity_digits: a solve has the same bits on every backend, with any number of threads and
- * however the grid is cut into boxes: one F-cycle and two V-cycles, for every operator, boundary
- * and smoother, and four cycles with conjugate gradients. With the argument "print" it prints them
- * instead, for a comparison over ranks. */
+/* parity_digits: a solve is bit-identical on every backend, for any number of threads and any
+ * division of the grid into boxes. Runs one F-cycle and two V-cycles for every operator,
+ * boundary and smoother, and four cycles with CG. With the argument "print" it prints the
+ * results instead, for comparison across rank counts. */
 #include "level/ops.h"
 #include "solver/problem.h"
 #include "solver/solve.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 
-/* A dot product and a mean of random numbers, whose rounding depends on the order of the sum. */
+/* A dot product and a mean of random numbers, whose rounding depends on the summation order. */
 static void sums(mg_level_t *level, double sum[2]) {
   const int n = level->store.view.dim;
   double *x = field_new(n);
@@ -21,7 +21,7 @@ static void sums(mg_level_t *level, double sum[2]) {
   MUST(mg_mean(level, MG_U, &sum[1]));
 }
 
-/* Sums, the solution and all norms of a solve in one number; of interest on rank 0 alone. */
+/* Hash of the sums, the solution and all norms of a solve; valid on rank 0 only. */
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
   const int n = h->level[0].store.view.dim;
@@ -39,7 +39,7 @@ static uint64_t solve(mg_hierarchy_t *h) {
   return hash;
 }
 
-/* The same grid in one box and in 8; at 64^3 the CPU computes the 7-point diagonal. */
+/* The same grid in one box and in 8. At 64^3 the CPU computes the 7-point diagonal. */
 static const fixture_grid_t cuts[][2] = {{{5, 1}, {4, 2}}, {{6, 1}, {5, 2}}};
 
 static void check(const fixture_backend_t *backend, fixture_grid_t grid, const char *options,
@@ -64,7 +64,7 @@ static void test_case(const char *options, const fixture_grid_t cut[2]) {
   mg_hierarchy_free(h);
   for (const fixture_backend_t *backend = fixture_backends + 1; backend->name; backend++)
     check(backend, cut[1], options, 1, want);
-  /* 9 threads share 32 planes by rows. */
+  /* 9 threads divide 32 planes by rows. */
   for (int threads = 1; threads <= 9; threads *= 3)
     check(&fixture_backends[0], cut[1], options, threads, want);
   check(&fixture_backends[0], cut[0], options, 2, want);
@@ -98,11 +98,10 @@ int main(int argc, char **argv) {
       continue;
     }
     test_case(options, cuts[0]);
-    /* Chebyshev and gsrb are the two ways in which a step goes: into another vector and in place.
-     */
+    /* Chebyshev and gsrb cover both kinds of step: into another vector and in place. */
     if (smoother < 2) test_case(options, cuts[1]);
   }
-  /* Conjugate gradients around the cycles. */
+  /* CG around the cycles. */
   for (int c = 0; c < 3 * 2; c++) {
     char options[256];
     snprintf(options, sizeof options,

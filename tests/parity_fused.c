@@ -1,5 +1,6 @@
-/* parity_fused: every optional entry of a backend gives, to the last bit, what ops.c and transfer.c
- * compose from required entries, alone and within whole solves, with any number of threads. */
+/* parity_fused: every optional backend entry is bit-identical to the composition of required
+ * entries in ops.c and transfer.c. Checked alone and within whole solves, for any number of
+ * threads. */
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
@@ -25,7 +26,7 @@ static const mg_backend_t *chosen[MG_MAX_LEVELS];
 static mg_backend_t plain[MG_MAX_LEVELS];
 static mg_coarse_cycle_t *coarse_cycle;
 
-/* Let every level use its backend, or the one without options. */
+/* Switch every level to its full backend, or to the one without optional entries. */
 static void choose(mg_hierarchy_t *h, bool fused) {
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = fused ? chosen[l] : &plain[l];
@@ -87,7 +88,8 @@ static void test_bottom(mg_hierarchy_t *h) {
   free(x[1]);
 }
 
-/* Two cycles from the problem's own right-hand side: operation by operation, fused, recorded. */
+/* Two cycles from the problem's right-hand side: operation by operation, fused, and as a
+ * captured graph. */
 static void test_solve(mg_hierarchy_t *h) {
   enum { PLAIN, FUSED, RECORDED, N_WAYS };
   const int n = h->level[0].store.view.dim;

@@ -1,7 +1,7 @@
-/* parity_parts: a smoothing step, and a pass of several, on the inner cells before the halo
- * exchange and then on the rim gives to the last bit what it gives on all cells after the exchange.
- * The inner part reads no ghost that the exchange fills: they are NaN until it is done. Skips where
- * no backend has the parts. */
+/* parity_parts: a smoothing step, or several fused ones, may run on interior cells before the
+ * halo exchange and on boundary cells afterwards. The result is bit-identical to all cells after
+ * the exchange. The interior part reads no ghost that the exchange fills: these are NaN until it
+ * completes. Skips if no backend can split the step. */
 #include "level/ops.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
   free(parts);
 }
 
-/* Through the deep halo's ghosts; those of the right-hand side come with u's. */
+/* Includes the ghosts of the deep halo; those of the right-hand side are exchanged with u's. */
 static void test_pass(mg_level_t *level, const double *const given[3]) {
   const mg_view_t *v = mg_level_view(level);
   const int n = v->dim, n_steps = level->steps_per_pass;
@@ -60,7 +60,7 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
   free(parts);
 }
 
-/* Steps, or a pass where the case has one. */
+/* Single steps, or fused steps where the case has them. */
 static void test_level(mg_level_t *level, bool pass) {
   const int n = mg_level_view(level)->dim;
   double *given[3];
@@ -77,14 +77,14 @@ static void test_level(mg_level_t *level, bool pass) {
 }
 
 typedef struct {
-  int log2_box_dim, boxes; /* along the domain */
+  int log2_box_dim, boxes; /* boxes along the domain */
   bool pass;
   const char *options;
-  bool varies; /* alpha does */
+  bool varies; /* variable alpha */
 } case_t;
 
-/* Inner cells that are few to the kernels, and many. Periodic patches are all rim around; with
- * walls and several patches some sides are. */
+/* Interiors that the kernels treat as small and as large. Periodic patches have boundary cells
+ * on all sides; with walls and several patches, only some sides have them. */
 static const case_t cases[] = {
     {7, 1, false, "--boundary=periodic --smoother=gsrb", false},
     {7, 1, false, "--boundary=periodic --smoother=chebyshev", false},
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
       mg_hierarchy_free(h);
     }
   }
-  /* On a card of so many processors that none of these levels is work for them, more cases: */
+  /* Add cases if the GPU has too many SMs for any of these levels to keep it busy: */
   CHECK(!has_passes || (n_passes > 0 && n_fv4 > 0));
   if (n_steps > 0) return FIXTURE_END();
   fprintf(stderr, "skipped: no backend here smooths in parts\n");

@@ -1,4 +1,4 @@
-/* Random numbers that are the same everywhere: splitmix64 from a fixed seed. */
+/* Reproducible random numbers: splitmix64 from a fixed seed. */
 #ifndef MG_TEST_RANDOM_H
 #define MG_TEST_RANDOM_H
 
@@ -15,7 +15,7 @@ static inline uint64_t random_bits(random_t *r) {
   return z ^ z >> 31;
 }
 
-/* A whole number from lo to hi, both included. */
+/* Random integer in [lo, hi]. */
 static inline int64_t random_int(random_t *r, int64_t lo, int64_t hi) {
   return lo + (int64_t)(random_bits(r) % (uint64_t)(hi - lo + 1));
 }

@@ -1,4 +1,4 @@
-/* Checks for unit tests: a failed one prints file:line and the test goes on.
+/* Checks for unit tests: a failed check prints file:line and the test continues.
  *
  *   int main(void) {
  *     CHECK(1 + 1 == 2);
@@ -16,12 +16,12 @@
 /** Exit code that the test harness counts as skipped. */
 enum { TEST_SKIP = 77 };
 
-/** Failures that are printed; the others are counted. */
+/** Number of failures to print; further ones are only counted. */
 enum { TEST_MOST_SHOWN = 50 };
 
 static int test_n_checks, test_n_failures;
 
-/* Counts a check; @return false when it failed and the caller is to print what it saw */
+/* Count a check. @return false if it failed and the caller must print the values */
 static inline bool test_count(bool ok, const char *file, int line, const char *what) {
   test_n_checks++;
   if (ok) return true;

@@ -4,10 +4,10 @@
 #include <complex.h>
 #include <stdlib.h>
 
-/* The 8 modes e^(i theta x) that a grid of twice the width cannot tell apart: theta of each
- * direction is a low frequency, or that plus pi. x is the cell centre in units of h, a
- * half-integer. Matrices act on the amplitudes of these modes; bit d of an index says which of the
- * two. */
+/* The 8 modes e^(i theta x) that alias on a grid of twice the spacing. theta of each direction
+ * is a low frequency, or that plus pi. x is the cell centre in units of h, a half-integer.
+ * Matrices act on the amplitudes of these modes; bit d of an index selects the frequency of
+ * direction d. */
 enum { MODES = 8 };
 typedef double complex value_t;
 typedef struct {
@@ -41,7 +41,8 @@ static matrix_t combine(double a, const matrix_t *x, double b, const matrix_t *y
   return m;
 }
 
-/* h^2 A of one direction, and its part of the diagonal and of the absolute off-diagonal sum. */
+/* h^2 A of one direction, and its contributions to the diagonal and to the absolute off-diagonal
+ * sum. */
 static double symbol_1d(mg_operator_t op, double theta) {
   if (op == MG_OPERATOR_FV4) return (30.0 - 32.0 * cos(theta) + 2.0 * cos(2.0 * theta)) / 12.0;
   return 2.0 - 2.0 * cos(theta);
@@ -64,8 +65,8 @@ static double symbol(mg_operator_t op, const double low[3], int mode) {
   return sum;
 }
 
-/* The mode restricted to the coarse grid, as a multiple of the coarse mode: the mean of its values
- * at -1/2 and 1/2 around a coarse centre, where a high mode has the opposite sign. */
+/* The restricted mode as a multiple of the coarse mode. It is the mean of the values at -1/2 and
+ * 1/2 around a coarse centre, where a high mode has opposite signs. */
 static double restricted(const double low[3], int mode) {
   double r = 1.0;
   for (int d = 0; d < 3; d++)
@@ -73,8 +74,8 @@ static double restricted(const double low[3], int mode) {
   return r;
 }
 
-/* Amplitude of the mode in the interpolated coarse mode. Its children have the values 1 -+ g:
- * p0 g = 0, v2 g = i sin(2 theta) / 4. */
+/* Amplitude of the mode in the interpolated coarse mode. The children have the values 1 -+ g: p0
+ * g = 0, v2 g = i sin(2 theta) / 4. */
 static value_t interpolated(mg_operator_t op, const double low[3], int mode) {
   value_t p = 1.0;
   for (int d = 0; d < 3; d++) {
@@ -97,7 +98,7 @@ static matrix_t correction(mg_operator_t op, const double low[3]) {
   return m;
 }
 
-/* Multiplication by (-1)^(i+j+k), i = x - 1/2: it swaps low and high modes. */
+/* Multiplication by (-1)^(i+j+k), i = x - 1/2: swaps low and high modes. */
 static matrix_t checkerboard(void) {
   matrix_t m = {{{0.0}}};
   for (int c = 0; c < MODES; c++) {
@@ -109,7 +110,7 @@ static matrix_t checkerboard(void) {
   return m;
 }
 
-/* What the steps make of the error. */
+/* Error propagation of the smoothing steps. */
 static matrix_t smoother(const mg_params_t *params, const double low[3]) {
   const mg_operator_t op = params->op;
   const double diagonal = 3.0 * diagonal_1d(op), off = 3.0 * off_diagonal_1d(op);
@@ -138,7 +139,7 @@ static matrix_t smoother(const mg_params_t *params, const double low[3]) {
   return x;
 }
 
-/* |T^k|^(1/k) for k = 2^10: the size of T^k does not matter, its growth does. */
+/* T^k|^(1/k) for k = 2^10: only the growth of T^k matters, not its size. */
 static double spectral_radius(matrix_t t) {
   double log_scale = 0.0;
   int power = 1;
@@ -157,7 +158,7 @@ static double spectral_radius(matrix_t t) {
 
 double two_grid_factor(const mg_params_t *params, int n) {
   double worst = 0.0;
-  /* By symmetry the frequencies 0 <= k0 <= k1 <= k2 are enough; the constant is no error. */
+  /* By symmetry the frequencies 0 <= k0 <= k1 <= k2 suffice; the constant is not an error. */
   for (int k2 = 1; k2 <= n / 4; k2++)
     for (int k1 = 0; k1 <= k2; k1++)
       for (int k0 = 0; k0 <= k1; k0++) {

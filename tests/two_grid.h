@@ -4,9 +4,12 @@
 
 #include "params/params.h"
 
-/** The spectral radius of smooth, exact coarse-grid correction, smooth, with beta = 1, a = 0 and no
- *  boundary: the largest over the frequencies of a periodic grid of `n` cells a side. Smoother,
- *  sweeps and degree as in params; restriction by the mean of 8, interpolation of a V-cycle.
+/** Two-grid convergence factor by local Fourier analysis.
+ *
+ *  Spectral radius of smooth, exact coarse-grid correction, smooth, for beta = 1, a = 0 and no
+ *  boundary: the maximum over the frequencies of a periodic grid of `n` cells per side. Restriction
+ *  is the mean of 8 children; interpolation is that of a V-cycle.
+ *  @param params  smoother, sweeps and degree
  *  @ref Trottenberg, Oosterlee, Schueller, Multigrid (2001), sections 4.4 and 4.5 */
 double two_grid_factor(const mg_params_t *params, int n);
 

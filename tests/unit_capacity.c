@@ -1,5 +1,5 @@
-/* A size that does not fit: what is needed, and the largest sizes that do. On one rank; cli tests
- * see it on two. */
+/* Problem sizes that do not fit: the bytes needed and the largest sizes that fit. On one rank;
+ * the CLI tests cover two. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/memory_check.h"
@@ -20,7 +20,7 @@ static mg_memory_check_t find(const char *what, int log2_box_dim, int64_t boxes,
   return c;
 }
 
-/* Bytes that the plan of a size adds up to. */
+/* Total bytes of the plan for a size. */
 static int64_t planned(int log2_box_dim, int64_t boxes) {
   mg_params_t params;
   mg_plan_t plan;
@@ -38,7 +38,7 @@ static int64_t planned(int log2_box_dim, int64_t boxes) {
   return sum;
 }
 
-/* The last byte decides, on the host and in the process. */
+/* The limit is exact to one byte, for the host and for the process. */
 static void test_limit_is_exact(void) {
   const int64_t need = planned(5, 27);
   mg_memory_check_t c = find("all of it", 5, 27, need, INT64_MAX);
@@ -55,7 +55,8 @@ static void test_limit_is_exact(void) {
   CHECK_INT(c.room, need - 1);
 }
 
-/* The largest grid of boxes of one width within so many bytes, up to 1024^3, by looking at all. */
+/* The largest grid of boxes of one width that fits into `bytes`, up to 1024^3, by exhaustive
+ * search. */
 static int32_t largest_of(int log2_box_dim, int64_t bytes) {
   int32_t largest = 0;
   for (int64_t side = 1; side <= 1024 >> log2_box_dim; side++) {
@@ -68,7 +69,7 @@ static int32_t largest_of(int log2_box_dim, int64_t bytes) {
   return largest;
 }
 
-/* What is named is the largest of all widths, and the largest of the width asked for. */
+/* The reported sizes are the largest over all widths and the largest for the requested width. */
 static void check_sizes(const mg_memory_check_t *c, int log2_box_dim, int64_t bytes) {
   int32_t largest = 0;
   CHECK(!c->fits);
@@ -87,7 +88,7 @@ static void check_sizes(const mg_memory_check_t *c, int log2_box_dim, int64_t by
   }
 }
 
-/* Of any width, wider and narrower than asked for, whatever the number of boxes. */
+/* The suggestion covers all widths, wider and narrower than requested, for any number of boxes. */
 static void test_largest_that_fits(void) {
   static const struct {
     int log2_box_dim;
@@ -120,7 +121,7 @@ static void test_largest_that_fits(void) {
   CHECK(!c.fits && c.largest.n == 0 && c.same_width.n == 0);
 }
 
-/* Far too large, in few boxes and in more than could be looked at one by one. */
+/* Far too large, in few boxes and in more boxes than could be searched one by one. */
 static void test_absurd_sizes(void) {
   const int64_t room = (int64_t)64 << 30;
   const mg_memory_check_t c = find("wide boxes", 10, 1000, room, INT64_MAX);
@@ -132,7 +133,8 @@ static void test_absurd_sizes(void) {
   CHECK(d.same_width.n > 0 && planned(4, d.same_width.boxes_per_rank) <= room);
 }
 
-/* A run on a device: its levels count there in either kind of memory, the host's there. */
+/* Levels on the device count against device memory, with either kind of memory. Levels on the host
+ * count against host memory. */
 static void test_device(void) {
   static const mg_memory_t kinds[] = {MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED};
   for (int k = 0; k < 2; k++) {

@@ -1,5 +1,5 @@
-/* Copy plans, carried out for all ranks in one process: every cell that is wanted and has an owner
- * is written exactly once, with the right cell's value, and nothing else is touched. */
+/* Executes copy plans for all ranks in one process. Every requested cell that has an owner is
+ * written exactly once with the correct value, and nothing else is touched. */
 #include "plan/copyplan.h"
 #include "tests/random.h"
 #include "tests/test.h"
@@ -7,12 +7,13 @@
 
 enum { MOST_RANKS = 12 };
 
-/* A value for each place of a grid of n cells a side, the far wall's faces included. */
+/* A unique value for each position of a grid of n cells per side, including the far wall's
+ * faces. */
 static int64_t id_of(int32_t n, const int32_t at[3]) {
   return 1 + at[0] + (n + 1) * (at[1] + (n + 1) * (int64_t)at[2]);
 }
 
-/* A destination patch with a margin on all sides, wider than what is asked for. */
+/* A destination patch with a margin on all sides, wider than requested. */
 typedef struct {
   mg_cuboid_t outer;
   int64_t *value; /* 0: not written */
@@ -37,7 +38,7 @@ static int64_t volume(const int32_t n[3]) {
   return (int64_t)n[0] * n[1] * n[2];
 }
 
-/* For every cell of a cuboid of n cells. */
+/* Loop over every cell of a cuboid of n cells. */
 #define EACH_CELL(at, n)                                                                           \
   for (int32_t at[3] = {0, 0, 0}; at[2] < (n)[2]; at[2]++)                                         \
     for (at[1] = 0; at[1] < (n)[1]; at[1]++)                                                       \
@@ -90,7 +91,7 @@ static void rank_free(rank_t *r) {
   mg_copyplan_free(&r->plan);
 }
 
-/* What a source patch holds at a place of its own: its cells, and the far wall's faces. */
+/* Value stored by a source patch at a position that it owns: its cells and the far wall's faces. */
 static int64_t read_source(const mg_copy_spec_t *spec, const rank_t *r, int p,
                            const int32_t local[3]) {
   const int32_t n = spec->src.layout->n >> spec->src.halved;
@@ -121,11 +122,11 @@ static void write_target(const mg_copy_spec_t *spec, rank_t *r, int p, const int
   CHECK(inside);
   if (!inside) return;
   int64_t *cell = &t->value[dense(t->outer.n, at)];
-  CHECK(*cell == 0 && value != 0); /* once, and with something that was sent */
+  CHECK(*cell == 0 && value != 0); /* once, with a value that was sent */
   *cell = value;
 }
 
-/* From patches to a buffer, from a buffer to patches, or without a buffer between patches. */
+/* Copy from patches to a buffer, from a buffer to patches, or directly between patches. */
 static void run_copies(const mg_copy_spec_t *spec, rank_t *r, const mg_copy_list_t *list,
                        int64_t *to, const int64_t *from) {
   for (int c = 0; c < list->n; c++) {
@@ -148,7 +149,7 @@ static void run_copies(const mg_copy_spec_t *spec, rank_t *r, const mg_copy_list
   }
 }
 
-/* The messages lie one behind the other in the buffer, one for each rank, none to oneself. */
+/* Messages are contiguous in the buffer, one per rank, none to the rank itself. */
 static void check_messages(const mg_message_t *message, int n, int64_t total, int64_t self) {
   int64_t offset = 0;
   for (int m = 0; m < n; m++) {
@@ -161,7 +162,7 @@ static void check_messages(const mg_message_t *message, int n, int64_t total, in
   CHECK_INT(offset, total);
 }
 
-/* Take every message from the sender's buffer; none is left over. */
+/* Deliver every message from the sender's buffer; none remains. */
 static void deliver(rank_t *all, int n_ranks) {
   int n_sent = 0, n_received = 0;
   for (int r = 0; r < n_ranks; r++) {
@@ -184,7 +185,7 @@ static void deliver(rank_t *all, int n_ranks) {
   CHECK_INT(n_received, n_sent);
 }
 
-/* The value that a place near a destination patch must have in the end. */
+/* The expected final value at a position near a destination patch. */
 static int64_t wanted(const mg_copy_spec_t *spec, const mg_cuboid_t *patch, const int32_t at[3]) {
   const int32_t n = spec->dst.layout->n >> spec->dst.halved;
   int32_t cell[3];
@@ -243,7 +244,7 @@ static void check_plan(const mg_copy_spec_t *spec) {
     rank_free(&all[r]);
 }
 
-/* n cells a side in boxes of any width that is a multiple of `unit` and divides n. */
+/* n cells per side in boxes of a random width that is a multiple of `unit` and divides n. */
 static mg_layout_t random_layout(random_t *r, int32_t n, int32_t unit, int64_t world) {
   int32_t w;
   do
@@ -259,7 +260,7 @@ static mg_layout_t random_layout(random_t *r, int32_t n, int32_t unit, int64_t w
   return y;
 }
 
-/* The ghosts of cells (all, or of the faces only) and of the three face vectors. */
+/* Ghosts of cells (all, or only across faces) and of the three face vectors. */
 static void test_halos(void) {
   random_t r = {1};
   for (int round = 0; round < 400; round++) {
@@ -276,8 +277,9 @@ static void test_halos(void) {
   }
 }
 
-/* Between two layouts of the coarse grid: the halves of fine patches, and its own. Gather brings
- * cells or faces from the first to the second, scatter cells with their ghosts back. */
+/* Transfers between two layouts of the coarse grid: the coarsened fine patches and its own
+ * patches. Gather moves cells or faces from the first to the second; scatter moves cells with
+ * ghosts back. */
 static void test_transfers(void) {
   random_t r = {2};
   for (int round = 0; round < 400; round++) {
@@ -297,7 +299,8 @@ static void test_transfers(void) {
   }
 }
 
-/* One rank in the middle of a million has 26 neighbours; its message counts in closed form. */
+/* A rank in the interior of a million has 26 neighbours; message counts are known in closed
+ * form. */
 static void test_one_of_a_million(void) {
   const mg_layout_t y = {
       .n = 102400, .box_dim = 1024, .boxes = 100, .n_ranks = 1000000, .world_ranks = 1000000};
@@ -318,7 +321,7 @@ static void test_one_of_a_million(void) {
   mg_copyplan_free(&plan);
 }
 
-/* A message of more than 2^31 doubles: counts are of 64 bits. */
+/* A message of more than 2^31 doubles: counts are 64-bit. */
 static void test_longest_messages(void) {
   const int64_t w = 1 << 19;
   const mg_layout_t y = {

@@ -1,6 +1,7 @@
-/* What --cpu-below=auto does: solves with the crossover at each level in turn, from none on the CPU
- * on, and the fastest is taken unless the gain is small; without a GPU nothing is measured. On the
- * guard backend, which is slower than the CPU. No test measures time: the figures may be any. */
+/* --cpu-below=auto: times solves with the crossover at each level, starting with no level on the
+ * CPU, and uses the fastest unless the gain is small. Nothing is measured without a GPU. Uses
+ * the guard backend, which is slower than the CPU. No test depends on time: any timings are
+ * acceptable. */
 #include "run/gpu_cutoff.h"
 #include "tests/fixture.h"
 
@@ -42,7 +43,7 @@ int main(int argc, char **argv) {
   build(4, 3, MG_DEVICE_GUARD); /* 48^3: solves of 32^3 */
   params.op = MG_OPERATOR_7PT;
   params.smoother = MG_SMOOTHER_CHEBYSHEV;
-  params.rtol = 1e-9; /* the solves are one cycle nevertheless */
+  params.rtol = 1e-9; /* the solves still run one cycle */
   MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   check_rows(32);
   build(4, 1, MG_DEVICE_GUARD);

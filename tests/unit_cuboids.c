@@ -1,4 +1,4 @@
-/* One cuboid of boxes a rank: which grids are cut so, and into what. */
+/* One cuboid of boxes per rank: which grids are divided this way, and into which cuboids. */
 #include "plan/decomp.h"
 #include "tests/test.h"
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static mg_cuboid_t only_patch(const mg_layout_t *y, int64_t rank) {
   return c;
 }
 
-/* Worked out by hand: cells of the parts of grids of boxes of 2^3 cells; "" where boxes go along
- * the curve. */
+/* Worked out by hand: cells of the parts for grids of boxes of 2^3 cells; "" if boxes follow the
+ * curve. */
 static void test_cases(void) {
   static const struct {
     int32_t boxes;
@@ -34,7 +34,7 @@ static void test_cases(void) {
   } cases[] = {
       {1, 1, true, {2, 2, 2}, {2, 2, 2}},
       {2, 2, true, {4, 4, 2}, {4, 4, 2}},
-      {2, 3, false, {0, 0, 0}, {0, 0, 0}}, /* 4 boxes where 2.7 are the mean */
+      {2, 3, false, {0, 0, 0}, {0, 0, 0}}, /* 4 boxes against a mean of 2.7 */
       {2, 8, true, {2, 2, 2}, {2, 2, 2}},
       {3, 27, true, {2, 2, 2}, {2, 2, 2}},
       {5, 2, false, {0, 0, 0}, {0, 0, 0}}, /* 75 boxes, mean 62.5 */
@@ -45,7 +45,7 @@ static void test_cases(void) {
       {20, 2, true, {40, 40, 20}, {40, 40, 20}},
       {41, 2, true, {82, 82, 42}, {82, 82, 40}}, /* 21 of 41 layers: 2.4 % above the mean */
       {6, 27, true, {4, 4, 4}, {4, 4, 4}},
-      {15, 5, true, {30, 30, 6}, {30, 30, 6}}, /* fifths of k, not halves of anything */
+      {15, 5, true, {30, 30, 6}, {30, 30, 6}}, /* fifths of k, not repeated halving */
       {65536, 1073741824, true, {128, 128, 128}, {128, 128, 128}},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
@@ -62,7 +62,7 @@ static void test_cases(void) {
   }
 }
 
-/* Every box lies in its owner's cuboid; none is above the mean by more than a twentieth. */
+/* Every box lies in its owner's cuboid; no rank exceeds the mean by more than a twentieth. */
 static void check_owners(const mg_layout_t *y) {
   int64_t held = 0, most = 0;
   for (int64_t rank = 0; rank < y->world_ranks; rank++) {
@@ -96,7 +96,7 @@ static void test_owners(void) {
   CHECK(n_cuboids > 50 && n_curve > 50);
 }
 
-/* Are every rank's patches on the coarse layout the halves of its patches on the fine one? */
+/* True if every rank's coarse patches are exactly its fine patches coarsened by two. */
 static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   bool nest = true;
   for (int64_t rank = 0; rank < fine->world_ranks; rank++) {

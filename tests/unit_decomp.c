@@ -1,9 +1,9 @@
-/* Boxes on the Morton curve, and ranks on the boxes. */
+/* Boxes on the Morton curve, and distribution of boxes to ranks. */
 #include "plan/decomp.h"
 #include "tests/random.h"
 #include "tests/test.h"
 
-/* Morton code in the enclosing cube of 2^21 boxes a side: the bits of i, j, k interleaved. */
+/* Morton code in the enclosing cube of 2^21 boxes per side: interleaved bits of i, j, k. */
 static int64_t morton_code(const int32_t box[3]) {
   int64_t code = 0;
   for (int bit = 20; bit >= 0; bit--)
@@ -16,7 +16,7 @@ static int64_t cube(int64_t n) {
   return n * n * n;
 }
 
-/* Positions number the boxes in the order of their Morton codes, none twice, none left out. */
+/* Positions number the boxes in Morton order without duplicates or gaps. */
 static void test_curve(void) {
   for (int32_t boxes = 1; boxes <= 24; boxes++) {
     int64_t code_before = -1;
@@ -65,8 +65,8 @@ static int64_t owner_at(const mg_layout_t *y, int64_t position) {
   return mg_layout_owner(y, box);
 }
 
-/* Ranks, in the order of the curve, share the boxes: every box has one owner, shares differ by at
- * most one, and n_ranks of the world have one. */
+/* Ranks divide the boxes in curve order. Every box has one owner, shares differ by at most one,
+ * and n_ranks ranks of the world have a share. */
 static void check_shares(const mg_layout_t *y) {
   const int64_t n_boxes = mg_layout_n_boxes(y);
   int64_t next = 0, holders = 0, least = n_boxes, most = 0, gap_least = y->world_ranks,
@@ -96,7 +96,7 @@ static void check_shares(const mg_layout_t *y) {
   CHECK_INT(holders, y->n_ranks);
   CHECK(most - least <= 1);
   CHECK_INT(mg_layout_largest_share(y), most);
-  /* Spread over the world evenly: nodes share the memory of the coarse levels. */
+  /* Owners are spread evenly over the world, so nodes share the memory of the coarse levels. */
   if (holders > 1) CHECK(gap_most - gap_least <= 1);
 }
 
@@ -112,7 +112,7 @@ static void test_shares(void) {
     }
 }
 
-/* A million ranks and more; boxes * ranks passes 2^63. */
+/* A million ranks and more; boxes * ranks exceeds 2^63. */
 static void test_shares_of_largest_runs(void) {
   static const struct {
     int32_t boxes;

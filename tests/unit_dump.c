@@ -1,10 +1,10 @@
-/* Checksums of planes, and the names of numbered files. */
+/* Checksums of planes, and names of numbered files. */
 #include "io/checksum.h"
 #include "io/dump.h"
 #include "tests/test.h"
 #include <math.h>
 
-/* The value that the line of Python in docs/format.md gives. */
+/* The value computed by the Python line in docs/format.md. */
 static void test_known_checksum(void) {
   const double x[3] = {1.0, -0.5, 0.0};
   const float y[3] = {1.0f, -0.5f, 0.0f};
@@ -12,7 +12,7 @@ static void test_known_checksum(void) {
   CHECK(mg_checksum_floats(y, 3, 5) == UINT64_C(0xbc96811809026dbc));
 }
 
-/* Parts in any order make the whole; a value that moves, or a bit that flips, is noticed. */
+/* Partial checksums combine in any order. A moved value or a flipped bit is detected. */
 static void test_checksum_of_parts(void) {
   enum { N = 200000 };
   static double x[N];

@@ -1,5 +1,5 @@
-/* The guard backend does what it is there for: level memory is closed to everything but its own
- * operations, before, between and after them, and message buffers are open. */
+/* The guard backend protects level memory from everything but its own operations, before,
+ * between and after them. Message buffers stay accessible. */
 #include "backend/backend.h"
 #include "formulas/vectors.h"
 #include "tests/test.h"
@@ -7,12 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Does a read, or a write, of one double end a process? */
+/* True if reading or writing one double terminates a process. */
 static bool is_fatal(volatile double *x, bool write) {
   fflush(NULL);
   const pid_t child = fork();
   if (child == 0) {
-    /* What a sanitizer would say about it is expected and of no interest. */
+    /* Suppress the expected report of a sanitizer. */
     if (!freopen("/dev/null", "w", stderr)) _exit(0);
     if (write)
       *x = 1.0;

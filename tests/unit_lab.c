@@ -1,5 +1,5 @@
-/* The laboratory's rows: medians, rates, speed-ups over the first row of a table, and what is wrong
- * never becomes a row. */
+/* Result rows of the laboratory: medians, rates, and speed-ups over the first row of a table.
+ * Wrong results never become a row. */
 #include "lab/lab.h"
 #include "tests/test.h"
 #include <math.h>
@@ -63,7 +63,7 @@ static void check_wrong(void) {
   lab_free(&lab);
 }
 
-/* More rows than fit at first: each stays what it was. */
+/* More rows than the initial capacity: earlier rows stay unchanged. */
 static void check_many(void) {
   enum { MANY = 1000 };
   lab_t lab = {.copy_gb_per_s = 1.0};
@@ -78,7 +78,7 @@ static void check_many(void) {
   lab_free(&lab);
 }
 
-/* Each i, each j and each k; and both even and odd ones together. */
+/* Cover each i, j and k, with even and odd ones in combination. */
 static void check_places_of(int n) {
   int seen[3][512] = {{0}}, corners = 0, mixed = 0;
   for (int q = 0; q < lab_places(n); q++) {

@@ -1,4 +1,4 @@
-/* How much memory is free, on made-up machines: files of /proc and /sys below a folder. */
+/* Free memory on simulated machines: files of /proc and /sys below a folder. */
 #include "base/machine.h"
 #include "tests/test.h"
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct {
   const char *name, *text;
 } file_t;
 
-/* Every folder of the path, then the file. */
+/* Create every folder of the path, then the file. */
 static void put(const file_t *file) {
   char path[512];
   snprintf(path, sizeof path, "%s/%s", root, file->name);
@@ -110,7 +110,7 @@ int main(void) {
   }
   clear();
   remove(root);
-  /* The real one: this test runs, so there is some memory, and less than an exabyte. */
+  /* The real machine: it has some memory, and less than an exabyte. */
   CHECK(mg_host_memory_available() > 0 && mg_host_memory_available() < INT64_MAX);
   CHECK(mg_host_memory_process_limit() > 0);
   return TEST_RESULT();

@@ -1,6 +1,6 @@
-/* Messages: the levels' accounts have what MPI was asked to send, message by message and byte by
- * byte, each on the level that it comes from, and every reduction. This program stands between the
- * library and MPI: its MPI_Isend and MPI_Allreduce count and call MPI's own. */
+/* Message accounting: the levels' counters match the requests to MPI, message by message and
+ * byte by byte, each on its own level, and every reduction. This program interposes MPI_Isend
+ * and MPI_Allreduce: its versions count and then call MPI's own. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -36,14 +36,14 @@ static void begin(const mg_hierarchy_t *h) {
     before[l] = h->level[l].timers.traffic;
 }
 
-/* What was asked of MPI since then is on the accounts; of all levels, or of one alone. */
+/* All requests to MPI since begin() are accounted for, on all levels or on one alone. */
 static void check_accounts(const mg_hierarchy_t *h, int alone) {
   mg_traffic_t all = {0, 0, 0};
   for (int l = 0; l < h->n_levels; l++) {
     const mg_traffic_t *now = &h->level[l].timers.traffic;
     const int64_t messages = now->messages - before[l].messages;
     if (alone >= 0 && l != alone) CHECK_INT(messages, 0);
-    /* Those who send from a level hold cells there. */
+    /* Only ranks with cells on a level send from it. */
     if (!h->level[l].comm) CHECK_INT(messages, 0);
     all.messages += messages;
     all.bytes += now->bytes - before[l].bytes;
@@ -54,7 +54,7 @@ static void check_accounts(const mg_hierarchy_t *h, int alone) {
   CHECK_INT(all.reductions, asked.reductions);
 }
 
-/* Messages of all ranks since then. */
+/* Messages of all ranks since begin(). */
 static double messages_of_all(void) {
   double messages = (double)asked.messages;
   MUST(mg_comm_sum(mg_comm_world(), &messages, 1));
@@ -68,7 +68,7 @@ static void check_level(mg_hierarchy_t *h, int l) {
     begin(h);
     MUST(mg_halo(level, MG_U, box));
     check_accounts(h, l);
-    /* The ranks of a level touch. */
+    /* The ranks of a level are neighbours. */
     CHECK((messages_of_all() > 0.0) == (level->plan->layout.n_ranks > 1));
   }
   begin(h);
@@ -79,7 +79,7 @@ static void check_level(mg_hierarchy_t *h, int l) {
   check_accounts(h, -1);
 }
 
-/* Restricted values are sent by those who have fine cells, coarse ones by those who have these. */
+/* Ranks with fine cells send restricted values; ranks with coarse cells send coarse values. */
 static void check_transfers(mg_hierarchy_t *h, int l) {
   begin(h);
   MUST(mg_restrict(h, l, MG_F, MG_F));
@@ -92,7 +92,7 @@ static void check_transfers(mg_hierarchy_t *h, int l) {
 static void test_hierarchy(mg_hierarchy_t *h) {
   static mg_history_t history;
   double f_norm;
-  /* Other ways between devices are none of MPI's. */
+  /* Other transports between devices do not use MPI. */
   const char *way = mg_transports_name(h->transports);
   if (strcmp(way, "host") != 0 && strcmp(way, "none") != 0) return;
   for (int l = 0; l < h->n_levels; l++) {

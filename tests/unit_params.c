@@ -1,4 +1,4 @@
-/* The command line: what is accepted, what it means, and what each refusal says. */
+/* The command line: accepted options, their meaning, and the message of each error. */
 #include "params/params_nearest.h"
 #include "params/params_value.h"
 #include "tests/params_line.h"
@@ -50,7 +50,7 @@ static void test_defaults(void) {
   CHECK_INT(params.ranks, 0);
 }
 
-/* As the reference: 6 half sweeps of gsrb, 4 for 7pt; Chebyshev of degree 6, 4 for 7pt. */
+/* Same as the reference: 6 half sweeps of gsrb, 4 for 7pt; Chebyshev of degree 6, 4 for 7pt. */
 static void test_defaults_of_smoothers(void) {
   static const struct {
     const char *line;
@@ -249,7 +249,7 @@ static void test_dump_options(void) {
   expect_usage("--dry-run --dump=a 7 8", "--dump has an effect only without --dry-run");
 }
 
-/* Of files the place counts, not how they are called. */
+/* Files are compared by location, not by name. */
 static void test_files(void) {
   expect_ok("--json=a --csv=b --dump=c --rhs=d --restart=e 7 8");
   expect_ok("--restart=a.hdf --dump=a.hdf 7 8");
@@ -271,7 +271,7 @@ static void test_files(void) {
   CHECK(file != NULL);
   if (file) fclose(file);
   expect_usage("--rhs=unit_params_target --json=unit_params_link 7 8", "which --rhs reads");
-  /* A dump replaces what a link leads to; its numbered files stand beside the link. */
+  /* A dump replaces the target of a link; numbered files are created beside the link. */
   expect_usage("--dump=unit_params_link --rhs=unit_params_target 7 8", "which --rhs reads");
   expect_usage("--dump=unit_params_link --dump-every=1 --csv=unit_params_link.0001 7 8",
                "both write");

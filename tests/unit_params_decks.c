@@ -1,4 +1,4 @@
-/* Decks: what is accepted, what each refusal says, and that --print-config reproduces a run. */
+/* Decks: accepted syntax, the message of each error, and round trips through --print-config. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -12,7 +12,7 @@ static mg_status_t parse_deck(const char *text) {
                               (int)sizeof message);
 }
 
-/* What mg_params_print writes for `p`. The caller frees it. */
+/* Output of mg_params_print for `p`. The caller frees it. */
 static char *print_deck(const mg_params_t *p) {
   char *text = NULL;
   size_t size = 0;
@@ -22,7 +22,7 @@ static char *print_deck(const mg_params_t *p) {
   return text;
 }
 
-/* Without libinih a deck is refused with the way out. */
+/* Without libinih, the error message for a deck names the remedy. */
 static bool have_decks(void) {
 #ifdef HAVE_INIH
   return true;
@@ -126,7 +126,7 @@ static void test_deck_files(void) {
   expect_usage(line, "which --input reads");
   snprintf(line, sizeof line, "--input=%s --input=%s", path, path);
   expect_usage(line, "a second deck");
-  file = fopen(path, "a"); /* sparse, but more than a deck may have */
+  file = fopen(path, "a"); /* sparse, but larger than the limit for a deck */
   CHECK(file && ftruncate(fileno(file), MG_DECK_SIZE_MAX + 1) == 0);
   if (file) fclose(file);
   snprintf(line, sizeof line, "--input=%s", path);
@@ -138,8 +138,8 @@ static void test_deck_files(void) {
   CHECK_CONTAINS(message, "Is a directory");
 }
 
-/* The command line wins also where it takes the meaning from what the deck says: the result is
- * that of the command line alone. */
+/* The command line overrides the deck even where its meaning depends on the deck's values: the
+ * result equals that of the command line alone. */
 static void test_command_line_wins(void) {
   static const struct {
     const char *deck, *line;
@@ -178,7 +178,8 @@ static void test_command_line_wins(void) {
   remove(path);
 }
 
-/* --print-config reproduces every byte of the parameters but its own flag and the deck's name. */
+/* --print-config reproduces every byte of the parameters except its own flag and the deck's
+ * name. */
 static void test_round_trip(void) {
   static const char *const lines[] = {
       "7 8",
@@ -207,7 +208,7 @@ static void test_round_trip(void) {
   }
 }
 
-/* A value that the rules of decks would change stands in a comment, so that it is not lost. */
+/* Values that deck syntax would alter are written as comments, so they are not lost. */
 static void test_values_unfit_for_decks(void) {
   char *argv[] = {"hpgmg-fv", "--csv=a ;b", "7", "8", NULL};
   CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_OK);
@@ -218,7 +219,7 @@ static void test_values_unfit_for_decks(void) {
   free(deck);
 }
 
-/* What stays out of force is shown as a comment. */
+/* Options without effect are printed as comments. */
 static void test_print_comments(void) {
   expect_ok("7 8");
   char *deck = print_deck(&params);

@@ -1,5 +1,5 @@
-/* Every option of the table stands in --help, in the man page and in the bash completion, and
- * every deck of inputs/ parses. Reads the source tree: $srcdir, or the working directory. */
+/* Every option of the table appears in --help, in the man page and in the bash completion. Every
+ * deck in inputs/ parses. Reads the source tree at $srcdir, or the working directory. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-/* A whole file of the source tree as a string, without backslashes: troff writes "\-\-rtol". */
+/* Read a file of the source tree as a string without backslashes, since troff writes "\-\-rtol". */
 static char *load(const char *name) {
   const char *srcdir = getenv("srcdir");
   char path[4096], *text = NULL;
@@ -42,7 +42,7 @@ static bool is_name(char c) {
   return isalnum((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* Whether `word` stands in the text as a word of its own. */
+/* True if `word` appears in the text as a separate word. */
 static bool mentions(const char *text, const char *word) {
   const size_t length = strlen(word);
   for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
@@ -62,7 +62,7 @@ static void check_document(const char *where, const char *text) {
     const mg_option_t *option = &mg_options[i];
     snprintf(dashed, sizeof dashed, "--%s", option->name);
     if (option->where & MG_AS_OPTION) check_mentioned(where, text, dashed);
-    /* Words that are numbers are a range. */
+    /* Numeric words denote a range. */
     for (int j = 0;
          option->words && option->words[j] && !isdigit((unsigned char)option->words[j][0]); j++)
       check_mentioned(where, text, option->words[j]);

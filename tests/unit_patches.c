@@ -1,4 +1,5 @@
-/* Patches: a rank's boxes merged into few cuboids, and when those of two levels nest. */
+/* Patches: a rank's boxes are merged into few cuboids. Also tests when the patches of two levels
+ * nest. */
 #include "plan/decomp.h"
 #include "tests/test.h"
 #include <stdlib.h>
@@ -15,7 +16,7 @@ static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, in
                        .world_ranks = world};
 }
 
-/* Patches are whole boxes, and hold every box of the rank once and no other. */
+/* Patches consist of whole boxes and hold every box of the rank exactly once, and no other box. */
 static void check_patches(const mg_layout_t *y, int64_t rank) {
   mg_cuboid_t *patch;
   int n_patches;
@@ -61,8 +62,9 @@ static void test_patches(void) {
       }
 }
 
-/* As the header says it, with a mark on every box: from the first box that is left grow along the
- * axes in one order; @return the number of cuboids, which are written to `out`. */
+/* The algorithm of the header, with a mark on every box: start at the first remaining box and grow
+ * along the axes in the given order.
+ * @return the number of cuboids, which are written to `out` */
 static int cut_greedily(const mg_layout_t *y, int64_t first, int64_t last, const int order[3],
                         mg_cuboid_t *out) {
   bool mine[6][6][6] = {{{false}}};
@@ -102,7 +104,7 @@ static int cut_greedily(const mg_layout_t *y, int64_t first, int64_t last, const
   return n;
 }
 
-/* Of the six orders of the axes the one that gives the fewest patches is taken. */
+/* The best of the six axis orders is used: the one with the fewest patches. */
 static void test_fewest_patches(void) {
   static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
@@ -133,7 +135,7 @@ static void test_fewest_patches(void) {
   CHECK(differ > 100);
 }
 
-/* Millions of boxes a rank: patches are disjoint and their boxes are as many as the rank's. */
+/* Millions of boxes per rank: patches are disjoint, and their number of boxes is the rank's. */
 static void test_patches_of_large_shares(void) {
   static const struct {
     int32_t boxes;
@@ -163,7 +165,7 @@ static void test_patches_of_large_shares(void) {
   }
 }
 
-/* Counts worked out by hand from the picture of the curve; a digit for each rank. */
+/* Counts worked out by hand from the picture of the curve; one digit per rank. */
 static void test_patch_counts(void) {
   static const struct {
     int32_t boxes;
@@ -175,7 +177,7 @@ static void test_patch_counts(void) {
       {2, 2, "11"},       /* slabs of 2x2x1 */
       {2, 3, "221"},      /* an L of 3 boxes; a pair and one; a pair */
       {2, 4, "1111"},     /* rows of 2 */
-      {2, 8, "11111111"}, /* a box each */
+      {2, 8, "11111111"}, /* one box per rank */
       {4, 1, "1"},
       {4, 2, "11"},       /* slabs of 4x4x2 */
       {4, 4, "1111"},     /* bars of 4x2x2 */
@@ -183,8 +185,9 @@ static void test_patch_counts(void) {
       {4, 64, "1111111111111111111111111111111111111111111111111111111111111111"},
       {3, 1, "1"},
       {3, 27, "111111111111111111111111111"},
-      /* 3^3 lie on the curve as 2^3, then 1x2x2, 2x1x2, 1x1x2, 2x2x1, 1x2x1, 2x1x1 and one box:
-       * the cube and the first of 1x2x2; 3x1x2, a pair and one; the plane on top */
+      /* The curve visits 3^3 boxes as 2^3, then 1x2x2, 2x1x2, 1x1x2, 2x2x1, 1x2x1, 2x1x1 and one
+       * box. The ranks hold the cube and the first of 1x2x2; 3x1x2, a pair and one; and the top
+       * plane. */
       {3, 3, "231"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -199,7 +202,7 @@ static void test_patch_counts(void) {
   }
 }
 
-/* Are every rank's patches on the coarse layout the halves of its patches on the fine one? */
+/* True if every rank's coarse patches are exactly its fine patches coarsened by two. */
 static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   bool nest = fine->n == 2 * coarse->n;
   for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
@@ -217,7 +220,7 @@ static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
   return nest;
 }
 
-/* The answer is yes where patches nest, and no where they do not. */
+/* Reports true exactly if the patches nest. */
 static void test_nesting(void) {
   int n_yes = 0, n_no = 0;
   for (int32_t boxes = 1; boxes <= 6; boxes++)

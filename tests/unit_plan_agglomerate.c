@@ -1,5 +1,5 @@
-/* Agglomeration: a coarse level keeps only as many ranks as have --agglomerate-below cells each,
- * and with 0 only what the number of its boxes and the level rule demand. */
+/* Agglomeration: a coarse level uses at most as many ranks as can have --agglomerate-below cells
+ * each. With 0, only its number of boxes and the level rule limit the ranks. */
 #include "plan/plan.h"
 #include "tests/test.h"
 
@@ -9,12 +9,12 @@ typedef struct {
   int64_t ranks[7]; /* of 64^3, 32^3, 16^3, 8^3, 4^3, 2^3, 1^3 */
 } case_t;
 
-/* 8 ranks with a box of 32^3 each; from 8^3 on there is one box. */
+/* 8 ranks with one box of 32^3 each; from 8^3 on there is a single box. */
 static const case_t cases[] = {
-    {MG_DEVICE_CPU, 0, {8, 8, 8, 1, 1, 1, 1}},   /* never gathers before the boxes do */
-    {MG_DEVICE_CPU, 1, {8, 8, 8, 1, 1, 1, 1}},   /* a cell is enough */
+    {MG_DEVICE_CPU, 0, {8, 8, 8, 1, 1, 1, 1}},   /* never gathers before the boxes merge */
+    {MG_DEVICE_CPU, 1, {8, 8, 8, 1, 1, 1, 1}},   /* one cell is enough */
     {MG_DEVICE_CPU, 512, {8, 8, 8, 1, 1, 1, 1}}, /* 16^3 cells are exactly 8 x 512 */
-    {MG_DEVICE_CPU, 513, {8, 8, 4, 1, 1, 1, 1}}, /* one more: 4 ranks of 2 boxes do as well as 7 */
+    {MG_DEVICE_CPU, 513, {8, 8, 4, 1, 1, 1, 1}}, /* one more: 4 ranks of 2 boxes equal 7 */
     {MG_DEVICE_CPU, MG_AGGLOMERATE_AUTO, {8, 8, 1, 1, 1, 1, 1}},  /* 4096 */
     {MG_DEVICE_CUDA, MG_AGGLOMERATE_AUTO, {8, 1, 1, 1, 1, 1, 1}}, /* 65536 */
     {MG_DEVICE_CUDA, 4096, {8, 8, 1, 1, 1, 1, 1}},

@@ -1,5 +1,5 @@
-/* What the plan says about memory: shapes of patches, what a level allocates, and the bound on
- * message buffers. */
+/* Memory estimates of the plan: patch shapes, allocations per level, and the bound on message
+ * buffers. */
 #include "comm/comm.h"
 #include "level/level.h"
 #include "plan/copyplan.h"
@@ -26,8 +26,8 @@ static int64_t cube(int64_t n) {
   return n * n * n;
 }
 
-/* Rows start on 128-byte lines, every ghost has a place of its own within the vector, and equal
- * cells of the vectors of a level differ in the low 12 bits of their addresses. */
+/* Rows start on 128-byte lines. Every ghost has a distinct place within the vector. Addresses of
+ * the same cell in different vectors of a level differ in their low 12 bits. */
 static void test_shapes(void) {
   random_t r = {1};
   for (int round = 0; round < 3000; round++) {
@@ -44,13 +44,13 @@ static void test_shapes(void) {
     CHECK(s.origin >= g * (1 + s.jstride + s.kstride));
     const int64_t last =
         s.origin + (n[0] + g - 1) + (n[1] + g - 1) * s.jstride + (n[2] + g - 1) * s.kstride;
-    CHECK(last < s.size && s.size - last < 600); /* and little is wasted: a page at most */
+    CHECK(last < s.size && s.size - last < 600); /* padding is at most one page */
     for (int v = 1; s.size > 4096 && v < MG_N_VECTORS; v++)
       CHECK(v * (s.size % 512) % 512 != 0); /* 512 doubles are 4096 bytes */
   }
 }
 
-/* On one rank: the plan's bytes are the hierarchy's, image and vectors exactly. */
+/* On one rank, the plan's bytes match the hierarchy's exactly, for images and vectors. */
 static void test_against_allocation(void) {
   static const mg_device_t devices[] = {MG_DEVICE_CPU, MG_DEVICE_GUARD, MG_DEVICE_GUARD};
   static const mg_memory_t memories[] = {MG_MEMORY_AUTO, MG_MEMORY_AUTO, MG_MEMORY_UNIFIED};
@@ -62,7 +62,7 @@ static void test_against_allocation(void) {
         params.device = devices[d];
         params.memory = memories[d];
         params.krylov = d == 0 ? MG_KRYLOV_CG : MG_KRYLOV_NONE;
-        params.cpu_below = 5000; /* on the guard's side: 48^3, 32^3 and 24^3, but no 16^3 */
+        params.cpu_below = 5000; /* on the guard backend: 48^3, 32^3 and 24^3, but not 16^3 */
         mg_hierarchy_t *h = NULL;
         CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);
         CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
@@ -77,7 +77,7 @@ static void test_against_allocation(void) {
           CHECK_INT(bytes.n_patches, level->store.view.n_patches);
           n_images += bytes.images > 0;
         }
-        /* At the crossing, unless both sides reach the coarse level. */
+        /* An image exists at the crossover, unless both sides can access the coarse level. */
         CHECK_INT(n_images, d == 1 && plan.level[0].layout.n > 16);
         mg_hierarchy_free(h);
       }
@@ -117,8 +117,9 @@ static int64_t exchange_bytes(int l, int64_t rank) {
   return bytes + message_bytes(&spec, rank); /* gather */
 }
 
-/* Over all ranks: boxes add up, vectors hold every cell with padding that is bounded, and buffers
- * are as large as the messages. @return the largest share of the bound that is used */
+/* Over all ranks: box counts add up, vectors hold every cell with bounded padding, and buffers
+ * match the messages in size.
+ * @return the largest fraction of the bound in use */
 static double check_level(int l, int64_t ranks) {
   const mg_level_plan_t *level = &plan.level[l];
   const int g = plan.ghosts;
@@ -166,10 +167,10 @@ static void test_all_ranks(void) {
           fullest = share > fullest ? share : fullest;
         }
       }
-  CHECK(fullest == 1.0); /* where all neighbours are alike, the bound is what is sent */
+  CHECK(fullest == 1.0); /* if all neighbours are alike, the bound is attained */
 }
 
-/* The promise of the documents: at most 80 bytes a cell of the finest level for fv2 Poisson. */
+/* Documented limit: at most 80 bytes per cell of the finest level for fv2 Poisson. */
 static void test_bytes_a_cell(void) {
   static const struct {
     int log2;
@@ -190,7 +191,7 @@ static void test_bytes_a_cell(void) {
   }
 }
 
-/* The largest shares of a rank that a plan allows: no count passes 2^63. */
+/* The largest shares per rank that a plan allows: no count exceeds 2^63. */
 static void test_largest_shares(void) {
   static const struct {
     int log2;
@@ -212,12 +213,12 @@ static void test_largest_shares(void) {
       }
       CHECK(all < 0x1p63);
     }
-  /* A face of more than 2^31 cells: 64 x 1024 a side. */
+  /* A face of more than 2^31 cells: 64 x 1024 per side. */
   mg_level_bytes_t bytes;
   build(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 10, 262144, 8);
   CHECK_INT(mg_plan_bytes(&plan, 0, 7, &bytes), MG_OK);
   CHECK_INT(bytes.n_patches, 1);
-  CHECK(bytes.buffers >= 6 * 4 * 8LL * 65536 * 65536); /* of 4 messages through each face */
+  CHECK(bytes.buffers >= 6 * 4 * 8LL * 65536 * 65536); /* 4 messages through each face */
 }
 
 int main(int argc, char **argv) {

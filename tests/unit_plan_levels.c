@@ -1,4 +1,4 @@
-/* The hierarchy of levels: sizes, boxes, ranks and places, for sizes from 16^3 to 2^60 cells. */
+/* The level hierarchy: sizes, boxes, ranks and placement, for 16^3 to 2^60 cells. */
 #include "formulas/vectors.h"
 #include "plan/plan.h"
 #include "tests/random.h"
@@ -15,7 +15,7 @@ static void set_size(int log2_box_dim, int64_t boxes_per_rank) {
   params.boxes_per_rank = boxes_per_rank;
 }
 
-/* Build over old contents, which must leave no trace. */
+/* Build over old contents, which must not affect the result. */
 static mg_status_t build(int64_t ranks) {
   memset(&plan, 0xa5, sizeof plan);
   memset(message, 0, sizeof message);
@@ -40,7 +40,7 @@ static void test_size_rule(void) {
                {2744, 1, 14}, {3375, 1, 14}, {4096, 1, 16}, {8, 1000000, 192}};
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     CHECK_INT(mg_plan_boxes_a_side(7, known[i].boxes_per_rank, known[i].ranks), known[i].side);
-  /* As the rule is written: the largest that satisfies both conditions. */
+  /* The rule as documented: the largest size that satisfies both conditions. */
   for (int64_t boxes = 1; boxes <= 20000; boxes++) {
     int32_t side = 30;
     while (cube(side) > boxes || odd_part(side) > 11)
@@ -62,7 +62,7 @@ static void levels_text(char *text, size_t size) {
   }
 }
 
-/* The examples of docs/algorithm.md, and others worked out by hand from the level rule there. */
+/* The examples of docs/algorithm.md, and others worked out by hand from its level rule. */
 static void test_worked_examples(void) {
   static const struct {
     mg_operator_t op;
@@ -98,8 +98,8 @@ static void test_worked_examples(void) {
   }
 }
 
-/* The next coarser grid, restated: the first of the four rules that applies decides, and the grid
- * ends where none does or where fewer than `smallest` cells a side would be left. */
+/* The next coarser grid, reimplemented. The first applicable rule of four decides. Coarsening
+ * ends if none applies or if fewer than `smallest` cells per side would remain. */
 static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t *w_c, int32_t *m_c,
                     int64_t *most_ranks) {
   const int64_t n = (int64_t)w * m, c = odd_part(n);
@@ -125,14 +125,14 @@ static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t 
   return true;
 }
 
-/* A level that so many ranks might hold: all of them do, or fewer, with a cuboid each and no more
- * boxes than the fullest of the many would have. */
+/* A level available to `ranks` ranks uses all of them, or fewer with one cuboid each. In that
+ * case no rank has more boxes than the fullest of all `ranks` would have. */
 static void check_ranks(const mg_layout_t *y, int64_t ranks) {
   const int64_t boxes = mg_layout_n_boxes(y), most = (boxes + ranks - 1) / ranks;
   CHECK(y->n_ranks >= 1 && y->n_ranks <= ranks);
   CHECK(y->n_ranks == ranks || (y->cuboids && y->n_ranks * most == boxes));
   if (y->n_ranks < ranks) CHECK_INT(mg_layout_largest_share(y), most);
-  /* Along the curve only where that cannot be. */
+  /* The curve is used only if cuboids are impossible. */
   mg_layout_t fewer = *y;
   fewer.n_ranks = boxes / most;
   mg_layout_choose(&fewer);
@@ -140,7 +140,7 @@ static void check_ranks(const mg_layout_t *y, int64_t ranks) {
   if (boxes % most == 0 && can) CHECK(y->cuboids);
 }
 
-/* Everything that holds between a level and the next. */
+/* All invariants between a level and the next coarser one. */
 static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coarse, int radius,
                        int32_t smallest) {
   const mg_layout_t *f = &fine->layout, *c = &coarse->layout;
@@ -153,12 +153,12 @@ static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coars
   CHECK_INT(c->box_dim, w);
   CHECK_INT(c->boxes, m);
   CHECK_INT(f->n, 2 * c->n);
-  /* Each rank has enough cells, or there is but one; and no rank is sent away without need. */
+  /* Each rank has enough cells, or only one rank is left; no rank is dropped without need. */
   int64_t ranks = f->n_ranks < boxes ? f->n_ranks : boxes;
   if (most < ranks) ranks = most;
   if (ranks * below > cells) ranks = cells / below > 1 ? cells / below : 1;
   check_ranks(c, ranks);
-  CHECK(fine->place >= coarse->place); /* guard, then cpu, never back */
+  CHECK(fine->place >= coarse->place); /* guard, then CPU, never back */
   const bool crosses = fine->place != coarse->place;
   CHECK_INT(fine->nests_coarse,
             (!crosses || params.memory == MG_MEMORY_UNIFIED) && mg_layouts_nest(f, c));
@@ -204,7 +204,7 @@ static void check_hierarchy(int64_t ranks) {
             (long long)params.boxes_per_rank, (long long)ranks);
 }
 
-/* A size that fits into the largest grid. */
+/* True if the size fits into the largest grid. */
 static bool is_small_enough(int log2, int64_t boxes_per_rank, int64_t ranks) {
   const int64_t boxes = mg_plan_boxes_a_side(log2, boxes_per_rank, ranks);
   const int64_t share = (cube(boxes) + ranks - 1) / ranks;
@@ -236,7 +236,7 @@ static void test_many_sizes(void) {
   CHECK(n_sizes > 5000);
 }
 
-/* Refused sizes: the message names the largest that works, and one more does not. */
+/* Rejected sizes: the message names the largest size that works, and the next larger one fails. */
 static void test_impossible_sizes(void) {
   static const struct {
     int log2;
@@ -272,7 +272,7 @@ static void test_impossible_sizes(void) {
   }
 }
 
-/* The largest of all: 2^60 cells in 21 levels; and the largest share of a rank, 2^53 cells. */
+/* The largest grid: 2^60 cells in 21 levels. The largest share of a rank: 2^53 cells. */
 static void test_largest_grids(void) {
   set_size(10, 1 << 23);
   check_hierarchy(16);
@@ -285,8 +285,8 @@ static void test_largest_grids(void) {
   CHECK_INT(plan.level[20].layout.n, 1);
 }
 
-/* Which levels make several steps in a pass, and what that costs them: layers of ghosts where
- * patches have neighbours, and a vector for Chebyshev's iterate before the last. */
+/* Which levels fuse several steps, and the cost: extra ghost layers where patches have
+ * neighbours, and a vector for the previous Chebyshev iterate. */
 static void test_passes(void) {
   static const struct {
     mg_device_t device;
@@ -294,7 +294,7 @@ static void test_passes(void) {
     mg_smoother_t smoother;
     mg_operator_t op;
     int64_t ranks;
-    int steps, layers; /* of 512^3 or 1024^3 cells, where three are asked for */
+    int steps, layers; /* for 512^3 or 1024^3 cells, if three steps are requested */
     bool before;
   } cases[] = {
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
@@ -323,7 +323,7 @@ static void test_passes(void) {
       CHECK_INT(level->layers, large ? cases[i].layers : plan.ghosts);
       CHECK_INT((level->vectors & 1u << MG_BEFORE) != 0, large && cases[i].before);
     }
-    /* All steps of a smooth in one pass need no other iterate. */
+    /* If all steps of a smooth are fused, no other iterate is needed. */
     params.smooths = 1;
     params.degree = 3;
     params.steps_per_pass = 2;
@@ -340,8 +340,8 @@ static void test_passes(void) {
   }
 }
 
-/* Of the ranks that are idle the plan tells how many to start instead: with fewer the grid stays,
- * and more make the next larger grid of which all have cells. */
+/* If ranks are idle, the plan suggests other rank counts. The smaller keeps the grid; the larger
+ * yields the next larger grid on which all ranks have cells. */
 static void test_useful_ranks(void) {
   static const int64_t boxes_per_rank[] = {1, 3, 8, 27};
   for (size_t b = 0; b < sizeof boxes_per_rank / sizeof boxes_per_rank[0]; b++)
@@ -367,7 +367,7 @@ static void test_useful_ranks(void) {
       CHECK(plan.level[0].layout.n > n);
       CHECK_INT(mg_plan_idle_ranks(&plan), 0);
     }
-  /* Nothing is larger than the largest grid, and a file fixes the grid. */
+  /* No suggestion exceeds the largest grid, and a file fixes the grid. */
   int64_t below, above;
   set_size(10, 1);
   CHECK_INT(build(1073741824), MG_OK);

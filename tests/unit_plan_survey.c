@@ -1,5 +1,5 @@
-/* What a dry run says of the ranks: of few ranks, what counting each of them gives; of many, a
- * sample that has the levels of few ranks too. */
+/* Rank statistics of a dry run. For few ranks they equal a full count. For many ranks they come
+ * from a sample, which also includes the levels that live on few ranks. */
 #include "plan/copyplan.h"
 #include "plan/plan_stats.h"
 #include "tests/test.h"
@@ -27,7 +27,7 @@ static int64_t bytes_of(int l, int64_t rank) {
   return b.vectors + b.images + b.buffers;
 }
 
-/* The most that a rank of a level sends in an exchange, of faces alone or of all ghosts. */
+/* The most that any rank of a level sends in an exchange, of face ghosts only or of all ghosts. */
 static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, int64_t *doubles) {
   const mg_layout_t *y = &plan.level[l].layout;
   *messages = *doubles = 0;
@@ -47,7 +47,7 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
   }
 }
 
-/* Every figure of a level, counted. */
+/* Compute every statistic of a level by counting. */
 static void count_level(int l, int64_t ranks, int64_t *all) {
   const mg_layout_t *y = &plan.level[l].layout;
   const mg_level_stats_t *s = &stats.level[l];
@@ -100,7 +100,7 @@ static void check_few(const char *what, int64_t ranks, int log2_box_dim, int64_t
   if (test_n_failures > failures) fprintf(stderr, "  in %s\n", what);
 }
 
-/* Levels on all ranks, on few of them and on one; along the curve and in cuboids. */
+/* Levels on all ranks, on few and on one; along the curve and in cuboids. */
 static void test_few(void) {
   mg_params_defaults(&params);
   check_few("1 rank", 1, 4, 27);
@@ -115,7 +115,7 @@ static void test_few(void) {
   check_few("12 ranks, all on every level", 12, 4, 18);
 }
 
-/* Of a million ranks some; the text needs no messages. */
+/* A sample of a million ranks; printing the text needs no messages. */
 static void test_many(void) {
   const int64_t ranks = 1000000;
   mg_params_defaults(&params);
@@ -130,20 +130,20 @@ static void test_many(void) {
     CHECK(s->bytes.min > 0 && s->bytes.min <= s->bytes.max);
     CHECK((y->n_ranks > 1) == (s->messages_max > 0));
     if (y->cuboids) CHECK(s->messages_max <= 26);
-    /* The finest level's boxes are whole 2^3 blocks, one for each of 96^3 ranks. */
+    /* The finest level's boxes form whole 2^3 blocks, one for each of 96^3 ranks. */
     if (y->boxes == 192) CHECK(y->n_ranks == 884736 && s->imbalance == 1.0);
     bytes += mg_tally_mean(&s->bytes) * (double)y->n_ranks;
   }
   CHECK(stats.bytes.n_ranks < ranks);
-  /* Some owners of coarse cells hold none of the finer level's. */
+  /* Some owners of coarse cells hold no cells of the finer level. */
   CHECK_NEAR(mg_plan_stats_bytes(&stats) / bytes, 1.0, 1e-3);
   look(ranks, 7, 8, false);
   for (int l = 0; l < plan.n_levels; l++)
     CHECK(stats.level[l].messages_max == 0 && stats.level[l].n_message_ranks == 0);
 }
 
-/* Of some thousands a sample, whose sums are those of all: also where the few owners of coarse
- * cells have most of the messages' buffers. */
+/* Thousands of ranks are sampled, yet the sums match all ranks. This also holds where the few
+ * owners of coarse cells hold most of the message buffers. */
 static void test_sum(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, int64_t below) {
   mg_params_defaults(&params);
   params.agglomerate_below = below;

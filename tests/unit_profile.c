@@ -1,7 +1,7 @@
-/* A profile: a backend with stamps gets the same calls on its accounts as one that is timed on the
- * host, none is lost however many there are, stamps are paired and read after a wait, and what is
- * not being profiled takes none; the benchmark has stamps and recordings made before it solves. The
- * backend here is the CPU's with stamps from a counter. */
+/* Profiling: a backend with event timers records the same calls as one timed on the host. No
+ * call is lost, however many there are. Timers are paired and read only after a wait, and none
+ * are used without profiling. The benchmark creates event timers and captured graphs before it
+ * solves. The backend here is the CPU's, with event timers simulated by a counter. */
 #include "level/profile.h"
 #include "run/benchmark.h"
 #include "solver/problem.h"
@@ -25,7 +25,7 @@ static void event_timers_free(void) {
   clock_.n = 0;
 }
 
-/* Every stamp is a second after the one before. */
+/* Each event is one second after the previous one. */
 static mg_status_t stamp(int number) {
   CHECK(number >= 0 && number < clock_.n);
   clock_.at[number] = clock_.now += 1.0;
@@ -51,8 +51,8 @@ static void solve(mg_hierarchy_t *h, double f_norm) {
   MUST(mg_solve(h, 0, f_norm, &history));
 }
 
-/* An operation of more operations than there are stamps is on its account, and what finds no room
- * is not lost there. */
+/* An operation with more inner operations than event timers is recorded itself, and so is the next
+ * one. Inner operations beyond the capacity are dropped. */
 static void test_long_operation(mg_hierarchy_t *h) {
   enum { N = 20000 };
   mg_level_t *level = &h->level[0];
@@ -74,7 +74,7 @@ static void test_long_operation(mg_hierarchy_t *h) {
   CHECK(t->seconds[MG_TIME_BOTTOM] > 2.0 * (double)t->calls[MG_TIME_SMOOTH]);
 }
 
-/* What a backend that records has been asked for. */
+/* Requests to a backend that captures graphs. */
 static struct {
   int recordings, released, replays;
   int recordings_first, stamps_first; /* when the first cycle was replayed */
@@ -95,8 +95,7 @@ static mg_status_t graph_end(mg_graph_t **out) {
   return *out ? MG_OK : MG_ERR_MEMORY;
 }
 
-/* Nothing is solved: the solution is that of the cycle while it was recorded, which the CPU does.
- */
+/* Replay does nothing: the solution is that of the captured cycle, which the CPU also executed. */
 static mg_status_t replay(const mg_graph_t *recording) {
   CHECK(recording != NULL);
   if (asked.replays++ > 0) return MG_OK;
@@ -125,7 +124,8 @@ static mg_status_t bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gues
   return mg_backend_cpu.fill(v, MG_U, 0.0);
 }
 
-/* The benchmark has all sizes recorded, and stamps for its breakdown, before its first solve. */
+/* The benchmark captures graphs for all sizes, and creates event timers for its breakdown,
+ * before its first solve. */
 static void test_prepared(const mg_backend_t *stamped) {
   static mg_result_t result;
   mg_backend_t recording = *stamped;
@@ -143,13 +143,13 @@ static void test_prepared(const mg_backend_t *stamped) {
   MUST(mg_benchmark(h, NULL, &result));
   CHECK_INT(result.n_sizes, 3);
   CHECK_INT(result.n_profiled, 3);
-  if (mg_comm_size(mg_comm_world()) == 1) { /* messages of several ranks cannot be recorded */
-    CHECK_INT(asked.recordings, 6);         /* first cycles and the next ones */
+  if (mg_comm_size(mg_comm_world()) == 1) { /* messages between ranks cannot be captured */
+    CHECK_INT(asked.recordings, 6);         /* first cycles and later ones */
     CHECK_INT(asked.recordings_first, 6);
     CHECK(asked.stamps_first > 0);
   }
   CHECK(!h->prepared_profile && clock_.n == 0);
-  MUST(mg_profile_prepare(h)); /* and nothing else */
+  MUST(mg_profile_prepare(h)); /* prepares event timers only */
   CHECK(h->prepared_profile && !h->profile && clock_.n > 0);
   mg_hierarchy_free(h);
   CHECK_INT(asked.released, asked.recordings);
@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
   mg_hierarchy_t *h = fixture_create(&fixture_backends[0], 5, 1, "--bottom=smoother --coarsest=3");
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   CHECK(!mg_profile_needed(h));
-  MUST(mg_profile_begin(h)); /* clears the accounts alone */
+  MUST(mg_profile_begin(h)); /* only clears the accounts */
   CHECK(!h->profile);
   solve(h, f_norm);
   MUST(mg_profile_end(h));
@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
   solve(h, f_norm);
   CHECK_INT(clock_.taken, 0);
 
-  const int n_solves = 40; /* more operations than stamps at a time */
+  const int n_solves = 40; /* more operations than event timers at a time */
   MUST(mg_profile_begin(h));
   for (int s = 0; s < n_solves; s++)
     solve(h, f_norm);
@@ -193,12 +193,12 @@ int main(int argc, char **argv) {
       const mg_timers_t *timers = &h->level[l].timers;
       CHECK_INT(timers->calls[t], n_solves * plain[l].calls[t]);
       calls += (int)timers->calls[t];
-      /* A second each; a bottom solve holds the stamps of what is inside. */
+      /* One second each; a bottom solve includes the timers of its inner operations. */
       CHECK(t == MG_TIME_BOTTOM ? timers->seconds[t] >= (double)timers->calls[t]
                                 : timers->seconds[t] == (double)timers->calls[t]);
     }
-  /* What a bottom solve holds is marked, so that a level's sum counts nothing twice. Halos of the
-   * coarsest level are exchanged for interpolation too. */
+  /* The contents of a bottom solve are marked, so a level's sum counts nothing twice. Halos of
+   * the coarsest level are also exchanged for interpolation. */
   for (int l = 0; l < h->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++) {
       const mg_timers_t *timers = &h->level[l].timers;

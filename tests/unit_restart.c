@@ -1,5 +1,5 @@
-/* What --restart makes of files that are HDF5 and no dump of ours: every attribute missing, of
- * another type, of another length, or out of its limits; fields of other types and sizes. */
+/* --restart with HDF5 files that are not valid dumps: every attribute missing, of another type,
+ * of another length, or out of range; fields of other types and sizes. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5.h"
@@ -12,7 +12,7 @@
 enum { N = 16 };
 #define MUST_H5(call) CHECK_INT((call), MG_OK)
 
-/* How one attribute or field of an otherwise good file is spoiled. */
+/* How one attribute or field of an otherwise valid file is corrupted. */
 typedef enum { GOOD, MISSING, AS_TEXT, AS_DOUBLE, TWO_VALUES, LONG_TEXT, VALUE } spoil_t;
 
 static const char *spoiled_name;
@@ -93,7 +93,7 @@ static void put_text(mg_h5_t *file, const char *name, const char *value) {
   MUST_H5(mg_h5_put_text(file, "/HPGMG", name, value));
 }
 
-/* Of a file from before the option there is none. */
+/* Absent in files written before the option existed. */
 static const char *krylov;
 
 static void put_field(mg_h5_t *file, const char *name, mg_h5_type_t type, int rank) {
@@ -144,7 +144,7 @@ static void write_file(void) {
   MUST_H5(mg_h5_close(file));
 }
 
-/* The status of a command line that restarts from the file. */
+/* Status of a command line that restarts from the file. */
 static mg_status_t parse(mg_params_t *params) {
   char option[300], program[] = "hpgmg-fv", message[1024];
   char *argv[] = {program, option};
@@ -212,7 +212,7 @@ static void test_types(void) {
   krylov = NULL;
 }
 
-/* Numbers that nothing may be made of, above all no memory. */
+/* Out-of-range numbers that must not be used, above all not to allocate memory. */
 static void test_limits(void) {
   static const struct {
     const char *name;

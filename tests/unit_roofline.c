@@ -1,5 +1,5 @@
-/* The laboratory's check of the solver's kernels: what is right passes to the last bit; what does
- * nothing, and what is right but in one cell, does not. */
+/* The laboratory's check of the solver's kernels. Correct kernels pass bit for bit. Kernels that
+ * do nothing, or are wrong in one cell, fail. */
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"
@@ -7,7 +7,7 @@
 #include "tests/fixture.h"
 #include <stdlib.h>
 
-/* What a kind writes: a vector of a level, or a number. */
+/* Output of a kind: a level vector, or a number. */
 enum { NUMBER = -1 };
 static const struct {
   roofline_kind_t kind;
@@ -29,11 +29,11 @@ static const struct {
     {ROOFLINE_MAX_NORM, 0, NUMBER},
     {ROOFLINE_DIFFERENCE, 0, NUMBER},
     {ROOFLINE_DOT, 0, NUMBER},
-    {ROOFLINE_HALO, 0, MG_U}, /* of a periodic level alone */
+    {ROOFLINE_HALO, 0, MG_U}, /* periodic levels only */
 };
 enum { N_KINDS = sizeof kinds / sizeof kinds[0], HALO = N_KINDS - 1 };
 
-static int under_test; /* of kinds */
+static int under_test; /* index into kinds */
 
 static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   (void)h;
@@ -42,7 +42,7 @@ static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *n
   return MG_OK;
 }
 
-/* The last cell of all is a bit too large, or the number; of a halo a ghost in the last row. */
+/* Slightly increases the last cell, or the number; for a halo, a ghost in the last row. */
 static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   MG_TRY(roofline_run(h, kind, number));
   if (kinds[under_test].vec == NUMBER) {
@@ -56,10 +56,10 @@ static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, doub
   return MG_OK;
 }
 
-/* The norms cell by cell. A plane or a row may be left out, and a ghost be read. */
+/* Computes the norms cell by cell, optionally skipping a plane or row, or reading a ghost. */
 static struct {
-  int i, j, k; /* cells that are left out; -1: any, so that three are none */
-  int ghosts;  /* along i that are read */
+  int i, j, k; /* cells to skip; -1 matches any index, but three times -1 skips none */
+  int ghosts;  /* number of ghosts read along i */
 } amiss;
 
 static mg_status_t do_norm_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
@@ -80,7 +80,7 @@ static mg_status_t do_norm_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double
   return MG_OK;
 }
 
-/* Only reads one of the two, as if the other were 0. */
+/* Reads only one of the two vectors, as if the other were 0. */
 static mg_status_t do_half_of_difference(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   (void)kind;
   return mg_max_norm(&h->level[0], MG_U, -1, number);
@@ -130,7 +130,7 @@ static void check_norms(mg_hierarchy_t *h) {
   }
 }
 
-/* What a smoother does not change is what it is timed on. */
+/* A smoother is timed on input that it does not change. */
 static void check_begin(mg_hierarchy_t *h) {
   mg_level_t *fine = &h->level[0];
   double largest, left;

@@ -1,5 +1,6 @@
-/* unit_search: the programs of hpgmg-bench's search. Right ones are proven and give sums, broken
- * ones are rejected each for its own reason, and the same seed makes the same programs. */
+/* unit_search: the programs of hpgmg-bench's search. Correct programs are proven and give sums.
+ * Broken ones are rejected, each for its specific reason. The same seed produces the same
+ * programs. */
 #include "lab/search_plan.h"
 #include "tests/test.h"
 #include <stdlib.h>
@@ -29,11 +30,11 @@ static void check_right(void) {
   check_verdict("256 1x8/1 w1Br32.8w1br8.1 two", PLAN_RIGHT);
   check_verdict("32 1x8/1 x32.1 two", PLAN_RIGHT);
   check_verdict("1024 1x8/1 x32.1w32Br1.32x32.1 two", PLAN_RIGHT);
-  /* A thread may do without a barrier between what it does itself. */
+  /* A thread needs no barrier between its own accesses. */
   check_verdict("64 1x8/1 w1r1.64x32.1Bw32Br2.1 two", PLAN_RIGHT);
 }
 
-/* Maxima: a number may count twice, and a warp has an instruction. */
+/* Maxima: a number may count twice, and a warp has an instruction for them. */
 static void check_norms(void) {
   check_verdict("max 256@4 4x16/1 mw32Br1.8m atomics", PLAN_RIGHT);
   check_verdict("max 128@16 2x8/2 mw32Bp4.1 last", PLAN_RIGHT);
@@ -50,26 +51,26 @@ static void check_norms(void) {
 }
 
 static void check_broken(void) {
-  /* A barrier of the block is missing, or one of a warp is in its place. */
+  /* A block barrier is missing, or replaced by a warp barrier. */
   check_verdict("256 4x16/2 x4.1x8.4w32r8.1 two", PLAN_BLOCK_BARRIER);
   check_verdict("256 4x16/2 x4.1x8.4w32br8.1 two", PLAN_BLOCK_BARRIER);
-  /* A place is written again while another warp may still read it. */
+  /* A location is overwritten while another warp may still read it. */
   check_verdict("128 1x8/1 w1Bp2.64w1Br32.2w1br2.1 two", PLAN_BLOCK_BARRIER);
-  /* Lanes of one warp do not run in step. */
+  /* Lanes of one warp do not run in lockstep. */
   check_verdict("256 1x8/1 w1Br32.8w1r8.1 two", PLAN_WARP_BARRIER);
   check_verdict("32 1x8/1 w1r32.1 two", PLAN_WARP_BARRIER);
-  /* Wrong offsets: lanes meet others that have the same numbers, or load beyond what is there. */
+  /* Wrong offsets: lanes combine the same numbers twice, or load beyond the end. */
   check_verdict("256 4x16/2 x4.1x8.2w32Br8.1 two", PLAN_TWICE);
   check_verdict("256 4x16/2 x4.1x8.4w16Br8.2w1br2.1 two", PLAN_TWICE);
   check_verdict("256 4x16/2 x4.1x8.4w32Br16.1 two", PLAN_UNWRITTEN);
   check_verdict("256 4x16/2 Br2.128 two", PLAN_UNWRITTEN);
-  /* A step twice. */
+  /* A repeated step. */
   check_verdict("32 1x8/1 x32.1x2.1 two", PLAN_TWICE);
   /* A radix left out. */
   check_verdict("256 4x16/2 x4.1x4.4w32Br8.1 two", PLAN_LEFT_OUT);
   check_verdict("256 4x16/2 x4.1x8.4w32Br4.1 two", PLAN_LEFT_OUT);
   check_verdict("256 4x16/2 x4.1x8.4 two", PLAN_LEFT_OUT);
-  /* Shuffles that leave their warp, and numbers that nothing can have. */
+  /* Shuffles that leave their warp, and impossible numbers. */
   check_verdict("256 4x16/2 x4.1x8.8w32Br8.1 two", PLAN_SHAPE);
   check_verdict("256 4x16/2 x3.1x8.4w32Br8.1 two", PLAN_SHAPE);
   check_verdict("200 4x16/2 x4.1x8.4w32Br8.1 two", PLAN_SHAPE);
@@ -93,14 +94,15 @@ static void check_texts(void) {
       "256@0 4x16/2 x4.1 two",
       "min 256 4x16/2 x4.1 two",
       "max  256 4x16/2 x4.1 two",
-      "256 4x16/2 bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb two", /* a step too many */
+      "256 4x16/2 bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb two", /* one step too many */
   };
   plan_t plan;
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
     CHECK(!plan_parse(wrong[i], &plan));
 }
 
-/* With numbers: the sum or the largest, and not that of others. Maxima are of bits, from 0 on. */
+/* Executes the plan on numbers: the result is the sum or the maximum, and not that of other
+ * numbers. Maxima compare bits, starting from 0. */
 static void check_numbers(const plan_t *plan) {
   const bool sums = plan->goal == PLAN_SUM;
   int32_t value[PLAN_MOST_THREADS], want = 0;
@@ -113,7 +115,7 @@ static void check_numbers(const plan_t *plan) {
 }
 
 typedef struct {
-  int every, seen; /* one of so many is looked at */
+  int every, seen; /* one in `every` is checked */
   int instructions;
 } sample_t;
 
@@ -148,7 +150,8 @@ static void check_enumeration(plan_goal_t goal) {
   check_numbers(&tree);
 }
 
-/* A barrier less in a program whose threads meet in memory once is a race, or was not needed. */
+/* Removing a barrier from a program whose threads meet in memory once creates a race, or the
+ * barrier was redundant. */
 static bool check_without(const plan_t *plan, void *arg) {
   sample_t *sample = arg;
   int stores = 0;
@@ -202,7 +205,7 @@ static void check_seeds(plan_goal_t goal) {
     if (i < c.n) plan_spell(&c.plan[i], other);
     same += i < c.n && strcmp(other, text) == 0;
   }
-  CHECK_INT(same, 1 + PLAN_KNOWN); /* what every search begins with */
+  CHECK_INT(same, 1 + PLAN_KNOWN); /* the programs that every search starts with */
   CHECK(at_a_time > 0 && at_a_time < a.n - 1 - PLAN_KNOWN);
   for (int v = 0; v < N_VERDICTS; v++)
     tried += a.verdicts[v];
@@ -213,7 +216,7 @@ static void check_seeds(plan_goal_t goal) {
   plan_set_free(&c);
 }
 
-/* Mutations of anything leave something that can be judged, spelt and read again. */
+/* Mutations of any program can be judged, printed and parsed again. */
 static void check_mutations(const char *text) {
   plan_random_t random = {7};
   plan_t plan = parse(text);

@@ -1,5 +1,5 @@
-/* unit_search_compile: what is written from the programs of hpgmg-bench's search is CUDA source
- * that compiles, for a card that need not be here. Skipped where the build has no NVRTC. */
+/* unit_search_compile: the code generated from programs of hpgmg-bench's search compiles as
+ * CUDA, for a GPU that need not be present. Skips in builds without NVRTC. */
 #include "lab/search_plan.h"
 #include "tests/test.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void check_compiled(const plan_set_t *set) {
   free(bytes);
 }
 
-/* What is no source is refused. */
+/* Invalid source is rejected. */
 static void check_refused(void) {
   char *cubin = NULL;
   size_t bytes = 0;

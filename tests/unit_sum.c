@@ -1,22 +1,22 @@
-/* Exact sums: order, grouping and ranks change no bit, and the value is the true sum to less than
- * one unit in the last place. The reference is a number of 2240 bits in two's complement. */
+/* Exact sums: order, grouping and rank count change no bit. The error is less than one unit in
+ * the last place. The reference is a 2240-bit number in two's complement. */
 #include "base/sum.h"
 #include "tests/random.h"
 #include "tests/test.h"
 #include <float.h>
 #include <stdlib.h>
 
-enum { WORDS = 70 }; /* of 32 bits from 2^-1074 on: 116 bits above the largest double */
+enum { WORDS = 70 }; /* 32-bit words from 2^-1074 up: 116 bits above the largest double */
 
 typedef struct {
   uint32_t word[WORDS];
 } big_t;
 
-/* big += term, or -= with minus */
+/* big += term, or big -= term if minus */
 static void big_add(big_t *big, double term, bool minus) {
   int exponent;
   const double fraction = frexp(fabs(term), &exponent);
-  /* |term| = mantissa * 2^(position - 1074); subnormals have fewer bits, none below 2^-1074. */
+  /* term| = mantissa * 2^(position - 1074). Subnormals have fewer bits, none below 2^-1074. */
   int position = exponent - 53 + 1074;
   uint64_t mantissa = (uint64_t)ldexp(fraction, 53);
   for (; position < 0; position++)
@@ -32,11 +32,11 @@ static void big_add(big_t *big, double term, bool minus) {
   }
 }
 
-/* True when |big| < 2^exponent. */
+/* True if |big| < 2^exponent. */
 static bool big_is_below(const big_t *big, int exponent) {
   const uint32_t sign = big->word[WORDS - 1] >> 31 ? 0xffffffffU : 0;
   const int bits = exponent + 1074;
-  bool power = sign != 0; /* -2^exponent itself has the bits below all 0 */
+  bool power = sign != 0; /* for -2^exponent itself, all lower bits are 0 */
   for (int w = 0; w < WORDS; w++)
     for (int b = 0; b < 32; b++) {
       const bool differs = ((big->word[w] ^ sign) >> b & 1) != 0;
@@ -57,7 +57,7 @@ static bool same_bits(double a, double b) {
   return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* A sum's canonical digits are the same for the same number. */
+/* Equal numbers have equal canonical digits. */
 static bool same_number(const mg_sum_t *a, const mg_sum_t *b) {
   mg_sum_t x = *a, y = *b;
   mg_sum_normalize(&x);
@@ -74,7 +74,7 @@ static void shuffle(random_t *r, double *term, int n) {
   }
 }
 
-/* Any finite double, with its exponent between two limits (0 is subnormal). */
+/* A random finite double with its exponent between two limits (0 is subnormal). */
 static double random_double(random_t *r, int lo, int hi) {
   const uint64_t exponent = (uint64_t)random_int(r, lo, hi);
   const uint64_t bits = (random_bits(r) & 0x800fffffffffffffULL) | exponent << 52;
@@ -103,15 +103,15 @@ static void test_against_long_number(void) {
       big_add(&big, term, false);
     }
     const double value = mg_sum_value(&sum);
-    if (!isfinite(value)) { /* overflow: the number is past the largest double */
+    if (!isfinite(value)) { /* overflow: the number exceeds the largest double */
       CHECK(isinf(value) && !big_is_below(&big, 1023));
       continue;
     }
     int exponent;
     frexp(value, &exponent);
     big_add(&big, value, true);
-    /* One unit in the last place of a value in [2^(e-1), 2^e) is 2^(e-53), of subnormals 2^-1074:
-     * there the sum is exact. */
+    /* One unit in the last place of a value in [2^(e-1), 2^e) is 2^(e-53). For subnormals it is
+     * 2^-1074, and the sum is exact. */
     CHECK(big_is_below(&big, exponent - 53 > -1074 ? exponent - 53 : -1074));
   }
 }
@@ -131,8 +131,8 @@ static void test_order(void) {
   }
 }
 
-/* Terms dealt to parts, the parts merged in any order, some of them normalized as before a sum
- * over ranks. */
+/* Terms are split into parts, and the parts are merged in any order. Some parts are normalized
+ * first, as before a sum over ranks. */
 static void test_grouping(void) {
   enum { MOST = 40 };
   random_t r = {3};
@@ -170,7 +170,7 @@ static void test_normalized_digits(void) {
   }
 }
 
-/* 2^30 terms of the most that a digit can take, by doubling without a carry between. */
+/* 2^30 terms with the largest possible digit, by doubling without a carry in between. */
 static void test_room_for_terms(void) {
   const double largest[] = {DBL_MAX, -DBL_MAX, 2.0 - DBL_EPSILON, nextafter(DBL_MIN, 0.0)};
   for (int exponent = -1022; exponent <= 990; exponent++) {
@@ -226,7 +226,8 @@ static void test_closed_forms(void) {
     mg_sum_add(&cubes, -(double)i * i * i);
   }
   CHECK(mg_sum_value(&numbers) == 5000050000.0);
-  /* -(n (n+1) / 2)^2 has 65 bits; the conversion rounds once, the sum at most to a neighbour */
+  /* -(n (n+1) / 2)^2 has 65 bits. The conversion rounds once; the sum rounds at most to a
+   * neighbour. */
   const double squared = -(double)((unsigned __int128)5000050000 * 5000050000);
   CHECK(fabs(mg_sum_value(&cubes) - squared) <= ldexp(1.0, 64 - 52));
   for (int i = -1074; i < 1023; i++)
@@ -236,7 +237,7 @@ static void test_closed_forms(void) {
   CHECK(mg_sum_value(&powers) == -0x1p-1074);
 }
 
-/* One term that is not finite makes the sum a NaN, whatever comes before, after or beside it. */
+/* One non-finite term makes the sum NaN, whatever other terms come before, after or with it. */
 static void test_not_finite(void) {
   const double bad[] = {NAN, -NAN, INFINITY, -INFINITY};
   for (int i = 0; i < 4; i++) {

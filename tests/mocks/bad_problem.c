@@ -1,9 +1,9 @@
-/* The program with a fault of your choice: main.c calls this in place of mg_problem_set_from, and
- * then one level is spoiled as HPGMG_FAULT says:
+/* The program with a selectable fault: main.c calls this instead of mg_problem_set_from.
+ * HPGMG_FAULT selects the corruption of one level:
  *
  *   f LEVEL              a NaN in the right-hand side, on the last rank that holds cells
- *   beta LEVEL           a NaN in a coefficient, on the same
- *   smooth LEVEL FACTOR  Chebyshev believes in a largest eigenvalue so many times too small */
+ *   beta LEVEL           a NaN in a coefficient, on the same rank
+ *   smooth LEVEL FACTOR  Chebyshev's largest eigenvalue is too small by this factor */
 #include "base/log.h"
 #include "solver/problem.h"
 #include <math.h>

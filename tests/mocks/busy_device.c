@@ -1,6 +1,6 @@
-/* The program as where each rank sees a device, and the last rank's is of no use: it is another
- * process's alone, say, or with FAULT=managed it opens and has no managed memory. No device is
- * asked for. tests/mocks/hpgmg-fv-busy-device is linked with --wrap. */
+/* The program with simulated devices: each rank detects one, but the last rank's is unusable,
+ * e.g. owned exclusively by another process. With FAULT=managed it opens but lacks managed
+ * memory. No real device is queried. tests/mocks/hpgmg-fv-busy-device is linked with --wrap. */
 #include "comm/comm.h"
 #include "cuda/device.h"
 #include <stdio.h>

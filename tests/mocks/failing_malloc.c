@@ -1,9 +1,9 @@
-/* The program's own calls for memory, of which one fails: tests/mocks/hpgmg-fv-failing-malloc is
- * linked with a library in which they have these names. Reads from the environment
+/* Makes one of the program's own allocations fail. tests/mocks/hpgmg-fv-failing-malloc is linked
+ * with a library whose allocations use these names. Environment:
  *
- *   STARVE_AT     the number of the call that fails, from 1; without it none does
- *   STARVE_RANK   on which rank (0)
- *   STARVE_COUNT  a file that gets the number of calls when that rank ends */
+ *   STARVE_AT     number of the call that fails, from 1; if unset, none fails
+ *   STARVE_RANK   rank on which it fails (0)
+ *   STARVE_COUNT  file that receives the number of calls when that rank ends */
 #undef malloc
 #undef calloc
 #undef realloc
@@ -34,7 +34,7 @@ static void write_count(void) {
   fclose(file);
 }
 
-/* The first call is made before there are threads. */
+/* The first call happens before threads exist. */
 static bool fails(void) {
   if (fails_at < 0) {
     const char *rank = getenv("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";

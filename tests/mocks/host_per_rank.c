@@ -1,7 +1,8 @@
-/* The program as if each rank were on a host of its own with a device for itself, for tests of NCCL
- * where ranks share one: NCCL refuses two ranks of one host on one device, and goes through sockets
- * between hosts, here the loopback interface. tests/mocks/hpgmg-fv-host-per-rank is linked with
- * --wrap. Memory is still counted as shared, which src/device/device_select.c does by itself. */
+/* The program as if each rank ran on a separate host with its own device. Used to test NCCL
+ * where ranks share a host and a device: NCCL rejects two ranks of one host on one device, and
+ * uses sockets between hosts (here the loopback interface). tests/mocks/hpgmg-fv-host-per-rank
+ * is linked with --wrap. Memory still counts as shared, as detected by
+ * src/device/device_select.c itself. */
 #include "comm/comm.h"
 #include "device/device_select.h"
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The program as on a machine where windows of device memory open and stores into them do not
- * arrive: those of rank 1 go nowhere. Each rank counts as alone on its device, so that auto tries.
- * tests/mocks/hpgmg-fv-lost-stores is linked with --wrap. */
+/* The program as on a machine where windows of device memory open but stores into them are lost:
+ * here those of rank 1. Each rank appears to be alone on its device, so that auto tries the
+ * transport. tests/mocks/hpgmg-fv-lost-stores is linked with --wrap. */
 #include "comm/comm.h"
 #include "cuda/peer.h"
 #include "device/device_select.h"

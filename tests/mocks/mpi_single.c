@@ -1,5 +1,5 @@
-/* The program as with an MPI library that is for programs without threads.
- * tests/mocks/hpgmg-fv-mpi-single has its own MPI_Init_thread before the library's. */
+/* The program as with an MPI library without thread support. tests/mocks/hpgmg-fv-mpi-single
+ * overrides MPI_Init_thread of the library. */
 #include <mpi.h>
 
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {

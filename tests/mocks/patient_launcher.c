@@ -1,7 +1,7 @@
-/* Preloaded into Open MPI's mpirun for tests/fault_signals.sh. When mpirun is told to end, it sends
- * its ranks SIGCONT, sleeps for a fixed time, sends SIGTERM, sleeps, and sends SIGKILL. Here the
- * first sleep takes no time, and the second lasts until the file that PATIENT_UNTIL names is there.
- */
+/* Preloaded into Open MPI's mpirun by tests/fault_signals.sh. When mpirun is terminated, it
+ * sends its ranks SIGCONT, sleeps for a fixed time, sends SIGTERM, sleeps, and sends SIGKILL.
+ * Here the first sleep takes no time, and the second lasts until the file named by PATIENT_UNTIL
+ * exists. */
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>

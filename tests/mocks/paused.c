@@ -1,13 +1,15 @@
-/* The program, held at a point of the run until a test lets it go on.
+/* The program, paused at a point of the run until a test lets it continue.
  *
- * HOLD_AT names the point. "signal N": the benchmark looks for a caught signal for the Nth time,
- * which it does after each cycle that another may follow, and after each solve. "solve N": the Nth
- * solve begins. "write N": planes are written into a dump for the Nth time.
+ * HOLD_AT names the point. "signal N": the Nth time the benchmark checks for a caught signal, which
+ * it does after each cycle that another may follow and after each solve. "solve N": the start of
+ * the Nth solve. "write N": the Nth time planes are written to a dump.
  *
- * HOLD_FOLDER is the folder of the files by which the program and the test talk. held.R: rank R is
- * held; the file has the process ids of the rank and of its parent. caught.R: it has caught a
- * signal since. later, from the test: the clock, which stands still meanwhile, shows a second more.
- * go, from the test: go on.
+ * HOLD_FOLDER is the folder of the files through which program and test communicate:
+ *
+ *   held.R    rank R is paused; contains the process ids of the rank and its parent
+ *   caught.R  rank R has caught a signal since then
+ *   later     from the test: advance the clock, which otherwise stands still, by one second
+ *   go        from the test: continue
  *
  * tests/mocks/hpgmg-fv-paused is linked with --wrap. */
 #include "base/machine.h"
@@ -42,7 +44,7 @@ static atomic_bool is_held;
 static struct timespec held_since;
 static char later[PATH_MAX];
 
-/* Also called by the handler of signals. */
+/* Also called by the signal handler. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *now) {
   if (!atomic_load(&is_held)) return __real_clock_gettime(id, now);
   *now = held_since;
@@ -65,7 +67,7 @@ static void path_of(const char *name, bool of_rank, char path[PATH_MAX]) {
     snprintf(path, PATH_MAX, "%s/%s", setting("HOLD_FOLDER"), name);
 }
 
-/* A file that is whole as soon as it is there. */
+/* Create a file that is complete as soon as it exists. */
 static void tell(const char *name) {
   char path[PATH_MAX], part[PATH_MAX + 8];
   path_of(name, true, path);
@@ -78,7 +80,7 @@ static void tell(const char *name) {
   }
 }
 
-/* Until the test says so, or its shell or launcher is gone. */
+/* Wait until the test sends "go", or its shell or launcher is gone. */
 static void hold(void) {
   const struct timespec nap = {0, 10000000};
   const pid_t parent = getppid();
@@ -99,7 +101,7 @@ static void hold(void) {
   atomic_store(&is_held, false);
 }
 
-/* The Nth call of a kind, counted from 1. */
+/* Count the calls of a kind from 1; pause at the Nth. */
 static void pass(const char *kind, int call) {
   char wanted[16] = "";
   int number = 0;

@@ -1,7 +1,7 @@
-/* The program as if its ranks were on two hosts, for tests on one: messages between the two halves
- * of the ranks go through the host's memory, whatever carries those within a half.
- * tests/mocks/hpgmg-fv-two-hosts is linked with --wrap. Two ways in one exchange are what a cluster
- * has, and one host has not. */
+/* The program as if its ranks ran on two hosts, for tests on one host. Messages between the two
+ * halves of the ranks go through host memory, whichever transport is used within a half.
+ * tests/mocks/hpgmg-fv-two-hosts is linked with --wrap. Two transports in one exchange occur on
+ * clusters, but not on a single host. */
 #include "comm/comm.h"
 #include "transport/transport.h"
 
