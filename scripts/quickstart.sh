@@ -99,7 +99,8 @@ mpi_run "$ranks" ./hpgmg-fv "${arguments[@]}" || status=$?
 cat <<END
 
 Where to go next
-  README.md                   what the figures mean, and the options by task
+  README.md                   what it is, and how to read DOF/s
+  docs/usage.md               the options by task
   build/hpgmg-fv --help       every option
   inputs/                     commented input decks, for --input=FILE
   scripts/check.sh            the tests

@@ -1,4 +1,4 @@
-"""A report of --json (README.md, Machine-readable output)."""
+"""A report of --json (docs/reports.md)."""
 
 from __future__ import annotations
 
