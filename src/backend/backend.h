@@ -238,7 +238,7 @@ extern const mg_backend_t mg_backend_cpu;
 /** CUDA devices; only in builds with HAVE_CUDA. */
 extern const mg_backend_t mg_backend_cuda;
 
-/** CUDA devices with simple kernels and no optional operations: the oracle of mg_backend_cuda. */
+/** CUDA devices with single-step kernels and no fused entries: the oracle of mg_backend_cuda. */
 extern const mg_backend_t mg_backend_cuda_simple;
 
 /** CPU operations on memory that is inaccessible outside of them, so that an access by any other

@@ -386,7 +386,7 @@ static constexpr mg_backend_t table = {
 #endif
 };
 
-/** Table of simple kernels: one thread per cell, no fusion. */
+/** Table of single-step kernels: no fused sweeps, regions, coarse cycle or graphs. */
 static constexpr mg_backend_t simple_table(void) {
   mg_backend_t t = table;
   t.name = "cuda-simple";
