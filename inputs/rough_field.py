@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
-"""A rough problem for --coefficients and --rhs: a heated block with conducting channels.
+"""Write a rough problem for --coefficients and --rhs: a heated block with conducting channels.
 
     inputs/rough_field.py rough.hdf                 64^3 cells, beta jumps by 1e4
     inputs/rough_field.py rough.hdf --cells=96 --jump=1e6 --seed=2
     ./hpgmg-fv --coefficients=rough.hdf --rhs=rough.hdf --dump=heat.hdf
 
-beta is the conductivity. Winding channels, where a smooth random field is near its middle value,
-conduct --jump times as well as what is between them, and both vary by another factor of up to 3
-from cell to cell. Heat is made evenly, f = 1, and leaves through the walls, u = 0; u is the
-temperature. The file is VTKHDF image data, which ParaView shows; docs/own-problem.md has pictures.
+beta is the conductivity. Winding channels conduct --jump times better than the material between
+them; they lie where a smooth random field is close to its mean. In addition, beta varies randomly
+by a factor of up to 3 from cell to cell. The source is uniform, f = 1, and the walls are cold,
+u = 0; u is the temperature. The file is VTKHDF image data, readable by ParaView;
+docs/own-problem.md has pictures.
 
-Needs numpy and h5py: apt-get install python3-h5py, or pip install h5py. Exit codes: 0 done, 2 a bad
-option or something missing, 3 the file cannot be written, 4 too little memory.
+Needs numpy and h5py: apt-get install python3-h5py, or pip install h5py. Exit codes: 0 done,
+2 invalid option or missing module, 3 file cannot be written, 4 out of memory.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import io
 import os
 import sys
 
-# A source tree stays as it is.
+# Write no __pycache__ into the source tree.
 sys.dont_write_bytecode = True
 
 HERE = os.path.dirname(os.path.realpath(__file__))
@@ -36,10 +37,10 @@ try:
         number_in,
         run_main,
         say,
-        write_whole,
+        write_atomically,
     )
 except ModuleNotFoundError:
-    print(f"rough_field.py: error: it needs toolkit.py in {SCRIPTS}", file=sys.stderr)
+    print(f"rough_field.py: error: toolkit.py is missing in {SCRIPTS}", file=sys.stderr)
     sys.exit(2)
 
 MIN_CELLS, MAX_CELLS = 16, 1024
@@ -47,7 +48,7 @@ MAX_ODD_PART = 11
 
 
 def is_size(n: int) -> bool:
-    """Does hpgmg-fv make levels of n^3 cells? (is_size of src/plan/plan.c)"""
+    """True if hpgmg-fv can solve on n^3 cells, as is_size in src/plan/plan.c."""
     odd = n // (n & -n)
     return n % MIN_CELLS == 0 and odd <= MAX_ODD_PART
 
@@ -58,14 +59,14 @@ def cells(text: str) -> int:
         sizes = [m for m in range(MIN_CELLS, MAX_CELLS + 1) if is_size(m)]
         below, above = max(m for m in sizes if m < n), min(m for m in sizes if m > n)
         raise argparse.ArgumentTypeError(
-            f"hpgmg-fv makes no levels of {n}^3 cells: 16 must divide the cells a side, and their "
-            f"odd part be at most {MAX_ODD_PART}; the nearest sizes are {below} and {above}"
+            f"hpgmg-fv cannot solve on {n}^3 cells: the cells per side must be a multiple of 16 "
+            f"with an odd part of at most {MAX_ODD_PART}; the nearest sizes are {below} and {above}"
         )
     return n
 
 
 def smooth_noise(n: int, lengths: tuple[float, float, float], random):
-    """White noise of n^3 values through a Gaussian filter; lengths in z, y, x, the cube is 1."""
+    """White noise of n^3 values after a Gaussian filter with lengths in z, y, x; the cube is 1."""
     np = need("numpy", "numpy")
     spectrum = np.fft.rfftn(random.standard_normal((n, n, n)))
     frequency = [np.fft.fftfreq(n, 1 / n), np.fft.fftfreq(n, 1 / n), np.fft.rfftfreq(n, 1 / n)]
@@ -80,14 +81,14 @@ def smooth_noise(n: int, lengths: tuple[float, float, float], random):
 def permeability(n: int, jump: float, random):
     """beta of every cell, [z][y][x], from 1 to 3 jump."""
     np = need("numpy", "numpy")
-    # The surface of a field's middle value winds through the whole cube: thin shells about it.
+    # Channels are thin shells around the zero surface of the field, which winds through the cube.
     channels = np.abs(smooth_noise(n, (0.10, 0.16, 0.16), random)) < 0.25
     texture = 3.0 ** random.random((n, n, n))
     return np.where(channels, jump, 1.0) * texture
 
 
 def checksums(values):
-    """One per plane of [z][y][x] doubles, as docs/format.md defines them."""
+    """Checksum of each plane of [z][y][x] doubles, as defined in docs/format.md."""
     np = need("numpy", "numpy")
     u32, u64 = np.uint32, np.uint64
     sums = np.empty(len(values), u64)
@@ -103,8 +104,8 @@ def checksums(values):
 def write(path: str, n: int, fields: dict) -> None:
     np, h5py = need("numpy", "numpy"), need("h5py", "h5py")
     content = io.BytesIO()
-    # In memory, since HDF5 does not let go of what it has begun on a full disk; in the format of
-    # HDF5 1.10, which has checksums for what describes the fields.
+    # Write to memory first, because HDF5 cannot close a file on a full disk. The format of HDF5
+    # 1.10 has checksums for metadata.
     with late_interrupts(), h5py.File(content, "w", libver=("v108", "v110")) as file:
         image = file.create_group("VTKHDF")
         image.attrs["Version"] = np.array([1, 0])
@@ -119,7 +120,7 @@ def write(path: str, n: int, fields: dict) -> None:
                 data[k] = values[k]
             file[f"HPGMG/checksums/level_0/{name}"] = checksums(values)
         file["HPGMG"].attrs["checksums"] = np.bytes_(" ".join(fields))
-    write_whole(path, content.getbuffer())
+    write_atomically(path, content.getbuffer())
 
 
 def main() -> int:
@@ -128,35 +129,33 @@ def main() -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "file", metavar="FILE", help="to be written; ParaView wants the ending .hdf"
-    )
+    parser.add_argument("file", metavar="FILE", help="output file; ParaView requires suffix .hdf")
     parser.add_argument(
         "--cells",
         type=cells,
         default=64,
         metavar="N",
-        help=f"a side, {MIN_CELLS} to {MAX_CELLS}: a multiple of 16 whose odd part is at most "
-        f"{MAX_ODD_PART}; 64",
+        help=f"cells per side, {MIN_CELLS} to {MAX_CELLS}: a multiple of 16 with an odd part of at "
+        f"most {MAX_ODD_PART}; default 64",
     )
     parser.add_argument(
         "--jump",
         type=number_in(1.0, 1e12),
         default=1e4,
         metavar="X",
-        help="of beta, 1 to 1e12; 1e4",
+        help="jump of beta, 1 to 1e12; default 1e4",
     )
     parser.add_argument(
         "--seed",
         type=integer_in(0, 2**63 - 1),
         default=1,
         metavar="N",
-        help="of the random numbers, 0 to 2^63 - 1; 1",
+        help="seed of the random numbers, 0 to 2^63 - 1; default 1",
     )
     args = parser.parse_args()
     n, jump = args.cells, args.jump
     np = need("numpy", "numpy")
-    need("h5py", "h5py")  # before there is work to lose
+    need("h5py", "h5py")  # fail before the computation
     beta = permeability(n, jump, np.random.default_rng(args.seed))
     write(args.file, n, {"beta": beta, "f": np.broadcast_to(1.0, beta.shape)})
     high = (beta >= jump).mean() if jump > 3 else 1.0

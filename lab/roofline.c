@@ -249,9 +249,9 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
             problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "",
             problems[p].varies ? ", alpha varies" : "", n);
   mg_status_t status = MG_OK;
-  if (problems[p].passes && h->level[0].steps_per_pass == MG_MAX_FUSED_SWEEPS)
+  if (problems[p].passes && h->level[0].fused_sweeps == MG_MAX_FUSED_SWEEPS)
     status = add(lab, h, problems[p].passes);
-  h->level[0].steps_per_pass = 1;
+  h->level[0].fused_sweeps = 1;
   if (status == MG_OK) status = add(lab, h, problems[p].first);
   for (int k = 0; k < problems[p].n_others && status == MG_OK; k++)
     status = add(lab, h, &problems[p].others[k]);

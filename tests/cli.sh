@@ -1,7 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# cli: what the options do, seen from outside; what they refuse is in fault.sh. Help and version,
-# where output goes, JSON and CSV, decks and the command line over them, a printed deck that
-# reproduces the run.
+# cli: effects of the options; fault.sh has their errors. Covers help and version, output streams,
+# JSON and CSV, decks overridden by the command line, and printed decks that reproduce the run.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 device=cpu
 if have_cuda; then device=cuda; fi
@@ -15,13 +14,13 @@ for line in 'hpgmg-fv [0-9]' 'compiler ' 'flags ' 'MPI ' 'jansson '; do
   grep -q "^$line" "$dir/out" || complain "--version has no line '$line'"
 done
 
-# What the verdict leaves open: below 64^3 the order, of a single V-cycle the error too.
+# Unchecked: the order below 64^3, and error and order after a single V-cycle.
 ok 1 4 8 --verify-only
-grep -qx 'note  a grid below 64^3: .*, and the order is not judged' "$dir/out" || complain 'an order of 32^3 is judged'
+grep -qx 'note  grid below 64^3: .*, the order not at all' "$dir/out" || complain 'the order on 32^3 is checked'
 ok 1 5 8 --verify-only --cycle=v
-grep -qx 'note  after 1 V-cycle error and order are not judged; .*' "$dir/out" || complain 'an error of a V-cycle is judged'
+grep -qx 'note  error and order are not checked after 1 V-cycle; .*' "$dir/out" || complain 'the error of a V-cycle is checked'
 ok 1 5 8 --verify-only
-if grep -q '^note' "$dir/out"; then complain '64^3 is not judged'; fi
+if grep -q '^note' "$dir/out"; then complain '64^3 is not checked'; fi
 
 ok 1 4 8 --verify-only --levels-breakdown
 report=$(sed 's/ -*[0-9][0-9.e+-]*/ N/g' "$dir/out")
@@ -30,7 +29,8 @@ for line in '        h = ' '  h  1/32 ' ' 2h  1/16 ' ' 4h  1/8 ' 'error N' 'orde
 done
 test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last line is no verdict'
 
-# Seconds per level and operation: every level, min <= mean <= max. The coarsest may be one entry.
+# Seconds per level and operation: all levels are listed, with min <= mean <= max. The coarsest
+# levels may share one entry.
 breakdown() {
   awk -v levels=6 '
     /min, mean, max over ranks/ { inside = 1 }
@@ -40,7 +40,7 @@ breakdown() {
     inside && /h = / { inside = 0 }
     END { for (l = 0; l < levels; l++) if (!(l in seen)) bad = 1; exit bad }' "$dir/out" ||
     complain "--levels-breakdown: $(cat "$dir/out")"
-  # Then percent of a solve: a line a level, whose operations add up, then their sums and the solve itself.
+  # Percentages of a solve: one line per level whose operations add up, then the totals and the solve.
   awk -v levels=6 '
     function near(a, b, slack) { return a - b <= slack && b - a <= slack }
     /percent of one solve/ { inside = 1; next }
@@ -69,7 +69,7 @@ run 1 4 8 --verify-only --verbose
 grep -q '^hpgmg-fv: memory: .* needed, .* free$' "$dir/err" || complain '--verbose names no memory'
 test "$(grep -c '^hpgmg-fv: verification at 1/' "$dir/err")" -eq 3 || complain '--verbose: 3 solves'
 
-# More threads than processors are worth a warning, unless --quiet.
+# More threads than cores draw a warning, unless --quiet.
 if have_feature OpenMP; then
   crowd=$(($(nproc --all) + 1))
   for case in no:1 yes:0; do
@@ -80,8 +80,8 @@ if have_feature OpenMP; then
   done
 fi
 
-# On a terminal there is progress, ten times a second at most, and it is wiped away in the end.
-# script(1) of util-linux gives a terminal; $1 more options, output in $dir/terminal.
+# On a terminal, progress is shown at most ten times per second and erased at the end.
+# script(1) from util-linux provides a terminal; $1: more options; output in $dir/terminal.
 on_terminal() {
   rm -f "$dir/terminal"
   solo script -qec "'$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3 $1" "$dir/terminal" >/dev/null
@@ -90,13 +90,13 @@ if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; the
   if grep -q ' left' "$dir/terminal"; then complain '--quiet shows progress'; fi
   on_terminal ''
   shown=$(tr '\r' '\n' <"$dir/terminal" | grep -c 'timing at .*: solve .* of .* left' || true)
-  # Some 3 x 0.3 s: one at the start of each grid and then at most ten a second.
+  # About 3 x 0.3 s: one line at the start of each grid, then at most ten per second.
   if test "$shown" -lt 3; then complain "$shown progress lines on a terminal"; fi
   if test "${HPGMG_SANITIZED:-no}" = no && test "$shown" -gt 60; then
     complain "$shown progress lines in a second"
   fi
   grep -q 'VERIFICATION: PASSED' "$dir/terminal" || complain 'no verdict on a terminal'
-  # Through the launcher, if it is Open MPI's on this host; not into a pipe behind it.
+  # Progress passes through Open MPI's launcher on this host, but not into a pipe behind it.
   if have_mpi && $(mpi_launcher) --version 2>&1 | grep -q 'Open MPI\|OpenRTE'; then
     command="$(mpi_launcher) -n 2 '$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3"
     script -qec "$command" "$dir/terminal" >/dev/null </dev/null
@@ -106,17 +106,18 @@ if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; the
   fi
 fi
 
-# What computes: the device, or why none does.
+# The report names the device, or the reason why none is used.
 ok 1 4 1 --verify-only --device=cpu
 grep -q '^  device    none: --device=cpu$' "$dir/out" || complain '--device=cpu: no word on the device'
 ok 1 4 1 --verify-only
 if have_cuda; then
-  grep -q '^  device    .*, sm_[0-9]*, [0-9]* multiprocessors\(, code for sm_[0-9]*\)\{0,1\}$' "$dir/out" || complain 'the device has no name'
+  grep -q '^  device    .*, sm_[0-9]*, [0-9]* SMs\(, code for sm_[0-9]*\)\{0,1\}$' "$dir/out" || complain 'the device has no name'
 else
-  grep -qE '^  device    none: (no CUDA device|a build without CUDA)' "$dir/out" || complain 'not why there is no device'
+  grep -qE '^  device    none: (no CUDA device|built without CUDA)' "$dir/out" || complain 'not why there is no device'
 fi
 
-# A tolerance below round-off is named before the run, with a value that can be reached; that one is.
+# An --rtol below round-off draws a warning with a reachable value before the run; a run with that
+# value converges.
 for problem in '4 8' '5 8' '4 8 --operator=fv4' '4 8 --operator=7pt' '5 1 --operator=7pt --boundary=periodic' \
   '4 1 --operator=fv4 --equation=helmholtz' '4 8 --krylov=cg'; do
   for how in --verify-only --dry-run; do
@@ -130,12 +131,12 @@ for problem in '4 8' '5 8' '4 8 --operator=fv4' '4 8 --operator=7pt' '5 1 --oper
     fi
   done
   # shellcheck disable=SC2086
-  ok 1 $problem --verify-only --rtol="$(sed -n 's/.* give --rtol=\([0-9.e-]*\) or more.*/\1/p' "$dir/err")"
+  ok 1 $problem --verify-only --rtol="$(sed -n 's/.* use --rtol=\([0-9.e-]*\) or more.*/\1/p' "$dir/err")"
 done
 
 # --- files ---
 
-# The same levels' places in all runs: auto measures, and a rank's bytes depend on it.
+# --cpu-below=0 fixes the levels' places, since auto measures and a rank's bytes depend on it.
 ok 1 4 8 --verify-only --cpu-below=0 --csv="$dir/a.csv"
 test "$(wc -l <"$dir/a.csv")" -eq 4 || complain 'CSV: not a line for each of three sizes'
 awk -F, 'NF != 22 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 22 columns everywhere'
@@ -153,7 +154,7 @@ run 1 4 8 --verify-only --cpu-below=0 --csv=-
 cmp -s "$dir/out" "$dir/a.csv" || complain '--csv=-: stdout is not the CSV alone'
 grep -q '^VERIFICATION: PASSED' "$dir/err" || complain '--csv=-: the report is not on stderr'
 
-# A link is kept, an older result is replaced as a whole, and nothing else is left behind.
+# A link is kept, its target is replaced atomically, and no other file is left behind.
 mkdir "$dir/results"
 ln -s results/real.csv "$dir/link.csv"
 seq 1000 >"$dir/results/real.csv"
@@ -163,7 +164,7 @@ cmp -s "$dir/results/real.csv" "$dir/a.csv" || complain 'the file behind a link 
 test "$(ls "$dir/results")" = real.csv || complain "left behind: $(ls "$dir/results")"
 
 if have_feature jansson; then
-  # --cpu-below=auto measures, and need not choose the same twice.
+  # --cpu-below=auto measures, so it may choose differently in each run.
   ok 1 4 8 --verify-only --cpu-below=0 --json="$dir/a.json"
   run 1 4 8 --verify-only --cpu-below=0 --json=-
   diff <(grep -vE 'command_line|setup_seconds' "$dir/a.json") \
@@ -180,7 +181,7 @@ if have_feature jansson; then
     '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\""; do
     grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
   done
-  # The same doubles in both files: 17 digits bring every bit back.
+  # Both files hold the same doubles: 17 digits restore all bits.
   for column in 18:error 19:order; do
     value=$(awk -F, -v c="${column%:*}" 'NR == 2 { print $c }' "$dir/a.csv")
     grep -q "^  \"${column#*:}\": $value,$" "$dir/a.json" || complain "${column#*:} is not $value"
@@ -196,14 +197,13 @@ fi
 
 # --- decks ---
 
-# reproduces ARG...: the deck that --print-config makes of ARGs runs to the same digits, and prints
-# itself again.
+# reproduces ARG...: the deck printed by --print-config gives bit-identical results and prints itself.
 reproduces() {
   ok 1 "$@" --csv="$dir/first.csv"
   ok 1 "$@" --print-config
   cp "$dir/out" "$dir/printed.ini"
   ok 1 --input="$dir/printed.ini" --csv="$dir/second.csv"
-  # All but the seconds, and the memory: levels live where start-up found them fastest.
+  # All columns except seconds and memory, which depend on the places measured at start-up.
   diff <(cut -d, -f1-14,18-20 "$dir/first.csv") <(cut -d, -f1-14,18-20 "$dir/second.csv") ||
     complain "the printed deck does not reproduce: $*"
   ok 1 --input="$dir/printed.ini" --print-config
@@ -234,7 +234,7 @@ if have_feature inih; then
   done
 fi
 
-# --- several ranks: one of them speaks ---
+# --- several ranks: only one prints ---
 
 if have_mpi; then
   ok 2 --help
@@ -247,18 +247,18 @@ if have_mpi; then
 
   # Two ranks of three have no cells.
   ok 3 5 1 --verify-only --device=cpu
-  grep -qx '  warning   2 of 3 ranks hold no cells; 1 rank solves the same grid, 8 ranks one of 64^3' "$dir/out" ||
-    complain "no word of idle ranks: $(cat "$dir/out")"
+  grep -qx '  warning   2 of 3 ranks hold no cells; use 1 rank for this grid, or 8 ranks for 64^3' "$dir/out" ||
+    complain "no warning of idle ranks: $(cat "$dir/out")"
   if have_feature jansson; then
     ok 3 5 1 --verify-only --device=cpu --quiet --json=-
     tr -d ' \n' <"$dir/out" | grep -qF '"ranks":3,"idle_ranks":2,"useful_ranks":[1,8],' || complain 'JSON: idle ranks'
   fi
 
-  # Messages of one solve, however many are timed. 32^3 cells, half of them on each rank, and 16^3 on the
-  # first alone. Level 0: six half sweeps before and six after, two residuals, each with a halo of a
-  # face, 32^2 doubles; the second rank also sends its 16 x 16 x 8 coarse cells twice, for f and for the
-  # residual. Level 1: twice its cells and a plane of ghosts for the second rank's interpolation. The
-  # residual norm is the one reduction.
+  # Messages of one solve, regardless of the number of timed solves. 32^3 cells, half on each rank, and
+  # 16^3 on rank 0 only. Level 0: six half sweeps before and six after the correction and two residuals,
+  # each with a one-face halo of 32^2 doubles; rank 1 also sends its 16 x 16 x 8 coarse cells twice, for f
+  # and for the residual. Level 1: twice, rank 1's cells and a plane of ghosts for its interpolation. The
+  # residual norm is the only reduction.
   for when in --verify-only '--warmup=1 --min-solves=3 --min-time=0'; do
     # shellcheck disable=SC2086 # options are words
     ok 2 4 4 $when --levels-breakdown --device=cpu --agglomerate-below=4096
@@ -279,9 +279,9 @@ EOF
   fi
 fi
 
-# Without MPI, the launcher's copies would all write the same files.
+# Without MPI, all processes of a launcher would write the same files.
 if test "${HPGMG_WITH_MPI:-yes}" = no; then
-  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 expect 2 'without MPI, but started 2 times' 1 4 1
+  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 expect 2 'without MPI, but launched as 2 processes' 1 4 1
   rc=0
   PMI_SIZE=2 PMI_RANK=1 solo "$HPGMG_FV" 4 1 >"$dir/out" 2>&1 || rc=$?
   test "$rc" -eq 2 || complain "a second copy without MPI: exit code $rc"

@@ -1,22 +1,22 @@
 # shellcheck shell=bash disable=SC2154
-# What tests of the program from outside share; to be sourced. Makes and removes the folder $dir.
+# Functions for tests that run the program; to be sourced. Creates and removes the folder $dir.
 #
-#   complain TEXT                 count a failure
-#   expect RC PATTERN RANKS ARG...  run the program with ARGs; it must end with RC and one line on
-#                                 stderr, from one rank, that matches the extended PATTERN and
-#                                 names no place in the source
-#   level_figures FILE KEY...     of each level of a JSON report a line with the values of these keys, those
-#                                 of a list with commas
-#   in_bytes TEXT                 "1.026 GB" as 1026000000 bytes
-#   digits FILE                   every norm, error and order of a JSON report, as written there
-#   is_json FILE                  the parsers that are here read it
-#   unheard NAME COMMAND...       stdout of a tool may be closed, or nobody read it; on a full disk the tool must end with
-#                                 3 and one line in which it calls itself NAME
-#   await PROCESS COMMAND...      wait until COMMAND holds, however long; a failure and false if PROCESS ends before
-#   hold RANKS POINT ARG...       start the program in the background, as process $job, and wait until all its ranks are
-#                                 held at a POINT of tests/mocks/paused.c; the files of those ranks are in $dir/hold
-#   own_matplotlib                what draws from here on has neither settings nor a display of the user's
-#   finish                        exit 0, or 1 after any failure
+#   complain TEXT                    count a failure
+#   expect RC PATTERN RANKS ARG...   run the program with ARGs; it must exit with RC and print one line on
+#                                    stderr, from one rank, that matches the extended regular expression
+#                                    PATTERN and contains no source location
+#   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
+#                                    list elements are separated by commas
+#   in_bytes TEXT                    convert "1.026 GB" to 1026000000
+#   digits FILE                      print every norm, error and order of a JSON report, as written
+#   is_json FILE                     check that the installed JSON parsers accept FILE
+#   stdout_errors NAME COMMAND...    check that a tool works with a closed or unread stdout, and on a full
+#                                    disk exits with 3 and one error line that starts with NAME
+#   await PROCESS COMMAND...         wait without a limit until COMMAND succeeds; fail if PROCESS ends first
+#   hold RANKS POINT ARG...          start the program in the background as process $job and wait until all
+#                                    ranks are held at POINT of tests/mocks/paused.c; $dir/hold has their files
+#   own_matplotlib                   ignore the user's matplotlib settings and display from here on
+#   finish                           exit with 0, or 1 after any failure
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 own_folder
@@ -27,9 +27,8 @@ complain() {
   failures=$((failures + 1))
 }
 
-# run RANKS ARG...: the program's exit code in $rc, its output in $dir/out and $dir/err. The
-# launcher's own lines are left out of the latter, and the warnings of more threads than processors
-# and of more ranks than devices.
+# run RANKS ARG...: run the program; exit code in $rc, output in $dir/out and $dir/err. Lines of the
+# launcher and warnings about shared cores and devices are removed from $dir/err.
 run() {
   local ranks=$1
   shift
@@ -39,7 +38,7 @@ run() {
   else
     mpi_run "$ranks" "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/all" || rc=$?
     grep '^hpgmg-fv: ' "$dir/all" >"$dir/err" || true
-    # Dying of a signal or not being heard of again is no way to end.
+    # A rank must not die from a signal or exit without finalizing MPI.
     if grep -qE 'signal [0-9]|without calling .*finalize' "$dir/all"; then
       complain "$* on $ranks ranks: $(cat "$dir/all")"
     fi
@@ -47,7 +46,7 @@ run() {
   sed -i -E '/^hpgmg-fv: warning: [0-9]+ (threads on|ranks share) /d' "$dir/err"
 }
 
-# ok RANKS ARG...: the program must end with 0 and say nothing on stderr.
+# ok RANKS ARG...: the program must exit with 0 and print nothing on stderr.
 ok() {
   checks=$((checks + 1))
   run "$@"
@@ -73,7 +72,7 @@ expect() {
   if test -s "$dir/out"; then complain "$*: output beside the error: $(head -n 3 "$dir/out")"; fi
 }
 
-# have_feature NAME: was the program built with it? A line of --version.
+# have_feature NAME: does --version list the feature as built in?
 have_feature() {
   solo "$HPGMG_FV" --version | grep "^$1 " | grep -qv ' no\>'
 }
@@ -117,7 +116,7 @@ is_json() {
   done
 }
 
-unheard() {
+stdout_errors() {
   local name=$1
   shift
   checks=$((checks + 3))
@@ -140,7 +139,7 @@ await() {
   shift
   until "$@" >/dev/null 2>&1; do
     if ! kill -0 "$process" 2>/dev/null; then
-      # Just before its end, perhaps.
+      # COMMAND may have become true just before PROCESS ended.
       if "$@" >/dev/null 2>&1; then return 0; fi
       complain "process $process has ended, and never: $*"
       return 1
@@ -156,7 +155,7 @@ hold() {
   test "$ranks" -eq 1 || start="mpi_run $ranks"
   rm -rf "$dir/hold"
   mkdir "$dir/hold"
-  # Without nohup's settings, and those of the shell for background jobs.
+  # Undo signal settings of nohup and of the shell's background jobs.
   $start env --default-signal=HUP,INT,QUIT,PIPE "$abs_top_builddir/tests/mocks/hpgmg-fv-paused" "$@" \
     >"$dir/out" 2>"$dir/err" &
   job=$!
@@ -174,8 +173,7 @@ held_parent() { cut -d ' ' -f 2 "$dir/hold/held.$1"; }
 own_matplotlib() {
   export MPLCONFIGDIR=$dir/matplotlib
   unset DISPLAY
-  # A new folder has no list of fonts yet. Where making it takes 5 seconds, matplotlib says so on stderr, which
-  # would be taken for a word of ours.
+  # Create the font list now: if that takes 5 seconds, matplotlib reports it on stderr, which tests check.
   "$PYTHON" -c 'import matplotlib.font_manager' 2>/dev/null || true
 }
 

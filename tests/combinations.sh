@@ -1,20 +1,20 @@
 # shellcheck shell=bash disable=SC2086,SC2154
-# combinations: every operator with every smoother, equation, boundary and cycle solves and
-# verifies, after one cycle and to a tolerance; so do bottom solvers, coarsest grids, numbers of
-# sweeps, degrees, and grids that are no powers of two.
+# combinations: every operator with every smoother, equation, boundary and cycle converges and verifies,
+# after one cycle and to a tolerance. So do all bottom solvers, coarsest grids, numbers of sweeps and
+# degrees, and grids that are not powers of two.
 . "$abs_top_srcdir/tests/cli_lib.sh"
-cpu_only # cuda_digits has the same digits for the device
+cpu_only # cuda_digits checks that a GPU gives the same results
 
 # Columns of the CSV.
 n_cycles=12 rel=14
 
-# one OPTION...: one cycle. The residual's bound is the program's own, in verify.c.
+# one OPTION...: one cycle. The program verifies the residual (verify.c).
 one() {
   ok 1 "$@" --verify-only --csv="$dir/out.csv"
   awk -F, "NR > 1 && \$$n_cycles != 1 { exit 1 }" "$dir/out.csv" || complain "$*: not one cycle"
 }
 
-# several OPTION...: cycles to a tolerance; a multigrid cycle that is one needs a few, on any grid.
+# several OPTION...: cycles to a tolerance. Working multigrid needs few cycles, on any grid.
 several() {
   ok 1 "$@" --verify-only --rtol=1e-6 --max-cycles=25 --csv="$dir/out.csv"
   awk -F, "NR > 1 && !(\$$rel < 1e-6) { exit 1 }" "$dir/out.csv" || complain "$*: rtol not reached"
@@ -32,7 +32,7 @@ for operator in fv2 fv4 7pt; do
         done
       done
     done
-    # Larger coarsest grids. 8^3 is the grid of 4h as well: cycles there are the bottom solver alone.
+    # Larger coarsest grids. With 8^3, the solve on 4h uses only the bottom solver.
     for bottom in bicgstab cg smoother; do
       several 4 8 $problem --bottom=$bottom --smoother=symgs --coarsest=3
       several 4 8 $problem --bottom=$bottom --coarsest=4
@@ -44,7 +44,7 @@ for operator in fv2 fv4 7pt; do
     for degree in 2 3 9; do
       several 4 8 $problem --smoother=chebyshev --degree=$degree
     done
-    # 48^3 to a coarsest grid of 3^3, 80^3 to 5^3, 96^3 in 6 boxes a side.
+    # 48^3 with a coarsest grid of 3^3, 80^3 with 5^3, and 96^3 with 6 boxes per side.
     for boxes in 27 125 216; do
       several 4 $boxes $problem
     done

@@ -1,21 +1,21 @@
 # shellcheck shell=bash disable=SC2154
-# configure: a value that no compiler could make anything of is refused by configure itself, in one line that
-# names it and says what it must look like; what a folder is named for is taken from there. Skips where the
-# source folder itself is configured, since no other one can be then.
+# configure: an invalid value of an option gives one line of error with the value and its valid form. Compilers,
+# launchers and libraries come from the folders that options name. Skips if the source folder itself is configured,
+# because then no other build can be.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 if test -e "$abs_top_srcdir/config.status"; then
   echo 'skipped: the source folder itself is configured' >&2
   exit 77
 fi
 
-# refuses PATTERN ARG...: configure with ARGs must fail with one line of error that has PATTERN.
+# refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN.
 refuses() {
   local pattern=$1
   shift
   checks=$((checks + 1))
   mkdir -p "$dir/build"
   if (cd "$dir/build" && "$abs_top_srcdir/configure" --without-mpi --quiet "$@") >"$dir/out" 2>&1; then
-    complain "configure $* is no error"
+    complain "configure $* succeeded"
   fi
   grep -c '^configure: error: ' "$dir/out" | grep -qx 1 || complain "configure $*: $(cat "$dir/out")"
   grep -qE -- "^configure: error: $pattern" "$dir/out" || complain "configure $*: no '$pattern' in $(cat "$dir/out")"
@@ -26,10 +26,10 @@ for arch in abc 8.0 '80;xyz' 90ab 9 '' ' '; do
 done
 
 for feature in sanitizers fuzzer werror; do
-  refuses "--enable-$feature=address: takes no value; give --enable-$feature or --disable-$feature\$" --enable-$feature=address
+  refuses "--enable-$feature=address: takes no value; use --enable-$feature or --disable-$feature\$" --enable-$feature=address
 done
 
-# A target that the compiler does not have, of a compiler that knows two.
+# A mock of nvcc that supports two targets refuses another one.
 cat >"$dir/nvcc" <<'END'
 #!/bin/sh
 case $1 in
@@ -39,16 +39,16 @@ case $1 in
 esac
 END
 chmod +x "$dir/nvcc"
-refuses "--with-cuda-arch=80,35: .*/nvcc does not compile for 35; it knows 80 90\$" --with-cuda-arch=80,35 NVCC="$dir/nvcc"
-# Those that it has are tried.
-refuses '--with-cuda=yes: no CUDA program can be compiled' --with-cuda --with-cuda-arch='80;sm_90a' NVCC="$dir/nvcc"
-# What is asked for by name and cannot be had is no build without it.
+refuses "--with-cuda-arch=80,35: .*/nvcc does not support 35; it supports 80 90\$" --with-cuda-arch=80,35 NVCC="$dir/nvcc"
+# Supported targets are tried.
+refuses '--with-cuda=yes: cannot compile and link a CUDA program' --with-cuda --with-cuda-arch='80;sm_90a' NVCC="$dir/nvcc"
+# A part that is requested explicitly but not available is an error.
 for part in cupti nccl nvrtc; do
-  refuses "--with-$part=/nowhere: .*it needs CUDA too\$" --without-cuda --with-$part=/nowhere
+  refuses "--with-$part=/nowhere: .*CUDA is needed too\$" --without-cuda --with-$part=/nowhere
 done
 
-# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. The launcher and the
-# flags of this test are none that a user names.
+# takes NAME=VALUE CONFIGURE-ARG...: configure must succeed, with the variable in the Makefile. MPIEXEC and CFLAGS of
+# the test's environment are unset.
 takes() {
   local wanted=$1
   shift
@@ -62,10 +62,10 @@ takes() {
 }
 
 plain=(--without-cuda --without-hdf5 --without-inih --without-jansson)
-# What is switched off is as if it were not named.
+# --disable-FEATURE equals the default.
 takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer
 
-# The launcher is that of the MPI that is named, and folders may be relative.
+# The launcher comes from the folder of --with-mpi, which may be relative.
 if command -v mpicc >/dev/null; then
   mkdir -p "$dir/mpi/bin"
   ln -s "$(command -v mpicc)" "$dir/mpi/bin/mpicc"
@@ -75,8 +75,8 @@ if command -v mpicc >/dev/null; then
   takes 'MPIEXEC=mine --and options' "${plain[@]}" --with-mpi="$dir/mpi" MPIEXEC='mine --and options'
 fi
 
-# A toolkit with an NCCL of its own, and another beside it. Like nvcc it searches its own folder after those of -I,
-# before those of -isystem.
+# A toolkit with one NCCL, and another folder with a second one. Like nvcc, the mock searches the toolkit's folder
+# after folders of -I and before folders of -isystem.
 toolkit=$dir/toolkit
 mkdir -p "$toolkit/bin" "$toolkit/lib64" "$toolkit/include" "$dir/nccl/lib" "$dir/nccl/include"
 cat >"$toolkit/bin/nvcc" <<END
@@ -107,6 +107,6 @@ if echo 'int main(void) { return 0; }' | cc -x c - -lstdc++ -o "$dir/linked" 2>/
   ar cr "$toolkit/lib64/libcudart_static.a" "$dir/one.o"
   takes "NCCL_LIBS=-L$dir/nccl/lib -Wl,-rpath,$dir/nccl/lib -l:libnccl.so" "${plain[@]:1}" --without-mpi \
     --with-cuda=../toolkit --with-nccl=../nccl
-  grep -qF '"yes (2.0.0)"' "$dir/build/config.h" || complain "another NCCL: $(grep BUILD_NCCL "$dir/build/config.h")"
+  grep -qF '"yes (2.0.0)"' "$dir/build/config.h" || complain "wrong NCCL: $(grep BUILD_NCCL "$dir/build/config.h")"
 fi
 finish

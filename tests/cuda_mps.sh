@@ -1,8 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# cuda_mps: ranks share a device under NVIDIA's Multi-Process Service, where their kernels run side by side instead
-# of taking turns. None keeps out the kernel that it waits for, and the digits are those of one rank on the CPU.
-# The service is one of this test alone, which ends with it. Skips without a device, or where the service does not
-# start.
+# cuda_mps: ranks that share a device under NVIDIA's Multi-Process Service, where their kernels run concurrently. No
+# kernel blocks one that it waits for, and results are bit-identical to one rank on the CPU. The test starts and stops
+# a private MPS server. Skips without a device, or if the server does not start.
 set -eu
 # shellcheck source=tests/transport.sh
 . "$abs_top_srcdir/tests/transport.sh"
@@ -20,9 +19,9 @@ timeout 600 nvidia-cuda-mps-control -d >/dev/null 2>&1 || skip 'nvidia-cuda-mps-
 at_end='ask quit >/dev/null'
 solo timeout 600 "$HPGMG_FV" 4 1 --device=cuda --cpu-below=0 --verify-only --quiet >/dev/null 2>"$dir/err" ||
   skip "no device under MPS: $(tail -n 1 "$dir/err")"
-ask get_server_list | grep -q '[0-9]' || skip 'programs here do not find the MPS server'
+ask get_server_list | grep -q '[0-9]' || skip 'programs do not find the MPS server'
 
-# While the first rank is in a launch that needs a whole multiprocessor the others wait for what it will send.
+# One rank runs a kernel whose blocks each need a whole SM, while the others wait for its messages.
 size=5
 for options in --operator=fv2 '--operator=fv4 --boundary=periodic' --smoother=chebyshev; do
   # shellcheck disable=SC2086 # words
@@ -33,9 +32,9 @@ for options in --operator=fv2 '--operator=fv4 --boundary=periodic' --smoother=ch
     done
   }
 done
-# Passes of several steps, with tiles beside messages on some of the ranks alone: 160^3 cells.
+# 160^3 cells: fused sweeps, overlapped with messages on some ranks only.
 all=125
 wanted
 compare peer 3 --cpu-below=0
 compare auto 5
-echo "$runs runs on CUDA with the CPU's digits"
+echo "$runs runs on CUDA are bit-identical to the CPU"

@@ -1,21 +1,21 @@
 # shellcheck shell=bash disable=SC2154,SC2030,SC2031 # each background command has its own $dir
-# Comparing a CUDA device's digits with the CPU's; to be sourced. Skips without a device.
+# Functions that compare results of a CUDA device and the CPU; to be sourced. Skips without a device.
 #
-#   digits FILE ARG...   run the program with ARGs; its norms, error and order go to FILE
-#   same FILE FILE TEXT  the two must be equal, or the test ends; counts in $runs
-#   beside COMMAND...    run COMMAND beside others, with a $dir of its own: a process spends most of
-#                        its time in starting CUDA
-#   all_done             wait for them all: the test ends if one has; their $runs are added
+#   results FILE ARG...       run the program with ARGs; write its norms, error and order to FILE
+#   same FILE FILE TEXT       end the test unless both files are equal; counts in $runs
+#   in_background COMMAND...  run COMMAND in the background with a private $dir; starting CUDA takes most
+#                             of the time of a process
+#   all_done                  wait for all of them; end the test if one failed; add up their $runs
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 if ! have_cuda; then
-  echo 'skipped: this build or this machine has no CUDA device' >&2
+  echo 'skipped: no CUDA device, or build without CUDA' >&2
   exit 77
 fi
 own_folder
 runs=0
 
-digits() {
+results() {
   local file=$1
   shift
   solo "$HPGMG_FV" "$@" --verify-only --quiet --csv="$dir/out.csv" >/dev/null
@@ -26,13 +26,13 @@ digits() {
 same() {
   runs=$((runs + 1))
   if cmp -s "$1" "$2"; then return 0; fi
-  echo "$3: the CPU's digits, then CUDA's"
+  echo "$3: results differ; CPU, then CUDA:"
   cat "$1" "$2"
   exit 1
 }
 
 at_once=8 begun=0
-beside() {
+in_background() {
   while test "$(jobs -rp | wc -l)" -ge "$at_once"; do sleep 0.05; done
   begun=$((begun + 1))
   (

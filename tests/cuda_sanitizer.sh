@@ -1,13 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# cuda_sanitizer: compute-sanitizer's memcheck, racecheck, initcheck and synccheck find nothing in
-# runs of 32^3 cells: every operator with every smoother, periodic boundaries, the other bottom
-# solvers, the crossing to the CPU in either kind of memory, an alpha that varies, conjugate gradients and
-# a dump; in the kernels of large levels, 64^3 cells for fv4 and 128^3 for the others; in a process that
-# mails to itself (cuda_mail), and memcheck and synccheck in two ranks that mail to each other. Skips without a device or without the tool. Runs are side by side, as many as SANITIZER_JOBS (default: the processors, 8 at most; 0: skip).
+# cuda_sanitizer: memcheck, racecheck, initcheck and synccheck of compute-sanitizer report no errors in
+# - runs of 32^3 cells: every operator and smoother, periodic boundaries, all bottom solvers, levels on the CPU in
+#   either kind of memory, a varying alpha, conjugate gradients, and a dump;
+# - kernels of large levels: 64^3 cells for fv4, 128^3 for the others;
+# - a process that sends messages to itself (cuda_mail); and two ranks that exchange messages (memcheck, synccheck).
+# SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 8; 0: skip). Skips without a device or the tool.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 if ! have_cuda; then
-  echo 'skipped: this build or this machine has no CUDA device' >&2
+  echo 'skipped: no CUDA device, or build without CUDA' >&2
   exit 77
 fi
 if test "${SANITIZER_JOBS:-1}" -eq 0; then
@@ -24,14 +25,14 @@ most=$(nproc)
 test "$most" -le 8 || most=8
 most=${SANITIZER_JOBS:-$most}
 
-# What the tool makes of a program that it cannot run on this machine is no finding.
+# Skip if the tool does not support this machine.
 if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda \
   >"$dir/first" 2>&1 && grep -qi 'not supported' "$dir/first"; then
   echo "skipped: compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$dir/first")" >&2
   exit 77
 fi
 
-# Files of coefficients with an alpha that varies, of 32^3 and 64^3 cells.
+# Files of coefficients with a varying alpha, for 32^3 and 64^3 cells.
 for log2 in 4 5; do
   if command -v h5copy >/dev/null &&
     solo "$HPGMG_FV" $log2 8 --verify-only --quiet --device=cpu --dump="$dir/alpha$log2.hdf" \
@@ -52,10 +53,10 @@ done
   echo '5 8 --operator=fv4 --cpu-below=100000'
   echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
   for steps in 1 2; do
-    echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smooths=1"
-    echo "7 1 --cpu-below=1000000 --steps-per-pass=$steps --smoother=chebyshev --degree=2"
+    echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smooths=1"
+    echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smoother=chebyshev --degree=2"
   done
-  echo '5 27 --cpu-below=100000' # three half sweeps a pass
+  echo '5 27 --cpu-below=100000' # three fused half sweeps
   echo '7 1 --cpu-below=1000000 --smoother=l1jacobi'
   echo '5 27 --cpu-below=100000 --smoother=chebyshev --boundary=periodic'
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
@@ -74,7 +75,7 @@ done
   fi
 } >"$dir/cases"
 
-# check NUMBER TOOL RANKS PROGRAM ARG...: a line in $dir/found for a run that is not clean.
+# check NUMBER TOOL RANKS PROGRAM ARG...: write $dir/found.NUMBER.TOOL if the tool reports errors.
 check() {
   local number=$1 tool=$2 ranks=$3 rc=0 clean start
   shift 3
@@ -92,7 +93,7 @@ check() {
 }
 
 number=0
-# with_tools RANKS TOOLS PROGRAM ARG...: side by side with what runs already; @ in an argument: a file's name
+# with_tools RANKS TOOLS PROGRAM ARG...: start a check with each tool in the background; @ in ARG becomes a file name.
 with_tools() {
   local ranks=$1 tools=$2 tool
   shift 2
@@ -110,7 +111,7 @@ while read -r options; do
   with_tools 1 "$all" "$HPGMG_FV" --device=cuda "$@"
 done <"$dir/cases"
 with_tools 1 "$all" "$abs_top_builddir/tests/cuda_mail"
-# What the other rank has written counts as never written for initcheck.
+# No initcheck for two ranks: it does not see writes by the other rank.
 if have_mpi; then
   for op in fv2 fv4; do
     with_tools 2 'memcheck synccheck' "$HPGMG_FV" 4 8 --device=cuda --operator=$op --transport=peer --verify-only
@@ -121,4 +122,4 @@ if ls "$dir"/found.* >/dev/null 2>&1; then
   cat "$dir"/found.*
   exit 1
 fi
-echo "$number runs under their tools: nothing found"
+echo "$number runs: no errors reported"

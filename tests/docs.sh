@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2016,SC2154
-# docs_true: what README.md, CONTRIBUTING.md and docs/*.md name is there. Relative links resolve,
-# with their anchors; options are known to hpgmg-fv, to configure or to a script of scripts/; files
-# in backticks that lie in a folder of the source tree exist, and so do names of the code.
+# docs: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md refer only to existing things. Relative
+# links and their anchors resolve. Options exist in a program, configure or a script. Files of the source
+# tree and names of the code in backticks exist.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 top=$abs_top_srcdir
@@ -17,21 +17,21 @@ for path in "$top"/docs/*.md; do
   documents="$documents docs/${path##*/}"
 done
 
-# What can be asked for: one --option a line. Scripts name theirs in the comment at their head.
+# All options, one per line. Shell scripts list theirs in the comment at the top.
 {
   solo "$HPGMG_FV" --help
   "$(dirname "$HPGMG_FV")/hpgmg-bench" --help
   "$top/configure" --help
   sed -s -n '2,/^set /p' "$top"/scripts/*.sh "$top/scripts/bind-report"
-  # Those of launchers and batch systems are in the studies' scripts.
+  # Options of launchers and batch systems appear in the scripts of scaling studies.
   grep -ohE '"--[a-z-]+' "$top"/scripts/*.py "$top"/scripts/plots/*.py "$top"/inputs/*.py "$top"/scripts/scaling "$top"/scripts/studies/*.py
-  # Those of Apptainer and Spack, and of NVIDIA's profiler.
+  # Options of Apptainer, Spack and NVIDIA's profiler.
   echo '--build-arg --build-arg-file --nv --path --test --clock-control --csv --filter-mode --metrics --page'
   sed -n 's/.*\[\[ \${1-} == \(--[a-z-]*\) \]\].*/\1/p' "$top"/scripts/*.sh
 } >"$dir/help"
 grep -oE -- '--[a-zA-Z][a-zA-Z0-9-]*' "$dir/help" | sort -u >"$dir/options"
 
-# hpgmg-bench's options, words and ladders stand in its help, its man page and its completion, and no others.
+# Help, man page and completion of hpgmg-bench list the same options and ladders.
 solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --help >"$dir/bench-help"
 options_of() { grep -oE -- '(^|[^a-z-])--[a-z][a-z-]*' "$1" | sed 's/^[^-]//' | sort -u; }
 options_of "$dir/bench-help" >"$dir/bench-options"
@@ -43,24 +43,24 @@ done
 ladders=$(sed -n '/^Ladders/,/^Options/s/^  \([a-z]*\) .*/\1/p' "$dir/bench-help" | tr '\n' ' ')
 test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
 test "$(sed -n '/^\.SH LADDERS/,/^\.SH OPTIONS/s/^\.B //p' "$dir/bench-man" | tr '\n' ' ')" = "$ladders" ||
-  complain "docs/hpgmg-bench.1: other ladders than $ladders"
-grep -qF -- "'${ladders% }'" "$top/scripts/hpgmg-bench.bash" || complain "hpgmg-bench.bash: other ladders than $ladders"
+  complain "docs/hpgmg-bench.1: ladders are not $ladders"
+grep -qF -- "'${ladders% }'" "$top/scripts/hpgmg-bench.bash" || complain "hpgmg-bench.bash: ladders are not $ladders"
 for code in 0 2 3 4 5; do
   grep -qx ".B $code" "$dir/bench-man" || complain "docs/hpgmg-bench.1: no exit code $code"
   grep -qE "\b$code [a-z]" "$dir/bench-help" || complain "hpgmg-bench --help: no exit code $code"
 done
 
-# The other way round: options of configure that are this project's stand in a document.
+# Every option of configure that is specific to this project is documented.
 "$top/configure" --help | sed -n '/^Optional Features/,/^Some influential/p' |
   grep -oE -- '^  --(enable|disable|with)-[a-z0-9-]+' | tr -d ' ' |
   grep -vE -- '-(option-checking|silent-rules|dependency-tracking|largefile|year2038)$' | sort -u >"$dir/configures"
 test "$(wc -l <"$dir/configures")" -ge 10 || complain "options of configure: $(cat "$dir/configures")"
 while IFS= read -r option; do
   cat "$top"/README.md "$top"/CONTRIBUTING.md "$top"/docs/*.md | grep -E -- "$option([^a-z0-9-]|\$)" >"$dir/found" ||
-    complain "no document has configure's $option"
+    complain "configure's $option is not documented"
 done <"$dir/configures"
 
-# Headings of a document as the anchors that GitHub makes of them.
+# anchors FILE: print the anchors that GitHub generates for the headings.
 anchors() {
   sed -n '/^```/,/^```/d; s/^##* *//p' "$1" | tr '[:upper:]' '[:lower:]' |
     sed 's/[^a-z0-9 _-]//g; s/ /-/g'
@@ -70,7 +70,7 @@ n_links=0 n_options=0 n_paths=0 n_names=0
 for document in $documents; do
   folder=$(dirname "$top/$document")
 
-  # [text](target) outside of code; a title behind the target is cut off.
+  # [text](target) outside of code blocks; a title after the target is cut off.
   sed '/^ *```/,/^ *```/d' "$top/$document" | grep -oE '\]\([^)]*\)' |
     sed 's/^](//; s/)$//; s/ .*//' >"$dir/links" || true
   while IFS= read -r link; do
@@ -81,9 +81,9 @@ for document in $documents; do
     target=$folder/$file
     test -n "$file" || target=$top/$document
     if test ! -e "$target"; then
-      complain "$document: the link $link leads nowhere"
+      complain "$document: broken link $link"
     elif test -n "$anchor" && ! anchors "$target" | grep -qxF -- "$anchor"; then
-      complain "$document: $link: there is no such heading"
+      complain "$document: $link: no such heading"
     fi
   done <"$dir/links"
 
@@ -91,10 +91,10 @@ for document in $documents; do
     sed 's/^[^-]//' | sort -u >"$dir/named" || true
   while IFS= read -r option; do
     n_options=$((n_options + 1))
-    grep -qxF -- "$option" "$dir/options" || complain "$document: nothing knows the option $option"
+    grep -qxF -- "$option" "$dir/options" || complain "$document: unknown option $option"
   done <"$dir/named"
 
-  # `src/...` and so on; {a,b}, * and [ch] are patterns of which one file must match.
+  # Paths such as `src/...`. {a,b}, * and [ch] are patterns; at least one file must match.
   grep -oE '`(\.ci|docs|inputs|lab|m4|scripts|src|tests)/[][A-Za-z0-9_./*{},-]*`' "$top/$document" | tr -d '`' |
     sort -u >"$dir/paths" || true
   while IFS= read -r path; do
@@ -106,12 +106,12 @@ for document in $documents; do
     test $found = yes || complain "$document: there is no $path"
   done <"$dir/paths"
 
-  # `mg_...` and `MG_...`; CONTRIBUTING.md has patterns of names.
+  # Names `mg_...` and `MG_...`, except the patterns in CONTRIBUTING.md.
   grep -oE '`(mg|MG)_[A-Za-z0-9_]+`' "$top/$document" | tr -d '`' | sort -u >"$dir/names" || true
   while IFS= read -r name; do
     case $name in MG_ | mg_noun_*) continue ;; esac
     n_names=$((n_names + 1))
-    grep -rqw -- "$name" "$top/src" "$top/lab" || complain "$document: nothing is called $name"
+    grep -rqw -- "$name" "$top/src" "$top/lab" || complain "$document: the code has no $name"
   done <"$dir/names"
 done
 

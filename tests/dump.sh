@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# dump: files of --dump are the same in their fields whatever ranks, boxes, threads and device wrote
-# them; every option of theirs; what is in the report. Skips without HDF5 or h5diff.
+# dump: the fields of --dump files are bit-identical for any ranks, boxes, threads and device, with every dump option;
+# attributes and report lines are correct. Skips without HDF5 or h5diff.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature HDF5; then
   echo 'skipped: a build without HDF5' >&2
@@ -11,7 +11,7 @@ if ! command -v h5diff >/dev/null; then
   exit 77
 fi
 
-# same_fields A B: every field, coarse level and checksum; not what the files say of their runs.
+# same_fields A B: every field, coarse level and checksum is equal; attributes of the run are not compared.
 same_fields() {
   local group
   for group in /VTKHDF /HPGMG/levels /HPGMG/checksums; do
@@ -20,8 +20,8 @@ same_fields() {
   done
 }
 
-# same_whoever_writes ARG...: one rank against others, other boxes, and a device.
-same_whoever_writes() {
+# compare_writers ARG...: one rank against several, other boxes, and a GPU.
+compare_writers() {
   local ranks
   rm -f "$dir"/*.hdf
   ok 1 5 8 --verify-only --device=cpu --dump="$dir/one.hdf" "$@"
@@ -39,9 +39,9 @@ same_whoever_writes() {
   fi
   rm -f "$dir"/*.hdf
 }
-same_whoever_writes
-same_whoever_writes --dump-fields=all --dump-levels=0,1,2 --boundary=periodic
-same_whoever_writes --dump-levels=1 --dump-precision=float --dump-compress=4 --dump-centering=point
+compare_writers
+compare_writers --dump-fields=all --dump-levels=0,1,2 --boundary=periodic
+compare_writers --dump-levels=1 --dump-precision=float --dump-compress=4 --dump-centering=point
 OMP_NUM_THREADS=3 ok 1 5 8 --verify-only --device=cpu --dump="$dir/threads.hdf"
 ok 1 5 8 --verify-only --device=cpu --dump="$dir/thread.hdf"
 same_fields "$dir/thread.hdf" "$dir/threads.hdf"
@@ -56,7 +56,7 @@ if have_mpi; then
   same_fields "$dir/odd.hdf" "$dir/one.hdf"
 fi
 
-# What a file and the report say.
+# Attributes and the report.
 ok 1 4 8 --verify-only --rtol=1e-9 --dump="$dir/said.hdf" --dump-every=2
 grep -q "^dump  $dir/said.hdf and 3 more: " "$dir/out" || complain 'the report does not count 4 files'
 for cycle in 0002 0004 0006; do
@@ -68,7 +68,7 @@ if h5diff "$dir/said.hdf" "$dir/said.0002.hdf" /VTKHDF >/dev/null; then
   complain 'the states after 2 and 6 cycles are the same'
 fi
 
-# attribute FILE NAME: its value as h5dump prints it.
+# attribute FILE NAME: the value as h5dump prints it.
 attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): //p'; }
 test "$(attribute "$dir/said.hdf" cycles)" = 6 || complain "cycles: $(attribute "$dir/said.hdf" cycles)"
 test "$(attribute "$dir/said.hdf" complete)" = 1 || complain 'not complete'
@@ -76,7 +76,7 @@ test "$(attribute "$dir/said.hdf" verification)" = '"passed"' || complain 'verif
 attribute "$dir/said.hdf" command_line | grep -q -- '--dump-every=2' || complain 'command line'
 test "$(attribute "$dir/said.0002.hdf" verification)" = '"not yet"' || complain 'verification at cycle 2'
 grep -q 'said.hdf:/VTKHDF/CellData/u<' "$dir/said.hdf.xdmf" || complain 'no u in the .xdmf'
-# All ranks write the same of the run, whatever their environments: rank 0's number of threads.
+# All ranks write the same attributes even if their environments differ: rank 0's number of threads.
 if have_mpi && have_feature OpenMP; then
   line="$HPGMG_FV 4 4 --verify-only --quiet --device=cpu --dump=$dir/threads.hdf"
   for threads in 2 3; do
@@ -87,12 +87,12 @@ if have_mpi && have_feature OpenMP; then
   done
 fi
 if ls "$dir"/*.tmp >/dev/null 2>&1; then complain "left behind: $(echo "$dir"/*.tmp)"; fi
-# A name that ParaView would not offer to open is worth a warning, before the solve.
+# An extension that ParaView does not open causes a warning before the solve.
 for name in grid grid.h5 .hdf; do
   checks=$((checks + 1))
   run 1 4 1 --verify-only --dump="$dir/$name"
-  grep -qxF "hpgmg-fv: warning: --dump=$dir/$name does not end in .hdf, by which ParaView knows the file (5.11 opens no \
-other ending); take --dump=$dir/$name.hdf, or open $name.xdmf" "$dir/err" || complain "--dump=$name: $(cat "$dir/err")"
+  grep -qxF "hpgmg-fv: warning: --dump=$dir/$name lacks the extension .hdf that ParaView needs (5.11 opens no \
+other); use --dump=$dir/$name.hdf, or open $name.xdmf" "$dir/err" || complain "--dump=$name: $(cat "$dir/err")"
   ok 1 4 1 --verify-only --dump="$dir/$name" --quiet
 done
 ok 1 4 1 --verify-only --dump="$dir/grid.vtkhdf"

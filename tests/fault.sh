@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# fault: bad input and bad luck get one line on stderr from one rank, the right exit code, and no
-# hang, on one rank and on two. Words of single messages are in unit_params and unit_params_decks.
+# fault: bad input and failures give one line on stderr from one rank and the documented exit code,
+# without a hang, on one and on two ranks. unit_params and unit_params_decks check more messages.
 . "$abs_top_srcdir/tests/cli_lib.sh"
-# The limits of memory here are those of the host.
+# The memory limits below are those of the host.
 cpu_only
 some='1'
 if have_mpi; then some='1 2'; fi
@@ -13,15 +13,15 @@ if have_mpi; then some='1 2'; fi
 usage='
   LOG2_BOX_DIM and BOXES_PER_RANK are missing.*hpgmg-fv 7 8   |
   LOG2_BOX_DIM=seven: not a number.*from 4 to 10              | seven 8
-  stray .x. after the number                                  | 7 8x
+  trailing .x. after the number                               | 7 8x
   BOXES_PER_RANK=99999999999999999999: too large              | 7 99999999999999999999
-  LOG2_BOX_DIM=3: out of range; give .* from 4 to 10          | 3 8
+  LOG2_BOX_DIM=3: out of range; expected .* from 4 to 10      | 3 8
   BOXES_PER_RANK=0: out of range                              | 7 0
-  not a known word, nearest is fv4; give one of               | 7 8 --operator=fv44
-  unknown option --smother=gsrb; nearest valid name: --smoother    | 7 8 --smother=gsrb
-  --degree has an effect only with --smoother=chebyshev       | 7 8 --degree=3
+  unknown value \(did you mean fv4\?\); expected one of        | 7 8 --operator=fv44
+  unknown option --smother=gsrb; did you mean --smoother\?     | 7 8 --smother=gsrb
+  --degree requires --smoother=chebyshev$                     | 7 8 --degree=3
   --json and --csv both write to .-.                          | 4 1 --json=- --csv=-
-  --min-time is 1, but --official means 60                    | 4 1 --official --min-time=1
+  --min-time is 1, but --official requires 60                 | 4 1 --official --min-time=1
 '
 while IFS='|' read -r pattern arguments; do
   read -r pattern <<<"$pattern"
@@ -30,20 +30,20 @@ while IFS='|' read -r pattern arguments; do
   expect 2 "$pattern" 1 $arguments
 done <<<"$usage"
 for ranks in $some; do
-  expect 2 'stray .x. after the number' "$ranks" 7 8x
+  expect 2 'trailing .x. after the number' "$ranks" 7 8x
 done
 
-# Grids that are too large, and the nearest that is not.
+# Grids that are too large; the message names the largest allowed size.
 for line in '10 1000000000000 1' '4 1000000000000 1000' '10 2000000000 7'; do
   read -r log2 boxes ranks <<<"$line"
   expect 2 'BOXES_PER_RANK.* [0-9]+$' 1 --dry-run --ranks="$ranks" "$log2" "$boxes"
   ok 1 --dry-run --ranks="$ranks" "$log2" "$(grep -oE '[0-9]+$' "$dir/err")"
 done
 
-# --- ranks with command lines of their own ---
+# --- ranks with different command lines ---
 
 if have_mpi; then
-  # differs PATTERN ARG...: two ranks with `4 1 --device=cpu` and two more with ARGs.
+  # differs PATTERN ARG...: two ranks run with `4 1 --device=cpu` and two with ARGs.
   differs() {
     local pattern=$1
     shift
@@ -55,11 +55,11 @@ if have_mpi; then
   differs 'rank 2 has another .*: it asks for --help, not for a run; ' --help
   differs 'unknown option --wet' 4 1 --wet
   test ! -e "$dir/x.csv" || complain 'ranks with other command lines write results'
-  # More than a line of text of the report holds, and different at its end.
+  # Command lines longer than a report line that differ only at the end.
   long=$(printf -- '--device=cpu %.0s' {1..400})
   # shellcheck disable=SC2086 # words
   expect 2 'another command line .*: --smooths is 2, not 3; ' 2 $long 4 1 --smooths=3 : -n 1 "$HPGMG_FV" $long 4 1 --smooths=2
-  # Spelt otherwise, and a device of its own.
+  # The same options spelled differently; --device-id may differ.
   ok 2 4 1 --device=cpu --quiet : -n 1 "$HPGMG_FV" --device cpu -q --device-id=5 4 1
 fi
 
@@ -68,13 +68,13 @@ fi
 if have_feature inih; then
   # EXIT CODE | PATTERN | TEXT
   decks='
-    2 | :2: unknown key .smother.; nearest valid name: smoother    | log2-box-dim = 4\nsmother = gsrb
+    2 | :2: unknown key .smother.; did you mean smoother\?         | log2-box-dim = 4\nsmother = gsrb
     2 | :3: duplicate key .cycle., first on line 1                 | cycle = f\n# no\ncycle = v
-    2 | :1: rtol = 1e-3x: stray .x. after the number               | rtol = 1e-3x
-    2 | :2: unknown section .solvr.; nearest valid name: .solver.  | # a\n[solvr]
+    2 | :1: rtol = 1e-3x: trailing .x. after the number            | rtol = 1e-3x
+    2 | :2: unknown section .solvr.; did you mean .solver.\?       | # a\n[solvr]
     2 | :1: expected .key = value.                                 | smoother
-    2 | degree \(.*deck.ini:3\) has an effect only with --smoother | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
-    2 | :1: byte 0x01 in column 3                                  | # \001
+    2 | degree \(.*deck.ini:3\) requires --smoother=chebyshev$     | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
+    2 | :1: control character 0x01 in column 3                     | # \001
   '
   while IFS='|' read -r want pattern text; do
     read -r want <<<"$want"
@@ -85,19 +85,19 @@ if have_feature inih; then
     expect "$want" "$pattern" 1 --input="$dir/deck.ini"
   done <<<"$decks"
   for ranks in $some; do
-    expect 2 'deck.ini:1: byte 0x01' "$ranks" --input="$dir/deck.ini"
-    expect 3 "can't open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
+    expect 2 'deck.ini:1: control character 0x01' "$ranks" --input="$dir/deck.ini"
+    expect 3 "cannot open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
   done
-  expect 3 "can't read deck .*directory" 1 --input="$dir"
+  expect 3 "cannot read deck .*directory" 1 --input="$dir"
   expect 2 '/dev/fd/[0-9]+:2: smooths = 0: out of range' 1 --input=<(printf 'smoother = jacobi\nsmooths = 0\n')
   ok 1 --input=<(printf 'operator = 7pt\nlog2-box-dim = 4\nboxes-per-rank = 1\n') --verify-only --device=cpu
   if test "$(id -u)" -ne 0; then
     chmod a-r "$dir/deck.ini"
-    expect 3 "can't open deck .*Permission denied" 1 --input="$dir/deck.ini"
+    expect 3 "cannot open deck .*Permission denied" 1 --input="$dir/deck.ini"
   fi
 fi
 
-# --- files that can't be written: exit code 3, and before the solves, which would take forever ---
+# --- unwritable files: exit code 3, before the solves, which would take forever ---
 
 forever='4 1 --min-time=100000'
 touch "$dir/file"
@@ -118,13 +118,13 @@ done
 }
 test ! -e "$dir/a.csv" || complain 'a file was made that was not to be'
 
-# A disk that is full at the start, one that is full in the end, and stdout on it. What else there
-# is to be written is written, and an older result stays.
-# What stdout goes to is not to be replaced, and a link to what is yet to be stays.
+# A disk that is full at the start or at the end, and stdout on it. All other files are written, and an
+# older result is kept. The file that stdout goes to must not be replaced. A link is kept even if its
+# target does not exist yet.
 checks=$((checks + 1)) rc=0
 echo kept >"$dir/log"
 solo "$HPGMG_FV" 4 1 --verify-only --csv=/dev/stdout >>"$dir/log" 2>"$dir/err" || rc=$?
-if test "$rc" -ne 2 || ! grep -q 'csv=/dev/stdout is the file that this run writes' "$dir/err" || test "$(cat "$dir/log")" != kept; then
+if test "$rc" -ne 2 || ! grep -q 'csv=/dev/stdout is already the target of stdout or stderr' "$dir/err" || test "$(cat "$dir/log")" != kept; then
   complain "--csv=/dev/stdout: exit code $rc, $(cat "$dir/err" "$dir/log")"
 fi
 mkdir "$dir/far"
@@ -133,15 +133,15 @@ ok 1 4 1 --verify-only --csv="$dir/link.csv"
 if ! test -L "$dir/link.csv" || ! test -s "$dir/far/z.csv"; then complain 'a link to a file that was not there'; fi
 ln -s round.csv "$dir/round.csv"
 expect 3 'Too many levels of symbolic links' 1 4 1 --verify-only --csv="$dir/round.csv"
-# Threads that OpenMP would crash on.
+# Thread counts that would crash OpenMP.
 if have_feature OpenMP; then
   for threads in 1000000 2147483648; do
-    OMP_NUM_THREADS=$threads expect 2 'OpenMP is asked for .* set OMP_NUM_THREADS' 1 4 1 --verify-only
+    OMP_NUM_THREADS=$threads expect 2 'OpenMP requests .* set OMP_NUM_THREADS' 1 4 1 --verify-only
   done
   if have_mpi; then
     line='4 1 --verify-only --quiet'
     # shellcheck disable=SC2086 # words
-    expect 2 'OpenMP is asked for 1000000 threads' 2 $line : -n 2 env OMP_NUM_THREADS=1000000 "$HPGMG_FV" $line
+    expect 2 'OpenMP requests 1000000 threads' 2 $line : -n 2 env OMP_NUM_THREADS=1000000 "$HPGMG_FV" $line
   fi
 fi
 if test -c /dev/full; then
@@ -179,27 +179,27 @@ if test "$(id -u)" -eq 0 && mkdir "$dir/disk" && mount -t tmpfs -o size=1m none 
   test "$(ls "$dir/disk")" = "$(printf 'filler\nold.csv')" || complain 'something is left behind'
 fi
 
-# --- a device that is not there: exit code 4 ---
+# --- a missing device: exit code 4 ---
 
 for ranks in $some; do
-  expect 4 '--device=cuda: (no CUDA device: .*;|this build has no CUDA)' "$ranks" 4 8 --device=cuda
+  expect 4 '--device=cuda: (no CUDA device: .*|built without CUDA); .*use --device=cpu' "$ranks" 4 8 --device=cuda
   ok "$ranks" 4 8 --device=auto --cpu-below=auto --verify-only
 done
 
-# One that is there and cannot be used is refused in one line as well, and the ranks end by themselves.
+# An unusable device gives one error line, too, and the ranks exit without an abort.
 if test -x "$abs_top_builddir/tests/mocks/hpgmg-fv-busy-device"; then
   program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-busy-device
   for ranks in $some; do
-    expect 4 '--device=cuda: CUDA device 0 cannot be used: busy' "$ranks" 4 8 --device=cuda
+    expect 4 '--device=cuda: cannot use CUDA device 0: busy' "$ranks" 4 8 --device=cuda
     if grep -q MPI_ABORT "$dir"/all 2>/dev/null; then complain 'ranks were ended'; fi
     ok "$ranks" 4 8 --verify-only
-    grep -q '^  device    none: CUDA device 0 cannot be used: busy' "$dir/out" || complain 'not why there is no device'
-    FAULT=managed expect 4 '--memory=unified: this device has no managed memory' "$ranks" 4 8 --memory=unified
+    grep -q '^  device    none: cannot use CUDA device 0: busy' "$dir/out" || complain 'not why there is no device'
+    FAULT=managed expect 4 '--memory=unified: this device lacks concurrent managed access' "$ranks" 4 8 --memory=unified
   done
   HPGMG_FV=$program
 fi
 
-# --- a rank that fails where others may wait for it: they meet, or it ends all with exit code 4 ---
+# --- a rank that fails while others may wait for it: it waits for them, or aborts all with exit code 4 ---
 
 if have_mpi; then
   program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/late_rank
@@ -208,50 +208,50 @@ if have_mpi; then
   HPGMG_FV=$program
 fi
 
-# --- an MPI library for programs without threads: exit code 5 ---
+# --- an MPI library without thread support: exit code 5 ---
 
 if test -x "$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single"; then
   program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single
   for ranks in $some; do
-    expect 5 'this MPI library is for programs without threads' "$ranks" 4 8
+    expect 5 'this MPI library lacks MPI_THREAD_FUNNELED' "$ranks" 4 8
   done
   HPGMG_FV=$program
 fi
 
-# --- a size beyond memory: exit code 4, need and room, and what fits ---
+# --- a size beyond memory: exit code 4, with the needed and free memory and the sizes that fit ---
 
-# fits RANKS 'LOG2 BOXES' BYTES: does the plan of a size stay within so many bytes on one host? Both numbers are
-# rounded to 3 digits below the point, which decides nothing: 0 yes, 1 no, 2 within the rounding.
+# fits RANKS 'LOG2 BOXES' BYTES: does a dry run of this size need at most BYTES on one host? 0: yes; 1: no; 2: equal
+# within the rounding to 3 decimals.
 fits() {
   # shellcheck disable=SC2086
   ok 1 --dry-run --ranks="$1" $2
   awk -v need="$(in_bytes "$(sed -n 's/^  in all ranks: about \([0-9.]* [kMGTPE]*B\),.*/\1/p' "$dir/out")")" -v most="$3" '
     BEGIN { exit need <= most * 0.999 ? 0 : need <= most * 1.001 ? 2 : 1 }'
 }
-# next_boxes LOG2 N: boxes a rank for the next grid of more than N cells a side.
+# next_boxes LOG2 N: boxes per rank of the next grid with more than N cells per side.
 next_boxes() {
   awk -v w="$1" -v cells="$2" -v r="$ranks" 'BEGIN {
     n = int(cells / 2 ^ w) + 1
     for (odd = n; ; odd = ++n) { while (odd % 2 == 0) odd /= 2; if (odd <= 11) break }
     printf "%d\n", int((n ^ 3 + r - 1) / r) }'
 }
-too_large='needs at least [0-9.]+ [GTPE]B where [0-9.]+ [GT]B are free; what fits is'
+too_large='needs at least [0-9.]+ [GTPE]B, but only [0-9.]+ [GT]B are free; largest size that fits: '
 for ranks in $some; do
   for size in '10 1000' '4 100000000' '7 1000000'; do
     # shellcheck disable=SC2086
     expect 4 "$too_large" "$ranks" $size
     line=$(cat "$dir/err")
-    room=$(in_bytes "$(sed 's/.* where \([0-9.]* [GT]B\) are free.*/\1/' "$dir/err")")
+    room=$(in_bytes "$(sed 's/.* but only \([0-9.]* [GT]B\) are free.*/\1/' "$dir/err")")
     sizes=$(grep -oE "'[0-9]+ [0-9]+'" <<<"$line" | tr -d "'")
-    n=$(sed 's/.*what fits is [^(]*(\([0-9]*\)^3 cells).*/\1/' "$dir/err")
+    n=$(sed 's/.*largest size that fits: [^(]*(\([0-9]*\)^3 cells).*/\1/' "$dir/err")
     while read -r log2 boxes; do
       fits "$ranks" "$log2 $boxes" "$room" || test $? -eq 2 || complain "$line: $log2 $boxes does not fit"
-      # The next cube of boxes of that width is too large, or it would have been named.
+      # The next larger cube of these boxes must not fit.
       next=$(next_boxes "$log2" "$(awk -v b="$boxes" -v r="$ranks" -v w="$log2" 'BEGIN {
         for (n = 1; (n + 1) ^ 3 <= b * r; n++); print n * 2 ^ w }')")
       if fits "$ranks" "$log2 $next" "$room"; then complain "$line: $log2 $next fits as well"; fi
     done <<<"$sizes"
-    # So is the next grid of any other boxes. (Where a run takes half a second to start, those of one width are enough.)
+    # Nor must the next larger grid of any other boxes. (One box width is enough for slow sanitized builds.)
     for log2 in 4 5 6 7 8 9 10; do
       if test "${HPGMG_SANITIZED:-no}" = yes && test "$log2" -ne 5; then continue; fi
       next=$(next_boxes "$log2" "$n")
@@ -259,11 +259,11 @@ for ranks in $some; do
     done
   done
 done
-# For those who read the code, --verbose adds the place.
+# --verbose adds the source location.
 run 1 10 1000 --verbose
 grep -qE 'error: .* \[memory_check\.c:[0-9]+\]$' "$dir/err" || complain "--verbose: no place of an error: $(cat "$dir/err")"
-# A limit of the process counts like one of the host; the launcher has none. It leaves room for what
-# libraries reserve, but not for sanitizers and the CUDA runtime.
+# A memory limit of the process counts like one of the host; the launcher is not limited. It leaves room
+# for address space that libraries reserve, but not for sanitizers and the CUDA runtime.
 if test "${HPGMG_SANITIZED:-no}" = no; then
   printf '#!/bin/sh\nulimit -v 4000000\nexec "%s" "$@"\n' "$HPGMG_FV" >"$dir/limited"
   chmod +x "$dir/limited"

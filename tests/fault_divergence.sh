@@ -1,8 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# fault_divergence: a NaN or a solve that grows ends the run with exit code 1. One line on stderr
-# names the level where it began and the cycle, VERIFICATION: FAILED says so on stdout, and what
-# was measured up to there is reported, in JSON with null for what is no number. On one rank and
-# on two; where there is a CUDA device on that too.
+# fault_divergence: a NaN or a growing residual ends the run with exit code 1. One line on stderr and
+# VERIFICATION: FAILED on stdout name the level where it began and the cycle. Results up to that point
+# are reported; NaN is null in JSON. Runs on one rank, on two, and on a CUDA device if present.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 faulty=$abs_top_builddir/tests/mocks/hpgmg-fv-bad-problem
@@ -56,8 +55,8 @@ check() {
 }
 
 # RANKS | FAULT | OPTIONS | LEVEL CYCLE SIZE. Levels are 64^3, 32^3, 16^3, 8^3, 4^3, 2^3, 1^3.
-# Growth comes of a largest eigenvalue that is so many times too small for Chebyshev; it is seen
-# once the residual passes a thousand times the right-hand side.
+# "smooth L X" divides the largest eigenvalue that Chebyshev uses on level L by X, which makes the
+# residual grow; growth is detected when the residual exceeds 1000 times the right-hand side.
 cases='
   1 | f 0          | --verify-only                                     | 0 1 64
   1 | beta 0       | --verify-only                                     | 0 1 64
@@ -78,7 +77,7 @@ cases='
   2 | smooth 1 1.2 | --verify-only --smoother=chebyshev --rtol=1e-9    | 1 12 32
 '
 
-# The same program without a fault to speak of.
+# The same program with a fault without effect.
 line='without a fault'
 run 1 'smooth 0 1' --verify-only --smoother=chebyshev
 test "$rc" -eq 0 || fail "exit code $rc"
@@ -99,7 +98,7 @@ check_all "$cases"
 echo "$n cases"
 test "$n" -ge 11
 
-# The same levels and cycles on a device, whose digits are the CPU's. Of its memory the host reaches what is managed.
+# The same levels and cycles on a device, since results are bit-identical. The host can only access managed memory.
 if have_cuda; then
   place='--device=cuda --cpu-below=0'
   check_all '

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# fault_flips: one flipped bit in a file that the program reads is refused with one line, or changes no digit of the
-# result. FLIPS random bits (default 350), spread over dumps (doubles, floats, compressed, of the user's own problem),
+# fault_flips: a flipped bit in an input file is either refused with one error line or leaves the result bit-identical.
+# FLIPS random bits (default 350) are spread over dumps (double, float, compressed, of user-defined problems),
 # coefficients and right-hand sides with checksums, and decks. SEED selects the bits. A deck has no checksum: a flip may
 # make another valid deck, whose settings --print-config shows. Skips without HDF5.
 . "$abs_top_srcdir/tests/cli_lib.sh"
@@ -15,7 +15,7 @@ cd "$dir"
 # --- files -----------------------------------------------------------------------------------------
 
 names=() files=() commands=()
-# kind NAME FILE ARG...: FILE is damaged, and the program runs with ARGs, which name it.
+# kind NAME FILE ARG...: a FILE to damage, and the arguments of a run that reads it.
 kind() {
   names+=("$1") files+=("$2")
   shift 2
@@ -38,12 +38,12 @@ kind 'compressed coefficients' packed.hdf --coefficients=packed.hdf
 kind 'right-hand side' packed.hdf --rhs=packed.hdf
 kind 'periodic coefficients' around.hdf --coefficients=around.hdf --boundary=periodic --equation=helmholtz
 ok 1 --coefficients=faces.hdf --rhs=packed.hdf --quiet --max-cycles=3 --rtol=0.1 --dump=own.hdf --dump-fields=u
-kind 'dump of an own problem' own.hdf --restart=own.hdf --rtol=1e-9 --max-cycles=50
+kind 'dump of a user-defined problem' own.hdf --restart=own.hdf --rtol=1e-9 --max-cycles=50
 python=${PYTHON:-python3}
 if "$python" -c 'import h5py' 2>/dev/null; then
   "$python" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf --cells=16 >/dev/null
   kind 'rough_field.py' rough.hdf --coefficients=rough.hdf --rhs=rough.hdf
-  # An alpha of its own, in the dump of a run that had one.
+  # A dump of a run with an alpha field.
   "$python" - <<'END'
 import h5py
 with h5py.File("rough.hdf") as rough, h5py.File("alpha.hdf", "w") as file:
@@ -61,7 +61,7 @@ fi
 
 # --- flips -----------------------------------------------------------------------------------------
 
-# Everything in the CSV but times and memory.
+# All CSV columns except times and memory.
 result() {
   awk -F, -v OFS=, '{ $15 = $16 = $17 = $21 = ""; print }' "$1"
 }
@@ -74,7 +74,7 @@ flip() {
   printf "\\x$(printf %x $((byte ^ (1 << $2 % 8))))" | dd of="$1" bs=1 seek="$at" conv=notrunc status=none
 }
 
-# Another valid deck?
+# other_deck NAME: the flip made another valid deck.
 other_deck() {
   test "$1" = deck || return 1
   run 1 --input=deck.ini --print-config
@@ -103,7 +103,7 @@ for ((n = 0; n < n_kinds; n++)); do
       if test "$rc" -ne 3 && test "$file" != deck.ini; then
         complain "$name, bit $bit: exit code $rc, not 3: $(cat err)"
       elif test "$(grep -c '^hpgmg-fv: error' err)" -ne 1; then
-        complain "$name, bit $bit: no line, or more than one: $(cat err)"
+        complain "$name, bit $bit: not exactly one error line: $(cat err)"
       fi
     elif test -s now.csv && cmp -s good <(result now.csv); then
       same=$((same + 1))
@@ -116,6 +116,6 @@ for ((n = 0; n < n_kinds; n++)); do
     flip "$file" "$bit"
   done
 done
-test "$refused" -gt 0 || complain 'no flipped bit was noticed'
-echo "$flips flipped bits (seed $seed): $refused refused, $same changed no digit, $other made another valid deck"
+test "$refused" -gt 0 || complain 'no flipped bit was detected'
+echo "$flips flipped bits (seed $seed): $refused refused, $same bit-identical, $other made another valid deck"
 finish

@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# fault_memory: one of the program's calls for memory fails, on one rank (tests/mocks/failing_malloc.c). Wherever that is, all
-# ranks end with exit code 4, nobody waits for ever, and there is one line that says what there was no memory for.
+# fault_memory: one allocation fails on one rank (tests/mocks/failing_malloc.c). For any allocation, all ranks exit with
+# code 4 without a hang, and one error line names what could not be allocated.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 export OMP_NUM_THREADS=1
 starved=$abs_top_builddir/tests/mocks/hpgmg-fv-failing-malloc
 
-# starve RANKS ARG...: the program, with what the environment says. A rank that waits for ever is ended by the limit.
+# starve RANKS ARG...: run the program; STARVE_* in the environment select the allocation. The limit ends a hang.
 limit=1800 # seconds
 starve() {
   local ranks=$1
@@ -19,7 +19,7 @@ starve() {
   fi
 }
 
-# count RANKS RANK ARG...: the calls of a rank, in $calls.
+# count RANKS RANK ARG...: set $calls to the number of allocations of a rank.
 count() {
   local ranks=$1
   export STARVE_RANK=$2
@@ -30,7 +30,7 @@ count() {
   calls=$(cat "$dir/count")
 }
 
-# sweep RANKS RANK POINTS ARG...: so many of the calls of a rank from number $first on, evenly spread.
+# sweep RANKS RANK POINTS ARG...: fail POINTS evenly spread allocations of a rank, one per run, from number $first on.
 first=1
 sweep() {
   local ranks=$1 rank=$2 points=$3 call calls
@@ -42,7 +42,7 @@ sweep() {
     if test "$rc" -ne 4 || test "$(grep -c '^hpgmg-fv: error: ' "$dir/err")" -ne 1; then
       complain "$* on $ranks ranks, rank $rank, call $call of $calls: exit code $rc, $(grep '^hpgmg-fv' "$dir/err")"
     fi
-    grep -q '^hpgmg-fv: error: .*no memory' "$dir/err" || complain "$*, call $call: $(cat "$dir/err")"
+    grep -qE '^hpgmg-fv: error: .*(no|out of) memory' "$dir/err" || complain "$*, call $call: $(cat "$dir/err")"
   done
   unset STARVE_RANK
 }
@@ -62,7 +62,7 @@ if have_mpi; then
   for rank in 0 1; do
     sweep 2 "$rank" 20 4 4 --verify-only --quiet
   done
-  # Those of the dump, and a few before it.
+  # Allocations of the dump, and a few before it.
   if have_feature HDF5; then
     for rank in 0 1; do
       count 2 "$rank" 4 4 --verify-only --quiet

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# fault_processes: however a run ends, none of its processes stays: not the daemon that Open MPI starts for a program
-# without a launcher, and no rank. A test that is ended by a signal ends what it has started.
+# fault_processes: no process is left behind, however a run ends: neither a rank nor the daemon that Open MPI starts for
+# a program without a launcher. A test that is ended by a signal ends the processes that it started.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 if ! test -r /proc/self/environ; then
   echo 'skipped: processes cannot be listed without /proc' >&2
@@ -9,26 +9,26 @@ fi
 cpu_only
 held=$abs_top_builddir/tests/mocks/hpgmg-fv-paused
 line='4 8 --device=cpu --warmup=0 --min-time=10000'
-# What the program chooses by itself, also within a batch job, whose variables could be those of a launcher.
+# Unset what the program sets by itself, and variables of a batch job that look like a launcher's.
 unset OMPI_MCA_ess_singleton_isolated OMPI_MCA_ess OMPI_COMM_WORLD_SIZE PMIX_NAMESPACE PMIX_RANK PMI_RANK PMI_FD \
   SLURM_STEP_ID
 
 nothing_runs() { test -z "$(processes_of "$dir")"; }
 names_of() { ps -o pid=,ppid=,args= -p "$(paste -sd , "$1")" 2>/dev/null || true; }
-# gone WHAT: wait until nothing runs; forever where something stays.
+# gone WHAT: wait without a limit until nothing runs.
 gone() {
   checks=$((checks + 1))
   until nothing_runs; do sleep 0.05; done
   echo "nothing is left: $1"
 }
-# alone WHAT: now, and not later: one process has no other that could stay.
+# alone WHAT: check that nothing runs now; a single process has no other that could still be ending.
 alone() {
   checks=$((checks + 1))
   processes_of "$dir" >"$dir/list"
   test ! -s "$dir/list" || complain "$1: left behind: $(names_of "$dir/list")"
 }
 
-# One process without a launcher starts no other, and so cannot leave one, whatever ends it.
+# A process without a launcher starts no other process, so none can be left behind.
 single() {
   hold 1 'signal 1' "$@"
   checks=$((checks + 1))
@@ -44,7 +44,7 @@ for signal in TERM HUP KILL; do
   wait "$job" 2>/dev/null || true
   alone "SIG$signal"
 done
-# On its way out by itself: an error, standard descriptors that are closed, a pipe without a reader.
+# Runs that end by themselves: with an error, with closed standard descriptors, with a pipe without a reader.
 for arguments in --nonsense '4 8 --csv=/nowhere/x.csv' '10 1000' '4 8 --verify-only'; do
   # shellcheck disable=SC2086
   {
@@ -55,7 +55,7 @@ for arguments in --nonsense '4 8 --csv=/nowhere/x.csv' '10 1000' '4 8 --verify-o
   }
 done
 
-# Ranks of a launcher end with it, and with one of them.
+# If the launcher or one rank ends, all ranks end.
 if have_mpi; then
   for signal in TERM KILL; do
     for whom in 'the launcher' 'a rank'; do
@@ -71,7 +71,7 @@ if have_mpi; then
   done
 fi
 
-# A test that is ended by a signal: processes of its own in the background and in another session, and ranks.
+# A test ended by a signal ends its background processes, those in another session, and its ranks.
 cat >"$dir/test.sh" <<'SH'
 . "$abs_top_srcdir/tests/cli_lib.sh"
 echo "$dir" >"$1/folder"
@@ -85,13 +85,13 @@ SH
 export held HOLD_AT='signal 0' HOLD_FOLDER=$dir
 for signal in TERM HUP INT; do
   rm -f "$dir/ready"
-  # Of its own process group, as the harness starts it, and SIGINT is not ignored as in other background jobs.
+  # In a new process group, as under the test harness, and with SIGINT not ignored as in background jobs.
   set -m
   env --default-signal=HUP,INT bash "$dir/test.sh" "$dir" >"$dir/out" 2>&1 &
   set +m
   job=$!
   await "$job" test -e "$dir/ready" || cat "$dir/out"
-  # Ctrl-C reaches the group, and timeout(1) passes it on once more.
+  # Ctrl-C signals the group, and timeout(1) signals it again.
   kill -"$signal" -- "-$job"
   kill -"$signal" -- "-$job" 2>/dev/null || true
   rc=0

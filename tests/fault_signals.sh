@@ -1,23 +1,23 @@
 # shellcheck shell=bash disable=SC2154
-# fault_signals: SIGINT and SIGTERM end the run after the current cycle with exit code 1, and what
-# was measured so far is reported, files included: to a rank, to any of two, and to the launcher; to one
-# on a CUDA device where there is one. The solution is dumped as far as it is, and a restart goes on from
-# there. In the last solve a signal changes nothing. A second signal of the same kind ends the run at once.
+# fault_signals: SIGINT and SIGTERM end the run after the current cycle with exit code 1. Results so far
+# are reported and written. Signals go to the only rank, to either of two, to the launcher, and to a rank
+# on a CUDA device if present. The current solution is dumped, and a restart continues from it. A signal
+# in the last solve has no effect. A second signal of the same kind ends the run immediately.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 
-# Every signal comes while the program is held at a known point of the run (tests/mocks/paused.c).
+# Every signal is sent while the program is held at a known point (tests/mocks/paused.c).
 
 # go_on: release the ranks.
 go_on() { touch "$dir/hold/go"; }
 
-# interrupt SIGNAL RANK: send it to a rank, and release all ranks when it has arrived.
+# interrupt SIGNAL RANK: signal a rank and release all ranks once the signal has arrived.
 interrupt() {
   kill -"$1" "$(held_process "$2")"
   await "$job" test -e "$dir/hold/caught.$2" || true
   go_on
 }
 
-# end WHAT [REASON]: the program must end with exit code 1 and a report.
+# end WHAT [REASON]: the program must exit with 1 and a report.
 end() {
   local reason=${2:-interrupted after 1 of 3 sizes}
   rc=0
@@ -30,7 +30,7 @@ end() {
   grep -q ',failed,' "$dir/out.csv" || complain "$1: no CSV: $(cat "$dir/out.csv")"
   test "$(wc -l <"$dir/out.csv")" -eq 2 || complain "$1: the CSV has not the one size"
   awk -F, 'NR == 2 && !($15 > 0 && $16 >= $15 && $18 $19 == "") { exit 1 }' "$dir/out.csv" ||
-    complain "$1: what was measured is not in the CSV"
+    complain "$1: the measured times are not in the CSV"
   if have_feature jansson; then
     grep -q '"verification": "failed"' "$dir/out.json" || complain "$1: no JSON"
     grep -qF "\"reason\": \"$reason\"" "$dir/out.json" || complain "$1: no reason"
@@ -43,7 +43,7 @@ if have_feature jansson; then files="$files --json=$dir/out.json"; fi
 # The first size alone would take hours.
 solves="4 8 --warmup=0 --min-time=10000 $files"
 forever="$solves --device=cpu"
-# A solve of these is one cycle, after which no other may follow.
+# Each solve is one cycle; the run must end after the first.
 first_solve='signal 1'
 
 for signal in INT TERM; do
@@ -52,12 +52,12 @@ for signal in INT TERM; do
   interrupt "$signal" 0
   end "SIG$signal"
 done
-# One size, all of which is solved.
+# A run with only one size.
 # shellcheck disable=SC2086
 hold 1 "$first_solve" $forever --coarsest=32
 interrupt TERM 0
 end 'SIGTERM in the only size' 'interrupted while the last size was timed'
-# Two signals for one request, as timeout(1) sends them: the clock stands still between them.
+# timeout(1) sends two signals for one request: the clock stands still between them.
 # shellcheck disable=SC2086
 hold 1 "$first_solve" $forever
 kill -TERM "$(held_process 0)"
@@ -79,7 +79,7 @@ if have_mpi; then
   done
   # shellcheck disable=SC2317 # await calls it
   has_ended() { grep -qs '^State:.*Z' "/proc/$1/status" || test ! -e "/proc/$1"; }
-  # The launcher passes the signal on, and waits for the ranks before it kills them (tests/mocks/patient_launcher.c).
+  # The launcher forwards the signal and waits for the ranks before it kills them (tests/mocks/patient_launcher.c).
   for signal in INT TERM; do
     mpi_grace 60 # with 0 it would not sleep at all
     export LD_PRELOAD=$abs_top_builddir/tests/mocks/patient_launcher.so PATIENT_UNTIL=$dir/hold/ended
@@ -96,7 +96,7 @@ if have_mpi; then
   done
 fi
 
-# ended RC: wait for the job, which must end with RC.
+# ended RC WHAT: wait for the job, which must exit with RC.
 ended() {
   rc=0
   wait "$job" || rc=$?
@@ -107,8 +107,8 @@ export OMP_NUM_THREADS=1
 history_of() { grep -E "$1\^3  cycle" "$2"; }
 attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): "\{0,1\}\([^"]*\)"\{0,1\}$/\1/p'; }
 
-# A solve with a tolerance is ended after the current cycle, and what there is of it is dumped: a
-# run that goes on from there has the digits of one that nothing ended.
+# A solve with a tolerance ends after the current cycle and is dumped. A restart from the dump gives
+# the bits of an uninterrupted run.
 if have_feature HDF5 && command -v h5dump >/dev/null; then
   hard='--device=cpu --smooths=20 --rtol=1e-300 --warmup=0 --min-solves=1 --min-time=0'
   for ranks in 1 2; do
@@ -136,8 +136,8 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
       complain "$ranks, on from cycle $n: $(tail -n 2 "$dir/on"), not $(tail -n 2 "$dir/whole")"
   done
 
-  # In a later solve: the report has the complete ones, the dump the part. The program looks for a signal after
-  # each cycle of the first solve, the last one's after the solve.
+  # In a later solve: the report has the complete solves, the dump the interrupted one. The program checks for signals
+  # after each cycle of the first solve, and for its last cycle after the solve.
   ok 1 4 8 --device=cpu --rtol=1e-10 --verify-only
   cycles=$(history_of 32 "$dir/out" | wc -l)
   hold 1 "signal $((cycles + 2))" 4 8 --device=cpu --rtol=1e-10 --warmup=0 --min-time=10000 --dump="$dir/later.hdf"
@@ -149,7 +149,7 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
   run 1 --restart="$dir/later.hdf"
   test "$(history_of 32 "$dir/out" | tail -n 1)" = "$last" || complain "from a later solve: $(cat "$dir/out" "$dir/err")"
 
-  # In the last solve of all it changes nothing; a problem of one's own has one size.
+  # In the last solve a signal has no effect. A problem from files has one size.
   ok 1 6 1 --device=cpu --verify-only --quiet --dump="$dir/own.hdf" --dump-fields=beta_i,beta_j,beta_k,f
   hold 1 'solve 1' --device=cpu --verify-only --coefficients="$dir/own.hdf" --rhs="$dir/own.hdf" --rtol=0.9 \
     --dump="$dir/last.hdf"
@@ -157,16 +157,16 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
   ended 0 'SIGTERM within the last solve'
   test "$(attribute "$dir/last.hdf" verification)" = passed || complain 'the last solve was not dumped'
 
-  # A series, which is the solve after those of the three sizes, ends after the file of the current cycle.
+  # A --dump-every series (the solve after the three sizes) ends after the file of the current cycle.
   hold 1 'solve 4' 4 8 --device=cpu --verify-only --rtol=1e-10 --dump="$dir/s.hdf" --dump-every=1
   interrupt TERM 0
   ended 1 'SIGTERM within a series'
-  grep -qx 'hpgmg-fv: error: --dump-every=1: a signal ended the series after cycle 1' "$dir/err" ||
+  grep -qx 'hpgmg-fv: error: --dump-every=1: stopped by a signal after cycle 1' "$dir/err" ||
     complain "a series: $(cat "$dir/err")"
   if test ! -e "$dir/s.0001.hdf" || test -e "$dir/s.0002.hdf"; then complain "a series: $(ls "$dir")"; fi
 fi
 
-# The signal waits for the current cycle, however long it is; the second does not.
+# The first signal waits for the current cycle, however long; the second does not.
 hold 1 'solve 1' 5 8 --device=cpu --verify-only
 kill -TERM "$(held_process 0)"
 await "$job" test -e "$dir/hold/caught.0" || true

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2016,SC2154,SC2317
-# fault_streams: standard streams, FIFOs, signals and the environment. Closed descriptors are opened on
-# /dev/null. A wait for the reader of a FIFO ends on a signal to any rank. A pipe that nobody reads, SIGHUP and
-# SIGPIPE end the run after the current cycle, with its files and its dump. A name that XML cannot hold is
-# refused. Threads that cannot be started are exit code 4.
+# fault_streams: standard streams, FIFOs, signals and the environment. Closed descriptors are opened on /dev/null. A
+# signal to any rank ends the wait for the reader of a FIFO. A pipe without a reader, SIGHUP and SIGPIPE end the run after
+# the current cycle, with reports and dump. File names that are invalid in XML are refused. Threads that cannot start are
+# exit code 4.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 some=1
@@ -12,7 +12,7 @@ bench=$(dirname "$HPGMG_FV")/hpgmg-bench
 once='4 1 --verify-only'
 forever='4 8 --warmup=0 --min-time=100000'
 
-# wrapper NAME LINE...: a script that runs the lines, in which "$@" is the program with its arguments.
+# wrapper NAME LINE...: create a script of these lines; in it, "$@" is the program with its arguments.
 wrapper() {
   local name=$1
   shift
@@ -20,7 +20,7 @@ wrapper() {
   chmod +x "$dir/$name"
 }
 
-# check_files WHAT: what the run wrote as --csv and --dump is whole. Removes it.
+# check_files WHAT: the run's --csv and --dump files are complete. Removes them.
 check_files() {
   local cells
   test "$(wc -l <"$dir/x.csv")" -ge 1 || complain "$1: no CSV"
@@ -60,9 +60,9 @@ solo bash -c 'exec "$0" "$@" <&- >&- 2>&-' "$bench" copy --mib=1 --quick --csv="
   complain 'hpgmg-bench with closed descriptors'
 grep -q '^copy,' "$dir/b.csv" || complain 'hpgmg-bench with closed descriptors: no CSV'
 
-# --- a pipe behind stdout or stderr that nobody reads ---
+# --- stdout or stderr is a pipe without a reader ---
 
-# Its reader is gone before the program starts.
+# The reader exits before the program starts.
 unread='f=$(mktemp -u "${0%/*}/unread.XXXXXX") && mkfifo "$f" && { : <"$f" & } && exec 9>"$f" && wait'
 wrapper unread_stdout "$unread" 'exec "$@" >&9 9>&-'
 wrapper unread_stderr "$unread" 'exec "$@" 2>&9 9>&-'
@@ -80,7 +80,7 @@ checks=$((checks + 1)) HPGMG_FV=$program
 test "$rc" -eq 1 || complain "nobody reads stderr: exit code $rc"
 grep -q '^VERIFICATION: FAILED (interrupted' "$dir/out" || complain "nobody reads stderr: $(tail -n 1 "$dir/out")"
 check_files 'nobody reads stderr'
-# Only a run catches SIGPIPE: --help | head ends silently.
+# Only runs catch SIGPIPE: --help | head ends silently.
 checks=$((checks + 1)) rc=0
 solo "$dir/unread_stdout" --help 2>"$dir/err" || rc=$?
 if test "$rc" -ne 141 || test -s "$dir/err"; then complain "nobody reads --help: exit code $rc, $(cat "$dir/err")"; fi
@@ -91,7 +91,7 @@ if test "$rc" -ne 3 || ! grep -q '^hpgmg-bench: error: stdout cannot be written:
   complain "nobody reads hpgmg-bench: exit code $rc, $(cat "$dir/err")"
 fi
 grep -q '^copy,' "$dir/b.csv" || complain 'nobody reads hpgmg-bench: no CSV'
-# The pipe of a command that has ended has no name, and is not waited for.
+# The pipe of a finished command has no name; the program does not wait for a reader.
 exec 9> >(:)
 wait "$!"
 checks=$((checks + 1))
@@ -101,7 +101,7 @@ exec 9>&-
 test "$rc" -eq 3 || complain "a pipe that nobody can read: exit code $rc"
 grep -q 'csv=/dev/fd/9 cannot be written: Broken pipe' "$dir/err" || complain "a pipe that nobody can read: $(cat "$dir/err")"
 
-# A file that cannot be written costs no other.
+# A file that cannot be written does not prevent the others.
 if test -c /dev/full && have_feature HDF5; then
   checks=$((checks + 1))
   # shellcheck disable=SC2086
@@ -114,8 +114,8 @@ fi
 
 # --- FIFOs ---
 
-# begin RANKS ARG...: start the program in the background, with its messages in $dir/job.err. Signals that this
-# shell ignores, or has jobs ignore, have their default action. $dir/ranks has a line for each rank, its process.
+# begin RANKS ARG...: start the program in the background, with stderr in $dir/job.err. Signals that this shell ignores
+# have their default action. $dir/ranks has one line per rank, with its process id.
 begin() {
   local ranks=$1 start=solo
   shift
@@ -128,10 +128,10 @@ begin() {
 }
 signals='--default-signal=HUP,INT,PIPE'
 
-# await_line FILE TEXT: wait for a line of the job.
+# await_line FILE TEXT: wait until the job has written TEXT.
 await_line() { await "$job" grep -qsF -- "$2" "$1" || cat "$dir/job.err"; }
 
-# ended RC WHAT: wait for the job, which must end with RC.
+# ended RC WHAT: wait for the job, which must exit with RC.
 ended() {
   rc=0
   wait "$job" || rc=$?
@@ -141,21 +141,21 @@ ended() {
 
 mkfifo "$dir/fifo"
 option=--csv=$dir/fifo
-waiting='is a FIFO that no process reads'
-# A reader that is there before the program opens it, and one that comes later.
+waiting='is a FIFO without a reader'
+# A reader that opens the FIFO before the program does, and one that opens it later.
 for ranks in $some; do
   cat "$dir/fifo" >"$dir/got" &
   # shellcheck disable=SC2086
   begin "$ranks" $once "$option"
   ended 0 "a FIFO on $ranks"
   wait
-  test "$(wc -l <"$dir/got")" -eq 4 || complain "not all has come through a FIFO: $(cat "$dir/got")"
+  test "$(wc -l <"$dir/got")" -eq 4 || complain "incomplete output through a FIFO: $(cat "$dir/got")"
   # shellcheck disable=SC2086
   begin "$ranks" $once "$option"
   await_line "$dir/job.err" "$waiting"
   cat "$dir/fifo" >"$dir/got"
   ended 0 "a FIFO on $ranks that is read late"
-  test "$(wc -l <"$dir/got")" -eq 4 || complain "not all has come to a late reader: $(cat "$dir/got")"
+  test "$(wc -l <"$dir/got")" -eq 4 || complain "incomplete output to a late reader: $(cat "$dir/got")"
 done
 # A signal to any rank ends the wait, and the dump is written.
 each='HUP:1:1 INT:1:1 TERM:1:1'
@@ -167,13 +167,13 @@ for case in $each; do
   await_line "$dir/job.err" "$waiting"
   kill -"$signal" "$(sed -n "${rank}p" "$dir/ranks")"
   ended 1 "SIG$signal to rank $rank of $ranks while it waits for a reader"
-  grep -q "^hpgmg-fv: error: --csv=.*fifo is not written: no process reads this FIFO" "$dir/job.err" ||
+  grep -q "^hpgmg-fv: error: --csv=.*fifo is not written: the FIFO had no reader when a signal arrived" "$dir/job.err" ||
     complain "SIG$signal while it waits: $(cat "$dir/job.err")"
-  grep -q '^VERIFICATION: PASSED' "$dir/job.out" || complain "SIG$signal while it waits costs the report"
+  grep -q '^VERIFICATION: PASSED' "$dir/job.out" || complain "SIG$signal while it waits: no report"
   echo >"$dir/x.csv"
   check_files "SIG$signal while it waits for a reader"
 done
-# One that nohup(1) has ignored does not.
+# A signal ignored by nohup(1) does not end it.
 signals='--ignore-signal=HUP'
 # shellcheck disable=SC2086
 begin 1 $once "$option"
@@ -182,14 +182,14 @@ kill -HUP "$(cat "$dir/ranks")"
 cat "$dir/fifo" >"$dir/got"
 ended 0 'SIGHUP that is ignored'
 signals='--default-signal=HUP,INT,PIPE'
-# A reader that does not read: it has the first byte, and a pipe has room for some more.
+# A reader that stops after the first byte; the pipe buffer holds some more.
 if have_feature jansson; then
   exec 9<>"$dir/fifo"
   begin 1 4 1 --verify-only --quiet --rtol=1e-300 --max-cycles=1000 --json="$dir/fifo"
   read -r -N 1 -u 9 _
   kill -TERM "$(cat "$dir/ranks")"
   ended 1 'a reader that stops reading'
-  grep -q 'fifo is not written: the process that reads it has stopped reading' "$dir/job.err" ||
+  grep -q 'fifo is not written: its reader had stopped reading when a signal arrived' "$dir/job.err" ||
     complain "a reader that stops reading: $(cat "$dir/job.err")"
   exec 9>&-
   # shellcheck disable=SC2086
@@ -198,14 +198,14 @@ if have_feature jansson; then
   kill -TERM "$(cat "$dir/ranks")"
   ended 143 'SIGTERM while a dry run waits for a reader'
 fi
-# A deck that never comes.
+# A deck from a FIFO that stays incomplete.
 if have_feature inih; then
   exec 9<>"$dir/fifo"
   begin 1 --input="$dir/fifo"
   echo '# nothing yet' >&9
   until test -s "$dir/ranks"; do sleep 0.05; done
   kill -TERM "$(cat "$dir/ranks")"
-  ended 143 'SIGTERM while a deck is waited for'
+  ended 143 'SIGTERM while the program waits for a deck'
   exec 9>&-
 fi
 
@@ -218,7 +218,7 @@ for case in HUP:1 PIPE:1 $(if have_mpi; then echo HUP:2 PIPE:2; fi); do
   await_line "$dir/job.out" 'set-up took'
   pid=$(sed -n "${ranks}p" "$dir/ranks")
   kill -"$signal" "$pid"
-  # Each write to a broken pipe sends another one.
+  # Each write to a broken pipe sends another SIGPIPE.
   if test "$signal" = PIPE; then kill -PIPE "$pid" 2>/dev/null || true; fi
   ended 1 "SIG$signal to rank $ranks of $ranks"
   grep -q '^VERIFICATION: FAILED (interrupted' "$dir/job.out" || complain "SIG$signal: $(tail -n 1 "$dir/job.out")"
@@ -227,22 +227,22 @@ done
 
 # --- names ---
 
-# bytes that are not UTF-8: a lone 0xff, an overlong slash, a surrogate, half a character; and U+FFFF
+# Invalid UTF-8: a lone 0xff, an overlong slash, a surrogate, an incomplete character. And U+FFFF.
 if have_feature HDF5; then
   for name in $'a\xff' $'\xc0\xaf' $'\xed\xa0\x80' $'half\xe2\x82' $'\xef\xbf\xbf'; do
     # shellcheck disable=SC2086
-    expect 2 'FILE.xdmf is XML .* not part of a printable UTF-8 character' 1 $once --dump="$dir/$name.hdf"
+    expect 2 'of the file name is not printable UTF-8, as the XML of FILE.xdmf requires' 1 $once --dump="$dir/$name.hdf"
   done
   ln -s $'two\nlines.hdf' "$dir/link.hdf"
   # shellcheck disable=SC2086
-  expect 2 'byte 0x0a of the name' 1 $once --dump="$dir/link.hdf"
-  # A folder is not in the file, and what XML has a meaning for is escaped.
+  expect 2 'byte 0x0a of the file name' 1 $once --dump="$dir/link.hdf"
+  # The directory is not part of the XML, and special characters are escaped.
   mkdir "$dir/"$'f\xff'
   name=$'a&<>"\'\xc3\xa9\xf0\x9f\x98\x80.hdf'
   # shellcheck disable=SC2086
   ok 1 $once --dump="$dir/"$'f\xff'"/$name" --dump-fields=u
   if command -v python3 >/dev/null; then
-    python3 - "$dir/"$'f\xff'"/$name.xdmf" "$name" <<'PYTHON' || complain 'the XDMF file is no XML'
+    python3 - "$dir/"$'f\xff'"/$name.xdmf" "$name" <<'PYTHON' || complain 'the XDMF file is not XML'
 import os, sys, xml.dom.minidom
 items = xml.dom.minidom.parse(os.fsencode(sys.argv[1]).decode("utf-8", "surrogateescape")).getElementsByTagName("DataItem")
 found = [item.firstChild.data for item in items if item.getAttribute("Format") == "HDF"]
@@ -262,11 +262,11 @@ fi
 # --- threads that cannot be started ---
 
 if have_feature OpenMP; then
-  # 10^15 bytes are more than addresses.
+  # 10^15 bytes exceed the address space.
   for setting in OMP_STACKSIZE=1000000G 'GOMP_STACKSIZE= 1000000 g ' OMP_STACKSIZE=1000000000000 OMP_STACKSIZE=1000000000000000B; do
     export "${setting?}"
     # shellcheck disable=SC2086
-    OMP_NUM_THREADS=2 expect 4 "$setting: 2 threads with stacks of this size cannot be started" 1 $once
+    OMP_NUM_THREADS=2 expect 4 "$setting: cannot start 2 threads with this stack size" 1 $once
     OMP_NUM_THREADS=1 ok 1 4 1 --verify-only
     unset "${setting%%=*}"
   done
@@ -277,7 +277,7 @@ if have_feature OpenMP; then
   fi
   checks=$((checks + 1)) rc=0
   OMP_NUM_THREADS=2 OMP_STACKSIZE=1000000G solo "$bench" copy --mib=1 --quick --quiet 2>"$dir/err" || rc=$?
-  if test "$rc" -ne 4 || ! grep -q '^hpgmg-bench: error: OMP_STACKSIZE=1000000G: 2 threads' "$dir/err"; then
+  if test "$rc" -ne 4 || ! grep -q '^hpgmg-bench: error: OMP_STACKSIZE=1000000G: cannot start 2 threads' "$dir/err"; then
     complain "hpgmg-bench with stacks that are too large: exit code $rc, $(cat "$dir/err")"
   fi
 fi

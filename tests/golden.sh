@@ -1,16 +1,14 @@
 # shellcheck shell=bash disable=SC2154
-# golden_norms: every norm, error and order of the original benchmark (golden.csv) comes out:
-# norms within 1e-9 of their size, the error within 1e-8, the order to 3 decimals, the number of
-# levels exactly. Those bounds are the spread of compilers and decompositions over the original.
-# On the CPU, and on a CUDA device where there is one. GOLDEN_MAX_GRID leaves larger grids out (default
-# 128).
+# golden: results equal those of the original HPGMG-FV (golden.csv): norms within a relative 1e-9, the error within 1e-8,
+# the order to 3 decimals, and the number of levels exactly. The tolerances are the spread of the original over compilers
+# and decompositions. Runs on the CPU, and on a CUDA device if present. GOLDEN_MAX_GRID skips larger grids (default 128).
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 own_folder
 rows=0
 devices=$(each_device)
 
-# check DEVICE: run the row in op, smoother, ... and compare with its rest.
+# check DEVICE: run the case of the current row and compare the results with it.
 check() {
   mpi_run "$ranks" "$HPGMG_FV" "$log2" "$boxes" --operator="$op" --smoother="$smoother" \
     --equation="$equation" --boundary="$boundary" --device="$1" --verify-only --quiet \

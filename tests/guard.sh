@@ -1,8 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# guard: whole runs with the levels in memory that only backend operations may touch have the digits
-# of the CPU, so no layer above the seam reads or writes a cell. unit_guard shows that one that did
-# would die. Every operator, boundary and smoother, all levels guarded or the fine ones alone, one
-# rank and two.
+# guard: with levels in memory that only backend operations can access, results are bit-identical to the CPU. So no layer
+# above the backend reads or writes a cell; unit_guard shows that such an access would crash. Covers every operator,
+# boundary and smoother, with all or only fine levels guarded, on one and two ranks.
 . "$abs_top_srcdir/tests/same_digits.sh"
 
 compare '
@@ -14,17 +13,17 @@ compare '
 ' '
   1 1 4 8 --device=cpu
   1 1 4 8 --device=guard
-  1 1 4 8 --device=guard --steps-per-pass=1
+  1 1 4 8 --device=guard --fused-sweeps=1
   1 1 4 8 --device=guard --cpu-below=4096
   1 1 4 8 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard
-  2 1 4 4 --device=guard --steps-per-pass=2
+  2 1 4 4 --device=guard --fused-sweeps=2
   2 1 4 4 --device=guard --cpu-below=4096 --memory=unified
   2 1 4 4 --device=guard --cpu-below=32768
 '
 ok 1 4 8 --verify-only --device=guard --cpu-below=4096 --json="$dir/places.json"
 places=$(sed -n '/^  "levels": \[/,/^  \]/s/.*"backend": "\([a-z]*\)".*/\1/p' "$dir/places.json")
-test "${places//$'\n'/ }" = 'guard guard cpu cpu cpu cpu' || complain "levels live on: $places"
+test "${places//$'\n'/ }" = 'guard guard cpu cpu cpu cpu' || complain "levels are on: $places"
 
 echo "$comparisons comparisons"
 test "$comparisons" -ge 10 || complain 'too few comparisons'

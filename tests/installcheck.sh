@@ -1,9 +1,11 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# installcheck: what `make install` put in place is whole. The program solves, alone and on two
-# ranks, every installed deck is understood, hpgmg-bench's pictures can be drawn, the man pages are there, the
-# completions complete, a study can be planned, and the environment modules name the folders of the installation.
+# installcheck: the files of `make install` work. The program solves on one and two ranks and accepts every installed
+# deck; plot.py draws a picture; a study can be planned; man pages and completions work; environment modules name the
+# folders of the installation.
 #
-#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR    hpgmg-bench's lie beside hpgmg-fv's
+#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR
+#
+# Paths are those of hpgmg-fv's files; those of hpgmg-bench are in the same folders.
 HPGMG_FV=$1
 decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6
 . "$abs_top_srcdir/tests/cli_lib.sh"
@@ -14,18 +16,18 @@ ok 1 4 1 --verify-only
 if have_mpi; then ok 2 4 4 --verify-only; fi
 "$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
 plot=$(dirname "$decks")/scripts/plot.py
-test -x "$plot" || complain "there is no $plot"
+test -x "$plot" || complain "$plot is missing"
 if have_feature jansson && "${PYTHON:=python3}" -c 'import matplotlib' 2>/dev/null; then
   solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/a.json" copy wide >/dev/null
   own_matplotlib
-  "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws nothing"
+  "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws no picture"
 fi
-# A study can be planned with what is installed alone.
+# A study can be planned with installed files only.
 scripts=$(dirname "$plot")
 if have_mpi && have_feature OpenMP && have_feature jansson &&
   "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$scripts/scaling" plan "$decks/studies/weak.ini" --system=local --program="$HPGMG_FV" \
-    --folder="$dir/study" >/dev/null || complain "$scripts/scaling plans nothing"
+    --folder="$dir/study" >/dev/null || complain "$scripts/scaling makes no plan"
   solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
 fi
 if "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
@@ -34,12 +36,12 @@ fi
 n=0
 for deck in "$decks"/*.ini; do
   n=$((n + 1))
-  case $deck in */rough.ini) continue ;; esac # a deck of a file that inputs/rough_field.py makes
+  case $deck in */rough.ini) continue ;; esac # needs a file of inputs/rough_field.py
   if have_feature inih; then ok 1 --input="$deck" --dry-run; fi
 done
 test "$n" -ge 6 || complain "$n decks in $decks"
 for page in "$manual" "$(dirname "$manual")/hpgmg-bench.1"; do
-  grep -q '^\.TH' "$page" || complain "$page is no man page"
+  grep -q '^\.TH' "$page" || complain "$page is not a man page"
 done
 
 for name in hpgmg-fv hpgmg-bench; do
@@ -47,8 +49,7 @@ for name in hpgmg-fv hpgmg-bench; do
   . "$(dirname "$completion")/$name"
   complete -p $name >/dev/null || complain "no completion for $name"
 done
-# completes WANTED WORD...: as Readline splits the line, the last word being completed. Of the program whose
-# completion is $complete.
+# completes WANTED WORD...: the function $complete must complete the last WORD to WANTED. Words are split as by Readline.
 complete=_hpgmg_fv
 completes() {
   local wanted=$1
@@ -67,7 +68,7 @@ completes 'reduce roofline' copy r
 
 version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p')
 for module in "$modules/$version.lua" "$modules/$version"; do
-  test -s "$module" || complain "there is no $module"
+  test -s "$module" || complain "$module is missing"
   grep -qE "^prepend.path.*PATH.*[\"{]${bindir}[\"}]" "$module" || complain "$module does not name $bindir"
   if grep -nE '@[A-Za-z_]+@' "$module"; then complain "$module is not filled in"; fi
 done

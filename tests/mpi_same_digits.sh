@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_same_digits: every norm, error and order is the same to the last bit, compared as 17 digits,
-# however the grid is dealt: ranks, boxes a rank, width of a box, threads, agglomeration. Here 32^3
-# cells and three problems; mpi_same_digits_all.sh has more of both. Where there is a CUDA device it is
-# one more way, for one rank and for several that share it.
+# mpi_same_digits: every norm, error and order is bit-identical (compared as 17 digits) for any ranks,
+# boxes per rank, box width, threads and agglomeration. Here three problems with 32^3 cells;
+# mpi_same_digits_all.sh has more. Also on a CUDA device if present, with one rank and with several
+# that share it.
 . "$abs_top_srcdir/tests/same_digits.sh"
 on_cuda=
 if have_cuda; then
@@ -12,7 +12,7 @@ if have_cuda; then
   3 1 4 3 --device=cuda --cpu-below=0'
 fi
 
-# 3 x 3 and 5 x 2 boxes hold a cube of 8.
+# The grid is the largest cube of boxes that fits: 8 boxes also with 3 x 3 and 5 x 2.
 compare '
   --operator=fv2 --smoother=gsrb
   --operator=fv4 --smoother=chebyshev --boundary=periodic

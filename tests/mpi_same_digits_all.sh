@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_same_digits_all: the same digits on 64^3 cells, for more problems and on up to 64 ranks.
+# mpi_same_digits_all: like mpi_same_digits, with 64^3 cells, more problems and up to 64 ranks.
 . "$abs_top_srcdir/tests/same_digits.sh"
 cpu_only
 
-# 3 x 22 and 5 x 13 boxes hold a cube of 64.
+# The grid is the largest cube of boxes that fits: 64 boxes also with 3 x 22 and 5 x 13.
 compare '
   --operator=fv2 --smoother=gsrb
   --operator=fv2 --smoother=jacobi --equation=helmholtz
@@ -31,7 +31,7 @@ compare '
   8 1 4 8 --agglomerate-below=100
 '
 
-# Many ranks; 27 x 3 boxes hold a cube of 64.
+# Many ranks. 27 x 3 boxes also give a cube of 64.
 compare '
   --operator=fv2
   --operator=fv4 --boundary=periodic
@@ -41,8 +41,7 @@ compare '
   64 1 4 1
 '
 
-# A grid that is no power of two, 48^3: 27 boxes, or 7 x 4 of which 27 are used; a coarsest grid of
-# 3^3.
+# 48^3 cells, not a power of two: 27 boxes, or 7 x 4 of which 27 are used; the coarsest grid is 3^3.
 compare '
   --operator=fv2
   --operator=fv4 --boundary=periodic --smoother=chebyshev

@@ -1,7 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_same_digits_cycles: solution and norms of a solve have the same bits on any number of ranks,
-# for every operator, boundary and smoother, on 8 and on 27 boxes; with coarse levels spread as far
-# as there are boxes, or gathered onto fewer ranks.
+# mpi_same_digits_cycles: solution and norms of a solve are bit-identical on any number of ranks, for
+# every operator, boundary and smoother, with 8 and 27 boxes, with and without agglomeration.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 cpu_only
@@ -13,7 +12,7 @@ export OMP_THREAD_LIMIT FIXTURE_OPTIONS
 mpi_run 1 "$program" print >"$dir/alone"
 test "$(wc -l <"$dir/alone")" -ge 60
 
-# compare CELLS RANKS...: agglomerate below so many cells a rank
+# compare CELLS RANKS...: compare each number of ranks with one rank, with --agglomerate-below=CELLS.
 compare() {
   FIXTURE_OPTIONS=--agglomerate-below=$1
   shift
@@ -21,10 +20,10 @@ compare() {
     mpi_run "$ranks" "$program" print >"$dir/shared"
     if ! cmp "$dir/alone" "$dir/shared"; then
       diff "$dir/alone" "$dir/shared" | head -20
-      echo "$ranks ranks, $FIXTURE_OPTIONS: other digits than on one rank"
+      echo "$ranks ranks, $FIXTURE_OPTIONS: results differ from one rank"
       exit 1
     fi
-    echo "$ranks ranks, $FIXTURE_OPTIONS: the same digits"
+    echo "$ranks ranks, $FIXTURE_OPTIONS: bit-identical"
   done
 }
 compare 0 2 3 5 8

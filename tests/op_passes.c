@@ -35,7 +35,7 @@ static void test_level(mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
   mg_backend_t plain = *backend;
   plain.smooth_fused = NULL;
-  levels_with_passes += level->steps_per_pass > 1;
+  levels_with_passes += level->fused_sweeps > 1;
   const int seeds = n > 100 ? 1 : 2;
   for (int seed = 0; seed < seeds; seed++)
     for (int zero = 0; zero < 2; zero++) {
@@ -57,7 +57,7 @@ static void test_level(mg_level_t *level) {
 /* On the coarsest levels, patches are narrower than the number of fused steps. */
 static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
-    if (h->level[l].plan->steps_per_pass > 1) test_level(&h->level[l]);
+    if (h->level[l].plan->fused_sweeps > 1) test_level(&h->level[l]);
 }
 
 static void test_varying(void) {
@@ -89,10 +89,10 @@ int main(int argc, char **argv) {
   } cases[] = {
       {"gsrb", "--smooths=1"},
       {"gsrb", "--smooths=3"},
-      {"gsrb jacobi", "--smooths=5 --steps-per-pass=2"},
+      {"gsrb jacobi", "--smooths=5 --fused-sweeps=2"},
       {"jacobi", "--smooths=4"},
       {"chebyshev", "--degree=2"},
-      {"chebyshev", "--degree=3 --steps-per-pass=2"},
+      {"chebyshev", "--degree=3 --fused-sweeps=2"},
       {"chebyshev", "--degree=6"},
       {"chebyshev", "--degree=9"},
       {"chebyshev", "--smooths=2 --degree=3"},

@@ -1,7 +1,7 @@
-"""The residual of a dump by another program: own_problem.py FIELDS.hdf DUMP.hdf BOUNDARY LIMIT.
+"""Independent residual of a dump: own_problem.py FIELDS.hdf DUMP.hdf BOUNDARY LIMIT.
 
-7pt with harmonic means, out of the cells' alpha and beta in FIELDS and the u in DUMP; ends with 0
-when max|f - A u| is below LIMIT max|f|, and the residual in DUMP is the same up to roundings.
+Applies 7pt with harmonic means of the cells' beta, from alpha and beta in FIELDS and u in DUMP.
+Ends with 0 if max|f - A u| < LIMIT * max|f| and the residual in DUMP agrees up to rounding.
 """
 
 import sys
@@ -17,7 +17,7 @@ def cells(path: str, name: str):
 
 
 def neighbour(x: np.ndarray, axis: int, step: int, periodic: bool, outside) -> np.ndarray:
-    """x of the cell beside each; `outside` of x itself at a wall."""
+    """x of the neighbour of each cell; at a wall, `outside` of the cell's x."""
     moved = np.roll(x, -step, axis)
     if periodic:
         return moved
@@ -42,7 +42,7 @@ def main() -> int:
             au -= n * n * face * (neighbour(u, axis, step, periodic, lambda x: -x) - u)
     residual = f - au
     largest = abs(residual).max() / abs(f).max()
-    # Each of the terms is rounded, and the largest of them count.
+    # Rounding errors of the largest terms.
     rounding = 1e-14 * n * n * beta.max() * abs(u).max() + 1e-14 * abs(f).max()
     difference = abs(residual - stored).max()
     print(f"max|f-Au| / max|f| = {largest:.3e}; stored differ by {difference:.3e}")

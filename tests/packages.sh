@@ -1,36 +1,36 @@
 # shellcheck shell=bash disable=SC2016,SC2154,SC2317
-# packages: what scripts/packages/ has for computing sites does what docs/packages.md says.
-#   Spack       configure knows every option that the recipe can give it, and all libraries are decided
-#   Apptainer   the definition's scripts are sound; its commands for Debian name packages of README.md
-#   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load what `make install` put down
-#   ReFrame     $REFRAME (default: that in PATH) runs the tests on this machine, and finds what is wrong; with
-#               PACKAGES_BUILD=no, of the program at hand alone
-# A part whose program is missing is left out and says so.
+# packages: the files of scripts/packages/ work as documented in docs/packages.md.
+#   Spack       configure accepts every option that the recipe may pass, and the recipe decides all libraries
+#   Apptainer   the definition's scripts are valid, and it installs the packages listed in README.md
+#   modules     Lmod ($LMOD_CMD) and Environment Modules ($MODULES_CMD) load the modules of `make install`
+#   ReFrame     $REFRAME (default: from PATH) runs the tests on this machine and detects wrong reports; with
+#               PACKAGES_BUILD=no, only with the present build
+# A part whose tool is missing is skipped with a message.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 packages=$abs_top_srcdir/scripts/packages
 export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
-# What modules and ReFrame remember of a user stays here.
+# Keep user settings of module systems and ReFrame out of the test, and theirs out of the home folder.
 export HOME=$dir
 unset DISPLAY XDG_CACHE_HOME XDG_CONFIG_HOME
 : "${PYTHON:=python3}"
 left_out() { echo "not run: $*"; }
 
-# holds COMMAND...: it must end with 0; its output is shown when it does not.
+# holds COMMAND...: COMMAND must end with 0, otherwise its output is shown.
 holds() {
   checks=$((checks + 1))
   if ! "$@" >"$dir/out" 2>&1; then complain "$*: $(tail -n 5 "$dir/out")"; fi
 }
 
-# says PATTERN: the last command's output has a line with it.
+# says PATTERN: a line of the last command's output must match PATTERN.
 says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(tail -n 15 "$dir/out")"; }
 
-# make's own variables would make an inner one a part of the outer.
+# Unset make's variables, so that the inner make is independent of the outer one.
 inner_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$abs_top_builddir" "$@"; }
 
 # --- Spack -----------------------------------------------------------------------------------------
 
-# The recipe's flags with libraries under prefixes, as Spack has them.
+# Configure with the recipe's flags and one prefix per library, as Spack does.
 spack_configures() {
   local hdf5=$1 flags=()
   mapfile -t flags < <("$PYTHON" "$abs_top_srcdir/tests/packages_spack.py" args "$recipe" \
@@ -59,7 +59,7 @@ if "$PYTHON" -c '' 2>/dev/null; then
       says "^  $found"
     done
     says "^  flags .* -O3 -g$"
-    if grep '^  flags' "$dir/out" | grep -q -- -march; then complain 'the recipe leaves -march to configure'; fi
+    if grep '^  flags' "$dir/out" | grep -q -- -march; then complain 'configure adds -march under Spack'; fi
   else
     left_out 'configure as Spack runs it: mpicc, libinih-dev, libjansson-dev or libhdf5-openmpi-dev is missing'
   fi
@@ -69,7 +69,7 @@ fi
 
 # --- Apptainer -------------------------------------------------------------------------------------
 
-# section NUMBER NAME: the script of a section of the definition, of its NUMBERth stage.
+# section NUMBER NAME: the script of section %NAME in stage NUMBER of the definition.
 section() {
   awk -v wanted="$1" -v name="%$2" '
     /^Bootstrap:/ { stage++; inside = 0 }
@@ -88,29 +88,29 @@ for script in post-1 post-2 test run; do
   if command -v shellcheck >/dev/null; then holds shellcheck $script.sh; fi
 done
 command -v shellcheck >/dev/null || left_out 'shellcheck of the definition'
-# Its options of configure are known, and its packages those that README.md lists.
+# configure accepts all options in the definition, and its packages are those listed in README.md.
 sed -n '/configure/,/[^\\]$/p' post-1.sh | grep -oE -- '--with-[a-z0-9-]+' | sort -u >options
 test "$(wc -l <options)" -ge 8 || complain "the definition configures with $(cat options)"
 mapfile -t options <options
 holds "$abs_top_srcdir/configure" --enable-option-checking=fatal "${options[@]/%/=x}" --help
-# None is left to what the first image happens to have: the second one would lack it.
+# The definition decides every --with option. configure could find a library that only the first stage has.
 grep -oE -- '^ +--with-[a-z0-9-]+' "$dir/out" | tr -d ' ' | sort -u >known
 test "$(wc -l <known)" -ge 8 || complain "configure --help has $(cat known)"
 comm -23 known options >undecided
-if test -s undecided; then complain "the definition leaves it to configure: $(tr '\n' ' ' <undecided)"; fi
+if test -s undecided; then complain "the definition does not decide $(tr '\n' ' ' <undecided)"; fi
 sed -n '/apt-get install gcc make/,/[^\\]$/p' "$abs_top_srcdir/README.md" | grep -oE '[a-z0-9]+(-[a-z0-9]+)*' |
   grep -vxE 'sudo|apt-get|install' >wanted
 test "$(wc -l <wanted)" -ge 8 || complain "README.md installs $(cat wanted)"
 while read -r package; do
   grep -qE "(^| )$package( |\$)" post-1.sh || complain "the definition does not install $package"
 done <wanted
-# Every argument has a default or is given in cuda.args, and those are arguments.
+# Every argument that is used has a default, and cuda.args sets only such arguments.
 grep -oE '\{\{ [A-Z_]+ \}\}' "$packages/apptainer/hpgmg-fv.def" | tr -d '{} ' | sort -u >used
 sed -n '/^%arguments/,/^%files/s/^    \([A-Z_]*\)=.*/\1/p' "$packages/apptainer/hpgmg-fv.def" | sort -u >defaults
 cmp -s used defaults || complain "arguments used: $(tr '\n' ' ' <used), with defaults: $(tr '\n' ' ' <defaults)"
 sed -n 's/^\([A-Z_]*\)=.*/\1/p' "$packages/apptainer/cuda.args" | sort -u | comm -23 - defaults >unknown
-if test -s unknown; then complain "cuda.args has $(cat unknown)"; fi
-# What %test wants of a run, of the program at hand.
+if test -s unknown; then complain "cuda.args sets the unknown $(cat unknown)"; fi
+# Run %test with the present build.
 sed "s|^program=.*|program='$HPGMG_FV'|; s|/opt/hpgmg-fv/share/hpgmg-fv|$abs_top_srcdir|" test.sh >here.sh
 if have_mpi && have_feature HDF5 && have_feature inih && have_feature jansson; then
   holds sh here.sh
@@ -120,14 +120,14 @@ if have_mpi && have_feature HDF5 && have_feature inih && have_feature jansson; t
   printf '#!/bin/sh\n"%s" "$@"\nsed -i s/passed/failed/ "%s"/*/*.json\n' "$HPGMG_FV" "$dir/tmp" >liar
   chmod +x liar
   mkdir tmp
-  if TMPDIR=$dir/tmp sh here.sh >out 2>&1; then complain '%test takes a failed verification for a good one'; fi
+  if TMPDIR=$dir/tmp sh here.sh >out 2>&1; then complain '%test accepts a failed verification'; fi
 else
-  left_out "the image's test: a build without MPI, HDF5, inih or jansson"
+  left_out "the image's test: build without MPI, HDF5, inih or jansson"
 fi
 
 # --- modules ---------------------------------------------------------------------------------------
 
-# try_module NAME COMMAND...: load, run and unload with COMMAND behind `module`; in a shell of its own.
+# try_module NAME COMMAND...: load, run and unload the module in a subshell, with COMMAND as `module`.
 try_module() (
   name=$1 wrong=0
   shift
@@ -137,7 +137,7 @@ try_module() (
     echo "failed: $name: $*"
     wrong=$((wrong + 1))
   }
-  # Lmod leaves out what is twice in PATH.
+  # Remove duplicates in PATH, because Lmod does.
   PATH=$(tr ':' '\n' <<<"$PATH" | awk '!seen[$0]++' | paste -sd :)
   before=$PATH
   module use "$modules"
@@ -161,12 +161,12 @@ try_module() (
   grep -q 'mpirun -n 2 hpgmg-fv 7 8' "$dir/said" || no "help: $(cat "$dir/said")"
   module unload hpgmg-fv
   test "$PATH" = "$before" || no "PATH was $before, is $PATH"
-  test -z "${HPGMG_FV_ROOT+set}${HPGMG_FV_DECKS+set}" || no 'variables are left behind'
+  test -z "${HPGMG_FV_ROOT+set}${HPGMG_FV_DECKS+set}" || no 'variables are still set'
   test "$wrong" -eq 0
 )
 
 version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([0-9.]*\).*/\1/p')
-# A folder whose name sed would take apart.
+# A folder whose name has characters that are special to sed.
 prefix=$dir/'R&D | x'
 modules=$prefix/share/hpgmg-fv/modulefiles
 holds inner_make install prefix="$prefix"
@@ -174,7 +174,7 @@ for file in "$version" "$version.lua"; do
   test -s "$modules/hpgmg-fv/$file" || complain "no module $file"
   if grep -q '@' "$modules/hpgmg-fv/$file"; then complain "$file: $(grep '@' "$modules/hpgmg-fv/$file")"; fi
 done
-# first FILE...: the first of them that is there.
+# first FILE...: the first FILE that exists.
 first() {
   local file
   for file in "$@"; do
@@ -201,7 +201,7 @@ fi
 
 # --- ReFrame ---------------------------------------------------------------------------------------
 
-# reframe RC FILE NAME SETTING...: run the tests NAME of FILE with variables set; it must end with RC.
+# reframe RC FILE NAME SETTING...: run the tests NAME of FILE with the given variables; ReFrame must end with RC.
 reframe() {
   local want=$1 file=$2 name=$3 setting settings=() rc=0
   shift 3
@@ -213,21 +213,21 @@ reframe() {
   if test "$rc" -ne "$want"; then complain "reframe $name $*: exit code $rc, not $want: $(tail -n 40 "$dir/out")"; fi
 }
 
-# liar EXPRESSION: a program that changes its report with sed.
+# liar EXPRESSION: make a program that edits its report with sed EXPRESSION.
 liar() {
   printf '%s\n' "$1" >"$dir/liar.sed"
   printf '#!/bin/sh\n"%s" "$@" || exit\nsed -i -f "%s/liar.sed" report.json\n' "$HPGMG_FV" "$dir" >"$dir/liar"
   chmod +x "$dir/liar"
 }
 
-# Not the function.
+# type -P skips the function reframe above.
 REFRAME=${REFRAME-$(type -P reframe || true)}
 ours=$packages/reframe/hpgmg_fv.py
 small=(log2_box_dim=5 min_time=0)
 if test -z "$REFRAME"; then
   left_out 'ReFrame: no reframe in PATH or REFRAME'
 elif ! have_feature jansson; then
-  left_out 'ReFrame: a build without jansson'
+  left_out 'ReFrame: build without jansson'
 else
   reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$HPGMG_FV"
   says 'PASSED .* Ran 2/2 test case'
@@ -239,7 +239,7 @@ else
       options=--smooths=2,--boundary=periodic
     says 'PASSED .* Ran 2/2 test case'
   fi
-  # What is wrong is found: in the verdict, in the digits, in who computed, in the report itself.
+  # Wrong reports are detected: verification, norms, run properties, incomplete or invalid JSON.
   while IFS='|' read -r expression reason; do
     liar "$expression"
     reframe 1 "$ours" hpgmg_fv_installed "${small[@]}" program="$dir/liar"
@@ -247,21 +247,21 @@ else
     says "Reason: sanity error: $reason"
   done <<'END'
 s/passed/failed/|verification failed
-s/0.002500181/0.002500189/; s/6.93404/6.93407/|at h the norm is .*, the original's is
+s/0.002500181/0.002500189/; s/6.93404/6.93407/|at h the norm is .*, but .* in the original
 s/"ranks": 1/"ranks": 3/|run.ranks is 3, not 1
 s/"operator": "fv[24]"/"operator": "7pt"/|problem.operator is 7pt, not fv[24]
 s/"backend": "cpu"/"backend": "guard"/|run.backend is guard, not cpu
-s/"solves": \[/"others": [/|report.json is no whole report of hpgmg-fv
+s/"solves": \[/"others": [/|report.json is an incomplete report
 s/[{]/(/|no report of hpgmg-fv
 END
   reframe 0 "$ours" hpgmg_fv_installed "${small[@]}" program="$dir/nowhere"
-  says "there is no $dir/nowhere; load its module"
+  says "$dir/nowhere not found; load its module"
   says ' 2 skipped'
   mkdir empty
   reframe 1 "$ours" hpgmg_fv_built "${small[@]}" hpgmg_fv_build.source="$dir/empty"
-  says "there is no configure in $dir/empty; run autogen.sh there"
+  says "no configure in $dir/empty; run autogen.sh there"
 
-  # The test of a site's own in docs/packages.md, with references that any machine reaches, and none.
+  # The site test of docs/packages.md, with references that every machine reaches, and that none reaches.
   sed -n '/^```python/,/^```/{/^```/d; p;}' "$abs_top_srcdir/docs/packages.md" >site.py
   grep -q 'reference = ' site.py || complain 'no test with references in docs/packages.md'
   sed -i "s|^    modules = .*|    program = '$HPGMG_FV'|; s|^    log2_box_dim = .*|    log2_box_dim = 5|" site.py

@@ -1,15 +1,15 @@
-"""packages_spack: what tests/packages.sh asks of the recipe for Spack, which need not be there.
+"""packages_spack: checks of the Spack recipe for tests/packages.sh; Spack itself is not needed.
 
 packages_spack.py options RECIPE CONFIGURE
-    For every combination of variants: does the recipe decide all options of configure, with
-    libraries that it depends on, and does configure know each of them?
+    For every combination of variants, check that the recipe decides all options of configure with
+    libraries that it depends on, and that configure accepts each option.
 packages_spack.py args RECIPE SPEC NAME=DIR...
-    Configure's arguments, one a line, where the package NAME lies in DIR.
+    Print the arguments of configure, one per line, if the package NAME is in DIR.
 packages_spack.py phases RECIPE SOURCE PREFIX
-    Do the other methods what they say? SOURCE is a folder to try them in, PREFIX has the program.
+    Run the other methods of the recipe. SOURCE is an empty folder; PREFIX has the program.
 
-The names that a recipe gets from Spack are stood in for by the few below, once where Spack 0.2x has
-them and once where 1.x does. Neither versions nor the concretizer are among them.
+The names that a recipe imports from Spack are mocked below, in the modules of Spack 0.2x and in
+those of 1.x. Versions and the concretizer are not modelled.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ def constraints(text):
     for sign, name, key, value in re.findall(r"\s*(?:([+~])([\w-]+)|([\w-]+)=(\S+))", rest):
         found.append((name, sign == "+") if sign else (key, value))
     if re.sub(r"\s*(?:[+~][\w-]+|[\w-]+=\S+)", "", rest).strip():
-        raise Bad(f"'{text}' is beyond what this test understands")
+        raise Bad(f"this test cannot parse '{text}'")
     return found
 
 
@@ -44,10 +44,10 @@ class Recipe:
     def __init__(self, path, era):
         self.dependencies, self.variants, self.conflicts, self.versions = [], {}, [], []
         self.made = []
-        modules = self.stand_ins(era)
+        modules = self.mocks(era)
         names = [name for name in modules if name in sys.modules]
         if names:
-            raise Bad(f"{names} are there already")
+            raise Bad(f"{names} are already imported")
         sys.modules.update(modules)
         try:
             scope = {"__name__": "package"}
@@ -56,11 +56,11 @@ class Recipe:
         finally:
             for name in modules:
                 del sys.modules[name]
-        # What Spack puts into the module when it builds.
+        # Spack adds make() to the module.
         scope["make"] = lambda *targets: self.made.append((os.getcwd(), targets))
         self.package = scope["HpgmgFv"]
 
-    def stand_ins(self, era):
+    def mocks(self, era):
         def version(name, *, branch=None, tag=None):
             self.versions.append(name)
 
@@ -133,7 +133,7 @@ class Recipe:
 
 
 class Spec:
-    """A concrete spec: values of all variants that it has."""
+    """A concrete spec: the values of all its variants."""
 
     def __init__(self, recipe, values, prefixes=None):
         self.recipe, self.values, self.prefixes = recipe, values, prefixes
@@ -149,7 +149,7 @@ class Spec:
         return True
 
     def depends(self):
-        """The packages that this spec depends on, with what is asked of them."""
+        """The packages that this spec depends on, with their constraints."""
         found = {}
         for spec, when in self.recipe.dependencies:
             if self.satisfies(when):
@@ -174,14 +174,14 @@ class Spec:
 
 
 def specs(recipe):
-    """Every combination of variants, conflicts left out."""
+    """Every combination of variants without conflicts."""
     flags = [name for name, (values, _) in recipe.variants.items() if values == (True, False)]
     archs = [("none",), ("80",), ("100", "80", "90"), ("100f", "90a")]
     for bits in itertools.product((False, True), repeat=len(flags)):
         for arch in archs:
             values = dict(zip(flags, bits))
             values["cuda_arch"] = arch
-            # What is conditional is there only where its condition holds.
+            # A conditional variant exists only if its condition holds.
             if any(
                 when and values.get(name) and not Spec(recipe, values).satisfies(when)
                 for name, (_, when) in recipe.variants.items()
@@ -203,7 +203,7 @@ def configure_help(configure, *options):
 
 
 def judge(spec, args, names):
-    """Are all options of configure decided, and as the variants say?"""
+    """Check that all options of configure are decided according to the variants."""
     given = {}
     for arg in args:
         option = re.match(r"--(?:with|enable|disable)-([a-z0-9-]+)(?:=(.*))?$", arg)
@@ -211,7 +211,7 @@ def judge(spec, args, names):
             given[option.group(1)] = option.group(2)
     missing = names - set(given) - (set() if spec.values["cuda"] else {"cuda-arch"})
     if missing:
-        raise Bad(f"{spec}: configure decides by itself on {', '.join(sorted(missing))}")
+        raise Bad(f"{spec}: the recipe does not decide {', '.join(sorted(missing))}")
     for name in ("mpi", "hdf5", "inih", "jansson", "cuda", "nccl", "nvrtc"):
         on = bool(spec.values.get(name))
         if (given[name] != "no") != on:
@@ -219,7 +219,7 @@ def judge(spec, args, names):
     if ("--enable-openmp" in args) != spec.values["openmp"]:
         raise Bad(f"{spec}: {args}")
     if spec.values["hdf5"] and ("mpi", spec.values["mpi"]) not in spec.depends()["hdf5"]:
-        raise Bad(f"{spec}: hdf5 is not told whether it is of MPI")
+        raise Bad(f"{spec}: hdf5 has no matching constraint on mpi")
     if spec.values["cuda"]:
         archs = [int(re.match(r"\d+", arch).group()) for arch in given["cuda-arch"].split(",")]
         if archs != sorted(archs) or len(archs) != len(spec.values["cuda_arch"]):
@@ -231,7 +231,7 @@ def options(path, configure):
     names = set(re.findall(r"^  --with-([a-z0-9-]+)=", text, re.M)) - {"PACKAGE"}
     variables = set(re.findall(r"^  ([A-Z]+) ", text, re.M))
     if not names or configure_help(configure, "--with-hdf=no").returncode == 0:
-        raise Bad(f"{configure} says nothing of its options")
+        raise Bad(f"{configure} lists no options or accepts unknown ones")
     known, n = set(), 0
     for era in ("0.2x", "1.x"):
         recipe = Recipe(path, era)
@@ -249,9 +249,9 @@ def options(path, configure):
         run = configure_help(configure, arg)
         if run.returncode != 0:
             raise Bad(f"{arg}: {run.stderr.strip()}")
-    print(f"{n} specs, {len(known)} arguments that configure knows")
+    print(f"{n} specs, {len(known)} arguments accepted by configure")
     if n < 400 or len(known) < 20:
-        raise Bad("those are too few")
+        raise Bad("too few specs or arguments")
 
 
 def print_args(path, text, prefixes):
@@ -273,7 +273,7 @@ def phases(path, source, prefix):
         bin=types.SimpleNamespace(join=lambda name: os.path.join(prefix, "bin", name))
     )
 
-    # A clone has no configure yet, a release has.
+    # autoreconf runs autogen.sh in a clone, but not in a release, which has configure.
     script = os.path.join(source, "autogen.sh")
     with open(script, "w", encoding="utf-8") as file:
         file.write("#!/bin/sh\necho made >>configure\n")
@@ -282,7 +282,7 @@ def phases(path, source, prefix):
         package.autoreconf(None, prefix)
     with open(os.path.join(source, "configure"), encoding="utf-8") as file:
         if file.read() != "made\n":
-            raise Bad("autoreconf does not run autogen.sh once")
+            raise Bad("autoreconf does not run autogen.sh exactly once")
 
     os.chdir(source)
     os.makedirs(package.build_directory)
@@ -290,7 +290,7 @@ def phases(path, source, prefix):
     if recipe.made != [
         (os.path.join(os.path.realpath(source), package.build_directory), ("check-fast",))
     ]:
-        raise Bad(f"check makes {recipe.made}")
+        raise Bad(f"check runs make with {recipe.made}")
 
     package.test_verify()
     broken = os.path.join(source, "bin")
@@ -303,7 +303,7 @@ def phases(path, source, prefix):
         package.test_verify()
     except AssertionError:
         return
-    raise Bad("test_verify takes a failed verification for a good one")
+    raise Bad("test_verify accepts a failed verification")
 
 
 def main():
@@ -316,7 +316,7 @@ def main():
         elif command == "phases":
             phases(path, *rest)
         else:
-            raise Bad(f"'{command}'?")
+            raise Bad(f"unknown command '{command}'")
     except Bad as bad:
         sys.exit(f"packages_spack: {bad}")
 

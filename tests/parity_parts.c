@@ -37,7 +37,7 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
 /* Includes the ghosts of the deep halo; those of the right-hand side are exchanged with u's. */
 static void test_pass(mg_level_t *level, const double *const given[3]) {
   const mg_view_t *v = mg_level_view(level);
-  const int n = v->dim, n_steps = level->steps_per_pass;
+  const int n = v->dim, n_steps = level->fused_sweeps;
   double *whole = field_new(n), *parts = field_new(n);
   for (int in_parts = 0; in_parts < 2; in_parts++) {
     MUST(mg_fill(level, MG_F, NAN));
@@ -101,7 +101,7 @@ static const case_t cases[] = {
     {7, 1, false, "--boundary=periodic --smoother=chebyshev", true},
     {8, 1, true, "--boundary=periodic --smoother=gsrb", false},
     {8, 1, true, "--boundary=periodic --smoother=chebyshev --equation=helmholtz", false},
-    {8, 1, true, "--boundary=periodic --smoother=jacobi --steps-per-pass=2", false},
+    {8, 1, true, "--boundary=periodic --smoother=jacobi --fused-sweeps=2", false},
     {8, 1, true, "--boundary=periodic --smoother=gsrb", true},
 };
 enum { N_CASES = sizeof cases / sizeof cases[0] };
@@ -121,8 +121,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, const case_t *c)
 static bool has_parts(const mg_level_t *level, bool pass) {
   const mg_backend_t *backend = level->backend;
   if (pass)
-    return level->steps_per_pass > 1 &&
-           backend->fused_sweeps_overlap(mg_level_view(level), level->steps_per_pass, true);
+    return level->fused_sweeps > 1 &&
+           backend->fused_sweeps_overlap(mg_level_view(level), level->fused_sweeps, true);
   return backend->sweep_overlaps(mg_level_view(level), true);
 }
 
@@ -135,7 +135,7 @@ int main(int argc, char **argv) {
     for (const case_t *c = cases; c < cases + N_CASES; c++) {
       mg_hierarchy_t *h = create(backend, c);
       mg_level_t *level = &h->level[0];
-      has_passes = has_passes || level->steps_per_pass > 1;
+      has_passes = has_passes || level->fused_sweeps > 1;
       if (level->backend->stream_fork && has_parts(level, c->pass)) {
         test_level(level, c->pass);
         *(c->pass ? &n_passes : &n_steps) += 1;

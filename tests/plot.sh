@@ -1,40 +1,40 @@
 # shellcheck shell=bash disable=SC2016,SC2154
-# plot: pictures of scripts/plot.py show what dumps and reports say. Values that were drawn are those
-# in the files, pictures have their size and something on them, and each error is one line. Python is
-# $PYTHON; skips without matplotlib and h5py, HDF5 or jansson.
+# plot: scripts/plot.py plots the values of dumps and reports. Plotted values equal those of the files,
+# pictures have the right size and are not empty, and each error is one line. Runs $PYTHON; skips
+# without matplotlib, h5py, HDF5 or jansson.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
 for feature in HDF5 jansson; do
   if ! have_feature $feature; then
-    echo "skipped: a build without $feature" >&2
+    echo "skipped: build without $feature" >&2
     exit 77
   fi
 done
 if ! "$PYTHON" -c 'import matplotlib, h5py, PIL' 2>/dev/null; then
-  echo "skipped: $PYTHON has no matplotlib and h5py (python3-matplotlib python3-h5py)" >&2
+  echo "skipped: $PYTHON lacks matplotlib, h5py or pillow (python3-matplotlib python3-h5py)" >&2
   exit 77
 fi
-# One thread unless a run says otherwise.
+# One thread unless a run sets another number.
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib
 plot=$abs_top_srcdir/scripts/plot.py
 
-# draw ARG...: plot.py must end with 0, one line on stdout at least, nothing on stderr.
+# draw ARG...: plot.py must end with 0, at least one line on stdout, and nothing on stderr.
 draw() {
   checks=$((checks + 1))
   rc=0
   "$PYTHON" "$plot" "$@" >"$dir/said" 2>"$dir/err" || rc=$?
   if test "$rc" -ne 0 || test -s "$dir/err"; then complain "plot.py $*: exit code $rc, $(cat "$dir/err")"; fi
-  test -s "$dir/said" || complain "plot.py $* says nothing"
+  test -s "$dir/said" || complain "plot.py $* prints nothing"
 }
 
-# right ARG...: a question of tests/plots.py, of which yes is the answer.
+# right ARG...: a check of tests/plots.py must pass.
 right() {
   "$PYTHON" "$abs_top_srcdir/tests/plots.py" "$@" >"$dir/why" 2>&1 || complain "$*: $(tail -n 1 "$dir/why")"
 }
 
-# refuse RC PATTERN ARG...: plot.py must end with RC and one line that has PATTERN, and leave no file.
+# refuse RC PATTERN ARG...: plot.py must end with RC and one error line with PATTERN, and leave no file.
 refuse() {
   local want=$1 pattern=$2
   shift 2
@@ -60,9 +60,9 @@ draw slice cell.hdf
 right png cell-slice.png 840 792
 draw slice cell.hdf --data=t.csv -o a.png
 right slice cell.hdf t.csv u 0 z 0.25
-cmp -s a.png cell-slice.png || complain 'the same dump gives two pictures'
+cmp -s a.png cell-slice.png || complain 'two pictures of one dump differ'
 while read -r file field level axis at more; do
-  # shellcheck disable=SC2086 # further options are words of their own
+  # shellcheck disable=SC2086 # split options into words
   draw slice "$file" --field="$field" --level="$level" --axis="$axis" --at="$at" $more --data=t.csv -o t.png --dpi=100
   right slice "$file" t.csv "$field" "$level" "$axis" "$at"
   right png t.png 700 660
@@ -78,26 +78,26 @@ point.hdf u        0 z 0.25
 point.hdf residual 0 x 0.99
 END
 
-# Titles, axes and units, as letters of an SVG.
+# Titles, axes and units, as text of an SVG.
 ok 1 --verify-only --quiet --dump="$dir/own.hdf" --coefficients="$dir/cell.hdf" --rhs="$dir/point.hdf" 4 8
 draw slice own.hdf --axis=x -o t.svg
 for text in 'Solution u at x = 0.265625 (plane 8 of 0 to 31), after ' \
   ', dirichlet, coefficients of cell.hdf, right-hand side of point.hdf, ' \
   '32³ cells, relative residual ' 'y (edge of the cube = 1)' 'z (edge of the cube = 1)' \
   'solution u (dimensionless)'; do
-  grep -qF "$text" t.svg || complain "t.svg does not say $text"
+  grep -qF "$text" t.svg || complain "t.svg lacks the text '$text'"
 done
 
-# A title that the user gives, or none.
+# --title and --no-title.
 draw slice own.hdf -o t.svg --title='Mine & yours'
-grep -qF 'Mine &amp; yours' t.svg || complain 't.svg has not the title of --title'
+grep -qF 'Mine &amp; yours' t.svg || complain 't.svg lacks the title of --title'
 draw slice own.hdf -o none.svg --no-title
 for file in t.svg none.svg; do
   if grep -q 'Solution u at\|32³ cells' $file; then complain "$file has the default title"; fi
 done
 refuse 2 'argument --no-title: not allowed with argument --title' slice "$dir/own.hdf" --title=a --no-title
 
-# Titles have two lines at most, which fit the figure, whatever the words.
+# Any title has at most two lines, and they fit the figure.
 cat >titles.py <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -127,8 +127,8 @@ PY
 checks=$((checks + 1))
 "$PYTHON" titles.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "titles: $(tail -n 1 why)"
 
-# A logarithmic scale holds nearly all values of a positive field, which the title does not call a magnitude. Of a field
-# that changes sign it holds three quarters of the magnitudes at least.
+# For a positive field, a logarithmic scale covers nearly all values, and the title has no "magnitude". For a field that
+# changes sign, it covers at least three quarters of the magnitudes.
 cat >scale.py <<'PY'
 import sys
 import h5py, numpy as np
@@ -159,12 +159,12 @@ for kind in positive signed; do
   "$PYTHON" scale.py "$abs_top_srcdir/scripts" scale.hdf $kind >why 2>&1 || complain "$kind field: $(tail -n 1 why)"
   draw slice scale.hdf --field=beta_i --log -o $kind.svg
 done
-if grep -q 'Magnitude of\||β|' positive.svg; then complain 'a positive field is called a magnitude'; fi
+if grep -q 'Magnitude of\||β|' positive.svg; then complain 'positive.svg labels a positive field as magnitude'; fi
 for text in 'Magnitude of the coefficient β of the lower faces in x at z = ' '|β| (dimensionless)'; do
-  grep -qF "$text" signed.svg || complain "signed.svg does not say $text"
+  grep -qF "$text" signed.svg || complain "signed.svg lacks the text '$text'"
 done
 
-# Which way up? And is no plane read but the one?
+# Orientation of the picture. Only the plotted plane is read: damage in another one goes unnoticed.
 cp cell.hdf marked.hdf
 right mark marked.hdf
 draw slice marked.hdf -o t.png
@@ -174,15 +174,15 @@ right damage spoilt.hdf 31
 draw slice spoilt.hdf --at=0.5 -o t.png
 refuse 3 'spoilt.hdf cannot be read as a dump' slice "$dir/spoilt.hdf" --at=1
 
-# What is written where: not through a link in a circle, over stdout's file or one that is not to be written.
+# Output to a pipe works. Output through a circular link, to the file of stdout or to a read-only file is refused.
 "$PYTHON" "$plot" slice cell.hdf --at=0.5 -o t.png --data=/dev/stdout | sed '/^t.png:/d' >piped.csv
 draw slice cell.hdf --at=0.5 -o t.png --data=t.csv
-cmp -s t.csv piped.csv || complain 'a table through a pipe is another one'
+cmp -s t.csv piped.csv || complain 'a table written to a pipe differs'
 ln -s circle circle.csv
 ln -s circle.csv circle
 refuse 3 'circle.csv cannot be written: Too many levels' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/circle.csv"
-test -L circle.csv || complain 'a link is replaced'
-refuse 2 't.png cannot be both --output and --data' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/t.png"
+test -L circle.csv || complain 'a symbolic link was replaced'
+refuse 2 '--output and --data are both .*t.png' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/t.png"
 refuse 2 'said is the file that standard output or error goes to' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/said"
 refuse 3 'a file without a name cannot be written' slice "$dir/cell.hdf" -o "$dir/t.png" --data=
 chmod a-w t.csv
@@ -190,9 +190,9 @@ if test ! -w t.csv; then
   refuse 3 't.csv cannot be written: Permission denied' slice "$dir/cell.hdf" -o "$dir/t.png" --data="$dir/t.csv"
 fi
 chmod u+w t.csv
-# A file is there as a whole or not at all, and what was begun is gone.
+# Writes are atomic: on an error, the old file stays and the temporary one is removed.
 for how in KeyboardInterrupt 'OSError(28, "full")'; do
-  "$PYTHON" - "$abs_top_srcdir/scripts" "$how" 2>/dev/null <<'EOF' || complain "$how: what is there is not kept"
+  "$PYTHON" - "$abs_top_srcdir/scripts" "$how" 2>/dev/null <<'EOF' || complain "$how: the old file was not kept"
 import builtins, os, sys
 sys.path.insert(0, sys.argv[1])
 import toolkit
@@ -208,11 +208,11 @@ def half(path, mode):
             raise eval(sys.argv[2])
     return Cut()
 
-toolkit.write_whole("kept.txt", b"whole")
+toolkit.write_atomically("kept.txt", b"whole")
 before, real = os.listdir(), builtins.open
 builtins.open = half
 try:
-    toolkit.write_whole("kept.txt", b"other")
+    toolkit.write_atomically("kept.txt", b"other")
     sys.exit(1)
 except (KeyboardInterrupt, toolkit.ToolError):
     builtins.open = real
@@ -220,29 +220,29 @@ sys.exit(os.listdir() != before or open("kept.txt").read() != "whole")
 EOF
 done
 
-unheard plot.py "$PYTHON" "$plot" slice cell.hdf -o t.png
-unheard plot.py "$PYTHON" "$plot" slice --help
+stdout_errors plot.py "$PYTHON" "$plot" slice cell.hdf -o t.png
+stdout_errors plot.py "$PYTHON" "$plot" slice --help
 
 # --- cycles ----------------------------------------------------------------------------------------
 
 ok 1 4 8 --verify-only --rtol=1e-8 --dump="$dir/film.hdf" --dump-every=1
 draw animate film.hdf film.000*.hdf --data=t.csv -o t.gif --dpi=60
-grep -q '^film.*left out' said || complain 'a state that is there twice is not left out'
+grep -q '^film.*skipped' said || complain 'a second dump of one state was not skipped'
 n=$(sed -n 's/^t.gif: \([0-9]*\) frames.*/\1/p' said)
 test "${n:-0}" -ge 3 || complain "$n frames"
 right gif t.gif 420 396 "$n"
-right film t.csv residual film.000[1-$((n - 1))].hdf film.hdf # in the order of their cycles
+right film t.csv residual film.000[1-$((n - 1))].hdf film.hdf # ordered by cycle
 draw animate film.000[12].hdf --field=u --data=t.csv -o t.gif --dpi=60
 right film t.csv u film.000[12].hdf
 draw animate film.000[12].hdf --no-log -o t.gif --dpi=60
 right gif t.gif 420 396 2
 ok 1 4 8 --verify-only --rtol=1e-8 --quiet --dump="$dir/bare.hdf" --dump-every=1 --dump-fields=u,f
-refuse 2 'bare.0001.hdf has no residual, .*: dump it with hpgmg-fv --dump-fields=residual, or choose one of f, u' \
+refuse 2 'bare.0001.hdf has no field residual, .*: dump it with hpgmg-fv --dump-fields=residual, or set --field to one of f, u' \
   animate "$dir/bare.0001.hdf" "$dir/bare.0002.hdf"
 draw animate bare.000[12].hdf --field=u -o t.gif --dpi=60
 if command -v ffmpeg >/dev/null; then
   draw animate film.000[12].hdf -o t.mp4
-  test "$(head -c 8 t.mp4 | tail -c 4)" = ftyp || complain 't.mp4 is no MP4'
+  test "$(head -c 8 t.mp4 | tail -c 4)" = ftyp || complain 't.mp4 is not an MP4'
 else
   refuse 2 'needs ffmpeg' animate "$dir/film.0001.hdf" -o t.mp4
 fi
@@ -270,7 +270,7 @@ draw levels small.json large.json --data=t.csv -o t.png
 right png t.png 1260 1008
 right levels t.csv small.json large.json
 
-# The bar of every level can be seen, with its time above it, however much longer the finest takes.
+# Every level has a visible bar, labelled with its time, even if the finest takes much longer.
 cat >bars.py <<'PY'
 import sys
 sys.path.insert(0, sys.argv[1])
@@ -287,13 +287,13 @@ assert len(heights) == len(seconds) and min(heights[:-1]) > 0.05 * frame.height,
 assert heights[:-1] == sorted(heights[:-1], reverse=True), heights
 boxes = [text.get_window_extent() for text in ax.texts]
 assert [text.get_text().split("\n")[0] for text in ax.texts] == [f"{s:.3g}" for s in seconds]
-assert all(b.y1 <= frame.y1 for b in boxes), "a number above the frame"
-assert all(a.x1 <= b.x0 or a.y0 >= b.y1 for a, b in zip(boxes, boxes[1:])), "numbers overlap"
+assert all(b.y1 <= frame.y1 for b in boxes), "a label is above the frame"
+assert all(a.x1 <= b.x0 or a.y0 >= b.y1 for a, b in zip(boxes, boxes[1:])), "labels overlap"
 PY
 checks=$((checks + 1))
 "$PYTHON" bars.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bars of levels: $(tail -n 1 why)"
 
-# Repeats, strong and weak; where there is one rank only, threads.
+# Repeats, strong and weak scaling; threads if more than one rank is not available.
 for repeat in 1 2 3; do
   for n in 1 2; do
     # shellcheck disable=SC2086
@@ -327,13 +327,13 @@ grep -qE '^bench-ladder.png: copy, [0-9]+ rows of [0-9]+ table' said || complain
 right bench t.csv bench.json copy
 draw ladder bench.json --ladder=reduce --data=t.csv -o t.svg
 right bench t.csv bench.json reduce
-# A fused row that is 1.62 times as fast has the longer bar, though its percent of a copy are fewer.
+# A fused row that is 1.62 times as fast has the longer bar, although its percentage of the copy is lower.
 right fused fused.json
 draw ladder fused.json -o t.png
 right faster t.png
 draw bench fused.json -o t.svg
 for text in '1.62x' "% of the table" "% of a copy"; do
-  grep -qF "$text" t.svg || complain "t.svg does not say $text"
+  grep -qF "$text" t.svg || complain "t.svg lacks the text '$text'"
 done
 draw roofline bench.json --data=t.csv -o t.png
 right png t.png 1080 720
@@ -346,11 +346,11 @@ draw bench bench.json -o t.svg
 for ladder in copy stride wide reduce roofline; do
   grep -q ">$ladder<" t.svg || complain "no panel of $ladder"
 done
-for text in "% of a copy" 'GFLOP/s' 'a copy moves'; do
-  grep -qF "$text" t.svg || complain "t.svg does not say $text"
+for text in "% of a copy" 'GFLOP/s' 'copy bandwidth'; do
+  grep -qF "$text" t.svg || complain "t.svg lacks the text '$text'"
 done
 refuse 2 "bench.json has no ladder stairs; it has copy, stride" ladder "$dir/bench.json" --ladder=stairs
-refuse 3 'cell.json is no report of hpgmg-bench' roofline "$dir/cell.json"
+refuse 3 'cell.json is not a report of hpgmg-bench' roofline "$dir/cell.json"
 sed 's/"of_copy": [0-9.e+-]*/"of_copy": "much"/' bench.json >wrong.json
 refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
 echo '{"program": "hpgmg-bench", "machine": {"name": "none"}, "copy_gb_per_s": 1, "tables": []}' >empty.json
@@ -361,47 +361,47 @@ refuse 3 'empty.json has no tables of hpgmg-bench' bench "$dir/empty.json"
 refuse 2 "argument COMMAND: invalid choice: 'paint'" paint
 refuse 2 'required: COMMAND'
 refuse 2 'required: FILE.hdf' slice
-refuse 2 "'1.5' is no number from 0 to 1" slice "$dir/cell.hdf" --at=1.5
-refuse 2 "'nan' is no number from 0 to 1" slice "$dir/cell.hdf" --at=nan
+refuse 2 "'1.5' is not a number from 0 to 1" slice "$dir/cell.hdf" --at=1.5
+refuse 2 "'nan' is not a number from 0 to 1" slice "$dir/cell.hdf" --at=nan
 refuse 2 "'2,1' is not LOW,HIGH" slice "$dir/cell.hdf" --limits=2,1
-refuse 2 'begins above 0' slice "$dir/cell.hdf" --log --limits=-1,1
-refuse 2 "'0' is no integer from 50 to 600" slice "$dir/cell.hdf" --dpi=0
+refuse 2 'a logarithmic scale needs a lower limit' slice "$dir/cell.hdf" --log --limits=-1,1
+refuse 2 "'0' is not an integer from 50 to 600" slice "$dir/cell.hdf" --dpi=0
 refuse 2 '--field=v: level 0 of .*cell.hdf has' slice "$dir/cell.hdf" --field=v
 refuse 2 '--field=../u: level 1 of .*cell.hdf has' slice "$dir/cell.hdf" --level=1 --field=../u
 refuse 2 'level 0 of .*point.hdf has .*u; dump more with --dump-fields' slice "$dir/point.hdf" --field=dinv
-refuse 2 '--level=2: .*has level 0, 1, 3; dump more with --dump-levels' slice "$dir/cell.hdf" --level=2
-refuse 2 'ends in .png, .svg, .pdf' slice "$dir/cell.hdf" -o t.jpeg
+refuse 2 '--level=2: .*has only level 0, 1, 3; dump more with --dump-levels' slice "$dir/cell.hdf" --level=2
+refuse 2 'must end in .png, .svg, .pdf' slice "$dir/cell.hdf" -o t.jpeg
 refuse 2 'would be overwritten' slice "$dir/cell.hdf" --data="$dir/cell.hdf"
-refuse 2 'an animation is of one problem' animate "$dir/cell.hdf" "$dir/point.hdf"
-refuse 2 'scaling needs two numbers of ranks' scaling "$dir/threads.1.1.json"
+refuse 2 'an animation shows one problem' animate "$dir/cell.hdf" "$dir/point.hdf"
+refuse 2 'scaling needs runs on at least two numbers of ranks' scaling "$dir/threads.1.1.json"
 refuse 2 'at most 4 fit' levels "$dir"/threads.*.json
 refuse 3 'missing.hdf cannot be read: No such file' slice missing.hdf
-refuse 3 'cell.out is no HDF5 file' slice "$dir/cell.out"
+refuse 3 'cell.out is not an HDF5 file' slice "$dir/cell.out"
 refuse 3 'cell.out is neither a dump nor JSON' convergence "$dir/cell.out"
 refuse 3 'cannot be written: No such file' slice "$dir/cell.hdf" -o nowhere/t.png
-refuse 3 'cell.hdf is a dump; a report is wanted' levels "$dir/cell.hdf"
+refuse 3 'cell.hdf is a dump; use a report' levels "$dir/cell.hdf"
 refuse 3 'no seconds per level; run with --levels-breakdown' levels "$dir/threads.1.1.json"
 refuse 3 'was not timed' scaling "$dir/cell.json" "$dir/large.json"
 echo '{"program": "hpgmg-fv"}' >part.json
 refuse 3 'part.json has no problem.operator' levels "$dir/part.json"
 echo '[1]' >other.json
-refuse 3 'is no report of hpgmg-fv' scaling "$dir/other.json"
+refuse 3 'is not a report of hpgmg-fv' scaling "$dir/other.json"
 ok 1 --dry-run 4 1 --quiet --json="$dir/plan.json"
-refuse 3 'plan.json is a plan; give the report of a run' levels "$dir/plan.json"
+refuse 3 'plan.json is a plan; use the report of a run' levels "$dir/plan.json"
 head -c 100000 cell.hdf >half.hdf
 refuse 3 'half.hdf cannot be read as a dump' slice "$dir/half.hdf"
 "$PYTHON" -c 'import h5py; h5py.File("empty.hdf", "w").close()'
-refuse 3 'is no dump of hpgmg-fv' slice "$dir/empty.hdf"
+refuse 3 'is not a dump of hpgmg-fv' slice "$dir/empty.hdf"
 "$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["complete"] = [0]'
-refuse 3 'marked.hdf is not complete' convergence "$dir/marked.hdf"
+refuse 3 'marked.hdf is incomplete' convergence "$dir/marked.hdf"
 "$PYTHON" -c 'import h5py; h5py.File("marked.hdf", "r+")["HPGMG"].attrs["format_version"] = [9]'
 refuse 3 'has format_version 9' slice "$dir/marked.hdf"
 
-# Words that are no formulas of Matplotlib's, nor all of them text; numbers that no scale has.
+# Strings with Matplotlib markup or invalid UTF-8, and numbers that overflow scales.
 strange=$'a$b$\\frac$ \377.json'
 sed 's|"host": "[^"]*"|"host": "$\\\\frac$ \\u0001"|; s|"smoother": "[^"]*"|"smoother": "$_$"|' large.json >"$strange"
 draw levels "$strange" -o t.svg
-grep -qF '$_$' t.svg || complain 't.svg has another smoother'
+grep -qF '$_$' t.svg || complain 't.svg lacks the smoother $_$'
 draw convergence "$strange" large.json --data=t.csv -o t.svg
 grep -qF 'a$b$\frac$ \udcff.json' t.csv || complain "t.csv does not name $strange"
 sed 's|"host": "[^"]*"|"host": "\\ud800"|' large.json >half.json
@@ -413,14 +413,14 @@ refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
 sed 's/"of_copy": [0-9.e+-]*/"of_copy": 1e300/' bench.json >wrong.json
 refuse 3 'wrong.json has no tables of hpgmg-bench' ladder "$dir/wrong.json"
 sed '/"smooth": \[/,/\]/s/^\( *\)[0-9][0-9.e+-]*/\11e308/' large.json >wrong.json
-refuse 3 'wrong.json: levels.0.seconds.smooth is .* make it again' levels "$dir/wrong.json"
+refuse 3 'wrong.json: levels.0.seconds.smooth has the invalid value .* repeat the run' levels "$dir/wrong.json"
 sed 's/"seconds_mean": [0-9.e+-]*/"seconds_mean": 1e300/' threads.1.1.json >wrong.json
-refuse 3 'wrong.json: solves.0.seconds_mean is 1e+300; make it again' scaling "$dir/wrong.json" "$dir/threads.2.1.json"
+refuse 3 'wrong.json: solves.0.seconds_mean has the invalid value 1e+300; repeat the run' scaling "$dir/wrong.json" "$dir/threads.2.1.json"
 sed 's/"h": [0-9.e+-]*/"h": 1e-320/' large.json >wrong.json
-refuse 3 'wrong.json: solves.0.h is 1e-320; make it again' convergence "$dir/wrong.json"
+refuse 3 'wrong.json: solves.0.h has the invalid value 1e-320; repeat the run' convergence "$dir/wrong.json"
 sed '/"rel": \[/,/\]/s/^\( *\)[0-9][0-9.e+-]*/\11e308/' large.json >strange.json
 draw convergence strange.json -o t.png
-# Letters that no font here has, and far too many of them: no warning of Matplotlib's.
+# Glyphs that no font has, and a label that is far too long: no warning from Matplotlib.
 sed "s|\"smoother\": \"[^\"]*\"|\"smoother\": \"日本$(printf '%05000d' 0)\"|" large.json >strange.json
 draw levels strange.json -o t.png
 cp cell.hdf values.hdf
@@ -429,8 +429,8 @@ for values in 1e308 -1e308 5e-324 'float("nan")' 'np.resize([1e308, -1e308, np.i
   draw slice values.hdf -o t.png
   draw slice values.hdf --log -o t.png
 done
-refuse 2 '1e+150 is the largest that can be drawn' slice "$dir/cell.hdf" --limits=-1e200,1
-refuse 2 'a logarithmic scale begins above 0, at 1e-150' slice "$dir/cell.hdf" --log --limits=1e-200,1
+refuse 2 'the largest possible limit is 1e+150' slice "$dir/cell.hdf" --limits=-1e200,1
+refuse 2 'a logarithmic scale needs a lower limit of at least 1e-150' slice "$dir/cell.hdf" --log --limits=1e-200,1
 for wrong in 'cells = [float("inf")]' 'smooths = np.array([])' 'residual_norms = b"few"' 'f_norm = h5py.Empty("f8")'; do
   cp cell.hdf wrong.hdf
   "$PYTHON" -c "import h5py, numpy as np; h5py.File('wrong.hdf', 'r+')['HPGMG'].attrs['${wrong%% =*}'] = ${wrong#*= }"
@@ -440,7 +440,7 @@ cp cell.hdf wrong.hdf
 "$PYTHON" -c 'import h5py; h5py.File("wrong.hdf", "r+").create_group("VTKHDF/CellData/group")'
 refuse 3 'wrong.hdf cannot be read as a dump' slice "$dir/wrong.hdf" --field=group
 
-# Without its libraries plot.py names them.
+# plot.py names missing modules.
 mkdir none
 for module in matplotlib h5py; do
   echo 'raise ImportError' >none/$module.py

@@ -1,21 +1,21 @@
-"""plots: what tests/plot.sh asks of pictures and tables, read independently of scripts/plot.py.
+"""plots: checks of pictures and tables for tests/plot.sh, independent of scripts/plot.py.
 
-plots.py slice DUMP CSV FIELD LEVEL AXIS AT   every value and its place
+plots.py slice DUMP CSV FIELD LEVEL AXIS AT   every value and its position
 plots.py film CSV FIELD DUMP...               every value of every frame, in this order
 plots.py convergence CSV FILE...              norms of dumps and of all grids of reports
-plots.py printed CSV OUT                      the same norms as in the program's own report
+plots.py printed CSV OUT                      norms equal those that the program printed
 plots.py levels CSV JSON...                   seconds per level and operation
 plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
 plots.py bench CSV JSON LADDER                every row of a ladder
-plots.py fused JSON                           write a report: the faster row has fewer percent
-plots.py faster PNG                           is the second row's first bar 1.62 times as long?
+plots.py fused JSON                           write a report whose faster row has a lower percentage
+plots.py faster PNG                           the first bar of the second row is 1.62 times as long
 plots.py panels CSV JSON                      every row of all ladders
-plots.py roofline CSV JSON                    flops a byte and GFLOP/s of every kernel that has some
-plots.py png FILE WIDTH HEIGHT                is it a picture of this size, and is something on it?
-plots.py gif FILE WIDTH HEIGHT FRAMES         the same of each frame, all of them different
-plots.py mark DUMP                            u = 1 where x is above 1/2 and y below 1/4, else 0
-plots.py marked FILE                          is that block at the lower right of the picture?
-plots.py damage DUMP PLANE                    spoil the compressed plane of u
+plots.py roofline CSV JSON                    flops per byte and GFLOP/s of every kernel with flops
+plots.py png FILE WIDTH HEIGHT                the PNG has this size and is not empty
+plots.py gif FILE WIDTH HEIGHT FRAMES         so has each frame, and all frames differ
+plots.py mark DUMP                            set u = 1 where x > 1/2 and y < 1/4, else 0
+plots.py marked FILE                          that block is at the lower right of the picture
+plots.py damage DUMP PLANE                    overwrite the compressed plane of u
 """
 
 import csv
@@ -77,10 +77,10 @@ def fused(path):
 
 
 def faster(path):
-    """The bars' colour is that of the first table."""
+    """Bars have the colour of the first table."""
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
     of_bar = (abs(image - (0, 0x72, 0xB2)) <= 8).all(axis=2)
-    widths = []  # of the first bar in each line of pixels
+    widths = []  # width of the first bar in each line of pixels
     for line in of_bar:
         at = np.flatnonzero(line)
         ends = np.flatnonzero(np.diff(at) > 1)
@@ -96,7 +96,7 @@ def panels(path, report):
         for r in t["rows"]
     ]
     drawn = [(r["ladder"], r["table"], r["variant"], float(r["of_copy"])) for r in table(path)]
-    assert len({ladder for ladder, _, _, _ in want}) > 1 and drawn == want, "other rows"
+    assert len({ladder for ladder, _, _, _ in want}) > 1 and drawn == want, "rows differ"
 
 
 def roofline(path, report):
@@ -126,7 +126,7 @@ def field_of(file, field, level):
 
 
 def places(field, axis, n):
-    """Middles of cells, or of the faces below them."""
+    """Centres of cells, or of their lower faces."""
     of_face = field == {"x": "beta_i", "y": "beta_j", "z": "beta_k"}[axis]
     return (np.arange(n) + (0.0 if of_face else 0.5)) / n
 
@@ -159,7 +159,7 @@ def film(path, field, *dumps):
 
 
 def histories(path):
-    """[n, norms, relative norms] of a dump, or of each grid of a report."""
+    """[n, norms, relative norms] for a dump, or for each grid of a report."""
     if path.endswith(".json"):
         with open(path) as file:
             return [[round(1 / s["h"]), s["norms"], s["rel"]] for s in json.load(file)["solves"]]
@@ -201,7 +201,7 @@ def levels(path, *files):
         (r["file"], int(r["level"]), int(r["n"]), r["operation"]): [float(r[c]) for c in columns]
         for r in table(path)
     }
-    assert len(want) > 10 and rows == want, "other seconds"
+    assert len(want) > 10 and rows == want, "seconds differ"
 
 
 def scaling(path, *files):
@@ -213,7 +213,7 @@ def scaling(path, *files):
         solve = report["solves"][0]
         points.setdefault(units, []).append((solve["seconds_mean"], solve["dof"]))
     rows = table(path)
-    assert [int(r["units"]) for r in rows] == sorted(points), "other numbers of ranks"
+    assert [int(r["units"]) for r in rows] == sorted(points), "numbers of ranks differ"
     first = None
     for row in rows:
         seconds = [s for s, _ in points[int(row["units"])]]
@@ -228,17 +228,17 @@ def scaling(path, *files):
 
 
 def something_on(picture, width, height):
-    """Of this size, mostly not of one colour, and with more colours than letters have."""
+    """The picture has this size, no dominant colour, and more colours than text alone has."""
     assert picture.size == (int(width), int(height)), f"{picture.size} pixels"
     colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
     most = max(count for count, _ in colours) / (picture.width * picture.height)
-    assert len(colours) > 20 and most < 0.97, f"{len(colours)} colours, {most:.2f} of one"
+    assert len(colours) > 20 and most < 0.97, f"{len(colours)} colours, one fills {most:.2f}"
 
 
 def png(path, width, height):
     with Image.open(path) as picture:
         assert picture.format == "PNG", picture.format
-        picture.load()  # all of it, with its checksums
+        picture.load()  # reads everything and verifies checksums
         something_on(picture, width, height)
 
 
@@ -251,7 +251,7 @@ def gif(path, width, height, n_frames):
             picture.seek(i)
             something_on(picture.convert("RGB"), width, height)
             seen.add(picture.convert("RGB").tobytes())
-        assert len(seen) == int(n_frames), "two frames are the same"
+        assert len(seen) == int(n_frames), "two frames are equal"
 
 
 def mark(dump):
@@ -264,7 +264,7 @@ def mark(dump):
 
 
 def marked(path):
-    """Yellow is the largest value where nothing is negative; the colour bar is left out."""
+    """Yellow is the largest value, dark the smallest; the colour bar is cut off."""
     with Image.open(path) as picture:
         pixels = np.asarray(picture.convert("RGB")).astype(int)[:, : int(0.8 * picture.width)]
     yellow = (pixels[..., 0] > 230) & (pixels[..., 1] > 210) & (pixels[..., 2] < 80)
@@ -273,16 +273,16 @@ def marked(path):
     (top, left), (bottom, right) = both.min(axis=0), both.max(axis=0)
     rows, columns = np.argwhere(yellow).T
     height, width = bottom - top, right - left
-    assert abs((rows.min() - top) / height - 0.75) < 0.02, "not the lower quarter"
-    assert abs((columns.min() - left) / width - 0.5) < 0.02, "not the right half"
-    assert abs(yellow.sum() / len(both) - 0.125) < 0.01, "not an eighth"
+    assert abs((rows.min() - top) / height - 0.75) < 0.02, "the block is not the lower quarter"
+    assert abs((columns.min() - left) / width - 0.5) < 0.02, "the block is not the right half"
+    assert abs(yellow.sum() / len(both) - 0.125) < 0.01, "the block is not an eighth"
 
 
 def damage(dump, plane):
     with h5py.File(dump) as file:
         data = file["VTKHDF/CellData/u"]
         chunk = data.id.get_chunk_info_by_coord((int(plane), 0, 0))
-        assert data.chunks[0] == 1, "chunks of several planes"
+        assert data.chunks[0] == 1, "a chunk holds several planes"
     with open(dump, "r+b") as file:
         file.seek(chunk.byte_offset)
         file.write(b"\0" * chunk.size)

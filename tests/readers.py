@@ -1,10 +1,10 @@
-"""readers: dumps as VTK and ParaView read them, against what h5py reads.
+"""readers: compare dumps read by VTK and ParaView with values read by h5py.
 
-readers.py expect DUMP OUT.npz           every field of every level, for the others
-readers.py vtk DUMP EXPECTED.npz         with the Python module vtk
-pvpython readers.py paraview DUMP EXPECTED.npz
+readers.py expect DUMP OUT.npz           save every field of every level, read by h5py
+readers.py vtk DUMP EXPECTED.npz         compare with the Python module vtk
+pvpython readers.py paraview DUMP EXPECTED.npz   compare with ParaView
 
-Compares every value, types, sizes, and where cells and points lie. Says what was compared.
+Compares values, types, sizes, and positions of cells and points. Prints what was compared.
 """
 
 import os
@@ -42,7 +42,7 @@ class Expected:
 
 
 def compare(image, fields, as_points, reader):
-    """An image of VTK's against the fields of a level, [k][j][i]."""
+    """Compare a VTK image with the fields of a level, [k][j][i]."""
     from vtk.util.numpy_support import vtk_to_numpy
 
     n = len(next(iter(fields.values())))
@@ -50,7 +50,7 @@ def compare(image, fields, as_points, reader):
     assert image.GetDimensions() == ((n,) * 3 if as_points else (n + 1,) * 3), image.GetDimensions()
     assert np.allclose(image.GetSpacing(), h, rtol=1e-15), image.GetSpacing()
     assert np.allclose(image.GetOrigin(), 0.5 * h if as_points else 0.0), image.GetOrigin()
-    # Where values lie: at the middles of cells, in either case.
+    # Values are at cell centres in both cases.
     for i, j, k in ((0, 0, 0), (1, 2, 3), (n - 1, n // 2, 5)):
         if as_points:
             at = image.GetPoint(i + n * (j + n * k))
@@ -65,17 +65,17 @@ def compare(image, fields, as_points, reader):
         data, other = other, data
     names = sorted(data.GetArrayName(a) for a in range(data.GetNumberOfArrays()))
     assert names == sorted(fields), f"{names} instead of {sorted(fields)}"
-    # ParaView marks ghosts in an array of its own.
-    assert other.GetNumberOfArrays() == 0, f"{other.GetArrayName(0)} on the other side"
+    # No array of the other centering, such as ParaView's ghost array.
+    assert other.GetNumberOfArrays() == 0, f"unexpected array {other.GetArrayName(0)}"
     for name, values in fields.items():
         got = vtk_to_numpy(data.GetArray(name))
         assert got.dtype == values.dtype, f"{name} is {got.dtype}, not {values.dtype}"
         assert np.array_equal(got, values.ravel()), f"{name} differs"
-    print(f"{reader}: {len(fields)} fields of {n}^3 {'points' if as_points else 'cells'} the same")
+    print(f"{reader}: {len(fields)} fields of {n}^3 {'points' if as_points else 'cells'} are equal")
 
 
 def images_of(found):
-    """The levels of an XDMF file: the leaves of a tree, or one image."""
+    """The levels of an XDMF file: the leaves of a tree, or a single image."""
     if not found.IsA("vtkCompositeDataSet"):
         return [found]
     leaves, at = [], found.NewIterator()
@@ -105,9 +105,9 @@ def vtk(dump, path):
         reader.Update()
         compare(reader.GetOutputDataObject(0), expected.level(0), as_points, f"{about}, VTKHDF")
     else:
-        print(f"{about} reads no cells from VTKHDF")
+        print(f"{about} cannot read cells from VTKHDF")
     if not hasattr(vtk, "vtkXdmfReader"):
-        print(f"{about} has no reader of XDMF")
+        print(f"{about} has no XDMF reader")
         return
     reader = vtk.vtkXdmfReader()
     reader.SetFileName(f"{dump}.xdmf")
@@ -125,8 +125,8 @@ def paraview(dump, path):
         reader = simple.OpenDataFile(dump)
         compare(servermanager.Fetch(reader), expected.level(0), as_points, f"{about}, VTKHDF")
     else:
-        print(f"{about} reads no cells from VTKHDF")
-    # The readers of XDMF 3 know a file by its whole path only.
+        print(f"{about} cannot read cells from VTKHDF")
+    # The readers of XDMF 3 need an absolute path.
     side = os.path.abspath(f"{dump}.xdmf")
     for name, reader in (
         ("XDMF", lambda: simple.XDMFReader(FileNames=[side])),

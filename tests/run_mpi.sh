@@ -1,50 +1,50 @@
 # shellcheck shell=sh disable=SC2154
-# Running on several ranks, for tests and scripts; to be sourced.
+# Functions to run programs on several ranks, for tests and scripts; to be sourced.
 #
-#   own_folder             make the folder $dir. When the test ends, also by a signal, the command in $at_end runs, all
-#                          processes that the test started are ended, and the folder is removed
-#   processes_of FOLDER    process ids: the processes that the test with this $dir started and that still run
-#   mpi_run N COMMAND...   run COMMAND on N ranks; where that is impossible and N > 1, exit 77 (skip)
+#   own_folder             create the folder $dir. When the test ends, also by a signal, run the command in $at_end, end
+#                          all processes that the test started, and remove the folder
+#   processes_of FOLDER    print the ids of running processes that the test with this $dir started
+#   mpi_run N COMMAND...   run COMMAND on N ranks; if that is impossible and N > 1, exit 77 (skip)
 #   solo COMMAND...        run COMMAND as one process without the launcher
-#   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks: exit 9 when it
-#                          complains; exit 77 (skip) where that is impossible
-#   mpi_grace SECONDS      how long the launcher lets ranks live when another has ended with an error, or
-#                          when it is interrupted itself
-#   have_mpi               true when more than one rank can be had
-#   cpu_only               from here on there is no device: for tests of what is the CPU's own
-#   have_cuda              true when the program can use a CUDA device here
-#   each_device            the values of --device that work here: cpu, and cuda where there is one
+#   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks; exit code 9 if valgrind
+#                          reports an error; exit 77 (skip) if that is impossible
+#   mpi_grace SECONDS      set how long the launcher lets ranks run after another rank has failed, or
+#                          after it was interrupted
+#   have_mpi               true if several ranks can run
+#   cpu_only               hide all devices from here on, for tests of the CPU only
+#   have_cuda              true if the program can use a CUDA device
+#   each_device            print the values of --device that work: cpu, and cuda if present
 #
-# Reads HPGMG_FV (the program), HPGMG_WITH_MPI (no: it was built without MPI), MPIEXEC (the launcher) and
-# HPGMG_FV_VALGRIND (the program without AVX-512, empty without valgrind).
+# Reads HPGMG_FV (the program), HPGMG_WITH_MPI (no: built without MPI), MPIEXEC (the launcher) and
+# HPGMG_FV_VALGRIND (the program without AVX-512; empty without valgrind).
 
-# Open MPI 4 and its launcher in 5 (PRTE): root in a container, more ranks than cores, no ptrace
-# for shared-memory copies, and ranks that give way to each other while they wait.
+# Settings of Open MPI 4, and of 5 (PRTE): allow root and more ranks than cores, do not use ptrace for
+# shared-memory copies, and let waiting ranks yield.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_hwloc_base_binding_policy=none PRTE_MCA_hwloc_default_binding_policy=none
 export OMPI_MCA_btl_vader_single_copy_mechanism="${OMPI_MCA_btl_vader_single_copy_mechanism:-none}"
 export OMPI_MCA_mpi_yield_when_idle="${OMPI_MCA_mpi_yield_when_idle:-1}"
-# All ranks are on one host: to look for networks takes 0.2 s of each start.
+# All ranks are on one host. Without this, Open MPI searches for networks, which takes 0.2 s per start.
 export OMPI_MCA_pml="${OMPI_MCA_pml:-ob1}"
-# Where one rank ends with an error the launcher gives the others a second, at each of hundreds of
-# errors. What looks for leaks at the end of a rank needs it.
+# If a rank fails, the launcher by default waits a second before it kills the others. Skip the wait, as
+# tests cause hundreds of errors; only leak checkers need the time.
 mpi_grace() {
   export OMPI_MCA_odls_base_sigkill_timeout="$1" PRTE_MCA_odls_base_sigkill_timeout="$1"
 }
 if test "${HPGMG_SANITIZED:-no}" != yes && test -z "${OMPI_MCA_odls_base_sigkill_timeout:-}"; then mpi_grace 0; fi
 
-# Processes are recognized by their environment, in which the folder is: some are in another process group or session.
+# Processes are identified by HPGMG_TESTS in their environment: some are in another process group or session.
 own_folder() {
   dir=$(mktemp -d)
   test_folder=$dir at_end=
   export HPGMG_TESTS="${HPGMG_TESTS:-}:$dir:"
-  # A second signal would end the trap: timeout(1) passes on what the whole group gets.
+  # Ignore further signals in the trap: timeout(1) forwards a signal that the whole group has received already.
   trap "trap '' HUP INT TERM; end_test" EXIT
 }
 
-# env -i: grep must not find itself.
+# env -i hides grep from itself.
 processes_of() {
   env -i grep -lsaF -- ":$1:" /proc/[0-9]*/environ | while IFS= read -r test_process; do
     test_process=${test_process#/proc/}
@@ -65,7 +65,7 @@ end_test() {
   rm -rf "$test_folder"
 }
 
-# The launcher (MPIEXEC may carry options), empty when there is none.
+# The launcher, with options if MPIEXEC has some; empty without one.
 mpi_launcher() {
   for mpi_candidate in "${MPIEXEC:-mpirun}" mpirun mpiexec; do
     if command -v "${mpi_candidate%% *}" >/dev/null; then
@@ -84,7 +84,7 @@ cpu_only() {
   export CUDA_VISIBLE_DEVICES=
 }
 
-# Asked once: CUDA takes its time to start.
+# Cached, because starting CUDA is slow.
 have_cuda() {
   if test -z "${mpi_cuda:-}"; then
     mpi_cuda=no
@@ -104,14 +104,14 @@ mpi_run() {
   mpi_ranks=$1
   shift
   if have_mpi; then
-    # A session folder of its own: runs side by side would clean up the common one below each other.
+    # Use a private session folder: concurrent runs would remove each other's files in a common one.
     mpi_folder=$(mktemp -d "${test_folder:-${TMPDIR:-/tmp}}/mpi.XXXXXX") mpi_rc=0
-    # Of many ranks that share few cores mpirun takes one now and then for gone before it has read that the rank
-    # called MPI_Finalize (open-mpi/ompi, issue 7833). With few ranks such an end stays an error.
+    # With many ranks on few cores, mpirun may notice the exit of a rank before its MPI_Finalize (open-mpi/ompi issue
+    # 7833). Tolerate that only for many ranks.
     mpi_silent_ends=0
     test "$mpi_ranks" -le 8 || mpi_silent_ends=1
-    # A sanitizer's search for leaks takes a second a rank; of several ranks valgrind tells them.
-    # shellcheck disable=SC2046 # options of the launcher are words of their own
+    # Leak detection of sanitizers takes a second per rank, so leave it to valgrind for several ranks.
+    # shellcheck disable=SC2046 # split the launcher's options into words
     ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0 OMPI_MCA_orte_tmpdir_base=$mpi_folder PRTE_MCA_prte_tmpdir_base=$mpi_folder \
       OMPI_MCA_orte_allowed_exit_without_sync=$mpi_silent_ends \
       $(mpi_launcher) -n "$mpi_ranks" "$@" </dev/null || mpi_rc=$?
@@ -125,7 +125,7 @@ mpi_run() {
   fi
 }
 
-# A single process needs no network: Open MPI starts faster without.
+# A single process needs no network; Open MPI starts faster without.
 solo() {
   OMPI_MCA_btl=self OMPI_MCA_pml=ob1 "$@" </dev/null
 }
@@ -134,7 +134,7 @@ valgrind_run() {
   valgrind_ranks=$1
   shift
   if test -z "${HPGMG_FV_VALGRIND:-}"; then
-    echo "skipped: valgrind is missing or of no use in this build" >&2
+    echo "skipped: valgrind is missing or does not work with this build" >&2
     exit 77
   fi
   valgrind_open_mpi=/usr/share/openmpi/openmpi-valgrind.supp

@@ -1,4 +1,4 @@
 # shellcheck shell=bash disable=SC2154
-# Run a C test as one process; the harness calls this with its command. Signals to this process reach the test.
+# Run a C test as one process. The harness passes the command; exec lets signals reach the test.
 export OMPI_MCA_btl=self OMPI_MCA_pml=ob1
 exec "$@" </dev/null

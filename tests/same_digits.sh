@@ -1,19 +1,19 @@
 # shellcheck shell=bash disable=SC2154
-# Comparing the digits of runs that deal one grid differently; to be sourced.
+# Functions that compare runs with different decompositions of one grid; to be sourced.
 #
-#   compare PROBLEMS DEALS   solve each line of PROBLEMS (options) in each way of DEALS, which are
-#                            lines RANKS THREADS LOG2_BOX_DIM BOXES_PER_RANK [OPTION...]; the digits
-#                            of all must be those of the first
+#   compare PROBLEMS SETUPS   solve each line of PROBLEMS (options) with each line of SETUPS: RANKS
+#                             THREADS LOG2_BOX_DIM BOXES_PER_RANK [OPTION...]; all results must be
+#                             bit-identical to those of the first line
 . "$abs_top_srcdir/tests/cli_lib.sh"
 if ! have_feature jansson; then
-  echo 'skipped: a build without JSON reports'
+  echo 'skipped: build without JSON reports'
   exit 77
 fi
 comparisons=0
 
-# deal PROBLEM RANKS THREADS LOG2 BOXES OPTION...: one run, its digits in $dir/digits. V-cycles
-# follow the first cycle, so that both kinds are seen.
-deal() {
+# solve PROBLEM RANKS THREADS LOG2 BOXES OPTION...: one run; results in $dir/digits. With --rtol,
+# V-cycles follow the first cycle, so that both kinds are covered.
+solve() {
   local problem=$1 ranks=$2 threads=$3
   shift 3
   if test "$ranks" -gt 1 && ! have_mpi; then return 1; fi
@@ -25,24 +25,24 @@ deal() {
 }
 
 compare() {
-  local problem way first
+  local problem setup first
   while read -r problem; do
     test -n "$problem" || continue
     first=yes
-    while read -r way; do
-      test -n "$way" || continue
-      # shellcheck disable=SC2086 # the way's words
-      deal "$problem" $way || continue
+    while read -r setup; do
+      test -n "$setup" || continue
+      # shellcheck disable=SC2086 # words
+      solve "$problem" $setup || continue
       if test $first = yes; then
         first=no
         cp "$dir/digits" "$dir/wanted"
-        # Two lists for each of three grids with two cycles or more, error and order.
+        # At least: two lists of two cycles for each of three grids, error and order.
         test "$(grep -cE '[0-9]\.[0-9]' "$dir/wanted")" -ge 14 ||
-          complain "$problem: few digits: $(cat "$dir/wanted")"
+          complain "$problem: too few results: $(cat "$dir/wanted")"
       else
         comparisons=$((comparisons + 1))
         diff "$dir/wanted" "$dir/digits" >"$dir/diff" ||
-          complain "$problem: other digits with '$way': $(head -n 4 "$dir/diff")"
+          complain "$problem: results differ with '$setup': $(head -n 4 "$dir/diff")"
       fi
     done <<<"$2"
   done <<<"$1"

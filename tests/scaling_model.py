@@ -1,11 +1,11 @@
-"""Reports of runs that never were, whose times are sums of known costs.
+"""Synthetic reports for tests/scaling_model.sh, whose times are sums of known costs.
 
-    scaling_model.py make FOLDER PROGRAM NOISE  a report for each point and repeat of a study
-    scaling_model.py truth FOLDER PROGRAM RANKS [OPTION...]  seconds of a solve, a rank a host
-    scaling_model.py costs FOLDER               each cost in its unit, as a model should find it
+    scaling_model.py make FOLDER PROGRAM NOISE  write a report for each point and repeat of a study
+    scaling_model.py truth FOLDER PROGRAM RANKS [OPTION...]  seconds of a solve, one rank per host
+    scaling_model.py costs FOLDER               print each cost in its unit, to compare a model with
 
-Counts are those of the program's plan; what is done with them stands here once more, by the
-description in docs/scaling.md, and not in scripts/.
+Amounts of work come from the program's plan. The cost model is implemented here independently of
+scripts/, from its description in docs/scaling.md.
 """
 
 import json
@@ -36,9 +36,9 @@ GPU = {
     "gather": (90e-6, 1e6),
     "solve": (150e-6, 1e6),
 }
-# Of levels whose smoother makes several steps a pass; the others have those above.
+# Costs of levels with fused sweeps; other costs are as above.
 PASSES = {"cell.passes": (0.1e-9, 1e9), "patch.passes": (150e-6, 1e6)}
-# A visit's exchanges of faces alone and of edges and corners too, and layers of each.
+# Per visit: exchanges of faces only and with edges and corners; ghost layers of each.
 EXCHANGES = (9, 1), (9, 2)
 IN_PASSES = (2, 5), (2, 15)
 TAIL = 1000  # cells
@@ -57,7 +57,7 @@ def plan_of(program, words):
 
 def words_of(study, ranks, boxes, more=()):
     device = "cuda" if study["gpu"] else "cpu"
-    steps = f"--steps-per-pass={study['steps']}"
+    steps = f"--fused-sweeps={study['steps']}"
     words = [
         f"--device={device}",
         "--cpu-below=0",
@@ -73,18 +73,18 @@ def words_of(study, ranks, boxes, more=()):
 def study_of(folder):
     with open(os.path.join(folder, "study.ini"), encoding="utf-8") as file:
         lines = [line.split("#")[0].split("=") for line in file if "=" in line]
-    said = {key.strip(): value.strip() for key, value in lines}
+    keys = {key.strip(): value.strip() for key, value in lines}
     return {
-        "gpu": "gpus-per-rank" in said,
-        "log2_box_dim": int(said["log2-box-dim"]),
-        "boxes": int(said["boxes-per-rank"]),
-        "repeats": int(said["repeats"]),
-        "steps": int(said.get("steps-per-pass", 3)),
+        "gpu": "gpus-per-rank" in keys,
+        "log2_box_dim": int(keys["log2-box-dim"]),
+        "boxes": int(keys["boxes-per-rank"]),
+        "repeats": int(keys["repeats"]),
+        "steps": int(keys.get("fused-sweeps", 3)),
     }
 
 
 def sent(level):
-    """Exchanges, messages and doubles of a visit."""
+    """Exchanges, messages and doubles per visit of a level."""
     (faces, both), layers = IN_PASSES if level["steps_per_pass"] > 1 else EXCHANGES
     of = ("per_face_exchange_max", "per_exchange_max")
     messages, doubles = (
@@ -98,7 +98,7 @@ def sent(level):
 
 
 def seconds(levels, gpu, on_host):
-    """Of each level in one F-cycle that begins on levels[0], with what a solve costs on that."""
+    """Seconds of each level in an F-cycle on levels; levels[0] includes the cost per solve."""
     cost = {name: value for name, (value, _) in ({**GPU, **PASSES} if gpu else CPU).items()}
     all_share = max(1.0, on_host / CORES)
     of_level, ranks_before, tail = [], levels[0]["ranks"], False
@@ -159,7 +159,7 @@ def report_of(plan, gpu, ranks, on_levels):
         count, size = visits * messages, 8 * visits * doubles
         cells = about["boxes_per_rank_max"] * about["box_dim"] ** 3
         small = gpu and about["ranks"] == 1 and cells <= TAIL
-        # A mean over all ranks, of which some have no cells; half of it in messages.
+        # The mean over all ranks, including those without cells; half of it is for messages.
         mean = 0.5 * on_levels[visits - 1] * about["ranks"] / ranks
         took = {"coarse_levels" if small else "smooth": [0.0, mean, 1.0]}
         took["halo_exchange"] = [0.0, mean, 1.0]

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# scaling_slurm: a weak study over 1, 2 and 4 nodes of a Slurm that runs here, with srun and with mpirun: submitted,
-# followed, collected and drawn; a point that fails is named, and repeated on demand. Skips without Slurm
-# (slurm-wlm, munge), MPI, jansson or Python.
+# scaling_slurm: a weak study on 1, 2 and 4 nodes of a local Slurm, with srun and with mpirun, is submitted, followed,
+# collected and plotted. A failing point is named, and repeated with --again. Skips without Slurm (slurm-wlm, munge),
+# MPI, jansson or Python.
 . "$abs_top_srcdir/tests/scaling_tool.sh"
 need_python
 if ! have_mpi; then
@@ -11,7 +11,7 @@ fi
 . "$abs_top_srcdir/tests/slurm.sh"
 at_end=slurm_stop
 slurm_start
-# Ranks of nodes that are one machine would meet in its shared memory.
+# All nodes are one machine, where Open MPI would use shared memory: force TCP.
 cat >"$dir/weak.ini" <<'INI'
 [study]
 kind    = weak
@@ -36,7 +36,7 @@ OMPI_ALLOW_RUN_AS_ROOT = 1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 INI
 
-# ends WANT ARG...: it must end with WANT.
+# ends WANT ARG...: the tool must end with exit code WANT.
 ends() {
   local want=$1
   shift
@@ -50,25 +50,25 @@ wait_for_jobs() {
 study=$dir/weak
 ends 0 plan "$dir/weak.ini" --program="$HPGMG_FV" --folder="$study"
 says 'weak scaling, 2 repeats, slurm, srun'
-# The point of 2 nodes fails: its program is one that cannot be.
+# The point with 2 nodes fails: its program is /bin/false.
 sed -i 's|^program=(.*|program=(/bin/false)|' "$study/jobs/n2.sh"
 # Jobs wait until the partition is up.
 scontrol update PartitionName=test State=DOWN
 ends 0 submit "$study"
 test "$(grep -c 'submitted as job' "$dir/said")" -eq 3 || complain "not three jobs: $(cat "$dir/said")"
-# While they wait, nothing is submitted twice.
+# Pending points are not submitted again.
 ends 0 submit "$study"
-if grep -q 'submitted' "$dir/said"; then complain "twice: $(cat "$dir/said")"; fi
+if grep -q 'submitted' "$dir/said"; then complain "submitted twice: $(cat "$dir/said")"; fi
 scontrol update PartitionName=test State=UP
 wait_for_jobs
 ends 0 status "$study"
 says '^n1 +done +2 of 2'
 says '^n2 +failed +0 of 2 repeats, exit code 1'
 says '^n4 +done +2 of 2'
-# The others are collected, and what is missing is named.
+# The other points are collected, and the failed one is named.
 ends 1 collect "$study"
-grep -q 'not complete: n2' "$dir/err" || complain "n2 is not named: $(cat "$dir/err")"
-# Planned again the job is whole; without --again it stays as it is.
+grep -q 'incomplete: n2' "$dir/err" || complain "n2 is not named: $(cat "$dir/err")"
+# Planning again repairs the job; only --again submits it.
 ends 0 plan "$dir/weak.ini" --program="$HPGMG_FV" --folder="$study"
 ends 1 submit "$study"
 says '^n2: failed'
@@ -78,17 +78,17 @@ test "$(grep -c ': done' "$dir/said")" -eq 2 || complain "done points: $(cat "$d
 wait_for_jobs
 ends 0 collect "$study"
 test "$(wc -l <"$study/results.csv")" -eq 7 || complain "results.csv: $(cat "$study/results.csv")"
-# Slurm gave every rank its node, and the program its ranks.
+# Each point ran with the planned number of ranks.
 for point in 'n1 2' 'n2 4' 'n4 8'; do
   read -r name ranks <<<"$point"
-  grep -q "\"ranks\": $ranks," "$study/runs/$name.1.json" || complain "$name: not $ranks ranks"
+  grep -q "\"ranks\": $ranks," "$study/runs/$name.1.json" || complain "$name did not run on $ranks ranks"
 done
 if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   ends 0 plot "$study"
   test -s "$study/scaling.png" || complain 'no picture'
 fi
 
-# The other launcher, and a job that Slurm kills: its point is failed.
+# mpirun as launcher. The point of a cancelled job has failed.
 sed 's/^\[batch\]/&\nlauncher = mpirun/; s/^nodes .*/nodes = 2/' "$dir/weak.ini" >"$dir/mpirun.ini"
 ends 0 run "$dir/mpirun.ini" --program="$HPGMG_FV" --folder="$dir/mpirun" --every=1
 says '^n2 .* 2 +[0-9]'

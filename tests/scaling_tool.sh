@@ -1,24 +1,24 @@
 # shellcheck shell=bash disable=SC2154
-# What tests of scripts/scaling share, beside tests/cli_lib.sh; to be sourced.
+# Functions for tests of scripts/scaling, in addition to tests/cli_lib.sh. Source this file.
 #
-#   need_python MODULE...    skip the test where $PYTHON is older than 3.9 or lacks one of these
-#   scaling ARG...           run the tool: exit code in $rc, output in $dir/said and $dir/err
-#   good ARG...              it must end with 0 and no error
-#   refuse RC PATTERN ARG... it must end with RC and one line of an error that has PATTERN
-#   says PATTERN             the last output has it
-#   $planner                 the program, said to be built with MPI, OpenMP and CUDA: it can plan. Where
-#                            this machine has no GPU, an nvidia-smi in PATH reports 64 of them
+#   need_python MODULE...    skip the test if $PYTHON is older than 3.9 or lacks one of the modules
+#   scaling ARG...           run the tool; exit code in $rc, output in $dir/said and $dir/err
+#   good ARG...              run the tool; it must end with 0 and no error
+#   refuse RC PATTERN ARG... run the tool; it must end with RC and one error line that matches PATTERN
+#   says PATTERN             the last output must match PATTERN
+#   $planner                 the program, reported as built with MPI, OpenMP and CUDA; only for plans.
+#                            Without a GPU, an nvidia-smi in PATH reports 64 of them
 . "$abs_top_srcdir/tests/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
 if ! have_feature jansson; then
-  echo 'skipped: a build without jansson' >&2
+  echo 'skipped: build without jansson' >&2
   exit 77
 fi
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib
 tool=$abs_top_srcdir/scripts/scaling
-# The program as one that was built with all that a study may want: enough for a plan.
+# Replace "no" by "yes" in the output of --version.
 planner=$dir/planner
 cat >"$planner" <<SH
 #!/bin/bash
@@ -38,7 +38,7 @@ PATH=$PATH:$dir/smi
 need_python() {
   local module
   if ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-    echo "skipped: $PYTHON is no Python of 3.9 or newer" >&2
+    echo "skipped: $PYTHON is not Python 3.9 or newer" >&2
     exit 77
   fi
   for module; do

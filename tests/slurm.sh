@@ -1,13 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# Slurm on this machine alone, without root's services: four nodes that are all here, n1 to n4 of 8 processors
-# each. To be sourced, after $dir (a folder of the test) is set.
+# A private Slurm on this machine, without system services: four nodes, n1 to n4, of 8 CPUs each. Source
+# this file after setting $dir, the folder of the test.
 #
-#   slurm_start    start the daemons; exit 77 (skip) where Slurm or munge is missing or does not start
+#   slurm_start    start the daemons; exit 77 (skip) if Slurm or munge is missing or does not start
 #   slurm_stop     stop them
-#   slurm_wait     until no job is left; false when Slurm has ended before
-#   slurm_lives    does it run?
+#   slurm_wait     wait until no job is left; false if Slurm has ended
+#   slurm_lives    true if Slurm runs
 slurm_start() {
-  local tool n key port=$((20000 + $$ % 10000)) # below those of outgoing connections
+  local tool n key port=$((20000 + $$ % 10000)) # below the ports of outgoing connections
   PATH=$PATH:/usr/sbin:/sbin
   for tool in slurmctld slurmd sbatch srun squeue munged; do
     if ! command -v $tool >/dev/null; then
@@ -49,7 +49,7 @@ JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
 SlurmdParameters=config_overrides
 ReturnToService=2
-# Of a machine that is busy with other work.
+# Long timeouts, for a busy machine.
 MessageTimeout=300
 TCPTimeout=300
 BatchStartTimeout=3600
@@ -74,7 +74,7 @@ CONF
   slurm_failed 'the nodes do not come up' "$slurm/slurmctld.log"
 }
 
-# A machine on which the daemons cannot run says nothing of what is tested with them.
+# slurm_failed REASON LOG: skip the test if the daemons do not run on this machine.
 slurm_failed() {
   tail -n 20 "$2"
   slurm_stop
@@ -90,9 +90,9 @@ slurm_stop() {
   done
   test "${#pids[@]}" -gt 0 || return 0
   kill "${pids[@]}" 2>/dev/null || true
-  # They write into their folders to the last.
+  # Wait: they write into their folders until they end.
   for ((n = 0; n < 100; n++)); do
-    # kill -0 succeeds while any of them lives.
+    # kill -0 succeeds while any process is alive.
     kill -0 "${pids[@]}" 2>/dev/null || return 0
     sleep 0.1
   done
@@ -103,7 +103,7 @@ slurm_lives() { kill -0 "$(cat "$slurm/slurmctld.pid")" 2>/dev/null; }
 
 slurm_wait() {
   local jobs
-  # squeue fails where Slurm is too busy to answer.
+  # squeue fails if Slurm is too busy to respond.
   until jobs=$(squeue -h 2>/dev/null) && test -z "$jobs"; do
     slurm_lives || return 1
     sleep 0.2

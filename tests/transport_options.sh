@@ -1,26 +1,26 @@
 # shellcheck shell=bash disable=SC2154
-# transport_options: what --transport and --device-id refuse, on any machine: one line from one rank,
-# exit code 2 for what is wrong in itself, 4 for what is not there.
+# transport_options: errors of --transport and --device-id on any machine: one line from one rank, exit
+# code 2 for an invalid value, 4 for a missing device or transport.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 some='1'
 if have_mpi; then some='1 2'; fi
 
 for ranks in $some; do
-  expect 2 '--transport=pear: not a known word, nearest is peer' "$ranks" 4 1 --transport=pear
-  expect 2 '--device-id=-1: out of range; give a whole number from 0 to 1023' "$ranks" 4 1 \
+  expect 2 '--transport=pear: unknown value \(did you mean peer\?\)' "$ranks" 4 1 --transport=pear
+  expect 2 '--device-id=-1: out of range; expected integer from 0 to 1023' "$ranks" 4 1 \
     --device-id=-1
   expect 2 '--device-id=gpu0: not a number' "$ranks" 4 1 --device-id=gpu0
-  expect 2 '--transport has an effect only with --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=cpu \
+  expect 2 '--transport requires --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=cpu \
     --transport=peer
-  expect 2 '--device-id has an effect only with --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=guard \
+  expect 2 '--device-id requires --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=guard \
     --device-id=0
-  expect 4 '--device-id=1023: this process sees (no|[0-9]+) CUDA device' "$ranks" 4 1 \
+  expect 4 '--device-id=1023: (no CUDA device is|[0-9]+ CUDA devices?) visible; ' "$ranks" 4 1 \
     --device-id=1023
-  # Nothing is opened for a plan.
+  # A dry run opens no device.
   ok "$ranks" 4 1 --dry-run --transport=nccl --device-id=1023
 done
 
-# A rank may have a command line of its own; its device is taken from there.
+# --device-id may differ between ranks.
 if have_mpi; then
   cat >"$dir/wrapper" <<'EOF'
 #!/bin/sh
@@ -34,11 +34,11 @@ EOF
   HPGMG_FV=$program
 fi
 
-# Without a device nothing but host can be had, and one hears it at once.
+# Without a device, transports other than host and auto are refused.
 if ! solo "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda 2>/dev/null; then
   for ranks in $some; do
     for transport in peer nccl mpi; do
-      expect 4 "--transport=$transport: no level lives on a CUDA device; --transport=auto takes what" \
+      expect 4 "--transport=$transport: no level is on a GPU; use --transport=auto" \
         "$ranks" 4 1 --transport=$transport
     done
     for transport in auto host; do

@@ -176,11 +176,11 @@ static void test_messages(void) {
   mg_memory_check_t c = {.need = 2.5e9, .room = 1e9, .largest = {5, 125, 160}};
   c.same_width = (mg_size_t){7, 1, 128};
   mg_memory_check_describe(&c, text, (int)sizeof text);
-  CHECK_STRING(text, "this size needs at least 2.500 GB where 1.000 GB are free; what fits is "
-                     "'5 125' (160^3 cells) or '7 1' (128^3 cells)");
+  CHECK_STRING(text, "this size needs at least 2.500 GB, but only 1.000 GB are free; largest size "
+                     "that fits: '5 125' (160^3 cells) or '7 1' (128^3 cells)");
   c.same_width.n = 0;
   mg_memory_check_describe(&c, text, (int)sizeof text);
-  CHECK_CONTAINS(text, "are free; what fits is '5 125' (160^3 cells)");
+  CHECK_CONTAINS(text, "are free; largest size that fits: '5 125' (160^3 cells)");
   CHECK(!strstr(text, " or "));
   c.same_width = c.largest;
   mg_memory_check_describe(&c, text, (int)sizeof text);

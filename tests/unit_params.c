@@ -11,6 +11,7 @@ static void test_table_is_sound(void) {
     const mg_option_t *option = &mg_options[i];
     CHECK(option->name && option->help);
     CHECK(mg_option_find(option->name) == option); /* names are unique */
+    if (option->alias) CHECK(mg_option_find(option->alias) == option);
     CHECK((option->applies != NULL) == (option->condition != NULL));
     CHECK(option->kind == MG_KIND_WORD || option->kind == MG_KIND_SET
               ? option->words != NULL
@@ -93,6 +94,8 @@ static void test_ways_to_write_options(void) {
   CHECK_STRING(params.csv, "x.csv");
   expect_ok("--official --official=no --verify-only 7 8");
   CHECK(params.verify_only && !params.official);
+  expect_ok("--steps-per-pass=2 7 8"); /* an alias */
+  CHECK_INT(params.fused_sweeps, 2);
   expect_ok("--smooths=4 --smooths=5 7 8");
   CHECK_INT(params.smooths, 5);
   expect_ok("4 1000000000000");
@@ -115,7 +118,7 @@ static void test_bad_sizes(void) {
   expect_usage("7", "BOXES_PER_RANK is missing");
   expect_usage("7", "mpirun -n 2 hpgmg-fv 7 8");
   expect_usage("7 8 9", "unexpected argument '9'");
-  expect_usage("3 8", "LOG2_BOX_DIM=3: out of range; give a whole number from 4 to 10");
+  expect_usage("3 8", "LOG2_BOX_DIM=3: out of range; expected integer from 4 to 10");
   expect_usage("11 8", "from 4 to 10");
   expect_usage("-5 8", "LOG2_BOX_DIM=-5: out of range");
   expect_usage("7 0", "BOXES_PER_RANK=0: out of range");
@@ -124,16 +127,17 @@ static void test_bad_sizes(void) {
   expect_usage("7 -99999999999999999999", "too small");
   expect_usage("4294967303 8", "out of range"); /* 2^32 + 7 must not become 7 */
   expect_usage("seven 8", "LOG2_BOX_DIM=seven: not a number");
-  expect_usage("7 8x", "stray 'x' after the number");
-  expect_usage("7 1e3", "stray 'e3'");
-  expect_usage("7.0 8", "stray '.0'");
+  expect_usage("7 8x", "trailing 'x' after the number");
+  expect_usage("7 1e3", "trailing 'e3'");
+  expect_usage("7.0 8", "trailing '.0'");
   expect_usage("- 8", "not a number");
-  expect_usage("--log2-box-dim=7 8", "is a key of decks");
+  expect_usage("--log2-box-dim=7 8", "is a deck key, not an option");
 }
 
 static void test_bad_values(void) {
-  expect_usage("--operator=fv3 7 8", "nearest is fv2; give one of fv2, fv4, 7pt");
-  expect_usage("--smoother=chebychev 7 8", "nearest is chebyshev");
+  expect_usage("--operator=fv3 7 8",
+               "unknown value (did you mean fv2?); expected one of fv2, fv4, 7pt");
+  expect_usage("--smoother=chebychev 7 8", "did you mean chebyshev?");
   expect_usage("--smooths=0 7 8", "from 1 to 100");
   expect_usage("--smooths=101 7 8", "from 1 to 100");
   expect_usage("--smooths= 7 8", "no value");
@@ -145,26 +149,28 @@ static void test_bad_values(void) {
   expect_usage("--rtol=inf 7 8", "not a finite number");
   expect_usage("--rtol=1e999 7 8", "too large");
   expect_usage("--rtol=1e-999 7 8", "too close to 0");
-  expect_usage("--rtol=1e-9z 7 8", "stray 'z'");
+  expect_usage("--rtol=1e-9z 7 8", "trailing 'z'");
   expect_usage("--min-time=-1 7 8", "from 0 to 1000000");
   expect_usage("--min-time=-inf 7 8", "not a finite number");
   expect_usage("--max-cycles=1001 --rtol=.5 7 8", "from 1 to 1000");
   expect_usage("--ranks=1000000001 --dry-run 7 8", "from 1 to 1000000000");
   expect_usage("--cpu-below=9223372036854775808 7 8", "too large");
   expect_usage("--cpu-below=9223372036854775807 7 8", "out of range");
-  expect_usage("--device-id=-1 7 8", "out of range; give a whole number from 0 to 1023");
+  expect_usage("--device-id=-1 7 8", "out of range; expected integer from 0 to 1023");
   expect_usage("--device-id=gpu0 7 8", "not a number");
-  expect_usage("--device-id=0 --device=cpu 7 8", "only with --device=auto, cuda or cuda-simple");
-  expect_usage("--cpu-below=-1 7 8", "out of range; give auto or a whole number from 0");
-  expect_usage("--memory=unified --device=cpu 7 8", "only without --device=cpu");
-  expect_usage("--cpu-below=automatic 7 8", "not a number; give auto or");
-  expect_usage("--quiet=maybe 7 8", "give yes or no");
+  expect_usage("--device-id=0 --device=cpu 7 8",
+               "--device-id requires --device=auto, cuda or cuda-simple");
+  expect_usage("--cpu-below=-1 7 8", "out of range; expected auto or integer from 0");
+  expect_usage("--memory=unified --device=cpu 7 8",
+               "--memory cannot be combined with --device=cpu");
+  expect_usage("--cpu-below=automatic 7 8", "not a number; expected auto or");
+  expect_usage("--quiet=maybe 7 8", "expected yes or no");
   expect_usage("--help=me 7 8", "takes no value");
   char *argv[] = {"hpgmg-fv", "--smooths= 3", "7", "8\n", NULL};
   CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_ERR_USAGE);
   argv[1] = "--json=a\nb";
   CHECK_INT(mg_params_parse(4, argv, &params, &action, message, 1024), MG_ERR_USAGE);
-  CHECK_CONTAINS(message, "--json=a?b: control character");
+  CHECK_CONTAINS(message, "--json=a?b: contains a control character");
 }
 
 static void test_path_length(void) {
@@ -180,16 +186,16 @@ static void test_path_length(void) {
 }
 
 static void test_nearest_names(void) {
-  expect_usage("--operater=fv2 7 8", "nearest valid name: --operator ");
-  expect_usage("--smother=gsrb 7 8", "nearest valid name: --smoother ");
-  expect_usage("--min_time=3 7 8", "nearest valid name: --min-time ");
-  expect_usage("--verify 7 8", "nearest valid name: --verify-only ");
-  expect_usage("--agglom=3 7 8", "nearest valid name: --agglomerate-below ");
+  expect_usage("--operater=fv2 7 8", "did you mean --operator?");
+  expect_usage("--smother=gsrb 7 8", "did you mean --smoother?");
+  expect_usage("--min_time=3 7 8", "did you mean --min-time?");
+  expect_usage("--verify 7 8", "did you mean --verify-only?");
+  expect_usage("--agglom=3 7 8", "did you mean --agglomerate-below?");
   expect_usage("--xyzzy 7 8", "unknown option --xyzzy; --help lists all options");
-  expect_usage("--n=128", "LOG2_BOX_DIM and BOXES_PER_RANK give the size: hpgmg-fv 7 1 ");
-  expect_usage("-n 128", "give the size");
-  expect_usage("--NX=128", "give the size");
-  expect_usage("--grid_size 128", "give the size");
+  expect_usage("--n=128", "LOG2_BOX_DIM and BOXES_PER_RANK set the grid size: hpgmg-fv 7 1 ");
+  expect_usage("-n 128", "set the grid size");
+  expect_usage("--NX=128", "set the grid size");
+  expect_usage("--grid_size 128", "set the grid size");
   expect_usage("--=3 7 8", "unknown option");
   expect_usage("-x 7 8", "unknown option -x");
   CHECK_INT(mg_edit_distance("rtol", "rtol"), 0);
@@ -201,25 +207,24 @@ static void test_nearest_names(void) {
 }
 
 static void test_contradictions(void) {
-  expect_usage("--degree=4 7 8", "--degree has an effect only with --smoother=chebyshev");
-  expect_usage("--max-cycles=4 7 8", "only with --rtol");
-  expect_usage("--krylov=cg 7 8",
-               "--krylov has an effect only with --rtol; add --rtol=1e-8, or drop --krylov");
-  expect_usage("--krylov=gmres --rtol=.1 7 8", "give one of none, cg");
-  expect_usage("--ranks=4 7 8", "only with --dry-run");
+  expect_usage("--degree=4 7 8", "--degree requires --smoother=chebyshev");
+  expect_usage("--max-cycles=4 7 8", "--max-cycles requires --rtol=R");
+  expect_usage("--krylov=cg 7 8", "--krylov requires --rtol=R");
+  expect_usage("--krylov=gmres --rtol=.1 7 8", "expected one of none, cg");
+  expect_usage("--ranks=4 7 8", "--ranks requires --dry-run");
   expect_usage("--official --verify-only 7 8", "--verify-only");
-  expect_usage("--verify-only --min-solves=3 7 8", "only without --verify-only");
-  expect_usage("--verify-only --min-time=3 7 8", "only without --verify-only");
-  expect_usage("--verify-only --warmup=3 7 8", "only without --verify-only");
-  expect_usage("--official --min-time=61 7 8", "--min-time is 61, but --official means 60");
-  expect_usage("--official --warmup=0 7 8", "--warmup is 0, but --official means 10");
-  expect_usage("--official --min-solves=11 7 8", "--official means 10");
-  expect_usage("--quiet --verbose 7 8", "contradicts --quiet");
-  expect_usage("-v -q 7 8", "contradicts --verbose");
+  expect_usage("--verify-only --min-solves=3 7 8", "cannot be combined with --verify-only");
+  expect_usage("--verify-only --min-time=3 7 8", "cannot be combined with --verify-only");
+  expect_usage("--verify-only --warmup=3 7 8", "cannot be combined with --verify-only");
+  expect_usage("--official --min-time=61 7 8", "--min-time is 61, but --official requires 60");
+  expect_usage("--official --warmup=0 7 8", "--warmup is 0, but --official requires 10");
+  expect_usage("--official --min-solves=11 7 8", "--official requires 10");
+  expect_usage("--quiet --verbose 7 8", "conflicts with --quiet");
+  expect_usage("-v -q 7 8", "conflicts with --verbose");
   expect_usage("--json=- --csv=- 7 8", "both write to '-'");
   expect_usage("--json=a --csv=a 7 8", "both write to 'a'");
-  expect_usage("--dry-run --print-config 7 8", "only without --dry-run");
-  expect_usage("--dry-run --csv=a 7 8", "--csv has an effect only without --dry-run");
+  expect_usage("--dry-run --print-config 7 8", "--print-config cannot be combined with --dry-run");
+  expect_usage("--dry-run --csv=a 7 8", "--csv cannot be combined with --dry-run");
 }
 
 static void test_dump_options(void) {
@@ -234,19 +239,19 @@ static void test_dump_options(void) {
   expect_ok("--dump=g.hdf --dump-fields=all --dump-levels=23,0 7 8");
   CHECK_INT(params.dump_fields, (1 << MG_N_FIELDS) - 1);
   CHECK_INT(params.dump_levels, 1 << 23 | 1);
-  expect_usage("--dump=g.hdf --dump-fields=u,,f 7 8", "not a known word");
-  expect_usage("--dump=g.hdf --dump-fields=u, 7 8", "not a known word");
+  expect_usage("--dump=g.hdf --dump-fields=u,,f 7 8", "unknown value");
+  expect_usage("--dump=g.hdf --dump-fields=u, 7 8", "unknown value");
   expect_usage("--dump=g.hdf --dump-fields=beta_x 7 8",
-               "nearest is beta_i; give all, or some of u,f");
+               "did you mean beta_i?); expected all or a comma-separated list of u, f");
   expect_usage("--dump=g.hdf --dump-fields=aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa 7 8",
-               "not a known word");
-  expect_usage("--dump=g.hdf --dump-levels=24 7 8", "all, or some of 0 to 23 with commas");
+               "unknown value");
+  expect_usage("--dump=g.hdf --dump-levels=24 7 8", "all or a comma-separated list of 0 to 23");
   expect_usage("--dump=g.hdf --dump-hints=a 7 8", "not a list of key=value");
   expect_usage("--dump=g.hdf --dump-hints==b 7 8", "not a list of key=value");
   expect_usage("--dump=g.hdf --dump-hints=a=b,c= 7 8", "not a list of key=value");
-  expect_usage("--dump-every=2 7 8", "--dump-every has an effect only with --dump");
+  expect_usage("--dump-every=2 7 8", "--dump-every requires --dump=FILE");
   expect_usage("--dump=a --csv=a 7 8", "both write to 'a'");
-  expect_usage("--dry-run --dump=a 7 8", "--dump has an effect only without --dry-run");
+  expect_usage("--dry-run --dump=a 7 8", "--dump cannot be combined with --dry-run");
 }
 
 /* Files are compared by location, not by name. */
@@ -257,7 +262,7 @@ static void test_files(void) {
   expect_usage("--json=./a --csv=a 7 8", "--json and --csv both write to 'a'");
   expect_usage("--json=a --dump=../no-folder/../a --csv=b --dump=./a 7 8",
                "--dump and --json both");
-  expect_usage("--dump=- 7 8", "--dump=-: a dump does not go to stdout; give a file");
+  expect_usage("--dump=- 7 8", "--dump=-: a dump cannot be written to stdout");
   expect_usage("--dump=a.hdf --json=./a.hdf.xdmf 7 8", "--dump and --json both write");
   expect_usage("--dump=a.hdf --dump-every=2 --rtol=1e-3 --csv=a.0004.hdf 7 8", "--dump and --csv");
   expect_usage("--dump=a.hdf --dump-every=2 --rtol=1e-3 --rhs=a.0004.hdf 7 8",

@@ -37,13 +37,14 @@ static void test_decks(void) {
   static const char good[] = "\xEF\xBB\xBF# comment\r\n; another\n\n[problem]\nlog2-box-dim=5\r\n"
                              "   boxes-per-rank = 27  # inline\n\toperator = fv4 ; inline\n"
                              "[run] # for the reader\nverify-only = on\n[output]\n"
-                             "json = dir/a b#c.json";
+                             "steps-per-pass = 1\njson = dir/a b#c.json";
   CHECK_INT(parse_deck(good), MG_OK);
   CHECK_STRING(message, "");
   CHECK_INT(params.log2_box_dim, 5);
   CHECK_INT(params.boxes_per_rank, 27);
   CHECK_INT(params.op, MG_OPERATOR_FV4);
   CHECK(params.verify_only);
+  CHECK_INT(params.fused_sweeps, 1);
   CHECK_STRING(params.json, "dir/a b#c.json");
 }
 
@@ -54,10 +55,10 @@ static void test_bad_decks(void) {
       {"", "LOG2_BOX_DIM and BOXES_PER_RANK are missing"},
       {"log2-box-dim = 7\n", "BOXES_PER_RANK is missing"},
       {"boxes-per-rank = 7\n", "LOG2_BOX_DIM is missing"},
-      {"\nsmother = gsrb\n", "a.ini:2: unknown key 'smother'; nearest valid name: smoother"},
+      {"\nsmother = gsrb\n", "a.ini:2: unknown key 'smother'; did you mean smoother?"},
       {"rtol = 1e-3\n\nrtol = 1e-4\n", "a.ini:3: duplicate key 'rtol', first on line 1"},
       {"quiet = yes\n[run]\nquiet = yes\n", "a.ini:3: duplicate key 'quiet'"},
-      {"smooths = 3x\n", "a.ini:1: smooths = 3x: stray 'x'"},
+      {"smooths = 3x\n", "a.ini:1: smooths = 3x: trailing 'x'"},
       {"smooths = 3\n  4\n", "a.ini:2: expected 'key = value'"}, /* no continuation lines */
       {"smooths\n", "a.ini:1: expected 'key = value'"},
       {"# c\nrubbish\nsmother = gsrb\n", "a.ini:2: expected 'key = value'"},
@@ -65,21 +66,22 @@ static void test_bad_decks(void) {
       {"smooths =\n", "a.ini:1: smooths = : no value"},
       {"json = # none\n", "a.ini:1: json = : no value"},
       {"= 3\n", "a.ini:1: "},
-      {"n = 128\n", "a.ini:1: unknown key 'n'; log2-box-dim and boxes-per-rank give the size"},
+      {"n = 128\n", "a.ini:1: unknown key 'n'; log2-box-dim and boxes-per-rank set the grid size"},
+      {"fused-sweeps = 2\nsteps-per-pass = 1\n", "a.ini:2: duplicate key 'steps-per-pass'"},
       {"xyzzy = 1\n", "a.ini:1: unknown key 'xyzzy'; --help lists all keys"},
-      {"\n[solvr]\n", "a.ini:2: unknown section [solvr]; nearest valid name: [solver]"},
-      {"[solver\n", "a.ini:1: section without ']'"},
-      {"[solver] smooths = 3\n", "a.ini:1: 'smooths = 3' after a section"},
-      {"input = b.ini\n", "a.ini:1: 'input' is not for decks"},
-      {"help = yes\n", "'help' is not for decks"},
-      {"version = yes\n", "'version' is not for decks"},
-      {"print-config = yes\n", "'print-config' is not for decks"},
-      {"dry-run = yes\n", "'dry-run' is not for decks"},
-      {"ranks = 3\n", "'ranks' is not for decks"},
-      {"quiet = 1\n", "a.ini:1: quiet = 1: neither yes nor no"},
-      {"quiet = yes\nverbose = yes\n", "a.ini:2: verbose = yes: contradicts --quiet"},
-      {"log2-box-dim=5\nboxes-per-rank=1\ndegree = 3\n", "degree (a.ini:3) has an effect only"},
-      {"rtol = \x01\n", "a.ini:1: byte 0x01 in column 8"},
+      {"\n[solvr]\n", "a.ini:2: unknown section [solvr]; did you mean [solver]?"},
+      {"[solver\n", "a.ini:1: missing ']' after the section name"},
+      {"[solver] smooths = 3\n", "a.ini:1: unexpected 'smooths = 3' after the section name"},
+      {"input = b.ini\n", "a.ini:1: 'input' is not allowed in a deck"},
+      {"help = yes\n", "'help' is not allowed in a deck"},
+      {"version = yes\n", "'version' is not allowed in a deck"},
+      {"print-config = yes\n", "'print-config' is not allowed in a deck"},
+      {"dry-run = yes\n", "'dry-run' is not allowed in a deck"},
+      {"ranks = 3\n", "'ranks' is not allowed in a deck"},
+      {"quiet = 1\n", "a.ini:1: quiet = 1: unknown value"},
+      {"quiet = yes\nverbose = yes\n", "a.ini:2: verbose = yes: conflicts with --quiet"},
+      {"log2-box-dim=5\nboxes-per-rank=1\ndegree = 3\n", "degree (a.ini:3) requires --smoother"},
+      {"rtol = \x01\n", "a.ini:1: control character 0x01 in column 8"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     CHECK_INT(parse_deck(cases[i].text), MG_ERR_USAGE);
@@ -89,7 +91,7 @@ static void test_bad_decks(void) {
   static const char with_nul[] = "rtol = 1e-3\nrt\0ol = 3\n";
   CHECK_INT(mg_params_parse_deck(with_nul, sizeof with_nul - 1, "a.ini", &params, message, 1024),
             MG_ERR_USAGE);
-  CHECK_CONTAINS(message, "a.ini:2: byte 0x00 in column 3");
+  CHECK_CONTAINS(message, "a.ini:2: control character 0x00 in column 3");
 }
 
 static void test_long_lines(void) {
@@ -100,7 +102,7 @@ static void test_long_lines(void) {
   CHECK_INT(strlen(params.csv), 184);
   snprintf(text, sizeof text, "csv = %0185d\n", 1);
   CHECK_INT(parse_deck(text), MG_ERR_USAGE);
-  CHECK_CONTAINS(message, "a.ini:1: line of 191 characters; at most 190");
+  CHECK_CONTAINS(message, "a.ini:1: line of 191 characters exceeds the limit of 190");
 }
 
 static void test_deck_files(void) {
@@ -119,18 +121,18 @@ static void test_deck_files(void) {
   expect_ok(line);
   CHECK(params.log2_box_dim == 6 && params.boxes_per_rank == 8 && params.verify_only);
   snprintf(line, sizeof line, "--input=%s --min-time=3", path);
-  expect_usage(line, "--min-time is 3, but --official means 60");
+  expect_usage(line, "--min-time is 3, but --official requires 60");
   snprintf(line, sizeof line, "--input=%s 6", path);
   expect_usage(line, "BOXES_PER_RANK is missing");
   snprintf(line, sizeof line, "--input=%s --csv=%s", path, path);
   expect_usage(line, "which --input reads");
   snprintf(line, sizeof line, "--input=%s --input=%s", path, path);
-  expect_usage(line, "a second deck");
+  expect_usage(line, "only one deck is allowed");
   file = fopen(path, "a"); /* sparse, but larger than the limit for a deck */
   CHECK(file && ftruncate(fileno(file), MG_DECK_SIZE_MAX + 1) == 0);
   if (file) fclose(file);
   snprintf(line, sizeof line, "--input=%s", path);
-  expect_usage(line, "has more than 1048576 bytes");
+  expect_usage(line, "exceeds the limit of 1048576 bytes");
   remove(path);
   CHECK_INT(parse(line), MG_ERR_IO);
   CHECK_CONTAINS(message, "No such file or directory");

@@ -243,24 +243,24 @@ static void test_impossible_sizes(void) {
     int64_t boxes_per_rank, ranks;
     const char *why;
   } cases[] = {
-      {10, 1000000000000, 1000000000, "2^20 cells a side"},
-      {10, 2, 1000000000, "2^20 cells a side"},
-      {10, 17179869184, 1073741824, "2^20 cells a side"}, /* 2^64 boxes are not 0 */
-      {10, 1000000000000, 1000000, "2^20 cells a side"},
-      {10, 1000000000000, 1000, "2^20 cells a side"},
-      {4, 1000000000, 1000000, "2^20 cells a side"},
-      {7, 1000000000000, 7, "2^20 cells a side"},
-      {10, 1073741824, 1, "2^53 cells a rank"},
-      {10, 11239424, 1, "2^53 cells a rank"}, /* 224^3 * 2^30 cells; 192^3 * 2^30 are fewer */
-      {10, 16777216, 2, "2^53 cells a rank"},
-      {7, 10000000000, 1, "2^53 cells a rank"},
+      {10, 1000000000000, 1000000000, "2^20 cells per side"},
+      {10, 2, 1000000000, "2^20 cells per side"},
+      {10, 17179869184, 1073741824, "2^20 cells per side"}, /* 2^64 boxes are not 0 */
+      {10, 1000000000000, 1000000, "2^20 cells per side"},
+      {10, 1000000000000, 1000, "2^20 cells per side"},
+      {4, 1000000000, 1000000, "2^20 cells per side"},
+      {7, 1000000000000, 7, "2^20 cells per side"},
+      {10, 1073741824, 1, "2^53 cells per rank"},
+      {10, 11239424, 1, "2^53 cells per rank"}, /* 224^3 * 2^30 cells; 192^3 * 2^30 are fewer */
+      {10, 16777216, 2, "2^53 cells per rank"},
+      {7, 10000000000, 1, "2^53 cells per rank"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(cases[i].log2, cases[i].boxes_per_rank);
     CHECK_INT(build(cases[i].ranks), MG_ERR_USAGE);
     CHECK_CONTAINS(message, cases[i].why);
     CHECK(strchr(message, '\n') == NULL);
-    static const char words[] = "the largest BOXES_PER_RANK that works is ";
+    static const char words[] = "the largest valid BOXES_PER_RANK is ";
     CHECK_CONTAINS(message, words);
     const char *at = strstr(message, words);
     if (!at) continue;
@@ -319,23 +319,23 @@ static void test_passes(void) {
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
       const bool large = cube(level->layout.n) / level->layout.n_ranks >= MG_PASS_CELLS;
-      CHECK_INT(level->steps_per_pass, large ? cases[i].steps : 1);
+      CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
       CHECK_INT(level->layers, large ? cases[i].layers : plan.ghosts);
       CHECK_INT((level->vectors & 1u << MG_BEFORE) != 0, large && cases[i].before);
     }
     /* If all steps of a smooth are fused, no other iterate is needed. */
     params.smooths = 1;
     params.degree = 3;
-    params.steps_per_pass = 2;
+    params.fused_sweeps = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
-    CHECK_INT(plan.level[0].steps_per_pass, cases[i].steps > 1 ? 2 : 1);
+    CHECK_INT(plan.level[0].fused_sweeps, cases[i].steps > 1 ? 2 : 1);
     CHECK_INT((plan.level[0].vectors & 1u << MG_BEFORE) != 0, cases[i].before);
     params.degree = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT((plan.level[0].vectors & 1u << MG_BEFORE) != 0, 0);
-    params.steps_per_pass = 1;
+    params.fused_sweeps = 1;
     CHECK_INT(build(cases[i].ranks), MG_OK);
-    CHECK_INT(plan.level[0].steps_per_pass, 1);
+    CHECK_INT(plan.level[0].fused_sweeps, 1);
     CHECK_INT(plan.level[0].layers, plan.ghosts);
   }
 }

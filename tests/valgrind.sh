@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# valgrind: no invalid access, no use of a value that was never set and no leak, on one rank and on
-# two; also where a run is refused, interrupted by a full disk, or only planned.
+# valgrind: no invalid access, no use of uninitialized values and no leak, on one and two ranks; also in
+# dry runs and in runs that end with an error.
 . "$abs_top_srcdir/tests/run_mpi.sh"
 cpu_only
 set -eu
 own_folder
 
-# clean WANTED RANKS ARG...: the program must end with WANTED; valgrind ends with 9.
+# clean WANTED RANKS ARG...: the program must end with exit code WANTED; valgrind's errors end with 9.
 clean() {
   local wanted=$1 rc=0
   shift

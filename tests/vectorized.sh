@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Every loop of the CPU kernels that is marked `omp simd` is vectorized, by GCC's own report. A
-# helper that the compiler chose not to inline is enough to lose that, and no digit tells.
+# vectorized: every `omp simd` loop of the CPU kernels is vectorized, according to GCC's report. A helper
+# that is not inlined prevents vectorization, and no result would show it.
 set -euo pipefail
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 
@@ -8,14 +8,14 @@ skip() {
   echo "skipped: $*"
   exit 77
 }
-[[ ${HPGMG_SANITIZED:-no} == no ]] || skip 'sanitizers change what is vectorized'
-grep -q '^MG_CFLAGS = .*-fopenmp' "$abs_top_builddir/Makefile" || skip 'this build has no OpenMP'
+[[ ${HPGMG_SANITIZED:-no} == no ]] || skip 'sanitizers affect vectorization'
+grep -q '^MG_CFLAGS = .*-fopenmp' "$abs_top_builddir/Makefile" || skip 'build without OpenMP'
 report=$(make -s -C "$abs_top_builddir" vec-report)
 [[ -n $report ]] || skip 'the compiler prints no report'
-grep -q '^CFLAGS = .*-O3' "$abs_top_builddir/Makefile" || skip 'this build is without -O3'
+grep -q '^CFLAGS = .*-O3' "$abs_top_builddir/Makefile" || skip 'build without -O3'
 
-# Prints "FILE:FIRST:LAST" for each marked loop: the report names a line of the loop, or the line
-# where a macro with the loop is used.
+# marked_loops FILE: print "FILE:FIRST:LAST" for each marked loop. The report names a line of the loop,
+# or the line that uses a macro with the loop.
 marked_loops() {
   awk -v file="$1" '
     /^#define/ { name = $2; sub(/\(.*/, "", name) }

@@ -146,17 +146,17 @@ mg_status_t mg_machine_check_threads(void) {
   if (mg_machine_has_threads()) return MG_OK;
   if (asks_too_many())
     return mg_error(MG_ERR_USAGE,
-                    "OpenMP is asked for %d threads where 1 to %d can be had; set OMP_NUM_THREADS "
-                    "to the cores of a rank",
+                    "OpenMP requests %d threads per rank; the allowed range is 1 to %d; set "
+                    "OMP_NUM_THREADS to the number of cores per rank",
                     threads_asked_for(), MOST_THREADS);
   if (variable)
     return mg_error(MG_ERR_MEMORY,
-                    "%s=%s: %d threads with stacks of this size cannot be started: %s; lower it "
-                    "(8M is enough), or lower OMP_NUM_THREADS",
+                    "%s=%s: cannot start %d threads with this stack size: %s; reduce it (8M is "
+                    "enough) or OMP_NUM_THREADS",
                     variable, getenv(variable), threads_asked_for(), strerror(thread_error()));
   return mg_error(MG_ERR_MEMORY,
-                  "OpenMP cannot start %d threads: %s; lower OMP_NUM_THREADS, or change the limits "
-                  "of processes (ulimit -u), stacks (ulimit -s) or memory (ulimit -v)",
+                  "OpenMP cannot start %d threads: %s; reduce OMP_NUM_THREADS, or adjust the "
+                  "limits on processes (ulimit -u), stack (ulimit -s) or memory (ulimit -v)",
                   threads_asked_for(), strerror(thread_error()));
 }
 

@@ -9,6 +9,7 @@ static const struct {
     [MG_ERR_DIVERGED] = {"diverged", 1},
     [MG_ERR_USAGE] = {"usage error", 2},
     [MG_ERR_IO] = {"input/output error", 3},
+    [MG_ERR_UNAVAILABLE] = {"not available", 4},
     [MG_ERR_MEMORY] = {"not enough memory", 4},
     [MG_ERR_DEVICE] = {"device error", 4},
     [MG_ERR_SHAPE] = {"shape mismatch", 5},

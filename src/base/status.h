@@ -9,8 +9,9 @@ typedef enum {
   MG_ERR_DIVERGED,    /**< NaN, infinity or a growing residual */
   MG_ERR_USAGE,       /**< bad option, deck or size */
   MG_ERR_IO,          /**< a file could not be read or written */
+  MG_ERR_UNAVAILABLE, /**< this build or machine lacks the requested device or transport */
   MG_ERR_MEMORY,      /**< not enough memory on host or device */
-  MG_ERR_DEVICE,      /**< a device is missing or failed */
+  MG_ERR_DEVICE,      /**< a device failed */
   MG_ERR_SHAPE,       /**< inconsistent arguments: a bug in the caller */
   MG_ERR_COMM,        /**< the message-passing library failed */
   MG_ERR_INTERNAL     /**< a broken invariant */
@@ -34,7 +35,7 @@ typedef enum {
 /** The process exit code of a status.
  *
  *  0 verified, 1 failed verification (diverged or interrupted too), 2 usage, 3 I/O,
- *  4 resources (memory, device), 5 internal (shape, communication).
+ *  4 resources (unavailable, memory, device), 5 internal (shape, communication).
  *  @return 0 to 5 */
 int mg_status_exit_code(mg_status_t status);
 

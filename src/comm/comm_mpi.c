@@ -2,6 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/alloc.h"
 #include "base/log.h"
 #include "comm/comm.h"
 #include <math.h>
@@ -62,7 +63,7 @@ static mg_status_t forgo_daemon(void) {
   /* All programs without a daemon share one session directory. The first to exit removes it. */
   if (setenv("OMPI_MCA_ess_singleton_isolated", "1", 0) != 0 ||
       setenv("OMPI_MCA_orte_create_session_dirs", "0", 0) != 0)
-    return mg_error(MG_ERR_MEMORY, "no memory for the environment of MPI");
+    return mg_error(MG_ERR_MEMORY, "out of memory: cannot set environment variables for MPI");
   return MG_OK;
 }
 #else
@@ -85,9 +86,8 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   TRY_MPI(MPI_Comm_size(world.mpi, &world.size));
   if (provided >= MPI_THREAD_FUNNELED) return MG_OK;
   if (world.rank == 0)
-    (void)mg_error(
-        MG_ERR_COMM,
-        "this MPI library is for programs without threads; take a build of it with them");
+    (void)mg_error(MG_ERR_COMM,
+                   "this MPI library lacks MPI_THREAD_FUNNELED; use one that supports threads");
   mg_comm_finalize(); /* every rank exits by itself: no abort can cut off the message of rank 0 */
   return MG_ERR_COMM;
 }
@@ -142,8 +142,8 @@ mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out) {
   MPI_Comm mpi;
   TRY_MPI(MPI_Comm_split(parent->mpi, member ? 0 : MPI_UNDEFINED, parent->rank, &mpi));
   if (!member) return MG_OK;
-  mg_comm_t *comm = malloc(sizeof *comm);
-  if (!comm) return mg_error(MG_ERR_MEMORY, "no memory for a communicator");
+  mg_comm_t *comm;
+  MG_TRY(mg_new(&comm, 1, "communicators"));
   comm->mpi = mpi;
   TRY_MPI(MPI_Comm_rank(mpi, &comm->rank));
   TRY_MPI(MPI_Comm_size(mpi, &comm->size));
@@ -181,7 +181,7 @@ mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
 mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
   enum { MOST = 64 };
   if (comm->size == 1) return MG_OK;
-  if (n > MOST / 2) return mg_error(MG_ERR_SHAPE, "mg_comm_max of %d values", n);
+  if (n > MOST / 2) return mg_error(MG_ERR_SHAPE, "mg_comm_max: %d values, limit %d", n, MOST / 2);
   /* MPI_MAX may drop a NaN, so reduce a NaN flag along with each value. */
   double both[MOST];
   for (int i = 0; i < n; i++) {
@@ -271,15 +271,14 @@ struct mg_requests {
 };
 
 mg_status_t mg_requests_create(int n_messages, mg_requests_t **out) {
-  mg_requests_t *r = malloc(sizeof *r);
+  mg_requests_t *r;
   *out = NULL;
-  if (!r) return mg_error(MG_ERR_MEMORY, "no memory for %d messages", n_messages);
-  r->n = 0;
+  MG_TRY(mg_new(&r, 1, "MPI requests"));
   r->capacity = n_messages > 0 ? n_messages : 1;
-  r->request = malloc((size_t)r->capacity * sizeof *r->request);
-  if (!r->request) {
+  const mg_status_t status = mg_new(&r->request, r->capacity, "MPI requests");
+  if (status != MG_OK) {
     free(r);
-    return mg_error(MG_ERR_MEMORY, "no memory for %d messages", n_messages);
+    return status;
   }
   *out = r;
   return MG_OK;
@@ -293,9 +292,7 @@ void mg_requests_free(mg_requests_t *requests) {
 
 static mg_status_t next_request(mg_requests_t *r, MPI_Request **request) {
   if (r->n == r->capacity) {
-    MPI_Request *grown = realloc(r->request, 2 * (size_t)r->capacity * sizeof *grown);
-    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for %d messages", 2 * r->capacity);
-    r->request = grown;
+    MG_TRY(mg_grow(&r->request, 2 * (int64_t)r->capacity, "MPI requests"));
     r->capacity *= 2;
   }
   *request = &r->request[r->n++];

@@ -30,7 +30,8 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   if (number_of("OMPI_COMM_WORLD_RANK", "PMI_RANK") > 0) return MG_ERR_USAGE;
   return mg_error(
       MG_ERR_USAGE,
-      "built without MPI, but started %ld times; start it once, or configure --with-mpi", copies);
+      "built without MPI, but launched as %ld processes; launch one, or configure --with-mpi",
+      copies);
 }
 
 void mg_comm_finalize(void) {}
@@ -163,7 +164,7 @@ mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
                             int64_t n_doubles) {
   (void)requests;
   (void)data;
-  return mg_error(MG_ERR_INTERNAL, "a message of %lld doubles from rank %lld in a serial run",
+  return mg_error(MG_ERR_INTERNAL, "receive of %lld doubles from rank %lld in a build without MPI",
                   (long long)n_doubles, (long long)rank);
 }
 
@@ -171,7 +172,7 @@ mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *da
                          int64_t n_doubles) {
   (void)requests;
   (void)data;
-  return mg_error(MG_ERR_INTERNAL, "a message of %lld doubles to rank %lld in a serial run",
+  return mg_error(MG_ERR_INTERNAL, "send of %lld doubles to rank %lld in a build without MPI",
                   (long long)n_doubles, (long long)rank);
 }
 

@@ -1,5 +1,5 @@
 /* Copies of cuboids of cells, for halo exchange, packing and gathering. */
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +37,11 @@ struct mg_copies {
 };
 
 mg_status_t mg_cpu_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
-  mg_copies_t *c = malloc(sizeof *c + (size_t)job->n * sizeof *c->item);
-  *out = c;
-  if (!c) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+  char *memory;
+  *out = NULL;
+  MG_TRY(mg_new(&memory, (int64_t)(sizeof(mg_copies_t) + (size_t)job->n * sizeof(mg_copy_t)),
+                "copy lists"));
+  mg_copies_t *c = *out = (void *)memory;
   c->src = job->src;
   c->dst = job->dst;
   c->buffer = job->buffer;

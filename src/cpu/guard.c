@@ -5,7 +5,7 @@
  * offending line. The operations get views of the twin, at a fixed distance. Pages are never
  * unlocked and locked again: mprotect took longer than the operations. */
 #define _GNU_SOURCE
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static mg_status_t guard_alloc(size_t bytes, mg_space_t space, void **memory) {
   const size_t size = whole_pages(bytes), page = whole_pages(1);
   if (!closed || !twin || RANGE_BYTES - used < size + page ||
       mprotect(twin + used, size, PROT_READ | PROT_WRITE) != 0)
-    return mg_error(MG_ERR_MEMORY, "no memory for %.6f GB of guarded cells", 1e-9 * (double)bytes);
+    return mg_out_of_memory(bytes, "guarded level data");
   *memory = closed + used; /* zeroed by the kernel */
   used += size + page;
   n_live++;
@@ -60,8 +60,7 @@ static void guard_release(void *memory, size_t bytes, mg_space_t space) {
 /* A view of the same patches at accessible addresses. */
 static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   *out = *v;
-  out->patch = calloc((size_t)v->n_patches + 1, sizeof *out->patch);
-  if (!out->patch) return mg_error(MG_ERR_MEMORY, "no memory for a view's patches");
+  MG_TRY(mg_new(&out->patch, v->n_patches, "patch lists"));
   for (int p = 0; p < v->n_patches; p++) {
     out->patch[p] = v->patch[p];
     for (int vec = 0; vec < MG_N_VECTORS; vec++) {
@@ -139,9 +138,12 @@ typedef struct {
 } guard_copies_t;
 
 static mg_status_t prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
-  guard_copies_t *c = malloc(sizeof *c + (size_t)job->n * sizeof *c->item);
-  *out = (mg_copies_t *)(void *)c;
-  if (!c) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+  char *memory;
+  *out = NULL;
+  MG_TRY(mg_new(&memory, (int64_t)(sizeof(guard_copies_t) + (size_t)job->n * sizeof(mg_copy_t)),
+                "copy lists"));
+  *out = (void *)memory;
+  guard_copies_t *c = (void *)memory;
   c->job = *job;
   c->job.item = c->item;
   if (job->n > 0) memcpy(c->item, job->item, (size_t)job->n * sizeof *c->item);

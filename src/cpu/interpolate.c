@@ -1,7 +1,7 @@
 /* Interpolation from the coarsened patches: tensor products, in k first, then j, then i.
  *
  * Bytes per fine cell: 17 with correction (u read and written, 1/8 of a coarse cell), 9 without. */
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 #include <stdlib.h>
@@ -133,9 +133,8 @@ mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, int src, const mg_view_t
   for (int q = 0; q < coarse->n_patches; q++)
     if (coarse->patch[q].n[0] + 2 * PAD > job.row_doubles)
       job.row_doubles = coarse->patch[q].n[0] + 2 * PAD;
-  job.scratch =
-      calloc((size_t)(mg_cpu_threads(coarse) * (LINES + 1) * job.row_doubles), sizeof *job.scratch);
-  if (!job.scratch) return mg_error(MG_ERR_MEMORY, "no memory for rows of coarse values");
+  MG_TRY(mg_new(&job.scratch, mg_cpu_threads(coarse) * (LINES + 1) * job.row_doubles,
+                "interpolation rows"));
   mg_cpu_strips(coarse, interpolate_strip, &job);
   free(job.scratch);
   return MG_OK;

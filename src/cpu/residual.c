@@ -2,7 +2,7 @@
  *
  * Bytes per cell: 48 stored (x, f, three betas read, r written), 40 as a norm, 41 restricted. All
  * three use mg_cpu_residual_row, so their results are bit-identical. */
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 #include <stdlib.h>
@@ -115,8 +115,8 @@ static int64_t longest_row(const mg_view_t *v) {
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
   const int threads = mg_cpu_threads(v);
   job_t job = {.x = x, .f = f, .row_doubles = longest_row(v)};
-  double *scratch = calloc((size_t)(threads * (LINE + job.row_doubles)), sizeof *scratch);
-  if (!scratch) return mg_error(MG_ERR_MEMORY, "no memory for rows of residuals");
+  double *scratch;
+  MG_TRY(mg_new(&scratch, threads * (LINE + job.row_doubles), "residual rows"));
   job.norm = scratch;
   job.rows = scratch + threads * LINE;
   mg_cpu_residual_prepare(v, x);
@@ -156,8 +156,9 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
                                      int dst) {
   job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_doubles = 4 * longest_row(fine)};
-  job.rows = malloc((size_t)(mg_cpu_threads(coarse) * job.row_doubles) * sizeof *job.rows);
-  if (!job.rows) return mg_error(MG_ERR_MEMORY, "no memory for rows of residuals");
+  const size_t bytes = (size_t)(mg_cpu_threads(coarse) * job.row_doubles) * sizeof *job.rows;
+  job.rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */
+  if (!job.rows) return mg_out_of_memory(bytes, "residual rows");
   mg_cpu_residual_prepare(fine, x);
   mg_cpu_strips(coarse, restrict_strip, &job);
   free(job.rows);

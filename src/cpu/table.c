@@ -1,4 +1,4 @@
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,7 @@ static mg_status_t cpu_alloc(size_t bytes, mg_space_t space, void **memory) {
   const size_t line = 128, huge = (size_t)2 << 20, align = bytes < 2 * huge ? line : huge;
   const size_t rounded = bytes ? (bytes + line - 1) / line * line : line;
   if (posix_memalign(memory, align, rounded) != 0)
-    return mg_error(MG_ERR_MEMORY, "no memory for %.6f GB of cells or messages",
-                    1e-9 * (double)bytes);
+    return mg_out_of_memory(bytes, "level data or messages");
 #ifdef MADV_HUGEPAGE
   /* Seven or more streams advance through as many pages at once, so large pages save page-table
    * walks. This is only advice: a refusal changes nothing. */

@@ -2,7 +2,7 @@
  *
  * Smooths a copy of each patch, ghosts included, step by step; each step updates fewer ghost
  * layers. It is the oracle for fused sweeps on a device, and tests the layers above without one. */
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include <stdlib.h>
 #include <string.h>
@@ -87,8 +87,7 @@ static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int 
   copy_t c = {.p = *patch};
   c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
   c.origin = layers * (1 + patch->jstride + patch->kstride);
-  c.memory = malloc(2 * (size_t)c.doubles * sizeof *c.memory);
-  if (!c.memory) return mg_error(MG_ERR_MEMORY, "no memory for copies of patches");
+  MG_TRY(mg_new(&c.memory, 2 * c.doubles, "patch copies"));
   c.p.vec[MG_U] = c.memory + c.origin;
   c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
   take(&c, patch, x, MG_U);

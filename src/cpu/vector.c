@@ -1,5 +1,5 @@
 /* Vector operations and reductions. */
-#include "base/log.h"
+#include "base/alloc.h"
 #include "cpu/cpu.h"
 #include <math.h>
 #include <stdlib.h>
@@ -141,8 +141,8 @@ static void max_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
 
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm) {
   const int threads = mg_cpu_threads(v);
-  norm_job_t job = {x, y, calloc((size_t)threads, sizeof(partial_t))};
-  if (!job.partial) return mg_error(MG_ERR_MEMORY, "no memory for partial sums");
+  norm_job_t job = {x, y, NULL};
+  MG_TRY(mg_new(&job.partial, threads, "partial norms"));
   mg_cpu_strips(v, max_norm_strip, &job);
   double poison = 0.0;
   *norm = 0.0;

@@ -137,7 +137,8 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
     const cudaError_t error =
         cudaMemcpyAsync(to, job->level[l].step, (size_t)job->level[l].n_steps * sizeof *to,
                         cudaMemcpyHostToDevice, mg_cuda.stream);
-    if (error != cudaSuccess) return mg_cuda_failed(error, "copying steps", __FILE__, __LINE__);
+    if (error != cudaSuccess)
+      return mg_cuda_failed(error, "upload of smoother steps", __FILE__, __LINE__);
   }
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream)); /* the caller may free its steps */
   return MG_OK;
@@ -151,7 +152,7 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;
   mg_coarse_cycle_t *coarse_cycle = new (std::nothrow) mg_coarse_cycle_t();
-  if (!coarse_cycle) return mg_error(MG_ERR_MEMORY, "no memory for the coarsest levels' kernel");
+  if (!coarse_cycle) return mg_out_of_memory(sizeof *coarse_cycle, "the coarse cycle");
   const mg_status_t status = copy_steps(job, &coarse_cycle->steps);
   if (status != MG_OK) {
     mg_cuda_coarse_cycle_free(coarse_cycle);

@@ -30,7 +30,7 @@ unsigned mg_vectors_in(const mg_view_t *v) {
 mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot) {
   *slot = mg_vectors_before(vectors, vector);
   if (vectors == 0 || vectors >> vector & 1) return MG_OK;
-  return mg_error(MG_ERR_INTERNAL, "copying vector %d of a level that does not have it", vector);
+  return mg_error(MG_ERR_INTERNAL, "copy of vector %d, which this level does not store", vector);
 }
 
 static int64_t cells_of(const mg_copy_tile_t *copy) {
@@ -48,8 +48,8 @@ mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t most, mg
   int64_t count = 0;
   for (int c = 0; c < n; c++)
     count += (cells_of(&copies[c]) + most - 1) / most;
-  mg_tile_t *tile = *tiles = (mg_tile_t *)malloc(sizeof(mg_tile_t) * (size_t)(count + 1));
-  if (!tile) return mg_error(MG_ERR_MEMORY, "no memory for a list of tiles");
+  MG_TRY(mg_new(tiles, count, "tile lists"));
+  mg_tile_t *tile = *tiles;
   *n_tiles = (int)count;
   for (int c = 0; c < n; c++) {
     const int64_t ni = copies[c].n[0], nj = copies[c].n[1], all = cells_of(&copies[c]);
@@ -130,7 +130,8 @@ static mg_status_t upload(const mg_copy_tile_t *copies, int n, const mg_tile_t *
 }
 
 mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles_t *out) {
-  static_assert(sizeof(mg_copy_tile_t) % alignof(mg_tile_t) == 0, "tiles follow copies");
+  static_assert(sizeof(mg_copy_tile_t) % alignof(mg_tile_t) == 0,
+                "tiles are stored behind the copies");
   mg_tile_t *tile;
   int64_t cells = 0;
   *out = mg_copy_tiles_t();
@@ -151,12 +152,12 @@ void mg_cuboids_free(mg_copy_tiles_t *cuboids) {
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) {
   *out = nullptr;
   mg_copies_t *c = new (std::nothrow) mg_copies_t();
-  mg_copy_tile_t *copies =
-      (mg_copy_tile_t *)malloc(sizeof(mg_copy_tile_t) * (size_t)(job->n > 0 ? job->n : 1));
-  if (!c || !copies) {
+  if (!c) return mg_out_of_memory(sizeof *c, "copy lists");
+  mg_copy_tile_t *copies;
+  mg_status_t status = mg_new(&copies, job->n, "copy lists");
+  if (status != MG_OK) {
     delete c;
-    free(copies);
-    return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+    return status;
   }
   for (int l = 0; l < job->n; l++) {
     const mg_copy_t *copy = &job->item[l];
@@ -167,7 +168,7 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
     if (copy->src_patch >= 0) c->src = mg_vectors_in(job->src);
     if (copy->dst_patch >= 0) c->dst = mg_vectors_in(job->dst);
   }
-  const mg_status_t status = mg_cuboids_create(copies, job->n, &c->cuboids);
+  status = mg_cuboids_create(copies, job->n, &c->cuboids);
   free(copies);
   if (status != MG_OK) {
     delete c;

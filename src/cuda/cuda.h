@@ -15,6 +15,7 @@
 #include <cuda_runtime.h>
 extern "C" {
 #include "backend/backend.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "formulas/index.h"
 }

@@ -33,9 +33,9 @@ static void say_none(cudaError_t error, char *why, size_t size) {
   int driver = 0;
   (void)cudaDriverGetVersion(&driver);
   if (driver == 0)
-    snprintf(why, size, "no CUDA device: no driver");
+    snprintf(why, size, "no CUDA device: no driver found");
   else if (error == cudaErrorInsufficientDriver)
-    snprintf(why, size, "no CUDA device: the driver is one of CUDA %d.%d, this build of %d.%d",
+    snprintf(why, size, "no CUDA device: driver for CUDA %d.%d, but this build needs %d.%d",
              driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
   else
     snprintf(why, size, "no CUDA device: %s", cudaGetErrorString(error));
@@ -57,11 +57,10 @@ static void say_no_code(int device, cudaError_t error, char *why, size_t size) {
   (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
   (void)cudaGetLastError();
-  snprintf(
-      why, size,
-      "CUDA device %d is an sm_%d%d, for which this build (CUDA: %s) has no code (%s); configure "
-      "it with --with-cuda-arch=%d%d",
-      device, major, minor, MG_BUILD_CUDA, cudaGetErrorString(error), major, minor);
+  snprintf(why, size,
+           "no code for CUDA device %d (sm_%d%d) in this build (CUDA: %s): %s; configure "
+           "--with-cuda-arch=%d%d",
+           device, major, minor, MG_BUILD_CUDA, cudaGetErrorString(error), major, minor);
 }
 
 static __global__ void probe() {}
@@ -78,7 +77,7 @@ bool mg_cuda_usable(int device, char *why, size_t size) {
   if (there || loads)
     say_no_code(device, error, why, size);
   else
-    snprintf(why, size, "CUDA device %d cannot be used: %s", device, cudaGetErrorString(error));
+    snprintf(why, size, "cannot use CUDA device %d: %s", device, cudaGetErrorString(error));
   (void)cudaGetLastError();
   return false;
 }
@@ -128,7 +127,7 @@ static mg_status_t open_device(int device) {
 mg_status_t mg_cuda_open(int device) {
   char why[256];
   if (mg_cuda.stream) return MG_OK;
-  if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_DEVICE, "%s", why);
+  if (!mg_cuda_usable(device, why, sizeof why)) return mg_error(MG_ERR_UNAVAILABLE, "%s", why);
   const mg_status_t status = open_device(device);
   if (status != MG_OK) mg_cuda_close();
   return status;
@@ -151,8 +150,7 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   const int card = 10 * p.major + p.minor;
   int code = 0;
   MG_TRY(mg_cuda_code(&code));
-  const int n =
-      snprintf(text, size, "%s, sm_%d, %d multiprocessors", p.name, card, p.multiProcessorCount);
+  const int n = snprintf(text, size, "%s, sm_%d, %d SMs", p.name, card, p.multiProcessorCount);
   if (code != card && n > 0 && (size_t)n < size)
     snprintf(text + n, size - (size_t)n, ", code for sm_%d", code);
   return MG_OK;
@@ -210,7 +208,8 @@ static mg_status_t alloc_managed(size_t bytes, void **memory) {
   MG_CUDA_TRY(cudaGetDevice(&device));
   MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
   if (bytes > free_bytes)
-    return mg_error(MG_ERR_MEMORY, "%s of managed memory where %s are free on the device",
+    return mg_error(MG_ERR_MEMORY,
+                    "out of device memory: cannot allocate %s of managed memory, %s free",
                     mg_bytes((double)bytes).text, mg_bytes((double)free_bytes).text);
   MG_CUDA_TRY(cudaMallocManaged(memory, bytes, cudaMemAttachGlobal));
   cudaError_t error = keep_on_device(*memory, bytes, device);
@@ -220,7 +219,7 @@ static mg_status_t alloc_managed(size_t bytes, void **memory) {
   if (error == cudaSuccess) return MG_OK;
   (void)cudaFree(*memory);
   *memory = nullptr;
-  return mg_cuda_failed(error, "managed memory", __FILE__, __LINE__);
+  return mg_cuda_failed(error, "managed memory allocation", __FILE__, __LINE__);
 }
 
 static mg_status_t cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
@@ -261,7 +260,7 @@ static mg_status_t wait_watched(cudaError_t (*ask)()) {
     const cudaError_t error = ask();
     if (error == cudaSuccess) return MG_OK;
     if (error != cudaErrorNotReady)
-      return mg_cuda_failed(error, "waiting for the device", __FILE__, __LINE__);
+      return mg_cuda_failed(error, "wait for the device", __FILE__, __LINE__);
     (void)cudaGetLastError(); /* clear cudaErrorNotReady, or the next launch would report it */
     if (n % 1024 == 0)
       MG_TRY(mg_cuda.watch(std::chrono::duration<double>(clock::now() - start).count()));
@@ -272,8 +271,8 @@ static mg_status_t wait_watched(cudaError_t (*ask)()) {
 static mg_status_t all_in_time() {
   if (!*mg_cuda.late) return MG_OK;
   return mg_error(MG_ERR_COMM,
-                  "rank %d did not send or take a message in time; has it died? "
-                  "--transport=host does without direct stores",
+                  "timed out waiting for rank %d in a peer-to-peer exchange; it may have died; "
+                  "--transport=host avoids peer stores",
                   *mg_cuda.late - 1);
 }
 

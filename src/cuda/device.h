@@ -16,13 +16,13 @@ int mg_cuda_devices(char *why, size_t size);
 bool mg_cuda_usable(int device, char *why, size_t size);
 
 /** Open device number `device` for this process. No-op if a device is already open.
- *  @return MG_OK, MG_ERR_DEVICE (also if this build has no code for the GPU), MG_ERR_MEMORY */
+ *  @return MG_OK, MG_ERR_UNAVAILABLE (mg_cuda_usable is false), MG_ERR_DEVICE, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_cuda_open(int device);
 
 /** UUID of the open device: unique, and the same in every process. */
 MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
 
-/** Describe the open device for reports: "NVIDIA H200, sm_90, 132 multiprocessors". If the code was
+/** Describe the open device for reports: "NVIDIA H200, sm_90, 132 SMs". If the code was
  *  compiled for another architecture, ", code for sm_80" follows. */
 MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 

@@ -23,8 +23,7 @@ void mg_cuda_event_timers_free(void) {
 
 mg_status_t mg_cuda_event_timers_create(int n) {
   mg_cuda_event_timers_free();
-  stamps.event = (cudaEvent_t *)calloc((size_t)n, sizeof *stamps.event);
-  if (!stamps.event) return mg_error(MG_ERR_MEMORY, "no memory for %d events", n);
+  MG_TRY(mg_new(&stamps.event, n, "event timers"));
   for (; stamps.n < n; stamps.n++) {
     const cudaError_t error = cudaEventCreate(&stamps.event[stamps.n]);
     if (error == cudaSuccess) continue;

@@ -29,7 +29,7 @@ static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job, const mg
  *  one j and each lane a column. All values in memory are loaded first, together; then the wall
  *  formulas are applied. */
 static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double *tile) {
-  static_assert(THREADS == 32 * UJ && UI <= 32, "a warp a row");
+  static_assert(THREADS == 32 * UJ && UI <= 32, "one warp per row");
   const mg_patch_t *p = &job->l.p;
   const int i0 = (int)blockIdx.x * BI, j0 = (int)blockIdx.y * BJ, k0 = (int)blockIdx.z * BK;
   const int k_end = min(k0 + BK, p->n[2]);
@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     if (op == MG_FV4_GSRB && phase) result = v.c;
   }
   if (op == MG_FV4_NORM) {
-    static_assert(THREADS == MG_MAX_THREADS, "of mg_max_add");
+    static_assert(THREADS == MG_MAX_THREADS, "mg_max_add requires it");
     mg_max_add(mg_max_bits(result), known, job.maximum);
   } else if (op == MG_FV4_RESTRICT) {
     const double sum = result + __shfl_xor_sync(0xffffffffu, result, 1);

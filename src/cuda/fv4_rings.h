@@ -177,7 +177,7 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   /* The first warps fetch the leftover rows, so the last warps fetch the sides. */
   const int q = THREADS - 1 - (int)threadIdx.x, q_i = q - 4 * U_ROWS, q_j = q_i - I_ROWS,
             q_k = q_j - 2 * J_ROWS;
-  static_assert(4 * U_ROWS + I_ROWS + 2 * J_ROWS + 2 * K_ROWS <= THREADS, "one place a thread");
+  static_assert(4 * U_ROWS + I_ROWS + 2 * J_ROWS + 2 * K_ROWS <= THREADS, "one entry per thread");
   take_side<U_ROWS, 2, 2>(&s, t, p, q, FIELD_U, u, -2);
   take_side<I_ROWS, 0, 1>(&s, t, p, q_i, FIELD_I, bi, -1);
   take_side<J_ROWS, 1, 1>(&s, t, p, q_j, FIELD_J, bj, 0);

@@ -25,7 +25,7 @@ mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
   (void)cudaGraphDestroy(graph);
   if (error != cudaSuccess) {
     mg_cuda_graph_free(recording);
-    return mg_cuda_failed(error, "making a graph of a cycle", __FILE__, __LINE__);
+    return mg_cuda_failed(error, "CUDA graph of a cycle", __FILE__, __LINE__);
   }
   *out = recording;
   return MG_OK;

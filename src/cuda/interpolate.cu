@@ -78,7 +78,7 @@ static __device__ __forceinline__ double value_at(const mg_patch_t &p, int vec, 
  * combination is computed once: 745 us at 512^3 on an H200, versus 1334 us if a thread computes
  * all combinations of its eight cells. With three blocks per SM 823 us, with five 768 us. */
 enum { V4_BLOCKS = 4 };
-static_assert(TK == 2 * BK && TJ == 2 * BJ, "the combinations take the place of what they are of");
+static_assert(TK == 2 * BK && TJ == 2 * BJ, "combinations overwrite their inputs");
 
 /** Replace a line of cells by fine pairs, in place: one pair per cell, without the two ghosts at
  *  each end. */

@@ -8,7 +8,7 @@ extern "C" {
 #include "cuda/nccl_link.h"
 }
 
-static_assert(sizeof(ncclUniqueId) == MG_CUDA_NCCL_ID_BYTES, "names travel as bytes");
+static_assert(sizeof(ncclUniqueId) == MG_CUDA_NCCL_ID_BYTES, "IDs are sent as bytes");
 
 struct mg_nccl {
   ncclComm_t comm;
@@ -48,12 +48,12 @@ static mg_status_t watch(double waited) {
       60.0; /* as the default mg_cuda_patience of kernels that wait for a message */
   ncclResult_t result;
   TRY_NCCL(ncclCommGetAsyncError(watched, &result));
-  if (result != ncclSuccess) return failed(result, "messages through NCCL", __LINE__);
+  if (result != ncclSuccess) return failed(result, "NCCL communication", __LINE__);
   if (waited < limit_s) return MG_OK;
   return mg_error(
       MG_ERR_COMM,
-      "the device is not done after %.0f s, as where a message through NCCL never comes; "
-      "has a rank died? --transport=host does without NCCL",
+      "the GPU is still busy after %.0f s, probably waiting for an NCCL message; a rank may have "
+      "died; --transport=host avoids NCCL",
       waited);
 }
 
@@ -121,7 +121,7 @@ mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl) {
 const char *mg_cuda_nccl_version(void) {
   static char text[32];
   int code = 0;
-  if (ncclGetVersion(&code) != ncclSuccess) return "of unknown version";
+  if (ncclGetVersion(&code) != ncclSuccess) return "unknown version";
   snprintf(text, sizeof text, "%d.%d.%d", code / 10000, code / 100 % 100, code % 100);
   return text;
 }

@@ -251,7 +251,7 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, int src, int dst) {
     mail<send, receive, 1>
         <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, from_slot, to_slot, limit);
   }
-  MG_CUDA_LAUNCHED("mail");
+  MG_CUDA_LAUNCHED("p2p_exchange");
   return MG_OK;
 }
 

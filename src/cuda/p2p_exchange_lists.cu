@@ -79,8 +79,8 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
   while (first + n_items < p->n_items && p->item[first + n_items].buffer < m->first + m->doubles)
     n_items++;
   const mg_copy_t *const item = p->item + first;
-  mg_copy_tile_t *sizes = (mg_copy_tile_t *)calloc((size_t)n_items + 1, sizeof *sizes);
-  if (!sizes) return mg_error(MG_ERR_MEMORY, "no memory for a message's copies");
+  mg_copy_tile_t *sizes;
+  MG_TRY(mg_new(&sizes, n_items, "copy lists"));
   for (int c = 0; c < n_items; c++)
     memcpy(sizes[c].n, item[c].n, sizeof sizes[c].n);
   mg_tile_t *tile = nullptr;
@@ -97,9 +97,9 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   for (const mg_cuda_message_t *m = p->message; m < p->message + p->n_messages; m++)
     most += tiles_of(p->item, p->n_items, m->first, m->doubles);
   if (most == 0) return MG_OK;
-  mg_p2p_tile_t *stretch =
-      (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), sizeof *stretch * (size_t)most);
-  mg_status_t status = stretch ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a message's tiles");
+  const size_t bytes = sizeof(mg_p2p_tile_t) * (size_t)most;
+  mg_p2p_tile_t *stretch = (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), bytes);
+  mg_status_t status = stretch ? MG_OK : mg_out_of_memory(bytes, "tile lists");
   for (int m = 0; m < p->n_messages && status == MG_OK; m++)
     status = add_message(p, &p->message[m], stretch, &out->n);
   if (status == MG_OK)
@@ -109,8 +109,8 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
 }
 
 static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *out) {
-  mg_copy_tile_t *copies = (mg_copy_tile_t *)calloc((size_t)job->n_local + 1, sizeof *copies);
-  if (!copies) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+  mg_copy_tile_t *copies;
+  MG_TRY(mg_new(&copies, job->n_local, "copy lists"));
   for (int l = 0; l < job->n_local; l++) {
     const mg_copy_t *c = &job->local[l];
     copies[l].from = patch_of(job->src, c, true);
@@ -125,7 +125,7 @@ static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *o
 mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
   *out = nullptr;
   mg_cuda_p2p_t *mail = new (std::nothrow) mg_cuda_p2p_t();
-  if (!mail) return mg_error(MG_ERR_MEMORY, "no memory for peer stores");
+  if (!mail) return mg_out_of_memory(sizeof *mail, "peer-to-peer exchanges");
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
                           job->n_unpack, job->n_received, false};

@@ -27,7 +27,7 @@ struct alignas(128) mg_p2p_tile_t {
   mg_counter_t done; /**< number of earlier messages */
   bool words;
 };
-static_assert(sizeof(mg_p2p_tile_t) == 128, "a line");
+static_assert(sizeof(mg_p2p_tile_t) == 128, "one cache line");
 
 /** Tiles of one direction, on the device. */
 struct mg_direction_t {

@@ -5,7 +5,7 @@ extern "C" {
 #include "cuda/peer.h"
 }
 
-static_assert(sizeof(cudaIpcMemHandle_t) == MG_CUDA_HANDLE_BYTES, "handles travel as bytes");
+static_assert(sizeof(cudaIpcMemHandle_t) == MG_CUDA_HANDLE_BYTES, "handles are sent as bytes");
 
 static mg_status_t zero(void *memory, size_t bytes) {
   MG_CUDA_TRY(cudaMemset(memory, 0, bytes));
@@ -81,7 +81,7 @@ static __global__ void mark(double *place, int number) {
 
 mg_status_t mg_cuda_window_probe(void *place, int number) {
   mark<<<1, MARK_DOUBLES, 0, mg_cuda.stream>>>((double *)place, number);
-  MG_CUDA_LAUNCHED("mark");
+  MG_CUDA_LAUNCHED("window_probe");
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return MG_OK;
 }

@@ -55,7 +55,7 @@ static mg_status_t copy_tables(const mg_tables_t *tables, int32_t dim, double **
                         cudaMemcpyHostToDevice, mg_cuda.stream);
     if (error != cudaSuccess) {
       (void)cudaFree(*out);
-      return mg_cuda_failed(error, "copying tables", __FILE__, __LINE__);
+      return mg_cuda_failed(error, "upload of coefficient tables", __FILE__, __LINE__);
     }
   }
   return MG_OK;

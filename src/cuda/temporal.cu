@@ -165,7 +165,7 @@ mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_regio
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::BYTES));
   ready = true;
   MG_TRY(make_maps(v, job, x, previous, &maps));
-  static_assert(S::OUT_J == ROWS - 2 * STEPS, "as cut_of has it");
+  static_assert(S::OUT_J == ROWS - 2 * STEPS, "cut_of uses the same width");
   const mg_cut_t cut =
       mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, beside, c); });
   job.planes = cut.cells[2];
@@ -227,7 +227,8 @@ bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host) {
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
                                  const mg_step_t *steps, int n, mg_region_t part) {
   const bool gsrb = steps[0].kind == MG_STEP_GSRB;
-  if (n < 2 || n > MG_MAX_FUSED_SWEEPS) return mg_error(MG_ERR_INTERNAL, "a pass of %d steps", n);
+  if (n < 2 || n > MG_MAX_FUSED_SWEEPS)
+    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", n, MG_MAX_FUSED_SWEEPS);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = {};
     job.l = mg_cuda_patch(v, q);

@@ -45,7 +45,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
                        BEFORE = BK + OWN_SLOTS * PLANE,
                        END = BEFORE + (GSRB ? 0 : OWN_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
-  static_assert(BYTES <= 227 * 1024, "more than a block may have");
+  static_assert(BYTES <= 227 * 1024, "exceeds the shared memory of a block");
 };
 
 /* Advance to the next of the n planes of a ring. */

@@ -21,7 +21,7 @@ mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CU
     MG_CUDA_TRY(cudaGetDriverEntryPoint(name, (void **)&encode, cudaEnableDefault, &found));
 #endif
     if (found != cudaDriverEntryPointSuccess)
-      return mg_error(MG_ERR_DEVICE, "the driver has no cuTensorMapEncodeTiled");
+      return mg_error(MG_ERR_DEVICE, "the CUDA driver lacks cuTensorMapEncodeTiled; update it");
   }
   /* Extents are in elements, strides in bytes. */
   const cuuint64_t size[3] = {(cuuint64_t)array->extent[0], (cuuint64_t)array->extent[1],
@@ -36,11 +36,11 @@ mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CU
              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
              CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
-    return mg_error(MG_ERR_DEVICE, "cuTensorMapEncodeTiled: error %d", (int)result);
+    return mg_error(MG_ERR_DEVICE, "cuTensorMapEncodeTiled: CUDA driver error %d", (int)result);
   return MG_OK;
 }
 #else
 mg_status_t mg_cuda_box_map(const mg_box_array_t *, int, int, CUtensorMap *) {
-  return mg_error(MG_ERR_DEVICE, "built with a CUDA toolkit without tensor maps");
+  return mg_error(MG_ERR_DEVICE, "the CUDA toolkit of this build lacks tensor maps");
 }
 #endif

@@ -1,6 +1,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/alloc.h"
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/device_select.h"
@@ -17,7 +18,7 @@ static int count_devices(char why[WHY]) {
 #ifdef HAVE_CUDA
   return mg_cuda_devices(why, WHY);
 #else
-  snprintf(why, WHY, "a build without CUDA");
+  snprintf(why, WHY, "built without CUDA");
   return 0;
 #endif
 }
@@ -29,21 +30,18 @@ int mg_device_count(void) {
 
 /* Collective; the first rank whose device number is too large logs the error. */
 static mg_status_t check_device_id(const mg_params_t *params, int n) {
-  const char *plural = n == 1 ? "" : "s";
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   int first;
   MG_TRY(mg_comm_first(mg_comm_world(), params->device_id >= n, &first));
   if (first == rank && n == 0)
-    return mg_error(MG_ERR_MEMORY,
-                    "--device-id=%d: this process sees no CUDA device; leave the option out to run "
-                    "on the CPU",
+    return mg_error(MG_ERR_UNAVAILABLE,
+                    "--device-id=%d: no CUDA device is visible; omit --device-id to run on the CPU",
                     params->device_id);
   if (first == rank)
-    return mg_error(
-        MG_ERR_MEMORY,
-        "--device-id=%d: this process sees %d CUDA device%s; give a number from 0 to %d",
-        params->device_id, n, plural, n - 1);
-  return first < size ? MG_ERR_MEMORY : MG_OK;
+    return mg_error(MG_ERR_UNAVAILABLE,
+                    "--device-id=%d: %d CUDA device%s visible; the largest valid number is %d",
+                    params->device_id, n, n == 1 ? "" : "s", n - 1);
+  return first < size ? MG_ERR_UNAVAILABLE : MG_OK;
 }
 
 static char device_text[256] = "none";
@@ -69,9 +67,9 @@ static mg_status_t find_why(bool usable, char why[WHY], int *first) {
   const int size = mg_comm_size(world);
   MG_TRY(mg_comm_first(mg_comm_world(), !usable, first));
   if (*first == size) return MG_OK;
-  char *all = malloc((size_t)size * WHY);
-  mg_status_t status = all ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %d ranks", size);
-  status = mg_comm_agree(world, status);
+  char *all;
+  mg_status_t status =
+      mg_comm_agree(world, mg_new(&all, (int64_t)size * WHY, "device states of all ranks"));
   if (status == MG_OK) status = mg_comm_gather(world, why, WHY, all);
   if (status == MG_OK) memcpy(why, all + (size_t)*first * WHY, WHY);
   free(all);
@@ -135,10 +133,10 @@ mg_status_t mg_device_places(mg_device_place_t **places) {
 #ifdef HAVE_CUDA
   status = mg_cuda_identity(mine.uuid);
 #endif
-  *places = malloc((size_t)n * sizeof **places);
-  mg_device_place_t **sorted = malloc((size_t)n * sizeof *sorted);
-  if (status == MG_OK && !(*places && sorted))
-    status = mg_error(MG_ERR_MEMORY, "no memory for %d places", n);
+  mg_device_place_t **sorted = NULL;
+  *places = NULL;
+  if (status == MG_OK) status = mg_new(places, n, "device locations of all ranks");
+  if (status == MG_OK) status = mg_new(&sorted, n, "device locations of all ranks");
   status = mg_comm_agree(world, status);
   if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *places);
   if (status == MG_OK) count_sharers(*places, sorted, n);
@@ -156,9 +154,7 @@ static mg_status_t warn_if_shared(void) {
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
     most = places[r].sharers > most ? places[r].sharers : most;
   free(places);
-  if (most > 1)
-    mg_warning("%d ranks share a CUDA device and take turns on it; one rank a device is faster",
-               most);
+  if (most > 1) mg_warning("%d ranks share a CUDA device; one rank per device is faster", most);
   return MG_OK;
 }
 
@@ -177,7 +173,7 @@ static mg_status_t limit_passes(mg_params_t *params) {
   MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_temporal(&has)));
   double lacking = !has;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
-  if (lacking > 0.0) params->steps_per_pass = 1;
+  if (lacking > 0.0) params->fused_sweeps = 1;
 #else
   (void)params;
 #endif
@@ -195,9 +191,9 @@ static mg_status_t check_memory(const mg_params_t *params) {
   int first;
   MG_TRY(mg_comm_first(mg_comm_world(), !has, &first));
   if (first == rank)
-    return mg_error(MG_ERR_MEMORY, "--memory=unified: this device has no managed memory that it "
-                                   "can keep to itself; take --memory=device");
-  return first < size ? MG_ERR_MEMORY : MG_OK;
+    return mg_error(MG_ERR_UNAVAILABLE, "--memory=unified: this device lacks concurrent managed "
+                                        "access; use --memory=device");
+  return first < size ? MG_ERR_UNAVAILABLE : MG_OK;
 #else
   return MG_OK;
 #endif
@@ -210,8 +206,8 @@ static mg_status_t do_without(mg_params_t *params, bool named, int first, const 
   if (named) {
     /* All ranks return an error and exit by themselves, so none needs to abort the rank that
      * logs it. */
-    if (rank != first) return MG_ERR_MEMORY;
-    return mg_error(MG_ERR_MEMORY, "--device=%s: %s; --device=cpu runs without it",
+    if (rank != first) return MG_ERR_UNAVAILABLE;
+    return mg_error(MG_ERR_UNAVAILABLE, "--device=%s: %s; use --device=cpu",
                     mg_device_name(params->device), why);
   }
   params->device = MG_DEVICE_CPU;
@@ -240,10 +236,10 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
 #ifndef HAVE_CUDA
-  if (named && mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_MEMORY;
+  if (named && mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_UNAVAILABLE;
   if (named)
-    return mg_error(MG_ERR_MEMORY,
-                    "--device=%s: this build has no CUDA; configure --with-cuda says what it lacks",
+    return mg_error(MG_ERR_UNAVAILABLE,
+                    "--device=%s: built without CUDA; configure --with-cuda, or use --device=cpu",
                     mg_device_name(params->device));
 #endif
   char why[WHY] = "";

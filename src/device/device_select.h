@@ -31,11 +31,11 @@ MG_MUST_CHECK mg_status_t mg_device_foresee(mg_params_t *params);
  *
  *  Collective over the world; all ranks agree.
  *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards
- *  @return MG_OK, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
+ *  @return MG_OK, MG_ERR_UNAVAILABLE, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
 
-/** Description of this rank's device for reports, once it is chosen: "NVIDIA H200, sm_90, 132
- *  multiprocessors", or "none" and the reason. Static storage. */
+/** Description of this rank's device for reports, once it is chosen: "NVIDIA H200, sm_90, 132 SMs",
+ *  or "none" and the reason. Static storage. */
 const char *mg_device_text(void);
 
 /** Bytes that this rank may allocate on its device: the free memory, divided evenly among the

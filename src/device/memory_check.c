@@ -125,15 +125,15 @@ static int describe_size(const mg_size_t *size, const char *before, char *text, 
 }
 
 void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_size) {
-  int used = snprintf(text, (size_t)text_size, "this size needs at least %s where %s are free%s; ",
-                      mg_bytes(c->need).text, mg_bytes(c->room).text,
-                      c->on_device ? " on the device" : "");
+  int used = snprintf(
+      text, (size_t)text_size, "this size needs at least %s, but only %s are free%s; ",
+      mg_bytes(c->need).text, mg_bytes(c->room).text, c->on_device ? " on the device" : "");
   if (used < 0 || used >= text_size) return;
   if (c->largest.n == 0) {
-    snprintf(text + used, (size_t)(text_size - used), "no size fits, take fewer ranks a host");
+    snprintf(text + used, (size_t)(text_size - used), "no size fits; use fewer ranks per host");
     return;
   }
-  used += describe_size(&c->largest, "what fits is ", text + used, text_size - used);
+  used += describe_size(&c->largest, "largest size that fits: ", text + used, text_size - used);
   if (c->same_width.log2_box_dim != c->largest.log2_box_dim)
     describe_size(&c->same_width, " or ", text + used, text_size - used);
 }

@@ -44,8 +44,8 @@ static mg_status_t check_room(const mg_atomic_file_t *file, const char *folder, 
   size_text((double)bytes, need);
   size_text(room, there);
   return mg_error(MG_ERR_IO,
-                  "--%s=%s needs %s where %s are free; write fewer fields or levels, "
-                  "--dump-precision=float, or to another disk",
+                  "--%s=%s needs %s, but only %s are free; write fewer fields or levels, use "
+                  "--dump-precision=float, or choose another disk",
                   file->option, file->final, need, there);
 }
 
@@ -70,12 +70,12 @@ mg_status_t mg_atomic_file_prepare(const char *option, const char *path, int64_t
   mg_path_resolve(path, file->final);
   if (mg_path_is_stream(path))
     return mg_error(MG_ERR_USAGE,
-                    "--%s=%s is the file that this run writes stdout or stderr to; give another",
+                    "--%s=%s is already the target of stdout or stderr; choose another file",
                     option, path);
   if (stat(path, &s) != 0 && errno == ELOOP) return cannot_write(file, strerror(ELOOP));
   if (stat(file->final, &s) == 0 && S_ISDIR(s.st_mode)) return cannot_write(file, strerror(EISDIR));
   if (stat(file->final, &s) == 0 && !S_ISREG(s.st_mode))
-    return cannot_write(file, "there is something that is no plain file");
+    return cannot_write(file, "not a regular file");
   if (stat(file->final, &s) == 0 && access(file->final, W_OK) != 0)
     return cannot_write(file, strerror(errno));
   folder_of(file->final, folder);

@@ -1,5 +1,5 @@
 #include "io/boundary_faces_io.h"
-#include "base/log.h"
+#include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,8 +62,7 @@ static mg_status_t copy(const wall_t *w) {
 
 static mg_status_t allocate(wall_t *w, bool putting) {
   void *memory = NULL;
-  w->list = calloc((size_t)w->level->store.view.n_patches + 1, sizeof *w->list);
-  if (!w->list) return mg_error(MG_ERR_MEMORY, "no memory for the faces of a wall");
+  MG_TRY(mg_new(&w->list, w->level->store.view.n_patches, "boundary faces"));
   list_patches(w, putting);
   if (w->n == 0) return MG_OK;
   MG_TRY(w->level->backend->alloc((size_t)w->doubles * sizeof(double), MG_SPACE_SHARED, &memory));

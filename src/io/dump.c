@@ -1,3 +1,4 @@
+#include "base/alloc.h"
 #include "base/log.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
@@ -103,17 +104,19 @@ static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool 
   if (write) return MG_OK;
   return agree(!speaks() || same_walls(wall, stored, (size_t)n)
                    ? MG_OK
-                   : mg_error(MG_ERR_IO, "/HPGMG/walls/%s has other values than were written",
+                   : mg_error(MG_ERR_IO,
+                              "/HPGMG/walls/%s reads back different values; check the disk",
                               mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d))));
 }
 
 static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
-  const size_t n = (size_t)h->plan.level[0].layout.n;
+  const int64_t n = h->plan.level[0].layout.n;
   if (!mg_dump_wants_wall(&h->params, MG_N_FIELDS)) return MG_OK;
-  double *faces = malloc(2 * n * n * sizeof *faces);
-  uint64_t *sums = malloc(2 * n * sizeof *sums);
-  mg_status_t status =
-      agree(faces && sums ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the faces of a wall"));
+  double *faces;
+  uint64_t *sums = NULL;
+  mg_status_t status = mg_new(&faces, 2 * n * n, "boundary faces");
+  if (status == MG_OK) status = mg_new(&sums, 2 * n, "boundary faces");
+  status = agree(status);
   for (int d = 0; d < 3 && status == MG_OK; d++)
     if (mg_dump_wants_wall(&h->params, (mg_field_t)(MG_FIELD_BETA_I + d)))
       status =
@@ -140,7 +143,9 @@ static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_
 static mg_status_t check_complete(mg_h5_t *file) {
   int64_t complete = file ? 0 : 1;
   MG_TRY(mg_h5_get_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
-  return complete == 1 ? MG_OK : mg_error(MG_ERR_IO, "the file that was written is not complete");
+  return complete == 1
+             ? MG_OK
+             : mg_error(MG_ERR_IO, "the dump is incomplete when read back; check the disk");
 }
 
 /* Read the file back: some file systems and MPI libraries silently lose data that does not fit. */
@@ -211,14 +216,14 @@ static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
                                mg_dump_stats_t *stats) {
   series_t series = {h, *about, stats};
   const mg_watch_t watch = {dump_cycle, mg_benchmark_poll_stop, &series};
-  mg_history_t *history = calloc(1, sizeof *history);
-  MG_TRY(agree(history ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a solve's history")));
+  mg_history_t *history;
+  MG_TRY(agree(mg_new(&history, 1, "the residual history")));
   series.about.result = NULL;
   mg_status_t status = mg_solve_watched(h, 0, about->f_norm, &watch, history);
   if (status == MG_OK && history->stopped && !history->reached) {
     status = MG_ERR_INTERRUPTED;
     if (speaks())
-      (void)mg_error(status, "--dump-every=%d: a signal ended the series after cycle %d",
+      (void)mg_error(status, "--dump-every=%d: stopped by a signal after cycle %d",
                      h->params.dump_every, history->n_cycles);
   }
   free(history);
@@ -234,7 +239,7 @@ static mg_status_t dump_interrupted(mg_hierarchy_t *h, const mg_dump_about_t *ab
   part.history = &history;
   part.result = NULL;
   if (h->params.dump_every > 0)
-    mg_warning("--dump-every=%d writes nothing: the run was interrupted", h->params.dump_every);
+    mg_warning("--dump-every=%d has no effect: the run was interrupted", h->params.dump_every);
   return mg_dump_write(h, h->params.dump, &part, stats);
 }
 
@@ -246,7 +251,7 @@ mg_status_t mg_dump_run(mg_hierarchy_t *h, const mg_result_t *result, const char
   *stats = (mg_dump_stats_t){0};
   if (!h->params.dump[0]) return MG_OK;
   if (result->diverged) {
-    mg_warning("--dump=%s is not written: the solves diverged", h->params.dump);
+    mg_warning("--dump=%s is not written: the solve diverged", h->params.dump);
     return MG_OK;
   }
   mg_progress("dump");

@@ -59,7 +59,7 @@ static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan
   if (params->dump_levels == (1u << MG_MAX_LEVELS) - 1) return MG_OK;
   for (int l = plan->n_levels; l < MG_MAX_LEVELS; l++)
     if (mg_dump_wants_level(params, l))
-      return mg_error(MG_ERR_USAGE, "--dump-levels names level %d; this run has levels 0 to %d", l,
+      return mg_error(MG_ERR_USAGE, "--dump-levels: level %d does not exist; use levels 0 to %d", l,
                       plan->n_levels - 1);
   return MG_OK;
 }
@@ -71,10 +71,11 @@ static mg_status_t check_alpha(const mg_params_t *params) {
   if (params->alpha_varies || params->dump_fields == all ||
       !(params->dump_fields & 1u << MG_FIELD_ALPHA))
     return MG_OK;
-  return mg_error(MG_ERR_USAGE,
-                  "--dump-fields names alpha, which is %s everywhere in this run; it "
-                  "is a field where the file of --coefficients has one",
-                  params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
+  return mg_error(
+      MG_ERR_USAGE,
+      "--dump-fields includes alpha, but alpha is the constant %s in this run; drop it, "
+      "or give an alpha field with --coefficients",
+      params->equation == MG_EQUATION_HELMHOLTZ ? "1" : "0");
 }
 
 /* Check that the file `path` and its .xdmf file can be written. */
@@ -92,19 +93,18 @@ static void warn_of_ending(const char *path) {
   const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
   const char *dot = strrchr(name, '.');
   if (dot && dot > name && (strcmp(dot, ".hdf") == 0 || strcmp(dot, ".vtkhdf") == 0)) return;
-  mg_warning(
-      "--dump=%s does not end in .hdf, by which ParaView knows the file (5.11 opens no other "
-      "ending); take --dump=%s.hdf, or open %s" MG_XDMF_ENDING,
-      path, path, name);
+  mg_warning("--dump=%s lacks the extension .hdf that ParaView needs (5.11 opens no other); use "
+             "--dump=%s.hdf, or open %s" MG_XDMF_ENDING,
+             path, path, name);
 }
 
 mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   char numbered[MG_PATH_MAX];
   if (!params->dump[0]) return MG_OK;
   if (!mg_h5_available())
-    return mg_error(MG_ERR_USAGE, "--dump needs HDF5, which this build was configured without; "
-                                  "install libhdf5-openmpi-dev (or libhdf5-dev) and configure "
-                                  "again, or drop --dump");
+    return mg_error(MG_ERR_USAGE,
+                    "--dump requires a build with HDF5; install libhdf5-openmpi-dev (or "
+                    "libhdf5-dev) and reconfigure, or drop --dump");
   MG_TRY(check_levels(params, plan));
   MG_TRY(check_alpha(params));
   MG_TRY(check_name(params, plan, params->dump));
@@ -130,7 +130,6 @@ mg_status_t mg_dump_check_reach(const mg_params_t *params) {
   if (first == mg_comm_size(mg_comm_world())) return MG_OK;
   if (first != mg_comm_rank(mg_comm_world())) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
-                  "--dump=%s cannot be written: %s: %s; all ranks need it, in a folder that all "
-                  "hosts share",
+                  "--dump=%s cannot be written: %s: %s; choose a directory that all hosts share",
                   params->dump, folder, why);
 }

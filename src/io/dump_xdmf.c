@@ -25,11 +25,11 @@ mg_status_t mg_dump_check_xml(const char *path) {
   while (*at) {
     const int n = character_bytes((const unsigned char *)at);
     if (n == 0)
-      return mg_error(MG_ERR_USAGE,
-                      "--dump=%s: FILE" MG_XDMF_ENDING " is XML and has the file name in it, but "
-                      "byte 0x%02x of the name is not part of a printable UTF-8 character; give "
-                      "another name",
-                      path, (unsigned char)*at);
+      return mg_error(
+          MG_ERR_USAGE,
+          "--dump=%s: byte 0x%02x of the file name is not printable UTF-8, as the XML of "
+          "FILE" MG_XDMF_ENDING " requires; choose another name",
+          path, (unsigned char)*at);
     at += n;
   }
   return MG_OK;

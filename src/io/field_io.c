@@ -1,4 +1,5 @@
 #include "io/field_io.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "io/checksum.h"
 #include "io/write_thread.h"
@@ -34,13 +35,12 @@ static void release(buffers_t *b) {
 
 static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
   const int64_t most = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
-  *b = (buffers_t){.checksum = calloc((size_t)io->n, sizeof *b->checksum),
-                   .halves = calloc(2 * (size_t)io->n, sizeof *b->halves)};
-  const bool floats = io->precision == MG_PRECISION_FLOAT && most > 0;
-  if (floats) b->floats = malloc((size_t)most * sizeof *b->floats);
-  if (floats) b->other = malloc((size_t)most * sizeof *b->other);
-  if (b->checksum && b->halves && (!floats || (b->floats && b->other))) return MG_OK;
-  return mg_error(MG_ERR_MEMORY, "no memory for %d planes of a dump", io->n);
+  *b = (buffers_t){0};
+  MG_TRY(mg_new(&b->checksum, io->n, "checksums"));
+  MG_TRY(mg_new(&b->halves, 2 * (int64_t)io->n, "checksums"));
+  if (io->precision != MG_PRECISION_FLOAT || most == 0) return MG_OK;
+  MG_TRY(mg_new(&b->floats, most, "dump buffers"));
+  return mg_new(&b->other, most, "dump buffers");
 }
 
 static mg_h5_type_t type_of(const mg_field_io_t *io) {
@@ -174,8 +174,7 @@ static mg_status_t compare(const mg_field_io_t *io, const char *path, const buff
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
   if (first >= io->n) return MG_OK;
   if (first != bad) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO, "plane %d of %s is damaged: its values have another checksum", bad,
-                  path);
+  return mg_error(MG_ERR_IO, "plane %d of %s is damaged: its checksum does not match", bad, path);
 }
 
 static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const mg_h5_data_t *data,

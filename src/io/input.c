@@ -52,7 +52,7 @@ static mg_status_t look_for(const look_t *in, const char *group, const char *nam
   snprintf(word, sizeof word, " %s%s ", listed, name);
   MG_TRY(mg_h5_look(in->file, path, look));
   if (look->there || !strstr(in->listed, word)) return MG_OK;
-  return mg_error(MG_ERR_IO, "--%s=%s: %s is missing, though the attribute %s of %s lists%s",
+  return mg_error(MG_ERR_IO, "--%s=%s: %s is missing, but attribute %s of %s lists%s",
                   in->source->option, in->source->path, path, MG_DUMP_CHECKSUMS, MG_DUMP_OURS,
                   word);
 }
@@ -99,19 +99,20 @@ static mg_status_t take_size(const mg_input_source_t *source, const mg_input_pla
                              const mg_h5_look_t *look, int32_t from_before, mg_input_t *input) {
   const int64_t *n = look->size;
   if (look->rank != 3 || n[0] != n[1] || n[0] != n[2])
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s: %s is %lld x %lld x %lld in %d dimensions; a grid is a cube of "
-                    "n x n x n cells",
-                    source->option, source->path, place->path, (long long)n[0], (long long)n[1],
-                    (long long)n[2], look->rank);
+    return mg_error(
+        MG_ERR_IO,
+        "--%s=%s: %s has shape %lld x %lld x %lld in %d dimensions; it must be a cube of "
+        "n x n x n cells",
+        source->option, source->path, place->path, (long long)n[0], (long long)n[1],
+        (long long)n[2], look->rank);
   if (n[0] < 1 || n[0] > MG_MAX_DIM)
-    return mg_error(MG_ERR_IO, "--%s=%s: %s has %lld cells a side, not from 1 to %d",
+    return mg_error(MG_ERR_IO, "--%s=%s: %s has %lld cells per side; it must have 1 to %d",
                     source->option, source->path, place->path, (long long)n[0], MG_MAX_DIM);
   if (input->cells == 0) input->cells = (int32_t)n[0];
   if (input->cells == n[0]) return MG_OK;
   return mg_error(from_before > 0 ? MG_ERR_USAGE : MG_ERR_IO,
-                  "--%s=%s: %s has %lld cells a side, but other fields have %d", source->option,
-                  source->path, place->path, (long long)n[0], input->cells);
+                  "--%s=%s: %s has %lld cells per side, but other fields have %d; use one size",
+                  source->option, source->path, place->path, (long long)n[0], input->cells);
 }
 
 static mg_status_t find_fields(mg_h5_t *file, const mg_input_source_t *source, mg_input_t *input) {
@@ -140,15 +141,18 @@ static mg_status_t check_fields(mg_h5_t *file, const mg_input_source_t *source,
   if (n == 0) {
     mg_h5_name_datasets(file, held, (int)sizeof held);
     return mg_error(
-        MG_ERR_IO, "--%s=%s has none of %s in /VTKHDF/CellData; %s", source->option, source->path,
-        source->from == MG_INPUT_F ? "f" : "alpha, beta, beta_i, beta_j and beta_k", held);
+        MG_ERR_IO, "--%s=%s has no %s in /VTKHDF/CellData; %s", source->option, source->path,
+        source->from == MG_INPUT_F ? "f" : "alpha, beta, beta_i, beta_j or beta_k", held);
   }
   if (faces != 0 && faces != 3)
-    return mg_error(MG_ERR_IO, "--%s=%s has %d of beta_i, beta_j and beta_k; all three are needed",
+    return mg_error(MG_ERR_IO,
+                    "--%s=%s has %d of beta_i, beta_j and beta_k; all three are required",
                     source->option, source->path, faces);
   if (source->from <= MG_INPUT_BETA && faces == 3 && input->place[MG_INPUT_BETA].path[0] != '\0')
-    return mg_error(MG_ERR_IO, "--%s=%s has beta of cells and of faces; leave one of the two out",
-                    source->option, source->path);
+    return mg_error(
+        MG_ERR_IO,
+        "--%s=%s has both cell beta and face beta_i, beta_j, beta_k; remove one of the two",
+        source->option, source->path);
   return MG_OK;
 }
 
@@ -199,13 +203,14 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
   if (input->cells == 0 || input->cells == n) return MG_OK;
   if (params->restart[0] != '\0')
-    return mg_error(MG_ERR_USAGE,
-                    "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, make %d^3 cells, but "
-                    "--%s=%s holds %d^3; give files of one problem, and no other size",
-                    params->restart, n, source.option, source.path, input->cells);
+    return mg_error(
+        MG_ERR_USAGE,
+        "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, give %d^3 cells, but --%s=%s has "
+        "%d^3; use files of one grid size",
+        params->restart, n, source.option, source.path, input->cells);
   return mg_error(MG_ERR_USAGE,
-                  "LOG2_BOX_DIM and BOXES_PER_RANK make %d^3 cells, but --%s=%s holds %d^3; drop "
-                  "the two, or give others",
+                  "LOG2_BOX_DIM and BOXES_PER_RANK give %d^3 cells, but --%s=%s has %d^3; drop or "
+                  "change them",
                   n, source.option, source.path, input->cells);
 }
 
@@ -226,17 +231,17 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
       snprintf(text, sizeof text, "s are %lld and ", (long long)below);
     else
       snprintf(text, sizeof text, " is ");
-    snprintf(message, (size_t)message_size,
-             "--%s=%.150s holds %lld^3 cells; 16 must divide the cells a side, and their odd part "
-             "be at most %d, so that levels can be made of them: the nearest size%s%lld",
-             source->option, source->path, (long long)cells, MG_MAX_ODD_PART, text,
-             (long long)above);
+    snprintf(
+        message, (size_t)message_size,
+        "--%s=%.150s has %lld^3 cells; the cells per side must be a multiple of 16 with an odd "
+        "part of at most %d; the nearest size%s%lld",
+        source->option, source->path, (long long)cells, MG_MAX_ODD_PART, text, (long long)above);
     return MG_ERR_USAGE;
   }
   if (box > MG_MAX_BOX_DIM) box = MG_MAX_BOX_DIM;
   if (!mg_plan_size_of(cells, box, ranks, &log2_box_dim, &boxes)) {
     snprintf(message, (size_t)message_size,
-             "--%s=%.150s holds %lld^3 cells, which are too few for %lld ranks; start fewer",
+             "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
              source->option, source->path, (long long)cells, (long long)ranks);
     return MG_ERR_USAGE;
   }
@@ -251,8 +256,8 @@ static mg_status_t settings_of(const mg_input_source_t *source, const mg_params_
   message[0] = '\0'; /* errors in the file have been logged */
   if (!mg_h5_available()) {
     snprintf(message, (size_t)message_size,
-             "--%s needs HDF5, which this build was configured without; install "
-             "libhdf5-openmpi-dev (or libhdf5-dev) and configure again",
+             "--%s requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) and "
+             "reconfigure",
              source->option);
     return MG_ERR_USAGE;
   }

@@ -1,4 +1,5 @@
 /* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
+#include "base/alloc.h"
 #include "base/log.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
@@ -109,21 +110,20 @@ static mg_status_t judge(const field_t *f) {
   if (first >= f->n) return MG_OK;
   if (first != f->bad_plane) return MG_ERR_IO;
   if (f->damaged)
-    return mg_error(MG_ERR_IO,
-                    "--%s=%s: plane %d of %s is damaged: its values have another checksum",
+    return mg_error(MG_ERR_IO, "--%s=%s: plane %d of %s is damaged: its checksum does not match",
                     f->option, f->file_path, f->bad_plane, f->name);
   const long long j = f->bad_cell / f->n, i = f->bad_cell % f->n;
   char value[32] = "nan", place[128];
   if (!isnan(f->bad_value)) snprintf(value, sizeof value, "%g", f->bad_value);
   if (f->bad_wall)
-    snprintf(place, sizeof place, "on its upper wall, at [%lld][%lld]", j, i);
+    snprintf(place, sizeof place, "on the upper boundary, at [%lld][%lld]", j, i);
   else
     snprintf(place, sizeof place, "in plane %d, at [%d][%lld][%lld]", f->bad_plane, f->bad_plane, j,
              i);
   return mg_error(MG_ERR_IO, "--%s=%s: %s has %s %s; it must be %s", f->option, f->file_path,
                   f->name, value, place,
-                  f->is_signed  ? "finite, of magnitude 1e60 at most"
-                  : f->may_be_0 ? "0, or from 1e-60 to 1e60"
+                  f->is_signed  ? "finite and at most 1e60 in magnitude"
+                  : f->may_be_0 ? "0 or from 1e-60 to 1e60"
                                 : "from 1e-60 to 1e60");
 }
 
@@ -204,7 +204,7 @@ static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_
   for (int64_t row = 0; row < n; row++) {
     const uint64_t sum = mg_checksum_doubles(f->wall + row * n, n, (uint64_t)(row * n));
     if (f->place->has_wall_checksums && sum != want[row])
-      return mg_error(MG_ERR_IO, "--%s=%s: row %lld of %s is damaged: its checksum differs",
+      return mg_error(MG_ERR_IO, "--%s=%s: row %lld of %s is damaged: its checksum does not match",
                       f->option, f->file_path, (long long)row, path);
     f->checksum += sum;
   }
@@ -212,9 +212,8 @@ static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_
 }
 
 static mg_status_t check_wall_sums(field_t *f, const char *path) {
-  uint64_t *want = malloc((size_t)f->n * sizeof *want);
-  mg_status_t status =
-      agree(want ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for checksums of %s", path));
+  uint64_t *want;
+  mg_status_t status = agree(mg_new(&want, f->n, "checksums"));
   if (status == MG_OK && f->place->has_wall_checksums) status = read_wall_sums(f, want);
   if (status == MG_OK && is_rank_0()) status = compare_wall_sums(f, path, want);
   free(want);
@@ -308,15 +307,12 @@ static mg_status_t read_field(field_t *f, int field) {
 }
 
 static mg_status_t allocate(field_t *f, int field) {
-  const size_t plane = (size_t)plane_cells(f), planes = (size_t)mg_slabs_planes(f->slabs, 0).n;
+  const int64_t plane = plane_cells(f), planes = mg_slabs_planes(f->slabs, 0).n;
   const bool cells = field == MG_INPUT_BETA, walls = field >= MG_INPUT_BETA && field < MG_INPUT_F;
-  f->want = calloc(planes + 1, sizeof *f->want);
-  f->floats = f->place->is_float ? malloc(plane * sizeof *f->floats) : NULL;
-  f->cells = cells ? malloc((planes + 1) * plane * sizeof *f->cells) : NULL;
-  f->wall = walls ? malloc((cells ? 3 : 1) * plane * sizeof *f->wall) : NULL;
-  if (f->want && (f->floats || !f->place->is_float) && (f->cells || !cells) && (f->wall || !walls))
-    return MG_OK;
-  return mg_error(MG_ERR_MEMORY, "no memory for planes of %d^2 cells of --%s", f->n, f->option);
+  MG_TRY(mg_new(&f->want, planes, "checksums"));
+  if (f->place->is_float) MG_TRY(mg_new(&f->floats, plane, "input planes"));
+  if (cells) MG_TRY(mg_new(&f->cells, (planes + 1) * plane, "input planes"));
+  return walls ? mg_new(&f->wall, (cells ? 3 : 1) * plane, "input planes") : MG_OK;
 }
 
 static mg_status_t open_data(field_t *f) {
@@ -343,16 +339,17 @@ static mg_status_t check_largest(const field_t *f, int field) {
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
   if (field == MG_INPUT_F && largest > 0.0 && largest < least) {
     if (!is_rank_0()) return MG_ERR_IO;
-    return mg_error(MG_ERR_IO, "--%s=%s: the largest |f| is %g; it must be 0, or 1e-60 or more",
-                    f->option, f->file_path, largest);
+    return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
+                    f->file_path, largest);
   }
   if (field != MG_INPUT_ALPHA || largest > 0.0 || f->h->params.boundary != MG_BOUNDARY_PERIODIC)
     return MG_OK;
   if (!is_rank_0()) return MG_ERR_IO;
-  return mg_error(MG_ERR_IO,
-                  "--%s=%s: alpha is 0 in all cells, which with --boundary=periodic is "
-                  "--equation=poisson; leave it out",
-                  f->option, f->file_path);
+  return mg_error(
+      MG_ERR_IO,
+      "--%s=%s: alpha is 0 in all cells; with --boundary=periodic, remove alpha to solve "
+      "--equation=poisson",
+      f->option, f->file_path);
 }
 
 static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, int field,

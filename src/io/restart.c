@@ -43,7 +43,7 @@ static mg_status_t agree(mg_status_t status) {
 /* --- the head -------------------------------------------------------------------------- */
 
 static mg_status_t bad(const char *path, const char *name, double value, const char *limits) {
-  return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g, not %s", path, name, value, limits);
+  return mg_error(MG_ERR_IO, "--restart=%s: %s is %.17g; it must be %s", path, name, value, limits);
 }
 
 /* Check numbers before they are used or determine an allocation. */
@@ -53,11 +53,11 @@ static mg_status_t check_numbers(const char *path, const head_t *head) {
     return bad(path, "cells", (double)head->cells, "from 1 to 1048576");
   if (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
       head->cells % box != 0)
-    return bad(path, "box_cells", (double)box, "a power of two that divides the cells");
+    return bad(path, "box_cells", (double)box, "a power of two that divides cells");
   if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
     return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
   if (!(head->f_norm >= 0.0) || !isfinite(head->f_norm))
-    return bad(path, "f_norm", head->f_norm, "a number from 0 on");
+    return bad(path, "f_norm", head->f_norm, "finite and at least 0");
   return MG_OK;
 }
 
@@ -65,9 +65,10 @@ static mg_status_t check_version(mg_h5_t *file, const char *path) {
   int64_t version = 0, complete = 0;
   MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
   if (version != MG_FORMAT_VERSION)
-    return bad(path, "format_version", (double)version, "1, which is what this program reads");
+    return bad(path, "format_version", (double)version, "1, the version that this program reads");
   MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
-  return complete == 1 ? MG_OK : bad(path, "complete", (double)complete, "1: the file is cut off");
+  return complete == 1 ? MG_OK
+                       : bad(path, "complete", (double)complete, "1 (the dump is incomplete)");
 }
 
 /* Read an optional attribute; if it is missing, the text is not changed. */
@@ -135,7 +136,7 @@ static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
   MG_TRY(mg_h5_get_doubles(file, ours, "residual_norms", head->norm, (int)head->cycles));
   for (int64_t c = 0; c < head->cycles; c++)
     if (!isfinite(head->norm[c]) || head->norm[c] < 0.0)
-      return bad(path, "a residual norm", head->norm[c], "a number from 0 on");
+      return bad(path, "a residual norm", head->norm[c], "finite and at least 0");
   return look_for_u(file, head);
 }
 
@@ -156,8 +157,9 @@ static mg_status_t check_superblock(const char *path) {
     return mg_error(MG_ERR_IO, "--restart=%s cannot be read: %s", path, strerror(error));
   if (n == sizeof start && memcmp(start, signature, sizeof signature) == 0 && start[8] >= 2)
     return MG_OK;
-  return mg_error(MG_ERR_IO, "--restart=%s is no dump of hpgmg-fv: it does not start like one",
-                  path);
+  return mg_error(
+      MG_ERR_IO,
+      "--restart=%s is not a dump of hpgmg-fv: wrong HDF5 signature or superblock version", path);
 }
 
 /* On the calling rank only. */
@@ -181,7 +183,7 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
   if (!mg_plan_size_of(head->cells, head->box_cells, ranks, &log2_box_dim, &boxes)) {
     snprintf(message, (size_t)message_size,
-             "--restart=%.150s holds %lld^3 cells, which are too few for %lld ranks; start fewer",
+             "--restart=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
              params->restart, (long long)head->cells, (long long)ranks);
     return MG_ERR_USAGE;
   }
@@ -197,9 +199,10 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   message[0] = '\0'; /* errors in the file have been logged */
   *n = 0;
   if (!mg_h5_available()) {
-    snprintf(message, (size_t)message_size,
-             "--restart needs HDF5, which this build was configured without; install "
-             "libhdf5-openmpi-dev (or libhdf5-dev) and configure again");
+    snprintf(
+        message, (size_t)message_size,
+        "--restart requires a build with HDF5; install libhdf5-openmpi-dev (or libhdf5-dev) and "
+        "reconfigure");
     return MG_ERR_USAGE;
   }
   MG_TRY(read_head(params->restart, &head));
@@ -235,8 +238,8 @@ static mg_status_t take_head(const head_t *head, const mg_params_t *params, cons
   const int32_t n = plan->level[0].layout.n;
   if (head->cells != n)
     return mg_error(MG_ERR_USAGE,
-                    "LOG2_BOX_DIM and BOXES_PER_RANK make %d^3 cells, but --restart=%s holds "
-                    "%lld^3; drop the two, or give others",
+                    "LOG2_BOX_DIM and BOXES_PER_RANK give %d^3 cells, but --restart=%s has %lld^3; "
+                    "drop or change them",
                     n, params->restart, (long long)head->cells);
   *restart = (mg_restart_t){.cells = n,
                             .box_cells = (int32_t)head->box_cells,
@@ -279,7 +282,7 @@ static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double s
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
                   "--restart=%s: f_norm is %.17g, but max|f| of this problem is %.17g; the file is "
-                  "damaged or a dump of another problem",
+                  "damaged or belongs to another problem",
                   h->params.restart, stored, f_norm);
 }
 
@@ -293,9 +296,9 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
   MG_TRY(mg_comm_max(mg_comm_world(), norm, 2));
   MG_TRY(check_f_norm(h, norm[1], restart->f_norm));
   if (fabs(norm[0] - history->norm[last]) > 1e-3 * history->norm[last] + 1e-10 * norm[1])
-    mg_warning("--restart=%s: the residual is %.6e; the file has %.6e%s", h->params.restart,
-               norm[0], history->norm[last],
-               restart->precision == MG_PRECISION_FLOAT ? " (its values are floats)" : "");
+    mg_warning("--restart=%s: the residual norm is %.6e, but the file has %.6e%s",
+               h->params.restart, norm[0], history->norm[last],
+               restart->precision == MG_PRECISION_FLOAT ? " (stored as float)" : "");
   history->norm[last] = norm[0];
   for (int c = 0; c <= last; c++)
     history->rel[c] = mg_relative_norm(history->norm[c], norm[1]);
@@ -307,10 +310,9 @@ mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *r
   if (problem_checksum == restart->problem_checksum) return MG_OK;
   if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
-                  "--restart=%s is of another problem than what is in %s%s%s now: the values have "
-                  "another checksum",
+                  "--restart=%s belongs to a different problem than %s%s%s: the checksums differ",
                   p->restart, p->coefficients, p->coefficients[0] && p->rhs[0] ? " and " : "",
-                  mg_params_has_files(p) ? p->rhs : "the program");
+                  mg_params_has_files(p) ? p->rhs : "the built-in one");
 }
 
 mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart) {

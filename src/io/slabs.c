@@ -1,5 +1,5 @@
 #include "io/slabs.h"
-#include "base/log.h"
+#include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,12 +147,11 @@ static mg_status_t list_holdings(mg_slabs_t *s) {
     MG_TRY(mg_layout_patches(layout, rank, &patch, &n));
     if (s->n_holdings + n > capacity) {
       capacity = 2 * (s->n_holdings + n);
-      holding_t *grown = realloc(s->holding, (size_t)capacity * sizeof *grown);
-      if (!grown) {
+      const mg_status_t status = mg_grow(&s->holding, capacity, "patch lists");
+      if (status != MG_OK) {
         free(patch);
-        return mg_error(MG_ERR_MEMORY, "no memory for a list of patches");
+        return status;
       }
-      s->holding = grown;
     }
     for (int q = 0; q < n; q++)
       s->holding[s->n_holdings++] = (holding_t){rank, patch[q]};
@@ -172,18 +171,15 @@ static mg_status_t allocate(mg_slabs_t *s) {
     s->set[set] = memory;
   }
   if (is_holder(s)) {
-    s->incoming = malloc((size_t)s->slab_doubles * sizeof *s->incoming);
-    if (!s->incoming)
-      return mg_error(MG_ERR_MEMORY, "no memory for slabs of %d planes of %d^2 cells", s->planes,
-                      s->dim);
+    MG_TRY(mg_new(&s->incoming, s->slab_doubles, "I/O slabs"));
     MG_TRY(list_holdings(s));
   }
   return mg_requests_create(s->n_holders, &s->requests);
 }
 
 mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t **out) {
-  mg_slabs_t *s = calloc(1, sizeof *s);
-  mg_status_t status = s ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for slabs of planes");
+  mg_slabs_t *s;
+  mg_status_t status = mg_new(&s, 1, "I/O slabs");
   *out = NULL;
   if (s) {
     s->level = level;
@@ -223,8 +219,8 @@ static mg_status_t start_copies(mg_slabs_t *s, int vec, int round, bool storing)
   int64_t doubles;
   const int n = parts_of_round(s, round, storing, NULL, &doubles);
   if (n == 0) return MG_OK;
-  mg_copy_t *list = calloc((size_t)n, sizeof *list);
-  if (!list) return mg_error(MG_ERR_MEMORY, "no memory for %d copies", n);
+  mg_copy_t *list;
+  MG_TRY(mg_new(&list, n, "copy lists"));
   (void)parts_of_round(s, round, storing, list, &doubles);
   const mg_view_t *v = &s->level->store.view;
   const mg_copy_job_t job = {v, v, s->set[round % s->n_sets], list, n};

@@ -1,4 +1,5 @@
 #include "io/write_thread.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include <pthread.h>
 #include <signal.h>
@@ -86,14 +87,14 @@ static void take_it_back(const mg_write_thread_t *w) {
 mg_status_t mg_write_thread_begin(mg_h5_t *file, mg_write_thread_t **out) {
   *out = NULL;
   if (!file) return MG_OK;
-  mg_write_thread_t *w = calloc(1, sizeof *w);
-  if (!w) return mg_error(MG_ERR_MEMORY, "no memory for a thread that writes");
+  mg_write_thread_t *w;
+  MG_TRY(mg_new(&w, 1, "the writer thread"));
   w->file = file;
   bool good = pthread_mutex_init(&w->lock, NULL) == 0;
   good = good && pthread_cond_init(&w->changed, NULL) == 0 && start_thread(w) == 0;
   if (!good) {
     free(w);
-    return mg_error(MG_ERR_MEMORY, "a thread that writes cannot be started");
+    return mg_error(MG_ERR_MEMORY, "the writer thread cannot be started");
   }
   leave_a_core(w);
   *out = w;

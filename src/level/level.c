@@ -1,7 +1,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "base/log.h"
+#include "base/alloc.h"
 #include "level/level.h"
 #include "level/profile.h"
 #include <stdlib.h>
@@ -54,8 +54,7 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
     v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
   }
   if (n == 0) return MG_OK;
-  v->patch = calloc((size_t)n, sizeof *v->patch);
-  if (!v->patch) return mg_error(MG_ERR_MEMORY, "no memory for the patches of a level");
+  MG_TRY(mg_new(&v->patch, n, "patch lists"));
   store->bytes = (size_t)doubles * sizeof(double);
   const mg_status_t status = store->owner->alloc(store->bytes, store->space, &store->memory);
   if (status != MG_OK) {
@@ -191,9 +190,9 @@ static mg_status_t split_ranks(mg_hierarchy_t *h) {
 
 mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
                                 mg_hierarchy_t **out) {
-  mg_hierarchy_t *h = calloc(1, sizeof *h);
+  mg_hierarchy_t *h;
   *out = NULL;
-  mg_status_t status = h ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the hierarchy");
+  mg_status_t status = mg_new(&h, 1, "the level hierarchy");
   if (h) {
     h->params = *params;
     h->plan = *plan;

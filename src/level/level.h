@@ -45,8 +45,8 @@ typedef struct {
 
   mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
-  int steps_per_pass; /**< maximum steps per fused pass; 1 if the backend does not fuse */
-  double lambda_max;  /**< Gershgorin bound of Dinv A */
+  int fused_sweeps;  /**< maximum number of fused steps; 1 if the backend does not fuse */
+  double lambda_max; /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
 } mg_level_t;

@@ -144,7 +144,7 @@ static mg_status_t smooth_between(const smooth_t *s) {
 
 static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
   if (!level->comm) return MG_OK;
-  const int most = level->backend->smooth_fused ? level->steps_per_pass : 1;
+  const int most = level->backend->smooth_fused ? level->fused_sweeps : 1;
   const smooth_t s = {level, level->n_steps, most, zero_guess, same_f};
   const bool looks_back = level->steps[0].kind == MG_STEP_CHEBYSHEV;
   return s.most > 1 && s.n > s.most && looks_back ? smooth_between(&s) : smooth_evenly(&s);

@@ -1,5 +1,5 @@
 #include "level/profile.h"
-#include "base/log.h"
+#include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,8 +86,8 @@ static void attach(mg_hierarchy_t *h, mg_profile_t *profile) {
 mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
   const mg_backend_t *backend = stamping(h);
   if (!backend || h->prepared_profile) return MG_OK;
-  mg_profile_t *p = calloc(1, sizeof *p);
-  if (!p) return mg_error(MG_ERR_MEMORY, "no memory for a profile");
+  mg_profile_t *p;
+  MG_TRY(mg_new(&p, 1, "profiles"));
   p->backend = backend;
   const mg_status_t status = backend->event_timers_create(2 * MOST_SPANS);
   if (status != MG_OK) {

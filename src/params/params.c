@@ -38,7 +38,7 @@ static mg_status_t read_size(mg_parser_t *parser, cursor_t *cursor, const char *
   if (cursor->n_sizes == 2)
     return mg_parser_fail(parser, MG_ERR_USAGE,
                           "unexpected argument '%.60s' after LOG2_BOX_DIM and BOXES_PER_RANK; "
-                          "remove it (values of options follow '=')",
+                          "remove it, or pass option values as --option=VALUE",
                           argument);
   const mg_option_t *option = &mg_options[order[cursor->n_sizes++]];
   return mg_parser_set(parser, option, argument, MG_FROM_COMMAND_LINE, 0);
@@ -49,21 +49,21 @@ static mg_status_t refuse_option(mg_parser_t *parser, const char *argument, cons
   const mg_option_t *option = mg_option_find(name);
   if (option && option->where & MG_AS_ARGUMENT)
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--%s is a key of decks; the command line takes LOG2_BOX_DIM and "
-                          "BOXES_PER_RANK as its two arguments: mpirun -n 2 hpgmg-fv 7 8",
+                          "--%s is a deck key, not an option; pass LOG2_BOX_DIM and "
+                          "BOXES_PER_RANK as arguments, for example: mpirun -n 2 hpgmg-fv 7 8",
                           name);
   if (mg_names_size(name))
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "unknown option %.60s; the two arguments LOG2_BOX_DIM and BOXES_PER_RANK "
-                          "give the size: hpgmg-fv 7 1 solves on 128^3 cells, mpirun -n 2 hpgmg-fv "
-                          "7 4 on 256^3",
+                          "unknown option %.60s; the arguments LOG2_BOX_DIM and BOXES_PER_RANK set "
+                          "the grid size: hpgmg-fv 7 1 solves 128^3 cells, mpirun -n 2 hpgmg-fv "
+                          "7 4 solves 256^3",
                           argument);
   const char *nearest = mg_nearest_option(name, MG_AS_OPTION);
   if (!nearest)
     return mg_parser_fail(parser, MG_ERR_USAGE, "unknown option %.60s; --help lists all options",
                           argument);
   return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "unknown option %.60s; nearest valid name: --%s (--help lists all)",
+                        "unknown option %.60s; did you mean --%s? (--help lists all options)",
                         argument, nearest);
 }
 
@@ -103,7 +103,7 @@ static mg_status_t read_option(mg_parser_t *parser, cursor_t *cursor, const char
 
   if (option->kind == MG_KIND_ACTION) {
     if (value)
-      return mg_parser_fail(parser, MG_ERR_USAGE, "--%s takes no value; drop '=%.60s'",
+      return mg_parser_fail(parser, MG_ERR_USAGE, "--%s takes no value; remove '=%.60s'",
                             option->name, value);
     *action = option == &mg_options[MG_OPT_HELP] ? MG_ACTION_HELP : MG_ACTION_VERSION;
     return MG_OK;
@@ -114,7 +114,8 @@ static mg_status_t read_option(mg_parser_t *parser, cursor_t *cursor, const char
   if (!value) value = ""; /* mg_parser_set rejects it with the option's message */
   if (option == &mg_options[MG_OPT_INPUT] && parser->params->input[0] != '\0')
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--input=%.60s: a second deck; give one, and the rest as options", value);
+                          "--input=%.60s: only one deck is allowed; pass other settings as options",
+                          value);
   return mg_parser_set(parser, option, value, MG_FROM_COMMAND_LINE, 0);
 }
 
@@ -134,8 +135,8 @@ static mg_status_t read_command_line(mg_parser_t *parser, int argc, char *const 
   }
   if (*action == MG_ACTION_RUN && cursor.n_sizes == 1)
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "BOXES_PER_RANK is missing after LOG2_BOX_DIM; give both, for example: "
-                          "mpirun -n 2 hpgmg-fv 7 8");
+                          "BOXES_PER_RANK is missing; pass both LOG2_BOX_DIM and BOXES_PER_RANK, "
+                          "for example: mpirun -n 2 hpgmg-fv 7 8");
   return MG_OK;
 }
 

@@ -46,7 +46,7 @@ typedef struct {
   mg_memory_t memory;
   int64_t cpu_below;         /**< levels with fewer total cells live on the CPU */
   mg_transport_t transport;  /**< transport of messages between GPUs */
-  int steps_per_pass;        /**< maximum number of fused sweeps (temporal blocking) */
+  int fused_sweeps;          /**< maximum number of fused sweeps (temporal blocking) */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells, or auto */
 
   int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */

@@ -41,7 +41,7 @@ static mg_status_t compare_setting(mg_parser_t *parser, const mg_option_t *optio
   if (!setting->binding || strcmp(given, setting->value) == 0) return MG_OK;
   path_of(parser, from, path);
   return mg_parser_fail(
-      parser, MG_ERR_USAGE, "%s is %.60s, but --%s=%.150s holds %.60s; drop one of the two",
+      parser, MG_ERR_USAGE, "%s is %.60s, but --%s=%.150s requires %.60s; remove one of them",
       mg_parser_label(parser, option, label, (int)sizeof label), given, from, path, setting->value);
 }
 
@@ -61,13 +61,14 @@ static mg_status_t take_setting(mg_parser_t *parser, const mg_setting_t *setting
   char why[1024], path[MG_PATH_MAX];
   const mg_option_t *option = mg_option_find(setting->name);
   if (!option)
-    return mg_parser_fail(parser, MG_ERR_INTERNAL, "no option %s of a file", setting->name);
+    return mg_parser_fail(parser, MG_ERR_INTERNAL, "setting '%s' of --%s is not an option",
+                          setting->name, from);
   const int id = (int)(option - mg_options);
   if (parser->source[id] != MG_FROM_DEFAULT) return compare_setting(parser, option, setting, from);
   if (is_of_smoother(id) && other_smoother) return MG_OK;
   path_of(parser, from, path);
   if (!mg_option_set(option, setting->value, parser->params, why, (int)sizeof why))
-    return mg_parser_fail(parser, MG_ERR_IO, "--%s=%.150s: %s is '%.60s': %s", from, path,
+    return mg_parser_fail(parser, MG_ERR_IO, "--%s=%.150s: %s = %.60s: %s", from, path,
                           option->name, setting->value, why);
   parser->source[id] = MG_FROM_FILE;
   return MG_OK;
@@ -79,8 +80,8 @@ static mg_status_t check_restarts_path(mg_parser_t *parser, const char *name, co
   const char *why = is_restarts ? mg_path_why_unreadable(path) : NULL;
   if (!why) return MG_OK;
   return mg_parser_fail(parser, MG_ERR_IO,
-                        "--restart=%.150s names '%.150s', which cannot be opened: %s; give "
-                        "--%s=FILE where it is now",
+                        "--restart=%.150s refers to '%.150s', which cannot be opened: %s; pass "
+                        "its current path with --%s=FILE",
                         parser->params->restart, path, why, name);
 }
 
@@ -126,9 +127,9 @@ static mg_status_t check_size(mg_parser_t *parser) {
       (parser->params->restart[0] != '\0' || mg_params_has_files(parser->params)))
     return MG_OK;
   return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "%s missing; give both as arguments, for example: mpirun -n 2 hpgmg-fv 7 8 "
-                        "(boxes of 128^3 cells, 8 a rank), or as log2-box-dim and boxes-per-rank "
-                        "in a deck; --help explains",
+                        "%s missing; pass both, for example: mpirun -n 2 hpgmg-fv 7 8 "
+                        "(8 boxes of 128^3 cells per rank), or set log2-box-dim and boxes-per-rank "
+                        "in a deck",
                         has_dim     ? "BOXES_PER_RANK is"
                         : has_boxes ? "LOG2_BOX_DIM is"
                                     : "LOG2_BOX_DIM and BOXES_PER_RANK are");
@@ -167,7 +168,8 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
       memset((char *)parser->params + option->offset, 0, MG_PATH_MAX);
     else if (option->value &&
              !mg_option_set(option, option->value, parser->params, why, (int)sizeof why))
-      return mg_parser_fail(parser, MG_ERR_INTERNAL, "default of %s: %s", option->name, why);
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "invalid default of %s: %s", option->name,
+                            why);
     parser->source[i] = MG_FROM_DEFAULT;
     parser->forgotten[i] = true;
   }
@@ -181,8 +183,7 @@ static mg_status_t check_conditions(mg_parser_t *parser) {
     const mg_option_t *option = &mg_options[i];
     if (!asks_for_something(parser, i) || mg_option_applies(option, parser->params)) continue;
     mg_parser_label(parser, option, label, (int)sizeof label);
-    return mg_parser_fail(parser, MG_ERR_USAGE, "%s has an effect %s; %s, or drop %s", label,
-                          option->condition, option->remedy, label);
+    return mg_parser_fail(parser, MG_ERR_USAGE, "%s %s", label, option->condition);
   }
   return MG_OK;
 }
@@ -198,12 +199,13 @@ static mg_status_t apply_official(mg_parser_t *parser) {
     if (!option->official) continue;
     mg_option_format(option, parser->params, asked, (int)sizeof asked);
     if (!mg_option_set(option, option->official, parser->params, why, (int)sizeof why))
-      return mg_parser_fail(parser, MG_ERR_INTERNAL, "official value of %s: %s", option->name, why);
+      return mg_parser_fail(parser, MG_ERR_INTERNAL, "invalid official value of %s: %s",
+                            option->name, why);
     mg_option_format(option, parser->params, official, (int)sizeof official);
     if (parser->source[i] <= MG_FROM_FILE || strcmp(asked, official) == 0) continue;
     if (wins && parser->source[i] == MG_FROM_DECK) continue;
     return mg_parser_fail(
-        parser, MG_ERR_USAGE, "%s is %s, but --official means %s; drop one of the two",
+        parser, MG_ERR_USAGE, "%s is %s, but --official requires %s; remove one of them",
         mg_parser_label(parser, option, label, (int)sizeof label), asked, official);
   }
   return MG_OK;

@@ -31,9 +31,10 @@ static mg_status_t check_text(reader_t *reader, const char *begin, const char *e
   for (const char *c = begin; c < end; c++) {
     const unsigned char byte = (unsigned char)*c;
     if ((byte >= 0x20 && byte != 0x7f) || byte == '\t') continue;
-    return mg_parser_fail(reader->parser, MG_ERR_USAGE,
-                          "%.150s:%d: byte 0x%02x in column %d; a deck is a text file",
-                          reader->parser->deck_name, reader->line, byte, (int)(c - begin) + 1);
+    return mg_parser_fail(
+        reader->parser, MG_ERR_USAGE,
+        "%.150s:%d: control character 0x%02x in column %d; a deck must be plain text",
+        reader->parser->deck_name, reader->line, byte, (int)(c - begin) + 1);
   }
   return MG_OK;
 }
@@ -44,22 +45,23 @@ static mg_status_t check_section(reader_t *reader, const char *begin, const char
   const char *close = memchr(begin, ']', (size_t)(end - begin));
   char name[64];
   if (!close)
-    return mg_parser_fail(reader->parser, MG_ERR_USAGE, "%.150s:%d: section without ']'",
+    return mg_parser_fail(reader->parser, MG_ERR_USAGE,
+                          "%.150s:%d: missing ']' after the section name",
                           reader->parser->deck_name, reader->line);
   const char *rest = close + 1;
   while (rest < end && is_blank(*rest))
     rest++;
   if (rest < end && *rest != '#' && *rest != ';')
-    return mg_parser_fail(reader->parser, MG_ERR_USAGE,
-                          "%.150s:%d: '%.*s' after a section; put it on a line of its own",
-                          reader->parser->deck_name, reader->line,
-                          end - rest < 60 ? (int)(end - rest) : 60, rest);
+    return mg_parser_fail(
+        reader->parser, MG_ERR_USAGE,
+        "%.150s:%d: unexpected '%.*s' after the section name; move it to the next line",
+        reader->parser->deck_name, reader->line, end - rest < 60 ? (int)(end - rest) : 60, rest);
   const int length = close - begin - 1 < 60 ? (int)(close - begin - 1) : 60;
   snprintf(name, sizeof name, "%.*s", length, begin + 1);
   for (int i = 0; names[i]; i++)
     if (strcmp(names[i], name) == 0) return MG_OK;
   return mg_parser_fail(
-      reader->parser, MG_ERR_USAGE, "%.150s:%d: unknown section [%s]; nearest valid name: [%s]",
+      reader->parser, MG_ERR_USAGE, "%.150s:%d: unknown section [%s]; did you mean [%s]?",
       reader->parser->deck_name, reader->line, name, mg_nearest_word(name, names));
 }
 
@@ -92,7 +94,7 @@ static char *read_line(char *buffer, int size, void *stream) {
   const int room = size - 2 < MG_DECK_LINE_MAX ? size - 2 : MG_DECK_LINE_MAX;
   if (end - begin > room) {
     (void)mg_parser_fail(reader->parser, MG_ERR_USAGE,
-                         "%.150s:%d: line of %lld characters; at most %d are allowed",
+                         "%.150s:%d: line of %lld characters exceeds the limit of %d",
                          reader->parser->deck_name, reader->line, (long long)(end - begin), room);
     return NULL;
   }
@@ -117,9 +119,9 @@ static mg_status_t refuse_key(mg_parser_t *parser, int line, const char *name) {
   char hint[96] = "--help lists all keys";
   const char *nearest = mg_nearest_option(name, MG_IN_DECK);
   if (mg_names_size(name))
-    snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank give the size");
+    snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank set the grid size");
   else if (nearest)
-    snprintf(hint, sizeof hint, "nearest valid name: %s", nearest);
+    snprintf(hint, sizeof hint, "did you mean %s?", nearest);
   return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",
                         parser->deck_name, line, name, hint);
 }
@@ -137,12 +139,13 @@ static int handle_pair(void *user, const char *section, const char *name, const 
   if (!option)
     status = refuse_key(parser, reader->line, name);
   else if (!(option->where & MG_IN_DECK))
-    status = mg_parser_fail(parser, MG_ERR_USAGE,
-                            "%.150s:%d: '%s' is not for decks; give --%s on the command line",
-                            parser->deck_name, reader->line, name, name);
+    status =
+        mg_parser_fail(parser, MG_ERR_USAGE,
+                       "%.150s:%d: '%s' is not allowed in a deck; pass --%s on the command line",
+                       parser->deck_name, reader->line, name, name);
   else if (parser->deck_line[option - mg_options] > 0)
     status = mg_parser_fail(
-        parser, MG_ERR_USAGE, "%.150s:%d: duplicate key '%s', first on line %d; keep one of them",
+        parser, MG_ERR_USAGE, "%.150s:%d: duplicate key '%s', first on line %d; remove one of them",
         parser->deck_name, reader->line, name, parser->deck_line[option - mg_options]);
   else {
     parser->deck_line[option - mg_options] = reader->line;
@@ -162,7 +165,8 @@ mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t l
     parser->status = MG_OK;
     return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: expected 'key = value'", name, line);
   }
-  if (line < 0) return mg_parser_fail(parser, MG_ERR_MEMORY, "no memory to read deck %.150s", name);
+  if (line < 0)
+    return mg_parser_fail(parser, MG_ERR_MEMORY, "out of memory: cannot read deck '%.150s'", name);
   return parser->status;
 }
 
@@ -173,9 +177,8 @@ mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t l
   (void)text;
   (void)length;
   return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "--input=%.150s: this program was built without libinih; install it and "
-                        "run configure again (--with-inih=DIR where it is elsewhere), or give the "
-                        "options on the command line",
+                        "--input=%.150s requires libinih, which this build lacks; reconfigure "
+                        "with --with-inih=DIR, or pass the options on the command line",
                         name);
 }
 
@@ -186,18 +189,18 @@ mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t l
 static mg_status_t load(mg_parser_t *parser, const char *path, char *text, size_t *length) {
   FILE *file = fopen(path, "r");
   if (!file)
-    return mg_parser_fail(parser, MG_ERR_IO, "can't open deck '%.150s': %s; check --input", path,
+    return mg_parser_fail(parser, MG_ERR_IO, "cannot open deck '%.150s': %s; check --input", path,
                           strerror(errno));
   errno = 0;
   *length = fread(text, 1, MG_DECK_SIZE_MAX + 1, file);
   const int error = ferror(file) ? errno : 0;
   fclose(file);
   if (error != 0)
-    return mg_parser_fail(parser, MG_ERR_IO, "can't read deck '%.150s': %s; check --input", path,
+    return mg_parser_fail(parser, MG_ERR_IO, "cannot read deck '%.150s': %s; check --input", path,
                           strerror(error));
   if (*length > MG_DECK_SIZE_MAX)
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "deck '%.150s' has more than %d bytes; is it the right file?", path,
+                          "deck '%.150s' exceeds the limit of %d bytes; check --input", path,
                           MG_DECK_SIZE_MAX);
   return MG_OK;
 }
@@ -205,7 +208,8 @@ static mg_status_t load(mg_parser_t *parser, const char *path, char *text, size_
 mg_status_t mg_parser_read_deck_file(mg_parser_t *parser, const char *path) {
   char *text = malloc(MG_DECK_SIZE_MAX + 1);
   size_t length = 0;
-  if (!text) return mg_parser_fail(parser, MG_ERR_MEMORY, "no memory to read deck '%.150s'", path);
+  if (!text)
+    return mg_parser_fail(parser, MG_ERR_MEMORY, "out of memory: cannot read deck '%.150s'", path);
   mg_status_t status = load(parser, path, text, &length);
   if (status == MG_OK) status = mg_parser_read_deck(parser, text, (int64_t)length, path);
   free(text);

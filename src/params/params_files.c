@@ -58,19 +58,18 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
   char name[MG_REAL_PATH_MAX];
   if (strcmp(p->dump, "-") == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--dump=-: a dump does not go to stdout; give a file, such as "
+                          "--dump=-: a dump cannot be written to stdout; pass a file, such as "
                           "--dump=grid.hdf");
   /* Compare the text: both may be "-" (stdout), which is not a file. */
   if (p->json[0] != '\0' && strcmp(p->json, p->csv) == 0)
     return mg_parser_fail(parser, MG_ERR_USAGE,
-                          "--json and --csv both write to '%.150s'; give two files, or drop one",
-                          p->json);
+                          "--json and --csv both write to '%.150s'; use different files", p->json);
   for (int o = 0; o < N_OUTPUTS; o++) {
     for (int other = o + 1; other < N_OUTPUTS; other++) {
       mg_path_resolve(outputs[other].path, name);
       if (writes(p, &outputs[o], name))
         return mg_parser_fail(parser, MG_ERR_USAGE,
-                              "--%s and --%s both write to '%.150s'; give two files, or drop one",
+                              "--%s and --%s both write to '%.150s'; use different files",
                               outputs[o].option, outputs[other].option, outputs[other].path);
     }
     for (int i = 0; i < N_INPUTS; i++) {
@@ -79,7 +78,7 @@ mg_status_t mg_parser_check_files(mg_parser_t *parser) {
       if (inputs[i].path == p->restart && outputs[o].path == p->dump) continue;
       if (writes(p, &outputs[o], name))
         return mg_parser_fail(parser, MG_ERR_USAGE,
-                              "--%s would overwrite '%.150s', which --%s reads; give another file",
+                              "--%s would overwrite '%.150s', which --%s reads; use another file",
                               outputs[o].option, inputs[i].path, inputs[i].option);
     }
   }

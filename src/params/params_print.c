@@ -44,7 +44,7 @@ static void describe(const mg_option_t *option, bool words, char *text, size_t s
     separator = "; ";
   }
   if (value) {
-    used += (size_t)snprintf(text + used, size - used, "%sdefault %s", separator, value);
+    used += (size_t)snprintf(text + used, size - used, "%sdefault: %s", separator, value);
     separator = "; ";
   }
   if (separator[0] == ';') snprintf(text + used, size - used, "]");
@@ -78,21 +78,21 @@ static void help_option(FILE *out, const mg_option_t *option) {
 }
 
 static void help_epilogue(FILE *out) {
-  fputs(
-      "\nFlags take =yes or =no as well (--official=no takes back what a deck says). Of an option\n"
-      "given twice the last counts. The command line wins over the deck.\n"
-      "\nExit status:\n"
-      "  0  solved and verified          3  a file could not be read or written\n"
-      "  1  verification failed          4  too little memory, or a device is missing\n"
-      "  2  bad option, deck or size     5  internal error\n"
-      "\nExamples:\n"
-      "  mpirun -n 2 hpgmg-fv 7 8                    two ranks, 8 boxes of 128^3 cells each\n"
-      "  mpirun -n 8 hpgmg-fv --official 7 8         the official benchmark\n"
-      "  hpgmg-fv --operator=fv4 --rtol=1e-10 6 1    iterate to a tolerance\n"
-      "  hpgmg-fv --dry-run --ranks=1000000 7 8      levels and bytes of a large run\n"
-      "  hpgmg-fv --print-config 6 8 > my.ini        start a deck of your own\n"
-      "  mpirun -n 2 hpgmg-fv --input=my.ini         and use it\n",
-      out);
+  fputs("\nFlags also accept =yes and =no: --official=no overrides a deck. If an option is "
+        "repeated,\n"
+        "the last one counts. The command line overrides the deck.\n"
+        "\nExit status:\n"
+        "  0  solved and verified          3  file could not be read or written\n"
+        "  1  verification failed          4  out of memory, or device unavailable\n"
+        "  2  bad option, deck or size     5  internal error\n"
+        "\nExamples:\n"
+        "  mpirun -n 2 hpgmg-fv 7 8                    2 ranks with 8 boxes of 128^3 cells each\n"
+        "  mpirun -n 8 hpgmg-fv --official 7 8         the official benchmark\n"
+        "  hpgmg-fv --operator=fv4 --rtol=1e-10 6 1    iterate to a tolerance\n"
+        "  hpgmg-fv --dry-run --ranks=1000000 7 8      plan levels and memory of a large run\n"
+        "  hpgmg-fv --print-config 6 8 > my.ini        write a deck to edit\n"
+        "  mpirun -n 2 hpgmg-fv --input=my.ini         run the deck\n",
+        out);
 }
 
 void mg_params_help(FILE *out) {
@@ -129,7 +129,7 @@ static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *p
   describe(option, true, text, sizeof text);
   fputc('\n', out);
   print_wrapped(out, "# ", text);
-  if (!fits) fputs("# (a deck can't hold this value: give it on the command line)\n", out);
+  if (!fits) fputs("# (a deck cannot store this value; pass it on the command line)\n", out);
   fprintf(out, "%s%s = ", is_set && fits && applies ? "" : "# ", option->name);
   /* Without rtol the value is 1, which would be wrong once the user adds rtol. */
   if (option == &mg_options[MG_OPT_MAX_CYCLES] && !applies)
@@ -142,7 +142,7 @@ static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *p
 }
 
 void mg_params_print(FILE *out, const mg_params_t *params) {
-  fputs("# Deck of hpgmg-fv: run it with --input=FILE; options on the command line win.\n", out);
+  fputs("# Deck of hpgmg-fv: run with --input=FILE. Command-line options override it.\n", out);
   for (int group = 0; group < MG_GROUP_HELP; group++) {
     fprintf(out, "\n[%s]\n", mg_option_group_name((mg_option_group_t)group));
     for (int i = 0; i < MG_N_OPTIONS; i++) {

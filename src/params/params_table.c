@@ -57,29 +57,27 @@ static bool without_dry_run(const mg_params_t *p) {
 #define ANYWHERE      .where = MG_IN_DECK | MG_AS_OPTION
 #define SIZE          .where = MG_IN_DECK | MG_AS_ARGUMENT
 #define OPTION_ONLY   .where = MG_AS_OPTION
-#define DUMPED                                                                                     \
-  .applies = with_dump, .condition = "only with --dump", .remedy = "add --dump=FILE.hdf",          \
-  .decided_by = MG_OPT_DUMP
+#define DUMPED        .applies = with_dump, .condition = "requires --dump=FILE", .decided_by = MG_OPT_DUMP
 #define TIMED                                                                                      \
-  .applies = with_timing, .condition = "only without --verify-only and --restart",                 \
-  .remedy = "drop --verify-only or --restart", .decided_by = MG_OPT_VERIFY_ONLY
+  .applies = with_timing, .decided_by = MG_OPT_VERIFY_ONLY,                                        \
+  .condition = "cannot be combined with --verify-only or --restart"
 
 /* clang-format off */
 const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_LOG2_BOX_DIM] = {
     .name = "log2-box-dim", .metavar = "LOG2_BOX_DIM", .kind = MG_KIND_INT,
     .group = MG_GROUP_PROBLEM, SIZE, FIELD(log2_box_dim), .min = 4, .max = 10,
-    .help = "Cells a side of a box of the finest level, as a power of two: 7 is 128 cells."},
+    .help = "Cells per side of a box on the finest level, as a power of two: 7 means 128 cells."},
   [MG_OPT_BOXES_PER_RANK] = {
     .name = "boxes-per-rank", .metavar = "BOXES_PER_RANK", .kind = MG_KIND_INT64,
     .group = MG_GROUP_PROBLEM, SIZE, FIELD(boxes_per_rank), .min = 1, .max = 1e12,
-    .help = "Boxes for each rank, at most: the grid is the largest cube of boxes that all ranks "
-            "together can hold and that coarsens well."},
+    .help = "Maximum number of boxes per rank. The grid is the largest cube of boxes that fits "
+            "on all ranks together and coarsens well."},
   [MG_OPT_OPERATOR] = {
     .name = "operator", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(op),
     .words = operator_words, .value = "fv2",
-    .help = "Discretization: fv2 finite volume of 2nd order, 7 points; fv4 finite volume of 4th "
-            "order, 25 points; 7pt finite difference of 2nd order, 7 points."},
+    .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "
+            "volume, 25 points; 7pt: 2nd-order finite difference, 7 points."},
   [MG_OPT_EQUATION] = {
     .name = "equation", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(equation),
     .words = equation_words, .value = "poisson",
@@ -87,232 +85,235 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_BOUNDARY] = {
     .name = "boundary", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(boundary),
     .words = boundary_words, .value = "dirichlet",
-    .help = "Boundary of the unit cube: u = 0 on it, or periodic in all three directions."},
+    .help = "Boundary condition of the unit cube. dirichlet: u = 0; periodic: periodic in all "
+            "directions."},
   [MG_OPT_COEFFICIENTS] = {
     .name = "coefficients", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM,
     ANYWHERE, FIELD(coefficients),
-    .help = "HDF5 file, laid out like a dump, with the problem's own alpha, and beta_i, beta_j and "
-            "beta_k of the faces below each cell or one beta of the cells, which is averaged "
-            "harmonically. The grid's size comes from the file. Unless told otherwise: 7pt, chebyshev, "
-            "--krylov=cg from zero until --rtol=1e-8, --max-cycles=200, one solve, no warm-up."},
+    .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
+            "averaged harmonically onto the faces, or beta_i, beta_j and beta_k on the lower "
+            "faces of each cell. The file sets the grid size. Defaults change to --operator=7pt "
+            "--smoother=chebyshev --krylov=cg --cycle=v --rtol=1e-8 --max-cycles=200 --warmup=0 "
+            "--min-solves=1 --min-time=0."},
   [MG_OPT_RHS] = {
     .name = "rhs", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM, ANYWHERE,
     FIELD(rhs),
-    .help = "HDF5 file, laid out like a dump, with the problem's own right-hand side f; size and "
-            "defaults as for --coefficients, but for operator, smoother and cycle."},
+    .help = "HDF5 file in dump layout with the right-hand side f. The file sets the grid size. "
+            "Defaults change to --rtol=1e-8 --max-cycles=200 --warmup=0 --min-solves=1 "
+            "--min-time=0."},
   [MG_OPT_SMOOTHER] = {
     .name = "smoother", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(smoother),
     .words = smoother_words, .value = "gsrb",
-    .help = "gsrb: red-black Gauss-Seidel; chebyshev: polynomial in the scaled operator; jacobi: "
-            "weighted with 2/3; l1jacobi: Jacobi with the l1-scaled diagonal; symgs: the colours "
-            "of gsrb forward, then backward."},
+    .help = "gsrb: red-black Gauss-Seidel; chebyshev: Chebyshev polynomial; jacobi: Jacobi "
+            "weighted by 2/3; l1jacobi: Jacobi with the l1 diagonal; symgs: symmetric red-black "
+            "Gauss-Seidel."},
   [MG_OPT_SMOOTHS] = {
     .name = "smooths", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(smooths), .min = 1, .max = 100, .value = "3",
     .note = "gsrb 3 (7pt 2), symgs 2, jacobi and l1jacobi 6 (7pt 4), chebyshev 1",
-    .help = "Smoothing before and after each coarse-grid correction: full red-black sweeps (gsrb), "
-            "forward and backward pairs (symgs), sweeps (jacobi, l1jacobi) or applications of the "
-            "polynomial (chebyshev)."},
+    .help = "Smoothing steps before and after each coarse-grid correction: red-black sweeps "
+            "(gsrb), forward-backward pairs (symgs), sweeps (jacobi, l1jacobi) or polynomials "
+            "(chebyshev)."},
   [MG_OPT_DEGREE] = {
     .name = "degree", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(degree), .min = 1, .max = 50, .value = "6", .note = "6 (7pt 4)",
-    .applies = with_chebyshev, .condition = "only with --smoother=chebyshev",
-    .remedy = "add --smoother=chebyshev", .decided_by = MG_OPT_SMOOTHER,
+    .applies = with_chebyshev, .condition = "requires --smoother=chebyshev",
+    .decided_by = MG_OPT_SMOOTHER,
     .help = "Degree of the Chebyshev polynomial."},
   [MG_OPT_BOTTOM] = {
     .name = "bottom", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(bottom),
     .words = bottom_words, .value = "bicgstab",
-    .help = "Solver of the coarsest level."},
+    .help = "Solver on the coarsest level."},
   [MG_OPT_CYCLE] = {
     .name = "cycle", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(cycle),
     .words = cycle_words, .value = "f",
-    .help = "First cycle of a solve: f an F-cycle (full multigrid), v a V-cycle from zero."},
+    .help = "First cycle of each solve. f: F-cycle (full multigrid); v: V-cycle from u = 0."},
   [MG_OPT_RTOL] = {
     .name = "rtol", .metavar = "R", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(rtol), .min = 0, .max = 1, .open = true, .note = "exactly one cycle",
-    .help = "V-cycles follow the first cycle until max|f-Au| / max|f| is below R."},
+    FIELD(rtol), .min = 0, .max = 1, .open = true, .note = "one cycle",
+    .help = "After the first cycle, run further cycles until max|f-Au| / max|f| is below R."},
   [MG_OPT_MAX_CYCLES] = {
     .name = "max-cycles", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(max_cycles), .min = 1, .max = 1000, .value = "1", .note = "20",
-    .applies = with_rtol, .condition = "only with --rtol", .remedy = "add --rtol=1e-8",
-    .decided_by = MG_OPT_RTOL,
-    .help = "The most cycles of a solve, the first included."},
+    .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL,
+    .help = "Maximum number of cycles per solve, including the first."},
   [MG_OPT_KRYLOV] = {
     .name = "krylov", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(krylov),
     .words = krylov_words, .value = "none",
-    .applies = with_rtol, .condition = "only with --rtol", .remedy = "add --rtol=1e-8",
-    .decided_by = MG_OPT_RTOL,
-    .help = "cg: the cycles after the first are steps of flexible conjugate gradients with a V-cycle "
-            "as preconditioner, for coefficients with large jumps; best with --operator=7pt and "
-            "--smoother=symgs or chebyshev."},
+    .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL,
+    .help = "Method after the first cycle. none: V-cycles; cg: flexible conjugate gradients "
+            "preconditioned by a V-cycle, for coefficients with large jumps, best with "
+            "--operator=7pt and --smoother=symgs or chebyshev."},
   [MG_OPT_COARSEST] = {
     .name = "coarsest", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(coarsest), .min = 1, .max = 1048576, .value = "1",
-    .help = "Never coarsen below N cells a side."},
+    .help = "Do not coarsen below N cells per side."},
   [MG_OPT_WARMUP] = {
     .name = "warmup", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(warmup), .min = 0, .max = 1000000, .value = "1", .official = "10", TIMED,
-    .help = "Solves before the timing starts."},
+    .help = "Solves before timing starts."},
   [MG_OPT_MIN_SOLVES] = {
     .name = "min-solves", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(min_solves), .min = 1, .max = 1000000, .value = "10", .official = "10", TIMED,
-    .help = "Timed solves of each grid (h, 2h and 4h), at least."},
+    .help = "Minimum number of timed solves of each grid (h, 2h and 4h)."},
   [MG_OPT_MIN_TIME] = {
     .name = "min-time", .metavar = "SECONDS", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(min_time), .min = 0, .max = 1e6, .value = "1", .official = "60", TIMED,
-    .help = "Seconds of timed solves of each grid, at least."},
+    .help = "Minimum total time of the timed solves of each grid."},
   [MG_OPT_OFFICIAL] = {
     .name = "official", .kind = MG_KIND_FLAG, .group = MG_GROUP_RUN, ANYWHERE, FIELD(official),
     .value = "no", TIMED,
-    .help = "The official benchmark: --warmup=10 --min-solves=10 --min-time=60."},
+    .help = "Use the settings of the official benchmark: --warmup=10 --min-solves=10 "
+            "--min-time=60."},
   [MG_OPT_VERIFY_ONLY] = {
     .name = "verify-only", .kind = MG_KIND_FLAG, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(verify_only), .value = "no",
-    .help = "One solve of each grid for the verification; no warm-up and no timing."},
+    .help = "Solve each grid once to verify it, without warm-up and timing."},
   [MG_OPT_DEVICE] = {
     .name = "device", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(device),
     .words = device_words, .value = "auto",
-    .help = "Where the fine levels live: auto a GPU where there is one, else the CPU; cuda; cpu; "
-            "and for tests of the program: guard the CPU on memory that nothing else may touch; "
-            "cuda-simple a GPU with simple kernels."},
+    .help = "Where the fine levels live. auto: GPU if every rank has one, otherwise CPU; cuda: "
+            "GPU; cpu: CPU. For tests: guard, CPU with protected memory; cuda-simple, GPU with "
+            "simple kernels."},
   [MG_OPT_DEVICE_ID] = {
     .name = "device-id", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(device_id), .min = 0, .max = 1023, .note = "ranks of a host take its devices in turn",
-    .applies = may_use_cuda, .condition = "only with --device=auto, cuda or cuda-simple",
-    .remedy = "change --device", .decided_by = MG_OPT_DEVICE,
-    .help = "Number of the CUDA device to use, as the driver counts those that a process may see. A "
-            "wrapper script can give each rank its own."},
+    FIELD(device_id), .min = 0, .max = 1023, .note = "round-robin over the devices of each host",
+    .applies = may_use_cuda, .condition = "requires --device=auto, cuda or cuda-simple",
+    .decided_by = MG_OPT_DEVICE,
+    .help = "Number of the CUDA device, among those visible to the process. A wrapper script "
+            "can set it for each rank."},
   [MG_OPT_MEMORY] = {
     .name = "memory", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(memory),
     .words = memory_words, .value = "auto", .applies = without_cpu,
-    .condition = "only without --device=cpu", .remedy = "change --device",
-    .decided_by = MG_OPT_DEVICE,
-    .help = "Memory of levels on a GPU: device; unified managed memory that stays on the device, "
-            "with the first level on the CPU in memory that both reach without copies; auto is "
-            "device. The digits are the same."},
+    .condition = "cannot be combined with --device=cpu", .decided_by = MG_OPT_DEVICE,
+    .help = "Memory of GPU levels. device: plain device memory; unified: managed memory that "
+            "stays on the GPU, with the first CPU level in memory that CPU and GPU both access; "
+            "auto: device. Results are bit-identical."},
   [MG_OPT_TRANSPORT] = {
     .name = "transport", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(transport),
     .words = transport_words, .value = "auto",
-    .applies = may_use_cuda, .condition = "only with --device=auto, cuda or cuda-simple",
-    .remedy = "change --device", .decided_by = MG_OPT_DEVICE,
-    .help = "How messages travel between GPUs: auto what works and is fastest; peer stores into the "
-            "other GPU's memory, within a host; nccl; mpi hands GPU memory to an MPI library that "
-            "takes it; host through pinned memory, which always works."},
+    .applies = may_use_cuda, .condition = "requires --device=auto, cuda or cuda-simple",
+    .decided_by = MG_OPT_DEVICE,
+    .help = "Message transport between GPUs. auto: the fastest that works; peer: direct stores "
+            "into the other GPU's memory, within a host; nccl: NCCL; mpi: GPU-aware MPI; host: "
+            "pinned host memory, always available."},
   [MG_OPT_CPU_BELOW] = {
     .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(cpu_below), .words = auto_words, .min = 0, .max = 1e18, .value = "auto",
-    .help = "Levels with fewer cells in all than this live on the CPU, whatever --device is. auto "
-            "measures at the start of a run on a GPU which coarse levels are faster there; without "
-            "a GPU it is 0."},
+    .help = "Levels with fewer cells than this in total live on the CPU. auto: measure at "
+            "start-up which coarse levels run faster on the CPU; 0 without a GPU."},
   [MG_OPT_AGGLOMERATE_BELOW] = {
     .name = "agglomerate-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
     ANYWHERE, FIELD(agglomerate_below), .words = auto_words, .min = 0, .max = 1e18,
-    .value = "auto", .note = "auto, 4096 on the CPU and 65536 on a GPU",
-    .help = "Coarse levels gather onto fewer ranks until each of these holds at least this many "
-            "cells; 0 gathers only where there are fewer boxes than ranks."},
-  [MG_OPT_STEPS_PER_PASS] = {
-    .name = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(steps_per_pass), .min = 1, .max = MG_MAX_FUSED_SWEEPS, .value = "3",
-    .help = "Most half sweeps (gsrb) or steps (chebyshev, jacobi) of fv2 and 7pt that a GPU makes in "
-            "one pass over a large level, where it has a tensor copy engine and 216 KiB of shared "
-            "memory a block (sm_90, sm_100), and the build code for it (CUDA 12 on): 1 to 3. The "
-            "digits are the same."},
+    .value = "auto", .note = "auto (4096 on the CPU, 65536 on a GPU)",
+    .help = "Gather coarse levels onto fewer ranks until each rank holds at least this many "
+            "cells. 0: gather only levels with fewer boxes than ranks."},
+  [MG_OPT_FUSED_SWEEPS] = {
+    .name = "fused-sweeps", .alias = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT,
+    .group = MG_GROUP_RUN, ANYWHERE, FIELD(fused_sweeps), .min = 1, .max = MG_MAX_FUSED_SWEEPS,
+    .value = "3",
+    .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
+            "into one pass over a large level of fv2 or 7pt (temporal blocking). 1: no fusing. "
+            "Requires sm_90 or sm_100 and CUDA 12 or newer. Results are bit-identical. Alias: "
+            "--steps-per-pass."},
   [MG_OPT_RESTART] = {
     .name = "restart", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, ANYWHERE,
     FIELD(restart),
-    .help = "Go on from the solution in the file of an earlier --dump, on any ranks, boxes and "
-            "device: V-cycles at h until --rtol or --max-cycles, then the verification, without "
-            "timing. The size and all settings come from the file where nothing else is said; the "
-            "problem cannot be another."},
+    .help = "Continue from the solution in a --dump file, on any ranks, boxes and device: "
+            "V-cycles at h until --rtol or --max-cycles, then verification, without timing. The "
+            "file sets the size and the defaults of all other settings. The problem must be the "
+            "same."},
   [MG_OPT_INPUT] = {
     .name = "input", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, OPTION_ONLY,
     FIELD(input),
-    .help = "Read options from a deck of lines `key = value`, where the keys are the names of the "
-            "long options; the command line wins over the deck."},
+    .help = "Read options from a deck with lines `key = value`; the keys are the long option "
+            "names. The command line overrides the deck."},
   [MG_OPT_DRY_RUN] = {
     .name = "dry-run", .kind = MG_KIND_FLAG, .group = MG_GROUP_RUN, OPTION_ONLY, FIELD(dry_run),
     .value = "no",
-    .help = "Print levels, boxes and bytes per rank without allocating the grid, and stop."},
+    .help = "Print levels, boxes and bytes per rank without allocating the grid, and exit."},
   [MG_OPT_RANKS] = {
     .name = "ranks", .metavar = "N", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN, OPTION_ONLY,
-    FIELD(ranks), .min = 1, .max = 1e9, .note = "as started",
-    .applies = with_dry_run, .condition = "only with --dry-run", .remedy = "add --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
-    .help = "Plan for N ranks."},
+    FIELD(ranks), .min = 1, .max = 1e9, .note = "number of started ranks",
+    .applies = with_dry_run, .condition = "requires --dry-run", .decided_by = MG_OPT_DRY_RUN,
+    .help = "Number of ranks to plan for."},
   [MG_OPT_LEVELS_BREAKDOWN] = {
     .name = "levels-breakdown", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(levels_breakdown), .value = "no",
-    .help = "Print seconds per operation and level, and the messages, bytes and reductions of a "
-            "level's ranks: min, mean and max over ranks; then each level's percent of a solve and the "
-            "sums. With levels on a GPU, from three further solves after the timed ones."},
+    .help = "Print seconds per operation and level, and messages, bytes and reductions per "
+            "level (min, mean and max over ranks); then each level's percentage of a solve, "
+            "with totals. GPU levels are timed in three additional solves."},
   [MG_OPT_JSON] = {
     .name = "json", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(json),
-    .help = "Write the results as JSON; - is stdout, and the report then goes to stderr. With "
-            "--dry-run the plan."},
+    .help = "Write the results, or the plan of --dry-run, as JSON. FILE - is stdout; the report "
+            "then goes to stderr."},
   [MG_OPT_CSV] = {
     .name = "csv", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(csv), .applies = without_dry_run, .condition = "only without --dry-run",
-    .remedy = "drop --dry-run", .decided_by = MG_OPT_DRY_RUN,
-    .help = "Write the results as CSV; - is stdout, and the report then goes to stderr."},
+    FIELD(csv), .applies = without_dry_run, .condition = "cannot be combined with --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
+    .help = "Write the results as CSV. FILE - is stdout; the report then goes to stderr."},
   [MG_OPT_DUMP] = {
     .name = "dump", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(dump), .applies = without_dry_run, .condition = "only without --dry-run",
-    .remedy = "drop --dry-run", .decided_by = MG_OPT_DRY_RUN,
-    .help = "Write the grid's state after the solves to an HDF5 file (VTKHDF image data, which "
-            "ParaView opens when it is called NAME.hdf), and beside it FILE.xdmf."},
+    FIELD(dump), .applies = without_dry_run, .condition = "cannot be combined with --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
+    .help = "After the solves, write the fields to an HDF5 file (VTKHDF image data; ParaView "
+            "opens it if its name ends in .hdf) and a description to FILE.xdmf."},
   [MG_OPT_DUMP_FIELDS] = {
     .name = "dump-fields", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump_fields), .words = field_words, .value = "u,f,residual", DUMPED,
-    .help = "What to write of a level: u, the right-hand side f, f - A u, the betas of the faces "
-            "below each cell, 1 / diagonal, alpha where --coefficients has one; all for everything."},
+    .help = "Fields to write: solution u, right-hand side f, residual f - A u, beta_i, beta_j "
+            "and beta_k on the lower faces of each cell, dinv (1 / diagonal), and alpha if "
+            "--coefficients has one."},
   [MG_OPT_DUMP_LEVELS] = {
     .name = "dump-levels", .metavar = "LEVELS", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT,
     ANYWHERE, FIELD(dump_levels), .words = level_words, .value = "0", DUMPED,
-    .help = "Levels to write, by number with commas, 0 the finest; all for every one. Levels 0, 1 "
-            "and 2 hold the solutions at h, 2h and 4h, those below what the last cycle left."},
+    .help = "Levels to write, separated by commas; 0 is the finest. Levels 0, 1 and 2 hold the "
+            "solutions at h, 2h and 4h; coarser levels hold the values of the last cycle."},
   [MG_OPT_DUMP_EVERY] = {
     .name = "dump-every", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump_every), .min = 0, .max = 1000, .value = "0", DUMPED,
-    .help = "Solve once more at h and write after every N cycles, to files with the cycle in their "
-            "names: grid.hdf becomes grid.0003.hdf."},
+    .help = "Solve once more at h and write a file after every N cycles: grid.hdf becomes "
+            "grid.0003.hdf. 0: off."},
   [MG_OPT_DUMP_PRECISION] = {
     .name = "dump-precision", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump_precision), .words = precision_words, .value = "double", DUMPED,
-    .help = "Of the values in the file; float halves it."},
+    .help = "Precision of stored values; float halves the file size."},
   [MG_OPT_DUMP_COMPRESS] = {
     .name = "dump-compress", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_OUTPUT,
     ANYWHERE, FIELD(dump_compress), .min = 0, .max = 9, .value = "0", DUMPED,
-    .help = "Compress with deflate of this level; 0 does not."},
+    .help = "Deflate compression level. 0: no compression."},
   [MG_OPT_DUMP_CENTERING] = {
     .name = "dump-centering", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump_centering), .words = centering_words, .value = "cell", DUMPED,
-    .help = "What readers of VTKHDF see: cells, or points at the cells' centres, which older ones "
-            "(VTK 9.1, ParaView 5.11) can read too. The values are the same."},
+    .help = "Type of VTKHDF data. cell: cells; point: points at the cell centres, for older "
+            "readers (VTK 9.1, ParaView 5.11). The values are the same."},
   [MG_OPT_DUMP_HINTS] = {
     .name = "dump-hints", .metavar = "KEY=VALUE,...", .kind = MG_KIND_PAIRS,
     .group = MG_GROUP_OUTPUT, ANYWHERE, FIELD(dump_hints), DUMPED,
-    .help = "Hints for MPI-IO, such as cb_nodes=4, where ranks write at once."},
+    .help = "MPI-IO hints for parallel writes, such as cb_nodes=4."},
   [MG_OPT_PRINT_CONFIG] = {
     .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,
     FIELD(print_config), .value = "no",
-    .applies = without_dry_run, .condition = "only without --dry-run",
-    .remedy = "drop --dry-run", .decided_by = MG_OPT_DRY_RUN,
-    .help = "Print a deck that reproduces this run, and stop."},
+    .applies = without_dry_run, .condition = "cannot be combined with --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
+    .help = "Print a deck that reproduces this run, and exit."},
   [MG_OPT_QUIET] = {
     .name = "quiet", .letter = 'q', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(verbosity), .min = -1, .value = "no",
-    .help = "No report, no progress and no warnings: only files, errors and the exit status."},
+    .help = "Suppress the report, progress and warnings. Files, errors and the exit status "
+            "remain."},
   [MG_OPT_VERBOSE] = {
     .name = "verbose", .letter = 'v', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(verbosity), .min = 1, .value = "no",
-    .help = "More detail on stderr: steps of the set-up, a line per solve, the source location of an error."},
+    .help = "Print more on stderr: set-up steps, one line per solve, source locations of "
+            "errors."},
   [MG_OPT_HELP] = {
     .name = "help", .letter = 'h', .kind = MG_KIND_ACTION, .group = MG_GROUP_HELP, OPTION_ONLY,
-    .help = "Print this text and stop."},
+    .help = "Print this help and exit."},
   [MG_OPT_VERSION] = {
     .name = "version", .letter = 'V', .kind = MG_KIND_ACTION, .group = MG_GROUP_HELP, OPTION_ONLY,
-    .help = "Print the version and what it was built with, and stop."},
+    .help = "Print the version and build configuration, and exit."},
 };
 /* clang-format on */
 
@@ -320,9 +321,13 @@ const char *mg_option_group_name(mg_option_group_t group) {
   return group_names[group];
 }
 
+static bool is_named(const mg_option_t *option, const char *name) {
+  return strcmp(option->name, name) == 0 || (option->alias && strcmp(option->alias, name) == 0);
+}
+
 const mg_option_t *mg_option_find(const char *name) {
   for (int i = 0; i < MG_N_OPTIONS; i++)
-    if (strcmp(mg_options[i].name, name) == 0) return &mg_options[i];
+    if (is_named(&mg_options[i], name)) return &mg_options[i];
   return NULL;
 }
 

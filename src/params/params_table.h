@@ -34,7 +34,7 @@ typedef enum {
   MG_OPT_TRANSPORT,
   MG_OPT_CPU_BELOW,
   MG_OPT_AGGLOMERATE_BELOW,
-  MG_OPT_STEPS_PER_PASS,
+  MG_OPT_FUSED_SWEEPS,
   MG_OPT_RESTART,
   MG_OPT_INPUT,
   MG_OPT_DRY_RUN,
@@ -87,6 +87,7 @@ enum { MG_IN_DECK = 1, MG_AS_OPTION = 2, MG_AS_ARGUMENT = 4 };
 /** One option. All pointers refer to static storage. */
 typedef struct {
   const char *name;    /**< name of the long option and the deck key */
+  const char *alias;   /**< a second name, also accepted; NULL: none */
   char letter;         /**< short option, 0 for none */
   const char *metavar; /**< placeholder of the value in --help; NULL for flags and words */
   mg_option_kind_t kind;
@@ -100,8 +101,7 @@ typedef struct {
   const char *note;         /**< description of a default that depends on other options */
   const char *official;     /**< value set by --official; NULL: not set by it */
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
-  const char *condition;                      /**< `applies` in words: "only with --X" */
-  const char *remedy;                         /**< remedy if it does not apply: "add --X" */
+  const char *condition;                      /**< `applies` in words: "requires --X" */
   mg_option_id_t decided_by;                  /**< the option X of `condition` */
   const char *help; /**< one or more sentences, without limits or default */
 } mg_option_t;
@@ -111,7 +111,7 @@ extern const mg_option_t mg_options[MG_N_OPTIONS];
 /** Name of a group, also its section in decks ("problem", ...); static string. */
 const char *mg_option_group_name(mg_option_group_t group);
 
-/** Find an option by its name, without dashes.
+/** Find an option by its name or alias, without dashes.
  *  @return NULL if there is none */
 const mg_option_t *mg_option_find(const char *name);
 

@@ -24,7 +24,7 @@ static bool in_limits_int64(const mg_option_t *option, int64_t value) {
 static bool refuse(const mg_option_t *option, const char *problem, char *why, int why_size) {
   char limits[256];
   mg_option_describe_limits(option, limits, (int)sizeof limits);
-  snprintf(why, (size_t)why_size, "%s; give %s", problem, limits);
+  snprintf(why, (size_t)why_size, "%s; expected %s", problem, limits);
   return false;
 }
 
@@ -32,7 +32,7 @@ static bool refuse(const mg_option_t *option, const char *problem, char *why, in
 static const char *check_number_end(const char *text, const char *end, char *buffer, size_t size) {
   if (end == text || isspace((unsigned char)text[0])) return "not a number";
   if (*end == '\0') return NULL;
-  snprintf(buffer, size, "stray '%.20s' after the number", end);
+  snprintf(buffer, size, "trailing '%.20s' after the number", end);
   return buffer;
 }
 
@@ -83,7 +83,7 @@ static bool read_word(const mg_option_t *option, const char *text, int *value, c
     return true;
   }
   char problem[128];
-  snprintf(problem, sizeof problem, "not a known word, nearest is %s",
+  snprintf(problem, sizeof problem, "unknown value (did you mean %s?)",
            mg_nearest_word(text, option->words));
   return refuse(option, problem, why, why_size);
 }
@@ -111,7 +111,7 @@ static bool read_set(const mg_option_t *option, const char *text, unsigned *valu
     const size_t length = strcspn(at, ",");
     snprintf(word, sizeof word, "%.*s", (int)length, at);
     if (length >= sizeof word || !read_word(option, word, &bit, why, why_size))
-      return length < sizeof word ? false : refuse(option, "not a known word", why, why_size);
+      return length < sizeof word ? false : refuse(option, "unknown value", why, why_size);
     *value |= 1u << bit;
     at += length;
     if (*at == '\0') return true;
@@ -138,14 +138,14 @@ static bool read_flag(const mg_option_t *option, const char *text, bool *value, 
     *value = i % 2 != 0;
     return true;
   }
-  return refuse(option, "neither yes nor no", why, why_size);
+  return refuse(option, "unknown value", why, why_size);
 }
 
 /* --quiet and --verbose share one field. Setting both is a contradiction. */
 static bool set_verbosity(const mg_option_t *option, bool on, int *field, char *why, int why_size) {
   const int own = (int)option->min;
   if (on && *field == -own) {
-    snprintf(why, (size_t)why_size, "contradicts --%s; drop one of them",
+    snprintf(why, (size_t)why_size, "conflicts with --%s; remove one of them",
              own < 0 ? "verbose" : "quiet");
     return false;
   }
@@ -161,7 +161,8 @@ static bool set_path(const mg_option_t *option, const char *text, char *field, c
                      int why_size) {
   if (strlen(text) >= MG_PATH_MAX) return refuse(option, "too long", why, why_size);
   for (const char *c = text; *c; c++)
-    if (iscntrl((unsigned char)*c)) return refuse(option, "control character", why, why_size);
+    if (iscntrl((unsigned char)*c))
+      return refuse(option, "contains a control character", why, why_size);
   memset(field, 0, MG_PATH_MAX); /* clears the rest of an earlier, longer value */
   memcpy(field, text, strlen(text));
   return true;
@@ -174,9 +175,9 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   for (const char *at = text;; at++) {
     const size_t length = strcspn(at, ","), key = strcspn(at, "=");
     if (key == 0 || key + 1 >= length || length > 200)
-      return refuse(option, "not a list of key=value", why, why_size);
+      return refuse(option, "not a list of key=value pairs", why, why_size);
     if (key > 35)
-      return refuse(option, "a key of more than 35 characters, the most of MPI", why, why_size);
+      return refuse(option, "key of more than 35 characters, the limit of MPI", why, why_size);
     at += length;
     if (*at == '\0') return set_path(option, text, field, why, why_size);
   }
@@ -229,7 +230,7 @@ bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *par
   case MG_KIND_ACTION:
     break;
   }
-  return refuse(option, "takes no value", why, why_size);
+  return refuse(option, "unexpected value", why, why_size);
 }
 
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
@@ -309,13 +310,13 @@ static void describe_set(const mg_option_t *option, char *text, int text_size) {
   while (option->words[n])
     n++;
   if (isdigit((unsigned char)option->words[0][0])) {
-    snprintf(text, (size_t)text_size, "all, or some of %s to %s with commas", option->words[0],
+    snprintf(text, (size_t)text_size, "all or a comma-separated list of %s to %s", option->words[0],
              option->words[n - 1]);
     return;
   }
-  used = snprintf(text, (size_t)text_size, "all, or some of ");
+  used = snprintf(text, (size_t)text_size, "all or a comma-separated list of ");
   for (int i = 0; i < n && used < text_size; i++)
-    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? "," : "",
+    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
                      option->words[i]);
 }
 
@@ -327,13 +328,12 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     return;
   case MG_KIND_INT:
   case MG_KIND_INT64:
-    snprintf(text, size, "%s%sa whole number from %.0f to %.0f",
-             option->words ? option->words[0] : "", option->words ? " or " : "", option->min,
-             option->max);
+    snprintf(text, size, "%s%sinteger from %.0f to %.0f", option->words ? option->words[0] : "",
+             option->words ? " or " : "", option->min, option->max);
     return;
   case MG_KIND_DOUBLE:
     snprintf(text, size,
-             option->open ? "a number above %.0f and below %.0f" : "a number from %.0f to %.0f",
+             option->open ? "number above %.0f and below %.0f" : "number from %.0f to %.0f",
              option->min, option->max);
     return;
   case MG_KIND_FLAG:
@@ -344,10 +344,10 @@ void mg_option_describe_limits(const mg_option_t *option, char *text, int text_s
     describe_set(option, text, text_size);
     return;
   case MG_KIND_PAIRS:
-    snprintf(text, size, "key=value with commas between, at most %d bytes", MG_PATH_MAX - 1);
+    snprintf(text, size, "comma-separated key=value pairs of at most %d bytes", MG_PATH_MAX - 1);
     return;
   case MG_KIND_PATH:
-    snprintf(text, size, "the path of a file, at most %d bytes", MG_PATH_MAX - 1);
+    snprintf(text, size, "file path of at most %d bytes", MG_PATH_MAX - 1);
     return;
   case MG_KIND_ACTION:
     snprintf(text, size, "no value");

@@ -21,7 +21,7 @@ MG_MUST_CHECK bool mg_option_set(const mg_option_t *option, const char *text, mg
 bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
                       int text_size);
 
-/** Describe the allowed values, as the object of "give ": "a whole number from 1 to 100". */
+/** Describe the allowed values, as the object of "expected": "integer from 1 to 100". */
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size);
 
 #endif

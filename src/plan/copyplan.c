@@ -1,5 +1,5 @@
 #include "plan/copyplan.h"
-#include "base/log.h"
+#include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,9 +37,7 @@ static mg_status_t rank_set_add(rank_set_t *set, int64_t rank) {
   if (at < set->n && set->rank[at] == rank) return MG_OK;
   if (set->n == set->capacity) {
     const int capacity = set->capacity ? 2 * set->capacity : 16;
-    int64_t *grown = realloc(set->rank, (size_t)capacity * sizeof *grown);
-    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of ranks");
-    set->rank = grown;
+    MG_TRY(mg_grow(&set->rank, capacity, "rank lists"));
     set->capacity = capacity;
   }
   memmove(set->rank + at + 1, set->rank + at, (size_t)(set->n - at) * sizeof *set->rank);
@@ -142,9 +140,7 @@ static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_spread_t *oth
 static mg_status_t list_push(mg_copy_list_t *list, const mg_copy_t *copy) {
   if (list->n == list->capacity) {
     const int capacity = list->capacity ? 2 * list->capacity : 32;
-    mg_copy_t *grown = realloc(list->item, (size_t)capacity * sizeof *grown);
-    if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
-    list->item = grown;
+    MG_TRY(mg_grow(&list->item, capacity, "copy lists"));
     list->capacity = capacity;
   }
   list->item[list->n++] = *copy;
@@ -267,8 +263,7 @@ typedef struct {
 
 static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
                                   const rank_set_t *peers, mg_copyplan_t *plan) {
-  plan->receive = calloc((size_t)peers->n + 1, sizeof *plan->receive);
-  if (!plan->receive) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  MG_TRY(mg_new(&plan->receive, peers->n, "message lists"));
   for (int i = 0; i < peers->n; i++) {
     mg_cuboid_t *src = NULL;
     mg_copy_list_t copies = {0};
@@ -295,8 +290,7 @@ static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, cons
 
 static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
                                const rank_set_t *peers, mg_copyplan_t *plan) {
-  plan->send = calloc((size_t)peers->n + 1, sizeof *plan->send);
-  if (!plan->send) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  MG_TRY(mg_new(&plan->send, peers->n, "message lists"));
   for (int i = 0; i < peers->n; i++) {
     if (peers->rank[i] == rank) continue;
     mg_cuboid_t *dst = NULL;

@@ -1,5 +1,5 @@
 #include "plan/decomp.h"
-#include "base/log.h"
+#include "base/alloc.h"
 #include "plan/decomp_cuboids.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -215,9 +215,7 @@ static bool first_free(const share_t *share, int32_t box[3]) {
 static mg_status_t append(share_t *share, const mg_cuboid_t *c) {
   if (share->n_cut == share->capacity) {
     const int capacity = 2 * share->capacity + 8;
-    mg_cuboid_t *cut = realloc(share->cut, (size_t)capacity * sizeof *cut);
-    if (!cut) return mg_error(MG_ERR_MEMORY, "no memory for a list of cuboids");
-    share->cut = cut;
+    MG_TRY(mg_grow(&share->cut, capacity, "patch lists"));
     share->capacity = capacity;
   }
   share->cut[share->n_cut++] = *c;
@@ -273,8 +271,7 @@ static mg_status_t take_part(const mg_layout_t *layout, int64_t rank, mg_cuboid_
                              int *n_cut) {
   const int64_t index = index_of(layout, rank);
   if (index < 0) return MG_OK;
-  *cut = malloc(sizeof **cut);
-  if (!*cut) return mg_error(MG_ERR_MEMORY, "no memory for a cuboid");
+  MG_TRY(mg_new(cut, 1, "patch lists"));
   **cut = mg_cuboids_part(layout, index);
   *n_cut = 1;
   return MG_OK;

@@ -172,20 +172,20 @@ static bool may_have_passes(const mg_level_plan_t *level, const mg_params_t *par
   const int64_t n = level->layout.n, cells = n * n * n / level->layout.n_ranks;
   const bool large =
       level->place == MG_PLACE_GUARD || (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS);
-  return params->steps_per_pass > 1 && params->op != MG_OPERATOR_FV4 &&
+  return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 &&
          (params->smoother == MG_SMOOTHER_GSRB || params->smoother == MG_SMOOTHER_CHEBYSHEV ||
           params->smoother == MG_SMOOTHER_JACOBI) &&
-         large && n % 2 == 0 && level->layout.box_dim >= params->steps_per_pass;
+         large && n % 2 == 0 && level->layout.box_dim >= params->fused_sweeps;
 }
 
 static void finish_passes(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params) {
   const bool apart = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->layers = plan->ghosts;
-  level->steps_per_pass = 1;
+  level->fused_sweeps = 1;
   if (!may_have_passes(level, params)) return;
-  level->steps_per_pass = params->steps_per_pass;
-  if (apart) level->layers = params->steps_per_pass;
-  if (params->smoother == MG_SMOOTHER_CHEBYSHEV && steps_of(params) > params->steps_per_pass)
+  level->fused_sweeps = params->fused_sweeps;
+  if (apart) level->layers = params->fused_sweeps;
+  if (params->smoother == MG_SMOOTHER_CHEBYSHEV && steps_of(params) > params->fused_sweeps)
     level->vectors |= 1u << MG_BEFORE;
 }
 
@@ -267,8 +267,8 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     const bool too_wide = (int64_t)w * m > MG_MAX_DIM;
     snprintf(
         message, (size_t)message_size,
-        "%lld boxes of %d^3 cells on each of %lld rank%s make more than 2^%d cells a %s; "
-        "the largest BOXES_PER_RANK that works is %lld",
+        "%lld boxes of %d^3 cells on each of %lld rank%s exceed 2^%d cells per %s; "
+        "the largest valid BOXES_PER_RANK is %lld",
         (long long)params->boxes_per_rank, w, (long long)ranks, ranks == 1 ? "" : "s",
         too_wide ? MG_MAX_LOG2_DIM : MG_MAX_LOG2_SHARE, too_wide ? "side" : "rank",
         (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));

@@ -37,11 +37,11 @@ const char *mg_place_name(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
-  unsigned vectors;   /**< stored per patch: bit 1 << mg_vector_t for each */
-  bool nests_coarse;  /**< patches of the next coarser level are the halves of these */
-  bool shared;        /**< in memory that the processor of the next finer level can access too */
-  int layers;         /**< ghost layers of each patch: plan.ghosts, or steps_per_pass */
-  int steps_per_pass; /**< maximum smoother steps per fused sweep; 1: not fused */
+  unsigned vectors;  /**< stored per patch: bit 1 << mg_vector_t for each */
+  bool nests_coarse; /**< patches of the next coarser level are the halves of these */
+  bool shared;       /**< in memory that the processor of the next finer level can access too */
+  int layers;        /**< ghost layers of each patch: plan.ghosts, or fused_sweeps */
+  int fused_sweeps;  /**< maximum number of fused smoother steps; 1: not fused */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */

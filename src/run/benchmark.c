@@ -182,7 +182,7 @@ static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
   for (int s = 0; s < n_sizes; s++)
     MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_graph_capture(h, s)));
   if (h->level[0].backend->graph_begin)
-    mg_verbose("set-up: %.3f s to record cycles", mg_now() - begin);
+    mg_verbose("set-up: %.3f s to capture cycle graphs", mg_now() - begin);
   return mg_comm_agree(mg_comm_world(), h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
 }
 

@@ -10,8 +10,8 @@
  * of 8^3 cells, merged into patches. Above 64^3 cells a GPU is much faster. */
 enum { LOG2_BOX_DIM = 3, MOST_CELLS_A_SIDE = 64, MOST_SOLVES = 5 };
 
-/* In seconds. No further crossover is tried after `enough`, or if twice the time of the last
- * one would exceed `most`. No further solve of one crossover is run after `enough_for_one`. */
+/* In seconds. No further cutoff is tried after `enough`, or if twice the time of the last
+ * one would exceed `most`. No further solve of one cutoff is run after `enough_for_one`. */
 static const double enough = 0.12, most = 0.2, enough_for_one = 0.02;
 
 /* Fraction of the solve time that the CPU must save before it gets a level. */
@@ -83,14 +83,14 @@ static mg_status_t seconds_since(double start, double *seconds) {
 static void say(const mg_gpu_cutoff_t *found) {
   for (int r = 0; r < found->n_rows; r++) {
     const mg_gpu_cutoff_row_t *row = &found->row[r];
-    mg_verbose("crossover: %.3f ms for a solve of %d^3 cells with --cpu-below=%lld%s",
+    mg_verbose("gpu cutoff: %.3f ms for a solve of %d^3 cells with --cpu-below=%lld%s",
                1e3 * row->seconds, found->n, (long long)row->cpu_below,
-               r == found->best ? " (taken)" : "");
+               r == found->best ? " (chosen)" : "");
   }
 }
 
-/* Try all crossovers, from no level on the CPU to all but the finest, coarsest first. The first
- * crossover has a fixed cost that further levels do not add to: the waits, and the cycle that
+/* Try all cutoffs, from no level on the CPU to all but the finest, coarsest first. The first
+ * cutoff has a fixed cost that further levels do not add to: the waits, and the cycle that
  * is no longer a captured graph. From some grid size on, more cells make the CPU slower. Once
  * it is far behind, no further level is tried. */
 static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,

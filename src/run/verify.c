@@ -110,7 +110,7 @@ void mg_verify_warn_of_rtol(const mg_params_t *params, int n) {
   const double attainable = mg_verify_attainable_rtol(params, n);
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
   /* The suggested value is rounded to two digits and still above the limit. */
-  mg_warning("--rtol=%g is below round-off: on %d^3 cells max|f-Au| / max|f| ends near %.2g; give "
+  mg_warning("--rtol=%g is below round-off: on %d^3 cells max|f-Au| / max|f| stalls near %.2g; use "
              "--rtol=%.2g or more, or the run fails after --max-cycles=%d",
              params->rtol, n, attainable, 1.05 * attainable, params->max_cycles);
 }
@@ -149,7 +149,7 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
            hist->diverged_level);
     if (!isfinite(rel)) fail(result, "the residual at %d^3 is not finite", n);
     if (!hist->reached)
-      fail(result, "relative residual %.3g after %d cycle%s at %d^3, asked for %.3g", rel,
+      fail(result, "relative residual %.3g after %d cycle%s at %d^3, above --rtol=%.3g", rel,
            hist->n_cycles, hist->n_cycles == 1 ? "" : "s", n, params->rtol);
     if (rel > most && !mg_params_has_files(params))
       fail(result, "relative residual %.3g after %d cycle%s at %d^3, expected below %.3g", rel,
@@ -172,10 +172,9 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
   if (solved) w = (window_t){0.5, 2.0, w.order_slack_low, INFINITY};
   if (solved && solved_2h) w = (window_t){0.5, 2.0, 0.5, 0.5};
   if (!solved && params->cycle != MG_CYCLE_F) {
-    snprintf(
-        result->note, sizeof result->note,
-        "after %d V-cycle%s error and order are not judged; --rtol=1e-8 goes on until they are",
-        result->size[0].history.n_cycles, result->size[0].history.n_cycles == 1 ? "" : "s");
+    snprintf(result->note, sizeof result->note,
+             "error and order are not checked after %d V-cycle%s; use --rtol=1e-8 to check them",
+             result->size[0].history.n_cycles, result->size[0].history.n_cycles == 1 ? "" : "s");
     return;
   }
   /* Rounding of A u, of size eps n^2 |u|, returns through A^-1 as an error of the solution. |u|
@@ -190,8 +189,8 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
   /* Below n = 64 the highest mode is not resolved, and only the upper bound is meaningful. */
   if (n < 64 || rounding > expected) {
     snprintf(result->note, sizeof result->note,
-             "%s: the error has an upper bound alone, and the order is not judged",
-             n < 64 ? "a grid below 64^3" : "the error is of the size of roundings");
+             "%s: the error is checked only against an upper bound, the order not at all",
+             n < 64 ? "grid below 64^3" : "error at round-off level");
     return;
   }
   if (!(result->error >= w.low * expected))
@@ -217,12 +216,12 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
   if (!result->passed) return;
   if (mg_params_has_files(params)) {
     snprintf(result->note, sizeof result->note,
-             "the problem is the user's: the residual alone is judged");
+             "user-defined problem: only the residual is checked");
     return;
   }
   if (result->n_sizes == MG_N_SIZES)
     judge_error(params, result);
   else
     snprintf(result->note, sizeof result->note,
-             "error and order need three levels, this run has %d", result->n_sizes);
+             "error and order need three levels; this run has %d", result->n_sizes);
 }

@@ -1,4 +1,5 @@
 #include "solver/problem.h"
+#include "base/alloc.h"
 #include "base/log.h"
 #include "formulas/coefficients.h"
 #include "level/ops.h"
@@ -24,8 +25,8 @@ static void fill_tables(int32_t n, double *face, double *center, double *f, doub
 static mg_status_t set_finest(mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const int32_t n = level->store.view.dim;
-  double *memory = malloc(4 * ((size_t)n + 1) * sizeof *memory);
-  if (!memory) return mg_error(MG_ERR_MEMORY, "no memory for tables of %d doubles", n);
+  double *memory;
+  MG_TRY(mg_new(&memory, 4 * ((int64_t)n + 1), "coefficient tables"));
   double *face = memory, *center = face + n + 1, *f = center + n, *f_xx = f + n;
   fill_tables(n, face, center, f, f_xx);
   const mg_tables_t tables = {face, center, f, f_xx};
@@ -38,8 +39,8 @@ static mg_status_t set_finest(mg_level_t *level) {
  */
 static void warn_of_mean(const mg_params_t *params, double mean, double largest) {
   if (fabs(mean) > 1e-6 * largest)
-    mg_warning("--rhs=%s: f has the mean %g, which is taken off, as a periodic Poisson problem has "
-               "no solution else",
+    mg_warning("--rhs=%s: subtracting the mean %g of f, because a periodic Poisson problem "
+               "requires mean 0",
                params->rhs, mean);
 }
 
@@ -74,14 +75,14 @@ static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
  * Each rank decides on its own whether to overlap. */
 static mg_status_t agree_on_passes(mg_level_t *level) {
   const mg_backend_t *backend = level->backend;
-  const int most = level->plan->steps_per_pass;
+  const int most = level->plan->fused_sweeps;
   const bool can = most > 1 && level->n_steps > 1 && backend->smooth_fused &&
                    backend->can_fuse(&level->store.view, level->steps, level->n_steps, most);
   double cannot = !can;
   MG_TRY(mg_comm_max(level->comm, &cannot, 1));
-  level->steps_per_pass = cannot > 0.0 ? 1 : most;
+  level->fused_sweeps = cannot > 0.0 ? 1 : most;
   for (int n = 2; n <= MG_MAX_FUSED_SWEEPS; n++)
-    level->overlaps_fused[n] = n <= level->steps_per_pass && backend->stream_fork &&
+    level->overlaps_fused[n] = n <= level->fused_sweeps && backend->stream_fork &&
                                mg_exchange_has_messages(level->halo_deep) &&
                                backend->fused_sweeps_overlap(
                                    &level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
@@ -159,9 +160,8 @@ mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_s
   static const int colors[] = {0, 1, 1, 0}; /* forward, then backward */
   const bool chebyshev = params->smoother == MG_SMOOTHER_CHEBYSHEV;
   const int per = chebyshev ? params->degree : per_sweep[params->smoother];
-  mg_step_t *step = calloc((size_t)(params->smooths * per), sizeof *step);
-  *steps = step;
-  if (!step) return mg_error(MG_ERR_MEMORY, "no memory for a smoother of %d steps", per);
+  MG_TRY(mg_new(steps, params->smooths * per, "smoother steps"));
+  mg_step_t *step = *steps;
   *n_steps = params->smooths * per;
   for (int s = 0; s < params->smooths; s++, step += per) {
     if (chebyshev) {

@@ -1,5 +1,5 @@
 #include "transport/exchange.h"
-#include "base/log.h"
+#include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,8 +48,7 @@ static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_v
 static mg_status_t prepare_crossing(mg_exchange_t *e) {
   mg_copy_list_t half = e->plan.local;
   if (half.n == 0) return MG_OK;
-  half.item = malloc((size_t)half.n * sizeof *half.item);
-  if (!half.item) return mg_error(MG_ERR_MEMORY, "no memory for a list of copies");
+  MG_TRY(mg_new(&half.item, half.n, "copy lists"));
   mg_status_t status = MG_OK;
   for (int side = 0; side < 2 && status == MG_OK; side++) {
     for (int c = 0; c < half.n; c++) {
@@ -89,10 +88,10 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t
   const mg_copy_list_t *all = sending ? &p->pack : &p->unpack;
   const int n = sending ? p->n_send : p->n_receive;
   mg_copy_list_t *list = sending ? &message_list->pack : &message_list->unpack;
-  mg_message_t *kept = calloc((size_t)n + 1, sizeof *kept);
-  list->item = calloc((size_t)all->n + 1, sizeof *list->item);
+  mg_message_t *kept;
+  MG_TRY(mg_new(&kept, n, "message lists"));
   *(sending ? &message_list->send : &message_list->receive) = kept;
-  if (!kept || !list->item) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  MG_TRY(mg_new(&list->item, all->n, "copy lists"));
   int n_kept = 0, c = 0;
   int64_t doubles = 0;
   for (int m = 0; m < n; m++) {
@@ -151,8 +150,8 @@ static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec,
 
 mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_t dst,
                                mg_transports_t *transports, mg_exchange_t **out) {
-  mg_exchange_t *e = calloc(1, sizeof *e);
-  mg_status_t status = e ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for an exchange plan");
+  mg_exchange_t *e;
+  mg_status_t status = mg_new(&e, 1, "exchange plans");
   *out = NULL;
   if (e) {
     e->src = src;

@@ -1,6 +1,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/alloc.h"
 #include "base/log.h"
 #include "device/device_select.h"
 #include "transport/transport.h"
@@ -72,8 +73,8 @@ void mg_transports_free(mg_transports_t *transports) {
 
 /* Rank 0 logs the reason; every rank returns the error. */
 static mg_status_t refuse(mg_transport_t asked, const char *why) {
-  if (world_rank() != 0) return MG_ERR_MEMORY;
-  return mg_error(MG_ERR_MEMORY, "--transport=%s: %s; --transport=auto takes what works",
+  if (world_rank() != 0) return MG_ERR_UNAVAILABLE;
+  return mg_error(MG_ERR_UNAVAILABLE, "--transport=%s: %s; use --transport=auto",
                   mg_transport_name(asked), why);
 }
 
@@ -87,7 +88,7 @@ static mg_status_t mpi_takes_device_memory(bool *takes) {
 
 #ifdef HAVE_CUDA
 /* Diagnosis if windows open but stores do not arrive. */
-#define LOST_STORES "stores do not arrive: an IOMMU, or access control between PCIe slots?"
+#define LOST_STORES "stores do not arrive; check IOMMU and PCIe ACS settings"
 
 /* Known about the ranks before trying any transport. */
 typedef struct {
@@ -110,9 +111,8 @@ static bool all_alone(const mg_device_place_t *places) {
 static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *ranks, bool insist,
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
-  mg_pair_t *pair = calloc((size_t)n, sizeof *pair);
-  mg_status_t status = mg_comm_agree(
-      mg_comm_world(), pair ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for pairs of ranks"));
+  mg_pair_t *pair;
+  mg_status_t status = mg_comm_agree(mg_comm_world(), mg_new(&pair, n, "pairs of ranks"));
   for (int r = 0; r < n && status == MG_OK; r++) {
     pair[r].both = r != me && ranks->places[r].host == ranks->places[me].host &&
                    (insist || (alone(ranks, r) && alone(ranks, me)));
@@ -136,11 +136,10 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   if (*code != 0) return MG_OK;
   MG_TRY(mg_comm_broadcast(world, id, sizeof id));
   const int mine = mg_cuda_nccl_open(id, world_size(), world_rank(), &transports->nccl);
-  snprintf(
-      failure, sizeof failure,
-      "NCCL does not start here (%s), and other ranks still wait for that; NCCL_DEBUG=INFO says "
-      "more, --transport=host does without",
-      mg_cuda_nccl_text(mine));
+  snprintf(failure, sizeof failure,
+           "NCCL failed to start (%s), and other ranks still wait after %d s; set NCCL_DEBUG=INFO "
+           "for details, or use --transport=host",
+           mg_cuda_nccl_text(mine), NCCL_LIMIT_S);
   /* A general failure occurs on all ranks. A rank that fails midway closes its sockets, which the
    * others usually detect. A rank that fails before opening sockets may go undetected: NCCL has no
    * timeout, so only the failed rank can end the job. */
@@ -188,7 +187,7 @@ static mg_status_t take(mg_transports_t *transports, mg_transport_t way) {
     transports->to[r] = way;
   MG_TRY(measure(way, transports, &seconds));
   snprintf(transports->text, sizeof transports->text,
-           "%s as asked for (64 KiB to the next rank: %.1f us)", mg_transport_name(way),
+           "%s, as requested (64 KiB to the next rank: %.1f us)", mg_transport_name(way),
            1e6 * seconds);
   return MG_OK;
 }
@@ -201,25 +200,24 @@ static mg_status_t take_peer(mg_transports_t *transports, const ranks_t *ranks, 
     if (r != me && !reached[r]) missing = r;
   MG_TRY(mg_comm_first(mg_comm_world(), missing >= 0, &first));
   if (first == n) return take(transports, MG_TRANSPORT_PEER);
-  if (first != me) return MG_ERR_MEMORY;
-  return mg_error(
-      MG_ERR_MEMORY,
-      "--transport=peer: the devices of ranks %d and %d do not reach each other's memory "
-      "(%s); --transport=auto takes what works",
-      me, missing,
-      ranks->places[me].host != ranks->places[missing].host ? "they are on two hosts"
-      : mg_windows_lost(transports->windows)                ? LOST_STORES
-                                             : "no peer access, or hidden by CUDA_VISIBLE_DEVICES");
+  if (first != me) return MG_ERR_UNAVAILABLE;
+  return mg_error(MG_ERR_UNAVAILABLE,
+                  "--transport=peer: no peer access between the GPUs of ranks %d and %d (%s); use "
+                  "--transport=auto",
+                  me, missing,
+                  ranks->places[me].host != ranks->places[missing].host ? "different hosts"
+                  : mg_windows_lost(transports->windows)
+                      ? LOST_STORES
+                      : "unsupported, or hidden by CUDA_VISIBLE_DEVICES");
 }
 
 static mg_status_t take_nccl(mg_transports_t *transports, const ranks_t *ranks) {
-  if (!ranks->all_alone)
-    return refuse(MG_TRANSPORT_NCCL, "ranks share a device, which NCCL does not allow");
-  char text[128];
+  if (!ranks->all_alone) return refuse(MG_TRANSPORT_NCCL, "NCCL requires one GPU per rank");
+  char text[192];
   const char *why;
   MG_TRY(open_nccl(transports, &why));
   if (!why) return take(transports, MG_TRANSPORT_NCCL);
-  snprintf(text, sizeof text, "NCCL does not start: %s (NCCL_DEBUG=INFO says more)", why);
+  snprintf(text, sizeof text, "NCCL failed to start: %s (set NCCL_DEBUG=INFO for details)", why);
   return refuse(MG_TRANSPORT_NCCL, text);
 }
 
@@ -251,15 +249,13 @@ static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, con
   MG_TRY(mpi_takes_device_memory(&s->works[MG_TRANSPORT_MPI]));
   s->works[MG_TRANSPORT_PEER] = most[0] > 0.0;
   s->lost = most[1] > 0.0;
-  if (s->lost)
-    mg_warning("between some devices messages go without peer stores, although they could open "
-               "each other's memory: " LOST_STORES);
+  if (s->lost) mg_warning("no peer stores between some GPUs: " LOST_STORES);
   /* NCCL is slow to start, so try it only if some pair has no peer stores. */
   s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
   if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(transports, &s->nccl_failed));
   if (s->nccl_failed) {
     s->works[MG_TRANSPORT_NCCL] = false;
-    mg_warning("messages go without NCCL, which does not start: %s (NCCL_DEBUG=INFO says more)",
+    mg_warning("not using NCCL, which failed to start: %s (set NCCL_DEBUG=INFO for details)",
                s->nccl_failed);
   }
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++)
@@ -278,14 +274,12 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
       separator = ",";
     }
   if (!ranks->all_alone)
-    used +=
-        snprintf(text + used, size - (size_t)used, "; no peer stores where ranks share a device");
+    used += snprintf(text + used, size - (size_t)used,
+                     "; no peer stores between ranks that share a GPU");
   if (s->lost)
-    used +=
-        snprintf(text + used, size - (size_t)used, "; not all by peer stores, which do not arrive");
+    used += snprintf(text + used, size - (size_t)used, "; some peer stores do not arrive");
   if (s->nccl_failed)
-    snprintf(text + used, size - (size_t)used, "; not nccl, which does not start: %s",
-             s->nccl_failed);
+    snprintf(text + used, size - (size_t)used, "; nccl failed to start: %s", s->nccl_failed);
 }
 
 static mg_status_t take_fastest(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
@@ -312,9 +306,8 @@ static mg_status_t choose(mg_transports_t *transports, mg_transport_t asked) {
   mg_device_place_t *places = NULL;
   MG_TRY(mg_device_places(&places));
   const ranks_t ranks = {places, all_alone(places)};
-  bool *reached = calloc((size_t)n, sizeof *reached);
-  mg_status_t status = mg_comm_agree(
-      mg_comm_world(), reached ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a list of ranks"));
+  bool *reached;
+  mg_status_t status = mg_comm_agree(mg_comm_world(), mg_new(&reached, n, "peer access flags"));
   if (status == MG_OK) {
     status = asked == MG_TRANSPORT_AUTO   ? take_fastest(transports, &ranks, reached)
              : asked == MG_TRANSPORT_PEER ? take_peer(transports, &ranks, reached)
@@ -346,22 +339,22 @@ static mg_status_t name_ways(mg_transports_t *transports) {
 /* Reject what cannot work before trying anything. Collective. */
 static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
   if (asked == MG_TRANSPORT_AUTO || asked == MG_TRANSPORT_HOST) return MG_OK;
-  if (!on_device) return refuse(asked, "no level lives on a CUDA device");
+  if (!on_device) return refuse(asked, "no level is on a GPU");
 #ifndef HAVE_NCCL
   if (asked == MG_TRANSPORT_NCCL)
-    return refuse(asked, "this build has no NCCL; configure looks for it, or take --with-nccl=DIR");
+    return refuse(asked, "built without NCCL; configure --with-nccl=DIR");
 #endif
   if (asked != MG_TRANSPORT_MPI) return MG_OK;
   bool takes;
   MG_TRY(mpi_takes_device_memory(&takes));
-  return takes ? MG_OK : refuse(asked, "the MPI library does not say that it takes device memory");
+  return takes ? MG_OK : refuse(asked, "the MPI library is not CUDA-aware");
 }
 
 static mg_status_t settle(mg_transports_t *transports, mg_transport_t asked, bool on_device) {
   for (int r = 0; r < world_size(); r++)
     transports->to[r] = MG_TRANSPORT_HOST;
   snprintf(transports->text, sizeof transports->text, "%s",
-           world_size() == 1 ? "one rank sends no messages" : "levels on the CPU");
+           world_size() == 1 ? "one rank, no messages" : "all levels on the CPU");
 #ifdef HAVE_CUDA
   if (on_device && world_size() > 1) MG_TRY(choose(transports, asked));
 #else
@@ -374,11 +367,9 @@ static mg_status_t settle(mg_transports_t *transports, mg_transport_t asked, boo
 mg_status_t mg_transports_create(const mg_params_t *params, bool on_device, mg_transports_t **out) {
   *out = NULL;
   MG_TRY(check_asked(params->transport, on_device));
-  mg_transports_t *transports = calloc(1, sizeof *transports);
-  if (transports) transports->to = calloc((size_t)world_size(), sizeof *transports->to);
-  mg_status_t status = transports && transports->to
-                           ? MG_OK
-                           : mg_error(MG_ERR_MEMORY, "no memory for %d transports", world_size());
+  mg_transports_t *transports;
+  mg_status_t status = mg_new(&transports, 1, "transports");
+  if (status == MG_OK) status = mg_new(&transports->to, world_size(), "transports");
   status = mg_comm_agree(mg_comm_world(), status);
   if (status == MG_OK) status = settle(transports, params->transport, on_device);
   if (status != MG_OK) {

@@ -21,8 +21,8 @@ typedef struct mg_transports mg_transports_t;
  *  @param[in]  on_device  whether any level lives on a CUDA device; if not, there is nothing to
  *      choose
  *  @param[out] out        free with mg_transports_free
- *  @return MG_OK, MG_ERR_MEMORY (the requested transport cannot work; logged once), MG_ERR_DEVICE,
- *      MG_ERR_COMM */
+ *  @return MG_OK, MG_ERR_UNAVAILABLE (the requested transport cannot work; logged once),
+ *      MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_transports_create(const mg_params_t *params, bool on_device,
                                                mg_transports_t **out);
 

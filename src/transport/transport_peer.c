@@ -1,5 +1,6 @@
 /* Windows between the ranks of a host, and channels through them. The CUDA part is in cuda/peer.h
  * and cuda/p2p_exchange.h; this file exchanges the addresses to write to. */
+#include "base/alloc.h"
 #include "base/log.h"
 #include "cuda/p2p_exchange.h"
 #include "cuda/peer.h"
@@ -41,10 +42,8 @@ typedef union {
 enum { IPC_ADDRESS_DOUBLES = sizeof(ipc_address_t) / sizeof(double) };
 
 static mg_status_t add_window(mg_windows_t *w, int64_t bytes) {
-  window_t *grown = realloc(w->own, ((size_t)w->n_own + 1) * sizeof *grown);
   void *memory;
-  if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of windows");
-  w->own = grown;
+  MG_TRY(mg_grow(&w->own, w->n_own + 1, "peer windows"));
   window_t *window = &w->own[w->n_own];
   memset(window, 0, sizeof *window);
   window->bytes = bytes > WINDOW_BYTES ? bytes : WINDOW_BYTES;
@@ -79,9 +78,7 @@ static mg_status_t open_window(mg_windows_t *w, int64_t rank, const ipc_address_
       *memory = w->opened[o].memory;
       return MG_OK;
     }
-  opened_t *grown = realloc(w->opened, ((size_t)w->n_opened + 1) * sizeof *grown);
-  if (!grown) return mg_error(MG_ERR_MEMORY, "no memory for a list of windows");
-  w->opened = grown;
+  MG_TRY(mg_grow(&w->opened, w->n_opened + 1, "peer windows"));
   opened_t *opened = &w->opened[w->n_opened++];
   *opened = (opened_t){rank, offer->at.window, NULL};
   if (!mg_cuda_window_open(offer->at.handle, &opened->memory)) opened->memory = NULL;
@@ -112,15 +109,12 @@ typedef struct {
 } ipc_exchange_t;
 
 static mg_status_t ipc_exchange_create(const int64_t *ranks, int n, ipc_exchange_t *m) {
-  const size_t many = (size_t)n + 1;
+  const char *what = "peer window addresses";
   *m = (ipc_exchange_t){.rank = ranks, .n = n};
-  m->give = calloc(many, sizeof *m->give);
-  m->get = calloc(many, sizeof *m->get);
-  m->here = calloc(many, sizeof *m->here);
-  m->there = calloc(many, sizeof *m->there);
-  return m->give && m->get && m->here && m->there
-             ? MG_OK
-             : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
+  MG_TRY(mg_new(&m->give, n, what));
+  MG_TRY(mg_new(&m->get, n, what));
+  MG_TRY(mg_new(&m->here, n, what));
+  return mg_new(&m->there, n, what);
 }
 
 static void ipc_exchange_free(ipc_exchange_t *m) {
@@ -182,11 +176,12 @@ static mg_status_t try_each(mg_windows_t *w, const mg_pair_t *pairs, const int64
 mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
                               mg_windows_t **out) {
   const int size = mg_comm_size(mg_comm_world());
-  mg_windows_t *w = calloc(1, sizeof *w);
-  int64_t *ranks = calloc((size_t)size, sizeof *ranks);
+  mg_windows_t *w;
+  int64_t *ranks = NULL;
   int n = 0;
   *out = NULL;
-  mg_status_t status = w && ranks ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for windows");
+  mg_status_t status = mg_new(&w, 1, "peer windows");
+  if (status == MG_OK) status = mg_new(&ranks, size, "peer windows");
   for (int r = 0; r < size; r++) {
     reached[r] = false;
     if (pairs[r].both && ranks) ranks[n++] = r;
@@ -297,12 +292,12 @@ static int find_neighbours(const mg_message_list_t *p, neighbour_t *list) {
 }
 
 static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *bytes) {
-  int64_t *ranks = calloc((size_t)n + 1, sizeof *ranks);
-  ipc_address_t *give = calloc((size_t)n + 1, sizeof *give),
-                *get = calloc((size_t)n + 1, sizeof *get);
-  mg_status_t status = ranks && give && get
-                           ? MG_OK
-                           : mg_error(MG_ERR_MEMORY, "no memory for the offers of neighbours");
+  const char *what = "peer window addresses";
+  int64_t *ranks;
+  ipc_address_t *give = NULL, *get = NULL;
+  mg_status_t status = mg_new(&ranks, n, what);
+  if (status == MG_OK) status = mg_new(&give, n, what);
+  if (status == MG_OK) status = mg_new(&get, n, what);
   for (int i = 0; i < n && ranks && give; i++) {
     ranks[i] = list[i].rank;
     *bytes += list[i].at_here.end;
@@ -319,7 +314,7 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
     if (get[i].at.window < 0) status = MG_ERR_DEVICE;
     if (status == MG_OK) status = open_window(w, list[i].rank, &get[i], &list[i].there);
     if (status == MG_OK && !list[i].there)
-      status = mg_error(MG_ERR_DEVICE, "device memory of rank %lld cannot be opened",
+      status = mg_error(MG_ERR_DEVICE, "cannot open GPU memory of rank %lld; use --transport=host",
                         (long long)list[i].rank);
     if (status == MG_OK) list[i].there += get[i].at.begin;
   }
@@ -353,8 +348,8 @@ static void address(const mg_message_t *message, int n_messages, const neighbour
 
 static mg_status_t prepare(const mg_message_list_t *p, const neighbour_t *list, int n,
                            mg_cuda_p2p_t **out) {
-  mg_cuda_message_t *table = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *table);
-  if (!table) return mg_error(MG_ERR_MEMORY, "no memory for a table of messages");
+  mg_cuda_message_t *table;
+  MG_TRY(mg_new(&table, p->n_send + p->n_receive, "message tables"));
   address(p->send, p->n_send, list, n, true, table);
   address(p->receive, p->n_receive, list, n, false, table + p->n_send);
   const mg_cuda_p2p_job_t job = {.src = p->src_view,
@@ -376,11 +371,11 @@ static mg_status_t prepare(const mg_message_list_t *p, const neighbour_t *list, 
 }
 
 mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
-  peer_t *peer = calloc(1, sizeof *peer);
-  neighbour_t *list = calloc((size_t)(p->n_send + p->n_receive) + 1, sizeof *list);
-  mg_status_t status =
-      peer && list ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for a channel of peer stores");
+  peer_t *peer;
+  neighbour_t *list = NULL;
   *out = NULL;
+  mg_status_t status = mg_new(&peer, 1, "message channels");
+  if (status == MG_OK) status = mg_new(&list, p->n_send + p->n_receive, "message channels");
   if (status == MG_OK) {
     peer->channel = (mg_channel_t){
         .pack = peer_pack, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};

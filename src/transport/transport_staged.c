@@ -3,7 +3,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
-#include "base/log.h"
+#include "base/alloc.h"
 #include "transport/transport_impl.h"
 #include <stdlib.h>
 #ifdef HAVE_NCCL
@@ -112,8 +112,7 @@ static mg_status_t nccl_unpack(mg_channel_t *channel, int dst) {
 #endif
 
 static mg_status_t keep_messages(const mg_message_t *from, int n, mg_message_t **to) {
-  *to = malloc(((size_t)n + 1) * sizeof **to);
-  if (!*to) return mg_error(MG_ERR_MEMORY, "no memory for a list of messages");
+  MG_TRY(mg_new(to, n, "message lists"));
   for (int m = 0; m < n; m++)
     (*to)[m] = from[m];
   return MG_OK;
@@ -136,9 +135,9 @@ static mg_status_t fill(staged_t *s, const mg_message_list_t *p) {
 
 mg_status_t mg_channel_staged(mg_transport_t transport, const mg_message_list_t *message_list,
                               mg_channel_t **out) {
-  staged_t *s = calloc(1, sizeof *s);
+  staged_t *s;
   *out = NULL;
-  if (!s) return mg_error(MG_ERR_MEMORY, "no memory for a channel of messages");
+  MG_TRY(mg_new(&s, 1, "message channels"));
   s->channel =
       (mg_channel_t){.pack = staged_pack, .post = mpi_post, .unpack = mpi_unpack, .bytes = 0};
   s->channel.destroy = staged_destroy;

@@ -23,7 +23,7 @@ int __wrap_mg_cuda_devices(char *why, size_t size) {
 }
 
 bool __wrap_mg_cuda_usable(int device, char *why, size_t size) {
-  snprintf(why, size, "CUDA device %d cannot be used: busy", device);
+  snprintf(why, size, "cannot use CUDA device %d: busy", device);
   return getenv("FAULT") || !is_last();
 }
 

@@ -1,6 +1,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "base/alloc.h"
 #include "base/log.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5_file.h"
@@ -54,8 +55,8 @@ static herr_t take_reason(unsigned n, const H5E_error2_t *error, void *data) {
   } else if (sscanf(error->desc,
                     "truncated file: eof = %llu, sblock->base_addr = %llu, stored_eof = %llu",
                     &there, &base, &wanted) == 3) {
-    snprintf(reason->text, sizeof reason->text, "truncated file: %llu of %llu bytes are there",
-             there, base + wanted);
+    snprintf(reason->text, sizeof reason->text, "truncated file: %llu of %llu bytes present", there,
+             base + wanted);
   } else {
     snprintf(reason->text, sizeof reason->text, "%s", error->desc);
   }
@@ -87,7 +88,7 @@ static bool is_first_to_tell(void) {
 }
 
 mg_h5_reason_t mg_h5_reason(void) {
-  mg_h5_reason_t reason = {"the library gives no reason"};
+  mg_h5_reason_t reason = {"HDF5 reports no reason"};
   (void)H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &reason);
   return reason;
 }
@@ -121,24 +122,24 @@ static void free_file(mg_h5_t *file) {
   free(file);
 }
 
-/* A path, or --option=path. */
-static char *name_of(const char *option, const char *path) {
-  const size_t size = strlen(option) + strlen(path) + 4;
-  char *name = malloc(size);
-  if (name) snprintf(name, size, "%s%s%s%s", *option ? "--" : "", option, *option ? "=" : "", path);
-  return name;
+/* The name is the path, or --option=path. */
+static mg_status_t set_names(mg_h5_t *file, const char *option, const char *path) {
+  const size_t path_size = strlen(path) + 1, name_size = strlen(option) + path_size + 3;
+  MG_TRY(mg_new(&file->path, (int64_t)path_size, "file names"));
+  MG_TRY(mg_new(&file->name, (int64_t)name_size, "file names"));
+  memcpy(file->path, path, path_size);
+  snprintf(file->name, name_size, "%s%s%s%s", *option ? "--" : "", option, *option ? "=" : "",
+           path);
+  return MG_OK;
 }
 
-static mg_h5_t *new_file(const char *option, const char *path) {
-  mg_h5_t *file = calloc(1, sizeof *file);
-  if (!file || !(file->path = strdup(path)) || !(file->name = name_of(option, path))) {
-    free_file(file);
-    return NULL;
-  }
-  file->id = file->transfer = H5I_INVALID_HID;
+/* On error *out is NULL or to be freed. */
+static mg_status_t new_file(const char *option, const char *path, mg_h5_t **out) {
+  MG_TRY(mg_new(out, 1, "HDF5 file handles"));
+  (*out)->id = (*out)->transfer = H5I_INVALID_HID;
   /* Reasons go into the program's own messages. */
   (void)H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-  return file;
+  return set_names(*out, option, path);
 }
 
 #ifdef HAVE_PARALLEL_HDF5
@@ -204,8 +205,8 @@ static mg_status_t check_opened(mg_h5_t *file) {
   if (file->shared) MG_TRY(mg_comm_max(mg_comm_world(), &opened, 1));
   if (first == ranks) return MG_OK;
   if (first == rank)
-    (void)mg_error(MG_ERR_IO, "%s: cannot %s it as an HDF5 file: %s", file->name,
-                   file->writing ? "create" : "open", reason.text);
+    (void)mg_error(MG_ERR_IO, "%s cannot be %s as an HDF5 file: %s", file->name,
+                   file->writing ? "created" : "opened", reason.text);
   if (opened > 0.0) end_at_once(MG_ERR_IO);
   return MG_ERR_IO;
 }
@@ -235,17 +236,17 @@ static mg_status_t check_reach(const mg_h5_t *file) {
   if (first != rank) return MG_ERR_IO;
   return mg_error(MG_ERR_IO, "%s cannot be %s: %s%s", file->name,
                   file->writing ? "written" : "opened", why.text,
-                  rank > 0 ? "; all ranks need it, in a folder that all hosts share" : "");
+                  rank > 0 ? "; use a directory that all hosts share" : "");
 }
 
 static mg_status_t open_with(const char *option, const char *path, const char *hints, bool create,
                              bool shared, mg_h5_t **out) {
-  mg_h5_t *file = new_file(option, path);
-  mg_status_t status = file ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory to open %s", path);
+  mg_h5_t *file;
+  mg_status_t status = new_file(option, path, &file);
   *out = NULL;
   /* Agree before rank 0 creates a file that nothing would remove. */
   if (shared) status = mg_comm_agree(mg_comm_world(), status);
-  if (file && status == MG_OK) {
+  if (status == MG_OK) {
     file->shared = shared;
     file->writing = create;
     if (shared) status = check_reach(file);
@@ -260,9 +261,9 @@ static mg_status_t open_with(const char *option, const char *path, const char *h
                       : H5Fopen(path, H5F_ACC_RDONLY, access);
   status = check_opened(file);
   if (status == MG_OK && (file->transfer = transfer_list(shared)) < 0)
-    status = mg_h5_failed(file, "set", "the way of transfers");
+    status = mg_h5_failed(file, "set", "transfer properties");
   if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
-    status = mg_h5_failed(file, "set", "the way of access");
+    status = mg_h5_failed(file, "release", "access properties");
   if (status != MG_OK) {
     const mg_status_t closed = mg_h5_close(file);
     return closed > status ? closed : status;
@@ -293,11 +294,11 @@ mg_status_t mg_h5_close(mg_h5_t *file) {
   mg_status_t status = MG_OK;
   if (!file) return MG_OK;
   if (file->transfer >= 0 && H5Pclose(file->transfer) < 0)
-    status = mg_h5_failed(file, "end", "transfers");
+    status = mg_h5_failed(file, "release", "transfer properties");
   /* On a full disk, unwritten data has no room, and a file that cannot be closed crashes the
    * library at exit. Truncating the file makes room; it is useless by now. */
   if (file->id >= 0 && file->writing && file->has_failed && truncate(file->path, 0) != 0)
-    status = mg_error(MG_ERR_IO, "%s cannot be emptied: %s", file->name, strerror(errno));
+    status = mg_error(MG_ERR_IO, "%s cannot be truncated: %s", file->name, strerror(errno));
   if (file->id >= 0 && H5Fclose(file->id) < 0) {
     status = mg_h5_failed(file, "close", "the file");
     end_at_once(MG_ERR_IO);

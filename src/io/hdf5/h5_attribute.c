@@ -60,7 +60,7 @@ mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *na
   *there = false;
   if (!file) return MG_OK;
   const htri_t found = H5Aexists_by_name(file->id, group, name, H5P_DEFAULT);
-  if (found < 0) return mg_h5_failed(file, "look for the attribute", name);
+  if (found < 0) return mg_h5_failed(file, "look up attribute", name);
   *there = found > 0;
   return MG_OK;
 }
@@ -69,7 +69,7 @@ mg_status_t mg_h5_has_attribute(mg_h5_t *file, const char *group, const char *na
 static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_class_t class,
                         int n, hid_t *attribute, size_t *size) {
   *attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
-  if (*attribute < 0) return mg_h5_failed(file, "find what a dump of hpgmg-fv has,", name);
+  if (*attribute < 0) return mg_h5_failed(file, "find the dump attribute", name);
   const hid_t type = H5Aget_type(*attribute), space = H5Aget_space(*attribute);
   const bool good = type >= 0 && space >= 0 && H5Tget_class(type) == class &&
                     (class != H5T_STRING || H5Tis_variable_str(type) == 0) &&
@@ -79,7 +79,7 @@ static mg_status_t find(mg_h5_t *file, const char *group, const char *name, H5T_
   if (space >= 0) (void)H5Sclose(space);
   if (good) return MG_OK;
   (void)H5Aclose(*attribute);
-  return mg_h5_wrong(file, name, "has another type or size than in a dump of hpgmg-fv");
+  return mg_h5_wrong(file, name, "has the wrong type or size for a dump of hpgmg-fv");
 }
 
 static mg_status_t get(mg_h5_t *file, const char *name, hid_t attribute, hid_t type, void *values) {
@@ -97,7 +97,7 @@ mg_status_t mg_h5_get_text(mg_h5_t *file, const char *group, const char *name, c
   MG_TRY(find(file, group, name, H5T_STRING, 1, &attribute, &length));
   if (length >= (size_t)size) {
     (void)H5Aclose(attribute);
-    return mg_h5_wrong(file, name, "is longer than in a dump of hpgmg-fv");
+    return mg_h5_wrong(file, name, "is too long for a dump of hpgmg-fv");
   }
   memset(text, 0, (size_t)size);
   const hid_t type = text_type(length);

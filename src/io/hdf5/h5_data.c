@@ -59,8 +59,8 @@ static void check_chunks(hid_t list, int rank, const hsize_t size[3], char why[W
   if (good && (double)chunk[0] * (double)chunk[1] * (double)chunk[2] <= most) return;
   snprintf(
       why, WHY_SIZE,
-      "has chunks of %llu x %llu x %llu values; at most as wide as the dataset and of 2^24 values "
-      "are read (h5repack -l CONTI makes one piece of them)",
+      "has chunks of %llu x %llu x %llu values; chunks must fit into the dataset and hold at most "
+      "2^24 values (h5repack -l CONTI converts to contiguous storage)",
       (unsigned long long)chunk[0], (unsigned long long)chunk[1], (unsigned long long)chunk[2]);
 }
 
@@ -79,10 +79,11 @@ static void check_filters(hid_t list, char why[WHY_SIZE]) {
     const H5Z_filter_t filter =
         H5Pget_filter2(list, (unsigned)i, &flags, &n_values, NULL, sizeof name, name, NULL);
     if (filter >= 0 && can_decode(filter)) continue;
-    snprintf(why, WHY_SIZE,
-             "needs filter %d (%.31s), which this HDF5 library does not have; write it with gzip "
-             "or no filter, or set HDF5_PLUGIN_PATH to where that one is",
-             (int)filter, name[0] ? name : "without a name");
+    snprintf(
+        why, WHY_SIZE,
+        "needs filter %d (%.31s), which this HDF5 library lacks; use gzip or no filter, or set "
+        "HDF5_PLUGIN_PATH to the directory of the filter",
+        (int)filter, name[0] ? name : "unnamed");
     return;
   }
 }
@@ -101,16 +102,16 @@ static void check_storage(hid_t data, int rank, const hsize_t size[3], char why[
     break;
   case H5D_CONTIGUOUS:
     if (H5Pget_external_count(list) != 0)
-      text = "has its values in other files; store them in this one (h5repack -l CONTI)";
+      text = "has external storage; store the values in this file (h5repack -l CONTI)";
     break;
   case H5D_VIRTUAL:
-    text = "is virtual, with its values in other files; store them in this one (h5repack -l CONTI)";
+    text = "is a virtual dataset; store the values in this file (h5repack -l CONTI)";
     break;
   case H5D_COMPACT:
-    text = "is stored compactly; store it in one piece or in chunks (h5repack -l CONTI)";
+    text = "has compact storage; use contiguous or chunked storage (h5repack -l CONTI)";
     break;
   default:
-    text = "has a layout that this HDF5 library does not know";
+    text = "has a storage layout unknown to this HDF5 library";
   }
   if (text[0]) snprintf(why, WHY_SIZE, "%s", text);
   if (list >= 0) (void)H5Pclose(list);
@@ -162,7 +163,7 @@ static herr_t add_name(hid_t group, const char *name, const H5L_info_t *link, vo
 
 void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
   names_t names = {text, size, 0, 0, 0};
-  names.used = snprintf(text, (size_t)size, "it has ");
+  names.used = snprintf(text, (size_t)size, "the file has ");
   (void)H5Lvisit(file->id, H5_INDEX_NAME, H5_ITER_NATIVE, add_name, &names);
   const size_t left = (size_t)(size - names.used);
   if (names.n == 0 && names.n_left_out == 0)
@@ -188,7 +189,7 @@ static mg_status_t not_opened(mg_h5_t *file, const char *path) {
 
 static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
                              int rank, int32_t n, mg_h5_data_t *data) {
-  char why[WHY_SIZE] = "has another type or other dimensions than the grid";
+  char why[WHY_SIZE] = "does not match the grid in type or dimensions";
   hsize_t size[3] = {0, 0, 0};
   *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
   if (!file) return MG_OK;
@@ -219,7 +220,7 @@ mg_status_t mg_h5_exists(mg_h5_t *file, const char *path, bool *there) {
   for (const char *end = path; *end; end += strcspn(end, "/")) {
     end += *end == '/';
     const size_t length = (size_t)(end - path) + strcspn(end, "/");
-    if (length >= sizeof part) return mg_h5_wrong(file, path, "is too long for a path");
+    if (length >= sizeof part) return mg_h5_wrong(file, path, "is too long a path");
     memcpy(part, path, length);
     part[length] = '\0';
     const htri_t found = H5Lexists(file->id, part, H5P_DEFAULT);
@@ -242,7 +243,7 @@ static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *lo
 }
 
 mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
-  char why[WHY_SIZE] = "is no dataset of numbers in 1 to 3 dimensions";
+  char why[WHY_SIZE] = "is not a numeric dataset of 1 to 3 dimensions";
   hsize_t size[3] = {0, 0, 0};
   bool there;
   *look = (mg_h5_look_t){0};
@@ -294,14 +295,14 @@ static mg_status_t move_piece(const mover_t *m, const hsize_t start[3], const hs
   mg_status_t status = MG_OK;
   if (!good) {
     const mg_h5_reason_t reason = mg_h5_reason();
-    char name[MG_H5_NAME_MAX] = "a field";
+    char name[MG_H5_NAME_MAX] = "a dataset";
     (void)H5Iget_name(m->data->id, name, sizeof name);
     status = mg_h5_failed_for(m->file, m->write ? "write" : "read", name, &reason);
   }
   if (file_space >= 0 && H5Sclose(file_space) < 0 && status == MG_OK)
-    status = mg_h5_failed(m->file, "end", "a selection");
+    status = mg_h5_failed(m->file, "release", "a dataspace");
   if (memory >= 0 && H5Sclose(memory) < 0 && status == MG_OK)
-    status = mg_h5_failed(m->file, "end", "a selection");
+    status = mg_h5_failed(m->file, "release", "a dataspace");
   return status;
 }
 

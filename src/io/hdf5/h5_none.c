@@ -22,7 +22,7 @@ void mg_h5_drop_at_abort(const char *path) {
 }
 
 static mg_status_t none(void) {
-  return mg_error(MG_ERR_INTERNAL, "a build without HDF5 has been asked for a file of it");
+  return mg_error(MG_ERR_INTERNAL, "HDF5 file requested in a build without HDF5");
 }
 
 mg_status_t mg_h5_create(const char *path, const char *hints, mg_h5_t **out) {
@@ -111,7 +111,7 @@ mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
 }
 void mg_h5_name_datasets(mg_h5_t *file, char *text, int size) {
   (void)file;
-  snprintf(text, (size_t)size, "it has no dataset");
+  snprintf(text, (size_t)size, "the file has no dataset");
 }
 mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data) {
   (void)file, (void)data;

@@ -79,8 +79,7 @@ static mg_status_t check_output(const char *option, const char *path) {
   if (there && access(path, W_OK) != 0) return cannot_write(option, path);
   if (mg_path_is_stream(path))
     return mg_error(MG_ERR_USAGE,
-                    "--%s=%s is the file that this run writes stdout or stderr to; give --%s=-, or "
-                    "another file",
+                    "--%s=%s is already the target of stdout or stderr; use --%s=- or another file",
                     option, path, option);
   mg_path_resolve(path, target);
   if (is_special(path) || can_create(target)) return MG_OK;
@@ -149,7 +148,7 @@ static mg_status_t wait_for_reader(const char *option, const char *path, int *fd
     MG_TRY(mg_comm_max(mg_comm_world(), state, 2));
     if (state[0] == 0.0 || state[1] != 0.0) return MG_OK;
     if (attempt == 0)
-      mg_warning("--%s=%s is a FIFO that no process reads: waiting for one", option, path);
+      mg_warning("--%s=%s is a FIFO without a reader; waiting for one", option, path);
     nanosleep(&nap, NULL);
   }
 }
@@ -178,10 +177,9 @@ static bool write_bytes(int fd, const char *bytes, size_t size) {
 
 static mg_status_t fail_special(const char *option, const char *path) {
   if (errno != EINTR && !(errno == ENXIO && is_fifo(path))) return cannot_write(option, path);
-  return mg_error(MG_ERR_INTERRUPTED, "--%s=%s is not written: %s, and a signal ended the wait",
-                  option, path,
-                  errno == EINTR ? "the process that reads it has stopped reading"
-                                 : "no process reads this FIFO");
+  return mg_error(MG_ERR_INTERRUPTED, "--%s=%s is not written: %s when a signal arrived", option,
+                  path,
+                  errno == EINTR ? "its reader had stopped reading" : "the FIFO had no reader");
 }
 
 /* Write to a device or pipe. fd: its descriptor if already open, otherwise -1. */
@@ -193,7 +191,7 @@ static mg_status_t write_special(const char *option, const char *path, int fd, w
   FILE *memory = open_memstream(&text, &size);
   if (memory) status = writer(memory, report);
   if (!memory || fclose(memory) != 0)
-    status = mg_error(MG_ERR_MEMORY, "no memory for the text of --%s", option);
+    status = mg_error(MG_ERR_MEMORY, "out of memory: cannot build the report of --%s", option);
   if (status == MG_OK && fd < 0) fd = open_special(path);
   if (status == MG_OK && (fd < 0 || !write_bytes(fd, text, size)))
     status = fail_special(option, path);

@@ -112,11 +112,11 @@ static json_t *solves(const mg_report_t *r) {
 }
 
 static mg_status_t write_and_free(FILE *out, json_t *root) {
-  if (!root) return mg_error(MG_ERR_MEMORY, "the JSON report could not be built");
+  if (!root) return mg_error(MG_ERR_MEMORY, "out of memory: cannot build the JSON report");
   const int rc = json_dumpf(root, out, JSON_INDENT(2) | JSON_REAL_PRECISION(17));
   json_decref(root);
   fputc('\n', out);
-  return rc == 0 ? MG_OK : mg_error(MG_ERR_IO, "the JSON report could not be written");
+  return rc == 0 ? MG_OK : mg_error(MG_ERR_IO, "the JSON report cannot be written");
 }
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
@@ -159,7 +159,7 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
                   "s:I, s:I}",
                   "dim", n, n, n, "boxes", (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim",
                   level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks, "backend",
-                  mg_place_name(level->place), "steps_per_pass", level->steps_per_pass,
+                  mg_place_name(level->place), "steps_per_pass", level->fused_sweeps,
                   "boxes_per_rank_max", (json_int_t)s->boxes_per_rank_max, "imbalance",
                   s->imbalance, "patches_per_rank_max", s->patches_max, "bytes_per_rank",
                   tally(&s->bytes), "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,
@@ -187,8 +187,8 @@ mg_status_t mg_report_json_dry_run(FILE *out, const mg_dry_run_t *d) {
 }
 #else
 static mg_status_t no_jansson(void) {
-  return mg_error(MG_ERR_USAGE, "--json needs a build with jansson (install libjansson-dev, "
-                                "configure --with-jansson)");
+  return mg_error(MG_ERR_USAGE, "--json requires a build with jansson; install libjansson-dev and "
+                                "configure --with-jansson");
 }
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {

@@ -21,12 +21,12 @@ void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t 
   if (idle == 0) return;
   mg_plan_useful_ranks(params, plan, &below, &above);
   fprintf(out,
-          "  warning   %" PRId64 " of %" PRId64 " ranks hold%s no cells; %" PRId64
-          " rank%s solve%s the same grid",
-          idle, ranks, idle == 1 ? "s" : "", below, below == 1 ? "" : "s", below == 1 ? "s" : "");
+          "  warning   %" PRId64 " of %" PRId64 " ranks hold%s no cells; use %" PRId64
+          " rank%s for this grid",
+          idle, ranks, idle == 1 ? "s" : "", below, below == 1 ? "" : "s");
   if (above > 0) {
     const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, above);
-    fprintf(out, ", %" PRId64 " ranks one of %d^3", above, m << params->log2_box_dim);
+    fprintf(out, ", or %" PRId64 " ranks for %d^3", above, m << params->log2_box_dim);
   }
   fprintf(out, "\n");
 }
@@ -43,18 +43,17 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
   fprintf(out, "  grid %d^3 = %" PRId64 " cells in %d^3 boxes of %d^3", fine->n, cells, fine->boxes,
           fine->box_dim);
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
-    fprintf(out, " (%" PRId64 " boxes were asked for)", d->plan->boxes_asked);
+    fprintf(out, " (%" PRId64 " boxes requested)", d->plan->boxes_asked);
   fprintf(out, "\n");
   mg_report_idle_ranks(out, p, d->plan);
   print_levels(out, d);
   if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)
-    fprintf(out,
-            "\n  (a run measures which levels to leave to the CPU; --cpu-below=CELLS says it)\n");
+    fprintf(out, "\n  (a run measures the gpu cutoff; --cpu-below=CELLS sets it)\n");
   fprintf(out, "\n  per rank, all levels: min %s, mean %s, max %s",
           mg_bytes((double)bytes->min).text, mg_bytes(mg_tally_mean(bytes)).text,
           mg_bytes((double)bytes->max).text);
   if (bytes->n_ranks < d->stats->n_ranks)
-    fprintf(out, " (over %" PRId64 " ranks, evenly spread)", bytes->n_ranks);
-  fprintf(out, "\n  in all ranks: about %s, %.1f bytes a cell\n", mg_bytes(all).text,
+    fprintf(out, " (from a sample of %" PRId64 " ranks)", bytes->n_ranks);
+  fprintf(out, "\n  in all ranks: about %s, %.1f bytes per cell\n", mg_bytes(all).text,
           all / (double)cells);
 }

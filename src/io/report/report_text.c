@@ -28,14 +28,15 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   }
 }
 
-/* The chosen crossover, and the fastest alternative. */
+/* The chosen cutoff, and the fastest alternative. */
 static void print_gpu_cutoff(FILE *out, const mg_gpu_cutoff_t *c) {
   if (c->n_rows < 2) return;
   const mg_gpu_cutoff_row_t *best = &c->row[c->best], *next = NULL;
   for (int r = 0; r < c->n_rows; r++)
     if (r != c->best && (!next || c->row[r].seconds < next->seconds)) next = &c->row[r];
   fprintf(out,
-          "  crossover --cpu-below=%" PRId64 ": %d^3 in %.3f ms, next %.3f ms with %" PRId64
+          "  gpu cutoff --cpu-below=%" PRId64
+          ": %d^3 solve in %.3f ms, next best %.3f ms with --cpu-below=%" PRId64
           "; measured in %.2f s\n",
           best->cpu_below, c->n, 1e3 * best->seconds, 1e3 * next->seconds, next->cpu_below,
           c->seconds);
@@ -74,21 +75,21 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "  grid      %d^3 = %.0f cells in %d^3 boxes of %d^3\n", fine->n, cells, fine->boxes,
           fine->box_dim);
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
-    fprintf(out,
-            "            (%" PRId64 " boxes were asked for, the largest cube of them is used)\n",
+    fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
   print_source(out, r, mg_input_coefficients(p));
   print_source(out, r, mg_input_rhs(p));
   if (p->alpha_varies && !p->rhs[0] && p->op == MG_OPERATOR_7PT)
     fprintf(out,
-            "  warning   f is built in and keeps alpha = 1, not the file's alpha; give your own "
-            "with --rhs=FILE\n");
+            "  warning   the built-in f assumes alpha = 1, not the alpha of the file; give f with "
+            "--rhs=FILE\n");
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
   if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
-  fprintf(out, "%d before and after\n", p->smooths);
+  fprintf(out, "%d smooth%s before and after\n", p->smooths, p->smooths == 1 ? "" : "s");
   fprintf(out, "  cycle     %s", first_and_next_cycles(p));
   if (p->rtol > 0.0)
-    fprintf(out, " until max|f-Au| < %g max|f|, at most %d", p->rtol, p->max_cycles);
+    fprintf(out, " until max|f-Au| < %g max|f|, at most %d cycle%s", p->rtol, p->max_cycles,
+            p->max_cycles == 1 ? "" : "s");
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
@@ -96,7 +97,7 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
   fprintf(out, "  device    %s\n", r->device);
   if (mg_place_is_cuda(r->plan->level[0].place) && r->ranks > 1)
     fprintf(out, "  messages  %s; %s\n", r->transport, r->transport_text);
-  fprintf(out, "  memory    %s on the fullest rank, %.1f bytes a cell in all; %s\n",
+  fprintf(out, "  memory    %s on the fullest rank, %.1f bytes per cell in total; %s\n",
           mg_bytes((double)r->bytes_per_rank_max).text, bytes_in_all(r) / cells,
           mg_report_memory(p, r->plan));
   print_gpu_cutoff(out, r->gpu_cutoff);
@@ -117,7 +118,7 @@ static void print_histories(FILE *out, const mg_result_t *result) {
 
 static void print_breakdown(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n  seconds of one solve at h (min, mean, max over ranks)%s\n",
-          r->result->extra ? ", from further solves with stamps on the device" : "");
+          r->result->extra ? ", from extra solves with event timers" : "");
   fprintf(out, "  level       grid  operation               min         mean          max\n");
   for (int l = 0; l < r->plan->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++) {
@@ -128,8 +129,8 @@ static void print_breakdown(FILE *out, const mg_report_t *r) {
 }
 
 static void print_messages(FILE *out, const mg_report_t *r) {
-  fprintf(out, "\n  messages of one solve at h, sent by a rank (min, mean, max over a level's "
-               "ranks)\n");
+  fprintf(out, "\n  messages of one solve at h, sent per rank (min, mean, max over the ranks of a "
+               "level)\n");
   fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
                "    max  reductions\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
