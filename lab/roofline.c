@@ -20,6 +20,7 @@
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"
+#include "level/smooth.h"
 #include "solver/problem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +252,8 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
   mg_status_t status = MG_OK;
   if (problems[p].passes && h->level[0].fused_sweeps == MG_MAX_FUSED_SWEEPS)
     status = add(lab, h, problems[p].passes);
-  h->level[0].fused_sweeps = 1;
+  mg_level_t *finest = &h->level[0];
+  if (status == MG_OK) status = mg_smoother_set(finest, &h->params, finest->lambda_max, 1);
   if (status == MG_OK) status = add(lab, h, problems[p].first);
   for (int k = 0; k < problems[p].n_others && status == MG_OK; k++)
     status = add(lab, h, &problems[p].others[k]);

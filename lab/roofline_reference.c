@@ -168,13 +168,12 @@ void reference_step(const reference_t *r, const field_t *x, const field_t *previ
         const double old = *field_cell(x, i, j, k);
         double *out = field_cell(dst, i, j, k);
         *out = old;
-        if (step->kind == MG_STEP_GSRB && (i + j + k + step->color) % 2 != 0) continue;
+        if (step->colored && (i + j + k + step->color) % 2 != 0) continue;
         const double ax = apply(r, x, i, j, k), f = *field_cell(&r->f, i, j, k),
                      dinv = inverse_diagonal(r, i, j, k);
         const double before = previous && step->c1 != 0.0 ? *field_cell(previous, i, j, k) : old;
-        *out = step->kind == MG_STEP_GSRB
-                   ? mg_relax(old, ax, f, dinv)
-                   : mg_polynomial(old, before, ax, f, dinv, step->c1, step->c2);
+        *out = step->colored ? mg_relax(old, ax, f, dinv, step->c2)
+                             : mg_update(old, before, ax, f, dinv, step->c1, step->c2);
       }
 }
 

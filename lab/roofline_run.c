@@ -1,6 +1,7 @@
 /* Operations of the roofline ladder, through the interfaces that a cycle uses. */
 #include "lab/roofline.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 #include "level/transfer.h"
 
 mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
@@ -11,7 +12,8 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
   case ROOFLINE_SMOOTHS:
     return mg_smooth(fine, false);
   case ROOFLINE_FIRST: /* as on the first visit to a level: the guess is in no vector */
-    return fine->backend->smooth(&fine->store.view, -1, -1, MG_U, &fine->steps[0]);
+    return fine->backend->smooth(
+        &fine->store.view, &(mg_sweep_t){&fine->steps[0], 1, -1, -1, MG_U, -1}, MG_REGION_ALL);
   case ROOFLINE_RESIDUAL:
     return mg_residual(fine, MG_TMP, MG_U, MG_F);
   case ROOFLINE_RESIDUAL_NORM:

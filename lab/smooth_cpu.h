@@ -2,6 +2,7 @@
 #ifndef SMOOTH_CPU_H
 #define SMOOTH_CPU_H
 
+#include "formulas/smoother.h"
 #include "formulas/stencil.h"
 #include "lab/lab_cpu.h"
 

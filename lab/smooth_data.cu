@@ -76,7 +76,7 @@ __global__ void plain_fv4(smooth_level_t<double> l, double *to) {
   const ptrdiff_t at = i + j * l.js + k * l.ks;
   const double ax = mg_apply_fv4(l.x + at, l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js,
                                  l.ks, l.a, l.b_h2);
-  to[at] = mg_polynomial(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
+  to[at] = mg_update(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
 }
 
 /* Planes k - 2 to k + 2 of an array on the host, in double; at(i, j) is a cell of plane k. */
@@ -130,8 +130,8 @@ mg_status_t check_plane(const smooth_level_t<T> &l, const step_t<T> &step, int k
       const double dinv = 1.0 / mg_diagonal_7(b[0], b[1], b[2], l.js, l.ks, one, l.a, l.b_h2);
       const bool jacobi = step.weight >= T(0);
       const double before = jacobi ? *c : *previous.at(cell);
-      const double want = mg_polynomial(*c, before, ax, *f.at(cell), dinv, jacobi ? 0.0 : l.c1,
-                                        jacobi ? step.weight : l.c2);
+      const double want = mg_update(*c, before, ax, *f.at(cell), dinv, jacobi ? 0.0 : l.c1,
+                                    jacobi ? step.weight : l.c2);
       if (!is_near<T>(*stored.at(cell), dinv, dinv) ||
           !is_near<T>(*got.at(cell), want, 1.0 + fabs(*c) + fabs(dinv * *f.at(cell))))
         return mg_error(MG_ERR_INTERNAL, "smooth: the oracle's cell (%d, %d, %d) is wrong", i, j,

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(WIDTH *HEIGHT) cells(smooth_level_t<double> l)
   const ptrdiff_t at = i + j * l.js + k * l.ks;
   const double ax = mg_apply_fv4(l.x + at, l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js,
                                  l.ks, l.a, l.b_h2);
-  l.to[at] = mg_polynomial(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
+  l.to[at] = mg_update(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
 }
 
 /* A thread marches up a column. Loads of planes shared by successive cells soon hit in L1. */
@@ -30,7 +30,7 @@ template <int PLANES> __global__ void __launch_bounds__(256) columns(smooth_leve
   for (int q = 0; q < PLANES && k + q < l.n; q++, at += l.ks) {
     const double ax = mg_apply_fv4(l.x + at, l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js,
                                    l.ks, l.a, l.b_h2);
-    l.to[at] = mg_polynomial(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
+    l.to[at] = mg_update(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
   }
 }
 
@@ -57,7 +57,8 @@ mg_status_t enqueue_solver(void *arg, cudaStream_t stream) {
   const solver_t *s = (const solver_t *)arg;
   const cudaStream_t before = mg_cuda.stream;
   mg_cuda.stream = stream;
-  const mg_status_t status = mg_cuda_smooth(&s->view, MG_U, MG_TMP, MG_TMP, &s->step);
+  const mg_sweep_t sweep = {&s->step, 1, MG_U, MG_TMP, MG_TMP, -1};
+  const mg_status_t status = mg_cuda_smooth(&s->view, &sweep, MG_REGION_ALL);
   mg_cuda.stream = before;
   return status;
 }
@@ -86,7 +87,6 @@ mg_status_t add_solver(lab_t *lab, smooth_data_t<double> *d, mg_operator_t op, d
   s.view.h = 1.0;
   s.view.a = l.a;
   s.view.b_h2 = l.b_h2;
-  s.step.kind = MG_STEP_CHEBYSHEV;
   s.step.c1 = l.c1;
   s.step.c2 = l.c2;
   lab_row_t row = {};

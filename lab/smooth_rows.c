@@ -29,7 +29,7 @@ MG_INLINE double dinv_stored(const row_t *r, int64_t i) {
 }
 
 #define CHEBYSHEV_CELL(apply, dinv)                                                                \
-  r.next[i] = mg_polynomial(r.x[i], r.next[i], apply(&r, i), r.f[i], dinv(&r, i), LAB_C1, LAB_C2)
+  r.next[i] = mg_update(r.x[i], r.next[i], apply(&r, i), r.f[i], dinv(&r, i), LAB_C1, LAB_C2)
 
 #define PLAIN_ROW(name, apply, dinv)                                                               \
   void name(const lab_grid_t *g, int s, int64_t j, int64_t k) {                                    \
@@ -78,7 +78,7 @@ MG_INLINE float small_cell(const small_row_t *r, int64_t i) {
   const double bk[2] = {r->bk[i], r->bk[i + ks]};
   const double ax = mg_apply_values7(v, bi, bj, bk, 1, 1, LAB_A, LAB_B_H2);
   const double dinv = lab_dinv(bi, bj, bk, 1, 1);
-  return (float)mg_polynomial(v.c, r->next[i], ax, r->f[i], dinv, LAB_C1, LAB_C2);
+  return (float)mg_update(v.c, r->next[i], ax, r->f[i], dinv, LAB_C1, LAB_C2);
 }
 
 void lab_chebyshev_small(const lab_grid_t *g, int s, int64_t j, int64_t k) {
@@ -103,7 +103,7 @@ static row_t gsrb_row_at(const lab_grid_t *g, int64_t j, int64_t k) {
 }
 
 MG_INLINE double relaxed(const row_t *r, int64_t i) {
-  return mg_relax(r->x[i], apply_7(r, i), r->f[i], dinv_summed(r, i));
+  return mg_relax(r->x[i], apply_7(r, i), r->f[i], dinv_summed(r, i), 1.0);
 }
 
 /* True if step s does not update cell i of the row (the other colour). */

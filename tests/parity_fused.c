@@ -2,6 +2,7 @@
  * entries in ops.c and transfer.c. Checked alone and within whole solves, for any number of
  * threads. */
 #include "level/ops.h"
+#include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
 #include "solver/graph.h"
@@ -18,7 +19,6 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.residual_restrict = NULL;
   plain.bottom = NULL;
   plain.coarse_cycle_run = NULL;
-  plain.smooth_fused = NULL;
   return plain;
 }
 
@@ -28,8 +28,12 @@ static mg_coarse_cycle_t *coarse_cycle;
 
 /* Switch every level to its full backend, or to the one without optional entries. */
 static void choose(mg_hierarchy_t *h, bool fused) {
-  for (int l = 0; l < h->n_levels; l++)
-    h->level[l].backend = fused ? chosen[l] : &plain[l];
+  for (int l = 0; l < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    level->backend = fused ? chosen[l] : &plain[l];
+    MUST(mg_smoother_set(level, &h->params, level->lambda_max,
+                         fused ? level->plan->fused_sweeps : 1));
+  }
   h->coarse_cycle = fused ? coarse_cycle : NULL;
 }
 

@@ -16,17 +16,18 @@ static void start(mg_level_t *level, const double *u, const double *f, const dou
 
 static void test_step(mg_level_t *level, const mg_step_t *step, const double *const given[3]) {
   const mg_view_t *v = mg_level_view(level);
-  const bool in_place = step->kind == MG_STEP_GSRB && v->op != MG_OPERATOR_FV4;
+  const bool in_place = step->colored && v->op != MG_OPERATOR_FV4;
   const int dst = in_place ? MG_U : MG_TMP, n = v->dim;
+  const mg_sweep_t sweep = {step, 1, MG_U, MG_TMP, dst, -1};
   double *whole = field_new(n), *parts = field_new(n);
   start(level, given[0], given[1], given[2]);
   MUST(mg_halo(level, MG_U, false));
-  MUST(level->backend->smooth(v, MG_U, MG_TMP, dst, step));
+  MUST(level->backend->smooth(v, &sweep, MG_REGION_ALL));
   field_get(level, dst, whole);
   start(level, given[0], given[1], given[2]);
-  MUST(level->backend->smooth_region(v, MG_U, MG_TMP, dst, step, MG_REGION_INTERIOR));
+  MUST(level->backend->smooth(v, &sweep, MG_REGION_INTERIOR));
   MUST(mg_halo(level, MG_U, false));
-  MUST(level->backend->smooth_region(v, MG_U, MG_TMP, dst, step, MG_REGION_BOUNDARY));
+  MUST(level->backend->smooth(v, &sweep, MG_REGION_BOUNDARY));
   field_get(level, dst, parts);
   CHECK_CASE(field_distance(whole, parts, n) == 0.0, field_distance(whole, parts, n), 0.0);
   CHECK_CASE(field_distance(whole, given[0], n) > 0.0, 0.0, 1.0);
@@ -37,7 +38,8 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
 /* Includes the ghosts of the deep halo; those of the right-hand side are exchanged with u's. */
 static void test_pass(mg_level_t *level, const double *const given[3]) {
   const mg_view_t *v = mg_level_view(level);
-  const int n = v->dim, n_steps = level->fused_sweeps;
+  const int n = v->dim;
+  const mg_sweep_t sweep = {level->steps, level->fused_sweeps, MG_U, -1, MG_TMP, -1};
   double *whole = field_new(n), *parts = field_new(n);
   for (int in_parts = 0; in_parts < 2; in_parts++) {
     MUST(mg_fill(level, MG_F, NAN));
@@ -50,7 +52,7 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
         MUST(mg_halo_deep(level, MG_F));
         MUST(mg_halo_deep(level, MG_U));
       }
-      MUST(level->backend->smooth_fused(v, MG_U, -1, MG_TMP, -1, level->steps, n_steps, part));
+      MUST(level->backend->smooth(v, &sweep, part));
     }
     field_get(level, MG_TMP, in_parts ? parts : whole);
   }
@@ -120,10 +122,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, const case_t *c)
 
 static bool has_parts(const mg_level_t *level, bool pass) {
   const mg_backend_t *backend = level->backend;
-  if (pass)
-    return level->fused_sweeps > 1 &&
-           backend->fused_sweeps_overlap(mg_level_view(level), level->fused_sweeps, true);
-  return backend->sweep_overlaps(mg_level_view(level), true);
+  const int n = pass ? level->fused_sweeps : 1;
+  return pass == (n > 1) && backend->sweep_overlaps(mg_level_view(level), n, true);
 }
 
 int main(int argc, char **argv) {

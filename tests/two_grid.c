@@ -1,5 +1,5 @@
 #include "tests/two_grid.h"
-#include "solver/problem.h"
+#include "formulas/smoother_steps.h"
 #include "tests/fixture.h"
 #include <complex.h>
 #include <stdlib.h>
@@ -125,8 +125,9 @@ static matrix_t smoother(const mg_params_t *params, const double low[3]) {
     scaled.at[c][c] = symbol(op, low, c) / (diagonal + l1_term);
   for (int s = 0; s < n; s++) {
     const matrix_t residual = product(&scaled, &x), old = x;
-    if (steps[s].kind == MG_STEP_GSRB) {
-      const matrix_t mask = combine(0.5, &one, steps[s].color == 0 ? 0.5 : -0.5, &swap);
+    if (steps[s].colored) {
+      const double half = 0.5 * steps[s].c2;
+      const matrix_t mask = combine(half, &one, steps[s].color == 0 ? half : -half, &swap);
       const matrix_t change = product(&mask, &residual);
       x = combine(1.0, &x, -1.0, &change);
     } else {

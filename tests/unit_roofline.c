@@ -4,6 +4,7 @@
 #include "lab/roofline.h"
 #include "lab/roofline_reference.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 #include "tests/fixture.h"
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "base/sum.h"
+#include "formulas/smoother.h"
 #include "formulas/view.h"
 #include <stddef.h>
 
@@ -99,14 +100,14 @@ typedef struct mg_backend {
    *  @param[in] order  1, 2 or 4; lower where boxes are narrower than the formula */
   mg_status_t (*boundary)(const mg_view_t *v, int vec, int order);
 
-  /** One smoother step from iterate x into vector dst, with right-hand side MG_F.
+  /** Apply the steps of a sweep, with right-hand side MG_F, to a region of the level.
    *
-   *  In place (x == dst) for GSRB of the 7-point operators, otherwise out of place. Only
-   *  Chebyshev reads `previous`, the iterate before x; `previous` is then dst. An x or previous
-   *  < 0 stands for a zero vector that is not stored: the first smooth on a coarse level neither
-   *  fills nor reads its guess. Halo ghosts of x must be valid. The backend handles the walls
-   *  itself and may write the ghosts of x. */
-  mg_status_t (*smooth)(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
+   *  A single step (n = 1) is in place (x == dst) if it is colored and the operator has 7 points,
+   *  otherwise out of place; `previous` is then dst. x < 0 stands for a zero vector that is not
+   *  stored: the first smooth on a coarse level neither fills nor reads its guess. Halo ghosts of
+   *  x must be valid. The backend handles the walls itself and may write the ghosts of x.
+   *  n > 1 and regions other than MG_REGION_ALL only as can_fuse and sweep_overlaps allow. */
+  mg_status_t (*smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
   /** dst = f - A x; f < 0 means dst = A x. Ghosts of x as for smooth. */
   mg_status_t (*residual)(const mg_view_t *v, int dst, int x, int f);
 
@@ -161,29 +162,17 @@ typedef struct mg_backend {
   void (*stream_switch)(void);
   mg_status_t (*stream_join)(void);
 
-  /** smooth_region: smooth on one region only; INTERIOR reads no halo ghosts. The two regions
-   *  together equal `smooth`. They may be enqueued in either order and on two streams, so that
-   *  the interior overlaps with messages. `sweep_overlaps` reports on which levels this is
-   *  allowed and pays off.
-   *  @param[in] host  messages are carried by the host and use no SMs */
-  bool (*sweep_overlaps)(const mg_view_t *v, bool host);
-  mg_status_t (*smooth_region)(const mg_view_t *v, int x, int previous, int dst,
-                               const mg_step_t *step, mg_region_t part);
+  /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep
+   *  over memory, for all n <= most. Fused sweeps are out of place: neither dst nor before may be
+   *  x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
+   *  MG_ALPHA and the betas, must be valid. */
+  bool (*can_fuse)(const mg_view_t *v, int most);
 
-  /** Temporal blocking: n steps of a 7-point smoother fused into one sweep over memory, out of
-   *  place.
-   *
-   *  Reads x and previous; either is < 0 if it is zero or not read. Writes the last iterate to
-   *  dst, and the iterate before it to `before` unless that is < 0. Neither dst nor before may
-   *  be x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
-   *  MG_ALPHA and the betas, must be valid.
-   *  `can_fuse` reports whether the steps of a level can be split into consecutive fused sweeps
-   *  of at most `most` steps. `fused_sweeps_overlap` is sweep_overlaps for fused sweeps of n
-   *  steps; NULL: only MG_REGION_ALL is supported. */
-  bool (*can_fuse)(const mg_view_t *v, const mg_step_t *steps, int n, int most);
-  bool (*fused_sweeps_overlap)(const mg_view_t *v, int n, bool host);
-  mg_status_t (*smooth_fused)(const mg_view_t *v, int x, int previous, int dst, int before,
-                              const mg_step_t *steps, int n, mg_region_t part);
+  /** Whether `smooth` of n steps can and should process INTERIOR and BOUNDARY separately, so that
+   *  the interior overlaps with messages. INTERIOR reads no halo ghosts. The two regions together
+   *  equal MG_REGION_ALL. They may be enqueued in either order and on two streams.
+   *  @param[in] host  messages are carried by the host and use no SMs */
+  bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
 
   /** Event timers on the device clock, for profiles. event_timer_record records the time at
    *  which all operations enqueued so far have completed, without waiting. event_timers_elapsed

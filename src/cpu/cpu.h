@@ -49,10 +49,9 @@ mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t 
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cpu_boundary(const mg_view_t *v, int vec, int order);
-mg_status_t mg_cpu_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
-bool mg_cpu_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most);
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n, mg_region_t part);
+mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
+bool mg_cpu_can_fuse(const mg_view_t *v, int most);
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep);
 mg_status_t mg_cpu_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,

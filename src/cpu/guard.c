@@ -112,12 +112,9 @@ static mg_status_t set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
 static mg_status_t boundary(const mg_view_t *v, int vec, int order) {
   GUARDED(v, mg_cpu_boundary(&opened, vec, order));
 }
-static mg_status_t smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
-  GUARDED(v, mg_cpu_smooth(&opened, x, previous, dst, step));
-}
-static mg_status_t smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n, mg_region_t part) {
-  GUARDED(v, mg_cpu_smooth_fused(&opened, x, previous, dst, before, steps, n, part));
+static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep));
+  GUARDED(v, mg_cpu_smooth(&opened, sweep, region));
 }
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
   GUARDED(v, mg_cpu_residual(&opened, dst, x, f));
@@ -210,5 +207,4 @@ const mg_backend_t mg_backend_guard = {
     .max_norm = max_norm,
     .dot = dot,
     .can_fuse = mg_cpu_can_fuse,
-    .smooth_fused = smooth_fused,
 };

@@ -9,11 +9,12 @@
  * size decides. For fv4 the diagonal costs more to compute than to load, so it is read: 8 bytes
  * more. Wall ghosts are filled strip by strip, just before they are read. */
 #include "cpu/cpu.h"
+#include "formulas/smoother.h"
 #include "formulas/stencil.h"
 
 typedef struct {
-  int x, previous, dst, order; /* x, previous < 0: zero */
-  const mg_step_t *step;
+  mg_update_t u;
+  int order;
   const struct rows *rows;
 } job_t;
 
@@ -37,8 +38,8 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .bi = p->vec[MG_BETA_I] + at,
                  .bj = p->vec[MG_BETA_J] + at,
                  .bk = p->vec[MG_BETA_K] + at,
-                 .src = job->x < 0 ? NULL : p->vec[job->x] + at,
-                 .dst = p->vec[job->dst] + at,
+                 .src = job->u.x < 0 ? NULL : p->vec[job->u.x] + at,
+                 .dst = p->vec[job->u.dst] + at,
                  .js = p->jstride,
                  .ks = p->kstride,
                  .n = p->n[0],
@@ -79,12 +80,12 @@ MG_INLINE double dinv_stored(const mg_view_t *v, const row_t *r, int i) {
   return r->dinv[i];
 }
 
-/* In-place GSRB: a cell reads only cells of the other color, so iterations are independent. The new
- * values still go through a buffer: a load that overlaps a recent store stalls until the store
- * reaches the cache. Without the buffer the stalls take half of the loop's time. */
+/* Colored steps in place: a cell reads only cells of the other color, so iterations are
+ * independent. The new values still go through a buffer: a load that overlaps a recent store stalls
+ * until the store reaches the cache. Without the buffer the stalls take half of the loop's time. */
 enum { CHUNK = 512 };
-#define GSRB_ROW(name, apply, dinv)                                                                \
-  static void name(const mg_view_t *view, row_t row, int phase) {                                  \
+#define COLORED_ROW(name, apply, dinv)                                                             \
+  static void colored_##name(const mg_view_t *view, row_t row, int phase, double c2) {             \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     double buffer[CHUNK];                                                                          \
@@ -92,86 +93,80 @@ enum { CHUNK = 512 };
       const int end = start + CHUNK < r.n ? start + CHUNK : r.n;                                   \
       _Pragma("omp simd") for (int i = start; i < end; i++) {                                      \
         const double x = r.src[i];                                                                 \
-        const double relaxed = mg_relax(x, apply(&v, &r, i), r.f[i], dinv(&v, &r, i));             \
+        const double relaxed = mg_relax(x, apply(&v, &r, i), r.f[i], dinv(&v, &r, i), c2);         \
         buffer[i - start] = ((i ^ phase) & 1) == 0 ? relaxed : x;                                  \
       }                                                                                            \
       _Pragma("omp simd") for (int i = start; i < end; i++) r.src[i] = buffer[i - start];          \
     }                                                                                              \
   }
-GSRB_ROW(gsrb_7, apply_7, dinv_7)
-GSRB_ROW(gsrb_7_stored, apply_7, dinv_stored)
-GSRB_ROW(gsrb_7_varying, apply_7_varying, dinv_stored)
-#undef GSRB_ROW
+COLORED_ROW(7, apply_7, dinv_7)
+COLORED_ROW(7_stored, apply_7, dinv_stored)
+COLORED_ROW(7_varying, apply_7_varying, dinv_stored)
+#undef COLORED_ROW
 
-#define GSRB_FV4_ROW(name, apply)                                                                  \
-  static void name(const mg_view_t *view, row_t row, int phase) {                                  \
+#define COLORED_FV4_ROW(name, apply)                                                               \
+  static void colored_##name(const mg_view_t *view, row_t row, int phase, double c2) {             \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
-      const double relaxed = mg_relax(r.src[i], apply(&v, &r, i), r.f[i], r.dinv[i]);              \
+      const double relaxed = mg_relax(r.src[i], apply(&v, &r, i), r.f[i], r.dinv[i], c2);          \
       r.dst[i] = ((i ^ phase) & 1) == 0 ? relaxed : r.src[i];                                      \
     }                                                                                              \
   }
-GSRB_FV4_ROW(gsrb_fv4, apply_fv4)
-GSRB_FV4_ROW(gsrb_fv4_varying, apply_fv4_varying)
-#undef GSRB_FV4_ROW
+COLORED_FV4_ROW(fv4, apply_fv4)
+COLORED_FV4_ROW(fv4_varying, apply_fv4_varying)
+#undef COLORED_FV4_ROW
 
-/* Reads the previous iterate only if c1 is not 0 and that iterate is not zero. */
-#define POLYNOMIAL_ROW(name, apply, previous, dinv)                                                \
+/* Steps on all cells. The previous iterate is the old content of dst, zero, or x if c1 = 0. */
+#define ROW(name, apply, previous, dinv)                                                           \
   static void name(const mg_view_t *view, row_t row, double c1, double c2) {                       \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) r.dst[i] =                                   \
-        mg_polynomial(r.src[i], previous, apply(&v, &r, i), r.f[i], dinv(&v, &r, i), c1, c2);      \
+        mg_update(r.src[i], previous, apply(&v, &r, i), r.f[i], dinv(&v, &r, i), c1, c2);          \
   }
-POLYNOMIAL_ROW(chebyshev_7, apply_7, r.dst[i], dinv_7)
-POLYNOMIAL_ROW(chebyshev_7_stored, apply_7, r.dst[i], dinv_stored)
-POLYNOMIAL_ROW(chebyshev_fv4, apply_fv4, r.dst[i], dinv_stored)
-POLYNOMIAL_ROW(second_7, apply_7, 0.0, dinv_7)
-POLYNOMIAL_ROW(second_7_stored, apply_7, 0.0, dinv_stored)
-POLYNOMIAL_ROW(second_fv4, apply_fv4, 0.0, dinv_stored)
-POLYNOMIAL_ROW(jacobi_7, apply_7, r.src[i], dinv_7)
-POLYNOMIAL_ROW(jacobi_7_stored, apply_7, r.src[i], dinv_stored)
-POLYNOMIAL_ROW(jacobi_fv4, apply_fv4, r.src[i], dinv_stored)
-POLYNOMIAL_ROW(chebyshev_7_varying, apply_7_varying, r.dst[i], dinv_stored)
-POLYNOMIAL_ROW(chebyshev_fv4_varying, apply_fv4_varying, r.dst[i], dinv_stored)
-POLYNOMIAL_ROW(second_7_varying, apply_7_varying, 0.0, dinv_stored)
-POLYNOMIAL_ROW(second_fv4_varying, apply_fv4_varying, 0.0, dinv_stored)
-POLYNOMIAL_ROW(jacobi_7_varying, apply_7_varying, r.src[i], dinv_stored)
-POLYNOMIAL_ROW(jacobi_fv4_varying, apply_fv4_varying, r.src[i], dinv_stored)
-#undef POLYNOMIAL_ROW
+#define ROWS(name, apply, dinv)                                                                    \
+  ROW(all_##name, apply, r.dst[i], dinv)                                                           \
+  ROW(second_##name, apply, 0.0, dinv)                                                             \
+  ROW(jacobi_##name, apply, r.src[i], dinv)
+ROWS(7, apply_7, dinv_7)
+ROWS(7_stored, apply_7, dinv_stored)
+ROWS(7_varying, apply_7_varying, dinv_stored)
+ROWS(fv4, apply_fv4, dinv_stored)
+ROWS(fv4_varying, apply_fv4_varying, dinv_stored)
+#undef ROWS
+#undef ROW
 
 /* A step from zero, where A x is also zero. Only cells with (i ^ phase) & mask == 0 change. */
 #define FIRST_ROW(name, dinv)                                                                      \
-  static void name(const mg_view_t *view, row_t row, double c2, int phase, int mask) {             \
+  static void first_##name(const mg_view_t *view, row_t row, int phase, int mask, double c2) {     \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
-      const double relaxed = mg_polynomial(0.0, 0.0, 0.0, r.f[i], dinv(&v, &r, i), 0.0, c2);       \
+      const double relaxed = mg_relax(0.0, 0.0, r.f[i], dinv(&v, &r, i), c2);                      \
       r.dst[i] = ((i ^ phase) & mask) == 0 ? relaxed : 0.0;                                        \
     }                                                                                              \
   }
-FIRST_ROW(first_7, dinv_7)
-FIRST_ROW(first_stored, dinv_stored)
+FIRST_ROW(7, dinv_7)
+FIRST_ROW(stored, dinv_stored)
 #undef FIRST_ROW
 
-/* Row functions per kind of step, for one variant of the operator. */
+/* Row functions of one variant of the operator. */
 typedef struct rows {
-  void (*gsrb)(const mg_view_t *v, row_t row, int phase);
-  void (*chebyshev)(const mg_view_t *v, row_t row, double c1, double c2);
-  void (*second)(const mg_view_t *v, row_t row, double c1, double c2); /* Chebyshev after zero */
-  void (*jacobi)(const mg_view_t *v, row_t row, double c1, double c2);
-  void (*first)(const mg_view_t *v, row_t row, double c2, int phase, int mask); /* from zero */
+  void (*first)(const mg_view_t *v, row_t row, int phase, int mask, double c2);
+  void (*colored)(const mg_view_t *v, row_t row, int phase, double c2);
+  void (*all)(const mg_view_t *v, row_t row, double c1, double c2);
+  void (*second)(const mg_view_t *v, row_t row, double c1, double c2); /* previous is zero */
+  void (*jacobi)(const mg_view_t *v, row_t row, double c1, double c2); /* previous has weight 0 */
 } rows_t;
 
-static const rows_t rows_fv4 = {gsrb_fv4, chebyshev_fv4, second_fv4, jacobi_fv4, first_stored},
-                    rows_7 = {gsrb_7, chebyshev_7, second_7, jacobi_7, first_7},
-                    rows_7_stored = {gsrb_7_stored, chebyshev_7_stored, second_7_stored,
-                                     jacobi_7_stored, first_stored},
-                    rows_7_varying = {gsrb_7_varying, chebyshev_7_varying, second_7_varying,
-                                      jacobi_7_varying, first_stored},
-                    rows_fv4_varying = {gsrb_fv4_varying, chebyshev_fv4_varying, second_fv4_varying,
-                                        jacobi_fv4_varying, first_stored};
+#define ROWS_OF(name, first)                                                                       \
+  { first, colored_##name, all_##name, second_##name, jacobi_##name }
+static const rows_t rows_7 = ROWS_OF(7, first_7), rows_7_stored = ROWS_OF(7_stored, first_stored),
+                    rows_7_varying = ROWS_OF(7_varying, first_stored),
+                    rows_fv4 = ROWS_OF(fv4, first_stored),
+                    rows_fv4_varying = ROWS_OF(fv4_varying, first_stored);
+#undef ROWS_OF
 
 /* Loading 1 / diagonal from cache is faster than dividing. If alpha varies, 1 / diagonal is always
  * loaded. */
@@ -183,25 +178,28 @@ static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
 }
 
 static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job, int j, int k) {
-  const mg_step_t *step = job->step;
+  const mg_update_t *u = &job->u;
   const row_t row = row_at(p, job, j, k);
-  const bool gsrb = step->kind == MG_STEP_GSRB;
-  const int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ step->color) & 1;
-  if (job->x < 0)
-    job->rows->first(v, row, gsrb ? 1.0 : step->c2, phase, gsrb ? 1 : 0);
-  else if (gsrb)
-    job->rows->gsrb(v, row, phase);
-  else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0)
-    (job->previous < 0 ? job->rows->second : job->rows->chebyshev)(v, row, step->c1, step->c2);
-  else
-    job->rows->jacobi(v, row, 0.0, step->c2);
+  const int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ u->color) & 1;
+  switch (u->form) {
+  case MG_UPDATE_FIRST:
+    job->rows->first(v, row, phase, u->mask, u->c2);
+    break;
+  case MG_UPDATE_COLORED:
+    job->rows->colored(v, row, phase, u->c2);
+    break;
+  case MG_UPDATE_ALL:
+    (u->previous == u->x ? job->rows->jacobi
+     : u->previous < 0   ? job->rows->second
+                         : job->rows->all)(v, row, u->c1, u->c2);
+  }
 }
 
 static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const bool walls = v->op != MG_OPERATOR_FV4 && job->x >= 0;
-  double *x = job->x < 0 ? NULL : p->vec[job->x];
+  const bool walls = v->op != MG_OPERATOR_FV4 && job->u.x >= 0;
+  double *x = job->u.x < 0 ? NULL : p->vec[job->u.x];
   /* In place, the wall ghosts must come from values before the step, so fill them first for the
    * whole row. */
   if (walls) mg_cpu_wall_rows(v, p, x, k, j0, j1);
@@ -211,14 +209,10 @@ static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, v
   }
 }
 
-mg_status_t mg_cpu_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step) {
-  job_t job = {.x = x,
-               .previous = previous,
-               .dst = dst,
-               .order = mg_operator_order(v),
-               .step = step,
-               .rows = choose_rows(v, step)};
-  if (x >= 0) mg_cpu_residual_prepare(v, x);
+mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  (void)region; /* never a part: sweep_overlaps is NULL */
+  job_t job = {mg_update_of(sweep), mg_operator_order(v), choose_rows(v, sweep->step)};
+  if (job.u.x >= 0) mg_cpu_residual_prepare(v, job.u.x);
   mg_cpu_strips(v, smooth_strip, &job);
   return MG_OK;
 }

@@ -21,11 +21,9 @@ static bool is_alone(const mg_view_t *v) {
   return alone;
 }
 
-bool mg_cpu_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
-  (void)n;
+bool mg_cpu_can_fuse(const mg_view_t *v, int most) {
   /* Stored 1 / diagonal has no ghosts, so it must be computed from the betas. */
-  return v->op != MG_OPERATOR_FV4 && !v->varies && !steps[0].l1 &&
-         (is_alone(v) || v->layers >= most);
+  return v->op != MG_OPERATOR_FV4 && !v->varies && (is_alone(v) || v->layers >= most);
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
@@ -60,20 +58,19 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
   return p;
 }
 
-/* Run the steps on the copies. The last iterate ends in MG_U and, except for GSRB, the previous one
- * in MG_TMP. */
+/* Run the steps on the copies. The last iterate ends in MG_U and, except for colored steps, the
+ * previous one in MG_TMP. */
 static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n) {
   const int64_t too_large_for_the_cache = INT64_MAX;
-  const bool in_place = steps[0].kind == MG_STEP_GSRB;
   for (int s = 0; s < n; s++) {
     mg_patch_t p = grown(&c->p, n - 1 - s);
     mg_view_t one = *v;
     one.patch = &p;
     one.n_patches = 1;
     one.cells = too_large_for_the_cache; /* forces 1 / diagonal from the betas, which have ghosts */
-    const int dst = in_place ? MG_U : MG_TMP;
-    MG_TRY(mg_cpu_smooth(&one, MG_U, dst, dst, &steps[s]));
-    if (in_place) continue;
+    const int dst = steps[s].colored ? MG_U : MG_TMP;
+    MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, -1}, MG_REGION_ALL));
+    if (steps[s].colored) continue;
     double *swap = c->p.vec[MG_U];
     c->p.vec[MG_U] = c->p.vec[MG_TMP];
     c->p.vec[MG_TMP] = swap;
@@ -81,8 +78,8 @@ static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *st
   return MG_OK;
 }
 
-static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int previous, int dst,
-                        int before, const mg_step_t *steps, int n) {
+static mg_status_t smooth_patch(const mg_view_t *v, const mg_patch_t *patch,
+                                const mg_sweep_t *sweep) {
   const int layers = v->layers;
   copy_t c = {.p = *patch};
   c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
@@ -90,19 +87,17 @@ static mg_status_t pass(const mg_view_t *v, const mg_patch_t *patch, int x, int 
   MG_TRY(mg_new(&c.memory, 2 * c.doubles, "patch copies"));
   c.p.vec[MG_U] = c.memory + c.origin;
   c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
-  take(&c, patch, x, MG_U);
-  take(&c, patch, previous, MG_TMP);
-  const mg_status_t status = make_steps(v, &c, steps, n);
-  give(&c, MG_U, patch, dst);
-  if (before >= 0) give(&c, MG_TMP, patch, before);
+  take(&c, patch, sweep->x, MG_U);
+  take(&c, patch, sweep->previous, MG_TMP);
+  const mg_status_t status = make_steps(v, &c, sweep->step, sweep->n);
+  give(&c, MG_U, patch, sweep->dst);
+  if (sweep->before >= 0) give(&c, MG_TMP, patch, sweep->before);
   free(c.memory);
   return status;
 }
 
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
-                                const mg_step_t *steps, int n, mg_region_t part) {
-  (void)part; /* nothing overlaps here: do all cells at once */
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep) {
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(pass(v, &v->patch[q], x, previous, dst, before, steps, n));
+    MG_TRY(smooth_patch(v, &v->patch[q], sweep));
   return MG_OK;
 }

@@ -201,41 +201,35 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** One step of a smoother with fv4, with the semantics of the backend's `smooth`. 1 / diagonal is
-   *  read from MG_DINV. */
-  template <bool varies>
-  __device__ void step_fv4(const mg_step_t &s, int x, int previous, int dst) const {
-    if (x >= 0) fill_rim_of_fv4(x);
+  /** One step of a smoother with fv4, as the backend's `smooth`. 1 / diagonal is read from
+   *  MG_DINV. */
+  template <bool varies> __device__ void step_fv4(const mg_update_t &u) const {
+    if (u.x >= 0) fill_rim_of_fv4(u.x);
     const mg_patch_t *p = &l->p;
-    const bool gsrb = s.kind == MG_STEP_GSRB;
-    const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
-    const double c1 = looks_back ? s.c1 : 0.0, c2 = gsrb ? 1.0 : s.c2;
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
-      const int phase = ((p->lo[0] + i.x) ^ (p->lo[1] + i.y) ^ (p->lo[2] + i.z) ^ s.color) & gsrb;
-      const double u = x < 0 ? 0.0 : vec(x)[at];
-      double value = u;
+      const int phase = ((p->lo[0] + i.x) ^ (p->lo[1] + i.y) ^ (p->lo[2] + i.z) ^ u.color) & u.mask;
+      double value = u.x < 0 ? 0.0 : vec(u.x)[at];
       if (phase == 0) {
-        const double ax = x < 0 ? 0.0 : apply<true, varies>(x, i);
-        const double f = vec(MG_F)[at], dinv = vec(MG_DINV)[at];
-        const double before = !looks_back ? u : previous < 0 ? 0.0 : vec(previous)[at];
-        value = gsrb && x >= 0 ? mg_relax(u, ax, f, dinv)
-                               : mg_polynomial(u, before, ax, f, dinv, c1, c2);
+        const double ax = u.x < 0 ? 0.0 : apply<true, varies>(u.x, i);
+        const double before = u.previous < 0 ? 0.0 : vec(u.previous)[at];
+        value = mg_update(value, before, ax, vec(MG_F)[at], vec(MG_DINV)[at], u.c1, u.c2);
       }
-      vec(dst)[at] = value;
+      vec(u.dst)[at] = value;
     }
     __syncthreads();
   }
 
-  /** All smoother steps on MG_U with fv4, composed as in ops.c. */
+  /** All smoother steps on MG_U with fv4, as scheduled in level/smooth.c. */
   template <bool varies>
   __device__ void smooth_fv4(const mg_step_t *steps, int n_steps, bool zero_guess) const {
     int from = MG_U, to = MG_TMP;
     for (int n = 0; n < n_steps; n++) {
-      step_fv4<varies>(steps[n], zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to,
-                       to);
+      const mg_sweep_t sweep = {
+          &steps[n], 1, zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to, to, -1};
+      step_fv4<varies>(mg_update_of(&sweep));
       const int swap = from;
       from = to;
       to = swap;

@@ -72,20 +72,17 @@ template <bool varies, bool odd> struct mg_block_smoother_t {
     if (c.there) level.s->value[half][c.place] = c.u;
   }
 
-  __device__ __forceinline__ void relax(mg_block_cell_t *c, bool zero) {
-    if (c->there)
-      c->u = zero ? mg_polynomial(0.0, 0.0, 0.0, c->f, c->dinv, 0.0, 1.0)
-                  : mg_relax(c->u, apply(*c), c->f, c->dinv);
+  __device__ __forceinline__ void relax(mg_block_cell_t *c, double c2, bool zero) {
+    if (c->there) c->u = mg_relax(c->u, zero ? 0.0 : apply(*c), c->f, c->dinv, c2);
     if (odd) __syncthreads();
     put(*c, now);
   }
 
-  __device__ __forceinline__ void step(mg_block_cell_t *c, double c1, double c2, bool looks_back,
-                                       bool zero) {
+  __device__ __forceinline__ void update(mg_block_cell_t *c, double c1, double c2, bool zero) {
     if (!c->there) return;
-    const double ax = zero ? 0.0 : apply(*c), before = looks_back ? c->before : c->u;
+    const double ax = zero ? 0.0 : apply(*c), before = c1 == 0.0 ? c->u : c->before;
     c->before = c->u;
-    c->u = mg_polynomial(c->u, before, ax, c->f, c->dinv, c1, c2);
+    c->u = mg_update(c->u, before, ax, c->f, c->dinv, c1, c2);
   }
 
   /** Perform all steps and store u. */
@@ -93,16 +90,14 @@ template <bool varies, bool odd> struct mg_block_smoother_t {
     const int color = steps[0].color;
     for (int n = 0; n < n_steps; n++, zero = false) {
       const mg_step_t s = steps[n];
-      if (s.kind == MG_STEP_GSRB) {
+      if (s.colored) {
         if (s.color == color)
-          relax(&first, zero);
+          relax(&first, s.c2, zero);
         else
-          relax(&second, zero);
+          relax(&second, s.c2, zero);
       } else {
-        const bool looks_back = s.kind == MG_STEP_CHEBYSHEV && s.c1 != 0.0;
-        const double c1 = looks_back ? s.c1 : 0.0;
-        step(&first, c1, s.c2, looks_back, zero);
-        step(&second, c1, s.c2, looks_back, zero);
+        update(&first, s.c1, s.c2, zero);
+        update(&second, s.c1, s.c2, zero);
         put(first, other);
         put(second, other);
         now = other;

@@ -197,8 +197,7 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
 mg_status_t mg_cuda_prepare(const mg_view_t *v, int x);
 
 /* Replacements for the entries below in the table of simple kernels. */
-mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
-                                  const mg_step_t *step);
+mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
                                        int dst, mg_interpolation_t kind, bool add);
@@ -209,14 +208,9 @@ mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
 mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order);
-mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst, const mg_step_t *step);
-bool mg_cuda_sweep_overlaps(const mg_view_t *v, bool host);
-mg_status_t mg_cuda_smooth_region(const mg_view_t *v, int x, int previous, int dst,
-                                  const mg_step_t *step, mg_region_t part);
-bool mg_cuda_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most);
-bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host);
-mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
-                                 const mg_step_t *steps, int n, mg_region_t part);
+mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
+bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
+bool mg_cuda_can_fuse(const mg_view_t *v, int most);
 mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,

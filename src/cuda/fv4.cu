@@ -24,19 +24,17 @@ bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host) {
   return pays;
 }
 
-mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
-                               const mg_step_t *step, mg_region_t part) {
+mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  const mg_update_t u = mg_update_of(sweep);
+  const mg_fv4_operation_t op = u.form == MG_UPDATE_COLORED ? MG_FV4_COLORED : MG_FV4_ALL;
   for (int q = 0; q < v->n_patches; q++) {
-    mg_fv4_job_t job = job_on(v, q, x, MG_F);
-    job.dst = job.l.p.vec[dst];
-    job.color = step->color;
-    job.c2 = step->c2;
-    if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0) {
-      job.c1 = step->c1;
-      job.previous = previous < 0 ? nullptr : job.l.p.vec[previous];
-    }
-    const mg_fv4_operation_t op = step->kind == MG_STEP_GSRB ? MG_FV4_GSRB : MG_FV4_POLYNOMIAL;
-    MG_TRY(part == MG_REGION_ALL ? run(op, &job) : mg_cuda_fv4_march(op, &job, part));
+    mg_fv4_job_t job = job_on(v, q, u.x, MG_F);
+    job.dst = job.l.p.vec[u.dst];
+    job.color = u.color;
+    job.c1 = u.c1;
+    job.c2 = u.c2;
+    if (u.previous >= 0 && u.c1 != 0.0) job.previous = job.l.p.vec[u.previous];
+    MG_TRY(region == MG_REGION_ALL ? run(op, &job) : mg_cuda_fv4_march(op, &job, region));
   }
   return MG_OK;
 }

@@ -5,8 +5,8 @@
 #include "cuda/cuda.h"
 
 enum mg_fv4_operation_t {
-  MG_FV4_GSRB,
-  MG_FV4_POLYNOMIAL,
+  MG_FV4_COLORED, /**< step on the cells of a color */
+  MG_FV4_ALL,     /**< step on all cells */
   MG_FV4_RESIDUAL,
   MG_FV4_NORM,    /**< max norm of the residual */
   MG_FV4_RESTRICT /**< restriction of the residual */
@@ -28,10 +28,10 @@ struct mg_fv4_job_t {
 template <mg_fv4_operation_t op>
 static __device__ __forceinline__ double mg_fv4_result(const mg_fv4_job_t &job, double x, double ax,
                                                        double f, double dinv, double previous) {
-  if (op == MG_FV4_GSRB) return mg_relax(x, ax, f, dinv);
-  /* With c1 == 0 the previous iterate has no effect, and x is already loaded. */
-  if (op == MG_FV4_POLYNOMIAL)
-    return mg_polynomial(x, job.c1 == 0.0 ? x : previous, ax, f, dinv, job.c1, job.c2);
+  if (op == MG_FV4_COLORED) return mg_relax(x, ax, f, dinv, job.c2);
+  /* If c1 = 0 the previous iterate has no effect, and x is already loaded. */
+  if (op == MG_FV4_ALL)
+    return mg_update(x, job.c1 == 0.0 ? x : previous, ax, f, dinv, job.c1, job.c2);
   return job.f ? f - ax : ax;
 }
 
@@ -49,8 +49,7 @@ bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);
 
 /* fv4 implementations of the backend entries in cuda.h. */
 bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host);
-mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, int x, int previous, int dst,
-                               const mg_step_t *step, mg_region_t part);
+mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, int dst, int x, int f);
 mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, int x, int f, double *norm);
 mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, int x, int f,

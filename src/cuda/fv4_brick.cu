@@ -81,7 +81,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
                         p->jstride, p->kstride);
     if (varies) a = p->vec[MG_ALPHA][at];
-    if (op == MG_FV4_GSRB || op == MG_FV4_POLYNOMIAL) dinv = job.dinv[at];
+    if (op == MG_FV4_COLORED || op == MG_FV4_ALL) dinv = job.dinv[at];
   }
   mg_cuda_wait_dependency();
   /* Only after the dependency: until the preceding clear has completed, an older maximum may be
@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
   const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
   if (mine) {
     if (job.f) f = job.f[at];
-    if (op == MG_FV4_POLYNOMIAL && job.previous) previous = job.previous[at];
+    if (op == MG_FV4_ALL && job.previous) previous = job.previous[at];
   }
   fill_tile(&job, tile);
   __syncthreads();
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     const double ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
     const int phase = ((p->lo[0] + i) ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ job.color) & 1;
     result = mg_fv4_result<op>(job, v.c, ax, f, dinv, previous);
-    if (op == MG_FV4_GSRB && phase) result = v.c;
+    if (op == MG_FV4_COLORED && phase) result = v.c;
   }
   if (op == MG_FV4_NORM) {
     static_assert(THREADS == MG_MAX_THREADS, "mg_max_add requires it");
@@ -123,8 +123,8 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
 
 typedef void (*kernel_t)(mg_fv4_job_t job);
 static const kernel_t kernels[][2] = {
-    {brick<MG_FV4_GSRB, false>, brick<MG_FV4_GSRB, true>},
-    {brick<MG_FV4_POLYNOMIAL, false>, brick<MG_FV4_POLYNOMIAL, true>},
+    {brick<MG_FV4_COLORED, false>, brick<MG_FV4_COLORED, true>},
+    {brick<MG_FV4_ALL, false>, brick<MG_FV4_ALL, true>},
     {brick<MG_FV4_RESIDUAL, false>, brick<MG_FV4_RESIDUAL, true>},
     {brick<MG_FV4_NORM, false>, brick<MG_FV4_NORM, true>},
     {brick<MG_FV4_RESTRICT, false>, brick<MG_FV4_RESTRICT, true>}};

@@ -75,7 +75,7 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
   const double2 zero = make_double2(0.0, 0.0);
   const double *alpha = job->l.p.vec[MG_ALPHA];
   inputs_t in = {zero, zero, zero, zero};
-  if (op == MG_FV4_GSRB) {
+  if (op == MG_FV4_COLORED) {
     in.f.x = job->f[at + phase];
     in.dinv.x = job->dinv[at + phase];
     if (varies) in.a.x = alpha[at + phase];
@@ -84,7 +84,7 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
   /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
   if (varies) in.a = *(const double2 *)(alpha + at);
   if (job->f) in.f = *(const double2 *)(job->f + at);
-  if (op == MG_FV4_POLYNOMIAL) {
+  if (op == MG_FV4_ALL) {
     in.dinv = *(const double2 *)(job->dinv + at);
     if (job->previous) in.previous = *(const double2 *)(job->previous + at);
   }
@@ -99,7 +99,7 @@ static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, c
   const double b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
                second_a = varies ? in->a.y : job->l.v.a;
   const int even = place, odd = place + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
-  if (op == MG_FV4_GSRB) {
+  if (op == MG_FV4_COLORED) {
     const int e = phase ? odd : even, o = phase ? even + BYTES : odd;
     const double x = value_at(u + e), other = value_at(u + (phase ? even : odd));
     const double ax = apply(s, e, o, first_a, b_h2);
@@ -203,8 +203,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 typedef void (*kernel_t)(mg_fv4_job_t job, mg_region_tiles_t tiles, int chunk);
 static const kernel_t kernels[][2] = {
-    {march<MG_FV4_GSRB, false>, march<MG_FV4_GSRB, true>},
-    {march<MG_FV4_POLYNOMIAL, false>, march<MG_FV4_POLYNOMIAL, true>},
+    {march<MG_FV4_COLORED, false>, march<MG_FV4_COLORED, true>},
+    {march<MG_FV4_ALL, false>, march<MG_FV4_ALL, true>},
     {march<MG_FV4_RESIDUAL, false>, march<MG_FV4_RESIDUAL, true>},
     {march<MG_FV4_NORM, false>, march<MG_FV4_NORM, true>},
     {march<MG_FV4_RESTRICT, false>, march<MG_FV4_RESTRICT, true>}};
@@ -224,8 +224,8 @@ mg_status_t mg_cuda_fv4_open(void) {
     for (const kernel_t kernel : pair)
       MG_CUDA_TRY(cudaFuncSetAttribute(
           (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
-  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_held, kernels[MG_FV4_GSRB][0],
-                                                            THREADS, shared_bytes));
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks_held, kernels[MG_FV4_COLORED][0], THREADS, shared_bytes));
   return MG_OK;
 }
 

@@ -28,9 +28,10 @@
 #include "cuda/fv4.h"
 #include "cuda/smooth_cells.h"
 #include "cuda/stencil_load.h"
+#include "cuda/temporal.h"
 
 /* Cells per thread along k on large levels. */
-enum { GSRB_PLANES = 3, POLYNOMIAL_PLANES = 2 };
+enum { COLORED_PLANES = 3, ALL_PLANES = 2 };
 
 /* Blocks of 256 threads per SM. */
 #define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 2 ? 5 : 4, 256)
@@ -43,80 +44,79 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int
   return mg_clear_of_walls(p, first, n);
 }
 
-/* In place: a thread updates the cell of the colour in a pair. It reads the other colour, which no
+/* In place: a thread updates the cell of the color in a pair. It reads the other color, which no
  * thread writes. All but the values of x and f is loaded or computed while the previous sweep
  * runs. */
 template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
-    gsrb_7(mg_cuda_patch_t l, int x, int color) {
+    colored_7(mg_cuda_patch_t l, mg_update_t u) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
-  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
+  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
   const int i = 2 * (int)(blockIdx.x * blockDim.x + threadIdx.x) + phase;
   if (i >= l.p.n[0] || j >= l.p.n[1] || k >= l.p.n[2]) {
-    mg_cuda_wait_dependency(); /* a level of one cell has none of the other colour */
+    mg_cuda_wait_dependency(); /* a level of one cell has none of the other color */
     return;
   }
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
   double d = mg_row_dinv<false>(&l, row, i, j, k);
-  double *u = mg_cell(&l.p, x, i, j, k);
+  double *x = mg_cell(&l.p, u.x, i, j, k);
   const double *f = mg_cell(&l.p, MG_F, i, j, k);
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_have(d);
   mg_cuda_have(places);
   mg_cuda_wait_dependency();
   const double right = *f;
-  const mg_values7_t near = mg_values7(places, u, l.order);
-  *u = mg_relax(near.c, mg_row_apply(&l, row, near), right, d);
+  const mg_values7_t near = mg_values7(places, x, l.order);
+  *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, u.c2);
 }
 
-/* gsrb_7 for large levels: several cells per thread, stacked in k. */
+/* colored_7 for large levels: several cells per thread, stacked in k. */
 template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    gsrb_7_planes(mg_cuda_patch_t l, int x, int color) {
+    colored_7_planes(mg_cuda_patch_t l, mg_update_t u) {
   const int pair = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
-  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
+  const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
   if (clear(l.p, 2 * (int)blockDim.x, planes)) {
-    double *u = l.p.vec[x] + j * l.p.jstride + k * l.p.kstride;
+    double *x = l.p.vec[u.x] + j * l.p.jstride + k * l.p.kstride;
     double value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
       const mg_stencil_values_t near = mg_stencil_load<varies>(
-          &l, l.p.vec[x], MG_F,
+          &l, l.p.vec[u.x], MG_F,
           2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
       const double ax = mg_stencil_apply(&l, near);
-      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near));
+      value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near), u.c2);
     }
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      u[2 * pair + (phase ^ (q & 1)) + q * l.p.kstride] = value[q];
+      x[2 * pair + (phase ^ (q & 1)) + q * l.p.kstride] = value[q];
     return;
   }
   for (int q = 0; q < planes; q++) {
     const int i = 2 * pair + (phase ^ (q & 1));
-    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) mg_gsrb_cell<varies>(&l, x, i, j, k + q);
+    if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2]) mg_relax_cell<varies>(&l, u, i, j, k + q);
   }
 }
 
 template <bool varies>
-static __global__ void __launch_bounds__(256)
-    gsrb_fv4(mg_cuda_patch_t l, int x, int dst, int color) {
+static __global__ void __launch_bounds__(256) colored_fv4(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  const double *u = l.p.vec[x];
+  const double *x = l.p.vec[u.x];
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & 1;
-  double value = u[at];
+  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
+  double value = x[at];
   if (phase == 0)
-    value = mg_relax(value, mg_apply<true, varies>(&l, u, i, j, k), l.p.vec[MG_F][at],
-                     mg_smooth_dinv<true, varies>(&l, i, j, k));
-  l.p.vec[dst][at] = value;
+    value = mg_relax(value, mg_apply<true, varies>(&l, x, i, j, k), l.p.vec[MG_F][at],
+                     mg_smooth_dinv<true, varies>(&l, i, j, k), u.c2);
+  l.p.vec[u.dst][at] = value;
 }
 
 template <bool stored, bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
-    polynomial_7(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+    all_7(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
   double d = mg_row_dinv<stored>(&l, row, i, j, k);
@@ -125,15 +125,15 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   mg_cuda_have(d);
   mg_cuda_have(places);
   mg_cuda_wait_dependency();
-  const double f = l.p.vec[MG_F][at], before = previous < 0 ? 0.0 : l.p.vec[previous][at];
-  const mg_values7_t near = mg_values7(places, l.p.vec[x] + at, l.order);
-  l.p.vec[dst][at] = mg_polynomial(near.c, before, mg_row_apply(&l, row, near), f, d, c1, c2);
+  const double f = l.p.vec[MG_F][at], before = u.previous < 0 ? 0.0 : l.p.vec[u.previous][at];
+  const mg_values7_t near = mg_values7(places, l.p.vec[u.x] + at, l.order);
+  l.p.vec[u.dst][at] = mg_update(near.c, before, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
 }
 
-/* polynomial_7 for large levels: several cells per thread, stacked in k. */
+/* all_7 for large levels: several cells per thread, stacked in k. */
 template <bool stored, int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(planes))
-    polynomial_7_planes(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+    all_7_planes(mg_cuda_patch_t l, mg_update_t u) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
@@ -142,128 +142,95 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
     double value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
-      const double before = previous < 0 ? 0.0 : __ldcs(l.p.vec[previous] + at + q * ks);
-      const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[x], MG_F, at + q * ks);
+      const double before = u.previous < 0 ? 0.0 : __ldcs(l.p.vec[u.previous] + at + q * ks);
+      const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[u.x], MG_F, at + q * ks);
       /* A x first: fewer values then occupy registers during the division. */
       const double ax = mg_stencil_apply(&l, near);
       const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
-      value[q] = mg_polynomial(near.x.c, before, ax, near.f, d, c1, c2);
+      value[q] = mg_update(near.x.c, before, ax, near.f, d, u.c1, u.c2);
     }
 #pragma unroll
     for (int q = 0; q < planes; q++)
-      l.p.vec[dst][at + q * ks] = value[q];
+      l.p.vec[u.dst][at + q * ks] = value[q];
     return;
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      mg_polynomial_cell<false, stored, varies>(&l, x, previous, dst, c1, c2, i, j, k + q);
+      mg_update_cell<false, stored, varies>(&l, u, i, j, k + q);
 }
 
 template <bool varies>
-static __global__ void __launch_bounds__(256)
-    polynomial_fv4(mg_cuda_patch_t l, int x, int previous, int dst, double c1, double c2) {
+static __global__ void __launch_bounds__(256) all_fv4(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
-  mg_polynomial_cell<true, true, varies>(&l, x, previous, dst, c1, c2, i, j, k);
+  mg_update_cell<true, true, varies>(&l, u, i, j, k);
 }
 
-/* First step from a zero guess, where A x is zero too. Cells whose masked phase is 0 are updated;
- * the others are set to zero. */
+/* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
 template <bool stored, bool varies>
-static __global__ void __launch_bounds__(256)
-    first(mg_cuda_patch_t l, int dst, double c2, int color, int mask) {
+static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ color) & mask;
+  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & u.mask;
   double d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : 0.0;
   mg_cuda_have(d);
   mg_cuda_wait_dependency();
-  double value = 0.0;
-  if (phase == 0) value = mg_polynomial(0.0, 0.0, 0.0, l.p.vec[MG_F][at], d, 0.0, c2);
-  l.p.vec[dst][at] = value;
+  l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : 0.0;
 }
 
-template <bool varies> static void launch_gsrb_7(const mg_cuda_patch_t &l, int x, int color) {
-  const int *n = l.p.n, pairs = (n[0] + 1) / 2;
-  const int planes = mg_is_large(l.p) ? GSRB_PLANES : 1;
-  const dim3 grid = mg_cuda_grid(pairs, n[1], (n[2] + planes - 1) / planes, mg_smooth_block);
-  if (planes > 1)
-    gsrb_7_planes<GSRB_PLANES, varies><<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, color);
-  else
-    mg_cuda_launch_dependent(gsrb_7<varies>, grid, mg_smooth_block, l, x, color);
-}
+typedef void (*kernel_t)(mg_cuda_patch_t l, mg_update_t u);
+
+/* A kernel, and the cells of a thread along i and k. */
+struct choice_t {
+  kernel_t kernel;
+  int width, planes;
+};
 
 template <bool stored, bool varies>
-static void launch_polynomial_7(const mg_cuda_patch_t &l, int x, int previous, int dst, double c1,
-                                double c2) {
-  const int *n = l.p.n, planes = mg_is_large(l.p) ? POLYNOMIAL_PLANES : 1;
-  const dim3 grid = mg_cuda_grid(n[0], n[1], (n[2] + planes - 1) / planes, mg_smooth_block);
-  if (planes > 1)
-    polynomial_7_planes<stored, POLYNOMIAL_PLANES, varies>
-        <<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
+static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
+  if (form == MG_UPDATE_FIRST) return {first<stored, varies>, 1, 1};
+  const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l.p);
+  if (l.v.op == MG_OPERATOR_FV4) return {colored ? colored_fv4<varies> : all_fv4<varies>, 1, 1};
+  if (colored && large) return {colored_7_planes<COLORED_PLANES, varies>, 2, COLORED_PLANES};
+  if (colored) return {colored_7<varies>, 2, 1};
+  if (large) return {all_7_planes<stored, ALL_PLANES, varies>, 1, ALL_PLANES};
+  return {all_7<stored, varies>, 1, 1};
+}
+
+void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
+  const int *n = l.p.n;
+  const choice_t c = l.v.varies ? (stored ? choose_kernel<true, true>(l, u.form)
+                                          : choose_kernel<false, true>(l, u.form))
+                                : (stored ? choose_kernel<true, false>(l, u.form)
+                                          : choose_kernel<false, false>(l, u.form));
+  const dim3 grid = mg_cuda_grid((n[0] + c.width - 1) / c.width, n[1],
+                                 (n[2] + c.planes - 1) / c.planes, mg_smooth_block);
+  /* Kernels for large levels and the simple ones of fv4 do not wait for their dependency. */
+  if (c.planes > 1 || (l.v.op == MG_OPERATOR_FV4 && u.form != MG_UPDATE_FIRST))
+    c.kernel<<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, u);
   else
-    mg_cuda_launch_dependent(polynomial_7<stored, varies>, grid, mg_smooth_block, l, x, previous,
-                             dst, c1, c2);
+    mg_cuda_launch_dependent(c.kernel, grid, mg_smooth_block, l, u);
 }
 
-template <bool varies>
-static void launch_polynomial(const mg_cuda_patch_t &l, dim3 grid, bool stored, int x, int previous,
-                              int dst, double c1, double c2) {
-  if (l.v.op == MG_OPERATOR_FV4)
-    polynomial_fv4<varies>
-        <<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, previous, dst, c1, c2);
-  else if (stored)
-    launch_polynomial_7<true, varies>(l, x, previous, dst, c1, c2);
-  else
-    launch_polynomial_7<false, varies>(l, x, previous, dst, c1, c2);
-}
-
-template <bool varies>
-static void launch_for(const mg_cuda_patch_t &l, int x, int previous, int dst,
-                       const mg_step_t *step) {
-  const bool gsrb = step->kind == MG_STEP_GSRB, fv4 = l.v.op == MG_OPERATOR_FV4;
-  const bool stored = fv4 || step->l1;
-  const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], l.p.n[2], mg_smooth_block);
-  if (x < 0) {
-    const double c2 = gsrb ? 1.0 : step->c2;
-    if (stored)
-      mg_cuda_launch_dependent(first<true, varies>, grid, mg_smooth_block, l, dst, c2, step->color,
-                               gsrb);
-    else
-      mg_cuda_launch_dependent(first<false, varies>, grid, mg_smooth_block, l, dst, c2, step->color,
-                               gsrb);
-  } else if (gsrb && fv4) {
-    gsrb_fv4<varies><<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, x, dst, step->color);
-  } else if (gsrb) {
-    launch_gsrb_7<varies>(l, x, step->color);
-  } else if (step->kind == MG_STEP_CHEBYSHEV && step->c1 != 0.0) {
-    launch_polynomial<varies>(l, grid, stored, x, previous, dst, step->c1, step->c2);
-  } else {
-    /* The previous iterate has weight zero: pass x in its place. */
-    launch_polynomial<varies>(l, grid, stored, x, x, dst, 0.0, step->c2);
-  }
-}
-
-void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, int x, int previous, int dst,
-                          const mg_step_t *step) {
-  if (l.v.varies)
-    launch_for<true>(l, x, previous, dst, step);
-  else
-    launch_for<false>(l, x, previous, dst, step);
-}
-
-mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, int x, int previous, int dst,
-                                  const mg_step_t *step) {
-  if (x >= 0) MG_TRY(mg_cuda_prepare(v, x));
+mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  (void)region; /* never a part: sweep_overlaps is NULL */
+  const mg_update_t u = mg_update_of(sweep);
+  if (u.x >= 0) MG_TRY(mg_cuda_prepare(v, u.x));
   for (int q = 0; q < v->n_patches; q++) {
-    mg_cuda_smooth_patch(mg_cuda_patch(v, q), x, previous, dst, step);
+    mg_cuda_smooth_patch(mg_cuda_patch(v, q), u, sweep->step->l1 || v->op == MG_OPERATOR_FV4);
     MG_CUDA_LAUNCHED("smooth");
   }
   return MG_OK;
 }
 
-mg_status_t mg_cuda_smooth(const mg_view_t *v, int x, int previous, int dst,
-                           const mg_step_t *step) {
-  return v->op == MG_OPERATOR_FV4 && x >= 0
-             ? mg_cuda_fv4_smooth(v, x, previous, dst, step, MG_REGION_ALL)
-             : mg_cuda_simple_smooth(v, x, previous, dst, step);
+bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
+  if (n > 1) return mg_cuda_fused_overlaps(v, n, host);
+  return v->op == MG_OPERATOR_FV4 ? mg_cuda_fv4_sweep_overlaps(v, host)
+                                  : mg_cuda_step_overlaps(v, host);
+}
+
+mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region);
+  if (v->op == MG_OPERATOR_FV4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
+  return region == MG_REGION_ALL ? mg_cuda_simple_smooth(v, sweep, region)
+                                 : mg_cuda_smooth_region(v, sweep, region);
 }

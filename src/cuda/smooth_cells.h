@@ -18,31 +18,34 @@ static __device__ __forceinline__ double mg_smooth_dinv(const mg_cuda_patch_t *l
                              js, ks, mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
 }
 
-/** GSRB update of a cell of the current colour. */
+/** Update of a cell of the color, in place. */
 template <bool varies>
-static __device__ __forceinline__ void mg_gsrb_cell(const mg_cuda_patch_t *l, int x, int i, int j,
-                                                    int k) {
-  double *u = l->p.vec[x];
+static __device__ __forceinline__ void mg_relax_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
+                                                     int i, int j, int k) {
+  double *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  u[at] = mg_relax(u[at], mg_apply<false, varies>(l, u, i, j, k), l->p.vec[MG_F][at],
-                   mg_smooth_dinv<false, varies>(l, i, j, k));
+  x[at] = mg_relax(x[at], mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+                   mg_smooth_dinv<false, varies>(l, i, j, k), u.c2);
 }
 
-/** Chebyshev or Jacobi update of a cell. previous < 0: the previous iterate or c1 is zero. */
+/** Update of a cell in a step on all cells. */
 template <bool fv4, bool stored, bool varies>
-static __device__ __forceinline__ void mg_polynomial_cell(const mg_cuda_patch_t *l, int x,
-                                                          int previous, int dst, double c1,
-                                                          double c2, int i, int j, int k) {
-  const double *u = l->p.vec[x];
+static __device__ __forceinline__ void mg_update_cell(const mg_cuda_patch_t *l,
+                                                      const mg_update_t &u, int i, int j, int k) {
+  const double *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  const double before = previous < 0 ? 0.0 : l->p.vec[previous][at];
-  l->p.vec[dst][at] =
-      mg_polynomial(u[at], before, mg_apply<fv4, varies>(l, u, i, j, k), l->p.vec[MG_F][at],
-                    mg_smooth_dinv<stored, varies>(l, i, j, k), c1, c2);
+  const double before = u.previous < 0 ? 0.0 : l->p.vec[u.previous][at];
+  l->p.vec[u.dst][at] =
+      mg_update(x[at], before, mg_apply<fv4, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+                mg_smooth_dinv<stored, varies>(l, i, j, k), u.c1, u.c2);
 }
 
-/** Enqueue one smoother step on one patch. */
-void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, int x, int previous, int dst,
-                          const mg_step_t *step);
+/** Enqueue one step on one patch.
+ *  @param[in] stored  1 / diagonal is read from MG_DINV */
+void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored);
+
+/** One step of a 7-point smoother on a region: smooth_overlap.cu. */
+mg_status_t mg_cuda_smooth_region(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
+bool mg_cuda_step_overlaps(const mg_view_t *v, bool host);
 
 #endif

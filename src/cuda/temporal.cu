@@ -17,7 +17,7 @@
  * Nothing is read outside walls, whose formulas are folded into the stencil. Elsewhere tiles read
  * ghosts, of which a level has one layer per step.
  *
- * A thread has two cells of a row, one of each colour. A GSRB half sweep changes one of them. It is
+ * A thread has two cells of a row, one of each colour. A colored step changes one of them. It is
  * the same one in all steps of a bundle, because both colours and planes alternate from step to
  * step.
  *
@@ -29,20 +29,21 @@
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
  * CUDA (2009): planes in shared memory, columns in registers. */
+#include "cuda/temporal.h"
 #include "cuda/temporal_columns.h"
 #include <algorithm>
 extern "C" {
 #include "cuda/device.h"
 }
 
-using namespace mg_pass;
+using namespace mg_temporal;
 
 namespace {
 enum { SHORTEST = 32 }; /* fewest cells of a patch along each direction */
 
 /* Shared memory per block; exceeds the limit of sm_120. */
-template <bool GSRB, bool VARIES>
-constexpr size_t MOST_BYTES = shape_t<GSRB, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
+template <bool COLORED, bool VARIES>
+constexpr size_t MOST_BYTES = shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
 constexpr int SHARED_BYTES = (int)std::max({MOST_BYTES<true, false>, MOST_BYTES<true, true>,
                                             MOST_BYTES<false, false>, MOST_BYTES<false, true>});
 
@@ -53,14 +54,14 @@ struct stream_t {
   int plain_first, plain_end; /* bundles that need no checks for walls or unused planes */
 };
 
-template <bool GSRB, int STEPS, bool VARIES, int odd>
+template <bool COLORED, int STEPS, bool VARIES, int odd>
 __device__ __forceinline__ void
-bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared, uint64_t *arrived, const job_t &job,
+bundle(columns_t<COLORED, STEPS, VARIES> &c, double *shared, uint64_t *arrived, const job_t &job,
        const maps_t &maps, const tile_t &t, int q, double *to, double *to_before, stream_t *s) {
-  using S = shape_t<GSRB, STEPS, VARIES>;
+  using S = shape_t<COLORED, STEPS, VARIES>;
   /* No thread still reads the planes that bundle q + AHEAD overwrites. */
   if (threadIdx.x == 0 && q + S::AHEAD < t.last + STEPS) {
-    ask<GSRB, VARIES, S>(shared, job, maps, t, q + S::AHEAD, s->asked, arrived);
+    ask<COLORED, VARIES, S>(shared, job, maps, t, q + S::AHEAD, s->asked, arrived);
     next<S>(&s->asked);
   }
   mg_arrivals_wait(arrived + s->slot.arrival, s->parity);
@@ -75,10 +76,10 @@ bundle(columns_t<GSRB, STEPS, VARIES> &c, double *shared, uint64_t *arrived, con
   if (s->slot.arrival == 0) s->parity ^= 1;
 }
 
-template <bool GSRB, int STEPS, bool VARIES>
+template <bool COLORED, int STEPS, bool VARIES>
 __global__ void __launch_bounds__(THREADS, 1)
-    pass(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
-  using S = shape_t<GSRB, STEPS, VARIES>;
+    fused_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
+  using S = shape_t<COLORED, STEPS, VARIES>;
   extern __shared__ __align__(128) double shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   const tile_t t = {at[0] * OUT_I - BOX_START, at[1] * S::OUT_J - STEPS, at[2] * job.planes,
                     min((at[2] + 1) * job.planes, p.n[2])};
   const int first = t.first - STEPS, end = t.last + STEPS;
-  columns_t<GSRB, STEPS, VARIES> c = {};
+  columns_t<COLORED, STEPS, VARIES> c = {};
   c.begin(job, t, first);
   stream_t stream = {};
   /* Plain bundles: the planes of all steps are needed, and no cell is at a wall. */
@@ -101,7 +102,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   if (threadIdx.x == 0) {
     mg_arrivals_create(arrived, S::ARRIVALS);
     for (int q = first; q < first + S::AHEAD; q++) {
-      ask<GSRB, VARIES, S>(shared, job, maps, t, q, stream.asked, arrived);
+      ask<COLORED, VARIES, S>(shared, job, maps, t, q, stream.asked, arrived);
       next<S>(&stream.asked);
     }
   }
@@ -112,9 +113,10 @@ __global__ void __launch_bounds__(THREADS, 1)
                                                                      : p.vec[job.before] + c.i +
                                                                            c.j * p.jstride;
   for (int q = first; q < end; q++) {
-    bundle<GSRB, STEPS, VARIES, 0>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
-    if (GSRB && ++q < end)
-      bundle<GSRB, STEPS, VARIES, 1>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
+    bundle<COLORED, STEPS, VARIES, 0>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
+    if (COLORED && ++q < end)
+      bundle<COLORED, STEPS, VARIES, 1>(c, shared, arrived, job, maps, t, q, to, to_before,
+                                        &stream);
   }
 }
 
@@ -155,30 +157,25 @@ double cut_of(const mg_patch_t &p, int steps, int beside, mg_cut_t *c) {
   return cost;
 }
 
-template <bool GSRB, int STEPS, bool VARIES>
-mg_status_t launch(const mg_view_t *v, job_t &job, int x, int previous, mg_region_t part) {
-  using S = shape_t<GSRB, STEPS, VARIES>;
+template <bool COLORED, int STEPS, bool VARIES>
+mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *sweep, mg_region_t region) {
+  using S = shape_t<COLORED, STEPS, VARIES>;
   static bool ready = false;
   maps_t maps = {};
   if (!ready)
-    MG_CUDA_TRY(cudaFuncSetAttribute(pass<GSRB, STEPS, VARIES>,
+    MG_CUDA_TRY(cudaFuncSetAttribute(fused_sweeps<COLORED, STEPS, VARIES>,
                                      cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::BYTES));
   ready = true;
-  MG_TRY(make_maps(v, job, x, previous, &maps));
+  MG_TRY(make_maps(v, job, sweep->x, sweep->previous, &maps));
   static_assert(S::OUT_J == ROWS - 2 * STEPS, "cut_of uses the same width");
-  const mg_cut_t cut =
-      mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, beside, c); });
+  const mg_cut_t cut = mg_cut_for(
+      region, [&](int beside, mg_cut_t *c) { return cut_of(job.l.p, STEPS, beside, c); });
   job.planes = cut.cells[2];
-  const int grid = mg_region_tiles(job.l.p, cut, part, &job.tiles);
+  const int grid = mg_region_tiles(job.l.p, cut, region, &job.tiles);
   if (grid > 0)
-    pass<GSRB, STEPS, VARIES><<<(unsigned)grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
+    fused_sweeps<COLORED, STEPS, VARIES>
+        <<<(unsigned)grid, THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
-}
-
-template <bool GSRB, int STEPS>
-mg_status_t launch_for(const mg_view_t *v, job_t &job, int x, int previous, mg_region_t part) {
-  return v->varies ? launch<GSRB, STEPS, true>(v, job, x, previous, part)
-                   : launch<GSRB, STEPS, false>(v, job, x, previous, part);
 }
 
 /* Whether the patch provides all that tiles read: along each direction walls on both sides, or one
@@ -200,19 +197,16 @@ mg_status_t mg_cuda_has_temporal(bool *has) {
   return MG_OK;
 }
 
-bool mg_cuda_can_fuse(const mg_view_t *v, const mg_step_t *steps, int n, int most) {
-  bool fit = false;
-  if (v->op == MG_OPERATOR_FV4 || most > MG_MAX_FUSED_SWEEPS || mg_cuda_has_temporal(&fit) != MG_OK)
+bool mg_cuda_can_fuse(const mg_view_t *v, int most) {
+  bool can = false;
+  if (v->op == MG_OPERATOR_FV4 || most > MG_MAX_FUSED_SWEEPS || mg_cuda_has_temporal(&can) != MG_OK)
     return false;
   for (int q = 0; q < v->n_patches; q++)
-    fit = fit && fits(v, &v->patch[q], most);
-  for (int s = 0; s < n; s++)
-    fit = fit && !steps[s].l1 && steps[s].kind == steps[0].kind &&
-          (steps[s].kind != MG_STEP_GSRB || steps[s].color == (steps[0].color ^ (s & 1)));
-  return fit;
+    can = can && fits(v, &v->patch[q], most);
+  return can;
 }
 
-bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host) {
+bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
@@ -224,32 +218,38 @@ bool mg_cuda_fused_sweeps_overlap(const mg_view_t *v, int n, bool host) {
   return pays;
 }
 
-mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, int x, int previous, int dst, int before,
-                                 const mg_step_t *steps, int n, mg_region_t part) {
-  const bool gsrb = steps[0].kind == MG_STEP_GSRB;
-  if (n < 2 || n > MG_MAX_FUSED_SWEEPS)
-    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", n, MG_MAX_FUSED_SWEEPS);
+static job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
+  job_t job = {};
+  job.l = mg_cuda_patch(v, q);
+  job.dst = sweep->dst;
+  job.before = sweep->before;
+  job.has_x = sweep->x >= 0;
+  job.has_before = sweep->previous >= 0 && !sweep->step[0].colored;
+  job.color = sweep->step[0].color;
+  for (int s = 0; s < sweep->n; s++) {
+    job.c1[s] = sweep->step[s].c1;
+    job.c2[s] = sweep->step[s].c2;
+  }
+  /* Even along i, for 16-byte alignment. An extra cell is at the end of the previous row. */
+  for (int d = 0; d < 3; d++)
+    job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->layers + 1) / 2 * 2 : v->layers;
+  return job;
+}
+
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t);
+  /* [colored][3 steps instead of 2][alpha varies] */
+  static launch_t *const launches[2][2][2] = {{{launch<false, 2, false>, launch<false, 2, true>},
+                                               {launch<false, 3, false>, launch<false, 3, true>}},
+                                              {{launch<true, 2, false>, launch<true, 2, true>},
+                                               {launch<true, 3, false>, launch<true, 3, true>}}};
+  if (sweep->n < 2 || sweep->n > MG_MAX_FUSED_SWEEPS)
+    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
+                    MG_MAX_FUSED_SWEEPS);
+  launch_t *const launch = launches[sweep->step[0].colored][sweep->n - 2][v->varies];
   for (int q = 0; q < v->n_patches; q++) {
-    job_t job = {};
-    job.l = mg_cuda_patch(v, q);
-    job.dst = dst;
-    job.before = before;
-    job.has_x = x >= 0;
-    job.has_before = previous >= 0 && !gsrb;
-    job.color = steps[0].color;
-    for (int s = 0; s < n; s++) {
-      job.c1[s] = steps[s].kind == MG_STEP_CHEBYSHEV ? steps[s].c1 : 0.0;
-      job.c2[s] = steps[s].c2;
-    }
-    /* Even along i, for 16-byte alignment. An extra cell is at the end of the previous row. */
-    for (int d = 0; d < 3; d++)
-      job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->layers + 1) / 2 * 2 : v->layers;
-    if (n == 2)
-      MG_TRY(gsrb ? (launch_for<true, 2>(v, job, x, previous, part))
-                  : (launch_for<false, 2>(v, job, x, previous, part)));
-    else
-      MG_TRY(gsrb ? (launch_for<true, 3>(v, job, x, previous, part))
-                  : (launch_for<false, 3>(v, job, x, previous, part)));
+    job_t job = job_of(v, q, sweep);
+    MG_TRY(launch(v, job, sweep, region));
     MG_CUDA_LAUNCHED("smooth_fused");
   }
   return MG_OK;

@@ -6,7 +6,7 @@
 #include "cuda/overlap.h"
 #include "cuda/tma.h"
 
-namespace mg_pass {
+namespace mg_temporal {
 /* Three steps in the laboratory's ladder on an H200, 10^9 cell-steps per second: tiles of 32 x 32
  * 169.3; 32 x 24 143.8; 32 x 16 with two blocks per SM 143.1; a cluster of two 116.7. Prefetching
  * two planes ahead raised the first from 169.3 to 175.7. docs/kernels.md has a later run. */
@@ -31,11 +31,11 @@ struct maps_t {
   CUtensorMap x, before, f, alpha, beta[3];
 };
 
-/* Number of planes in each ring, and start of each ring in doubles. GSRB: half sweeps; otherwise
- * polynomial steps, which may read two iterates. */
-template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
+/* Number of planes in each ring, and start of each ring in doubles. COLORED: half sweeps; otherwise
+ * steps on all cells, which may read two iterates. */
+template <bool COLORED, int STEPS, bool VARIES> struct shape_t {
   static constexpr int OUT_J = ROWS - 2 * STEPS;
-  static constexpr int AHEAD = GSRB && !VARIES ? 2 : 1; /* bundles in flight */
+  static constexpr int AHEAD = COLORED && !VARIES ? 2 : 1; /* bundles in flight */
   static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
   static constexpr int ARRIVALS = AHEAD + 1;
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
@@ -43,7 +43,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct shape_t {
                        ALPHA = F + STEP_SLOTS * PLANE,
                        BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
                        BEFORE = BK + OWN_SLOTS * PLANE,
-                       END = BEFORE + (GSRB ? 0 : OWN_SLOTS * PLANE);
+                       END = BEFORE + (COLORED ? 0 : OWN_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "exceeds the shared memory of a block");
 };
@@ -71,10 +71,10 @@ struct tile_t {
 };
 
 /* Request bundle q; called by one thread. */
-template <bool GSRB, bool VARIES, typename S>
+template <bool COLORED, bool VARIES, typename S>
 __device__ __forceinline__ void ask(double *shared, const job_t &job, const maps_t &maps,
                                     const tile_t &t, int q, const slots_t &to, uint64_t *arrived) {
-  const bool before = !GSRB && job.has_before;
+  const bool before = !COLORED && job.has_before;
   const int boxes = 4 + job.has_x + before + VARIES;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   arrived += to.arrival;
@@ -87,6 +87,6 @@ __device__ __forceinline__ void ask(double *shared, const job_t &job, const maps
   if (before) mg_box_copy(shared + S::BEFORE + to.own, &maps.before, i, j, k - 1, arrived);
   if (VARIES) mg_box_copy(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
 }
-} // namespace mg_pass
+} // namespace mg_temporal
 
 #endif

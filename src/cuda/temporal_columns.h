@@ -5,7 +5,7 @@
 #include "cuda/stencil_load.h"
 #include "cuda/temporal_bundles.h"
 
-namespace mg_pass {
+namespace mg_temporal {
 constexpr unsigned ALL = 0xffffffffu;
 
 __device__ __forceinline__ void load_pair(const double *p, double v[2]) {
@@ -45,8 +45,8 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
 /* The two columns of a thread, with each step's data from the planes around its own. A half sweep
  * updates column 0 in even bundles (counted from the first) and column 1 in odd ones. So column 0
  * is the left one in every other row. */
-template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
-  using S = shape_t<GSRB, STEPS, VARIES>;
+template <bool COLORED, int STEPS, bool VARIES> struct columns_t {
+  using S = shape_t<COLORED, STEPS, VARIES>;
   double x[STEPS][3][2]; /* planes below, at and above the step's plane */
   double dinv[STEPS][2], bk[STEPS + 1][2], before[2];
   int i, j, own;
@@ -59,7 +59,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
   __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_bundle) {
     const mg_patch_t &p = job.l.p;
     int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
-    if (GSRB) {
+    if (COLORED) {
       /* A half-warp has eight columns of one colour in each of two rows, which use all banks. */
       row = (int)threadIdx.x / 32 * 2 + (int)threadIdx.x / 8 % 2;
       lane = (int)threadIdx.x / 16 % 2 * 8 + (int)threadIdx.x % 8;
@@ -70,7 +70,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
              row >= STEPS && row < ROWS - STEPS && j < p.n[1];
     /* Both colours and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
-    swapped = GSRB && ((parity + first_bundle - 1) & 1) != 0;
+    swapped = COLORED && ((parity + first_bundle - 1) & 1) != 0;
     own = row * WIDTH + 2 * lane;
     cell[0] = own + swapped;
     cell[1] = own + !swapped;
@@ -82,7 +82,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
 
   /* Load both columns of a plane, column 0 first. */
   __device__ __forceinline__ void load(const double *plane, double v[2]) const {
-    if constexpr (GSRB) {
+    if constexpr (COLORED) {
       v[0] = plane[cell[0]];
       v[1] = plane[cell[1]];
     } else {
@@ -94,7 +94,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
   __device__ __forceinline__ void take(const double *shared, const slots_t &slot, bool has_before) {
     load(shared + S::X + slot.x, x[0][2]);
     load(shared + S::BK + slot.own, bk[0]);
-    if (!GSRB && has_before) load(shared + S::BEFORE + slot.own, before);
+    if (!COLORED && has_before) load(shared + S::BEFORE + slot.own, before);
     all[0] = slot.all;
   }
 
@@ -128,7 +128,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     constexpr bool is_new = s < 2;
     const double ax = apply<at_walls, is_new>(job.l, i + cell[c] - own, j, p, near, &dinv[s][c]);
-    return mg_relax(near.x.c, ax, near.f, dinv[s][c]);
+    return mg_relax(near.x.c, ax, near.f, dinv[s][c], job.c2[s]);
   }
 
   /* A step that changes all cells. */
@@ -171,7 +171,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
       /* In the registers of the previous step this plane is the lowest one. */
       const double last = s == 0 ? before[v] : x[s > 0 ? s - 1 : 0][0][v];
       const double previous = job.c1[s] == 0.0 ? near.x.c : last;
-      value[v] = mg_polynomial(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
+      value[v] = mg_update(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
     }
   }
 
@@ -184,7 +184,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     const int p = q - 1 - s, beyond = STEPS - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
     double value[2];
-    if constexpr (GSRB) {
+    if constexpr (COLORED) {
       value[odd] = half_sweep<careful, s, odd>(shared, job, p);
       value[1 - odd] = x[s][1][1 - odd];
     } else {
@@ -192,7 +192,7 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     }
     if constexpr (s < STEPS - 1) {
       double *const result = shared + S::STEP + (2 * s + (p & 1)) * PLANE;
-      if constexpr (GSRB) {
+      if constexpr (COLORED) {
         result[cell[0]] = value[0];
         result[cell[1]] = value[1];
       } else {
@@ -201,10 +201,10 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
       x[s + 1][2][0] = value[0];
       x[s + 1][2][1] = value[1];
     } else if (writes) {
-      const double pair[2] = {GSRB && swapped ? value[1] : value[0],
-                              GSRB && swapped ? value[0] : value[1]};
+      const double pair[2] = {COLORED && swapped ? value[1] : value[0],
+                              COLORED && swapped ? value[0] : value[1]};
       store_pair(to + p * job.l.p.kstride, pair);
-      if (!GSRB && to_before) store_pair(to_before + p * job.l.p.kstride, x[s][1]);
+      if (!COLORED && to_before) store_pair(to_before + p * job.l.p.kstride, x[s][1]);
     }
   }
 
@@ -239,6 +239,6 @@ template <bool GSRB, int STEPS, bool VARIES> struct columns_t {
     x_here = slot.x;
   }
 };
-} // namespace mg_pass
+} // namespace mg_temporal
 
 #endif

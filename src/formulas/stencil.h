@@ -183,17 +183,6 @@ MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *b
   return mg_apply_values25(&v, &b, a, b_h2);
 }
 
-/** Gauss-Seidel or unweighted Jacobi update. */
-MG_INLINE double mg_relax(double x, double ax, double f, double dinv) {
-  return fma(dinv, f - ax, x);
-}
-
-/** Chebyshev or weighted Jacobi (c1 = 0, c2 = weight) update. */
-MG_INLINE double mg_polynomial(double x, double x_previous, double ax, double f, double dinv,
-                               double c1, double c2) {
-  return fma(c2 * dinv, f - ax, fma(c1, x - x_previous, x));
-}
-
 /** Mean of the 8 children in a fixed order; each argument is the sum of a pair along i. */
 MG_INLINE double mg_mean8(double row00, double row10, double row01, double row11) {
   return 0.125 * ((row00 + row10) + (row01 + row11));

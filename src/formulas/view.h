@@ -45,14 +45,4 @@ typedef struct {
   int64_t buffer; /**< offset in doubles; cells are contiguous, i fastest */
 } mg_copy_t;
 
-typedef enum { MG_STEP_GSRB, MG_STEP_CHEBYSHEV, MG_STEP_JACOBI } mg_step_kind_t;
-
-/** One step of a smoother. `kind` determines which fields are used. */
-typedef struct {
-  mg_step_kind_t kind;
-  int color;     /**< GSRB: updates cells with (i+j+k+color) even, global indices */
-  double c1, c2; /**< x' = x + c1 (x - x_previous) + c2 Dinv (f - A x) */
-  bool l1;       /**< use Dinv of the l1-scaled diagonal instead of the diagonal of A */
-} mg_step_t;
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "level/level.h"
 #include "level/profile.h"
+#include "level/smooth.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -136,8 +137,6 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
     spec = mg_copy_halo(&level->plan->layout, level->plan->layers, periodic);
     MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo_deep));
   }
-  level->overlaps = level->backend->stream_fork && mg_exchange_has_messages(level->halo) &&
-                    level->backend->sweep_overlaps(end.view, mg_exchange_is_hosts(level->halo));
   if (!level->has_image) return MG_OK;
   /* Messages are counted on the level that sends them, because the sender holds cells there. */
   mg_level_t *coarse = level + 1;
@@ -234,7 +233,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     store_free(&level->image);
     store_free(&level->store);
     mg_comm_free(level->comm);
-    free(level->steps);
+    mg_smoother_free(level);
   }
   mg_transports_free(h->transports);
   free(h);

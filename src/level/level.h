@@ -20,6 +20,20 @@ typedef struct {
 /** See profile.h. */
 typedef struct mg_profile mg_profile_t;
 
+/** A sweep, and the vectors whose ghosts it reads. */
+typedef struct {
+  mg_sweep_t sweep;
+  int halo[3], n_halo; /**< MG_F first */
+  bool overlaps;       /**< the interior overlaps with messages */
+} mg_scheduled_t;
+
+/** The sweeps of one smooth (smooth.h). */
+typedef struct {
+  mg_scheduled_t *sweep;
+  int n;
+  int result; /**< vector of the last iterate; copied to MG_U if it is another */
+} mg_schedule_t;
+
 /** A level. On ranks without cells of the level, the view is empty and all operations return at
  *  once. */
 typedef struct {
@@ -30,10 +44,8 @@ typedef struct {
   mg_store_t store;
 
   mg_exchange_t *halo;      /**< fills the ghosts that A reads */
-  bool overlaps;            /**< smoothing overlaps the messages of `halo` */
   mg_exchange_t *halo_box;  /**< fills edges and corners too; same as halo for fv4 */
   mg_exchange_t *halo_deep; /**< all layers, edges and corners; NULL if A reads all layers */
-  bool overlaps_fused[MG_MAX_FUSED_SWEEPS + 1]; /**< [n]: n fused sweeps overlap `halo_deep` */
 
   /* Link to the next coarser level. If its patches coincide with the coarsened patches of this
    * level, it is used in place. Otherwise an image of it is stored beside these cells, and messages
@@ -45,8 +57,9 @@ typedef struct {
 
   mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
-  int fused_sweeps;  /**< maximum number of fused steps; 1 if the backend does not fuse */
-  double lambda_max; /**< Gershgorin bound of Dinv A */
+  int fused_sweeps;          /**< maximum steps per sweep; 1 if sweeps are not fused */
+  mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
+  double lambda_max;         /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
 } mg_level_t;

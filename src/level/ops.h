@@ -17,17 +17,6 @@ MG_MUST_CHECK mg_status_t mg_halo(mg_level_t *level, int vec, bool box);
  *  No-op on ranks without cells, or if A already reads all layers. */
 MG_MUST_CHECK mg_status_t mg_halo_deep(mg_level_t *level, int vec);
 
-/** Apply the level's smoother steps to MG_U with right-hand side MG_F.
- *
- *  Fuses several steps into one pass over memory if the backend can. Overwrites MG_TMP
- *  (out-of-place smoothers) and MG_BEFORE.
- *  @param[in] zero_guess  start from zero and ignore MG_U */
-MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
-
-/** Like mg_smooth, starting from MG_U.
- *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
-MG_MUST_CHECK mg_status_t mg_smooth_again(mg_level_t *level);
-
 /** dst = f - A x, or A x if f < 0. Refreshes the ghosts of x. */
 MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f);
 

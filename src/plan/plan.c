@@ -1,4 +1,5 @@
 #include "plan/plan.h"
+#include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,40 +159,52 @@ static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
 
-/* Number of steps of one smooth. */
-static int steps_of(const mg_params_t *params) {
-  if (params->smoother == MG_SMOOTHER_GSRB) return 2 * params->smooths;
-  return params->smooths * (params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree : 1);
+/* What the plan needs to know of the smoother. */
+typedef struct {
+  int n_steps;
+  bool fuse, look_back;
+} smoother_t;
+
+static mg_status_t smoother_of(const mg_params_t *params, smoother_t *smoother) {
+  mg_step_t *steps;
+  const double any_bound = 1.0;
+  MG_TRY(mg_smoother_steps(params, any_bound, &steps, &smoother->n_steps));
+  smoother->fuse = mg_steps_fuse(steps, smoother->n_steps);
+  smoother->look_back = mg_steps_look_back(steps, smoother->n_steps);
+  free(steps);
+  return MG_OK;
 }
 
 /* True if the smoother of the level may fuse several steps into one sweep. Below MG_PASS_CELLS
  * a GPU has too few tiles to work on. All ghost layers must correspond to cells: they wrap at
  * most once, and do not extend beyond a wall that is not the patch's own. A periodic grid with
  * an odd number of cells per side has no red-black colouring. */
-static bool may_have_passes(const mg_level_plan_t *level, const mg_params_t *params) {
+static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
+                     const smoother_t *smoother) {
   const int64_t n = level->layout.n, cells = n * n * n / level->layout.n_ranks;
   const bool large =
       level->place == MG_PLACE_GUARD || (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS);
-  return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 &&
-         (params->smoother == MG_SMOOTHER_GSRB || params->smoother == MG_SMOOTHER_CHEBYSHEV ||
-          params->smoother == MG_SMOOTHER_JACOBI) &&
-         large && n % 2 == 0 && level->layout.box_dim >= params->fused_sweeps;
+  return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 && smoother->fuse && large &&
+         n % 2 == 0 && level->layout.box_dim >= params->fused_sweeps;
 }
 
-static void finish_passes(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params) {
+static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
+                             const smoother_t *smoother) {
   const bool apart = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->layers = plan->ghosts;
   level->fused_sweeps = 1;
-  if (!may_have_passes(level, params)) return;
+  if (!may_fuse(level, params, smoother)) return;
   level->fused_sweeps = params->fused_sweeps;
   if (apart) level->layers = params->fused_sweeps;
-  if (params->smoother == MG_SMOOTHER_CHEBYSHEV && steps_of(params) > params->fused_sweeps)
+  if (smoother->look_back && smoother->n_steps > params->fused_sweeps)
     level->vectors |= 1u << MG_BEFORE;
 }
 
-static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
+static mg_status_t finish_levels(mg_plan_t *plan, const mg_params_t *params) {
   /* Solves start at h, 2h and 4h; for a user's problem only at h. */
   const int last_start = mg_params_has_files(params) ? 0 : 2;
+  smoother_t smoother;
+  MG_TRY(smoother_of(params, &smoother));
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
@@ -200,12 +213,13 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (params->krylov == MG_KRYLOV_CG && l <= last_start) level->vectors |= MG_VECTORS_OF_OUTER_CG;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
-    finish_passes(plan, level, params);
+    set_fused_sweeps(plan, level, params, &smoother);
     if (is_bottom) continue;
     level->nests_coarse =
         reaches(level, params->memory) && mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
+  return MG_OK;
 }
 
 /* True if the grid may have `boxes` boxes per side. */
@@ -290,8 +304,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     layout = coarse;
     add_level(plan, params, &layout);
   }
-  finish_levels(plan, params);
-  return MG_OK;
+  return finish_levels(plan, params);
 }
 
 static int64_t round_up(int64_t n, int64_t to) {

@@ -1,5 +1,6 @@
 #include "solver/bottom.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 #include <math.h>
 
 /* Progress of the iteration; `done` is also set on breakdown. */

@@ -1,5 +1,6 @@
 #include "solver/cycle.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
 #include "solver/divergence.h"

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "formulas/coefficients.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/coarse_cycle.h"
 #include <math.h>
@@ -71,24 +72,6 @@ static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 
-/* All ranks of a level must use the same fused passes, because they exchange ghosts before each.
- * Each rank decides on its own whether to overlap. */
-static mg_status_t agree_on_passes(mg_level_t *level) {
-  const mg_backend_t *backend = level->backend;
-  const int most = level->plan->fused_sweeps;
-  const bool can = most > 1 && level->n_steps > 1 && backend->smooth_fused &&
-                   backend->can_fuse(&level->store.view, level->steps, level->n_steps, most);
-  double cannot = !can;
-  MG_TRY(mg_comm_max(level->comm, &cannot, 1));
-  level->fused_sweeps = cannot > 0.0 ? 1 : most;
-  for (int n = 2; n <= MG_MAX_FUSED_SWEEPS; n++)
-    level->overlaps_fused[n] = n <= level->fused_sweeps && backend->stream_fork &&
-                               mg_exchange_has_messages(level->halo_deep) &&
-                               backend->fused_sweeps_overlap(
-                                   &level->store.view, n, mg_exchange_is_hosts(level->halo_deep));
-  return MG_OK;
-}
-
 static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
@@ -96,9 +79,7 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
-  free(level->steps); /* from an earlier call */
-  MG_TRY(mg_smoother_steps(params, level->lambda_max, &level->steps, &level->n_steps));
-  return agree_on_passes(level);
+  return mg_smoother_set(level, params, level->lambda_max, level->plan->fused_sweeps);
 }
 
 static mg_status_t set_coefficients(mg_hierarchy_t *h) {
@@ -136,49 +117,4 @@ mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
     MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
   MG_TRY(mg_max_norm(&h->level[l], MG_F, -1, f_norm));
   return mg_comm_max(mg_comm_world(), f_norm, 1);
-}
-
-static void chebyshev_steps(mg_step_t *step, int degree, double lambda_max) {
-  const double beta = lambda_max, alpha = 0.125 * beta;
-  const double theta = 0.5 * (beta + alpha), delta = 0.5 * (beta - alpha), sigma = theta / delta;
-  double rho = 1.0 / sigma;
-  step[0] = (mg_step_t){.kind = MG_STEP_CHEBYSHEV, .c1 = 0.0, .c2 = 1.0 / theta};
-  for (int s = 1; s < degree; s++) {
-    const double rho_next = 1.0 / (2.0 * sigma - rho);
-    step[s] =
-        (mg_step_t){.kind = MG_STEP_CHEBYSHEV, .c1 = rho_next * rho, .c2 = rho_next * 2.0 / delta};
-    rho = rho_next;
-  }
-}
-
-mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
-                              int *n_steps) {
-  static const int per_sweep[] = {[MG_SMOOTHER_GSRB] = 2,
-                                  [MG_SMOOTHER_JACOBI] = 1,
-                                  [MG_SMOOTHER_L1JACOBI] = 1,
-                                  [MG_SMOOTHER_SYMGS] = 4};
-  static const int colors[] = {0, 1, 1, 0}; /* forward, then backward */
-  const bool chebyshev = params->smoother == MG_SMOOTHER_CHEBYSHEV;
-  const int per = chebyshev ? params->degree : per_sweep[params->smoother];
-  MG_TRY(mg_new(steps, params->smooths * per, "smoother steps"));
-  mg_step_t *step = *steps;
-  *n_steps = params->smooths * per;
-  for (int s = 0; s < params->smooths; s++, step += per) {
-    if (chebyshev) {
-      chebyshev_steps(step, per, lambda_max);
-      continue;
-    }
-    for (int n = 0; n < per; n++)
-      switch (params->smoother) {
-      case MG_SMOOTHER_JACOBI:
-        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 2.0 / 3.0};
-        break;
-      case MG_SMOOTHER_L1JACOBI:
-        step[n] = (mg_step_t){.kind = MG_STEP_JACOBI, .c2 = 1.0, .l1 = true};
-        break;
-      default:
-        step[n] = (mg_step_t){.kind = MG_STEP_GSRB, .color = colors[n]};
-      }
-  }
-  return MG_OK;
 }

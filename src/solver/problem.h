@@ -27,11 +27,4 @@ MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_proble
  *  @param[out] f_norm  max |MG_F| of level l, on every rank */
 MG_MUST_CHECK mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm);
 
-/** Steps of one smooth for the given parameters. `lambda_max` is the upper bound of the Chebyshev
- *  interval [lambda_max/8, lambda_max].
- *  @param[out] steps  malloc'ed, caller frees
- *  @ref Chebyshev: Saad, Iterative methods for sparse linear systems (2003), section 12.3 */
-MG_MUST_CHECK mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max,
-                                            mg_step_t **steps, int *n_steps);
-
 #endif

@@ -5,6 +5,7 @@
  *   beta LEVEL           a NaN in a coefficient, on the same rank
  *   smooth LEVEL FACTOR  Chebyshev's largest eigenvalue is too small by this factor */
 #include "base/log.h"
+#include "level/smooth.h"
 #include "solver/problem.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +16,7 @@
 MG_MUST_CHECK mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source);
 
 static mg_status_t shrink_eigenvalue(mg_hierarchy_t *h, mg_level_t *level, double factor) {
-  free(level->steps);
-  return mg_smoother_steps(&h->params, level->lambda_max / factor, &level->steps, &level->n_steps);
+  return mg_smoother_set(level, &h->params, level->lambda_max / factor, level->plan->fused_sweeps);
 }
 
 static void put_nan(mg_level_t *level, int vec) {

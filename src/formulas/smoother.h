@@ -1,0 +1,74 @@
+/* Smoother steps: their formula, and how one operation applies them.
+ *
+ * Every smoother is a list of steps (smoother_steps.h). A step computes
+ *
+ *     x' = x + c1 (x - x_previous) + c2 Dinv (f - A x)
+ *
+ * on all cells or on the cells of one color. Backends know steps, not smoothers. */
+#ifndef MG_SMOOTHER_H
+#define MG_SMOOTHER_H
+
+#include "base/inline.h"
+#include <math.h>
+#include <stdbool.h>
+
+/** One step of a smoother. */
+typedef struct {
+  bool colored;  /**< update only cells with (i+j+k+color) even, global indices; then c1 = 0 */
+  int color;     /**< 0 or 1 */
+  double c1, c2; /**< weights of the previous change and of the residual */
+  bool l1;       /**< Dinv is that of the l1-scaled diagonal instead of the diagonal of A */
+} mg_step_t;
+
+/** n consecutive steps as one operation. A vector < 0 is zero or is not stored. */
+typedef struct {
+  const mg_step_t *step; /**< the first step */
+  int n;                 /**< number of steps; > 1: fused (temporal blocking) */
+  int x;                 /**< current iterate; < 0: zero */
+  int previous;          /**< the iterate before x, read if c1 != 0; < 0: zero */
+  int dst;               /**< output: the last iterate */
+  int before;            /**< output of fused steps: the iterate before the last; < 0: none */
+} mg_sweep_t;
+
+/** Value of a cell after a step on all cells. */
+MG_INLINE double mg_update(double x, double x_previous, double ax, double f, double dinv, double c1,
+                           double c2) {
+  return fma(c2 * dinv, f - ax, fma(c1, x - x_previous, x));
+}
+
+/** Value of a cell of the color after a colored step. */
+MG_INLINE double mg_relax(double x, double ax, double f, double dinv, double c2) {
+  return fma(c2 * dinv, f - ax, x);
+}
+
+/** Forms of a single step. Each kernel implements one or several of them. */
+typedef enum {
+  MG_UPDATE_FIRST,   /**< x is zero, hence A x too; cells outside the color become zero */
+  MG_UPDATE_COLORED, /**< the cells of one color */
+  MG_UPDATE_ALL      /**< all cells */
+} mg_update_form_t;
+
+/** A single step on given vectors, as kernels take it. */
+typedef struct {
+  mg_update_form_t form;
+  int x, previous, dst; /**< previous is x if c1 = 0, and < 0 if it is zero */
+  double c1, c2;
+  int color, mask; /**< cells with ((i+j+k+color) & mask) = 0 are updated; mask: 1 if colored */
+} mg_update_t;
+
+/** The form of a sweep of one step: the only place that distinguishes steps. */
+MG_INLINE mg_update_t mg_update_of(const mg_sweep_t *sweep) {
+  const mg_step_t *step = sweep->step;
+  mg_update_t u;
+  u.form = sweep->x < 0 ? MG_UPDATE_FIRST : step->colored ? MG_UPDATE_COLORED : MG_UPDATE_ALL;
+  u.x = sweep->x;
+  u.previous = step->c1 == 0.0 ? sweep->x : sweep->previous;
+  u.dst = sweep->dst;
+  u.c1 = sweep->x < 0 ? 0.0 : step->c1;
+  u.c2 = step->c2;
+  u.color = step->color;
+  u.mask = step->colored ? 1 : 0;
+  return u;
+}
+
+#endif

@@ -1,0 +1,64 @@
+#include "formulas/smoother_steps.h"
+#include "base/alloc.h"
+
+/* Chebyshev polynomial of the given degree on [lambda_max/8, lambda_max].
+ * Saad, Iterative methods for sparse linear systems (2003), section 12.3 */
+static void chebyshev_steps(mg_step_t *step, int degree, double lambda_max) {
+  const double beta = lambda_max, alpha = 0.125 * beta;
+  const double theta = 0.5 * (beta + alpha), delta = 0.5 * (beta - alpha), sigma = theta / delta;
+  double rho = 1.0 / sigma;
+  step[0] = (mg_step_t){.c1 = 0.0, .c2 = 1.0 / theta};
+  for (int s = 1; s < degree; s++) {
+    const double rho_next = 1.0 / (2.0 * sigma - rho);
+    step[s] = (mg_step_t){.c1 = rho_next * rho, .c2 = rho_next * 2.0 / delta};
+    rho = rho_next;
+  }
+}
+
+static void one_smooth(const mg_params_t *params, double lambda_max, mg_step_t *step, int n) {
+  static const int colors[] = {0, 1, 1, 0}; /* symgs: forward, then backward */
+  if (params->smoother == MG_SMOOTHER_CHEBYSHEV) {
+    chebyshev_steps(step, n, lambda_max);
+    return;
+  }
+  for (int s = 0; s < n; s++)
+    switch (params->smoother) {
+    case MG_SMOOTHER_JACOBI:
+      step[s] = (mg_step_t){.c2 = 2.0 / 3.0};
+      break;
+    case MG_SMOOTHER_L1JACOBI:
+      step[s] = (mg_step_t){.c2 = 1.0, .l1 = true};
+      break;
+    default:
+      step[s] = (mg_step_t){.colored = true, .color = colors[s], .c2 = 1.0};
+    }
+}
+
+mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
+                              int *n_steps) {
+  static const int steps_per_smooth[] = {[MG_SMOOTHER_GSRB] = 2,
+                                         [MG_SMOOTHER_JACOBI] = 1,
+                                         [MG_SMOOTHER_L1JACOBI] = 1,
+                                         [MG_SMOOTHER_SYMGS] = 4};
+  const int n = params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree
+                                                          : steps_per_smooth[params->smoother];
+  MG_TRY(mg_new(steps, params->smooths * n, "smoother steps"));
+  *n_steps = params->smooths * n;
+  for (int s = 0; s < params->smooths; s++)
+    one_smooth(params, lambda_max, *steps + s * n, n);
+  return MG_OK;
+}
+
+bool mg_steps_fuse(const mg_step_t *steps, int n_steps) {
+  bool fuse = true;
+  for (int s = 0; s < n_steps; s++)
+    fuse = fuse && !steps[s].l1 && steps[s].colored == steps[0].colored &&
+           (!steps[s].colored || steps[s].color == (steps[0].color ^ (s & 1)));
+  return fuse;
+}
+
+bool mg_steps_look_back(const mg_step_t *steps, int n_steps) {
+  for (int s = 0; s < n_steps; s++)
+    if (steps[s].c1 != 0.0) return true;
+  return false;
+}

@@ -1,0 +1,190 @@
+#include "level/smooth.h"
+#include "base/alloc.h"
+#include "formulas/smoother_steps.h"
+#include "level/ops.h"
+#include <stdlib.h>
+
+/* ---- schedule ---- */
+
+/* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
+ * also read ghosts of the right-hand side, which the first sweep exchanges. */
+static void add(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
+  mg_scheduled_t *e = &s->sweep[s->n++];
+  *e = (mg_scheduled_t){.sweep = sweep};
+  e->sweep.step = &steps[first];
+  if (sweep.n > 1 && first == 0) e->halo[e->n_halo++] = MG_F;
+  if (sweep.x >= 0) e->halo[e->n_halo++] = sweep.x;
+  if (sweep.n > 1 && sweep.previous >= 0) e->halo[e->n_halo++] = sweep.previous;
+}
+
+/* The fewest sweeps, with nearly equal numbers of steps. An odd number of vector swaps ends with a
+ * copy to MG_U, which is cheaper than another sweep. */
+static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
+                            bool in_place, bool zero_guess) {
+  const int sweeps = (n_steps + most - 1) / most;
+  int from = MG_U, to = MG_TMP, first = 0;
+  for (int q = 0; q < sweeps; q++) {
+    const int n = n_steps / sweeps + (q < n_steps % sweeps), x = zero_guess && q == 0 ? -1 : from;
+    const bool stays = n == 1 && in_place;
+    /* x_0 = 0 is x of the first step and the previous iterate of the second. */
+    const int previous = n > 1 || (zero_guess && q <= 1) ? -1 : stays ? from : to;
+    add(s, steps, first, (mg_sweep_t){NULL, n, x, previous, stays ? from : to, -1});
+    first += n;
+    if (stays) continue;
+    to = from;
+    from = from == MG_U ? MG_TMP : MG_U;
+  }
+  s->result = from;
+}
+
+/* For steps that read two iterates. There are only three vectors, so a sweep that reads two cannot
+ * write two. Hence only the first and the last sweep are fused; the steps between them run singly.
+ */
+static void schedule_between(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
+                             bool zero_guess) {
+  const int ends = n_steps < 2 * most ? n_steps : 2 * most, end = n_steps - ends / 2;
+  int first = ends - ends / 2, from = MG_TMP, to = MG_BEFORE;
+  add(s, steps, 0,
+      (mg_sweep_t){NULL, first, zero_guess ? -1 : MG_U, -1, from,
+                   steps[first].c1 != 0.0 ? to : -1});
+  for (; first < end || n_steps - first == 1; first++) {
+    add(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, -1});
+    const int swap = from;
+    from = to;
+    to = swap;
+    s->result = from;
+    if (first + 1 == n_steps) return;
+  }
+  s->result = MG_U;
+  add(s, steps, first,
+      (mg_sweep_t){NULL, n_steps - first, from, steps[first].c1 != 0.0 ? to : -1, MG_U, -1});
+}
+
+mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int most, bool in_place,
+                               bool zero_guess, mg_schedule_t *out) {
+  *out = (mg_schedule_t){.sweep = NULL};
+  MG_TRY(mg_new(&out->sweep, n_steps, "the sweeps of a smooth"));
+  if (most > 1 && n_steps > most && mg_steps_look_back(steps, n_steps))
+    schedule_between(out, steps, n_steps, most, zero_guess);
+  else
+    schedule_evenly(out, steps, n_steps, most, in_place, zero_guess);
+  return MG_OK;
+}
+
+void mg_schedule_free(mg_schedule_t *schedule) {
+  free(schedule->sweep);
+  *schedule = (mg_schedule_t){.sweep = NULL};
+}
+
+/* ---- set-up ---- */
+
+static bool can_fuse(const mg_level_t *level, int most) {
+  const mg_backend_t *backend = level->backend;
+  return most > 1 && level->n_steps > 1 && mg_steps_fuse(level->steps, level->n_steps) &&
+         backend->can_fuse && backend->can_fuse(mg_level_view(level), most);
+}
+
+static bool overlaps(const mg_level_t *level, int n) {
+  const mg_backend_t *backend = level->backend;
+  const mg_exchange_t *exchange = n > 1 ? level->halo_deep : level->halo;
+  return backend->stream_fork && mg_exchange_has_messages(exchange) &&
+         backend->sweep_overlaps(mg_level_view(level), n, mg_exchange_is_hosts(exchange));
+}
+
+static mg_status_t set_schedules(mg_level_t *level, int most) {
+  /* Colored steps of the 7-point operators update in place; all others need a second vector. */
+  const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
+  double cannot = !can_fuse(level, most);
+  MG_TRY(mg_comm_max(level->comm, &cannot, 1));
+  level->fused_sweeps = cannot > 0.0 ? 1 : most;
+  for (int zero = 0; zero < 2; zero++) {
+    mg_schedule_t *s = &level->schedule[zero];
+    MG_TRY(
+        mg_schedule_create(level->steps, level->n_steps, level->fused_sweeps, in_place, zero, s));
+    for (int q = 0; q < s->n; q++)
+      s->sweep[q].overlaps = overlaps(level, s->sweep[q].sweep.n);
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double lambda_max,
+                            int most) {
+  if (!level->comm) return MG_OK;
+  mg_smoother_free(level);
+  MG_TRY(mg_smoother_steps(params, lambda_max, &level->steps, &level->n_steps));
+  return set_schedules(level, most);
+}
+
+void mg_smoother_free(mg_level_t *level) {
+  for (int zero = 0; zero < 2; zero++)
+    mg_schedule_free(&level->schedule[zero]);
+  free(level->steps);
+  level->steps = NULL;
+}
+
+/* ---- smoothing ---- */
+
+static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const int *vec, int n) {
+  for (int v = 0; v < n; v++)
+    MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(exchange, vec[v], vec[v]));
+  return MG_OK;
+}
+
+static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_region_t region) {
+  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->smooth(mg_level_view(level), sweep, region));
+  return MG_OK;
+}
+
+/* Exchange the ghosts of n vectors, and process the interior in a second queue while the messages
+ * are in flight.
+ *
+ * This is safe out of place: no cell is written that is sent or that another cell reads. It is safe
+ * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
+ * updated, since cells of one color read only the other color. */
+static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, const int *vec,
+                                  int n) {
+  const mg_backend_t *backend = level->backend;
+  mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
+  const bool host = mg_exchange_waits(exchange);
+  MG_TRY(backend->stream_fork());
+  if (host)
+    MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
+  else
+    MG_TRY(exchange_all(level, exchange, vec, n));
+  backend->stream_switch();
+  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR));
+  backend->stream_switch();
+  if (host) {
+    MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
+    MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
+  }
+  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY));
+  return backend->stream_join();
+}
+
+/* While profiling, messages and computation run one after the other; otherwise the same time would
+ * be counted twice. */
+static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_t *s, bool same_f) {
+  const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
+  mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
+  if (s->overlaps && !level->profile && n > 0)
+    return run_overlapped(level, &s->sweep, s->halo + skip, n);
+  if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n));
+  return run_region(level, &s->sweep, MG_REGION_ALL);
+}
+
+static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
+  if (!level->comm) return MG_OK;
+  const mg_schedule_t *s = &level->schedule[zero_guess];
+  for (int q = 0; q < s->n; q++)
+    MG_TRY(run_sweep(level, &s->sweep[q], same_f));
+  return s->result == MG_U ? MG_OK : mg_axpby(level, MG_U, 1.0, s->result, 0.0, -1);
+}
+
+mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
+  return smooth(level, zero_guess, false);
+}
+
+mg_status_t mg_smooth_again(mg_level_t *level) {
+  return smooth(level, false, true);
+}

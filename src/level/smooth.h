@@ -1,0 +1,43 @@
+/* Smoothing of one level: the schedule of its sweeps, decided at set-up, and the loop over it. */
+#ifndef MG_LEVEL_SMOOTH_H
+#define MG_LEVEL_SMOOTH_H
+
+#include "level/level.h"
+
+/** Schedule the steps of one smooth as sweeps over memory.
+ *
+ *  Steps between two fused sweeps run singly where fused sweeps would need a fourth vector. Needs
+ *  no backend; memory of earlier contents of *out is not freed.
+ *  @param[in]  most        maximum number of fused steps per sweep; 1: none
+ *  @param[in]  in_place    single steps update their vector in place
+ *  @param[in]  zero_guess  the first iterate is zero instead of MG_U
+ *  @param[out] out         refers to `steps`; free with mg_schedule_free
+ *  @return MG_OK, MG_ERR_MEMORY */
+MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int most,
+                                             bool in_place, bool zero_guess, mg_schedule_t *out);
+void mg_schedule_free(mg_schedule_t *schedule);
+
+/** Set the smoother of a level: its steps and their schedules.
+ *
+ *  All ranks use the same sweeps, because they exchange ghosts before each. Each rank decides on
+ *  its own which sweeps overlap with messages.
+ *  Collective over the level. Replaces an earlier smoother.
+ *  @param[in] lambda_max  upper bound of the eigenvalues of Dinv A
+ *  @param[in] most        maximum number of fused steps per sweep, if the backend can fuse them
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params,
+                                          double lambda_max, int most);
+void mg_smoother_free(mg_level_t *level);
+
+/** Apply the level's smoother steps to MG_U with right-hand side MG_F.
+ *
+ *  Overwrites MG_TMP (out-of-place smoothers) and MG_BEFORE.
+ *  @param[in] zero_guess  start from zero and ignore MG_U
+ *  @pre collective over the ranks that hold cells of the level; other ranks return at once */
+MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
+
+/** Like mg_smooth, starting from MG_U.
+ *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
+MG_MUST_CHECK mg_status_t mg_smooth_again(mg_level_t *level);
+
+#endif
