@@ -4,6 +4,7 @@
 #endif
 #include "git_version.h"
 #include "io/dump_parts.h"
+#include "params/params_table.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -55,19 +56,27 @@ static void put_image(writer_t *w, const mg_params_t *params, int32_t n) {
   group(w, cells ? "/VTKHDF/CellData" : "/VTKHDF/PointData");
 }
 
-static void put_problem(writer_t *w, const mg_params_t *p) {
-  text(w, ours, "operator", mg_operator_name(p->op));
-  text(w, ours, "equation", mg_equation_name(p->equation));
-  text(w, ours, "boundary", mg_boundary_name(p->boundary));
-  text(w, ours, "smoother", mg_smoother_name(p->smoother));
-  integer(w, ours, "smooths", p->smooths);
-  integer(w, ours, "degree", p->degree);
-  text(w, ours, "bottom", mg_bottom_name(p->bottom));
-  text(w, ours, "cycle", mg_cycle_name(p->cycle));
-  integer(w, ours, "coarsest", p->coarsest);
-  number(w, ours, "rtol", p->rtol);
-  integer(w, ours, "max_cycles", p->max_cycles);
-  text(w, ours, "krylov", mg_krylov_name(p->krylov));
+static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_t *p) {
+  const char *field = (const char *)p + option->offset;
+  char name[64];
+  int integral;
+  double real;
+  mg_option_attribute(option, name, (int)sizeof name);
+  if (option->kind == MG_KIND_DOUBLE) {
+    memcpy(&real, field, sizeof real);
+    number(w, ours, name, real);
+    return;
+  }
+  memcpy(&integral, field, sizeof integral);
+  if (option->kind == MG_KIND_WORD)
+    text(w, ours, name, option->words[integral]);
+  else
+    integer(w, ours, name, integral);
+}
+
+static void put_settings(writer_t *w, const mg_params_t *p) {
+  for (int id = 0; id < MG_N_OPTIONS; id++)
+    if (mg_options[id].in_dump || mg_options[id].in_later_dumps) put_setting(w, &mg_options[id], p);
 }
 
 /* Describe machine and time. All ranks must write the same text, so rank 0 broadcasts its own. */
@@ -135,7 +144,7 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
   MG_TRY(put_run(&w, about));
   integer(&w, ours, "cells", h->plan.level[0].layout.n);
   integer(&w, ours, "box_cells", h->plan.level[0].layout.box_dim);
-  put_problem(&w, p);
+  put_settings(&w, p);
   put_result(&w, about);
   text(&w, ours, "precision", p->dump_precision == MG_PRECISION_FLOAT ? "float" : "double");
   text(&w, ours, "centering", p->dump_centering == MG_CENTERING_POINT ? "point" : "cell");

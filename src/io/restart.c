@@ -4,20 +4,21 @@
 #include "io/dump.h"
 #include "io/field_io.h"
 #include "level/ops.h"
+#include "params/params_table.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { WORD_SIZE = 16 };
 
 /* The attributes of /HPGMG that a restart needs. */
 typedef struct {
-  int64_t cells, box_cells, cycles, smooths, degree, coarsest, max_cycles;
-  double rtol, f_norm, norm[MG_MAX_CYCLES];
-  char op[WORD_SIZE], equation[WORD_SIZE], boundary[WORD_SIZE], smoother[WORD_SIZE],
-      bottom[WORD_SIZE], cycle[WORD_SIZE], krylov[WORD_SIZE], precision[WORD_SIZE],
-      centering[WORD_SIZE];
+  int64_t cells, box_cells, cycles;
+  double f_norm, norm[MG_MAX_CYCLES];
+  char precision[WORD_SIZE], centering[WORD_SIZE];
+  char setting[MG_N_OPTIONS][32]; /* value of each option that dumps store; "" if not stored */
   char coefficients[MG_PATH_MAX], rhs[MG_PATH_MAX]; /* user-defined problem, or "" */
   int64_t problem_checksum;
 } head_t;
@@ -78,19 +79,40 @@ static mg_status_t get_optional_text(mg_h5_t *file, const char *name, char *text
   return there ? mg_h5_get_text(file, ours, name, text, size) : MG_OK;
 }
 
+static mg_status_t read_setting(mg_h5_t *file, const mg_option_t *option, char *text, int size) {
+  char name[64];
+  int64_t integral;
+  double real;
+  mg_option_attribute(option, name, (int)sizeof name);
+  if (option->in_later_dumps) {
+    bool there;
+    MG_TRY(mg_h5_has_attribute(file, ours, name, &there));
+    if (!there) return MG_OK;
+  }
+  switch (option->kind) {
+  case MG_KIND_WORD:
+    return mg_h5_get_text(file, ours, name, text, WORD_SIZE);
+  case MG_KIND_DOUBLE:
+    MG_TRY(mg_h5_get_doubles(file, ours, name, &real, 1));
+    snprintf(text, (size_t)size, "%.17g", real);
+    return MG_OK;
+  default:
+    MG_TRY(mg_h5_get_integers(file, ours, name, &integral, 1));
+    snprintf(text, (size_t)size, "%lld", (long long)integral);
+    return MG_OK;
+  }
+}
+
+static mg_status_t read_settings(mg_h5_t *file, head_t *head) {
+  for (int id = 0; id < MG_N_OPTIONS; id++)
+    if (mg_options[id].in_dump || mg_options[id].in_later_dumps)
+      MG_TRY(read_setting(file, &mg_options[id], head->setting[id], (int)sizeof head->setting[id]));
+  return MG_OK;
+}
+
 static mg_status_t read_words(mg_h5_t *file, head_t *head) {
-  const struct {
-    const char *name;
-    char *text;
-  } word[] = {{"operator", head->op},         {"equation", head->equation},
-              {"boundary", head->boundary},   {"smoother", head->smoother},
-              {"bottom", head->bottom},       {"cycle", head->cycle},
-              {"precision", head->precision}, {"centering", head->centering}};
-  for (size_t i = 0; i < sizeof word / sizeof word[0]; i++)
-    MG_TRY(mg_h5_get_text(file, ours, word[i].name, word[i].text, WORD_SIZE));
-  /* Files older than the option lack this attribute. */
-  snprintf(head->krylov, WORD_SIZE, "%s", mg_krylov_name(MG_KRYLOV_NONE));
-  return get_optional_text(file, "krylov", head->krylov, WORD_SIZE);
+  MG_TRY(mg_h5_get_text(file, ours, "precision", head->precision, WORD_SIZE));
+  return mg_h5_get_text(file, ours, "centering", head->centering, WORD_SIZE);
 }
 
 /* Dumps of the built-in problem have none of these. */
@@ -105,13 +127,10 @@ static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
   const struct {
     const char *name;
     int64_t *value;
-  } number[] = {{"cells", &head->cells},          {"box_cells", &head->box_cells},
-                {"cycles", &head->cycles},        {"smooths", &head->smooths},
-                {"degree", &head->degree},        {"coarsest", &head->coarsest},
-                {"max_cycles", &head->max_cycles}};
+  } number[] = {
+      {"cells", &head->cells}, {"box_cells", &head->box_cells}, {"cycles", &head->cycles}};
   for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
     MG_TRY(mg_h5_get_integers(file, ours, number[i].name, number[i].value, 1));
-  MG_TRY(mg_h5_get_doubles(file, ours, "rtol", &head->rtol, 1));
   return mg_h5_get_doubles(file, ours, "f_norm", &head->f_norm, 1);
 }
 
@@ -129,6 +148,7 @@ static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
 
 static mg_status_t read_open(mg_h5_t *file, const char *path, head_t *head) {
   MG_TRY(check_version(file, path));
+  MG_TRY(read_settings(file, head));
   MG_TRY(read_words(file, head));
   MG_TRY(read_numbers(file, head));
   MG_TRY(read_files(file, head));
@@ -192,6 +212,17 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
   return MG_OK;
 }
 
+/* The problem's settings are binding: the stored cells are valid for no other. */
+static void add_settings(mg_settings_t *list, const head_t *head) {
+  const bool has_rtol = strtod(head->setting[MG_OPT_RTOL], NULL) > 0.0;
+  for (int id = 0; id < MG_N_OPTIONS; id++) {
+    const mg_option_t *option = &mg_options[id];
+    const bool needs_rtol = id == MG_OPT_RTOL || option->decided_by == MG_OPT_RTOL;
+    if (head->setting[id][0] && (has_rtol || !needs_rtol))
+      mg_settings_add(list, option->name, head->setting[id], option->group == MG_GROUP_PROBLEM);
+  }
+}
+
 mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings[MG_MAX_SETTINGS],
                                 int *n, char *message, int message_size) {
   static head_t head;
@@ -207,26 +238,10 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   }
   MG_TRY(read_head(params->restart, &head));
   MG_TRY(add_size(&list, &head, params, message, message_size));
-  /* These define the discrete problem; the stored cells are valid for no other. */
-  mg_settings_add(&list, "operator", head.op, true);
-  mg_settings_add(&list, "equation", head.equation, true);
-  mg_settings_add(&list, "boundary", head.boundary, true);
   /* These files may have been moved; their contents are compared when they are read. */
   if (head.coefficients[0]) mg_settings_add(&list, "coefficients", head.coefficients, false);
   if (head.rhs[0]) mg_settings_add(&list, "rhs", head.rhs, false);
-  mg_settings_add(&list, "smoother", head.smoother, false);
-  mg_settings_add(&list, "bottom", head.bottom, false);
-  mg_settings_add(&list, "cycle", head.cycle, false);
-  mg_settings_add_integer(&list, "smooths", head.smooths);
-  mg_settings_add_integer(&list, "degree", head.degree);
-  mg_settings_add_integer(&list, "coarsest", head.coarsest);
-  if (head.rtol > 0.0) {
-    char text[32];
-    snprintf(text, sizeof text, "%.17g", head.rtol);
-    mg_settings_add(&list, "rtol", text, false);
-    mg_settings_add_integer(&list, "max-cycles", head.max_cycles);
-    mg_settings_add(&list, "krylov", head.krylov, false);
-  }
+  add_settings(&list, &head);
   *n = list.n;
   return MG_OK;
 }

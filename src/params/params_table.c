@@ -76,15 +76,18 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_OPERATOR] = {
     .name = "operator", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(op),
     .words = operator_words, .value = "fv2",
+    .in_dump = true,
     .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "
             "volume, 25 points; 7pt: 2nd-order finite difference, 7 points."},
   [MG_OPT_EQUATION] = {
     .name = "equation", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(equation),
     .words = equation_words, .value = "poisson",
+    .in_dump = true,
     .help = "poisson: -div(beta grad u) = f; helmholtz: u - div(beta grad u) = f."},
   [MG_OPT_BOUNDARY] = {
     .name = "boundary", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(boundary),
     .words = boundary_words, .value = "dirichlet",
+    .in_dump = true,
     .help = "Boundary condition of the unit cube. dirichlet: u = 0; periodic: periodic in all "
             "directions."},
   [MG_OPT_COEFFICIENTS] = {
@@ -104,6 +107,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_SMOOTHER] = {
     .name = "smoother", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(smoother),
     .words = smoother_words, .value = "gsrb",
+    .in_dump = true,
     .help = "gsrb: red-black Gauss-Seidel; chebyshev: Chebyshev polynomial; jacobi: Jacobi "
             "weighted by 2/3; l1jacobi: Jacobi with the l1 diagonal; symgs: symmetric red-black "
             "Gauss-Seidel."},
@@ -111,6 +115,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "smooths", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(smooths), .min = 1, .max = 100, .value = "3",
     .note = "gsrb 3 (7pt 2), symgs 2, jacobi and l1jacobi 6 (7pt 4), chebyshev 1",
+    .in_dump = true,
     .help = "Smoothing steps before and after each coarse-grid correction: red-black sweeps "
             "(gsrb), forward-backward pairs (symgs), sweeps (jacobi, l1jacobi) or polynomials "
             "(chebyshev)."},
@@ -119,34 +124,41 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     FIELD(degree), .min = 1, .max = 50, .value = "6", .note = "6 (7pt 4)",
     .applies = with_chebyshev, .condition = "requires --smoother=chebyshev",
     .decided_by = MG_OPT_SMOOTHER,
+    .in_dump = true,
     .help = "Degree of the Chebyshev polynomial."},
   [MG_OPT_BOTTOM] = {
     .name = "bottom", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(bottom),
     .words = bottom_words, .value = "bicgstab",
+    .in_dump = true,
     .help = "Solver on the coarsest level."},
   [MG_OPT_CYCLE] = {
     .name = "cycle", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(cycle),
     .words = cycle_words, .value = "f",
+    .in_dump = true,
     .help = "First cycle of each solve. f: F-cycle (full multigrid); v: V-cycle from u = 0."},
   [MG_OPT_RTOL] = {
     .name = "rtol", .metavar = "R", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(rtol), .min = 0, .max = 1, .open = true, .note = "one cycle",
+    .in_dump = true,
     .help = "After the first cycle, run further cycles until max|f-Au| / max|f| is below R."},
   [MG_OPT_MAX_CYCLES] = {
     .name = "max-cycles", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(max_cycles), .min = 1, .max = 1000, .value = "1", .note = "20",
     .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL,
+    .in_dump = true,
     .help = "Maximum number of cycles per solve, including the first."},
   [MG_OPT_KRYLOV] = {
     .name = "krylov", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(krylov),
     .words = krylov_words, .value = "none",
     .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL,
+    .in_later_dumps = true,
     .help = "Method after the first cycle. none: V-cycles; cg: flexible conjugate gradients "
             "preconditioned by a V-cycle, for coefficients with large jumps, best with "
             "--operator=7pt and --smoother=symgs or chebyshev."},
   [MG_OPT_COARSEST] = {
     .name = "coarsest", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(coarsest), .min = 1, .max = 1048576, .value = "1",
+    .in_dump = true,
     .help = "Do not coarsen below N cells per side."},
   [MG_OPT_WARMUP] = {
     .name = "warmup", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
@@ -335,6 +347,12 @@ const mg_option_t *mg_option_find_letter(char letter) {
   for (int i = 0; i < MG_N_OPTIONS; i++)
     if (letter != '\0' && mg_options[i].letter == letter) return &mg_options[i];
   return NULL;
+}
+
+void mg_option_attribute(const mg_option_t *option, char *text, int text_size) {
+  snprintf(text, (size_t)text_size, "%s", option->name);
+  for (char *c = text; *c; c++)
+    if (*c == '-') *c = '_';
 }
 
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {

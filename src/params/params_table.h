@@ -100,6 +100,8 @@ typedef struct {
   const char *value;        /**< default as the user would write it; NULL: unset */
   const char *note;         /**< description of a default that depends on other options */
   const char *official;     /**< value set by --official; NULL: not set by it */
+  bool in_dump;             /**< dumps store the value; a restart takes it from there */
+  bool in_later_dumps;      /**< the same, but older dumps lack it: the default applies */
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
   const char *condition;                      /**< `applies` in words: "requires --X" */
   mg_option_id_t decided_by;                  /**< the option X of `condition` */
@@ -118,6 +120,9 @@ const mg_option_t *mg_option_find(const char *name);
 /** Find an option by its short form.
  *  @return NULL if there is none */
 const mg_option_t *mg_option_find_letter(char letter);
+
+/** Name of the attribute that stores the option in a dump: the name with '_' for '-'. */
+void mg_option_attribute(const mg_option_t *option, char *text, int text_size);
 
 /** Does the option have an effect, given the other values in `params`? */
 bool mg_option_applies(const mg_option_t *option, const mg_params_t *params);
