@@ -25,7 +25,7 @@ for operator in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
     for equation in poisson helmholtz; do
       problem="--operator=$operator --boundary=$boundary --equation=$equation"
-      for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
+      for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
         for cycle in f v; do
           one 4 8 $problem --smoother=$smoother --cycle=$cycle
           several 4 8 $problem --smoother=$smoother --cycle=$cycle

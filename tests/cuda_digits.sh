@@ -17,7 +17,7 @@ compare() {
 
 for op in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
-    for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
+    for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
       in_background compare 4 8 --operator="$op" --boundary="$boundary" --smoother="$smoother"
     done
     in_background compare 4 27 --operator="$op" --boundary="$boundary" --equation=helmholtz

@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
   static const fixture_grid_t grid_16[] = {{4, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}};
   static const char *const bottoms[] = {"bicgstab", "cg", "smoother"};
   static const char *const cycles[] = {"f", "v"};
-  static const char all[] = "gsrb chebyshev jacobi l1jacobi symgs";
+  static const char all[] = "gsrb chebyshev jacobi l1jacobi symgs ssor";
   fixture_begin(&argc, &argv);
   for (int c = 0; c < 6; c++) {
     char more[128];

@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   fixture_each(grids,
                (fixture_choices_t){.equations = "poisson",
-                                   .smoothers = "gsrb chebyshev jacobi l1jacobi symgs",
+                                   .smoothers = "gsrb chebyshev jacobi l1jacobi symgs ssor",
                                    .more = "--cycle=v --rtol=1e-30 --max-cycles=9"},
                test_factor);
   return FIXTURE_END();

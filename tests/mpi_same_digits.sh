@@ -16,7 +16,7 @@ fi
 compare '
   --operator=fv2 --smoother=gsrb
   --operator=fv4 --smoother=chebyshev --boundary=periodic
-  --operator=7pt --smoother=symgs --krylov=cg
+  --operator=7pt --smoother=ssor --krylov=cg
 ' '
   1 1 5 1 --device=cpu
   1 1 4 8 --device=cpu

@@ -56,16 +56,15 @@ static int expected_step(const mg_params_t *params, int s, mg_step_t *step) {
   static const int symgs[] = {0, 1, 1, 0};
   switch (params->smoother) {
   case MG_SMOOTHER_GSRB:
-    *step = (mg_step_t){.colored = true, .color = s % 2, .c2 = 1.0};
+    *step = (mg_step_t){.colored = true, .color = s % 2, .c2 = params->omega};
     return 2 * params->smooths;
   case MG_SMOOTHER_SYMGS:
-    *step = (mg_step_t){.colored = true, .color = symgs[s % 4], .c2 = 1.0};
+  case MG_SMOOTHER_SSOR:
+    *step = (mg_step_t){.colored = true, .color = symgs[s % 4], .c2 = params->omega};
     return 4 * params->smooths;
   case MG_SMOOTHER_JACOBI:
-    *step = (mg_step_t){.c2 = 2.0 / 3.0};
-    return params->smooths;
   case MG_SMOOTHER_L1JACOBI:
-    *step = (mg_step_t){.c2 = 1.0};
+    *step = (mg_step_t){.c2 = params->omega};
     return params->smooths;
   case MG_SMOOTHER_CHEBYSHEV:
     break; /* covered by test_chebyshev */
@@ -166,7 +165,7 @@ static void test_finest(mg_hierarchy_t *h) {
 int main(int argc, char **argv) {
   static const fixture_grid_t grid_16[] = {{4, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}},
                               grid_64[] = {{5, 2}, {0, 0}};
-  static const char all[] = "gsrb chebyshev jacobi l1jacobi symgs";
+  static const char all[] = "gsrb chebyshev jacobi l1jacobi symgs ssor";
   fixture_begin(&argc, &argv);
   test_chebyshev();
   fixture_each(grid_16, (fixture_choices_t){.smoothers = all}, test_levels);
@@ -178,6 +177,10 @@ int main(int argc, char **argv) {
                test_levels);
   fixture_each(grid_16, (fixture_choices_t){.smoothers = "chebyshev", .more = "--degree=5"},
                test_levels);
+  fixture_each(
+      grid_16,
+      (fixture_choices_t){.smoothers = "gsrb jacobi l1jacobi symgs", .more = "--omega=1.2"},
+      test_levels);
   fixture_each(grid_64,
                (fixture_choices_t){.operators = "fv2 7pt",
                                    .boundaries = "dirichlet",

@@ -81,7 +81,7 @@ static void print_case(const char *options, fixture_grid_t grid) {
 
 static const char *const operators[] = {"fv2", "fv4", "7pt"};
 static const char *const boundaries[] = {"dirichlet", "periodic"};
-static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi", "symgs"};
+static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi", "symgs", "ssor"};
 
 int main(int argc, char **argv) {
   const bool print = argc > 1 && strcmp(argv[1], "print") == 0;

@@ -56,25 +56,30 @@ static void test_defaults_of_smoothers(void) {
   static const struct {
     const char *line;
     int smooths, degree;
+    double omega;
   } cases[] = {
-      {"--smoother=gsrb 5 1", 3, 6},
-      {"--smoother=gsrb --operator=fv4 5 1", 3, 6},
-      {"--smoother=chebyshev 5 1", 1, 6},
-      {"--smoother=jacobi 5 1", 6, 6},
-      {"--smoother=l1jacobi 5 1", 6, 6},
-      {"--smoother=symgs 5 1", 2, 6},
-      {"--operator=7pt 5 1", 2, 4},
-      {"--operator=7pt --smoother=chebyshev 5 1", 1, 4},
-      {"--operator=7pt --smoother=jacobi 5 1", 4, 4},
-      {"--operator=7pt --smoother=l1jacobi 5 1", 4, 4},
-      {"--operator=7pt --smoother=symgs 5 1", 2, 4},
-      {"--operator=7pt --smooths=9 5 1", 9, 4},
-      {"--smoother=chebyshev --degree=2 --smooths=3 5 1", 3, 2},
+      {"--smoother=gsrb 5 1", 3, 6, 1.0},
+      {"--smoother=gsrb --operator=fv4 5 1", 3, 6, 1.0},
+      {"--smoother=chebyshev 5 1", 1, 6, 1.0},
+      {"--smoother=jacobi 5 1", 6, 6, 2.0 / 3.0},
+      {"--smoother=l1jacobi 5 1", 6, 6, 1.0},
+      {"--smoother=symgs 5 1", 2, 6, 1.0},
+      {"--smoother=ssor 5 1", 2, 6, 1.15},
+      {"--operator=7pt 5 1", 2, 4, 1.0},
+      {"--operator=7pt --smoother=chebyshev 5 1", 1, 4, 1.0},
+      {"--operator=7pt --smoother=jacobi 5 1", 4, 4, 2.0 / 3.0},
+      {"--operator=7pt --smoother=l1jacobi 5 1", 4, 4, 1.0},
+      {"--operator=7pt --smoother=symgs 5 1", 2, 4, 1.0},
+      {"--operator=7pt --smooths=9 5 1", 9, 4, 1.0},
+      {"--smoother=ssor --omega=1.3 5 1", 2, 6, 1.3},
+      {"--omega=0.9 5 1", 3, 6, 0.9},
+      {"--smoother=chebyshev --degree=2 --smooths=3 5 1", 3, 2, 1.0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     expect_ok(cases[i].line);
     CHECK_INT(params.smooths, cases[i].smooths);
     CHECK_INT(params.degree, cases[i].degree);
+    CHECK(params.omega == cases[i].omega);
   }
 }
 
@@ -208,6 +213,10 @@ static void test_nearest_names(void) {
 
 static void test_contradictions(void) {
   expect_usage("--degree=4 7 8", "--degree requires --smoother=chebyshev");
+  expect_usage("--smoother=chebyshev --omega=1.2 7 8",
+               "--omega cannot be combined with --smoother=chebyshev");
+  expect_usage("--omega=2 7 8", "--omega=2");
+  expect_usage("--omega=0 7 8", "--omega=0");
   expect_usage("--max-cycles=4 7 8", "--max-cycles requires --rtol=R");
   expect_usage("--krylov=cg 7 8", "--krylov requires --rtol=R");
   expect_usage("--krylov=gmres --rtol=.1 7 8", "expected one of none, cg");

@@ -22,7 +22,8 @@ typedef enum {
   MG_SMOOTHER_CHEBYSHEV, /**< Chebyshev polynomial in Dinv A */
   MG_SMOOTHER_JACOBI,    /**< weighted Jacobi, weight 2/3 */
   MG_SMOOTHER_L1JACOBI,  /**< Jacobi with the l1-scaled diagonal */
-  MG_SMOOTHER_SYMGS      /**< the colours of GSRB forward, then backward */
+  MG_SMOOTHER_SYMGS,     /**< the colors of GSRB forward, then backward */
+  MG_SMOOTHER_SSOR       /**< the same, over-relaxed */
 } mg_smoother_t;
 
 /** Maximum number of fused sweeps (temporal blocking). */

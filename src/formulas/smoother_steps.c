@@ -16,22 +16,18 @@ static void chebyshev_steps(mg_step_t *step, int degree, double lambda_max) {
 }
 
 static void one_smooth(const mg_params_t *params, double lambda_max, mg_step_t *step, int n) {
-  static const int colors[] = {0, 1, 1, 0}; /* symgs: forward, then backward */
-  if (params->smoother == MG_SMOOTHER_CHEBYSHEV) {
+  static const int colors[] = {0, 1, 1, 0}; /* symgs, ssor: forward, then backward */
+  const mg_smoother_t smoother = params->smoother;
+  const bool colored = smoother != MG_SMOOTHER_JACOBI && smoother != MG_SMOOTHER_L1JACOBI;
+  if (smoother == MG_SMOOTHER_CHEBYSHEV) {
     chebyshev_steps(step, n, lambda_max);
     return;
   }
   for (int s = 0; s < n; s++)
-    switch (params->smoother) {
-    case MG_SMOOTHER_JACOBI:
-      step[s] = (mg_step_t){.c2 = 2.0 / 3.0};
-      break;
-    case MG_SMOOTHER_L1JACOBI:
-      step[s] = (mg_step_t){.c2 = 1.0, .l1 = true};
-      break;
-    default:
-      step[s] = (mg_step_t){.colored = true, .color = colors[s], .c2 = 1.0};
-    }
+    step[s] = (mg_step_t){.colored = colored,
+                          .color = colored ? colors[s] : 0,
+                          .c2 = params->omega,
+                          .l1 = smoother == MG_SMOOTHER_L1JACOBI};
 }
 
 mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
@@ -39,7 +35,8 @@ mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_s
   static const int steps_per_smooth[] = {[MG_SMOOTHER_GSRB] = 2,
                                          [MG_SMOOTHER_JACOBI] = 1,
                                          [MG_SMOOTHER_L1JACOBI] = 1,
-                                         [MG_SMOOTHER_SYMGS] = 4};
+                                         [MG_SMOOTHER_SYMGS] = 4,
+                                         [MG_SMOOTHER_SSOR] = 4};
   const int n = params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree
                                                           : steps_per_smooth[params->smoother];
   MG_TRY(mg_new(steps, params->smooths * n, "smoother steps"));

@@ -25,8 +25,9 @@ typedef struct {
   bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
   mg_boundary_t boundary;
   mg_smoother_t smoother;
-  int smooths; /**< sweeps before and after each correction (see --help for the unit) */
-  int degree;  /**< degree of the Chebyshev polynomial */
+  int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
+  int degree;   /**< degree of the Chebyshev polynomial */
+  double omega; /**< relaxation weight of the other smoothers */
   mg_bottom_t bottom;
   mg_cycle_t cycle;
   double rtol;               /**< 0: exactly one cycle; otherwise V-cycles follow until reached */

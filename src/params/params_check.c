@@ -17,14 +17,21 @@ static int default_smooths(const mg_params_t *params) {
   case MG_SMOOTHER_L1JACOBI:
     return is_7pt ? 4 : 6;
   case MG_SMOOTHER_SYMGS:
+  case MG_SMOOTHER_SSOR:
     return 2;
   }
   return 1;
 }
 
+/* Red-black SSOR: the optimal weight for the Poisson equation in three dimensions is 1.15.
+ * Yavneh, On red-black SOR smoothing in multigrid, SIAM J. Sci. Comput. 17 (1996). */
+static double default_omega(mg_smoother_t smoother) {
+  return smoother == MG_SMOOTHER_SSOR ? 1.15 : smoother == MG_SMOOTHER_JACOBI ? 2.0 / 3.0 : 1.0;
+}
+
 /* Settings of one smoother do not carry over to another. */
 static bool is_of_smoother(int id) {
-  return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE;
+  return id == MG_OPT_SMOOTHS || id == MG_OPT_DEGREE || id == MG_OPT_OMEGA;
 }
 
 /* The path given to an option that names a file. */
@@ -102,6 +109,7 @@ mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t 
 
 void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
+  if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params->smoother);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
     params->degree = params->op == MG_OPERATOR_7PT ? 4 : 6;
   if (source[MG_OPT_DEVICE_ID] == MG_FROM_DEFAULT) params->device_id = -1;

@@ -7,8 +7,8 @@ _Static_assert(sizeof(mg_operator_t) == sizeof(int), "words are stored as int");
 static const char *const operator_words[] = {"fv2", "fv4", "7pt", NULL};
 static const char *const equation_words[] = {"poisson", "helmholtz", NULL};
 static const char *const boundary_words[] = {"dirichlet", "periodic", NULL};
-static const char *const smoother_words[] = {"gsrb",     "chebyshev", "jacobi",
-                                             "l1jacobi", "symgs",     NULL};
+static const char *const smoother_words[] = {"gsrb",  "chebyshev", "jacobi", "l1jacobi",
+                                             "symgs", "ssor",      NULL};
 static const char *const bottom_words[] = {"bicgstab", "cg", "smoother", NULL};
 static const char *const cycle_words[] = {"f", "v", NULL};
 static const char *const krylov_words[] = {"none", "cg", NULL};
@@ -29,6 +29,9 @@ static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run",
 
 static bool with_chebyshev(const mg_params_t *p) {
   return p->smoother == MG_SMOOTHER_CHEBYSHEV;
+}
+static bool without_chebyshev(const mg_params_t *p) {
+  return !with_chebyshev(p);
 }
 static bool with_rtol(const mg_params_t *p) {
   return p->rtol > 0;
@@ -110,14 +113,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .in_dump = true,
     .help = "gsrb: red-black Gauss-Seidel; chebyshev: Chebyshev polynomial; jacobi: Jacobi "
             "weighted by 2/3; l1jacobi: Jacobi with the l1 diagonal; symgs: symmetric red-black "
-            "Gauss-Seidel."},
+            "Gauss-Seidel; ssor: symgs over-relaxed by --omega."},
   [MG_OPT_SMOOTHS] = {
     .name = "smooths", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
     FIELD(smooths), .min = 1, .max = 100, .value = "3",
-    .note = "gsrb 3 (7pt 2), symgs 2, jacobi and l1jacobi 6 (7pt 4), chebyshev 1",
+    .note = "gsrb 3 (7pt 2), symgs and ssor 2, jacobi and l1jacobi 6 (7pt 4), chebyshev 1",
     .in_dump = true,
     .help = "Smoothing steps before and after each coarse-grid correction: red-black sweeps "
-            "(gsrb), forward-backward pairs (symgs), sweeps (jacobi, l1jacobi) or polynomials "
+            "(gsrb), forward-backward pairs (symgs, ssor), sweeps (jacobi, l1jacobi) or polynomials "
             "(chebyshev)."},
   [MG_OPT_DEGREE] = {
     .name = "degree", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
@@ -126,6 +129,14 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .decided_by = MG_OPT_SMOOTHER,
     .in_dump = true,
     .help = "Degree of the Chebyshev polynomial."},
+  [MG_OPT_OMEGA] = {
+    .name = "omega", .metavar = "W", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_SOLVER, ANYWHERE,
+    FIELD(omega), .min = 0, .max = 2, .open = true, .value = "1",
+    .note = "ssor 1.15, jacobi 2/3, others 1",
+    .applies = without_chebyshev, .condition = "cannot be combined with --smoother=chebyshev",
+    .decided_by = MG_OPT_SMOOTHER,
+    .in_later_dumps = true,
+    .help = "Relaxation weight: each smoother step adds W times its correction."},
   [MG_OPT_BOTTOM] = {
     .name = "bottom", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(bottom),
     .words = bottom_words, .value = "bicgstab",

@@ -84,7 +84,10 @@ void mg_report_begin(FILE *out, const mg_report_t *r) {
             "  warning   the built-in f assumes alpha = 1, not the alpha of the file; give f with "
             "--rhs=FILE\n");
   fprintf(out, "  smoother  %s, ", mg_smoother_name(p->smoother));
-  if (p->smoother == MG_SMOOTHER_CHEBYSHEV) fprintf(out, "degree %d, ", p->degree);
+  if (p->smoother == MG_SMOOTHER_CHEBYSHEV)
+    fprintf(out, "degree %d, ", p->degree);
+  else if (p->omega != 1.0)
+    fprintf(out, "omega %.4g, ", p->omega);
   fprintf(out, "%d smooth%s before and after\n", p->smooths, p->smooths == 1 ? "" : "s");
   fprintf(out, "  cycle     %s", first_and_next_cycles(p));
   if (p->rtol > 0.0)
