@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Check that #include lines point from a layer to the same or a lower one, and obey the rules below.
+# Check that #include lines point from a layer to the same or a lower one, and obey the rules below. The layers
+# are the table in docs/architecture.md; with python3, also check that docs/architecture.svg is drawn from it.
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The layers, lowest first. A file belongs to the layer of its folder.
-layers='src/base src/comm src/params src/formulas src/plan src/backend src/cpu=src/cuda src/device src/transport
-  src/level src/solver src/run src/io src/main.c lab'
+# "LAYER FOLDER" lines of the table, 1 is the lowest. A file belongs to the layer of its folder.
+# shellcheck disable=SC2016 # backticks of Markdown
+layers=$(sed -nE 's/^\| ([0-9]+) \| `([^`]+)` \|.*/\1 \2/p' docs/architecture.md)
+[[ -n $layers ]] || { echo "docs/architecture.md: no table of layers" && exit 1; }
 
 # Headers that configure and make write; every file may include them.
 generated='config.h git_version.h scripts_folder.h'
@@ -41,17 +43,9 @@ matches() {
 
 # layer_of FILE: set layer_index and layer_name; false if it is in no layer.
 layer_of() {
-  local folders folder
-  layer_index=0
-  for folders in $layers; do
-    layer_index=$((layer_index + 1))
-    for folder in ${folders//=/ }; do
-      if [[ $1 == "$folder" || $1 == "$folder"/* ]]; then
-        layer_name=$folder
-        return 0
-      fi
-    done
-  done
+  while read -r layer_index layer_name; do
+    if [[ $1 == "$layer_name" || ($layer_name == */ && $1 == "$layer_name"*) ]]; then return 0; fi
+  done <<<"$layers"
   return 1
 }
 
@@ -66,7 +60,7 @@ n_files=0
 while IFS= read -r path; do
   n_files=$((n_files + 1))
   if ! layer_of "$path"; then
-    complain "$path: belongs to no layer; add its folder to scripts/check-includes.sh"
+    complain "$path: belongs to no layer; add its folder to docs/architecture.md"
     continue
   fi
   own_index=$layer_index own_name=$layer_name
@@ -121,5 +115,6 @@ while IFS= read -r path; do
   fi
 done < <(find src lab -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
 
+if command -v python3 >/dev/null && ! scripts/plots/architecture.py --check; then errors=$((errors + 1)); fi
 ((errors == 0)) || exit 1
 echo "$n_files files include only the same or lower layers"
