@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2016,SC2154
 # docs: README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md refer only to existing things. Relative
 # links and their anchors resolve. Options exist in a program, configure or a script. Files of the source
-# tree and names of the code in backticks exist.
+# tree and names of the code in backticks exist. Files of docs/results/ are linked,
+# dated and rectangular.
 set -eu
 . "$abs_top_srcdir/tests/run_mpi.sh"
 top=$abs_top_srcdir
@@ -113,6 +114,15 @@ for document in $documents; do
     n_names=$((n_names + 1))
     grep -rqw -- "$name" "$top/src" "$top/lab" || complain "$document: the code has no $name"
   done <"$dir/names"
+done
+
+# Measurements: a document links every file; comments that name the date, a header, and rows of its length.
+for path in "$top"/docs/results/*.csv; do
+  file=${path##*/}
+  grep -qF "(results/$file)" "$top"/docs/*.md || complain "docs/results/$file: no document links it"
+  grep -qE '^# .*Recorded 20[0-9]{2}-[0-9]{2}-[0-9]{2}' "$path" || complain "docs/results/$file: no date"
+  awk -F, '/^#/ { next } !columns { columns = NF } NF != columns { other = 1 } END { exit other || columns < 2 }' \
+    "$path" || complain "docs/results/$file: rows of different lengths"
 done
 
 echo "$n_links links, $n_options options, $n_paths paths, $n_names names in $(echo "$documents" | wc -w) documents"
