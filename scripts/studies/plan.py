@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
+from gpus import visible_gpus
 from studies.folder import Plan, Point
 from studies.study import GIVEN, TAKEN, Study
 from toolkit import USAGE, ToolError, plural
@@ -143,31 +144,14 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
         )
 
 
-def visible_gpus(study: Study) -> int | None:
-    """GPUs that a process on this machine sees; None if that cannot be found out."""
-    try:
-        done = subprocess.run(
-            [BIND_REPORT, "--rank"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env={**os.environ, **study.environment},
-        )
-    except OSError:
-        return None
-    words = done.stdout.split()
-    if done.returncode != 0 or words[:1] != ["bind-report-rank"]:
-        return None
-    gpus = next((word.partition("=")[2] for word in words if word.startswith("gpus=")), "")
-    return len(gpus.split(",")) if gpus else 0
-
-
 def check_gpus(study: Study, local: bool) -> list[str]:
     """Does this machine have the GPUs of a local study? The nodes of a batch system have others.
 
     Returns: warnings, a line each
     """
-    have = visible_gpus(study) if local and study.gpus_per_rank > 0 else None
+    if not local or study.gpus_per_rank == 0:
+        return []
+    have = len(visible_gpus({**os.environ, **study.environment}))
     if have == 0:
         raise ToolError(
             f"this machine has no GPU that CUDA can use, and {GPUS_KEY.format(1)} needs one; "
@@ -175,7 +159,7 @@ def check_gpus(study: Study, local: bool) -> list[str]:
             USAGE,
         )
     most = max(study.ranks(nodes) for nodes in study.nodes)
-    if have is None or have >= most:
+    if have >= most:
         return []
     return [
         f"this machine has {plural(have, 'GPU')} for up to {plural(most, 'rank')}: ranks that "
