@@ -305,6 +305,9 @@ have_shellcheck() { have_command shellcheck; }
 optional have_lmod lmod
 optional have_tclsh tcl
 optional have_shellcheck shellcheck
+# For scripts/bind-report.
+have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
+optional have_hwloc hwloc-nox
 [[ -n ${MODULES_CMD-} ]] || environment_modules
 [[ -n ${REFRAME-} ]] || reframe_environment
 if [[ $quick == no ]]; then

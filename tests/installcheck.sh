@@ -28,7 +28,9 @@ if have_mpi && have_feature OpenMP && have_feature jansson &&
   "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$scripts/scaling" plan "$decks/studies/weak.ini" --system=local --program="$HPGMG_FV" \
     --folder="$dir/study" >/dev/null || complain "$scripts/scaling makes no plan"
-  solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
+  if command -v hwloc-bind >/dev/null; then
+    solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
+  fi
 fi
 if "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
