@@ -114,22 +114,42 @@ static double apply7(const reference_t *r, const field_t *x, int i, int j, int k
                           b->jstride, b->kstride, a_of(r, i, j, k), r->view->b_h2);
 }
 
+/* x at steps from a cell along directions d and t. */
+static double near(const field_t *x, const int at[3], int d, int d_steps, int t, int t_steps) {
+  int to[3] = {at[0], at[1], at[2]};
+  to[d] += d_steps;
+  to[t] += t_steps;
+  return value(x, 4, to[0], to[1], to[2]);
+}
+
+static mg_axis4_t axis4(const field_t *x, const int at[3], int d) {
+  mg_axis4_t v;
+  v.low2 = near(x, at, d, -2, d, 0);
+  v.low = near(x, at, d, -1, d, 0);
+  v.high = near(x, at, d, 1, d, 0);
+  v.high2 = near(x, at, d, 2, d, 0);
+  return v;
+}
+
+static mg_edges4_t edges4(const field_t *x, const int at[3], int d, int t) {
+  mg_edges4_t v;
+  v.low_low = near(x, at, d, -1, t, -1);
+  v.low_high = near(x, at, d, -1, t, 1);
+  v.high_low = near(x, at, d, 1, t, -1);
+  v.high_high = near(x, at, d, 1, t, 1);
+  return v;
+}
+
 static double apply25(const reference_t *r, const field_t *x, int i, int j, int k) {
-  static const int along[4] = {-2, -1, 1, 2}, first[3] = {0, 0, 1}, second[3] = {1, 2, 2};
+  const int at[3] = {i, j, k};
   mg_values25_t v;
   v.c = *field_cell(x, i, j, k);
-  for (int d = 0; d < 3; d++)
-    for (int q = 0; q < 4; q++)
-      v.axis[d][q] =
-          value(x, 4, i + (d == 0) * along[q], j + (d == 1) * along[q], k + (d == 2) * along[q]);
-  for (int plane = 0; plane < 3; plane++)
-    for (int a = 0; a < 2; a++)
-      for (int b = 0; b < 2; b++) {
-        int at[3] = {i, j, k};
-        at[first[plane]] += 2 * a - 1;
-        at[second[plane]] += 2 * b - 1;
-        v.edge[plane][a][b] = value(x, 4, at[0], at[1], at[2]);
-      }
+  v.i = axis4(x, at, 0);
+  v.j = axis4(x, at, 1);
+  v.k = axis4(x, at, 2);
+  v.ij = edges4(x, at, 0, 1);
+  v.ik = edges4(x, at, 0, 2);
+  v.jk = edges4(x, at, 1, 2);
   const faces_t *f = &r->faces;
   const mg_betas30_t betas = mg_load_betas30(face(f, 0, i, j, k), face(f, 1, i, j, k),
                                              face(f, 2, i, j, k), f->jstride, f->kstride);

@@ -27,40 +27,133 @@ enum {
   SUMS = HEIGHT / 2 * PAIRS
 };
 
-/** A x at the column at offset e; o is the next column's offset. Bytes from the first row. */
-static __device__ __forceinline__ double apply(const slots_t *s, int e, int o, double a,
-                                               double b_h2) {
-  const int P = PITCH * BYTES, C = BYTES;
-  int u[5], i[3], j[3], k[2];
+/** Byte offsets in one direction: of a cell's column, row or plane and of its neighbors. The place
+ *  of a value in the rings is the sum of its column, row and plane. */
+struct offsets3_t {
+  int low, c, high;
+};
+struct offsets5_t : offsets3_t {
+  int low2, high2;
+};
+
+/** Even and odd columns are stored apart, in steps of two. */
+static __device__ __forceinline__ offsets5_t columns(int c, int high) {
+  offsets5_t i;
+  i.low2 = c - BYTES;
+  i.low = high - BYTES;
+  i.c = c;
+  i.high = high;
+  i.high2 = c + BYTES;
+  return i;
+}
+
+static __device__ __forceinline__ offsets5_t rows(void) {
+  offsets5_t j;
+  j.low2 = -2 * PITCH * BYTES;
+  j.low = -PITCH * BYTES;
+  j.c = 0;
+  j.high = PITCH * BYTES;
+  j.high2 = 2 * PITCH * BYTES;
+  return j;
+}
+
+/** Planes in the slots of a ring; row0 is the offset of the tile's first row in each plane. */
+static __device__ __forceinline__ offsets5_t planes5(const int *slot, int row0) {
+  int at[5];
 #pragma unroll
   for (int d = 0; d < 5; d++)
-    u[d] = s->u[d] + 2 * P;
+    at[d] = slot[d] + row0;
+  offsets5_t k;
+  k.low2 = at[0];
+  k.low = at[1];
+  k.c = at[2];
+  k.high = at[3];
+  k.high2 = at[4];
+  return k;
+}
+
+static __device__ __forceinline__ offsets3_t planes3(const int *slot, int row0) {
+  int at[3];
 #pragma unroll
-  for (int d = 0; d < 3; d++) {
-    i[d] = s->ij[d] + P;
-    j[d] = s->ij[d] + (J_RING - I_RING) * BYTES;
-  }
-#pragma unroll
-  for (int d = 0; d < 2; d++)
-    k[d] = s->k[d] + P;
-#define V(at) value_at(at)
-  const mg_values25_t x = {
-      V(u[2] + e),
-      {{V(u[2] + e - C), V(u[2] + o - C), V(u[2] + o), V(u[2] + e + C)},
-       {V(u[2] + e - 2 * P), V(u[2] + e - P), V(u[2] + e + P), V(u[2] + e + 2 * P)},
-       {V(u[0] + e), V(u[1] + e), V(u[3] + e), V(u[4] + e)}},
-      {{{V(u[2] + o - C - P), V(u[2] + o - C + P)}, {V(u[2] + o - P), V(u[2] + o + P)}},
-       {{V(u[1] + o - C), V(u[3] + o - C)}, {V(u[1] + o), V(u[3] + o)}},
-       {{V(u[1] + e - P), V(u[3] + e - P)}, {V(u[1] + e + P), V(u[3] + e + P)}}}};
-  const mg_betas30_t b = {
-      {{V(i[1] + e), V(i[1] + o)}, {V(j[1] + e), V(j[1] + e + P)}, {V(k[0] + e), V(k[1] + e)}},
-      {{{{V(i[1] + e - P), V(i[1] + e + P)}, {V(i[1] + o - P), V(i[1] + o + P)}},
-        {{V(i[0] + e), V(i[2] + e)}, {V(i[0] + o), V(i[2] + o)}}},
-       {{{V(j[1] + o - C), V(j[1] + o)}, {V(j[1] + o - C + P), V(j[1] + o + P)}},
-        {{V(j[0] + e), V(j[2] + e)}, {V(j[0] + e + P), V(j[2] + e + P)}}},
-       {{{V(k[0] + o - C), V(k[0] + o)}, {V(k[1] + o - C), V(k[1] + o)}},
-        {{V(k[0] + e - P), V(k[0] + e + P)}, {V(k[1] + e - P), V(k[1] + e + P)}}}}};
-#undef V
+  for (int d = 0; d < 3; d++)
+    at[d] = slot[d] + row0;
+  offsets3_t k;
+  k.low = at[0];
+  k.c = at[1];
+  k.high = at[2];
+  return k;
+}
+
+/* As mg_load_axis4 to mg_load_betas30, from the rings. `base`, `low` and `high` are offsets in the
+ * remaining directions. */
+static __device__ __forceinline__ mg_axis4_t load_axis4(int base, offsets5_t d) {
+  mg_axis4_t v;
+  v.low2 = value_at(base + d.low2);
+  v.low = value_at(base + d.low);
+  v.high = value_at(base + d.high);
+  v.high2 = value_at(base + d.high2);
+  return v;
+}
+
+static __device__ __forceinline__ mg_edges4_t load_edges4(int base, offsets3_t d, offsets3_t t) {
+  mg_edges4_t v;
+  v.low_low = value_at(base + d.low + t.low);
+  v.low_high = value_at(base + d.low + t.high);
+  v.high_low = value_at(base + d.high + t.low);
+  v.high_high = value_at(base + d.high + t.high);
+  return v;
+}
+
+static __device__ __forceinline__ mg_values25_t load_values25(offsets5_t i, offsets5_t j,
+                                                              offsets5_t k) {
+  mg_values25_t v;
+  v.c = value_at(i.c + j.c + k.c);
+  v.i = load_axis4(j.c + k.c, i);
+  v.j = load_axis4(i.c + k.c, j);
+  v.k = load_axis4(i.c + j.c, k);
+  v.ij = load_edges4(k.c, i, j);
+  v.ik = load_edges4(j.c, i, k);
+  v.jk = load_edges4(i.c, j, k);
+  return v;
+}
+
+static __device__ __forceinline__ mg_neighbors2_t load_neighbors2(int base, offsets3_t t) {
+  mg_neighbors2_t v;
+  v.low = value_at(base + t.low);
+  v.high = value_at(base + t.high);
+  return v;
+}
+
+static __device__ __forceinline__ mg_faces10_t load_faces10(int low, int high, offsets3_t t1,
+                                                            offsets3_t t2) {
+  mg_faces10_t v;
+  v.low.c = value_at(low + t1.c + t2.c);
+  v.high.c = value_at(high + t1.c + t2.c);
+  v.low.t1 = load_neighbors2(low + t2.c, t1);
+  v.high.t1 = load_neighbors2(high + t2.c, t1);
+  v.low.t2 = load_neighbors2(low + t1.c, t2);
+  v.high.t2 = load_neighbors2(high + t1.c, t2);
+  return v;
+}
+
+static __device__ __forceinline__ mg_betas30_t load_betas30(offsets5_t i, offsets5_t j,
+                                                            const slots_t *s) {
+  const int row1 = PITCH * BYTES;
+  const offsets3_t k_i = planes3(s->ij, row1), k_j = planes3(s->ij, (J_RING - I_RING) * BYTES);
+  mg_betas30_t b;
+  b.i = load_faces10(i.c, i.high, j, k_i);
+  b.j = load_faces10(j.c, j.high, i, k_j);
+  b.k = load_faces10(s->k[0] + row1, s->k[1] + row1, i, j);
+  return b;
+}
+
+/** A x of a cell; c and high are the offsets of its column and of the next one from the first row.
+ */
+static __device__ __forceinline__ double apply(const slots_t *s, int c, int high, double a,
+                                               double b_h2) {
+  const offsets5_t i = columns(c, high), j = rows(), k = planes5(s->u, 2 * PITCH * BYTES);
+  const mg_values25_t x = load_values25(i, j, k);
+  const mg_betas30_t b = load_betas30(i, j, s);
   return mg_apply_values25(&x, &b, a, b_h2);
 }
 
@@ -100,9 +193,9 @@ static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, c
                second_a = varies ? in->a.y : job->l.v.a;
   const int even = place, odd = place + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
   if (op == MG_FV4_COLORED) {
-    const int e = phase ? odd : even, o = phase ? even + BYTES : odd;
-    const double x = value_at(u + e), other = value_at(u + (phase ? even : odd));
-    const double ax = apply(s, e, o, first_a, b_h2);
+    const int c = phase ? odd : even, high = phase ? even + BYTES : odd;
+    const double x = value_at(u + c), other = value_at(u + (phase ? even : odd));
+    const double ax = apply(s, c, high, first_a, b_h2);
     const double new_x = mg_fv4_result<op>(*job, x, ax, in->f.x, in->dinv.x, 0.0);
     return phase ? make_double2(other, new_x) : make_double2(new_x, other);
   }

@@ -68,110 +68,163 @@ MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double 
   return fma(b_h2, s, a);
 }
 
-/** Values of an fv4 stencil.
- *
- *  c: the cell. axis: offsets -2, -1, 1, 2 in each direction. edge: [plane ij, ik, jk][low or high
- *  in the first direction][in the second]. */
+/** Values next to a cell along one direction, at offsets -2, -1, 1 and 2. */
 typedef struct {
-  double c, axis[3][4], edge[3][2][2];
+  double low2, low, high, high2;
+} mg_axis4_t;
+
+/** Edge neighbors of a cell in the plane of two directions, named by the side in the first, then in
+ *  the second direction. */
+typedef struct {
+  double low_low, low_high, high_low, high_high;
+} mg_edges4_t;
+
+/** Values of an fv4 stencil, here in the plane of i and j:
+ *
+ *                               j.high2
+ *              ij.low_high      j.high      ij.high_high
+ *     i.low2      i.low            c           i.high       i.high2
+ *              ij.low_low       j.low       ij.high_low
+ *                               j.low2
+ */
+typedef struct {
+  double c;
+  mg_axis4_t i, j, k;
+  mg_edges4_t ij, ik, jk;
 } mg_values25_t;
 
-/** Betas of an fv4 row.
- *
- *  face: low and high face of the cell in each direction. beside: next to each of these faces, the
- *  low and high neighboring faces, in the first, then in the second tangential direction. */
+/** Betas of the two faces next to a face along one tangential direction. */
 typedef struct {
-  double face[3][2], beside[3][2][2][2];
+  double low, high;
+} mg_neighbors2_t;
+
+/** Betas of a face and of its neighbors along both tangential directions. t1 precedes t2 in the
+ *  order i, j, k. */
+typedef struct {
+  double c;
+  mg_neighbors2_t t1, t2;
+} mg_face5_t;
+
+/** Betas of the low and the high face of a cell in one direction. */
+typedef struct {
+  mg_face5_t low, high;
+} mg_faces10_t;
+
+/** Betas of an fv4 row, by the direction of the face normal; here in the plane of i and j:
+ *
+ *                       i.low.t1.high |              | i.high.t1.high
+ *        j.high.t1.low ---------------+-- j.high.c --+--------------- j.high.t1.high
+ *                             i.low.c |     cell     | i.high.c
+ *         j.low.t1.low ---------------+-- j.low.c ---+--------------- j.low.t1.high
+ *                        i.low.t1.low |              | i.high.t1.low
+ */
+typedef struct {
+  mg_faces10_t i, j, k;
 } mg_betas30_t;
 
-/** Fourth-order fluxes through the low and high face of a cell. */
-MG_INLINE double mg_fluxes4(double c, const double axis[4], const double face[2]) {
-  return face[0] * fma(15.0, axis[1] - c, axis[2] - axis[0]) +
-         face[1] * fma(15.0, axis[2] - c, axis[1] - axis[3]);
+/** Fourth-order fluxes through the low and the high face normal to a direction; x: values along
+ *  it. */
+MG_INLINE double mg_fluxes4(double c, mg_axis4_t x, const mg_faces10_t *beta) {
+  return beta->low.c * fma(15.0, x.low - c, x.high - x.low2) +
+         beta->high.c * fma(15.0, x.high - c, x.low - x.high2);
 }
 
-/** Cross terms of these faces in one tangential direction. `along`: values in that direction;
- *  low_*, high_*: edge values beyond the faces; beside: betas next to the faces. */
-MG_INLINE double mg_crosses4(const double along[4], double low_down, double low_up,
-                             double high_down, double high_up, const double beside[2][2],
-                             double s) {
-  s = fma(beside[0][1] - beside[0][0], (low_up - along[2]) - (low_down - along[1]), s);
-  return fma(beside[1][1] - beside[1][0], (high_up - along[2]) - (high_down - along[1]), s);
+/** s plus the cross terms of the two faces normal to direction d, in tangential direction t: the
+ *  difference of beta along t, times that of the difference of x across the face.
+ *
+ *     dt.low_high             t.high             dt.high_high
+ *                  low.high            high.high                    t
+ *                     |        cell        |                        |
+ *                  low.low             high.low                     +-- d
+ *     dt.low_low              t.low              dt.high_low
+ *
+ *  @param t          values along t
+ *  @param dt         edge neighbors
+ *  @param low, high  betas along t of the neighbors of the low and the high face */
+MG_INLINE double mg_crosses4(mg_axis4_t t, mg_edges4_t dt, mg_neighbors2_t low,
+                             mg_neighbors2_t high, double s) {
+  s = fma(low.high - low.low, (dt.low_high - t.high) - (dt.low_low - t.low), s);
+  return fma(high.high - high.low, (dt.high_high - t.high) - (dt.high_low - t.low), s);
 }
 
-/** mg_crosses4 of direction d, where d is the first or the second index of `edge`. */
-MG_INLINE double mg_crosses4_first(const double along[4], const double edge[2][2],
-                                   const double beside[2][2], double s) {
-  return mg_crosses4(along, edge[0][0], edge[0][1], edge[1][0], edge[1][1], beside, s);
-}
-MG_INLINE double mg_crosses4_second(const double along[4], const double edge[2][2],
-                                    const double beside[2][2], double s) {
-  return mg_crosses4(along, edge[0][0], edge[1][0], edge[0][1], edge[1][1], beside, s);
+/** Edge neighbors with the two directions exchanged. */
+MG_INLINE mg_edges4_t mg_transposed(mg_edges4_t x) {
+  const double low_high = x.low_high;
+  x.low_high = x.high_low;
+  x.high_low = low_high;
+  return x;
 }
 
 /** A x of fv4: fluxes with factor 1/12, tangential variation of beta with factor 1/48.
  *  @ref problem statement in docs/algorithm.md, "Operators" */
 MG_INLINE double mg_apply_values25(const mg_values25_t *x, const mg_betas30_t *b, double a,
                                    double b_h2) {
-  const double faces =
-      (mg_fluxes4(x->c, x->axis[0], b->face[0]) + mg_fluxes4(x->c, x->axis[1], b->face[1])) +
-      mg_fluxes4(x->c, x->axis[2], b->face[2]);
-  double cross = mg_crosses4_first(x->axis[1], x->edge[0], b->beside[0][0], 0.0);
-  cross = mg_crosses4_first(x->axis[2], x->edge[1], b->beside[0][1], cross);
-  cross = mg_crosses4_second(x->axis[0], x->edge[0], b->beside[1][0], cross);
-  cross = mg_crosses4_first(x->axis[2], x->edge[2], b->beside[1][1], cross);
-  cross = mg_crosses4_second(x->axis[0], x->edge[1], b->beside[2][0], cross);
-  cross = mg_crosses4_second(x->axis[1], x->edge[2], b->beside[2][1], cross);
-  return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, faces), a * x->c);
+  const double fluxes = (mg_fluxes4(x->c, x->i, &b->i) + mg_fluxes4(x->c, x->j, &b->j)) +
+                        mg_fluxes4(x->c, x->k, &b->k);
+  double cross = mg_crosses4(x->j, x->ij, b->i.low.t1, b->i.high.t1, 0.0);
+  cross = mg_crosses4(x->k, x->ik, b->i.low.t2, b->i.high.t2, cross);
+  cross = mg_crosses4(x->i, mg_transposed(x->ij), b->j.low.t1, b->j.high.t1, cross);
+  cross = mg_crosses4(x->k, x->jk, b->j.low.t2, b->j.high.t2, cross);
+  cross = mg_crosses4(x->i, mg_transposed(x->ik), b->k.low.t1, b->k.high.t1, cross);
+  cross = mg_crosses4(x->j, mg_transposed(x->jk), b->k.low.t2, b->k.high.t2, cross);
+  return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, fluxes), a * x->c);
 }
 
-/** Load stencil values from memory: along stride d; the edges of the plane of strides d and t; the
- *  betas normal to d, with tangential strides t and u. */
-MG_INLINE void mg_load_axis(const double *x, ptrdiff_t d, double axis[4]) {
-  axis[0] = x[-2 * d];
-  axis[1] = x[-d];
-  axis[2] = x[d];
-  axis[3] = x[2 * d];
+/** Load values: along stride d; in the plane of strides d and t; all. */
+MG_INLINE mg_axis4_t mg_load_axis4(const double *x, ptrdiff_t d) {
+  mg_axis4_t v;
+  v.low2 = x[-2 * d];
+  v.low = x[-d];
+  v.high = x[d];
+  v.high2 = x[2 * d];
+  return v;
 }
-MG_INLINE void mg_load_edges(const double *x, ptrdiff_t d, ptrdiff_t t, double edge[2][2]) {
-  edge[0][0] = x[-d - t];
-  edge[0][1] = x[-d + t];
-  edge[1][0] = x[d - t];
-  edge[1][1] = x[d + t];
+MG_INLINE mg_edges4_t mg_load_edges4(const double *x, ptrdiff_t d, ptrdiff_t t) {
+  mg_edges4_t v;
+  v.low_low = x[-d - t];
+  v.low_high = x[-d + t];
+  v.high_low = x[d - t];
+  v.high_high = x[d + t];
+  return v;
 }
-MG_INLINE void mg_load_faces(const double *beta, ptrdiff_t d, ptrdiff_t t, ptrdiff_t u,
-                             double face[2], double beside[2][2][2]) {
-  face[0] = beta[0];
-  face[1] = beta[d];
-  beside[0][0][0] = beta[-t];
-  beside[0][0][1] = beta[t];
-  beside[0][1][0] = beta[d - t];
-  beside[0][1][1] = beta[d + t];
-  beside[1][0][0] = beta[-u];
-  beside[1][0][1] = beta[u];
-  beside[1][1][0] = beta[d - u];
-  beside[1][1][1] = beta[d + u];
-}
-
-MG_INLINE mg_betas30_t mg_load_betas30(const double *bi, const double *bj, const double *bk,
-                                       ptrdiff_t js, ptrdiff_t ks) {
-  mg_betas30_t b;
-  mg_load_faces(bi, 1, js, ks, b.face[0], b.beside[0]);
-  mg_load_faces(bj, js, 1, ks, b.face[1], b.beside[1]);
-  mg_load_faces(bk, ks, 1, js, b.face[2], b.beside[2]);
-  return b;
-}
-
 MG_INLINE mg_values25_t mg_load_values25(const double *x, ptrdiff_t js, ptrdiff_t ks) {
   mg_values25_t v;
   v.c = x[0];
-  mg_load_axis(x, 1, v.axis[0]);
-  mg_load_axis(x, js, v.axis[1]);
-  mg_load_axis(x, ks, v.axis[2]);
-  mg_load_edges(x, 1, js, v.edge[0]);
-  mg_load_edges(x, 1, ks, v.edge[1]);
-  mg_load_edges(x, js, ks, v.edge[2]);
+  v.i = mg_load_axis4(x, 1);
+  v.j = mg_load_axis4(x, js);
+  v.k = mg_load_axis4(x, ks);
+  v.ij = mg_load_edges4(x, 1, js);
+  v.ik = mg_load_edges4(x, 1, ks);
+  v.jk = mg_load_edges4(x, js, ks);
   return v;
+}
+
+/** Load betas: next to face `at` along stride t; of the faces normal to stride d, with tangential
+ *  strides t1 and t2; all. */
+MG_INLINE mg_neighbors2_t mg_load_neighbors2(const double *beta, ptrdiff_t at, ptrdiff_t t) {
+  mg_neighbors2_t v;
+  v.low = beta[at - t];
+  v.high = beta[at + t];
+  return v;
+}
+MG_INLINE mg_faces10_t mg_load_faces10(const double *beta, ptrdiff_t d, ptrdiff_t t1,
+                                       ptrdiff_t t2) {
+  mg_faces10_t v;
+  v.low.c = beta[0];
+  v.high.c = beta[d];
+  v.low.t1 = mg_load_neighbors2(beta, 0, t1);
+  v.high.t1 = mg_load_neighbors2(beta, d, t1);
+  v.low.t2 = mg_load_neighbors2(beta, 0, t2);
+  v.high.t2 = mg_load_neighbors2(beta, d, t2);
+  return v;
+}
+MG_INLINE mg_betas30_t mg_load_betas30(const double *bi, const double *bj, const double *bk,
+                                       ptrdiff_t js, ptrdiff_t ks) {
+  mg_betas30_t b;
+  b.i = mg_load_faces10(bi, 1, js, ks);
+  b.j = mg_load_faces10(bj, js, 1, ks);
+  b.k = mg_load_faces10(bk, ks, 1, js);
+  return b;
 }
 
 /** A x of fv4 with all neighbors in memory, ghosts included. Reads betas one face outward in both
