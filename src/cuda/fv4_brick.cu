@@ -36,12 +36,13 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   const int ti = (int)threadIdx.x % 32, tj = (int)threadIdx.x / 32;
   const int i = i0 + ti - 2, j = j0 + tj - 2;
   if (ti >= UI) return;
-  const int away = distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1]));
+  const int ij_distance =
+      distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1]));
   mg_reach_t r[3] = {mg_reach_of(p, 0, i), mg_reach_of(p, 1, j), {false, 0, 0, 0}};
   /* The second ghost of the lower-order formulas is zero in memory. */
-  const int most_depth = job->l.order == 4 ? 2 : 1;
-  const bool column_beyond = r[0].beyond || r[1].beyond;
-  const bool column_stored = r[0].depth > most_depth || r[1].depth > most_depth;
+  const int max_depth = job->l.order == 4 ? 2 : 1;
+  const bool column_outside = r[0].beyond || r[1].beyond;
+  const bool column_stored = r[0].depth > max_depth || r[1].depth > max_depth;
   const double *x = job->x + i + j * p->jstride + (k0 - 2) * p->kstride;
   double *to = tile + tj * UI + ti;
   double value[UK];
@@ -49,8 +50,8 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   for (int t = 0; t < UK; t++) {
     const int k = k0 + t - 2;
     const mg_reach_t r_k = mg_reach_of(p, 2, k);
-    const bool needed = away + distance(k, k0, k_end) <= 2;
-    const bool stored = !(column_beyond || r_k.beyond) || column_stored || r_k.depth > most_depth;
+    const bool needed = ij_distance + distance(k, k0, k_end) <= 2;
+    const bool stored = !(column_outside || r_k.beyond) || column_stored || r_k.depth > max_depth;
     value[t] = needed && stored ? x[t * p->kstride] : 0.0;
   }
 #pragma unroll
@@ -59,9 +60,9 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
 #pragma unroll 1
   for (int t = 0; t < UK; t++) {
     const int k = k0 + t - 2;
-    if (away + distance(k, k0, k_end) > 2 || column_stored) continue;
+    if (ij_distance + distance(k, k0, k_end) > 2 || column_stored) continue;
     r[2] = mg_reach_of(p, 2, k);
-    if ((column_beyond || r[2].beyond) && r[2].depth <= most_depth) to[t * UI * UJ] = ghost(job, r);
+    if ((column_outside || r[2].beyond) && r[2].depth <= max_depth) to[t * UI * UJ] = ghost(job, r);
   }
 }
 
@@ -73,11 +74,11 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
   const int t = (int)threadIdx.x, ti = t % BI, tj = t / BI % BJ, tk = t / (BI * BJ);
   const int i = (int)blockIdx.x * BI + ti, j = (int)blockIdx.y * BJ + tj,
             k = (int)blockIdx.z * BK + tk;
-  const bool mine = i < p->n[0] && j < p->n[1] && k < p->n[2];
+  const bool inside = i < p->n[0] && j < p->n[1] && k < p->n[2];
   const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
   mg_betas30_t b = {};
   double a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
-  if (mine) {
+  if (inside) {
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
                         p->jstride, p->kstride);
     if (varies) a = p->vec[MG_ALPHA][at];
@@ -87,13 +88,13 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
   /* Only after the dependency: until the preceding clear has completed, an older maximum may be
    * stored. If it were larger than the new one, the maximum would not be raised. */
   const unsigned long long known = op == MG_FV4_NORM ? mg_max_known(job.maximum) : 0;
-  if (mine) {
+  if (inside) {
     if (job.f) f = job.f[at];
     if (op == MG_FV4_ALL && job.previous) previous = job.previous[at];
   }
   fill_tile(&job, tile);
   __syncthreads();
-  if (mine) {
+  if (inside) {
     const double *x = tile + ti + 2 + (tj + 2) * UI + (tk + 2) * (UI * UJ);
     const mg_values25_t v = mg_load_values25(x, UI, UI * UJ);
     const double ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
@@ -116,7 +117,7 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
     job.dst[I + J * c->jstride + K * c->kstride] =
         mg_mean8(pair[2 * ck][2 * cj][ci], pair[2 * ck][2 * cj + 1][ci],
                  pair[2 * ck + 1][2 * cj][ci], pair[2 * ck + 1][2 * cj + 1][ci]);
-  } else if (mine) {
+  } else if (inside) {
     job.dst[at] = result;
   }
 }

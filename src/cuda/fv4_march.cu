@@ -2,7 +2,7 @@
  *
  * A thread owns a pair of cells, 2m and 2m+1 of a row. GSRB updates one and copies the other, so
  * all lanes work. The other operations compute both and share their common loads. u and the betas
- * stream through rings of planes in shared memory, with ghosts beyond walls (fv4_rings.h). f and
+ * stream through rings of planes in shared memory, with ghosts outside walls (fv4_rings.h). f and
  * 1/diagonal are read once, one plane ahead, into registers.
  *
  * Bytes per cell: GSRB 56, Chebyshev 64, residual 48, as a norm 40, restricted 41. F-cycles on an
@@ -27,7 +27,7 @@ enum {
   SUMS = HEIGHT / 2 * PAIRS
 };
 
-/** Byte offsets in one direction: of a cell's column, row or plane and of its neighbors. The place
+/** Byte offsets in one direction: of a cell's column, row or plane and of its neighbors. The offset
  *  of a value in the rings is the sum of its column, row and plane. */
 struct offsets3_t {
   int low, c, high;
@@ -36,7 +36,7 @@ struct offsets5_t : offsets3_t {
   int low2, high2;
 };
 
-/** Even and odd columns are stored apart, in steps of two. */
+/** Even and odd columns are stored apart: next to c lie c - 2 and c + 2. */
 static __device__ __forceinline__ offsets5_t columns(int c, int high) {
   offsets5_t i;
   i.low2 = c - BYTES;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ offsets3_t planes3(const int *slot, int row0) 
   return k;
 }
 
-/* As mg_load_axis4 to mg_load_betas30, from the rings. `base`, `low` and `high` are offsets in the
+/* Counterparts of mg_load_axis4 to mg_load_betas30. `base`, `low` and `high` are offsets in the
  * remaining directions. */
 static __device__ __forceinline__ mg_axis4_t load_axis4(int base, offsets5_t d) {
   mg_axis4_t v;
@@ -138,17 +138,17 @@ static __device__ __forceinline__ mg_faces10_t load_faces10(int low, int high, o
 
 static __device__ __forceinline__ mg_betas30_t load_betas30(offsets5_t i, offsets5_t j,
                                                             const slots_t *s) {
-  const int row1 = PITCH * BYTES;
-  const offsets3_t k_i = planes3(s->ij, row1), k_j = planes3(s->ij, (J_RING - I_RING) * BYTES);
+  /* Planes of betas normal to i and k begin one row before the tile. */
+  const int row0 = PITCH * BYTES;
+  const offsets3_t k_i = planes3(s->ij, row0), k_j = planes3(s->ij, (J_RING - I_RING) * BYTES);
   mg_betas30_t b;
   b.i = load_faces10(i.c, i.high, j, k_i);
   b.j = load_faces10(j.c, j.high, i, k_j);
-  b.k = load_faces10(s->k[0] + row1, s->k[1] + row1, i, j);
+  b.k = load_faces10(s->k[0] + row0, s->k[1] + row0, i, j);
   return b;
 }
 
-/** A x of a cell; c and high are the offsets of its column and of the next one from the first row.
- */
+/** A x of a cell; c and high are the offsets of its column and the next, in the cell's row. */
 static __device__ __forceinline__ double apply(const slots_t *s, int c, int high, double a,
                                                double b_h2) {
   const offsets5_t i = columns(c, high), j = rows(), k = planes5(s->u, 2 * PITCH * BYTES);
@@ -184,14 +184,14 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
   return in;
 }
 
-/** Compute a pair whose even cell is at offset `place` in a plane, in bytes from the first row.
+/** Compute a pair whose even cell is at `offset` in a plane, in bytes from the first row.
  *  Updates both cells; GSRB updates the cell of the colour and copies the other. */
 template <mg_fv4_operation_t op, bool varies>
 static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, const slots_t *s,
-                                                      int place, int phase, const inputs_t *in) {
+                                                      int offset, int phase, const inputs_t *in) {
   const double b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
                second_a = varies ? in->a.y : job->l.v.a;
-  const int even = place, odd = place + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
+  const int even = offset, odd = offset + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
   if (op == MG_FV4_COLORED) {
     const int c = phase ? odd : even, high = phase ? even + BYTES : odd;
     const double x = value_at(u + c), other = value_at(u + (phase ? even : odd));
@@ -207,31 +207,33 @@ static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, c
   return r;
 }
 
-/** MG_FV4_RESTRICT: a thread of an even row keeps its pair sums of two planes. It receives the
- *  sums of the next odd row one step after they were computed. */
+/** MG_FV4_RESTRICT: a thread of an even row keeps its pair sums of two planes. It reads those of
+ * the next odd row one step after they were computed, and keeps the first. */
 struct sums_t {
-  double own[2], got;
+  double even_row[2], odd_row;
 };
 
-static __device__ __forceinline__ void pass_sum(sums_t *sums, int m, int row, int k, double2 r) {
+static __device__ __forceinline__ void store_pair_sum(sums_t *sums, int m, int row, int k,
+                                                      double2 r) {
   const double sum = r.x + r.y;
   if (row % 2)
     ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m] = sum;
   else if (k % 2)
-    sums->own[1] = sum;
+    sums->even_row[1] = sum;
   else
-    sums->own[0] = sum;
+    sums->even_row[0] = sum;
 }
 
-static __device__ __forceinline__ void take_sum(const mg_fv4_job_t *job, const tile_t *t,
-                                                sums_t *sums, int m, int row, int k) {
+static __device__ __forceinline__ void restrict_pair(const mg_fv4_job_t *job, const tile_t *t,
+                                                     sums_t *sums, int m, int row, int k) {
   if (row % 2) return;
-  const double got = ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m];
+  const double odd_row = ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m];
   if (k % 2)
     job->dst[t->i0 / 2 + m + (t->j0 + row) / 2 * job->coarse.jstride +
-             k / 2 * job->coarse.kstride] = mg_mean8(sums->own[0], sums->got, sums->own[1], got);
+             k / 2 * job->coarse.kstride] =
+        mg_mean8(sums->even_row[0], sums->odd_row, sums->even_row[1], odd_row);
   else
-    sums->got = got;
+    sums->odd_row = odd_row;
 }
 
 template <mg_fv4_operation_t op, bool varies>
@@ -239,50 +241,50 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     march(const MG_GRID_CONSTANT mg_fv4_job_t job, const MG_GRID_CONSTANT mg_region_tiles_t tiles,
           int chunk) {
   const mg_patch_t *p = &job.l.p;
-  int place_in[3];
-  mg_tile_of_block(tiles, place_in);
-  const tile_t t = tile_at(p, place_in);
+  int tile_index[3];
+  mg_tile_of_block(tiles, tile_index);
+  const tile_t t = tile_at(p, tile_index);
   const int m = (int)threadIdx.x % PAIRS, row = (int)threadIdx.x / PAIRS;
   const int i = t.i0 + 2 * m, j = t.j0 + row;
-  const int k0 = place_in[2] * chunk, k1 = min(k0 + chunk, p->n[2]);
-  const bool mine = i < p->n[0] && j < p->n[1];
+  const int k0 = tile_index[2] * chunk, k1 = min(k0 + chunk, p->n[2]);
+  const bool inside = i < p->n[0] && j < p->n[1];
   ptrdiff_t at = i + j * p->jstride + k0 * p->kstride;
   int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k0) ^ job.color) & 1;
-  const int place = (row * PITCH + m + 1) * BYTES;
+  const int offset = (row * PITCH + m + 1) * BYTES;
   share_t share = share_of(&job, &t, k0);
   slots_t slots = first_slots();
   unsigned long long largest = 0;
   sums_t sums = {{0.0, 0.0}, 0.0};
   inputs_t next = {};
-  begin(p, &t, &share, k0);
-  if (mine) next = read_inputs<op, varies>(&job, at, phase);
+  fill_rings(p, &t, &share, k0);
+  if (inside) next = read_inputs<op, varies>(&job, at, phase);
   for (int k = k0; k < k1; k++, at += p->kstride, phase ^= 1) {
     fetch_wait();
     __syncthreads();
     const inputs_t in = next;
     if (k + 1 < k1) {
       prepare_next(p, &t, &share, &slots, k);
-      if (mine) next = read_inputs<op, varies>(&job, at + p->kstride, phase ^ 1);
+      if (inside) next = read_inputs<op, varies>(&job, at + p->kstride, phase ^ 1);
     }
-    if (mine) {
-      if (op == MG_FV4_RESTRICT && k > k0) take_sum(&job, &t, &sums, m, row, k - 1);
-      const double2 r = pair_result<op, varies>(&job, &slots, place, phase, &in);
+    if (inside) {
+      if (op == MG_FV4_RESTRICT && k > k0) restrict_pair(&job, &t, &sums, m, row, k - 1);
+      const double2 r = pair_result<op, varies>(&job, &slots, offset, phase, &in);
       if (op == MG_FV4_NORM) {
         largest = max(largest, mg_max_bits(r.x));
         largest = max(largest, mg_max_bits(r.y));
       } else if (op == MG_FV4_RESTRICT) {
-        pass_sum(&sums, m, row, k, r);
+        store_pair_sum(&sums, m, row, k, r);
       } else {
         *(double2 *)(job.dst + at) = r;
       }
     }
-    turn(slots.u);
-    turn(slots.ij);
-    turn(slots.k);
+    rotate(slots.u);
+    rotate(slots.ij);
+    rotate(slots.k);
   }
   if (op == MG_FV4_RESTRICT) {
     __syncthreads();
-    if (mine) take_sum(&job, &t, &sums, m, row, k1 - 1);
+    if (inside) restrict_pair(&job, &t, &sums, m, row, k1 - 1);
   }
   if (op == MG_FV4_NORM) {
     /* Blocks are few and long, so an early read of the known maximum gains nothing, and the cost
@@ -305,68 +307,68 @@ static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(double);
 
 /* Blocks per SM on the open device. One with 96 to 164 KiB of shared memory (sm_80 to sm_89 and
  * sm_120), none with 64 KiB. */
-static int blocks_held;
+static int blocks_per_sm;
 
 mg_status_t mg_cuda_fv4_open(void) {
-  int device = 0, most = 0;
+  int device = 0, max_bytes = 0;
   MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  blocks_held = 0;
-  if ((size_t)most < shared_bytes + WARPS * sizeof(unsigned long long)) return MG_OK;
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  blocks_per_sm = 0;
+  if ((size_t)max_bytes < shared_bytes + WARPS * sizeof(unsigned long long)) return MG_OK;
   for (const auto &pair : kernels)
     for (const kernel_t kernel : pair)
       MG_CUDA_TRY(cudaFuncSetAttribute(
           (const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks_held, kernels[MG_FV4_COLORED][0], THREADS, shared_bytes));
+      &blocks_per_sm, kernels[MG_FV4_COLORED][0], THREADS, shared_bytes));
   return MG_OK;
 }
 
 /* A wall formula needs 4 cells within one tile and its halo, and planes within a ring. At 32^3
  * bricks are faster, at 64^3 slower: F-cycles reach 0.247 and 0.220 GDOF/s there. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
-  const int64_t smallest = 1 << 17;
+  const int64_t min_cells = 1 << 17;
   const int32_t *n = l->p.n;
-  return blocks_held > 0 && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
-         (int64_t)n[0] * n[1] * n[2] >= smallest;
+  return blocks_per_sm > 0 && l->order == 4 && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 4 == 0 &&
+         (int64_t)n[0] * n[1] * n[2] >= min_cells;
 }
 
 /* Choose the planes per block: few planes if there are few columns, and such that the last wave
- * of blocks is as full as possible. `beside` SMs are left free for messages. Each block fetches
+ * of blocks is as full as possible. idle_sms SMs are left free for messages. Each block fetches
  * about 4 planes more than it computes.
  * @return relative cost */
-static double cut_of(const mg_patch_t *p, int beside, mg_cut_t *c) {
-  const int64_t at_once = (int64_t)mg_cuda.processors * blocks_held;
-  int64_t least = INT64_MAX;
-  int best = 0;
+static double cut_of(const mg_patch_t *p, int idle_sms, mg_cut_t *c) {
+  const int64_t concurrent_blocks = (int64_t)mg_cuda.processors * blocks_per_sm;
+  int64_t best_time = INT64_MAX;
+  int best_chunk = 0;
   *c = {{WIDTH, HEIGHT, 0}, {2, 2, 2}, {WIDTH + 4, HEIGHT + 4, 0}, {}};
   c->n[0] = (p->n[0] + WIDTH - 1) / WIDTH;
   c->n[1] = (p->n[1] + HEIGHT - 1) / HEIGHT;
   for (int chunk = 4; chunk <= 128; chunk *= 2) {
     const int64_t blocks = (int64_t)c->n[0] * c->n[1] * ((p->n[2] + chunk - 1) / chunk) +
-                           (int64_t)beside * blocks_held;
-    const int64_t time = (blocks + at_once - 1) / at_once * (chunk + 4);
-    if (time > least) continue;
-    least = time;
-    best = chunk;
+                           (int64_t)idle_sms * blocks_per_sm;
+    const int64_t time = (blocks + concurrent_blocks - 1) / concurrent_blocks * (chunk + 4);
+    if (time > best_time) continue;
+    best_time = time;
+    best_chunk = chunk;
   }
-  c->cells[2] = best;
-  c->box[2] = best + 4;
-  c->n[2] = (p->n[2] + best - 1) / best;
-  return (double)least;
+  c->cells[2] = best_chunk;
+  c->box[2] = best_chunk + 4;
+  c->n[2] = (p->n[2] + best_chunk - 1) / best_chunk;
+  return (double)best_time;
 }
 
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
   mg_cut_t cut;
-  const bool room =
-      mg_cut_for_overlap([&](int beside, mg_cut_t *c) { return cut_of(p, beside, c); }, &cut);
-  return (room || host) && mg_overlap_pays(*p, cut, mg_cuda.processors * blocks_held);
+  const bool leaves_sms =
+      mg_cut_for_overlap([&](int idle_sms, mg_cut_t *c) { return cut_of(p, idle_sms, c); }, &cut);
+  return (leaves_sms || host) && mg_overlap_pays(*p, cut, mg_cuda.processors * blocks_per_sm);
 }
 
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part) {
   mg_region_tiles_t tiles;
   const mg_cut_t cut =
-      mg_cut_for(part, [&](int beside, mg_cut_t *c) { return cut_of(&job->l.p, beside, c); });
+      mg_cut_for(part, [&](int idle_sms, mg_cut_t *c) { return cut_of(&job->l.p, idle_sms, c); });
   const int blocks = mg_region_tiles(job->l.p, cut, part, &tiles);
   if (blocks > 0)
     kernels[op][job->l.v.varies]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(

@@ -1,11 +1,11 @@
 /* Rings of planes in shared memory for the fv4 march (fv4_march.cu): loading planes, and filling
- * the ghosts beyond walls in them.
+ * the ghosts outside walls in them.
  *
  * u and the betas arrive by asynchronous copies, one plane ahead. Each plane stores its even
  * columns apart from its odd ones, so lanes that read every second column have no bank conflicts.
  *
  * Ghosts outside walls are not read from memory. Those within a plane are evaluated in the ring
- * one step after the plane has arrived. The two planes beyond a wall in k are computed when other
+ * one step after the plane has arrived. The two planes outside a wall in k are computed when other
  * planes would be fetched. Edges use the usual order: k over j over i. */
 #ifndef MG_CUDA_FV4_RINGS_H
 #define MG_CUDA_FV4_RINGS_H
@@ -63,7 +63,7 @@ static __device__ __forceinline__ slots_t first_slots(void) {
   return s;
 }
 
-template <int n> static __device__ __forceinline__ void turn(int (&slot)[n]) {
+template <int n> static __device__ __forceinline__ void rotate(int (&slot)[n]) {
   const int oldest = slot[0];
 #pragma unroll
   for (int d = 0; d + 1 < n; d++)
@@ -80,7 +80,7 @@ static __device__ __forceinline__ double *plane_at(int bytes) {
 }
 
 /* Position of a column in a row; column 2 is the tile's first cell. */
-static __device__ __forceinline__ int spot(int c) {
+static __device__ __forceinline__ int column(int c) {
   return (c & 1) * HALF + (c >> 1);
 }
 
@@ -101,8 +101,8 @@ static __device__ __forceinline__ void fetch_wait(void) {
 #endif
 }
 
-/* The columns of a block, and the rows and columns of u in it that are not beyond walls. low_*
- * and high_* are the row or column of the first ghost beyond a wall, or -1 without a wall. */
+/* The columns of a block, and the rows and columns of u in it that are not outside walls. low_*
+ * and high_* are the row or column of the first ghost outside a wall, or -1 without a wall. */
 struct tile_t {
   int i0, j0;
   int row, row_end, col, col_end;
@@ -131,7 +131,7 @@ enum field_t { FIELD_U, FIELD_I, FIELD_J, FIELD_K, FIELDS };
 
 /* A thread's share of each plane. For each field, it fetches its lane of every 32 columns in row
  * `warp` and in every WARPS-th row after it. For one field, it also fetches one position in the
- * columns beside the tile. The pointers refer to the next plane of each field. Ghosts beyond
+ * columns beside the tile. The pointers refer to the next plane of each field. Ghosts outside
  * walls are fetched like other cells and overwritten afterwards. */
 struct share_t {
   const double *from[FIELDS], *side_from;
@@ -140,17 +140,17 @@ struct share_t {
   int side;              /* the field_t of side_from */
 };
 
-template <int ROWS, int BEFORE, int BEHIND>
-static __device__ __forceinline__ void take_side(share_t *s, const tile_t *t, const mg_patch_t *p,
-                                                 int q, field_t field, const double *plane,
-                                                 int first_row) {
-  const int sides = BEFORE + BEHIND, r = q / sides, which = q % sides;
+template <int ROWS, int BEFORE, int AFTER>
+static __device__ __forceinline__ void assign_side(share_t *s, const tile_t *t, const mg_patch_t *p,
+                                                   int q, field_t field, const double *plane,
+                                                   int first_row) {
+  const int sides = BEFORE + AFTER, r = q / sides, which = q % sides;
   const int c = which < BEFORE ? 2 - BEFORE + which : 2 - BEFORE + which + WIDTH;
   const int i = t->i0 + c - 2, j = t->j0 + r + first_row;
   if (q < 0 || r >= ROWS || i >= p->n[0] + 2 || j >= p->n[1] + 2) return;
   s->side = field;
   s->side_from = plane + i + j * p->jstride;
-  s->side_to = (r * PITCH + spot(c)) * BYTES;
+  s->side_to = (r * PITCH + column(c)) * BYTES;
 }
 
 static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, const tile_t *t,
@@ -160,7 +160,7 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   const int lane = (int)threadIdx.x % 32;
   share_t s;
   s.warp = (int)threadIdx.x / 32;
-  s.to = (s.warp * PITCH + spot(lane + 2)) * BYTES;
+  s.to = (s.warp * PITCH + column(lane + 2)) * BYTES;
   s.rows = p->n[1] + 4 - t->j0;
   s.cols = p->n[0] + 2 - t->i0 - lane;
   /* Planes -2 of u, -1 of the betas normal to i and j, 0 of those normal to k. */
@@ -178,10 +178,10 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   const int q = THREADS - 1 - (int)threadIdx.x, q_i = q - 4 * U_ROWS, q_j = q_i - I_ROWS,
             q_k = q_j - 2 * J_ROWS;
   static_assert(4 * U_ROWS + I_ROWS + 2 * J_ROWS + 2 * K_ROWS <= THREADS, "one entry per thread");
-  take_side<U_ROWS, 2, 2>(&s, t, p, q, FIELD_U, u, -2);
-  take_side<I_ROWS, 0, 1>(&s, t, p, q_i, FIELD_I, bi, -1);
-  take_side<J_ROWS, 1, 1>(&s, t, p, q_j, FIELD_J, bj, 0);
-  take_side<K_ROWS, 1, 1>(&s, t, p, q_k, FIELD_K, bk, -1);
+  assign_side<U_ROWS, 2, 2>(&s, t, p, q, FIELD_U, u, -2);
+  assign_side<I_ROWS, 0, 1>(&s, t, p, q_i, FIELD_I, bi, -1);
+  assign_side<J_ROWS, 1, 1>(&s, t, p, q_j, FIELD_J, bj, 0);
+  assign_side<K_ROWS, 1, 1>(&s, t, p, q_k, FIELD_K, bk, -1);
   return s;
 }
 
@@ -224,37 +224,37 @@ static __device__ __forceinline__ void skip_u(share_t *s, const mg_patch_t *p, i
   if (s->side == FIELD_U) s->side_from += planes * p->kstride;
 }
 
-/* Ghosts of a row beyond a wall in i: the first ghost is in column g. */
-static __device__ __forceinline__ double first_beyond(const double *row, int g, int in) {
-  return mg_wall4_first(row[spot(g + in)], row[spot(g + 2 * in)], row[spot(g + 3 * in)],
-                        row[spot(g + 4 * in)]);
+/* Ghosts of a row outside a wall in i: the first ghost is in column g. */
+static __device__ __forceinline__ double first_ghost(const double *row, int g, int in) {
+  return mg_wall4_first(row[column(g + in)], row[column(g + 2 * in)], row[column(g + 3 * in)],
+                        row[column(g + 4 * in)]);
 }
 
 static __device__ __forceinline__ void fill_row(double *row, int g, int in) {
-  const double first = first_beyond(row, g, in),
-               second = mg_wall4_second(row[spot(g + in)], row[spot(g + 2 * in)],
-                                        row[spot(g + 3 * in)], row[spot(g + 4 * in)]);
-  row[spot(g)] = first;
-  row[spot(g - in)] = second;
+  const double first = first_ghost(row, g, in),
+               second = mg_wall4_second(row[column(g + in)], row[column(g + 2 * in)],
+                                        row[column(g + 3 * in)], row[column(g + 4 * in)]);
+  row[column(g)] = first;
+  row[column(g - in)] = second;
 }
 
-/* Ghosts of a column beyond a wall in j: `first` is the first ghost, `in` the inward step. */
+/* Ghosts of a column outside a wall in j: `first` is the first ghost, `in` the inward step. */
 static __device__ __forceinline__ void fill_column(double *first, int in) {
   const double x1 = first[in], x2 = first[2 * in], x3 = first[3 * in], x4 = first[4 * in];
   first[0] = mg_wall4_first(x1, x2, x3, x4);
   first[-in] = mg_wall4_second(x1, x2, x3, x4);
 }
 
-/* The first ghost beyond two walls; `row` points to the ghost's row. */
+/* The first ghost outside two walls; `row` points to the ghost's row. */
 static __device__ __forceinline__ void fill_corner(double *row, int g, int in, int row_in) {
   double x[4];
   for (int c = 0; c < 4; c++)
-    x[c] = first_beyond(row + (c + 1) * row_in, g, in);
-  row[spot(g)] = mg_wall4_first(x[0], x[1], x[2], x[3]);
+    x[c] = first_ghost(row + (c + 1) * row_in, g, in);
+  row[column(g)] = mg_wall4_first(x[0], x[1], x[2], x[3]);
 }
 
-/* Fill a plane's ghosts beyond the walls in i and j. */
-static __device__ void fill_sides(double *plane, const tile_t *t) {
+/* Fill a plane's ghosts outside the walls in i and j. */
+static __device__ void fill_ghosts_ij(double *plane, const tile_t *t) {
   for (int q = (int)threadIdx.x; q < 2 * U_ROWS + 2 * COLUMNS + 4; q += THREADS) {
     if (q < 2 * U_ROWS) {
       const int r = q / 2, g = q % 2 ? t->high_col : t->low_col;
@@ -262,7 +262,7 @@ static __device__ void fill_sides(double *plane, const tile_t *t) {
     } else if (q < 2 * U_ROWS + 2 * COLUMNS) {
       const int c = (q - 2 * U_ROWS) / 2, g = q % 2 ? t->high_row : t->low_row;
       if (g >= 0 && c >= t->col && c < t->col_end)
-        fill_column(plane + g * PITCH + spot(c), q % 2 ? -PITCH : PITCH);
+        fill_column(plane + g * PITCH + column(c), q % 2 ? -PITCH : PITCH);
     } else {
       const int g = q % 2 ? t->high_col : t->low_col, r = q & 2 ? t->high_row : t->low_row;
       if (g >= 0 && r >= 0)
@@ -271,26 +271,26 @@ static __device__ void fill_sides(double *plane, const tile_t *t) {
   }
 }
 
-/* Compute the plane at `depth` beyond a wall in k from the four planes before it, nearest first.
- * `inside` selects the cells beyond no other wall, `sides` the cells beyond another wall. */
-static __device__ void fill_beyond(int to, int from1, int from2, int from3, int from4,
-                                   const tile_t *t, int depth, bool inside, bool sides) {
+/* Compute the plane at `depth` outside a wall in k from the four planes before it, nearest first.
+ * `faces` selects the ghosts outside no other wall, `edges` those outside another one. */
+static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3, int from4,
+                                        const tile_t *t, int depth, bool faces, bool edges) {
   const double *x1 = plane_at(from1), *x2 = plane_at(from2), *x3 = plane_at(from3),
                *x4 = plane_at(from4);
   double *x = plane_at(to);
   for (int q = (int)threadIdx.x; q < 2 * U_ROWS * PITCH; q += THREADS) {
     const int odd = q / (U_ROWS * PITCH), in_half = q % (U_ROWS * PITCH);
     const int r = in_half / PITCH, c = 2 * (in_half % PITCH) + odd, at = odd * HALF + in_half;
-    const bool there = r >= t->row && r < t->row_end && c >= t->col && c < t->col_end;
-    if (there ? !inside : !sides) continue;
+    const bool face = r >= t->row && r < t->row_end && c >= t->col && c < t->col_end;
+    if (face ? !faces : !edges) continue;
     x[at] = depth == 1 ? mg_wall4_first(x1[at], x2[at], x3[at], x4[at])
                        : mg_wall4_second(x1[at], x2[at], x3[at], x4[at]);
   }
 }
 
 /* Fetch all planes needed before the loop. The loop waits for those not waited for here. */
-static __device__ __forceinline__ void begin(const mg_patch_t *p, const tile_t *t, share_t *s,
-                                             int k0) {
+static __device__ __forceinline__ void fill_rings(const mg_patch_t *p, const tile_t *t, share_t *s,
+                                                  int k0) {
   const bool low = p->wall[2][0] && k0 == 0;
   const int first = low ? 2 : 0, end = low ? 6 : 5;
   if (low) skip_u(s, p, 2);
@@ -309,29 +309,31 @@ static __device__ __forceinline__ void begin(const mg_patch_t *p, const tile_t *
   if (t->walls)
 #pragma unroll 1
     for (int d = low ? 2 : 1; d < end - 1 + low; d++)
-      fill_sides(ring + d * U_PLANE, t);
+      fill_ghosts_ij(ring + d * U_PLANE, t);
   if (!low) return;
   /* The first step fetches its plane again. */
   skip_u(s, p, -1);
   __syncthreads();
   const int plane = U_PLANE * BYTES;
-  fill_beyond(plane, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 1, true, true);
-  fill_beyond(0, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 2, true, false);
+  fill_ghost_plane(plane, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 1, true, true);
+  fill_ghost_plane(0, 2 * plane, 3 * plane, 4 * plane, 5 * plane, t, 2, true, false);
 }
 
 /* While plane k is computed, fetch the data of the next plane and fill its ghosts. */
 static __device__ __forceinline__ void prepare_next(const mg_patch_t *p, const tile_t *t,
                                                     share_t *s, const slots_t *to, int k) {
-  const int beyond = p->wall[2][1] ? k + 4 - p->n[2] : 0; /* depth of plane k + 3 beyond the wall */
+  const int depth = p->wall[2][1] ? k + 4 - p->n[2] : 0; /* of plane k + 3 outside the wall */
   fetch_ij(s, p, to->ij[3]);
   fetch_k(s, p, to->k[2]);
-  if (beyond <= 0) fetch_u(s, p, to->u[5]);
-  if (t->walls && beyond <= 1) fill_sides(plane_at(to->u[4]), t);
-  /* The plane at the wall is k + 2 if beyond == 1, k + 1 if beyond == 2. */
-  if (beyond == 1) fill_beyond(to->u[5], to->u[4], to->u[3], to->u[2], to->u[1], t, 1, true, false);
-  if (beyond != 2) return;
-  fill_beyond(to->u[5], to->u[3], to->u[2], to->u[1], to->u[0], t, 2, true, false);
-  if (t->walls) fill_beyond(to->u[4], to->u[3], to->u[2], to->u[1], to->u[0], t, 1, false, true);
+  if (depth <= 0) fetch_u(s, p, to->u[5]);
+  if (t->walls && depth <= 1) fill_ghosts_ij(plane_at(to->u[4]), t);
+  /* The plane at the wall is k + 2 if depth == 1, k + 1 if depth == 2. */
+  if (depth == 1)
+    fill_ghost_plane(to->u[5], to->u[4], to->u[3], to->u[2], to->u[1], t, 1, true, false);
+  if (depth != 2) return;
+  fill_ghost_plane(to->u[5], to->u[3], to->u[2], to->u[1], to->u[0], t, 2, true, false);
+  if (t->walls)
+    fill_ghost_plane(to->u[4], to->u[3], to->u[2], to->u[1], to->u[0], t, 1, false, true);
 }
 } // namespace mg_fv4_rings
 
