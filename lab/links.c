@@ -25,7 +25,7 @@ static mg_status_t time_sizes(mg_transports_t *transports, mg_transport_t transp
 }
 
 static mg_status_t measure(mg_params_t *params) {
-  const bool speaks = mg_comm_rank(mg_comm_world()) == 0;
+  const bool speaks = mg_comm_is_root();
   MG_TRY(mg_device_choose(params));
   if (speaks) printf("us   ");
   for (int s = 0; s < N_SIZES && speaks; s++)

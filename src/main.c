@@ -74,7 +74,7 @@ static mg_status_t take_own_line(int argc, char **argv, uint64_t checksum_of_fir
   MG_TRY(mg_comm_first(mg_comm_world(), status != MG_OK, &teller));
   if (teller == rank) (void)mg_error(MG_ERR_USAGE, "%s", message);
   params->device_id = own.params.device_id;
-  return mg_comm_agree(mg_comm_world(), status);
+  return mg_comm_agree(status);
 }
 
 /* Rank 0 reads the command line and the deck; all ranks get what it understood. */
@@ -89,7 +89,7 @@ static mg_status_t read_params(int argc, char **argv, mg_params_t *params, mg_ac
                                                  {"coefficients", mg_input_coefficients_settings},
                                                  {"rhs", mg_input_rhs_settings},
                                                  {NULL, NULL}};
-  if (mg_comm_rank(mg_comm_world()) == 0) {
+  if (mg_comm_is_root()) {
     char message[2048];
     read.status = mg_params_parse_with(argc, argv, readers, &read.line.params, &read.line.action,
                                        message, (int)sizeof message);
@@ -109,11 +109,6 @@ static void join_words(int argc, char **argv, char *line, size_t size) {
     if (i > 0) strncat(line, " ", size - strlen(line) - 1);
     strncat(line, argv[i], size - strlen(line) - 1);
   }
-}
-
-/* Rank 0 alone prints. */
-static bool speaks(void) {
-  return mg_comm_rank(mg_comm_world()) == 0;
 }
 
 /* Sizes over ranks, for the report. */
@@ -207,7 +202,7 @@ static mg_status_t warn_if_crowded(void) {
 /* restart: where to go on from, or NULL; start: when the set-up began. */
 static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *restart, double start,
                          mg_result_t *result, mg_report_t *report) {
-  const bool prints = speaks() && h->params.verbosity >= 0;
+  const bool prints = mg_comm_is_root() && h->params.verbosity >= 0;
   const double created = mg_now();
   mg_progress("set-up");
   const mg_problem_source_t source = {mg_input_load, input};
@@ -222,8 +217,8 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *res
   mg_progress_clear();
   if (prints) mg_report_begin(mg_report_text(&h->params), report);
   /* A pipe that nobody reads has sent SIGPIPE, and the run ends as after any other signal. */
-  const bool checks = speaks() && mg_machine_signal() == 0;
-  MG_TRY(mg_comm_agree(mg_comm_world(), checks ? mg_report_check_stdout() : MG_OK));
+  const bool checks = mg_comm_is_root() && mg_machine_signal() == 0;
+  MG_TRY(mg_comm_agree(checks ? mg_report_check_stdout() : MG_OK));
   if (restart) MG_TRY(mg_restart_load(h, restart));
   MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
   MG_TRY(gather_times(h, report));
@@ -240,8 +235,8 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *res
     mg_report_dump(mg_report_text(&h->params), &h->params, &dump);
   mg_status_t status = dumped > written ? dumped : written;
   /* All ranks need the same exit code: launchers pass on that of the rank that ends first. */
-  const mg_status_t shown = mg_comm_agree(
-      mg_comm_world(), speaks() && status < MG_ERR_IO ? mg_report_check_stdout() : MG_OK);
+  const mg_status_t shown =
+      mg_comm_agree(mg_comm_is_root() && status < MG_ERR_IO ? mg_report_check_stdout() : MG_OK);
   if (shown > status) status = shown;
   if (!result->passed && status < MG_ERR_DIVERGED)
     status = result->interrupted ? MG_ERR_INTERRUPTED : MG_ERR_DIVERGED;
@@ -251,7 +246,7 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *res
 static mg_status_t make_plan(const mg_params_t *params, int64_t ranks, mg_plan_t *plan) {
   char message[1024];
   const mg_status_t status = mg_plan_build(params, ranks, plan, message, (int)sizeof message);
-  if (status != MG_OK && speaks()) (void)mg_error(status, "%s", message);
+  if (status != MG_OK && mg_comm_is_root()) (void)mg_error(status, "%s", message);
   return status;
 }
 
@@ -268,8 +263,7 @@ static mg_status_t report_plan(const mg_params_t *params, const mg_plan_t *plan,
                                const char *command_line) {
   static mg_plan_stats_t stats;
   const mg_dry_run_t report = {params, plan, &stats, command_line};
-  MG_TRY(mg_comm_agree(mg_comm_world(),
-                       speaks() ? survey_plan(params, plan, ranks, &report, &stats) : MG_OK));
+  MG_TRY(MG_ON_ROOT(survey_plan(params, plan, ranks, &report, &stats)));
   return mg_report_write_dry_run(&report);
 }
 
@@ -280,8 +274,7 @@ static mg_status_t dry_run(mg_params_t *params, const char *command_line) {
   MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_foresee(params));
   MG_TRY(make_plan(params, ranks, &plan));
-  MG_TRY(mg_comm_agree(mg_comm_world(),
-                       speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
+  MG_TRY(MG_ON_ROOT(mg_input_check_size(params, &plan, &input)));
   static mg_restart_t restart;
   if (params->restart[0] != '\0') MG_TRY(mg_restart_open(params, &plan, &restart));
   mg_verify_warn_of_rtol(params, plan.level[0].layout.n);
@@ -293,7 +286,7 @@ static mg_status_t check_threads(void) {
   int first;
   MG_TRY(mg_comm_first(mg_comm_world(), !mg_machine_has_threads(), &first));
   const bool mine = first == mg_comm_rank(mg_comm_world());
-  return mg_comm_agree(mg_comm_world(), mine ? mg_machine_check_threads() : MG_OK);
+  return mg_comm_agree(mine ? mg_machine_check_threads() : MG_OK);
 }
 
 static mg_status_t run(mg_params_t *params, const char *command_line) {
@@ -306,17 +299,16 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   MG_TRY(mg_input_open(params, &input));
   MG_TRY(mg_device_choose(params));
   MG_TRY(make_plan(params, ranks, &plan));
-  MG_TRY(mg_comm_agree(mg_comm_world(),
-                       speaks() ? mg_input_check_size(params, &plan, &input) : MG_OK));
-  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_report_check_outputs(params) : MG_OK));
-  MG_TRY(mg_comm_agree(mg_comm_world(), speaks() ? mg_dump_check(params, &plan) : MG_OK));
+  MG_TRY(MG_ON_ROOT(mg_input_check_size(params, &plan, &input)));
+  MG_TRY(MG_ON_ROOT(mg_report_check_outputs(params)));
+  MG_TRY(MG_ON_ROOT(mg_dump_check(params, &plan)));
   MG_TRY(mg_dump_check_reach(params));
   static mg_restart_t restart;
   const bool restarts = params->restart[0] != '\0';
   if (restarts) MG_TRY(mg_restart_open(params, &plan, &restart));
   /* The crossover already allocates; what it moves to the CPU is small. */
   MG_TRY(mg_memory_check(params));
-  MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_gpu_cutoff_choose(params, &plan, &gpu_cutoff)));
+  MG_TRY(mg_comm_agree_or_end(mg_gpu_cutoff_choose(params, &plan, &gpu_cutoff)));
   MG_TRY(make_plan(params, ranks, &plan));
   MG_TRY(warn_if_crowded());
 
@@ -325,7 +317,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   mg_hierarchy_t *h = NULL;
   double start = 0.0;
   mg_status_t status = result && report ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for results");
-  status = mg_comm_agree(mg_comm_world(), status);
+  status = mg_comm_agree(status);
   if (status == MG_OK) {
     *report = (mg_report_t){.params = params,
                             .plan = &plan,
@@ -342,8 +334,8 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
   }
   mg_machine_catch_signals();
   if (status == MG_OK)
-    status = mg_comm_agree_or_end(
-        mg_comm_world(), solve(h, &input, restarts ? &restart : NULL, start, result, report));
+    status =
+        mg_comm_agree_or_end(solve(h, &input, restarts ? &restart : NULL, start, result, report));
   /* After a failed device or message the ranks don't meet again: the end of the process frees all.
    */
   if (status < MG_ERR_DEVICE) {
@@ -358,7 +350,7 @@ static mg_status_t run(mg_params_t *params, const char *command_line) {
 static mg_status_t act(mg_params_t *params, mg_action_t action, const char *command_line) {
   if (action == MG_ACTION_RUN && params->dry_run) return dry_run(params, command_line);
   if (action == MG_ACTION_RUN && !params->print_config) return run(params, command_line);
-  if (!speaks()) return MG_OK;
+  if (!mg_comm_is_root()) return MG_OK;
   if (action == MG_ACTION_HELP)
     mg_params_help(stdout);
   else if (action == MG_ACTION_VERSION)
@@ -384,7 +376,7 @@ int main(int argc, char **argv) {
     mg_log_setup(rank, ranks, (mg_log_level_t)params.verbosity);
     status = act(&params, action, command_line);
   }
-  if (status < MG_ERR_IO && speaks()) {
+  if (status < MG_ERR_IO && mg_comm_is_root()) {
     const mg_status_t written = mg_report_check_stdout();
     if (written != MG_OK) status = written;
   }

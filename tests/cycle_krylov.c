@@ -287,7 +287,7 @@ static void test_rough(const char *smoother) {
   h->level[0].backend = &backend;
   MUST(mg_problem_set(h));
   const int plain = cycles_of(h, MG_KRYLOV_NONE), cg = cycles_of(h, MG_KRYLOV_CG);
-  if (mg_comm_rank(mg_comm_world()) == 0)
+  if (mg_comm_is_root())
     printf("jumps of 1e4, %s: %d cycles with CG, %d%s without\n", smoother, cg, plain,
            plain == MG_MAX_CYCLES ? " (or never)" : "");
   CHECK(cg <= 100);

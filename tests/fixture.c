@@ -32,7 +32,7 @@ void fixture_begin(int *argc, char ***argv) {
   mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
   if (mg_device_count() > 0) return;
   fixture_backends[FIRST_CUDA].name = NULL;
-  if (mg_comm_rank(mg_comm_world()) == 0) printf("no CUDA device here: the CPU's backends alone\n");
+  if (mg_comm_is_root()) printf("no CUDA device here: the CPU's backends alone\n");
 }
 
 void fixture_finalize(void) {

@@ -54,7 +54,7 @@ static void problem_free(problem_t *p) {
 
 /* Rank 0 writes the planes. */
 static void write_data(mg_h5_t *file, const char *name, const double *x, bool floats) {
-  const int n = mg_comm_rank(mg_comm_world()) == 0 ? N : 0;
+  const int n = mg_comm_is_root() ? N : 0;
   mg_h5_data_t data;
   float *single = malloc(N * N * N * sizeof *single);
   MUST(single ? MG_OK : MG_ERR_MEMORY);
@@ -68,7 +68,7 @@ static void write_data(mg_h5_t *file, const char *name, const double *x, bool fl
 
 /* Write fields with their checksums, as in a dump. */
 static void write_checksums(mg_h5_t *file, const char *name, const double *x, bool floats) {
-  const int n = mg_comm_rank(mg_comm_world()) == 0 ? N : 0;
+  const int n = mg_comm_is_root() ? N : 0;
   uint64_t sum[N];
   float plane[N * N];
   mg_h5_data_t data;
@@ -88,7 +88,7 @@ static void write_file(const problem_t *p) {
   static const char *const groups[] = {"/VTKHDF",          "/VTKHDF/CellData",
                                        "/HPGMG",           "/HPGMG/walls",
                                        "/HPGMG/checksums", "/HPGMG/checksums/level_0"};
-  const int n = mg_comm_rank(mg_comm_world()) == 0 ? N : 0;
+  const int n = mg_comm_is_root() ? N : 0;
   mg_h5_t *file;
   char name[128];
   MUST(mg_h5_create(path, "", &file));
@@ -229,6 +229,6 @@ int main(int argc, char **argv) {
   test_problem(true, false, false);
   test_problem(true, true, true);
   test_problem(true, false, true);
-  if (mg_comm_rank(mg_comm_world()) == 0) (void)remove(path);
+  if (mg_comm_is_root()) (void)remove(path);
   return FIXTURE_END();
 }

@@ -73,7 +73,7 @@ static void test_case(const char *options, const fixture_grid_t cut[2]) {
 static void print_case(const char *options, fixture_grid_t grid) {
   mg_hierarchy_t *h = fixture_create(&fixture_backends[0], grid.log2_box_dim, grid.boxes, options);
   const uint64_t hash = solve(h);
-  if (mg_comm_rank(mg_comm_world()) == 0)
+  if (mg_comm_is_root())
     printf("%d boxes a side of 2^%d:%s: %016llx\n", grid.boxes, grid.log2_box_dim, options,
            (unsigned long long)hash);
   mg_hierarchy_free(h);

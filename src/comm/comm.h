@@ -30,6 +30,11 @@ mg_comm_t *mg_comm_world(void);
 int mg_comm_rank(const mg_comm_t *comm);
 int mg_comm_size(const mg_comm_t *comm);
 
+/** Is this rank 0 of the world? Only rank 0 reports results, and errors that all ranks detect. */
+static inline bool mg_comm_is_root(void) {
+  return mg_comm_rank(mg_comm_world()) == 0;
+}
+
 /** The library's name and version, for reports. Static storage. */
 const char *mg_comm_version(void);
 
@@ -41,19 +46,23 @@ const char *mg_comm_host(void);
 MG_MUST_CHECK mg_status_t mg_comm_split(mg_comm_t *parent, bool member, mg_comm_t **out);
 void mg_comm_free(mg_comm_t *comm);
 
-/** Return the worst status of all ranks, on all ranks. Collective.
+/** Return the worst status of all ranks, on all ranks. Collective over the world.
  *
  *  Call it before a collective that a failed rank would skip. */
-MG_MUST_CHECK mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine);
+MG_MUST_CHECK mg_status_t mg_comm_agree(mg_status_t mine);
 
-/** mg_comm_agree after work in which ranks wait for each other. Collective.
+/** mg_comm_agree after work in which ranks wait for each other. Collective over the world.
  *
  *  A failure of one rank (memory, device, message) would leave the others waiting forever. Such a
  *  rank aborts all ranks with the exit code of its status. */
-MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_comm_t *comm, mg_status_t mine) {
-  if (mine >= MG_ERR_MEMORY && mg_comm_size(comm) > 1) mg_comm_abort(mg_status_exit_code(mine));
-  return mg_comm_agree(comm, mine);
+MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_status_t mine) {
+  if (mine >= MG_ERR_MEMORY && mg_comm_size(mg_comm_world()) > 1)
+    mg_comm_abort(mg_status_exit_code(mine));
+  return mg_comm_agree(mine);
 }
+
+/** Evaluate a fallible call on rank 0 only; all ranks get its status. Collective over the world. */
+#define MG_ON_ROOT(call) mg_comm_agree(mg_comm_is_root() ? (call) : MG_OK)
 
 /** Barrier after optional work in which ranks wait for each other. Collective.
  *

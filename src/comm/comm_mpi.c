@@ -158,9 +158,9 @@ void mg_comm_free(mg_comm_t *comm) {
   free(comm);
 }
 
-mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine) {
+mg_status_t mg_comm_agree(mg_status_t mine) {
   int worst = mine;
-  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm->mpi));
+  TRY_MPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, world.mpi));
   return (mg_status_t)worst;
 }
 

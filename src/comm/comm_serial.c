@@ -79,8 +79,7 @@ void mg_comm_free(mg_comm_t *comm) {
   (void)comm;
 }
 
-mg_status_t mg_comm_agree(mg_comm_t *comm, mg_status_t mine) {
-  (void)comm;
+mg_status_t mg_comm_agree(mg_status_t mine) {
   return mine;
 }
 

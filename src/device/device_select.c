@@ -69,7 +69,7 @@ static mg_status_t find_why(bool usable, char why[WHY], int *first) {
   if (*first == size) return MG_OK;
   char *all;
   mg_status_t status =
-      mg_comm_agree(world, mg_new(&all, (int64_t)size * WHY, "device states of all ranks"));
+      mg_comm_agree(mg_new(&all, (int64_t)size * WHY, "device states of all ranks"));
   if (status == MG_OK) status = mg_comm_gather(world, why, WHY, all);
   if (status == MG_OK) memcpy(why, all + (size_t)*first * WHY, WHY);
   free(all);
@@ -81,7 +81,7 @@ static mg_status_t find_unusable(const mg_params_t *params, int n, char why[WHY]
   int number = 0;
   bool usable = true;
   memset(why, 0, WHY);
-  MG_TRY(mg_comm_agree(mg_comm_world(), device_number(params, n, &number)));
+  MG_TRY(mg_comm_agree(device_number(params, n, &number)));
 #ifdef HAVE_CUDA
   usable = mg_cuda_usable(number, why, WHY);
 #endif
@@ -137,7 +137,7 @@ mg_status_t mg_device_places(mg_device_place_t **places) {
   *places = NULL;
   if (status == MG_OK) status = mg_new(places, n, "device locations of all ranks");
   if (status == MG_OK) status = mg_new(&sorted, n, "device locations of all ranks");
-  status = mg_comm_agree(world, status);
+  status = mg_comm_agree(status);
   if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *places);
   if (status == MG_OK) count_sharers(*places, sorted, n);
   free(sorted);
@@ -170,7 +170,7 @@ mg_status_t mg_device_foresee(mg_params_t *params) {
 static mg_status_t limit_passes(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_temporal(&has)));
+  MG_TRY(mg_comm_agree(mg_cuda_has_temporal(&has)));
   double lacking = !has;
   MG_TRY(mg_comm_max(mg_comm_world(), &lacking, 1));
   if (lacking > 0.0) params->fused_sweeps = 1;
@@ -187,7 +187,7 @@ static mg_status_t check_memory(const mg_params_t *params) {
 #ifdef HAVE_CUDA
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   bool has = false;
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_has_managed(&has)));
+  MG_TRY(mg_comm_agree(mg_cuda_has_managed(&has)));
   int first;
   MG_TRY(mg_comm_first(mg_comm_world(), !has, &first));
   if (first == rank)
@@ -225,7 +225,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   int first;
   MG_TRY(find_unusable(params, here, why, &first));
   if (first < mg_comm_size(mg_comm_world())) return do_without(params, named, first, why);
-  MG_TRY(mg_comm_agree(mg_comm_world(), open_device(params, here)));
+  MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
   MG_TRY(limit_passes(params));
   return warn_if_shared();
@@ -236,7 +236,7 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
 #ifndef HAVE_CUDA
-  if (named && mg_comm_rank(mg_comm_world()) > 0) return MG_ERR_UNAVAILABLE;
+  if (named && !mg_comm_is_root()) return MG_ERR_UNAVAILABLE;
   if (named)
     return mg_error(MG_ERR_UNAVAILABLE,
                     "--device=%s: built without CUDA; configure --with-cuda, or use --device=cpu",
@@ -260,7 +260,7 @@ mg_status_t mg_device_room(int64_t *bytes) {
   MG_TRY(mg_device_places(&places));
   const int sharers = places[mg_comm_rank(mg_comm_world())].sharers;
   free(places);
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_cuda_room(sharers, bytes)));
+  MG_TRY(mg_comm_agree(mg_cuda_room(sharers, bytes)));
   /* No rank may allocate before all ranks have read the free memory. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));
 #endif

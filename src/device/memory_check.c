@@ -32,7 +32,7 @@ static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_memo
   const double there[N_PLACES] = {(double)room->host_bytes, (double)room->process_bytes,
                                   (double)room->device_bytes};
   double need[N_PLACES] = {0.0, 0.0, 0.0}, worst = 0.0;
-  MG_TRY(mg_comm_agree(mg_comm_world(), need_here(plan, &need[PROCESS], &need[DEVICE])));
+  MG_TRY(mg_comm_agree(need_here(plan, &need[PROCESS], &need[DEVICE])));
   need[HOST] = need[PROCESS];
   MG_TRY(mg_comm_sum_on_host(&need[HOST], 1));
   int mine = HOST;
@@ -141,14 +141,14 @@ void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_s
 mg_status_t mg_memory_check(const mg_params_t *params) {
   mg_room_t room = {mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
   if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
-    MG_TRY(mg_comm_agree(mg_comm_world(), mg_device_room(&room.device_bytes)));
+    MG_TRY(mg_comm_agree(mg_device_room(&room.device_bytes)));
   mg_memory_check_t capacity;
   char text[512];
   MG_TRY(mg_memory_check_measure(params, &room, &capacity));
   mg_verbose("memory: %s needed, %s free", mg_bytes(capacity.need).text,
              mg_bytes(capacity.room).text);
   if (capacity.fits) return MG_OK;
-  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_MEMORY;
+  if (!mg_comm_is_root()) return MG_ERR_MEMORY;
   mg_memory_check_describe(&capacity, text, (int)sizeof text);
   return mg_error(MG_ERR_MEMORY, "%s", text);
 }

@@ -13,10 +13,6 @@ typedef struct {
   int n;
 } wall_t;
 
-static mg_status_t agree(mg_status_t status) {
-  return mg_comm_agree(mg_comm_world(), status);
-}
-
 static void list_patches(wall_t *w, bool putting) {
   const mg_view_t *v = &w->level->store.view;
   for (int q = 0; q < v->n_patches; q++) {
@@ -86,14 +82,14 @@ static mg_status_t share(double *wall, int32_t dim) {
 static mg_status_t run(const mg_level_t *level, int d, double *wall, bool putting) {
   wall_t w = {.level = level, .d = d, .t = d == 0 ? 1 : 0, .u = d == 2 ? 1 : 2};
   const int32_t dim = level->plan->layout.n;
-  mg_status_t status = agree(allocate(&w, putting));
+  mg_status_t status = mg_comm_agree(allocate(&w, putting));
   if (status == MG_OK && putting) status = share(wall, dim);
   if (status == MG_OK) {
     if (putting)
       move_rows(&w, wall, true);
     else
       memset(wall, 0, (size_t)dim * (size_t)dim * sizeof *wall);
-    status = agree(copy(&w));
+    status = mg_comm_agree(copy(&w));
   }
   if (status == MG_OK && !putting) {
     move_rows(&w, wall, false);

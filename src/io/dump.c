@@ -14,14 +14,6 @@ static const mg_vector_t vector_of[MG_N_FIELDS] = {
     [MG_FIELD_BETA_I] = MG_BETA_I, [MG_FIELD_BETA_J] = MG_BETA_J, [MG_FIELD_BETA_K] = MG_BETA_K,
     [MG_FIELD_DINV] = MG_DINV,     [MG_FIELD_ALPHA] = MG_ALPHA};
 
-static mg_status_t agree(mg_status_t status) {
-  return mg_comm_agree(mg_comm_world(), status);
-}
-
-static bool speaks(void) {
-  return mg_comm_rank(mg_comm_world()) == 0;
-}
-
 static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
   snprintf(path, MG_DATA_PATH_MAX, "/HPGMG/checksums/level_%d/%s", level,
            mg_field_name((mg_field_t)field));
@@ -43,7 +35,7 @@ static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write
     mg_dump_data_path(&h->params, l, (mg_field_t)field, path);
     checksum_path(l, field, checksums);
     if (write && field == MG_FIELD_RESIDUAL)
-      status = mg_comm_agree_or_end(mg_comm_world(), mg_residual(level, MG_TMP, MG_U, MG_F));
+      status = mg_comm_agree_or_end(mg_residual(level, MG_TMP, MG_U, MG_F));
     if (status == MG_OK)
       status = write ? mg_field_write(&io, path, checksums, (int)vector_of[field])
                      : mg_field_read(&io, path, checksums, -1);
@@ -69,13 +61,13 @@ typedef struct {
 /* Write or read a small dataset as a whole on rank 0. */
 static mg_status_t move_dataset(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
                                 int32_t n, bool write, void *values) {
-  const int32_t rows = speaks() ? n : 0;
+  const int32_t rows = mg_comm_is_root() ? n : 0;
   mg_h5_data_t data;
-  MG_TRY(agree(write ? mg_h5_data_create(file, path, type, rank, n, 0, &data)
-                     : mg_h5_data_open(file, path, type, rank, n, &data)));
-  const mg_status_t status = agree(write ? mg_h5_write_planes(file, &data, 0, rows, values)
-                                         : mg_h5_read_planes(file, &data, 0, rows, values));
-  const mg_status_t closed = agree(mg_h5_data_close(file, &data));
+  MG_TRY(mg_comm_agree(write ? mg_h5_data_create(file, path, type, rank, n, 0, &data)
+                             : mg_h5_data_open(file, path, type, rank, n, &data)));
+  const mg_status_t status = mg_comm_agree(write ? mg_h5_write_planes(file, &data, 0, rows, values)
+                                                 : mg_h5_read_planes(file, &data, 0, rows, values));
+  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(file, &data));
   return status != MG_OK ? status : closed;
 }
 
@@ -102,11 +94,11 @@ static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool 
     wall->sums[row] = mg_checksum_doubles(wall->faces + row * n, n, (uint64_t)(row * n));
   MG_TRY(move_wall(file, d, n, write, write ? wall : stored));
   if (write) return MG_OK;
-  return agree(!speaks() || same_walls(wall, stored, (size_t)n)
-                   ? MG_OK
-                   : mg_error(MG_ERR_IO,
-                              "/HPGMG/walls/%s reads back different values; check the disk",
-                              mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d))));
+  return MG_ON_ROOT(same_walls(wall, stored, (size_t)n)
+                        ? MG_OK
+                        : mg_error(MG_ERR_IO,
+                                   "/HPGMG/walls/%s reads back different values; check the disk",
+                                   mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d))));
 }
 
 static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
@@ -116,7 +108,7 @@ static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write)
   uint64_t *sums = NULL;
   mg_status_t status = mg_new(&faces, 2 * n * n, "boundary faces");
   if (status == MG_OK) status = mg_new(&sums, 2 * n, "boundary faces");
-  status = agree(status);
+  status = mg_comm_agree(status);
   for (int d = 0; d < 3 && status == MG_OK; d++)
     if (mg_dump_wants_wall(&h->params, (mg_field_t)(MG_FIELD_BETA_I + d)))
       status =
@@ -129,14 +121,14 @@ static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write)
 /* The attribute `complete` is written last; without it, a file is not a valid dump. */
 static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_about_t *about) {
   mg_h5_t *file;
-  mg_status_t status = agree(mg_h5_create(path, h->params.dump_hints, &file));
-  if (status == MG_OK) status = agree(mg_dump_put_head(file, h, about));
+  mg_status_t status = mg_comm_agree(mg_h5_create(path, h->params.dump_hints, &file));
+  if (status == MG_OK) status = mg_comm_agree(mg_dump_put_head(file, h, about));
   if (status == MG_OK) status = run_levels(h, file, true);
   if (status == MG_OK) status = run_walls(h, file, true);
   const int64_t complete = 1;
   if (status == MG_OK)
-    status = agree(mg_h5_put_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
-  const mg_status_t closed = agree(mg_h5_close(file));
+    status = mg_comm_agree(mg_h5_put_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
+  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
   return status != MG_OK ? status : closed;
 }
 
@@ -151,21 +143,19 @@ static mg_status_t check_complete(mg_h5_t *file) {
 /* Read the file back: some file systems and MPI libraries silently lose data that does not fit. */
 static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   mg_h5_t *file;
-  mg_status_t status = agree(mg_h5_open(path, &file));
-  if (status == MG_OK) status = agree(check_complete(file));
+  mg_status_t status = mg_comm_agree(mg_h5_open(path, &file));
+  if (status == MG_OK) status = mg_comm_agree(check_complete(file));
   if (status == MG_OK) status = run_levels(h, file, false);
   if (status == MG_OK) status = run_walls(h, file, false);
-  const mg_status_t closed = agree(mg_h5_close(file));
+  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
   return status != MG_OK ? status : closed;
 }
 
 /* Prepare the file on rank 0 and broadcast its names to all ranks. */
 static mg_status_t prepare(mg_hierarchy_t *h, const char *path, mg_atomic_file_t *file) {
   memset(file, 0, sizeof *file);
-  const mg_status_t status =
-      speaks() ? mg_atomic_file_prepare("dump", path, mg_dump_room(&h->params, &h->plan), file)
-               : MG_OK;
-  MG_TRY(agree(status));
+  MG_TRY(
+      MG_ON_ROOT(mg_atomic_file_prepare("dump", path, mg_dump_room(&h->params, &h->plan), file)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), file->temporary, sizeof file->temporary));
   return MG_OK;
 }
@@ -181,10 +171,11 @@ mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path, const mg_dump_abo
   if (status == MG_OK) status = check_all(h, file.temporary);
   const double checked = mg_now();
   mg_h5_drop_at_abort(NULL);
-  if (speaks() && status == MG_OK) status = mg_atomic_file_finish(&file);
-  if (speaks() && status == MG_OK) status = mg_dump_write_xdmf(&h->params, &h->plan, file.final);
-  if (speaks() && status != MG_OK) mg_atomic_file_drop(&file);
-  MG_TRY(agree(status));
+  if (mg_comm_is_root() && status == MG_OK) status = mg_atomic_file_finish(&file);
+  if (mg_comm_is_root() && status == MG_OK)
+    status = mg_dump_write_xdmf(&h->params, &h->plan, file.final);
+  if (mg_comm_is_root() && status != MG_OK) mg_atomic_file_drop(&file);
+  MG_TRY(mg_comm_agree(status));
   double seconds[2] = {written - start, checked - written};
   MG_TRY(mg_comm_max(mg_comm_world(), seconds, 2));
   stats->n_files++;
@@ -217,12 +208,12 @@ static mg_status_t dump_series(mg_hierarchy_t *h, const mg_dump_about_t *about,
   series_t series = {h, *about, stats};
   const mg_watch_t watch = {dump_cycle, mg_benchmark_poll_stop, &series};
   mg_history_t *history;
-  MG_TRY(agree(mg_new(&history, 1, "the residual history")));
+  MG_TRY(mg_comm_agree(mg_new(&history, 1, "the residual history")));
   series.about.result = NULL;
   mg_status_t status = mg_solve_watched(h, 0, about->f_norm, &watch, history);
   if (status == MG_OK && history->stopped && !history->reached) {
     status = MG_ERR_INTERRUPTED;
-    if (speaks())
+    if (mg_comm_is_root())
       (void)mg_error(status, "--dump-every=%d: stopped by a signal after cycle %d",
                      h->params.dump_every, history->n_cycles);
   }

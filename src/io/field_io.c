@@ -13,15 +13,6 @@ typedef struct {
   double *halves; /* halves of checksums, so that the sum over ranks is exact */
 } buffers_t;
 
-static mg_status_t agree(mg_status_t status) {
-  return mg_comm_agree(mg_comm_world(), status);
-}
-
-/* For work in which ranks exchange messages. */
-static mg_status_t agree_or_end(mg_status_t status) {
-  return mg_comm_agree_or_end(mg_comm_world(), status);
-}
-
 static int64_t plane_cells(const mg_field_io_t *io) {
   return (int64_t)io->n * io->n;
 }
@@ -82,10 +73,10 @@ static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
 /* Fetch a round's slab. If fetches are asynchronous, also start fetching the next one. */
 static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t *slab) {
   const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
-  if (!ahead || round == 0) MG_TRY(agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
-  MG_TRY(agree_or_end(mg_slabs_fetch_end(io->slabs, round, slab)));
+  if (!ahead || round == 0) MG_TRY(mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
+  MG_TRY(mg_comm_agree_or_end(mg_slabs_fetch_end(io->slabs, round, slab)));
   if (!ahead || round + 1 == mg_slabs_rounds(io->slabs)) return MG_OK;
-  return agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
+  return mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
 }
 
 /* Write when ranks share the file. */
@@ -95,7 +86,8 @@ static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *da
     mg_slab_t slab;
     MG_TRY(fetch(io, vec, round, &slab));
     prepare(io, b, &slab);
-    MG_TRY(agree(mg_h5_write_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
+    MG_TRY(
+        mg_comm_agree(mg_h5_write_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
   }
   return MG_OK;
 }
@@ -110,20 +102,20 @@ static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *dat
     prepare(io, b, &slab);
     /* The next fetch to start reuses the memory of slab round - 1, so its write must finish
      * first. */
-    MG_TRY(agree(mg_write_thread_wait(writer)));
+    MG_TRY(mg_comm_agree(mg_write_thread_wait(writer)));
     mg_write_thread_write(writer, data, slab.first, slab.n, values_of(b, &slab));
     float *const swap = b->floats;
     b->floats = b->other;
     b->other = swap;
   }
-  return agree(mg_write_thread_wait(writer));
+  return mg_comm_agree(mg_write_thread_wait(writer));
 }
 
 static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
                                int vec) {
   mg_write_thread_t *writer = NULL;
   if (!mg_h5_writes_beside()) return write_in_turn(io, data, b, vec);
-  mg_status_t status = agree(mg_write_thread_begin(io->file, &writer));
+  mg_status_t status = mg_comm_agree(mg_write_thread_begin(io->file, &writer));
   if (status == MG_OK) status = write_beside(io, data, b, vec, writer);
   mg_write_thread_end(writer);
   return status;
@@ -139,11 +131,11 @@ static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, 
   for (int32_t k = 0; k < io->n; k++)
     b->checksum[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
   mg_h5_data_t data;
-  const bool writes = mg_comm_rank(mg_comm_world()) == 0;
-  MG_TRY(agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, io->n, 0, &data)));
+  const bool writes = mg_comm_is_root();
+  MG_TRY(mg_comm_agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, io->n, 0, &data)));
   const mg_status_t status =
-      agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n : 0, b->checksum));
-  const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
+      mg_comm_agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n : 0, b->checksum));
+  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
   return status != MG_OK ? status : closed;
 }
 
@@ -151,11 +143,12 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
                            int vec) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1};
-  mg_status_t status = agree(allocate(io, &b));
+  mg_status_t status = mg_comm_agree(allocate(io, &b));
   if (status == MG_OK)
-    status = agree(mg_h5_data_create(io->file, path, type_of(io), 3, io->n, io->compress, &data));
+    status = mg_comm_agree(
+        mg_h5_data_create(io->file, path, type_of(io), 3, io->n, io->compress, &data));
   if (status == MG_OK) status = write_slabs(io, &data, &b, vec);
-  const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
+  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
   if (status == MG_OK) status = closed;
   if (status == MG_OK) status = write_checksums(io, &b, checksums);
   release(&b);
@@ -181,12 +174,13 @@ static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const m
                               const mg_h5_data_t *checksums, const buffers_t *b, int vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     const mg_slab_t slab = mg_slabs_planes(io->slabs, round);
-    MG_TRY(agree(mg_h5_read_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
-    MG_TRY(agree(mg_h5_read_planes(io->file, checksums, slab.first, slab.n, b->checksum)));
+    MG_TRY(
+        mg_comm_agree(mg_h5_read_planes(io->file, data, slab.first, slab.n, values_of(b, &slab))));
+    MG_TRY(mg_comm_agree(mg_h5_read_planes(io->file, checksums, slab.first, slab.n, b->checksum)));
     MG_TRY(compare(io, path, b, &slab));
     if (vec < 0) continue;
     convert(io, b, &slab, false);
-    MG_TRY(agree_or_end(mg_slabs_store(io->slabs, vec, round)));
+    MG_TRY(mg_comm_agree_or_end(mg_slabs_store(io->slabs, vec, round)));
   }
   return MG_OK;
 }
@@ -195,14 +189,14 @@ mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char 
                           int vec) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1}, sums = {.id = -1};
-  mg_status_t status = agree(allocate(io, &b));
+  mg_status_t status = mg_comm_agree(allocate(io, &b));
   if (status == MG_OK)
-    status = agree(mg_h5_data_open(io->file, path, type_of(io), 3, io->n, &data));
+    status = mg_comm_agree(mg_h5_data_open(io->file, path, type_of(io), 3, io->n, &data));
   if (status == MG_OK)
-    status = agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, io->n, &sums));
+    status = mg_comm_agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, io->n, &sums));
   if (status == MG_OK) status = read_slabs(io, path, &data, &sums, &b, vec);
-  const mg_status_t closed = agree(mg_h5_data_close(io->file, &data));
-  const mg_status_t closed_too = agree(mg_h5_data_close(io->file, &sums));
+  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
+  const mg_status_t closed_too = mg_comm_agree(mg_h5_data_close(io->file, &sums));
   release(&b);
   if (status == MG_OK) status = closed != MG_OK ? closed : closed_too;
   return status;

@@ -17,10 +17,6 @@ mg_input_source_t mg_input_rhs(const mg_params_t *p) {
   return (mg_input_source_t){"rhs", p->rhs, MG_INPUT_F, MG_N_INPUTS};
 }
 
-static mg_status_t agree(mg_status_t status) {
-  return mg_comm_agree(mg_comm_world(), status);
-}
-
 /* --- contents of the files ------------------------------------------------------------- */
 
 /* A file being inspected. */
@@ -178,10 +174,9 @@ static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {
 }
 
 mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input) {
-  const bool speaks = mg_comm_rank(mg_comm_world()) == 0;
   *input = (mg_input_t){0};
   if (!mg_params_has_files(params)) return MG_OK;
-  MG_TRY(agree(speaks ? look_into_all(params, input) : MG_OK));
+  MG_TRY(MG_ON_ROOT(look_into_all(params, input)));
   MG_TRY(mg_comm_broadcast(mg_comm_world(), input, sizeof *input));
   params->alpha_varies = input->place[MG_INPUT_ALPHA].path[0] != '\0';
   return MG_OK;

@@ -11,19 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static mg_status_t agree(mg_status_t status) {
-  return mg_comm_agree(mg_comm_world(), status);
-}
-
-static bool is_rank_0(void) {
-  return mg_comm_rank(mg_comm_world()) == 0;
-}
-
-/* For work in which ranks exchange messages. */
-static mg_status_t agree_or_end(mg_status_t status) {
-  return mg_comm_agree_or_end(mg_comm_world(), status);
-}
-
 /* State of reading one field from its file to the finest level. */
 typedef struct {
   mg_hierarchy_t *h;
@@ -142,9 +129,9 @@ static void check_planes(field_t *f, const mg_slab_t *slab) {
 /* Read a round's planes into its slab. */
 static mg_status_t read_round(field_t *f, int round, mg_slab_t *slab) {
   *slab = mg_slabs_planes(f->slabs, round);
-  MG_TRY(agree(mg_h5_read_planes(f->file, &f->data, slab->first, slab->n, slab->cells)));
+  MG_TRY(mg_comm_agree(mg_h5_read_planes(f->file, &f->data, slab->first, slab->n, slab->cells)));
   if (f->place->has_checksums)
-    MG_TRY(agree(mg_h5_read_planes(f->file, &f->sums, slab->first, slab->n, f->want)));
+    MG_TRY(mg_comm_agree(mg_h5_read_planes(f->file, &f->sums, slab->first, slab->n, f->want)));
   check_planes(f, slab);
   return judge(f);
 }
@@ -153,7 +140,7 @@ static mg_status_t read_cells(field_t *f, int vec) {
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
-    MG_TRY(agree_or_end(mg_slabs_store(f->slabs, vec, round)));
+    MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, vec, round)));
   }
   return MG_OK;
 }
@@ -183,8 +170,8 @@ static mg_status_t close_faces(field_t *f, int d, double *wall) {
 /* Read an open dataset of the wall on rank 0, then close it. */
 static mg_status_t read_rows(field_t *f, mg_h5_data_t *data, void *values) {
   const mg_status_t status =
-      agree(mg_h5_read_planes(f->file, data, 0, is_rank_0() ? f->n : 0, values));
-  const mg_status_t closed = agree(mg_h5_data_close(f->file, data));
+      mg_comm_agree(mg_h5_read_planes(f->file, data, 0, mg_comm_is_root() ? f->n : 0, values));
+  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(f->file, data));
   return status != MG_OK ? status : closed;
 }
 
@@ -193,7 +180,7 @@ static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
   snprintf(path, sizeof path, "/HPGMG/checksums/walls/%s", f->name);
-  MG_TRY(agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &data)));
   return read_rows(f, &data, sums);
 }
 
@@ -213,22 +200,22 @@ static mg_status_t compare_wall_sums(field_t *f, const char *path, const uint64_
 
 static mg_status_t check_wall_sums(field_t *f, const char *path) {
   uint64_t *want;
-  mg_status_t status = agree(mg_new(&want, f->n, "checksums"));
+  mg_status_t status = mg_comm_agree(mg_new(&want, f->n, "checksums"));
   if (status == MG_OK && f->place->has_wall_checksums) status = read_wall_sums(f, want);
-  if (status == MG_OK && is_rank_0()) status = compare_wall_sums(f, path, want);
+  if (status == MG_OK && mg_comm_is_root()) status = compare_wall_sums(f, path, want);
   free(want);
-  return agree(status);
+  return mg_comm_agree(status);
 }
 
 static mg_status_t read_walls(field_t *f) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
-  MG_TRY(agree(mg_h5_data_open_numbers(f->file, path, 2, f->n, &data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, f->n, &data)));
   memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
   MG_TRY(read_rows(f, &data, f->wall));
   MG_TRY(check_wall_sums(f, path));
-  if (is_rank_0()) check_values(f, f->wall, f->n - 1, true);
+  if (mg_comm_is_root()) check_values(f, f->wall, f->n - 1, true);
   return judge(f);
 }
 
@@ -238,7 +225,7 @@ static mg_status_t read_faces(field_t *f, int d) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));
     keep_last(f, &slab, slab.cells, d, f->wall);
-    MG_TRY(agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
+    MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
   }
   if (f->place->has_walls && !f->h->level[0].store.view.periodic) MG_TRY(read_walls(f));
   return close_faces(f, d, f->wall);
@@ -269,7 +256,7 @@ static void average(const field_t *f, const mg_slab_t *slab, int d, bool periodi
 /* Read the plane below a slab; at a wall, the slab's own first plane. */
 static mg_status_t read_below(field_t *f, const mg_slab_t *slab, bool periodic) {
   const int32_t below = slab->first > 0 ? slab->first - 1 : periodic ? f->n - 1 : 0;
-  return agree(mg_h5_read_planes(f->file, &f->data, below, slab->n > 0 ? 1 : 0, f->cells));
+  return mg_comm_agree(mg_h5_read_planes(f->file, &f->data, below, slab->n > 0 ? 1 : 0, f->cells));
 }
 
 static mg_status_t read_beta(field_t *f) {
@@ -285,7 +272,7 @@ static mg_status_t read_beta(field_t *f) {
     for (int d = 0; d < 3; d++) {
       keep_last(f, &slab, f->cells + plane, d, wall[d]);
       average(f, &slab, d, periodic);
-      MG_TRY(agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
+      MG_TRY(mg_comm_agree_or_end(mg_slabs_store(f->slabs, MG_BETA_I + d, round)));
     }
   }
   for (int d = 0; d < 3; d++)
@@ -317,10 +304,10 @@ static mg_status_t allocate(field_t *f, int field) {
 
 static mg_status_t open_data(field_t *f) {
   char path[MG_INPUT_PATH_MAX];
-  MG_TRY(agree(mg_h5_data_open_numbers(f->file, f->place->path, 3, f->n, &f->data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, f->place->path, 3, f->n, &f->data)));
   if (!f->place->has_checksums) return MG_OK;
   snprintf(path, sizeof path, "/HPGMG/checksums/level_0/%s", f->name);
-  return agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &f->sums));
+  return mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &f->sums));
 }
 
 /* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum. */
@@ -338,13 +325,13 @@ static mg_status_t check_largest(const field_t *f, int field) {
   double largest = f->largest;
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
   if (field == MG_INPUT_F && largest > 0.0 && largest < least) {
-    if (!is_rank_0()) return MG_ERR_IO;
+    if (!mg_comm_is_root()) return MG_ERR_IO;
     return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
                     f->file_path, largest);
   }
   if (field != MG_INPUT_ALPHA || largest > 0.0 || f->h->params.boundary != MG_BOUNDARY_PERIODIC)
     return MG_OK;
-  if (!is_rank_0()) return MG_ERR_IO;
+  if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(
       MG_ERR_IO,
       "--%s=%s: alpha is 0 in all cells; with --boundary=periodic, remove alpha to solve "
@@ -368,13 +355,13 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
                .is_signed = field == MG_INPUT_F,
                .may_be_0 = field == MG_INPUT_ALPHA};
   MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &f.slabs));
-  mg_status_t status = agree(allocate(&f, field));
+  mg_status_t status = mg_comm_agree(allocate(&f, field));
   if (status == MG_OK) status = open_data(&f);
-  if (status == MG_OK) status = agree_or_end(read_field(&f, field));
-  if (status == MG_OK) status = agree(check_largest(&f, field));
+  if (status == MG_OK) status = mg_comm_agree_or_end(read_field(&f, field));
+  if (status == MG_OK) status = mg_comm_agree(check_largest(&f, field));
   if (status == MG_OK) status = add_checksum(&f, field, input);
-  const mg_status_t closed = agree(mg_h5_data_close(file, &f.data));
-  const mg_status_t closed_too = agree(mg_h5_data_close(file, &f.sums));
+  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(file, &f.data));
+  const mg_status_t closed_too = mg_comm_agree(mg_h5_data_close(file, &f.sums));
   mg_slabs_free(f.slabs);
   free(f.want), free(f.floats), free(f.cells), free(f.wall);
   if (status == MG_OK) status = closed != MG_OK ? closed : closed_too;
@@ -384,10 +371,10 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
 static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *h,
                                mg_input_t *input) {
   mg_h5_t *file;
-  mg_status_t status = agree(mg_h5_open_input(source->option, source->path, &file));
+  mg_status_t status = mg_comm_agree(mg_h5_open_input(source->option, source->path, &file));
   for (int field = source->from; field < source->end && status == MG_OK; field++)
     if (input->place[field].path[0]) status = load_field(file, source, field, h, input);
-  const mg_status_t closed = agree(mg_h5_close(file));
+  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
   return status != MG_OK ? status : closed;
 }
 

@@ -37,10 +37,6 @@ static mg_centering_t centering_of(const head_t *head) {
   return strcmp(head->centering, "point") == 0 ? MG_CENTERING_POINT : MG_CENTERING_CELL;
 }
 
-static mg_status_t agree(mg_status_t status) {
-  return mg_comm_agree(mg_comm_world(), status);
-}
-
 /* --- the head -------------------------------------------------------------------------- */
 
 static mg_status_t bad(const char *path, const char *name, double value, const char *limits) {
@@ -273,11 +269,11 @@ mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
   static head_t head;
   mg_status_t status = MG_OK;
   memset(restart, 0, sizeof *restart);
-  if (mg_comm_rank(mg_comm_world()) == 0) {
+  if (mg_comm_is_root()) {
     status = read_head(params->restart, &head);
     if (status == MG_OK) status = take_head(&head, params, plan, restart);
   }
-  MG_TRY(agree(status));
+  MG_TRY(mg_comm_agree(status));
   return mg_comm_broadcast(mg_comm_world(), restart, sizeof *restart);
 }
 
@@ -294,7 +290,7 @@ static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_
 /* Another C library may round the built-in f differently in the last digits. */
 static mg_status_t check_f_norm(const mg_hierarchy_t *h, double f_norm, double stored) {
   if (fabs(stored - f_norm) <= 1e-9 * f_norm) return MG_OK;
-  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
                   "--restart=%s: f_norm is %.17g, but max|f| of this problem is %.17g; the file is "
                   "damaged or belongs to another problem",
@@ -323,7 +319,7 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
 mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *restart,
                                      int64_t problem_checksum) {
   if (problem_checksum == restart->problem_checksum) return MG_OK;
-  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
                   "--restart=%s belongs to a different problem than %s%s%s: the checksums differ",
                   p->restart, p->coefficients, p->coefficients[0] && p->rhs[0] ? " and " : "",
@@ -332,9 +328,9 @@ mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *r
 
 mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart) {
   mg_h5_t *file;
-  mg_status_t status = agree(mg_h5_open_input("restart", h->params.restart, &file));
+  mg_status_t status = mg_comm_agree(mg_h5_open_input("restart", h->params.restart, &file));
   if (status == MG_OK) status = read_u(h, restart, file);
-  const mg_status_t closed = agree(mg_h5_close(file));
+  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
   if (status == MG_OK) status = closed;
-  return status == MG_OK ? mg_comm_agree_or_end(mg_comm_world(), assess(h, restart)) : status;
+  return status == MG_OK ? mg_comm_agree_or_end(assess(h, restart)) : status;
 }

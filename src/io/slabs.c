@@ -190,7 +190,7 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
     settle_sizes(s, n_holders);
     status = allocate(s);
   }
-  status = mg_comm_agree(mg_comm_world(), status);
+  status = mg_comm_agree(status);
   if (status == MG_OK)
     *out = s;
   else

@@ -197,11 +197,11 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
     h->plan = *plan;
     h->n_levels = plan->n_levels;
   }
-  status = mg_comm_agree(mg_comm_world(), status);
+  status = mg_comm_agree(status);
   if (status == MG_OK) status = create_transports(h);
-  if (status == MG_OK) status = mg_comm_agree(mg_comm_world(), create_levels(h));
-  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), create_all_exchanges(h));
-  if (status == MG_OK) status = mg_comm_agree_or_end(mg_comm_world(), split_ranks(h));
+  if (status == MG_OK) status = mg_comm_agree(create_levels(h));
+  if (status == MG_OK) status = mg_comm_agree_or_end(create_all_exchanges(h));
+  if (status == MG_OK) status = mg_comm_agree_or_end(split_ranks(h));
   if (status != MG_OK) {
     mg_hierarchy_free(h);
     return status;

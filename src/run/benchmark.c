@@ -125,7 +125,7 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   result->n_profiled = result->interrupted ? 0 : result->size[0].n_solves;
   result->seconds_profiled = result->size[0].seconds_mean;
   if (!h->params.levels_breakdown || !mg_profile_needed(h) || result->interrupted) return MG_OK;
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_profile_begin(h)));
+  MG_TRY(mg_comm_agree(mg_profile_begin(h)));
   mg_status_t status = MG_OK;
   result->seconds_profiled = 0.0;
   for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
@@ -180,10 +180,10 @@ static mg_status_t prepare(mg_hierarchy_t *h, int n_sizes) {
   const double begin = mg_now();
   /* Ranks may block on each other here: NCCL connects two ranks at their first message. */
   for (int s = 0; s < n_sizes; s++)
-    MG_TRY(mg_comm_agree_or_end(mg_comm_world(), mg_graph_capture(h, s)));
+    MG_TRY(mg_comm_agree_or_end(mg_graph_capture(h, s)));
   if (h->level[0].backend->graph_begin)
     mg_verbose("set-up: %.3f s to capture cycle graphs", mg_now() - begin);
-  return mg_comm_agree(mg_comm_world(), h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
+  return mg_comm_agree(h->params.levels_breakdown ? mg_profile_prepare(h) : MG_OK);
 }
 
 /* A diverged solve is also a result: its history is reported, and no further size is run. */

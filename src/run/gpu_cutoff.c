@@ -49,7 +49,7 @@ static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
   double f_norm, all = 0.0;
   MG_TRY(mg_problem_set(h));
   MG_TRY(mg_problem_restrict_rhs(h, 0, &f_norm));
-  MG_TRY(mg_comm_agree(mg_comm_world(), mg_graph_capture(h, 0)));
+  MG_TRY(mg_comm_agree(mg_graph_capture(h, 0)));
   *fastest = INFINITY;
   for (int s = 0; s <= MOST_SOLVES && all < enough_for_one; s++) {
     MG_TRY(mg_comm_barrier(mg_comm_world()));

@@ -47,7 +47,7 @@ mg_status_t mg_divergence_report(mg_hierarchy_t *h, int top, double f_norm, mg_h
   int diverged = isfinite(f_norm) && history->n_before == 0 ? -1 : top;
   if (diverged < 0) MG_TRY(find_diverged_level(h, top, cycle, &diverged));
   history->diverged_level = diverged < 0 ? top : diverged;
-  if (mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_DIVERGED;
+  if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
   return mg_error(MG_ERR_DIVERGED,
                   "the solution diverged on level %d (%d^3 cells) in cycle %d: residual %g, "
                   "right-hand side %g",

@@ -105,7 +105,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
 }
 
 mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {
-  return mg_comm_agree_or_end(mg_comm_world(), set_all(h, source));
+  return mg_comm_agree_or_end(set_all(h, source));
 }
 
 mg_status_t mg_problem_set(mg_hierarchy_t *h) {

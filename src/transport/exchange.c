@@ -158,7 +158,7 @@ mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_
     e->dst = dst;
     status = prepare_all(e, spec, transports);
   }
-  if (transports) status = mg_comm_agree_or_end(mg_comm_world(), status);
+  if (transports) status = mg_comm_agree_or_end(status);
   if (status == MG_OK)
     *out = e;
   else

@@ -112,7 +112,7 @@ static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *rank
                                 bool *reached) {
   const int n = world_size(), me = world_rank();
   mg_pair_t *pair;
-  mg_status_t status = mg_comm_agree(mg_comm_world(), mg_new(&pair, n, "pairs of ranks"));
+  mg_status_t status = mg_comm_agree(mg_new(&pair, n, "pairs of ranks"));
   for (int r = 0; r < n && status == MG_OK; r++) {
     pair[r].both = r != me && ranks->places[r].host == ranks->places[me].host &&
                    (insist || (alone(ranks, r) && alone(ranks, me)));
@@ -130,7 +130,7 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
   char failure[256];
   mg_comm_t *world = mg_comm_world();
-  double worst = world_rank() == 0 ? mg_cuda_nccl_name(id) : 0;
+  double worst = mg_comm_is_root() ? mg_cuda_nccl_name(id) : 0;
   MG_TRY(mg_comm_max(world, &worst, 1));
   *code = (int)worst;
   if (*code != 0) return MG_OK;
@@ -307,7 +307,7 @@ static mg_status_t choose(mg_transports_t *transports, mg_transport_t asked) {
   MG_TRY(mg_device_places(&places));
   const ranks_t ranks = {places, all_alone(places)};
   bool *reached;
-  mg_status_t status = mg_comm_agree(mg_comm_world(), mg_new(&reached, n, "peer access flags"));
+  mg_status_t status = mg_comm_agree(mg_new(&reached, n, "peer access flags"));
   if (status == MG_OK) {
     status = asked == MG_TRANSPORT_AUTO   ? take_fastest(transports, &ranks, reached)
              : asked == MG_TRANSPORT_PEER ? take_peer(transports, &ranks, reached)
@@ -370,7 +370,7 @@ mg_status_t mg_transports_create(const mg_params_t *params, bool on_device, mg_t
   mg_transports_t *transports;
   mg_status_t status = mg_new(&transports, 1, "transports");
   if (status == MG_OK) status = mg_new(&transports->to, world_size(), "transports");
-  status = mg_comm_agree(mg_comm_world(), status);
+  status = mg_comm_agree(status);
   if (status == MG_OK) status = settle(transports, params->transport, on_device);
   if (status != MG_OK) {
     /* Errors below MG_ERR_DEVICE occur on all ranks alike. After worse ones, do not wait for

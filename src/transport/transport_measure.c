@@ -68,14 +68,12 @@ mg_status_t mg_transport_measure(mg_transport_t transport, mg_transports_t *tran
   mg_channel_t *channel = NULL;
   *seconds = 0.0;
   mg_status_t status = mg_backend_cuda.alloc(bytes, MG_SPACE_LEVEL, &memory);
-  status = mg_comm_agree(mg_comm_world(), status);
+  status = mg_comm_agree(status);
   if (status == MG_OK) {
     lay_ring(&ring, transports, memory, doubles);
-    status = mg_comm_agree_or_end(mg_comm_world(),
-                                  mg_channel_create(transport, &ring.message_list, &channel));
+    status = mg_comm_agree_or_end(mg_channel_create(transport, &ring.message_list, &channel));
   }
-  if (status == MG_OK)
-    status = mg_comm_agree_or_end(mg_comm_world(), time_ring(channel, times, seconds));
+  if (status == MG_OK) status = mg_comm_agree_or_end(time_ring(channel, times, seconds));
   if (channel) channel->destroy(channel);
   if (memory) mg_backend_cuda.release(memory, bytes, MG_SPACE_LEVEL);
   return status == MG_OK ? mg_comm_max(mg_comm_world(), seconds, 1) : status;

@@ -186,7 +186,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
     reached[r] = false;
     if (pairs[r].both && ranks) ranks[n++] = r;
   }
-  status = mg_comm_agree(mg_comm_world(), status);
+  status = mg_comm_agree(status);
   if (status != MG_OK) {
     /* Either all ranks have windows or none, because freeing them is collective. */
     free(w);
@@ -194,9 +194,8 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
     return status;
   }
   w->sharers = sharers;
-  status = mg_comm_agree(mg_comm_world(), add_window(w, (int64_t)n * MG_CUDA_PROBE_BYTES));
-  if (status == MG_OK)
-    status = mg_comm_agree_or_end(mg_comm_world(), try_each(w, pairs, ranks, n, reached));
+  status = mg_comm_agree(add_window(w, (int64_t)n * MG_CUDA_PROBE_BYTES));
+  if (status == MG_OK) status = mg_comm_agree_or_end(try_each(w, pairs, ranks, n, reached));
   free(ranks);
   *out = w;
   return status;

@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   mg_status_t status =
       strcmp(argv[1], "create") == 0 ? mg_h5_create(path, "", &file) : mg_h5_open(path, &file);
   const mg_status_t closed = mg_h5_close(file);
-  status = mg_comm_agree(world, status != MG_OK ? status : closed);
+  status = mg_comm_agree(status != MG_OK ? status : closed);
   mg_comm_finalize();
   return mg_status_exit_code(status);
 }

@@ -37,7 +37,7 @@ bool mg_h5_writes_beside(void) {
 }
 
 bool mg_h5_takes_part(void) {
-  return is_parallel() || mg_comm_rank(mg_comm_world()) == 0;
+  return is_parallel() || mg_comm_is_root();
 }
 
 /* --- errors ---------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ mg_status_t mg_h5_failed(mg_h5_t *file, const char *what, const char *name) {
 }
 
 mg_status_t mg_h5_wrong(const mg_h5_t *file, const char *name, const char *what) {
-  if (file->shared && mg_comm_rank(mg_comm_world()) != 0) return MG_ERR_IO;
+  if (file->shared && !mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(MG_ERR_IO, "%s: %s %s", file->name, name, what);
 }
 
@@ -245,7 +245,7 @@ static mg_status_t open_with(const char *option, const char *path, const char *h
   mg_status_t status = new_file(option, path, &file);
   *out = NULL;
   /* Agree before rank 0 creates a file that nothing would remove. */
-  if (shared) status = mg_comm_agree(mg_comm_world(), status);
+  if (shared) status = mg_comm_agree(status);
   if (status == MG_OK) {
     file->shared = shared;
     file->writing = create;

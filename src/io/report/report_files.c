@@ -136,7 +136,7 @@ static int open_special(const char *path) {
  * @param[out] fd  on rank 0 the open FIFO, or -1: not open; the later write reports why */
 static mg_status_t wait_for_reader(const char *option, const char *path, int *fd) {
   const struct timespec nap = {0, 20000000};
-  const bool writes = mg_comm_rank(mg_comm_world()) == 0;
+  const bool writes = mg_comm_is_root();
   *fd = -1;
   if (!path[0] || is_stdout(path)) return MG_OK;
   for (int attempt = 0;; attempt++) {
@@ -228,9 +228,7 @@ static mg_status_t write_on_rank_0(const char *option, const char *path, writer_
                                    const void *report) {
   int fd;
   MG_TRY(wait_for_reader(option, path, &fd));
-  const bool writes = mg_comm_rank(mg_comm_world()) == 0;
-  return mg_comm_agree(mg_comm_world(),
-                       writes ? write_output(option, path, fd, writer, report) : MG_OK);
+  return MG_ON_ROOT(write_output(option, path, fd, writer, report));
 }
 
 mg_status_t mg_report_write_files(const mg_report_t *report) {
