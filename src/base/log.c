@@ -1,9 +1,12 @@
 #include "base/log.h"
-#include "base/machine.h"
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct {
   int rank, n_ranks;
@@ -97,10 +100,25 @@ static bool is_due(void) {
   return true;
 }
 
+/* Open MPI's launcher forwards its ranks' stderr from a pipe to its own stderr. On its host, the
+ * launcher is the parent process of the ranks. */
+static bool launcher_has_terminal(void) {
+  char path[64];
+  struct stat s;
+  if (!getenv("OMPI_COMM_WORLD_RANK")) return false;
+  if (fstat(STDERR_FILENO, &s) != 0 || !S_ISFIFO(s.st_mode)) return false;
+  snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)getppid());
+  const int descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+  if (descriptor < 0) return false;
+  const bool is_terminal = isatty(descriptor) != 0;
+  close(descriptor);
+  return is_terminal;
+}
+
 /* Cached, since progress is shown before every solve. */
 static bool has_terminal(void) {
   static enum { UNKNOWN, NO, YES } answer = UNKNOWN;
-  if (answer == UNKNOWN) answer = mg_machine_stderr_is_terminal() ? YES : NO;
+  if (answer == UNKNOWN) answer = isatty(STDERR_FILENO) || launcher_has_terminal() ? YES : NO;
   return answer == YES;
 }
 

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #ifdef _OPENMP
@@ -166,25 +165,6 @@ void mg_machine_mark_processors(double *mark, int n) {
   const bool known = sched_getaffinity(0, sizeof set, &set) == 0;
   for (int p = 0; p < n; p++)
     mark[p] = known && p < CPU_SETSIZE && CPU_ISSET(p, &set) ? 1.0 : 0.0;
-}
-
-/* Open MPI's launcher forwards its ranks' stderr from a pipe to its own stderr. On its host, the
- * launcher is the parent process of the ranks. */
-static bool launcher_has_terminal(void) {
-  char path[64];
-  struct stat s;
-  if (!getenv("OMPI_COMM_WORLD_RANK")) return false;
-  if (fstat(STDERR_FILENO, &s) != 0 || !S_ISFIFO(s.st_mode)) return false;
-  snprintf(path, sizeof path, "/proc/%ld/fd/2", (long)getppid());
-  const int descriptor = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK);
-  if (descriptor < 0) return false;
-  const bool is_terminal = isatty(descriptor) != 0;
-  close(descriptor);
-  return is_terminal;
-}
-
-bool mg_machine_stderr_is_terminal(void) {
-  return isatty(STDERR_FILENO) || launcher_has_terminal();
 }
 
 static volatile sig_atomic_t caught;

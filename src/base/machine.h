@@ -1,4 +1,4 @@
-/* The process's environment: streams, threads, CPUs, host memory, terminal and signals. */
+/* The process's environment: streams, threads, CPUs, host memory and signals. */
 #ifndef MG_MACHINE_H
 #define MG_MACHINE_H
 
@@ -40,9 +40,6 @@ int64_t mg_host_memory_available_in(const char *root);
 /** Bytes that this process may still allocate under its limits (ulimit -v, -d); INT64_MAX if
  *  unlimited. */
 int64_t mg_host_memory_process_limit(void);
-
-/** Does stderr appear on a terminal, directly or through the MPI launcher? */
-bool mg_machine_stderr_is_terminal(void);
 
 /** Make SIGHUP, SIGINT, SIGTERM and SIGPIPE end the run after the current cycle.
  *
