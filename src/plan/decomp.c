@@ -1,6 +1,5 @@
 #include "plan/decomp.h"
 #include "base/alloc.h"
-#include "plan/decomp_cuboids.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +11,6 @@ static int64_t mul_div(int64_t a, int64_t b, int64_t c) {
 
 static int64_t mul_div_up(int64_t a, int64_t b, int64_t c) {
   return (int64_t)(((__int128)a * b + c - 1) / c);
-}
-
-int64_t mg_layout_n_boxes(const mg_layout_t *layout) {
-  return (int64_t)layout->boxes * layout->boxes * layout->boxes;
 }
 
 static int32_t enclosing_power_of_two(int32_t n) {

@@ -1,8 +1,30 @@
-/* One cuboid of boxes per rank, if that balances the load well enough. */
+/* Distribution of boxes: one cuboid per rank, if that balances the load well enough. */
 #ifndef MG_DECOMP_CUBOIDS_H
 #define MG_DECOMP_CUBOIDS_H
 
-#include "plan/decomp.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Cuboid of cells, in global indices. */
+typedef struct {
+  int32_t lo[3]; /**< first cell in i, j, k */
+  int32_t n[3];  /**< cells in i, j, k */
+} mg_cuboid_t;
+
+/** Distribution of the n^3 cells of one level over ranks. */
+typedef struct {
+  int32_t n;           /**< cells per side */
+  int32_t box_dim;     /**< cells per side of a box */
+  int32_t boxes;       /**< boxes per side; n = box_dim * boxes */
+  int64_t n_ranks;     /**< ranks that hold boxes, at most boxes^3 */
+  int64_t world_ranks; /**< ranks of the whole run; the n_ranks are spread evenly over them */
+  bool cuboids;        /**< one cuboid per rank, otherwise a segment of the Morton curve */
+} mg_layout_t;
+
+/** Total number of boxes: boxes^3. */
+static inline int64_t mg_layout_n_boxes(const mg_layout_t *layout) {
+  return (int64_t)layout->boxes * layout->boxes * layout->boxes;
+}
 
 /** Report whether the grid can be cut into one cuboid per rank, none more than 5 % above the
  *  mean.
