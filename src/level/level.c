@@ -3,8 +3,6 @@
 #endif
 #include "base/alloc.h"
 #include "level/level.h"
-#include "level/profile.h"
-#include "level/smooth.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -108,6 +108,11 @@ void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
  *  changed. */
 void mg_hierarchy_forget(mg_hierarchy_t *hierarchy);
 
+/** What mg_hierarchy_free releases besides: the smoother of a level (smooth.h), and a prepared but
+ *  unused profile (profile.h), if any. */
+void mg_smoother_free(mg_level_t *level);
+void mg_profile_release(mg_hierarchy_t *h);
+
 /** Bytes of a level on this rank: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);
 

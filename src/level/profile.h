@@ -47,7 +47,4 @@ MG_MUST_CHECK mg_status_t mg_profile_begin(mg_hierarchy_t *h);
 /** Wait for the device, add the recorded times, stop recording and release the event timers. */
 MG_MUST_CHECK mg_status_t mg_profile_end(mg_hierarchy_t *h);
 
-/** Release a prepared but unused profile, if any. Called by mg_hierarchy_free. */
-void mg_profile_release(mg_hierarchy_t *h);
-
 #endif

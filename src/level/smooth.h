@@ -27,7 +27,6 @@ void mg_schedule_free(mg_schedule_t *schedule);
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params,
                                           double lambda_max, int most);
-void mg_smoother_free(mg_level_t *level);
 
 /** Apply the level's smoother steps to MG_U with right-hand side MG_F.
  *
