@@ -4,6 +4,19 @@
 
 #include "level/level.h"
 
+enum { MG_MAX_CYCLES = 1000 };
+
+/** Residual norms after each cycle of one solve, and how it ended. */
+typedef struct {
+  int n_cycles;
+  int n_before;               /**< cycles of an earlier run, included in n_cycles */
+  double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
+  double rel[MG_MAX_CYCLES];  /**< norm / max |f| */
+  bool reached;               /**< rel is below --rtol, or there is no --rtol */
+  bool stopped;               /**< the watch ended the solve */
+  int diverged_level;         /**< level on which the last cycle diverged, otherwise -1 */
+} mg_history_t;
+
 /** Run one cycle on the levels from `top` down.
  *
  *  Uses the captured graph of this kind if there is one (graph.h). For a singular problem u gets
@@ -11,7 +24,7 @@
  *  @param[in]     kind      FIRST: from zero, F or V as chosen; NEXT: a V-cycle from MG_U;
  *                           PRECONDITION: a V-cycle from zero
  *  @param[in,out] diverged  NULL: no check. Otherwise -1 on entry; set to the first level whose
- *                           residual makes no sense (divergence.h), with an extra norm per level
+ *                           residual exceeds mg_divergence_limit, with an extra norm per level
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                        int *diverged);
@@ -21,6 +34,14 @@ MG_MUST_CHECK mg_status_t mg_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
 
 /** Subtract the mean of u if the problem determines u only up to a constant. */
 MG_MUST_CHECK mg_status_t mg_cycle_remove_mean(mg_level_t *level);
+
+/** Largest residual, as a multiple of the right-hand side, that is no sign of divergence. */
+double mg_divergence_limit(const mg_hierarchy_t *h);
+
+/** Check the residual of level l.
+ *  @param[in,out] diverged  NULL: no check. Set to l if it is -1 and the residual exceeds the limit
+ *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
+MG_MUST_CHECK mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged);
 
 static inline bool mg_uses_cg(const mg_hierarchy_t *h) {
   return h->params.krylov == MG_KRYLOV_CG;

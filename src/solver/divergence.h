@@ -2,15 +2,7 @@
 #ifndef MG_DIVERGENCE_H
 #define MG_DIVERGENCE_H
 
-#include "solver/solve.h"
-
-/** Largest residual, as a multiple of the right-hand side, that is no sign of divergence. */
-double mg_divergence_limit(const mg_hierarchy_t *h);
-
-/** Check the residual of level l.
- *  @param[in,out] diverged  NULL: no check. Set to l if it is -1 and the residual exceeds the limit
- *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged);
+#include "solver/cycle.h"
 
 /** Find the level on which a diverged solve went wrong, and log one line that names it.
  *

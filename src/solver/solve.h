@@ -2,20 +2,7 @@
 #ifndef MG_SOLVE_H
 #define MG_SOLVE_H
 
-#include "level/level.h"
-
-enum { MG_MAX_CYCLES = 1000 };
-
-/** Residual norms after each cycle of one solve, and how it ended. */
-typedef struct {
-  int n_cycles;
-  int n_before;               /**< cycles of an earlier run, included in n_cycles */
-  double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
-  double rel[MG_MAX_CYCLES];  /**< norm / max |f| */
-  bool reached;               /**< rel is below --rtol, or there is no --rtol */
-  bool stopped;               /**< the watch ended the solve */
-  int diverged_level;         /**< level on which the last cycle diverged, otherwise -1 */
-} mg_history_t;
+#include "solver/cycle.h"
 
 /** The relative residual, compared with --rtol: max|f-Au| / max|f|, or max|Au| if f = 0. */
 static inline double mg_relative_norm(double norm, double f_norm) {
