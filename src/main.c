@@ -221,6 +221,7 @@ static mg_status_t solve(mg_hierarchy_t *h, mg_input_t *input, mg_restart_t *res
   MG_TRY(mg_comm_agree(checks ? mg_report_check_stdout() : MG_OK));
   if (restart) MG_TRY(mg_restart_load(h, restart));
   MG_TRY(mg_benchmark(h, restart ? &restart->history : NULL, result));
+  mg_verify(&h->params, result);
   MG_TRY(gather_times(h, report));
   MG_TRY(gather_traffic(h, report));
   if (prints) mg_report_end(mg_report_text(&h->params), report);

@@ -4,7 +4,6 @@
 #include "level/ops.h"
 #include "level/profile.h"
 #include "level/transfer.h"
-#include "run/verify.h"
 #include "solver/graph.h"
 #include "solver/problem.h"
 #include <limits.h>
@@ -226,6 +225,5 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   result->error = difference[1];
   if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
   mg_progress_clear();
-  mg_verify(&h->params, result);
   return MG_OK;
 }

@@ -38,13 +38,13 @@ typedef struct {
   char note[128]; /**< checks that were skipped; "" if none */
 } mg_result_t;
 
-/** Run all phases and judge the results (verify.h). Collective over the world.
+/** Run all phases. Collective over the world.
  *
  *  @param[in] start  history of the cycles that made the solution at h, if the finest level
  *         holds one: the solve at h continues from there. NULL: start from zero
- *  @param[in,out] result  seconds_setup is kept; all other members are set, identically on all
- *         ranks
- *  @return MG_OK (passed, failed, interrupted or diverged), MG_ERR_COMM, MG_ERR_DEVICE */
+ *  @param[in,out] result  seconds_setup is kept; all other members except passed, why and note (see
+ *         verify.h) are set, identically on all ranks
+ *  @return MG_OK (complete, interrupted or diverged), MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start,
                                        mg_result_t *result);
 
