@@ -1,4 +1,5 @@
-/* Message tiles: the input of the kernels in p2p_exchange.cu, built by p2p_exchange_lists.cu. */
+/* Message tiles: the input of the kernels in p2p_exchange_kernels.cu, built by
+ * p2p_exchange_lists.cu. */
 #ifndef MG_CUDA_P2P_EXCHANGE_TILES_H
 #define MG_CUDA_P2P_EXCHANGE_TILES_H
 
