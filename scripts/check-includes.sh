@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Check that #include lines point from a layer to the same or a lower one, and obey the rules below. The layers
-# are the table in docs/architecture.md; with python3, also check that docs/architecture.svg is drawn from it.
+# Check that #include lines point from a layer to the same or a lower one, form no circle, and obey the rules
+# below. The layers are the table in docs/architecture.md; with python3, also check that docs/architecture.svg is
+# drawn from it.
 # Exit code 0: no violation, 1: some.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -50,6 +51,7 @@ layer_of() {
 }
 
 errors=0
+edges= # "MODULE MODULE" per #include within src/; a module is NAME.h with NAME.c or NAME.cu
 complain() {
   echo "$*"
   errors=$((errors + 1))
@@ -98,7 +100,10 @@ while IFS= read -r path; do
       if [[ $text == *\"* ]] && ! matches "$header" $generated; then
         complain "$where, which does not exist; name it from src/ or from the top"
       fi
-    elif ! layer_of "$target"; then
+      continue
+    fi
+    if [[ $path == src/* && $target == src/* ]]; then edges+="${path%.*} ${target%.*}"$'\n'; fi
+    if ! layer_of "$target"; then
       complain "$where, which belongs to no layer"
     elif ((layer_index > own_index)); then
       complain "$where: $own_name is below $layer_name"
@@ -115,6 +120,9 @@ while IFS= read -r path; do
   fi
 done < <(find src lab -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
 
+circles=$(tsort <<<"$edges" 2>&1 >/dev/null) || complain "modules that include each other:
+$circles"
+
 if command -v python3 >/dev/null && ! scripts/plots/architecture.py --check; then errors=$((errors + 1)); fi
 ((errors == 0)) || exit 1
-echo "$n_files files include only the same or lower layers"
+echo "$n_files files include only the same or lower layers, without circles"
