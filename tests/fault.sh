@@ -49,16 +49,16 @@ if have_mpi; then
     shift
     expect 2 "$pattern" 2 4 1 --device=cpu : -n 2 "$HPGMG_FV" "$@"
   }
-  differs 'rank 2 has another command line than rank 0: LOG2_BOX_DIM is 5, not 4; ' 5 1 --device=cpu
-  differs 'rank 2 has another .*: --verify-only is yes, not no; ' 4 1 --device=cpu --verify-only
-  differs 'rank 2 has another .*: --csv is .*/x.csv, not unset; ' 4 1 --device=cpu --csv="$dir/x.csv"
-  differs 'rank 2 has another .*: it asks for --help, not for a run; ' --help
+  differs 'command line of rank 2 differs from that of rank 0: LOG2_BOX_DIM is 5, not 4; ' 5 1 --device=cpu
+  differs 'rank 2 differs .*: --verify-only is yes, not no; ' 4 1 --device=cpu --verify-only
+  differs 'rank 2 differs .*: --csv is .*/x.csv, not unset; ' 4 1 --device=cpu --csv="$dir/x.csv"
+  differs 'rank 2 differs .*: it requests --help, not a run; ' --help
   differs 'unknown option --wet' 4 1 --wet
   test ! -e "$dir/x.csv" || complain 'ranks with other command lines write results'
   # Command lines longer than a report line that differ only at the end.
   long=$(printf -- '--device=cpu %.0s' {1..400})
   # shellcheck disable=SC2086 # words
-  expect 2 'another command line .*: --smooths is 2, not 3; ' 2 $long 4 1 --smooths=3 : -n 1 "$HPGMG_FV" $long 4 1 --smooths=2
+  expect 2 'command line of rank .* differs .*: --smooths is 2, not 3; ' 2 $long 4 1 --smooths=3 : -n 1 "$HPGMG_FV" $long 4 1 --smooths=2
   # The same options spelled differently; --device-id may differ.
   ok 2 4 1 --device=cpu --quiet : -n 1 "$HPGMG_FV" --device cpu -q --device-id=5 4 1
 fi

@@ -32,6 +32,11 @@ typedef enum {
     if (mg_try_status_ != MG_OK) return mg_try_status_;                                            \
   } while (0)
 
+/** The more severe of two statuses. */
+static inline mg_status_t mg_status_worst(mg_status_t a, mg_status_t b) {
+  return a > b ? a : b;
+}
+
 /** The process exit code of a status.
  *
  *  0 verified, 1 failed verification (diverged or interrupted too), 2 usage, 3 I/O,

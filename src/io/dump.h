@@ -30,15 +30,11 @@ typedef struct {
   double seconds_write, seconds_check;
 } mg_dump_stats_t;
 
-/** Check before a run that the files of --dump can be written. Called by one rank.
- *  @return MG_OK, MG_ERR_USAGE (no HDF5, or a level that does not exist), MG_ERR_IO; logged */
+/** Check before a run that the files of --dump can be written, and that each writing rank can
+ *  access their folder. Collective over the world.
+ *  @return MG_OK, MG_ERR_USAGE (no HDF5, or a level that does not exist), MG_ERR_IO, the same on
+ *          every rank; logged */
 MG_MUST_CHECK mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan);
-
-/** Check before a run that each writing rank can access the folder of --dump, which may be on a
- *  disk local to rank 0's host. The first rank that cannot access it reports so. Collective over
- *  the world.
- *  @return MG_OK, MG_ERR_IO */
-MG_MUST_CHECK mg_status_t mg_dump_check_reach(const mg_params_t *params);
 
 /** Write all files that --dump and its related options request.
  *

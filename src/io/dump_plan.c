@@ -98,7 +98,7 @@ static void warn_of_ending(const char *path) {
              path, path, name);
 }
 
-mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
+static mg_status_t check_files(const mg_params_t *params, const mg_plan_t *plan) {
   char numbered[MG_PATH_MAX];
   if (!params->dump[0]) return MG_OK;
   if (!mg_h5_available())
@@ -116,7 +116,9 @@ mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
   return MG_OK;
 }
 
-mg_status_t mg_dump_check_reach(const mg_params_t *params) {
+/* The folder may be on a disk local to rank 0's host. The first rank that cannot access it reports
+ * so. */
+static mg_status_t check_reach(const mg_params_t *params) {
   char folder[MG_REAL_PATH_MAX];
   if (!params->dump[0]) return MG_OK;
   mg_path_resolve(params->dump, folder);
@@ -132,4 +134,9 @@ mg_status_t mg_dump_check_reach(const mg_params_t *params) {
   return mg_error(MG_ERR_IO,
                   "--dump=%s cannot be written: %s: %s; choose a directory that all hosts share",
                   params->dump, folder, why);
+}
+
+mg_status_t mg_dump_check(const mg_params_t *params, const mg_plan_t *plan) {
+  MG_TRY(MG_ON_ROOT(check_files(params, plan)));
+  return check_reach(params);
 }

@@ -197,6 +197,7 @@ mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan
   const mg_input_source_t source =
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
   if (input->cells == 0 || input->cells == n) return MG_OK;
+  if (!mg_comm_is_root()) return MG_ERR_USAGE;
   if (params->restart[0] != '\0')
     return mg_error(
         MG_ERR_USAGE,

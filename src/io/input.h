@@ -62,8 +62,8 @@ MG_MUST_CHECK mg_status_t mg_input_rhs_settings(const mg_params_t *params,
  *  @return MG_OK, MG_ERR_IO, MG_ERR_USAGE (the files differ in size), the same on every rank */
 MG_MUST_CHECK mg_status_t mg_input_open(mg_params_t *params, mg_input_t *input);
 
-/** Check that the plan's grid matches the files. Called by one rank.
- *  @return MG_OK, MG_ERR_USAGE */
+/** Check that the plan's grid matches the files. Called by every rank; rank 0 logs the error.
+ *  @return MG_OK, MG_ERR_USAGE, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,
                                               const mg_input_t *input);
 

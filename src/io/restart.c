@@ -269,6 +269,7 @@ mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
   static head_t head;
   mg_status_t status = MG_OK;
   memset(restart, 0, sizeof *restart);
+  if (params->restart[0] == '\0') return MG_OK;
   if (mg_comm_is_root()) {
     status = read_head(params->restart, &head);
     if (status == MG_OK) status = take_head(&head, params, plan, restart);
@@ -318,7 +319,7 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
 
 mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *restart,
                                      int64_t problem_checksum) {
-  if (problem_checksum == restart->problem_checksum) return MG_OK;
+  if (p->restart[0] == '\0' || problem_checksum == restart->problem_checksum) return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(MG_ERR_IO,
                   "--restart=%s belongs to a different problem than %s%s%s: the checksums differ",
@@ -328,6 +329,7 @@ mg_status_t mg_restart_check_problem(const mg_params_t *p, const mg_restart_t *r
 
 mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart) {
   mg_h5_t *file;
+  if (h->params.restart[0] == '\0') return MG_OK;
   mg_status_t status = mg_comm_agree(mg_h5_open_input("restart", h->params.restart, &file));
   if (status == MG_OK) status = read_u(h, restart, file);
   const mg_status_t closed = mg_comm_agree(mg_h5_close(file));

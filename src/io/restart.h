@@ -1,4 +1,5 @@
-/* Restart from the state in a dump file; docs/format.md describes the format. */
+/* Restart from the state in a dump file; docs/format.md describes the format. Without --restart,
+ * everything but mg_restart_settings returns MG_OK at once. */
 #ifndef MG_RESTART_H
 #define MG_RESTART_H
 
@@ -6,7 +7,7 @@
 
 /** Validated metadata of a file. */
 typedef struct {
-  int32_t cells, box_cells; /**< per side */
+  int32_t cells, box_cells; /**< per side; cells is 0 without a file */
   mg_precision_t precision;
   mg_centering_t centering;
   double f_norm;

@@ -126,15 +126,15 @@ MG_MUST_CHECK mg_status_t mg_params_parse_with(int argc, char *const argv[],
                                                mg_params_t *params, mg_action_t *action,
                                                char *message, int message_size);
 
-/** Read the command line and its deck only. For ranks whose command line differs from rank 0's.
+/** mg_params_parse_with on rank 0; all ranks get the result, and errors are logged.
  *
- *  Reads no files that other options name. Skips the consistency checks between options. */
-MG_MUST_CHECK mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params,
-                                         mg_action_t *action, char *message, int message_size);
-
-/** Find the first option whose value differs between two ranks. Ignores --device-id.
- *  @param[out] text  "--degree is 3, not 4", or "" if all are equal */
-void mg_params_compare(const mg_params_t *mine, const mg_params_t *others, char *text, int size);
+ *  A launcher may start ranks with different command lines, such as a wrapper script that selects
+ *  devices. Only --device-id may differ. Collective over the world.
+ *  @return as mg_params_parse, MG_ERR_USAGE (command lines differ) or MG_ERR_COMM, the same on
+ *          every rank */
+MG_MUST_CHECK mg_status_t mg_params_parse_on_ranks(int argc, char *const argv[],
+                                                   const mg_settings_reader_t *readers,
+                                                   mg_params_t *params, mg_action_t *action);
 
 /** mg_params_parse for a deck in memory, without a command line. Entry point of the fuzzer.
  *

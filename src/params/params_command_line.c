@@ -170,25 +170,6 @@ mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params, mg
   return read_all(&parser, argc, argv, action);
 }
 
-static void format_or_unset(const mg_option_t *option, const mg_params_t *params, char *value) {
-  if (!mg_option_format(option, params, value, MG_PATH_MAX)) snprintf(value, MG_PATH_MAX, "unset");
-}
-
-void mg_params_compare(const mg_params_t *mine, const mg_params_t *others, char *text, int size) {
-  static char value[MG_PATH_MAX], other[MG_PATH_MAX];
-  text[0] = '\0';
-  for (int i = 0; i < MG_N_OPTIONS && !text[0]; i++) {
-    const mg_option_t *option = &mg_options[i];
-    if (option->kind == MG_KIND_ACTION || i == MG_OPT_DEVICE_ID) continue;
-    format_or_unset(option, mine, value);
-    format_or_unset(option, others, other);
-    if (strcmp(value, other) == 0) continue;
-    const bool is_argument = (option->where & MG_AS_ARGUMENT) != 0;
-    snprintf(text, (size_t)size, "%s%s is %.150s, not %.150s", is_argument ? "" : "--",
-             is_argument ? option->metavar : option->name, value, other);
-  }
-}
-
 mg_status_t mg_params_parse_with(int argc, char *const argv[], const mg_settings_reader_t *readers,
                                  mg_params_t *params, mg_action_t *action, char *message,
                                  int message_size) {

@@ -39,6 +39,12 @@ mg_status_t mg_parser_fail(mg_parser_t *parser, mg_status_t status, const char *
 MG_MUST_CHECK mg_status_t mg_parser_set(mg_parser_t *parser, const mg_option_t *option,
                                         const char *text, mg_source_t source, int line);
 
+/** Read the command line and its deck only. For ranks whose command line differs from rank 0's.
+ *
+ *  Reads no files that other options name. Skips the consistency checks between options. */
+MG_MUST_CHECK mg_status_t mg_params_read(int argc, char *const argv[], mg_params_t *params,
+                                         mg_action_t *action, char *message, int message_size);
+
 /** Name of an option as the user wrote it: "--degree", "LOG2_BOX_DIM" or "degree (my.ini:7)".
  *  @return text */
 const char *mg_parser_label(const mg_parser_t *parser, const mg_option_t *option, char *text,

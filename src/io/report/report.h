@@ -16,21 +16,24 @@ typedef struct {
   double mean;
 } mg_count_t;
 
-/** Everything that a report may print; gathered beforehand. */
+/** Everything that a report may print. */
 typedef struct {
+  /* Set by the caller. */
   const mg_params_t *params;
   const mg_plan_t *plan;
   const mg_gpu_cutoff_t *gpu_cutoff;
   const mg_result_t *result;
   const mg_input_t *input;
+  const char *command_line;
+  /* Set by mg_report_begin. */
   int ranks, threads;
   const char *host;
-  const char *device; /**< description of rank 0's device */
-  const char *command_line;
+  const char *device;                     /**< description of rank 0's device */
   const char *transport, *transport_text; /**< transports in use between devices, and the reason */
   int64_t level_bytes[MG_MAX_LEVELS];     /**< sum over all ranks */
   int64_t bytes_per_rank_max;
   double lambda_max[MG_MAX_LEVELS];
+  /* Set by mg_report_end. */
   /** seconds of one timed solve of the finest grid, over ranks */
   double time_min[MG_MAX_LEVELS][MG_N_TIMES], time_mean[MG_MAX_LEVELS][MG_N_TIMES],
       time_max[MG_MAX_LEVELS][MG_N_TIMES];
@@ -41,24 +44,44 @@ typedef struct {
   mg_count_t messages[MG_MAX_LEVELS], message_bytes[MG_MAX_LEVELS], reductions[MG_MAX_LEVELS];
 } mg_report_t;
 
+/** Join the arguments of main with spaces; at most 4095 characters. Static storage. */
+const char *mg_report_command_line(int argc, char *const argv[]);
+
+/** Report a run before its solves: gather sizes, print the head of the text report and check
+ *  stdout. Collective over the world.
+ *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_COMM, the same on every rank */
+MG_MUST_CHECK mg_status_t mg_report_begin(mg_report_t *report, const mg_hierarchy_t *h);
+
+/** Report the results: gather times and messages, print the rest of the text report, then write the
+ *  files of --json, --csv and --dump. If one of them fails, the others are still written.
+ *  Collective over the world.
+ *  @return the worst status: as mg_report_write_files and mg_dump_run */
+MG_MUST_CHECK mg_status_t mg_report_end(mg_report_t *report, mg_hierarchy_t *h);
+
+/** Report the levels and the bytes per rank of a plan instead of running it. Collective over the
+ *  world.
+ *  @return MG_OK, MG_ERR_MEMORY, or as mg_report_check_outputs and mg_report_write_files */
+MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
+                                            const char *command_line);
+
+/** Print the text that --help, --version or --print-config requests, on rank 0. */
+void mg_report_answer(mg_action_t action, const mg_params_t *params);
+
+/** Print the head of the text report: problem, machine, levels. */
+void mg_report_print_head(FILE *out, const mg_report_t *report);
+
+/** Print the rest of the text report: residual histories, performance table, error, order,
+ *  verification. */
+void mg_report_print_results(FILE *out, const mg_report_t *report);
+
+/** Print a line about the files of --dump; nothing if there are none. */
+void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
+
 /** Print a line about ranks without cells and rank counts that avoid them; nothing if there are
  *  none. */
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan);
 
-/** --version: print the program's version and build configuration. */
-void mg_report_version(FILE *out);
-
-/** Print the head of the report, before the solves: problem, machine, levels. */
-void mg_report_begin(FILE *out, const mg_report_t *report);
-
-/** Print the rest of the report: residual histories, performance table, error, order,
- *  verification. */
-void mg_report_end(FILE *out, const mg_report_t *report);
-
-/** Print a line about the files of --dump; nothing if there are none. */
-void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *stats);
-
-/** What --dry-run reports; gathered beforehand. */
+/** What --dry-run reports. */
 typedef struct {
   const mg_params_t *params;
   const mg_plan_t *plan;
@@ -66,11 +89,8 @@ typedef struct {
   const char *command_line;
 } mg_dry_run_t;
 
-/** Print levels and bytes per rank of a run, without allocating it. */
-void mg_report_dry_run(FILE *out, const mg_dry_run_t *dry_run);
-
 /** Check before the solve that the result files can be written. Existing files are not changed,
- *  missing ones are not created.
+ *  missing ones are not created. Collective over the world.
  *  @return MG_OK, MG_ERR_IO (logged), MG_ERR_USAGE (--json without jansson) */
 MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
 
@@ -83,7 +103,8 @@ MG_MUST_CHECK mg_status_t mg_report_check_outputs(const mg_params_t *params);
 MG_MUST_CHECK mg_status_t mg_report_write_files(const mg_report_t *report);
 MG_MUST_CHECK mg_status_t mg_report_write_dry_run(const mg_dry_run_t *dry_run);
 
-/** Stream for the text report: stdout, or stderr if --json=- or --csv=- uses stdout. */
+/** Stream for the text report: stdout, or stderr if --json=- or --csv=- uses stdout. NULL if this
+ *  rank prints none: with --quiet, and on all ranks but 0. */
 FILE *mg_report_text(const mg_params_t *params);
 
 /** Flush a stream of the report. mg_report_check_stdout() reports the cause of a failure on

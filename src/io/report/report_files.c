@@ -86,12 +86,16 @@ static mg_status_t check_output(const char *option, const char *path) {
   return cannot_write(option, path);
 }
 
-mg_status_t mg_report_check_outputs(const mg_params_t *params) {
+static mg_status_t check_outputs(const mg_params_t *params) {
 #ifndef HAVE_JANSSON
   if (params->json[0]) return mg_report_json(NULL, NULL);
 #endif
   MG_TRY(check_output("json", params->json));
   return check_output("csv", params->csv);
+}
+
+mg_status_t mg_report_check_outputs(const mg_params_t *params) {
+  return MG_ON_ROOT(check_outputs(params));
 }
 
 static int stdout_error; /* of the first failed flush */
@@ -108,6 +112,7 @@ mg_status_t mg_report_check_stdout(void) {
 }
 
 FILE *mg_report_text(const mg_params_t *params) {
+  if (!mg_comm_is_root() || params->verbosity < 0) return NULL;
   return is_stdout(params->json) || is_stdout(params->csv) ? stderr : stdout;
 }
 
@@ -235,7 +240,7 @@ mg_status_t mg_report_write_files(const mg_report_t *report) {
   const mg_params_t *params = report->params;
   const mg_status_t json = write_on_rank_0("json", params->json, json_of_run, report);
   const mg_status_t csv = write_on_rank_0("csv", params->csv, csv_of_run, report);
-  return json > csv ? json : csv;
+  return mg_status_worst(json, csv);
 }
 
 mg_status_t mg_report_write_dry_run(const mg_dry_run_t *d) {

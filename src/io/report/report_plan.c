@@ -31,7 +31,7 @@ void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t 
   fprintf(out, "\n");
 }
 
-void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
+static void print_plan(FILE *out, const mg_dry_run_t *d) {
   const mg_params_t *p = d->params;
   const mg_layout_t *fine = &d->plan->level[0].layout;
   const mg_tally_t *bytes = &d->stats->bytes;
@@ -56,4 +56,16 @@ void mg_report_dry_run(FILE *out, const mg_dry_run_t *d) {
     fprintf(out, " (from a sample of %" PRId64 " ranks)", bytes->n_ranks);
   fprintf(out, "\n  in all ranks: about %s, %.1f bytes per cell\n", mg_bytes(all).text,
           all / (double)cells);
+}
+
+mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_plan_t *plan,
+                              const char *command_line) {
+  static mg_plan_stats_t stats;
+  const mg_dry_run_t dry_run = {params, plan, &stats, command_line};
+  const int64_t ranks = plan->level[0].layout.world_ranks;
+  FILE *out = mg_report_text(params);
+  MG_TRY(mg_report_check_outputs(params));
+  MG_TRY(MG_ON_ROOT(mg_plan_stats_collect(plan, params, ranks, params->json[0] != '\0', &stats)));
+  if (out) print_plan(out, &dry_run);
+  return mg_report_write_dry_run(&dry_run);
 }

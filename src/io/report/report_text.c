@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-void mg_report_version(FILE *out) {
+static void print_version(FILE *out) {
   fprintf(out, "%s%s%s\n", PACKAGE_STRING, MG_BUILD_GIT[0] ? ", commit " : "", MG_BUILD_GIT);
   fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
   fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
@@ -66,7 +66,7 @@ static void print_source(FILE *out, const mg_report_t *r, mg_input_source_t sour
           mg_input_has_checksums(r->input, &source) ? "checksums verified" : "no checksums");
 }
 
-void mg_report_begin(FILE *out, const mg_report_t *r) {
+void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
   const double cells = (double)fine->n * fine->n * fine->n;
@@ -205,7 +205,7 @@ static void print_performance(FILE *out, const mg_result_t *result, bool timed) 
   }
 }
 
-void mg_report_end(FILE *out, const mg_report_t *r) {
+void mg_report_print_results(FILE *out, const mg_report_t *r) {
   const mg_result_t *result = r->result;
   print_histories(out, result);
   if (mg_report_has_breakdown(r)) print_breakdown(out, r);
@@ -223,7 +223,7 @@ void mg_report_end(FILE *out, const mg_report_t *r) {
   mg_report_flush(out);
 }
 
-void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *d) {
+void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t *d) {
   char more[32] = "";
   if (d->n_files == 0) return;
   if (d->n_files > 1) snprintf(more, sizeof more, " and %d more", d->n_files - 1);
@@ -231,4 +231,14 @@ void mg_report_dump(FILE *out, const mg_params_t *params, const mg_dump_stats_t 
           mg_bytes((double)d->bytes).text, d->seconds_write,
           1e-9 * (double)d->bytes / d->seconds_write, d->seconds_check);
   mg_report_flush(out);
+}
+
+void mg_report_answer(mg_action_t action, const mg_params_t *params) {
+  if (!mg_comm_is_root()) return;
+  if (action == MG_ACTION_HELP)
+    mg_params_help(stdout);
+  else if (action == MG_ACTION_VERSION)
+    print_version(stdout);
+  else
+    mg_params_print(stdout, params);
 }
