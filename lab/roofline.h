@@ -1,4 +1,5 @@
-/* The ladder of the solver's kernels: their costs, where they run, and their expected results. */
+/* The ladder of the solver's kernels: their costs, where they run, and the check of their results.
+ */
 #ifndef LAB_ROOFLINE_H
 #define LAB_ROOFLINE_H
 
@@ -7,7 +8,7 @@
 #include "level/level.h"
 #include <math.h>
 
-/** What a kernel computes; selects the reference for its results. */
+/** What a kernel computes. */
 typedef enum {
   ROOFLINE_SMOOTHS, /**< a complete smooth of level 0 */
   ROOFLINE_FIRST,   /**< its first step, from a zero guess */
@@ -75,14 +76,21 @@ extern const roofline_place_t roofline_on_cuda; /**< only in builds with HAVE_CU
  *  times then leaves MG_U unchanged up to rounding. */
 MG_MUST_CHECK mg_status_t roofline_begin(const roofline_place_t *place, mg_hierarchy_t *h);
 
-/** Run a kernel on position-dependent values and compare its output with src/formulas/stencil.h.
+/** Create the oracle of a hierarchy of one box: its levels 0 and 1 on the CPU backend, without
+ *  fused operations. It shares the smoother steps of `h`.
+ *  @return as mg_hierarchy_create; free with roofline_twin_free before `h` */
+MG_MUST_CHECK mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin);
+void roofline_twin_free(mg_hierarchy_t *twin);
+
+/** Run a kernel on position-dependent values and compare its output, cell by cell, with that of
+ *  roofline_run on the twin. A norm must also find the largest cell at many places.
  *
- *  Compares every cell up to 128^3, and on larger levels planes at two walls and in the middle.
- *  Scalar results of whole levels are checked separately. Overwrites vectors of levels 0 and 1.
+ *  Overwrites vectors of levels 0 and 1.
  *  @param[out] error  largest difference divided by the largest value
  *  @return as the operations; MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h,
-                                         roofline_kind_t kind, roofline_fn run, double *error);
+                                         mg_hierarchy_t *twin, roofline_kind_t kind,
+                                         roofline_fn run, double *error);
 
 /** Wait for all work queued on a level. */
 MG_MUST_CHECK mg_status_t roofline_wait(const mg_level_t *level);
