@@ -77,8 +77,7 @@ mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, d
 /** Bytes of device memory that the ladder `smooth` needs at once, with arrays of `bytes`. */
 double lab_smooth_needs(int64_t bytes);
 
-/* Parts of the reduction ladder: block reductions alone, and the solver's own reductions. */
-mg_status_t lab_reduce_joins(lab_t *lab);
+/** Part of the reduction ladder: the solver's own reductions. */
 mg_status_t lab_reduce_solver(lab_t *lab);
 
 #endif

@@ -247,11 +247,10 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
   const bool checked = log2_n <= LARGEST_CHECKED;
   mg_hierarchy_t *h = NULL, *twin = NULL;
   MG_TRY(make(lab, p, log2_n, &h));
-  lab_table(lab, "roofline", "%s, %s%s%s%s, %d^3 cells%s", problems[p].operator,
+  lab_table(lab, "roofline", "%s, %s%s%s%s%s, %d^3 cells", problems[p].operator,
             problems[p].smoother, problems[p].boundary ? ", " : "",
             problems[p].boundary ? problems[p].boundary : "",
-            problems[p].varies ? ", alpha varies" : "", 1 << log2_n,
-            checked ? "" : ", results checked at 128^3 only");
+            problems[p].varies ? ", alpha varies" : "", checked ? "" : ", timed only", 1 << log2_n);
   mg_status_t status = checked ? roofline_twin_create(h, &twin) : MG_OK;
   if (status == MG_OK && problems[p].passes && h->level[0].steps_per_pass == MG_MAX_FUSED_SWEEPS)
     status = add(lab, h, twin, problems[p].passes);

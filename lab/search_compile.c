@@ -18,7 +18,7 @@ static mg_status_t refused(nvrtcProgram program, nvrtcResult why) {
   char *words = nvrtcGetProgramLogSize(program, &bytes) == NVRTC_SUCCESS ? malloc(bytes + 1) : NULL;
   if (words && nvrtcGetProgramLog(program, words) != NVRTC_SUCCESS) words[0] = '\0';
   const mg_status_t status = mg_error(MG_ERR_INTERNAL, "NVRTC: %s: %s", nvrtcGetErrorString(why),
-                                      words ? words : "no memory for its words");
+                                      words ? words : "no memory for its log");
   free(words);
   return status;
 }

@@ -15,107 +15,32 @@
 #include <vector>
 
 namespace {
-enum {
-  BEST = 10,
-  TIMES = 256,
-  MOST_SECONDS = 45,
-  BEFORE = 16 /* numbers before the partial results */
-};
-typedef unsigned long long bits_t;
-typedef search_program_t program_t;
+enum { BEST = 10, MOST_SECONDS = 45 };
 
 double now() {
   using namespace std::chrono;
   return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
-mg_status_t enqueue(void *arg, cudaStream_t stream) {
-  return ((search_run_t *)arg)->enqueue(stream);
-}
-} // namespace
+/* A program that the device has loaded. */
+struct program_t : search_program_t {
+  cudaLibrary_t library;
+  double seconds[N_SEARCH_MEASURES], score;
+};
 
-/* ---- one run ---- */
-
-mg_status_t search_space_t::make() {
-  most_blocks = 64ll * lab_card().processors;
-  MG_TRY(memory.make(most_blocks + BEFORE));
-  MG_CUDA_TRY(cudaMemset(memory.at, 0, BEFORE * sizeof(double)));
-  result = memory.at;
-  ended = (unsigned int *)(memory.at + 1);
-  partial = memory.at + BEFORE;
+mg_status_t load(const char *code, program_t *p) {
+  struct {
+    const char *name;
+    const void **kernel;
+  } const kernels[] = {
+      {"first_launch", &p->first}, {"last_launch", &p->last}, {"all_joins", &p->joins}};
+  MG_CUDA_TRY(cudaLibraryLoadData(&p->library, code, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  for (const auto &k : kernels) {
+    cudaKernel_t kernel;
+    MG_CUDA_TRY(cudaLibraryGetKernel(&kernel, p->library, k.name));
+    *k.kernel = (const void *)kernel;
+  }
   return MG_OK;
-}
-
-mg_status_t search_blocks(const plan_t *plan, const lab_launch_t &launch, int64_t *blocks) {
-  int resident;
-  MG_TRY(lab_cuda_resident(launch, &resident));
-  if (plan->blocks > 0) resident = std::min(resident, plan->blocks);
-  *blocks = (int64_t)resident * lab_card().processors;
-  return MG_OK;
-}
-
-mg_status_t search_run_t::enqueue(cudaStream_t stream) {
-  const plan_t *plan = program->plan;
-  const dim3 block((unsigned)plan->threads);
-  int blocks = (int)(grid.x * grid.y);
-  void *of_sum[] = {&space->partial, &space->result, &space->ended, &from, &n},
-       *of_norm[] = {&space->partial, &space->result, &space->ended, &from,   &extent[0],
-                     &extent[1],      &extent[2],     &jstride,      &kstride};
-  void *second[] = {&space->partial, &space->result, &blocks};
-  if (plan->grid == GRID_ATOMICS)
-    MG_CUDA_TRY(cudaMemsetAsync(space->result, 0, sizeof *space->result, stream));
-  MG_CUDA_TRY(cudaLaunchKernel(launch.kernel, grid, block,
-                               plan->goal == PLAN_SUM ? of_sum : of_norm, 0, stream));
-  if (plan->grid == GRID_TWO_LAUNCHES)
-    MG_CUDA_TRY(
-        cudaLaunchKernel((const void *)program->last[type], dim3(1), block, second, 0, stream));
-  return MG_OK;
-}
-
-mg_status_t search_run_t::time(const lab_t *lab, lab_row_t *row) {
-  MG_TRY(lab_cuda_describe(launch, row));
-  return lab_cuda_time(lab, ::enqueue, this, &row->seconds);
-}
-
-mg_status_t search_run_t::fetch(unsigned long long *bits) {
-  MG_CUDA_TRY(cudaMemcpy(bits, space->result, sizeof *bits, cudaMemcpyDeviceToHost));
-  MG_CUDA_TRY(cudaMemset(space->result, 0xa5, sizeof *bits));
-  MG_CUDA_TRY(cudaDeviceSynchronize()); /* the next run may be on another stream */
-  return MG_OK;
-}
-
-mg_status_t search_run_t::result(unsigned long long *bits) {
-  MG_TRY(enqueue(nullptr));
-  return fetch(bits);
-}
-
-namespace {
-/* ---- rows ---- */
-
-/* One block per SM, so that the latency of a reduction is measured. */
-mg_status_t measure_joins(const lab_t *lab, search_goal_t *goal, const program_t &p,
-                          lab_row_t *row) {
-  const int threads = p.plan->threads, processors = lab_card().processors;
-  const lab_launch_t launch = {(const void *)p.joins, processors, threads, 0};
-  bits_t expected = goal->of_a_block(threads);
-  int times = TIMES;
-  void *args[] = {&goal->space.partial, &expected, &times};
-  std::vector<bits_t> got((size_t)processors);
-  MG_TRY(lab_cuda_measure(lab, launch, args, row));
-  MG_CUDA_TRY(cudaMemcpy(got.data(), goal->space.partial, got.size() * sizeof(bits_t),
-                         cudaMemcpyDeviceToHost));
-  for (const bits_t all : got)
-    row->error += all != expected;
-  row->elements = TIMES;
-  row->flops = threads;
-  return MG_OK;
-}
-
-mg_status_t measure(const lab_t *lab, search_goal_t *goal, const program_t &p, int what,
-                    lab_row_t *row) {
-  *row = {};
-  snprintf(row->variant, sizeof row->variant, "%.*s", (int)sizeof row->variant - 1, p.name);
-  return what == SEARCH_JOINS ? measure_joins(lab, goal, p, row) : goal->measure(lab, p, what, row);
 }
 
 /* First, coarse measurement of all three. */
@@ -124,7 +49,7 @@ mg_status_t time_program(const lab_t *lab, search_goal_t *goal, program_t *p, bo
   quick.least_seconds = 0.0;
   for (int what = 0; what < N_SEARCH_MEASURES; what++) {
     lab_row_t row;
-    MG_TRY(measure(&quick, goal, *p, what, &row));
+    MG_TRY(goal->measure(&quick, *p, what, &row));
     *right = *right && row.error == 0.0;
     p->seconds[what] = row.seconds;
   }
@@ -168,13 +93,11 @@ mg_status_t try_all(const lab_t *lab, search_goal_t *goal, search_t *search) {
     }
     program_t p = {};
     bool right;
-    p.plan = &search->set.plan[i];
-    plan_spell(p.plan, p.name);
+    p.plan = search->set.plan[i];
+    plan_spell(&p.plan, p.name);
     if (i == 0) snprintf(p.name, sizeof p.name, "tree in shared memory");
-    MG_CUDA_TRY(cudaLibraryLoadData(&p.library, search->cubin[(size_t)i], nullptr, nullptr, 0,
-                                    nullptr, nullptr, 0));
+    MG_TRY(load(search->cubin[(size_t)i], &p));
     search->found.push_back(p);
-    MG_TRY(goal->load(&p));
     MG_TRY(goal->prove(p, &right));
     if (right) MG_TRY(time_program(lab, goal, &p, &right));
     if (right) {
@@ -184,7 +107,8 @@ mg_status_t try_all(const lab_t *lab, search_goal_t *goal, search_t *search) {
     search->wrong++;
     MG_CUDA_TRY(cudaLibraryUnload(p.library));
     search->found.pop_back();
-    if (i == 0) return mg_error(MG_ERR_INTERNAL, "search: the tree in shared memory is wrong");
+    if (i == 0)
+      return mg_error(MG_ERR_INTERNAL, "search: the tree in shared memory gives a wrong result");
   }
   return MG_OK;
 }
@@ -206,17 +130,19 @@ void rank(std::vector<program_t> *found, size_t n) {
 void report(const lab_t *lab, const search_t *search) {
   if (!lab->text) return;
   const plan_set_t *set = &search->set;
-  fprintf(lab->text,
-          "\nsearch: %s, seed %llu, %d known shapes and %d tries: %d right, %d of them repeated\n",
-          lab->search.norm ? "norm" : "sum", (unsigned long long)lab->search.seed,
-          1 + (int)PLAN_KNOWN, lab->search.tries, set->verdicts[PLAN_RIGHT], set->repeated);
+  fprintf(
+      lab->text,
+      "\nsearch: %s, seed %llu, %d known shapes and %d tries: %d correct, %d of them repeated\n",
+      lab->search.norm ? "norm" : "sum", (unsigned long long)lab->search.seed, 1 + (int)PLAN_KNOWN,
+      lab->search.tries, set->verdicts[PLAN_RIGHT], set->repeated);
   for (int v = PLAN_RIGHT + 1; v < N_VERDICTS; v++)
     if (set->verdicts[v])
-      fprintf(lab->text, "  rejected: %d %s\n", set->verdicts[v],
+      fprintf(lab->text, "  rejected: %d, %s\n", set->verdicts[v],
               plan_verdict_name((plan_verdict_t)v));
   fprintf(lab->text, "  wrong on the device: %d\n", search->wrong);
   if (search->untried)
-    fprintf(lab->text, "  not tried after %d s: %d\n", (int)MOST_SECONDS, search->untried);
+    fprintf(lab->text, "  not tried because %d s had passed: %d\n", (int)MOST_SECONDS,
+            search->untried);
 }
 
 /* Measure the best programs of the first round like every other row, and sort them again. */
@@ -227,13 +153,13 @@ mg_status_t tables(lab_t *lab, search_goal_t *goal, search_t *search) {
     char title[LAB_TITLE];
     goal->title(what, title);
     if (what == SEARCH_JOINS)
-      lab_table(lab, "search", "%d joins behind each other, a block on a multiprocessor",
-                (int)TIMES);
+      lab_table(lab, "search", "%d successive block reductions, one block per SM",
+                (int)SEARCH_TIMES);
     else
-      lab_table(lab, "search", "the tree and the best, %s", title);
+      lab_table(lab, "search", "the tree and the best programs, %s", title);
     for (size_t i = 0; i < n; i++) {
       lab_row_t row;
-      MG_TRY(measure(lab, goal, search->found[i], what, &row));
+      MG_TRY(goal->measure(lab, search->found[i], what, &row));
       MG_TRY(lab_add(lab, &row));
       search->found[i].seconds[what] = row.seconds;
     }
@@ -244,15 +170,13 @@ mg_status_t tables(lab_t *lab, search_goal_t *goal, search_t *search) {
 
 mg_status_t finish(lab_t *lab, const search_t *search) {
   if (search->found.size() < 2)
-    return mg_error(MG_ERR_USAGE, "search: nothing but the tree is right; take more --tries");
+    return mg_error(MG_ERR_USAGE, "search: only the tree is correct; increase --tries");
   const program_t &winner = search->found[1];
-  if (lab->text) {
-    fprintf(lab->text, "\nwinner, %.2f times as fast as the tree in the mean: %s\n", winner.score,
+  if (lab->text)
+    fprintf(lab->text, "\nwinner, %.2f times as fast as the tree on average: %s\n", winner.score,
             winner.name);
-    plan_explain(winner.plan, lab->text);
-  }
   free(lab->search.winner);
-  lab->search.winner = plan_source(winner.plan);
+  lab->search.winner = plan_source(&winner.plan);
   return lab->search.winner ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for the winner's source");
 }
 } // namespace

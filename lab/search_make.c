@@ -1,4 +1,4 @@
-/* Candidate programs: enumerated, and mutated at random. */
+/* Candidate programs: drawn and mutated at random. */
 #include "base/log.h"
 #include "lab/search_plan.h"
 #include <stdlib.h>
@@ -26,8 +26,6 @@ static plan_t empty_plan(plan_goal_t goal, int threads) {
   return p;
 }
 
-/* ---- enumeration ---- */
-
 /* A tree in shared memory of a single radix. A thread overwrites only values that it alone has
  * read, so one barrier per step is enough. */
 static plan_t tree(plan_goal_t goal, int threads, int radix, bool barriers_of_warps) {
@@ -49,111 +47,6 @@ plan_t plan_tree(plan_goal_t goal, int threads) {
   return p;
 }
 
-/* Order of shuffles: xor from near to far lanes, xor from far to near, or down. */
-typedef enum { NEAR_FIRST, FAR_FIRST, DOWN, N_ORDERS } order_t;
-
-/* A partial program: the sums so far are in every `stride`-th active thread. */
-typedef struct {
-  plan_t plan;
-  int active, stride;
-  int shared;    /* number of uses of shared memory */
-  bool shuffled; /* the last step was a shuffle */
-  order_t order;
-} state_t;
-
-typedef struct {
-  plan_sink_t sink;
-  void *arg;
-  int n;
-  bool go_on;
-} walk_t;
-
-static void take(walk_t *walk, const plan_t *plan) {
-  if (!walk->go_on) return;
-  walk->n++;
-  walk->go_on = walk->sink(plan, walk->arg);
-}
-
-static void grow(walk_t *walk, const state_t *s);
-
-/* Combine the 2^bits sums of a warp, `done` bits of them already, in every order of radices. */
-static void grow_by_shuffles(walk_t *walk, const state_t *s, int bits, int done) {
-  if (done == bits) {
-    state_t next = *s;
-    next.stride = s->stride << bits;
-    next.shuffled = true;
-    grow(walk, &next);
-    return;
-  }
-  for (int b = 1; b <= 3 && done + b <= bits; b++) {
-    state_t next = *s;
-    const int low = s->order == NEAR_FIRST ? done : bits - done - b;
-    append(&next.plan, s->order == DOWN ? STEP_DOWN : STEP_XOR, 1 << b, s->stride << low);
-    grow_by_shuffles(walk, &next, bits, done + b);
-  }
-}
-
-/* Combine all values of a warp by the instruction. */
-static void grow_by_instruction(walk_t *walk, const state_t *s, int in_warp) {
-  state_t next = *s;
-  append(&next.plan, STEP_MAX, 0, 0);
-  next.stride = s->stride * in_warp;
-  next.shuffled = true;
-  grow(walk, &next);
-}
-
-/* Store the sums in shared memory; fewer threads then combine several each. */
-static void grow_by_memory(walk_t *walk, const state_t *s, int radix, plan_kind_t kind) {
-  state_t next = *s;
-  const int sums = s->active / s->stride;
-  const plan_kind_t barrier = s->active <= PLAN_WARP ? STEP_WARP : STEP_BLOCK;
-  if (s->shared > 0) append(&next.plan, barrier, 0, 0); /* other threads may still read */
-  append(&next.plan, STEP_STORE, 0, s->stride);
-  append(&next.plan, barrier, 0, 0);
-  append(&next.plan, kind, radix, sums / radix);
-  next.active = sums / radix;
-  next.stride = 1;
-  next.shared++;
-  next.shuffled = false;
-  grow(walk, &next);
-}
-
-static void grow(walk_t *walk, const state_t *s) {
-  const int sums = s->active / s->stride;
-  if (sums == 1) {
-    take(walk, &s->plan);
-    return;
-  }
-  const int in_warp = (s->active < PLAN_WARP ? s->active : PLAN_WARP) / s->stride;
-  for (int bits = 1; bits <= log2_of(in_warp) && !s->shuffled; bits++)
-    grow_by_shuffles(walk, s, bits, 0);
-  if (s->plan.goal == PLAN_NORM && s->order == NEAR_FIRST && in_warp > 1 && !s->shuffled)
-    grow_by_instruction(walk, s, in_warp);
-  if (s->shared == 2) return;
-  /* Radix 1 only gathers the sums of many warps in one. */
-  if (s->active > PLAN_WARP && sums <= PLAN_WARP) grow_by_memory(walk, s, 1, STEP_LOAD);
-  for (int radix = 2; radix <= PLAN_WARP && radix <= sums; radix *= 2) {
-    grow_by_memory(walk, s, radix, STEP_LOAD);
-    if (radix <= 8) grow_by_memory(walk, s, radix, STEP_PACKED);
-  }
-}
-
-int plan_enumerate(plan_goal_t goal, int threads, plan_sink_t sink, void *arg) {
-  walk_t walk = {sink, arg, 0, true};
-  for (int radix = 2; radix <= PLAN_WARP; radix *= 2)
-    for (int warps = 0; warps < 2; warps++) {
-      const plan_t plan = tree(goal, threads, radix, warps == 1);
-      take(&walk, &plan);
-    }
-  for (int order = 0; order < N_ORDERS; order++) {
-    const state_t start = {empty_plan(goal, threads), threads, 1, 0, false, (order_t)order};
-    grow(&walk, &start);
-  }
-  return walk.n;
-}
-
-/* ---- mutation ---- */
-
 /* splitmix64 (Steele, Lea, Flood 2014). */
 int plan_random(plan_random_t *r, int below) {
   uint64_t z = r->state += 0x9e3779b97f4a7c15u;
@@ -161,6 +54,79 @@ int plan_random(plan_random_t *r, int below) {
   z = (z ^ z >> 27) * 0x94d049bb133111ebu;
   return (int)((z ^ z >> 31) % (uint64_t)below);
 }
+
+/* ---- programs at random ---- */
+
+/* Order of shuffles: xor from near to far lanes, xor from far to near, or down. */
+typedef enum { NEAR_FIRST, FAR_FIRST, DOWN, N_ORDERS } order_t;
+
+static int least(int a, int b) {
+  return a < b ? a : b;
+}
+
+/* Combine 2^bits values per warp, `stride` lanes apart, in a random order of radices. */
+static void append_shuffles(plan_t *p, order_t order, int stride, int bits, plan_random_t *random) {
+  for (int done = 0; done < bits;) {
+    const int b = 1 + plan_random(random, least(3, bits - done));
+    const int low = order == NEAR_FIRST ? done : bits - done - b;
+    append(p, order == DOWN ? STEP_DOWN : STEP_XOR, 1 << b, stride << low);
+    done += b;
+  }
+}
+
+/* Store the values of every `stride`-th of the active threads in shared memory; fewer threads then
+ * combine several each.
+ *  @return the number of these threads */
+static int append_exchange(plan_t *p, int active, int stride, bool again, plan_random_t *random) {
+  const int values = active / stride;
+  const plan_kind_t barrier = active <= PLAN_WARP ? STEP_WARP : STEP_BLOCK;
+  int radix = 1 << plan_random(random, 1 + log2_of(least(values, PLAN_WARP)));
+  /* Radix 1 only gathers the values of many warps in one. */
+  if (radix == 1 && (active <= PLAN_WARP || values > PLAN_WARP)) radix = 2;
+  const bool packed = radix > 1 && radix <= 8 && plan_random(random, 2);
+  if (again) append(p, barrier, 0, 0); /* other threads may still read */
+  append(p, STEP_STORE, 0, stride);
+  append(p, barrier, 0, 0);
+  append(p, packed ? STEP_PACKED : STEP_LOAD, radix, values / radix);
+  return values / radix;
+}
+
+/* Append steps until one value is left. False if that takes a third exchange. */
+static bool append_steps(plan_t *p, plan_random_t *random) {
+  const order_t order = (order_t)plan_random(random, N_ORDERS);
+  int active = p->threads, stride = 1, exchanges = 0;
+  bool shuffled = false;
+  while (active > stride) {
+    const int in_warp = least(active, PLAN_WARP) / stride;
+    const bool can_shuffle = in_warp > 1 && !shuffled;
+    if (!can_shuffle && exchanges == 2) return false;
+    shuffled = can_shuffle && (exchanges == 2 || plan_random(random, 2));
+    if (!shuffled) {
+      active = append_exchange(p, active, stride, exchanges++ > 0, random);
+      stride = 1;
+    } else if (p->goal == PLAN_NORM && plan_random(random, 3) == 0) {
+      append(p, STEP_MAX, 0, 0);
+      stride *= in_warp;
+    } else {
+      const int bits = 1 + plan_random(random, log2_of(in_warp));
+      append_shuffles(p, order, stride, bits, random);
+      stride <<= bits;
+    }
+  }
+  return true;
+}
+
+plan_t plan_draw(plan_goal_t goal, int threads, plan_random_t *random) {
+  if (plan_random(random, 32) == 0)
+    return tree(goal, threads, 2 << plan_random(random, 5), plan_random(random, 2));
+  plan_t p;
+  do
+    p = empty_plan(goal, threads);
+  while (!append_steps(&p, random));
+  return p;
+}
+
+/* ---- mutation ---- */
 
 static int double_or_half(int n, plan_random_t *random) {
   return plan_random(random, 2) ? 2 * n : n / 2;
@@ -251,24 +217,6 @@ void plan_mutate(plan_t *p, plan_random_t *random) {
 
 /* ---- sets of programs ---- */
 
-typedef struct {
-  plan_t *plan;
-  int n, room;
-} list_t;
-
-static bool add_to_list(const plan_t *plan, void *arg) {
-  list_t *list = arg;
-  if (list->n == list->room) {
-    const int room = list->room ? 2 * list->room : 1024;
-    plan_t *more = realloc(list->plan, (size_t)room * sizeof *more);
-    if (!more) return false;
-    list->plan = more;
-    list->room = room;
-  }
-  list->plan[list->n++] = *plan;
-  return true;
-}
-
 static bool is_there(const plan_set_t *set, const plan_t *plan) {
   char text[PLAN_TEXT], other[PLAN_TEXT];
   plan_spell(plan, text);
@@ -290,11 +238,12 @@ static void consider(plan_set_t *set, const plan_t *plan) {
 }
 
 /* Most programs are long, and most good ones short: take the shortest of a few. */
-static plan_t pick(const list_t *list, plan_random_t *random) {
-  plan_t p = list->plan[plan_random(random, list->n)];
+static plan_t pick(plan_goal_t goal, plan_random_t *random) {
+  const int threads = 128 << plan_random(random, 3);
+  plan_t p = plan_draw(goal, threads, random);
   for (int draw = 1; draw < 10; draw++) {
-    const plan_t *other = &list->plan[plan_random(random, list->n)];
-    if (other->n_steps < p.n_steps) p = *other;
+    const plan_t other = plan_draw(goal, threads, random);
+    if (other.n_steps < p.n_steps) p = other;
   }
   p.loads = 1 << plan_random(random, 4);
   p.width = 8 << plan_random(random, 2);
@@ -332,23 +281,16 @@ static void consider_known(plan_set_t *set, plan_goal_t goal) {
 }
 
 mg_status_t plan_collect(plan_goal_t goal, uint64_t seed, int tries, plan_set_t *set) {
-  list_t list = {NULL, 0, 0};
   plan_random_t random = {seed};
   memset(set, 0, sizeof *set);
   set->plan = malloc(((size_t)tries + 1 + PLAN_KNOWN) * sizeof *set->plan);
-  int enumerated = 0;
-  for (int threads = 128; threads <= 512; threads *= 2)
-    enumerated += plan_enumerate(goal, threads, add_to_list, &list);
-  const bool whole = set->plan && list.n == enumerated;
-  if (whole) consider_known(set, goal);
-  for (int i = 0; whole && i < tries; i++) {
-    const plan_t plan = pick(&list, &random);
+  if (!set->plan) return mg_error(MG_ERR_MEMORY, "no memory for %d programs", tries);
+  consider_known(set, goal);
+  for (int i = 0; i < tries; i++) {
+    const plan_t plan = pick(goal, &random);
     consider(set, &plan);
   }
-  free(list.plan);
-  if (whole) return MG_OK;
-  plan_set_free(set);
-  return mg_error(MG_ERR_MEMORY, "no memory for %d programs", tries);
+  return MG_OK;
 }
 
 void plan_set_free(plan_set_t *set) {

@@ -5,13 +5,13 @@
 
 const char *plan_verdict_name(plan_verdict_t verdict) {
   static const char *const name[N_VERDICTS] = {[PLAN_RIGHT] = "right",
-                                               [PLAN_SHAPE] = "of impossible shape",
-                                               [PLAN_UNWRITTEN] = "reading what nobody wrote",
-                                               [PLAN_BLOCK_BARRIER] = "racing between warps",
-                                               [PLAN_WARP_BARRIER] = "racing within a warp",
-                                               [PLAN_TWICE] = "counting a number twice",
-                                               [PLAN_LEFT_OUT] = "leaving a number out",
-                                               [PLAN_MEMORY] = "too large to be proven"};
+                                               [PLAN_SHAPE] = "invalid shape",
+                                               [PLAN_UNWRITTEN] = "read of an unwritten element",
+                                               [PLAN_BLOCK_BARRIER] = "race between warps",
+                                               [PLAN_WARP_BARRIER] = "race within a warp",
+                                               [PLAN_TWICE] = "number counted twice",
+                                               [PLAN_LEFT_OUT] = "number left out",
+                                               [PLAN_MEMORY] = "out of memory for the proof"};
   return name[verdict];
 }
 
@@ -295,54 +295,4 @@ bool plan_parse(const char *text, plan_t *p) {
       return true;
     }
   return false;
-}
-
-static void explain_step(const plan_step_t *s, plan_goal_t goal, FILE *to) {
-  switch (s->kind) {
-  case STEP_XOR:
-  case STEP_DOWN:
-    fprintf(to, "each lane %s lane %s",
-            goal == PLAN_SUM ? "adds" : "takes the largest of itself and",
-            s->kind == STEP_XOR ? "xor" : "+");
-    for (int m = 1; m < s->radix; m++)
-      fprintf(to, "%s %d", m == 1 ? "" : ",", m * s->by);
-    fprintf(to, "\n");
-    break;
-  case STEP_STORE:
-    fprintf(to, s->by == 1 ? "every thread stores\n" : "one thread of %d stores\n", s->by);
-    break;
-  case STEP_WARP:
-    fprintf(to, "barrier of a warp\n");
-    break;
-  case STEP_BLOCK:
-    fprintf(to, "barrier of the block\n");
-    break;
-  case STEP_MAX:
-    fprintf(to, "every lane gets the largest of its warp, by an instruction\n");
-    break;
-  default:
-    fprintf(to, "%d thread%s %d, %s\n", s->by, s->by == 1 ? " loads" : "s load each", s->radix,
-            s->kind == STEP_LOAD ? "as far apart as there are threads" : "that lie side by side");
-  }
-}
-
-void plan_explain(const plan_t *p, FILE *to) {
-  static const char *const grids[N_PLAN_GOALS][N_GRIDS] = {
-      {"each block adds its sum to the result, atomically",
-       "the block that ends last adds up all blocks' sums",
-       "a second launch adds up the blocks' sums"},
-      {"each block that knows a larger one raises the result, atomically",
-       "the block that ends last takes the largest of all blocks",
-       "a second launch takes the largest of all blocks"}};
-  fprintf(to, "  %d threads a block, each with %d load%s of %d bytes under way and %d %s%s\n",
-          p->threads, p->loads, p->loads == 1 ? "" : "s", p->width, p->sums,
-          p->goal == PLAN_SUM ? "sum" : "maxim",
-          p->goal == PLAN_SUM ? (p->sums == 1 ? "" : "s") : (p->sums == 1 ? "um" : "a"));
-  if (p->blocks > 0)
-    fprintf(to, "  %d block%s a multiprocessor at a time\n", p->blocks, p->blocks == 1 ? "" : "s");
-  for (int s = 0; s < p->n_steps; s++) {
-    fprintf(to, "  ");
-    explain_step(&p->step[s], p->goal, to);
-  }
-  fprintf(to, "  %s\n", grids[p->goal][p->grid]);
 }

@@ -1,5 +1,5 @@
 /* Block reductions to a sum or a maximum, as small programs. A program can be spelt as text, proven
- * on the host, mutated at random, and written as CUDA source.
+ * on the host, drawn and mutated at random, and written as CUDA source.
  *
  * Every thread holds a value. All active warps execute each step, in program order. The result is
  * the final value of thread 0. */
@@ -96,27 +96,21 @@ void plan_spell(const plan_t *plan, char text[PLAN_TEXT]);
  *  @return false if the text is not a program */
 bool plan_parse(const char *text, plan_t *plan);
 
-/** Describe a program in sentences, one line per step. */
-void plan_explain(const plan_t *plan, FILE *to);
-
 /** The baseline: a binary tree in shared memory, a block barrier after each step, two launches. */
 plan_t plan_tree(plan_goal_t goal, int threads);
-
-/** Receives a program; returning false ends the enumeration. */
-typedef bool (*plan_sink_t)(const plan_t *plan, void *arg);
-
-/** Enumerate all programs of a block that alternate shuffles and shared memory.
- *
- *  Within warps: every order of radices 2, 4 and 8 with each kind of shuffle, or the instruction.
- *  Between: loads of radix 1 to 32, once or twice. Also trees in shared memory of a single radix.
- *  @return number of programs */
-int plan_enumerate(plan_goal_t goal, int threads, plan_sink_t sink, void *arg);
 
 /** Random number generator with the same sequence on every machine. */
 typedef struct {
   uint64_t state;
 } plan_random_t;
 int plan_random(plan_random_t *r, int below);
+
+/** Draw a program whose block alternates shuffles and exchanges through shared memory.
+ *
+ *  Within warps: radices 2, 4 and 8 in any order, with each kind of shuffle, or the instruction.
+ *  Between: loads of radix 1 to 32, once or twice. Also trees in shared memory of a single radix.
+ *  The grid and the loads are those of plan_tree, with 16-byte loads of 4 rows. */
+plan_t plan_draw(plan_goal_t goal, int threads, plan_random_t *random);
 
 /** Apply one random change to a program; it may become invalid. */
 void plan_mutate(plan_t *plan, plan_random_t *random);
@@ -134,31 +128,19 @@ enum { PLAN_KNOWN = 8 };
 
 /** Collect the tree, the known shapes, then `tries` random programs.
  *
- *  Random programs are drawn from the enumeration for several block sizes; half of them are mutated
- *  one to three times. Equal seeds give equal sets.
+ *  Random programs are drawn for several block sizes, preferring short ones; half of them are
+ *  mutated one to three times. Equal seeds give equal sets.
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t plan_collect(plan_goal_t goal, uint64_t seed, int tries, plan_set_t *set);
 void plan_set_free(plan_set_t *set);
 
-/** Write a program as CUDA source. The kernels of a sum, where integer is long long:
+/** Write a program as CUDA source: the templates of search_candidate.h with its shape. Its kernels:
  *
- *    sum_double, sum_integer(partial, result, ended, from, n): first or only launch;
- *    last_double, last_integer(partial, result, n): second launch, of n partial sums;
- *    joins_double(result, expected, times): `times` successive block reductions of 0, 1, 2, ...
+ *    first_launch(partial, result, ended, input): first or only launch;
+ *    last_launch(partial, result, n): second launch, of n partial results;
+ *    all_joins(result, expected, times): `times` successive block reductions of 0, 1, 2, ...
  *
- *  The kernels of a norm, whose result is stored as its bits in an unsigned long long:
- *
- *    norm_double(partial, result, ended, from, n0, n1, n2, jstride, kstride): from points to cell
- *      0, 0, 0. With 16-byte loads n0 must be even and rows aligned. A block covers 32 loads
- *      along i, and one row per warp.
- *
- *    last_double, joins_double: as above.
- *
- *  partial holds one result per block. result must be 0 before atomics. *ended must be 0 before the
- *  first launch; each launch resets it to 0. */
-void plan_write_source(const plan_t *plan, FILE *to);
-
-/** Same, in memory that the caller frees; NULL if out of memory. */
+ *  @return text that the caller frees; NULL if out of memory */
 char *plan_source(const plan_t *plan);
 
 /** True if programs can be compiled here. */

@@ -12,7 +12,7 @@ layers=$(sed -nE 's/^\| ([0-9]+) \| `([^`]+)` \|.*/\1 \2/p' docs/architecture.md
 [[ -n $layers ]] || { echo "docs/architecture.md: no table of layers" && exit 1; }
 
 # Headers that configure and make write; every file may include them.
-generated='config.h git_version.h scripts_folder.h'
+generated='config.h git_version.h scripts_folder.h search_candidate_text.h'
 
 # "FILES : HEADERS": these files must not include these headers, whatever the layers allow.
 forbidden='

@@ -1,12 +1,13 @@
 # shellcheck shell=bash disable=SC2154
-# bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a GPU if present. All variants compute
-# correct results, JSON and CSV contain the printed rows, --plot draws a picture if $PYTHON has matplotlib, and
-# invalid options give one line of error. Speeds are not checked.
+# bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a device that is here: its variants
+# compute what they should, JSON and CSV hold the rows that are printed, a picture is drawn where $PYTHON has
+# matplotlib, and wrong options are one line.
+# It measures nothing that is believed.
 . "$abs_top_srcdir/tests/cli_lib.sh"
 program=$(dirname "$HPGMG_FV")/hpgmg-bench
 export OMP_NUM_THREADS=2
 
-# bench WANT ARG...: hpgmg-bench must end with exit code WANT.
+# bench WANT ARG...: it must end with WANT.
 bench() {
   local want=$1
   shift
@@ -15,7 +16,7 @@ bench() {
   test "$rc" -eq "$want" || complain "hpgmg-bench $*: exit code $rc, not $want: $(cat "$dir/err")"
 }
 
-# refuse PATTERN ARG...: hpgmg-bench must end with exit code 2 and one error line that matches PATTERN.
+# refuse PATTERN ARG...: exit code 2, and one line that has it.
 refuse() {
   local pattern=$1
   shift
@@ -37,8 +38,8 @@ for device in $(each_device); do
     test ! -s "$dir/err" || complain "$ladder: $(cat "$dir/err")"
     rows=$(grep -cE '^.+ +[0-9.]+ +[0-9.]+% +[0-9.]+$' "$dir/out" || true)
     test "$rows" -ge 2 || complain "$ladder on $device: $rows rows"
-    # One complete line of CSV per row, all of this ladder. Errors are 0, except for smoother rows that store
-    # floats: there, rounding of values near 1.
+    # A line of CSV for each, all of them whole, and none of another ladder. Only the smoother's rows with floats
+    # in memory may be off, by roundings of values near 1.
     test "$(($(wc -l <"$dir/a.csv") - 1))" -eq "$rows" || complain "$ladder on $device: $rows rows, $(wc -l <"$dir/a.csv") lines"
     awk -v ladder="$ladder" -v place="$device" -v off="$(test "$ladder" = smooth && echo 1e-5 || echo 0)" 'NR > 1 {
         gsub(/"[^"]*"/, "text"); n = split($0, f, ",")
@@ -49,7 +50,7 @@ for device in $(each_device); do
   done
 done
 
-# All ladders in one run; skipped under sanitizers to save time.
+# Under a sanitizer the ladders have been enough.
 if test "${HPGMG_SANITIZED:-no}" = no; then
   bench 0 --device=cpu --quick --mib=1 --quiet --csv="$dir/a.csv"
   test ! -s "$dir/out" || complain '--quiet prints'
@@ -57,11 +58,11 @@ if test "${HPGMG_SANITIZED:-no}" = no; then
     grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
   done
 fi
-# The default size depends on the number of threads; the heading names ladders, size and estimated time.
+# The default size depends on the threads; the head names ladders, size and estimated time.
 if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
   bench 0 --device=cpu --quick copy wide
   grep -qE '^2 ladders, arrays of 32 MiB: about [0-9a]' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
-  grep -q '^copy: one thread, 32 MiB to 32 MiB$' "$dir/out" || complain "not 16 MiB per thread: $(sed -n 4p "$dir/out")"
+  grep -q '^copy: one thread, 32 MiB to 32 MiB$' "$dir/out" || complain "not 16 MiB a thread: $(sed -n 4p "$dir/out")"
 fi
 bench 0 --device=cpu --quick --mib=1 copy
 grep -q '^1 ladder, arrays of 1 MiB: about a second$' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
@@ -76,45 +77,45 @@ if script --version 2>/dev/null | grep -q util-linux; then
     done
     if grep -q ' of about ' "$dir/out"; then complain "$option: progress on stdout: $(cat "$dir/out")"; fi
   done
-  head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=- on a terminal: stdout has more than the CSV'
+  head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=- on a terminal: not the CSV alone'
   on_terminal '--quiet copy'
   if grep -q ' of about ' "$dir/terminal"; then complain '--quiet shows progress'; fi
 fi
 bench 0 --device=cpu --quick --mib=1 --csv=- copy
-head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: stdout has more than the CSV'
+head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: stdout is not the CSV alone'
 if have_feature jansson; then
   bench 0 --device=cpu --quick --mib=1 --json="$dir/a.json" --csv="$dir/a.csv" copy wide
   is_json "$dir/a.json"
-  test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV have different rows'
+  test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV: other rows'
   keys='array_bytes copy_gb_per_s elements error flops gb_per_s ladder machine moved_bytes name of_copy place program
     rows seconds speed_up table tables threads useful_bytes variant version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
-  test ! -s "$dir/out" || complain 'an unwritable file is reported only after measuring'
+  test ! -s "$dir/out" || complain 'what cannot be written is said after it was measured'
   refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
-  ln -s t.csv "$dir/l.csv" # dangling
+  ln -s t.csv "$dir/l.csv" # to what is not there
   ln -s "$dir/l.csv" "$dir/k.csv"
   for link in l k; do
     refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/$link.csv" --json="$dir/t.csv" copy
   done
-  test ! -e "$dir/t.csv" || complain 'a file was written despite an error'
+  test ! -e "$dir/t.csv" || complain 'a file in spite of an error'
   refuse '--json and --plot both write to' --device=cpu --quick --mib=1 --plot="$dir/a.png" --json="$dir/a.png" copy
 else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi
 bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
-# Arrays that do not fit into memory are refused before anything is measured.
+# Memory that is not there is refused before anything is measured, and where no size is asked for, there is less of it.
 if test "$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)" -lt 850; then
   bench 4 --device=cpu --quick --mib=65536 smooth
-  test ! -s "$dir/out" || complain '--mib=65536 is refused only after measuring'
+  test ! -s "$dir/out" || complain '--mib=65536: refused after it was measured'
   if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE 'error: --mib=65536 needs about [0-9.]+ [GT]B .* [0-9.]+ [GT]B are free; take --mib=[0-9]+ or less' "$dir/err"; then
     complain "--mib=65536: $(cat "$dir/err")"
   fi
 else
-  echo 'not run: --mib=65536 does not fit; this machine has enough memory'
+  echo 'not run: --mib=65536 where it does not fit; this machine has the memory'
 fi
-# Output that cannot be written to stdout is an error.
+# What does not arrive on stdout is no success.
 for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
   checks=$((checks + 1)) rc=0
   # shellcheck disable=SC2086
@@ -124,7 +125,7 @@ for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
   fi
 done
 
-# python CODE: make a mock of python3, which --plot finds in PATH, that runs shell CODE.
+# python CODE: the python3 that --plot finds is a script that runs CODE.
 mkdir "$dir/bin" "$dir/none" "$dir/tmp"
 python() {
   printf '#!%s\n%s\n' "$BASH" "$1" >"$dir/bin/python3"
@@ -132,7 +133,7 @@ python() {
 }
 export PATH=$dir/bin:$PATH TMPDIR=$dir/tmp
 : "${PYTHON:=$(command -v python3 || echo none)}"
-# picture ARG...: --plot must draw a PNG and leave no other file.
+# picture ARG...: --plot draws one, and leaves nothing else behind.
 picture() {
   rm -f "$dir/a.png"
   bench 0 --device=cpu --quick --mib=1 --plot="$dir/a.png" "$@"
@@ -143,12 +144,12 @@ picture() {
 if have_feature jansson; then
   python 'exit 1'
   refuse 'python3 in PATH' --device=cpu --plot="$dir/b.png" copy
-  # shellcheck disable=SC2016 # code of the mock
+  # shellcheck disable=SC2016 # the script's own words
   python 'case $2 in *matplotlib*) exit 1 ;; esac'
   refuse "matplotlib for python3: .*pip install matplotlib" --device=cpu --plot="$dir/b.png" copy
   refuse 'b.jpeg: a picture ends in .png' --device=cpu --plot="$dir/b.jpeg" copy
   bench 3 --device=cpu --quick --mib=1 --plot="$dir/none/none/b.png" copy
-  test ! -s "$dir/out" || complain 'an unwritable picture is reported only after measuring'
+  test ! -s "$dir/out" || complain 'a picture that cannot be written is said after it was measured'
   # shellcheck disable=SC2016
   python 'case $1 in -c) exit 0 ;; esac; exit 7'
   bench 3 --device=cpu --quick --mib=1 --plot="$dir/b.png" copy
@@ -160,18 +161,18 @@ if have_feature jansson; then
     picture wide roofline --json="$dir/a.json"
     is_json "$dir/a.json"
     picture --json=- reduce
-    is_json "$dir/out" # stdout has only JSON
+    is_json "$dir/out" # and nothing besides
   else
     echo "not run: $PYTHON has no matplotlib (python3-matplotlib)"
     refuse 'matplotlib|python3 in PATH' --device=cpu --plot="$dir/b.png" copy
   fi
-  test ! -e "$dir/b.png" || complain 'a picture was written despite an error'
+  test ! -e "$dir/b.png" || complain 'a picture in spite of an error'
 else
   refuse '--plot needs a build with jansson' --device=cpu --plot="$dir/b.png" copy
 fi
 
-# The ladder search needs a GPU and runs only if named. It prints three tables with the tree and the best kernels, and
-# writes the source of the winner.
+# The search is for a GPU, and is run where it is named: three tables with the tree and the best, and the winner's
+# source.
 if test "$(each_device | wc -l)" -gt 1; then
   solo "$program" --quick --mib=2 --tries=1 search >"$dir/out" 2>"$dir/err" || true
   if grep -q 'search needs NVRTC' "$dir/err"; then
@@ -179,13 +180,13 @@ if test "$(each_device | wc -l)" -gt 1; then
   else
     for reduction in norm sum; do
       option=--reduction=$reduction
-      test $reduction = sum || option=--quick # norm is the default
+      test $reduction = sum || option=--quick # the norm is what it looks for unless told otherwise
       bench 0 --quick --mib=2 --tries=8 --seed=2 "$option" --source="$dir/a.cu" --csv="$dir/a.csv" search
       test "$(grep -c '^search: ' "$dir/out")" -eq 4 || complain "search: $(cat "$dir/out")"
       grep -q "^search: $reduction, seed 2, 9 known shapes and 8 tries: " "$dir/out" || complain "search: $(cat "$dir/out")"
       grep -q 'wrong on the device: 0$' "$dir/out" || complain "search: $(cat "$dir/out")"
-      test "$(grep -c '"tree in shared memory"' "$dir/a.csv")" -eq 3 || complain 'search: a table has no tree'
-      winner=$(sed -n 's/^winner, .* mean: //p' "$dir/out")
+      test "$(grep -c '"tree in shared memory"' "$dir/a.csv")" -eq 3 || complain 'search: no tree in each table'
+      winner=$(sed -n 's/^winner, .* average: //p' "$dir/out")
       grep -qF "a $reduction, as $winner" "$dir/a.cu" || complain "search: '$winner' is not in $(head -n 1 "$dir/a.cu")"
     done
   fi
