@@ -1,8 +1,6 @@
-/* Ladder 1 on a CPU: how a copy reaches the full bandwidth.
- *
- * One core is limited by the number of cache lines in flight. Wide, independent loads keep more
- * lines in flight. Non-temporal stores do not read the lines that they overwrite. Threads add the
- * lines of their cores. */
+/* Ladder 1 on a CPU: how a copy reaches the full bandwidth. One core is limited by the number of
+ * cache lines in flight. Wide, independent loads keep more lines in flight. Non-temporal stores do
+ * not read the lines that they overwrite. Threads add the lines of their cores. */
 #include "base/log.h"
 #include "base/machine.h"
 #include "lab/lab_cpu.h"
@@ -80,13 +78,13 @@ static const struct {
   copy_fn copy;
   bool limit; /* candidate for the fastest variant */
 } variants[] = {
-    {"a double at a time", one_at_a_time, false},
+    {"one double at a time", one_at_a_time, false},
     {"4 streams, loads first", four_streams, false},
     {"8 streams, loads first", eight_streams, false},
     {"vectors", vectors, false},
     {"memcpy", library, true},
 #ifdef __SSE2__
-    {"vectors, past the cache", past_the_cache, true},
+    {"vectors, non-temporal stores", past_the_cache, true},
 #endif
 };
 enum { N_VARIANTS = sizeof variants / sizeof variants[0] };
@@ -110,12 +108,6 @@ static void run(void *arg) {
   }
 }
 
-static void fill(double *at, int64_t n) {
-#pragma omp parallel for
-  for (int64_t i = 0; i < n; i++)
-    at[i] = lab_value(i);
-}
-
 /* Count wrong elements, and overwrite the target for the next variant. */
 static double check(const work_t *w) {
   int64_t wrong = 0;
@@ -128,21 +120,25 @@ static double check(const work_t *w) {
 }
 
 /* The baseline of all rows: the faster of memcpy and non-temporal stores. */
-static mg_status_t measure_copy(lab_t *lab) {
-  const int64_t n = lab->bytes / 8;
-  double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
-  mg_status_t status =
-      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
-  work_t w = {to, from, n, lab->threads, NULL};
-  if (status == MG_OK) fill(from, n);
-  for (int v = 0; v < N_VARIANTS && status == MG_OK; v++) {
+static mg_status_t measure_copy(lab_t *lab, work_t *w) {
+  w->threads = lab->threads;
+  for (int v = 0; v < N_VARIANTS; v++) {
     if (!variants[v].limit) continue;
-    w.copy = variants[v].copy;
-    const double gb_per_s = 16e-9 * (double)n / lab_seconds(lab, run, &w);
-    if (check(&w) > 0.0)
-      status = mg_error(MG_ERR_INTERNAL, "copy: '%s' is wrong", variants[v].name);
+    w->copy = variants[v].copy;
+    const double gb_per_s = 16e-9 * (double)w->n / lab_seconds(lab, run, w);
+    if (check(w) > 0.0)
+      return mg_error(MG_ERR_INTERNAL, "copy: '%s' gives a wrong result", variants[v].name);
     if (gb_per_s > lab->copy_gb_per_s) lab->copy_gb_per_s = gb_per_s;
   }
+  return MG_OK;
+}
+
+/* Call `work` with two arrays. */
+static mg_status_t with_arrays(lab_t *lab, mg_status_t (*work)(lab_t *, work_t *)) {
+  const int64_t n = lab->bytes / 8;
+  double *from = lab_values(n), *to = from ? lab_doubles(n) : NULL;
+  work_t w = {to, from, n, 1, NULL};
+  const mg_status_t status = to ? work(lab, &w) : MG_ERR_MEMORY;
   free(to);
   free(from);
   return status;
@@ -166,7 +162,7 @@ static void name_machine(char *name, size_t size) {
 mg_status_t lab_open_cpu(lab_t *lab) {
   name_machine(lab->machine, sizeof lab->machine);
   lab->threads = mg_machine_threads();
-  return measure_copy(lab);
+  return with_arrays(lab, measure_copy);
 }
 
 static mg_status_t add(lab_t *lab, work_t *w, const char *name) {
@@ -200,16 +196,5 @@ static mg_status_t tables(lab_t *lab, work_t *w) {
 }
 
 mg_status_t lab_copy_cpu(lab_t *lab) {
-  const int64_t n = lab->bytes / 8;
-  double *from = lab_doubles(n), *to = from ? lab_doubles(n) : NULL;
-  mg_status_t status =
-      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
-  if (status == MG_OK) {
-    fill(from, n);
-    work_t w = {to, from, n, 1, NULL};
-    status = tables(lab, &w);
-  }
-  free(to);
-  free(from);
-  return status;
+  return with_arrays(lab, tables);
 }

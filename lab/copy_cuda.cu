@@ -35,9 +35,9 @@ const struct {
   const void *kernel;
   int each;
 } variants[] = {
-    {"1 a thread", (const void *)interleaved<1>, 1},
-    {"4 in turn", (const void *)interleaved<4>, 4},
-    {"8 in turn", (const void *)interleaved<8>, 8},
+    {"one load per thread", (const void *)interleaved<1>, 1},
+    {"4 one after the other", (const void *)interleaved<4>, 4},
+    {"8 one after the other", (const void *)interleaved<8>, 8},
     {"4 loaded first", (const void *)batched<4>, 4},
     {"8 loaded first", (const void *)batched<8>, 8},
 };
@@ -67,7 +67,7 @@ mg_status_t tables(lab_t *lab, work_t *w) {
   for (int throttled = 0; throttled < 2; throttled++)
     for (int v = 0; v < (int)(sizeof variants / sizeof variants[0]); v++) {
       lab_table(lab, "copy", "%s, %s", variants[v].name,
-                throttled ? "one block on a multiprocessor" : "as many blocks as fit");
+                throttled ? "one block per SM" : "as many blocks as fit");
       for (int threads = 32; threads <= 1024; threads *= 2)
         MG_TRY(add(lab, w, v, threads, throttled ? alone : 0));
     }

@@ -1,7 +1,7 @@
-/* The memory bandwidth that a run on a CUDA device is compared with: a copy within its memory, by
- * the driver, counting bytes read and bytes written.
+/* Memory bandwidth that GPU runs are compared with: a device-to-device copy by the driver, counting
+ * bytes read and bytes written.
  *
- *   device-copy BYTES [SECONDS]   both arrays take BYTES in all; prints the median GB/s */
+ *   device-copy BYTES [SECONDS]   BYTES for both arrays in total; prints the median GB/s */
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
   const size_t bytes = argc > 1 ? (size_t)(strtod(argv[1], nullptr) / 2.0) / 512 * 512 : 0;
   const double limit = argc > 2 ? strtod(argv[2], nullptr) : 1.0;
   if (argc > 3 || bytes < 512 || !(limit > 0.0)) {
-    fprintf(stderr, "usage: device-copy BYTES [SECONDS]; BYTES of at least 1024 for both arrays\n");
+    fprintf(stderr, "usage: device-copy BYTES [SECONDS]; at least 1024 BYTES for both arrays\n");
     return 2;
   }
   void *from = nullptr, *to = nullptr;

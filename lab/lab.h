@@ -26,8 +26,7 @@ typedef struct {
   double moved;   /**< bytes per element in the cache lines or sectors touched; 0: same as useful */
   double flops;   /**< flops per element */
   double seconds; /**< median over many runs */
-  double error;   /**< largest error against the reference */
-  double tolerance; /**< largest allowed error; 0: bit-identical */
+  double error;   /**< largest error against the reference; must be 0 */
 } lab_row_t;
 
 /** A row with the values derived from it; filled by lab_add. */
@@ -79,23 +78,20 @@ MG_SHARED double lab_value(int64_t i) {
 /** Offset that `wide` adds to the k-th lab_value of a point: 0 to 3.
  *
  *  The offsets are small enough that every term is the unique maximum at some point. A kernel that
- *  omits a term or its offset is therefore detected. lab_value(k) as the offset would hide more
- *  than half of the terms. For terms one array apart this holds if --mib= is a power of two; for
- *  other sizes a few terms stay hidden. */
+ *  omits a term or its offset is therefore detected. */
 MG_SHARED double lab_small(int64_t k) {
   return (double)((uint64_t)lab_value(k) % 4u);
 }
 
 /** Begin a table of a ladder. Other rows are compared with its first row.
  *  @param[in] ladder  must outlive the lab
- *  @param[in] format  what varies and what is fixed */
+ *  @param[in] format  what varies, and fixed parameters */
 void lab_table(lab_t *lab, const char *ladder, const char *format, ...) MG_PRINTF(3, 4);
 
 /** Add a row to the current table and print it.
  *
  *  A wrong result is an error and adds no row.
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_INTERNAL if row->error exceeds its tolerance or is NaN
- *          (logged) */
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_INTERNAL if row->error is not 0 (logged) */
 MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row);
 
 void lab_free(lab_t *lab);

@@ -38,7 +38,7 @@ double *lab_doubles(int64_t n) {
   const size_t bytes = ((size_t)n * sizeof(double) + 4095) / 4096 * 4096;
   double *memory = aligned_alloc(4096, bytes);
   if (!memory) {
-    (void)mg_error(MG_ERR_MEMORY, "no memory for an array of %s; take a smaller --mib",
+    (void)mg_error(MG_ERR_MEMORY, "no memory for an array of %s; reduce --mib",
                    mg_bytes((double)bytes).text);
     return NULL;
   }
@@ -49,4 +49,12 @@ double *lab_doubles(int64_t n) {
     memset(memory + first, 0, (size_t)(last - first) * sizeof(double));
   }
   return memory;
+}
+
+double *lab_values(int64_t n) {
+  double *at = lab_doubles(n);
+#pragma omp parallel for
+  for (int64_t i = 0; i < (at ? n : 0); i++)
+    at[i] = lab_value(i);
+  return at;
 }

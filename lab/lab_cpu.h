@@ -15,6 +15,9 @@ double lab_seconds(const lab_t *lab, lab_work_t work, void *arg);
  *  @return NULL if out of memory (logged); release with free */
 double *lab_doubles(int64_t n);
 
+/** Same with at[i] = lab_value(i). */
+double *lab_values(int64_t n);
+
 /** The calling thread's share of n elements, in multiples of `unit`, within a parallel region. */
 void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last);
 

@@ -1,5 +1,4 @@
 #include "lab/lab_cuda.h"
-#include "lab/lab_launches.h"
 
 namespace {
 struct {
@@ -43,9 +42,8 @@ mg_status_t read_card(lab_t *lab) {
   MG_CUDA_TRY(cudaRuntimeGetVersion(&runtime));
   state.card = {p.multiProcessorCount, p.maxThreadsPerMultiProcessor, p.sharedMemPerMultiprocessor,
                 p.sharedMemPerBlockOptin, (size_t)reserved};
-  snprintf(lab->machine, sizeof lab->machine,
-           "%.80s, %d multiprocessors, %.0f MB of L2, CUDA %d.%d", p.name, p.multiProcessorCount,
-           1e-6 * p.l2CacheSize, runtime / 1000, runtime % 1000 / 10);
+  snprintf(lab->machine, sizeof lab->machine, "%.80s, %d SMs, %.0f MB of L2, CUDA %d.%d", p.name,
+           p.multiProcessorCount, 1e-6 * p.l2CacheSize, runtime / 1000, runtime % 1000 / 10);
   lab->threads = 1;
   return MG_OK;
 }
@@ -96,7 +94,7 @@ mg_status_t lab_cuda_alloc(size_t bytes, void **memory) {
     return MG_OK;
   }
   (void)cudaGetLastError();
-  return mg_error(MG_ERR_MEMORY, "the card has no %.3g GB for arrays; take a smaller --mib",
+  return mg_error(MG_ERR_MEMORY, "the GPU has no %.3g GB for arrays; reduce --mib",
                   1e-9 * (double)bytes);
 }
 
@@ -119,7 +117,7 @@ extern "C" mg_status_t lab_cuda_default(int64_t most, int64_t *bytes) {
   MG_CUDA_TRY(cudaMemGetInfo(&free, &all));
   for (*bytes = most; *bytes >= mib; *bytes -= mib)
     if (all_needed(*bytes) <= (double)free) return MG_OK;
-  return mg_error(MG_ERR_MEMORY, "the card has %.3g GB free; --device=cpu needs none",
+  return mg_error(MG_ERR_MEMORY, "the GPU has only %.3g GB free; use --device=cpu",
                   1e-9 * (double)free);
 }
 
@@ -192,46 +190,15 @@ struct one_launch_t {
   void **args;
 };
 
-/* Launch configuration for the runtime; `cluster` must outlive it. */
-cudaLaunchConfig_t config_of(const lab_launch_t &l, cudaLaunchAttribute *cluster) {
-  cudaLaunchConfig_t config = {};
-  *cluster = {};
-  config.gridDim =
-      dim3((unsigned)(l.blocks / l.rows / l.planes), (unsigned)l.rows, (unsigned)l.planes);
-  config.blockDim = dim3((unsigned)l.threads);
-  config.dynamicSmemBytes = l.shared;
-  cluster->id = cudaLaunchAttributeClusterDimension;
-  cluster->val.clusterDim.x = (unsigned)l.cluster;
-  cluster->val.clusterDim.y = cluster->val.clusterDim.z = 1;
-  config.attrs = cluster;
-  config.numAttrs = l.cluster > 1 ? 1 : 0;
-  return config;
-}
-
 mg_status_t enqueue_one(void *arg, cudaStream_t stream) {
   const one_launch_t *one = (const one_launch_t *)arg;
-  cudaLaunchAttribute cluster;
-  cudaLaunchConfig_t config = config_of(*one->launch, &cluster);
-  config.stream = stream;
-  MG_CUDA_TRY(cudaLaunchKernelExC(&config, one->launch->kernel, one->args));
+  const lab_launch_t &l = *one->launch;
+  const dim3 grid((unsigned)(l.blocks / l.rows / l.planes), (unsigned)l.rows, (unsigned)l.planes);
+  MG_CUDA_TRY(
+      cudaLaunchKernel(l.kernel, grid, dim3((unsigned)l.threads), one->args, l.shared, stream));
   return MG_OK;
 }
 } // namespace
-
-mg_status_t lab_cuda_at_a_time(const lab_launch_t &launch, int64_t *blocks) {
-  int resident = 0, clusters = 0;
-  MG_TRY(lab_cuda_resident(launch, &resident));
-  *blocks = (int64_t)resident * state.card.processors;
-  if (launch.cluster <= 1) return MG_OK;
-  /* May be fewer than the SMs could hold, because a cluster must lie within a group of SMs. */
-  lab_launch_t one = launch;
-  one.blocks = launch.cluster;
-  cudaLaunchAttribute cluster;
-  const cudaLaunchConfig_t config = config_of(one, &cluster);
-  MG_CUDA_TRY(cudaOccupancyMaxActiveClusters(&clusters, launch.kernel, &config));
-  *blocks = (int64_t)clusters * launch.cluster;
-  return MG_OK;
-}
 
 mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void **args,
                              lab_row_t *row) {

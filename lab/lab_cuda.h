@@ -14,7 +14,6 @@ struct lab_launch_t {
   int threads;
   size_t shared;            /**< dynamic shared memory per block in bytes */
   int rows = 1, planes = 1; /**< grid dimensions in y and z, in blocks */
-  int cluster = 1;          /**< blocks per cluster (distributed shared memory) */
 };
 
 /** Resources of the device. */
@@ -37,6 +36,9 @@ mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, do
 /** Fill a row with the launch shape, registers, shared memory and occupancy. */
 mg_status_t lab_cuda_describe(const lab_launch_t &launch, lab_row_t *row);
 
+/** Forget recorded launches and record from here on. */
+void lab_launches_forget();
+
 /** Same for the largest launch in the work last timed by lab_cuda_time, from any source; the row is
  *  unchanged if there was no launch. */
 mg_status_t lab_cuda_launched(lab_row_t *row);
@@ -51,9 +53,6 @@ mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void 
 
 /** Resident blocks per SM for this launch. */
 mg_status_t lab_cuda_resident(const lab_launch_t &launch, int *blocks);
-
-/** Resident blocks on the GPU for this launch, in whole clusters. */
-mg_status_t lab_cuda_at_a_time(const lab_launch_t &launch, int64_t *blocks);
 
 /** @return MG_OK, MG_ERR_MEMORY (the message names the option to change), MG_ERR_DEVICE */
 mg_status_t lab_cuda_alloc(size_t bytes, void **memory);

@@ -21,8 +21,8 @@ static mg_status_t check_two(const char *one, const char *path, const char *othe
                              const char *same) {
   if (!path || !same) return MG_OK;
   if (strcmp(path, same) != 0 && !mg_path_is_same(path, same)) return MG_OK;
-  return mg_error(MG_ERR_USAGE, "--%s and --%s both write to '%s'; give two files, or drop one",
-                  one, other, path);
+  return mg_error(MG_ERR_USAGE, "--%s and --%s both write to '%s'; use two files", one, other,
+                  path);
 }
 
 mg_status_t lab_check_files(const char *json, const char *csv, const char *source,
@@ -96,7 +96,7 @@ static mg_status_t source_to(const lab_t *lab, FILE *out) {
 }
 
 mg_status_t lab_write_source(const lab_t *lab, const char *path) {
-  if (!lab->search.winner) return mg_error(MG_ERR_INTERNAL, "--source: no search has ended");
+  if (!lab->search.winner) return mg_error(MG_ERR_INTERNAL, "--source: no search has finished");
   return write_to(lab, "source", path, source_to);
 }
 

@@ -1,7 +1,6 @@
 /* Records kernel launches of the solver and of libraries. The program is linked so that every
- * launch passes through this file (-Wl,--wrap in src/local.am). */
+ * launch passes through this file (-Wl,--wrap in lab/local.am). */
 #include "lab/lab_cuda.h"
-#include "lab/lab_launches.h"
 
 namespace {
 /* The launch with the most threads since the last lab_launches_forget: the main kernel of an

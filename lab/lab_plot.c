@@ -39,7 +39,7 @@ static mg_status_t find_script(char *script, size_t size) {
     snprintf(script, size, "%s/plot.py", folders[i]);
     if (access(script, R_OK) == 0) return MG_OK;
   }
-  return mg_error(MG_ERR_USAGE, "--plot needs %s, which 'make install' puts there", script);
+  return mg_error(MG_ERR_USAGE, "--plot needs %s; run 'make install'", script);
 }
 
 /* Return the exit code of python3 with these arguments, or 127 if it is missing. Its stdout is
@@ -79,7 +79,7 @@ mg_status_t lab_check_plot(const char *path) {
                                 "configure --with-jansson)");
 #endif
   if (!is_picture(path))
-    return mg_error(MG_ERR_USAGE, "--plot=%s: a picture ends in .png, .svg or .pdf", path);
+    return mg_error(MG_ERR_USAGE, "--plot=%s: the file name must end in .png, .svg or .pdf", path);
   MG_TRY(mg_atomic_file_prepare("plot", path, 0, &file));
   MG_TRY(find_script(script, sizeof script));
   if (run_python(any, true) != 0)
@@ -97,7 +97,7 @@ static mg_status_t draw(const char *json, const char *path) {
   const char *const arguments[] = {"python3", script, "bench", output, "--", json, NULL};
   const int code = run_python(arguments, false);
   if (code == 0) return MG_OK;
-  return mg_error(MG_ERR_IO, "--plot=%s was not drawn: plot.py ended with exit code %d", path,
+  return mg_error(MG_ERR_IO, "--plot=%s was not drawn: plot.py failed with exit code %d", path,
                   code);
 }
 

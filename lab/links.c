@@ -1,5 +1,5 @@
-/* Microseconds of a message from each rank to the next of a ring, for every transport that works
- * here: mpirun -n 2 links */
+/* Time of a message from each rank to the next of a ring, in microseconds, for every available
+ * transport: mpirun -n 2 links */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -34,7 +34,7 @@ static mg_status_t measure(mg_params_t *params) {
   for (int t = MG_TRANSPORT_PEER; t < MG_N_TRANSPORTS; t++) {
     mg_transports_t *transports;
     params->transport = (mg_transport_t)t;
-    /* What cannot work has said why. */
+    /* An unavailable transport has logged the reason. */
     const mg_status_t status = mg_transports_create(params, true, &transports);
     if (status >= MG_ERR_DEVICE) return status;
     if (status != MG_OK) continue;

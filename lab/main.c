@@ -31,60 +31,21 @@ static const struct {
    * and the single-threaded fraction. */
   double quick_s_per_mib, s_per_mib, alone;
 } ladders[] = {
-    {.name = "copy",
-     .what = "threads, loads under way, occupancy",
-     .cpu = lab_copy_cpu,
-     .cuda = ON_CUDA(lab_copy_cuda),
-     .arrays = 2,
-     .quick_s_per_mib = 0.017,
-     .s_per_mib = 0.063,
-     .alone = 0.67},
-    {.name = "stride",
-     .what = "what of a line, a sector or a bank is used",
-     .cpu = lab_stride_cpu,
-     .cuda = ON_CUDA(lab_stride_cuda),
-     .arrays = 2,
-     .quick_s_per_mib = 0.032,
-     .s_per_mib = 0.115,
-     .alone = 0.16},
-    {.name = "wide",
-     .what = "loads of 8 and 16 bytes, launch bounds",
-     .cpu = lab_wide_cpu,
-     .cuda = ON_CUDA(lab_wide_cuda),
-     .arrays = 2,
-     .quick_s_per_mib = 0.005,
-     .s_per_mib = 0.012,
-     .alone = 0.78},
-    {.name = "smooth",
-     .what = "the 7-point smoother: iterations over memory, steps fused in one pass, 4th order",
-     .cpu = lab_smooth_cpu,
-     .cuda = ON_CUDA(lab_smooth_cuda),
-     .arrays = 14,
-     .quick_s_per_mib = 0.20,
-     .s_per_mib = 0.337,
-     .alone = 0.54},
-    {.name = "reduce",
-     .what = "trees, shuffles, launches of a sum",
-     .cpu = lab_reduce_cpu,
-     .cuda = ON_CUDA(lab_reduce_cuda),
-     .arrays = 2,
-     .quick_s_per_mib = 0.006,
-     .s_per_mib = 0.017,
-     .alone = 0.94},
-    {.name = "roofline",
-     .what = "the solver's own kernels: bytes, flops, percent of the limit",
-     .cpu = lab_roofline,
-     .cuda = lab_roofline,
-     .arrays = 26,
-     .largest = 512, /* levels up to 512^3 cells */
-     .quick_s_per_mib = 0.6,
-     .s_per_mib = 0.85,
-     .alone = 0.68},
-    {.name = "search",
-     .what =
-         "the shape of a norm or a sum: programs at random, proven, compiled and timed; on a GPU",
-     .cuda = ON_CUDA(lab_search_cuda),
-     .by_name = true},
+    {"copy", "threads, loads in flight, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda), false, 2,
+     0, 0.017, 0.063, 0.67},
+    {"stride", "how much of a cache line, sector or bank is used", lab_stride_cpu,
+     ON_CUDA(lab_stride_cuda), false, 2, 0, 0.032, 0.115, 0.16},
+    {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda), false,
+     2, 0, 0.004, 0.007, 0.78},
+    {"smooth", "the 7-point smoother: single and fused steps, and on a GPU fourth order",
+     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false, 11, 0, 0.14, 0.20, 0.62},
+    {"reduce", "sums: trees, shuffles, launches", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda), false,
+     2, 0, 0.005, 0.014, 0.94},
+    /* Levels up to 512^3 cells. */
+    {"roofline", "the solver's kernels: bytes, flops, percent of the limit", lab_roofline,
+     lab_roofline, false, 26, 512, 0.6, 0.85, 0.68},
+    {"search", "random shapes of a norm or a sum: proven, compiled and timed (GPU only)", NULL,
+     ON_CUDA(lab_search_cuda), true, 0, 0, 0.0, 0.0, 0.0},
 };
 enum { N_LADDERS = sizeof ladders / sizeof ladders[0], LADDER_ROOFLINE = 5, LADDER_SEARCH = 6 };
 
@@ -95,36 +56,37 @@ typedef struct {
   bool quick, quiet, named[N_LADDERS], all;
 } options_t;
 
+static void print_ladders(bool by_name) {
+  for (int l = 0; l < N_LADDERS; l++)
+    if (ladders[l].by_name == by_name) printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
+}
+
 static void print_help(void) {
   printf("Usage: hpgmg-bench [OPTION]... [LADDER]...\n"
          "Measure variants of the solver's kernels, from the naive form to the machine's limit.\n\n"
-         "Ladders, all of them unless some are named:\n");
-  for (int l = 0; l < N_LADDERS; l++)
-    if (!ladders[l].by_name) printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
-  printf("\nOnly where it is named:\n");
-  for (int l = 0; l < N_LADDERS; l++)
-    if (ladders[l].by_name) printf("  %-10s %s\n", ladders[l].name, ladders[l].what);
+         "Ladders (default: all of them):\n");
+  print_ladders(false);
+  printf("\nRuns only if named:\n");
+  print_ladders(true);
   printf(
       "\nOptions:\n"
-      "  --device=auto|cuda|cpu  where; auto takes a GPU that is there. Default auto\n"
-      "  --mib=N                 MiB of an array, 1 to 65536; default on a CPU 16 per thread and "
-      "at\n"
-      "                          most 256, on a GPU 512, or less if memory is short. On two cores\n"
-      "                          all ladders take about half a minute with the default, and some\n"
+      "  --device=auto|cuda|cpu  where to run; auto (default) uses a GPU if there is one\n"
+      "  --mib=N                 MiB per array, 1 to 65536. Default on a CPU: 16 per thread, at\n"
+      "                          most 256; on a GPU: 512, or less if memory is short. On two\n"
+      "                          cores all ladders take about half a minute by default, and\n"
       "                          five minutes with --mib=256, which adds levels of 256^3 cells.\n"
-      "                          Caches must not hold it: what a cache holds is not memory's rate\n"
-      "  --quick                 few runs of each variant: for a first look, and for tests\n"
-      "  --json=FILE, --csv=FILE all rows; - is stdout, and the tables are then left out\n"
-      "  --plot=FILE.png         all rows as a picture (.svg, .pdf); needs python3 and matplotlib\n"
-      "  --reduction=norm|sum    search: of what, the solver's maximum norm or a sum; default "
-      "norm\n"
-      "  --seed=N                search: another N, other programs; default 1\n"
-      "  --tries=N               search: programs that are considered, 1 to 10000; default 300\n"
-      "  --source=FILE           search: the winner as CUDA source; - is stdout\n"
-      "  --quiet                 no tables\n"
-      "  --help, --version       this, and the version\n\n"
-      "Exit codes: 0 done, 2 a bad option, 3 a file cannot be written, 4 memory or device,\n"
-      "5 a variant computed something wrong.\n");
+      "                          Arrays that fit in a cache do not measure memory\n"
+      "  --quick                 few runs per variant: for a first look, and for tests\n"
+      "  --json=FILE, --csv=FILE write all rows; - is stdout, without the tables\n"
+      "  --plot=FILE.png         plot all rows (or .svg, .pdf); needs python3 and matplotlib\n"
+      "  --reduction=norm|sum    search: the solver's maximum norm (default), or a sum\n"
+      "  --seed=N                search: seed of the random programs; default 1\n"
+      "  --tries=N               search: number of random programs, 1 to 10000; default 300\n"
+      "  --source=FILE           search: write the winner as CUDA source; - is stdout\n"
+      "  --quiet                 print no tables\n"
+      "  --help, --version       print this help, or the version\n\n"
+      "Exit codes: 0 success, 2 invalid option, 3 file cannot be written, 4 memory or device\n"
+      "error, 5 wrong result.\n");
 }
 
 static mg_status_t parse_number(const char *name, const char *text, int64_t least, int64_t most,
@@ -133,135 +95,93 @@ static mg_status_t parse_number(const char *name, const char *text, int64_t leas
   errno = 0;
   const long long value = strtoll(text, &end, 10);
   if (errno || end == text || *end || value < least || value > most)
-    return mg_error(MG_ERR_USAGE, "--%s=%s is no whole number from %" PRId64 " to %" PRId64, name,
+    return mg_error(MG_ERR_USAGE, "--%s=%s is not an integer from %" PRId64 " to %" PRId64, name,
                     text, least, most);
   *number = value;
   return MG_OK;
 }
 
-/* A file name, or - for stdout. */
-static mg_status_t parse_file(const char *option, const char *text, const char **name) {
-  if (*text == '\0') return mg_error(MG_ERR_USAGE, "--%s= needs the name of a file", option);
-  *name = text;
-  return MG_OK;
+/* One of some words; no list: a file name, or - for stdout. */
+static mg_status_t parse_text(const char *name, const char *text, const char *const words[],
+                              const char **value) {
+  char list[64] = "";
+  *value = text;
+  if (!words) return *text ? MG_OK : mg_error(MG_ERR_USAGE, "--%s= needs a file name", name);
+  for (int w = 0; words[w]; w++) {
+    if (strcmp(text, words[w]) == 0) return MG_OK;
+    snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", w ? ", " : "", words[w]);
+  }
+  return mg_error(MG_ERR_USAGE, "--%s=%s is not one of %s", name, text, list);
 }
 
 static mg_status_t parse_ladder(const char *name, options_t *o) {
-  for (int l = 0; l < N_LADDERS; l++)
-    if (strcmp(name, ladders[l].name) == 0) {
-      o->named[l] = true;
-      return MG_OK;
-    }
   char names[256] = "";
-  for (int l = 0; l < N_LADDERS; l++)
+  for (int l = 0; l < N_LADDERS; l++) {
+    o->named[l] = o->named[l] || strcmp(name, ladders[l].name) == 0;
+    if (strcmp(name, ladders[l].name) == 0) return MG_OK;
     snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", l ? ", " : "",
              ladders[l].name);
-  return mg_error(MG_ERR_USAGE, "'%s' is no ladder; there are %s", name, names);
+  }
+  return mg_error(MG_ERR_USAGE, "unknown ladder '%s'; the ladders are %s", name, names);
 }
 
-static mg_status_t parse_device(const char *device) {
-  if (strcmp(device, "auto") && strcmp(device, "cuda") && strcmp(device, "cpu"))
-    return mg_error(MG_ERR_USAGE, "--device=%s is none of auto, cuda, cpu", device);
-  return MG_OK;
-}
-
-enum {
-  OPT_HELP = 1000,
-  OPT_VERSION,
-  OPT_DEVICE,
-  OPT_MIB,
-  OPT_QUICK,
-  OPT_QUIET,
-  OPT_JSON,
-  OPT_CSV,
-  OPT_PLOT,
-  OPT_REDUCTION,
-  OPT_SEED,
-  OPT_TRIES,
-  OPT_SOURCE
-};
+enum { HELP_FLAG, VERSION_FLAG, QUICK_FLAG, QUIET_FLAG, N_FLAGS, VALUE = 1000 };
 static const struct option known[] = {
-    {"help", no_argument, NULL, OPT_HELP},
-    {"version", no_argument, NULL, OPT_VERSION},
-    {"device", required_argument, NULL, OPT_DEVICE},
-    {"mib", required_argument, NULL, OPT_MIB},
-    {"quick", no_argument, NULL, OPT_QUICK},
-    {"quiet", no_argument, NULL, OPT_QUIET},
-    {"json", required_argument, NULL, OPT_JSON},
-    {"csv", required_argument, NULL, OPT_CSV},
-    {"plot", required_argument, NULL, OPT_PLOT},
-    {"reduction", required_argument, NULL, OPT_REDUCTION},
-    {"seed", required_argument, NULL, OPT_SEED},
-    {"tries", required_argument, NULL, OPT_TRIES},
-    {"source", required_argument, NULL, OPT_SOURCE},
-    {NULL, 0, NULL, 0},
-};
+    {"help", no_argument, NULL, HELP_FLAG},        {"version", no_argument, NULL, VERSION_FLAG},
+    {"quick", no_argument, NULL, QUICK_FLAG},      {"quiet", no_argument, NULL, QUIET_FLAG},
+    {"json", required_argument, NULL, VALUE},      {"csv", required_argument, NULL, VALUE},
+    {"plot", required_argument, NULL, VALUE},      {"device", required_argument, NULL, VALUE},
+    {"mib", required_argument, NULL, VALUE},       {"source", required_argument, NULL, VALUE},
+    {"reduction", required_argument, NULL, VALUE}, {"seed", required_argument, NULL, VALUE},
+    {"tries", required_argument, NULL, VALUE},     {NULL, 0, NULL, 0}};
+
+static mg_status_t parse_value(const char *name, options_t *o) {
+  static const char *const devices[] = {"auto", "cuda", "cpu", NULL};
+  static const char *const reductions[] = {"norm", "sum", NULL};
+  const struct {
+    const char *name;
+    bool search; /* only the search accepts it */
+    const char **text, *const *words;
+    int64_t *number, least, most;
+  } options[] = {{"json", .text = &o->json},
+                 {"csv", .text = &o->csv},
+                 {"plot", .text = &o->plot},
+                 {"device", .text = &o->device, .words = devices},
+                 {"mib", .number = &o->mib, .least = 1, .most = 65536},
+                 {"source", .search = true, .text = &o->source},
+                 {"reduction", .search = true, .text = &o->reduction, .words = reductions},
+                 {"seed", .search = true, .number = &o->seed, .most = INT64_MAX},
+                 {"tries", .search = true, .number = &o->tries, .least = 1, .most = 10000}};
+  int k = 0;
+  while (strcmp(options[k].name, name) != 0)
+    k++;
+  if (options[k].search) o->searches = name;
+  return options[k].text
+             ? parse_text(name, optarg, options[k].words, options[k].text)
+             : parse_number(name, optarg, options[k].least, options[k].most, options[k].number);
+}
 
 /* Returns MG_ERR_INTERRUPTED after --help or --version. */
 static mg_status_t parse(int argc, char **argv, options_t *o) {
   opterr = 0;
-  for (int c; (c = getopt_long(argc, argv, ":", known, NULL)) != -1;) {
+  for (int c, k; (c = getopt_long(argc, argv, ":", known, &k)) != -1;) {
     const char *said = argv[optind - 1];
-    switch (c) {
-    case OPT_HELP:
-      print_help();
-      return MG_ERR_INTERRUPTED;
-    case OPT_VERSION:
-      printf("hpgmg-bench %s\n", PACKAGE_VERSION);
-      return MG_ERR_INTERRUPTED;
-    case OPT_DEVICE:
-      o->device = optarg;
-      break;
-    case OPT_MIB:
-      MG_TRY(parse_number("mib", optarg, 1, 65536, &o->mib));
-      break;
-    case OPT_QUICK:
-      o->quick = true;
-      break;
-    case OPT_QUIET:
-      o->quiet = true;
-      break;
-    case OPT_JSON:
-      MG_TRY(parse_file("json", optarg, &o->json));
-      break;
-    case OPT_CSV:
-      MG_TRY(parse_file("csv", optarg, &o->csv));
-      break;
-    case OPT_PLOT:
-      MG_TRY(parse_file("plot", optarg, &o->plot));
-      break;
-    case OPT_REDUCTION:
-      o->searches = "reduction";
-      o->reduction = optarg;
-      if (strcmp(optarg, "norm") != 0 && strcmp(optarg, "sum") != 0)
-        return mg_error(MG_ERR_USAGE, "--reduction=%s is none of norm, sum", optarg);
-      break;
-    case OPT_SEED:
-      o->searches = "seed";
-      MG_TRY(parse_number("seed", optarg, 0, INT64_MAX, &o->seed));
-      break;
-    case OPT_TRIES:
-      o->searches = "tries";
-      MG_TRY(parse_number("tries", optarg, 1, 10000, &o->tries));
-      break;
-    case OPT_SOURCE:
-      o->searches = "source";
-      MG_TRY(parse_file("source", optarg, &o->source));
-      break;
-    case ':':
-      return mg_error(MG_ERR_USAGE, "%s needs a value: %s=...", said, said);
-    default:
-      if (optopt > 0 && optopt < OPT_HELP)
-        return mg_error(MG_ERR_USAGE, "unknown option '-%c'; --help has all", optopt);
-      return mg_error(MG_ERR_USAGE, "unknown option '%s'; --help has all", said);
-    }
+    if (c == '?' && optopt > N_FLAGS && optopt < VALUE)
+      return mg_error(MG_ERR_USAGE, "unknown option '-%c'; see --help", optopt);
+    if (c == '?') return mg_error(MG_ERR_USAGE, "unknown option '%s'; see --help", said);
+    if (c == ':') return mg_error(MG_ERR_USAGE, "%s needs a value: %s=...", said, said);
+    if (c == VALUE) MG_TRY(parse_value(known[k].name, o));
+    if (c == HELP_FLAG) print_help();
+    if (c == VERSION_FLAG) printf("hpgmg-bench %s\n", PACKAGE_VERSION);
+    if (c == HELP_FLAG || c == VERSION_FLAG) return MG_ERR_INTERRUPTED;
+    o->quick = o->quick || c == QUICK_FLAG;
+    o->quiet = o->quiet || c == QUIET_FLAG;
   }
   o->all = optind == argc;
   for (int i = optind; i < argc; i++)
     MG_TRY(parse_ladder(argv[i], o));
-  MG_TRY(parse_device(o->device));
   if (o->searches && !o->named[LADDER_SEARCH])
-    return mg_error(MG_ERR_USAGE, "--%s is for `hpgmg-bench search`", o->searches);
+    return mg_error(MG_ERR_USAGE, "--%s requires `hpgmg-bench search`", o->searches);
   return MG_OK;
 }
 
@@ -289,11 +209,11 @@ static mg_status_t choose_size(const options_t *o, int64_t *mib) {
   for (*mib = wanted; *mib > 1 && needed_bytes(o, *mib) > room; (*mib)--)
     ;
   if (needed_bytes(o, *mib) > room)
-    return mg_error(MG_ERR_MEMORY, "even --mib=1 needs about %s of memory, and %s are free",
+    return mg_error(MG_ERR_MEMORY, "even --mib=1 needs about %s of memory; %s are free",
                     mg_bytes(needed_bytes(o, 1)).text, mg_bytes(room).text);
   if (o->mib && *mib < wanted)
     return mg_error(MG_ERR_MEMORY,
-                    "--mib=%" PRId64 " needs about %s of memory, and %s are free; take "
+                    "--mib=%" PRId64 " needs about %s of memory; %s are free. Use "
                     "--mib=%" PRId64 " or less, or fewer ladders",
                     wanted, mg_bytes(needed_bytes(o, wanted)).text, mg_bytes(room).text, *mib);
   return MG_OK;
@@ -305,7 +225,7 @@ static mg_status_t choose_place(const options_t *o, lab_t *lab) {
 #ifdef HAVE_CUDA
   const int devices = lab_cuda_devices();
   if (strcmp(o->device, "cuda") == 0 && devices == 0)
-    return mg_error(MG_ERR_DEVICE, "--device=cuda: there is no CUDA device; take --device=cpu");
+    return mg_error(MG_ERR_DEVICE, "--device=cuda: no CUDA device found; use --device=cpu");
   if (strcmp(o->device, "cpu") != 0 && devices > 0) {
     lab->place = LAB_CUDA;
     lab->bytes = o->mib * mib;
@@ -331,8 +251,7 @@ static mg_status_t check_named(const options_t *o, const lab_t *lab) {
   for (int l = 0; l < N_LADDERS; l++)
     if (o->named[l] && !ladder_of(lab, l))
       return mg_error(cuda || strcmp(o->device, "cpu") == 0 ? MG_ERR_USAGE : MG_ERR_DEVICE,
-                      "%s needs %s", ladders[l].name,
-                      cuda ? "--device=cpu" : "a CUDA device: none is here or allowed");
+                      "%s requires %s", ladders[l].name, cuda ? "--device=cpu" : "a CUDA device");
   return MG_OK;
 }
 
@@ -413,7 +332,7 @@ static void say_machine(const lab_t *lab) {
   if (!lab->text) return;
   if (lab->place == LAB_CPU)
     snprintf(threads, sizeof threads, ", %d thread%s", lab->threads, lab->threads == 1 ? "" : "s");
-  fprintf(lab->text, "hpgmg-bench %s on %s%s: a copy moves %.1f GB/s\n", PACKAGE_VERSION,
+  fprintf(lab->text, "hpgmg-bench %s on %s%s: copy bandwidth %.1f GB/s\n", PACKAGE_VERSION,
           lab->machine, threads, lab->copy_gb_per_s);
 }
 
@@ -446,7 +365,7 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
 static mg_status_t check_alone(void) {
   if (mg_comm_size(mg_comm_world()) == 1) return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_USAGE;
-  return mg_error(MG_ERR_USAGE, "hpgmg-bench is one process: start it without mpirun");
+  return mg_error(MG_ERR_USAGE, "hpgmg-bench runs as one process: start it without mpirun");
 }
 
 int main(int argc, char **argv) {

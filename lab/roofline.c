@@ -4,12 +4,8 @@
  * of src/formulas/stencil.h; an fma counts as two.
  *
  * One process with one box: the halo is a separate row, for a periodic level; the other rows have
- * none. Not measured:
- *   - one-time set-up;
- *   - the single launches of the coarsest levels and of the bottom solve;
- *   - messages, which need more than one process (lab/links.c), and the boundary region that a
- *     smoother defers until they arrive;
- *   - ghosts made by a separate launch, which only the simple kernels read.
+ * none. Not measured: set-up, the single launches of the coarsest levels and of the bottom solve,
+ * messages (lab/links.c), and ghosts made by a separate launch, which only simple kernels read.
  * symgs runs the half sweeps of GSRB. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -19,6 +15,7 @@
 #include "device/device_select.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
+#include "level/smooth.h"
 #include "solver/problem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,120 +23,111 @@
 /* Bytes and flops per cell of the finer level.
  *
  * Smoothers: per step. A half sweep computes half of the cells and moves the lines of all.
- * Interpolation: along k for a row and its two neighbours, along j for the row, along i for the
- * cell. That is 18 combinations of 3 flops for the 8 children of a coarse cell. V4 uses 6 flops per
- * combination, and also 18 combinations including the halo of a tile. A thread with only one coarse
- * cell computes more of them. */
-typedef struct kernel {
+ * Interpolation: 18 combinations along k, j and i for the 8 children of a coarse cell, of 3 flops
+ * each (V4: 6). A thread with only one coarse cell computes more of them. */
+typedef struct {
   const char *name;
   double bytes, flops;
   roofline_kind_t kind;
-  const struct kernel *on_cpu; /* variant if the CPU kernel moves different data; else NULL */
 } kernel_t;
 
 /* Previous iterate, which the first of a smooth's six Chebyshev steps does not read. */
 #define UNREAD (8.0 / 6)
 
 static const kernel_t of_fv2[] = {
-    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST, NULL},
-    {"residual", 48.0, 21.0, ROOFLINE_RESIDUAL, NULL},
-    {"residual and its norm", 40.0, 22.0, ROOFLINE_RESIDUAL_NORM, NULL},
-    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
-    {"restriction", 9.0, 1.0, ROOFLINE_RESTRICTS, NULL},
-    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS, NULL},
-    {"interpolation, solutions V2", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
-    {"a x + b y", 24.0, 3.0, ROOFLINE_AXPBY, NULL},
-    {"x y", 24.0, 1.0, ROOFLINE_MULTIPLIES, NULL},
-    {"x + a", 16.0, 1.0, ROOFLINE_SHIFTS, NULL},
-    {"a x", 16.0, 1.0, ROOFLINE_SCALES, NULL},
-    {"fill", 8.0, 0.0, ROOFLINE_FILLS, NULL},
-    {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM, NULL},
-    {"maximum norm of a difference", 16.0, 2.0, ROOFLINE_DIFFERENCE, NULL},
-    {"dot product", 16.0, 2.0, ROOFLINE_DOT, NULL},
+    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST},
+    {"residual", 48.0, 21.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", 40.0, 22.0, ROOFLINE_RESIDUAL_NORM},
+    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"restriction", 9.0, 1.0, ROOFLINE_RESTRICTS},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
+    {"interpolation, solutions V2", 9.0, 6.75, ROOFLINE_INTERPOLATES},
+    {"a x + b y", 24.0, 3.0, ROOFLINE_AXPBY},
+    {"x y", 24.0, 1.0, ROOFLINE_MULTIPLIES},
+    {"x + a", 16.0, 1.0, ROOFLINE_SHIFTS},
+    {"a x", 16.0, 1.0, ROOFLINE_SCALES},
+    {"fill", 8.0, 0.0, ROOFLINE_FILLS},
+    {"maximum norm", 8.0, 1.0, ROOFLINE_MAX_NORM},
+    {"maximum norm of a difference", 16.0, 2.0, ROOFLINE_DIFFERENCE},
+    {"dot product", 16.0, 2.0, ROOFLINE_DOT},
 };
 static const kernel_t of_fv4[] = {
-    {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST, NULL},
-    {"residual", 48.0, 113.0, ROOFLINE_RESIDUAL, NULL},
-    {"residual and its norm", 40.0, 114.0, ROOFLINE_RESIDUAL_NORM, NULL},
-    {"residual, restricted", 41.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
-    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS, NULL},
-    {"interpolation, solutions V4", 9.0, 13.5, ROOFLINE_INTERPOLATES, NULL},
+    {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST},
+    {"residual", 48.0, 113.0, ROOFLINE_RESIDUAL},
+    {"residual and its norm", 40.0, 114.0, ROOFLINE_RESIDUAL_NORM},
+    {"residual, restricted", 41.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
+    {"interpolation, solutions V4", 9.0, 13.5, ROOFLINE_INTERPOLATES},
 };
 static const kernel_t of_7pt[] = {
-    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS, NULL},
-    {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES, NULL},
+    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS},
+    {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES},
 };
-/* A variable alpha adds 8 bytes wherever the operator or its diagonal is computed. CPU smoothers
- * then read 1 / diagonal (`stored`); GPU smoothers compute it from the betas and alpha. */
-static const kernel_t gsrb_stored = {"GSRB, a half sweep", 64.0, 11.5, ROOFLINE_SMOOTHS, NULL},
-                      first_stored = {"GSRB, the first half sweep", 24.0, 1.0, ROOFLINE_FIRST,
-                                      NULL},
-                      chebyshev_stored = {"Chebyshev, a step", 72.0 - UNREAD, 27.0,
-                                          ROOFLINE_SMOOTHS, NULL};
-static const kernel_t of_fv2_varying[] = {
-    {"GSRB, the first half sweep", 48.0, 5.0, ROOFLINE_FIRST, &first_stored},
-    {"residual", 56.0, 21.0, ROOFLINE_RESIDUAL, NULL},
-    {"residual and its norm", 48.0, 22.0, ROOFLINE_RESIDUAL_NORM, NULL},
-    {"residual, restricted", 49.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
-};
-static const kernel_t of_fv4_varying[] = {
-    {"residual", 56.0, 113.0, ROOFLINE_RESIDUAL, NULL},
-    {"residual and its norm", 48.0, 114.0, ROOFLINE_RESIDUAL_NORM, NULL},
-    {"residual, restricted", 49.0, 114.0, ROOFLINE_RESTRICTS_RESIDUAL, NULL},
-};
-static const kernel_t gsrb = {"GSRB, a half sweep", 48.0, 15.5, ROOFLINE_SMOOTHS, NULL},
-                      jacobi = {"Jacobi, a step", 48.0, 35.0, ROOFLINE_SMOOTHS, NULL},
-                      l1_jacobi = {"l1-Jacobi, a step", 56.0, 27.0, ROOFLINE_SMOOTHS, NULL},
-                      chebyshev = {"Chebyshev, a step", 56.0 - UNREAD, 35.0, ROOFLINE_SMOOTHS,
-                                   NULL},
-                      gsrb4 = {"GSRB, a half sweep", 56.0, 57.5, ROOFLINE_SMOOTHS, NULL},
-                      chebyshev4 = {"Chebyshev, a step", 64.0 - UNREAD, 119.0, ROOFLINE_SMOOTHS,
-                                    NULL},
-                      gsrb_varying = {"GSRB, a half sweep", 56.0, 15.5, ROOFLINE_SMOOTHS,
-                                      &gsrb_stored},
-                      chebyshev_varying = {"Chebyshev, a step", 64.0 - UNREAD, 35.0,
-                                           ROOFLINE_SMOOTHS, &chebyshev_stored},
-                      gsrb4_varying = {"GSRB, a half sweep", 64.0, 57.5, ROOFLINE_SMOOTHS, NULL};
+
 /* Fused steps: the bytes of one pass over memory, divided among its steps. 7pt has four half
- * sweeps, fused as two pairs. */
-static const kernel_t
-    gsrb_two_passes = {"GSRB, 2 half sweeps a pass", 48.0 / 2, 15.5, ROOFLINE_SMOOTHS, NULL},
-    gsrb_passes = {"GSRB, 3 half sweeps a pass", 48.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
-    jacobi_passes = {"Jacobi, 3 steps a pass", 48.0 / 3, 35.0, ROOFLINE_SMOOTHS, NULL},
-    chebyshev_passes = {"Chebyshev, 3 steps a pass", 56.0 / 3, 35.0, ROOFLINE_SMOOTHS, NULL},
-    gsrb_passes_varying = {"GSRB, 3 half sweeps a pass", 56.0 / 3, 15.5, ROOFLINE_SMOOTHS, NULL},
-    chebyshev_passes_varying = {"Chebyshev, 3 steps a pass", 64.0 / 3, 35.0, ROOFLINE_SMOOTHS,
-                                NULL};
-
-/* Bytes per cell, to be divided by n: a grid of n^3 cells has 6 n^2 ghosts, 16 bytes each. */
-static const kernel_t halo = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO, NULL};
-
-#define OTHERS(list) list, sizeof list / sizeof list[0]
+ * sweeps, fused as two pairs. A periodic level has only the halo: a grid of n^3 cells has 6 n^2
+ * ghosts of 16 bytes each, to be divided by n. */
+#define STEP(...)                                                                                  \
+  { __VA_ARGS__, ROOFLINE_SMOOTHS }
 static const struct {
   const char *operator, * smoother, *boundary; /* NULL: walls */
   bool varies;                                 /* alpha varies */
-  const kernel_t *passes, *first, *others;     /* NULL: none on any place */
+  kernel_t fused, first;                       /* no name: none on any place */
+  const kernel_t *others;
   int n_others;
 } problems[] = {
-    {"fv2", "gsrb", NULL, false, &gsrb_passes, &gsrb, OTHERS(of_fv2)},
-    {"fv2", "jacobi", NULL, false, &jacobi_passes, &jacobi, NULL, 0},
-    {"fv2", "l1jacobi", NULL, false, NULL, &l1_jacobi, NULL, 0},
-    {"fv2", "chebyshev", NULL, false, &chebyshev_passes, &chebyshev, NULL, 0},
-    {"fv2", "gsrb", "periodic", false, NULL, &halo, NULL, 0},
-    {"fv2", "gsrb", NULL, true, &gsrb_passes_varying, &gsrb_varying, OTHERS(of_fv2_varying)},
-    {"fv2", "chebyshev", NULL, true, &chebyshev_passes_varying, &chebyshev_varying, NULL, 0},
-    {"fv4", "gsrb", NULL, false, NULL, &gsrb4, OTHERS(of_fv4)},
-    {"fv4", "chebyshev", NULL, false, NULL, &chebyshev4, NULL, 0},
-    {"fv4", "gsrb", NULL, true, NULL, &gsrb4_varying, OTHERS(of_fv4_varying)},
-    {"7pt", "gsrb", NULL, false, &gsrb_two_passes, &gsrb, OTHERS(of_7pt)},
+    {"fv2", "gsrb", NULL, false, STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
+     STEP("GSRB, a half sweep", 48.0, 15.5), of_fv2, 15},
+    {"fv2", "jacobi", NULL, false, STEP("Jacobi, 3 fused steps", 48.0 / 3, 35.0),
+     STEP("Jacobi, a step", 48.0, 35.0), NULL, 0},
+    {"fv2", "l1jacobi", NULL, false, {0}, STEP("l1-Jacobi, a step", 56.0, 27.0), NULL, 0},
+    {"fv2", "chebyshev", NULL, false, STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
+     STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0), NULL, 0},
+    {"fv2",
+     "gsrb",
+     "periodic",
+     false,
+     {0},
+     {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO},
+     NULL,
+     0},
+    {"fv2", "gsrb", NULL, true, STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
+     STEP("GSRB, a half sweep", 48.0, 15.5), of_fv2, 4},
+    {"fv2", "chebyshev", NULL, true, STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
+     STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0), NULL, 0},
+    {"fv4", "gsrb", NULL, false, {0}, STEP("GSRB, a half sweep", 56.0, 57.5), of_fv4, 6},
+    {"fv4",
+     "chebyshev",
+     NULL,
+     false,
+     {0},
+     STEP("Chebyshev, a step", 64.0 - UNREAD, 119.0),
+     NULL,
+     0},
+    {"fv4", "gsrb", NULL, true, {0}, STEP("GSRB, a half sweep", 56.0, 57.5), of_fv4 + 1, 3},
+    {"7pt", "gsrb", NULL, false, STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
+     STEP("GSRB, a half sweep", 48.0, 15.5), of_7pt, 2},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 enum { LARGEST_CHECKED = 7 /* log2 of the cells per side */ };
 
+/* A variable alpha adds 8 bytes to kernels that compute the operator or its diagonal. fv2's CPU
+ * smoothers then read 1 / diagonal; GPU smoothers compute it from the betas and alpha. */
+static kernel_t with_alpha(kernel_t k, const mg_level_t *fine) {
+  const bool stored = fine->backend == &mg_backend_cpu && fine->store.view.op != MG_OPERATOR_FV4;
+  const int passes = k.bytes < 40.0 ? 3 : 1; /* fused steps share a pass */
+  if (stored && k.kind == ROOFLINE_FIRST) return (kernel_t){k.name, 24.0, 1.0, k.kind};
+  k.bytes += 8.0 / passes;
+  if (!stored || k.kind != ROOFLINE_SMOOTHS) return k;
+  k.bytes += 8.0;
+  k.flops -= fine->steps[0].colored ? 4.0 : 8.0;
+  return k;
+}
+
 /* Like lab_seconds, for work that may fail. */
 typedef struct {
   mg_hierarchy_t *h;
-  const kernel_t *kernel;
+  roofline_kind_t kind;
   int times; /* repetitions per run */
   mg_status_t status;
 } timed_t;
@@ -148,7 +136,7 @@ static void run_timed(void *arg) {
   timed_t *t = arg;
   double number;
   for (int i = 0; i < t->times && t->status == MG_OK; i++)
-    t->status = roofline_run(t->h, t->kernel->kind, &number);
+    t->status = roofline_run(t->h, t->kind, &number);
 }
 
 /* On a GPU a run is several successive launches, to hide launch latency: 4 ms of them, at most
@@ -179,23 +167,23 @@ static const roofline_place_t *place_of(const lab_t *lab) {
 /* `twin`: oracle of the results; NULL: they are not checked. */
 static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
                        const kernel_t *kernel) {
-  const kernel_t *k = lab->place == LAB_CPU && kernel->on_cpu ? kernel->on_cpu : kernel;
   const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
+  const kernel_t k = fine->store.view.varies ? with_alpha(*kernel, fine) : *kernel;
   const int64_t n = fine->plan->layout.n;
-  timed_t timed = {h, k, 1, MG_OK};
+  timed_t timed = {h, k.kind, 1, MG_OK};
   lab_row_t row = {
-      .threads = lab->threads, .elements = n * n * n, .useful = k->bytes, .flops = k->flops};
-  if (k->kind == ROOFLINE_HALO) row.useful /= (double)n;
-  snprintf(row.variant, sizeof row.variant, "%s", k->name);
-  if (twin) MG_TRY(roofline_check(place, h, twin, k->kind, roofline_run, &row.error));
+      .threads = lab->threads, .elements = n * n * n, .useful = k.bytes, .flops = k.flops};
+  if (k.kind == ROOFLINE_HALO) row.useful /= (double)n;
+  snprintf(row.variant, sizeof row.variant, "%s", k.name);
+  if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &row.error));
   MG_TRY(roofline_begin(place, h));
   lab_t runs = *lab; /* CPU runs take up to some tenths of a second */
   if (lab->place == LAB_CPU && runs.least_runs > 9) runs.least_runs = 9;
   if (lab->place == LAB_CUDA) MG_TRY(choose_times(&timed));
   MG_TRY(place->time(&runs, run_timed, &timed, &row));
   MG_TRY(timed.status);
-  row.seconds /= timed.times * (k->kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1);
+  row.seconds /= timed.times * (k.kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1);
   return lab_add(lab, &row);
 }
 
@@ -208,7 +196,7 @@ static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
   return place->fill(first, n, 1);
 }
 
-/* Build the hierarchy of a problem on n^3 cells as the solver does. */
+/* Build the hierarchy of a problem on 2^log2_n cells per side as the solver does. */
 static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
   char size[16], op[32], smoother[32], boundary[32], message[2048] = "";
   snprintf(size, sizeof size, "%d", log2_n);
@@ -252,10 +240,11 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
             problems[p].boundary ? problems[p].boundary : "",
             problems[p].varies ? ", alpha varies" : "", checked ? "" : ", timed only", 1 << log2_n);
   mg_status_t status = checked ? roofline_twin_create(h, &twin) : MG_OK;
-  if (status == MG_OK && problems[p].passes && h->level[0].steps_per_pass == MG_MAX_FUSED_SWEEPS)
-    status = add(lab, h, twin, problems[p].passes);
-  h->level[0].steps_per_pass = 1;
-  if (status == MG_OK) status = add(lab, h, twin, problems[p].first);
+  if (status == MG_OK && problems[p].fused.name && h->level[0].fused_sweeps == MG_MAX_FUSED_SWEEPS)
+    status = add(lab, h, twin, &problems[p].fused);
+  mg_level_t *finest = &h->level[0];
+  if (status == MG_OK) status = mg_smoother_set(finest, &h->params, finest->lambda_max, 1);
+  if (status == MG_OK) status = add(lab, h, twin, &problems[p].first);
   for (int k = 0; k < problems[p].n_others && status == MG_OK; k++)
     status = add(lab, h, twin, &problems[p].others[k]);
   roofline_twin_free(twin);

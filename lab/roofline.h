@@ -44,7 +44,6 @@ typedef struct {
   mg_status_t (*fill)(double *at, int64_t n, int64_t first);
   mg_status_t (*fetch)(double *host, const double *at, int64_t n);
   mg_status_t (*put)(double *at, double value);
-  mg_status_t (*set)(double *at, int64_t n, double value); /**< at[0 .. n-1] = value */
   /** Median time of `work`; on a GPU also the row of its largest launch. */
   mg_status_t (*time)(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row);
   /** Time chains of dependent links, as a row. For each of n numbers from[i % ROOFLINE_KINDS],

@@ -5,6 +5,7 @@
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -37,14 +38,10 @@ mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin)
   MG_TRY(mg_hierarchy_create(&h->params, &plan, twin));
   for (int l = 0; l < 2; l++)
     (*twin)->level[l].backend = &composed;
-  (*twin)->level[0].steps = h->level[0].steps;
-  (*twin)->level[0].n_steps = h->level[0].n_steps;
-  (*twin)->level[0].steps_per_pass = 1;
-  return MG_OK;
+  return mg_smoother_set(&(*twin)->level[0], &h->params, h->level[0].lambda_max, 1);
 }
 
 void roofline_twin_free(mg_hierarchy_t *twin) {
-  if (twin) twin->level[0].steps = NULL; /* those of the other hierarchy */
   mg_hierarchy_free(twin);
 }
 
@@ -113,7 +110,8 @@ static double distance(const mg_patch_t *p, int rim, const double *got, const do
   return most == 0.0 ? 0.0 : most / largest;
 }
 
-static mg_status_t compare(const check_t *c, int l, int vec, double *error) {
+/* Compare a vector of level l with the twin's: its cells and `rim` layers of ghosts. */
+static mg_status_t compare(const check_t *c, int l, int vec, int rim, double *error) {
   double *first, *want;
   const int64_t n = extent(c->h, l, vec, &first);
   extent(c->twin, l, vec, &want);
@@ -123,8 +121,7 @@ static mg_status_t compare(const check_t *c, int l, int vec, double *error) {
   const ptrdiff_t origin = mg_cell(p, vec, 0, 0, 0) - want;
   mg_status_t status = roofline_wait(&c->h->level[0]);
   if (status == MG_OK) status = c->place->fetch(got, first, n);
-  if (status == MG_OK)
-    *error = distance(p, c->kind == ROOFLINE_HALO ? 1 : 0, got + origin, want + origin);
+  if (status == MG_OK) *error = distance(p, rim, got + origin, want + origin);
   free(got);
   return status;
 }
@@ -137,17 +134,15 @@ static double relative(double got, double want) {
 /* Set all cells of a vector of level 0 to `value`. Its ghosts are larger than any expected norm, so
  * a kernel that reads one is detected. */
 static mg_status_t make_level(const check_t *c, int vec, double value, double ghost) {
-  double *first;
-  const int64_t n = extent(c->h, 0, vec, &first);
-  MG_TRY(roofline_wait(&c->h->level[0]));
-  MG_TRY(c->place->set(first, n, ghost));
-  MG_TRY(mg_fill(&c->h->level[0], MG_TMP, value)); /* a fill also writes the ghosts */
-  MG_TRY(mg_axpby(&c->h->level[0], vec, 1.0, MG_TMP, 0.0, -1));
-  return roofline_wait(&c->h->level[0]);
+  mg_level_t *fine = &c->h->level[0];
+  MG_TRY(mg_fill(fine, vec, ghost)); /* a fill also writes the ghosts */
+  MG_TRY(mg_fill(fine, MG_TMP, value));
+  MG_TRY(mg_axpby(fine, vec, 1.0, MG_TMP, 0.0, -1));
+  return roofline_wait(fine);
 }
 
 /* One cell of vec[0] or, if present, vec[1] is much larger than the rest; the norm must be its
- * value, wherever it is. Values decrease from run to run, so a stale maximum is detected. */
+ * value at every place. Values decrease from run to run, so a stale maximum is detected. */
 static mg_status_t check_maximum(const check_t *c, const int vec[2], double *error) {
   const mg_patch_t *p = &c->h->level[0].store.view.patch[0];
   const int n = p->n[0], places = lab_places(n);
@@ -187,14 +182,15 @@ mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h, mg_
     return check_maximum(&c, (const int[2]){MG_U, MG_F}, error);
   case ROOFLINE_RESTRICTS:
   case ROOFLINE_RESTRICTS_RESIDUAL:
-    return compare(&c, 1, MG_F, error);
+    return compare(&c, 1, MG_F, 0, error);
   case ROOFLINE_SMOOTHS:
   case ROOFLINE_FIRST:
   case ROOFLINE_CORRECTS:
   case ROOFLINE_INTERPOLATES:
+    return compare(&c, 0, MG_U, 0, error);
   case ROOFLINE_HALO:
-    return compare(&c, 0, MG_U, error);
+    return compare(&c, 0, MG_U, 1, error);
   default:
-    return compare(&c, 0, MG_TMP, error);
+    return compare(&c, 0, MG_TMP, 0, error);
   }
 }

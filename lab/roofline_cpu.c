@@ -19,13 +19,6 @@ static mg_status_t put(double *at, double value) {
   return MG_OK;
 }
 
-static mg_status_t set(double *at, int64_t n, double value) {
-#pragma omp parallel for
-  for (int64_t i = 0; i < n; i++)
-    at[i] = value;
-  return MG_OK;
-}
-
 static mg_status_t time_work(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row) {
   row->seconds = lab_seconds(lab, work, arg);
   return MG_OK;
@@ -72,5 +65,5 @@ static int64_t chain_numbers(const lab_t *lab) {
   return (int64_t)1024 * lab->threads;
 }
 
-const roofline_place_t roofline_on_cpu = {fill,      fetch,  put,           set,
-                                          time_work, chains, chain_numbers, ROOFLINE_HOST_FUSES};
+const roofline_place_t roofline_on_cpu = {
+    fill, fetch, put, time_work, chains, chain_numbers, ROOFLINE_HOST_FUSES};

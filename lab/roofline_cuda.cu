@@ -27,19 +27,6 @@ mg_status_t put(double *at, double value) {
   return MG_OK;
 }
 
-__global__ void set_values(double *at, int64_t n, double value) {
-  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) at[i] = value;
-}
-
-mg_status_t set(double *at, int64_t n, double value) {
-  MG_CUDA_TRY(cudaDeviceSynchronize());
-  set_values<<<(unsigned)((n + 255) / 256), 256>>>(at, n, value);
-  MG_CUDA_LAUNCHED("set_values");
-  MG_CUDA_TRY(cudaDeviceSynchronize());
-  return MG_OK;
-}
-
 struct job_t {
   lab_work_t work;
   void *arg;
@@ -100,5 +87,5 @@ int64_t chain_numbers(const lab_t *) {
 }
 } // namespace
 
-extern "C" const roofline_place_t roofline_on_cuda = {fill,      fetch,  put,           set,
-                                                      time_work, chains, chain_numbers, true};
+extern "C" const roofline_place_t roofline_on_cuda = {fill,   fetch,         put, time_work,
+                                                      chains, chain_numbers, true};

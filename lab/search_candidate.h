@@ -13,7 +13,7 @@ typedef unsigned long long bits_t;
 enum { ATOMICS, LAST_BLOCK, TWO_LAUNCHES }; /* as in plan_grid_t */
 constexpr unsigned ALL = 0xffffffffu;
 
-/* What is reduced: the n numbers of an array, or the cells of a patch without its ghosts. With
+/* The input: the n numbers of an array, or the cells of a patch without its ghosts. With
  * 16-byte loads n[0] must be even and rows aligned. */
 struct input_t {
   const double *from; /* the first number, or cell (0, 0, 0) */

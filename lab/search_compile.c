@@ -60,7 +60,7 @@ mg_status_t plan_compile(const char *source, int capability, char **cubin, size_
   (void)capability;
   *cubin = NULL;
   *bytes = 0;
-  return mg_error(MG_ERR_USAGE, "search needs NVRTC of CUDA 12.8 or newer, which this build lacks");
+  return mg_error(MG_ERR_USAGE, "search needs a build with NVRTC of CUDA 12.8 or newer");
 }
 
 #endif

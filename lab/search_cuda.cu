@@ -8,19 +8,16 @@
 
 #ifdef HAVE_NVRTC
 #include "lab/search_cuda.h"
+extern "C" {
+#include "base/timers.h"
+}
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <vector>
 
 namespace {
 enum { BEST = 10, MOST_SECONDS = 45 };
-
-double now() {
-  using namespace std::chrono;
-  return duration<double>(steady_clock::now().time_since_epoch()).count();
-}
 
 /* A program that the device has loaded. */
 struct program_t : search_program_t {
@@ -85,9 +82,9 @@ mg_status_t compile(search_t *search) {
 }
 
 mg_status_t try_all(const lab_t *lab, search_goal_t *goal, search_t *search) {
-  const double start = now();
+  const double start = mg_now();
   for (int i = 0; i < search->set.n; i++) {
-    if (now() - start > MOST_SECONDS) {
+    if (mg_now() - start > MOST_SECONDS) {
       search->untried = search->set.n - i;
       break;
     }
@@ -200,6 +197,6 @@ extern "C" mg_status_t lab_search_cuda(lab_t *lab) {
 #else
 extern "C" mg_status_t lab_search_cuda(lab_t *lab) {
   (void)lab;
-  return mg_error(MG_ERR_USAGE, "search needs NVRTC of CUDA 12.8 or newer, which this build lacks");
+  return mg_error(MG_ERR_USAGE, "search needs a build with NVRTC of CUDA 12.8 or newer");
 }
 #endif

@@ -14,7 +14,7 @@
 enum { PLAN_WARP = 32, PLAN_MOST_THREADS = 1024, PLAN_MOST_STEPS = 32, PLAN_TEXT = 192 };
 enum { PLAN_AT_A_TIME = 2048 /* most resident threads per SM */ };
 
-/** What is reduced: the numbers of a long array (sum), or the absolute values of the cells of a
+/** The input: the numbers of a long array (sum), or the absolute values of the cells of a
  * patch with ghosts (norm, as in the solver). */
 typedef enum { PLAN_SUM, PLAN_NORM, N_PLAN_GOALS } plan_goal_t;
 

@@ -1,69 +1,40 @@
-/* Data and references of the CUDA smooth ladder. */
+/* Data and expected results of the CUDA smooth ladder. */
 #include "lab/smooth_cuda.h"
-#include <vector>
-
-namespace {
-/* A value in [0, 1) from an index, identical in every precision: 20 bits. */
-__host__ __device__ inline double scatter(int64_t i, int salt) {
-  uint64_t h = ((uint64_t)i + (uint64_t)salt * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
-  h ^= h >> 29;
-  h *= 0x94d049bb133111ebu;
-  return (double)(h >> 44) / 1048576.0;
+extern "C" {
+#include "cuda/device.h"
 }
 
-template <typename T>
-__global__ void fill(T *at, int64_t n, int n_side, ptrdiff_t js, ptrdiff_t ks, ptrdiff_t origin,
-                     int array) {
+namespace {
+enum { PAD = 128 / sizeof(double) }; /* before the first cell of a row */
+
+__global__ void fill(double *at, int64_t n, int n_side, ptrdiff_t js, ptrdiff_t ks, int array) {
   const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= n) return;
   const int k = (int)(p / ks) - SMOOTH_GHOSTS, j = (int)(p % ks / js) - SMOOTH_GHOSTS,
-            i = (int)(p % js) - (int)(origin % js);
+            i = (int)(p % js) - PAD;
   const bool inside = i >= 0 && j >= 0 && k >= 0 && i < n_side && j < n_side && k < n_side;
   if (array >= SMOOTH_BETA && array < SMOOTH_TO)
-    at[p] = (T)(0.5 + scatter(p, array)); /* ghosts included */
+    at[p] = 0.5 + lab_value(p + 77 * array) / 1024.0; /* ghosts included */
   else
-    at[p] = inside && array <= SMOOTH_F ? (T)(scatter(p, array) - 0.5) : T(0);
+    at[p] = inside && array <= SMOOTH_F ? lab_value(p + 77 * array) / 1024.0 - 0.5 : 0.0;
 }
 
-template <typename T>
-__device__ smooth_near_t<T> load_near(const smooth_level_t<T> &l, const T *x, ptrdiff_t at) {
-  smooth_near_t<T> v;
-  const ptrdiff_t step[3] = {1, l.js, l.ks};
-  v.c = x[at];
-  for (int d = 0; d < 3; d++) {
-    v.low[d] = x[at - step[d]];
-    v.high[d] = x[at + step[d]];
-    v.beta[d][0] = l.beta[d][at];
-    v.beta[d][1] = l.beta[d][at + step[d]];
-  }
-  return v;
-}
-
-template <typename T> __global__ void set_dinv(smooth_level_t<T> l, T *dinv) {
+__global__ void set_dinv(smooth_level_t l, double *dinv) {
   MG_CUDA_CELL(i, j, k, ((const int[3]){l.n, l.n, l.n}));
   const ptrdiff_t at = i + j * l.js + k * l.ks;
-  dinv[at] = smooth_dinv(load_near(l, l.x, at).beta, l.a, l.b_h2);
-}
-
-/* The reference kernel. weight < 0: a Chebyshev step. */
-template <typename T> __global__ void plain_step(smooth_level_t<T> l, const T *x, T *to, T weight) {
-  MG_CUDA_CELL(i, j, k, ((const int[3]){l.n, l.n, l.n}));
-  const ptrdiff_t at = i + j * l.js + k * l.ks;
-  const T ax = smooth_apply(load_near(l, x, at), l.a, l.b_h2);
-  to[at] = weight < T(0)
-               ? fma(l.c2 * l.dinv[at], l.f[at] - ax, fma(l.c1, x[at] - l.previous[at], x[at]))
-               : smooth_step(x[at], ax, l.f[at], l.dinv[at], weight);
+  const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+  dinv[at] = 1.0 / mg_diagonal_7(l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js, l.ks, one,
+                                 l.a, l.b_h2);
 }
 
 /* Non-negative floating-point numbers order like their bits; NaN is above all. */
-template <typename T>
-__global__ void compare(smooth_level_t<T> l, const T *want, unsigned long long *largest) {
+__global__ void compare(smooth_level_t l, const double *want, unsigned long long *largest) {
   MG_CUDA_CELL(i, j, k, ((const int[3]){l.n, l.n, l.n}));
   const ptrdiff_t at = i + j * l.js + k * l.ks;
-  const double difference = fabs((double)l.to[at] - (double)want[at]);
+  const double difference = fabs(l.to[at] - want[at]);
   if (!(difference == 0.0))
     atomicMax(largest, (unsigned long long)__double_as_longlong(difference));
-  l.to[at] = T(-1e30);
+  l.to[at] = -1e30;
 }
 
 dim3 grid_of(int n) {
@@ -71,73 +42,38 @@ dim3 grid_of(int n) {
 }
 const dim3 block(32, 8, 1);
 
-__global__ void plain_fv4(smooth_level_t<double> l, double *to) {
-  MG_CUDA_CELL(i, j, k, ((const int[3]){l.n, l.n, l.n}));
-  const ptrdiff_t at = i + j * l.js + k * l.ks;
-  const double ax = mg_apply_fv4(l.x + at, l.beta[0] + at, l.beta[1] + at, l.beta[2] + at, l.js,
-                                 l.ks, l.a, l.b_h2);
-  to[at] = mg_update(l.x[at], l.previous[at], ax, l.f[at], l.dinv[at], l.c1, l.c2);
+double *first_cell(const smooth_data_t *d, int array) {
+  return d->memory.at + array * d->array_cells + PAD + SMOOTH_GHOSTS * (d->level.js + d->level.ks);
 }
 
-/* Planes k - 2 to k + 2 of an array on the host, in double; at(i, j) is a cell of plane k. */
-struct planes_t {
-  std::vector<double> value;
-  ptrdiff_t lead, plane;
-  template <typename T> mg_status_t fetch(const smooth_level_t<T> &l, const T *from, int k) {
-    const ptrdiff_t pad = 128 / (ptrdiff_t)sizeof(T); /* in front of a row's first cell */
-    lead = SMOOTH_GHOSTS * l.js + pad;
-    plane = l.ks;
-    std::vector<T> raw((size_t)(5 * plane));
-    MG_CUDA_TRY(cudaMemcpy(raw.data(), from - lead + (k - 2) * plane, raw.size() * sizeof(T),
-                           cudaMemcpyDeviceToHost));
-    value.assign(raw.begin(), raw.end());
-    return MG_OK;
-  }
-  const double *at(ptrdiff_t cell) const { return &value[(size_t)(2 * plane + lead + cell)]; }
-};
-
-/* A step of the reference kernel, which wrote `got`. */
-template <typename T> struct step_t {
-  const T *got;
-  bool fv4;
-  T weight; /* of the Jacobi form; < 0: Chebyshev */
-};
-
-/* For float, up to rounding: a sum of six terms of both signs, and the update. */
-template <typename T> bool is_near(double got, double want, double size) {
-  return sizeof(T) == sizeof(double) ? got == want : fabs(got - want) <= 1e-5 * size;
-}
-
-/* Compare one plane of a step from x with the solver's formulas on the host: bit-identical. */
-template <typename T>
-mg_status_t check_plane(const smooth_level_t<T> &l, const step_t<T> &step, int k) {
-  planes_t x, previous, f, stored, beta[3], got;
-  MG_TRY(x.fetch(l, l.x, k));
-  MG_TRY(previous.fetch(l, l.previous, k));
-  MG_TRY(f.fetch(l, l.f, k));
-  MG_TRY(stored.fetch(l, l.dinv, k));
-  MG_TRY(got.fetch(l, step.got, k));
-  for (int e = 0; e < 3; e++)
-    MG_TRY(beta[e].fetch(l, l.beta[e], k));
-  const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-  for (int j = 0; j < l.n; j++)
-    for (int i = 0; i < l.n; i++) {
-      const ptrdiff_t cell = i + j * l.js;
-      const double *const b[3] = {beta[0].at(cell), beta[1].at(cell), beta[2].at(cell)};
-      const double *const c = x.at(cell);
-      const double ax = step.fv4 ? mg_apply_fv4(c, b[0], b[1], b[2], l.js, l.ks, l.a, l.b_h2)
-                                 : mg_apply_7(c, b[0], b[1], b[2], l.js, l.ks, l.a, l.b_h2);
-      const double dinv = 1.0 / mg_diagonal_7(b[0], b[1], b[2], l.js, l.ks, one, l.a, l.b_h2);
-      const bool jacobi = step.weight >= T(0);
-      const double before = jacobi ? *c : *previous.at(cell);
-      const double want = mg_update(*c, before, ax, *f.at(cell), dinv, jacobi ? 0.0 : l.c1,
-                                    jacobi ? step.weight : l.c2);
-      if (!is_near<T>(*stored.at(cell), dinv, dinv) ||
-          !is_near<T>(*got.at(cell), want, 1.0 + fabs(*c) + fabs(dinv * *f.at(cell))))
-        return mg_error(MG_ERR_INTERNAL, "smooth: the oracle's cell (%d, %d, %d) is wrong", i, j,
-                        k);
-    }
-  return MG_OK;
+/* The level in the solver's form. */
+void make_view(smooth_data_t *d) {
+  const smooth_level_t &l = d->level;
+  static const struct {
+    int vec, array;
+  } vectors[] = {{MG_U, SMOOTH_X},
+                 {MG_F, SMOOTH_F},
+                 {MG_TMP, SMOOTH_TO},
+                 {MG_BEFORE, SMOOTH_WANT},
+                 {MG_DINV, SMOOTH_DINV},
+                 {MG_BETA_I, SMOOTH_BETA},
+                 {MG_BETA_J, SMOOTH_BETA + 1},
+                 {MG_BETA_K, SMOOTH_BETA + 2}};
+  d->patch = {};
+  d->patch.n[0] = d->patch.n[1] = d->patch.n[2] = l.n;
+  d->patch.jstride = l.js;
+  d->patch.kstride = l.ks;
+  for (const auto &v : vectors)
+    d->patch.vec[v.vec] = first_cell(d, v.array);
+  d->view = {};
+  d->view.patch = &d->patch;
+  d->view.n_patches = 1;
+  d->view.dim = d->view.box_dim = l.n;
+  d->view.ghosts = d->view.layers = SMOOTH_GHOSTS;
+  d->view.cells = (int64_t)l.n * l.n * l.n;
+  d->view.h = 1.0;
+  d->view.a = l.a;
+  d->view.b_h2 = l.b_h2;
 }
 } // namespace
 
@@ -150,136 +86,97 @@ int smooth_cells(int64_t bytes) {
   return n;
 }
 
-/* Bytes per array as in make(), in double. */
-static double array_bytes(int n) {
-  const double pad = 128.0 / sizeof(double), rows = n + 2.0 * SMOOTH_GHOSTS;
-  return sizeof(double) * (n + 2.0 * pad) * rows * rows;
-}
-
 double lab_smooth_needs(int64_t bytes) {
-  const int n = smooth_cells(bytes), moved = n < SMOOTH_MOST_MOVED ? n : SMOOTH_MOST_MOVED;
-  /* The migration table holds the vectors on the device once more, except `want`. */
-  return fmax(SMOOTH_ARRAYS * array_bytes(n), (SMOOTH_ARRAYS + SMOOTH_TO + 1) * array_bytes(moved));
+  const double n = smooth_cells(bytes), rows = n + 2.0 * SMOOTH_GHOSTS;
+  return SMOOTH_ARRAYS * sizeof(double) * (n + 2.0 * PAD) * rows * rows;
 }
 
-template <typename T> smooth_level_t<T> smooth_data_t<T>::level_in(T *other) const {
-  smooth_level_t<T> l = level;
-  T *const first =
-      other + 128 / (ptrdiff_t)sizeof(T) + SMOOTH_GHOSTS * (level.js + level.ks); /* cell (0,0,0) */
-  l.x = first + SMOOTH_X * array_cells;
-  l.previous = first + SMOOTH_PREVIOUS * array_cells;
-  l.f = first + SMOOTH_F * array_cells;
-  l.dinv = first + SMOOTH_DINV * array_cells;
-  for (int d = 0; d < 3; d++)
-    l.beta[d] = first + (SMOOTH_BETA + d) * array_cells;
-  l.to = first + SMOOTH_TO * array_cells;
-  return l;
-}
-
-template <typename T> mg_status_t smooth_data_t<T>::make(int n) {
-  const ptrdiff_t pad = 128 / (ptrdiff_t)sizeof(T), rows = n + 2 * SMOOTH_GHOSTS;
-  level.n = n;
-  level.js = n + 2 * pad;
-  level.ks = level.js * rows;
-  level.a = T(0.25);
-  level.b_h2 = T(1.5);
-  level.c1 = T(0.375);
-  level.c2 = T(0.75);
-  for (int s = 0; s < SMOOTH_MOST_STEPS; s++)
-    level.weight[s] = T(0.5 + 0.125 * s);
-  array_cells = level.ks * rows;
-  MG_TRY(lab_cuda_alloc((size_t)(SMOOTH_ARRAYS * array_cells) * sizeof(T), (void **)&memory));
-  const ptrdiff_t origin = pad + SMOOTH_GHOSTS * (level.js + level.ks);
-  for (int v = 0; v < SMOOTH_ARRAYS; v++) {
-    fill<<<(unsigned)((array_cells + 255) / 256), 256>>>(memory + v * array_cells, array_cells, n,
-                                                         level.js, level.ks, origin, v);
+mg_status_t smooth_data_t::make(int n) {
+  const ptrdiff_t rows = n + 2 * SMOOTH_GHOSTS, js = n + 2 * PAD, ks = js * rows;
+  array_cells = ks * rows;
+  MG_TRY(memory.make(SMOOTH_ARRAYS * array_cells));
+  for (int a = 0; a < SMOOTH_ARRAYS; a++) {
+    fill<<<(unsigned)((array_cells + 255) / 256), 256>>>(memory.at + a * array_cells, array_cells,
+                                                         n, js, ks, a);
     MG_CUDA_LAUNCHED("fill");
   }
-  level = level_in(memory);
-  want = memory + SMOOTH_WANT * array_cells + origin;
-  set_dinv<<<grid_of(n), block>>>(level, const_cast<T *>(level.dinv));
+  level = {n, js, ks, 0.25, 1.5, 0.375, 0.75, nullptr, nullptr, nullptr, nullptr, {}, nullptr};
+  level.x = first_cell(this, SMOOTH_X);
+  level.previous = first_cell(this, SMOOTH_PREVIOUS);
+  level.f = first_cell(this, SMOOTH_F);
+  level.dinv = first_cell(this, SMOOTH_DINV);
+  for (int d = 0; d < 3; d++)
+    level.beta[d] = first_cell(this, SMOOTH_BETA + d);
+  level.to = first_cell(this, SMOOTH_TO);
+  make_view(this);
+  set_dinv<<<grid_of(n), block>>>(level, patch.vec[MG_DINV]);
   MG_CUDA_LAUNCHED("set_dinv");
   MG_CUDA_TRY(cudaDeviceSynchronize());
   return MG_OK;
 }
 
-mg_status_t smooth_launch_plain(const smooth_level_t<double> &level, cudaStream_t stream) {
-  plain_step<<<grid_of(level.n), block, 0, stream>>>(level, level.x, level.to, -1.0);
-  MG_CUDA_LAUNCHED("plain_step");
-  return MG_OK;
-}
-
-/* The first, the middle and the last plane. */
-template <typename T>
-static mg_status_t check_planes(const smooth_level_t<T> &level, const step_t<T> &step) {
+mg_status_t smooth_data_t::copy(int to, int from) {
   MG_CUDA_TRY(cudaDeviceSynchronize());
-  for (int k : {0, level.n / 2, level.n - 1})
-    MG_TRY(check_plane(level, step, k));
+  MG_CUDA_TRY(cudaMemcpy(memory.at + to * array_cells, memory.at + from * array_cells,
+                         (size_t)array_cells * sizeof(double), cudaMemcpyDeviceToDevice));
+  MG_CUDA_TRY(cudaDeviceSynchronize());
   return MG_OK;
 }
 
-template <typename T> mg_status_t smooth_data_t<T>::expect_chebyshev() {
-  plain_step<<<grid_of(level.n), block>>>(level, level.x, want, T(-1));
-  MG_CUDA_LAUNCHED("plain_step");
-  return check_planes(level, step_t<T>{want, false, T(-1)});
-}
-
-template <> mg_status_t smooth_data_t<double>::expect_fv4() {
-  plain_fv4<<<grid_of(level.n), block>>>(level, want);
-  MG_CUDA_LAUNCHED("plain_fv4");
-  return check_planes(level, step_t<double>{want, true, -1.0});
-}
-
-template <typename T> mg_status_t smooth_data_t<T>::expect_steps(int steps) {
-  /* Alternate between buffers, so that the last step writes `want`. */
-  const T *from = level.x;
-  for (int s = 0; s < steps; s++) {
-    T *const to = (steps - s) % 2 ? want : level.to;
-    plain_step<<<grid_of(level.n), block>>>(level, from, to, level.weight[s]);
-    MG_CUDA_LAUNCHED("plain_step");
-    /* Later steps use the same kernel on its own output. */
-    if (s == 0) MG_TRY(check_planes(level, step_t<T>{to, false, level.weight[0]}));
+mg_status_t smooth_data_t::expect(mg_operator_t op, const mg_step_t *steps, int n, bool walls) {
+  const bool in_place = steps[0].colored;
+  view.op = op;
+  for (int d = 0; d < 3; d++)
+    patch.wall[d][0] = patch.wall[d][1] = walls;
+  MG_TRY(copy(SMOOTH_WANT, in_place ? SMOOTH_X : SMOOTH_PREVIOUS));
+  int from = in_place ? MG_BEFORE : MG_U;
+  for (int s = 0; s < n; s++) {
+    const int to = in_place || (n - s) % 2 ? MG_BEFORE : MG_TMP; /* the last step writes `want` */
+    const mg_sweep_t sweep = {&steps[s], 1, from, to, to, -1};
+    MG_TRY(mg_cuda_smooth(&view, &sweep, MG_REGION_ALL));
     from = to;
   }
   MG_CUDA_TRY(cudaDeviceSynchronize());
   return MG_OK;
 }
 
-template <typename T> mg_status_t smooth_data_t<T>::differ(double *error) {
-  unsigned long long *largest;
-  MG_CUDA_TRY(cudaMalloc((void **)&largest, sizeof *largest));
-  MG_CUDA_TRY(cudaMemset(largest, 0, sizeof *largest));
+mg_status_t smooth_data_t::differ(double *error) {
+  lab_array_t largest;
+  MG_TRY(largest.make(1));
+  MG_CUDA_TRY(cudaMemset(largest.at, 0, sizeof(double)));
   MG_CUDA_TRY(cudaDeviceSynchronize());
-  compare<<<grid_of(level.n), block>>>(level, want, largest);
+  compare<<<grid_of(level.n), block>>>(level, patch.vec[MG_BEFORE],
+                                       (unsigned long long *)largest.at);
   MG_CUDA_LAUNCHED("compare");
-  MG_CUDA_TRY(cudaMemcpy(error, largest, sizeof *error, cudaMemcpyDeviceToHost));
-  MG_CUDA_TRY(cudaFree(largest));
+  MG_CUDA_TRY(cudaMemcpy(error, largest.at, sizeof *error, cudaMemcpyDeviceToHost));
   return MG_OK;
 }
 
-template <typename T>
-mg_status_t smooth_add(lab_t *lab, smooth_data_t<T> *d, const lab_launch_t &launch, void **args,
-                       int steps, double bytes, double flops, const char *name) {
+static lab_row_t row_of(const smooth_data_t *d, const smooth_row_t &r) {
   lab_row_t row = {};
-  const int64_t n = d->level.n;
-  snprintf(row.variant, sizeof row.variant, "%s", name);
-  row.elements = n * n * n * steps;
-  row.useful = bytes;
-  row.flops = flops;
+  snprintf(row.variant, sizeof row.variant, "%s", r.name);
+  row.elements = d->view.cells * r.steps;
+  row.useful = r.bytes;
+  row.flops = r.flops;
+  return row;
+}
+
+mg_status_t smooth_add(lab_t *lab, smooth_data_t *d, const lab_launch_t &launch,
+                       const smooth_row_t &r) {
+  lab_row_t row = row_of(d, r);
+  void *args[] = {&d->level};
   MG_TRY(lab_cuda_measure(lab, launch, args, &row));
   MG_TRY(d->differ(&row.error));
   return lab_add(lab, &row);
 }
 
-template mg_status_t smooth_data_t<double>::make(int);
-template smooth_level_t<double> smooth_data_t<double>::level_in(double *) const;
-template mg_status_t smooth_data_t<double>::expect_chebyshev();
-template mg_status_t smooth_data_t<double>::expect_steps(int);
-template mg_status_t smooth_data_t<double>::differ(double *);
-template mg_status_t smooth_data_t<float>::make(int);
-template mg_status_t smooth_data_t<float>::expect_steps(int);
-template mg_status_t smooth_data_t<float>::differ(double *);
-template mg_status_t smooth_add<double>(lab_t *, smooth_data_t<double> *, const lab_launch_t &,
-                                        void **, int, double, double, const char *);
-template mg_status_t smooth_add<float>(lab_t *, smooth_data_t<float> *, const lab_launch_t &,
-                                       void **, int, double, double, const char *);
+mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t *d, lab_enqueue_t enqueue, void *arg,
+                              int before, const smooth_row_t &r) {
+  lab_row_t row = row_of(d, r);
+  MG_TRY(lab_cuda_time(lab, enqueue, arg, &row.seconds, nullptr, mg_cuda.stream));
+  MG_TRY(lab_cuda_launched(&row));
+  MG_TRY(d->copy(SMOOTH_TO, before)); /* the timed runs have overwritten it */
+  MG_TRY(enqueue(arg, mg_cuda.stream));
+  MG_TRY(d->differ(&row.error));
+  return lab_add(lab, &row);
+}

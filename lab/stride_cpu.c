@@ -1,5 +1,4 @@
-/* Ladder 2 on a CPU: memory comes in lines of 64 bytes, and what of a line is not used has been
- * brought for nothing. */
+/* Ladder 2 on a CPU: memory is read in lines of 64 bytes, whether all of a line is used or not. */
 #include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <stdlib.h>
@@ -12,10 +11,10 @@ typedef struct {
   double *to;         /* one element for each that is read */
   const double *from; /* n_from of them */
   int64_t n, n_from;
-  int stride, offset;
+  int stride;
 } work_t;
 
-/* to[i] = from[offset + stride i]; reading wraps, so that every stride reads as many elements. */
+/* to[i] = from[stride i]; reading wraps, so that every stride reads as many elements. */
 static void gather(void *arg) {
   const work_t *w = arg;
   const int64_t rows = w->n_from / w->stride - 1; /* elements of a sweep over `from` */
@@ -27,8 +26,7 @@ static void gather(void *arg) {
     while (first < last) {
       const int64_t sweep = first / rows, at = first - sweep * rows;
       const int64_t n = last - first < rows - at ? last - first : rows - at;
-      const double *restrict from =
-          w->from + (w->offset + sweep) % (w->stride + w->offset) + at * w->stride;
+      const double *restrict from = w->from + sweep % w->stride + at * w->stride;
 #pragma omp simd
       for (int64_t i = 0; i < n; i++)
         to[first + i] = from[i * w->stride];
@@ -43,7 +41,7 @@ static double check_gather(const work_t *w) {
 #pragma omp parallel for reduction(+ : wrong)
   for (int64_t i = 0; i < w->n; i++) {
     const int64_t sweep = i / rows, at = i % rows;
-    wrong += w->to[i] != lab_value((w->offset + sweep) % (w->stride + w->offset) + at * w->stride);
+    wrong += w->to[i] != lab_value(sweep % w->stride + at * w->stride);
     w->to[i] = -1.0;
   }
   return (double)wrong;
@@ -107,22 +105,12 @@ static double touched(int stride) {
 }
 
 static mg_status_t gathers(lab_t *lab, work_t *w) {
-  lab_table(lab, "stride", "one double of every stride of them, read and written densely");
+  lab_table(lab, "stride", "one double of each stride, read and written densely");
   for (int s = 0; s < N_STRIDES; s++) {
-    w->stride = strides[s];
-    w->offset = 0;
     lab_row_t row = {.threads = lab->threads, .elements = w->n, .useful = 16.0};
+    w->stride = strides[s];
     snprintf(row.variant, sizeof row.variant, "stride %d", w->stride);
     row.moved = 8.0 + touched(w->stride);
-    row.seconds = lab_seconds(lab, gather, w);
-    row.error = check_gather(w);
-    MG_TRY(lab_add(lab, &row));
-  }
-  lab_table(lab, "stride", "a copy that begins beside a line's begin");
-  w->stride = 1;
-  for (w->offset = 0; w->offset < LINE_DOUBLES; w->offset++) {
-    lab_row_t row = {.threads = lab->threads, .elements = w->n, .useful = 16.0};
-    snprintf(row.variant, sizeof row.variant, "offset of %d bytes", 8 * w->offset);
     row.seconds = lab_seconds(lab, gather, w);
     row.error = check_gather(w);
     MG_TRY(lab_add(lab, &row));
@@ -134,10 +122,11 @@ static mg_status_t structures(lab_t *lab, work_t *w) {
   static const struct {
     const char *name;
     lab_work_t work;
-  } order[] = {{"a member at a time", members_first}, {"a structure at a time", structures_first}};
+  } order[] = {{"one member at a time", members_first},
+               {"one structure at a time", structures_first}};
   for (int s = 1; s < N_STRIDES; s++) {
     w->stride = strides[s];
-    lab_table(lab, "stride", "sums of structures of %d doubles, all of them used", w->stride);
+    lab_table(lab, "stride", "sums of structures of %d doubles", w->stride);
     for (int o = 0; o < 2; o++) {
       lab_row_t row = {.threads = lab->threads, .elements = w->n_from / w->stride};
       snprintf(row.variant, sizeof row.variant, "%s", order[o].name);
@@ -156,18 +145,11 @@ static mg_status_t structures(lab_t *lab, work_t *w) {
 mg_status_t lab_stride_cpu(lab_t *lab) {
   /* Half of the array is read a stride apart; the rest is room for what wraps. */
   work_t w = {.n_from = lab->bytes / 8, .n = lab->bytes / 16};
-  double *from = lab_doubles(w.n_from + 64);
+  double *from = lab_values(w.n_from + 64);
   w.to = from ? lab_doubles(w.n_from) : NULL;
-  mg_status_t status =
-      w.to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
-  if (status == MG_OK) {
-#pragma omp parallel for
-    for (int64_t i = 0; i < w.n_from + 64; i++)
-      from[i] = lab_value(i);
-    w.from = from;
-    status = gathers(lab, &w);
-    if (status == MG_OK) status = structures(lab, &w);
-  }
+  w.from = from;
+  mg_status_t status = w.to ? gathers(lab, &w) : MG_ERR_MEMORY;
+  if (status == MG_OK) status = structures(lab, &w);
   free(w.to);
   free(from);
   return status;

@@ -1,5 +1,5 @@
-/* Ladder 2 on a CUDA device: memory comes in sectors of 32 bytes, shared memory has 32 banks of 4
- * bytes, and a warp that asks for more of them than it uses waits for what it does not need. */
+/* Ladder 2 on a CUDA device: memory is read in sectors of 32 bytes, and shared memory has 32 banks
+ * of 4 bytes. A warp waits for all sectors and banks that it touches, used in full or not. */
 #include "lab/lab_cuda.h"
 
 namespace {
@@ -12,8 +12,8 @@ __global__ void gather(double *__restrict__ to, const double *__restrict__ from,
   if (i < n) to[i] = from[offset + i * stride];
 }
 
-/* Sums of structures of `size` doubles. Each thread reads its own: a warp's loads lie a structure
- * apart, and the caches have to keep the sectors until the next member is asked for. */
+/* Sums of structures of `size` doubles, read directly. The loads of a warp are one structure apart,
+ * and the caches must keep the sectors until the next member is requested. */
 __global__ void sums_direct(double *__restrict__ to, const double *__restrict__ from, int64_t n,
                             int size) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -24,8 +24,8 @@ __global__ void sums_direct(double *__restrict__ to, const double *__restrict__ 
   to[i] = sum;
 }
 
-/* The block brings its structures densely, and each thread then reads its own from shared memory,
- * a structure's width apart there: `pad` doubles after every 16 change the banks. */
+/* The block copies its structures densely to shared memory. `pad` doubles after every 16 change the
+ * banks of a thread's members. */
 __global__ void sums_shared(double *__restrict__ to, const double *__restrict__ from, int64_t n,
                             int size, int pad) {
   extern __shared__ double tile[];
@@ -53,7 +53,7 @@ __global__ void wrong_sums(double *to, int64_t n, int size, double *wrong) {
   to[i] = -1.0;
 }
 
-/* Bytes an element in the sectors that a warp's 32 loads touch. */
+/* Bytes per element in the sectors that a warp's 32 loads touch. */
 double touched(int stride, int offset) {
   int64_t sectors = 0, last = -1;
   for (int lane = 0; lane < WARP; lane++) {
@@ -84,12 +84,12 @@ mg_status_t add_gather(lab_t *lab, work_t *w, int stride, int offset, const char
 
 mg_status_t gathers(lab_t *lab, work_t *w) {
   char name[LAB_NAME];
-  lab_table(lab, "stride", "one double of every stride of them, written densely");
+  lab_table(lab, "stride", "one double of each stride, written densely");
   for (int stride : strides) {
     snprintf(name, sizeof name, "stride %d", stride);
     MG_TRY(add_gather(lab, w, stride, 0, name));
   }
-  lab_table(lab, "stride", "a copy that begins beside a sector's begin");
+  lab_table(lab, "stride", "a copy that does not start at a sector");
   for (int offset = 0; offset <= 32; offset += offset < 4 ? 1 : offset < 8 ? 4 : 8) {
     snprintf(name, sizeof name, "offset of %d bytes", 8 * offset);
     MG_TRY(add_gather(lab, w, 1, offset, name));
@@ -117,8 +117,7 @@ mg_status_t add_sums(lab_t *lab, work_t *w, int size, int pad, bool staged, cons
   return lab_add(lab, &row);
 }
 
-/* How many of a half-warp's 16 doubles fall into one pair of banks, and come one after the other.
- */
+/* Largest number of a half-warp's 16 doubles in one pair of banks; these are serialized. */
 int in_a_bank(int size, int pad) {
   int lanes[16] = {}, most = 0;
   for (int lane = 0; lane < 16; lane++) {
@@ -133,10 +132,10 @@ mg_status_t structures(lab_t *lab, work_t *w) {
   char name[LAB_NAME];
   for (int size : strides) {
     if (size == 1) continue;
-    lab_table(lab, "stride", "sums of structures of %d doubles, all of them used", size);
-    MG_TRY(add_sums(lab, w, size, 0, false, "each thread its own"));
+    lab_table(lab, "stride", "sums of structures of %d doubles", size);
+    MG_TRY(add_sums(lab, w, size, 0, false, "read directly"));
     for (int pad = 0; pad < 2; pad++) {
-      snprintf(name, sizeof name, "shared%s, %d in a bank", pad ? ", padded" : " memory",
+      snprintf(name, sizeof name, "shared%s, %d per bank", pad ? ", padded" : " memory",
                in_a_bank(size, pad));
       MG_TRY(add_sums(lab, w, size, pad, true, name));
     }
@@ -146,7 +145,7 @@ mg_status_t structures(lab_t *lab, work_t *w) {
 } // namespace
 
 extern "C" mg_status_t lab_stride_cuda(lab_t *lab) {
-  /* What is read a stride apart is several times what the L2 holds at every stride. */
+  /* At every stride the data are several times larger than L2. */
   work_t w = {};
   w.n = lab->bytes / 8 / 2;
   lab_array_t from, to, wrong;

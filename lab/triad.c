@@ -1,8 +1,7 @@
-/* The memory bandwidth that a run on the CPU is compared with: a(i) = b(i) + s c(i) with all
- * threads, as in McCalpin's STREAM (1995), which counts 24 bytes an element although a store that
- * misses the cache reads its line first.
+/* Memory bandwidth that CPU runs are compared with: a(i) = b(i) + s c(i) with all threads, as in
+ * McCalpin's STREAM (1995), counting 24 bytes per element (no write-allocate).
  *
- *   triad BYTES [SECONDS]   the three arrays take BYTES in all; prints the median GB/s */
+ *   triad BYTES [SECONDS]   BYTES for the three arrays in total; prints the median GB/s */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -36,14 +35,14 @@ int main(int argc, char **argv) {
   const long n = argc > 1 ? (long)(strtod(argv[1], NULL) / 24.0) / 8 * 8 : 0;
   const double limit = argc > 2 ? strtod(argv[2], NULL) : 1.0;
   if (argc > 3 || n < 8 || n > (1L << 40) || !(limit > 0.0)) {
-    fprintf(stderr, "usage: triad BYTES [SECONDS]; BYTES of at least 192 for the three arrays\n");
+    fprintf(stderr, "usage: triad BYTES [SECONDS]; at least 192 BYTES for the three arrays\n");
     return 2;
   }
   double *x[3];
   for (int v = 0; v < 3; v++) {
     x[v] = aligned_alloc(64, (size_t)n * sizeof(double));
     if (!x[v]) {
-      fprintf(stderr, "triad: %ld bytes could not be allocated\n", 24 * n);
+      fprintf(stderr, "triad: no memory for %ld bytes\n", 24 * n);
       return 4;
     }
     fill(x[v], n, v);

@@ -1,6 +1,6 @@
-/* Ladder 3 on a CPU: to[p] = max over k of big(p, k) + small(k), where a point's terms lie one
- * after the other, at p TERMS + k. A maximum that waits for the one before it takes the latency of
- * each; several of them side by side, or a vector of them, do not wait. */
+/* Ladder 3 on a CPU: to[p] = max over k of big(p, k) + small(k), where a point's terms are
+ * contiguous, at p TERMS + k. A chain of dependent maxima exposes the latency of each; a vector of
+ * them hides it. */
 #include "base/log.h"
 #include "lab/lab_cpu.h"
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static double larger(double a, double b) {
   return a > b ? a : b;
 }
 
-/* One after the other: the compiler may not see through. */
+/* A dependent chain, opaque to the compiler. */
 static void in_turn(const work_t *w, int64_t first, int64_t last) {
   for (int64_t p = first; p < last; p++) {
     const double *row = w->big + p * TERMS;
@@ -27,22 +27,6 @@ static void in_turn(const work_t *w, int64_t first, int64_t last) {
       most = larger(most, row[k] + w->small[k]);
     }
     w->to[p] = most;
-  }
-}
-
-/* Four maxima side by side, joined at the end. */
-static void four_maxima(const work_t *w, int64_t first, int64_t last) {
-  for (int64_t p = first; p < last; p++) {
-    const double *row = w->big + p * TERMS;
-    double most[4] = {-1.0, -1.0, -1.0, -1.0};
-    for (int64_t k = 0; k < TERMS; k += 4) {
-      LAB_OPAQUE(k);
-      most[0] = larger(most[0], row[k] + w->small[k]);
-      most[1] = larger(most[1], row[k + 1] + w->small[k + 1]);
-      most[2] = larger(most[2], row[k + 2] + w->small[k + 2]);
-      most[3] = larger(most[3], row[k + 3] + w->small[k + 3]);
-    }
-    w->to[p] = larger(larger(most[0], most[1]), larger(most[2], most[3]));
   }
 }
 
@@ -59,36 +43,13 @@ static void vectors(const work_t *w, int64_t first, int64_t last) {
   }
 }
 
-/* Vectors of points: their terms lie a row apart, so that each vector is gathered. */
-static void gathered(const work_t *w, int64_t first, int64_t last) {
-  enum { WIDE = 8 };
-  int64_t p = first;
-  for (; p + WIDE <= last; p += WIDE) {
-    double most[WIDE];
-    for (int q = 0; q < WIDE; q++)
-      most[q] = -1.0;
-    for (int k = 0; k < TERMS; k++) {
-      const double *restrict from = w->big + p * TERMS + k;
-      const double term = w->small[k];
-#pragma omp simd
-      for (int q = 0; q < WIDE; q++)
-        most[q] = larger(most[q], from[q * TERMS] + term);
-    }
-    for (int q = 0; q < WIDE; q++)
-      w->to[p + q] = most[q];
-  }
-  in_turn(w, p, last);
-}
-
 typedef void (*part_fn)(const work_t *w, int64_t first, int64_t last);
 static const struct {
   const char *name;
   part_fn part;
 } variants[] = {
-    {"a term after the other", in_turn},
-    {"four maxima side by side", four_maxima},
+    {"one term at a time", in_turn},
     {"vectors of terms", vectors},
-    {"vectors of points", gathered},
 };
 
 typedef struct {
@@ -122,18 +83,11 @@ static double check(const work_t *w) {
 mg_status_t lab_wide_cpu(lab_t *lab) {
   const int64_t n = lab->bytes / 8 / TERMS;
   double small[TERMS];
-  double *big = lab_doubles(n * TERMS), *to = big ? lab_doubles(n) : NULL;
-  mg_status_t status =
-      to ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for arrays; ask for less with --mib");
-  if (status == MG_OK) {
-#pragma omp parallel for
-    for (int64_t i = 0; i < n * TERMS; i++)
-      big[i] = lab_value(i);
-    /* Every term is decisive somewhere, and every small one that is not 0. */
-    for (int k = 0; k < TERMS; k++)
-      small[k] = lab_small(k);
-    lab_table(lab, "wide", "maximum of %d sums", TERMS);
-  }
+  double *big = lab_values(n * TERMS), *to = big ? lab_doubles(n) : NULL;
+  mg_status_t status = to ? MG_OK : MG_ERR_MEMORY;
+  for (int k = 0; k < TERMS; k++)
+    small[k] = lab_small(k);
+  lab_table(lab, "wide", "maximum of %d sums", TERMS);
   for (size_t v = 0; v < sizeof variants / sizeof variants[0] && status == MG_OK; v++) {
     run_t r = {{to, big, small, n}, variants[v].part};
     lab_row_t row = {.threads = lab->threads, .elements = n};

@@ -1,6 +1,5 @@
-/* What a plain program writes in a second: as many bytes as a dump, out of memory that holds them
- * all, in pieces as large as a dump's; one process, no library. `make write-rate && ./write-rate
- * FILE GB`; the file is removed. */
+/* Write bandwidth of a plain program, to compare dumps with: one process writes memory in pieces of
+ * the size of a dump's. `make write-rate && ./write-rate FILE GB`; the file is removed. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +15,6 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The memory has been touched before: a program that writes its fields has made them. */
 static int write_pieces(int fd, const char *memory, long pieces) {
   for (long i = 0; i < pieces; i++)
     for (ssize_t done = 0; done < PIECE_BYTES;) {

@@ -10,7 +10,7 @@ namespace mg_temporal {
 /* Three steps in the laboratory's ladder on an H200, 10^9 cell-steps per second: tiles of 32 x 32
  * 169.3; 32 x 24 143.8; 32 x 16 with two blocks per SM 143.1; a cluster of two 116.7. Prefetching
  * two planes ahead raised the first from 169.3 to 175.7. docs/kernels.md has a later run. */
-enum { WIDTH = 32, ROWS = 32, LANES = WIDTH / 2, THREADS = LANES * ROWS, PLANE = WIDTH * ROWS };
+enum { WIDTH = 32, MOST_ROWS = 32, LANES = WIDTH / 2 };
 /* Columns along i that a tile writes, and the starts of tile and box: multiples of 64 bytes. This
  * alignment raised 158.4 to 166.9 (two planes ahead, a slower GPU). */
 enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
@@ -31,11 +31,18 @@ struct maps_t {
   CUtensorMap x, before, f, alpha, beta[3];
 };
 
-/* Number of planes in each ring, and start of each ring in doubles. COLORED: half sweeps; otherwise
- * steps on all cells, which may read two iterates. */
-template <bool COLORED, int STEPS, bool VARIES> struct shape_t {
+/* A pipeline. IS_COLORED: half sweeps; otherwise steps on all cells, which may read two iterates.
+ * N_ROWS: rows of a tile; IN_FLIGHT: bundles requested ahead. The solver uses the defaults; the
+ * laboratory also measures others. */
+template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MOST_ROWS,
+          int IN_FLIGHT = IS_COLORED && !ALPHA_VARIES ? 2 : 1>
+struct shape_t {
+  static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES;
+  static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = IN_FLIGHT;
+  static constexpr int THREADS = LANES * ROWS, PLANE = WIDTH * ROWS;
+  static constexpr int BLOCKS = MOST_ROWS / ROWS; /* per SM */
   static constexpr int OUT_J = ROWS - 2 * STEPS;
-  static constexpr int AHEAD = COLORED && !VARIES ? 2 : 1; /* bundles in flight */
+  /* Number of planes in each ring, and start of each ring in doubles. */
   static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
   static constexpr int ARRIVALS = AHEAD + 1;
   static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
@@ -45,12 +52,12 @@ template <bool COLORED, int STEPS, bool VARIES> struct shape_t {
                        BEFORE = BK + OWN_SLOTS * PLANE,
                        END = BEFORE + (COLORED ? 0 : OWN_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
-  static_assert(BYTES <= 227 * 1024, "exceeds the shared memory of a block");
+  static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 
 /* Advance to the next of the n planes of a ring. */
-__device__ __forceinline__ void next(int *plane, int n) {
-  *plane = *plane == (n - 1) * PLANE ? 0 : *plane + PLANE;
+template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
+  *plane = *plane == (n - 1) * S::PLANE ? 0 : *plane + S::PLANE;
 }
 
 /* Bundle q consists of x and beta_k of plane q, and all other arrays of plane q - 1. This is its
@@ -59,9 +66,9 @@ struct slots_t {
   int x, own, all, arrival;
 };
 template <typename S> __device__ __forceinline__ void next(slots_t *at) {
-  next(&at->x, S::X_SLOTS);
-  next(&at->own, S::OWN_SLOTS);
-  next(&at->all, S::STEP_SLOTS);
+  next<S>(&at->x, S::X_SLOTS);
+  next<S>(&at->own, S::OWN_SLOTS);
+  next<S>(&at->all, S::STEP_SLOTS);
   at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
 }
 
@@ -71,21 +78,21 @@ struct tile_t {
 };
 
 /* Request bundle q; called by one thread. */
-template <bool COLORED, bool VARIES, typename S>
+template <typename S>
 __device__ __forceinline__ void ask(double *shared, const job_t &job, const maps_t &maps,
                                     const tile_t &t, int q, const slots_t &to, uint64_t *arrived) {
-  const bool before = !COLORED && job.has_before;
-  const int boxes = 4 + job.has_x + before + VARIES;
+  const bool before = !S::COLORED && job.has_before;
+  const int boxes = 4 + job.has_x + before + S::VARIES;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   arrived += to.arrival;
-  mg_arrivals_expect(arrived, (unsigned)(boxes * PLANE * (int)sizeof(double)));
+  mg_arrivals_expect(arrived, (unsigned)(boxes * S::PLANE * (int)sizeof(double)));
   if (job.has_x) mg_box_copy(shared + S::X + to.x, &maps.x, i, j, k, arrived);
   mg_box_copy(shared + S::BK + to.own, &maps.beta[2], i, j, k, arrived);
   mg_box_copy(shared + S::BI + to.all, &maps.beta[0], i, j, k - 1, arrived);
   mg_box_copy(shared + S::BJ + to.all, &maps.beta[1], i, j, k - 1, arrived);
   mg_box_copy(shared + S::F + to.all, &maps.f, i, j, k - 1, arrived);
   if (before) mg_box_copy(shared + S::BEFORE + to.own, &maps.before, i, j, k - 1, arrived);
-  if (VARIES) mg_box_copy(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
+  if (S::VARIES) mg_box_copy(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
 }
 } // namespace mg_temporal
 

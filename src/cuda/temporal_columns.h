@@ -45,8 +45,9 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
 /* The two columns of a thread, with each step's data from the planes around its own. A half sweep
  * updates column 0 in even bundles (counted from the first) and column 1 in odd ones. So column 0
  * is the left one in every other row. */
-template <bool COLORED, int STEPS, bool VARIES> struct columns_t {
-  using S = shape_t<COLORED, STEPS, VARIES>;
+template <typename S> struct columns_t {
+  static constexpr bool COLORED = S::COLORED, VARIES = S::VARIES;
+  static constexpr int STEPS = S::STEPS, ROWS = S::ROWS, PLANE = S::PLANE;
   double x[STEPS][3][2]; /* planes below, at and above the step's plane */
   double dinv[STEPS][2], bk[STEPS + 1][2], before[2];
   int i, j, own;
