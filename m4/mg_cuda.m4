@@ -1,21 +1,21 @@
-# MG_CUDA: after AC_PROG_CC. --with-cuda[=DIR|no] and --with-cuda-arch=LIST: nvcc compiles a kernel
-# and CC links it with the static run-time library. Sets mg_cuda to "yes (version), for sm_.." or
-# "no", and mg_cuda_why to the reason; substitutes NVCC, NVCCFLAGS (the user's), MG_NVCCFLAGS and
-# CUDA_LIBS; defines HAVE_CUDA.
+# MG_CUDA: call after AC_PROG_CC. --with-cuda[=DIR|no], --with-cuda-arch=LIST. Compiles a kernel with
+# nvcc and links it with CC and the static runtime library. Sets mg_cuda to "yes (version, for sm_..)" or
+# "no", and mg_cuda_why to the reason. Substitutes NVCC, NVCCFLAGS (the user's), MG_NVCCFLAGS and
+# CUDA_LIBS. Defines HAVE_CUDA.
 AC_DEFUN([MG_CUDA],
 [AC_ARG_WITH([cuda],
-  [AS_HELP_STRING([--with-cuda=DIR|no], [CUDA for levels on the GPU: under DIR, or without (default: look for nvcc in PATH and /usr/local/cuda)])],
+  [AS_HELP_STRING([--with-cuda=DIR|no], [use CUDA in DIR for levels on the GPU, or no CUDA (default: search nvcc in PATH and /usr/local/cuda)])],
   [], [with_cuda=auto])
 AC_ARG_WITH([cuda-arch],
-  [AS_HELP_STRING([--with-cuda-arch=LIST], [compute capabilities to compile for, such as "80 90" (default: this machine's card, else 80 and 90 with PTX for newer ones)])],
+  [AS_HELP_STRING([--with-cuda-arch=LIST], [compute capabilities to compile for, such as "80 90" (default: those of this machine's GPUs, else 80 and 90 with PTX for newer ones)])],
   [], [with_cuda_arch=auto])
 AC_ARG_ENABLE([cuda-debug],
-  [AS_HELP_STRING([--enable-cuda-debug], [wait after every kernel launch, so that an error names its kernel])])
+  [AS_HELP_STRING([--enable-cuda-debug], [synchronize after every kernel launch, so that an error names its kernel])])
 AC_ARG_WITH([cupti],
-  [AS_HELP_STRING([--with-cupti=DIR|no], [CUPTI for a test that counts page faults: under DIR, or without (default: look for it in the CUDA toolkit)])],
+  [AS_HELP_STRING([--with-cupti=DIR|no], [use CUPTI in DIR for a test that counts page faults, or no CUPTI (default: search the CUDA toolkit)])],
   [], [with_cupti=auto])
 AC_ARG_WITH([nvrtc],
-  [AS_HELP_STRING([--with-nvrtc=DIR|no], [NVRTC of CUDA 12.8 or newer for hpgmg-bench search: under DIR, or without (default: look for it in the CUDA toolkit)])],
+  [AS_HELP_STRING([--with-nvrtc=DIR|no], [use NVRTC of CUDA 12.8 or newer in DIR for hpgmg-bench search, or no NVRTC (default: search the CUDA toolkit)])],
   [], [with_nvrtc=auto])
 MG_ABSOLUTE([with_cuda])
 MG_ABSOLUTE([with_cupti])
@@ -30,7 +30,7 @@ AS_CASE([$with_cuda_arch], [auto|yes], [mg_cuda_arch=],
      echo "$mg_arch" | grep -qx '@<:@1-9@:>@@<:@0-9@:>@\{1,2\}@<:@af@:>@\{0,1\}' || mg_bad=yes
    done
    AS_IF([test -z "$mg_arch" || test -n "$mg_bad"],
-     [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without their point, such as 80 or "80 90"; blanks, commas or semicolons stand between them])])])
+     [AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: not a list of compute capabilities without point, such as 80 or "80 90", separated by blanks, commas or semicolons])])])
 MG_NVCCFLAGS= CUDA_LIBS= CUPTI_CPPFLAGS= CUPTI_LIBS= NVRTC_CPPFLAGS= NVRTC_LIBS=
 mg_cuda=no mg_cuda_why= mg_cupti=no mg_nvrtc=no
 AS_IF([test "x$with_cuda" != xno],
@@ -39,11 +39,11 @@ AS_IF([test "x$with_cuda" != xno],
      [AC_PATH_PROG([NVCC], [nvcc], [], [$with_cuda/bin])])
    AS_IF([test -n "$NVCC"], [_MG_CUDA_TRY])
    AS_CASE([$mg_cuda,$NVCC], [yes*], [], [no,], [mg_cuda_why=': there is no nvcc'],
-     [mg_cuda_why=": $NVCC, CUDA ${mg_cuda_version:-?}, makes no program (config.log has the reason); CUDA 11.8 or newer is needed, and a g++ that its nvcc supports"])
+     [mg_cuda_why=": $NVCC, CUDA ${mg_cuda_version:-?}, cannot build a program (see config.log); CUDA 11.8 or newer is needed, and a g++ that its nvcc supports"])
    AS_CASE([$with_cuda,$mg_cuda], [auto,*|*,yes*], [],
-     [AC_MSG_ERROR([--with-cuda=$with_cuda: no CUDA program can be compiled and linked$mg_cuda_why])])])
+     [AC_MSG_ERROR([--with-cuda=$with_cuda: cannot compile and link a CUDA program$mg_cuda_why])])])
 AS_IF([test "$mg_cuda" = no], [MG_NVCCFLAGS= CUDA_LIBS=],
-  [AC_DEFINE([HAVE_CUDA], [1], [Define if levels can live on CUDA devices.])])
+  [AC_DEFINE([HAVE_CUDA], [1], [Define if CUDA is available.])])
 AC_SUBST([MG_NVCCFLAGS])
 AC_SUBST([CUDA_LIBS])
 AC_SUBST([CUPTI_CPPFLAGS])
@@ -51,19 +51,19 @@ AC_SUBST([CUPTI_LIBS])
 AC_SUBST([NVRTC_CPPFLAGS])
 AC_SUBST([NVRTC_LIBS])
 AS_CASE([$with_cupti,$mg_cupti], [auto,*|no,*|*,yes], [],
-  [AC_MSG_ERROR([--with-cupti=$with_cupti: no CUPTI that links is there; name the folder that has include/cupti.h; it needs CUDA too])])
+  [AC_MSG_ERROR([--with-cupti=$with_cupti: cannot compile and link with CUPTI; DIR must contain include/cupti.h; CUDA is needed too])])
 AS_CASE([$with_nvrtc,$mg_nvrtc], [auto,*|no,*|*,yes*], [],
-  [AC_MSG_ERROR([--with-nvrtc=$with_nvrtc: no program with nvrtc.h and libnvrtc of CUDA 12.8 or newer can be compiled and linked (config.log has the reason); it needs CUDA too])])
+  [AC_MSG_ERROR([--with-nvrtc=$with_nvrtc: cannot compile and link with nvrtc.h and libnvrtc of CUDA 12.8 or newer (see config.log); CUDA is needed too])])
 AM_CONDITIONAL([HAVE_CUDA], [test "$mg_cuda" != no])
 AC_DEFINE_UNQUOTED([MG_BUILD_CUDA], ["$mg_cuda"], [CUDA: yes, its version and targets, or no.])])
 
-# The targets: machine code for each capability, and PTX of the last for cards to come.
+# Targets: machine code for each compute capability, and PTX of the last one for newer GPUs.
 AC_DEFUN([_MG_CUDA_ARCH],
 [AS_CASE([$with_cuda_arch],
   [auto|yes],
     [mg_cuda_arch=`nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
        tr -d . | grep -x '@<:@0-9@:>@*' | sort -un | tr '\n' ' '`
-     # A card that is newer than the compiler runs the last PTX.
+     # GPUs newer than the compiler run the PTX of the default list.
      mg_known=`$NVCC --list-gpu-code 2>/dev/null`
      for mg_arch in $mg_cuda_arch; do
        test -z "$mg_known" || echo "$mg_known" | grep -qx "sm_$mg_arch" || mg_cuda_arch=
@@ -75,20 +75,20 @@ for mg_arch in $mg_cuda_arch; do
 done
 MG_NVCCFLAGS="$MG_NVCCFLAGS -gencode=arch=compute_$mg_arch,code=compute_$mg_arch"])
 
-# What the user lists: nvcc's own words for a target that it does not know would be lost in config.log.
+# Check the user's list here: an error of nvcc for an unknown target would be hidden in config.log.
 AC_DEFUN([_MG_CUDA_ARCH_GIVEN],
 [mg_known=`$NVCC --list-gpu-code 2>/dev/null | sed -n 's/^sm_//p' | sort -n | tr '\n' ' ' | sed 's/ $//'`
 for mg_arch in $mg_cuda_arch; do
   mg_base=`echo "$mg_arch" | tr -d af`
   test -z "$mg_known" || echo " $mg_known " | grep -q " $mg_base " ||
-    AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: $NVCC does not compile for $mg_arch; it knows $mg_known])
+    AC_MSG_ERROR([--with-cuda-arch=$with_cuda_arch: $NVCC does not support $mg_arch; it supports $mg_known])
 done])
 
 AC_DEFUN([_MG_CUDA_TRY],
 [AC_MSG_CHECKING([for CUDA])
 _MG_CUDA_ARCH
 mg_cuda_version=`$NVCC --version | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
-# Contraction is off as in C: formulas call fma() where they mean it.
+# Contraction is off, as in C: formulas call fma() explicitly.
 MG_NVCCFLAGS="-std=c++17 -fmad=false -lineinfo$MG_NVCCFLAGS"
 AS_IF([test "x$enable_cuda_debug" = xyes], [MG_NVCCFLAGS="$MG_NVCCFLAGS -DMG_CUDA_DEBUG"])
 AS_IF([test "x$enable_werror" = xyes],
@@ -120,7 +120,7 @@ AS_IF([test "$mg_cuda" != no], [_MG_NVTX
 _MG_CUPTI
 _MG_NVRTC])])
 
-# Names of operations for profilers: headers alone.
+# NVTX, which names operations in profilers; header-only.
 AC_DEFUN([_MG_NVTX],
 [AC_MSG_CHECKING([for NVTX])
 cat >conftest.cu <<'_ACEOF'
@@ -130,11 +130,11 @@ _ACEOF
 mg_nvtx=no
 AS_IF([$NVCC $MG_NVCCFLAGS $NVCCFLAGS -c conftest.cu -o conftest_nvtx.o >&AS_MESSAGE_LOG_FD 2>&1],
   [mg_nvtx=yes
-   AC_DEFINE([HAVE_NVTX], [1], [Define if operations can be named for profilers of CUDA programs.])])
+   AC_DEFINE([HAVE_NVTX], [1], [Define if NVTX is available.])])
 rm -f conftest.cu conftest_nvtx.o
 AC_MSG_RESULT([$mg_nvtx])])
 
-# Counters of page faults, for one test: CUPTI_CPPFLAGS and CUPTI_LIBS, empty without it.
+# CUPTI, which counts page faults in a test. Sets CUPTI_CPPFLAGS and CUPTI_LIBS, empty without it.
 AC_DEFUN([_MG_CUPTI],
 [AC_MSG_CHECKING([for CUPTI])
 mg_cupti_include= mg_cupti_library=
@@ -156,13 +156,13 @@ AS_IF([test -n "$mg_cupti_include" && test -n "$mg_cupti_library"],
    AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <cupti.h>],
        [return cuptiActivityEnable(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);])],
      [mg_cupti=yes
-      AC_DEFINE([HAVE_CUPTI], [1], [Define if page faults can be counted, for a test.])],
+      AC_DEFINE([HAVE_CUPTI], [1], [Define if CUPTI is available, for a test.])],
      [CUPTI_CPPFLAGS= CUPTI_LIBS=])
    CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
 AC_MSG_RESULT([$mg_cupti])])
 
-# A compiler for CUDA at run time, and a run-time library that loads what it makes: mg_nvrtc is "yes"
-# or "no"; NVRTC_CPPFLAGS and NVRTC_LIBS, empty without it.
+# NVRTC, and a CUDA runtime library that loads its output. Sets mg_nvrtc to "yes" or "no", and
+# NVRTC_CPPFLAGS and NVRTC_LIBS, empty without it.
 AC_DEFUN([_MG_NVRTC],
 [AC_MSG_CHECKING([for NVRTC])
 mg_nvrtc_include= mg_nvrtc_library=
@@ -190,7 +190,7 @@ AS_IF([test -n "$mg_nvrtc_include" && test -n "$mg_nvrtc_library"],
         return nvrtcVersion(&major, &minor) != NVRTC_SUCCESS ||
           cudaLibraryGetKernel(&kernel, library, "x") != cudaSuccess || cudaLibraryUnload(library) != cudaSuccess;])],
      [mg_nvrtc=yes
-      AC_DEFINE([HAVE_NVRTC], [1], [Define if CUDA source can be compiled while a program runs.])],
+      AC_DEFINE([HAVE_NVRTC], [1], [Define if CUDA source can be compiled at run time.])],
      [NVRTC_CPPFLAGS= NVRTC_LIBS=])
    CPPFLAGS=$mg_save_CPPFLAGS LIBS=$mg_save_LIBS])
 AC_MSG_RESULT([$mg_nvrtc])])

@@ -1,16 +1,16 @@
-# MG_HDF5: after MG_MPI. --with-hdf5[=DIR|serial|no], found by compiling and linking; the parallel library
-# is tried first when there is MPI. Sets mg_hdf5 to "parallel (version)", "serial (version)" or
-# "no", substitutes HDF5_CFLAGS and HDF5_LIBS, defines HAVE_HDF5 and HAVE_PARALLEL_HDF5.
+# MG_HDF5: call after MG_MPI. --with-hdf5[=DIR|serial|no]. Compiles and links an HDF5 program. With MPI,
+# tries the parallel library first. Sets mg_hdf5 to "parallel (version)", "serial (version)" or "no".
+# Substitutes HDF5_CFLAGS and HDF5_LIBS. Defines HAVE_HDF5 and HAVE_PARALLEL_HDF5.
 AC_DEFUN([MG_HDF5],
 [AC_ARG_WITH([hdf5],
-  [AS_HELP_STRING([--with-hdf5=DIR|serial|no], [HDF5 for --dump, --restart, --coefficients and --rhs, 1.10.2 or newer: under DIR, not the parallel library, or without (default: look for it)])],
+  [AS_HELP_STRING([--with-hdf5=DIR|serial|no], [use HDF5 1.10.2 or newer in DIR for --dump, --restart, --coefficients and --rhs, or the serial library, or no HDF5 (default: search)])],
   [], [with_hdf5=auto])
 HDF5_CFLAGS= HDF5_LIBS= mg_hdf5=no
 AS_IF([test "x$with_hdf5" != xno],
   [AC_MSG_CHECKING([for HDF5])
    AS_CASE([$with_hdf5],
      [auto|yes|serial],
-       [# The build for the other MPI must not be mixed in.
+       [# Do not use the HDF5 of another MPI library.
         mg_hdf5_names="${mg_mpi_flavour:+hdf5-$mg_mpi_flavour} hdf5-serial hdf5 plain"
         test "$with_hdf5" != serial || mg_hdf5_names=hdf5-serial
         for mg_name in $mg_hdf5_names; do
@@ -23,12 +23,12 @@ AS_IF([test "x$with_hdf5" != xno],
      [MG_LIBRARY_DIR([$with_hdf5], [hdf5.h], [hdf5], [HDF5_CFLAGS], [HDF5_LIBS])
       AS_IF([test -n "$HDF5_LIBS"], [_MG_HDF5_TRY])])
    AS_IF([test "$mg_hdf5" = no], [HDF5_CFLAGS= HDF5_LIBS=],
-     [AC_DEFINE([HAVE_HDF5], [1], [Define if HDF5 is there.])])
+     [AC_DEFINE([HAVE_HDF5], [1], [Define if HDF5 is available.])])
    AS_CASE([$mg_hdf5],
-     [parallel*], [AC_DEFINE([HAVE_PARALLEL_HDF5], [1], [Define if HDF5 writes through MPI.])])
+     [parallel*], [AC_DEFINE([HAVE_PARALLEL_HDF5], [1], [Define if HDF5 supports MPI-IO.])])
    AC_MSG_RESULT([$mg_hdf5])
    AS_CASE([$with_hdf5,$mg_hdf5], [auto,*|*,parallel*|*,serial*], [],
-     [AC_MSG_ERROR([--with-hdf5=$with_hdf5: hdf5.h and libhdf5 cannot be compiled and linked; on Debian and Ubuntu: apt-get install libhdf5-openmpi-dev (or libhdf5-dev)])])])
+     [AC_MSG_ERROR([--with-hdf5=$with_hdf5: cannot compile and link with hdf5.h and libhdf5; on Debian and Ubuntu: apt-get install libhdf5-openmpi-dev (or libhdf5-dev)])])])
 AM_CONDITIONAL([HAVE_HDF5], [test "$mg_hdf5" != no])
 AC_SUBST([HDF5_CFLAGS])
 AC_SUBST([HDF5_LIBS])

@@ -1,11 +1,11 @@
 # MG_LIBRARY(NAME, HEADER, LIBRARY, BODY, USE, VERSION-MACRO, DEBIAN-PACKAGE)
-# --with-NAME[=DIR|no]: a C library found by compiling and linking BODY. DIR is a prefix or an
-# unpacked Debian package. Sets mg_NAME to "yes (version)" or "no", substitutes NAME_CFLAGS and
-# NAME_LIBS (upper case), defines HAVE_NAME and MG_BUILD_NAME.
+# --with-NAME[=DIR|no]: find a C library by compiling and linking BODY. DIR is a prefix or an unpacked
+# Debian package. Sets mg_NAME to "yes (version)" or "no". Substitutes NAME_CFLAGS and NAME_LIBS (upper
+# case). Defines HAVE_NAME and MG_BUILD_NAME.
 AC_DEFUN([MG_LIBRARY],
 [m4_pushdef([UP], m4_toupper([$1]))dnl
 AC_ARG_WITH([$1],
-  [AS_HELP_STRING([--with-$1=DIR|no], [$3 for $5: under DIR (a prefix or an unpacked package), or without (default: look for it)])],
+  [AS_HELP_STRING([--with-$1=DIR|no], [use $3 in DIR (a prefix or an unpacked package) for $5, or no $3 (default: search)])],
   [], [with_$1=auto])
 UP[]_CFLAGS= UP[]_LIBS= mg_$1=no
 AS_IF([test "x$with_$1" != xno],
@@ -18,7 +18,7 @@ AS_IF([test "x$with_$1" != xno],
    AS_IF([test -n "$UP[]_LIBS"],
      [AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <$2>], [$4])], [mg_$1=yes])])
    AS_IF([test $mg_$1 = yes],
-     [AC_DEFINE([HAVE_]UP, [1], [Define if $3 is there: $5.])
+     [AC_DEFINE([HAVE_]UP, [1], [Define if $3 is available, for $5.])
       mg_version=
       m4_ifnblank([$6], [MG_MACRO_VALUE([mg_version], [@%:@include <$2>], [$6])])
       AS_CASE([$with_$1],
@@ -30,16 +30,16 @@ AS_IF([test "x$with_$1" != xno],
    CFLAGS=$mg_save_CFLAGS LIBS=$mg_save_LIBS
    AC_MSG_RESULT([$mg_$1])
    AS_CASE([$with_$1,$mg_$1], [auto,*|*,yes*], [],
-     [AC_MSG_ERROR([--with-$1=$with_$1: $2 and lib$3 cannot be compiled and linked; on Debian and Ubuntu: apt-get install $7])])])
+     [AC_MSG_ERROR([--with-$1=$with_$1: cannot compile and link with $2 and lib$3; on Debian and Ubuntu: apt-get install $7])])])
 AC_SUBST(UP[_CFLAGS])
 AC_SUBST(UP[_LIBS])
-AC_DEFINE_UNQUOTED([MG_BUILD_]UP, ["$mg_$1"], [Whether $3 is in, and its version where it is known.])
+AC_DEFINE_UNQUOTED([MG_BUILD_]UP, ["$mg_$1"], [$3: yes, with its version if known, or no.])
 m4_popdef([UP])])
 
 # MG_LIBRARY_DIR(DIR, HEADER, LIBRARY, CFLAGS-VARIABLE, LIBS-VARIABLE)
-# Find HEADER and LIBRARY under DIR; leaves mg_libdir, and LIBS empty when either is missing. A
-# link without its target (a -dev package unpacked alone) does not count, its static library does. The
-# system searches its own folders, but none below them, such as Debian's of the HDF5 of each MPI.
+# Find HEADER and LIBRARY under DIR. Sets mg_libdir; LIBS is empty if either is missing. A dangling
+# symbolic link (a -dev package unpacked alone) is skipped; the static library is used then. System
+# folders need no -L, but folders below them do, such as Debian's HDF5 for each MPI.
 AC_DEFUN([MG_LIBRARY_DIR],
 [mg_incdir= mg_libdir=
 mg_dir=`cd "$1" 2>/dev/null && pwd`

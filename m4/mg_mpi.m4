@@ -1,11 +1,11 @@
-# MG_MPI_CC: before AC_PROG_CC. Sets mg_cc_list, the compilers to try: mpicc first unless
-# --with-mpi=no. A CC that the user names wins over all of them.
+# MG_MPI_CC: call before AC_PROG_CC. Sets mg_cc_list, the compilers to try: mpicc first, unless
+# --with-mpi=no. CC of the user overrides the list.
 AC_DEFUN([MG_MPI_CC],
 [AC_ARG_WITH([mpi],
-  [AS_HELP_STRING([--with-mpi=DIR|no], [MPI under DIR, or none: one process (default: look for it)])],
+  [AS_HELP_STRING([--with-mpi=DIR|no], [use MPI in DIR, or no MPI: one process only (default: search)])],
   [], [with_mpi=auto])
 MG_ABSOLUTE([with_mpi])
-AC_ARG_VAR([MPICC], [MPI compiler wrapper, asked for flags when CC alone does not find MPI])
+AC_ARG_VAR([MPICC], [MPI compiler wrapper, whose flags are used if CC does not find MPI])
 AS_CASE([$with_mpi],
   [no], [mg_cc_list='gcc clang cc'],
   [auto|yes], [mg_cc_list='mpicc gcc clang cc'],
@@ -14,9 +14,9 @@ AS_CASE([$with_mpi],
      [AC_MSG_ERROR([--with-mpi=$with_mpi: there is no $with_mpi/bin/mpicc])])
    : ${MPICC=$with_mpi/bin/mpicc} ${CC=$MPICC}])])
 
-# MG_MPI: after AC_PROG_CC. Compiles and links an MPI program with CC, then with CC and the flags
-# that `mpicc -show` prints (so that CC=clang stays clang). Sets mg_mpi to yes or no, mg_mpi_what
-# to the library and its version, substitutes MPI_CFLAGS and MPI_LIBS, defines HAVE_MPI.
+# MG_MPI: call after AC_PROG_CC. Compiles and links an MPI program with CC, then with CC and the flags
+# printed by `mpicc -show` (so that CC=clang stays clang). Sets mg_mpi to yes or no, and mg_mpi_what to
+# the library and its version. Substitutes MPI_CFLAGS and MPI_LIBS. Defines HAVE_MPI.
 AC_DEFUN([MG_MPI],
 [MPI_CFLAGS= MPI_LIBS= mg_mpi=no mg_mpi_what=no
 AS_IF([test "x$with_mpi" != xno],
@@ -35,9 +35,9 @@ AS_IF([test "x$with_mpi" != xno],
      [AC_MSG_RESULT([no])
       MPI_CFLAGS= MPI_LIBS=
       AS_IF([test "x$with_mpi" != xauto],
-        [AC_MSG_ERROR([--with-mpi=$with_mpi: no MPI program can be compiled and linked; on Debian and Ubuntu: apt-get install libopenmpi-dev openmpi-bin])])])])
+        [AC_MSG_ERROR([--with-mpi=$with_mpi: cannot compile and link an MPI program; on Debian and Ubuntu: apt-get install libopenmpi-dev openmpi-bin])])])])
 AS_IF([test $mg_mpi = yes],
-  [AC_DEFINE([HAVE_MPI], [1], [Define if ranks talk through MPI.])
+  [AC_DEFINE([HAVE_MPI], [1], [Define if MPI is available.])
    mg_save_CFLAGS=$CFLAGS
    CFLAGS="$CFLAGS $MPI_CFLAGS"
    mg_mpi_what=MPI mg_mpi_flavour=
@@ -56,7 +56,7 @@ AS_IF([test $mg_mpi = yes],
         mg_mpi_flavour=mpich mg_mpi_what="MPICH $mg_mpi_version"])])
    AC_COMPILE_IFELSE([AC_LANG_PROGRAM([@%:@include <mpi.h>
 @%:@include <mpi-ext.h>], [])],
-     [AC_DEFINE([HAVE_MPI_EXT_H], [1], [Define if MPI has extensions, such as a word on CUDA.])])
+     [AC_DEFINE([HAVE_MPI_EXT_H], [1], [Define if mpi-ext.h is available, which reports CUDA support.])])
    CFLAGS=$mg_save_CFLAGS])
 AC_SUBST([MPI_CFLAGS])
 AC_SUBST([MPI_LIBS])

@@ -1,10 +1,10 @@
-# MG_NCCL: after MG_CUDA. --with-nccl[=DIR|no]: nvcc compiles a call and CC links it. DIR is a prefix,
-# an unpacked package, or the folder nccl of a Python wheel, which has libnccl.so.2 alone. Sets
-# mg_nccl to "yes (version)" or "no", substitutes NCCL_CFLAGS (nvcc's) and NCCL_LIBS, defines
+# MG_NCCL: call after MG_CUDA. --with-nccl[=DIR|no]. Compiles a call with nvcc and links it with CC. DIR
+# is a prefix, an unpacked package, or the folder nccl of a Python wheel, which has only libnccl.so.2.
+# Sets mg_nccl to "yes (version)" or "no". Substitutes NCCL_CFLAGS (for nvcc) and NCCL_LIBS. Defines
 # HAVE_NCCL.
 AC_DEFUN([MG_NCCL],
 [AC_ARG_WITH([nccl],
-  [AS_HELP_STRING([--with-nccl=DIR|no], [NCCL for messages between GPUs: under DIR, or without (default: look for it, beside CUDA too)])],
+  [AS_HELP_STRING([--with-nccl=DIR|no], [use NCCL in DIR for messages between GPUs, or no NCCL (default: search, also in the CUDA toolkit)])],
   [], [with_nccl=auto])
 MG_ABSOLUTE([with_nccl])
 NCCL_CFLAGS= NCCL_LIBS= mg_nccl=no
@@ -19,9 +19,9 @@ AS_IF([test "x$with_nccl" != xno && test "$mg_cuda" != no],
    done
    AC_MSG_RESULT([$mg_nccl])])
 AS_CASE([$with_nccl,$mg_nccl], [auto,*|no,*|*,yes*], [],
-  [AC_MSG_ERROR([--with-nccl=$with_nccl: no program with nccl.h and libnccl can be compiled and linked (config.log has the reason); it needs CUDA too])])
+  [AC_MSG_ERROR([--with-nccl=$with_nccl: cannot compile and link with nccl.h and libnccl (see config.log); CUDA is needed too])])
 AS_IF([test "$mg_nccl" = no], [NCCL_CFLAGS= NCCL_LIBS=],
-  [AC_DEFINE([HAVE_NCCL], [1], [Define if devices can send messages through NCCL.])])
+  [AC_DEFINE([HAVE_NCCL], [1], [Define if NCCL is available.])])
 AC_SUBST([NCCL_CFLAGS])
 AC_SUBST([NCCL_LIBS])
 AM_CONDITIONAL([HAVE_NCCL], [test "$mg_nccl" != no])
@@ -31,7 +31,7 @@ AC_DEFUN([_MG_NCCL_FIND],
 [NCCL_CFLAGS= NCCL_LIBS=
 AS_IF([test "$mg_nccl_dir" = plain], [NCCL_LIBS=-lnccl],
   [for mg_root in "$mg_nccl_dir" "$mg_nccl_dir/usr"; do
-     # The toolkit's folder, which may have another nccl.h, is searched before those of -isystem.
+     # Use -I: nvcc searches the toolkit's folder, which may have another nccl.h, before -isystem.
      test -f "$mg_root/include/nccl.h" && NCCL_CFLAGS="-I$mg_root/include"
      for mg_try in "$mg_root"/lib64 "$mg_root"/lib "$mg_root"/lib/*-linux-gnu*; do
        test -z "$NCCL_LIBS" || break

@@ -1,5 +1,5 @@
 # MG_ADD_FLAGS(VARIABLE, FLAGS, [IF-REFUSED])
-# Append to VARIABLE every one of the space-separated FLAGS that the compiler takes without a word.
+# Append to VARIABLE each of the space-separated FLAGS that the compiler accepts without a warning.
 AC_DEFUN([MG_ADD_FLAGS],
 [m4_foreach_w([mg_flag], [$2],
   [_MG_ADD_FLAG([$1], m4_quote(mg_flag), [$3])])])
@@ -16,15 +16,15 @@ AS_VAR_IF([mg_cache], [yes], [AS_VAR_APPEND([$1], [" $2"])], [$3])
 AS_VAR_POPDEF([mg_cache])])
 
 # MG_ABSOLUTE(VARIABLE)
-# Make a folder that --with-NAME names absolute: run paths are looked up from wherever a program starts.
+# Make a folder of --with-NAME absolute, because it may become a run path.
 AC_DEFUN([MG_ABSOLUTE],
 [AS_CASE([$$1], [''|auto|yes|no|/*], [],
   [mg_absolute=`cd "./$$1" 2>/dev/null && pwd` && $1=$mg_absolute])])
 
 # MG_MACRO_VALUE(VARIABLE, INCLUDES, TOKENS)
-# Set VARIABLE to what the preprocessor makes of TOKENS, without blanks and quotes. Nothing is run,
-# so it works for a foreign host too. The end mark is there because macros of system headers are
-# printed on lines of their own.
+# Set VARIABLE to TOKENS after preprocessing, without blanks and quotes. Nothing runs, so this works
+# when cross-compiling. An end mark is needed because the preprocessor may split the line at macros of
+# system headers.
 AC_DEFUN([MG_MACRO_VALUE],
 [AC_LANG_CONFTEST([AC_LANG_SOURCE([$2
 mg_value_begin $3 mg_value_end])])

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Flip random bits, one at a time, in every kind of file that the program reads: none may give another result with exit
-# code 0. tests/fault_flips.sh with more flips; 5,000 take five minutes on an idle core.
+# Flip single random bits in every kind of file that the program reads. No flip may change a result
+# while the exit code is 0. Runs tests/fault_flips.sh with more flips: 5,000 take five minutes on one
+# idle core.
 #
 #   scripts/check-flips.sh [--flips=N] [--seed=N] [--build=FOLDER]
 #
-# FOLDER (default build/) holds a configured build tree; N is 5000 flips and a random seed, which is printed.
+# FOLDER is a configured build tree (default: build/). Defaults: 5000 flips; a random seed, which is
+# printed.
 set -euo pipefail
 
 me='check-flips'
@@ -25,9 +27,9 @@ for argument; do
   *) die "unknown argument '$argument'; see --help" ;;
   esac
 done
-[[ $flips =~ ^[1-9][0-9]{0,8}$ ]] || die "--flips=$flips is not a number from 1 to 999999999"
-[[ $seed =~ ^[0-9]{1,9}$ ]] || die "--seed=$seed is not a number from 0 to 999999999"
-[[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure there"
+[[ $flips =~ ^[1-9][0-9]{0,8}$ ]] || die "--flips=$flips is not an integer from 1 to 999999999"
+[[ $seed =~ ^[0-9]{1,9}$ ]] || die "--seed=$seed is not an integer from 0 to 999999999"
+[[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure in $build"
 say "$flips flips, seed $seed"
 make -C "$build" -s hpgmg-fv
 FLIPS=$flips SEED=$seed make -C "$build" -s check TESTS=tests/fault_flips.sh TEST_TIMEOUT=86400 || {

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Is every C and CUDA source as .clang-format wants it? With --fix, make it so.
-# Exit codes: 0 yes, 1 no, 77 clang-format 14 cannot be had.
+# Check that all C and CUDA sources are formatted by .clang-format; --fix formats them.
+# Exit codes: 0 formatted, 1 not formatted, 77 clang-format 14 is not available.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Versions format differently, so one is fixed: 14, which Debian 12 and Ubuntu 24.04 both have.
+# Output differs between versions, so the version is fixed: Debian 12 and Ubuntu 24.04 both have 14.
 version=14
 pypi_version=14.0.6
 is_right() { "$@" --version 2>/dev/null | grep -q "version $version\."; }
@@ -21,11 +21,11 @@ elif is_right "$venv/bin/clang-format" ||
   formatter=("$venv/bin/clang-format")
 else
   rm -rf "$venv"
-  echo "clang-format $version is missing, and PyPI's could not be installed" >&2
+  echo "clang-format $version is missing and could not be installed from PyPI" >&2
   exit 77
 fi
 
-# New files that git does not know yet count too.
+# Include new files that are not yet tracked.
 if [[ -e .git ]] && command -v git >/dev/null && git rev-parse HEAD >/dev/null 2>&1; then
   list=(git ls-files --cached --others --exclude-standard -- '*.c' '*.h' '*.cu' '*.cuh')
 else

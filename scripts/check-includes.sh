@@ -14,7 +14,7 @@ layers=$(sed -nE 's/^\| ([0-9]+) \| `([^`]+)` \|.*/\1 \2/p' docs/architecture.md
 # Headers that configure and make write; every file may include them.
 generated='config.h git_version.h scripts_folder.h search_candidate_text.h'
 
-# "FILES : HEADERS": these files must not include these headers, whatever the layers allow.
+# "FILES : HEADERS": these files must not include these headers, even if the layers allow it.
 forbidden='
   src/cpu/* src/cuda/* : src/comm/* src/params/* mpi.h hdf5.h
   src/cpu/*            : src/cuda/*
@@ -31,7 +31,7 @@ reserved='
   nvrtc.h                                            : lab/*search_compile.c
 '
 
-# matches NAME GLOB...: does one of the globs match?
+# matches NAME GLOB...: true if a glob matches NAME.
 matches() {
   local name=$1 glob
   shift
@@ -42,7 +42,7 @@ matches() {
   return 1
 }
 
-# layer_of FILE: set layer_index and layer_name; false if it is in no layer.
+# layer_of FILE: set layer_index and layer_name; false if FILE is in no layer.
 layer_of() {
   while read -r layer_index layer_name; do
     if [[ $1 == "$layer_name" || ($layer_name == */ && $1 == "$layer_name"*) ]]; then return 0; fi
@@ -57,7 +57,7 @@ complain() {
   errors=$((errors + 1))
 }
 
-set -f # globs are matched against names, never expanded
+set -f # globs are patterns for names and must not expand
 n_files=0
 while IFS= read -r path; do
   n_files=$((n_files + 1))
@@ -70,7 +70,7 @@ while IFS= read -r path; do
     header=${text#*[\"<]} header=${header%%[\">]*}
     where="$path:$line: includes $header"
 
-    # Our headers are named from src/ or from the top.
+    # Project headers are named relative to src/ or to the top folder.
     target=
     for candidate in "src/$header" "$header"; do
       if [[ -f $candidate ]]; then
@@ -84,7 +84,7 @@ while IFS= read -r path; do
       [[ -n $what ]] || continue
       # shellcheck disable=SC2086
       if matches "$path" $who && matches "$name" $what; then
-        complain "$where, which is forbidden here"
+        complain "$where, which is forbidden in this file"
       fi
     done <<<"$forbidden"
 
@@ -93,12 +93,12 @@ while IFS= read -r path; do
         [[ -n $who ]] || continue
         # shellcheck disable=SC2086
         if matches "$header" $what && ! matches "$path" $who; then
-          complain "$where, which is reserved for${who}"
+          complain "$where, which is allowed only in${who}"
         fi
       done <<<"$reserved"
       # shellcheck disable=SC2086
       if [[ $text == *\"* ]] && ! matches "$header" $generated; then
-        complain "$where, which does not exist; name it from src/ or from the top"
+        complain "$where, which does not exist; name it relative to src/ or to the top folder"
       fi
       continue
     fi
@@ -112,11 +112,11 @@ while IFS= read -r path; do
     fi
   done < <(grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<]' "$path" || true)
 
-  # Without config.h, configure's results are missing and the code compiles all the same.
+  # Without config.h, every HAVE_ macro is undefined and the code still compiles.
   uses=$(grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*\<HAVE_[A-Z]' "$path" |
     grep -vm1 HAVE_CONFIG_H || true)
   if [[ -n $uses ]] && ! grep -qE '^[[:space:]]*#[[:space:]]*include "config\.h"' "$path"; then
-    complain "$path:${uses%%:*}: uses configure's results without config.h"
+    complain "$path:${uses%%:*}: tests a HAVE_ macro without including config.h"
   fi
 done < <(find src lab -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort)
 

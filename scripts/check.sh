@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Everything that must hold before a change goes in, on a bare Debian 12 or Ubuntu 24.04: install
-# what is missing, build with warnings as errors, and run all tests.
+# Check a change on Debian 12 or Ubuntu 24.04: install missing packages, build with warnings as
+# errors, and run all tests.
 #
 #   scripts/check.sh           all stages
-#   scripts/check.sh --quick   without the bare, sanitizer, fuzz and distcheck stages and the longest tests
+#   scripts/check.sh --quick   skip the bare, sanitizer, fuzz and distcheck stages and the longest tests
 #
-# Build folders lie under build/check/ and are used again. FUZZ_SECONDS sets the length of the fuzz
-# stage (20). The last line of output is "N passed, N failed, N skipped":
-# every test counts, and every stage without tests of its own counts as one.
+# Build folders are under build/check/ and are reused. FUZZ_SECONDS sets the length of the fuzz stage
+# (default: 20). The last line of output is "N passed, N failed, N skipped". It counts every test, and
+# every stage that runs no tests as one.
 set -euo pipefail
 
 me=check
@@ -18,7 +18,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 passed=0 failed=0 skipped=0 quick=no finished=no stage_rc=0 group=
 exec </dev/null
 
-# The last line comes out however the script ends; an early end counts as a failure.
+# Print the last line however the script ends. An early end counts as a failure.
 finish() {
   end_group
   [[ $finished == yes ]] || failed=$((failed + 1))
@@ -44,8 +44,8 @@ jobs=$(cores)
 
 # --- processes -----------------------------------------------------------------------------------
 
-# in_group LOG COMMAND...: run it in a process group of its own, which ends when this script is ended. Its exit code
-# is left in group_rc.
+# in_group LOG COMMAND...: run COMMAND in a new process group, so that finish can end it. Sets
+# group_rc to its exit code.
 in_group() {
   local log=$1
   shift
@@ -61,7 +61,7 @@ in_group() {
   group=
 }
 
-# Tests end what they started; wait for them.
+# Ask the group to end and wait until it has: tests need time to end the processes they started.
 end_group() {
   [[ -n $group ]] || return 0
   kill -TERM -- "-$group" 2>/dev/null || true
@@ -74,8 +74,8 @@ pass() { passed=$((passed + 1)) && say "pass: $*"; }
 fail() { failed=$((failed + 1)) && say "FAIL: $*"; }
 skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
 
-# stage NAME COMMAND...: one result from the exit code, left in stage_rc; 77 is a skip. The output
-# is shown when it failed. Not to be called where `set -e` is off (if, ||, &&).
+# stage NAME COMMAND...: run COMMAND and count its exit code as one result; 77 is a skip. Sets stage_rc.
+# Prints the end of the output on failure. Do not call it where `set -e` is off (if, ||, &&).
 stage() {
   local name=$1 log=$work/$1.log
   shift
@@ -87,18 +87,18 @@ stage() {
   77) skip "$name: $(tail -n 1 "$log")" ;;
   *)
     tail -n 60 "$log"
-    fail "$name (exit code $stage_rc; everything in ${log#"$top"/})"
+    fail "$name (exit code $stage_rc; full output in ${log#"$top"/})"
     ;;
   esac
 }
 
-# harness NAME FOLDER MAKE-ARGUMENT...: run `make check` in FOLDER and count every test of it.
+# harness NAME FOLDER MAKE-ARGUMENT...: run `make check` in FOLDER and count each of its tests.
 harness() {
   local name=$1 folder=$2 trs test result n=0 failed_before=$failed
   shift 2
   say "make check ($name)"
   find "$folder" -name '*.trs' -delete
-  # One more than there are cores: ranks that start and end leave them idle now and then.
+  # One job more than cores: cores idle while ranks start and end.
   in_group "$work/$name.log" "${no_aslr[@]}" make -C "$folder" -j$((jobs + 1)) -k check "$@"
   while IFS= read -r trs; do
     n=$((n + 1))
@@ -106,7 +106,7 @@ harness() {
     result=$(sed -n 's/^:test-result: *\([A-Z]*\).*/\1/p' "$trs" | sed 1q)
     case $result in
     PASS | XFAIL) passed=$((passed + 1)) ;;
-    # The harness adds a line of its own behind the reason.
+    # The harness appends one line after the reason.
     SKIP) skip "$test ($(tail -n 2 "${trs%.trs}.log" | sed 1q))" ;;
     *)
       cat "${trs%.trs}.log"
@@ -114,7 +114,7 @@ harness() {
       ;;
     esac
   done < <(find "$folder" -name '*.trs' | sort)
-  # A harness that broke off before its tests is a failure too.
+  # Also count a harness that stopped before its tests.
   if ((group_rc != 0 && failed == failed_before)); then
     tail -n 40 "$work/$name.log"
     fail "$name: make check (exit code $group_rc)"
@@ -124,13 +124,13 @@ harness() {
 
 # --- stages --------------------------------------------------------------------------------------
 
-# build FOLDER CONFIGURE-ARGUMENT...: the program and its tests, none of which runs yet.
+# build FOLDER CONFIGURE-ARGUMENT...: build the program and its tests without running them.
 build() {
   configure_tree "$@"
   make -C "$1" -j"$jobs" check TESTS=
 }
 
-# Nothing optional is there: one process, one thread, no libraries.
+# Build without any optional part: one process, one thread, no libraries.
 bare() {
   configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp --with-inih=no \
     --with-jansson=no --with-hdf5=no
@@ -150,25 +150,26 @@ fuzz() {
     --disable-openmp --with-hdf5=$hdf5
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_params
   mkdir -p "$work/corpus"
-  # What libFuzzer finds ends with 77 unless told otherwise, which is a skip here. An input may take its default of 20
-  # minutes: on a busy machine any of them can take long.
+  # libFuzzer's default exit code for an error is 77, which is a skip here. Keep its default limit of
+  # 20 minutes per input: on a busy machine any input can take long.
   local found=-error_exitcode=1
   "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" $found -max_total_time="$seconds" \
     -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
   [[ $hdf5 == serial ]] || return 0
-  # From good files; messages on what is wrong with others are not printed.
+  # Start from valid files. -close_fd_mask=2 drops the program's error messages.
   make -C "$work/fuzz" -j"$jobs" tests/fuzz_restart hpgmg-fv
   mkdir -p "$work/corpus-restart"
   local good=$work/corpus-restart/good.hdf
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$good" --dump-precision=float --dump-compress=9 \
     --dump-fields=u,f,beta_i,beta_j,beta_k
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
-  LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" $found -max_total_time=$((seconds / 2)) \
+  LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good \
+    "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" $found -max_total_time=$((seconds / 2)) \
     -max_len=200000 -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
-# PYTHON with PyPI's newest VTK and what plot.py needs, in a folder of its own; else the system's, and
-# what that has or can be given.
+# Set PYTHON: a virtual environment with VTK and the modules of plot.py from PyPI, or, without PyPI, the
+# system's Python with packages from apt.
 python_environment() {
   local folder=$work/python
   PYTHON=$folder/bin/python
@@ -189,11 +190,11 @@ python_from_pypi() {
   local pip=(timeout 300 "$1/bin/python" -m pip install --quiet --disable-pip-version-check)
   rm -rf "$1"
   python3 -m venv "$1" && "${pip[@]}" vtk h5py matplotlib scipy && has_modules vtk h5py matplotlib scipy || return 1
-  # Formats differ between versions, so one is fixed.
+  # Output differs between versions, so the version is fixed.
   "${pip[@]}" ruff==0.17.6 || true
 }
 
-# ReFrame, beside them.
+# Install ReFrame into the same environment and set REFRAME.
 reframe_environment() {
   local folder=$work/python
   if [[ ! -x $folder/bin/reframe ]]; then
@@ -207,7 +208,7 @@ reframe_environment() {
   export REFRAME=$folder/bin/reframe
 }
 
-# The packages of Lmod and of Environment Modules exclude each other. Of the latter one script is enough.
+# Debian's packages of Lmod and Environment Modules conflict: unpack the latter and use its script.
 environment_modules() {
   local folder=$work/environment-modules
   if compgen -G '/usr/lib/*-linux-gnu/modulecmd.tcl' >/dev/null; then return 0; fi
@@ -238,7 +239,8 @@ python_style() {
   (cd "$top" && "$ruff" check --no-cache inputs scripts tests && "$ruff" format --no-cache --check inputs scripts tests)
 }
 
-# Every script of bash or sh, by its first line or its name. Not tests/scaling/*.jobs, of which each is several.
+# List all bash and sh scripts, by first line or name, except tests/scaling/*.jobs: each of them holds
+# several scripts.
 shell_scripts() {
   local file
   find "$top/autogen.sh" "$top/.ci" "$top/inputs" "$top/scripts" "$top/tests" -type f ! -name '*.jobs' 2>/dev/null |
@@ -253,13 +255,14 @@ shell_style() {
     echo 'shellcheck could not be installed'
     exit 77
   fi
-  # From the top, where it finds what scripts source.
+  # From the top folder, which the paths of sourced files are relative to.
   cd "$top" && shell_scripts | xargs -0 shellcheck --external-sources
 }
 
-# The nested `make check` is of the archive, so it runs what needs files of it. Then: is every tracked file in the archive?
+# The nested `make check` tests the archive, so it runs the tests that read the archive's files. Then
+# check that the archive contains every tracked file.
 distcheck() {
-  # shellcheck disable=SC2016 # a variable of make
+  # shellcheck disable=SC2016 # make variable
   local tests='$(UNIT_TESTS) tests/cli.sh tests/docs.sh tests/dump.sh tests/golden.sh tests/mpi_same_digits.sh'
   touch "$work/distcheck.start"
   make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
@@ -270,7 +273,7 @@ distcheck() {
     <(git -C "$top" ls-files | grep -vx .gitattributes | sort) \
     <(tar -tzf "$archive" | sed 's|^[^/]*/||' | sort))
   if [[ -n $missing ]]; then
-    echo "tracked, but missing in $(basename "$archive"); add them to a Makefile list:"
+    echo "tracked files missing from $(basename "$archive"); add them to a list in Makefile.am:"
     echo "$missing"
     return 1
   fi
@@ -281,7 +284,7 @@ distcheck() {
 mkdir -p "$work"
 install_requirements
 
-# What a single stage or test needs; without it that one is skipped.
+# optional CHECK PACKAGE...: install packages if CHECK fails. Without them, some stages or tests skip.
 optional() {
   local check=$1
   shift
@@ -296,7 +299,7 @@ have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
 optional have_clang_format clang-format-14
 python_environment
 export PYTHON
-# ReFrame would build once more what is built here.
+# Without this, ReFrame would build the program again.
 export PACKAGES_BUILD=no
 # For tests/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
@@ -311,20 +314,20 @@ optional have_hwloc hwloc-nox
 [[ -n ${MODULES_CMD-} ]] || environment_modules
 [[ -n ${REFRAME-} ]] || reframe_environment
 if [[ $quick == no ]]; then
-  # 5.11 in Debian 12. Its package and python3-vtk9 exclude each other.
+  # Conflicts with python3-vtk9.
   have_paraview() { have_command pvpython && have_command xvfb-run; }
   optional have_paraview paraview python3-paraview xvfb xauth libgl1-mesa-dri
   have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
   optional have_slurm slurm-wlm munge
   have_clang() { have_command clang; }
   optional have_clang clang
-  # The package of libFuzzer carries the version of clang.
+  # The name of libFuzzer's package includes the version of clang.
   version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   [[ -z $version ]] || optional have_fuzzer "libclang-rt-$version-dev"
   optional have_serial_hdf5 libhdf5-dev
 fi
 
-# Older sanitizers break down at random under the address randomization of newer kernels.
+# Older sanitizers crash at random under the address randomization of newer kernels.
 no_aslr=(env)
 if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 
@@ -332,26 +335,30 @@ stage format "$top/scripts/check-format.sh"
 stage includes "$top/scripts/check-includes.sh"
 stage python-style python_style
 stage shell-style shell_style
-# Where nvcc is, the CUDA code must compile, for every architecture that a build gets on a machine without a card: beside
-# one configure would take that one alone.
-if nvcc_path >/dev/null; then cuda=(--with-cuda --with-cuda-arch='80 90'); else cuda=() && skip 'CUDA code: there is no nvcc to compile it'; fi
-# Where nothing runs it, there is no need for the optimizer, which takes longer than all the rest. (That of CUDA 11.8
-# breaks down without.)
+# With nvcc, compile the CUDA code for all default architectures; configure would select only that of
+# this machine's GPU.
+if nvcc_path >/dev/null; then
+  cuda=(--with-cuda --with-cuda-arch='80 90')
+else
+  cuda=()
+  skip 'CUDA code: there is no nvcc to compile it'
+fi
+# Without a GPU no CUDA code runs, so skip its slow optimizer. (nvcc 11.8 crashes with this option.)
 if [[ ! -e /dev/nvidiactl && ${#cuda[@]} != 0 ]] && ! "$(nvcc_path)" --version | grep -q 'release 11[.]'; then
   cuda+=(NVCCFLAGS='-Xcicc -O1')
 fi
 stage build build "$work/main" --enable-werror "${cuda[@]}"
-# shellcheck disable=SC2016 # a variable of make
+# shellcheck disable=SC2016 # make variable
 if [[ $quick == yes ]]; then tests=('TESTS=$(QUICK_TESTS)'); else tests=(); fi
 [[ $stage_rc != 0 ]] || harness tests "$work/main" "${tests[@]}"
 if [[ $quick == no ]]; then
   stage bare bare
-  # The other HDF5: there rank 0 alone writes.
+  # Serial HDF5, with which only rank 0 writes.
   if have_serial_hdf5; then hdf5=(--with-hdf5=serial); else hdf5=(); fi
   stage sanitizer-build build "$work/sanitizers" --enable-werror --enable-sanitizers --with-cuda=no "${hdf5[@]}"
-  # The fast tests but for three whose code others run as well: plans, a memory guard of our own, digits.
-  # shellcheck disable=SC2016
-  # Memory of the guard has no red zones, and without it half the time is enough.
+  # Leave out three fast tests whose code other tests cover. Run C tests on the CPU backend only: guard
+  # memory has no red zones for ASan and doubles the time.
+  # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
     TESTS='$(filter-out tests/dry_run.sh tests/golden.sh tests/guard.sh,$(FAST_TESTS))'
   stage fuzz fuzz

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# What quickstart.sh and check.sh share: finding and installing packages, and building; to be
-# sourced with `me` set to the script's name and `top` to the top of the source tree.
+# Functions shared by the scripts: find and install packages, configure a build. Source this file
+# with `me` set to the script's name and `top` to the top of the source tree.
 
-# Where numbers have a decimal comma, mawk and sort do not read what the program writes.
+# In a locale with a decimal comma, mawk and sort misread the program's numbers.
 export LC_ALL=C
 
 say() { printf '%s: %s\n' "$me" "$*"; }
@@ -11,7 +11,7 @@ die() {
   exit 1
 }
 
-# Cores of this process: its affinity, and the quota that a container may set.
+# Number of cores available to this process, from its affinity and its container's CPU quota.
 cores() {
   local n quota period q
   n=$(nproc)
@@ -26,13 +26,13 @@ cores() {
 
 have_command() { command -v "$1" >/dev/null 2>&1; }
 
-# nvcc compiles its host side with g++; without nvcc nothing is needed.
+# nvcc needs g++ for host code; without nvcc this requirement holds.
 nvcc_path() { PATH=$PATH:/usr/local/cuda/bin command -v nvcc; }
 can_use_nvcc() { ! nvcc_path >/dev/null || have_command g++; }
 
 have_header() { echo "#include <$1>" | cc -E -x c - >/dev/null 2>&1; }
 
-# Parallel, serial, or wherever the compiler finds it by itself.
+# Parallel HDF5, serial HDF5, or a header on the compiler's default path.
 have_hdf5() {
   local name
   for name in hdf5-openmpi hdf5-mpich hdf5-serial hdf5; do
@@ -41,14 +41,14 @@ have_hdf5() {
   have_header hdf5.h
 }
 
-# Does clang have the run-time libraries of libFuzzer and the sanitizers?
+# True if clang has the runtime libraries of libFuzzer and the sanitizers.
 have_fuzzer() {
   have_command clang || return 1
   echo 'int LLVMFuzzerTestOneInput(const char *d, long n) { return d && n < 0; }' |
     clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null >/dev/null 2>&1
 }
 
-# What is needed: a test, and the Debian and Ubuntu packages that make it true.
+# Each line: a check, and the Debian and Ubuntu packages to install if it fails.
 requirements='
   have_command cc          | gcc libc6-dev
   have_command make        | make
@@ -63,20 +63,19 @@ requirements='
   have_hdf5                | libhdf5-openmpi-dev
 '
 
-# Print the packages of requirements that do not hold.
+# Print the packages of all requirements that fail.
 missing_packages() {
   local check packages
   while IFS='|' read -r check packages; do
     [[ -n ${check// /} ]] || continue
-    # A header cannot be looked for without a compiler: its package counts as missing.
-    # shellcheck disable=SC2086 # the words of a line are meant to split
+    # Without a compiler, headers cannot be found: their packages count as missing.
+    # shellcheck disable=SC2086 # split into words
     $check || echo $packages
   done <<<"$requirements"
 }
 
-# Install packages with apt-get; false, with `why` set, where that is impossible. None is removed for
-# them: some exclude each other.
-# The lists are brought up to date only when the install fails with those at hand.
+# Install packages with apt-get. On failure, return false and set `why`. No package is removed, even
+# if it conflicts. Package lists are updated only if installing with the present ones fails.
 why=
 apt_install() {
   local sudo=()
@@ -88,7 +87,7 @@ apt_install() {
     if have_command sudo && { sudo -n true 2>/dev/null || [[ -t 0 ]]; }; then
       sudo=(sudo)
     else
-      why='not root, and sudo is missing or wants a password'
+      why='not root, and sudo is missing or needs a password'
       return 1
     fi
   fi
@@ -107,7 +106,7 @@ apt_install() {
   return 1
 }
 
-# Make requirements hold, or end with one line that says what is missing.
+# Install all missing requirements, or die with one line that names them.
 install_requirements() {
   local packages
   packages=$(missing_packages | tr '\n' ' ')
@@ -121,8 +120,8 @@ install_requirements() {
 
 # --- building ------------------------------------------------------------------------------------
 
-# configure_tree FOLDER ARG...: run configure in FOLDER, or nothing where it ran with the same
-# arguments on the same kind of machine with the same compiler and libraries.
+# configure_tree FOLDER ARG...: run configure in FOLDER. Does nothing if it ran there before with the
+# same arguments, processor, compiler and libraries.
 configure_tree() {
   local folder=$1 stamp old library
   shift
@@ -138,7 +137,7 @@ configure_tree() {
     cc --version 2>/dev/null | sed 1q
     grep -m 1 '^model name' /proc/cpuinfo || uname -m
     command -v mpicc mpirun valgrind || true
-    # Code is compiled for the cards that are here.
+    # CUDA code is compiled for the GPUs of this machine.
     if nvcc_path; then
       "$(nvcc_path)" --version 2>/dev/null | tail -n 1 || true
       nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -u || true
@@ -157,7 +156,7 @@ configure_tree() {
     grep -m 1 'error:' "$folder/configure.out" >&2 || tail -n 5 "$folder/configure.out" >&2
     return 1
   }
-  # Objects of another compiler or machine must not stay.
+  # Remove objects of another compiler or machine.
   if [[ -n $old ]]; then make -s -C "$folder" clean >/dev/null; fi
   printf '%s\n' "$stamp" >"$folder/setup.stamp"
 }

@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# Everything about CUDA devices on a machine that has some, in one go: build, run all tests over both
-# backends, check the kernels with compute-sanitizer, solve 1024^3 cells in one box and in eight where 72 GB
-# are free on a device, and measure: F-cycles from 64^3 to 512^3, one at 256^3 in either kind of memory, the
-# bandwidth of a smoother sweep beside a copy in the same memory, a dump beside a plain program that writes
-# as much, and weak scaling over the devices with each transport.
+# Test and measure on a machine with CUDA devices: build, run all tests on both backends, check the
+# kernels with compute-sanitizer, and solve 1024^3 cells in one box and in eight boxes if a device has
+# 72 GB free. Then measure
+#   - F-cycles from 64^3 to 512^3 cells,
+#   - an F-cycle at 256^3 in device and in managed memory,
+#   - the bandwidth of a smoother sweep and of a device-to-device copy,
+#   - the rate of a dump and of a program that only writes as many bytes,
+#   - weak scaling over the devices with each transport.
 #
-#   scripts/gpu-suite.sh                   all of it, some 10 minutes
-#   scripts/gpu-suite.sh --quick           without the slow tests, and each figure once
-#   scripts/gpu-suite.sh --no-sanitizer    without compute-sanitizer
-#   scripts/gpu-suite.sh --no-tests        measure alone
+#   scripts/gpu-suite.sh                   everything; takes about 10 minutes
+#   scripts/gpu-suite.sh --quick           skip the slow tests, shorten the measurements
+#   scripts/gpu-suite.sh --no-sanitizer    skip compute-sanitizer
+#   scripts/gpu-suite.sh --no-tests        only measure
 #
-# It builds below build/gpu/ and uses that folder again; GPU_SUITE_CONFIGURE adds arguments to
-# configure. The end is a table of figures and "N passed, N failed, N skipped": every test counts, as does
-# each solve of 1024^3, and the build and the measurements count as one each.
+# The build folder is build/gpu/ and is reused. GPU_SUITE_CONFIGURE adds arguments to configure. The
+# output ends with a table of measurements and "N passed, N failed, N skipped". Each test and each solve
+# of 1024^3 counts as one; so do the build, and all measurements together.
 set -euo pipefail
 
 me=gpu-suite
@@ -56,7 +59,7 @@ skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
 build=$top/build/gpu
 mkdir -p "$build"
 missing=$(missing_packages | tr '\n' ' ')
-[[ -z $missing ]] || say "not installed, so left out or needed: $missing"
+[[ -z $missing ]] || say "not installed: $missing"
 nvcc_path >/dev/null || die 'no nvcc in PATH or /usr/local/cuda/bin'
 # shellcheck disable=SC2086 # arguments are words
 configure_tree "$build" --enable-werror --with-cuda ${GPU_SUITE_CONFIGURE-}
@@ -68,13 +71,13 @@ make -s -j "$(cores)" -C "$build" hpgmg-fv device-copy write-rate >"$build/make.
 pass build
 export HPGMG_FV=$build/hpgmg-fv HPGMG_WITH_MPI=no
 if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
-have_cuda || die 'no CUDA device here (scripts/check.sh has the tests for a machine without)'
+have_cuda || die 'no CUDA device here; without one, use scripts/check.sh'
 devices=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU' || true)
 ((devices > 0)) || devices=1
 
 # --- tests ---------------------------------------------------------------------------------------
 
-# count LOG: add the results of `make check`, and show what failed.
+# count LOG: count the results of `make check` and print the logs of failed tests.
 count() {
   local test
   passed=$((passed + $(grep -c '^PASS: ' "$1" || true)))
@@ -86,8 +89,8 @@ count() {
   done < <(sed -n 's/^FAIL: //p; s/^ERROR: //p' "$1")
 }
 
-# large LOG2 BOXES: 1024^3 cells, whose arrays have more bytes than 32 bits count. The program itself says where they
-# do not fit.
+# large LOG2 BOXES: solve 1024^3 cells, whose arrays exceed 2^32 bytes. Skip if the program reports
+# that they do not fit.
 large() {
   local what="1024^3 cells as '$1 $2'" rc=0
   solo timeout 300 "$HPGMG_FV" "$1" "$2" --device=cuda --memory=device --verify-only --quiet 2>"$dir/why" || rc=$?
@@ -102,7 +105,7 @@ large() {
 
 if [[ $tests == yes ]]; then
   if [[ $quick == yes ]]; then target='check-fast'; else target='check'; fi
-  # The sanitizer is a test of its own below, where its runs have the machine to themselves.
+  # The sanitizer runs below, when no other test uses the machine.
   say "make $target"
   SANITIZER_JOBS=0 make -k -j "$(cores)" -C "$build" $target >"$build/check.out" 2>&1 || true
   grep -q '^# TOTAL' "$build/check.out" || fail "make $target: $(tail -n 3 "$build/check.out")"
@@ -122,8 +125,8 @@ fi
 seconds=1
 [[ $quick == no ]] || seconds=0.2
 
-# solve RANKS LOG2 BOXES OPTION...: GDOF/s of the line h, or nothing when the run failed; then its exit code, and
-# why in $dir/why. A run that hangs has failed.
+# solve RANKS LOG2 BOXES OPTION...: print the GDOF/s of line h. If the run fails, print nothing, return
+# its exit code and leave its errors in $dir/why. A run that hangs fails after 300 s.
 solve() {
   local ranks=$1 threads=$(($(cores) / $1)) rc=0
   shift
@@ -137,9 +140,9 @@ solve() {
 }
 
 unmeasured=0
-# cell FORMAT VALUE: a column of the table; "-" where a run failed.
+# cell FORMAT VALUE: print one value of the table, or "-" if VALUE is empty because the run failed.
 cell() {
-  # shellcheck disable=SC2059 # formats are ours
+  # shellcheck disable=SC2059 # the formats are constants of this script
   if [[ -n $2 ]]; then printf "$1" "$2"; else
     # shellcheck disable=SC2059
     printf "$1" -
@@ -161,8 +164,8 @@ fv2 chebyshev
 fv4 gsrb'
 }
 
-# 256^3 cells take 1.2 GB, in managed memory too.
-# memory_line WHERE OPTION...: with levels on the CPU values cross to them in other ways.
+# memory_line WHERE OPTION...: speed at 256^3 (1.2 GB) in device and in managed memory. With levels on
+# the CPU, the two kinds of memory transfer data differently.
 memory_line() {
   local where=$1 plain managed
   shift
@@ -170,18 +173,19 @@ memory_line() {
   managed=$(solve 1 7 8 --memory=unified "$@") || true
   cell "fv2 gsrb at 256^3$where, GDOF/s: --memory=device %s" "$plain"
   cell ', unified %s' "$managed"
-  [[ -z $plain || -z $managed ]] || awk -v p="$plain" -v m="$managed" 'BEGIN { printf " (%.3f of it)", m / p }'
+  [[ -z $plain || -z $managed ]] || awk -v p="$plain" -v m="$managed" 'BEGIN { printf " (ratio %.3f)", m / p }'
   echo
 }
 
-# Single steps. The least bytes a cell of all of them on the finest level of an F-cycle, before and after the
-# correction (docs/performance.md): 12 half sweeps of 48, 10 steps of 56 and 2 first ones of 48.
+# Bandwidth of separate sweeps (--fused-sweeps=1). Minimum bytes per cell of all sweeps on the finest
+# level of an F-cycle, before and after the correction (docs/performance.md): GSRB 12 half sweeps of
+# 48 bytes; Chebyshev 10 steps of 56 and 2 first steps of 48.
 sweep_table() {
   local copy bytes swept
   copy=$("$build/device-copy" 8e9 "$seconds")
   echo "device copy        $copy GB/s"
   while read -r smoother bytes; do
-    solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --steps-per-pass=1 --min-solves=2 --min-time=0 \
+    solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --fused-sweeps=1 --min-solves=2 --min-time=0 \
       --levels-breakdown >"$dir/out" 2>&1 </dev/null || true
     swept=$(awk -v bytes="$bytes" '$1 == 0 && $2 == "512^3" && $3 == "smooth" {
       printf "%.1f", 1e-9 * bytes * 512 ^ 3 / $5 }' "$dir/out")
@@ -193,20 +197,20 @@ sweep_table() {
 chebyshev 656'
 }
 
-# 512 boxes of 64^3 a device, or what makes the next smaller cube, in one cuboid a device: 512^3 cells
-# on one, 640^3 on two, 768^3 on four, 1024^3 on eight. Transports are what --help offers.
+# Weak scaling with at most 512 boxes of 64^3 per device, the boxes of a device forming one cuboid:
+# 512^3 cells on one device, 640^3 on two, 768^3 on four, 1024^3 on eight. --help lists the transports.
 scaling_table() {
   local transports one many rc
   transports=$(solo "$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
   one=$(solve 1 6 512) || true
-  cell 'fv2 gsrb, 512 boxes of 64^3 a device: one %s GDOF/s\n' "$one"
+  cell 'fv2 gsrb, 512 boxes of 64^3 per device: one device %s GDOF/s\n' "$one"
   [[ -n $one ]] || return 0
   for ((n = 2; n <= devices; n *= 2)); do
     for transport in $transports; do
       rc=0
       many=$(solve "$n" 6 512 --transport="$transport") || rc=$?
       printf '%2d devices, transport %-5s' "$n" "$transport"
-      # 4 is what a transport that is not here gets.
+      # Exit code 4 with this message: the transport is not available.
       if ((rc == 4)) && grep -q -- "--transport=$transport" "$dir/why"; then
         echo ' not available'
         continue
@@ -222,8 +226,8 @@ scaling_table() {
   done
 }
 
-# 512^3 cells, two fields of them, from the device to where memory is: against a plain program that has them
-# on the host.
+# Rate of a dump of two fields of 512^3 cells from the device to a file in memory, and of a program that
+# writes as many bytes from host memory.
 dump_table() {
   local memory=/dev/shm plain rate
   [[ -d $memory && -w $memory ]] || memory=$dir
@@ -233,7 +237,7 @@ dump_table() {
   rm -f "$memory/hpgmg-dump.$$.hdf"*
   rate=$(sed -n 's/^dump .*(\(.*\) GB\/s).*/\1/p' "$dir/out")
   cell 'dump of 512^3 cells, 2.1 GB: %s GB/s' "$rate"
-  cell ', a plain program %s\n' "$plain"
+  cell ', write(2) from host memory %s\n' "$plain"
 }
 
 say 'measuring'

@@ -1,4 +1,4 @@
-# Bash completion of hpgmg-bench: long options, their words, ladders, and files.
+# Bash completion for hpgmg-bench: long options, their values, ladders and file names.
 # Install as hpgmg-bench in the completions directory of bash-completion, or source it.
 
 _hpgmg_bench() {
@@ -6,7 +6,7 @@ _hpgmg_bench() {
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
   local option='' value=''
 
-  # Readline splits at '=': "--device=cpu" arrives as "--device", "=", "cpu".
+  # Readline splits words at '=': "--device=cpu" arrives as "--device", "=", "cpu".
   if [[ $current == '=' ]]; then
     option=$previous
   elif [[ $previous == '=' ]]; then

@@ -1,4 +1,4 @@
-# Bash completion of hpgmg-fv: long options, their words, and files.
+# Bash completion for hpgmg-fv: long options, their values and file names.
 # Install as hpgmg-fv in the completions directory of bash-completion, or source it.
 
 _hpgmg_fv() {
@@ -6,7 +6,7 @@ _hpgmg_fv() {
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
   local option='' value='' words=''
 
-  # Readline splits at '=': "--cycle=v" arrives as "--cycle", "=", "v".
+  # Readline splits words at '=': "--cycle=v" arrives as "--cycle", "=", "v".
   if [[ $current == '=' ]]; then
     option=$previous
   elif [[ $previous == '=' ]]; then
@@ -27,7 +27,7 @@ _hpgmg_fv() {
     --cycle) words='f v' ;;
     --krylov) words='none cg' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
-    --steps-per-pass) words='1 2 3' ;;
+    --fused-sweeps) words='1 2 3' ;;
     --memory) words='auto device unified' ;;
     --device) words='auto cuda cpu guard cuda-simple' ;;
     --transport) words='auto peer nccl mpi host' ;;
@@ -56,7 +56,7 @@ _hpgmg_fv() {
       --operator= --equation= --boundary= --coefficients= --rhs=
       --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
-      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --steps-per-pass= --restart= --input= --dry-run --ranks=
+      --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --restart= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
       --dump-compress= --dump-centering= --dump-hints= --print-config --quiet --verbose
       --help --version' -- "$current")

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# How fast this machine's cores solve, beside the bandwidth of its memory: DOF/s of one F-cycle at
-# 128^3 with OpenMP threads and with MPI ranks, and the ratio to the triad's GB/s. Everything is
-# measured in turn, several times over, and medians are printed: figures of one call compare with
-# each other even where the machine's speed drifts.
+# Measure the speed of an F-cycle at 128^3 on this machine's cores, with OpenMP threads and with MPI
+# ranks: DOF/s, and its ratio to the memory bandwidth of a STREAM triad. Each round measures every case
+# once; the medians over all rounds are printed. Results of one call compare with each other even if
+# the machine's speed drifts.
 #
 #   scripts/measure-cpu.sh [--rounds=N] [--build=FOLDER] [--cores=N]
 #
-# FOLDER (default build/) holds a configured build tree; N rounds (default 5) of about 30 seconds, 15 without MPI.
+# FOLDER is a configured build tree (default: build/). A round (default: 5) takes about 30 seconds,
+# 15 without MPI.
 set -euo pipefail
 
 me=measure-cpu
@@ -27,9 +28,9 @@ for argument; do
   *) die "unknown argument '$argument'; see --help" ;;
   esac
 done
-[[ $rounds =~ ^[1-9][0-9]*$ ]] || die "--rounds=$rounds is not a positive number"
-[[ $cores =~ ^[1-9][0-9]*$ && $cores -le 64 ]] || die "--cores=$cores is not in 1 to 64"
-[[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure there"
+[[ $rounds =~ ^[1-9][0-9]*$ ]] || die "--rounds=$rounds is not a positive integer"
+[[ $cores =~ ^[1-9][0-9]*$ && $cores -le 64 ]] || die "--cores=$cores is not an integer from 1 to 64"
+[[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure in $build"
 make -s -C "$build" hpgmg-fv triad
 # shellcheck source=tests/run_mpi.sh
 . "$top/tests/run_mpi.sh"
@@ -37,7 +38,7 @@ export OMPI_MCA_mpi_yield_when_idle=0
 HPGMG_WITH_MPI=no
 if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
 
-# 64 boxes of 32^3 on any number of ranks up to 64: the grid is 128^3.
+# 64 boxes of 32^3 form a grid of 128^3 on any number of ranks up to 64.
 boxes=$(((64 + cores - 1) / cores))
 cases='fv2 gsrb
 fv2 chebyshev
@@ -46,7 +47,7 @@ fv4 chebyshev'
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-# solve NAME RANKS THREADS BOXES OPERATOR SMOOTHER: one line "NAME DOF/s" in the results.
+# solve NAME RANKS THREADS BOXES OPERATOR SMOOTHER: append "NAME DOF/s" to the results.
 solve() {
   local name=$1
   OMP_NUM_THREADS=$3 mpi_run "$2" "$build/hpgmg-fv" 5 "$4" --operator="$5" --smoother="$6" \
@@ -65,7 +66,7 @@ bandwidth() {
   printf '%s %s\n' "$1" "$(OMP_NUM_THREADS=$cores "$build/triad" "$2" 1)" >>"$dir/results"
 }
 
-# The run's own footprint at 128^3, and one that no cache holds.
+# Bytes of the triad: the footprint of a run at 128^3, and more than any cache holds.
 small=150e6 large=2.4e9
 for ((round = 1; round <= rounds; round++)); do
   say "round $round of $rounds"
@@ -89,7 +90,7 @@ lscpu 2>/dev/null | sed -n 's/^Model name: */machine    /p; s/^L2 cache: */L2   
 "$build/hpgmg-fv" --version | sed -n 's/^compiler */compiler   /p; s/^flags */flags      /p'
 echo "cores      $cores, medians of $rounds rounds"
 triad=$(median triad_small)
-echo "triad      $triad GB/s over the memory of such a run (150 MB of 163), $(median triad_large) GB/s over 2.4 GB"
+echo "triad      $triad GB/s over 150 MB (a run uses 163 MB), $(median triad_large) GB/s over 2.4 GB"
 echo
 echo 'one F-cycle at 128^3     OpenMP MDOF/s   per GB/s    MPI MDOF/s   per GB/s   MPI/OpenMP'
 while read -r operator smoother; do

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Pictures of what hpgmg-fv writes: its dumps (--dump) and its JSON reports (--json).
+"""Plot dumps (--dump) and JSON reports (--json) of hpgmg-fv and hpgmg-bench.
 
-Needs no display. With --data=FILE.csv the values that were drawn are written beside the picture.
-Exit codes: 0 done, 2 a bad option or something missing, 3 a file that cannot be read or written,
-4 too little memory.
+No display is needed. --data=FILE.csv also writes the plotted values.
+Exit codes: 0 done, 2 invalid option or missing module, 3 file cannot be read or written,
+4 out of memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import os
 import sys
 
-# A source tree stays as it is.
+# Write no __pycache__ into the source tree.
 sys.dont_write_bytecode = True
 
 from plots.common import GRIDS, add_title_options  # noqa: E402
@@ -49,7 +49,7 @@ def grids(text: str) -> list[str]:
     names = text.split(",")
     for name in names:
         if name not in GRIDS:
-            raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(GRIDS)}")
+            raise argparse.ArgumentTypeError(f"'{name}' is not one of {', '.join(GRIDS)}")
     return names
 
 
@@ -61,10 +61,10 @@ def add_common(parser: Parser, kinds: tuple[str, ...]) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help=f"picture to write, .{', .'.join(kinds)}; default: FIRST-{parser.prog.split()[-1]}."
-        f"{kinds[0]} in this folder, FIRST being the first file's name",
+        help=f"output file, .{', .'.join(kinds)}; default: FIRST-{parser.prog.split()[-1]}."
+        f"{kinds[0]} in the current folder, where FIRST is the name of the first file",
     )
-    parser.add_argument("--data", metavar="FILE.csv", help="write the values that were drawn")
+    parser.add_argument("--data", metavar="FILE.csv", help="also write the plotted values")
     parser.add_argument(
         "--dpi",
         type=integer_in(50, 600),
@@ -77,12 +77,12 @@ def add_common(parser: Parser, kinds: tuple[str, ...]) -> None:
 
 
 def add_plane(parser: Parser, field: str, log: bool | None) -> None:
-    """`field` and `log` are defaults; None: a logarithmic scale for the residual."""
+    """`field` and `log` are the defaults; log=None: logarithmic only for the residual."""
     parser.add_argument(
         "--field",
         default=field,
         metavar="NAME",
-        help=f"a field of the dump (hpgmg-fv --dump-fields): {', '.join(FIELDS)}; "
+        help=f"field of the dump (hpgmg-fv --dump-fields): {', '.join(FIELDS)}; "
         "default %(default)s",
     )
     parser.add_argument(
@@ -101,14 +101,14 @@ def add_plane(parser: Parser, field: str, log: bool | None) -> None:
         type=integer_in(0, 30),
         default=0,
         metavar="L",
-        help="0, the default, is the finest; hpgmg-fv --dump-levels writes the others",
+        help="level; 0, the default, is the finest; hpgmg-fv --dump-levels writes the others",
     )
     scales = parser.add_mutually_exclusive_group()
     scales.add_argument(
         "--log",
         action="store_true",
         default=log,
-        help="logarithmic scale, of magnitudes where values change sign"
+        help="logarithmic scale; plots magnitudes if the values change sign"
         + ("; default for the residual" if log is None else ""),
     )
     scales.add_argument(
@@ -121,7 +121,7 @@ def add_plane(parser: Parser, field: str, log: bool | None) -> None:
         "--limits",
         type=limits,
         metavar="LOW,HIGH",
-        help="limits of the colours, such as --limits=-1e-3,1e-3; default: from the values",
+        help="limits of the colour scale, such as --limits=-1e-3,1e-3; default: from the values",
     )
 
 
@@ -129,7 +129,7 @@ def parse(words: list[str]) -> argparse.Namespace:
     parser = Parser(
         prog="plot.py",
         description=__doc__,
-        epilog="'plot.py COMMAND --help' has the options of a command.",
+        epilog="'plot.py COMMAND --help' lists the options of a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -139,15 +139,15 @@ def parse(words: list[str]) -> argparse.Namespace:
         sub.add_argument("files", nargs=1 if most == 1 else "+", metavar=files, help=help_files)
         return sub
 
-    sub = command("slice", "a plane of a field of a dump", "FILE.hdf", "a dump", 1)
+    sub = command("slice", "plot a plane of one field of a dump", "FILE.hdf", "a dump", 1)
     add_plane(sub, "u", False)
     add_common(sub, PICTURES)
 
     sub = command(
         "animate",
-        "a plane of a field in several dumps of one run, in the order of their cycles",
+        "animate a plane of one field over several dumps of one run, ordered by cycle",
         "FILE.hdf",
-        "dumps, such as --dump-every writes",
+        "dumps, as written with --dump-every",
     )
     add_plane(sub, "residual", None)
     sub.add_argument(
@@ -160,72 +160,79 @@ def parse(words: list[str]) -> argparse.Namespace:
     add_common(sub, FILMS)
 
     text = f"{','.join(GRIDS)}"
-    sub = command("convergence", "the residual after each cycle", "FILE", "dumps or JSON reports")
+    sub = command(
+        "convergence", "plot the residual after each cycle", "FILE", "dumps or JSON reports"
+    )
     sub.add_argument(
         "--grid",
         type=grids,
         metavar=text,
-        help="solves of a JSON report; default: all of one file, h of several",
+        help="grids of a JSON report to plot; default: all for one file, h for several files",
     )
     add_common(sub, PICTURES)
 
     sub = command(
         "levels",
-        "seconds per level and operation",
+        "plot seconds per level and operation",
         "FILE.json",
-        "reports of runs with --levels-breakdown, four at most",
+        "up to four reports of runs with --levels-breakdown",
     )
     add_common(sub, PICTURES)
 
     sub = command(
         "scaling",
-        "time, DOF/s and parallel efficiency against ranks, threads or GPUs",
+        "plot time, DOF/s and parallel efficiency against ranks, threads or GPUs",
         "FILE.json",
-        "reports; several of the same point show their spread",
+        "reports; several reports of one point show the spread",
     )
     sub.add_argument(
         "--mode",
         choices=("auto", "strong", "weak"),
         default="auto",
-        help="strong: the same grid; weak: the same work each; default: what the sizes say",
+        help="strong: same grid; weak: same work per unit; default: derived from the sizes",
     )
-    sub.add_argument("--grid", choices=GRIDS, default="h", help="of the solve; default %(default)s")
+    sub.add_argument(
+        "--grid", choices=GRIDS, default="h", help="grid of the solve; default %(default)s"
+    )
     add_common(sub, PICTURES)
 
     text = "a report of hpgmg-bench --json"
     sub = command(
-        "ladder", "hpgmg-bench's rows: speed, and percent of a copy", "FILE.json", text, 1
+        "ladder", "plot one ladder: speed, and percent of copy bandwidth", "FILE.json", text, 1
     )
     sub.add_argument("--ladder", metavar="NAME", help="such as copy; default: the first one")
     add_common(sub, PICTURES)
-    sub = command("bench", "all ladders and the roofline, a panel each", "FILE.json", text, 1)
+    sub = command(
+        "bench", "plot all ladders and the roofline, one panel each", "FILE.json", text, 1
+    )
     add_common(sub, PICTURES)
-    sub = command("roofline", "the solver's kernels below the roof", "FILE.json", text, 1)
+    sub = command("roofline", "plot the solver's kernels below the roofline", "FILE.json", text, 1)
     add_common(sub, PICTURES)
     return parser.parse_args(words)
 
 
 def check_output(args: argparse.Namespace) -> None:
-    """Before anything is read: has the picture a name and a kind?"""
+    """Set the default name and check the type of the output before any input is read."""
     if args.output is None:
         first = os.path.basename(args.files[0])
         args.output = f"{os.path.splitext(first)[0]}-{args.command}.{args.kinds[0]}"
     kind = os.path.splitext(args.output)[1][1:].lower()
     if kind not in args.kinds:
         raise ToolError(
-            f"--output={args.output}: a picture of '{args.command}' ends in "
+            f"--output={args.output}: the name of a picture of '{args.command}' must end in "
             f".{', .'.join(args.kinds)}",
             USAGE,
         )
-    same = {os.path.realpath(path) for path in args.files}
+    inputs = {os.path.realpath(path) for path in args.files}
     for path in (args.output, args.data):
-        if path is not None and os.path.realpath(path) in same:
-            raise ToolError(f"{path} is read and would be overwritten; name another", USAGE)
+        if path is not None and os.path.realpath(path) in inputs:
+            raise ToolError(f"{path} is an input and would be overwritten; use another name", USAGE)
     if args.data is not None and os.path.realpath(args.data) == os.path.realpath(args.output):
-        raise ToolError(f"{args.output} cannot be both --output and --data; name another", USAGE)
+        raise ToolError(f"--output and --data are both {args.output}; use different names", USAGE)
 
 
 def draw(args: argparse.Namespace) -> str:
+    """Draw the picture and return a summary. Only the modules of one command are imported."""
     if args.command == "slice":
         from plots.fields import draw_slice as drawn
     elif args.command == "animate":

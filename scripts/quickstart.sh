@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# From a bare Debian 12 or Ubuntu 24.04 to a first result: install what is missing, build in
-# build/, and solve a problem that fits this machine.
+# Get a first result on a bare Debian 12 or Ubuntu 24.04: install missing packages, build in build/,
+# and solve a problem that fits this machine.
 #
-#   scripts/quickstart.sh                        choose the size
+#   scripts/quickstart.sh                        choose a size for this machine
 #   scripts/quickstart.sh -- 6 8 --operator=fv4  run hpgmg-fv with these arguments instead
 set -euo pipefail
 
@@ -18,10 +18,10 @@ case ${1-} in
   sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
   exit 0
   ;;
-*) die "unknown argument '$1'; arguments of hpgmg-fv go behind --" ;;
+*) die "unknown argument '$1'; put arguments of hpgmg-fv after --" ;;
 esac
 
-# Bytes that can be had: what the kernel has, and what the cgroups above this process leave of it.
+# Bytes of available memory: MemAvailable, limited by the cgroups of this process.
 memory_available() {
   local available path limit used
   available=$(($(awk '/^MemAvailable:/ {print $2}' /proc/meminfo) * 1024))
@@ -32,10 +32,10 @@ memory_available() {
       [[ -r $limit ]] || continue
       used=${limit%/*}/memory.current
       [[ -r $used ]] || used=${limit%/*}/memory.usage_in_bytes
-      # Page cache counts as used but is given back on demand.
+      # Page cache counts as used, but the kernel reclaims it on demand.
       used=$(($(cat "$used") - $(awk '$1 == "inactive_file" {print $2}' "${limit%/*}/memory.stat")))
       limit=$(cat "$limit")
-      # The old interface says "no limit" with a number near 2^63.
+      # cgroup v1 reports "no limit" as a number near 2^63.
       if [[ $limit != max ]] && ((${#limit} < 18 && limit - used < available)); then
         available=$((limit - used))
       fi
@@ -46,9 +46,9 @@ memory_available() {
   echo $((available > 0 ? available : 0))
 }
 
-# The largest size whose ranks take a quarter of the memory at most, 80 bytes a cell, and whose
-# solves end within a minute: some 15 solves (warm-up, timing, verification; the sizes 2h and 4h
-# add a seventh) of 10 million cells a second and core, which is pessimistic.
+# choose_size RANKS MEMORY: the largest size that uses at most a quarter of the memory, at 80 bytes per
+# cell, and takes at most a minute: about 15 solves (warm-up, timing, verification; 2h and 4h add a
+# seventh) at a pessimistic 10 million cells per second and core.
 choose_size() {
   local ranks=$1 memory=$2 size log2 boxes cells
   for size in '7 8' '7 1' '6 1' '5 1' '4 1'; do
@@ -65,9 +65,9 @@ ranks=$(cores)
 
 build=$top/build
 options=()
-# The kernels take longer to compile than everything else.
+# Without a GPU, do not compile the kernels: that takes longer than everything else.
 if [[ -n $(nvcc_path || true) ]] && ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
-  say 'no GPU here, so without CUDA; configure by hand builds for GPUs elsewhere'
+  say 'no GPU here: building without CUDA; to build for another machine, run configure by hand'
   options=(--with-cuda=no)
 fi
 configure_tree "$build" "${options[@]}" || die "configure failed; see ${build#"$top"/}/config.log"
@@ -81,7 +81,7 @@ read -ra arguments <<<"$(choose_size "$ranks" "$(memory_available)")"
 (($# == 0)) || arguments=("$@")
 
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
-# Every rank has a core here, so waiting ranks need not give way.
+# Each rank has a core, so waiting ranks need not yield.
 export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-0}
 # shellcheck source=tests/run_mpi.sh
 . "$top/tests/run_mpi.sh"
@@ -99,10 +99,10 @@ mpi_run "$ranks" ./hpgmg-fv "${arguments[@]}" || status=$?
 cat <<END
 
 Where to go next
-  README.md                   what it is, and how to read DOF/s
-  docs/usage.md               the options by task
-  build/hpgmg-fv --help       every option
-  inputs/                     commented input decks, for --input=FILE
-  scripts/check.sh            the tests
-As root, Open MPI's mpirun wants OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment.
+  README.md                   overview, and how to read DOF/s
+  docs/usage.md               options by task
+  build/hpgmg-fv --help       all options
+  inputs/                     commented input decks for --input=FILE
+  scripts/check.sh            all tests
+As root, Open MPI's mpirun needs OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 in the environment.
 END

@@ -1,4 +1,4 @@
-"""What all tools in Python share: exit codes, errors and options in one line, files as a whole."""
+"""Shared by all Python tools: exit codes, one-line errors, option parsing, atomic file writes."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ import signal
 import sys
 import tempfile
 
-# Exit codes, those of hpgmg-fv.
+# Exit codes, as in hpgmg-fv.
 USAGE = 2
 FILE = 3
 MEMORY = 4
 
 
 class ToolError(Exception):
-    """One line for the user, and the exit code that goes with it."""
+    """An error: one line for the user, and an exit code."""
 
     def __init__(self, text: str, code: int):
         super().__init__(" ".join(text.split()))
         self.code = code
 
 
-# --- what is said --------------------------------------------------------------------------------
+# --- output --------------------------------------------------------------------------------------
 
-# Why what is said no longer arrives; work goes on, since jobs do not end with who reads of them.
-unheard: list[str] = []
+# Errors of standard output. They do not stop the work, because jobs continue without a reader.
+stdout_errors: list[str] = []
 
 
 def put_line(stream, text: str) -> OSError | None:
-    """A line on a stream; from the first that fails on, they go nowhere."""
+    """Print a line. After an error, redirect the stream to /dev/null and return the error."""
     try:
         print(text, file=stream, flush=True)
     except OSError as error:
@@ -48,52 +48,53 @@ def put_line(stream, text: str) -> OSError | None:
 
 def say(text: str) -> None:
     error = put_line(sys.stdout, text)
-    # A reader that has had enough, such as head, is no error.
+    # A reader that stops early, such as head, is not an error.
     if error is not None and not isinstance(error, BrokenPipeError):
-        unheard.append(error.strerror)
+        stdout_errors.append(error.strerror)
 
 
 def complain(tool: str, text: str) -> None:
     put_line(sys.stderr, f"{tool}: {text}")
 
 
-def stand_in_for_closed() -> None:
-    """In the order of their numbers, which files that are opened later must not get."""
+def replace_closed_streams() -> None:
+    """Open /dev/null for closed standard streams, so that no other file gets their descriptors."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115
 
 
 def run_main(tool: str, work) -> int:
-    """The exit code of a tool, after one line for what went wrong."""
-    stand_in_for_closed()
-    # Names of files need not be text.
+    """Run `work` and return the tool's exit code. Report an error in one line."""
+    replace_closed_streams()
+    # File names need not be valid UTF-8.
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
             done = work()
-        except SystemExit as end:  # by the command line
+        except SystemExit as end:  # by argparse
             done = end.code or 0
-        if unheard:
-            raise ToolError(f"standard output cannot be written: {unheard[0]}", done or FILE)
+        if stdout_errors:
+            why = stdout_errors[0]
+            raise ToolError(f"standard output cannot be written: {why}", done or FILE)
         return done
     except ToolError as error:
         complain(tool, f"error: {error}")
         return error.code
     except MemoryError:
-        complain(tool, "error: too little memory")
+        complain(tool, "error: out of memory")
         return MEMORY
     except KeyboardInterrupt:
         return 130
 
 
-# --- modules of others ---------------------------------------------------------------------------
+# --- third-party modules -------------------------------------------------------------------------
 
 
 def need(module: str, package: str):
-    """Import MODULE of PyPI's and Debian's PACKAGE, or say how to get it."""
+    """Import MODULE. If it is missing, raise an error that names its Debian and PyPI PACKAGE."""
     if package == "matplotlib":
-        leave_home_alone()
+        use_temporary_matplotlib_folder()
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -102,27 +103,27 @@ def need(module: str, package: str):
             f"or 'pip install {package}'",
             USAGE,
         ) from None
-    except Exception as error:  # such as one that was built for another numpy
+    except Exception as error:  # for example a module built for another numpy
         raise ToolError(
-            f"the Python module {package} cannot be loaded ({str(error)[:120]}); install it anew",
+            f"the Python module {package} cannot be loaded ({str(error)[:120]}); reinstall it",
             USAGE,
         ) from None
 
 
-def leave_home_alone() -> None:
-    """Matplotlib keeps its list of fonts in a folder that ends with us, or that the user named."""
+def use_temporary_matplotlib_folder() -> None:
+    """Keep Matplotlib's font list out of the home folder, unless MPLCONFIGDIR is set."""
     if "matplotlib" in sys.modules or os.environ.get("MPLCONFIGDIR"):
         return
     folder = tempfile.mkdtemp(prefix="hpgmg-plots-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ["MPLCONFIGDIR"] = folder
-    # It would say that it makes the list.
+    # Suppress the message that Matplotlib builds its font list.
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 
 
 @contextlib.contextmanager
 def late_interrupts():
-    """Ctrl-C counts at the end: an exception that comes up while h5py frees objects is lost."""
+    """Delay Ctrl-C to the end of the block: h5py loses exceptions raised while it frees objects."""
     before, caught = signal.getsignal(signal.SIGINT), []
     if before is not signal.default_int_handler:
         yield
@@ -140,26 +141,26 @@ def late_interrupts():
 
 
 def read_json(path: str):
-    """What a file has; OSError, ValueError or RecursionError where that is no JSON."""
+    """Parse a JSON file. Raises OSError, ValueError or RecursionError."""
     with open(path, encoding="utf-8") as file:
         data = json.load(file)
-    json.dumps(data, ensure_ascii=False).encode()  # no halves of letters
+    json.dumps(data, ensure_ascii=False).encode()  # reject unpaired surrogates
     return data
 
 
 def is_standard(path: str) -> bool:
-    """Do standard output or error go to this file?"""
+    """True if standard output or standard error is this file."""
     return any(os.path.samestat(os.stat(path), os.fstat(number)) for number in (1, 2))
 
 
-def write_whole(path: str, content: bytes | memoryview) -> None:
-    """Write a file as a whole, or leave the earlier one.
+def write_atomically(path: str, content: bytes | memoryview) -> None:
+    """Write a file atomically: on an error, an existing file stays unchanged.
 
-    Links stay. Devices and pipes, which a rename would replace, are written to.
+    Symbolic links are followed. Devices and pipes are written directly, not replaced.
     """
     final, temporary = os.path.realpath(path), None
     try:
-        # By the name that was given: what /dev/stdout leads to may have no other.
+        # Use the given name: the target of /dev/stdout may have no name.
         if os.path.exists(path) and not os.path.isfile(path):
             with open(path, "wb") as out:
                 out.write(content)
@@ -173,20 +174,20 @@ def write_whole(path: str, content: bytes | memoryview) -> None:
                 raise ToolError(
                     f"{path} is the file that standard output or error goes to; name another", USAGE
                 )
-        # A name that no file of the user's has.
+        # Mode "x" fails if the name exists, so no file of the user is overwritten.
         with open(f"{final}.{os.getpid()}.tmp", "xb") as out:
             temporary = out.name
             out.write(content)
         if os.path.exists(final):
             shutil.copymode(final, temporary)
         os.replace(temporary, final)
-    except BaseException as error:  # Ctrl-C too leaves nothing behind
+    except BaseException as error:  # also on Ctrl-C, remove the temporary file
         with contextlib.suppress(OSError, TypeError):
             os.unlink(temporary)
         if not isinstance(error, OSError):
             raise
-        said = path or "a file without a name"
-        raise ToolError(f"{said} cannot be written: {error.strerror}", FILE) from None
+        shown = path or "a file without a name"
+        raise ToolError(f"{shown} cannot be written: {error.strerror}", FILE) from None
 
 
 def plural(n: int, word: str) -> str:
@@ -197,7 +198,7 @@ def plural(n: int, word: str) -> str:
 
 
 class Parser(argparse.ArgumentParser):
-    """Errors in one line."""
+    """Reports errors in one line."""
 
     def print_help(self, file=None) -> None:
         say(self.format_help().rstrip())
@@ -213,21 +214,23 @@ def number_in(low: float, high: float):
         except ValueError:
             value = math.nan
         if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"'{text}' is no number from {low:g} to {high:g}")
+            raise argparse.ArgumentTypeError(f"'{text}' is not a number from {low:g} to {high:g}")
         return value
 
     return parse
 
 
 def whole_number(text: str) -> int:
-    """Digits as a number, or -1. Python refuses to read thousands of them."""
+    """Parse decimal digits; -1 if invalid or too long (int() rejects thousands of digits)."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= 30 else -1
 
 
 def integer_in(low: int, high: int):
     def parse(text: str) -> int:
         if not low <= whole_number(text) <= high:
-            raise argparse.ArgumentTypeError(f"'{text[:40]}' is no integer from {low} to {high}")
+            raise argparse.ArgumentTypeError(
+                f"'{text[:40]}' is not an integer from {low} to {high}"
+            )
         return whole_number(text)
 
     return parse

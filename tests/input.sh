@@ -395,8 +395,8 @@ EOF
 --cells=8:argument --cells: '8' is not an integer from 16 to 1024; see rough_field.py --help
 --cells=2048:'2048' is not an integer from 16 to 1024
 --cells=16.0:'16.0' is not an integer
---cells=50:no levels of 50^3 cells: 16 must divide .* the nearest sizes are 48 and 64
---cells=208:odd part be at most 11; the nearest sizes are 192 and 224
+--cells=50:cannot solve on 50^3 cells: .* a multiple of 16 .* the nearest sizes are 48 and 64
+--cells=208:odd part of at most 11; the nearest sizes are 192 and 224
 --jump=0:'0' is not a number from 1 to 1e+12
 --jump=nan:'nan' is not a number from 1
 --seed=-1:'-1' is not an integer from 0 to 9223372036854775807

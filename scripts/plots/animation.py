@@ -1,4 +1,4 @@
-"""A plane of a field in several dumps, as an animation."""
+"""Animation of a plane of one field over several dumps."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import tempfile
 from plots.common import save_table
 from plots.dump import Dump, Plane
 from plots.fields import beyond, check_limits, colours_for, draw_plane, limits_of, rows_of
-from toolkit import FILE, USAGE, ToolError, need, plural, say, write_whole
+from toolkit import FILE, USAGE, ToolError, need, plural, say, write_atomically
 
-RESIDUAL = "residual"  # the field that changes by magnitudes from cycle to cycle
-# Dumps of one animation have these in common.
+RESIDUAL = "residual"  # shrinks by orders of magnitude, so its scale is logarithmic
+# All dumps of an animation must agree in these.
 PROBLEM = ("operator", "equation", "boundary", "coefficients", "rhs", "n")
 
 
 def in_order(paths: list[str]) -> list[str]:
-    """Dumps of one problem by the number of their cycles, each state once."""
+    """Sort dumps of one problem by their number of cycles; keep one dump of each state."""
     states, problem = {}, None
     for path in paths:
         with Dump(path) as dump:
@@ -27,14 +27,14 @@ def in_order(paths: list[str]) -> list[str]:
         one = {key: str(about[key]) for key in PROBLEM if key in about}
         if problem is not None and one != problem[1]:
             raise ToolError(
-                f"{path} has {', '.join(one.values())} cells and {problem[0]} has "
-                f"{', '.join(problem[1].values())}: an animation is of one problem",
+                f"an animation shows one problem, but {path} has {', '.join(one.values())} cells "
+                f"and {problem[0]} has {', '.join(problem[1].values())}",
                 USAGE,
             )
         problem = problem or (path, one)
         cycles = about["cycles"]
         if cycles in states:
-            say(f"{path}: left out, {states[cycles]} is after {plural(cycles, 'cycle')} too")
+            say(f"{path}: skipped, {states[cycles]} also is after {plural(cycles, 'cycle')}")
         else:
             states[cycles] = path
     return [states[cycles] for cycles in sorted(states)]
@@ -44,8 +44,8 @@ def plane_of(dump: Dump, args) -> Plane:
     fields = dump.fields(args.level)
     if args.field == RESIDUAL and RESIDUAL not in fields:
         raise ToolError(
-            f"{dump.path} has no residual, which animate shows unless --field says otherwise: dump "
-            f"it with hpgmg-fv --dump-fields=residual, or choose one of {', '.join(fields)}",
+            f"{dump.path} has no field residual, the default of animate: dump it with "
+            f"hpgmg-fv --dump-fields=residual, or set --field to one of {', '.join(fields)}",
             USAGE,
         )
     return dump.plane(args.field, args.level, args.axis, args.at)
@@ -71,16 +71,16 @@ def draw_animation(args) -> str:
             yield image.open(picture).convert("RGB")
 
     if args.output.lower().endswith(".mp4"):
-        write_whole(args.output, mp4(frames(), args.fps))
+        write_atomically(args.output, mp4(frames(), args.fps))
     else:
-        write_whole(args.output, gif(frames(), args.fps, colours_for(limits, args.log)))
+        write_atomically(args.output, gif(frames(), args.fps, colours_for(limits, args.log)))
     rows = ([p, *row] for p, plane in zip(paths, planes) for row in rows_of(plane))
     save_table(args.data, ["file", *planes[0].across, args.field], rows)
     return f"{plural(len(paths), 'frame')} of {args.field} at {planes[0].where()}"
 
 
 def gif(frames, fps: float, colours: str) -> bytes:
-    """With the 256 colours that the pictures have: those of the field, and greys of the letters."""
+    """Encode a GIF with one palette of 256 colours: the colour map, and greys for the text."""
     numpy = need("numpy", "numpy")
     cmap = need("matplotlib", "matplotlib").colormaps[colours]
     n_greys = 40
@@ -102,7 +102,7 @@ def gif(frames, fps: float, colours: str) -> bytes:
 
 
 def with_palette(frame, palette):
-    """Each pixel the nearest colour of the palette; Pillow's own search takes white for grey."""
+    """Map each pixel to the nearest colour of the palette. Pillow's own search turns white grey."""
     numpy = need("numpy", "numpy")
     pixels = numpy.asarray(frame).astype(numpy.int32)
     packed = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
@@ -116,16 +116,14 @@ def with_palette(frame, palette):
 
 
 def mp4(frames, fps: float) -> bytes:
-    """Through ffmpeg, without the date and versions that it would add."""
+    """Encode an MP4 with ffmpeg, without date and version, so that it is reproducible."""
     if shutil.which("ffmpeg") is None:
-        raise ToolError(
-            "an .mp4 needs ffmpeg ('apt-get install ffmpeg'); name a .gif instead", USAGE
-        )
+        raise ToolError("an .mp4 needs ffmpeg ('apt-get install ffmpeg'); or write a .gif", USAGE)
     with tempfile.TemporaryDirectory() as folder:
         for i, frame in enumerate(frames):
             frame.save(os.path.join(folder, f"{i:06d}.png"))
         out = os.path.join(folder, "out.mp4")
-        # Sizes of videos are even.
+        # H.264 needs even sizes: pad the frames.
         command = ["ffmpeg", "-loglevel", "error", "-framerate", f"{fps:g}"]
         command += ["-i", os.path.join(folder, "%06d.png"), "-pix_fmt", "yuv420p"]
         command += ["-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-map_metadata", "-1"]

@@ -1,4 +1,4 @@
-"""What all pictures share: titles and labels, figures, tables."""
+"""Shared by all pictures: titles, labels, figures and tables."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import csv
 import os
 import warnings
 
-from toolkit import USAGE, ToolError, need, plural, write_whole
+from toolkit import USAGE, ToolError, need, plural, write_atomically
 
 # Every run solves on three grids: levels 0, 1 and 2.
 GRIDS = ("h", "2h", "4h")
 
-# Okabe and Ito's colours, which all kinds of colour vision tell apart.
+# Palette of Okabe and Ito, safe for colour-blind readers.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 MARKERS = "os^Dv<>p"
 
-LARGEST = 1e150  # beyond it, and below its inverse, Matplotlib's scales overflow
-LONGEST = 250  # characters of a text: a damaged report's would leave no room for the picture
+LARGEST = 1e150  # Matplotlib's scales overflow above it and below its inverse
+LONGEST = 250  # characters of a label: one of a damaged report could fill the picture
 TITLE_SIZES = (9.5, 9.0, 8.5, 8.0)  # points
-ROOM = 0.98  # of a figure's width, for a title
+ROOM = 0.98  # maximum width of a title, relative to the figure
 
 
 def figure(width: float, height: float, dpi: int):
-    """A figure of WIDTH times HEIGHT inches that needs no display and knows no user's settings."""
+    """A figure of WIDTH x HEIGHT inches, independent of displays and user settings."""
     matplotlib = need("matplotlib", "matplotlib")
     matplotlib.rcdefaults()
     matplotlib.rcParams["svg.hashsalt"] = "hpgmg-fv"
-    matplotlib.rcParams["svg.fonttype"] = "none"  # letters that can be searched
-    # A letter that the font lacks is drawn as a box, which says enough.
+    matplotlib.rcParams["svg.fonttype"] = "none"  # searchable text
+    # The box drawn for a missing glyph is enough; suppress the warning.
     warnings.filterwarnings("ignore", "Glyph .* missing from")
     need("matplotlib.backends.backend_agg", "matplotlib")
     return need("matplotlib.figure", "matplotlib").Figure(
@@ -36,26 +36,28 @@ def figure(width: float, height: float, dpi: int):
 
 
 def plain(text: str, most: int = LONGEST) -> str:
-    """For Matplotlib: $ is no formula, what has no shape is an escape, and all of it fits."""
+    """Make text safe for Matplotlib: escape $ and unprintable characters, and limit the length."""
     shown = text if len(text) <= most else f"{text[: most - 1]}…"
     shown = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
     return shown.replace("$", r"\$")
 
 
 def add_title_options(parser) -> None:
-    """--title and --no-title: `title` is None for the picture's own, and empty for none."""
+    """--title and --no-title: `title` is None for the default title, and empty for none."""
     titles = parser.add_mutually_exclusive_group()
-    titles.add_argument("--title", metavar="TEXT", help="title to use instead of the picture's own")
+    titles.add_argument("--title", metavar="TEXT", help="title instead of the default one")
     titles.add_argument(
         "--no-title", dest="title", action="store_const", const="", help="draw no title"
     )
 
 
 def set_title(fig, shown: str, ran: list[str], title: str | None = None) -> None:
-    """Two lines at most: `shown`, and below it `ran`, most important phrases first, of which the
-    last are left out where they do not fit. `title`, if given, takes the place of both."""
+    """Draw a title of at most two lines: `shown`, then the phrases of `ran`, most important first.
+
+    Phrases that do not fit are dropped from the end. `title`, if given, replaces both lines.
+    """
     parts = plain(", ".join(ran), 2 * LONGEST).split(", ")
-    ways = [[plain(shown), ", ".join(parts)]] if title is None else broken(plain(title))
+    ways = [[plain(shown), ", ".join(parts)]] if title is None else split_title(plain(title))
     fits = lambda lines, size: all(width_of(fig, line, size) <= ROOM for line in lines)  # noqa: E731
     found = [(lines, size) for size in TITLE_SIZES for lines in ways if fits(lines, size)]
     lines, size = found[0] if found else (ways[-1], TITLE_SIZES[-1])
@@ -65,8 +67,8 @@ def set_title(fig, shown: str, ran: list[str], title: str | None = None) -> None
     fig.suptitle("\n".join(line for line in lines if line), fontsize=size)
 
 
-def broken(title: str) -> list[list[str]]:
-    """A title as one line, and as two of like length."""
+def split_title(title: str) -> list[list[str]]:
+    """A title as one line, and as two lines of similar length."""
     words = title.split()
     cuts = [[" ".join(words[:n]), " ".join(words[n:])] for n in range(1, len(words))]
     even = min(cuts, key=lambda cut: abs(len(cut[0]) - len(cut[1])), default=[title])
@@ -74,7 +76,7 @@ def broken(title: str) -> list[list[str]]:
 
 
 def width_of(fig, text: str, size: float) -> float:
-    """As a share of the figure's."""
+    """Width of a text relative to the figure."""
     agg = need("matplotlib.backends.backend_agg", "matplotlib")
     shown = fig.text(0.0, 0.0, text, fontsize=size)
     width = shown.get_window_extent(agg.FigureCanvasAgg(fig).get_renderer()).width
@@ -83,7 +85,7 @@ def width_of(fig, text: str, size: float) -> float:
 
 
 def shortened(fig, parts: list[str], between: str, size: float, room: float = ROOM) -> str:
-    """As many of the parts as fit on a line, with an ellipsis for the others."""
+    """Join as many parts as fit on one line; an ellipsis replaces the rest."""
     fits = lambda n: width_of(fig, first_of(parts, n, between), size) <= room  # noqa: E731
     low, high = 0, len(parts)
     if fits(high):
@@ -99,20 +101,20 @@ def first_of(parts: list[str], n: int, between: str) -> str:
 
 
 def save_figure(fig, path: str) -> None:
-    """As the ending of PATH says; the same bytes each time."""
+    """Save the figure, reproducibly, in the format that the suffix of PATH names."""
     import io
 
     kind = os.path.splitext(path)[1][1:].lower()
     undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     if kind not in undated:
-        raise ToolError(f"{path}: a picture ends in .{', .'.join(undated)}", USAGE)
+        raise ToolError(f"{path}: the name of a picture must end in .{', .'.join(undated)}", USAGE)
     content = io.BytesIO()
     fig.savefig(content, format=kind, metadata=undated[kind])
-    write_whole(path, content.getvalue())
+    write_atomically(path, content.getvalue())
 
 
 def save_table(path: str | None, head: list[str], rows) -> None:
-    """What was drawn, as CSV with all digits; nothing without PATH."""
+    """Write the plotted values as CSV with full precision. Does nothing if PATH is None."""
     import io
 
     if path is None:
@@ -122,34 +124,34 @@ def save_table(path: str | None, head: list[str], rows) -> None:
     table.writerow(head)
     for row in rows:
         table.writerow([v if isinstance(v, (int, str)) else repr(float(v)) for v in row])
-    write_whole(path, content.getvalue().encode(errors="backslashreplace"))
+    write_atomically(path, content.getvalue().encode(errors="backslashreplace"))
 
 
 def phrases(about: dict, timed: bool = False) -> dict[str, str]:
-    """The run of a dump or report in words: a phrase for each part, most important first.
+    """Describe the run of a dump or report, one phrase per property, most important first.
 
-    Results are the same on every machine, times are not.
+    `timed` adds the host: times depend on it, results do not.
     """
-    said = {"cells": f"{about['n']}³ cells"}
-    said |= {key: str(about[key]) for key in ("operator", "equation", "boundary")}
+    found = {"cells": f"{about['n']}³ cells"}
+    found |= {key: str(about[key]) for key in ("operator", "equation", "boundary")}
     if "coefficients" in about and about["coefficients"] == about.get("rhs"):
-        said["coefficients"] = (
+        found["coefficients"] = (
             f"coefficients and right-hand side of {os.path.basename(about['rhs'])}"
         )
     else:
         for key, what in (("coefficients", "coefficients"), ("rhs", "right-hand side")):
             if key in about:
-                said[key] = f"{what} of {os.path.basename(about[key])}"
-    said["cycle"] = f"{about['cycle'].upper()}-cycle"
+                found[key] = f"{what} of {os.path.basename(about[key])}"
+    found["cycle"] = f"{about['cycle'].upper()}-cycle"
     if about.get("krylov", "none") != "none":
-        said["cycle"] += f" and {about['krylov']}"
-    said["smoother"] = about["smoother"]
+        found["cycle"] += f" and {about['krylov']}"
+    found["smoother"] = about["smoother"]
     if "smooths" in about:
-        said["smooths"] = f"{plural(about['smooths'], 'smooth')} before and after"
-    said["machine"] = machine(about["ranks"], about["threads"], about.get("backend"))
+        found["smooths"] = f"{plural(about['smooths'], 'sweep')} before and after"
+    found["machine"] = machine(about["ranks"], about["threads"], about.get("backend"))
     if timed:
-        said["host"] = f"on {about['host']}"
-    return said
+        found["host"] = f"on {about['host']}"
+    return found
 
 
 def machine(ranks: int, threads: int, backend: str | None) -> str:
@@ -158,10 +160,10 @@ def machine(ranks: int, threads: int, backend: str | None) -> str:
     return f"{plural(ranks, 'rank')} of {plural(threads, 'thread')}"
 
 
-def tell_apart(runs: list[dict], names: list[str]) -> tuple[str, list[str]]:
-    """Of several runs' phrases: those that all share, and for each run those that differ.
+def split_phrases(runs: list[dict], names: list[str]) -> tuple[str, list[str]]:
+    """Split the phrases of several runs: those that all runs share, and a label for each run.
 
-    Runs that cannot be told apart so have their file's name.
+    A label that is empty or not unique gets the name of the run's file.
     """
     keys = [key for key in runs[0] if all(key in run for run in runs)]
     shared = [key for key in keys if len({run[key] for run in runs}) == 1]

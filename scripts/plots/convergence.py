@@ -1,4 +1,4 @@
-"""The residual after each cycle."""
+"""Plot of the residual after each cycle."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from plots.common import (
     save_figure,
     save_table,
     set_title,
-    tell_apart,
+    split_phrases,
 )
 from plots.dump import Dump, is_dump
 from plots.report import Report
 from toolkit import FILE, ToolError, need, plural
 
-MOST_MARKERS = 40  # of a curve: more would run together
+MOST_MARKERS = 40  # per curve: more would overlap
 
 
 class Curve:
-    """One history: norms and relative norms, from the first cycle on."""
+    """Norms and relative norms of one solve, from the first cycle on."""
 
-    def __init__(self, path: str, said: dict, norms: list[float], rel: list[float]):
-        self.path, self.said = path, said
+    def __init__(self, path: str, run: dict, norms: list[float], rel: list[float]):
+        self.path, self.run = path, run
         self.norms, self.rel = norms, rel
 
     def factor(self) -> str:
-        """Mean factor per cycle after the first."""
+        """Mean convergence factor per cycle after the first, as text."""
         first, last = self.rel[0], self.rel[-1]
         if len(self.rel) < 2 or not (first > 0.0 and last > 0.0 and math.isfinite(last)):
             return ""
@@ -50,15 +50,15 @@ def curves_of(path: str, grids: list[str]) -> list[Curve]:
     for s in range(len(report.get("solves", list))):
         if s < len(GRIDS) and GRIDS[s] in grids:
             n = round(1.0 / report.positive(f"solves.{s}.h"))
-            said = phrases({**report.about, "n": n})
+            run = phrases({**report.about, "n": n})
             norms, rel = report.numbers(f"solves.{s}.norms"), report.numbers(f"solves.{s}.rel")
-            curves.append(Curve(path, said, norms, rel))
+            curves.append(Curve(path, run, norms, rel))
     return curves
 
 
 def axis_of_cycles(cycles: set[str]) -> str:
     if cycles == {"F-cycle"}:
-        return "cycle (the first an F-cycle, then V-cycles)"
+        return "cycle (an F-cycle, then V-cycles)"
     return "V-cycle" if cycles == {"V-cycle"} else "cycle"
 
 
@@ -67,13 +67,13 @@ def draw_convergence(args) -> str:
     curves = [curve for path in args.files for curve in curves_of(path, grids)]
     curves = [curve for curve in curves if curve.rel]
     if not curves:
-        raise ToolError(f"{args.files[0]} has no residual norms; run it again", FILE)
-    shared, labels = tell_apart([c.said for c in curves], [c.path for c in curves])
+        raise ToolError(f"{args.files[0]} has no residual norms; repeat the run", FILE)
+    shared, labels = split_phrases([c.run for c in curves], [c.path for c in curves])
 
     fig = figure(7.5, 5.4, args.dpi)
     ax = fig.add_subplot()
     for i, (curve, label) in enumerate(zip(curves, labels)):
-        # Zero has no place on a logarithmic axis, nor has what Matplotlib's overflows at.
+        # Drop values that a logarithmic axis of Matplotlib cannot show.
         drawn = [v if 1.0 / LARGEST <= v <= LARGEST else math.nan for v in curve.rel]
         ax.plot(
             range(1, len(drawn) + 1),
@@ -89,7 +89,7 @@ def draw_convergence(args) -> str:
     ax.set_xlim(0.5, longest + 0.5)
     ticker = need("matplotlib.ticker", "matplotlib")
     ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
-    ax.set_xlabel(axis_of_cycles({c.said["cycle"] for c in curves}))
+    ax.set_xlabel(axis_of_cycles({c.run["cycle"] for c in curves}))
     ax.set_ylabel("relative residual max|f − Au| / max|f|")
     ax.grid(True, which="major", color="0.85")
     if len(curves) > 1 or curves[0].factor():
@@ -97,7 +97,7 @@ def draw_convergence(args) -> str:
     set_title(fig, "Residual after each cycle", [shared], args.title)
     save_figure(fig, args.output)
     rows = (
-        [c.path, c.said["cells"].partition("³")[0], k, norm, rel]
+        [c.path, c.run["cells"].partition("³")[0], k, norm, rel]
         for c in curves
         for k, (norm, rel) in enumerate(zip(c.norms, c.rel), 1)
     )

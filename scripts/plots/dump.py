@@ -1,4 +1,4 @@
-"""The file of a dump: attributes, and planes of its fields (docs/format.md)."""
+"""Reader of dumps: attributes, and planes of fields (docs/format.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from toolkit import FILE, USAGE, ToolError, late_interrupts, need, plural
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FORMAT_VERSION = 1
 AXES = "xyz"
-# In words, and in formulas. A field that is not here is called by its name.
+# Words and formula for the labels of a field. Other fields are labelled with their name.
 FIELDS = {
     "u": ("solution u", "u"),
     "f": ("right-hand side f", "f"),
@@ -22,12 +22,12 @@ FIELDS = {
     "dinv": ("1 / diagonal of A", "1/diag A"),
     "alpha": ("coefficient α", "α"),
 }
-# What a file that is no dump, or a damaged one, ends in.
+# Exceptions that h5py and this reader raise for a file that is damaged or not a dump.
 WRONG = (
     *(OSError, KeyError, IndexError, ValueError, TypeError, AttributeError),
     *(OverflowError, RuntimeError),
 )
-# What is needed of the group HPGMG.
+# Required attributes of the group HPGMG.
 ATTRIBUTES = {
     "operator": str,
     "equation": str,
@@ -43,7 +43,7 @@ ATTRIBUTES = {
 
 
 def is_dump(path: str) -> bool:
-    """By its first bytes, which a pipe would not give twice: dumps are files."""
+    """Check the HDF5 signature. A pipe is never a dump: its first bytes could not be read again."""
     if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode):
         return False
     try:
@@ -54,16 +54,16 @@ def is_dump(path: str) -> bool:
 
 
 class Plane:
-    """The cells of a level that a plane across one axis goes through."""
+    """One plane of cells of a level, normal to an axis."""
 
     def __init__(self, field: str, level: int, axis: str, n: int, index: int, values):
         self.field, self.level, self.axis = field, level, axis
         self.n, self.index, self.values = n, index, values
         self.words, self.formula = FIELDS.get(field, (f"field {field}", field))
-        self.across = [a for a in AXES if a != axis]  # rows are the second, columns the first
+        self.across = [a for a in AXES if a != axis]  # axis of the columns, then of the rows
 
     def start(self, axis: str) -> float:
-        """Where a value's first cell begins: a face's value is drawn around the face."""
+        """Lower edge of the first value: a value of a face is drawn centred on the face."""
         of_face = self.field == f"beta_{'ijk'[AXES.index(axis)]}"
         return -0.5 / self.n if of_face else 0.0
 
@@ -76,14 +76,14 @@ class Plane:
 
 
 class Dump:
-    """An open dump; to be used in a `with`."""
+    """An open dump; use it in a `with` statement."""
 
     def __init__(self, path: str):
         self.path = path
 
     def __enter__(self) -> Dump:
         if not is_dump(self.path):
-            raise ToolError(f"{self.path} is no HDF5 file; name one that --dump wrote", FILE)
+            raise ToolError(f"{self.path} is not an HDF5 file; use a file written by --dump", FILE)
         with self.reading():
             self.file = need("h5py", "h5py").File(self.path, "r")
         try:
@@ -98,7 +98,7 @@ class Dump:
 
     @contextlib.contextmanager
     def reading(self):
-        """Whatever the library finds wrong with the file becomes one line."""
+        """Turn every error of the HDF5 library into one line."""
         try:
             with late_interrupts():
                 yield
@@ -112,7 +112,7 @@ class Dump:
     def _about(self) -> dict:
         with self.reading():
             if "HPGMG" not in self.file:
-                raise ToolError(f"{self.path} is no dump of hpgmg-fv: it has no group HPGMG", FILE)
+                raise ToolError(f"{self.path} is not a dump of hpgmg-fv: no group HPGMG", FILE)
             found = {}
             for key, value in self.file["HPGMG"].attrs.items():
                 if key == "residual_norms":
@@ -124,12 +124,12 @@ class Dump:
             version = found.get("format_version")
             if version != FORMAT_VERSION:
                 raise ToolError(
-                    f"{self.path} has format_version {version}; this plot.py reads "
-                    f"{FORMAT_VERSION}: take the one that came with the program",
+                    f"{self.path} has format_version {version}, but this plot.py reads "
+                    f"{FORMAT_VERSION}: use the plot.py of the program's release",
                     FILE,
                 )
             if found.get("complete") != 1:
-                raise ToolError(f"{self.path} is not complete; dump it again", FILE)
+                raise ToolError(f"{self.path} is incomplete; dump it again", FILE)
             for key, kind in ATTRIBUTES.items():
                 if key not in found:
                     raise ToolError(f"{self.path} has no attribute HPGMG/{key}", FILE)
@@ -143,7 +143,7 @@ class Dump:
             return found
 
     def _levels(self) -> dict[int, str]:
-        """The groups of the levels that were dumped."""
+        """Map each dumped level to its HDF5 group."""
         groups = {}
         for data in ("CellData", "PointData"):
             if len(self.file.get(f"VTKHDF/{data}", ())) > 0:
@@ -156,7 +156,7 @@ class Dump:
         groups = self._levels()
         if level not in groups:
             raise ToolError(
-                f"--level={level}: {self.path} has level {', '.join(map(str, groups))}; "
+                f"--level={level}: {self.path} has only level {', '.join(map(str, groups))}; "
                 "dump more with --dump-levels",
                 USAGE,
             )
@@ -167,19 +167,19 @@ class Dump:
             return list(self._group(level))
 
     def plane(self, field: str, level: int, axis: str, at: float) -> Plane:
-        """Read one plane of a field, and no more than that."""
+        """Read only one plane of a field."""
         with self.reading():
             group = self._group(level)
             if field not in list(group):
                 raise ToolError(
-                    f"--field={field}: level {level} of {self.path} has {', '.join(group)}; "
+                    f"--field={field}: level {level} of {self.path} has only {', '.join(group)}; "
                     "dump more with --dump-fields",
                     USAGE,
                 )
             data = group[field]
             n = data.shape[0]
             if data.shape != (n, n, n) or data.dtype.kind != "f":
-                raise ToolError(f"{self.path}: {data.name} is no cube of numbers", FILE)
+                raise ToolError(f"{self.path}: {data.name} is not a cubic array of floats", FILE)
             index = min(int(at * n), n - 1)
             cut = [slice(None)] * 3
             cut[2 - AXES.index(axis)] = index

@@ -1,4 +1,4 @@
-"""The picture of a plane of a field."""
+"""Plot of a plane of one field."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from plots.common import (
 from plots.dump import Dump, Plane
 from toolkit import USAGE, ToolError, need, plural
 
-# Fields that change from cycle to cycle.
+# Fields that change with each cycle.
 CHANGED_BY_CYCLES = ("u", "residual")
-# Limits of a logarithmic scale. Values below the first percentile are outliers. Magnitudes of
-# values that change sign come arbitrarily close to 0: DECADES below the largest are enough, unless
-# more than a quarter of the values would be smaller.
+# Limits of a logarithmic scale. Values below the first percentile are outliers. If values change
+# sign, magnitudes come arbitrarily close to 0: the scale then spans DECADES below the largest, or
+# more if a quarter of the values are smaller still.
 LOWEST_PERCENT, SIGNED_PERCENT, DECADES = 1.0, 25.0, 4
 
 
 def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
-    """Limits of the colours of all planes. Around 0 where values have both signs."""
+    """Common colour limits of all planes; symmetric about 0 if values have both signs."""
     numpy = need("numpy", "numpy")
     finite = [p.values[numpy.isfinite(p.values)].astype(float) for p in planes]
-    finite = [v.clip(-LARGEST, LARGEST) for v in finite]  # as which they are drawn
+    finite = [v.clip(-LARGEST, LARGEST) for v in finite]  # as drawn
     if log:
         return log_limits(finite)
     largest = [float(abs(v).max()) for v in finite if v.size > 0]
@@ -37,13 +37,13 @@ def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
     high = max(float(v.max()) for v in finite if v.size > 0)
     if low < 0.0 < high:
         return -max(largest), max(largest)
-    if low == high:  # the same everywhere: a scale needs some width
+    if low == high:  # constant field: a scale needs a nonzero width
         return max(low - 0.5 * abs(low), -LARGEST), min(high + 0.5 * abs(high), LARGEST)
     return low, high
 
 
 def log_limits(planes: list) -> tuple[float, float]:
-    """From the smallest magnitude of any plane that is no outlier, to the largest of all."""
+    """From the smallest magnitude in any plane, without outliers, to the largest of all planes."""
     numpy = need("numpy", "numpy")
     limits = []
     for values in planes:
@@ -67,12 +67,12 @@ def changes_sign(values) -> bool:
 
 
 def colours_for(limits: tuple[float, float], log: bool) -> str:
-    """Blue and red around 0, else from dark to light: both are told apart by everybody."""
+    """Colour map: diverging for symmetric limits, otherwise dark to light; colour-blind safe."""
     return "RdBu_r" if not log and limits[0] == -limits[1] else "viridis"
 
 
 def beyond(planes: list[Plane], limits: tuple[float, float], log: bool) -> str:
-    """Which ends of the scale have values beyond them, as Matplotlib calls it."""
+    """The ends of the scale that values exceed, as Matplotlib's argument `extend`."""
     numpy = need("numpy", "numpy")
     shown = [numpy.ma.masked_invalid(p.values) for p in planes]
     shown = [abs(v) if log else v for v in shown if v.count()]
@@ -82,7 +82,7 @@ def beyond(planes: list[Plane], limits: tuple[float, float], log: bool) -> str:
 
 
 def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: str, args):
-    """The figure of a plane, with the options' scale, size and title."""
+    """Draw the figure of a plane with the scale, size and title of the options."""
     fig, log = figure(7.0, 6.6, args.dpi), args.log
     numpy = need("numpy", "numpy")
     colors = need("matplotlib.colors", "matplotlib")
@@ -91,7 +91,7 @@ def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: st
     values = numpy.ma.masked_invalid(plane.values.astype(float))
     cmap = matplotlib.colormaps[colours_for(limits, log)].with_extremes(bad="0.6")
     if log:
-        # Masked are only values that are no numbers: zero is below every scale.
+        # Only non-finite values are masked; zero is drawn as a value below the scale.
         values, norm = abs(values).clip(min=limits[0] * 1e-3), colors.LogNorm(*limits)
     else:
         norm = colors.Normalize(*limits)
@@ -132,25 +132,25 @@ def headline(plane: Plane, dump: Dump, log: bool) -> str:
 
 
 def run_phrases(plane: Plane, dump: Dump) -> list[str]:
-    """Most important first."""
-    said = phrases(dump.about)
-    for key in ("machine", "smooths"):  # no value depends on the one, and few on the other
-        said.pop(key, None)
+    """Phrases of the second line of the title, most important first."""
+    found = phrases(dump.about)
+    for key in ("machine", "smooths"):  # no value depends on the machine, few on the sweeps
+        found.pop(key, None)
     norms, f_norm = dump.history()
-    first = [said.pop("cells")]
+    first = [found.pop("cells")]
     if plane.level > 0:
-        first.append(f"level {plane.level}: {plane.n}³ cells{what_of(plane)}")
+        first.append(f"level {plane.level}: {plane.n}³ cells{content_of(plane)}")
     elif norms and f_norm > 0.0 and plane.field in CHANGED_BY_CYCLES:
         first.append(f"relative residual {norms[-1] / f_norm:.2e}")
-    return [*first, *said.values()]
+    return [*first, *found.values()]
 
 
-def what_of(plane: Plane) -> str:
-    """Coarse grids of every run are solved too, below them is what the last cycle left."""
+def content_of(plane: Plane) -> str:
+    """What u is on a coarse level: the solution of 2h or 4h; below, data of the last cycle."""
     if plane.field != "u":
         return ""
     solved = plane.level < len(GRIDS)
-    return f", the solution at {GRIDS[plane.level]}" if solved else ", what the last cycle left"
+    return f", the solution at {GRIDS[plane.level]}" if solved else ", data of the last cycle"
 
 
 def rows_of(plane: Plane):
@@ -174,8 +174,8 @@ def draw_slice(args) -> str:
 def check_limits(limits: tuple[float, float], log: bool) -> None:
     why = ""
     if max(map(abs, limits)) > LARGEST:
-        why = f"{LARGEST:g} is the largest that can be drawn"
+        why = f"the largest possible limit is {LARGEST:g}"
     elif log and limits[0] < 1.0 / LARGEST:
-        why = f"a logarithmic scale begins above 0, at {1.0 / LARGEST:g} or more"
+        why = f"a logarithmic scale needs a lower limit of at least {1.0 / LARGEST:g}"
     if why:
         raise ToolError(f"--limits={limits[0]:g},{limits[1]:g}: {why}", USAGE)

@@ -1,4 +1,4 @@
-"""hpgmg-bench's reports: the rows of a ladder as bars, and the solver's kernels below a roof."""
+"""Plots of hpgmg-bench reports: the rows of a ladder as bars, and the roofline."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from plots.report import read_report
 from toolkit import FILE, USAGE, ToolError, plural
 
 ROOFLINE = "roofline"
-ARITHMETIC = "arithmetic, double"  # of its tables, the one that is not of a kernel of the solver
+ARITHMETIC = "arithmetic, double"  # the table of the peak flop rate; others are solver kernels
 BAR = 0.17  # inches
-WIDTHS = (3.0, 2.0)  # of speed, and of percent beside it
-SPEED = "speed, % of the table's fastest\n(ns per element, such as a cell's step; x the first row)"
+WIDTHS = (3.0, 2.0)  # relative widths of the axes for speed and for percent of the copy
+SPEED = "speed, % of the table's fastest row\n(ns per element; speed-up over the first row)"
 BAR_COLUMNS = [
     "ladder",
     "table",
@@ -35,7 +35,7 @@ NUMBERS = ("gb_per_s", "of_copy", "useful_bytes", "flops", "seconds", "elements"
 
 
 class Bench:
-    """A report of hpgmg-bench --json, each part checked."""
+    """A checked report of hpgmg-bench --json."""
 
     def __init__(self, path: str):
         self.path = path
@@ -51,9 +51,9 @@ class Bench:
             why = str(error)[:80]
             raise ToolError(f"{path} has no tables of hpgmg-bench ({why})", FILE) from None
         if not self.tables:
-            raise ToolError(f"{path} has no tables of hpgmg-bench; make it again", FILE)
+            raise ToolError(f"{path} has no tables of hpgmg-bench; repeat the run", FILE)
         if not 0.0 < self.copy <= LARGEST:
-            raise ToolError(f"{path}: copy_gb_per_s is {self.copy}; make it again", FILE)
+            raise ToolError(f"{path}: invalid copy_gb_per_s {self.copy}; repeat the run", FILE)
 
     def row(self, row: dict) -> dict:
         values = {key: float(row[key]) for key in NUMBERS}
@@ -73,17 +73,17 @@ class Bench:
 
 
 def bar_slots(bench: Bench, ladder: str) -> int:
-    """Lines of a panel: a bar for each row, its table's title, and an empty one."""
+    """Number of lines of a panel. Each table needs a title, one bar per row and an empty line."""
     return sum(len(rows) + 2 for _, rows in bench.of(ladder))
 
 
 def is_compared(bench: Bench, ladder: str) -> bool:
-    """Do the rows of a table do the same work, so that the faster one is the better one?"""
+    """True if the rows of each table do the same work, so that their speeds compare."""
     return all(row["speed_up"] > 0.0 for _, rows in bench.of(ladder) for row in rows)
 
 
 def drawn_rows(tables) -> list[list]:
-    """What bars were drawn from, of (ladder, title, rows)."""
+    """Plotted values of tables (ladder, title, rows)."""
     return [
         [name, title, row["variant"], row["gb_per_s"], row["of_copy"], row["ns"], row["speed_up"]]
         for name, title, rows in tables
@@ -92,10 +92,10 @@ def drawn_rows(tables) -> list[list]:
 
 
 def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
-    """A group of bars a table: speed where rows are compared, and percent of the copy beside it.
+    """Draw one group of bars per table: speed, if rows compare, and percent of copy bandwidth.
 
-    Useful bytes shrink with the steps of a pass, so that the fastest row may have the fewest
-    percent: percent alone would give it the shortest bar. Returns the axes in CELL of a grid.
+    Fused sweeps need fewer useful bytes, so the fastest row may have the lowest percentage, and
+    without speed the shortest bar. Returns the axes in CELL of a grid.
     """
     compared = is_compared(bench, ladder)
     grid = cell.subgridspec(1, 2 if compared else 1, width_ratios=WIDTHS if compared else None)
@@ -118,7 +118,7 @@ def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
         at -= 1.0
     axes[0].set_yticks(ticks, names, fontsize=7)
     axes[-1].axvline(100.0, color="0.4", linestyle=":", linewidth=1.2)
-    axes[-1].set_xlabel("useful bytes,\n% of a copy's", fontsize=7)
+    axes[-1].set_xlabel("useful bytes/s,\n% of a copy", fontsize=7)
     if compared:
         axes[0].set_xlim(0.0, 145.0)  # room for the labels
         axes[0].set_xticks([0, 50, 100])
@@ -130,20 +130,20 @@ def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
 
 
 def kind_of(title: str) -> tuple[str, str]:
-    """Operator and size of a table of the roofline: its title begins and ends with them."""
+    """Operator and size of a roofline table: the first and last part of its title."""
     parts = title.split(", ")
     alpha = [part for part in parts[1:-1] if part.startswith("alpha")]
     return " ".join([parts[0], *alpha]), parts[-1]
 
 
 def kinds_of(tables: list) -> tuple[list[str], list[str]]:
-    """Operators and sizes of tables."""
+    """All operators and all sizes of tables, without repetition."""
     kinds = [kind_of(title) for title, _ in tables]
     return list(dict.fromkeys(k[0] for k in kinds)), list(dict.fromkeys(k[1] for k in kinds))
 
 
 def name_points(ax, points: list[tuple[float, float, str]]) -> None:
-    """Names of points above the axes, apart from each other, with a line down to each."""
+    """Write the names of points above the axes without overlap, each with a line to its point."""
     low, high = (math.log10(x) for x in ax.get_xlim())
     at = -math.inf
     for x, y, name in sorted(points):
@@ -162,14 +162,14 @@ def name_points(ax, points: list[tuple[float, float, str]]) -> None:
 
 
 def arithmetic(bench: Bench) -> list[list]:
-    """What was measured without memory, as draw_roof has it; none in reports of before."""
+    """Rows of the peak flop rate, in the form that draw_roof returns; older reports have none."""
     rows = [row for title, rows in bench.of(ROOFLINE) if title == ARITHMETIC for row in rows]
     per_byte = [row["flops"] / row["useful_bytes"] for row in rows]
     return [[ARITHMETIC, row["variant"], i, row["gb_per_s"] * i] for row, i in zip(rows, per_byte)]
 
 
 def draw_roof(ax, bench: Bench) -> list[list]:
-    """GFLOP/s against flops a byte, below what memory and arithmetic allow; what was drawn."""
+    """Draw GFLOP/s against flops per byte below the roofline; return the plotted values."""
     drawn, low, high, named = arithmetic(bench), math.inf, 0.0, []
     ceiling = max((row[-1] for row in drawn), default=math.inf)
     tables = [(title, rows) for title, rows in bench.of(ROOFLINE) if title != ARITHMETIC]
@@ -189,7 +189,7 @@ def draw_roof(ax, bench: Bench) -> list[list]:
     corner = ceiling / bench.copy
     span = [0.7 * low, 1.4 * max(high, corner if math.isfinite(corner) else 0.0)]
     roof = [x for x in (span[0], corner, span[1]) if math.isfinite(x)]
-    label = "a copy's bandwidth" + (", arithmetic" if math.isfinite(corner) else "")
+    label = "copy bandwidth" + (", peak arithmetic" if math.isfinite(corner) else "")
     ax.plot(roof, [min(bench.copy * x, ceiling) for x in roof], color="black", lw=1.2, label=label)
     for number, size in enumerate(sizes):
         ax.plot([], [], ls="", marker="o", color=COLOURS[number % len(COLOURS)], label=plain(size))
@@ -198,7 +198,7 @@ def draw_roof(ax, bench: Bench) -> list[list]:
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(span)
-    ax.set_xlabel("flops a byte that has to be moved")
+    ax.set_xlabel("flops per useful byte")
     ax.set_ylabel("GFLOP/s")
     ax.grid(True, color="0.88")
     ax.legend(fontsize=7, loc="lower right")
@@ -213,7 +213,7 @@ def draw_ladder(args) -> str:
     fig = figure(9.0, min(60.0, 1.2 + BAR * bar_slots(bench, ladder)), args.dpi)
     draw_bars(fig, fig.add_gridspec(1, 1)[0], bench, ladder)
     drawn = drawn_rows((ladder, title, rows) for title, rows in tables)
-    shown = f"hpgmg-bench, {ladder}: a copy moves {bench.copy:.4g} GB/s"
+    shown = f"hpgmg-bench, {ladder}; copy bandwidth {bench.copy:.4g} GB/s"
     set_title(fig, shown, [bench.machine], args.title)
     save_figure(fig, args.output)
     save_table(args.data, BAR_COLUMNS, drawn)
@@ -224,19 +224,19 @@ def draw_roofline(args) -> str:
     bench = Bench(args.files[0])
     fig = figure(9.0, 6.0, args.dpi)
     drawn = draw_roof(fig.subplots(), bench)
-    set_title(fig, "The solver's kernels below the roof", [bench.machine], args.title)
+    set_title(fig, "Roofline of the solver's kernels", [bench.machine], args.title)
     save_figure(fig, args.output)
     save_table(args.data, ["table", "kernel", "flops_per_byte", "gflop_per_s"], drawn)
     return f"{len(drawn) - len(arithmetic(bench))} kernels"
 
 
 def panel_height(bench: Bench, ladder: str) -> float:
-    """Inches, with its title and axis."""
+    """Height of a panel in inches, including title and axis."""
     return 6.0 if ladder == ROOFLINE else 1.1 + BAR * bar_slots(bench, ladder)
 
 
 def in_columns(heights: dict[str, float], n_columns: int) -> list[list[str]]:
-    """The tallest panel first, each where least is there already; then in the order of the run."""
+    """Distribute panels over columns, tallest first into the shortest column, then sort by run."""
     order = list(heights).index
     columns = [[] for _ in range(n_columns)]
     for name in sorted(heights, key=heights.get, reverse=True):
@@ -245,7 +245,7 @@ def in_columns(heights: dict[str, float], n_columns: int) -> list[list[str]]:
 
 
 def draw_bench(args) -> str:
-    """A panel for each ladder, the roofline's as such."""
+    """Draw one panel per ladder; that of the roofline is a roofline plot."""
     bench = Bench(args.files[0])
     names = list(dict.fromkeys(name for name, _, _ in bench.tables))
     heights = {name: panel_height(bench, name) for name in names}
@@ -264,7 +264,7 @@ def draw_bench(args) -> str:
                 ax = draw_bars(part, cell, bench, name)[0]
             ax.set_title(plain(name), fontsize=9.5)
     drawn = drawn_rows(bench.tables)
-    shown = f"hpgmg-bench: a copy moves {bench.copy:.4g} GB/s"
+    shown = f"hpgmg-bench; copy bandwidth {bench.copy:.4g} GB/s"
     set_title(fig, shown, [bench.machine], args.title)
     save_figure(fig, args.output)
     save_table(args.data, BAR_COLUMNS, drawn)

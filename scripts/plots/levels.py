@@ -1,4 +1,4 @@
-"""Seconds per level and operation."""
+"""Plot of seconds per level and operation."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from plots.common import (
     save_table,
     set_title,
     shortened,
-    tell_apart,
+    split_phrases,
 )
 from plots.report import Report
 from toolkit import FILE, USAGE, ToolError, plural
 
-# In the order in which they are stacked; src/base/timers.c has the names.
+# In stacking order; the names are those of src/base/timers.c.
 OPERATIONS = (
     "smooth",
     "residual",
@@ -31,8 +31,8 @@ OPERATIONS = (
     "coarse_levels",
 )
 MOST_FILES = 4
-HALF = 0.44  # of the figure's width, for a title of one of two panels
-MEAN = 1  # of [min, mean, max] over ranks
+HALF = 0.44  # maximum width of the title of one of two panels, relative to the figure
+MEAN = 1  # index of the mean in [min, mean, max] over ranks
 
 
 class Level:
@@ -60,14 +60,14 @@ class Level:
 
 
 def unit_for(largest: float) -> tuple[float, str]:
-    """Of times up to LARGEST seconds."""
+    """Factor and unit for times up to `largest` seconds."""
     if largest >= 1.0:
         return 1.0, "s"
     return (1e3, "ms") if largest >= 1e-3 else (1e6, "µs")
 
 
 def draw_shares(ax, levels: list[Level], operations: list[str]) -> None:
-    """A bar for each level: its operations, stacked, in percent of its time."""
+    """Draw one stacked bar per level: the operations in percent of the level's time."""
     bottom = [0.0] * len(levels)
     for operation in operations:
         height = [
@@ -92,21 +92,21 @@ def draw_shares(ax, levels: list[Level], operations: list[str]) -> None:
 def draw_levels(args) -> str:
     if len(args.files) > MOST_FILES:
         raise ToolError(
-            f"{len(args.files)} files: at most {MOST_FILES} fit into one picture; name fewer", USAGE
+            f"{len(args.files)} files: at most {MOST_FILES} fit into one picture", USAGE
         )
     reports = [Report(path) for path in args.files]
     runs = [[Level(r, i) for i in range(len(r.get("levels", list)))] for r in reports]
     for report, levels in zip(reports, runs):
         if not levels:
-            raise ToolError(f"{report.path} has no levels; make it again", FILE)
+            raise ToolError(f"{report.path} has no levels; repeat the run", FILE)
     found = {operation for levels in runs for level in levels for operation in level.seconds}
     operations = [o for o in OPERATIONS if o in found] + sorted(found - set(OPERATIONS))
-    shared, labels = tell_apart(
+    shared, labels = split_phrases(
         [phrases(r.about, timed=True) for r in reports], [r.path for r in reports]
     )
 
     fig = figure(10.5, 1.6 + 3.4 * len(reports), args.dpi)
-    # The last row is the legend's.
+    # The last row holds the legend.
     grid = fig.add_gridspec(len(reports) + 1, 2, height_ratios=[1.0] * len(reports) + [0.07])
     axes = [[fig.add_subplot(grid[row, side]) for side in (0, 1)] for row in range(len(reports))]
     for row, (report, levels, label) in enumerate(zip(reports, runs, labels)):
@@ -115,7 +115,7 @@ def draw_levels(args) -> str:
     below = fig.add_subplot(grid[-1, :])
     below.axis("off")
     below.legend(handles, names, loc="center", ncol=len(names), fontsize=9)
-    set_title(fig, "Where the time of one solve goes", [shared], args.title)
+    set_title(fig, "Time of one solve by level and operation", [shared], args.title)
     save_figure(fig, args.output)
     rows = (
         [report.path, i, level.dim, operation, *level.seconds[operation]]
@@ -130,14 +130,14 @@ def draw_levels(args) -> str:
 
 
 def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[str], label: str):
-    """Left the time of each level, right how operations share it."""
+    """Draw one run: left the time of each level, right the shares of its operations."""
     factor, unit = unit_for(max(level.total() for level in levels))
     draw_totals(axes[0], [factor * level.total() for level in levels])
     axes[0].set_ylabel(f"time per solve, {unit} (mean over ranks)")
-    said = sum(level.total() for level in levels)
+    total = sum(level.total() for level in levels)
     solve = report.get("solves.0.seconds_mean", float)
     timed = f"; mean solve {factor * solve:.3g} {unit}" if math.isfinite(solve) else ""
-    text = f"sum over levels {factor * said:.3g} {unit}{timed}"
+    text = f"sum over levels {factor * total:.3g} {unit}{timed}"
     if label:
         text = f"{shortened(fig, plain(label).split(', '), ', ', 9, HALF)}\n{text}"
     axes[0].set_title(text, fontsize=9)
@@ -150,12 +150,14 @@ def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[st
     for ax in axes:
         ax.set_xticks(range(len(levels)))
         ax.set_xticklabels([f"{i}\n{level.dim}³" for i, level in enumerate(levels)], fontsize=8)
-        ax.set_xlabel("level, and its cells")
+        ax.set_xlabel("level and number of cells")
 
 
 def draw_totals(ax, totals: list[float]) -> None:
-    """A bar for each level, on a logarithmic scale: the finest takes a thousand times as long as
-    the coarsest. Above it its time and its share of all levels."""
+    """Draw one bar per level, labelled with its time and its share of all levels.
+
+    The scale is logarithmic: the finest level takes a thousand times as long as the coarsest.
+    """
     positive = [t for t in totals if t > 0.0] or [1.0]
     bottom = min(positive) / 4.0
     ax.set_yscale("log")

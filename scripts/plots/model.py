@@ -1,4 +1,4 @@
-"""A model's curve with its band, the measured points, and what a solve's time is made of."""
+"""Plot of a model: forecast with its band, measured points, and the parts of a solve's time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from studies.forecast import Forecast
 from studies.samples import Sample
 from toolkit import need
 
-# A part of less than this percentage of every solve cannot be seen.
+# A part that is smaller than this percentage everywhere is not visible and gets no label.
 LEAST_SEEN = 0.5
 
 
@@ -20,7 +20,7 @@ def draw_model(
     unit: str,
     title: str | None,
 ) -> None:
-    """`measured`: solves on h of the curve's own study, with their times in the model."""
+    """`measured`: solves on h of the study that the curve continues, with their modelled times."""
     fig = figure(12.0, 4.6, 120)
     time, share, rate = fig.subplots(1, 3)
     n = [f.ranks for f in curve]
@@ -45,7 +45,7 @@ def draw_model(
     rate.set_yscale("log")
     rate.set_ylabel("DOF/s")
     parts = [[100.0 * f.parts[part] / f.seconds for f in curve] for part in PARTS]
-    # A label that begins with _ has no place in the legend.
+    # Labels that begin with _ do not appear in the legend.
     labels = [name if max(part) >= LEAST_SEEN else f"_{name}" for name, part in zip(PARTS, parts)]
     share.stackplot(n, parts, labels=labels, colors=COLOURS[: len(PARTS)])
     share.set_ylim(0.0, 100.0)

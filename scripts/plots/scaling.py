@@ -1,4 +1,4 @@
-"""Time, rate and parallel efficiency against ranks, threads or GPUs."""
+"""Plot of time, DOF/s and parallel efficiency against ranks, threads or GPUs."""
 
 from __future__ import annotations
 
@@ -15,48 +15,48 @@ from plots.common import (
     save_figure,
     save_table,
     set_title,
-    tell_apart,
+    split_phrases,
 )
 from plots.report import Report
 from toolkit import FILE, USAGE, ToolError, need, plural
 
-# Ranks that are no cube hold grids that are none of theirs: the work a rank of one weak series may
-# differ by this factor.
+# Grids are cubes, so not every number of ranks can have the same work per rank. Within a weak
+# series it may vary by this factor.
 WEAK_SPREAD = 1.5
 
 
 class Run:
-    """One report's solve on one grid."""
+    """The solve of one report on one grid."""
 
     def __init__(self, report: Report, grid: str):
         where = f"solves.{GRIDS.index(grid)}"
         about = report.about
         self.path = report.path
         if GRIDS.index(grid) >= len(report.get("solves", list)):
-            raise ToolError(f"{self.path} has no solve of {grid}; take --grid=h", USAGE)
+            raise ToolError(f"{self.path} has no solve of {grid}; use --grid=h", USAGE)
         self.ranks, self.threads = about["ranks"], about["threads"]
         self.on_gpus = about["backend"] == "cuda"
         self.dof = report.get(f"{where}.dof", int)
         self.seconds = report.get(f"{where}.seconds_mean", float)
         if not self.seconds > 0.0:
             raise ToolError(
-                f"{self.path} was not timed; run without --verify-only, or leave it out", FILE
+                f"{self.path} was not timed; run without --verify-only, or omit the file", FILE
             )
         if not 1.0 / LARGEST <= self.seconds <= LARGEST:
             report.wrong(f"{where}.seconds_mean", self.seconds)
         self.n = round(self.dof ** (1.0 / 3.0))
-        self.said = phrases({**about, "n": self.n}, timed=True)
-        del self.said["machine"]
+        self.phrases = phrases({**about, "n": self.n}, timed=True)
+        del self.phrases["machine"]
         self.units = self.ranks if self.on_gpus else self.ranks * self.threads
 
     def problem(self, of_study: bool) -> tuple:
-        """What runs of one series share. A study is of one machine, whichever node a job is on."""
+        """Key that runs of one series share. Hosts within a study may differ: one machine."""
         apart = ("cells", "host") if of_study else ("cells",)
-        return (self.on_gpus, *(v for key, v in self.said.items() if key not in apart))
+        return (self.on_gpus, *(v for key, v in self.phrases.items() if key not in apart))
 
 
 class Series:
-    """Runs of one problem: points in the order of their units, each with its repeats."""
+    """Runs of one problem: points, sorted by number of units, each with its repeats."""
 
     def __init__(self, runs: list[Run], strong: bool):
         self.runs, self.strong = runs, strong
@@ -67,21 +67,21 @@ class Series:
         self.rate = [dof / s for dof, s in zip(self.dof, self.seconds)]
         per_unit = [rate / u for rate, u in zip(self.rate, self.units)]
         self.efficiency = [100.0 * v / per_unit[0] for v in per_unit]
-        self.said = dict(runs[0].said)
-        hosts = {run.said["host"] for run in runs}
+        self.phrases = dict(runs[0].phrases)
+        hosts = {run.phrases["host"] for run in runs}
         if len(hosts) > 1:
-            self.said["host"] = f"jobs of {len(hosts)} hosts"
+            self.phrases["host"] = f"jobs on {len(hosts)} hosts"
         if not strong:
             work = sorted({dof // u for dof, u in zip(self.dof, self.units)})
             span = f"{work[0]} to {work[-1]}" if len(work) > 1 else f"{work[0]}"
             unit = "GPU" if runs[0].on_gpus else "rank" if runs[0].threads == 1 else "thread"
-            self.said["cells"] = f"{span} cells per {unit}"
+            self.phrases["cells"] = f"{span} cells per {unit}"
         threads = sorted({run.threads for run in runs})
         if not runs[0].on_gpus and len(threads) == 1:
-            self.said["threads"] = f"{plural(threads[0], 'thread')} per rank"
+            self.phrases["threads"] = f"{plural(threads[0], 'thread')} per rank"
 
     def spread(self, of) -> list[list[float]]:
-        """Below and above the median, as error bars want them."""
+        """Distances from the median to the minimum and the maximum, for error bars."""
         middle = [statistics.median(map(of, p)) for p in self.points]
         low = [m - min(map(of, p)) for m, p in zip(middle, self.points)]
         high = [max(map(of, p)) - m for m, p in zip(middle, self.points)]
@@ -100,7 +100,7 @@ def n_units(runs: list[Run]) -> int:
 
 
 def split_machines(runs: list[Run]) -> list[list[Run]]:
-    """Apart by threads a rank, or by ranks, where each part then still scales."""
+    """Split runs by threads per rank, or by ranks, if each part has several numbers of units."""
     if runs[0].on_gpus:
         return [runs]
     for key in (lambda run: run.threads, lambda run: run.ranks):
@@ -111,28 +111,28 @@ def split_machines(runs: list[Run]) -> list[list[Run]]:
 
 
 def series_of(runs: list[Run], mode: str) -> list[Series]:
-    """Strong where grids are the same, weak where the work of each rank or GPU is."""
+    """Group runs: strong scaling if grids are equal, weak scaling if the work per unit is."""
     if n_units(runs) < 2:
         raise ToolError(
-            f"scaling needs two numbers of ranks at least; of "
-            f"{', '.join(run.path for run in runs[:3])} each has {runs[0].units} (ranks x threads)",
+            "scaling needs runs on at least two numbers of ranks; "
+            f"{', '.join(run.path for run in runs[:3])} have {runs[0].units} (ranks x threads)",
             USAGE,
         )
     by_size = groups(runs, lambda run: run.dof)
     if mode != "weak" and (mode == "strong" or all(n_units(part) > 1 for part in by_size)):
         parts = [part for part in by_size if n_units(part) > 1]
         if not parts:
-            raise ToolError("--mode=strong: no two files have the same grid", USAGE)
+            raise ToolError("--mode=strong: no two numbers of ranks have the same grid", USAGE)
         return [Series(p, True) for part in parts for p in split_machines(part)]
     work = [run.dof / run.units for run in runs]
     one_size = all(len({run.dof for run in p}) == 1 for p in groups(runs, lambda r: r.units))
     if mode == "weak" or (max(work) <= WEAK_SPREAD * min(work) and one_size):
         if not one_size:
-            raise ToolError("--mode=weak: several grids on the same number of ranks", USAGE)
+            raise ToolError("--mode=weak: one number of ranks has several grids", USAGE)
         return [Series(p, False) for p in split_machines(runs)]
     sizes = ", ".join(sorted({f"{run.n}³ on {run.units}" for run in runs})[:6])
     raise ToolError(
-        f"neither strong nor weak scaling ({sizes}): name files of one kind, or set --mode", USAGE
+        f"neither strong nor weak scaling ({sizes}): use files of one kind, or set --mode", USAGE
     )
 
 
@@ -143,9 +143,9 @@ def axis_of_units(series: list[Series]) -> str:
     if any(run.on_gpus for run in runs):
         return "GPUs, or threads of all ranks"
     if all(run.threads == 1 for run in runs):
-        return "ranks (of one thread)"
+        return "ranks (one thread each)"
     if all(run.ranks == 1 for run in runs):
-        return "threads (of one rank)"
+        return "threads (one rank)"
     return "threads of all ranks"
 
 
@@ -154,7 +154,7 @@ def draw_scaling(args) -> str:
     of_study = getattr(args, "of_study", False)
     parts = groups(runs, lambda run: run.problem(of_study))
     series = [s for part in parts for s in series_of(part, args.mode)]
-    shared, labels = tell_apart([s.said for s in series], [s.runs[0].path for s in series])
+    shared, labels = split_phrases([s.phrases for s in series], [s.runs[0].path for s in series])
     if len(series) == 1:
         labels = ["measured"]
 
@@ -206,7 +206,7 @@ def finish_axes(axes, series: list[Series]) -> None:
         ax.grid(True, color="0.88")
     for ax in axes[:2]:
         ax.set_yscale("log")
-        # Where the values span less than a decade, the lines between have numbers too.
+        # Label minor ticks if the values span less than a decade.
         ax.yaxis.set_minor_formatter(ticker.LogFormatterSciNotation(minor_thresholds=(1.5, 0.7)))
         ax.tick_params(axis="y", which="minor", labelsize=8)
     axes[2].axhline(100.0, color="0.4", linestyle=":", linewidth=1.2, label="ideal")

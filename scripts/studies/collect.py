@@ -1,4 +1,4 @@
-"""Results of a study: every report as a line of one CSV, and the efficiency table."""
+"""Collects the reports of a study into one CSV and prints the efficiency table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import statistics
 
 from plots.report import Report
 from studies.folder import Folder, Point
-from toolkit import FILE, ToolError, write_whole
+from toolkit import FILE, ToolError, write_atomically
 
 COLUMNS = (
     *("study", "kind", "point", "repeat", "nodes", "ranks", "threads", "gpus", "n", "dof"),
@@ -18,21 +18,21 @@ COLUMNS = (
 
 
 def report_of(point: Point, path: str) -> Report:
-    """One report, which must be of what the plan says."""
+    """Read a report and check that it matches the plan."""
     report = Report(path)
     about = report.about
-    for what, has, wants in (
+    for what, has, planned in (
         ("ranks", about["ranks"], point.ranks),
         ("threads", about["threads"], point.threads),
-        ("cells a side", about["n"], point.dim[0]),
+        ("cells per side", about["n"], point.dim[0]),
     ):
-        if has != wants:
-            raise ToolError(f"{path} has {has} {what} where the plan has {wants}; remove it", FILE)
+        if has != planned:
+            raise ToolError(f"{path} has {has} {what}, the plan has {planned}; remove it", FILE)
     return report
 
 
 def row_of(folder: Folder, point: Point, repeat: int) -> dict:
-    """One report as a line."""
+    """Values of one report for a line of the CSV."""
     report = report_of(point, folder.result(point, repeat))
     about = report.about
     seconds = report.positive("solves.0.seconds_mean")
@@ -64,20 +64,18 @@ def row_of(folder: Folder, point: Point, repeat: int) -> dict:
 
 
 def rows_of(folder: Folder) -> list[dict]:
-    """All reports that are there, in the order of points and repeats."""
+    """All existing reports, ordered by point and repeat."""
     rows = []
     for point in folder.plan.points:
         for path in folder.results(point):
             rows.append(row_of(folder, point, int(path.rsplit(".", 2)[1])))
     if not rows:
-        raise ToolError(
-            f"{folder.path} has no results yet; 'scaling status' says what is missing", 3
-        )
+        raise ToolError(f"{folder.path} has no results yet; see 'scaling status'", FILE)
     return rows
 
 
 def write_csv(folder: Folder, rows: list[dict]) -> str:
-    """All digits; a number that is none is left empty."""
+    """Write results.csv with full precision. NaN becomes an empty value."""
     content = io.StringIO()
     table = csv.writer(content, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -85,31 +83,31 @@ def write_csv(folder: Folder, rows: list[dict]) -> str:
         values = [repr(v) if isinstance(v, float) else v for v in (row[c] for c in COLUMNS)]
         table.writerow(["" if v == "nan" else v for v in values])
     path = folder.at("results.csv")
-    write_whole(path, content.getvalue().encode())
+    write_atomically(path, content.getvalue().encode())
     return path
 
 
-def digits_agree(rows: list[dict]) -> list[str]:
-    """Runs of one grid have the same norm, error and order, to the last bit, on any ranks."""
+def differing_results(rows: list[dict]) -> list[str]:
+    """Report runs whose norm, error or order is not bit-identical to another run of the grid."""
     first: dict[int, dict] = {}
     wrong = []
     for row in rows:
         other = first.setdefault(row["n"], row)
-        # As text, since error and order of one's own problem are NaN.
+        # Compare as text: error and order of a user's problem are NaN.
         differ = [k for k in ("norm", "error", "order") if repr(row[k]) != repr(other[k])]
         if differ:
             key = differ[0]
             wrong.append(
-                f"{row['point']}.{row['repeat']} has other digits than {other['point']}."
-                f"{other['repeat']} at {row['n']}^3: {key} {row[key]!r}, not {other[key]!r}"
+                f"results of {row['point']}.{row['repeat']} and {other['point']}."
+                f"{other['repeat']} at {row['n']}^3 differ: {key} {row[key]!r} and {other[key]!r}"
             )
     return wrong
 
 
 def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
-    """Medians over repeats, their spread, and DOF/s of each unit against the first point's.
+    """Medians and spread over repeats, and the efficiency.
 
-    A unit is a GPU, or a thread of a rank.
+    Efficiency is DOF/s per unit relative to the first point. A unit is a GPU or a thread.
     """
     head = "point      nodes     ranks      grid  runs   seconds      min      max     MDOF/s"
     lines = [f"{head}  efficiency"]
@@ -126,7 +124,9 @@ def efficiency_table(folder: Folder, rows: list[dict]) -> list[str]:
         rate = mine[0]["dof"] / statistics.median(seconds)
         each = rate / (point.gpus or point.ranks * point.threads)
         if without and not base:
-            lines.append(f"no result of {', '.join(without)}: efficiency is against {point.name}")
+            lines.append(
+                f"no result of {', '.join(without)}: efficiency is relative to {point.name}"
+            )
         base = base or each
         lines.append(
             f"{point.name:<9} {point.nodes:6d} {point.ranks:9d} {point.dim[0]:7d}^3 {len(mine):5d} "

@@ -1,13 +1,13 @@
-"""What a solve's time is made of: counts of work for each level, from the program's own plan.
+"""Cost model of a solve: the amount of work on each level, from the program's plan (--dry-run).
 
-A visit of a level costs
+One visit of a level costs, on the fullest rank,
 
-    cell * cells + far * cells beyond the caches + patch * cuboids
+    cell * cells + far * cells outside the caches + patch * cuboids
     + exchanges * (exchange + message * further messages + double * doubles)
-    + gather + message * further parts, if it takes over from other ranks
+    + gather + message * further parts, if the level agglomerates ranks
 
-of the fullest rank, times the threads that share a core; docs/scaling.md explains each. The names
-are parameters, which studies/model.py fits; the counts are known for any number of ranks.
+times the threads per core; docs/scaling.md explains each term. The costs are parameters, fitted in
+studies/model.py. The amounts are known for any number of ranks.
 """
 
 from __future__ import annotations
@@ -19,40 +19,38 @@ from studies.plan import ask
 from studies.study import Study
 from toolkit import USAGE, ToolError, need
 
-# Where a level lives; on GPUs, large levels whose smoother makes several steps a pass are a kind.
+# Kinds of levels: on the CPU, on a GPU, and on a GPU with fused sweeps.
 CPU, GPU, PASSES = "cpu", "cuda", "passes"
 
 
 @dataclasses.dataclass(frozen=True)
 class Parameter:
-    """A cost of one unit of work."""
+    """The cost of one unit of work."""
 
     name: str
     unit: str
     of: str
-    by_place: bool  # another value on the CPU than on a GPU
-    part: str  # of a solve, in tables and pictures
+    by_place: bool  # separate values for CPU and GPU
+    part: str  # part of a solve, in tables and pictures
 
 
 PARAMETERS = (
-    Parameter("cell", "ns", "a cell of the fullest rank, each visit", True, "cells"),
-    Parameter("far", "ns", "a cell that the caches do not hold, beside that", True, "cells"),
-    Parameter("patch", "us", "a cuboid of a rank's boxes, each visit", True, "launches"),
-    Parameter(
-        "tail", "us", "the levels that one kernel does together, each visit", False, "launches"
-    ),
-    Parameter("crossing", "us", "from a GPU to the CPU and back, each visit", False, "launches"),
-    Parameter("exchange", "us", "a halo exchange with another rank", True, "messages"),
-    Parameter("message", "us", "each further message at once", True, "messages"),
+    Parameter("cell", "ns", "cell of the fullest rank, per visit", True, "cells"),
+    Parameter("far", "ns", "extra cost of a cell outside the caches", True, "cells"),
+    Parameter("patch", "us", "cuboid of a rank's boxes, per visit", True, "launches"),
+    Parameter("tail", "us", "coarse levels in one kernel, per visit", False, "launches"),
+    Parameter("crossing", "us", "transfer from GPU to CPU and back, per visit", False, "launches"),
+    Parameter("exchange", "us", "halo exchange with another rank", True, "messages"),
+    Parameter("message", "us", "each further concurrent message", True, "messages"),
     Parameter("double", "ns", "8 bytes of a rank's messages", True, "bytes"),
-    Parameter("gather", "us", "when a rank takes over from others, each visit", False, "messages"),
+    Parameter("gather", "us", "agglomeration onto fewer ranks, per visit", False, "messages"),
     Parameter("solve", "us", "begin and end of a solve", True, "launches"),
 )
 PARTS = ("cells", "launches", "messages", "bytes")
 SCALE = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 OF_NAME = {p.name: p for p in PARAMETERS}
 
-# What a parameter of a place is called: ("cell", "cuda"); ("gather", "") has none.
+# Name and kind of level of a cost: ("cell", "cuda"); the kind is empty unless by_place.
 Key = tuple[str, str]
 Work = dict[Key, float]
 
@@ -63,33 +61,33 @@ def key_of(name: str, place: str) -> Key:
 
 @dataclasses.dataclass
 class Level:
-    """What the plan says of a level: of the rank that has most."""
+    """A level in the program's plan. Amounts are those of the fullest rank."""
 
     dim: int
     ranks: int
     place: str
-    passes: bool  # several steps of the smoother in one pass over memory
+    passes: bool  # fused sweeps
     cells: int
     patches: int
     bytes: int
-    messages: int  # of an exchange with edges and corners
+    messages: int  # per exchange with edges and corners
     doubles: int
-    face_messages: int  # of one without
+    face_messages: int  # per exchange of faces only
     face_doubles: int
-    taken_over: int  # parts that a rank here receives from ranks that do not go on
+    taken_over: int  # parts that a rank receives in agglomeration
 
     @property
     def kind(self) -> str:
-        """Levels of a kind have the same costs of a cell, and exchange as often."""
+        """Levels of one kind share the cost of a cell and the exchanges per visit."""
         return PASSES if self.passes else self.place
 
 
 @dataclasses.dataclass
 class Exchanges:
-    """Halo exchanges of a visit to a level, and their bytes as so many exchanges of one layer."""
+    """Halo exchanges per visit of a level; bytes are counted in exchanges of one ghost layer."""
 
-    faces: float  # of faces alone
-    all: float  # with edges and corners
+    faces: float  # exchanges of faces only
+    all: float  # exchanges with edges and corners
     face_layers: float
     all_layers: float
 
@@ -100,27 +98,27 @@ class Exchanges:
 
 @dataclasses.dataclass
 class Setting:
-    """What a plan does not know of a run."""
+    """Properties of a run that are not in the plan."""
 
     threads: int
     ranks_on_host: int
-    cores: int | None  # of a host; None: each thread has its own
+    cores: int | None  # per host; None: each thread has a core
     exchanges: dict[str, Exchanges]  # by kind of level
-    tail_cells: int  # levels of as many, on one rank's GPU, are done by one kernel
+    tail_cells: int  # one kernel processes all levels up to this size, on the GPU of one rank
 
 
 def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> list[Level]:
-    """The levels of a run, as the program would make them.
+    """The levels of a run, from the program's plan.
 
-    `changes` are options, such as cpu_below=0, that take the place of the study's.
+    `changes` are options, such as cpu_below=0, that override those of the study.
     """
     options = {key.replace("_", "-"): str(value) for key, value in changes.items()}
     words = dataclasses.replace(study, options={**study.options, **options}).option_words()
     words += ["--dry-run", f"--ranks={ranks}", "--json=-"]
-    said = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
+    printed = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
     try:
         levels: list[Level] = []
-        for about in json.loads(said)["levels"]:
+        for about in json.loads(printed)["levels"]:
             before = levels[-1].ranks if levels else about["ranks"]
             levels.append(
                 Level(
@@ -141,21 +139,21 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
         return levels
     except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError) as error:
         raise ToolError(
-            f"{program} --dry-run --json does not say what a model needs ({error}); is it older "
-            "than these scripts?",
+            f"{program} --dry-run --json lacks values that a model needs ({error}); use a program "
+            "and scripts of one version",
             USAGE,
         ) from None
 
 
 def visits_of(n_levels: int, cycle: str, cycles: int) -> list[int]:
-    """How often a solve comes to each level: an F-cycle has a V-cycle from every level up."""
+    """Visits of each level per solve: an F-cycle runs a V-cycle from every level."""
     return [(level if cycle == "f" else 0) + cycles for level in range(n_levels)]
 
 
 def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: float) -> list[Work]:
-    """What each level of a solve is multiplied with, for each parameter that takes part.
+    """Amount of work on each level of a solve, by parameter.
 
-    `cache`: bytes that the caches of a host hold; 0: no matter.
+    `cache`: bytes of a host's caches; 0: ignore caches.
     """
     sharing = share(setting, setting.ranks_on_host)
     in_tail, before, rows = False, levels[0].place, []
@@ -171,7 +169,7 @@ def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: flo
             add("tail", 0.0 if was_in_tail else n)
         else:
             add_level(add, level, n, setting, cache)
-        # Where none was counted, as often as elsewhere.
+        # For a kind of level without counts, assume the largest count of the other kinds.
         one = Exchanges(1.0, 0.0, 1.0, 0.0)
         most = max(setting.exchanges.values(), key=lambda e: e.count, default=one)
         each = setting.exchanges.get(level.kind, most)
@@ -180,7 +178,7 @@ def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: flo
         add("message", n * sharing * each.all * max(level.messages - 1, 0))
         add("double", n * sharing * each.face_layers * level.face_doubles)
         add("double", n * sharing * each.all_layers * level.doubles)
-        # Nothing is handed to the level on which a solve begins.
+        # The first level of a solve receives no parts from a finer one.
         parts = level.taken_over if rows else 0
         add("gather", n * sharing * min(parts, 1))
         add("message", n * sharing * max(parts - 1, 0))
@@ -192,14 +190,14 @@ def work_of(levels: list[Level], visits: list[int], setting: Setting, cache: flo
 
 
 def add_level(add, level: Level, n: int, setting: Setting, cache: float) -> None:
-    """The work of a level on its own rank. Cells of a host share its caches; a GPU has its own."""
+    """Work of a level without messages. Ranks of a host share its caches; a GPU is not shared."""
     if level.place == GPU:
         add("cell", float(n * level.cells), level.kind)
         add("patch", float(n * level.patches), level.kind)
         return
     ranks = min(setting.ranks_on_host, level.ranks)
     sharing = share(setting, ranks)
-    # With caches of nothing all cells would be far ones, and none of them near.
+    # With cache = 0 all cells would be far, and the fit could not separate the two costs.
     beyond = max(0.0, 1.0 - cache / (ranks * level.bytes)) if cache > 0.0 else 0.0
     add("cell", n * sharing * level.cells)
     add("far", n * sharing * level.cells * beyond)
@@ -212,15 +210,18 @@ def is_tail(level: Level, setting: Setting) -> bool:
 
 
 def share(setting: Setting, ranks: int) -> float:
-    """Threads on a core, at least one."""
+    """Threads per core, at least one."""
     return max(1.0, ranks * setting.threads / setting.cores) if setting.cores else 1.0
 
 
 def exchanges_of(counted: list[tuple[Level, float, float]], edges: bool) -> Exchanges:
-    """From the messages and doubles of a visit to each of many levels: how many exchanges are of
-    faces alone, and how many have edges and corners. A rank in the midst sends 6 messages in one
-    kind and 26 in the other; where nothing tells them apart, as with two ranks, all are of the
-    second kind if `edges`, else of the first."""
+    """Split the exchanges per visit into those of faces only and those with edges and corners.
+
+    `counted` holds the measured messages and doubles per visit of many levels. An interior rank
+    sends 6 messages in an exchange of faces and 26 in one with edges and corners. If the counts
+    cannot separate the two, as with two ranks, all exchanges have edges and corners if `edges` is
+    true, else none.
+    """
     numpy = need("numpy", "numpy")
     nnls = need("scipy.optimize", "scipy").nnls
 

@@ -1,11 +1,11 @@
-"""A study's folder: its file, plan, jobs and results. Nothing that stays is written anywhere else.
+"""The folder of a study: study file, plan, jobs and results. All persistent files are in it.
 
-study.ini              the study as it was planned
-plan.json              the same, program, batch system, and a point for each number of nodes
-jobs/POINT.sh          what is submitted
-runs/POINT.K.json      report of repeat K, there once it has been verified
-runs/POINT.K.rc, .log  its exit code and what it printed
-state.json             what was submitted, and as which job
+study.ini              the study as planned
+plan.json              study, program, batch system, and one point per number of nodes
+jobs/POINT.sh          job scripts
+runs/POINT.K.json      report of repeat K, once the run is verified
+runs/POINT.K.rc, .log  its exit code and output
+state.json             the last submitted job of each point
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import os
 import toolkit
 from plots.report import Report
 from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
-from toolkit import FILE, USAGE, ToolError, whole_number, write_whole
+from toolkit import FILE, USAGE, ToolError, whole_number, write_atomically
 
 PLAN_FORMAT = 2
 
 
 @dataclasses.dataclass
 class Point:
-    """A number of nodes, and what runs on them."""
+    """One point of a study: a number of nodes and the run on them."""
 
     name: str
     nodes: int
@@ -35,9 +35,9 @@ class Point:
     gpus: int
     boxes_per_rank: int
     dim: list[int]
-    imbalance: float  # cells of the fullest rank over the mean
+    imbalance: float  # cells of the fullest rank divided by the mean
     bytes_per_rank_max: int
-    patches: int = 1  # cuboids that a rank's boxes make up, the most
+    patches: int = 1  # cuboids formed by a rank's boxes, maximum over ranks
 
     @property
     def cells(self) -> int:
@@ -46,7 +46,7 @@ class Point:
 
 @dataclasses.dataclass
 class Plan:
-    """All points of a study, and with what they are run."""
+    """The points of a study, and the program and systems that run them."""
 
     program: str
     version: str
@@ -54,20 +54,20 @@ class Plan:
     launcher: str
     bind_report: str
     points: list[Point]
-    folder: str = ""  # where its jobs work
-    base: str = ""  # what files of [options] are relative to
+    folder: str = ""  # folder of the study, in which jobs run
+    base: str = ""  # folder that paths in [options] are relative to
     study: str = ""  # text of study.ini
 
     def system_words(self) -> str:
         return f"{self.system} ({self.launcher})"
 
 
-# Of a field, by its annotation.
+# Allowed types of a field, by its annotation.
 TYPES = {"int": int, "float": (int, float), "str": str, "list[int]": list, "list[Point]": list}
 
 
 def checked(kind, data: dict):
-    """A dataclass from JSON that anybody may have edited."""
+    """Make a dataclass from JSON, checking types: the file may have been edited."""
     made = kind(**data)
     for field in dataclasses.fields(kind):
         value = getattr(made, field.name)
@@ -79,13 +79,13 @@ def checked(kind, data: dict):
 def plan_of(data) -> Plan:
     data = {**data, "points": [checked(Point, point) for point in data["points"]]}
     if data.pop("format") != PLAN_FORMAT:
-        raise ValueError("it is of another version")
+        raise ValueError("wrong format version")
     plan = checked(Plan, data)
     for point in plan.points:
         if [type(n) for n in point.dim] != [int] * 3 or min(*point.dim, point.ranks) < 1:
             raise ValueError(f"{point.name} has no grid")
     if plan.system not in SYSTEMS or plan.launcher not in LAUNCHERS or not plan.points:
-        raise ValueError(f"no points of {plan.system}, {plan.launcher}")
+        raise ValueError(f"invalid system {plan.system} or launcher {plan.launcher}, or no points")
     return plan
 
 
@@ -99,7 +99,7 @@ def read_json(path: str, remedy: str = "plan the study again"):
 
 
 def text_of(path: str) -> str:
-    """What a job has written, whatever that is."""
+    """Read a file that a job has written. Invalid UTF-8 is replaced."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
@@ -108,7 +108,7 @@ def text_of(path: str) -> str:
 
 
 def is_report(path: str) -> bool:
-    """Has it what 'scaling collect' takes?"""
+    """True if the file is a report with all values that 'scaling collect' needs."""
     try:
         report = Report(path)
         for key in ("seconds_min", "seconds_mean", "dof_per_s"):
@@ -119,14 +119,14 @@ def is_report(path: str) -> bool:
 
 
 def reason_of(lines: list[str]) -> str:
-    """The last line; of what Open MPI has put between two lines of dashes, the first."""
+    """The last line, or the first line of a message that Open MPI prints between dashes."""
     if lines[-1].strip("-"):
         return lines[-1]
-    said = [line for line in lines if line.strip("-")]
+    texts = [line for line in lines if line.strip("-")]
     start = len(lines) - 1
     while start > 0 and lines[start - 1].strip("-"):
         start -= 1
-    return lines[start] if lines[start].strip("-") else (said or ["no word"])[-1]
+    return lines[start] if lines[start].strip("-") else (texts or ["no output"])[-1]
 
 
 def same_place(a: str, b: str) -> bool:
@@ -134,14 +134,12 @@ def same_place(a: str, b: str) -> bool:
 
 
 class Folder:
-    """The study of a folder that 'scaling plan' has made."""
+    """A folder made by 'scaling plan'."""
 
     def __init__(self, path: str):
         self.path = os.path.abspath(path)
         if not os.path.exists(self.at("plan.json")):
-            raise ToolError(
-                f"{path} has no plan of a study; make one with 'scaling plan STUDY.ini'", USAGE
-            )
+            raise ToolError(f"{path} has no plan; make one with 'scaling plan STUDY.ini'", USAGE)
         try:
             self.plan = plan_of(read_json(self.at("plan.json")))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
@@ -149,22 +147,22 @@ class Folder:
         text = read_text(self.at("study.ini"))
         if text != self.plan.study:
             raise ToolError(
-                f"{path}/study.ini was changed after it was planned; "
-                f"'scaling plan {path}/study.ini --folder={path}' makes jobs of what it says now",
+                f"{path}/study.ini was changed after planning; "
+                f"plan it again with 'scaling plan {path}/study.ini --folder={path}'",
                 USAGE,
             )
         self.study: Study = read_study(self.at("study.ini"), self.plan.base, text)
 
     @property
     def is_elsewhere(self) -> bool:
-        """Copied or moved, so that its jobs are those of another folder."""
+        """True if the folder was copied or moved: its jobs run in the original folder."""
         return not same_place(self.plan.folder, self.path)
 
     def must_be_here(self) -> None:
         if self.is_elsewhere:
             raise ToolError(
-                f"{self.path} is a copy of {self.plan.folder}, or was moved: its jobs would work "
-                f"there; 'scaling plan {self.path}/study.ini --folder={self.path}' makes them anew",
+                f"{self.path} was copied or moved from {self.plan.folder}, and its jobs would run "
+                f"there; plan again with 'scaling plan {self.path}/study.ini --folder={self.path}'",
                 USAGE,
             )
 
@@ -175,20 +173,20 @@ class Folder:
         return self.at("runs", f"{point.name}.{repeat}.json")
 
     def reports(self, point: Point) -> list[str]:
-        """Files that are there."""
+        """Existing report files, valid or not."""
         paths = [self.result(point, k) for k in range(1, self.study.repeats + 1)]
         return [path for path in paths if os.path.exists(path)]
 
     def results(self, point: Point) -> list[str]:
-        """Reports that can be read."""
+        """Valid reports."""
         return [path for path in self.reports(point) if is_report(path)]
 
     def damaged(self, point: Point) -> list[str]:
-        """What a full disk or a copy that broke off has left."""
+        """Invalid reports, for example from a full disk or an interrupted copy."""
         return [path for path in self.reports(point) if not is_report(path)]
 
     def put_damaged_aside(self, point: Point) -> None:
-        """As what a run that has not ended leaves: the job repeats that."""
+        """Rename damaged reports to those of unfinished runs, which the job repeats."""
         for path in self.damaged(point):
             try:
                 os.replace(path, f"{path.removesuffix('.json')}.part")
@@ -196,7 +194,7 @@ class Folder:
                 raise ToolError(f"{path} cannot be renamed: {error.strerror}", FILE) from None
 
     def exit_codes(self, point: Point) -> list[int]:
-        """Of repeats that have ended without a report."""
+        """Exit codes of repeats that ended without a report."""
         codes = []
         for k in range(1, self.study.repeats + 1):
             path = self.at("runs", f"{point.name}.{k}.rc")
@@ -206,19 +204,19 @@ class Folder:
         return codes
 
     def last_words(self, point: Point) -> str:
-        """The line that says why a repeat failed, as far as one does."""
+        """The output line that best explains why a repeat failed; empty without output."""
         for k in range(1, self.study.repeats + 1):
             path = self.at("runs", f"{point.name}.{k}.log")
             if os.path.exists(self.result(point, k)) or not os.path.exists(path):
                 continue
             lines = [line.strip() for line in text_of(path).splitlines() if line.strip()]
-            told = [line for line in lines if "error:" in line or "FAILED" in line]
+            errors = [line for line in lines if "error:" in line or "FAILED" in line]
             if lines:
-                return (told or [reason_of(lines)])[-1][:200]
+                return (errors or [reason_of(lines)])[-1][:200]
         return ""
 
     def binding_warnings(self, point: Point) -> list[str]:
-        """What bind-report found in the point's job."""
+        """Warnings of bind-report from the point's job."""
         path = self.at("runs", f"{point.name}.bind")
         if not os.path.exists(path):
             return []
@@ -226,24 +224,25 @@ class Folder:
         return [line[9:].strip() for line in lines if line.startswith("warning: ")]
 
     def jobs(self) -> dict[str, str]:
-        """The job of each point that was submitted last."""
+        """The last submitted job of each point."""
         path = self.at("state.json")
         if self.is_elsewhere or not os.path.exists(path):
             return {}
-        jobs = read_json(path, "remove it once no job of this study is left")
+        remedy = "remove it once all jobs of this study have ended"
+        jobs = read_json(path, remedy)
         if not isinstance(jobs, dict) or not all(isinstance(j, str) for j in jobs.values()):
-            raise ToolError(f"{path} is damaged; remove it once no job of this study is left", FILE)
+            raise ToolError(f"{path} is damaged; {remedy}", FILE)
         return jobs
 
     def save_job(self, point: Point, job: str) -> None:
         self.save_jobs({**self.jobs(), point.name: job})
 
     def save_jobs(self, jobs: dict[str, str]) -> None:
-        write_whole(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode())
+        write_atomically(self.at("state.json"), (json.dumps(jobs, indent=1) + "\n").encode())
 
 
 class Lock:
-    """A folder that others wait for until this is closed, where the file system has locks."""
+    """An exclusive lock of a folder, if the file system supports locks."""
 
     def __init__(self, folder: Folder):
         self.file: int | None = os.open(folder.path, os.O_RDONLY)
@@ -257,7 +256,7 @@ class Lock:
 
 
 def has_jobs(path: str) -> bool:
-    """Were any submitted from here? What cannot be read may say so."""
+    """True if jobs were submitted from here, or if state.json is unreadable."""
     state = os.path.join(path, "state.json")
     try:
         return os.path.exists(state) and read_json(state) != {}
@@ -266,7 +265,7 @@ def has_jobs(path: str) -> bool:
 
 
 def earlier_plan(path: str) -> Plan | None:
-    """What was planned in a folder before, if that can be read."""
+    """The previous plan of a folder, if readable."""
     try:
         return plan_of(read_json(os.path.join(path, "plan.json")))
     except (ToolError, AttributeError, KeyError, TypeError, ValueError):
@@ -274,64 +273,66 @@ def earlier_plan(path: str) -> Plan | None:
 
 
 def earlier_system(path: str) -> str | None:
-    """The batch system that has, or had, jobs of a folder."""
+    """The batch system to which jobs of a folder were submitted."""
     old = earlier_plan(path) if has_jobs(path) else None
     return old.system if old and same_place(old.folder, path) else None
 
 
 def base_of(study_file: str) -> str:
-    """The folder of a study's file. A planned study.ini is a copy, and means the original's."""
+    """The folder of a study's file. For the copy study.ini, that of the original file."""
     folder = os.path.dirname(os.path.abspath(study_file))
     old = earlier_plan(folder) if os.path.basename(study_file) == "study.ini" else None
     return old.base if old else folder
 
 
 def must_be_the_same(path: str, study: Study, plan: Plan, old: Plan | None) -> None:
-    """A study may be planned again, with other repeats too; results of two are not to be mixed."""
+    """Refuse to mix two studies or two programs. Only the number of repeats may change."""
     file = os.path.join(path, "study.ini")
     if (old.study if old else read_text(file)) != plan.study:
         known = read_study(file, old.base, old.study) if old else None
         if known is None or dataclasses.replace(known, repeats=study.repeats) != study:
             raise ToolError(
-                f"{path} holds another study ({file}); name another folder with --folder", USAGE
+                f"{path} holds another study ({file}); use another folder (--folder)", USAGE
             )
     runs = os.path.join(path, "runs")
     ran = os.path.isdir(runs) and any(name.endswith(".json") for name in os.listdir(runs))
     if old and ran and (old.program, old.version) != (plan.program, plan.version):
         raise ToolError(
-            f"{path} has runs of {old.version}, {old.program}, which are not to be mixed with "
-            f"those of {plan.version}, {plan.program}; name another folder with --folder",
+            f"{path} has runs of {old.version}, {old.program}, which cannot be mixed with "
+            f"those of {plan.version}, {plan.program}; use another folder (--folder)",
             USAGE,
         )
     here = old and same_place(old.folder, plan.folder)
     if old and (ran or (here and has_jobs(path))) and old.system_words() != plan.system_words():
         raise ToolError(
-            f"{path} has jobs or runs of {old.system_words()}, which are not to be mixed with "
-            f"those of {plan.system_words()}; name another folder with --folder",
+            f"{path} has jobs or runs of {old.system_words()}, which cannot be mixed with "
+            f"those of {plan.system_words()}; use another folder (--folder)",
             USAGE,
         )
 
 
 def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) -> None:
-    """Write a plan."""
+    """Write the plan and its jobs into the folder."""
     old = earlier_plan(path)
     try:
         if os.path.exists(os.path.join(path, "study.ini")):
             must_be_the_same(path, study, plan, old)
         elif os.path.isdir(path) and os.listdir(path):
-            raise ToolError(f"{path} is not empty and no study; name another with --folder", USAGE)
+            raise ToolError(
+                f"{path} holds files but no study; use another folder (--folder)", USAGE
+            )
         for part in ("jobs", "runs"):
             os.makedirs(os.path.join(path, part), exist_ok=True)
         state = os.path.join(path, "state.json")
-        # Jobs of the folder that this one is a copy of.
+        # These are jobs of the folder that this one was copied from.
         if old and not same_place(old.folder, plan.folder) and os.path.exists(state):
             os.unlink(state)
     except OSError as error:
-        raise ToolError(f"{path} cannot be a study's folder: {error.strerror}", FILE) from None
-    write_whole(os.path.join(path, "study.ini"), plan.study.encode())
+        raise ToolError(f"{path} cannot be used as folder: {error.strerror}", FILE) from None
+    write_atomically(os.path.join(path, "study.ini"), plan.study.encode())
     for name, text in scripts.items():
         script = os.path.join(path, "jobs", f"{name}.sh")
-        write_whole(script, text.encode())
+        write_atomically(script, text.encode())
         os.chmod(script, 0o755)
     data = {"format": PLAN_FORMAT, **dataclasses.asdict(plan)}
-    write_whole(os.path.join(path, "plan.json"), (json.dumps(data, indent=1) + "\n").encode())
+    write_atomically(os.path.join(path, "plan.json"), (json.dumps(data, indent=1) + "\n").encode())

@@ -1,4 +1,4 @@
-"""What a model says of runs that nobody has made: more ranks, and other ways to solve."""
+"""Forecasts of a fitted model: runs on more ranks, and with other options."""
 
 from __future__ import annotations
 
@@ -29,33 +29,33 @@ from studies.samples import Machine
 from studies.study import Study
 from toolkit import USAGE, ToolError, plural, whole_number
 
-# Plans that are asked for at a time: each spends most of its time in the start of MPI.
+# Concurrent runs of the program for plans: each spends most of its time in MPI_Init.
 N_ASKED = 4
-# A forecast for more than this many times the measured ranks has to be asked for.
+# Forecasts for more than this many times the measured ranks need --extrapolate.
 MOST_TIMES = 10
-# Sides of cubes of ranks: these share a grid evenly.
+# Sides of cubes of ranks, which share a grid evenly.
 SIDES = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 
 
 @dataclasses.dataclass
 class Change:
-    """A run that is made in another way."""
+    """A change of the run for a what-if forecast."""
 
     text: str
     options: dict[str, int]
-    messages: float = 1.0  # of as many
+    messages: float = 1.0  # factor for the number of messages
 
 
 @dataclasses.dataclass
 class Forecast:
-    """A solve on h that was not measured."""
+    """Forecast of a solve on h."""
 
     ranks: int
     dim: int
     seconds: float
     low: float
     high: float
-    parts: dict[str, float]  # of the seconds, by name
+    parts: dict[str, float]  # seconds of each part
     levels: list[tuple[Level, float]]
 
     @property
@@ -69,9 +69,9 @@ def name_of(key: Key) -> str:
 
 
 def parse_assumption(text: str) -> tuple[list[Key], float]:
-    """NAME=VALUEUNIT or NAME.PLACE=..., such as message=5us: costs in seconds."""
-    said, _, value = text.partition("=")
-    name, _, place = said.partition(".")
+    """Parse --assume: NAME=VALUE or NAME.PLACE=VALUE, such as message=5us; returns seconds."""
+    cost, _, value = text.partition("=")
+    name, _, place = cost.partition(".")
     digits = value.rstrip("abcdefghijklmnopqrstuvwxyz")
     try:
         seconds = float(digits) / SCALE[value[len(digits) :]]
@@ -80,7 +80,7 @@ def parse_assumption(text: str) -> tuple[list[Key], float]:
     known = name in OF_NAME and place in ("", CPU, GPU, PASSES)
     if not known or not 0.0 <= seconds < 1e6 or (place and not OF_NAME[name].by_place):
         raise ToolError(
-            f"--assume={text}: it wants NAME=VALUE with a unit, such as message=5us or "
+            f"--assume={text} must be NAME=VALUE with a unit, such as message=5us or "
             f"cell.cpu=30ns; names are {', '.join(OF_NAME)}, units s, ms, us and ns",
             USAGE,
         )
@@ -96,7 +96,7 @@ def assume(model: Model, assumed: list[tuple[list[Key], float]]) -> Model:
 
 
 class Forecaster:
-    """Predicts runs of a study's kind on any number of ranks."""
+    """Predicts runs like those of a study on any number of ranks."""
 
     def __init__(self, study: Study, program: str, machine: Machine, model: Model):
         self.study, self.program, self.machine, self.model = study, program, machine, model
@@ -104,13 +104,14 @@ class Forecaster:
         self.errors = [0.0]
 
     def expect_errors(self, draws: list[Model], errors: list[float]) -> None:
-        """What the bands are made from: the models of bootstrap(), and observed relative errors of
-        the model."""
+        """Set the inputs of the bands: models of bootstrap(), and relative errors of the model."""
         self.draws, self.errors = draws, [e for e in errors if e > -1.0] or [0.0]
 
     def nodes_up_to(self, most_ranks: int, exactly: bool) -> list[int]:
-        """Numbers of nodes to predict; those of a weak study end with `most_ranks` ranks if
-        `exactly`, else with the last cube of ranks before."""
+        """Numbers of nodes to predict.
+
+        Those of a weak study end at `most_ranks` ranks if `exactly`, else at the last cube below.
+        """
         each, first = self.study.ranks_per_node, self.study.nodes[0]
         if self.study.kind == "weak":
             # One node is the reference of the efficiencies.
@@ -124,11 +125,11 @@ class Forecaster:
         wanted = sorted({n for n in wanted if n >= 1})
         if not wanted:
             least = each if self.study.kind == "weak" else self.study.ranks(first)
-            raise ToolError(f"--to={most_ranks}: the forecast begins with {least} ranks", USAGE)
+            raise ToolError(f"--to={most_ranks}: the forecast starts at {least} ranks", USAGE)
         return wanted
 
     def work(self, nodes: int, change: Change) -> tuple[list[Level], Callable[[float], list[Work]]]:
-        """The levels, and their work with caches of so many bytes."""
+        """The levels, and a function that returns their work for a given cache size in bytes."""
         ranks = self.study.ranks(nodes)
         options = {"cpu_below": self.machine.cpu_below, **change.options}
         boxes = boxes_of(self.study, nodes)
@@ -152,7 +153,7 @@ class Forecaster:
         return levels, rows_of
 
     def predict(self, nodes: int, change: Change | None = None) -> Forecast | list[Key]:
-        """The forecast, or the costs that it would need and nobody knows."""
+        """The forecast, or the costs that it needs but the model lacks."""
         levels, rows_of = self.work(nodes, change or Change("", {}))
         rows = rows_of(self.model.cache)
         total = total_of(rows)
@@ -168,7 +169,7 @@ class Forecaster:
             for m in self.draws
         ]
         if not seconds > 0.0:
-            raise ToolError("the costs are all 0, which makes no forecast; assume fewer", USAGE)
+            raise ToolError("all costs are 0, so there is no forecast; assume fewer", USAGE)
         width = spread(seconds, likely) if likely else 0.0
         parts = dict.fromkeys(PARTS, 0.0)
         for key, count in total.items():
@@ -177,25 +178,25 @@ class Forecaster:
             ranks=self.study.ranks(nodes),
             dim=levels[0].dim,
             seconds=seconds,
-            # The same factor to either side: a time is above 0.
+            # The same factor on both sides, so that times stay positive.
             low=seconds / (1.0 + width / seconds),
             high=seconds * (1.0 + width / seconds),
             parts=parts,
             levels=[(level, self.model.seconds(row)) for level, row in zip(levels, rows)],
         )
 
-    def says_how(self) -> str:
-        """On what machine the forecast's runs would be."""
+    def conditions(self) -> str:
+        """Describe the machine and mapping that the forecast assumes."""
         each, cores = self.study.ranks_per_node, self.machine.cores
-        said = f"{self.study.kind} scaling, {plural(each, 'rank')} per host"
+        text = f"{self.study.kind} scaling, {plural(each, 'rank')} per host"
         if self.study.gpus_per_rank:
-            return f"{said}, one GPU per rank"
+            return f"{text}, one GPU per rank"
         sharing = cores is not None and each * self.study.threads > cores
-        said += f", {plural(self.study.threads, 'thread')} per rank"
-        return said + (f" on {plural(cores, 'core')}" if sharing else ", one core per thread")
+        text += f", {plural(self.study.threads, 'thread')} per rank"
+        return text + (f" on {plural(cores, 'core')}" if sharing else ", one core per thread")
 
     def grid_of(self, nodes: int) -> int:
-        """Cells a side: ranks that do not divide the boxes make another cube of them."""
+        """Cells per side. It differs if the ranks do not divide the boxes."""
         boxes = boxes_of(self.study, nodes)
         return levels_of(self.study, self.program, self.study.ranks(nodes), boxes)[0].dim
 
@@ -212,24 +213,24 @@ class Forecaster:
                 if not self.machine.exchanges and ("exchange" in {name for name, _ in one}):
                     raise ToolError(
                         "no run has messages between ranks, so their costs cannot be fitted; add "
-                        "points with several ranks",
+                        "points with more than one rank",
                         USAGE,
                     )
                 raise ToolError(
-                    f"no run determines {', '.join(map(name_of, one))}; add points that do, or set "
-                    f"it, such as --assume={name_of(one[0])}=5us",
+                    f"the runs do not determine {', '.join(map(name_of, one))}; add points that "
+                    f"do, or set it, for example --assume={name_of(one[0])}=5us",
                     USAGE,
                 )
             found.append(one)
         return found
 
     def changes(self) -> list[Change]:
-        """Other ways to solve that the program, or a next version of it, could take."""
+        """Changes for what-if forecasts: options, and fewer messages in a future version."""
         on_gpu = self.study.gpus_per_rank > 0
         usual = 65536 if on_gpu else 4096
-        told = self.study.options.get("agglomerate-below", "auto")
-        usual = max(whole_number(told), 0) if told.isdigit() else usual
-        found = [Change("gather only where boxes run out", {"agglomerate_below": 0})]
+        option = self.study.options.get("agglomerate-below", "auto")
+        usual = max(whole_number(option), 0) if option.isdigit() else usual
+        found = [Change("gather only if boxes run out", {"agglomerate_below": 0})]
         for cells in (512, 4096, 65536, 1048576):
             if cells != usual:
                 text = f"gather below {cells} cells per rank, not {usual}"

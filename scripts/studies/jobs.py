@@ -1,4 +1,4 @@
-"""Job scripts: one a point, complete in itself, with every word of a user's quoted."""
+"""Job scripts: one self-contained script per point. All strings of users are quoted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from studies.systems import SYSTEMS, Raw
 from toolkit import plural
 
 BODY = """
-# Repeats that are there already are left alone. A report takes its name once the run is verified.
+# Skip repeats that have a report. A report gets its final name once the run is verified.
 failed=0
 for ((repeat = 1; repeat <= repeats; repeat++)); do
   run=runs/$point.$repeat
@@ -46,33 +46,33 @@ def job_script(study: Study, plan: Plan, point: Point) -> str:
     shape += plural(point.threads, "thread")
     if point.gpus:
         shape += f", {plural(point.gpus, 'GPU')}"
-    # A login shell is one that knows modules.
+    # The command `module` is defined in login shells.
     shell = "#!/bin/bash -l" if study.modules else "#!/bin/bash"
     lines = [shell, *system.header(study, point)]
     lines += [f"# {study.kind} scaling of hpgmg-fv, {shape}: {point.dim[0]}^3 cells"]
     lines += [f"cd {quoted([plan.folder])} || exit 3"]
     if study.modules:
         lines += [f"module load {quoted([name])} || exit 3" for name in study.modules]
-    lines += ["set -u"]  # not before: modules of some sites look at variables that are not set
+    lines += ["set -u"]  # not earlier: modules of some sites read unset variables
     lines += [f"export {key}={quoted([value])}" for key, value in study.environment.items()]
     lines += [f"export OMP_NUM_THREADS={study.threads}"]
     for key, value in (("OMP_PLACES", "cores"), ("OMP_PROC_BIND", "close")):
         if key not in study.environment and not shares_cores:
             lines.append(f"export {key}={value}")
     if plan.system == "local":
-        # Once mpirun has taken its ranks down: until then the job is not over.
+        # Bash runs a trap only after mpirun has ended, and with it all ranks.
         lines += ["trap 'exit 130' INT", "trap 'exit 143' TERM", "trap 'exit 129' HUP"]
-        lines += ["if ((EUID == 0)); then # Open MPI wants to be told"]
+        lines += ["if ((EUID == 0)); then # Open MPI refuses root without these"]
         lines += ["  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "fi"]
         if shares_cores:
-            lines += ["export OMPI_MCA_mpi_yield_when_idle=1 # ranks that wait give way to others"]
+            lines += ["export OMPI_MCA_mpi_yield_when_idle=1 # waiting ranks yield their core"]
     lines += [
         f"point={point.name} repeats={study.repeats}",
         f"launch=({quoted(launch)})",
         f"program=({quoted([plan.program, *study.option_words()])})",
         f"size=({quoted(size)})",
         "",
-        "# What each rank gets: its cores, threads and GPU, and whether any are shared.",
+        "# Report the cores, threads and GPU of each rank, and warn of shared ones.",
         f"{quoted([plan.bind_report, f'--threads={study.threads}'])} "
         '"${launch[@]}" >"runs/$point.bind" 2>&1 </dev/null || true',
     ]

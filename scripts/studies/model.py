@@ -1,9 +1,9 @@
-"""A model of a solve's time: costs of studies/costs.py, fitted to measured solves.
+"""Model of a solve's time: the costs of studies/costs.py, fitted to measured solves.
 
-Non-negative least squares of relative errors (Lawson and Hanson 1974, scipy.optimize.nnls): no
-cost is negative, and a fast solve counts as much as a slow one. Solves on 2h and 4h are there to
-tell large levels from small ones, and weigh less. What the caches hold is not linear; of a list of
-sizes the best is taken.
+The fit is a non-negative least-squares fit of relative errors (Lawson and Hanson 1974,
+scipy.optimize.nnls): no cost is negative, and fast and slow solves count equally. Solves on 2h and
+4h separate large levels from small ones; they have smaller weights. The model is not linear in the
+cache size, so the best of a list of sizes is used.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from toolkit import USAGE, ToolError, need
 GRID_WEIGHT = (1.0, 0.5, 0.25)
 MB = 1e6
 CACHES = (0.0, *(base * 2.0**e * MB for e in range(1, 10) for base in (2.0, 3.0)))
-N_DRAWS = 200  # of the bootstrap
+N_DRAWS = 200  # draws of the bootstrap
 COVERAGE = 0.90  # of a band: from 5 to 95 %
-# A residual is divided by 1 - leverage, but not by less than this: a solve that alone determines a
-# cost leaves no residual.
+# Residuals are divided by 1 - leverage. This lower bound is for solves that alone determine a cost:
+# their residual is 0 and their leverage 1.
 LEAST_FREE = 0.05
 
-Cluster = tuple[str, int]  # repeats of a point and grid
+Cluster = tuple[str, int]  # a point and grid; its samples are the repeats
 
 
 def total_of(rows: list[Work]) -> Work:
@@ -39,20 +39,20 @@ def total_of(rows: list[Work]) -> Work:
 
 @dataclasses.dataclass
 class Model:
-    """Fitted costs, seconds each."""
+    """Fitted costs in seconds."""
 
     values: dict[Key, float]
-    cache: float  # bytes that the caches of a host hold
+    cache: float  # bytes of the caches of a host
 
     def missing(self, work: Work) -> list[Key]:
-        """Work whose cost nothing measured has told."""
+        """Costs that the work needs and the model lacks."""
         return [key for key in work if key not in self.values]
 
     def seconds(self, work: Work) -> float:
         return sum(self.values[key] * count for key, count in work.items())
 
     def of_levels(self, sample: Sample) -> list[float]:
-        """Seconds on each level; what a solve costs beside them is on the first."""
+        """Seconds on each level. The cost per solve counts on the first level."""
         rows = work_of(sample.levels, sample.visits, sample.setting, self.cache)
         return [self.seconds(work) for work in rows]
 
@@ -61,7 +61,7 @@ class Model:
 
 
 class Fit:
-    """The fit to some samples, which may be repeated for other times of the same solves."""
+    """The fit to a set of samples, for one cache size. Other times can be fitted with it too."""
 
     def __init__(self, samples: list[Sample], cache: float):
         self.numpy = need("numpy", "numpy")
@@ -73,20 +73,20 @@ class Fit:
         self.weights = self.numpy.array([GRID_WEIGHT[s.grid] for s in samples])
 
     def model(self, seconds, drawn=1.0) -> tuple[Model, float]:
-        """The costs, and the weighted norm of the relative errors.
+        """The fitted costs, and the weighted norm of the relative errors.
 
-        `drawn`: times to fit, as multiples of `seconds`, which the errors stay relative to
+        `drawn`: times to fit, as multiples of `seconds`; errors are relative to `seconds`
         """
         rows = self.counts * (self.weights / seconds)[:, None]
-        # Columns of like size: costs differ by many powers of ten.
+        # Scale the columns: costs differ by many powers of ten.
         size = rows.max(axis=0)
         values, error = self.nnls(rows / size, self.weights * drawn)
         return Model(dict(zip(self.keys, map(float, values / size))), self.cache), float(error)
 
     def leverages(self, model: Model, samples: list[Sample]) -> dict[Cluster, float]:
-        """How far the fit follows the times of each point and grid: 0 not at all, 1 wholly."""
+        """Leverage of each point and grid: 0 if the fit ignores its times, 1 if it matches them."""
         rows = self.counts * (self.weights / seconds_of(samples))[:, None]
-        # A cost that is 0 follows nothing.
+        # Costs fitted to 0 do not respond to the times.
         rows = rows[:, [model.values[key] > 0.0 for key in self.keys]]
         basis, _ = self.numpy.linalg.qr(rows / rows.max(axis=0))
         found: dict[Cluster, float] = {}
@@ -100,21 +100,21 @@ def seconds_of(samples: list[Sample]):
 
 
 def fits_of(samples: list[Sample]) -> list[Fit]:
-    """One for each size that the caches may have: only a CPU's are shared and unknown."""
+    """One fit per candidate cache size. Only caches of CPUs matter: ranks share them."""
     on_cpu = any(level.place == CPU for s in samples for level in s.levels)
     return [Fit(samples, cache) for cache in (CACHES if on_cpu else (0.0,))]
 
 
 def best_of(fits: list[Fit], seconds, drawn=1.0) -> Model:
-    """The model of these times, with the size of the caches that explains them best."""
+    """The model of the given times, with the cache size of the smallest error."""
     return min((each.model(seconds, drawn) for each in fits), key=lambda pair: pair[1])[0]
 
 
 def fit(samples: list[Sample]) -> Model:
-    """The model of the samples. Raises ToolError where they are too few."""
+    """Fit the model to the samples. Raises ToolError if they are too few."""
     model = best_of(fits_of(samples), seconds_of(samples))
     n_solves = len({(s.name, s.grid) for s in samples})
-    # As many would fit whatever was measured, with bands of no width.
+    # As many solves as costs would fit exactly, with bands of zero width.
     if n_solves <= len(model.values):
         raise ToolError(
             f"{n_solves} solves (points times grids) are too few for {len(model.values)} costs; "
@@ -130,12 +130,12 @@ def names_of(samples: list[Sample]) -> list[str]:
 
 @dataclasses.dataclass
 class HeldBack:
-    """A point that was predicted from the others."""
+    """A held-back point: measured, and predicted from other points."""
 
     name: str
     dof: int
     measured: float
-    predicted: float | None  # None: the others cannot tell
+    predicted: float | None  # None: the other points do not determine it
 
     @property
     def error(self) -> float:
@@ -145,8 +145,10 @@ class HeldBack:
 def held_back(
     samples: list[Sample], groups: list[list[str]], assumed: dict[Key, float]
 ) -> list[HeldBack]:
-    """The solves on h of the points of each group, predicted from all points outside of it; from
-    what is assumed where these have nothing of a kind."""
+    """Predict the solves on h of each group of points from all points outside the group.
+
+    Costs that those points do not determine are taken from `assumed`.
+    """
     found = []
     for group in groups:
         rest = [s for s in samples if s.name not in group]
@@ -170,14 +172,13 @@ def held_back(
 
 
 def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
-    """Models of times that might have been measured instead, scattered around `model`.
+    """Models fitted to random times around those of `model`, for confidence bands.
 
     A wild cluster bootstrap (Cameron, Gelbach and Miller 2008): each draw fits the times of the
-    model plus the residuals, with a random sign for each point and grid. Residuals are divided by
-    1 - leverage first, which undoes how far the fit follows each time (MacKinnon and White 1985).
-    The weights stay those of the measured times: weights that follow the drawn times would favour
-    short ones, and the draws would lie to one side of the model. Each draw selects its own size of
-    the caches.
+    model plus the residuals, with a random sign per point and grid. Residuals are first divided by
+    1 - leverage, which corrects for the fit following each time (MacKinnon and White 1985). Weights
+    are those of the measured times: weights of the drawn times would favour short times and bias
+    the draws. Each draw selects its cache size.
     """
     fits, seconds = fits_of(samples), seconds_of(samples)
     numpy = fits[0].numpy
@@ -194,10 +195,10 @@ def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
 
 
 def spread(value: float, draws: list[float]) -> float:
-    """Half the width of the band of a fitted value: a share COVERAGE of the draws is as near.
+    """Half-width of the band of a fitted value: the distance that contains COVERAGE of the draws.
 
-    A symmetric bootstrap interval (Hall 1988): the band is around the value by construction, where
-    percentiles of the draws may exclude it, and it covers what is measured more accurately.
+    A symmetric bootstrap interval (Hall 1988): unlike percentiles of the draws, it always contains
+    the value, and its coverage is more accurate.
     """
     distances = sorted(abs(drawn - value) for drawn in draws)
     return distances[math.ceil(COVERAGE * len(distances)) - 1]

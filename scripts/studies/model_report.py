@@ -1,4 +1,4 @@
-"""What 'scaling model' prints and writes."""
+"""Output of 'scaling model': tables and model.csv."""
 
 from __future__ import annotations
 
@@ -13,31 +13,28 @@ from studies.folder import Folder
 from studies.forecast import N_ASKED, Change, Forecast, Forecaster, name_of
 from studies.model import HeldBack, Model, spread
 from studies.samples import Machine, Sample
-from toolkit import plural, write_whole
+from toolkit import plural, write_atomically
 
-# Relative errors that draw a warning: of a held-back point, and of the fit itself.
+# Relative errors above which to warn: of a held-back point, and of the fit.
 FAR_OFF = 0.1
 LARGE_RESIDUAL = 0.2
-N_NAMED = 3  # points in that warning
-# What-ifs are for so many forecasts of the curve, the last one and some before it.
-N_COLUMNS = 3
+N_NAMED = 3  # points named in the warning of large residuals
+N_COLUMNS = 3  # forecasts in the what-if table: the last of the curve, and some before it
 
 
 def machine_lines(machine: Machine, model: Model, n_solves: int, n_points: int) -> list[str]:
     lines = [f"model of {plural(n_solves, 'solve')} at {plural(n_points, 'point')}"]
-    said = [
+    found = [
         f"{each.count:.3g} halo exchanges per visit, {each.all:.2g} with edges and corners ({kind})"
         for kind, each in machine.exchanges.items()
     ]
     if model.cache > 0.0:
-        said.append(f"caches of {1e-6 * model.cache:.0f} MB per host")
+        found.append(f"caches of {1e-6 * model.cache:.0f} MB per host")
     if machine.tail_cells:
-        said.append(f"one kernel for levels up to {machine.tail_cells} cells")
-    lines += ["; ".join(said)] if said else []
+        found.append(f"one kernel for levels up to {machine.tail_cells} cells")
+    lines += ["; ".join(found)] if found else []
     if machine.most_hosts == 1 and machine.exchanges:
-        lines.append(
-            "measured within one host: set the costs of a network's messages with --assume"
-        )
+        lines.append("measured within one host: set the costs of network messages with --assume")
     return [*lines, ""]
 
 
@@ -60,7 +57,7 @@ def width_of(names) -> int:
 
 
 def residuals_of(model: Model, samples: list[Sample]) -> dict[str, dict[int, float]]:
-    """Relative errors of the fit itself, by point and grid: the largest of the repeats."""
+    """Relative errors of the fit by point and grid: the largest over the repeats."""
     worst: dict[str, dict[int, float]] = {}
     for s in samples:
         error = model.of_sample(s) / s.seconds - 1.0
@@ -71,17 +68,17 @@ def residuals_of(model: Model, samples: list[Sample]) -> dict[str, dict[int, flo
 
 
 def residual_lines(residuals: dict[str, dict[int, float]]) -> list[str]:
-    """Of each point on h, 2h and 4h."""
+    """Table of residuals of each point on h, 2h and 4h."""
     width = width_of(residuals)
     lines = [f"{'residuals':<{width}}        h       2h       4h"]
     for name, errors in residuals.items():
-        said = " ".join(f"{100 * errors[g]:+6.1f} %" for g in sorted(errors))
-        lines.append(f"{name:<{width}} {said}")
+        columns = " ".join(f"{100 * errors[g]:+6.1f} %" for g in sorted(errors))
+        lines.append(f"{name:<{width}} {columns}")
     return [*lines, ""]
 
 
 def residual_warning(residuals: dict[str, dict[int, float]]) -> str | None:
-    """Names the solves that the fit misses, the worst first."""
+    """A warning that names the solves with large residuals, the worst first; None without any."""
     missed = [
         (abs(error), f"{name} on {GRIDS[grid]} by {100 * error:+.1f} %")
         for name, errors in residuals.items()
@@ -100,24 +97,26 @@ def residual_warning(residuals: dict[str, dict[int, float]]) -> str | None:
 
 
 def split_lines(model: Model, samples: list[Sample]) -> list[str]:
-    """How the time of the point of most ranks is split over levels: measured, which the fit has not
-    seen, and in the model. Levels of less than a percent are one line."""
+    """Times of the levels for the point with most ranks: measured (not fitted), and modelled.
+
+    Levels that take less than a percent are summed in one line.
+    """
     on_h = [s for s in samples if s.level_seconds]
     most = max(on_h, key=lambda s: (s.ranks, s.dof))
     repeats = [s for s in on_h if s.name == most.name]
     measured = [statistics.median(each) for each in zip(*(s.level_seconds for s in repeats))]
     modelled, solve = model.of_levels(most), statistics.median(s.seconds for s in repeats)
     replayed = any(level.place != CPU for level in most.levels)
-    how = "in solves of their own, launch by launch" if replayed else "in the timed solves"
+    how = "in separate solves without the graph" if replayed else "in the timed solves"
     lines = [f"levels of {most.name} on h: grid, ranks, place, measured ({how}), in the model"]
     rest = [0, 0.0, 0.0]
-    for level, was, said in zip(most.levels, measured, modelled):
-        if max(was, said) < 0.01 * solve:
-            rest = [rest[0] + 1, rest[1] + was, rest[2] + said]
+    for level, seconds, predicted in zip(most.levels, measured, modelled):
+        if max(seconds, predicted) < 0.01 * solve:
+            rest = [rest[0] + 1, rest[1] + seconds, rest[2] + predicted]
             continue
-        error = f"{100 * (said / was - 1.0):+6.1f} %" if was > 0.0 else "     -"
+        error = f"{100 * (predicted / seconds - 1.0):+6.1f} %" if seconds > 0.0 else "     -"
         where = f"{level.dim:7d}^3 {level.ranks:8d} {level.place:5}"
-        lines.append(f"  {where} {was:10.4g} s {said:10.4g} s {error}")
+        lines.append(f"  {where} {seconds:10.4g} s {predicted:10.4g} s {error}")
     if rest[0]:
         lines.append(f"  {plural(rest[0], 'other'):<24} {rest[1]:10.4g} s {rest[2]:10.4g} s")
     return [*lines, ""]
@@ -127,10 +126,10 @@ def held_lines(held: list[HeldBack], how: str) -> list[str]:
     width = width_of(h.name for h in held)
     lines = [f"{'held back':<{width}}   measured    predicted  error; predicted {how}"]
     for h in held:
-        said = "unknown: the others do not determine it"
+        text = "unknown: the others do not determine it"
         if h.predicted is not None:
-            said = f"{h.predicted:10.4g} s {100 * h.error:+6.1f} %"
-        lines.append(f"{h.name:<{width}} {h.measured:8.4g} s {said}")
+            text = f"{h.predicted:10.4g} s {100 * h.error:+6.1f} %"
+        lines.append(f"{h.name:<{width}} {h.measured:8.4g} s {text}")
     return [*lines, ""]
 
 
@@ -154,9 +153,9 @@ def efficiency(f: Forecast, first: Forecast) -> float:
 
 
 def level_lines(curve: list[Forecast], unit: str) -> list[str]:
-    """Of the last forecast, and where the coarse levels take over."""
+    """Levels of the last forecast, and the numbers of ranks at which coarse levels dominate."""
     last = curve[-1]
-    lines = [f"levels of {last.ranks} {unit}: grid, ranks, place, seconds of a solve"]
+    lines = [f"levels of {last.ranks} {unit}: grid, ranks, place, seconds per solve"]
     for level, seconds in last.levels:
         lines.append(
             f"  {level.dim:7d}^3 {level.ranks:8d} {level.place:5} {seconds:10.4g} "
@@ -164,15 +163,15 @@ def level_lines(curve: list[Forecast], unit: str) -> list[str]:
         )
     coarse = [f.levels[0][1] < 0.5 * f.seconds for f in curve]
     waiting = [f.parts["cells"] < 0.5 * f.seconds for f in curve]
-    said = ("all coarse levels together take", "launches, messages and bytes together take")
-    for what, holds in zip(said, (coarse, waiting)):
+    parts = ("all coarse levels together take", "launches, messages and bytes together take")
+    for what, holds in zip(parts, (coarse, waiting)):
         where = where_from(curve, holds, unit)
         lines.append(f"{what} more than half of a solve's time {where}")
     return [*lines, ""]
 
 
 def where_from(curve: list[Forecast], holds: list[bool], unit: str) -> str:
-    """Numbers of ranks that are no cube may be alone with it: "on" is up to the last."""
+    """Describe the numbers of ranks for which `holds` is true, as a range or a list."""
     if not any(holds):
         return f"at no number up to {curve[-1].ranks} {unit}"
     start = len(holds)
@@ -191,25 +190,25 @@ def what_if_lines(forecaster: Forecaster, curve: list[Forecast], unit: str) -> l
     lines = [f"{'what if, ' + unit + ':':<46} {head}"]
     changes = forecaster.changes()
     with ThreadPoolExecutor(N_ASKED) as pool:
-        said = pool.map(lambda change: what_if(forecaster, change, columns), changes)
-        lines += [f"{change.text:<46} {text}" for change, text in zip(changes, said)]
+        texts = pool.map(lambda change: what_if(forecaster, change, columns), changes)
+        lines += [f"{change.text:<46} {text}" for change, text in zip(changes, texts)]
     return [*lines, ""]
 
 
 def what_if(forecaster: Forecaster, change: Change, columns: list[Forecast]) -> str:
-    said = []
+    found = []
     for f in columns:
         other = forecaster.predict(f.ranks // forecaster.study.ranks_per_node, change)
         if not isinstance(other, Forecast):
             if ("cell", CPU) in other:
                 return "unknown: no run had levels on the CPU"
-            return f"unknown: no run determines {', '.join(map(name_of, other))}"
-        said.append(f"{100 * (other.seconds / f.seconds - 1.0):+7.1f} %")
-    return " ".join(said)
+            return f"unknown: the runs do not determine {', '.join(map(name_of, other))}"
+        found.append(f"{100 * (other.seconds / f.seconds - 1.0):+7.1f} %")
+    return " ".join(found)
 
 
 def write_curve(folder: Folder, curve: list[Forecast]) -> str:
-    """model.csv: all digits."""
+    """Write model.csv with full precision."""
     content = io.StringIO()
     table = csv.writer(content, lineterminator="\n")
     table.writerow(
@@ -219,5 +218,5 @@ def write_curve(folder: Folder, curve: list[Forecast]) -> str:
         numbers = [f.seconds, f.low, f.high, efficiency(f, curve[0]), *f.parts.values()]
         table.writerow([f.ranks, f.dim, f.dof, *map(repr, numbers)])
     path = folder.at("model.csv")
-    write_whole(path, content.getvalue().encode())
+    write_atomically(path, content.getvalue().encode())
     return path

@@ -1,4 +1,4 @@
-"""From a study to its points: the program itself says what each would be, and what it needs."""
+"""Turns a study into points: the program's --dry-run gives the size and memory of each."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from toolkit import USAGE, ToolError, plural
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIND_REPORT = os.path.join(TOP, "scripts", "bind-report")
-# Values of --device that use no GPU, and what to do where there is none.
+# Values of --device that use no GPU.
 ON_CPU = ("cpu", "guard")
 GPUS_KEY = "[node] gpus-per-rank = {}"
 ON_CPU_INSTEAD = "remove gpus-per-rank to plan for the CPU"
-# Where a program may be that is neither named nor in PATH: scripts/quickstart.sh's first.
+# Folders to search for a program that is neither named nor in PATH; quickstart.sh uses the first.
 BUILDS = ("build", ".")
-# A point of a weak study whose ranks have less than this share of the fullest point's work.
+# Warn if a point of a weak study has less than this share of the fullest point's work per rank.
 LITTLE_WORK = 0.9
-# A fullest rank with more than this many times the mean.
+# Warn if the fullest rank has more than this multiple of the mean.
 MUCH_IMBALANCE = 1.1
 
 
 def find_program(study: Study, named: str | None) -> str:
-    """The program's absolute path: named, of the study, in PATH, or built beside these scripts."""
-    for said, where in ((named, "--program"), (study.program, "[study] program")):
-        if said is None:
+    """Absolute path of the program: named, of the study, in PATH, or built in this source tree."""
+    for name, where in ((named, "--program"), (study.program, "[study] program")):
+        if name is None:
             continue
-        found = shutil.which(said if os.sep in said else os.path.join(".", said)) or shutil.which(
-            said
+        found = shutil.which(name if os.sep in name else os.path.join(".", name)) or shutil.which(
+            name
         )
         if found is None:
-            raise ToolError(f"{where}={said} is no program that can be run; build it first", USAGE)
+            raise ToolError(f"{where}={name} is not an executable program; build it first", USAGE)
         return os.path.abspath(found)
     found = shutil.which("hpgmg-fv")
     for build in BUILDS:
@@ -50,11 +50,11 @@ def find_program(study: Study, named: str | None) -> str:
 
 
 def ask(program: str, words: list[str]) -> str:
-    """What the program prints. Its error is ours: one line, and its exit code."""
+    """Run the program and return its output. Raise its error line and exit code on failure."""
     try:
         with tempfile.TemporaryDirectory() as folder:
-            # Open MPI starts a single process faster without its daemon; then all that start at a
-            # time would share one folder of /tmp, which the first to end removes.
+            # Open MPI starts a single process faster without its daemon. Concurrent processes would
+            # then share a session folder in /tmp, which the first to end removes.
             mpi = {"ess_singleton_isolated": "1", "orte_tmpdir_base": folder}
             done = subprocess.run(
                 [program, *words],
@@ -67,16 +67,16 @@ def ask(program: str, words: list[str]) -> str:
         raise ToolError(f"{program} cannot be run: {error.strerror}", USAGE) from None
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("hpgmg-fv: error: ")]
-        # Else it is what MPI, or the loader, had to say.
-        others = [line for line in done.stderr.splitlines() if line.strip(" -")] or ["no word"]
-        said = f"exit code {done.returncode}: {others[0].strip()[:200]}"
-        said = lines[-1].partition("error: ")[2] if lines else said
-        raise ToolError(f"{program} {' '.join(words)}: {said}", done.returncode if lines else USAGE)
+        # Otherwise report the first line of MPI or the loader.
+        others = [line for line in done.stderr.splitlines() if line.strip(" -")] or ["no output"]
+        text = f"exit code {done.returncode}: {others[0].strip()[:200]}"
+        text = lines[-1].partition("error: ")[2] if lines else text
+        raise ToolError(f"{program} {' '.join(words)}: {text}", done.returncode if lines else USAGE)
     return done.stdout
 
 
 def boxes_of(study: Study, nodes: int) -> int:
-    """Boxes a rank: the study's, or for a strong one what holds the first point's grid."""
+    """Boxes per rank: as in the study; for strong scaling, enough for the first point's grid."""
     if study.kind == "weak":
         return study.boxes_per_rank
     total = study.boxes_per_rank * study.ranks(study.nodes[0])
@@ -86,9 +86,9 @@ def boxes_of(study: Study, nodes: int) -> int:
 def point_of(study: Study, program: str, nodes: int) -> Point:
     ranks, boxes = study.ranks(nodes), boxes_of(study, nodes)
     words = [*study.option_words(), "--dry-run", f"--ranks={ranks}", "--json=-"]
-    said = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
+    printed = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
     try:
-        report = json.loads(said)
+        report = json.loads(printed)
         return Point(
             name=f"n{nodes}",
             nodes=nodes,
@@ -103,19 +103,19 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
         )
     except (ValueError, KeyError, IndexError, TypeError) as error:
         raise ToolError(
-            f"{program} --dry-run --json does not say what a plan needs ({error}); is it older "
-            "than these scripts?",
+            f"{program} --dry-run --json lacks values that a plan needs ({error}); use a program "
+            "and scripts of one version",
             USAGE,
         ) from None
 
 
 def check_build(study: Study, program: str, built: str, local: bool) -> None:
-    """Can the program run the study? `built` is the output of its --version."""
+    """Check that the program can run the study. `built` is the output of its --version."""
     has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
     device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
     if device != "cpu" and study.gpus_per_rank == 0:
         raise ToolError(
-            f"[options] device = {device} wants GPUs: set [node] gpus-per-rank = 1", USAGE
+            f"[options] device = {device} needs GPUs: set [node] gpus-per-rank = 1", USAGE
         )
     if device in ON_CPU and study.gpus_per_rank > 0:
         raise ToolError(
@@ -132,30 +132,30 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
         if wanted and has.get(part, [])[:1] == ["no"]:
             instead = f", or {ON_CPU_INSTEAD}" if part == "CUDA" else ""
             raise ToolError(
-                f"{program} was built without {part}, which is needed for {why}; name a build "
-                f"with {part} by --program{instead}",
+                f"{program} was built without {part}, which is needed for {why}; use a build "
+                f"with {part} (--program){instead}",
                 USAGE,
             )
     if local and most > 1 and shutil.which("mpirun") is None:
         raise ToolError(
-            f"mpirun is not in PATH, which is needed for {plural(most, 'rank')}: 'apt-get install "
+            f"{plural(most, 'rank')} need mpirun, which is not in PATH: 'apt-get install "
             "openmpi-bin'",
             USAGE,
         )
 
 
 def check_gpus(study: Study, local: bool) -> list[str]:
-    """Does this machine have the GPUs of a local study? The nodes of a batch system have others.
+    """Check that this machine has the GPUs of a local study.
 
-    Returns: warnings, a line each
+    Returns: warnings, one line each
     """
     if not local or study.gpus_per_rank == 0:
         return []
     have = len(visible_gpus({**os.environ, **study.environment}))
     if have == 0:
         raise ToolError(
-            f"this machine has no GPU that CUDA can use, and {GPUS_KEY.format(1)} needs one; "
-            f"name a batch system with --system, or {ON_CPU_INSTEAD}",
+            f"{GPUS_KEY.format(1)} needs a GPU, but this machine has none that CUDA can use; "
+            f"select a batch system with --system, or {ON_CPU_INSTEAD}",
             USAGE,
         )
     most = max(study.ranks(nodes) for nodes in study.nodes)
@@ -163,35 +163,35 @@ def check_gpus(study: Study, local: bool) -> list[str]:
         return []
     return [
         f"this machine has {plural(have, 'GPU')} for up to {plural(most, 'rank')}: ranks that "
-        "share a GPU take turns, which is no scaling; end [study] nodes earlier"
+        "share a GPU run alternately and do not scale; use fewer [study] nodes"
     ]
 
 
 def settings_of(study: Study, program: str) -> dict[str, str]:
-    """What the program makes of a study's options, a deck's and its own defaults included."""
+    """All settings of the program for a study, including a deck and defaults."""
     size = [str(study.log2_box_dim), str(study.boxes_per_rank)]
-    said = ask(program, [*study.option_words(), "--print-config", *size])
-    pairs = (line.partition("=") for line in said.splitlines())
-    # A comment has its '#' in the key.
+    printed = ask(program, [*study.option_words(), "--print-config", *size])
+    pairs = (line.partition("=") for line in printed.splitlines())
+    # Keys of comments contain '#' and match no setting.
     return {key.strip(): value.strip() for key, equals, value in pairs if equals}
 
 
 def check_deck(study: Study, program: str) -> None:
-    """[options] input may name a deck, whose settings are not to be the study's own either."""
+    """Refuse a deck ([options] input) that sets options reserved for the study."""
     if "input" not in study.options:
         return
     for key, value in settings_of(study, program).items():
-        # Sizes are on the command line, which wins.
+        # Options on the command line override the deck.
         if key in TAKEN and key not in GIVEN and value != "no":
             raise ToolError(
-                f"{study.options['input']} sets {key} = {value[:60]}, which is not to be set in a "
-                f"study's deck: {TAKEN[key]}",
+                f"{study.options['input']} sets {key} = {value[:60]}, which a study's deck must "
+                f"not set: {TAKEN[key]}",
                 USAGE,
             )
 
 
 def available_gb() -> float | None:
-    """Memory that this machine has to give, GB."""
+    """Available memory of this machine in GB; None if unknown."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             lines = dict(line.split(":", 1) for line in file)
@@ -201,47 +201,46 @@ def available_gb() -> float | None:
 
 
 def check_memory(study: Study, points: list[Point], local: bool) -> list[str]:
-    """Refuse what does not fit; say what cannot be known.
+    """Refuse points that do not fit into memory. Warn if the available memory is unknown.
 
-    Returns: warnings, a line each
+    Returns: warnings, one line each
     """
     on_gpu, unknown = study.gpus_per_rank > 0, 0.0
     for point in points:
         need = 1e-9 * point.bytes_per_rank_max
-        have, where = study.memory_per_gpu, "a GPU has ([node] gpu-memory)"
+        have, where = study.memory_per_gpu, "a GPU has {:.3g} GB ([node] gpu-memory)"
         if not on_gpu:
-            # All points of a local study are on one machine.
+            # A local study has all ranks of a point on this machine.
             need *= point.ranks if local else study.ranks_per_node
-            have, where = study.memory_per_node, "a node has ([node] memory)"
+            have, where = study.memory_per_node, "a node has {:.3g} GB ([node] memory)"
             if have is None and local:
-                have, where = available_gb(), "this machine has free"
+                have, where = available_gb(), "this machine has {:.3g} GB available"
         if have is None:
             unknown = max(unknown, need)
         elif need > have:
             raise ToolError(
                 f"{point.name}: {point.dim[0]}^3 cells on {plural(point.ranks, 'rank')} need "
-                f"{need:.3g} GB where {where} {have:.3g}; take fewer [problem] boxes-per-rank",
+                f"{need:.3g} GB, but {where.format(have)}; use fewer [problem] boxes-per-rank",
                 4,
             )
     if unknown == 0.0:
         return []
     key, each = ("gpu-memory", "GPU") if on_gpu else ("memory", "node")
     return [
-        f"up to {unknown:.3g} GB a {each} are needed; whether they are there was not checked, for "
-        f"want of [node] {key}"
+        f"up to {unknown:.3g} GB per {each} are needed, which was not checked: set [node] {key}"
     ]
 
 
 def check_work(study: Study, points: list[Point]) -> list[str]:
-    """Is it the scaling that it claims to be?"""
+    """Check that points have equal grids (strong scaling) or similar work per rank (weak)."""
     warnings = []
     if study.kind == "strong":
         for point in points:
             if point.dim != points[0].dim:
                 raise ToolError(
                     f"{point.name} would solve {point.dim[0]}^3 cells, not the "
-                    f"{points[0].dim[0]}^3 of {points[0].name}: {plural(point.ranks, 'rank')} of "
-                    f"{point.boxes_per_rank} boxes make another cube; take a number of nodes "
+                    f"{points[0].dim[0]}^3 of {points[0].name}: {plural(point.ranks, 'rank')} with "
+                    f"{point.boxes_per_rank} boxes each form another cube; use a number of nodes "
                     "that divides the boxes",
                     USAGE,
                 )
@@ -256,8 +255,8 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
             )
         if point.gpus and point.patches > 1:
             warnings.append(
-                f"{point.name}: a rank's boxes make up {point.patches} cuboids, and a GPU launches "
-                "each operation for each; smaller boxes divide more evenly"
+                f"{point.name}: a rank's boxes form {point.patches} cuboids, and a GPU launches "
+                "every operation once per cuboid; smaller boxes divide more evenly"
             )
         if point.imbalance > MUCH_IMBALANCE:
             warnings.append(
@@ -267,30 +266,30 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
 
 
 def check_cores(study: Study, points: list[Point], local: bool) -> list[str]:
-    """Has a rank of a GPU a core to spare for the threads that carry messages between nodes?"""
+    """Warn if ranks with GPUs on several nodes have no core for NCCL's threads."""
     if local or study.gpus_per_rank == 0 or study.threads > 1 or points[-1].nodes == 1:
         return []
     return [
-        "a rank of a GPU has one core, which NCCL's threads would share with it where messages "
-        "cross nodes; give it several with [node] threads"
+        "each rank with a GPU has one core, which it shares with NCCL's threads for messages "
+        "between nodes; reserve more cores with [node] threads"
     ]
 
 
 def check_sockets(study: Study, launcher: str) -> list[str]:
-    """Do ranks go to the sockets in the order of the GPUs that they take?"""
+    """Warn if ranks may run on another socket than their GPU."""
     if study.gpus_per_rank == 0 or study.numa == 1 or launcher != "srun":
         return []
     return [
-        "with [node] numa srun has ranks take turns on the sockets, but GPUs are taken in their "
-        "order, which is socket by socket on most nodes; take launcher = mpirun, or leave numa out "
-        "and have [node] threads fill the node"
+        "with [node] numa, srun distributes ranks cyclically over sockets, but ranks use GPUs in "
+        "order, which on most nodes is socket by socket; use launcher = mpirun, or remove numa and "
+        "fill the node with [node] threads"
     ]
 
 
 def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[Plan, list[str]]:
-    """Every point checked, before anything is written or submitted.
+    """Plan and check every point. Nothing is written.
 
-    Returns: the plan, and warnings of a line each
+    Returns: the plan, and warnings, one line each
     """
     local = system == "local"
     built = ask(program, ["--version"])
@@ -300,7 +299,7 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
     points = []
     for nodes in study.nodes:
         points.append(point_of(study, program, nodes))
-        # Before the next, larger one: the plan of what never fits takes minutes.
+        # Check memory before the next, larger point: planning one that cannot fit takes minutes.
         check_memory(study, points[-1:], local)
     warnings += check_work(study, points) + check_cores(study, points, local)
     warnings += check_sockets(study, launcher)
@@ -317,7 +316,7 @@ def make_plan(study: Study, program: str, system: str, launcher: str) -> tuple[P
 
 
 def plan_table(points: list[Point]) -> list[str]:
-    """Lines for people."""
+    """The plan as a table."""
     lines = ["point      nodes     ranks  threads   GPUs      grid  cells/rank  fullest   GB/rank"]
     for p in points:
         lines.append(

@@ -1,4 +1,4 @@
-"""A job of this machine: a process group of its own, known to others by its number and start."""
+"""Jobs on this machine: each is a process group, identified by process id and start time."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import subprocess
 from toolkit import FILE, ToolError
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-LOOK_S = 0.2  # between looks at what the job prints
+LOOK_S = 0.2  # interval for polling the output of a job
 
 
 def start_of(pid: int) -> str | None:
-    """When a process that lives was started, in ticks; numbers of processes are used again."""
+    """Start time of a live process in ticks, which distinguishes it if the id is reused."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            # The name, in parentheses, may have anything in it.
+            # Skip the name in parentheses, which may contain any character.
             fields = file.read().rpartition(")")[2].split()
     except OSError:
         return None
@@ -28,7 +28,7 @@ def name_of(pid: int) -> str:
 
 
 def lives(job: str) -> bool:
-    """Is a job that was named so still at work?"""
+    """True if the job with this name is still running."""
     words = job.split()
     if len(words) != 3 or words[0] != "process" or not words[1].isdecimal() or len(words[1]) > 10:
         return False
@@ -36,14 +36,14 @@ def lives(job: str) -> bool:
 
 
 class Signals:
-    """Signals that would end us go to the job's whole group instead, and we end after it."""
+    """Forwards terminating signals to the process group of the job; this process ends after it."""
 
     def __init__(self):
         self.job: subprocess.Popen | None = None
         self.caught: list[int] = []
 
     def __enter__(self):
-        # What nohup has us ignore stays so.
+        # Signals that are ignored, as under nohup, stay ignored.
         heard = [n for n in PASSED_ON if signal.getsignal(n) != signal.SIG_IGN]
         self.before = {number: signal.signal(number, self.catch) for number in heard}
         return self
@@ -62,7 +62,7 @@ class Signals:
 
 
 def start(words: list[str], folder: str, output: str) -> subprocess.Popen:
-    """A job in a group of its own."""
+    """Start a job in a new process group."""
     try:
         out = open(output, "wb")  # noqa: SIM115
     except OSError as error:
@@ -82,13 +82,13 @@ def start(words: list[str], folder: str, output: str) -> subprocess.Popen:
 
 
 def run_job(words: list[str], folder: str, output: str, record, say) -> None:
-    """Run a job to its end; `record` is told its name at once, `say` what it prints."""
+    """Run a job to its end. `record` receives its name at the start, `say` each line of output."""
     with Signals() as signals:
         job = start(words, folder, output)
         try:
             record(name_of(job.pid))
         except ToolError:
-            # Nobody could find it, and the next would start it again beside it.
+            # An unrecorded job would be started a second time, so end it.
             os.killpg(job.pid, signal.SIGTERM)
             job.wait()
             raise
@@ -98,7 +98,7 @@ def run_job(words: list[str], folder: str, output: str, record, say) -> None:
     if signals.caught:
         number = signals.caught[0]
         name = signal.Signals(number).name
-        raise ToolError(f"ended by {name}, and {' '.join(words[-1:])} with it", 128 + number)
+        raise ToolError(f"{name} ended this program and {' '.join(words[-1:])}", 128 + number)
 
 
 def follow(job: subprocess.Popen, output: str, say) -> None:

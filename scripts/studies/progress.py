@@ -1,4 +1,4 @@
-"""What has become of each point, and submitting those that want it."""
+"""States of the points, and submission of those that are planned or have failed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PLANNED, DONE, FAILED = "planned", "done", "failed"
 
 
 def states_of(folder: Folder) -> dict[str, str]:
-    """Of every point: planned, pending, running, done, or failed: ended without all its reports."""
+    """State of every point; a point has failed if its job ended without all reports."""
     jobs = folder.jobs()
     names = {point.name for point in folder.plan.points}
     mine = [job for name, job in jobs.items() if name in names]
@@ -32,25 +32,25 @@ def states_of(folder: Folder) -> dict[str, str]:
 
 
 def why(folder: Folder, point: Point) -> str:
-    """Why a point has failed, as far as its files tell."""
+    """The reason for the failure of a point, from its files."""
     codes, damaged = folder.exit_codes(point), folder.damaged(point)
-    there = len(folder.results(point))
-    text = f"{there} of {plural(folder.study.repeats, 'repeat')}"
+    n_done = len(folder.results(point))
+    text = f"{n_done} of {plural(folder.study.repeats, 'repeat')}"
     if damaged:
         text += f", runs/{os.path.basename(damaged[0])} is damaged"
     elif codes and codes[0] == 0:
-        text += ", a report of a run that succeeded is gone"
+        text += ", the report of a successful run is missing"
     elif codes:
         text += f", exit code {codes[0]}: {folder.last_words(point)}"
     else:
-        text += ", the job ended before the others"
+        text += ", the job ended before the other repeats"
         if os.path.exists(folder.at("runs", f"{point.name}.out")):
             text += f": see runs/{point.name}.out"
     return text
 
 
 def status_lines(folder: Folder) -> list[str]:
-    """A line a point."""
+    """One line per point."""
     states, jobs = states_of(folder), folder.jobs()
     lines = []
     for point in folder.plan.points:
@@ -65,31 +65,30 @@ def status_lines(folder: Folder) -> list[str]:
 
 
 def submit(folder: Folder, only: list[str] | None, again: bool, say) -> int:
-    """Submit what is planned, and with `again` what has failed; the rest is left alone, so that
-    this can be repeated.
+    """Submit planned points and, with `again`, failed ones. Other points are skipped.
 
-    Returns: how many points have failed and are not submitted
+    Returns: number of points that have failed and are not submitted
     """
     folder.must_be_here()
     system = SYSTEMS[folder.plan.system]
     if system.name == "local":
         failed = submit_all(folder, only, again, say)
     else:
-        # Two at a time would submit everything twice.
+        # Lock the folder so that concurrent calls do not submit a point twice.
         with contextlib.closing(Lock(folder)):
             failed = submit_all(folder, only, again, say)
     if failed and not again:
-        say("'scaling submit --again' repeats what has failed")
+        say("'scaling submit --again' repeats failed points")
     return failed
 
 
 def submit_all(folder: Folder, only: list[str] | None, again: bool, say) -> int:
-    """Point after point. Returns: as submit."""
+    """Submit point after point. Returns: as submit."""
     system, states, failed = SYSTEMS[folder.plan.system], states_of(folder), 0
     for point in folder.plan.points:
         if only is not None and point.name not in only:
             continue
-        if is_left_alone(folder, point, states[point.name], again, say):
+        if is_skipped(folder, point, states[point.name], again, say):
             failed += states[point.name] == FAILED
             continue
         folder.put_damaged_aside(point)
@@ -102,21 +101,21 @@ def submit_all(folder: Folder, only: list[str] | None, again: bool, say) -> int:
 
 
 def submit_one(folder: Folder, system, point: Point) -> None:
-    """A job that could not be written down would be submitted again."""
-    folder.save_jobs(folder.jobs())
+    """Submit and record one job. An unrecorded job would be submitted again."""
+    folder.save_jobs(folder.jobs())  # fails before the submission if state.json is not writable
     job = system.submit(folder, point)
     try:
         folder.save_job(point, job)
     except ToolError as error:
         raise ToolError(
-            f"{point.name} is submitted as job {job}, which is known nowhere else: {error}; cancel "
-            "it before you submit the point again",
+            f"{point.name} was submitted as job {job}, which was not recorded: {error}; cancel "
+            "the job before submitting the point again",
             error.code,
         ) from None
 
 
-def is_left_alone(folder: Folder, point: Point, state: str, again: bool, say) -> bool:
-    """What is not to be submitted, and why."""
+def is_skipped(folder: Folder, point: Point, state: str, again: bool, say) -> bool:
+    """True if the point is not to be submitted; prints the reason."""
     if state == DONE:
         say(f"{point.name}: done")
     elif state in (PENDING, RUNNING):
@@ -129,17 +128,17 @@ def is_left_alone(folder: Folder, point: Point, state: str, again: bool, say) ->
 
 
 def run_here(folder: Folder, point: Point, say) -> bool:
-    """Run a point on this machine, which has cores for one at a time.
+    """Run a point on this machine, unless another point is running.
 
-    Returns: False when it failed
+    Returns: False if it failed
     """
     with contextlib.closing(Lock(folder)) as lock:
-        # Another 'scaling submit' may have gone on meanwhile.
+        # Another 'scaling submit' may have started points meanwhile.
         states = states_of(folder)
         busy = [name for name, state in states.items() if state == RUNNING]
         if busy:
             job = folder.jobs()[busy[0]]
-            say(f"{point.name}: waits for {busy[0]}, {job}; submit it again later")
+            say(f"{point.name}: not started, {busy[0]} is running ({job}); submit it again later")
             return True
         if states[point.name] == DONE:
             say(f"{point.name}: done")
@@ -160,5 +159,5 @@ def chosen_points(folder: Folder, text: str | None) -> list[str] | None:
     chosen = text.split(",")
     for name in chosen:
         if name not in names:
-            raise ToolError(f"--only={text}: '{name}' is none of {', '.join(names)}", 2)
+            raise ToolError(f"--only={text}: '{name}' is not one of {', '.join(names)}", 2)
     return chosen

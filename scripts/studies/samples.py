@@ -1,4 +1,4 @@
-"""Measured solves with their counts of work: what a model is fitted to."""
+"""Measured solves with their amounts of work, to which a model is fitted."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from studies.plan import settings_of
 from studies.systems import usable_cores
 from toolkit import FILE, USAGE, ToolError, whole_number
 
-# What all runs of a model have in common.
+# Values of reports that all runs of a model must share.
 ALIKE = ("operator", "equation", "boundary", "smoother", "cycle")
-# The same, of what reports do not have.
+# Settings that they must share too, which reports do not contain.
 ALIKE_SETTINGS = ("smooths", "degree", "bottom", "krylov")
-N_GRIDS = 3  # h, 2h and 4h: every run solves on them
+N_GRIDS = 3  # every run solves on h, 2h and 4h
 
 
 @dataclasses.dataclass
 class Sample:
-    """A solve that was timed."""
+    """A timed solve."""
 
     name: str  # of its point
-    problem: str  # operator, smoother and so on, for people
+    problem: str  # operator, smoother and so on, as text
     grid: int
     ranks: int
     dof: int
@@ -48,7 +48,7 @@ class Sample:
 
 @dataclasses.dataclass
 class Machine:
-    """What is known of it beside the times."""
+    """Properties of the machine and the runs, other than times."""
 
     cores: int | None
     exchanges: dict[str, Exchanges]
@@ -56,13 +56,13 @@ class Machine:
     most_hosts: int
     cpu_below: int  # of the first study
     cycle: str
-    cycles: int  # of a solve, the most
+    cycles: int  # maximum over solves
 
 
 def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
-    """Ranks on the fullest host, its cores, and how many hosts: as bind-report saw them in the job.
+    """Ranks on the fullest host, cores of a host, and number of hosts, from bind-report in the job.
 
-    Without that: one host's cores for a study of this machine, else a core for each thread.
+    Without its output: this machine's cores for a local study, else one core per thread (None).
     """
     path = folder.at("runs", f"{point.name}.bind")
     hosts: dict[str, list[tuple[str, int]]] = {}
@@ -73,7 +73,7 @@ def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
                 if len(words) > 5 and whole_number(words[0]) >= 0 and whole_number(words[4]) >= 0:
                     hosts.setdefault(words[1], []).append((words[3], whole_number(words[4])))
     if sum(map(len, hosts.values())) == point.ranks:
-        # Ranks that may run on the same processors share their cores.
+        # Ranks with the same set of CPUs share their cores.
         cores = [sum(dict(ranks).values()) for ranks in hosts.values()]
         return max(map(len, hosts.values())), min(cores), len(hosts)
     if folder.plan.system == "local":
@@ -82,23 +82,23 @@ def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
 
 
 def option(report: Report, key: str) -> int:
-    """A number of a run that may be 0."""
+    """A non-negative integer of the report's section `run`."""
     value = report.get("run", dict).get(key)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ToolError(f"{report.path}: run.{key} is {str(value)[:40]}; make it again", FILE)
+        report.wrong(f"run.{key}", value)
     return value
 
 
 def problem_of(report: Report) -> str:
-    """In words."""
+    """The problem as text."""
     *others, cycle = (report.about[key] for key in ALIKE)
     return ", ".join([*others, f"{cycle.upper()}-cycle"])
 
 
 def seconds_of_levels(report: Report, levels: list[Level]) -> list[float]:
-    """Of a solve on h, by --levels-breakdown: the mean of the ranks that hold cells of a level.
+    """Seconds of each level in a solve on h: the mean over the ranks that hold the level.
 
-    The report has means over all ranks, of which the others took none.
+    The report (--levels-breakdown) has means over all ranks; ranks without cells count as 0.
     """
     return [
         sum(
@@ -112,8 +112,8 @@ def seconds_of_levels(report: Report, levels: list[Level]) -> list[float]:
 
 
 def levels_agree(report: Report, levels: list[Level]) -> bool:
-    said = report.get("levels", list)
-    return len(said) == len(levels) and all(
+    """True if the report has the planned levels."""
+    return len(report.get("levels", list)) == len(levels) and all(
         report.get(f"levels.{i}.dim.0", int) == level.dim
         and report.get(f"levels.{i}.ranks", int) == level.ranks
         for i, level in enumerate(levels)
@@ -121,7 +121,7 @@ def levels_agree(report: Report, levels: list[Level]) -> bool:
 
 
 class Collector:
-    """Reads the runs of studies; what it learns of the machine on the way is in `machine()`."""
+    """Reads the runs of studies into samples; `machine()` has what they reveal of the machine."""
 
     def __init__(self):
         self.samples: list[Sample] = []
@@ -148,8 +148,8 @@ class Collector:
                     )
                 if not levels_agree(report, planned[below]):
                     raise ToolError(
-                        f"{path} has other levels than {program} plans; name the program that ran "
-                        "it with --program",
+                        f"the levels of {path} differ from the plan of {program}; set --program to "
+                        "the program that ran it",
                         USAGE,
                     )
                 setting = Setting(point.threads, on_host, cores, {}, 0)
@@ -163,8 +163,8 @@ class Collector:
         for key in ALIKE_SETTINGS:
             if settings.get(key) != others.get(key):
                 raise ToolError(
-                    f"{folder.path} has {key} = {settings.get(key)}, {path} {others.get(key)}; a "
-                    "model is of one",
+                    f"all runs of a model must have one value of {key}: {folder.path} has "
+                    f"{settings.get(key)}, {path} has {others.get(key)}",
                     USAGE,
                 )
 
@@ -191,19 +191,19 @@ class Collector:
             )
 
     def must_be_alike(self, report: Report) -> None:
-        """One model is of one problem, solved in one way."""
+        """All runs of a model must solve one problem in one way."""
         self.first = self.first or report
         for key in ALIKE:
             if report.about[key] != self.first.about[key]:
                 raise ToolError(
-                    f"{report.path} has {key} {report.about[key]}, {self.first.path} "
-                    f"{self.first.about[key]}; a model is of one",
+                    f"all runs of a model must have one {key}: {report.path} has "
+                    f"{report.about[key]}, {self.first.path} has {self.first.about[key]}",
                     USAGE,
                 )
         self.cycles = max(self.cycles, report.get("solves.0.cycles", int))
 
     def look_at_levels(self, report: Report, levels: list[Level]) -> None:
-        """How often ranks exchange, and which levels a GPU does in one go."""
+        """Record the exchanges per visit, and the levels that one GPU kernel processes together."""
         visits = visits_of(len(levels), report.about["cycle"], report.get("solves.0.cycles", int))
         for i, level in enumerate(levels):
             if "messages" not in report.get(f"levels.{i}", dict):
@@ -223,10 +223,12 @@ class Collector:
                 self.tail_cells = max(self.tail_cells, level.cells)
 
     def machine(self) -> Machine:
-        """Once all studies are there: the samples' settings are completed too."""
+        """Call once all studies are added. Also completes the settings of all samples."""
         if self.first is None:
-            raise ToolError("no study has results yet; 'scaling status' says what is missing", FILE)
-        # fv4 reads ghosts at edges, and so do several steps at once.
+            raise ToolError(
+                "no study has results yet; 'scaling status' lists what is missing", FILE
+            )
+        # fv4 and fused sweeps read ghost cells at edges and corners.
         edges = self.first.about["operator"] == "fv4"
         exchanges = {
             kind: exchanges_of(counted, edges or kind == PASSES)

@@ -1,4 +1,4 @@
-"""The file of a scaling study: what is asked for, each value checked."""
+"""Reader of study files, with a check of each value."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LAUNCHERS = ("srun", "mpirun", "jsrun", "flux")
 MOST_NODES = 10_000_000
 MOST_RANKS = 1_000_000_000
 
-# What a word may have that goes into a directive of a batch system: there nobody quotes.
+# Words allowed in directives of batch systems, which cannot be quoted.
 WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:+@/=-]*")
-# Options of the program that are the study's own.
+# Options of the program that [options] may not set, with the reason.
 TAKEN = {
     "log2-box-dim": "[problem] log2-box-dim",
     "boxes-per-rank": "[problem] boxes-per-rank",
@@ -28,21 +28,21 @@ TAKEN = {
     "csv": "'scaling collect' writes it",
     "dump": "every run would write the same file",
     "dry-run": "'scaling plan' does it",
-    "verify-only": "a study wants times",
-    "restart": "what goes on from a dump is not timed",
+    "verify-only": "a study needs times",
+    "restart": "restarted runs are not timed",
     "help": "it runs nothing",
     "version": "it runs nothing",
     "print-config": "it runs nothing",
 }
 
 
-# Of these, what a study gives on the command line.
+# The reserved options that a study sets on the command line.
 GIVEN = ("log2-box-dim", "boxes-per-rank", "ranks", "json")
-# Options that name files which runs read.
+# Options that name input files.
 FILES = ("input", "coefficients", "rhs")
-# Variables that a shell obeys: through them a value would be run as code, or the job be another.
-# Those in the second line are whole numbers to bash, which computes what they are set to: in
-# PATH[$(COMMAND)] it runs the command, quoted or not.
+# Variables that a shell interprets: their values could run as code or change the job. Those in the
+# second line are integers in bash, which evaluates their values as arithmetic: PATH[$(COMMAND)]
+# runs the command even if quoted.
 SHELLS_OWN = re.compile(
     "ENV|SHELLOPTS|PROMPT_COMMAND|PS[0-4]|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT|BASH(OPTS|_.*)?"
     "|BASHPID|E?UID|PPID|S?RANDOM|HISTCMD|LINENO|OPTIND|SECONDS"
@@ -51,7 +51,7 @@ SHELLS_OWN = re.compile(
 
 @dataclasses.dataclass
 class Study:
-    """A study as its file says it. Counts are of one node or one rank, as their names say."""
+    """A study as read from its file."""
 
     kind: str
     nodes: list[int]
@@ -61,7 +61,7 @@ class Study:
     ranks_per_node: int
     gpus_per_rank: int
     threads: int
-    numa: int  # domains of a node
+    numa: int  # NUMA domains of a node to spread ranks over
     memory_per_node: float | None  # GB
     memory_per_gpu: float | None  # GB
     log2_box_dim: int
@@ -80,7 +80,7 @@ class Study:
         return nodes * self.ranks_per_node
 
     def option_words(self) -> list[str]:
-        """The program's options, a word each; what a study needs is there unless it says no."""
+        """Options of the program as words, with defaults that [options] may override."""
         device = "cuda" if self.gpus_per_rank else "cpu"
         options = {"device": device, "levels-breakdown": "yes", **self.options}
         flags = {"yes": "--{0}", "no": None}
@@ -89,7 +89,7 @@ class Study:
 
 
 class Reader:
-    """Sections and keys of the file; each must be known, and is taken once."""
+    """Reads sections and keys of the file. finish() reports those that were never read."""
 
     def __init__(self, path: str, text: str):
         self.path = path
@@ -98,13 +98,13 @@ class Reader:
             interpolation=None,
             delimiters=("=",),
             empty_lines_in_values=False,
-            default_section="\0",  # no section has effects on others
+            default_section="\0",  # no section with defaults for the others
         )
         self.ini.optionxform = str
         try:
             self.ini.read_string(without_comments(text), source=path)
         except configparser.Error as error:
-            raise ToolError(f"{path} is no study: {error}", USAGE) from None
+            raise ToolError(f"{path} is not a study: {error}", USAGE) from None
         self.known: dict[str, list[str]] = {}
 
     def fail(self, section: str, key: str, text: str):
@@ -117,7 +117,7 @@ class Reader:
             return default
         value = value.strip()
         if not value:
-            self.fail(section, key, "has no value; give it one or leave the line out")
+            self.fail(section, key, "has no value; set one or remove the line")
         if not value.isprintable():
             self.fail(section, key, f"is {value!r}: it must be one line without control characters")
         return value
@@ -130,7 +130,7 @@ class Reader:
         return value
 
     def look_for_misspelt(self, section: str, key: str) -> None:
-        """Is what is missing there under a name much like it?"""
+        """Report a misspelt name if the missing section or key has one."""
         if section in self.ini:
             wanted, names, what = key, list(self.ini[section]), f"key '{{}}' in [{section}]"
         else:
@@ -141,7 +141,7 @@ class Reader:
 
     def whole(self, section: str, key: str, text: str, low: int, high: int) -> int:
         if not low <= whole_number(text) <= high:
-            self.fail(section, key, f"= '{text[:40]}' is no whole number from {low} to {high}")
+            self.fail(section, key, f"= '{text[:40]}' is not an integer from {low} to {high}")
         return whole_number(text)
 
     def integer(self, section: str, key: str, low: int, high: int, default: int | None) -> int:
@@ -160,7 +160,7 @@ class Reader:
         except ValueError:
             value = 0.0
         if not 0.0 < value < 1e9:
-            self.fail(section, key, f"= '{text}' is no number of GB above 0")
+            self.fail(section, key, f"= '{text}' is not a positive number of GB")
         return value
 
     def choice(self, section: str, key: str, choices: tuple, default: str | None) -> str:
@@ -168,7 +168,7 @@ class Reader:
         if text is None:
             text = self.must(section, key, choices[0])
         if text not in choices:
-            self.fail(section, key, f"= '{text}' is none of {', '.join(choices)}")
+            self.fail(section, key, f"= '{text}' is not one of {', '.join(choices)}")
         return text
 
     def word(self, section: str, key: str) -> str | None:
@@ -199,7 +199,7 @@ class Reader:
         return pairs
 
     def finish(self) -> None:
-        """Is anything left that nobody asked for?"""
+        """Report unknown sections and keys."""
         for section in self.ini.sections():
             if section not in self.known:
                 self.unknown(f"section [{section}]", section, list(self.known))
@@ -214,7 +214,7 @@ class Reader:
 
 
 def without_comments(text: str) -> str:
-    """Without what follows a blank and '#' in a line. Variables are taken as they stand."""
+    """Remove comments: '#' at the start of a line or after a blank. [environment] has none."""
     lines, section = [], ""
     for line in text.split("\n"):
         header = re.match(r"\[([^]]*)\]", line)
@@ -232,28 +232,28 @@ def read_text(path: str) -> str:
     except OSError as error:
         raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
     except UnicodeDecodeError:
-        raise ToolError(f"{path} is no text; a study is an INI file", USAGE) from None
+        raise ToolError(f"{path} is not UTF-8 text; a study is an INI file", USAGE) from None
 
 
 def node_counts(reader: Reader) -> list[int]:
     text = reader.must("study", "nodes", "1, 2, 4, 8")
     counts = [reader.whole("study", "nodes", n.strip(), 1, MOST_NODES) for n in text.split(",")]
     if sorted(set(counts)) != counts:
-        reader.fail("study", "nodes", f"= '{text}': counts must grow, each there once")
+        reader.fail("study", "nodes", f"= '{text}': counts must be in ascending order")
     return counts
 
 
 def checked_options(reader: Reader, base: str) -> dict[str, str]:
-    """Names alone: the program itself says what is wrong with a value, in 'scaling plan'.
+    """Check the names of options. The program checks their values in 'scaling plan'.
 
-    Files are those that `base` has: a job runs in another folder than 'scaling plan'.
+    Paths of files become relative to `base`, because jobs run in another folder.
     """
     options = reader.pairs("options")
     for key in options:
         if key in TAKEN:
-            reader.fail("options", key, f"is not to be set there: {TAKEN[key]}")
+            reader.fail("options", key, f"must not be set: {TAKEN[key]}")
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", key):
-            reader.fail("options", key, "is no long option of hpgmg-fv without its --")
+            reader.fail("options", key, "is not a long option of hpgmg-fv without --")
         if key in FILES and options[key] not in ("", "yes", "no"):
             options[key] = os.path.join(base, options[key])
     return options
@@ -263,32 +263,32 @@ def checked_environment(reader: Reader) -> dict[str, str]:
     environment = reader.pairs("environment")
     for key in environment:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", key):
-            reader.fail("environment", key, "is no name of a variable")
+            reader.fail("environment", key, "is not a valid name of a variable")
         if SHELLS_OWN.fullmatch(key):
-            reader.fail("environment", key, "is not to be set there: the job's shell obeys it")
+            reader.fail("environment", key, "must not be set: the job's shell interprets it")
         if key == "OMP_NUM_THREADS":
-            reader.fail("environment", key, "is not to be set there: [node] threads")
+            reader.fail("environment", key, "must not be set: use [node] threads")
     return environment
 
 
 def module_names(reader: Reader) -> list[str]:
-    """A quoted name is not enough: what `module` makes of it is run by the shell."""
+    """Names of modules. Quoting them is not enough: the shell evaluates the output of `module`."""
     names = [name.strip() for name in (reader.text("batch", "modules") or "").split(",")]
     for name in filter(None, names):
         if not WORD.fullmatch(name):
-            reader.fail("batch", "modules", f"has '{name}', which is no name of a module")
+            reader.fail("batch", "modules", f"has '{name}', which is not a valid name of a module")
     return [name for name in names if name]
 
 
 def checked_time(reader: Reader) -> str | None:
     text = reader.word("batch", "time")
     if text is not None and not re.fullmatch(r"(\d{1,3}:)?\d{1,3}:\d{2}", text):
-        reader.fail("batch", "time", f"= '{text}' is no time such as 30:00 or 1:30:00")
+        reader.fail("batch", "time", f"= '{text}' is not a time such as 30:00 or 1:30:00")
     return text
 
 
 def read_study(path: str, base: str, text: str | None = None) -> Study:
-    """The study of a file, whose [options] name files relative to `base`."""
+    """Read a study. Paths in [options] are relative to `base`."""
     reader = Reader(path, read_text(path) if text is None else text)
     kind = reader.choice("study", "kind", KINDS, None)
     study = Study(
@@ -320,7 +320,7 @@ def read_study(path: str, base: str, text: str | None = None) -> Study:
         reader.fail("node", "numa", f"= {study.numa} does not divide {study.ranks_per_node} ranks")
     most = study.ranks(study.nodes[-1])
     if most > MOST_RANKS:
-        reader.fail("study", "nodes", f"= {study.nodes[-1]} are {most} ranks; {MOST_RANKS} at most")
+        reader.fail("study", "nodes", f"= {study.nodes[-1]}: {most} ranks exceed {MOST_RANKS}")
     if study.launcher == "auto":
         study.launcher = None
     return study

@@ -1,9 +1,9 @@
-"""Batch systems: what a job asks for, how its ranks are started, how it is submitted and followed.
+"""Batch systems: directives and launch commands of jobs, submission, and job states.
 
-Every rank sees all GPUs of its node, so that peer stores reach them; the program takes its own by
-local rank. Sources: the manuals sbatch(1), srun(1) and squeue(1) of Slurm 22.05; PBS Professional
-2021.1, reference guide; IBM Spectrum LSF 10.1, bsub and jsrun; flux-batch(1) and flux-run(1) of
-Flux 0.60; mpirun(1) of Open MPI 4.1.
+Every rank sees all GPUs of its node, which peer stores need; the program selects one by local rank.
+Sources: the manuals sbatch(1), srun(1) and squeue(1) of Slurm 22.05; PBS Professional 2021.1,
+reference guide; IBM Spectrum LSF 10.1, bsub and jsrun; flux-batch(1) and flux-run(1) of Flux 0.60;
+mpirun(1) of Open MPI 4.1.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PENDING, RUNNING, ENDED = "pending", "running", "ended"
 
 
 class Raw(str):
-    """A word of a job script that the shell is to expand; never a user's."""
+    """A word of a job script that the shell expands; never a string of the user."""
 
 
 def seconds_of(time: str) -> int:
@@ -34,7 +34,7 @@ def seconds_of(time: str) -> int:
 
 
 def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0,)) -> str:
-    """What a command of the batch system prints."""
+    """Run a command of the batch system and return its output. `fine`: exit codes of success."""
     try:
         with open(stdin or os.devnull, encoding="utf-8") as source:
             done = subprocess.run(
@@ -43,13 +43,13 @@ def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0
     except OSError as error:
         raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
     if done.returncode not in fine:
-        said = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
-        raise ToolError(f"{words[0]} failed (exit code {done.returncode}): {said[:200]}", FILE)
+        why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
+        raise ToolError(f"{words[0]} failed (exit code {done.returncode}): {why[:200]}", FILE)
     return done.stdout
 
 
 def siblings_of(cpu: int) -> str:
-    """The hardware threads of a processor's core, or the processor alone where nothing tells."""
+    """List of the hardware threads on the core of a CPU; the CPU alone if unknown."""
     try:
         path = f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list"
         with open(path, encoding="ascii") as file:
@@ -59,7 +59,7 @@ def siblings_of(cpu: int) -> str:
 
 
 def usable_cores() -> int:
-    """Cores, not hardware threads, of this process's affinity: what a rank can have for itself."""
+    """Number of cores, not hardware threads, in the affinity of this process."""
     try:
         cpus = os.sched_getaffinity(0)
     except (AttributeError, OSError):
@@ -68,7 +68,7 @@ def usable_cores() -> int:
 
 
 def passed_on(study: Study) -> list[str]:
-    """Words that take the job's variables to other hosts; by itself Open MPI passes its own."""
+    """Options of mpirun that export the job's variables; Open MPI always exports its own."""
     names = ["OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND", *study.environment]
     own = ("OMPI_", "PMIX_", "PRTE_")
     names = [name for name in dict.fromkeys(names) if not name.startswith(own)]
@@ -79,26 +79,28 @@ def passed_on(study: Study) -> list[str]:
 
 
 def mpirun(study: Study, point: Point, *more: str) -> list[str]:
-    """Open MPI's: so many ranks on each node, each bound to as many cores as it has threads."""
+    """Open MPI's mpirun: the study's ranks per node, each bound to one core per thread."""
     where, each = ("numa", study.numa) if study.numa > 1 else ("node", 1)
     ppr = f"ppr:{study.ranks_per_node // each}:{where}:PE={study.threads}"
     words = ["mpirun", "-n", str(point.ranks), *more, "--map-by", ppr, "--bind-to", "core"]
     return words + passed_on(study) + study.launcher_options
 
 
-def number_of(command: str, said: str) -> str:
-    """A job's name as the command says it: a word."""
-    if len(said.split()) != 1:
-        raise ToolError(f"{command} says no name of a job: {said[:200]!r}; is one queued?", FILE)
-    return said
+def number_of(command: str, printed: str) -> str:
+    """The job id that a submit command printed: a single word."""
+    if len(printed.split()) != 1:
+        raise ToolError(
+            f"{command} printed no job id: {printed[:200]!r}; check the queue for a job", FILE
+        )
+    return printed
 
 
 class System:
-    """What is the same for all."""
+    """Base of all batch systems."""
 
     name: str
-    command: str  # with which jobs are submitted
-    probe: tuple[str, ...] = ()  # what succeeds where the system is not only installed
+    command: str  # submits jobs
+    probe: tuple[str, ...] = ()  # command that succeeds only if the system is running
     launchers: tuple[str, ...]
 
     def header(self, study: Study, point: Point) -> list[str]:
@@ -108,13 +110,13 @@ class System:
         return mpirun(study, point)
 
     def check_folder(self, path: str) -> None:
-        """Can jobs work there?"""
+        """Refuse a folder in which jobs cannot run."""
 
     def submit(self, folder: Folder, point: Point) -> str:
         raise NotImplementedError
 
     def states(self, folder: Folder, jobs: list[str]) -> dict[str, str]:
-        """Of the jobs that the batch system still knows."""
+        """States of those jobs that the batch system still lists."""
         raise NotImplementedError
 
     @staticmethod
@@ -127,11 +129,11 @@ class Slurm(System):
     probe = ("sinfo", "--noheader")
 
     def check_folder(self, path):
-        # Slurm expands them in the file of a job's output, and ends the job where that fails.
+        # Slurm expands these in the path of the output file, and a job without one fails.
         if "%" in path or "\\" in path:
             raise ToolError(
-                f"{path} has a % or a \\ in it, which Slurm expands in names of files; name "
-                "another folder with --folder",
+                f"{path} contains % or \\, which Slurm expands in file names; use another folder "
+                "(--folder)",
                 USAGE,
             )
 
@@ -141,11 +143,11 @@ class Slurm(System):
             f"--nodes={point.nodes}",
             f"--ntasks-per-node={study.ranks_per_node}",
             f"--cpus-per-task={study.threads}",
-            "--threads-per-core=1",  # a thread has a core, not half of one
+            "--threads-per-core=1",  # one core per thread, not one hardware thread
         ]
         if point.gpus:
             lines.append(f"--gpus-per-node={study.ranks_per_node * study.gpus_per_rank}")
-        # All of a node's memory; what a site gives by itself may be less for each core.
+        # --mem=0 requests all memory of a node; a site's default per core may be less.
         lines += ["--exclusive", "--mem=0", f"--output=runs/{point.name}.out"]
         asked = {"account": study.account, "partition": study.partition, "time": study.time}
         lines += [f"--{key}={value}" for key, value in asked.items() if value]
@@ -157,23 +159,23 @@ class Slurm(System):
         words = ["srun", "--mpi=pmix", f"--nodes={point.nodes}", f"--ntasks={point.ranks}"]
         words += [f"--cpus-per-task={study.threads}", "--threads-per-core=1"]
         words.append("--cpu-bind=cores")
-        # By turns, for ranks that do not fill a node: --ntasks-per-socket has them share cores.
+        # Cyclic over sockets if ranks do not fill a node; --ntasks-per-socket would share cores.
         words.append(f"--distribution=block:{'cyclic' if study.numa > 1 else 'block'}")
         if point.gpus:
             words.append("--gpu-bind=none")
         return words + study.launcher_options
 
     def submit(self, folder, point):
-        said = run_tool(["sbatch", "--parsable", self.script(point)], folder)
-        return number_of("sbatch", said.strip().partition(";")[0])
+        printed = run_tool(["sbatch", "--parsable", self.script(point)], folder)
+        return number_of("sbatch", printed.strip().partition(";")[0])
 
     def states(self, folder, jobs):
-        # Asked for a job that has left the queue, squeue fails; asked for a user's, it does not.
-        # LOGNAME may be another's.
+        # List all jobs of the user: with the id of a job that has left the queue, squeue fails. Use
+        # the user id, because LOGNAME may name another user.
         words = ["squeue", "--noheader", f"--user={os.getuid()}", "--format=%i %T"]
-        said = run_tool(words, folder)
+        printed = run_tool(words, folder)
         waiting = ("PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_HOLD", "SUSPENDED")
-        found = dict(line.split(None, 1) for line in said.splitlines() if len(line.split()) > 1)
+        found = dict(line.split(None, 1) for line in printed.splitlines() if len(line.split()) > 1)
         return {j: PENDING if found[j].strip() in waiting else RUNNING for j in jobs if j in found}
 
 
@@ -200,15 +202,13 @@ class Pbs(System):
         return number_of("qsub", run_tool(["qsub", self.script(point)], folder).strip())
 
     def states(self, folder, jobs):
-        # 35 and 153: some of them have left the queue.
-        said = run_tool(["qstat", "-f", "-F", "json", *jobs], folder, fine=(0, 35, 153))
+        # Exit codes 35 and 153: some of the jobs have left the queue.
+        printed = run_tool(["qstat", "-f", "-F", "json", *jobs], folder, fine=(0, 35, 153))
         try:
-            known = json.loads(said or "{}").get("Jobs", {}) if said.strip() else {}
+            known = json.loads(printed or "{}").get("Jobs", {}) if printed.strip() else {}
             letters = {job: about["job_state"] for job, about in known.items()}
         except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise ToolError(
-                f"qstat -F json answers what is no list of jobs ({error})", FILE
-            ) from None
+            raise ToolError(f"qstat -F json printed no list of jobs ({error})", FILE) from None
         place = {**dict.fromkeys("QHWTS", PENDING), **dict.fromkeys("REB", RUNNING)}
         return {job: place[s] for job, s in letters.items() if job in jobs and s in place}
 
@@ -238,7 +238,7 @@ class Lsf(System):
     def launch(self, study, point, launcher):
         if launcher == "mpirun":
             return mpirun(study, point)
-        # One resource set a node: each rank sees all of its GPUs, and can store into their memory.
+        # One resource set per node, so that each rank sees all GPUs, which peer stores need.
         each = study.ranks_per_node
         words = ["jsrun", "-n", str(point.nodes), "-r", "1", "-a", str(each)]
         words += ["-c", str(each * study.threads), "-g", str(each * study.gpus_per_rank)]
@@ -246,17 +246,17 @@ class Lsf(System):
         return words + study.launcher_options
 
     def submit(self, folder, point):
-        said = run_tool(["bsub"], folder, stdin=folder.at(self.script(point)))
-        found = re.search(r"Job <(\d+)>", said)
+        printed = run_tool(["bsub"], folder, stdin=folder.at(self.script(point)))
+        found = re.search(r"Job <(\d+)>", printed)
         if not found:
-            raise ToolError(f"bsub says no number of a job: {said.strip()[:200]}", FILE)
+            raise ToolError(f"bsub printed no job id: {printed.strip()[:200]}", FILE)
         return found.group(1)
 
     def states(self, folder, jobs):
-        # 255: none of them is known any more.
+        # Exit code 255: all jobs have left the queue.
         words = ["bjobs", "-noheader", "-o", "jobid stat", *jobs]
-        said = run_tool(words, folder, fine=(0, 255))
-        pairs = [line.split()[:2] for line in said.splitlines() if len(line.split()) == 2]
+        printed = run_tool(words, folder, fine=(0, 255))
+        pairs = [line.split()[:2] for line in printed.splitlines() if len(line.split()) == 2]
         place = {**dict.fromkeys(("PEND", "PSUSP", "WAIT", "PROV"), PENDING)}
         place.update(dict.fromkeys(("RUN", "USUSP", "SSUSP", "UNKWN"), RUNNING))
         return {job: place[s] for job, s in pairs if job in jobs and s in place}
@@ -293,14 +293,14 @@ class Flux(System):
         return number_of("flux", run_tool(["flux", "batch", self.script(point)], folder).strip())
 
     @staticmethod
-    def in_ascii(said: str) -> str:
-        """A job's name begins with an f that has a hook, where the locale has that letter."""
-        return said.replace("\u0192", "f")
+    def in_ascii(text: str) -> str:
+        """Job ids start with an f with hook (U+0192), or with a plain f in an ASCII locale."""
+        return text.replace("\u0192", "f")
 
     def states(self, folder, jobs):
         words = ["flux", "jobs", "--all", "--no-header", "--format={id} {state}"]
-        said = self.in_ascii(run_tool(words, folder))
-        pairs = [line.split() for line in said.splitlines() if len(line.split()) == 2]
+        printed = self.in_ascii(run_tool(words, folder))
+        pairs = [line.split() for line in printed.splitlines() if len(line.split()) == 2]
         place = {**dict.fromkeys(("DEPEND", "PRIORITY", "SCHED"), PENDING)}
         place.update(dict.fromkeys(("RUN", "CLEANUP"), RUNNING))
         known = {job: place[s] for job, s in pairs if s in place}
@@ -308,7 +308,7 @@ class Flux(System):
 
 
 class Local(System):
-    """This machine alone: all nodes are here, and points run one after another."""
+    """No batch system: all ranks run on this machine, and points run one after another."""
 
     name, command, launchers = "local", "bash", ("mpirun",)
 
@@ -317,8 +317,8 @@ class Local(System):
 
     def launch(self, study, point, launcher):
         if point.ranks == 1 and shutil.which("mpirun") is None:
-            return ["env"]  # a launcher of one process
-        # How many ranks fit is for us to say: Open MPI's slots may be those of a job around this.
+            return ["env"]  # starts one process
+        # Oversubscribe: Open MPI may take its slots from a surrounding job.
         words = ["mpirun", "-n", str(point.ranks), "--oversubscribe"]
         if self.shares_cores(study, point):
             words += ["--bind-to", "none"]
@@ -330,17 +330,17 @@ class Local(System):
 
     @staticmethod
     def shares_cores(study: Study, point: Point) -> bool:
-        """More threads than cores: bound they would wait for each other."""
+        """True if there are more threads than cores. Bound threads would wait for each other."""
         return point.ranks * study.threads > usable_cores()
 
     def run(self, folder: Folder, point: Point, started, say) -> None:
-        """Until it has ended; others find it in state.json from the call of `started` on."""
+        """Run a point to its end. `started` is called once state.json has the job."""
 
         def record(job: str) -> None:
             folder.save_job(point, job)
             started()
 
-        # A login shell is one that knows modules.
+        # The command `module` is defined in login shells.
         shell = ["bash", "-l"] if folder.study.modules else ["bash"]
         process.run_job(
             [*shell, self.script(point)],
@@ -358,7 +358,7 @@ SYSTEMS = {system.name: system for system in (Slurm(), Pbs(), Lsf(), Flux(), Loc
 
 
 def find_system(wanted: str) -> System:
-    """The one that is asked for, or the first that is here and answers; local without any."""
+    """The requested system, or the first one that is running; local if there is none."""
     if wanted != "auto":
         return SYSTEMS[wanted]
     for system in SYSTEMS.values():
@@ -368,7 +368,7 @@ def find_system(wanted: str) -> System:
 
 
 def answers(system: System) -> bool:
-    """A package that is installed is no batch system that runs."""
+    """True if the batch system is running, not only installed."""
     if not system.probe:
         return True
     try:
@@ -381,12 +381,12 @@ def answers(system: System) -> bool:
 
 
 def find_launcher(system: System, wanted: str | None) -> str:
-    """The launcher that is asked for, if it goes with the system; else the system's first."""
+    """The requested launcher, if the system supports it; by default the system's first."""
     if wanted is None:
         return system.launchers[0]
     if wanted not in system.launchers:
         raise ToolError(
-            f"[batch] launcher = {wanted} does not go with {system.name}, which has "
+            f"[batch] launcher = {wanted} does not work with {system.name}, which supports "
             f"{', '.join(system.launchers)}",
             USAGE,
         )

@@ -1,8 +1,8 @@
-"""ReFrame tests of hpgmg-fv: is a run verified, with the norms of the original, and how fast is it?
+"""ReFrame tests of hpgmg-fv: verification, norms equal to those of HPGMG-FV, and speed.
 
-hpgmg_fv_built builds the source tree that this file lies in, hpgmg_fv_installed takes a program
-that is there. Size, ranks, threads and further options are variables; references are the site's
-own. docs/packages.md shows both.
+hpgmg_fv_built builds the source tree of this file; hpgmg_fv_installed uses an installed program.
+Size, ranks, threads and further options are variables. Performance references are set by the site.
+docs/packages.md has examples of both.
 """
 
 import csv
@@ -42,7 +42,7 @@ class hpgmg_fv_build(rfm.CompileOnlyRegressionTest):
     @run_before("compile")
     def set_up(self):
         if not os.access(os.path.join(self.source, "configure"), os.X_OK):
-            raise BuildError(f"there is no configure in {self.source}; run autogen.sh there")
+            raise BuildError(f"no configure in {self.source}; run autogen.sh there")
         self.build_system.configuredir = self.source
         self.build_system.builddir = "build"
         self.build_system.config_opts = [shlex.quote(option) for option in self.configure_options]
@@ -58,7 +58,7 @@ class hpgmg_fv_build(rfm.CompileOnlyRegressionTest):
 
 
 class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
-    """One run, by whatever program a derived class names."""
+    """One run of the program that a derived class sets."""
 
     operator = parameter(["fv2", "fv4"])
     device = parameter(["cpu", "cuda"])
@@ -94,7 +94,7 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
 
     @property
     def report(self):
-        """What the program says of its run; hooks and checks run in the stage directory."""
+        """The JSON report of the run. Hooks and checks run in the stage directory."""
         try:
             with open(REPORT, encoding="utf-8") as file:
                 return json.load(file)
@@ -102,9 +102,9 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
             raise SanityError(f"no report of hpgmg-fv: {error}") from None
 
     def golden_row(self, report):
-        """The row of the original's figures for this problem, None where there is none."""
+        """The row of golden.csv for this problem, or None."""
         problem, finest = report["problem"], report["levels"][0]
-        # Further options may change the cycle, of which the row says nothing.
+        # Further options may change the cycle, and with it the norms.
         if self.options or not os.path.exists(self.golden):
             return None
         with open(self.golden, encoding="utf-8", newline="") as file:
@@ -124,7 +124,7 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
         try:
             return self.judge(report)
         except (KeyError, IndexError, TypeError) as error:
-            raise SanityError(f"{REPORT} is no whole report of hpgmg-fv: {error!r}") from None
+            raise SanityError(f"{REPORT} is an incomplete report: {error!r}") from None
 
     def judge(self, report):
         if report["verification"] != "passed":
@@ -142,11 +142,11 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
             solve = report["solves"][i]
             norm, rel = solve["norms"][0], solve["rel"][-1]
             if not (math.isfinite(norm) and 0 <= rel < 1):
-                raise SanityError(f"at {size} the residual is {norm}, {rel} of what it was")
-            # The bounds of tests/golden.sh: the spread of compilers over the original.
+                raise SanityError(f"at {size} the residual norm is {norm}, relative {rel}")
+            # Tolerances of tests/golden.sh: the spread of the original over compilers.
             golden = float(row[f"norm_{size}"]) if row else norm
             if not math.isclose(norm, golden, rel_tol=1e-9, abs_tol=1e-12):
-                raise SanityError(f"at {size} the norm is {norm}, the original's is {golden}")
+                raise SanityError(f"at {size} the norm is {norm}, but {golden} in the original")
         return True
 
     @performance_function("DOF/s", perf_key="h")
@@ -179,10 +179,10 @@ class hpgmg_fv_installed(hpgmg_fv_base):
 
     @run_after("setup")
     def set_program(self):
-        # With modules the program is there only when they are loaded.
-        there = self.modules or self.current_partition.scheduler.registered_name != "local"
+        # With modules, or on another host, the program cannot be checked here.
+        elsewhere = self.modules or self.current_partition.scheduler.registered_name != "local"
         self.skip_if(
-            not there and not shutil.which(self.program),
-            f"there is no {self.program}; load its module, or name it with -S program=PATH",
+            not elsewhere and not shutil.which(self.program),
+            f"{self.program} not found; load its module, or set -S program=PATH",
         )
         self.executable = shlex.quote(self.program)

@@ -1,7 +1,7 @@
-"""Settings of ReFrame for one machine without a batch system, whatever is on it.
+"""ReFrame settings for any single machine without a batch system.
 
-A site has its own; what hpgmg_fv.py wants of it is a launcher of MPI programs, and the feature
-`gpu` of partitions whose nodes have NVIDIA GPUs.
+Sites use their own settings. hpgmg_fv.py needs an MPI launcher, and the feature `gpu` on partitions
+with NVIDIA GPUs.
 """
 
 import shutil
@@ -19,7 +19,7 @@ site_configuration = {
                     "launcher": "mpirun" if shutil.which("mpirun") else "local",
                     "environs": ["default"],
                     "features": ["gpu"] if shutil.which("nvidia-smi") else [],
-                    # What is measured runs alone.
+                    # Measurements run one at a time.
                     "max_jobs": 1,
                 }
             ],

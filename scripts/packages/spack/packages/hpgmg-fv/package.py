@@ -1,10 +1,10 @@
-# Recipe of hpgmg-fv for Spack 0.21.3 to 1.x; docs/packages.md shows how it is used.
-# ruff: noqa: F403, F405 (Spack puts `make` and others into this module when it builds)
+# Spack recipe of hpgmg-fv for Spack 0.21.3 to 1.x; docs/packages.md explains its use.
+# ruff: noqa: F403, F405 (Spack adds `make` and others to this module)
 import os
 
 from spack.package import *
 
-# From 1.0 on the build systems are part of Spack's own package repository.
+# Since 1.0, build systems are part of Spack's package repository.
 try:
     from spack_repo.builtin.build_systems.autotools import AutotoolsPackage
     from spack_repo.builtin.build_systems.cuda import CudaPackage
@@ -13,20 +13,20 @@ except ImportError:
 
 
 class HpgmgFv(AutotoolsPackage, CudaPackage):
-    """A benchmark of geometric multigrid: one F-cycle on the variable-coefficient Poisson or
-    Helmholtz equation, timed on CPUs or NVIDIA GPUs and verified in every run."""
+    """Geometric multigrid benchmark: times one F-cycle on the variable-coefficient Poisson or
+    Helmholtz equation, on CPUs or NVIDIA GPUs, and verifies every run."""
 
     license("BSD-3-Clause")
 
-    # From a clone: `spack develop --path=CLONE hpgmg-fv@develop`, or `spack dev-build` in it.
+    # Use a clone: `spack develop --path=CLONE hpgmg-fv@develop`, or `spack dev-build` in the clone.
     version("develop")
 
-    variant("mpi", default=True, description="Ranks through MPI")
-    variant("openmp", default=True, description="Threads within a rank")
-    variant("hdf5", default=True, description="Dumps, restarts and problems in files")
+    variant("mpi", default=True, description="MPI ranks")
+    variant("openmp", default=True, description="OpenMP threads within a rank")
+    variant("hdf5", default=True, description="Dumps, restarts and problems read from files")
     variant("inih", default=True, description="Input decks")
     variant("jansson", default=True, description="JSON reports")
-    variant("nccl", default=False, when="+cuda", description="Messages between GPUs through NCCL")
+    variant("nccl", default=False, when="+cuda", description="NCCL messages between GPUs")
     variant("nvrtc", default=False, when="+cuda", description="hpgmg-bench search")
 
     depends_on("c", type="build")
@@ -35,7 +35,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     depends_on("automake@1.16:", type="build")
 
     depends_on("mpi", when="+mpi")
-    # A static HDF5 would want its own libraries named; one of an MPI wants that MPI.
+    # A static HDF5 would need its dependencies on the link line. HDF5 must match the use of MPI.
     depends_on("hdf5@1.10.2:+shared+mpi", when="+hdf5+mpi")
     depends_on("hdf5@1.10.2:+shared~mpi", when="+hdf5~mpi")
     depends_on("libinih", when="+inih")
@@ -46,10 +46,10 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     for arch in CudaPackage.cuda_arch_values:
         depends_on(f"nccl cuda_arch={arch}", when=f"+nccl cuda_arch={arch}")
 
-    # Else configure would compile for the GPU of the machine that builds.
-    conflicts("cuda_arch=none", when="+cuda", msg="name the GPUs, such as cuda_arch=80,90")
+    # Otherwise configure would compile for the GPU of the build machine.
+    conflicts("cuda_arch=none", when="+cuda", msg="set the GPUs, such as cuda_arch=80,90")
 
-    # Beside the other builds of a clone.
+    # In the folder of builds of a clone.
     build_directory = "build/spack"
 
     def autoreconf(self, spec, prefix):
@@ -59,7 +59,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
 
     def configure_args(self):
         spec = self.spec
-        # Spack's compiler wrapper says for which processor to compile.
+        # Spack's compiler wrapper sets the target processor.
         args = ["--with-march=no", "--with-cupti=no"]
         args += self.enable_or_disable("openmp")
         if spec.satisfies("+mpi"):
@@ -72,7 +72,7 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
             where = spec[package].prefix if spec.satisfies(f"+{part}") else "no"
             args += [f"--with-{part}={where}"]
         if spec.satisfies("+cuda"):
-            # The last one is compiled for cards to come as well: 100 comes behind 90.
+            # Sort by number, so that 100 follows 90: configure adds PTX of the last one.
             archs = spec.variants["cuda_arch"].value
             archs = sorted(archs, key=lambda arch: int(arch.rstrip("af")))
             args += [f"--with-cuda-arch={','.join(archs)}"]
