@@ -22,7 +22,7 @@ _hpgmg_fv() {
     --operator) words='fv2 fv4 7pt' ;;
     --equation) words='poisson helmholtz' ;;
     --boundary) words='dirichlet periodic' ;;
-    --smoother) words='gsrb chebyshev jacobi l1jacobi symgs' ;;
+    --smoother) words='gsrb chebyshev jacobi l1jacobi symgs ssor' ;;
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
     --krylov) words='none cg' ;;
@@ -40,7 +40,7 @@ _hpgmg_fv() {
       compopt -o filenames 2>/dev/null
       return
       ;;
-    --smooths | --degree | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
+    --smooths | --degree | --omega | --rtol | --max-cycles | --coarsest | --warmup | --min-solves | \
       --min-time | --device-id | --ranks | --dump-every | --dump-compress | --dump-hints)
       return # a number
       ;;
@@ -54,7 +54,7 @@ _hpgmg_fv() {
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
       --operator= --equation= --boundary= --coefficients= --rhs=
-      --smoother= --smooths= --degree= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest=
+      --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest=
       --warmup= --min-solves= --min-time= --official --verify-only
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --restart= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=
