@@ -162,11 +162,11 @@ grep -qx why "$dir/err" || complain "a failing launcher's own output: $(cat "$di
 refuse 2 'may not pass on' true
 refuse 2 'cannot be started' no-such-launcher -n 2
 refuse 2 'unrecognized arguments: -n' -n 2 mpirun
-refuse 2 "'0' is no integer from 1 to 99999" --threads=0 env
+refuse 2 "'0' is not an integer from 1 to 99999" --threads=0 env
 refuse 2 'give a launcher' --from="$dir/lines" env
 refuse 2 'no line of bind-report --rank' --from="$script"
 refuse 3 'cannot be read' --from="$dir/none"
-unheard bind-report "$PYTHON" "$script" --from="$dir/lines"
+stdout_errors bind-report "$PYTHON" "$script" --from="$dir/lines"
 if have_mpi; then
   export OMPI_MCA_orte_tmpdir_base=$dir PRTE_MCA_prte_tmpdir_base=$dir
   read -ra launcher <<<"$(mpi_launcher)"
