@@ -15,34 +15,36 @@ static void chebyshev_steps(mg_step_t *step, int degree, double lambda_max) {
   }
 }
 
-static void one_smooth(const mg_params_t *params, double lambda_max, mg_step_t *step, int n) {
+int mg_smoother_steps_once(const mg_params_t *params, double lambda_max,
+                           mg_step_t step[MG_MAX_DEGREE]) {
   static const int colors[] = {0, 1, 1, 0}; /* symgs, ssor: forward, then backward */
+  static const int counts[] = {[MG_SMOOTHER_GSRB] = 2,
+                               [MG_SMOOTHER_JACOBI] = 1,
+                               [MG_SMOOTHER_L1JACOBI] = 1,
+                               [MG_SMOOTHER_SYMGS] = 4,
+                               [MG_SMOOTHER_SSOR] = 4};
   const mg_smoother_t smoother = params->smoother;
   const bool colored = smoother != MG_SMOOTHER_JACOBI && smoother != MG_SMOOTHER_L1JACOBI;
   if (smoother == MG_SMOOTHER_CHEBYSHEV) {
-    chebyshev_steps(step, n, lambda_max);
-    return;
+    chebyshev_steps(step, params->degree, lambda_max);
+    return params->degree;
   }
-  for (int s = 0; s < n; s++)
+  for (int s = 0; s < counts[smoother]; s++)
     step[s] = (mg_step_t){.colored = colored,
                           .color = colored ? colors[s] : 0,
                           .c2 = params->omega,
                           .l1 = smoother == MG_SMOOTHER_L1JACOBI};
+  return counts[smoother];
 }
 
 mg_status_t mg_smoother_steps(const mg_params_t *params, double lambda_max, mg_step_t **steps,
                               int *n_steps) {
-  static const int steps_per_smooth[] = {[MG_SMOOTHER_GSRB] = 2,
-                                         [MG_SMOOTHER_JACOBI] = 1,
-                                         [MG_SMOOTHER_L1JACOBI] = 1,
-                                         [MG_SMOOTHER_SYMGS] = 4,
-                                         [MG_SMOOTHER_SSOR] = 4};
-  const int n = params->smoother == MG_SMOOTHER_CHEBYSHEV ? params->degree
-                                                          : steps_per_smooth[params->smoother];
+  mg_step_t once[MG_MAX_DEGREE];
+  const int n = mg_smoother_steps_once(params, lambda_max, once);
   MG_TRY(mg_new(steps, params->smooths * n, "smoother steps"));
   *n_steps = params->smooths * n;
-  for (int s = 0; s < params->smooths; s++)
-    one_smooth(params, lambda_max, *steps + s * n, n);
+  for (int s = 0; s < *n_steps; s++)
+    (*steps)[s] = once[s % n];
   return MG_OK;
 }
 

@@ -12,7 +12,8 @@ enum {
   MG_PATH_MAX = 4096,
   MG_AGGLOMERATE_AUTO = -1, /**< agglomerate_below: chosen by where each level lives (CPU or GPU) */
   MG_CPU_BELOW_AUTO = -1,   /**< cpu_below: measured later; until then no level lives on the CPU */
-  MG_HINTS_MAX = 1024
+  MG_HINTS_MAX = 1024,
+  MG_MAX_DEGREE = 50 /**< of the Chebyshev polynomial */
 };
 
 /** All run-time parameters. Filled by mg_params_parse, constant afterwards. */

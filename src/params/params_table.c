@@ -124,7 +124,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "(chebyshev)."},
   [MG_OPT_DEGREE] = {
     .name = "degree", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(degree), .min = 1, .max = 50, .value = "6", .note = "6 (7pt 4)",
+    FIELD(degree), .min = 1, .max = MG_MAX_DEGREE, .value = "6", .note = "6 (7pt 4)",
     .applies = with_chebyshev, .condition = "requires --smoother=chebyshev",
     .decided_by = MG_OPT_SMOOTHER,
     .in_dump = true,

@@ -165,14 +165,12 @@ typedef struct {
   bool fuse, look_back;
 } smoother_t;
 
-static mg_status_t smoother_of(const mg_params_t *params, smoother_t *smoother) {
-  mg_step_t *steps;
+/* Whether steps fuse or look back is the same for any number of smooths and any bound. */
+static smoother_t smoother_of(const mg_params_t *params) {
+  mg_step_t step[MG_MAX_DEGREE];
   const double any_bound = 1.0;
-  MG_TRY(mg_smoother_steps(params, any_bound, &steps, &smoother->n_steps));
-  smoother->fuse = mg_steps_fuse(steps, smoother->n_steps);
-  smoother->look_back = mg_steps_look_back(steps, smoother->n_steps);
-  free(steps);
-  return MG_OK;
+  const int n = mg_smoother_steps_once(params, any_bound, step);
+  return (smoother_t){params->smooths * n, mg_steps_fuse(step, n), mg_steps_look_back(step, n)};
 }
 
 /* True if the smoother of the level may fuse several steps into one sweep. Below MG_PASS_CELLS
@@ -200,11 +198,10 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
     level->vectors |= 1u << MG_BEFORE;
 }
 
-static mg_status_t finish_levels(mg_plan_t *plan, const mg_params_t *params) {
+static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
   /* Solves start at h, 2h and 4h; for a user's problem only at h. */
   const int last_start = mg_params_has_files(params) ? 0 : 2;
-  smoother_t smoother;
-  MG_TRY(smoother_of(params, &smoother));
+  const smoother_t smoother = smoother_of(params);
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
@@ -219,7 +216,6 @@ static mg_status_t finish_levels(mg_plan_t *plan, const mg_params_t *params) {
         reaches(level, params->memory) && mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
-  return MG_OK;
 }
 
 /* True if the grid may have `boxes` boxes per side. */
@@ -304,7 +300,8 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     layout = coarse;
     add_level(plan, params, &layout);
   }
-  return finish_levels(plan, params);
+  finish_levels(plan, params);
+  return MG_OK;
 }
 
 static int64_t round_up(int64_t n, int64_t to) {

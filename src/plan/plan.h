@@ -91,7 +91,7 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *  @param[in]  ranks    number of ranks of the whole run
  *  @param[out] message  on error, one line that names the limit and the nearest size that works
  *  @return MG_OK, MG_ERR_USAGE if the grid has more than MG_MAX_DIM cells per side or a rank has
- *         more than 2^MG_MAX_LOG2_SHARE cells, MG_ERR_MEMORY
+ *         more than 2^MG_MAX_LOG2_SHARE cells
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
