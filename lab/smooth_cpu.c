@@ -261,10 +261,11 @@ static mg_status_t allocate(smooth_t *m) {
   m->g.bi = cell[BETA], m->g.bj = cell[BETA + 1], m->g.bk = cell[BETA + 2];
   m->want = m->g;
   m->want.x[0] = cell[WANT], m->want.x[1] = cell[WANT + 1];
-  for (int v = F; v < DINV; v++)
+  for (int v = F; v < DINV; v++) {
 #pragma omp parallel for
     for (int64_t at = 0; at < m->length; at++)
       cell[v][at - m->cell] = start(v, at);
+  }
 #pragma omp parallel for
   for (int64_t k = 0; k < m->g.n; k++)
     for (int64_t j = 0; j < m->g.n; j++) {
