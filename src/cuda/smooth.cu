@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
     return;
   }
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
-  double d = mg_row_dinv<false>(&l, row, i, j, k);
+  double d = u.c2 * mg_row_dinv<false>(&l, row, i, j, k); /* off the path from x to x */
   double *x = mg_cell(&l.p, u.x, i, j, k);
   const double *f = mg_cell(&l.p, MG_F, i, j, k);
   mg_places7_t places = mg_places7(&l, i, j, k);
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   mg_cuda_wait_dependency();
   const double right = *f;
   const mg_values7_t near = mg_values7(places, x, l.order);
-  *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, u.c2);
+  *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, 1.0);
 }
 
 /* colored_7 for large levels: several cells per thread, stacked in k. */

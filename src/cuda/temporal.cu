@@ -86,16 +86,20 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
 
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t);
-  /* [colored][3 steps instead of 2][alpha varies] */
-  static launch_t *const launches[2][2][2] = {
+  /* [all cells, colored, colored with a weight][3 steps instead of 2][alpha varies] */
+  static launch_t *const launches[3][2][2] = {
       {{launch<shape_t<false, 2, false>>, launch<shape_t<false, 2, true>>},
        {launch<shape_t<false, 3, false>>, launch<shape_t<false, 3, true>>}},
       {{launch<shape_t<true, 2, false>>, launch<shape_t<true, 2, true>>},
-       {launch<shape_t<true, 3, false>>, launch<shape_t<true, 3, true>>}}};
+       {launch<shape_t<true, 3, false>>, launch<shape_t<true, 3, true>>}},
+      {{launch<weighted_shape_t<2, false>>, launch<weighted_shape_t<2, true>>},
+       {launch<weighted_shape_t<3, false>>, launch<weighted_shape_t<3, true>>}}};
   if (sweep->n < 2 || sweep->n > MG_MAX_FUSED_SWEEPS)
     return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
                     MG_MAX_FUSED_SWEEPS);
-  launch_t *const launch = launches[sweep->step[0].colored][sweep->n - 2][v->varies];
+  const mg_step_t *step = sweep->step;
+  const int form = !step->colored ? 0 : step->c2 == 1.0 ? 1 : 2;
+  launch_t *const launch = launches[form][sweep->n - 2][v->varies];
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     MG_TRY(launch(v, job, sweep, region));

@@ -129,7 +129,7 @@ template <typename S> struct columns_t {
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     constexpr bool is_new = s < 2;
     const double ax = apply<at_walls, is_new>(job.l, i + cell[c] - own, j, p, near, &dinv[s][c]);
-    return mg_relax(near.x.c, ax, near.f, dinv[s][c], job.c2[s]);
+    return mg_relax(near.x.c, ax, near.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : 1.0);
   }
 
   /* A step that changes all cells. */

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-/** One step of a smoother. */
+/** One step of a smoother. The steps of one smooth are all colored, with equal c2, or none is. */
 typedef struct {
   bool colored;  /**< update only cells with (i+j+k+color) even, global indices; then c1 = 0 */
   int color;     /**< 0 or 1 */
