@@ -35,9 +35,6 @@ static inline bool mg_comm_is_root(void) {
   return mg_comm_rank(mg_comm_world()) == 0;
 }
 
-/** The library's name and version, for reports. Static storage. */
-const char *mg_comm_version(void);
-
 /** Name of this rank's host. Static storage. */
 const char *mg_comm_host(void);
 

@@ -122,14 +122,6 @@ int mg_comm_size(const mg_comm_t *comm) {
   return comm->size;
 }
 
-const char *mg_comm_version(void) {
-  static char text[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "MPI";
-  text[strcspn(text, ",\n")] = '\0'; /* product and version precede the first comma */
-  return text;
-}
-
 const char *mg_comm_host(void) {
   static char name[MPI_MAX_PROCESSOR_NAME];
   int length = 0;

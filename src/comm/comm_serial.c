@@ -60,10 +60,6 @@ int mg_comm_size(const mg_comm_t *comm) {
   return comm->size;
 }
 
-const char *mg_comm_version(void) {
-  return "none (one process)";
-}
-
 const char *mg_comm_host(void) {
   static char name[256];
   if (gethostname(name, sizeof name - 1) != 0) return "unknown";

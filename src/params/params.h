@@ -173,7 +173,6 @@ const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);
 const char *mg_krylov_name(mg_krylov_method_t krylov);
 const char *mg_device_name(mg_device_t device);
-const char *mg_memory_name(mg_memory_t memory);
 const char *mg_transport_name(mg_transport_t transport);
 const char *mg_field_name(mg_field_t field);
 

@@ -394,9 +394,6 @@ const char *mg_krylov_name(mg_krylov_method_t krylov) {
 const char *mg_device_name(mg_device_t device) {
   return device_words[device];
 }
-const char *mg_memory_name(mg_memory_t memory) {
-  return memory_words[memory];
-}
 const char *mg_field_name(mg_field_t field) {
   return field_words[field];
 }
