@@ -91,30 +91,30 @@ if have_feature jansson; then
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
     <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
-  test ! -s "$dir/out" || complain 'what cannot be written is said after it was measured'
+  test ! -s "$dir/out" || complain 'an unwritable file is reported after the measurement'
   refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
-  ln -s t.csv "$dir/l.csv" # to what is not there
+  ln -s t.csv "$dir/l.csv" # a dangling link
   ln -s "$dir/l.csv" "$dir/k.csv"
   for link in l k; do
     refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/$link.csv" --json="$dir/t.csv" copy
   done
-  test ! -e "$dir/t.csv" || complain 'a file in spite of an error'
+  test ! -e "$dir/t.csv" || complain 'a file was written despite an error'
   refuse '--json and --plot both write to' --device=cpu --quick --mib=1 --plot="$dir/a.png" --json="$dir/a.png" copy
 else
   refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
 fi
 bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
-# Memory that is not there is refused before anything is measured, and where no size is asked for, there is less of it.
+# Arrays that exceed the free memory are refused before any measurement.
 if test "$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)" -lt 850; then
   bench 4 --device=cpu --quick --mib=65536 smooth
-  test ! -s "$dir/out" || complain '--mib=65536: refused after it was measured'
+  test ! -s "$dir/out" || complain '--mib=65536: refused after a measurement'
   if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE 'error: --mib=65536 needs about [0-9.]+ [GT]B .* [0-9.]+ [GT]B are free. Use --mib=[0-9]+ or less' "$dir/err"; then
     complain "--mib=65536: $(cat "$dir/err")"
   fi
 else
   echo 'not run: --mib=65536 where it does not fit; this machine has the memory'
 fi
-# What does not arrive on stdout is no success.
+# A failed write to stdout is an error.
 for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
   checks=$((checks + 1)) rc=0
   # shellcheck disable=SC2086

@@ -32,7 +32,7 @@ refuse() {
   grep '^bind-report: error: ' "$dir/err" | grep -qF -- "$text" || complain "$*: no '$text' in: $(cat "$dir/err")"
 }
 
-# same NAME FILE: FILE must be what is on stdin.
+# same NAME FILE: FILE must equal stdin.
 same() { diff - "$2" >"$dir/differ" || complain "$1: $(cat "$dir/differ")"; }
 
 # A rank's record on two sockets of 4 cores with 2 hardware threads, each with a NUMA node and a GPU.

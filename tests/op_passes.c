@@ -87,6 +87,7 @@ int main(int argc, char **argv) {
   } cases[] = {
       {"gsrb", "--smooths=1"},
       {"gsrb", "--smooths=3"},
+      {"gsrb", "--smooths=3 --omega=1.15"},
       {"gsrb jacobi", "--smooths=5 --fused-sweeps=2"},
       {"jacobi", "--smooths=4"},
       {"chebyshev", "--degree=2"},

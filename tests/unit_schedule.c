@@ -1,4 +1,4 @@
-/* unit_schedule: the sweeps of a smooth apply its steps in order, whatever is fused. Needs no
+/* unit_schedule: the sweeps of a smooth apply its steps in order, fused or not. Needs no
  * level: the schedule is followed with iterate numbers in place of vectors. */
 #include "formulas/vectors.h"
 #include "level/smooth.h"

@@ -159,7 +159,7 @@ static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
 
-/* What the plan needs to know of the smoother. */
+/* Properties of the smoother that determine ghost layers and vectors. */
 typedef struct {
   int n_steps;
   bool fuse, look_back;
