@@ -95,7 +95,7 @@ def checksums(values):
     for k, plane in enumerate(values):
         words = np.ascontiguousarray(plane, "<f8").ravel().view(u32)
         index = np.arange(k * plane.size, (k + 1) * plane.size, dtype=u64).astype(u32)
-        a = words[0::2] + index * u32(0x9E3779B1)
+        a = words[0::2] + (index + u32(1)) * u32(0x9E3779B1)
         b = words[1::2] + (index * u32(0x85EBCA6B) ^ u32(0x7FEB352D))
         sums[k] = (a.astype(u64) * b).sum(dtype=u64)
     return sums

@@ -156,7 +156,7 @@ static void make_file(void) {
   if (mg_h5_create(path, "", &h5) != MG_OK) abort();
   for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
     if (take_byte() != GOOD) attempt(mg_h5_group(h5, groups[g]));
-  put_number(h5, "format_version", 1);
+  put_number(h5, "format_version", 2);
   put_number(h5, "complete", 1);
   put_number(h5, "cells", 16);
   put_number(h5, "box_cells", 16);

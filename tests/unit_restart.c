@@ -118,7 +118,7 @@ static void write_file(void) {
   MUST_H5(mg_h5_group(file, "/HPGMG/checksums/level_0"));
   MUST_H5(mg_h5_group(file, "/VTKHDF"));
   MUST_H5(mg_h5_group(file, "/VTKHDF/CellData"));
-  put_integer(file, "format_version", 1);
+  put_integer(file, "format_version", 2);
   put_integer(file, "complete", 1);
   put_integer(file, "cells", N);
   put_integer(file, "box_cells", N);
@@ -217,7 +217,7 @@ static void test_limits(void) {
   static const struct {
     const char *name;
     double value;
-  } bad[] = {{"format_version", 2},   {"format_version", -1},
+  } bad[] = {{"format_version", 1},   {"format_version", -1},
              {"complete", 0},         {"cells", 0},
              {"cells", -16},          {"cells", 1e15},
              {"cells", 32},           {"box_cells", 0},

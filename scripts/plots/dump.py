@@ -9,7 +9,7 @@ import stat
 from toolkit import FILE, USAGE, ToolError, late_interrupts, need, plural
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 AXES = "xyz"
 # Words and formula for the labels of a field. Other fields are labelled with their name.
 FIELDS = {

@@ -3,9 +3,11 @@
 #include <string.h>
 
 /* Product of two 32-bit words, each with its own key derived from the index. The product has 64
- * bits, so a change of one word changes it, unless the other sum is 0. */
+ * bits, so a change of one word changes it, unless the other sum is 0. The low word of round
+ * numbers is 0, so no index that occurs may have 0 as its first key. */
 static inline uint64_t term(uint32_t low, uint32_t high, uint32_t index) {
-  const uint32_t a = low + index * 0x9e3779b1u, b = high + (index * 0x85ebca6bu ^ 0x7feb352du);
+  const uint32_t a = low + (index + 1) * 0x9e3779b1u,
+                 b = high + (index * 0x85ebca6bu ^ 0x7feb352du);
   return (uint64_t)a * b;
 }
 

@@ -63,7 +63,7 @@ MG_MUST_CHECK mg_status_t mg_dump_write(mg_hierarchy_t *h, const char *path,
 MG_MUST_CHECK mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
                                              const char *path);
 
-enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 1 };
+enum { MG_DATA_PATH_MAX = 96, MG_FORMAT_VERSION = 2 };
 
 /** Whether a field is selected and exists. */
 bool mg_dump_wants(const mg_params_t *params, mg_field_t field);

@@ -26,12 +26,25 @@ typedef struct {
   char listed[MG_DUMP_CHECKSUMS_MAX + 2]; /* datasets with checksums, each between two spaces */
 } look_t;
 
+/* The version of a dump determines how its checksums are computed; files of users have none. */
+static mg_status_t check_version(const look_t *in) {
+  bool there;
+  int64_t version;
+  MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, "format_version", &there));
+  if (!there) return MG_OK;
+  MG_TRY(mg_h5_get_integers(in->file, MG_DUMP_OURS, "format_version", &version, 1));
+  if (version == MG_FORMAT_VERSION) return MG_OK;
+  return mg_error(MG_ERR_IO, "--%s=%s: format_version is %lld; this program reads version %d",
+                  in->source->option, in->source->path, (long long)version, MG_FORMAT_VERSION);
+}
+
 static mg_status_t read_list(look_t *in) {
   bool there;
   in->listed[0] = '\0';
   MG_TRY(mg_h5_exists(in->file, MG_DUMP_OURS, &there));
   if (there) MG_TRY(mg_h5_has_attribute(in->file, MG_DUMP_OURS, MG_DUMP_CHECKSUMS, &there));
   if (!there) return MG_OK;
+  MG_TRY(check_version(in));
   MG_TRY(mg_h5_get_text(in->file, MG_DUMP_OURS, MG_DUMP_CHECKSUMS, in->listed + 1,
                         MG_DUMP_CHECKSUMS_MAX));
   in->listed[0] = ' ';

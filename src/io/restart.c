@@ -62,7 +62,7 @@ static mg_status_t check_version(mg_h5_t *file, const char *path) {
   int64_t version = 0, complete = 0;
   MG_TRY(mg_h5_get_integers(file, ours, "format_version", &version, 1));
   if (version != MG_FORMAT_VERSION)
-    return bad(path, "format_version", (double)version, "1, the version that this program reads");
+    return bad(path, "format_version", (double)version, "2, the version that this program reads");
   MG_TRY(mg_h5_get_integers(file, ours, "complete", &complete, 1));
   return complete == 1 ? MG_OK
                        : bad(path, "complete", (double)complete, "1 (the dump is incomplete)");
