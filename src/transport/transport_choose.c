@@ -7,6 +7,7 @@
 #include "device/device_select.h"
 #include "transport/transport.h"
 #include "transport/transport_impl.h"
+#include "transport/windows.h"
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_NCCL

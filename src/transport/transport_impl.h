@@ -4,34 +4,7 @@
 
 #include "transport/transport.h"
 
-/** Windows: device memory of this rank that peers on its host write into, and the peers' memory. */
-typedef struct mg_windows mg_windows_t;
-
-/** Whether to try peer access to a rank. */
-typedef struct {
-  bool both;                 /**< try it; the same on both ranks of a pair */
-  const unsigned char *uuid; /**< of the rank's device */
-} mg_pair_t;
-
-/** Open windows between ranks of a host where possible. A pair is reached if both windows open and
- *  stores arrive in both directions.
- *
- *  Collective over the world.
- *  @param[in]  pairs    one for each rank of the world
- *  @param[in]  sharers  number of ranks on this rank's device, including this one
- *  @param[out] reached  one for each rank of the world; the same on both ranks of a pair
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
-                                            mg_windows_t **out);
-
-/** True if some rank's window opens but stores do not arrive, so that it is not reached. */
-bool mg_windows_lost(const mg_windows_t *windows);
-
-/** Free the windows.
- *  @pre collective over the world; no rank writes into windows any more */
-void mg_windows_free(mg_windows_t *windows);
-
-mg_windows_t *mg_transports_windows(const mg_transports_t *transports);
+struct mg_windows *mg_transports_windows(const mg_transports_t *transports);
 struct mg_nccl *mg_transports_nccl(const mg_transports_t *transports);
 
 /** Channel for HOST, MPI and NCCL. */

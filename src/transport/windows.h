@@ -1,0 +1,80 @@
+/* Windows: device memory of this rank that other ranks of its host write into, and theirs. The CUDA
+ * part is in cuda/peer.h. */
+#ifndef MG_WINDOWS_H
+#define MG_WINDOWS_H
+
+#include "base/status.h"
+#include "cuda/peer.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+/** This rank's windows and those it has opened. */
+typedef struct mg_windows mg_windows_t;
+
+/** Whether to try peer access to a rank. */
+typedef struct {
+  bool both;                 /**< try it; the same on both ranks of a pair */
+  const unsigned char *uuid; /**< of the rank's device */
+} mg_pair_t;
+
+/** Address in a window of one rank that another rank may write to. Sent as doubles. */
+typedef union {
+  struct {
+    unsigned char handle[MG_CUDA_HANDLE_BYTES];
+    int64_t window, begin; /**< number of the window; offset in bytes */
+  } at;
+  double doubles[(MG_CUDA_HANDLE_BYTES + 2 * sizeof(int64_t)) / sizeof(double)];
+} mg_window_address_t;
+enum { MG_WINDOW_ADDRESS_DOUBLES = sizeof(mg_window_address_t) / sizeof(double) };
+
+/** Open windows between ranks of a host where possible. A pair is reached if both windows open and
+ *  stores arrive in both directions.
+ *
+ *  Collective over the world.
+ *  @param[in]  pairs    one for each rank of the world
+ *  @param[in]  sharers  number of ranks on this rank's device, including this one
+ *  @param[out] reached  one for each rank of the world; the same on both ranks of a pair
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached,
+                                            mg_windows_t **out);
+
+/** Free the windows.
+ *  @pre collective over the world; no rank writes into windows any more */
+void mg_windows_free(mg_windows_t *windows);
+
+/** True if some rank's window opens but stores do not arrive, so that it is not reached. */
+bool mg_windows_lost(const mg_windows_t *windows);
+
+/** Number of ranks on this rank's device, including this one. */
+int mg_windows_sharers(const mg_windows_t *windows);
+
+/** `bytes`, rounded up so that what follows is aligned. */
+int64_t mg_window_aligned(int64_t bytes);
+
+/** Allocate a block of this rank's windows. It is freed with the windows.
+ *  @param[out] address  for another rank
+ *  @param[out] memory   for this rank */
+MG_MUST_CHECK mg_status_t mg_windows_allot(mg_windows_t *windows, int64_t bytes,
+                                           mg_window_address_t *address, char **memory);
+
+/** Map an address of another rank. *memory is NULL if its window cannot be opened. */
+MG_MUST_CHECK mg_status_t mg_windows_open(mg_windows_t *windows, int64_t rank,
+                                          const mg_window_address_t *address, char **memory);
+
+/** Exchange n doubles with each of several ranks.
+ *  @param[in]  give  n doubles for each rank
+ *  @param[out] get   n doubles from each rank */
+MG_MUST_CHECK mg_status_t mg_windows_swap(const int64_t *ranks, int n_ranks, const double *give,
+                                          double *get, int n);
+
+/** Store a probe in the window of each rank that can be opened, and check which ones arrive.
+ *
+ *  Collective over this rank and `ranks`.
+ *  @param[in]  pairs    one for each rank of the world
+ *  @param[out] reached  one for each rank of the world; only those of `ranks` are set
+ *  @param[out] lost     set if a window opens but stores do not arrive, in either direction */
+MG_MUST_CHECK mg_status_t mg_windows_probe(mg_windows_t *windows, const mg_pair_t *pairs,
+                                           const int64_t *ranks, int n_ranks, bool *reached,
+                                           bool *lost);
+
+#endif
