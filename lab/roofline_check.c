@@ -20,15 +20,15 @@ typedef struct {
 } check_t;
 
 mg_status_t roofline_wait(const mg_level_t *level) {
-  return level->backend->wait ? level->backend->wait() : MG_OK;
+  return level->backend->queue.wait ? level->backend->queue.wait() : MG_OK;
 }
 
 mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin) {
   static mg_plan_t plan;
   static mg_backend_t composed; /* without the entries that fuse two operations */
   composed = mg_backend_cpu;
-  composed.residual_norm = NULL;
-  composed.residual_restrict = NULL;
+  composed.fused.residual_norm = NULL;
+  composed.fused.residual_restrict = NULL;
   plan = h->plan;
   plan.n_levels = 2;
   for (int l = 0; l < 2; l++) {

@@ -61,7 +61,7 @@ static void move(const mg_copy_t *all, double *values, int vec) {
   mg_copies_t *copies;
   must(mg_backend_cuda.prepare_copies(&job, &copies));
   must(mg_backend_cuda.copy(copies, vec, vec));
-  must(mg_backend_cuda.wait());
+  must(mg_backend_cuda.queue.wait());
   mg_backend_cuda.release_copies(copies);
 }
 
@@ -149,11 +149,11 @@ static void check_local(const double *sent, const double *got) {
 }
 
 static void begin(place_t place) {
-  if (is_beside(place)) must(mg_backend_cuda.stream_fork());
+  if (is_beside(place)) must(mg_backend_cuda.overlap.stream_fork());
 }
 
 static void end(place_t place) {
-  if (is_beside(place)) must(mg_backend_cuda.stream_join());
+  if (is_beside(place)) must(mg_backend_cuda.overlap.stream_join());
 }
 
 static void test_messages(double *sent, double *got, place_t place) {
@@ -176,7 +176,7 @@ static void test_messages(double *sent, double *got, place_t place) {
         CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
       }
       end(place);
-      CHECK_INT(mg_backend_cuda.wait(), MG_OK);
+      CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
       check_local(sent, got);
@@ -196,7 +196,7 @@ static void test_messages(double *sent, double *got, place_t place) {
       begin(place);
       CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
       end(place);
-      CHECK_INT(mg_backend_cuda.wait(), MG_OK);
+      CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
     }
@@ -212,7 +212,7 @@ static void test_patience(void) {
   /* This end restarts while the window has advanced. */
   for (int n = 0; n < 8; n++)
     CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
-  CHECK_INT(mg_backend_cuda.wait(), MG_ERR_COMM);
+  CHECK_INT(mg_backend_cuda.queue.wait(), MG_ERR_COMM);
   mg_cuda_p2p_free(mail);
 }
 

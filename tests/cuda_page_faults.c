@@ -65,7 +65,7 @@ static bool start_counting(void) {
 /* Print and return the counts since the last call. */
 static int look(const char *what) {
   int sum = 0;
-  MUST(mg_backend_cuda.wait());
+  MUST(mg_backend_cuda.queue.wait());
   CHECK(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) == CUPTI_SUCCESS);
   printf(
       "%s: faults on the device %d, on the host %d; migrations to the device %d, to the host %d\n",

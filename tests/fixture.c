@@ -158,7 +158,7 @@ static void window_move(const window_t *w) {
   mg_copies_t *copies;
   MUST(backend->prepare_copies(&job, &copies));
   MUST(backend->copy(copies, w->vec, w->vec));
-  MUST(backend->wait ? backend->wait() : MG_OK);
+  MUST(backend->queue.wait ? backend->queue.wait() : MG_OK);
   backend->release_copies(copies);
 }
 

@@ -14,11 +14,11 @@
 /* A backend without its optional entries. */
 static mg_backend_t without_options(const mg_backend_t *backend) {
   mg_backend_t plain = *backend;
-  plain.folds_walls = NULL;
-  plain.residual_norm = NULL;
-  plain.residual_restrict = NULL;
-  plain.bottom = NULL;
-  plain.coarse_cycle_run = NULL;
+  plain.fused.folds_walls = NULL;
+  plain.fused.residual_norm = NULL;
+  plain.fused.residual_restrict = NULL;
+  plain.coarse.bottom = NULL;
+  plain.coarse.cycle_run = NULL;
   return plain;
 }
 
@@ -122,7 +122,8 @@ static void test_hierarchy(mg_hierarchy_t *h) {
   enum { N_THREADS = 2 };
   static const int threads[N_THREADS] = {1, 3};
   const mg_backend_t *backend = h->level[0].backend;
-  if (!backend->residual_norm && !backend->residual_restrict) return; /* nothing to compare */
+  if (!backend->fused.residual_norm && !backend->fused.residual_restrict)
+    return; /* nothing to compare */
   coarse_cycle = h->coarse_cycle;
   for (int l = 0; l < h->n_levels; l++) {
     chosen[l] = h->level[l].backend;
@@ -146,7 +147,7 @@ int main(int argc, char **argv) {
   static const fixture_grid_t grid_32[] = {{5, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}};
   const char *two_cycles = "--rtol=1e-30 --max-cycles=2";
   fixture_begin(&argc, &argv);
-  CHECK(mg_backend_cpu.residual_norm && mg_backend_cpu.residual_restrict);
+  CHECK(mg_backend_cpu.fused.residual_norm && mg_backend_cpu.fused.residual_restrict);
   fixture_each(grid_32,
                (fixture_choices_t){
                    .equations = "helmholtz", .smoothers = "gsrb chebyshev", .more = two_cycles},

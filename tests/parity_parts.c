@@ -123,7 +123,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, const case_t *c)
 static bool has_parts(const mg_level_t *level, bool pass) {
   const mg_backend_t *backend = level->backend;
   const int n = pass ? level->fused_sweeps : 1;
-  return pass == (n > 1) && backend->sweep_overlaps(mg_level_view(level), n, true);
+  return pass == (n > 1) && backend->overlap.sweep_overlaps(mg_level_view(level), n, true);
 }
 
 int main(int argc, char **argv) {
@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
       mg_hierarchy_t *h = create(backend, c);
       mg_level_t *level = &h->level[0];
       has_passes = has_passes || level->fused_sweeps > 1;
-      if (level->backend->stream_fork && has_parts(level, c->pass)) {
+      if (level->backend->overlap.stream_fork && has_parts(level, c->pass)) {
         test_level(level, c->pass);
         *(c->pass ? &n_passes : &n_steps) += 1;
         n_fv4 += c->boxes == 5;

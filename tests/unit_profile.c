@@ -129,12 +129,12 @@ static mg_status_t bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gues
 static void test_prepared(const mg_backend_t *stamped) {
   static mg_result_t result;
   mg_backend_t recording = *stamped;
-  recording.graph_begin = record;
-  recording.graph_end = graph_end;
-  recording.graph_launch = replay;
-  recording.graph_free = graph_free;
-  recording.bottom_fits = bottom_fits;
-  recording.bottom = bottom;
+  recording.graph.begin = record;
+  recording.graph.end = graph_end;
+  recording.graph.launch = replay;
+  recording.graph.free = graph_free;
+  recording.coarse.bottom_fits = bottom_fits;
+  recording.coarse.bottom = bottom;
   mg_hierarchy_t *h = fixture_create(
       &fixture_backends[0], 5, 1,
       "--levels-breakdown --warmup=1 --min-solves=1 --min-time=0 --rtol=1e-30 --max-cycles=2");
@@ -171,11 +171,11 @@ int main(int argc, char **argv) {
     plain[l] = h->level[l].timers;
 
   mg_backend_t stamped = mg_backend_cpu;
-  stamped.wait = wait_for_stamps;
-  stamped.event_timers_create = event_timers_create;
-  stamped.event_timers_free = event_timers_free;
-  stamped.event_timer_record = stamp;
-  stamped.event_timers_elapsed = event_timers_elapsed;
+  stamped.queue.wait = wait_for_stamps;
+  stamped.profile.timers_create = event_timers_create;
+  stamped.profile.timers_free = event_timers_free;
+  stamped.profile.timer_record = stamp;
+  stamped.profile.timers_elapsed = event_timers_elapsed;
   for (int l = 0; l < h->n_levels; l++)
     h->level[l].backend = &stamped;
   CHECK(mg_profile_needed(h));

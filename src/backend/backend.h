@@ -1,8 +1,9 @@
 /* Backend interface: one table of whole-level operations per kind of processor.
  *
- * Entries above the line are required. An optional entry may be NULL: ops.c then composes it
- * from required entries, and the composition is its test oracle. Every entry works on the
- * patches of one rank. No entry sends messages, prints, or depends on other levels. */
+ * Entries are required, or belong to a group that a backend may lack: ops.c then composes the
+ * operation from required entries, and the composition is its test oracle. A backend has all
+ * entries of a group or none, unless the group says otherwise. Every entry works on the patches of
+ * one rank. No entry sends messages, prints, or depends on other levels. */
 #ifndef MG_BACKEND_H
 #define MG_BACKEND_H
 
@@ -75,6 +76,95 @@ typedef struct mg_coarse_cycle mg_coarse_cycle_t;
 /** Captured graph: operations to be replayed. */
 typedef struct mg_graph mg_graph_t;
 
+/** For a backend whose entries only enqueue; zero if entries return when they have finished. */
+typedef struct {
+  /** Wait until all enqueued operations have completed. Host code calls it before it accesses
+   *  shared memory. */
+  mg_status_t (*wait)(void);
+  /** Record an event after all operations enqueued so far, and wait for that event while later
+   *  operations continue. One event at a time. Like `wait`, event_wait fails if a message did not
+   *  arrive. */
+  mg_status_t (*event_record)(void);
+  mg_status_t (*event_wait)(void);
+} mg_backend_queue_t;
+
+/** Messages beside computation, for a backend with a queue. */
+typedef struct {
+  /** A second stream for entries that only enqueue. `stream_fork` starts it at the current point
+   *  of the first stream and directs subsequent entries to it. `stream_switch` directs them to the
+   *  other of the two streams. `stream_join` directs them to the first stream, which continues
+   *  after both have finished. */
+  mg_status_t (*stream_fork)(void);
+  void (*stream_switch)(void);
+  mg_status_t (*stream_join)(void);
+  /** Whether `smooth` of n steps can and should process INTERIOR and BOUNDARY separately, so that
+   *  the interior overlaps with messages. INTERIOR reads no halo ghosts. The two regions together
+   *  equal MG_REGION_ALL. They may be enqueued in either order and on two streams.
+   *  @param[in] host  messages are carried by the host and use no SMs */
+  bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
+} mg_backend_overlap_t;
+
+/** Several operations in one pass over memory. Each entry is optional by itself. */
+typedef struct {
+  /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep
+   *  over memory, for all n <= most. Fused sweeps are out of place: neither dst nor before may be
+   *  x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
+   *  MG_ALPHA and the betas, must be valid. */
+  bool (*can_fuse)(const mg_view_t *v, int most);
+  /** Report whether `interpolate` of this kind computes the ghosts outside walls itself, so that
+   *  `boundary` need not be called before it. */
+  bool (*folds_walls)(mg_interpolation_t kind);
+  /** max |f - A x| without storing it. */
+  mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
+  /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */
+  mg_status_t (*residual_restrict)(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
+                                   int dst);
+} mg_backend_fused_t;
+
+/** Coarse levels as one operation each, where separate operations would be dominated by launches
+ *  and by waits for every scalar. */
+typedef struct {
+  /** A whole Krylov solve of the coarsest level as in bottom.h. `bottom_fits` reports which
+   *  levels are small enough.
+   *  @param[in] most       maximum iterations
+   *  @param[in] reduction  stop at this reduction of the maximum norm of the residual */
+  bool (*bottom_fits)(const mg_view_t *v, mg_bottom_t method);
+  mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
+                        double reduction);
+  /** Cycles over the coarsest levels.
+   *
+   *  `cycle_create` sets *out to NULL if the levels do not fit. The views must outlive the
+   *  result; the steps need not. `cycle_run` cycles from level `top` of the job down and back:
+   *  MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V from a guess or from zero. */
+  mg_status_t (*cycle_create)(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
+  void (*cycle_free)(mg_coarse_cycle_t *coarse_cycle);
+  mg_status_t (*cycle_run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
+                           bool zero_guess);
+} mg_backend_coarse_t;
+
+/** Profiles. The timers are for a backend with a queue. */
+typedef struct {
+  /** Event timers on the device clock. timer_record records the time at which all operations
+   *  enqueued so far have completed, without waiting. timers_elapsed requires that both timers
+   *  have been waited for. */
+  mg_status_t (*timers_create)(int n);
+  void (*timers_free)(void);
+  mg_status_t (*timer_record)(int number);
+  mg_status_t (*timers_elapsed)(int first, int last, double *seconds);
+  /** Name the operations in between for a profiler; ranges nest. NULL without a profiler. */
+  void (*range_begin)(const char *name);
+  void (*range_end)(void);
+} mg_backend_profile_t;
+
+/** Graph capture: between `begin` and `end`, entries that only enqueue are captured instead of
+ *  executed. `launch` executes them, with the same vectors and scalars, any number of times. */
+typedef struct {
+  mg_status_t (*begin)(void);
+  mg_status_t (*end)(mg_graph_t **out);
+  mg_status_t (*launch)(const mg_graph_t *graph);
+  void (*free)(mg_graph_t *graph);
+} mg_backend_graph_t;
+
 typedef struct mg_backend {
   const char *name;
 
@@ -141,84 +231,13 @@ typedef struct mg_backend {
    *  the order of summation. */
   mg_status_t (*dot)(const mg_view_t *v, int x, int y, mg_sum_t *sum);
 
-  /* ---- optional: if NULL, ops.c composes the operation, or there is nothing to do ---- */
-
-  /** Wait until all enqueued operations have completed. Required of a backend whose entries only
-   *  enqueue. Host code calls it before it accesses shared memory. */
-  mg_status_t (*wait)(void);
-
-  /** Record an event after all operations enqueued so far, and wait for that event while later
-   *  operations continue. One event at a time. A backend has both entries or neither. Like
-   *  `wait`, event_wait fails if a message did not arrive. */
-  mg_status_t (*event_record)(void);
-  mg_status_t (*event_wait)(void);
-
-  /** A second stream for entries that only enqueue, to overlap messages with computation.
-   *  `stream_fork` starts it at the current point of the first stream and directs subsequent
-   *  entries to it. `stream_switch` directs them to the other of the two streams. `stream_join`
-   *  directs them to the first stream, which continues after both have finished. A backend has
-   *  all three entries or none. */
-  mg_status_t (*stream_fork)(void);
-  void (*stream_switch)(void);
-  mg_status_t (*stream_join)(void);
-
-  /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep
-   *  over memory, for all n <= most. Fused sweeps are out of place: neither dst nor before may be
-   *  x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
-   *  MG_ALPHA and the betas, must be valid. */
-  bool (*can_fuse)(const mg_view_t *v, int most);
-
-  /** Whether `smooth` of n steps can and should process INTERIOR and BOUNDARY separately, so that
-   *  the interior overlaps with messages. INTERIOR reads no halo ghosts. The two regions together
-   *  equal MG_REGION_ALL. They may be enqueued in either order and on two streams.
-   *  @param[in] host  messages are carried by the host and use no SMs */
-  bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
-
-  /** Event timers on the device clock, for profiles. event_timer_record records the time at
-   *  which all operations enqueued so far have completed, without waiting. event_timers_elapsed
-   *  requires that both timers have been waited for. A backend whose entries only enqueue has
-   *  all four entries. */
-  mg_status_t (*event_timers_create)(int n);
-  void (*event_timers_free)(void);
-  mg_status_t (*event_timer_record)(int number);
-  mg_status_t (*event_timers_elapsed)(int first, int last, double *seconds);
-  /** Name the operations in between for a profiler; ranges nest. */
-  void (*range_begin)(const char *name);
-  void (*range_end)(void);
-
-  /** Report whether `interpolate` of this kind computes the ghosts outside walls itself, so that
-   *  `boundary` need not be called before it. */
-  bool (*folds_walls)(mg_interpolation_t kind);
-  /** max |f - A x| without storing it. */
-  mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
-  /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */
-  mg_status_t (*residual_restrict)(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
-                                   int dst);
-  /** A whole Krylov solve of the coarsest level as in bottom.h. `bottom_fits` reports which
-   *  levels are small enough. Where entries only enqueue, the composition would wait for the
-   *  device at every scalar.
-   *  @param[in] most       maximum iterations
-   *  @param[in] reduction  stop at this reduction of the maximum norm of the residual */
-  bool (*bottom_fits)(const mg_view_t *v, mg_bottom_t method);
-  mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
-                        double reduction);
-  /** Cycles over the coarsest levels as one operation, where separate operations would be
-   *  dominated by launch overhead.
-   *
-   *  `coarse_cycle_create` sets *out to NULL if the levels do not fit. The views must outlive
-   *  the result; the steps need not. `coarse_cycle_run` cycles from level `top` of the job down
-   *  and back: MG_CYCLE_F from its right-hand side alone, MG_CYCLE_V from a guess or from zero. */
-  mg_status_t (*coarse_cycle_create)(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
-  void (*coarse_cycle_free)(mg_coarse_cycle_t *coarse_cycle);
-  mg_status_t (*coarse_cycle_run)(const mg_coarse_cycle_t *coarse_cycle, int top, mg_cycle_t cycle,
-                                  bool zero_guess);
-  /** Graph capture: between `graph_begin` and `graph_end`, entries that only enqueue are
-   *  captured instead of executed. `graph_launch` executes them, with the same vectors and
-   *  scalars, any number of times. */
-  mg_status_t (*graph_begin)(void);
-  mg_status_t (*graph_end)(mg_graph_t **out);
-  mg_status_t (*graph_launch)(const mg_graph_t *recording);
-  void (*graph_free)(mg_graph_t *recording);
+  /* ---- optional groups, zero in a backend that lacks them ---- */
+  mg_backend_queue_t queue;
+  mg_backend_overlap_t overlap;
+  mg_backend_fused_t fused;
+  mg_backend_coarse_t coarse;
+  mg_backend_profile_t profile;
+  mg_backend_graph_t graph;
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. */

@@ -182,7 +182,7 @@ static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
-/* Optional entries are NULL, so that a guarded run also exercises their compositions. Exception:
+/* Optional groups are zero, so that a guarded run also exercises their compositions. Exception:
  * fused sweeps, which have no composition; this tests their callers without a device. */
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
@@ -206,5 +206,5 @@ const mg_backend_t mg_backend_guard = {
     .multiply = multiply,
     .max_norm = max_norm,
     .dot = dot,
-    .can_fuse = mg_cpu_can_fuse,
+    .fused.can_fuse = mg_cpu_can_fuse,
 };

@@ -52,6 +52,5 @@ const mg_backend_t mg_backend_cpu = {
     .multiply = mg_cpu_multiply,
     .max_norm = mg_cpu_max_norm,
     .dot = mg_cpu_dot,
-    .residual_norm = mg_cpu_residual_norm,
-    .residual_restrict = mg_cpu_residual_restrict,
+    .fused = {.residual_norm = mg_cpu_residual_norm, .residual_restrict = mg_cpu_residual_restrict},
 };

@@ -320,7 +320,24 @@ static mg_status_t cuda_stream_join(void) {
   return MG_OK;
 }
 
-static constexpr mg_backend_t table = {
+static constexpr mg_backend_queue_t queue = {
+    .wait = mg_cuda_finish,
+    .event_record = cuda_event_record,
+    .event_wait = cuda_event_wait,
+};
+
+static constexpr mg_backend_profile_t profile = {
+    .timers_create = mg_cuda_event_timers_create,
+    .timers_free = mg_cuda_event_timers_free,
+    .timer_record = mg_cuda_event_timer_record,
+    .timers_elapsed = mg_cuda_event_timers_elapsed,
+#ifdef HAVE_NVTX
+    .range_begin = mg_cuda_range_begin,
+    .range_end = mg_cuda_range_end,
+#endif
+};
+
+extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",
     .alloc = cuda_alloc,
     .release = cuda_release,
@@ -342,72 +359,52 @@ static constexpr mg_backend_t table = {
     .multiply = mg_cuda_multiply,
     .max_norm = mg_cuda_max_norm,
     .dot = mg_cuda_dot,
-    .wait = mg_cuda_finish,
-    .event_record = cuda_event_record,
-    .event_wait = cuda_event_wait,
-    .stream_fork = cuda_stream_fork,
-    .stream_switch = cuda_stream_switch,
-    .stream_join = cuda_stream_join,
-    .can_fuse = mg_cuda_can_fuse,
-    .sweep_overlaps = mg_cuda_sweep_overlaps,
-    .event_timers_create = mg_cuda_event_timers_create,
-    .event_timers_free = mg_cuda_event_timers_free,
-    .event_timer_record = mg_cuda_event_timer_record,
-    .event_timers_elapsed = mg_cuda_event_timers_elapsed,
-#ifdef HAVE_NVTX
-    .range_begin = mg_cuda_range_begin,
-    .range_end = mg_cuda_range_end,
-#else
-    .range_begin = nullptr,
-    .range_end = nullptr,
-#endif
-    .folds_walls = mg_cuda_folds_walls,
-    .residual_norm = mg_cuda_residual_norm,
-    .residual_restrict = mg_cuda_residual_restrict,
-    .bottom_fits = mg_cuda_bottom_fits,
-    .bottom = mg_cuda_bottom,
-    .coarse_cycle_create = mg_cuda_coarse_cycle_create,
-    .coarse_cycle_free = mg_cuda_coarse_cycle_free,
-    .coarse_cycle_run = mg_cuda_coarse_cycle_run,
+    .queue = queue,
+    .overlap = {.stream_fork = cuda_stream_fork,
+                .stream_switch = cuda_stream_switch,
+                .stream_join = cuda_stream_join,
+                .sweep_overlaps = mg_cuda_sweep_overlaps},
+    .fused = {.can_fuse = mg_cuda_can_fuse,
+              .folds_walls = mg_cuda_folds_walls,
+              .residual_norm = mg_cuda_residual_norm,
+              .residual_restrict = mg_cuda_residual_restrict},
+    .coarse = {.bottom_fits = mg_cuda_bottom_fits,
+               .bottom = mg_cuda_bottom,
+               .cycle_create = mg_cuda_coarse_cycle_create,
+               .cycle_free = mg_cuda_coarse_cycle_free,
+               .cycle_run = mg_cuda_coarse_cycle_run},
+    .profile = profile,
 #ifndef MG_CUDA_DEBUG /* a graph cannot capture the debug build's synchronization */
-    .graph_begin = mg_cuda_graph_begin,
-    .graph_end = mg_cuda_graph_end,
-    .graph_launch = mg_cuda_graph_launch,
-    .graph_free = mg_cuda_graph_free,
-#else
-    .graph_begin = nullptr,
-    .graph_end = nullptr,
-    .graph_launch = nullptr,
-    .graph_free = nullptr,
+    .graph = {.begin = mg_cuda_graph_begin,
+              .end = mg_cuda_graph_end,
+              .launch = mg_cuda_graph_launch,
+              .free = mg_cuda_graph_free},
 #endif
 };
 
-/** Table of single-step kernels: no fused sweeps, regions, coarse cycle or graphs. */
-static constexpr mg_backend_t simple_table(void) {
-  mg_backend_t t = table;
-  t.name = "cuda-simple";
-  t.smooth = mg_cuda_simple_smooth;
-  t.sweep_overlaps = nullptr;
-  t.stream_fork = nullptr;
-  t.stream_switch = nullptr;
-  t.stream_join = nullptr;
-  t.can_fuse = nullptr;
-  t.residual = mg_cuda_simple_residual;
-  t.interpolate = mg_cuda_simple_interpolate;
-  t.folds_walls = nullptr;
-  t.residual_norm = nullptr;
-  t.residual_restrict = nullptr;
-  t.bottom_fits = nullptr;
-  t.bottom = nullptr;
-  t.coarse_cycle_create = nullptr;
-  t.coarse_cycle_free = nullptr;
-  t.coarse_cycle_run = nullptr;
-  t.graph_begin = nullptr;
-  t.graph_end = nullptr;
-  t.graph_launch = nullptr;
-  t.graph_free = nullptr;
-  return t;
-}
-
-extern "C" const mg_backend_t mg_backend_cuda = table;
-extern "C" const mg_backend_t mg_backend_cuda_simple = simple_table();
+/* Single-step kernels: no fused sweeps, regions, coarse cycle or graphs. */
+extern "C" const mg_backend_t mg_backend_cuda_simple = {
+    .name = "cuda-simple",
+    .alloc = cuda_alloc,
+    .release = cuda_release,
+    .set_problem = mg_cuda_set_problem,
+    .restrict_faces = mg_cuda_restrict_faces,
+    .extend_faces = mg_cuda_extend_faces,
+    .set_diagonal = mg_cuda_set_diagonal,
+    .boundary = mg_cuda_boundary,
+    .smooth = mg_cuda_simple_smooth,
+    .residual = mg_cuda_simple_residual,
+    .restrict_cells = mg_cuda_restrict_cells,
+    .interpolate = mg_cuda_simple_interpolate,
+    .prepare_copies = mg_cuda_prepare_copies,
+    .release_copies = mg_cuda_release_copies,
+    .copy = mg_cuda_copy,
+    .fill = mg_cuda_fill,
+    .shift = mg_cuda_shift,
+    .axpby = mg_cuda_axpby,
+    .multiply = mg_cuda_multiply,
+    .max_norm = mg_cuda_max_norm,
+    .dot = mg_cuda_dot,
+    .queue = queue,
+    .profile = profile,
+};

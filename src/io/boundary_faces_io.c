@@ -51,7 +51,7 @@ static mg_status_t copy(const wall_t *w) {
   if (w->n == 0) return MG_OK;
   MG_TRY(backend->prepare_copies(&job, &copies));
   mg_status_t status = backend->copy(copies, beta, beta);
-  if (status == MG_OK && backend->wait) status = backend->wait();
+  if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
   backend->release_copies(copies);
   return status;
 }

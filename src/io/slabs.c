@@ -74,7 +74,7 @@ static mg_cuboid_t cuboid_of(const mg_patch_t *p) {
 }
 
 bool mg_slabs_fetch_goes_on(const mg_slabs_t *s) {
-  return s->level->backend->wait != NULL;
+  return s->level->backend->queue.wait != NULL;
 }
 
 mg_slab_t mg_slabs_planes(const mg_slabs_t *s, int round) {
@@ -202,7 +202,7 @@ void mg_slabs_free(mg_slabs_t *s) {
   if (!s) return;
   const mg_backend_t *backend = s->level->backend;
   if (s->copies) {
-    if (backend->wait) (void)backend->wait();
+    if (backend->queue.wait) (void)backend->queue.wait();
     backend->release_copies(s->copies);
   }
   for (int set = 0; set < s->n_sets; set++)
@@ -226,7 +226,7 @@ static mg_status_t start_copies(mg_slabs_t *s, int vec, int round, bool storing)
   const mg_copy_job_t job = {v, v, s->set[round % s->n_sets], list, n};
   mg_status_t status = backend->prepare_copies(&job, &s->copies);
   if (status == MG_OK) status = backend->copy(s->copies, vec, vec);
-  if (status == MG_OK && backend->event_record) status = backend->event_record();
+  if (status == MG_OK && backend->queue.event_record) status = backend->queue.event_record();
   free(list);
   return status;
 }
@@ -235,10 +235,10 @@ static mg_status_t finish_copies(mg_slabs_t *s) {
   const mg_backend_t *backend = s->level->backend;
   if (!s->copies) return MG_OK;
   mg_status_t status = MG_OK;
-  if (backend->event_wait)
-    status = backend->event_wait();
-  else if (backend->wait)
-    status = backend->wait();
+  if (backend->queue.event_wait)
+    status = backend->queue.event_wait();
+  else if (backend->queue.wait)
+    status = backend->queue.wait();
   backend->release_copies(s->copies);
   s->copies = NULL;
   return status;

@@ -211,7 +211,7 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
 void mg_hierarchy_forget(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
-      if (h->graph[l][kind]) h->level[l].backend->graph_free(h->graph[l][kind]);
+      if (h->graph[l][kind]) h->level[l].backend->graph.free(h->graph[l][kind]);
       h->graph[l][kind] = NULL;
     }
 }
@@ -220,7 +220,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
   mg_hierarchy_forget(h);
   mg_profile_release(h);
-  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse_cycle_free(h->coarse_cycle);
+  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     if (level->halo != level->halo_box) mg_exchange_free(level->halo);

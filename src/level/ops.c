@@ -34,12 +34,12 @@ static mg_status_t max_over_ranks(mg_level_t *level, double *norm) {
 mg_status_t mg_residual_norm(mg_level_t *level, int x, int f, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
-  if (!level->backend->residual_norm) {
+  if (!level->backend->fused.residual_norm) {
     MG_TRY(mg_residual(level, MG_TMP, x, f));
     return mg_max_norm(level, MG_TMP, -1, norm);
   }
   MG_TRY(mg_halo(level, x, false));
-  MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->residual_norm(VIEW(level), x, f, norm));
+  MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->fused.residual_norm(VIEW(level), x, f, norm));
   return max_over_ranks(level, norm);
 }
 

@@ -23,10 +23,10 @@ struct mg_profile {
 };
 
 static mg_status_t look(mg_profile_t *p) {
-  MG_TRY(p->backend->wait());
+  MG_TRY(p->backend->queue.wait());
   for (int s = 0; s < p->n; s++) {
     double seconds;
-    MG_TRY(p->backend->event_timers_elapsed(2 * s, 2 * s + 1, &seconds));
+    MG_TRY(p->backend->profile.timers_elapsed(2 * s, 2 * s + 1, &seconds));
     mg_timers_add(p->span[s].timers, p->span[s].time, seconds, p->span[s].nested);
   }
   p->n = 0;
@@ -40,14 +40,14 @@ static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *
   p->span[p->n] = (stamped_t){&level->timers, span->time, span->nested};
   span->stamp = 2 * p->n++;
   p->depth++;
-  return p->backend->event_timer_record(span->stamp);
+  return p->backend->profile.timer_record(span->stamp);
 }
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
   *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .stamp = BY_CLOCK};
-  if (backend->range_begin) backend->range_begin(mg_time_name(time));
-  if (level->profile && backend->event_timer_record)
+  if (backend->profile.range_begin) backend->profile.range_begin(mg_time_name(time));
+  if (level->profile && backend->profile.timer_record)
     return begin_stamped(level->profile, level, span);
   span->start = mg_now();
   return MG_OK;
@@ -56,20 +56,20 @@ mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
 mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
   level->timers.open--;
-  if (backend->range_end) backend->range_end();
+  if (backend->profile.range_end) backend->profile.range_end();
   if (span->stamp == UNTOLD) return MG_OK;
   if (span->stamp == BY_CLOCK) {
     mg_timers_add(&level->timers, span->time, mg_now() - span->start, span->nested);
     return MG_OK;
   }
   level->profile->depth--;
-  return backend->event_timer_record(span->stamp + 1);
+  return backend->profile.timer_record(span->stamp + 1);
 }
 
 /* The backend with event timers; there is at most one. */
 static const mg_backend_t *stamping(const mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
-    if (h->level[l].backend->event_timer_record) return h->level[l].backend;
+    if (h->level[l].backend->profile.timer_record) return h->level[l].backend;
   return NULL;
 }
 
@@ -89,7 +89,7 @@ mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
   mg_profile_t *p;
   MG_TRY(mg_new(&p, 1, "profiles"));
   p->backend = backend;
-  const mg_status_t status = backend->event_timers_create(2 * MOST_SPANS);
+  const mg_status_t status = backend->profile.timers_create(2 * MOST_SPANS);
   if (status != MG_OK) {
     free(p);
     return status;
@@ -102,7 +102,7 @@ void mg_profile_release(mg_hierarchy_t *h) {
   mg_profile_t *p = h->prepared_profile;
   if (!p) return;
   h->prepared_profile = NULL;
-  p->backend->event_timers_free();
+  p->backend->profile.timers_free();
   free(p);
 }
 

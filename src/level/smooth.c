@@ -81,14 +81,14 @@ void mg_schedule_free(mg_schedule_t *schedule) {
 static bool can_fuse(const mg_level_t *level, int most) {
   const mg_backend_t *backend = level->backend;
   return most > 1 && level->n_steps > 1 && mg_steps_fuse(level->steps, level->n_steps) &&
-         backend->can_fuse && backend->can_fuse(mg_level_view(level), most);
+         backend->fused.can_fuse && backend->fused.can_fuse(mg_level_view(level), most);
 }
 
 static bool overlaps(const mg_level_t *level, int n) {
   const mg_backend_t *backend = level->backend;
   const mg_exchange_t *exchange = n > 1 ? level->halo_deep : level->halo;
-  return backend->stream_fork && mg_exchange_has_messages(exchange) &&
-         backend->sweep_overlaps(mg_level_view(level), n, mg_exchange_is_hosts(exchange));
+  return backend->overlap.stream_fork && mg_exchange_has_messages(exchange) &&
+         backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_is_hosts(exchange));
 }
 
 static mg_status_t set_schedules(mg_level_t *level, int most) {
@@ -146,20 +146,20 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
   const bool host = mg_exchange_waits(exchange);
-  MG_TRY(backend->stream_fork());
+  MG_TRY(backend->overlap.stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
-  backend->stream_switch();
+  backend->overlap.stream_switch();
   MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR));
-  backend->stream_switch();
+  backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
   MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY));
-  return backend->stream_join();
+  return backend->overlap.stream_join();
 }
 
 /* While profiling, messages and computation run one after the other; otherwise the same time would

@@ -19,8 +19,8 @@ static int half_vector(const mg_level_t *fine, int vec) {
  * no wait: a kernel sees what the host wrote before the launch. The host writes these cells again
  * only after the next restriction, which waits here. */
 static mg_status_t cross(mg_level_t *fine) {
-  if (!fine->plan[1].shared || !fine->backend->wait) return MG_OK;
-  MG_TIMED(fine, MG_TIME_HALO, fine->backend->wait());
+  if (!fine->plan[1].shared || !fine->backend->queue.wait) return MG_OK;
+  MG_TIMED(fine, MG_TIME_HALO, fine->backend->queue.wait());
   return MG_OK;
 }
 
@@ -42,15 +42,16 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst) {
 
 mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l];
-  if (!fine->backend->residual_restrict) {
+  if (!fine->backend->fused.residual_restrict) {
     MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
     return mg_restrict(h, l, MG_TMP, MG_F);
   }
   if (fine->comm) {
     MG_TRY(mg_halo(fine, MG_U, false));
     MG_TIMED(fine, MG_TIME_RESIDUAL,
-             fine->backend->residual_restrict(&fine->store.view, MG_U, MG_F,
-                                              mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
+             fine->backend->fused.residual_restrict(&fine->store.view, MG_U, MG_F,
+                                                    mg_level_coarse_view(h, l),
+                                                    half_vector(fine, MG_F)));
   }
   return deliver(fine, MG_F);
 }
@@ -62,7 +63,7 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_
   MG_TRY(mg_exchange_create(&spec, src, dst, NULL, &exchange));
   mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
   /* Copies in flight still read the lists and buffers freed below. */
-  if (status == MG_OK && dst.backend->wait) status = dst.backend->wait();
+  if (status == MG_OK && dst.backend->queue.wait) status = dst.backend->queue.wait();
   mg_exchange_free(exchange);
   return status;
 }
@@ -118,7 +119,7 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
   if (kind != MG_INTERPOLATE_P0 &&
-      !(fine->backend->folds_walls && fine->backend->folds_walls(kind)))
+      !(fine->backend->fused.folds_walls && fine->backend->fused.folds_walls(kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE, fine->backend->boundary(half, MG_U, wall_order(kind)));
   MG_TIMED(fine, MG_TIME_INTERPOLATE,
            fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));

@@ -7,7 +7,7 @@
 static bool in_one_piece(const mg_hierarchy_t *h, int first) {
   for (int l = first; l < h->n_levels; l++) {
     const mg_level_t *level = &h->level[l];
-    if (!level->backend->coarse_cycle_run || level->backend != h->level[first].backend)
+    if (!level->backend->coarse.cycle_run || level->backend != h->level[first].backend)
       return false;
     if (level->has_image || level->plan->layout.n_ranks != 1 || !level->comm) return false;
   }
@@ -28,12 +28,12 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
     job.level[l].n_steps = level->n_steps;
   }
   h->coarse_cycle_first = first;
-  return h->level[first].backend->coarse_cycle_create(&job, &h->coarse_cycle);
+  return h->level[first].backend->coarse.cycle_create(&job, &h->coarse_cycle);
 }
 
 mg_status_t mg_coarse_cycle_prepare(mg_hierarchy_t *h) {
   mg_hierarchy_forget(h);
-  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse_cycle_free(h->coarse_cycle);
+  if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   h->coarse_cycle = NULL;
   for (int first = 0; first < h->n_levels && !h->coarse_cycle; first++)
     if (in_one_piece(h, first)) MG_TRY(prepare_from(h, first));

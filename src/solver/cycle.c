@@ -52,7 +52,7 @@ static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool
     return mg_divergence_check(h, l, diverged);
   }
   MG_TIMED(level, MG_TIME_COARSE_CYCLE,
-           level->backend->coarse_cycle_run(h->coarse_cycle, l - h->coarse_cycle_first, cycle,
+           level->backend->coarse.cycle_run(h->coarse_cycle, l - h->coarse_cycle_first, cycle,
                                             zero_guess));
   return MG_OK;
 }
@@ -98,11 +98,12 @@ mg_status_t mg_cycle_remove_mean(mg_level_t *level) {
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
   mg_level_t *level = &h->level[top];
   const mg_backend_t *backend = level->backend;
-  if (backend->range_begin) backend->range_begin(kind == MG_CYCLE_FIRST ? "first cycle" : "cycle");
+  if (backend->profile.range_begin)
+    backend->profile.range_begin(kind == MG_CYCLE_FIRST ? "first cycle" : "cycle");
   if (h->graph[top][kind] && !h->profile && !diverged)
-    MG_TRY(backend->graph_launch(h->graph[top][kind]));
+    MG_TRY(backend->graph.launch(h->graph[top][kind]));
   else
     MG_TRY(mg_cycle(h, top, kind, diverged));
-  if (backend->range_end) backend->range_end();
+  if (backend->profile.range_end) backend->profile.range_end();
   return mg_cycle_remove_mean(level);
 }

@@ -11,11 +11,12 @@ static bool level_waits(const mg_level_t *level) {
 static bool can_capture(const mg_hierarchy_t *h, int top) {
   const mg_level_t *last = &h->level[h->n_levels - 1];
   const mg_backend_t *backend = h->level[top].backend;
-  if (!backend->graph_begin) return false;
+  if (!backend->graph.begin) return false;
   for (int l = top; l < h->n_levels; l++)
     if (h->level[l].backend != backend || level_waits(&h->level[l])) return false;
   return h->coarse_cycle || !last->comm ||
-         (backend->bottom && backend->bottom_fits(&last->store.view, h->params.bottom));
+         (backend->coarse.bottom &&
+          backend->coarse.bottom_fits(&last->store.view, h->params.bottom));
 }
 
 /* Does a solve have cycles of this kind? */
@@ -34,9 +35,9 @@ mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
   if (on_all == 0.0) return MG_OK;
   for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
     if (h->graph[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
-    MG_TRY(backend->graph_begin());
+    MG_TRY(backend->graph.begin());
     const mg_status_t status = mg_cycle(h, top, (mg_cycle_kind_t)kind, NULL);
-    const mg_status_t ended = backend->graph_end(&h->graph[top][kind]);
+    const mg_status_t ended = backend->graph.end(&h->graph[top][kind]);
     MG_TRY(status); /* which may be why the capture failed */
     MG_TRY(ended);
   }

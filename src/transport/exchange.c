@@ -25,7 +25,7 @@ static void number_crossing(mg_exchange_t *e) {
 
 /* The host reaches any memory but a device does not, so use the device backend's shared memory. */
 static const mg_backend_t *crossing_backend(const mg_exchange_t *e) {
-  return e->src.backend->wait ? e->src.backend : e->dst.backend;
+  return e->src.backend->queue.wait ? e->src.backend : e->dst.backend;
 }
 
 static mg_status_t alloc_crossing(mg_exchange_t *e) {
@@ -74,7 +74,7 @@ static mg_status_t prepare_local(mg_exchange_t *e) {
 /* Transport of a message. There is a choice only between two levels on devices. */
 static mg_transport_t way_of(const mg_exchange_t *e, const mg_transports_t *transports,
                              const mg_message_t *message) {
-  const bool chosen = e->src.backend == e->dst.backend && e->src.backend->wait;
+  const bool chosen = e->src.backend == e->dst.backend && e->src.backend->queue.wait;
   return chosen ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
 }
 
@@ -207,7 +207,7 @@ bool mg_exchange_waits(const mg_exchange_t *e) {
 }
 
 static mg_status_t wait_for(const mg_backend_t *backend) {
-  return backend->wait ? backend->wait() : MG_OK;
+  return backend->queue.wait ? backend->queue.wait() : MG_OK;
 }
 
 static mg_status_t copy(const mg_backend_t *backend, const mg_copies_t *copies, int src, int dst) {

@@ -47,7 +47,7 @@ static mg_status_t send_around(mg_channel_t *c, int times) {
     if (c->post) MG_TRY(c->post(c));
     MG_TRY(c->unpack(c, 0));
   }
-  return mg_backend_cuda.wait();
+  return mg_backend_cuda.queue.wait();
 }
 
 static mg_status_t time_ring(mg_channel_t *c, int times, double *seconds) {

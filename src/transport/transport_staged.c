@@ -51,27 +51,27 @@ static void staged_destroy(mg_channel_t *channel) {
 }
 
 static mg_status_t wait_for(const mg_backend_t *backend) {
-  return backend->wait ? backend->wait() : MG_OK;
+  return backend->queue.wait ? backend->queue.wait() : MG_OK;
 }
 
 /* True if one event suffices. On a single device, an event after this run's pack also follows the
  * previous run's unpack. */
 static bool marks(const staged_t *s) {
-  return s->src == s->dst && s->src->event_record && !s->nccl;
+  return s->src == s->dst && s->src->queue.event_record && !s->nccl;
 }
 
 static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
   (void)dst;
   staged_t *s = (staged_t *)channel;
   if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
-  return marks(s) ? s->src->event_record() : MG_OK;
+  return marks(s) ? s->src->queue.event_record() : MG_OK;
 }
 
 static mg_status_t mpi_post(mg_channel_t *channel) {
   staged_t *s = (staged_t *)channel;
   /* Before MPI accesses the buffers, this run's pack and the previous run's unpack must be done. */
   if (marks(s)) {
-    MG_TRY(s->src->event_wait());
+    MG_TRY(s->src->queue.event_wait());
   } else {
     if (s->n_send > 0) MG_TRY(wait_for(s->src));
     if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
