@@ -7,6 +7,8 @@
 #ifndef MG_CUDA_H
 #define MG_CUDA_H
 
+#include "config.h"
+
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -177,7 +179,7 @@ static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s,
   return v;
 }
 
-/** A x of the level's operator at one cell. fv4 reads ghosts, which mg_cuda_prepare has filled.
+/** A x of the level's operator at one cell. fv4 reads ghosts outside walls from memory.
  *  @tparam varies  alpha varies in space; a template parameter, so that kernels with constant alpha
  *                  keep their register count */
 template <bool fv4, bool varies = false>
@@ -193,16 +195,11 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 
-/** Fill the ghosts of x outside walls, as the simple A x of fv4 requires. No-op otherwise. */
-mg_status_t mg_cuda_prepare(const mg_view_t *v, int x);
-
-/* Replacements for the entries below in the table of simple kernels. */
-mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
-mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f);
-mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
-                                       int dst, mg_interpolation_t kind, bool add);
-
-/* The entries of the backend table. */
+/* The entries of the tuned backend's table. `boundary` is in simple.cu. */
+mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory);
+void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
+mg_status_t mg_cuda_event_record(void);
+mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
@@ -246,6 +243,29 @@ mg_status_t mg_cuda_graph_begin(void);
 mg_status_t mg_cuda_graph_end(mg_graph_t **out);
 mg_status_t mg_cuda_graph_launch(const mg_graph_t *recording);
 void mg_cuda_graph_free(mg_graph_t *recording);
+
+/* Groups that both CUDA backends have. */
+constexpr mg_backend_queue_t mg_cuda_queue = {
+    .wait = mg_cuda_finish,
+    .event_record = mg_cuda_event_record,
+    .event_wait = mg_cuda_event_wait,
+};
+
+constexpr mg_backend_profile_t mg_cuda_profile = {
+    .timers_create = mg_cuda_event_timers_create,
+    .timers_free = mg_cuda_event_timers_free,
+    .timer_record = mg_cuda_event_timer_record,
+    .timers_elapsed = mg_cuda_event_timers_elapsed,
+#ifdef HAVE_NVTX
+    .range_begin = mg_cuda_range_begin,
+    .range_end = mg_cuda_range_end,
+#endif
+};
+
+/** Clear the exact sum before kernels call mg_sum_add_atomic; mg_cuda_sum_end adds the result to
+ *  `sum`. */
+mg_status_t mg_cuda_sum_begin(void);
+mg_status_t mg_cuda_sum_end(mg_sum_t *sum);
 
 /* Maxima of non-negative values: their bits compare as integers, and NaN is above all of them. */
 

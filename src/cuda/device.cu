@@ -222,7 +222,7 @@ static mg_status_t alloc_managed(size_t bytes, void **memory) {
   return mg_cuda_failed(error, "managed memory allocation", __FILE__, __LINE__);
 }
 
-static mg_status_t cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
+mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
   *memory = nullptr;
   if (space == MG_SPACE_SHARED) {
     MG_CUDA_TRY(cudaHostAlloc(memory, bytes, cudaHostAllocPortable | cudaHostAllocMapped));
@@ -235,7 +235,7 @@ static mg_status_t cuda_alloc(size_t bytes, mg_space_t space, void **memory) {
   return MG_OK;
 }
 
-static void cuda_release(void *memory, size_t bytes, mg_space_t space) {
+void mg_cuda_release(void *memory, size_t bytes, mg_space_t space) {
   (void)bytes;
   if (space == MG_SPACE_SHARED)
     (void)cudaFreeHost(memory);
@@ -284,12 +284,12 @@ mg_status_t mg_cuda_finish(void) {
   return all_in_time();
 }
 
-static mg_status_t cuda_event_record(void) {
+mg_status_t mg_cuda_event_record(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.event, mg_cuda.stream));
   return MG_OK;
 }
 
-static mg_status_t cuda_event_wait(void) {
+mg_status_t mg_cuda_event_wait(void) {
   if (mg_cuda.watch)
     MG_TRY(wait_watched(ask_mark));
   else
@@ -320,27 +320,10 @@ static mg_status_t cuda_stream_join(void) {
   return MG_OK;
 }
 
-static constexpr mg_backend_queue_t queue = {
-    .wait = mg_cuda_finish,
-    .event_record = cuda_event_record,
-    .event_wait = cuda_event_wait,
-};
-
-static constexpr mg_backend_profile_t profile = {
-    .timers_create = mg_cuda_event_timers_create,
-    .timers_free = mg_cuda_event_timers_free,
-    .timer_record = mg_cuda_event_timer_record,
-    .timers_elapsed = mg_cuda_event_timers_elapsed,
-#ifdef HAVE_NVTX
-    .range_begin = mg_cuda_range_begin,
-    .range_end = mg_cuda_range_end,
-#endif
-};
-
 extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",
-    .alloc = cuda_alloc,
-    .release = cuda_release,
+    .alloc = mg_cuda_alloc,
+    .release = mg_cuda_release,
     .set_problem = mg_cuda_set_problem,
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
@@ -359,7 +342,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .multiply = mg_cuda_multiply,
     .max_norm = mg_cuda_max_norm,
     .dot = mg_cuda_dot,
-    .queue = queue,
+    .queue = mg_cuda_queue,
     .overlap = {.stream_fork = cuda_stream_fork,
                 .stream_switch = cuda_stream_switch,
                 .stream_join = cuda_stream_join,
@@ -373,38 +356,11 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                .cycle_create = mg_cuda_coarse_cycle_create,
                .cycle_free = mg_cuda_coarse_cycle_free,
                .cycle_run = mg_cuda_coarse_cycle_run},
-    .profile = profile,
+    .profile = mg_cuda_profile,
 #ifndef MG_CUDA_DEBUG /* a graph cannot capture the debug build's synchronization */
     .graph = {.begin = mg_cuda_graph_begin,
               .end = mg_cuda_graph_end,
               .launch = mg_cuda_graph_launch,
               .free = mg_cuda_graph_free},
 #endif
-};
-
-/* Single-step kernels: no fused sweeps, regions, coarse cycle or graphs. */
-extern "C" const mg_backend_t mg_backend_cuda_simple = {
-    .name = "cuda-simple",
-    .alloc = cuda_alloc,
-    .release = cuda_release,
-    .set_problem = mg_cuda_set_problem,
-    .restrict_faces = mg_cuda_restrict_faces,
-    .extend_faces = mg_cuda_extend_faces,
-    .set_diagonal = mg_cuda_set_diagonal,
-    .boundary = mg_cuda_boundary,
-    .smooth = mg_cuda_simple_smooth,
-    .residual = mg_cuda_simple_residual,
-    .restrict_cells = mg_cuda_restrict_cells,
-    .interpolate = mg_cuda_simple_interpolate,
-    .prepare_copies = mg_cuda_prepare_copies,
-    .release_copies = mg_cuda_release_copies,
-    .copy = mg_cuda_copy,
-    .fill = mg_cuda_fill,
-    .shift = mg_cuda_shift,
-    .axpby = mg_cuda_axpby,
-    .multiply = mg_cuda_multiply,
-    .max_norm = mg_cuda_max_norm,
-    .dot = mg_cuda_dot,
-    .queue = queue,
-    .profile = profile,
 };

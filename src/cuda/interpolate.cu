@@ -15,46 +15,26 @@ static const dim3 block_shape(32, 4, 1);
  * solution, in us: compiler's choice 706 / 397, five 631 / 436, eight 604 / 398. */
 enum { LOW_BLOCKS = 8 };
 
-/** `order` of the wall formula is used only if the walls are folded in. */
-template <mg_interpolation_t kind, bool add, bool folded>
-static __global__ void
-__launch_bounds__(128, kind == MG_INTERPOLATE_V4 ? 0 : MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
+/** P0, P1 and V2. P0 reads no ghosts and does not use the order of the wall formula. */
+template <mg_interpolation_t kind, bool add>
+static __global__ void __launch_bounds__(128, MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
     interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   mg_cuda_wait_dependency();
-  if constexpr (folded)
+  if constexpr (mg_folds_walls(kind))
     mg_interpolate_folded<kind, add>(coarse, src, fine, dst, order, i, j, k);
   else
     mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
 }
 
-template <mg_interpolation_t kind, bool folded>
+template <mg_interpolation_t kind>
 static void launch(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
                    int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
   if (add)
-    mg_cuda_launch_dependent(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst,
-                             order);
+    mg_cuda_launch_dependent(interpolate<kind, true>, grid, block_shape, c, src, f, dst, order);
   else
-    mg_cuda_launch_dependent(interpolate<kind, false, folded>, grid, block_shape, c, src, f, dst,
-                             order);
-}
-
-mg_status_t mg_cuda_simple_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine,
-                                       int dst, mg_interpolation_t kind, bool add) {
-  for (int q = 0; q < coarse->n_patches; q++) {
-    const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
-    if (kind == MG_INTERPOLATE_P0)
-      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
-    else if (kind == MG_INTERPOLATE_P1)
-      launch<MG_INTERPOLATE_P1, false>(c, src, f, dst, add, 0);
-    else if (kind == MG_INTERPOLATE_V2)
-      launch<MG_INTERPOLATE_V2, false>(c, src, f, dst, add, 0);
-    else
-      launch<MG_INTERPOLATE_V4, false>(c, src, f, dst, add, 0);
-    MG_CUDA_LAUNCHED("interpolate");
-  }
-  return MG_OK;
+    mg_cuda_launch_dependent(interpolate<kind, false>, grid, block_shape, c, src, f, dst, order);
 }
 
 /* V4: a block computes 16 x 4 x 4 coarse cells and shares them plus two cells on every side. */
@@ -150,11 +130,11 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (kind == MG_INTERPOLATE_P0)
-      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
+      launch<MG_INTERPOLATE_P0>(c, src, f, dst, add, 0);
     else if (kind == MG_INTERPOLATE_P1)
-      launch<MG_INTERPOLATE_P1, true>(c, src, f, dst, add, mg_wall_order(coarse, 1));
+      launch<MG_INTERPOLATE_P1>(c, src, f, dst, add, mg_wall_order(coarse, 1));
     else if (kind == MG_INTERPOLATE_V2)
-      launch<MG_INTERPOLATE_V2, true>(c, src, f, dst, add, mg_wall_order(coarse, 2));
+      launch<MG_INTERPOLATE_V2>(c, src, f, dst, add, mg_wall_order(coarse, 2));
     else
       launch_v4(c, src, f, dst, add, mg_wall_order(coarse, 4));
     MG_CUDA_LAUNCHED("interpolate");

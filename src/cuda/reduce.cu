@@ -19,6 +19,21 @@ mg_status_t mg_cuda_max_end(double *value) {
   return MG_OK;
 }
 
+mg_status_t mg_cuda_sum_begin(void) {
+  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(mg_sum_t), mg_cuda.stream));
+  return MG_OK;
+}
+
+mg_status_t mg_cuda_sum_end(mg_sum_t *sum) {
+  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(mg_sum_t),
+                              cudaMemcpyDeviceToHost, mg_cuda.stream));
+  MG_TRY(mg_cuda_finish());
+  /* Each digit is a signed number in two's complement. */
+  for (int d = 0; d < MG_SUM_LIMBS; d++)
+    sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
+  return MG_OK;
+}
+
 /** Whether cells can be loaded in pairs. In a level's own arrays this holds if rows are even. */
 static bool in_pairs(const mg_patch_t &p, int x, int y) {
   const uintptr_t at = (uintptr_t)p.vec[x] | (y < 0 ? 0 : (uintptr_t)p.vec[y]);
@@ -43,7 +58,7 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
 
 mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   const int u = mg_brick_width(v);
-  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(mg_sum_t), mg_cuda.stream));
+  MG_TRY(mg_cuda_sum_begin());
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
@@ -55,11 +70,5 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
         p, x, y, u, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("dot");
   }
-  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(mg_sum_t),
-                              cudaMemcpyDeviceToHost, mg_cuda.stream));
-  MG_TRY(mg_cuda_finish());
-  /* Each digit is a signed number in two's complement. */
-  for (int d = 0; d < MG_SUM_LIMBS; d++)
-    sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
-  return MG_OK;
+  return mg_cuda_sum_end(sum);
 }

@@ -3,8 +3,7 @@
  * Bytes per cell: 48 stored, 40 as a norm, 41 restricted. 21 flops per cell, counting an fma as
  * two. Blocks have 32 x 8 threads. On large levels each thread computes two cells along k. With
  * restriction, a thread computes the four children of a coarse cell that share an i; the
- * neighbour's four arrive by shuffles. The fv4 kernel here is the simple one, the oracle of those
- * in fv4.h. */
+ * neighbour's four arrive by shuffles. The kernels of fv4 are in fv4.cu. */
 #include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
 #include "cuda/stencil_load.h"
@@ -18,13 +17,11 @@ enum { PLANES = 2 };
 /* Blocks of 256 threads per SM. */
 #define BLOCKS(one, planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? (one) : 5, 256)
 
-/** Whether this block is clear of walls, given the cells per thread along j and k. Always false
- *  for fv4. */
-template <bool fv4>
+/** Whether this block is clear of walls, given the cells per thread along j and k. */
 static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int planes) {
   const int n[3] = {(int)blockDim.x, (int)blockDim.y * rows, planes};
   const int first[3] = {(int)blockIdx.x * n[0], (int)blockIdx.y * n[1], (int)blockIdx.z * planes};
-  return !fv4 && mg_clear_of_walls(p, first, n);
+  return mg_clear_of_walls(p, first, n);
 }
 
 /** Residual away from walls. */
@@ -37,21 +34,21 @@ static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l,
 }
 
 /** Residual at any cell. */
-template <bool fv4, bool varies>
+template <bool varies>
 static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
                                                      int j, int k) {
-  const double ax = mg_apply<fv4, varies>(l, l->p.vec[x], i, j, k);
+  const double ax = mg_apply<false, varies>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
-template <bool fv4, int planes, bool varies>
-static __global__ void __launch_bounds__(256, fv4 ? 0 : BLOCKS(8, planes))
+template <int planes, bool varies>
+static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
     residual(mg_cuda_patch_t l, int dst, int x, int f) {
   mg_cuda_wait_dependency();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
-  if (clear<fv4>(l.p, 1, planes)) {
+  if (clear(l.p, 1, planes)) {
     double value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++)
@@ -63,34 +60,26 @@ static __global__ void __launch_bounds__(256, fv4 ? 0 : BLOCKS(8, planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      l.p.vec[dst][at + q * ks] = residual_at<fv4, varies>(&l, x, f, i, j, k + q);
+      l.p.vec[dst][at + q * ks] = residual_at<varies>(&l, x, f, i, j, k + q);
 }
 
-template <bool fv4, int planes>
-static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
+template <int planes> static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  const auto kernel = l.v.varies ? residual<fv4, planes, true> : residual<fv4, planes, false>;
+  const auto kernel = l.v.varies ? residual<planes, true> : residual<planes, false>;
   mg_cuda_launch_dependent(kernel, grid, block_shape, l, dst, x, f);
 }
 
-mg_status_t mg_cuda_simple_residual(const mg_view_t *v, int dst, int x, int f) {
-  MG_TRY(mg_cuda_prepare(v, x));
+mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
+  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual(v, dst, x, f);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
-    if (v->op == MG_OPERATOR_FV4)
-      launch_residual<true, 1>(l, dst, x, f);
-    else if (mg_is_large(l.p))
-      launch_residual<false, PLANES>(l, dst, x, f);
+    if (mg_is_large(l.p))
+      launch_residual<PLANES>(l, dst, x, f);
     else
-      launch_residual<false, 1>(l, dst, x, f);
+      launch_residual<1>(l, dst, x, f);
     MG_CUDA_LAUNCHED("residual");
   }
   return MG_OK;
-}
-
-mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
-  return v->op == MG_OPERATOR_FV4 ? mg_cuda_fv4_residual(v, dst, x, f)
-                                  : mg_cuda_simple_residual(v, dst, x, f);
 }
 
 /* With one cell per thread, the reduction at the end of a block limits speed. Several cells per
@@ -102,7 +91,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const unsigned long long known = mg_max_known(maximum);
   unsigned long long largest = 0;
-  if (clear<false>(l.p, 1, planes)) {
+  if (clear(l.p, 1, planes)) {
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
     for (int q = 0; q < planes; q++)
@@ -110,7 +99,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
   } else {
     for (int q = 0; q < planes; q++)
       if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-        largest = max(largest, mg_max_bits(residual_at<false, varies>(&l, x, f, i, j, k + q)));
+        largest = max(largest, mg_max_bits(residual_at<varies>(&l, x, f, i, j, k + q)));
   }
   mg_max_add(largest, known, maximum);
 }
@@ -182,7 +171,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
   const int j = 2 * J, k = 2 * K;
   double pair[2][2]; /* [k][j] */
-  if (clear<false>(l.p, 2, 2)) {
+  if (clear(l.p, 2, 2)) {
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
     for (int dk = 0; dk < 2; dk++)
@@ -193,7 +182,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
     const bool inside = i < l.p.n[0] && j < l.p.n[1];
     for (int dk = 0; dk < 2; dk++)
       for (int dj = 0; dj < 2; dj++)
-        pair[dk][dj] = inside ? residual_at<false, varies>(&l, x, f, i, j + dj, k + dk) : 0.0;
+        pair[dk][dj] = inside ? residual_at<varies>(&l, x, f, i, j + dj, k + dk) : 0.0;
   }
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }

@@ -3,8 +3,7 @@
  * Bytes per cell of the 7-point operators: GSRB and Jacobi 48, Chebyshev 56. Flops, with an fma
  * counted as two: 31 per cell that GSRB changes, 35 per cell of the others. The diagonal is summed
  * from the betas; fv4 reads it, which adds 8 bytes. One thread per cell in blocks of 32 x 8: the L1
- * serves the neighbours in i and j, the L2 those in k. The fv4 kernels here are simple; they are
- * the oracle of those in fv4.h.
+ * serves the neighbours in i and j, the L2 those in k. The kernels of fv4 are in fv4.cu.
  *
  * On large levels a thread of the 7-point operators has several cells stacked in k, so the values
  * they share hit the L1. Time of all steps at 512^3 in an F-cycle on an H200, ms. A copy moves
@@ -101,19 +100,6 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
 }
 
-template <bool varies>
-static __global__ void __launch_bounds__(256) colored_fv4(mg_cuda_patch_t l, mg_update_t u) {
-  MG_CUDA_CELL(i, j, k, l.p.n);
-  const double *x = l.p.vec[u.x];
-  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
-  double value = x[at];
-  if (phase == 0)
-    value = mg_relax(value, mg_apply<true, varies>(&l, x, i, j, k), l.p.vec[MG_F][at],
-                     mg_smooth_dinv<true, varies>(&l, i, j, k), u.c2);
-  l.p.vec[u.dst][at] = value;
-}
-
 template <bool stored, bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
     all_7(mg_cuda_patch_t l, mg_update_t u) {
@@ -156,13 +142,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   }
   for (int q = 0; q < planes; q++)
     if (i < l.p.n[0] && j < l.p.n[1] && k + q < l.p.n[2])
-      mg_update_cell<false, stored, varies>(&l, u, i, j, k + q);
-}
-
-template <bool varies>
-static __global__ void __launch_bounds__(256) all_fv4(mg_cuda_patch_t l, mg_update_t u) {
-  MG_CUDA_CELL(i, j, k, l.p.n);
-  mg_update_cell<true, true, varies>(&l, u, i, j, k);
+      mg_update_cell<stored, varies>(&l, u, i, j, k + q);
 }
 
 /* First step from a zero guess, where A x is zero too. Cells outside the color become zero. */
@@ -189,7 +169,6 @@ template <bool stored, bool varies>
 static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
   if (form == MG_UPDATE_FIRST) return {first<stored, varies>, 1, 1};
   const bool colored = form == MG_UPDATE_COLORED, large = mg_is_large(l.p);
-  if (l.v.op == MG_OPERATOR_FV4) return {colored ? colored_fv4<varies> : all_fv4<varies>, 1, 1};
   if (colored && large) return {colored_7_planes<COLORED_PLANES, varies>, 2, COLORED_PLANES};
   if (colored) return {colored_7<varies>, 2, 1};
   if (large) return {all_7_planes<stored, ALL_PLANES, varies>, 1, ALL_PLANES};
@@ -204,17 +183,16 @@ void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool s
                                           : choose_kernel<false, false>(l, u.form));
   const dim3 grid = mg_cuda_grid((n[0] + c.width - 1) / c.width, n[1],
                                  (n[2] + c.planes - 1) / c.planes, mg_smooth_block);
-  /* Kernels for large levels and the simple ones of fv4 do not wait for their dependency. */
-  if (c.planes > 1 || (l.v.op == MG_OPERATOR_FV4 && u.form != MG_UPDATE_FIRST))
+  /* Kernels for large levels do not wait for their dependency. */
+  if (c.planes > 1)
     c.kernel<<<grid, mg_smooth_block, 0, mg_cuda.stream>>>(l, u);
   else
     mg_cuda_launch_dependent(c.kernel, grid, mg_smooth_block, l, u);
 }
 
-mg_status_t mg_cuda_simple_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  (void)region; /* never a part: sweep_overlaps is NULL */
+/* One step of a 7-point operator, or the first step from zero of any operator. */
+static mg_status_t smooth_step(const mg_view_t *v, const mg_sweep_t *sweep) {
   const mg_update_t u = mg_update_of(sweep);
-  if (u.x >= 0) MG_TRY(mg_cuda_prepare(v, u.x));
   for (int q = 0; q < v->n_patches; q++) {
     mg_cuda_smooth_patch(mg_cuda_patch(v, q), u, sweep->step->l1 || v->op == MG_OPERATOR_FV4);
     MG_CUDA_LAUNCHED("smooth");
@@ -231,6 +209,5 @@ bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region);
   if (v->op == MG_OPERATOR_FV4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
-  return region == MG_REGION_ALL ? mg_cuda_simple_smooth(v, sweep, region)
-                                 : mg_cuda_smooth_region(v, sweep, region);
+  return region == MG_REGION_ALL ? smooth_step(v, sweep) : mg_cuda_smooth_region(v, sweep, region);
 }

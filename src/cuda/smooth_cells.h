@@ -18,7 +18,7 @@ static __device__ __forceinline__ double mg_smooth_dinv(const mg_cuda_patch_t *l
                              js, ks, mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
 }
 
-/** Update of a cell of the color, in place. */
+/** Update of a cell of the color, in place; 7-point operators. */
 template <bool varies>
 static __device__ __forceinline__ void mg_relax_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
                                                      int i, int j, int k) {
@@ -28,15 +28,15 @@ static __device__ __forceinline__ void mg_relax_cell(const mg_cuda_patch_t *l, c
                    mg_smooth_dinv<false, varies>(l, i, j, k), u.c2);
 }
 
-/** Update of a cell in a step on all cells. */
-template <bool fv4, bool stored, bool varies>
+/** Update of a cell of a 7-point operator in a step on all cells. */
+template <bool stored, bool varies>
 static __device__ __forceinline__ void mg_update_cell(const mg_cuda_patch_t *l,
                                                       const mg_update_t &u, int i, int j, int k) {
   const double *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   const double before = u.previous < 0 ? 0.0 : l->p.vec[u.previous][at];
   l->p.vec[u.dst][at] =
-      mg_update(x[at], before, mg_apply<fv4, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+      mg_update(x[at], before, mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
                 mg_smooth_dinv<stored, varies>(l, i, j, k), u.c1, u.c2);
 }
 

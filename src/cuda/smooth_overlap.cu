@@ -83,7 +83,7 @@ static __global__ void __launch_bounds__(256)
   if (at[0] >= n[0] || at[1] >= n[1]) return;
   const int i = lo[0] + at[0], j = lo[1] + at[1], k = lo[2] + at[2];
   if (!colored)
-    mg_update_cell<false, stored, varies>(&l, u, i, j, k);
+    mg_update_cell<stored, varies>(&l, u, i, j, k);
   else if ((((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1) == 0)
     mg_relax_cell<varies>(&l, u, i, j, k);
 }

@@ -1,0 +1,297 @@
+/* The simple CUDA backend, --device=cuda-simple: every operation in its plainest form. Read it
+ * before the other files of this folder, and start a backend for another device from it.
+ *
+ * One thread computes one cell (or one ghost, or one brick of a sum). All neighbours are in memory:
+ * `boundary` fills the ghosts outside walls before an operation reads them. No shared memory, no
+ * fused operations, no special cases for large levels. Results are bit-identical to those of the
+ * CPU and of the tuned kernels, because all use the formulas in formulas/. So this backend is the
+ * tests' reference for the tuned kernels.
+ *
+ * Memory, streams, copies and set-up are those of the tuned backend: device.cu, copy.cu, setup.cu,
+ * restrict.cu (faces). */
+#include "cuda/cuda.h"
+
+static const dim3 block_shape(32, 8, 1);
+
+/* Launch one thread for each of n[0] x n[1] x n[2] items. */
+template <typename... parameters_t, typename... arguments_t>
+static mg_status_t launch(const char *name, const int n[3], void (*kernel)(parameters_t...),
+                          const arguments_t &...arguments) {
+  const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
+  kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(arguments...);
+  MG_CUDA_LAUNCHED(name);
+  return MG_OK;
+}
+
+/* ---- ghosts outside walls ---- */
+
+/* Ghosts outside the two sides of direction d. A thread handles one line of cells that ends at a
+ * wall: line (a, b) of the other two directions, counted from first[]. */
+static __global__ void boundary_kernel(mg_patch_t p, int vec, int order, int d, int3 first,
+                                       int3 n) {
+  const int count[3] = {n.x, n.y, n.z};
+  MG_CUDA_CELL(a, b, side, count);
+  if (!p.wall[d][side]) return;
+  const int at_wall = side == 0 ? 0 : p.n[d] - 1, i = first.x + a, j = first.y + b;
+  const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
+  const ptrdiff_t in = side == 0 ? stride[d] : -stride[d];
+  double *x = d == 0   ? mg_cell(&p, vec, at_wall, i, j)
+              : d == 1 ? mg_cell(&p, vec, i, at_wall, j)
+                       : mg_cell(&p, vec, i, j, at_wall);
+  if (order == 1) {
+    x[-in] = mg_wall1(x[0]);
+  } else if (order == 2) {
+    x[-in] = mg_wall2(x[0], x[in]);
+  } else {
+    x[-in] = mg_wall4_first(x[0], x[in], x[2 * in], x[3 * in]);
+    x[-2 * in] = mg_wall4_second(x[0], x[in], x[2 * in], x[3 * in]);
+  }
+}
+
+/* One direction after the other: the lines of later directions include the ghosts of earlier ones,
+ * so edges and corners become tensor products. */
+mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order) {
+  order = mg_wall_order(v, order);
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++) {
+      const mg_patch_t &p = v->patch[q];
+      int first[2], n[3] = {0, 0, 2}, e = 0;
+      for (int t = 0; t < 3; t++) {
+        if (t == d) continue;
+        const bool filled = t < d; /* ghosts outside walls of direction t */
+        first[e] = p.wall[t][0] && !filled ? 0 : -v->ghosts;
+        n[e] = p.n[t] + (p.wall[t][1] && !filled ? 0 : v->ghosts) - first[e];
+        e++;
+      }
+      MG_TRY(launch("boundary", n, boundary_kernel, p, vec, order, d,
+                    make_int3(first[0], first[1], 0), make_int3(n[0], n[1], n[2])));
+    }
+  return MG_OK;
+}
+
+/* ---- operator and smoother ---- */
+
+/* A x at offset `at` of the patch. */
+static __device__ double apply(const mg_cuda_patch_t *l, const double *x, ptrdiff_t at) {
+  const mg_patch_t *p = &l->p;
+  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+               *bk = p->vec[MG_BETA_K] + at, a = mg_a_at(&l->v, p, at);
+  return l->v.op == MG_OPERATOR_FV4
+             ? mg_apply_fv4(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2)
+             : mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
+}
+
+/* One step. A colored step in place reads only cells of the other color, which no thread writes. */
+static __global__ void step_kernel(mg_cuda_patch_t l, mg_update_t u) {
+  MG_CUDA_CELL(i, j, k, l.p.n);
+  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
+  const int phase = (l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color;
+  const double x = u.x < 0 ? 0.0 : l.p.vec[u.x][at];
+  double *out = l.p.vec[u.dst] + at;
+  if (phase & u.mask) {
+    if (u.dst != u.x) *out = x;
+    return;
+  }
+  const double ax = u.x < 0 ? 0.0 : apply(&l, l.p.vec[u.x], at);
+  const double previous = u.previous < 0 ? 0.0 : l.p.vec[u.previous][at];
+  *out = mg_update(x, previous, ax, l.p.vec[MG_F][at], l.p.vec[MG_DINV][at], u.c1, u.c2);
+}
+
+static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t) {
+  const mg_update_t u = mg_update_of(sweep);
+  if (u.x >= 0) MG_TRY(mg_cuda_boundary(v, u.x, mg_operator_order(v)));
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(launch("smooth", v->patch[q].n, step_kernel, mg_cuda_patch(v, q), u));
+  return MG_OK;
+}
+
+static __global__ void residual_kernel(mg_cuda_patch_t l, int dst, int x, int f) {
+  MG_CUDA_CELL(i, j, k, l.p.n);
+  const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
+  const double ax = apply(&l, l.p.vec[x], at);
+  l.p.vec[dst][at] = f < 0 ? ax : l.p.vec[f][at] - ax;
+}
+
+static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
+  MG_TRY(mg_cuda_boundary(v, x, mg_operator_order(v)));
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q), dst, x, f));
+  return MG_OK;
+}
+
+/* ---- two levels ---- */
+
+static __global__ void restrict_cells_kernel(mg_patch_t fine, int src, mg_patch_t coarse, int dst) {
+  MG_CUDA_CELL(i, j, k, coarse.n);
+  const ptrdiff_t js = fine.jstride, ks = fine.kstride;
+  const double *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
+  *mg_cell(&coarse, dst, i, j, k) =
+      mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
+}
+
+static mg_status_t restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
+                                  int dst) {
+  for (int q = 0; q < fine->n_patches; q++)
+    MG_TRY(launch("restrict_cells", coarse->patch[q].n, restrict_cells_kernel, fine->patch[q], src,
+                  coarse->patch[q], dst));
+  return MG_OK;
+}
+
+/* The formula in one direction: x[0..4] are the coarse cells at offsets -2..2. */
+static __device__ double interpolate_line(mg_interpolation_t kind, const double x[5], int side) {
+  if (kind == MG_INTERPOLATE_P0) return x[2];
+  if (kind == MG_INTERPOLATE_P1) return mg_interpolate_p1(x[1], x[2], x[3], side);
+  if (kind == MG_INTERPOLATE_V2) return mg_interpolate_v2(x[1], x[2], x[3], side);
+  return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
+}
+
+/* One thread per fine cell: a tensor product, along k first, then j, then i. */
+static __global__ void interpolate_kernel(mg_patch_t coarse, int src, mg_patch_t fine, int dst,
+                                          mg_interpolation_t kind, bool add) {
+  MG_CUDA_CELL(i, j, k, fine.n);
+  const int reach = kind == MG_INTERPOLATE_V4 ? 2 : kind == MG_INTERPOLATE_P0 ? 0 : 1;
+  double row[5] = {}, column[5] = {}, line[5] = {};
+  for (int di = -reach; di <= reach; di++) {
+    for (int dj = -reach; dj <= reach; dj++) {
+      for (int dk = -reach; dk <= reach; dk++)
+        line[dk + 2] = *mg_cell(&coarse, src, i / 2 + di, j / 2 + dj, k / 2 + dk);
+      column[dj + 2] = interpolate_line(kind, line, k % 2 ? 1 : -1);
+    }
+    row[di + 2] = interpolate_line(kind, column, j % 2 ? 1 : -1);
+  }
+  const double value = interpolate_line(kind, row, i % 2 ? 1 : -1);
+  double *out = mg_cell(&fine, dst, i, j, k);
+  *out = add ? *out + value : value;
+}
+
+static mg_status_t interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
+                               mg_interpolation_t kind, bool add) {
+  for (int q = 0; q < fine->n_patches; q++)
+    MG_TRY(launch("interpolate", fine->patch[q].n, interpolate_kernel, coarse->patch[q], src,
+                  fine->patch[q], dst, kind, add));
+  return MG_OK;
+}
+
+/* ---- vectors ---- */
+
+static __global__ void fill_kernel(mg_patch_t p, int dst, double value, int ghosts) {
+  const int n[3] = {p.n[0] + 2 * ghosts, p.n[1] + 2 * ghosts, p.n[2] + 2 * ghosts};
+  MG_CUDA_CELL(i, j, k, n);
+  *mg_cell(&p, dst, i - ghosts, j - ghosts, k - ghosts) = value;
+}
+
+static mg_status_t fill(const mg_view_t *v, int dst, double value) {
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    const int g = v->layers, n[3] = {p.n[0] + 2 * g, p.n[1] + 2 * g, p.n[2] + 2 * g};
+    MG_TRY(launch("fill", n, fill_kernel, p, dst, value, g));
+  }
+  return MG_OK;
+}
+
+static __global__ void shift_kernel(mg_patch_t p, int dst, int x, double value) {
+  MG_CUDA_CELL(i, j, k, p.n);
+  *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) + value;
+}
+
+static mg_status_t shift(const mg_view_t *v, int dst, int x, double value) {
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(launch("shift", v->patch[q].n, shift_kernel, v->patch[q], dst, x, value));
+  return MG_OK;
+}
+
+static __global__ void axpby_kernel(mg_patch_t p, int dst, double alpha, int x, double beta,
+                                    int y) {
+  MG_CUDA_CELL(i, j, k, p.n);
+  const double ax = *mg_cell(&p, x, i, j, k);
+  *mg_cell(&p, dst, i, j, k) = y < 0 ? alpha * ax : fma(alpha, ax, beta * *mg_cell(&p, y, i, j, k));
+}
+
+static mg_status_t axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(launch("axpby", v->patch[q].n, axpby_kernel, v->patch[q], dst, alpha, x, beta, y));
+  return MG_OK;
+}
+
+static __global__ void multiply_kernel(mg_patch_t p, int dst, int x, int y) {
+  MG_CUDA_CELL(i, j, k, p.n);
+  *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) * *mg_cell(&p, y, i, j, k);
+}
+
+static mg_status_t multiply(const mg_view_t *v, int dst, int x, int y) {
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(launch("multiply", v->patch[q].n, multiply_kernel, v->patch[q], dst, x, y));
+  return MG_OK;
+}
+
+/* ---- reductions ---- */
+
+/* Non-negative doubles order like their bit patterns, and NaN is above all of them. */
+static __global__ void max_norm_kernel(mg_patch_t p, int x, int y, unsigned long long *maximum) {
+  MG_CUDA_CELL(i, j, k, p.n);
+  const double value = *mg_cell(&p, x, i, j, k);
+  atomicMax(maximum, mg_max_bits(y < 0 ? value : value - *mg_cell(&p, y, i, j, k)));
+}
+
+static mg_status_t max_norm(const mg_view_t *v, int x, int y, double *norm) {
+  MG_TRY(mg_cuda_max_begin());
+  for (int q = 0; q < v->n_patches; q++)
+    MG_TRY(
+        launch("max_norm", v->patch[q].n, max_norm_kernel, v->patch[q], x, y, mg_cuda.reduction));
+  return mg_cuda_max_end(norm);
+}
+
+/* One thread per brick of u^3 cells, which is summed in the order of sum.h: one lane for each i,
+ * lanes last. The brick sums are added exactly. */
+static __global__ void dot_kernel(mg_patch_t p, int x, int y, int u, unsigned long long *sum) {
+  const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
+  MG_CUDA_CELL(bi, bj, bk, bricks);
+  double lane[8] = {};
+  for (int k = bk * u; k < (bk + 1) * u; k++)
+    for (int j = bj * u; j < (bj + 1) * u; j++)
+      for (int i = 0; i < u; i++) {
+        const double value = *mg_cell(&p, x, bi * u + i, j, k);
+        lane[i] = y < 0 ? lane[i] + value : fma(value, *mg_cell(&p, y, bi * u + i, j, k), lane[i]);
+      }
+  double total = lane[0];
+  for (int i = 1; i < u; i++)
+    total += lane[i];
+  mg_sum_add_atomic(sum, total);
+}
+
+static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
+  const int u = mg_brick_width(v);
+  MG_TRY(mg_cuda_sum_begin());
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
+    MG_TRY(launch("dot", bricks, dot_kernel, p, x, y, u, mg_cuda.reduction));
+  }
+  return mg_cuda_sum_end(sum);
+}
+
+extern "C" const mg_backend_t mg_backend_cuda_simple = {
+    .name = "cuda-simple",
+    .alloc = mg_cuda_alloc,
+    .release = mg_cuda_release,
+    .set_problem = mg_cuda_set_problem,
+    .restrict_faces = mg_cuda_restrict_faces,
+    .extend_faces = mg_cuda_extend_faces,
+    .set_diagonal = mg_cuda_set_diagonal,
+    .boundary = mg_cuda_boundary,
+    .smooth = smooth,
+    .residual = residual,
+    .restrict_cells = restrict_cells,
+    .interpolate = interpolate,
+    .prepare_copies = mg_cuda_prepare_copies,
+    .release_copies = mg_cuda_release_copies,
+    .copy = mg_cuda_copy,
+    .fill = fill,
+    .shift = shift,
+    .axpby = axpby,
+    .multiply = multiply,
+    .max_norm = max_norm,
+    .dot = dot,
+    .queue = mg_cuda_queue,
+    .profile = mg_cuda_profile,
+};
