@@ -111,9 +111,9 @@ typedef struct {
    *  x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
    *  MG_ALPHA and the betas, must be valid. */
   bool (*can_fuse)(const mg_view_t *v, int most);
-  /** Report whether `interpolate` of this kind computes the ghosts outside walls itself, so that
-   *  `boundary` need not be called before it. */
-  bool (*folds_walls)(mg_interpolation_t kind);
+  /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
+   *  level itself, so that `boundary` need not be called before it. */
+  bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
   /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */

@@ -2,6 +2,8 @@
 #ifndef MG_TYPES_H
 #define MG_TYPES_H
 
+#include <stdint.h>
+
 /** Discretization of -b div(beta grad u). */
 typedef enum {
   MG_OPERATOR_FV2, /**< 7-point finite volume, volume-averaged data, 2nd order */
@@ -16,6 +18,15 @@ typedef enum {
 } mg_equation_t;
 
 typedef enum { MG_BOUNDARY_DIRICHLET, MG_BOUNDARY_PERIODIC } mg_boundary_t;
+
+/** Kind of a side of the domain or of a patch; see formulas/walls.h. One byte, because kernels take
+ *  all sides as arguments. */
+typedef uint8_t mg_wall_t;
+enum {
+  MG_WALL_NONE = 0,  /**< no wall: other cells, or a periodic side */
+  MG_WALL_DIRICHLET, /**< u = 0 on the wall */
+  MG_WALL_NEUMANN    /**< no flux through the wall; 7-point operators only */
+};
 
 typedef enum {
   MG_SMOOTHER_GSRB,      /**< red-black Gauss-Seidel */

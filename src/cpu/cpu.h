@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "formulas/index.h"
+#include "formulas/walls.h"
 
 /** Process rows j0 <= j < j1 of plane k of one patch. */
 typedef void (*mg_strip_fn)(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg);

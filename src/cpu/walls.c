@@ -1,44 +1,50 @@
-/* Ghost values outside Dirichlet walls, from the interior cells next to them.
+/* Ghost values outside walls, from the interior cells next to them.
  *
  * The 7-point operators read only face ghosts, one layer. The kernels fill these strip by strip,
  * while the cells are in cache. Interpolation and fv4 also read edges and corners. mg_cpu_boundary
  * fills all ghosts, one direction after the other, so edges and corners become tensor products of
  * the formulas. */
 #include "cpu/cpu.h"
-#include "formulas/stencil.h"
 
 /* Ghosts of n lines of cells. x points at the cells next to the wall, `in` is the inward stride,
  * `along` the stride between lines. */
-static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along, int order) {
-  if (order == 1) {
+static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along, mg_wall_t kind,
+                             int order) {
+  if (kind == MG_WALL_NEUMANN) {
 #pragma omp simd
     for (int64_t l = 0; l < n; l++)
-      x[l * along - in] = mg_wall1(x[l * along]);
+      x[l * along - in] = mg_ghost(MG_WALL_NEUMANN, 1, x[l * along], 0.0);
+  } else if (order == 1) {
+#pragma omp simd
+    for (int64_t l = 0; l < n; l++)
+      x[l * along - in] = mg_ghost(MG_WALL_DIRICHLET, 1, x[l * along], 0.0);
   } else if (order == 2) {
 #pragma omp simd
     for (int64_t l = 0; l < n; l++)
-      x[l * along - in] = mg_wall2(x[l * along], x[l * along + in]);
+      x[l * along - in] = mg_ghost(MG_WALL_DIRICHLET, 2, x[l * along], x[l * along + in]);
   } else {
 #pragma omp simd
     for (int64_t l = 0; l < n; l++) {
       double *c = x + l * along;
-      c[-in] = mg_wall4_first(c[0], c[in], c[2 * in], c[3 * in]);
-      c[-2 * in] = mg_wall4_second(c[0], c[in], c[2 * in], c[3 * in]);
+      c[-in] = mg_ghost_4(1, c[0], c[in], c[2 * in], c[3 * in]);
+      c[-2 * in] = mg_ghost_4(2, c[0], c[in], c[2 * in], c[3 * in]);
     }
   }
 }
 
 void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order) {
-  if (p->wall[0][0]) wall_line(x, 1, 1, 1, order);
-  if (p->wall[0][1]) wall_line(x + p->n[0] - 1, -1, 1, 1, order);
+  const mg_wall_t low = p->wall[0][0], high = p->wall[0][1];
+  if (low) wall_line(x, 1, 1, 1, low, order);
+  if (high) wall_line(x + p->n[0] - 1, -1, 1, 1, high, order);
 }
 
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1) {
   const int order = mg_operator_order(v);
   double *plane = x + k * p->kstride;
-  if (p->wall[1][0] && j0 == 0) wall_line(plane, p->jstride, p->n[0], 1, order);
-  if (p->wall[1][1] && j1 == p->n[1])
-    wall_line(plane + (p->n[1] - 1) * p->jstride, -p->jstride, p->n[0], 1, order);
+  const mg_wall_t low = p->wall[1][0], high = p->wall[1][1];
+  if (low && j0 == 0) wall_line(plane, p->jstride, p->n[0], 1, low, order);
+  if (high && j1 == p->n[1])
+    wall_line(plane + (p->n[1] - 1) * p->jstride, -p->jstride, p->n[0], 1, high, order);
 }
 
 void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
@@ -51,7 +57,7 @@ void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
       const ptrdiff_t in = side == 0 ? p->kstride : -p->kstride;
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
       for (int j = 0; j < p->n[1]; j++)
-        wall_line(x + j * p->jstride, in, p->n[0], 1, order);
+        wall_line(x + j * p->jstride, in, p->n[0], 1, p->wall[2][side], order);
     }
   }
 }
@@ -77,7 +83,7 @@ static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec,
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
     for (int l = lines[0]; l < lines[1]; l++)
       wall_line(wall + l * stride[outer] + line[0] * stride[inner], in, line[1] - line[0],
-                stride[inner], order);
+                stride[inner], p->wall[d][side], order);
   }
 }
 

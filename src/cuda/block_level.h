@@ -112,7 +112,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Fill all ghosts of x: periodic copies, or the wall formula of the given order. */
+  /** Fill all ghosts of x: periodic copies, or the Dirichlet formula of the given order. */
   __device__ void fill_rim(int x, int order) const {
     const mg_patch_t *p = &l->p;
     const int g = l->v.ghosts, n = row.n;

@@ -119,11 +119,13 @@ template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *j
   return nullptr;
 }
 
-/* Whether a single patch covers level l and it has at most MOST_CELLS cells. */
+/* Whether a single patch covers level l, with at most MOST_CELLS cells and without Neumann walls:
+ * the kernel interpolates with Dirichlet ghosts. */
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->dim * v->dim * v->dim;
-  return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS;
+  return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS &&
+         !mg_has_wall(v->side, MG_WALL_NEUMANN);
 }
 
 /* Copy the steps of all levels, concatenated, to the device. */

@@ -20,6 +20,7 @@ extern "C" {
 #include "base/alloc.h"
 #include "base/log.h"
 #include "formulas/index.h"
+#include "formulas/walls.h"
 }
 
 /** State of the two queues. With MG_CUDA_ONE_QUEUE the next launch depends only on the previous
@@ -98,11 +99,12 @@ mg_status_t mg_cuda_finish(void);
 struct mg_cuda_patch_t {
   mg_view_t v; /**< v.patch is NULL: the array of patches is in host memory */
   mg_patch_t p;
-  int order; /**< order of the operator's wall formula */
+  int order;     /**< order of the operator's wall formula */
+  bool singular; /**< mg_is_singular(&v) */
 };
 
 inline mg_cuda_patch_t mg_cuda_patch(const mg_view_t *v, int q) {
-  mg_cuda_patch_t l = {*v, v->patch[q], mg_operator_order(v)};
+  mg_cuda_patch_t l = {*v, v->patch[q], mg_operator_order(v), mg_is_singular(v)};
   l.v.patch = nullptr;
   return l;
 }
@@ -124,13 +126,6 @@ inline bool mg_is_large(const mg_patch_t &p) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);                                      \
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);                                      \
   if (i >= (n)[0] || j >= (n)[1] || k >= (n)[2]) return
-
-/** Ghost value outside a wall, order 1 or 2.
- *  @param[in] x1  the cell at the wall
- *  @param[in] x2  the next cell inward */
-MG_INLINE double mg_beyond(double x1, double x2, int order) {
-  return order == 1 ? mg_wall1(x1) : mg_wall2(x1, x2);
-}
 
 /** Offsets of the values that a 7-point stencil reads.
  *
@@ -166,6 +161,7 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
   return mg_places7(l, stride, i, j, k);
 }
 
+/** Values of a stencil. All walls have the Dirichlet formula: see walls.h. */
 static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const double *x,
                                                           int order) {
   mg_values7_t v;
@@ -173,8 +169,8 @@ static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s,
 #pragma unroll
   for (int d = 0; d < 3; d++) {
     const double low = x[s.low[d]], high = x[s.high[d]];
-    v.low[d] = s.wall_low[d] ? mg_beyond(v.c, low, order) : low;
-    v.high[d] = s.wall_high[d] ? mg_beyond(v.c, high, order) : high;
+    v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, order, v.c, low) : low;
+    v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, order, v.c, high) : high;
   }
   return v;
 }
@@ -216,7 +212,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, int src, const mg_view
                                    int dst);
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
                                 mg_interpolation_t kind, bool add);
-bool mg_cuda_folds_walls(mg_interpolation_t kind);
+bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind);
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cuda_release_copies(mg_copies_t *copies);
 mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst);

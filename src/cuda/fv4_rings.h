@@ -226,14 +226,14 @@ static __device__ __forceinline__ void skip_u(share_t *s, const mg_patch_t *p, i
 
 /* Ghosts of a row outside a wall in i: the first ghost is in column g. */
 static __device__ __forceinline__ double first_ghost(const double *row, int g, int in) {
-  return mg_wall4_first(row[column(g + in)], row[column(g + 2 * in)], row[column(g + 3 * in)],
-                        row[column(g + 4 * in)]);
+  return mg_ghost_4(1, row[column(g + in)], row[column(g + 2 * in)], row[column(g + 3 * in)],
+                    row[column(g + 4 * in)]);
 }
 
 static __device__ __forceinline__ void fill_row(double *row, int g, int in) {
   const double first = first_ghost(row, g, in),
-               second = mg_wall4_second(row[column(g + in)], row[column(g + 2 * in)],
-                                        row[column(g + 3 * in)], row[column(g + 4 * in)]);
+               second = mg_ghost_4(2, row[column(g + in)], row[column(g + 2 * in)],
+                                   row[column(g + 3 * in)], row[column(g + 4 * in)]);
   row[column(g)] = first;
   row[column(g - in)] = second;
 }
@@ -241,8 +241,8 @@ static __device__ __forceinline__ void fill_row(double *row, int g, int in) {
 /* Ghosts of a column outside a wall in j: `first` is the first ghost, `in` the inward step. */
 static __device__ __forceinline__ void fill_column(double *first, int in) {
   const double x1 = first[in], x2 = first[2 * in], x3 = first[3 * in], x4 = first[4 * in];
-  first[0] = mg_wall4_first(x1, x2, x3, x4);
-  first[-in] = mg_wall4_second(x1, x2, x3, x4);
+  first[0] = mg_ghost_4(1, x1, x2, x3, x4);
+  first[-in] = mg_ghost_4(2, x1, x2, x3, x4);
 }
 
 /* The first ghost outside two walls; `row` points to the ghost's row. */
@@ -250,7 +250,7 @@ static __device__ __forceinline__ void fill_corner(double *row, int g, int in, i
   double x[4];
   for (int c = 0; c < 4; c++)
     x[c] = first_ghost(row + (c + 1) * row_in, g, in);
-  row[column(g)] = mg_wall4_first(x[0], x[1], x[2], x[3]);
+  row[column(g)] = mg_ghost_4(1, x[0], x[1], x[2], x[3]);
 }
 
 /* Fill a plane's ghosts outside the walls in i and j. */
@@ -283,8 +283,8 @@ static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3,
     const int r = in_half / PITCH, c = 2 * (in_half % PITCH) + odd, at = odd * HALF + in_half;
     const bool face = r >= t->row && r < t->row_end && c >= t->col && c < t->col_end;
     if (face ? !faces : !edges) continue;
-    x[at] = depth == 1 ? mg_wall4_first(x1[at], x2[at], x3[at], x4[at])
-                       : mg_wall4_second(x1[at], x2[at], x3[at], x4[at]);
+    x[at] = depth == 1 ? mg_ghost_4(1, x1[at], x2[at], x3[at], x4[at])
+                       : mg_ghost_4(2, x1[at], x2[at], x3[at], x4[at]);
   }
 }
 

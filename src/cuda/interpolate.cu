@@ -2,9 +2,9 @@
  *
  * Bytes per fine cell: 17 with correction (u read and written, plus an eighth of a coarse cell),
  * 9 without. One thread per coarse cell computes its 8 fine cells and writes them as four pairs.
- * Ghosts outside walls are computed here. For P1 and V2, the thread that needs them computes them
- * from the cells it already has. For V4 they need four cells in each of three directions, so they
- * are computed once per block. */
+ * Ghosts outside Dirichlet walls are computed here. For P1 and V2, the thread that needs them
+ * computes them from the cells it already has. For V4 they need four cells in each of three
+ * directions, so they are computed once per block. */
 #include "cuda/dependent_launch.h"
 #include "cuda/interpolate.h"
 #include "cuda/wall_value.h"
@@ -15,26 +15,28 @@ static const dim3 block_shape(32, 4, 1);
  * solution, in us: compiler's choice 706 / 397, five 631 / 436, eight 604 / 398. */
 enum { LOW_BLOCKS = 8 };
 
-/** P0, P1 and V2. P0 reads no ghosts and does not use the order of the wall formula. */
-template <mg_interpolation_t kind, bool add>
+/** P0, P1 and V2. The order of the wall formula is used only if the walls are folded in. */
+template <mg_interpolation_t kind, bool add, bool folded>
 static __global__ void __launch_bounds__(128, MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
     interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   mg_cuda_wait_dependency();
-  if constexpr (mg_folds_walls(kind))
+  if constexpr (folded)
     mg_interpolate_folded<kind, add>(coarse, src, fine, dst, order, i, j, k);
   else
     mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
 }
 
-template <mg_interpolation_t kind>
+template <mg_interpolation_t kind, bool folded>
 static void launch(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
                    int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
   if (add)
-    mg_cuda_launch_dependent(interpolate<kind, true>, grid, block_shape, c, src, f, dst, order);
+    mg_cuda_launch_dependent(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst,
+                             order);
   else
-    mg_cuda_launch_dependent(interpolate<kind, false>, grid, block_shape, c, src, f, dst, order);
+    mg_cuda_launch_dependent(interpolate<kind, false, folded>, grid, block_shape, c, src, f, dst,
+                             order);
 }
 
 /* V4: a block computes 16 x 4 x 4 coarse cells and shares them plus two cells on every side. */
@@ -121,8 +123,17 @@ static void launch_v4(const mg_patch_t &c, int src, const mg_patch_t &f, int dst
     mg_cuda_launch_dependent(interpolate_v4<false>, grid, THREADS, c, src, f, dst, order);
 }
 
-bool mg_cuda_folds_walls(mg_interpolation_t kind) {
-  return kind != MG_INTERPOLATE_P0;
+bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind) {
+  return kind != MG_INTERPOLATE_P0 && !mg_has_wall(coarse->side, MG_WALL_NEUMANN);
+}
+
+template <mg_interpolation_t kind>
+static void launch_folded(const mg_view_t *coarse, int src, const mg_patch_t &c,
+                          const mg_patch_t &f, int dst, bool add, int order) {
+  if (mg_cuda_folds_walls(coarse, kind))
+    launch<kind, true>(c, src, f, dst, add, mg_wall_order(coarse, order));
+  else
+    launch<kind, false>(c, src, f, dst, add, 0);
 }
 
 mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
@@ -130,11 +141,11 @@ mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (kind == MG_INTERPOLATE_P0)
-      launch<MG_INTERPOLATE_P0>(c, src, f, dst, add, 0);
+      launch<MG_INTERPOLATE_P0, false>(c, src, f, dst, add, 0);
     else if (kind == MG_INTERPOLATE_P1)
-      launch<MG_INTERPOLATE_P1>(c, src, f, dst, add, mg_wall_order(coarse, 1));
+      launch_folded<MG_INTERPOLATE_P1>(coarse, src, c, f, dst, add, 1);
     else if (kind == MG_INTERPOLATE_V2)
-      launch<MG_INTERPOLATE_V2>(c, src, f, dst, add, mg_wall_order(coarse, 2));
+      launch_folded<MG_INTERPOLATE_V2>(coarse, src, c, f, dst, add, 2);
     else
       launch_v4(c, src, f, dst, add, mg_wall_order(coarse, 4));
     MG_CUDA_LAUNCHED("interpolate");

@@ -93,7 +93,8 @@ struct mg_window_t {
   __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }
 };
 
-/** Evaluate ghosts outside walls from the cells of the window, in the usual order i, j, k. */
+/** Evaluate ghosts outside Dirichlet walls from the cells of the window, in i, then j, then k. A
+ *  choice between kinds of walls would add a fifth to the instructions and spill registers. */
 static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool low[3],
                                                      const bool high[3], int order) {
 #pragma unroll
@@ -101,8 +102,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
 #pragma unroll
     for (int b = 0; b < 3; b++) {
       double *row = w->x[a][b];
-      const double under = mg_beyond(row[1], row[2], order),
-                   over = mg_beyond(row[1], row[0], order);
+      const double under = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[2]),
+                   over = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[0]);
       if (low[0]) row[0] = under;
       if (high[0]) row[2] = over;
     }
@@ -110,8 +111,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
   for (int a = 0; a < 3; a++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const double under = mg_beyond(w->x[a][1][i], w->x[a][2][i], order),
-                   over = mg_beyond(w->x[a][1][i], w->x[a][0][i], order);
+      const double under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][2][i]),
+                   over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][0][i]);
       if (low[1]) w->x[a][0][i] = under;
       if (high[1]) w->x[a][2][i] = over;
     }
@@ -119,14 +120,15 @@ static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool 
   for (int j = 0; j < 3; j++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const double under = mg_beyond(w->x[1][j][i], w->x[2][j][i], order),
-                   over = mg_beyond(w->x[1][j][i], w->x[0][j][i], order);
+      const double under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[2][j][i]),
+                   over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[0][j][i]);
       if (low[2]) w->x[0][j][i] = under;
       if (high[2]) w->x[2][j][i] = over;
     }
 }
 
-/** mg_interpolate_cell for P1 and V2 with walls folded in: reads no ghosts outside the domain. */
+/** mg_interpolate_cell for P1 and V2 with Dirichlet walls folded in: reads no ghosts outside the
+ *  domain. */
 template <mg_interpolation_t kind, bool add>
 static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &coarse, int src,
                                                              const mg_patch_t &fine, int dst,

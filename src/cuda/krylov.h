@@ -54,11 +54,11 @@ template <bool varies> struct mg_one_cell_t {
   __device__ __forceinline__ void shift(int a, double value) { x[a] += value; }
   __device__ __forceinline__ void clear(int a) { x[a] = 0.0; }
 
-  /** With walls on all sides their formula has order 1. If periodic, the cell is its own
-   *  neighbour. */
+  /** With walls on all sides their formula has order 1, Dirichlet's also at other walls: see
+   *  walls.h. If periodic, the cell is its own neighbour. */
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(int dst, int a, int f) {
-    const double c = x[a], near = l->v.periodic ? c : mg_wall1(c);
+    const double c = x[a], near = l->v.periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
     const double ax = mg_row_apply(l, row, {c, {near, near, near}, {near, near, near}});
     x[dst] = f < 0 ? ax : x[f] - ax;
   }
@@ -102,8 +102,6 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     multiply(MG_TMP, MG_DINV, x);
     residual_of(dst, MG_TMP, -1);
   }
-
-  __device__ bool is_singular(void) const { return l->v.periodic && l->v.a == 0.0; }
 
   __device__ void remove_mean(int x) { shift(x, -(dot(x, -1) / (double)cells)); }
 
@@ -161,7 +159,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
   }
 
   __device__ void smoother(const mg_bottom_job_t &job, bool zero_guess) {
-    if (is_singular()) {
+    if (l->singular) {
       axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, -1);
       remove_mean(MG_F);
     }
@@ -170,7 +168,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
-    if (is_singular()) axpby(MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
+    if (l->singular) axpby(MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
   }
 
   __device__ void solve(const mg_bottom_job_t &job, bool zero_guess) {
@@ -180,7 +178,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     } else {
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
     }
-    if (is_singular()) remove_mean(MG_KRYLOV_R);
+    if (l->singular) remove_mean(MG_KRYLOV_R);
     norm0 = max_norm(MG_KRYLOV_R);
     if (norm0 == 0.0) return;
     if (job.method == MG_BOTTOM_CG)

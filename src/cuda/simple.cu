@@ -38,13 +38,11 @@ static __global__ void boundary_kernel(mg_patch_t p, int vec, int order, int d, 
   double *x = d == 0   ? mg_cell(&p, vec, at_wall, i, j)
               : d == 1 ? mg_cell(&p, vec, i, at_wall, j)
                        : mg_cell(&p, vec, i, j, at_wall);
-  if (order == 1) {
-    x[-in] = mg_wall1(x[0]);
-  } else if (order == 2) {
-    x[-in] = mg_wall2(x[0], x[in]);
+  if (order < 4) {
+    x[-in] = mg_ghost(p.wall[d][side], order, x[0], x[in]);
   } else {
-    x[-in] = mg_wall4_first(x[0], x[in], x[2 * in], x[3 * in]);
-    x[-2 * in] = mg_wall4_second(x[0], x[in], x[2 * in], x[3 * in]);
+    x[-in] = mg_ghost_4(1, x[0], x[in], x[2 * in], x[3 * in]);
+    x[-2 * in] = mg_ghost_4(2, x[0], x[in], x[2 * in], x[3 * in]);
   }
 }
 

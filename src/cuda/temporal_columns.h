@@ -16,13 +16,15 @@ __device__ __forceinline__ void store_pair(double *p, const double v[2]) {
   *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
 }
 
-/* Replace neighbours outside walls by the wall formulas. */
+/* Replace neighbours outside walls by the Dirichlet formula, also at other walls: see walls.h. */
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
                                            mg_stencil_values_t *near) {
   for (int d = 0; d < 3; d++) {
     const double c = near->x.c, low = near->x.low[d], high = near->x.high[d];
-    if (l.p.wall[d][0] && at[d] == 0) near->x.low[d] = mg_beyond(c, high, l.order);
-    if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1) near->x.high[d] = mg_beyond(c, low, l.order);
+    if (l.p.wall[d][0] && at[d] == 0)
+      near->x.low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, c, high);
+    if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1)
+      near->x.high[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, c, low);
   }
 }
 

@@ -28,13 +28,11 @@ static __device__ __forceinline__ mg_reach_t mg_reach_of(const mg_patch_t *p, in
 /** The wall formula in one direction, from the value at the wall and those inward of it. */
 template <int order>
 static __device__ __forceinline__ double mg_beyond_wall(const double x[order], int depth) {
-  if constexpr (order == 1)
-    return mg_wall1(x[0]);
-  else if constexpr (order == 2)
-    return mg_wall2(x[0], x[1]);
+  if constexpr (order < 4)
+    return mg_ghost(MG_WALL_DIRICHLET, order, x[0], x[order - 1]);
   else
-    return depth == 1 ? mg_wall4_first(x[0], x[1], x[2], x[3])
-                      : mg_wall4_second(x[0], x[1], x[2], x[3]);
+    return depth == 1 ? mg_ghost_4(1, x[0], x[1], x[2], x[3])
+                      : mg_ghost_4(2, x[0], x[1], x[2], x[3]);
 }
 
 /** Value outside n walls, given inward steps and depths with the innermost direction first. */

@@ -9,6 +9,7 @@
 #define MG_GERSHGORIN_H
 
 #include "formulas/index.h"
+#include "formulas/walls.h"
 
 /** Diagonal and off-diagonal sum of one row of A. */
 typedef struct {
@@ -26,7 +27,7 @@ MG_SHARED mg_row_sums_t mg_sums_7(const mg_view_t *v, const mg_patch_t *p, int o
                *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
   const mg_face_weights_t w = mg_face_weights(p, order, at[0], at[1], at[2]);
   const double low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
-  const double at_wall = order == 1 ? 0.0 : 0.5;
+  const double at_wall = mg_wall_off_diagonal(order);
   double off = 0.0;
   for (int d = 0; d < 3; d++) {
     off += low[d] * (w.low[d] == 1.0 ? 1.0 : at_wall);
@@ -110,16 +111,15 @@ MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int order, int cell) {
   }
   const int depth = cell < 0 ? -cell : cell - n + 1;
   const int wall = cell < 0 ? 0 : n - 1, in = cell < 0 ? 1 : -1;
-  const double first[4] = {-77.0 / 12, 43.0 / 12, -17.0 / 12, 3.0 / 12},
-               second[4] = {-505.0 / 12, 335.0 / 12, -145.0 / 12, 27.0 / 12},
-               quadratic[2] = {-2.5, 0.5};
+  const double first[] = MG_WALL_QUARTIC(12), second[] = MG_WALL_QUARTIC_SECOND(12),
+               quadratic[] = MG_WALL_QUADRATIC, linear[] = MG_WALL_LINEAR;
   /* The fallback formulas define the second ghost as 0. */
   f.n = order < 4 && depth == 2 ? 0 : order;
   for (int c = 0; c < f.n; c++) {
     f.cell[c] = wall + c * in;
     f.factor[c] = order == 4   ? (depth == 1 ? first[c] : second[c])
                   : order == 2 ? quadratic[c]
-                               : -1.0;
+                               : linear[c];
   }
   return f;
 }

@@ -51,11 +51,6 @@ typedef struct {
   double low[3], high[3];
 } mg_face_weights_t;
 
-/** Face weight at a wall for a given formula order: 1 - (weight of x1). */
-MG_INLINE double mg_wall_weight(int order) {
-  return order == 1 ? 2.0 : 3.5;
-}
-
 /** Diagonal of A for the 7-point operators. */
 MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double *bk, ptrdiff_t js,
                                ptrdiff_t ks, mg_face_weights_t w, double a, double b_h2) {
@@ -244,21 +239,6 @@ MG_INLINE double mg_mean8(double row00, double row10, double row01, double row11
 /** Mean of the 4 fine faces of a coarse face; t1 and t2 are the tangential strides. */
 MG_INLINE double mg_mean4(const double *x, ptrdiff_t t1, ptrdiff_t t2) {
   return 0.25 * ((x[0] + x[t1]) + (x[t2] + x[t1 + t2]));
-}
-
-/** Ghost values outside a homogeneous Dirichlet wall, from the interior cells x1, x2, ... inward of
- *  it. */
-MG_INLINE double mg_wall1(double x1) {
-  return -x1;
-}
-MG_INLINE double mg_wall2(double x1, double x2) {
-  return fma(-2.5, x1, 0.5 * x2);
-}
-MG_INLINE double mg_wall4_first(double x1, double x2, double x3, double x4) {
-  return fma(-77.0, x1, fma(43.0, x2, fma(-17.0, x3, 3.0 * x4))) * (1.0 / 12.0);
-}
-MG_INLINE double mg_wall4_second(double x1, double x2, double x3, double x4) {
-  return fma(-505.0, x1, fma(335.0, x2, fma(-145.0, x3, 27.0 * x4))) * (1.0 / 12.0);
 }
 
 /** Extrapolate a face beta one layer outside the domain from tangential neighbors inside it. */

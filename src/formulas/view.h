@@ -12,11 +12,11 @@
  *  Cell (i,j,k) of vector v is vec[v][i + j*jstride + k*kstride], with 0 <= i < n[0] etc. Ghosts
  *  have indices -layers..-1 and n..n+layers-1. vec[v] is NULL if the level does not store v. */
 typedef struct {
-  int32_t n[3];    /**< cells */
-  int32_t lo[3];   /**< global index of cell (0,0,0) */
-  int64_t jstride; /**< doubles between consecutive rows */
-  int64_t kstride; /**< doubles between consecutive planes */
-  bool wall[3][2]; /**< whether the low and high side of each direction is a Dirichlet wall */
+  int32_t n[3];         /**< cells */
+  int32_t lo[3];        /**< global index of cell (0,0,0) */
+  int64_t jstride;      /**< doubles between consecutive rows */
+  int64_t kstride;      /**< doubles between consecutive planes */
+  mg_wall_t wall[3][2]; /**< kind of the low and high side of each direction */
   double *vec[MG_N_VECTORS];
 } mg_patch_t;
 
@@ -32,9 +32,10 @@ typedef struct {
   bool varies;     /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
   mg_operator_t op;
   bool periodic;
-  double h;    /**< cell width */
-  double a;    /**< a of the equation; a alpha if alpha is constant */
-  double b_h2; /**< b / h^2 */
+  mg_wall_t side[3][2]; /**< kind of the domain's low and high side of each direction */
+  double h;             /**< cell width */
+  double a;             /**< a of the equation; a alpha if alpha is constant */
+  double b_h2;          /**< b / h^2 */
 } mg_view_t;
 
 /** A cuboid of cells to copy between patches, or between a patch and a message buffer. */

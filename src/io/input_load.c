@@ -1,6 +1,7 @@
 /* Read the fields of a user-defined problem, check them, and copy them to the finest level. */
 #include "base/alloc.h"
 #include "base/log.h"
+#include "formulas/walls.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
 #include "io/hdf5/h5.h"
@@ -329,7 +330,8 @@ static mg_status_t check_largest(const field_t *f, int field) {
     return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
                     f->file_path, largest);
   }
-  if (field != MG_INPUT_ALPHA || largest > 0.0 || f->h->params.boundary != MG_BOUNDARY_PERIODIC)
+  if (field != MG_INPUT_ALPHA || largest > 0.0 ||
+      mg_has_wall(f->h->level[0].store.view.side, MG_WALL_DIRICHLET))
     return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_IO;
   return mg_error(

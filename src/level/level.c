@@ -32,8 +32,8 @@ static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vect
   p->jstride = shape.jstride;
   p->kstride = shape.kstride;
   for (int d = 0; d < 3; d++) {
-    p->wall[d][0] = !v->periodic && c->lo[d] == 0;
-    p->wall[d][1] = !v->periodic && c->lo[d] + c->n[d] == v->dim;
+    p->wall[d][0] = c->lo[d] == 0 ? v->side[d][0] : MG_WALL_NONE;
+    p->wall[d][1] = c->lo[d] + c->n[d] == v->dim ? v->side[d][1] : MG_WALL_NONE;
   }
   for (int vec = 0; vec < MG_N_VECTORS; vec++) {
     if (!(vectors & 1u << vec)) continue;
@@ -76,16 +76,18 @@ static void store_free(mg_store_t *store) {
 /* View of a level of n cells per side, still without patches. */
 static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
   const double n = layout->n;
-  return (mg_view_t){.dim = layout->n,
-                     .box_dim = layout->box_dim,
-                     .ghosts = h->plan.ghosts,
-                     .layers = layers,
-                     .op = h->params.op,
-                     .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
-                     .varies = h->params.alpha_varies,
-                     .h = 1.0 / n,
-                     .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
-                     .b_h2 = n * n};
+  mg_view_t v = {.dim = layout->n,
+                 .box_dim = layout->box_dim,
+                 .ghosts = h->plan.ghosts,
+                 .layers = layers,
+                 .op = h->params.op,
+                 .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
+                 .varies = h->params.alpha_varies,
+                 .h = 1.0 / n,
+                 .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
+                 .b_h2 = n * n};
+  if (!v.periodic) memcpy(v.side, h->params.wall, sizeof v.side); /* else MG_WALL_NONE */
+  return v;
 }
 
 /* The backend of the finer level owns the memory of a shared level: the coarse one cannot allocate

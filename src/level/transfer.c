@@ -119,7 +119,7 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
   if (kind != MG_INTERPOLATE_P0 &&
-      !(fine->backend->fused.folds_walls && fine->backend->fused.folds_walls(kind)))
+      !(fine->backend->fused.folds_walls && fine->backend->fused.folds_walls(half, kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE, fine->backend->boundary(half, MG_U, wall_order(kind)));
   MG_TIMED(fine, MG_TIME_INTERPOLATE,
            fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));

@@ -25,6 +25,8 @@ typedef struct {
   mg_equation_t equation;
   bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
   mg_boundary_t boundary;
+  mg_wall_t wall[3][2]; /**< not an option: kind of the domain's low and high side of each
+                           direction; Dirichlet, and not used if periodic */
   mg_smoother_t smoother;
   int smooths;  /**< sweeps before and after each correction (see --help for the unit) */
   int degree;   /**< degree of the Chebyshev polynomial */

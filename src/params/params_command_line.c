@@ -17,6 +17,8 @@ void mg_params_defaults(mg_params_t *params) {
     if (option->value && !mg_option_set(option, option->value, params, why, (int)sizeof why))
       continue;
   }
+  for (int d = 0; d < 3; d++)
+    params->wall[d][0] = params->wall[d][1] = MG_WALL_DIRICHLET;
   mg_params_settle(params, nothing_set);
 }
 

@@ -1,6 +1,7 @@
 #include "plan/plan.h"
 #include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
+#include "formulas/walls.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,6 +239,11 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   return good;
 }
 
+/* True if u is given on a wall. Otherwise A of a single cell could be 0. */
+static bool fixes_u(const mg_params_t *params) {
+  return params->boundary != MG_BOUNDARY_PERIODIC && mg_has_wall(params->wall, MG_WALL_DIRICHLET);
+}
+
 /* The finest grid: m boxes per side, on at most one rank per box. */
 static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks) {
   const int32_t w = 1 << params->log2_box_dim;
@@ -284,8 +290,12 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
         (long long)largest_boxes_per_rank(params->log2_box_dim, params->boxes_per_rank, ranks));
     return MG_ERR_USAGE;
   }
+  if (params->op == MG_OPERATOR_FV4 && mg_has_wall(params->wall, MG_WALL_NEUMANN)) {
+    snprintf(message, (size_t)message_size, "fv4 has Dirichlet walls or periodic sides only");
+    return MG_ERR_USAGE;
+  }
   const int radius = radius_of(params->op);
-  int smallest = params->boundary == MG_BOUNDARY_PERIODIC ? 2 : 1;
+  int smallest = fixes_u(params) ? 1 : 2;
   if (params->coarsest > smallest) smallest = params->coarsest;
 
   plan->ghosts = radius;

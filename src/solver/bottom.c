@@ -1,4 +1,5 @@
 #include "solver/bottom.h"
+#include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include <math.h>
@@ -99,12 +100,12 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   return MG_OK;
 }
 
-/* A periodic Poisson matrix is singular. If everything else cancels, rounding leaves the right-hand
- * side with a mean of comparable size, and a Krylov method divides by A applied to it. */
 static bool is_singular(const mg_level_t *level) {
-  return level->store.view.periodic && level->store.view.a == 0.0;
+  return mg_is_singular(&level->store.view);
 }
 
+/* If A is singular and everything else cancels, rounding leaves the right-hand side with a mean of
+ * comparable size, and a Krylov method divides by A applied to it. */
 static mg_status_t remove_mean(mg_level_t *level, int vec) {
   double mean;
   MG_TRY(mg_mean(level, vec, &mean));

@@ -10,8 +10,7 @@ enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
 /** Solve A MG_U = MG_F on the coarsest level until max|r| < 1e-3 max|r0|, with at most
  *  MG_BOTTOM_MAX_ITERATIONS iterations. Both Krylov methods are preconditioned by MG_DINV.
  *
- *  MG_F is unchanged on return. For a periodic Poisson problem its mean is ignored, because A is
- *  singular.
+ *  MG_F is unchanged on return. If A is singular, its mean is ignored.
  *
  *  Collective over the level's ranks; other ranks return at once. On a breakdown the current
  *  iterate is kept. CG also breaks down on a direction in which A is not positive: at walls fv2 and

@@ -1,4 +1,5 @@
 #include "solver/cycle.h"
+#include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
@@ -89,7 +90,7 @@ mg_status_t mg_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *dive
 }
 
 mg_status_t mg_cycle_remove_mean(mg_level_t *level) {
-  if (!level->store.view.periodic || level->store.view.a != 0.0) return MG_OK;
+  if (!mg_is_singular(&level->store.view)) return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_U, &mean));
   return mg_shift(level, MG_U, MG_U, -mean);

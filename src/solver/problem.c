@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "formulas/coefficients.h"
+#include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
@@ -36,12 +37,41 @@ static mg_status_t set_finest(mg_level_t *level) {
   return status;
 }
 
+/* Set the betas of a patch's faces at its low or high wall normal to d to 0. MG_TMP must be 0. */
+static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int side) {
+  const mg_backend_t *backend = level->backend;
+  const mg_view_t *v = &level->store.view;
+  const mg_patch_t *p = &v->patch[patch];
+  mg_copy_t faces = {.src_patch = patch, .dst_patch = patch, .n = {p->n[0], p->n[1], p->n[2]}};
+  faces.n[d] = 1;
+  faces.src_lo[d] = faces.dst_lo[d] = side == 0 ? 0 : p->n[d];
+  mg_copies_t *copies;
+  MG_TRY(backend->prepare_copies(&(mg_copy_job_t){v, v, NULL, &faces, 1}, &copies));
+  mg_status_t status = backend->copy(copies, MG_TMP, MG_BETA_I + d);
+  /* A copy in flight still reads the list. */
+  if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
+  backend->release_copies(copies);
+  return status;
+}
+
+/* No flux passes a Neumann wall: its betas are 0. Restriction keeps them 0. */
+static mg_status_t close_neumann_walls(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  if (!mg_has_wall(v->side, MG_WALL_NEUMANN)) return MG_OK;
+  MG_TRY(mg_fill(level, MG_TMP, 0.0));
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      for (int side = 0; side < 2; side++)
+        if (v->patch[q].wall[d][side] == MG_WALL_NEUMANN) MG_TRY(close_wall(level, q, d, side));
+  return MG_OK;
+}
+
 /* Warn if the mean of a user's right-hand side exceeds rounding: removing it changes the problem.
  */
 static void warn_of_mean(const mg_params_t *params, double mean, double largest) {
   if (fabs(mean) > 1e-6 * largest)
-    mg_warning("--rhs=%s: subtracting the mean %g of f, because a periodic Poisson problem "
-               "requires mean 0",
+    mg_warning("--rhs=%s: subtracting the mean %g of f, because a Poisson problem without "
+               "Dirichlet walls requires mean 0",
                params->rhs, mean);
 }
 
@@ -60,13 +90,13 @@ static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
   return MG_OK;
 }
 
-/* A periodic Poisson problem has a solution only if the right-hand side has mean zero. The built-in
- * Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz right-hand side is
- * unchanged. */
+/* If A is singular, a solution exists only if the right-hand side has mean zero. The built-in
+ * periodic Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz
+ * right-hand side is unchanged. */
 static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
-  const bool users = params->rhs[0] != '\0';
-  if (!level->store.view.periodic) return MG_OK;
-  if (users) return level->store.view.a != 0.0 ? MG_OK : balance_users(params, level);
+  const bool users = params->rhs[0] != '\0', singular = mg_is_singular(&level->store.view);
+  if (users) return singular ? balance_users(params, level) : MG_OK;
+  if (!singular && !level->store.view.periodic) return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
   return mg_shift(level, MG_F, MG_F, -mean);
@@ -97,6 +127,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   MG_TRY(set_finest(&h->level[0]));
   if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
   if (source) MG_TRY(source->load(source->data, h));
+  MG_TRY(close_neumann_walls(&h->level[0]));
   MG_TRY(balance_rhs(&h->params, &h->level[0]));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)

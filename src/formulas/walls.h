@@ -1,0 +1,93 @@
+/* Walls: how the sides of the domain enter the formulas, shared by CPU and GPU.
+ *
+ * A ghost outside a wall is a combination of the cells x1, x2, ... inward of it.
+ * Dirichlet (u = 0 on the wall): the polynomial through the cells that vanishes on the wall.
+ * Neumann (no flux through the wall; 7-point operators only): the mirror image, x1.
+ *
+ * The face coefficient of a Neumann wall is 0 (solver/problem.c). So A x, its diagonal and its
+ * Gershgorin sums do not depend on the ghost there, as long as it is finite: kernels that only
+ * apply A use the Dirichlet formulas at all walls. Only interpolation needs the kind. */
+#ifndef MG_WALLS_H
+#define MG_WALLS_H
+
+#include "formulas/stencil.h"
+#include "formulas/view.h"
+
+/* The coefficients of x1, x2, ... in a ghost outside a Dirichlet wall: linear in point values;
+ * quadratic in cell averages; quartic in cell averages, the first and the second ghost. The quartic
+ * ones are integers divided by 12. */
+#define MG_WALL_LINEAR                                                                             \
+  { -1.0 }
+#define MG_WALL_QUADRATIC                                                                          \
+  { -2.5, 0.5 }
+#define MG_WALL_QUARTIC(divisor)                                                                   \
+  { -77.0 / (divisor), 43.0 / (divisor), -17.0 / (divisor), 3.0 / (divisor) }
+#define MG_WALL_QUARTIC_SECOND(divisor)                                                            \
+  { -505.0 / (divisor), 335.0 / (divisor), -145.0 / (divisor), 27.0 / (divisor) }
+
+/** Ghost next to a wall, by the formula of order 1 or 2. */
+MG_INLINE double mg_ghost(mg_wall_t kind, int order, double x1, double x2) {
+  const double linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
+  if (kind == MG_WALL_NEUMANN) return x1;
+  return order == 1 ? linear[0] * x1 : fma(quadratic[0], x1, quadratic[1] * x2);
+}
+
+/** Ghost at depth 1 or 2 outside a Dirichlet wall, by the formula of order 4. */
+MG_INLINE double mg_ghost_4(int depth, double x1, double x2, double x3, double x4) {
+  const double first[] = MG_WALL_QUARTIC(1.0), second[] = MG_WALL_QUARTIC_SECOND(1.0);
+  const double *w = depth == 1 ? first : second;
+  return fma(w[0], x1, fma(w[1], x2, fma(w[2], x3, w[3] * x4))) * (1.0 / 12.0);
+}
+
+/** Weight of a wall's face in the diagonal of a 7-point row: 1 - (weight of x1). */
+MG_INLINE double mg_wall_weight(int order) {
+  const double linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
+  return order == 1 ? 1.0 - linear[0] : 1.0 - quadratic[0];
+}
+
+/** Weight of a wall's face in the Gershgorin sum of a 7-point row: |weight of x2|. */
+MG_INLINE double mg_wall_off_diagonal(int order) {
+  const double quadratic[] = MG_WALL_QUADRATIC;
+  return order == 1 ? 0.0 : quadratic[1];
+}
+
+/** Order actually used for a wall formula: narrow boxes fall back to a lower order. */
+MG_INLINE int mg_wall_order(const mg_view_t *v, int order) {
+  if (order == 4 && v->box_dim < 4) order = 2;
+  if (order == 2 && v->box_dim < 2) order = 1;
+  return order;
+}
+
+/** Wall formula order of the operator: 1 for 7pt, 2 for fv2, 4 for fv4. */
+MG_INLINE int mg_operator_order(const mg_view_t *v) {
+  return mg_wall_order(v, v->op == MG_OPERATOR_FV4 ? 4 : v->op == MG_OPERATOR_FV2 ? 2 : 1);
+}
+
+/** Face weights of a cell in the diagonal of the 7-point operators. Use i = -1 for a cell that is
+ *  neither the first nor the last of its row. */
+MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, int order, int i, int j, int k) {
+  const double wall = mg_wall_weight(order);
+  const int at[3] = {i, j, k};
+  mg_face_weights_t w;
+  for (int d = 0; d < 3; d++) {
+    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall : 1.0;
+    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall : 1.0;
+  }
+  return w;
+}
+
+/** Whether one of the domain's sides is of this kind. */
+MG_INLINE bool mg_has_wall(const mg_wall_t side[3][2], mg_wall_t kind) {
+  bool any = false;
+  for (int d = 0; d < 3; d++)
+    any = any || side[d][0] == kind || side[d][1] == kind;
+  return any;
+}
+
+/** Whether A is singular: A x = 0 for constant x. A solution then exists only if the right-hand
+ *  side has mean zero, and is unique up to a constant. */
+MG_INLINE bool mg_is_singular(const mg_view_t *v) {
+  return v->a == 0.0 && !v->varies && !mg_has_wall(v->side, MG_WALL_DIRICHLET);
+}
+
+#endif
