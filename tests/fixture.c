@@ -2,7 +2,6 @@
 #include "base/log.h"
 #include "device/device_select.h"
 #include "io/input.h"
-#include "solver/problem.h"
 #include <stdlib.h>
 #ifdef _OPENMP
 #include <omp.h>
@@ -49,19 +48,16 @@ bool fixture_threads(int n) {
 #endif
 }
 
-static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
-  field_put(&h->level[0], MG_ALPHA, alpha);
-  return MG_OK;
+static void set_walls(mg_params_t *params, const char *kinds) {
+  for (int side = 0; side < 6; side++)
+    params->wall[side / 2][side % 2] = kinds[side] == 'n' ? MG_WALL_NEUMANN : MG_WALL_DIRICHLET;
 }
 
-mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
-                               const char *options) {
-  return fixture_create_varying(backend, log2_box_dim, boxes, options, NULL);
-}
-
-mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
-                                       int boxes, const char *options, const double *alpha) {
+static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                              const char *options, bool alpha_varies,
+                              const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
+  const char *walls = "dddddd";
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
   const char *more = getenv("FIXTURE_OPTIONS");
@@ -70,7 +66,10 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
            more ? more : "");
   int argc = 0;
   for (char *word = strtok(line, " "); word && argc < MOST_WORDS; word = strtok(NULL, " "))
-    argv[argc++] = word;
+    if (strncmp(word, "walls=", 6) == 0)
+      walls = word + 6;
+    else
+      argv[argc++] = word;
 
   static mg_params_t params;
   static mg_plan_t plan;
@@ -78,7 +77,8 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
   mg_hierarchy_t *h = NULL;
   mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
   static mg_input_t input;
-  params.alpha_varies = alpha != NULL;
+  params.alpha_varies = alpha_varies;
+  set_walls(&params, walls);
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
@@ -86,10 +86,30 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
   MUST(status);
   MUST(plan.level[0].layout.boxes == boxes ? MG_OK : MG_ERR_SHAPE);
   MUST(mg_hierarchy_create(&params, &plan, &h));
-  const mg_problem_source_t given = {load_alpha, (void *)(uintptr_t)alpha},
-                            files = {mg_input_load, &input};
-  MUST(mg_problem_set_from(h, alpha ? &given : input.cells > 0 ? &files : NULL));
+  const mg_problem_source_t files = {mg_input_load, &input};
+  MUST(mg_problem_set_from(h, source ? source : input.cells > 0 ? &files : NULL));
   return h;
+}
+
+mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                               const char *options) {
+  return create(backend, log2_box_dim, boxes, options, false, NULL);
+}
+
+mg_hierarchy_t *fixture_create_from(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                                    const char *options, const mg_problem_source_t *source) {
+  return create(backend, log2_box_dim, boxes, options, false, source);
+}
+
+static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
+  field_put(&h->level[0], MG_ALPHA, alpha);
+  return MG_OK;
+}
+
+mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
+                                       int boxes, const char *options, const double *alpha) {
+  const mg_problem_source_t source = {load_alpha, (void *)(uintptr_t)alpha};
+  return create(backend, log2_box_dim, boxes, options, true, &source);
 }
 
 double *field_new(int n) {

@@ -11,6 +11,7 @@
 #define MG_TEST_FIXTURE_H
 
 #include "level/level.h"
+#include "solver/problem.h"
 #include "tests/random.h"
 #include "tests/test.h"
 
@@ -28,7 +29,9 @@ extern fixture_backend_t fixture_backends[];
  *  of --coefficients and --rhs.
  *  @param log2_box_dim  boxes have 2^log2_box_dim cells per side
  *  @param boxes  boxes per side of the domain
- *  @param options  further options, separated by blanks ("--operator=fv4 --boundary=periodic")
+ *  @param options  further options, separated by blanks ("--operator=fv4 --boundary=periodic"), and
+ *      walls=KKKKKK, which is no option: kinds of the low and high side in i, j and k, each `d`
+ *      (Dirichlet, the default) or `n` (Neumann)
  *  @return free with mg_hierarchy_free */
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options);
@@ -36,6 +39,10 @@ mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_di
 /** Like fixture_create, for an equation with variable alpha. `alpha` is a dense field. */
 mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
                                        int boxes, const char *options, const double *alpha);
+
+/** Like fixture_create, with the source's coefficients and right-hand side. */
+mg_hierarchy_t *fixture_create_from(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                                    const char *options, const mg_problem_source_t *source);
 
 /** End the whole test if a call that must succeed fails. */
 #define MUST(call) fixture_must((call), __FILE__, __LINE__, #call)

@@ -1,6 +1,6 @@
 /* op_passes: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: a
  * guess and zero; the right-hand side of the previous smooth and another one; patches bordering
- * walls, other patches and themselves; variable alpha. */
+ * walls of both kinds, other patches and themselves; variable alpha. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -110,6 +110,13 @@ int main(int argc, char **argv) {
                                        .smoothers = cases[c].smoothers,
                                        .more = cases[c].more},
                    test_levels);
+    fixture_each(grids,
+                 (fixture_choices_t){.operators = "fv2 7pt",
+                                     .boundaries = "dirichlet",
+                                     .equations = "poisson",
+                                     .smoothers = "gsrb chebyshev",
+                                     .more = "walls=nndnnd"},
+                 test_levels);
     if (only) break;
   }
   test_varying();

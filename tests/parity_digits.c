@@ -1,7 +1,7 @@
 /* parity_digits: a solve is bit-identical on every backend, for any number of threads and any
  * division of the grid into boxes. Runs one F-cycle and two V-cycles for every operator,
- * boundary and smoother, and four cycles with CG. With the argument "print" it prints the
- * results instead, for comparison across rank counts. */
+ * boundary and smoother, the same with Neumann walls, and four cycles with CG. With the argument
+ * "print" it prints the results instead, for comparison across rank counts. */
 #include "level/ops.h"
 #include "solver/problem.h"
 #include "solver/solve.h"
@@ -100,6 +100,17 @@ int main(int argc, char **argv) {
     test_case(options, cuts[0]);
     /* Chebyshev and gsrb cover both kinds of step: into another vector and in place. */
     if (smoother < 2) test_case(options, cuts[1]);
+  }
+  /* Neumann walls. */
+  for (int c = 0; c < 2 * 2; c++) {
+    char options[256];
+    snprintf(options, sizeof options,
+             " --operator=%s --smoother=gsrb --rtol=1e-30 --max-cycles=3 walls=%s",
+             c % 2 == 0 ? "fv2" : "7pt", c < 2 ? "nnnnnn" : "dnndnd");
+    if (print)
+      print_case(options, (fixture_grid_t){4, 3});
+    else
+      test_case(options, cuts[0]);
   }
   /* CG around the cycles. */
   for (int c = 0; c < 3 * 2; c++) {

@@ -154,5 +154,13 @@ int main(int argc, char **argv) {
                test_hierarchy);
   fixture_each(grid_48, (fixture_choices_t){.equations = "poisson", .more = two_cycles},
                test_hierarchy);
+  for (int closed = 0; closed < 2; closed++)
+    fixture_each(grid_32,
+                 (fixture_choices_t){.operators = "fv2 7pt",
+                                     .boundaries = "dirichlet",
+                                     .equations = "poisson",
+                                     .more = closed ? "--rtol=1e-30 --max-cycles=2 walls=nnnnnn"
+                                                    : "--rtol=1e-30 --max-cycles=2 walls=ndnndn"},
+                 test_hierarchy);
   return FIXTURE_END();
 }
