@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Flip single random bits in every kind of file that the program reads. No flip may change a result
-# while the exit code is 0. Runs tests/fault_flips.sh with more flips: 5,000 take five minutes on one
+# while the exit code is 0. Runs tests/fault/fault_flips.sh with more flips: 5,000 take five minutes on one
 # idle core.
 #
 #   scripts/check-flips.sh [--flips=N] [--seed=N] [--build=FOLDER]
@@ -32,8 +32,8 @@ done
 [[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure in $build"
 say "$flips flips, seed $seed"
 make -C "$build" -s hpgmg-fv
-FLIPS=$flips SEED=$seed make -C "$build" -s check TESTS=tests/fault_flips.sh TEST_TIMEOUT=86400 || {
-  cat "$build/tests/fault_flips.log"
+FLIPS=$flips SEED=$seed make -C "$build" -s check TESTS=tests/fault/fault_flips.sh TEST_TIMEOUT=86400 || {
+  cat "$build/tests/fault/fault_flips.log"
   exit 1
 }
-tail -n 2 "$build/tests/fault_flips.log"
+tail -n 2 "$build/tests/fault/fault_flips.log"

@@ -148,23 +148,23 @@ fuzz() {
   if have_serial_hdf5; then hdf5=serial; fi
   CC=clang configure_tree "$work/fuzz" --enable-werror --enable-fuzzer --with-cuda=no --with-mpi=no \
     --disable-openmp --with-hdf5=$hdf5
-  make -C "$work/fuzz" -j"$jobs" tests/fuzz_params
+  make -C "$work/fuzz" -j"$jobs" tests/fuzz/fuzz_params
   mkdir -p "$work/corpus"
   # libFuzzer's default exit code for an error is 77, which is a skip here. Keep its default limit of
   # 20 minutes per input: on a busy machine any input can take long.
   local found=-error_exitcode=1
-  "${no_aslr[@]}" "$work/fuzz/tests/fuzz_params" $found -max_total_time="$seconds" \
+  "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_params" $found -max_total_time="$seconds" \
     -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus" "$top/inputs"
   [[ $hdf5 == serial ]] || return 0
   # Start from valid files. -close_fd_mask=2 drops the program's error messages.
-  make -C "$work/fuzz" -j"$jobs" tests/fuzz_restart hpgmg-fv
+  make -C "$work/fuzz" -j"$jobs" tests/fuzz/fuzz_restart hpgmg-fv
   mkdir -p "$work/corpus-restart"
   local good=$work/corpus-restart/good.hdf
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$good" --dump-precision=float --dump-compress=9 \
     --dump-fields=u,f,beta_i,beta_j,beta_k
   "$work/fuzz/hpgmg-fv" 4 1 --verify-only --quiet --dump="$work/corpus-restart/u.hdf" --dump-fields=u
-  LSAN_OPTIONS=suppressions=$top/tests/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good \
-    "${no_aslr[@]}" "$work/fuzz/tests/fuzz_restart" $found -max_total_time=$((seconds / 2)) \
+  LSAN_OPTIONS=suppressions=$top/tests/lib/lsan.supp:print_suppressions=0 FUZZ_GOOD=$good \
+    "${no_aslr[@]}" "$work/fuzz/tests/fuzz/fuzz_restart" $found -max_total_time=$((seconds / 2)) \
     -max_len=200000 -close_fd_mask=2 -artifact_prefix="$work/" -print_final_stats=1 "$work/corpus-restart"
 }
 
@@ -239,7 +239,7 @@ python_style() {
   (cd "$top" && "$ruff" check --no-cache inputs scripts tests && "$ruff" format --no-cache --check inputs scripts tests)
 }
 
-# List all bash and sh scripts, by first line or name, except tests/scaling/*.jobs: each of them holds
+# List all bash and sh scripts, by first line or name, except tests/scripts/scaling/*.jobs: each of them holds
 # several scripts.
 shell_scripts() {
   local file
@@ -263,7 +263,8 @@ shell_style() {
 # check that the archive contains every tracked file.
 distcheck() {
   # shellcheck disable=SC2016 # make variable
-  local tests='$(UNIT_TESTS) tests/cli.sh tests/docs.sh tests/dump.sh tests/golden.sh tests/mpi_same_digits.sh'
+  local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh tests/io/dump.sh'
+  tests+=' tests/mpi/mpi_same_digits.sh tests/scripts/docs.sh'
   touch "$work/distcheck.start"
   make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
   [[ -e $top/.git ]] && have_command git || return 0
@@ -301,7 +302,7 @@ python_environment
 export PYTHON
 # Without this, ReFrame would build the program again.
 export PACKAGES_BUILD=no
-# For tests/packages.sh.
+# For tests/scripts/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 have_tclsh() { have_command tclsh; }
 have_shellcheck() { have_command shellcheck; }
@@ -360,7 +361,7 @@ if [[ $quick == no ]]; then
   # memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    TESTS='$(filter-out tests/dry_run.sh tests/golden.sh tests/guard.sh,$(FAST_TESTS))'
+    TESTS='$(filter-out tests/cli/dry_run.sh tests/golden/golden.sh tests/parity/guard.sh,$(FAST_TESTS))'
   stage fuzz fuzz
   stage distcheck distcheck
 fi

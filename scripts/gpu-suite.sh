@@ -36,8 +36,8 @@ for argument; do
   *) die "unknown argument '$argument'; see --help" ;;
   esac
 done
-# shellcheck source=tests/run_mpi.sh
-. "$top/tests/run_mpi.sh"
+# shellcheck source=tests/lib/run_mpi.sh
+. "$top/tests/lib/run_mpi.sh"
 
 passed=0 failed=0 skipped=0 finished=no
 dir=$(mktemp -d)
@@ -112,7 +112,7 @@ if [[ $tests == yes ]]; then
   count "$build/check.out"
   if [[ $sanitizer == yes ]]; then
     say 'compute-sanitizer'
-    make -C "$build" check TESTS=tests/cuda_sanitizer.sh TEST_TIMEOUT=3600 \
+    make -C "$build" check TESTS=tests/gpu/cuda_sanitizer.sh TEST_TIMEOUT=3600 \
       >"$build/sanitizer.out" 2>&1 || true
     count "$build/sanitizer.out"
   fi

@@ -32,8 +32,8 @@ done
 [[ $cores =~ ^[1-9][0-9]*$ && $cores -le 64 ]] || die "--cores=$cores is not an integer from 1 to 64"
 [[ -f $build/Makefile ]] || die "$build has no Makefile; run scripts/quickstart.sh, or configure in $build"
 make -s -C "$build" hpgmg-fv triad
-# shellcheck source=tests/run_mpi.sh
-. "$top/tests/run_mpi.sh"
+# shellcheck source=tests/lib/run_mpi.sh
+. "$top/tests/lib/run_mpi.sh"
 export OMPI_MCA_mpi_yield_when_idle=0
 HPGMG_WITH_MPI=no
 if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi

@@ -83,8 +83,8 @@ read -ra arguments <<<"$(choose_size "$ranks" "$(memory_available)")"
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 # Each rank has a core, so waiting ranks need not yield.
 export OMPI_MCA_mpi_yield_when_idle=${OMPI_MCA_mpi_yield_when_idle:-0}
-# shellcheck source=tests/run_mpi.sh
-. "$top/tests/run_mpi.sh"
+# shellcheck source=tests/lib/run_mpi.sh
+. "$top/tests/lib/run_mpi.sh"
 HPGMG_WITH_MPI=no
 if grep -q '^#define HAVE_MPI 1' "$build/config.h"; then HPGMG_WITH_MPI=yes; fi
 launch="mpirun -n $ranks "

@@ -13,7 +13,7 @@ void mg_params_defaults(mg_params_t *params) {
   memset(params, 0, sizeof *params); /* padding too: ranks and tests compare bytes */
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
-    /* cannot fail: tests/unit_params.c checks that every default is within its limits */
+    /* cannot fail: tests/unit/unit_params.c checks that every default is within its limits */
     if (option->value && !mg_option_set(option, option->value, params, why, (int)sizeof why))
       continue;
   }

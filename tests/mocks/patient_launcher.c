@@ -1,4 +1,4 @@
-/* Preloaded into Open MPI's mpirun by tests/fault_signals.sh. When mpirun is terminated, it
+/* Preloaded into Open MPI's mpirun by tests/fault/fault_signals.sh. When mpirun is terminated, it
  * sends its ranks SIGCONT, sleeps for a fixed time, sends SIGTERM, sleeps, and sends SIGKILL.
  * Here the first sleep takes no time, and the second lasts until the file named by PATIENT_UNTIL
  * exists. */

@@ -143,7 +143,7 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
             norm, rel = solve["norms"][0], solve["rel"][-1]
             if not (math.isfinite(norm) and 0 <= rel < 1):
                 raise SanityError(f"at {size} the residual norm is {norm}, relative {rel}")
-            # Tolerances of tests/golden.sh: the spread of the original over compilers.
+            # Tolerances of tests/golden/golden.sh: the spread of the original over compilers.
             golden = float(row[f"norm_{size}"]) if row else norm
             if not math.isclose(norm, golden, rel_tol=1e-9, abs_tol=1e-12):
                 raise SanityError(f"at {size} the norm is {norm}, but {golden} in the original")

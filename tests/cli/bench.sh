@@ -1,0 +1,227 @@
+# shellcheck shell=bash disable=SC2154
+# bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a device that is here: its variants
+# compute what they should, JSON and CSV hold the rows that are printed, a picture is drawn where $PYTHON has
+# matplotlib, and wrong options are one line.
+# It measures nothing that is believed.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+program=$(dirname "$HPGMG_FV")/hpgmg-bench
+export OMP_NUM_THREADS=2
+
+# bench WANT ARG...: it must end with WANT.
+bench() {
+  local want=$1
+  shift
+  checks=$((checks + 1)) rc=0
+  solo "$program" "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+  test "$rc" -eq "$want" || complain "hpgmg-bench $*: exit code $rc, not $want: $(cat "$dir/err")"
+}
+
+# refuse PATTERN ARG...: exit code 2, and one line that has it.
+refuse() {
+  local pattern=$1
+  shift
+  bench 2 "$@"
+  if ! grep -qE "^hpgmg-bench: error: .*$pattern" "$dir/err" || test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "hpgmg-bench $*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+}
+
+bench 0 --help
+ladders=$(sed -n '/^Ladders/,/^$/s/^  \([a-z]*\) .*/\1/p' "$dir/out")
+test "$(wc -w <<<"$ladders")" -ge 3 || complain "ladders: $ladders"
+bench 0 --version
+grep -qE '^hpgmg-bench [0-9]+\.[0-9]+' "$dir/out" || complain "version: $(cat "$dir/out")"
+
+for device in $(each_device); do
+  for ladder in $ladders; do
+    bench 0 --device="$device" --quick --mib=2 --csv="$dir/a.csv" "$ladder"
+    test ! -s "$dir/err" || complain "$ladder: $(cat "$dir/err")"
+    rows=$(grep -cE '^.+ +[0-9.]+ +[0-9.]+% +[0-9.]+$' "$dir/out" || true)
+    test "$rows" -ge 2 || complain "$ladder on $device: $rows rows"
+    # A line of CSV for each, all of them whole and without an error, and none of another ladder.
+    test "$(($(wc -l <"$dir/a.csv") - 1))" -eq "$rows" || complain "$ladder on $device: $rows rows, $(wc -l <"$dir/a.csv") lines"
+    awk -v ladder="$ladder" -v place="$device" 'NR > 1 {
+        gsub(/"[^"]*"/, "text"); n = split($0, f, ",")
+        if (n != 18 || f[1] != ladder || f[4] != place || f[14] <= 0 || f[15] < 0 || f[18] != 0) { print; bad = 1 }
+      } END { exit bad || NR < 2 }' "$dir/a.csv" || complain "$ladder on $device: CSV"
+    test "$(awk -F'"' 'NR > 1 && $2 != before { before = $2; n++ } END { print n }' "$dir/a.csv")" -eq \
+      "$(grep -c "^$ladder: " "$dir/out")" || complain "$ladder on $device: tables"
+  done
+done
+
+# Under a sanitizer the ladders have been enough.
+if test "${HPGMG_SANITIZED:-no}" = no; then
+  bench 0 --device=cpu --quick --mib=1 --quiet --csv="$dir/a.csv"
+  test ! -s "$dir/out" || complain '--quiet prints'
+  for ladder in $ladders; do
+    grep -q "^$ladder," "$dir/a.csv" || complain "all ladders: no $ladder"
+  done
+fi
+# The default size depends on the threads; the head names ladders, size and estimated time.
+if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
+  bench 0 --device=cpu --quick copy wide
+  grep -qE '^2 ladders, arrays of 32 MiB: about [0-9a]' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
+  grep -q '^copy: one thread, 32 MiB to 32 MiB$' "$dir/out" || complain "not 16 MiB a thread: $(sed -n 4p "$dir/out")"
+fi
+bench 0 --device=cpu --quick --mib=1 copy
+grep -q '^1 ladder, arrays of 1 MiB: about a second$' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
+# Progress is shown on a terminal only, never on stdout.
+if script --version 2>/dev/null | grep -q util-linux; then
+  on_terminal() { solo script -qec "'$program' --device=cpu --quick --mib=1 $1 >'$dir/out'" "$dir/terminal" >/dev/null; }
+  for option in '' --csv=-; do
+    on_terminal "$option copy wide"
+    for ladder in 'copy, ladder 1' 'wide, ladder 2'; do
+      tr '\r' '\n' <"$dir/terminal" | grep -qE "$ladder of 2: row [0-9]+, [0-9]+ s of about [0-9]+ s" ||
+        complain "$option: no progress of $ladder: $(cat "$dir/terminal")"
+    done
+    if grep -q ' of about ' "$dir/out"; then complain "$option: progress on stdout: $(cat "$dir/out")"; fi
+  done
+  head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=- on a terminal: not the CSV alone'
+  on_terminal '--quiet copy'
+  if grep -q ' of about ' "$dir/terminal"; then complain '--quiet shows progress'; fi
+fi
+bench 0 --device=cpu --quick --mib=1 --csv=- copy
+head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: stdout is not the CSV alone'
+if have_feature jansson; then
+  bench 0 --device=cpu --quick --mib=1 --json="$dir/a.json" --csv="$dir/a.csv" copy wide
+  is_json "$dir/a.json"
+  test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV: other rows'
+  keys='array_bytes copy_gb_per_s elements error flops gb_per_s ladder machine moved_bytes name of_copy place program
+    rows seconds speed_up table tables threads useful_bytes variant version'
+  diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
+    <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
+  bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
+  test ! -s "$dir/out" || complain 'an unwritable file is reported after the measurement'
+  refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
+  ln -s t.csv "$dir/l.csv" # a dangling link
+  ln -s "$dir/l.csv" "$dir/k.csv"
+  for link in l k; do
+    refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/$link.csv" --json="$dir/t.csv" copy
+  done
+  test ! -e "$dir/t.csv" || complain 'a file was written despite an error'
+  refuse '--json and --plot both write to' --device=cpu --quick --mib=1 --plot="$dir/a.png" --json="$dir/a.png" copy
+else
+  refuse '--json needs a build with jansson' --device=cpu --quick --mib=1 --json=- copy
+fi
+bench 3 --device=cpu --quick --mib=1 --csv="$dir" copy
+# Arrays that exceed the free memory are refused before any measurement.
+if test "$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)" -lt 850; then
+  bench 4 --device=cpu --quick --mib=65536 smooth
+  test ! -s "$dir/out" || complain '--mib=65536: refused after a measurement'
+  if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE 'error: --mib=65536 needs about [0-9.]+ [GT]B .* [0-9.]+ [GT]B are free. Use --mib=[0-9]+ or less' "$dir/err"; then
+    complain "--mib=65536: $(cat "$dir/err")"
+  fi
+else
+  echo 'not run: --mib=65536 where it does not fit; this machine has the memory'
+fi
+# A failed write to stdout is an error.
+for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
+  checks=$((checks + 1)) rc=0
+  # shellcheck disable=SC2086
+  solo "$program" $arguments >/dev/full 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 3 || ! grep -q 'stdout cannot be written' "$dir/err"; then
+    complain "$arguments on a full disk: exit code $rc, $(cat "$dir/err")"
+  fi
+done
+
+# python CODE: the python3 that --plot finds is a script that runs CODE.
+mkdir "$dir/bin" "$dir/none" "$dir/tmp"
+python() {
+  printf '#!%s\n%s\n' "$BASH" "$1" >"$dir/bin/python3"
+  chmod +x "$dir/bin/python3"
+}
+export PATH=$dir/bin:$PATH TMPDIR=$dir/tmp
+: "${PYTHON:=$(command -v python3 || echo none)}"
+# picture ARG...: --plot draws one, and leaves nothing else behind.
+picture() {
+  rm -f "$dir/a.png"
+  bench 0 --device=cpu --quick --mib=1 --plot="$dir/a.png" "$@"
+  test "$(head -c 8 "$dir/a.png" | tr -d '\r\n\032')" = $'\x89PNG' || complain "--plot $*: no PNG"
+  test ! -s "$dir/err" || complain "--plot $*: $(cat "$dir/err")"
+  if ls "$dir/tmp"/hpgmg-bench-* >/dev/null 2>&1; then complain "--plot $*: files are left"; fi
+}
+if have_feature jansson; then
+  python 'exit 1'
+  refuse 'python3 in PATH' --device=cpu --plot="$dir/b.png" copy
+  # shellcheck disable=SC2016 # the script's own words
+  python 'case $2 in *matplotlib*) exit 1 ;; esac'
+  refuse "matplotlib for python3: .*pip install matplotlib" --device=cpu --plot="$dir/b.png" copy
+  refuse 'b.jpeg: the file name must end in .png' --device=cpu --plot="$dir/b.jpeg" copy
+  bench 3 --device=cpu --quick --mib=1 --plot="$dir/none/none/b.png" copy
+  test ! -s "$dir/out" || complain 'a picture that cannot be written is said after it was measured'
+  # shellcheck disable=SC2016
+  python 'case $1 in -c) exit 0 ;; esac; exit 7'
+  bench 3 --device=cpu --quick --mib=1 --plot="$dir/b.png" copy
+  grep -q 'b.png was not drawn: plot.py failed with exit code 7' "$dir/err" || complain "no picture: $(cat "$dir/err")"
+  python "exec '$PYTHON' \"\$@\""
+  if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+    own_matplotlib
+    picture copy
+    picture wide roofline --json="$dir/a.json"
+    is_json "$dir/a.json"
+    picture --json=- reduce
+    is_json "$dir/out" # and nothing besides
+  else
+    echo "not run: $PYTHON has no matplotlib (python3-matplotlib)"
+    refuse 'matplotlib|python3 in PATH' --device=cpu --plot="$dir/b.png" copy
+  fi
+  test ! -e "$dir/b.png" || complain 'a picture in spite of an error'
+else
+  refuse '--plot needs a build with jansson' --device=cpu --plot="$dir/b.png" copy
+fi
+
+# The search is for a GPU, and is run where it is named: three tables with the tree and the best, and the winner's
+# source.
+if test "$(each_device | wc -l)" -gt 1; then
+  solo "$program" --quick --mib=2 --tries=1 search >"$dir/out" 2>"$dir/err" || true
+  if grep -q 'search needs a build with NVRTC' "$dir/err"; then
+    refuse 'search needs a build with NVRTC' --quick --mib=2 search
+  else
+    for reduction in norm sum; do
+      option=--reduction=$reduction
+      test $reduction = sum || option=--quick # the norm is what it looks for unless told otherwise
+      bench 0 --quick --mib=2 --tries=8 --seed=2 "$option" --source="$dir/a.cu" --csv="$dir/a.csv" search
+      test "$(grep -c '^search: ' "$dir/out")" -eq 4 || complain "search: $(cat "$dir/out")"
+      grep -q "^search: $reduction, seed 2, 9 known shapes and 8 tries: " "$dir/out" || complain "search: $(cat "$dir/out")"
+      grep -q 'wrong on the device: 0$' "$dir/out" || complain "search: $(cat "$dir/out")"
+      test "$(grep -c '"tree in shared memory"' "$dir/a.csv")" -eq 3 || complain 'search: no tree in each table'
+      winner=$(sed -n 's/^winner, .* average: //p' "$dir/out")
+      grep -qF "a $reduction, as $winner" "$dir/a.cu" || complain "search: '$winner' is not in $(head -n 1 "$dir/a.cu")"
+    done
+  fi
+fi
+refuse 'search requires a CUDA device' --device=cpu --mib=1 search
+if test "$(each_device | wc -l)" -eq 1; then
+  bench 4 --quick --mib=1 search
+  grep -q 'search requires a CUDA device' "$dir/err" || complain "search without a device: $(cat "$dir/err")"
+fi
+for option in --source="$dir/a.cu" --seed=1 --tries=1 --reduction=sum; do
+  refuse "${option%%=*} requires .hpgmg-bench search." "$option" copy
+done
+for wrong in 0 10001 some; do
+  refuse "--tries=$wrong is not an integer from 1 to 10000" --tries="$wrong" search
+done
+refuse '--reduction=max is not one of norm, sum' --reduction=max search
+if have_mpi; then
+  checks=$((checks + 1)) rc=0
+  mpi_run 3 "$program" --device=cpu --quick --mib=2 copy >"$dir/out" 2>"$dir/err" || rc=$?
+  test "$rc" -eq 2 || complain "on three ranks: exit code $rc"
+  test "$(grep -c '^hpgmg-bench: error: .* runs as one process' "$dir/err")" -eq 1 || complain "on three ranks: $(cat "$dir/err")"
+fi
+refuse '--seed=-1 is not an integer from 0 to' --seed=-1 search
+
+refuse "unknown ladder 'cpy'; the ladders are copy, stride" cpy
+refuse '--device=gpu is not one of auto, cuda, cpu' --device=gpu
+for wrong in 0 -1 65537 1.5 '' many; do
+  refuse "--mib=$wrong is not an integer from 1 to 65536" --mib="$wrong"
+done
+refuse "unknown option '--fast'" --fast
+refuse "unknown option '-x'" copy -xy
+for option in --json --csv --plot; do
+  refuse "$option= needs a file name" --device=cpu "$option=" copy
+done
+refuse '--mib needs a value' --mib
+if test "$(each_device | wc -l)" -eq 1; then bench 4 --device=cuda; fi
+
+echo "$checks runs, $failures failures"
+finish

@@ -1,0 +1,291 @@
+# shellcheck shell=bash disable=SC2154
+# cli: effects of the options; fault.sh has their errors. Covers help and version, output streams,
+# JSON and CSV, decks overridden by the command line, and printed decks that reproduce the run.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+device=cpu
+if have_cuda; then device=cuda; fi
+
+# --- help, version, report ---
+
+ok 1 --help
+grep -q '^Usage: mpirun -n RANKS hpgmg-fv' "$dir/out" || complain '--help does not begin with usage'
+ok 1 -V
+for line in 'hpgmg-fv [0-9]' 'compiler ' 'flags ' 'MPI ' 'jansson '; do
+  grep -q "^$line" "$dir/out" || complain "--version has no line '$line'"
+done
+
+# Unchecked: the order below 64^3, and error and order after a single V-cycle.
+ok 1 4 8 --verify-only
+grep -qx 'note  grid below 64^3: .*, the order not at all' "$dir/out" || complain 'the order on 32^3 is checked'
+ok 1 5 8 --verify-only --cycle=v
+grep -qx 'note  error and order are not checked after 1 V-cycle; .*' "$dir/out" || complain 'the error of a V-cycle is checked'
+ok 1 5 8 --verify-only
+if grep -q '^note' "$dir/out"; then complain '64^3 is not checked'; fi
+
+ok 1 4 8 --verify-only --levels-breakdown
+report=$(sed 's/ -*[0-9][0-9.e+-]*/ N/g' "$dir/out")
+for line in '        h = ' '  h  1/32 ' ' 2h  1/16 ' ' 4h  1/8 ' 'error N' 'order N'; do
+  grep -qF -- "$line" "$dir/out" || grep -qF -- "$line" <<<"$report" || complain "no line '$line'"
+done
+test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last line is no verdict'
+
+# Seconds per level and operation: all levels are listed, with min <= mean <= max. The coarsest
+# levels may share one entry.
+breakdown() {
+  awk -v levels=6 '
+    /min, mean, max over ranks/ { inside = 1 }
+    /messages of one solve|percent of one solve/ { inside = 0 }
+    inside && /\^3/ { seen[$1] = 1; if (!($(NF - 2) <= $(NF - 1) && $(NF - 1) <= $NF)) bad = 1 }
+    inside && /coarse levels/ { for (l = $1; l < levels; l++) seen[l] = 1 }
+    inside && /h = / { inside = 0 }
+    END { for (l = 0; l < levels; l++) if (!(l in seen)) bad = 1; exit bad }' "$dir/out" ||
+    complain "--levels-breakdown: $(cat "$dir/out")"
+  # Percentages of a solve: one line per level whose operations add up, then the totals and the solve.
+  awk -v levels=6 '
+    function near(a, b, slack) { return a - b <= slack && b - a <= slack }
+    /percent of one solve/ { inside = 1; next }
+    inside && /^$/ { inside = 0 }
+    !inside || /level +grid/ { next }
+    { for (c = 3; c < NF - 1; c++) { row += $c; if ($1 != "all") column[c] += $c } n = NF - 4 }
+    /\^3/ && (!near(row, $(NF - 1), 0.05 * (n + 1)) || $1 != seen++) { bad = 1 }
+    /\^3/ { percent += $(NF - 1); seconds += $NF }
+    /all levels/ {
+      for (c = 3; c < NF - 1; c++) if (!near(column[c], $c, 0.05 * (levels + 1))) bad = 1
+      if (!near(percent, $(NF - 1), 0.05 * (levels + 1)) || !near(seconds, $NF, 0.5e-6 * (levels + 1))) bad = 1
+      all = $NF
+    }
+    /elsewhere/ { elsewhere = $NF }
+    /one solve/ { if ($(NF - 1) != "100.0" || !near(all + elsewhere, $NF, 2e-6)) bad = 1; last = 1 }
+    { row = 0 }
+    END { exit bad || !last || seen != levels }' "$dir/out" || complain "--levels-breakdown, sums: $(cat "$dir/out")"
+}
+breakdown
+
+# --- quiet, verbose, progress ---
+
+ok 1 4 8 --verify-only --quiet
+test ! -s "$dir/out" || complain '--quiet prints on stdout'
+run 1 4 8 --verify-only --verbose
+grep -q '^hpgmg-fv: memory: .* needed, .* free$' "$dir/err" || complain '--verbose names no memory'
+test "$(grep -c '^hpgmg-fv: verification at 1/' "$dir/err")" -eq 3 || complain '--verbose: 3 solves'
+
+# More threads than cores draw a warning, unless --quiet.
+if have_feature OpenMP; then
+  crowd=$(($(nproc --all) + 1))
+  for case in no:1 yes:0; do
+    OMP_NUM_THREADS=$crowd OMP_THREAD_LIMIT=$crowd solo "$HPGMG_FV" 4 1 --verify-only \
+      --quiet="${case%:*}" >"$dir/out" 2>"$dir/err" || complain "$crowd threads: exit code $?"
+    warnings=$(grep -c "^hpgmg-fv: warning: $crowd threads on .*OMP_NUM_THREADS" "$dir/err" || true)
+    test "$warnings" -eq "${case#*:}" || complain "--quiet=${case%:*}: $warnings warnings of threads"
+  done
+fi
+
+# On a terminal, progress is shown at most ten times per second and erased at the end.
+# script(1) from util-linux provides a terminal; $1: more options; output in $dir/terminal.
+on_terminal() {
+  rm -f "$dir/terminal"
+  solo script -qec "'$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3 $1" "$dir/terminal" >/dev/null
+}
+if script --version 2>/dev/null | grep -q util-linux && on_terminal --quiet; then
+  if grep -q ' left' "$dir/terminal"; then complain '--quiet shows progress'; fi
+  on_terminal ''
+  shown=$(tr '\r' '\n' <"$dir/terminal" | grep -c 'timing at .*: solve .* of .* left' || true)
+  # About 3 x 0.3 s: one line at the start of each grid, then at most ten per second.
+  if test "$shown" -lt 3; then complain "$shown progress lines on a terminal"; fi
+  if test "${HPGMG_SANITIZED:-no}" = no && test "$shown" -gt 60; then
+    complain "$shown progress lines in a second"
+  fi
+  grep -q 'VERIFICATION: PASSED' "$dir/terminal" || complain 'no verdict on a terminal'
+  # Progress passes through Open MPI's launcher on this host, but not into a pipe behind it.
+  if have_mpi && $(mpi_launcher) --version 2>&1 | grep -q 'Open MPI\|OpenRTE'; then
+    command="$(mpi_launcher) -n 2 '$HPGMG_FV' 4 1 --min-solves=1 --min-time=0.3"
+    script -qec "$command" "$dir/terminal" >/dev/null </dev/null
+    grep -q ' left' "$dir/terminal" || complain 'no progress through the launcher'
+    script -qec "($command) 2>&1 | cat" "$dir/terminal" >/dev/null </dev/null
+    if grep -q ' left' "$dir/terminal"; then complain 'progress in a pipe behind the launcher'; fi
+  fi
+fi
+
+# The report names the device, or the reason why none is used.
+ok 1 4 1 --verify-only --device=cpu
+grep -q '^  device    none: --device=cpu$' "$dir/out" || complain '--device=cpu: no word on the device'
+ok 1 4 1 --verify-only
+if have_cuda; then
+  grep -q '^  device    .*, sm_[0-9]*, [0-9]* SMs\(, code for sm_[0-9]*\)\{0,1\}$' "$dir/out" || complain 'the device has no name'
+else
+  grep -qE '^  device    none: (no CUDA device|built without CUDA)' "$dir/out" || complain 'not why there is no device'
+fi
+
+# An --rtol below round-off draws a warning with a reachable value before the run; a run with that
+# value converges.
+for problem in '4 8' '5 8' '4 8 --operator=fv4' '4 8 --operator=7pt' '5 1 --operator=7pt --boundary=periodic' \
+  '4 1 --operator=fv4 --equation=helmholtz' '4 8 --krylov=cg'; do
+  for how in --verify-only --dry-run; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086 # words
+    run 1 $problem --rtol=1e-17 $how
+    want=0
+    test $how = --dry-run || want=1
+    if test "$rc" -ne $want || test "$(grep -c '^hpgmg-fv: warning: --rtol=1e-17 is below round-off: ' "$dir/err")" -ne 1; then
+      complain "$problem $how: exit code $rc, $(cat "$dir/err")"
+    fi
+  done
+  # shellcheck disable=SC2086
+  ok 1 $problem --verify-only --rtol="$(sed -n 's/.* use --rtol=\([0-9.e-]*\) or more.*/\1/p' "$dir/err")"
+done
+
+# --- files ---
+
+# --cpu-below=0 fixes the levels' places, since auto measures and a rank's bytes depend on it.
+ok 1 4 8 --verify-only --cpu-below=0 --csv="$dir/a.csv"
+test "$(wc -l <"$dir/a.csv")" -eq 4 || complain 'CSV: not a line for each of three sizes'
+awk -F, 'NF != 22 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 22 columns everywhere'
+awk -F, 'NR > 1 && ($6 != 64 / 2 ^ (NR - 1) || $11 != $6 ^ 3 || $10 != 1 / $6) { exit 1 }' \
+  "$dir/a.csv" || complain 'CSV: n, dof or h is wrong'
+awk -F, 'NR > 1 && $15 $16 $17 != "" { exit 1 }' "$dir/a.csv" || complain 'CSV: NaN is not empty'
+ok 1 4 1 --min-solves=2 --min-time=0 --csv="$dir/b.csv"
+awk -F, 'NR > 1 && !($15 > 0 && $15 <= $16 && $17 * $16 / $11 > 0.999 && $17 * $16 / $11 < 1.001) \
+  { exit 1 }' "$dir/b.csv" || complain 'CSV: seconds and DOF/s disagree'
+ok 1 4 8 --verify-only --levels-breakdown --csv="$dir/b.csv"
+awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c; n = NF; if (n < 29) exit 1; next }
+  NF != n || (NR == 2) != ($column["seconds_smooth"] != "") { exit 1 }' \
+  "$dir/b.csv" || complain "CSV with --levels-breakdown: $(cat "$dir/b.csv")"
+run 1 4 8 --verify-only --cpu-below=0 --csv=-
+cmp -s "$dir/out" "$dir/a.csv" || complain '--csv=-: stdout is not the CSV alone'
+grep -q '^VERIFICATION: PASSED' "$dir/err" || complain '--csv=-: the report is not on stderr'
+
+# A link is kept, its target is replaced atomically, and no other file is left behind.
+mkdir "$dir/results"
+ln -s results/real.csv "$dir/link.csv"
+seq 1000 >"$dir/results/real.csv"
+ok 1 4 8 --verify-only --cpu-below=0 --csv="$dir/link.csv"
+test -L "$dir/link.csv" || complain 'a link is lost'
+cmp -s "$dir/results/real.csv" "$dir/a.csv" || complain 'the file behind a link is not replaced'
+test "$(ls "$dir/results")" = real.csv || complain "left behind: $(ls "$dir/results")"
+
+if have_feature jansson; then
+  # --cpu-below=auto measures, so it may choose differently in each run.
+  ok 1 4 8 --verify-only --cpu-below=0 --json="$dir/a.json"
+  run 1 4 8 --verify-only --cpu-below=0 --json=-
+  diff <(grep -vE 'command_line|setup_seconds' "$dir/a.json") \
+    <(grep -vE 'command_line|setup_seconds' "$dir/out") ||
+    complain '--json=-: stdout is not the JSON alone'
+  is_json "$dir/out"
+  keys='backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line cpu_below cycle
+    cycles device dim dof dof_per_s equation error h host idle_ranks kind krylov levels memory norms operator order
+    note problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds smoother solves threads transport
+    useful_ranks verification version'
+  diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
+    <(grep -oE '^ *"[a-z0-9_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
+  for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
+    '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\""; do
+    grep -qF -- "$line" "$dir/a.json" || complain "JSON: no $line"
+  done
+  # Both files hold the same doubles: 17 digits restore all bits.
+  for column in 18:error 19:order; do
+    value=$(awk -F, -v c="${column%:*}" 'NR == 2 { print $c }' "$dir/a.csv")
+    grep -q "^  \"${column#*:}\": $value,$" "$dir/a.json" || complain "${column#*:} is not $value"
+  done
+  test "$(sed -n 's/^  "error": *//p' "$dir/a.json" | tr -dc 0-9 | wc -c)" -ge 17 ||
+    complain 'JSON: the error has fewer than 17 digits'
+  # Paths may hold any bytes; JSON is UTF-8.
+  ok 1 4 1 --verify-only --csv="$dir/"$'\303\244\377.csv' --json="$dir/bytes.json"
+  if iconv -f utf-8 -t utf-8 </dev/null 2>/dev/null; then
+    iconv -f utf-8 -t utf-8 <"$dir/bytes.json" >/dev/null || complain 'JSON: not UTF-8'
+  fi
+fi
+
+# --- decks ---
+
+# reproduces ARG...: the deck printed by --print-config gives bit-identical results and prints itself.
+reproduces() {
+  ok 1 "$@" --csv="$dir/first.csv"
+  ok 1 "$@" --print-config
+  cp "$dir/out" "$dir/printed.ini"
+  ok 1 --input="$dir/printed.ini" --csv="$dir/second.csv"
+  # All columns except seconds and memory, which depend on the places measured at start-up.
+  diff <(cut -d, -f1-14,18-20 "$dir/first.csv") <(cut -d, -f1-14,18-20 "$dir/second.csv") ||
+    complain "the printed deck does not reproduce: $*"
+  ok 1 --input="$dir/printed.ini" --print-config
+  cmp -s "$dir/out" "$dir/printed.ini" || complain "the printed deck prints another: $*"
+}
+if have_feature inih; then
+  reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
+    --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
+    --max-cycles=7 --krylov=cg --coarsest=3
+  reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
+
+  printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \
+    >"$dir/deck.ini"
+  ok 1 --input="$dir/deck.ini" --csv="$dir/deck.csv"
+  grep -q '^fv2,poisson,dirichlet,jacobi,f,32,' "$dir/deck.csv" || complain 'a deck is not heeded'
+  ok 1 4 1 --smoother=gsrb --csv="$dir/deck.csv" --input="$dir/deck.ini"
+  grep -q '^fv2,poisson,dirichlet,gsrb,f,16,' "$dir/deck.csv" ||
+    complain 'the command line does not win over the deck'
+  ok 1 4 1 --print-config
+  grep -qx '# max-cycles = 20' "$dir/out" || complain 'max-cycles of a printed deck would end a tolerance'
+  ok 1 --input="$dir/deck.ini" --verify-only=no --official --print-config
+  for line in 'warmup = 10' 'min-solves = 10' 'min-time = 60' 'official = yes'; do
+    grep -qx "$line" "$dir/out" || complain "--official: no line '$line'"
+  done
+  for deck in "$abs_top_srcdir"/inputs/*.ini; do
+    case $deck in */rough.ini) continue ;; esac # tests/io/input.sh has its field
+    ok 1 --input="$deck" --dry-run
+  done
+fi
+
+# --- several ranks: only one prints ---
+
+if have_mpi; then
+  ok 2 --help
+  test "$(grep -c '^Usage:' "$dir/out")" -eq 1 || complain '--help comes from several ranks'
+  ok 2 4 4 --verify-only --levels-breakdown --csv="$dir/two.csv"
+  test "$(grep -c '^VERIFICATION: PASSED' "$dir/out")" -eq 1 || complain 'not one verdict'
+  breakdown
+  diff <(cut -d, -f6,12-14,18-20 "$dir/a.csv") <(cut -d, -f6,12-14,18-20 "$dir/two.csv") ||
+    complain 'two ranks have other digits'
+
+  # Two ranks of three have no cells.
+  ok 3 5 1 --verify-only --device=cpu
+  grep -qx '  warning   2 of 3 ranks hold no cells; use 1 rank for this grid, or 8 ranks for 64^3' "$dir/out" ||
+    complain "no warning of idle ranks: $(cat "$dir/out")"
+  if have_feature jansson; then
+    ok 3 5 1 --verify-only --device=cpu --quiet --json=-
+    tr -d ' \n' <"$dir/out" | grep -qF '"ranks":3,"idle_ranks":2,"useful_ranks":[1,8],' || complain 'JSON: idle ranks'
+  fi
+
+  # Messages of one solve, regardless of the number of timed solves. 32^3 cells, half on each rank, and
+  # 16^3 on rank 0 only. Level 0: six half sweeps before and six after the correction and two residuals,
+  # each with a one-face halo of 32^2 doubles; rank 1 also sends its 16 x 16 x 8 coarse cells twice, for f
+  # and for the residual. Level 1: twice, rank 1's cells and a plane of ghosts for its interpolation. The
+  # residual norm is the only reduction.
+  for when in --verify-only '--warmup=1 --min-solves=3 --min-time=0'; do
+    # shellcheck disable=SC2086 # options are words
+    ok 2 4 4 $when --levels-breakdown --device=cpu --agglomerate-below=4096
+    diff -b - <(sed -n '/messages of one solve/,/^$/s/^ *\([0-9].*\)/\1/p' "$dir/out") <<'EOF' ||
+0 32^3 14 15.0 16 114688 131072 147456 1
+1 16^3 2 2.0 2 36864 36864 36864 0
+EOF
+      complain "messages with $when"
+  done
+  if have_feature jansson; then
+    ok 2 4 4 --verify-only --levels-breakdown --device=cpu --agglomerate-below=4096 --quiet --json=-
+    for line in '"messages":[14,15.0,16],"message_bytes":[114688,131072.0,147456],"reductions":[1,1.0,1]' \
+      '"messages":[2,2.0,2],"message_bytes":[36864,36864.0,36864],"reductions":[0,0.0,0]'; do
+      tr -d ' \n' <"$dir/out" | grep -qF -- "$line" || complain "JSON: no $line"
+    done
+    ok 2 4 4 --verify-only --quiet --json=-
+    if grep -q '"messages"' "$dir/out"; then complain 'JSON: messages without --levels-breakdown'; fi
+  fi
+fi
+
+# Without MPI, all processes of a launcher would write the same files.
+if test "${HPGMG_WITH_MPI:-yes}" = no; then
+  OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 expect 2 'without MPI, but launched as 2 processes' 1 4 1
+  rc=0
+  PMI_SIZE=2 PMI_RANK=1 solo "$HPGMG_FV" 4 1 >"$dir/out" 2>&1 || rc=$?
+  test "$rc" -eq 2 || complain "a second copy without MPI: exit code $rc"
+  test ! -s "$dir/out" || complain "a second copy without MPI says $(cat "$dir/out")"
+fi
+
+finish

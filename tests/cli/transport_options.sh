@@ -1,0 +1,49 @@
+# shellcheck shell=bash disable=SC2154
+# transport_options: errors of --transport and --device-id on any machine: one line from one rank, exit
+# code 2 for an invalid value, 4 for a missing device or transport.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+some='1'
+if have_mpi; then some='1 2'; fi
+
+for ranks in $some; do
+  expect 2 '--transport=pear: unknown value \(did you mean peer\?\)' "$ranks" 4 1 --transport=pear
+  expect 2 '--device-id=-1: out of range; expected integer from 0 to 1023' "$ranks" 4 1 \
+    --device-id=-1
+  expect 2 '--device-id=gpu0: not a number' "$ranks" 4 1 --device-id=gpu0
+  expect 2 '--transport requires --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=cpu \
+    --transport=peer
+  expect 2 '--device-id requires --device=auto, cuda or cuda-simple' "$ranks" 4 1 --device=guard \
+    --device-id=0
+  expect 4 '--device-id=1023: (no CUDA device is|[0-9]+ CUDA devices?) visible; ' "$ranks" 4 1 \
+    --device-id=1023
+  # A dry run opens no device.
+  ok "$ranks" 4 1 --dry-run --transport=nccl --device-id=1023
+done
+
+# --device-id may differ between ranks.
+if have_mpi; then
+  cat >"$dir/wrapper" <<'EOF'
+#!/bin/sh
+rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
+exec "$HPGMG_FV" 4 1 --verify-only --device-id=$((1020 + rank * 5))
+EOF
+  chmod +x "$dir/wrapper"
+  program=$HPGMG_FV HPGMG_FV=$dir/wrapper
+  sed -i "s|\"\$HPGMG_FV\"|'$program'|" "$dir/wrapper"
+  expect 2 '--device-id=1025: out of range' 2
+  HPGMG_FV=$program
+fi
+
+# Without a device, transports other than host and auto are refused.
+if ! solo "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda 2>/dev/null; then
+  for ranks in $some; do
+    for transport in peer nccl mpi; do
+      expect 4 "--transport=$transport: no level is on a GPU; use --transport=auto" \
+        "$ranks" 4 1 --transport=$transport
+    done
+    for transport in auto host; do
+      ok "$ranks" 4 8 --verify-only --transport=$transport
+    done
+  done
+fi
+finish

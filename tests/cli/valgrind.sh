@@ -1,0 +1,31 @@
+# shellcheck shell=bash disable=SC2154
+# valgrind: no invalid access, no use of uninitialized values and no leak, on one and two ranks; also in
+# dry runs and in runs that end with an error.
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+cpu_only
+set -eu
+own_folder
+
+# clean WANTED RANKS ARG...: the program must end with exit code WANTED; valgrind's errors end with 9.
+clean() {
+  local wanted=$1 rc=0
+  shift
+  valgrind_run "$@" >"$dir/out" 2>&1 || rc=$?
+  if test "$rc" -eq 77; then cat "$dir/out" && exit 77; fi
+  if test "$rc" -ne "$wanted"; then
+    echo "$*: exit code $rc, not $wanted"
+    cat "$dir/out"
+    exit 1
+  fi
+}
+
+clean 0 1 4 1 --verify-only --operator=fv4 --boundary=periodic --csv="$dir/out.csv"
+clean 0 1 4 8 --verify-only --smoother=symgs --rtol=1e-3 --cycle=v --levels-breakdown
+clean 0 1 4 8 --verify-only --operator=7pt --krylov=cg --rtol=1e-3
+clean 0 1 --dry-run --ranks=1000 4 8
+clean 2 1 4 1 --smother=gsrb
+clean 3 1 4 1 --csv="$dir/no/out.csv"
+clean 4 1 10 1000
+have_mpi || exit 0
+clean 0 2 4 4 --verify-only --smoother=chebyshev
+clean 0 2 4 4 --verify-only --operator=fv4 --equation=helmholtz --csv="$dir/out.csv"

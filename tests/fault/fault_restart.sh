@@ -1,0 +1,90 @@
+# shellcheck shell=bash disable=SC2154
+# fault_restart: --restart from anything but a complete dump ends with one error line and exit code 3, as does a dump
+# with a wrong f_norm. A wrong residual norm does not affect the run. tests/fault/fault_flips.sh flips bits;
+# tests/unit/unit_restart.c has wrong attributes and fields.
+# Skips without HDF5.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+if ! have_feature HDF5; then
+  echo 'skipped: a build without HDF5' >&2
+  exit 77
+fi
+file=$dir/good.hdf
+ok 1 4 1 --verify-only --dump="$file" --dump-fields=u
+some=1
+if have_mpi; then some='1 2'; fi
+
+mkfifo "$dir/pipe"
+for ranks in $some; do
+  expect 3 'none.hdf cannot be opened: No such file or directory' "$ranks" 4 8 --restart="$dir/none.hdf"
+  expect 3 'cannot be opened: it is a directory' "$ranks" 4 8 --restart="$dir"
+  expect 3 'restart=/dev/null cannot be opened: it is a device' "$ranks" 4 8 --restart=/dev/null
+  expect 3 'restart=.*/pipe cannot be opened: it is a pipe' "$ranks" 4 8 --restart="$dir/pipe"
+done
+echo 'no HDF5 at all' >"$dir/text.hdf"
+expect 3 'is not a dump of hpgmg-fv: wrong HDF5 signature' 1 --restart="$dir/text.hdf"
+ok 1 4 1 --verify-only --dump="$dir/f.hdf" --dump-fields=f
+expect 3 'cannot open /VTKHDF/CellData/u: .*; the file has /VTKHDF/CellData/f' 1 --restart="$dir/f.hdf"
+
+# If one rank does not find the file, no other rank blocks. With serial HDF5 only rank 0 opens it.
+if have_mpi && solo "$HPGMG_FV" --version | grep -q '^HDF5 .*parallel'; then
+  cd "$dir"
+  # shellcheck disable=SC2016 # for the inner shell
+  expect 3 'restart=good.hdf cannot be opened: No such file or directory; use a directory that all hosts share \[rank 2\]' \
+    2 --restart=good.hdf --device=cpu --quiet : -n 1 sh -c 'cd / && exec "$0" "$@"' "$HPGMG_FV" \
+    --restart=good.hdf --device=cpu --quiet
+  cd "$OLDPWD"
+fi
+
+# Cut off every 4 KiB, and before the last byte.
+size=$(stat -c %s "$file")
+for ((at = 0; at < size; at += 4096)); do
+  head -c "$at" "$file" >"$dir/cut.hdf"
+  expect 3 'cut.hdf (cannot be opened as an HDF5 file: truncated file: [0-9]+ of [0-9]+ bytes|is not a dump)' 1 --restart="$dir/cut.hdf" --device=cpu
+done
+head -c $((size - 1)) "$file" >"$dir/cut.hdf"
+expect 3 'cut.hdf cannot be opened as an HDF5 file' 1 --restart="$dir/cut.hdf"
+
+# If several ranks find damaged planes, only the first plane is reported.
+if have_mpi; then
+  file=$dir/two.hdf
+  ok 1 4 8 --verify-only --device=cpu --dump="$file" --dump-fields=u
+  size=$(stat -c %s "$file")
+  for at in $((size / 4)) $((size * 3 / 4)); do
+    head -c 8 /dev/zero | tr '\0' '\1' | dd of="$file" bs=1 seek="$at" conv=notrunc status=none
+  done
+  expect 3 'plane [0-9]+ of /VTKHDF/CellData/u is damaged' 1 --restart="$file" --device=cpu --quiet
+  first=$(grep -oE 'plane [0-9]+ ' "$dir/err")
+  for ranks in 2 3; do
+    expect 3 "${first:-none}of /VTKHDF/CellData/u is damaged" "$ranks" --restart="$file" --device=cpu --quiet
+  done
+fi
+# Attributes changed with h5py keep a valid HDF5 checksum.
+python=${PYTHON:-python3}
+if "$python" -c 'import h5py' 2>/dev/null; then
+  # put NAME VALUE: set an attribute in a copy of the dump.
+  put() {
+    cp "$dir/whole.hdf" "$dir/changed.hdf"
+    "$python" -c 'import sys, h5py
+with h5py.File(sys.argv[1], "r+") as file:
+    old = file["HPGMG"].attrs[sys.argv[2]]
+    file["HPGMG"].attrs.modify(sys.argv[2], old * 0 + float(sys.argv[3]))' "$dir/changed.hdf" "$@"
+  }
+  ok 1 4 1 --verify-only --device=cpu --dump="$dir/whole.hdf" --dump-fields=u
+  for value in 1e308 0 0.597; do
+    put f_norm "$value"
+    expect 3 'changed.hdf: f_norm is .*, but max.f. of this problem is 0.5968' 1 --restart="$dir/changed.hdf" --device=cpu --quiet
+  done
+  # The run continues from the recomputed residual: a stored norm that claims convergence changes neither cycles nor norms.
+  goal='--rtol=1e-6 --max-cycles=20 --device=cpu'
+  # shellcheck disable=SC2086 # words
+  ok 1 --restart="$dir/whole.hdf" $goal --csv="$dir/whole.csv"
+  put residual_norms 1e-30
+  # shellcheck disable=SC2086 # words
+  run 1 --restart="$dir/changed.hdf" $goal --csv="$dir/changed.csv"
+  checks=$((checks + 1))
+  grep -q 'warning: --restart=.*changed.hdf: the residual norm is .*, but the file has 1.000000e-30$' "$dir/err" ||
+    complain "no warning about a wrong residual norm: $(cat "$dir/err")"
+  cmp -s "$dir/whole.csv" "$dir/changed.csv" ||
+    complain "a wrong residual norm in the file: $(tail -n 1 "$dir/changed.csv"), not $(tail -n 1 "$dir/whole.csv")"
+fi
+finish

@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# golden: results equal those of the original HPGMG-FV (golden.csv): norms within a relative 1e-9, the error within 1e-8,
+# the order to 3 decimals, and the number of levels exactly. The tolerances are the spread of the original over compilers
+# and decompositions. Runs on the CPU, and on a CUDA device if present. GOLDEN_MAX_GRID skips larger grids (default 128).
+set -eu
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+own_folder
+rows=0
+devices=$(each_device)
+
+# check DEVICE: run the case of the current row and compare the results with it.
+check() {
+  mpi_run "$ranks" "$HPGMG_FV" "$log2" "$boxes" --operator="$op" --smoother="$smoother" \
+    --equation="$equation" --boundary="$boundary" --device="$1" --verify-only --quiet \
+    --csv="$dir/out.csv"
+  awk -F, -v want="$levels,$rest" -v name="$op $smoother $equation $boundary $grid $1" '
+    function near(got, wanted, relative, absolute, what,   d) {
+      d = got - wanted; d = d < 0 ? -d : d
+      if (d > relative * wanted + absolute) {
+        printf "%s: %s is %s, golden %s\n", name, what, got, wanted; bad = 1
+      }
+    }
+    BEGIN { split(want, g, ",") }
+    NR > 1 {
+      s = NR - 2
+      near($7, g[1] - s, 0, 0, "levels")
+      near($13, g[2 + 2 * s], 1e-9, 1e-12, "norm of size " s)
+      near($14, g[3 + 2 * s], 1e-9, 1e-12, "relative norm of size " s)
+      near($18, g[8], 1e-8, 0, "error")
+      near($19, g[9], 0, 0.0005001, "order")
+    }
+    END { if (NR != 4) { print name ": " NR - 1 " sizes instead of 3"; bad = 1 }; exit bad }' \
+    "$dir/out.csv"
+}
+
+while IFS=, read -r op smoother equation boundary ranks log2 boxes grid levels rest; do
+  test "$op" != operator || continue
+  test "$grid" -le "${GOLDEN_MAX_GRID:-128}" || continue
+  for device in $devices; do
+    check "$device"
+  done
+  rows=$((rows + 1))
+done <"$abs_top_srcdir/tests/golden/golden.csv"
+# shellcheck disable=SC2086 # words
+echo "$rows rows of golden.csv reproduced on" $devices
+test "$rows" -ge 10

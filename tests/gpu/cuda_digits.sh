@@ -1,0 +1,61 @@
+# shellcheck shell=bash disable=SC2154,SC2031
+# cuda_digits: norms, errors and orders on a CUDA device are bit-identical to the CPU, for every operator and boundary:
+# Poisson with every smoother; Helmholtz, and V-cycles to a tolerance, with GSRB. Each case runs with all levels on the
+# device, with levels below 600 or 5000 cells on the CPU (the latter in managed memory too), and below 40000 cells: all
+# levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the simple kernels.
+# Skips without a device.
+. "$abs_top_srcdir/tests/lib/cuda_same.sh"
+
+compare() {
+  results "$dir/cpu" --device=cpu "$@"
+  for where in 0 600 5000 '5000 --memory=unified' 40000; do
+    # shellcheck disable=SC2086 # words
+    results "$dir/cuda" --device=cuda --cpu-below=$where "$@"
+    same "$dir/cpu" "$dir/cuda" "--cpu-below=$where $*"
+  done
+}
+
+for op in fv2 fv4 7pt; do
+  for boundary in dirichlet periodic; do
+    for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
+      in_background compare 4 8 --operator="$op" --boundary="$boundary" --smoother="$smoother"
+    done
+    in_background compare 4 27 --operator="$op" --boundary="$boundary" --equation=helmholtz
+    in_background compare 4 8 --operator="$op" --boundary="$boundary" --cycle=v --rtol=1e-7 --bottom=cg
+  done
+done
+in_background compare 4 125 --operator=fv4
+in_background compare 5 8 --operator=fv4
+in_background compare 5 8 --operator=fv4 --boundary=periodic --smoother=chebyshev
+
+# Large levels use special kernels: fused sweeps, and threads with cells in several planes. Thread blocks tile 128^3
+# evenly, but not 160^3.
+large() {
+  results "$dir/cpu" --device=cpu "$@"
+  results "$dir/cuda" --device=cuda --cpu-below=0 "$@"
+  same "$dir/cpu" "$dir/cuda" "$*"
+}
+for op in fv2 7pt; do
+  for smoother in gsrb chebyshev l1jacobi; do
+    for steps in 1 3; do
+      in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --fused-sweeps=$steps
+      in_background large 5 125 --operator="$op" --smoother="$smoother" --fused-sweeps=$steps
+    done
+  done
+done
+
+# The simple kernels must give the same results to serve as an oracle.
+for op in fv2 fv4 7pt; do
+  for smoother in gsrb chebyshev; do
+    results "$dir/cpu" 4 8 --operator="$op" --smoother="$smoother" --device=cpu
+    results "$dir/simple" 4 8 --operator="$op" --smoother="$smoother" --device=cuda-simple
+    runs=$((runs + 1))
+    cmp "$dir/cpu" "$dir/simple"
+  done
+done
+in_background compare 5 3 --bottom=smoother
+# On a periodic level of 3^3 cells, neighbours across the boundary have the same colour.
+in_background compare 4 27 --bottom=smoother --boundary=periodic
+in_background compare 4 27 --bottom=smoother --boundary=periodic --smoother=symgs --operator=7pt
+all_done
+echo "$runs runs on CUDA are bit-identical to the CPU"

@@ -1,0 +1,125 @@
+# shellcheck shell=bash disable=SC2154
+# cuda_sanitizer: memcheck, racecheck, initcheck and synccheck of compute-sanitizer report no errors in
+# - runs of 32^3 cells: every operator and smoother, periodic boundaries, all bottom solvers, levels on the CPU in
+#   either kind of memory, a varying alpha, conjugate gradients, and a dump;
+# - kernels of large levels: 64^3 cells for fv4, 128^3 for the others;
+# - a process that sends messages to itself (cuda_mail); and two ranks that exchange messages (memcheck, synccheck).
+# SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 8; 0: skip). Skips without a device or the tool.
+set -eu
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+if ! have_cuda; then
+  echo 'skipped: no CUDA device, or build without CUDA' >&2
+  exit 77
+fi
+if test "${SANITIZER_JOBS:-1}" -eq 0; then
+  echo 'skipped: SANITIZER_JOBS is 0' >&2
+  exit 77
+fi
+PATH=$PATH:/usr/local/cuda/bin
+if ! command -v compute-sanitizer >/dev/null; then
+  echo 'skipped: no compute-sanitizer' >&2
+  exit 77
+fi
+own_folder
+most=$(nproc)
+test "$most" -le 8 || most=8
+most=${SANITIZER_JOBS:-$most}
+
+# Skip if the tool does not support this machine.
+if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda \
+  >"$dir/first" 2>&1 && grep -qi 'not supported' "$dir/first"; then
+  echo "skipped: compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$dir/first")" >&2
+  exit 77
+fi
+
+# Files of coefficients with a varying alpha, for 32^3 and 64^3 cells.
+for log2 in 4 5; do
+  if command -v h5copy >/dev/null &&
+    solo "$HPGMG_FV" $log2 8 --verify-only --quiet --device=cpu --dump="$dir/alpha$log2.hdf" \
+      --dump-fields=beta_i,beta_j,beta_k,dinv 2>/dev/null; then
+    h5copy -i "$dir/alpha$log2.hdf" -o "$dir/alpha$log2.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
+  fi
+done
+
+{
+  for op in fv2 fv4 7pt; do
+    for smoother in gsrb chebyshev jacobi l1jacobi symgs; do
+      echo "4 8 --operator=$op --smoother=$smoother --cpu-below=0"
+    done
+    echo "4 8 --operator=$op --boundary=periodic --cpu-below=0"
+    echo "4 8 --operator=$op --bottom=cg --cycle=v --cpu-below=600"
+    echo "4 8 --operator=$op --bottom=smoother --cpu-below=600 --memory=unified --boundary=periodic"
+  done
+  echo '5 8 --operator=fv4 --cpu-below=100000'
+  echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
+  for steps in 1 2; do
+    echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smooths=1"
+    echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smoother=chebyshev --degree=2"
+  done
+  echo '5 27 --cpu-below=100000' # three fused half sweeps
+  echo '7 1 --cpu-below=1000000 --smoother=l1jacobi'
+  echo '5 27 --cpu-below=100000 --smoother=chebyshev --boundary=periodic'
+  echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
+  if solo "$HPGMG_FV" --version | grep -q '^HDF5 *[^n ]'; then
+    echo '4 8 --cpu-below=600 --krylov=cg --rtol=1e-9 --dump=@.hdf --dump-fields=all --dump-levels=all'
+  fi
+  if test -e "$dir/alpha4.hdf"; then
+    for op in fv2 fv4 7pt; do
+      for smoother in gsrb chebyshev l1jacobi; do
+        echo "--coefficients=$dir/alpha4.hdf --operator=$op --smoother=$smoother --cpu-below=0"
+      done
+    done
+    for smoother in gsrb chebyshev; do
+      echo "--coefficients=$dir/alpha5.hdf --operator=fv4 --smoother=$smoother --cpu-below=100000"
+    done
+  fi
+} >"$dir/cases"
+
+# check NUMBER TOOL RANKS PROGRAM ARG...: write $dir/found.NUMBER.TOOL if the tool reports errors.
+check() {
+  local number=$1 tool=$2 ranks=$3 rc=0 clean start
+  shift 3
+  start=solo
+  test "$ranks" -eq 1 || start="mpi_run $ranks"
+  $start compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" \
+    >"$dir/$number.$tool" 2>&1 || rc=$?
+  clean=$(grep -cE 'ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards' "$dir/$number.$tool" || true)
+  test "$clean" -eq "$ranks" || rc=9
+  test "$rc" -eq 0 && return
+  {
+    echo "$tool, $*: exit code $rc"
+    grep '=========' "$dir/$number.$tool" | head -n 20
+  } >"$dir/found.$number.$tool"
+}
+
+number=0
+# with_tools RANKS TOOLS PROGRAM ARG...: start a check with each tool in the background; @ in ARG becomes a file name.
+with_tools() {
+  local ranks=$1 tools=$2 tool
+  shift 2
+  number=$((number + 1))
+  for tool in $tools; do
+    while test "$(jobs -rp | wc -l)" -ge "$most"; do sleep 0.05; done
+    check $number "$tool" "$ranks" "${@//@/$dir/$number.$tool}" &
+  done
+}
+
+all='memcheck racecheck initcheck synccheck'
+while read -r options; do
+  # shellcheck disable=SC2086 # words
+  case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
+  with_tools 1 "$all" "$HPGMG_FV" --device=cuda "$@"
+done <"$dir/cases"
+with_tools 1 "$all" "$abs_top_builddir/tests/gpu/cuda_mail"
+# No initcheck for two ranks: it does not see writes by the other rank.
+if have_mpi; then
+  for op in fv2 fv4; do
+    with_tools 2 'memcheck synccheck' "$HPGMG_FV" 4 8 --device=cuda --operator=$op --transport=peer --verify-only
+  done
+fi
+wait
+if ls "$dir"/found.* >/dev/null 2>&1; then
+  cat "$dir"/found.*
+  exit 1
+fi
+echo "$number runs: no errors reported"

@@ -1,0 +1,441 @@
+# shellcheck shell=bash disable=SC2016,SC2154
+# input: --coefficients and --rhs. A dump of the built-in problem gives bit-identical results on any ranks, boxes and
+# device. Rough fields are solved to --rtol and dumped. A restart requires the same problem. Each kind of bad file has its
+# own error. Skips without HDF5 and its tools.
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+if ! have_feature HDF5; then
+  echo 'skipped: a build without HDF5' >&2
+  exit 77
+fi
+for tool in h5copy h5import h5diff h5dump h5repack; do
+  if ! command -v "$tool" >/dev/null; then
+    echo "skipped: no $tool (hdf5-tools)" >&2
+    exit 77
+  fi
+done
+
+# cells FILE NAME DIMENSIONS AWK [CLASS]: add a dataset of cell values, an awk expression of i, j, k and the cell index c.
+# CLASS as for h5import: FP is double, IN a 32-bit integer.
+cells() {
+  local file=$1 name=$2 dimensions=$3 value=$4 class=${5:-FP} size=64
+  test "$class" = FP || size=32
+  # shellcheck disable=SC2086 # three words
+  set -- $dimensions
+  awk -v nx="$3" -v ny="$2" -v nz="$1" "BEGIN { srand(1)
+    for (k = 0; k < nz; k++) for (j = 0; j < ny; j++) for (i = 0; i < nx; i++) { c = i + nx * (j + ny * k)
+      print $value } }" >"$dir/text"
+  printf '%s\n' "PATH VTKHDF/CellData/$name" "INPUT-CLASS TEXT$class" 'RANK 3' \
+    "DIMENSION-SIZES $dimensions" "OUTPUT-CLASS $class" "OUTPUT-SIZE $size" >"$dir/shape"
+  h5import "$dir/text" -c "$dir/shape" -o "$dir/one.hdf" >/dev/null
+  h5copy -p -i "$dir/one.hdf" -o "$file" -s "/VTKHDF/CellData/$name" -d "/VTKHDF/CellData/$name"
+  rm -f "$dir/one.hdf"
+}
+
+# The CSV columns that do not depend on ranks and devices: cycles, norms.
+norms() {
+  awk -F, 'NR == 2 { print $6, $12, $13, $14 }' "$1"
+}
+
+# --- the built-in problem read from a dump ---
+
+same_as_built_in() {
+  local problem=$1 given=--coefficients=$dir/a.hdf
+  rm -f "$dir"/*.hdf
+  # shellcheck disable=SC2086 # words
+  set -- $problem --smoother=gsrb --krylov=none --cycle=f --rtol=1e-30 --max-cycles=2 --verify-only --device=cpu
+  run 1 4 8 "$@" --csv="$dir/want.csv" --dump="$dir/a.hdf" --dump-fields=all
+  # With a = 0 and periodic boundaries the mean of f is subtracted; doing so twice would round.
+  case $problem in *dirichlet* | *helmholtz*) given="$given --rhs=$dir/a.hdf" ;; esac
+  for how in '1 4 8' '3 4 3' '2 4 4'; do
+    # shellcheck disable=SC2086 # words
+    set -- ${how%% *} ${how#* } $problem --smoother=gsrb --krylov=none --cycle=f --rtol=1e-30 --max-cycles=2 \
+      --verify-only $given --csv="$dir/got.csv"
+    if test "$1" -gt 1 && ! have_mpi; then continue; fi
+    for device in $(each_device); do
+      run "$@" --device="$device"
+      checks=$((checks + 1))
+      test "$(norms "$dir/got.csv")" = "$(norms "$dir/want.csv")" ||
+        complain "$problem from a dump, $how, $device: $(norms "$dir/got.csv"), not $(norms "$dir/want.csv")"
+    done
+  done
+}
+for operator in fv2 fv4 7pt; do
+  for equation in poisson helmholtz; do
+    same_as_built_in "--operator=$operator --boundary=dirichlet --equation=$equation"
+  done
+  test $operator = 7pt || same_as_built_in "--operator=$operator --boundary=periodic"
+  same_as_built_in "--operator=$operator --boundary=periodic --equation=helmholtz"
+done
+
+# --- rough fields ---
+
+# Blocks of 4^3 cells; beta is 10^4 times larger in a third of them.
+jumps='(int(i / 4) * 7 + int(j / 4) * 5 + int(k / 4) * 3) % 3 == 0 ? 10000 : 1'
+cells "$dir/rough.hdf" beta '32 32 32' "$jumps"
+cells "$dir/rhs.hdf" f '32 32 32' 'c % 17 - 8'
+ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --dump="$dir/u1.hdf" --csv="$dir/1.csv"
+grep -q '^VERIFICATION: PASSED' "$dir/out" || complain 'a rough field is not solved'
+grep -qxF "  problem   beta from $dir/rough.hdf (no checksums)" "$dir/out" || complain 'the report does not name the coefficients'
+awk -F, 'NR == 2 && !($14 < 1e-8) { exit 1 }' "$dir/1.csv" || complain 'the residual is above 1e-8'
+if have_mpi; then
+  ok 2 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --dump="$dir/u2.hdf" --csv="$dir/2.csv"
+  test "$(norms "$dir/1.csv")" = "$(norms "$dir/2.csv")" || complain 'two ranks have different norms'
+  h5diff "$dir/u1.hdf" "$dir/u2.hdf" /VTKHDF >"$dir/diff" 2>&1 || complain 'two ranks dump different fields'
+fi
+for smoother in symgs gsrb; do
+  ok 1 --coefficients="$dir/rough.hdf" --smoother=$smoother
+done
+# With alpha, from integers; --rhs alone; twice the beta gives half the solution.
+cells "$dir/alpha.hdf" beta '32 32 32' "$jumps"
+cells "$dir/alpha.hdf" alpha '32 32 32' '(c * 7919) % 1000' IN
+ok 1 --coefficients="$dir/alpha.hdf" --dump="$dir/a.hdf" --dump-fields=all
+grep -q 'helmholtz' "$dir/out" || complain 'an alpha is not the Helmholtz equation'
+assumes='warning   the built-in f assumes alpha = 1, not the alpha of the file; give f with --rhs=FILE'
+grep -q "$assumes" "$dir/out" || complain 'no warning that the built-in f has alpha = 1'
+for options in --rhs="$dir/rhs.hdf" '--operator=fv2 --cycle=f'; do
+  # shellcheck disable=SC2086 # words
+  ok 1 --coefficients="$dir/alpha.hdf" $options
+  if grep -q "$assumes" "$dir/out"; then complain "a warning about alpha = 1 with $options"; fi
+done
+h5dump -H "$dir/a.hdf" | grep -q '"alpha"' || complain 'no alpha in the dump of all fields'
+ok 1 --rhs="$dir/rhs.hdf"
+ok 1 4 8 --coefficients="$dir/rough.hdf" --dry-run
+ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --boundary=periodic --quiet
+# A constant f with a constant alpha gives a constant u: with alpha, no mean is subtracted.
+cells "$dir/three.hdf" alpha '16 16 16' 2
+cells "$dir/three.hdf" f '16 16 16' 6
+ok 1 --coefficients="$dir/three.hdf" --rhs="$dir/three.hdf" --boundary=periodic --dump="$dir/constant.hdf"
+h5dump -d /VTKHDF/CellData/u -s 3,5,7 -c 1,1,1 -y -w 1 -m '%.7g' "$dir/constant.hdf" | grep -qx ' *3' ||
+  complain 'a constant f with walls nowhere does not give a constant u'
+# Without alpha the mean is subtracted, with a warning; a mean of round-off size causes none.
+cells "$dir/means.hdf" f '16 16 16' '6 + c % 2'
+cells "$dir/none.hdf.f" f '16 16 16' '(c % 2 - 0.5) / 3'
+for case in means.hdf:1 none.hdf.f:0; do
+  run 1 --rhs="$dir/${case%:*}" --boundary=periodic
+  test "$(grep -c 'warning: --rhs=.*: subtracting the mean 6.5 of f' "$dir/err")" -eq "${case#*:}" ||
+    complain "the mean of ${case%:*}: $(cat "$dir/err")"
+done
+# Subtracting a mean 10^7 times the rest leaves round-off, which is subtracted too: the residual falls.
+cells "$dir/huge.hdf.f" f '48 48 48' '16000000 + c % 5 % 3'
+run 1 --rhs="$dir/huge.hdf.f" --boundary=periodic --max-cycles=20 --rtol=1e-11
+checks=$((checks + 1))
+grep -q '^VERIFICATION: PASSED' "$dir/out" || complain "f with a large mean: $(tail -n 3 "$dir/out")"
+cells "$dir/one.hdf.1" beta '16 16 16' 1
+cells "$dir/one.hdf.2" beta '16 16 16' 2
+for n in 1 2; do
+  ok 1 --coefficients="$dir/one.hdf.$n" --dump="$dir/b$n.hdf" --csv="$dir/$n.csv"
+  h5dump -d /VTKHDF/CellData/u -y -w 1 -m '%.17g' "$dir/b$n.hdf" | sed -n 's/^ *\(-\{0,1\}[0-9][0-9.e+-]*\),\{0,1\}$/\1/p' >"$dir/u$n"
+done
+test "$(wc -l <"$dir/u1")" -eq 4096 || complain 'u is not 16^3 values'
+paste "$dir/u1" "$dir/u2" | awk '$1 != 2 * $2 { exit 1 }' || complain 'twice beta is not half of u'
+
+# --- alpha on a GPU ---
+
+# Levels of 128^3 cells have special kernels, as do patches that are cut into boxes.
+same_with_alpha() {
+  local size=$1 boxes=$2 operator=$3 smoother=$4 device
+  for device in cpu cuda cuda-simple; do
+    # shellcheck disable=SC2086 # words
+    run 1 $size $boxes --coefficients="$dir/large.hdf" --operator=$operator --smoother=$smoother --krylov=none \
+      --rtol=1e-30 --max-cycles=2 --verify-only --device=$device --cpu-below=0 --csv="$dir/$device.csv"
+    checks=$((checks + 1))
+    test "$(norms "$dir/$device.csv")" = "$(norms "$dir/cpu.csv")" ||
+      complain "alpha, $operator, $smoother, $size $boxes, $device: $(norms "$dir/$device.csv"), not $(norms "$dir/cpu.csv")"
+  done
+}
+if have_cuda; then
+  for size in '7 1' '5 8'; do
+    # shellcheck disable=SC2086 # words
+    ok 1 $size --verify-only --device=cpu --dump="$dir/large.hdf" --dump-fields=beta_i,beta_j,beta_k,dinv
+    h5copy -i "$dir/large.hdf" -o "$dir/large.hdf" -s /VTKHDF/CellData/dinv -d /VTKHDF/CellData/alpha
+    for operator in fv2 fv4 7pt; do
+      for smoother in gsrb chebyshev jacobi l1jacobi; do
+        # shellcheck disable=SC2086 # words
+        same_with_alpha $size $operator $smoother
+      done
+    done
+  done
+  rm -f "$dir/large.hdf"*
+fi
+
+# --- restart ---
+
+set -- --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --krylov=none --rtol=1e-15
+run 1 "$@" --max-cycles=5 --csv="$dir/want.csv"
+run 1 "$@" --max-cycles=2 --dump="$dir/r.hdf"
+run 1 --restart="$dir/r.hdf" --max-cycles=5 --csv="$dir/got.csv"
+checks=$((checks + 1))
+test "$(norms "$dir/got.csv")" = "$(norms "$dir/want.csv")" || complain 'a restart of a problem in files'
+# The files may move; their contents may not change.
+mv "$dir/rough.hdf" "$dir/moved.hdf"
+expect 3 "--restart=.*/r.hdf refers to '.*/rough.hdf', which cannot be opened: No such .*; pass .* --coefficients=FILE" 1 \
+  --restart="$dir/r.hdf" --max-cycles=5
+run 1 --restart="$dir/r.hdf" --max-cycles=5 --coefficients="$dir/moved.hdf" --csv="$dir/got.csv"
+test "$(norms "$dir/got.csv")" = "$(norms "$dir/want.csv")" || complain 'a restart of a problem that moved'
+cells "$dir/other.hdf" beta '32 32 32' 3
+expect 3 'belongs to a different problem than .*other.hdf.*: the checksums differ' 1 --restart="$dir/r.hdf" --coefficients="$dir/other.hdf"
+run 1 4 8 --verify-only --dump="$dir/built-in.hdf"
+expect 3 'belongs to a different problem than .*other.hdf.*: the checksums differ' 1 --restart="$dir/built-in.hdf" \
+  --coefficients="$dir/other.hdf" --operator=fv2
+
+# --- bad files ---
+
+mkfifo "$dir/pipe"
+some='1 2'
+have_mpi || some=1
+# Datasets with other names are listed in one line, as many as fit.
+for ((d = 10; d < 30; d++)); do
+  h5copy -p -i "$dir/moved.hdf" -o "$dir/names.hdf" -s /VTKHDF/CellData/beta -d "/run/temperature_$d"
+done
+expect 3 'has no f in /VTKHDF/CellData; the file has /run/temperature_10, /run/.* and [0-9]+ more datasets$' 1 \
+  --rhs="$dir/names.hdf"
+test "$(($(grep -o /run/ "$dir/err" | wc -l) + $(sed 's/.* and \([0-9]*\) more.*/\1/' "$dir/err")))" -eq 20 ||
+  complain "not 20 datasets: $(cat "$dir/err")"
+for ranks in $some; do
+  for option in coefficients rhs; do
+    expect 3 "--$option=$dir/none.hdf cannot be opened: No such file" "$ranks" --$option="$dir/none.hdf"
+    echo 'not HDF5' >"$dir/text.hdf"
+    expect 3 "--$option=.* cannot be opened as an HDF5 file" "$ranks" --$option="$dir/text.hdf"
+    expect 3 "--$option=$dir cannot be opened: it is a directory" "$ranks" --$option="$dir"
+    expect 3 "--$option=$dir/pipe cannot be opened: it is a pipe" "$ranks" --$option="$dir/pipe"
+    expect 3 "--$option=/dev/zero cannot be opened: it is a device" "$ranks" --$option=/dev/zero
+  done
+  head -c 60000 "$dir/moved.hdf" >"$dir/cut.hdf"
+  expect 3 'cut.hdf' "$ranks" --coefficients="$dir/cut.hdf"
+  expect 3 'has no alpha, beta, .*; the file has /VTKHDF/CellData/f( |$)' "$ranks" --coefficients="$dir/rhs.hdf"
+  expect 3 'has no f in /VTKHDF/CellData; the file has /VTKHDF/CellData/beta( |$)' "$ranks" --rhs="$dir/moved.hdf"
+  expect 2 'give 64\^3 cells, but --coefficients=.* has 32\^3' "$ranks" 5 8 --coefficients="$dir/moved.hdf"
+  expect 2 '--equation is poisson, but --coefficients=.* requires helmholtz' "$ranks" \
+    --coefficients="$dir/alpha.hdf" --equation=poisson
+  for c in '-1@has -1 in plane 0' '0@has 0 in plane 0' '(c == 3000 ? "nan" : 1)@has nan in plane 11, at \[11\]\[11\]\[8\]' \
+    '"-nan"@has nan in plane 0, at \[0\]\[0\]\[0\]' '(c == 4000 ? "inf" : c == 4001 ? "nan" : 1)@has inf in plane 15' \
+    '(c == 500 ? "-nan" : c == 501 ? "-inf" : 1)@has nan in plane 1, at \[1\]\[15\]\[4\]'; do
+    rm -f "$dir/bad.hdf"
+    cells "$dir/bad.hdf" beta '16 16 16' "${c%%@*}"
+    expect 3 "beta ${c#*@}.*; it must be from 1e-60 to 1e60" "$ranks" --coefficients="$dir/bad.hdf"
+  done
+done
+# Storage: an unknown filter (gzip's number in the file is replaced), compact storage, and a damaged chunk that no rank can
+# decompress.
+cells "$dir/plain.hdf" beta '16 16 16' 'c + 1'
+h5repack -f GZIP=1 -l CHUNK=16x16x16 "$dir/plain.hdf" "$dir/gzip.hdf"
+LC_ALL=C sed 's/\x01\x00\(......deflate\)/\x01\x7f\1/' "$dir/gzip.hdf" >"$dir/filter.hdf"
+h5repack -l COMPA "$dir/plain.hdf" "$dir/compact.hdf"
+offset=$(LC_ALL=C grep -obUaP '\x78\x01' "$dir/gzip.hdf" | head -n 1 | cut -d: -f1)
+cp "$dir/gzip.hdf" "$dir/broken.hdf"
+printf '\377%.0s' {1..200} | dd of="$dir/broken.hdf" bs=1 seek=$((offset + 50)) conv=notrunc 2>/dev/null
+many='1 4'
+have_mpi || many=1
+for ranks in $many; do
+  ok "$ranks" --coefficients="$dir/gzip.hdf"
+  expect 3 '--coefficients=.*: /VTKHDF/CellData/beta needs filter 32513 \(.*\), which this HDF5 library lacks' "$ranks" \
+    --coefficients="$dir/filter.hdf"
+  expect 3 'beta has compact storage; .*h5repack -l CONTI' "$ranks" --coefficients="$dir/compact.hdf"
+  expect 3 'cannot read /VTKHDF/CellData/beta: inflate\(\) failed' "$ranks" --coefficients="$dir/broken.hdf"
+done
+# Finite values whose squares or quotients overflow or underflow. (h5import reads numbers as floats.)
+python=${PYTHON:-python3}
+if "$python" -c 'import h5py' 2>/dev/null; then
+  # ones NAME PLACE VALUE: a field of ones, with VALUE at PLACE (... is everywhere).
+  ones() {
+    rm -f "$dir/bad.hdf"
+    "$python" -c 'import sys, h5py, numpy as np
+values = np.ones((16, 16, 16))
+values[eval(sys.argv[3])] = float(sys.argv[4])
+h5py.File(sys.argv[1], "w")["VTKHDF/CellData/" + sys.argv[2]] = values' "$dir/bad.hdf" "$@"
+  }
+  for value in 1e-310 1e-61 1e61 1.7e308; do
+    for name in beta alpha; do
+      ones $name 1,2,12 $value
+      expect 3 "$name has ${value/e/e\\+?} in plane 1, at \[1\]\[2\]\[12\]; it must be .*from 1e-60 to 1e60" 1 --coefficients="$dir/bad.hdf"
+    done
+  done
+  ones f 0,0,2 -1.7e308
+  expect 3 'f has -1.7e\+308 in plane 0, at \[0\]\[0\]\[2\]; it must be finite and at most 1e60 in magnitude' 1 --rhs="$dir/bad.hdf"
+  ones f ... 1e-310
+  expect 3 'max.f. is 1e-310; it must be 0 or at least 1e-60' 1 --rhs="$dir/bad.hdf"
+  for value in 1e-60 1e60; do
+    ones beta ... $value
+    ok 1 --coefficients="$dir/bad.hdf"
+    ones f ... $value
+    ok 1 --rhs="$dir/bad.hdf"
+  done
+fi
+rm -f "$dir/bad.hdf"
+cells "$dir/bad.hdf" beta '16 16 16' 1
+cells "$dir/bad.hdf" alpha '16 16 16' 'c == 300 ? -2 : 1'
+expect 3 'alpha has -2 in plane 1, at \[1\]\[2\]\[12\]; it must be 0 or from 1e-60 to 1e60' 1 --coefficients="$dir/bad.hdf"
+rm -f "$dir/bad.hdf"
+cells "$dir/bad.hdf" f '16 16 16' 'c == 257 ? "-nan" : c'
+expect 3 'f has nan in plane 1, at \[1\]\[0\]\[1\]; it must be finite and at most 1e60 in magnitude' 1 --rhs="$dir/bad.hdf"
+rm -f "$dir/bad.hdf"
+cells "$dir/bad.hdf" alpha '16 16 16' 0
+ok 1 --coefficients="$dir/bad.hdf"
+expect 3 'alpha is 0 in all cells; with --boundary=periodic, remove alpha' 1 --coefficients="$dir/bad.hdf" --boundary=periodic
+cells "$dir/bad.hdf" beta_i '16 16 16' 1
+expect 3 'has 1 of beta_i, beta_j and beta_k; all three are required' 1 --coefficients="$dir/bad.hdf"
+cells "$dir/bad.hdf" beta_j '16 16 16' 1
+cells "$dir/bad.hdf" beta_k '16 16 16' 1
+ok 1 --coefficients="$dir/bad.hdf"
+cells "$dir/bad.hdf" beta '16 16 16' 1
+expect 3 'has both cell beta and face beta_i, beta_j, beta_k' 1 --coefficients="$dir/bad.hdf"
+cells "$dir/flat.hdf" beta '16 16 8' 1
+cells "$dir/flat.hdf.f" f '16 16 8' 1
+expect 3 'has shape 16 x 16 x 8 in 3 dimensions; it must be a cube' 1 --coefficients="$dir/flat.hdf"
+expect 3 'has shape 16 x 16 x 8 in 3 dimensions; it must be a cube' 1 --rhs="$dir/flat.hdf.f"
+cells "$dir/sizes.hdf" alpha '16 16 16' 1
+cells "$dir/sizes.hdf" beta '32 32 32' 1
+expect 3 'beta has 32 cells per side, but other fields have 16; use one size' 1 --coefficients="$dir/sizes.hdf"
+cells "$dir/small.hdf" beta '8 8 8' 1
+expect 2 'has 8\^3 cells; .* the nearest size is 16$' 1 --coefficients="$dir/small.hdf"
+cells "$dir/odd.hdf" f '24 24 24' 1
+expect 2 'has 24\^3 cells; .* the nearest sizes are 16 and 32$' 1 --rhs="$dir/odd.hdf"
+cells "$dir/48.hdf" f '48 48 48' c
+ok 1 --rhs="$dir/48.hdf"
+# With f = 0, also from a file, norms are absolute.
+cells "$dir/zero.hdf" f '16 16 16' 0
+ok 1 --rhs="$dir/zero.hdf" --dump="$dir/zero.dump.hdf"
+ok 1 --restart="$dir/zero.dump.hdf"
+expect 2 '--restart=.* give 32\^3 cells, but --rhs=.*48.hdf has 48\^3; use files of one grid size' 1 \
+  --restart="$dir/built-in.hdf" --rhs="$dir/48.hdf"
+expect 2 'f has 48 cells per side, but other fields have 32; use one size' 1 --rhs="$dir/48.hdf" --coefficients="$dir/moved.hdf"
+expect 2 'includes alpha, but alpha is the constant 0' 1 4 1 --dump="$dir/x.hdf" --dump-fields=u,alpha
+expect 2 'includes alpha, but alpha is the constant 1' 1 4 1 --dump="$dir/x.hdf" --dump-fields=u,alpha --equation=helmholtz
+expect 2 '--dump would overwrite .*moved.hdf., which --coefficients reads' 1 --coefficients="$dir/moved.hdf" --dump="$dir/moved.hdf"
+if have_mpi; then
+  expect 2 'has 16\^3 cells, too few for 8 ranks; use fewer' 8 --coefficients="$dir/one.hdf.1"
+  # Ranks may spell the same command line differently; settings from files are not compared.
+  checks=$((checks + 1))
+  mpi_run 1 "$HPGMG_FV" --rhs="$dir/48.hdf" --max-cycles=50 : -n 1 "$HPGMG_FV" --max-cycles 50 --rhs="$dir/48.hdf" \
+    >"$dir/out" 2>&1 || complain "ranks with different command lines: $(tail -n 3 "$dir/out")"
+fi
+# Dumps have checksums: a changed field is detected.
+ok 1 4 8 --verify-only --dump="$dir/d.hdf" --dump-fields=f
+cp "$dir/d.hdf" "$dir/flipped.hdf"
+offset=$(h5dump -p -H -d /VTKHDF/CellData/f "$dir/d.hdf" | sed -n 's/.*OFFSET \([0-9]*\).*/\1/p')
+printf '\001' | dd of="$dir/flipped.hdf" bs=1 seek=$((offset + 70000)) conv=notrunc 2>/dev/null
+expect 3 'plane 8 of f is damaged: its checksum does not match' 1 --rhs="$dir/flipped.hdf"
+
+# --- the worked example ---
+
+: "${PYTHON:=python3}"
+if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null && have_feature inih; then
+  cd "$dir"
+  "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf >said || complain 'no rough field'
+  grep -q '64^3 cells, beta 1' said || complain "rough_field.py says $(cat said)"
+  ok 1 --input="$abs_top_srcdir/inputs/rough.ini" --dump=heat.hdf --csv=rough.csv
+  awk -F, 'NR == 2 && !($12 < 60 && $14 < 1e-8) { exit 1 }' rough.csv || complain 'the example is not solved'
+  # The deck sets the defaults that --coefficients implies.
+  ok 1 --coefficients=rough.hdf --rhs=rough.hdf --csv=implied.csv
+  test "$(norms rough.csv)" = "$(norms implied.csv)" || complain 'the deck is not the default'
+  # An independent implementation of the operator.
+  residual() {
+    "$PYTHON" "$abs_top_srcdir/tests/io/own_problem.py" "$@" >why 2>&1 || complain "own_problem.py $*: $(tail -n 1 why)"
+  }
+  residual rough.hdf heat.hdf dirichlet 1e-8
+  "$PYTHON" - <<'EOF'
+import h5py, numpy as np
+random, n = np.random.default_rng(3), 16
+with h5py.File("random.hdf", "w") as file:
+    for name, low, high in ("beta", 0, 4), ("alpha", 0, 3), ("f", -2, 2):
+        file["VTKHDF/CellData/" + name] = 10.0 ** random.uniform(low, high, (n, n, n))
+EOF
+  for boundary in dirichlet periodic; do
+    ok 1 --coefficients=random.hdf --rhs=random.hdf --boundary=$boundary --rtol=1e-10 --dump=random-u.hdf
+    residual random.hdf random-u.hdf $boundary 1e-10
+  done
+  "$PYTHON" - <<'EOF'
+import h5py, numpy as np
+ones, beta = np.ones((16, 16, 16)), "VTKHDF/CellData/beta"
+with h5py.File("lzf.hdf", "w") as file:
+    file.create_dataset(beta, data=ones, compression="lzf", chunks=(1, 16, 16))
+with h5py.File("wide.hdf", "w") as file:
+    file.create_dataset(beta, data=ones, chunks=(16, 16, 32), maxshape=(16, 16, None))
+with h5py.File("virtual.hdf", "w") as file:
+    layout = h5py.VirtualLayout(shape=ones.shape, dtype="f8")
+    layout[:] = h5py.VirtualSource("wide.hdf", beta, shape=ones.shape)
+    file.create_virtual_dataset(beta, layout)
+ones.tofile("ones.raw")
+with h5py.File("outside.hdf", "w") as file:
+    file.create_dataset(beta, shape=ones.shape, dtype="f8", external=[("ones.raw", 0, h5py.h5f.UNLIMITED)])
+EOF
+  # Give a second rank time to report the same error.
+  mpi_grace 2
+  for ranks in $some; do
+    expect 3 'beta needs filter 32000 \(lzf\), which this HDF5 library lacks; use gzip' "$ranks" \
+      --coefficients=lzf.hdf
+    expect 3 'beta has chunks of 16 x 16 x 32 values; ' "$ranks" --coefficients=wide.hdf
+    expect 3 'beta is a virtual dataset; ' "$ranks" --coefficients=virtual.hdf
+    expect 3 'beta has external storage; ' "$ranks" --coefficients=outside.hdf
+  done
+  # On any failure the existing file is unchanged and no other file is left.
+  rough=$abs_top_srcdir/inputs/rough_field.py
+  mkdir beside
+  cp rough.hdf beside/old.hdf
+  # wrong RC PATTERN COMMAND...: exit code RC and one line that matches PATTERN; no line if PATTERN is empty.
+  wrong() {
+    local want=$1 pattern=$2 lines=1
+    shift 2
+    checks=$((checks + 1)) rc=0
+    "$@" >said 2>&1 || rc=$?
+    if test -z "$pattern"; then lines=0; fi
+    if test "$rc" -ne "$want" || test "$(wc -l <said)" -ne "$lines"; then
+      complain "$*: exit code $rc, not $want: $(cat said)"
+    elif ! grep -q "^rough_field.py: error: .*$pattern" said && test -n "$pattern"; then
+      complain "$*: no '$pattern' in: $(cat said)"
+    fi
+    if ! cmp -s rough.hdf beside/old.hdf || test "$(ls beside)" != old.hdf; then
+      complain "$*: $(ls -l beside) is left"
+      return
+    fi
+  }
+  while IFS=: read -r option pattern; do
+    wrong 2 "$pattern" "$PYTHON" "$rough" beside/old.hdf "$option"
+  done <<'END'
+--cells=8:argument --cells: '8' is not an integer from 16 to 1024; see rough_field.py --help
+--cells=2048:'2048' is not an integer from 16 to 1024
+--cells=16.0:'16.0' is not an integer
+--cells=50:cannot solve on 50^3 cells: .* a multiple of 16 .* the nearest sizes are 48 and 64
+--cells=208:odd part of at most 11; the nearest sizes are 192 and 224
+--jump=0:'0' is not a number from 1 to 1e+12
+--jump=nan:'nan' is not a number from 1
+--seed=-1:'-1' is not an integer from 0 to 9223372036854775807
+--sells=16:unrecognized arguments: --sells=16
+END
+  wrong 2 'arguments are required: FILE' "$PYTHON" "$rough"
+  wrong 3 'nowhere/new.hdf cannot be written: No such file' "$PYTHON" "$rough" nowhere/new.hdf --cells=16
+  wrong 3 'beside cannot be written: Is a directory' "$PYTHON" "$rough" beside --cells=16
+  wrong 3 'old.hdf cannot be written: File too large' \
+    bash -c 'ulimit -f 40 && exec "$@"' bash "$PYTHON" "$rough" beside/old.hdf --cells=32
+  if test -c /dev/full; then
+    wrong 3 '/dev/full cannot be written: No space left' "$PYTHON" "$rough" /dev/full --cells=16
+  fi
+  # Ctrl-C when half the file is written.
+  cat >cut.py <<'EOF'
+import os, runpy, signal, sys
+import h5py
+whole = h5py.Group.create_dataset
+def half(*args, **kwargs):
+    made = whole(*args, **kwargs)
+    os.kill(os.getpid(), signal.SIGINT)
+    return made
+h5py.Group.create_dataset = half
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+EOF
+  # The shell ignores SIGINT in background jobs.
+  wrong 130 '' env --default-signal=INT "$PYTHON" cut.py "$rough" beside/old.hdf --cells=32
+  mkdir none
+  echo 'raise ImportError' >none/h5py.py
+  wrong 2 "module h5py is missing: 'apt-get install python3-h5py'" \
+    env PYTHONPATH="$dir/none" "$PYTHON" "$rough" beside/old.hdf
+  ln -s ../rough.hdf beside/link.hdf
+  "$PYTHON" "$rough" beside/link.hdf --cells=16 | grep -q '16^3 cells' || complain 'nothing through a link'
+  test -L beside/link.hdf || complain 'a link is replaced'
+  ok 1 --coefficients=rough.hdf --rhs=rough.hdf
+  stdout_errors rough_field.py "$PYTHON" "$rough" rough.hdf --cells=16
+  stdout_errors rough_field.py "$PYTHON" "$rough" --help
+else
+  echo 'skipped: the worked example, which needs h5py'
+fi
+finish

@@ -1,0 +1,184 @@
+# shellcheck shell=bash disable=SC2154
+# Functions for tests that run the program; to be sourced. Creates and removes the folder $dir.
+#
+#   complain TEXT                    count a failure
+#   expect RC PATTERN RANKS ARG...   run the program with ARGs; it must exit with RC and print one line on
+#                                    stderr, from one rank, that matches the extended regular expression
+#                                    PATTERN and contains no source location
+#   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
+#                                    list elements are separated by commas
+#   in_bytes TEXT                    convert "1.026 GB" to 1026000000
+#   digits FILE                      print every norm, error and order of a JSON report, as written
+#   is_json FILE                     check that the installed JSON parsers accept FILE
+#   stdout_errors NAME COMMAND...    check that a tool works with a closed or unread stdout, and on a full
+#                                    disk exits with 3 and one error line that starts with NAME
+#   await PROCESS COMMAND...         wait without a limit until COMMAND succeeds; fail if PROCESS ends first
+#   hold RANKS POINT ARG...          start the program in the background as process $job and wait until all
+#                                    ranks are held at POINT of tests/mocks/paused.c; $dir/hold has their files
+#   own_matplotlib                   ignore the user's matplotlib settings and display from here on
+#   finish                           exit with 0, or 1 after any failure
+set -eu
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+own_folder
+checks=0 failures=0
+
+complain() {
+  echo "failed: $*"
+  failures=$((failures + 1))
+}
+
+# run RANKS ARG...: run the program; exit code in $rc, output in $dir/out and $dir/err. Lines of the
+# launcher and warnings about shared cores and devices are removed from $dir/err.
+run() {
+  local ranks=$1
+  shift
+  rc=0
+  if test "$ranks" -eq 1; then
+    solo "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+  else
+    mpi_run "$ranks" "$HPGMG_FV" "$@" >"$dir/out" 2>"$dir/all" || rc=$?
+    grep '^hpgmg-fv: ' "$dir/all" >"$dir/err" || true
+    # A rank must not die from a signal or exit without finalizing MPI.
+    if grep -qE 'signal [0-9]|without calling .*finalize' "$dir/all"; then
+      complain "$* on $ranks ranks: $(cat "$dir/all")"
+    fi
+  fi
+  sed -i -E '/^hpgmg-fv: warning: [0-9]+ (threads on|ranks share) /d' "$dir/err"
+}
+
+# ok RANKS ARG...: the program must exit with 0 and print nothing on stderr.
+ok() {
+  checks=$((checks + 1))
+  run "$@"
+  if test "$rc" -ne 0 || test -s "$dir/err"; then
+    complain "$*: exit code $rc, $(cat "$dir/err")"
+    tail -n 3 "$dir/out"
+  fi
+}
+
+expect() {
+  local want=$1 pattern=$2
+  shift 2
+  checks=$((checks + 1))
+  run "$@"
+  if test "$rc" -ne "$want"; then complain "$*: exit code $rc, not $want"; fi
+  if test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "$*: $(wc -l <"$dir/err") lines on stderr: $(cat "$dir/err")"
+  elif ! grep -qE -- "^hpgmg-fv: error: .*$pattern" "$dir/err"; then
+    complain "$*: no '$pattern' in: $(cat "$dir/err")"
+  elif grep -qE '[a-z0-9_]+\.(c|cu|h):[0-9]+' "$dir/err"; then
+    complain "$*: a place in the source: $(cat "$dir/err")"
+  fi
+  if test -s "$dir/out"; then complain "$*: output beside the error: $(head -n 3 "$dir/out")"; fi
+}
+
+# have_feature NAME: does --version list the feature as built in?
+have_feature() {
+  solo "$HPGMG_FV" --version | grep "^$1 " | grep -qv ' no\>'
+}
+
+in_bytes() {
+  awk -v value="${1% *}" -v unit="${1#* }" 'BEGIN {
+    n = split("B kB MB GB TB PB EB", units, " ")
+    for (u = 1; u <= n; u++) if (units[u] == unit) { printf "%.0f\n", value * 1000 ^ (u - 1); exit }
+    exit 1
+  }'
+}
+
+digits() {
+  sed -n '/"norms": \[/,/\]/p; /"rel": \[/,/\]/p; /^  "error"/p; /^  "order"/p' "$1"
+}
+
+level_figures() {
+  local file=$1
+  shift
+  sed -n '/^  "levels": \[/,/^  \]/p' "$file" | tr -d ' "\n' |
+    sed 's/^levels:\[{//; s/}\],*$//; s/},{dim/\ndim/g' | awk -v keys="$*" '
+      BEGIN { n = split(keys, key, " ") }
+      {
+        for (i = 1; i <= n; i++) {
+          at = match($0, "(^|[{,])" key[i] ":")
+          value = at ? substr($0, RSTART + RLENGTH) : "none"
+          if (sub("^[[]", "", value)) sub("[]].*", "", value)
+          else sub("[],}].*", "", value)
+          printf "%s%s", (i > 1 ? " " : ""), value
+        }
+        print ""
+      }'
+}
+
+is_json() {
+  local parser
+  for parser in 'jq -e .' 'python3 -m json.tool'; do
+    if $parser <<<'{}' >/dev/null 2>&1; then
+      $parser <"$1" >/dev/null || complain "$parser does not read $1"
+    fi
+  done
+}
+
+stdout_errors() {
+  local name=$1
+  shift
+  checks=$((checks + 3))
+  if ! "$@" >&- 2>"$dir/err" || test -s "$dir/err"; then complain "$*, stdout closed: $(cat "$dir/err")"; fi
+  exec 9> >(:)
+  wait $! # for the reader's end
+  if ! "$@" >&9 2>"$dir/err" || test -s "$dir/err"; then complain "$*, nobody reads: $(cat "$dir/err")"; fi
+  exec 9>&-
+  test -c /dev/full || return 0
+  rc=0
+  "$@" >/dev/full 2>"$dir/err" || rc=$?
+  if test "$rc" -ne 3 || test "$(wc -l <"$dir/err")" -ne 1 ||
+    ! grep -qx "$name: error: standard output cannot be written: No space left .*" "$dir/err"; then
+    complain "$*, stdout full: exit code $rc, $(cat "$dir/err")"
+  fi
+}
+
+await() {
+  local process=$1
+  shift
+  until "$@" >/dev/null 2>&1; do
+    if ! kill -0 "$process" 2>/dev/null; then
+      # COMMAND may have become true just before PROCESS ended.
+      if "$@" >/dev/null 2>&1; then return 0; fi
+      complain "process $process has ended, and never: $*"
+      return 1
+    fi
+    sleep 0.05
+  done
+}
+
+hold() {
+  local ranks=$1 start=solo rank
+  export HOLD_AT=$2 HOLD_FOLDER=$dir/hold
+  shift 2
+  test "$ranks" -eq 1 || start="mpi_run $ranks"
+  rm -rf "$dir/hold"
+  mkdir "$dir/hold"
+  # Undo signal settings of nohup and of the shell's background jobs.
+  $start env --default-signal=HUP,INT,QUIT,PIPE "$abs_top_builddir/tests/mocks/hpgmg-fv-paused" "$@" \
+    >"$dir/out" 2>"$dir/err" &
+  job=$!
+  for ((rank = 0; rank < ranks; rank++)); do
+    await "$job" test -e "$dir/hold/held.$rank" || {
+      cat "$dir/out" "$dir/err"
+      exit 1
+    }
+  done
+}
+# held_process RANK, held_parent RANK: process ids.
+held_process() { cut -d ' ' -f 1 "$dir/hold/held.$1"; }
+held_parent() { cut -d ' ' -f 2 "$dir/hold/held.$1"; }
+
+own_matplotlib() {
+  export MPLCONFIGDIR=$dir/matplotlib
+  unset DISPLAY
+  # Create the font list now: if that takes 5 seconds, matplotlib reports it on stderr, which tests check.
+  "$PYTHON" -c 'import matplotlib.font_manager' 2>/dev/null || true
+}
+
+finish() {
+  echo "$checks runs, $failures failures"
+  test "$failures" -eq 0 || exit 1
+  exit 0
+}

@@ -1,0 +1,50 @@
+# shellcheck shell=bash disable=SC2154,SC2030,SC2031 # each background command has its own $dir
+# Functions that compare results of a CUDA device and the CPU; to be sourced. Skips without a device.
+#
+#   results FILE ARG...       run the program with ARGs; write its norms, error and order to FILE
+#   same FILE FILE TEXT       end the test unless both files are equal; counts in $runs
+#   in_background COMMAND...  run COMMAND in the background with a private $dir; starting CUDA takes most
+#                             of the time of a process
+#   all_done                  wait for all of them; end the test if one failed; add up their $runs
+set -eu
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+if ! have_cuda; then
+  echo 'skipped: no CUDA device, or build without CUDA' >&2
+  exit 77
+fi
+own_folder
+runs=0
+
+results() {
+  local file=$1
+  shift
+  solo "$HPGMG_FV" "$@" --verify-only --quiet --csv="$dir/out.csv" >/dev/null
+  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$dir/out.csv" >"$file"
+  test "$(wc -l <"$file")" -eq 3
+}
+
+same() {
+  runs=$((runs + 1))
+  if cmp -s "$1" "$2"; then return 0; fi
+  echo "$3: results differ; CPU, then CUDA:"
+  cat "$1" "$2"
+  exit 1
+}
+
+at_once=8 begun=0
+in_background() {
+  while test "$(jobs -rp | wc -l)" -ge "$at_once"; do sleep 0.05; done
+  begun=$((begun + 1))
+  (
+    dir=$(mktemp -d "$dir/XXXXXX")
+    runs=0
+    "$@"
+    echo "$runs" >"$dir/runs"
+  ) &
+}
+
+all_done() {
+  wait
+  test "$(cat "$dir"/*/runs | wc -l)" -eq "$begun"
+  runs=$((runs + $(cat "$dir"/*/runs | paste -sd +)))
+}

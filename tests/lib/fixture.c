@@ -1,0 +1,325 @@
+#include "tests/lib/fixture.h"
+#include "base/log.h"
+#include "device/device_select.h"
+#include "io/input.h"
+#include <stdlib.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { FIRST_CUDA = 4 };
+fixture_backend_t fixture_backends[] = {
+    {"cpu", "--device=cpu"},
+    {"guard", "--device=guard"},
+    {"guard and cpu", "--device=guard --cpu-below=4096"},
+    {"guard and cpu, shared", "--device=guard --cpu-below=4096 --memory=unified"},
+    {"cuda", "--device=cuda --cpu-below=0"},
+    {"cuda-simple", "--device=cuda-simple --cpu-below=0"},
+    {"cuda and cpu", "--device=cuda --cpu-below=4096"},
+    {"cuda and cpu, unified", "--device=cuda --cpu-below=4096 --memory=unified"},
+    {NULL, NULL},
+};
+
+void fixture_must(mg_status_t status, const char *file, int line, const char *what) {
+  if (status == MG_OK) return;
+  fprintf(stderr, "%s:%d: %s: %s\n", file, line, what, mg_status_name(status));
+  mg_comm_abort(1);
+}
+
+void fixture_begin(int *argc, char ***argv) {
+  MUST(mg_comm_init(argc, argv));
+  mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
+  if (mg_device_count() > 0) return;
+  fixture_backends[FIRST_CUDA].name = NULL;
+  if (mg_comm_is_root()) printf("no CUDA device here: the CPU's backends alone\n");
+}
+
+void fixture_finalize(void) {
+  mg_device_close();
+  mg_comm_finalize();
+}
+
+bool fixture_threads(int n) {
+#ifdef _OPENMP
+  omp_set_num_threads(n);
+  return true;
+#else
+  return n == 1;
+#endif
+}
+
+static void set_walls(mg_params_t *params, const char *kinds) {
+  for (int side = 0; side < 6; side++)
+    params->wall[side / 2][side % 2] = kinds[side] == 'n' ? MG_WALL_NEUMANN : MG_WALL_DIRICHLET;
+}
+
+static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                              const char *options, bool alpha_varies,
+                              const mg_problem_source_t *source) {
+  enum { MOST_WORDS = 32 };
+  const char *walls = "dddddd";
+  char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
+  const int ranks = mg_comm_size(mg_comm_world());
+  const char *more = getenv("FIXTURE_OPTIONS");
+  snprintf(line, sizeof line, "test %d %d %s %s %s", log2_box_dim,
+           (boxes * boxes * boxes + ranks - 1) / ranks, backend->options, options,
+           more ? more : "");
+  int argc = 0;
+  for (char *word = strtok(line, " "); word && argc < MOST_WORDS; word = strtok(NULL, " "))
+    if (strncmp(word, "walls=", 6) == 0)
+      walls = word + 6;
+    else
+      argv[argc++] = word;
+
+  static mg_params_t params;
+  static mg_plan_t plan;
+  mg_action_t action;
+  mg_hierarchy_t *h = NULL;
+  mg_status_t status = mg_params_parse(argc, argv, &params, &action, message, sizeof message);
+  static mg_input_t input;
+  params.alpha_varies = alpha_varies;
+  set_walls(&params, walls);
+  if (status == MG_OK) status = mg_input_open(&params, &input);
+  if (status == MG_OK) status = mg_device_choose(&params);
+  if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
+  if (status != MG_OK) fprintf(stderr, "%s\n", message);
+  MUST(status);
+  MUST(plan.level[0].layout.boxes == boxes ? MG_OK : MG_ERR_SHAPE);
+  MUST(mg_hierarchy_create(&params, &plan, &h));
+  const mg_problem_source_t files = {mg_input_load, &input};
+  MUST(mg_problem_set_from(h, source ? source : input.cells > 0 ? &files : NULL));
+  return h;
+}
+
+mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                               const char *options) {
+  return create(backend, log2_box_dim, boxes, options, false, NULL);
+}
+
+mg_hierarchy_t *fixture_create_from(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                                    const char *options, const mg_problem_source_t *source) {
+  return create(backend, log2_box_dim, boxes, options, false, source);
+}
+
+static mg_status_t load_alpha(void *alpha, mg_hierarchy_t *h) {
+  field_put(&h->level[0], MG_ALPHA, alpha);
+  return MG_OK;
+}
+
+mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
+                                       int boxes, const char *options, const double *alpha) {
+  const mg_problem_source_t source = {load_alpha, (void *)(uintptr_t)alpha};
+  return create(backend, log2_box_dim, boxes, options, true, &source);
+}
+
+double *field_new(int n) {
+  double *x = calloc((size_t)n * (size_t)n * (size_t)n, sizeof *x);
+  MUST(x ? MG_OK : MG_ERR_MEMORY);
+  return x;
+}
+
+static size_t cells_of(int n) {
+  return (size_t)n * (size_t)n * (size_t)n;
+}
+
+void field_random(double *x, int n, uint64_t seed) {
+  random_t r = {seed};
+  for (size_t c = 0; c < cells_of(n); c++)
+    x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
+}
+
+void field_integers(double *x, int n, uint64_t seed, int range) {
+  random_t r = {seed};
+  for (size_t c = 0; c < cells_of(n); c++)
+    x[c] = (double)random_int(&r, -range, range);
+}
+
+void field_product(double *x, int n, const double *fi, const double *fj, const double *fk) {
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++)
+        *x++ = fi[i] * fj[j] * fk[k];
+}
+
+/* Dense index of a patch row. */
+static size_t row_at(const mg_view_t *v, const mg_patch_t *p, int j, int k) {
+  const size_t n = (size_t)v->dim;
+  return (size_t)p->lo[0] + n * ((size_t)(p->lo[1] + j) + n * (size_t)(p->lo[2] + k));
+}
+
+/* Copies cells and ghosts of a patch to or from a buffer shared by host and backend. */
+typedef struct {
+  const mg_level_t *level;
+  mg_copy_t copy;
+  double *buffer;
+  size_t doubles;
+  int vec;
+} window_t;
+
+static window_t window_open(const mg_level_t *level, int patch, int vec, int rim) {
+  const mg_patch_t *p = &level->store.view.patch[patch];
+  window_t w = {.level = level, .vec = vec, .doubles = 1};
+  w.copy = (mg_copy_t){.src_patch = patch, .dst_patch = patch};
+  for (int d = 0; d < 3; d++) {
+    w.copy.src_lo[d] = w.copy.dst_lo[d] = -rim;
+    w.copy.n[d] = p->n[d] + 2 * rim;
+    w.doubles *= (size_t)w.copy.n[d];
+  }
+  void *memory;
+  MUST(level->backend->alloc(w.doubles * sizeof(double), MG_SPACE_SHARED, &memory));
+  w.buffer = memory;
+  return w;
+}
+
+static void window_move(const window_t *w) {
+  const mg_view_t *v = &w->level->store.view;
+  const mg_backend_t *backend = w->level->backend;
+  const mg_copy_job_t job = {v, v, w->buffer, &w->copy, 1};
+  mg_copies_t *copies;
+  MUST(backend->prepare_copies(&job, &copies));
+  MUST(backend->copy(copies, w->vec, w->vec));
+  MUST(backend->queue.wait ? backend->queue.wait() : MG_OK);
+  backend->release_copies(copies);
+}
+
+static void window_close(window_t *w) {
+  w->level->backend->release(w->buffer, w->doubles * sizeof(double), MG_SPACE_SHARED);
+}
+
+double *patch_get(const mg_level_t *level, int patch, int vec, int rim) {
+  window_t w = window_open(level, patch, vec, rim);
+  double *x = malloc(w.doubles * sizeof *x);
+  MUST(x ? MG_OK : MG_ERR_MEMORY);
+  w.copy.dst_patch = -1;
+  window_move(&w);
+  memcpy(x, w.buffer, w.doubles * sizeof *x);
+  window_close(&w);
+  return x;
+}
+
+void patch_put(const mg_level_t *level, int patch, int vec, int rim, const double *x) {
+  window_t w = window_open(level, patch, vec, rim);
+  w.copy.src_patch = -1;
+  memcpy(w.buffer, x, w.doubles * sizeof *x);
+  window_move(&w);
+  window_close(&w);
+}
+
+void field_put(const mg_level_t *level, int vec, const double *x) {
+  const mg_view_t *v = &level->store.view;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    const size_t row = (size_t)p->n[0];
+    double *cells = malloc(row * (size_t)p->n[1] * (size_t)p->n[2] * sizeof *cells), *to = cells;
+    MUST(cells ? MG_OK : MG_ERR_MEMORY);
+    for (int k = 0; k < p->n[2]; k++)
+      for (int j = 0; j < p->n[1]; j++, to += row)
+        memcpy(to, x + row_at(v, p, j, k), row * sizeof *to);
+    patch_put(level, q, vec, 0, cells);
+    free(cells);
+  }
+}
+
+void field_get(const mg_level_t *level, int vec, double *x) {
+  const mg_view_t *v = &level->store.view;
+  memset(x, 0, cells_of(v->dim) * sizeof *x);
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    double *cells = patch_get(level, q, vec, 0), *from = cells;
+    for (int k = 0; k < p->n[2]; k++)
+      for (int j = 0; j < p->n[1]; j++, from += p->n[0])
+        memcpy(x + row_at(v, p, j, k), from, (size_t)p->n[0] * sizeof *x);
+    free(cells);
+  }
+  /* Every cell has one owner; other ranks add zero, which changes only the sign of -0. */
+  if (mg_comm_size(mg_comm_world()) > 1)
+    MUST(mg_comm_sum(mg_comm_world(), x, v->dim * v->dim * v->dim));
+}
+
+uint64_t field_hash(const double *x, int n) {
+  uint64_t hash = 0;
+  for (size_t c = 0; c < cells_of(n); c++) {
+    const double value = x[c] + 0.0;
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    random_t r = {hash ^ bits};
+    hash = random_bits(&r);
+  }
+  return hash;
+}
+
+double field_norm(const double *x, int n) {
+  double norm = 0.0;
+  for (size_t c = 0; c < cells_of(n); c++)
+    norm = worst_of(norm, fabs(x[c]));
+  return norm;
+}
+
+double field_distance(const double *x, const double *y, int n) {
+  double norm = 0.0;
+  for (size_t c = 0; c < cells_of(n); c++)
+    norm = worst_of(norm, fabs(x[c] - y[c]));
+  return norm;
+}
+
+double field_dot(const double *x, const double *y, int n) {
+  long double sum = 0.0L;
+  for (size_t c = 0; c < cells_of(n); c++)
+    sum += (long double)x[c] * y[c];
+  return (double)sum;
+}
+
+static char current_case[640];
+
+bool fixture_explain(double got, double want) {
+  fprintf(stderr, "  %s\n  got  %.17g\n  want %.17g\n", current_case, got, want);
+  return false;
+}
+
+/* Return the words of a list one after another. */
+static const char *next_word(const char *list, char word[32]) {
+  int used = 0;
+  return sscanf(list, " %31s%n", word, &used) == 1 ? list + used : NULL;
+}
+
+static void each_grid(const fixture_grid_t *grids, const char *options,
+                      void (*test)(mg_hierarchy_t *h)) {
+  const char *only = getenv("FIXTURE_BACKEND");
+  for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++)
+    for (const fixture_grid_t *grid = grids; grid->boxes > 0; grid++) {
+      if (only && strcmp(only, backend->name) != 0) continue;
+      snprintf(current_case, sizeof current_case, "%s: %d boxes a side, of 2^%d: %s", backend->name,
+               grid->boxes, grid->log2_box_dim, options);
+      mg_hierarchy_t *h = fixture_create(backend, grid->log2_box_dim, grid->boxes, options);
+      test(h);
+      mg_hierarchy_free(h);
+    }
+}
+
+enum { N_CHOICES = 4 };
+
+/* Append each word of one list, then recurse into the next list. */
+static void each_word(const char *const lists[N_CHOICES], int choice, const char *options,
+                      const fixture_grid_t *grids, void (*test)(mg_hierarchy_t *h)) {
+  static const char *const names[N_CHOICES] = {"operator", "boundary", "equation", "smoother"};
+  if (choice == N_CHOICES) {
+    each_grid(grids, options, test);
+    return;
+  }
+  char word[32], longer[512];
+  for (const char *list = lists[choice]; (list = next_word(list, word)) != NULL;) {
+    snprintf(longer, sizeof longer, "%.400s --%s=%s", options, names[choice], word);
+    each_word(lists, choice + 1, longer, grids, test);
+  }
+}
+
+void fixture_each(const fixture_grid_t *grids, fixture_choices_t choices,
+                  void (*test)(mg_hierarchy_t *h)) {
+  const char *const lists[N_CHOICES] = {
+      choices.operators ? choices.operators : "fv2 fv4 7pt",
+      choices.boundaries ? choices.boundaries : "dirichlet periodic",
+      choices.equations ? choices.equations : "poisson helmholtz",
+      choices.smoothers ? choices.smoothers : "gsrb",
+  };
+  each_word(lists, 0, choices.more ? choices.more : "", grids, test);
+}

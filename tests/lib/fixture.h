@@ -1,0 +1,119 @@
+/* Test fixture: builds hierarchies from options on a named backend and moves dense fields in and
+ * out.
+ *
+ * A dense field is an array of dim^3 doubles, i fastest, identical on every rank. Cells travel
+ * through the backend's own copy, so tests of operations never touch level memory. Tests run on any
+ * number of ranks; every function here is collective over the world.
+ *
+ * FIXTURE_BACKEND restricts fixture_each to one backend. FIXTURE_OPTIONS adds options to every
+ * case. */
+#ifndef MG_TEST_FIXTURE_H
+#define MG_TEST_FIXTURE_H
+
+#include "level/level.h"
+#include "solver/problem.h"
+#include "tests/lib/random.h"
+#include "tests/lib/test.h"
+
+/** Placement of the levels, as options. `name` is NULL after the last entry. */
+typedef struct {
+  const char *name;
+  const char *options;
+} fixture_backend_t;
+
+/** Every compiled backend, alone and combined with coarse levels on the CPU. fixture_begin
+ *  removes the entries that have no device. */
+extern fixture_backend_t fixture_backends[];
+
+/** Create a hierarchy that is set up and ready to solve. Ends the test on failure. Loads the files
+ *  of --coefficients and --rhs.
+ *  @param log2_box_dim  boxes have 2^log2_box_dim cells per side
+ *  @param boxes  boxes per side of the domain
+ *  @param options  further options, separated by blanks ("--operator=fv4 --boundary=periodic"), and
+ *      walls=KKKKKK, which is no option: kinds of the low and high side in i, j and k, each `d`
+ *      (Dirichlet, the default) or `n` (Neumann)
+ *  @return free with mg_hierarchy_free */
+mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                               const char *options);
+
+/** Like fixture_create, for an equation with variable alpha. `alpha` is a dense field. */
+mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log2_box_dim,
+                                       int boxes, const char *options, const double *alpha);
+
+/** Like fixture_create, with the source's coefficients and right-hand side. */
+mg_hierarchy_t *fixture_create_from(const fixture_backend_t *backend, int log2_box_dim, int boxes,
+                                    const char *options, const mg_problem_source_t *source);
+
+/** End the whole test if a call that must succeed fails. */
+#define MUST(call) fixture_must((call), __FILE__, __LINE__, #call)
+void fixture_must(mg_status_t status, const char *file, int line, const char *what);
+
+/** Set the number of threads for all later operations. No effect without OpenMP.
+ *  @return false without OpenMP if n > 1 */
+bool fixture_threads(int n);
+
+/** Allocate a dense field of n^3 zeros. Ends the test if out of memory. */
+double *field_new(int n);
+
+/** Fill with random values of full precision in [-1, 1), or random integers in [-range, range].
+ *  Values depend only on the cell and the seed. */
+void field_random(double *x, int n, uint64_t seed);
+void field_integers(double *x, int n, uint64_t seed, int range);
+
+/** Fill with the product of three tables of n values, one per direction. */
+void field_product(double *x, int n, const double *fi, const double *fj, const double *fk);
+
+/** Copy a dense field into the cells of a level vector, and back. Ghosts are not touched. */
+void field_put(const mg_level_t *level, int vec, const double *x);
+void field_get(const mg_level_t *level, int vec, double *x);
+
+/** Copy one local patch with `rim` ghost layers into a dense array that the caller frees, and
+ *  back. The closing faces of a face vector lie in the ghost layers. */
+double *patch_get(const mg_level_t *level, int patch, int vec, int rim);
+void patch_put(const mg_level_t *level, int patch, int vec, int rim, const double *x);
+
+/** Hash of the bits of all cells; -0 counts as 0. */
+uint64_t field_hash(const double *x, int n);
+
+/** The larger value, or NaN if either is NaN. */
+static inline double worst_of(double worst, double x) {
+  return isnan(worst) || x <= worst ? worst : x;
+}
+
+/** max |x|, and max |x - y|; NaN if any value is NaN. */
+double field_norm(const double *x, int n);
+double field_distance(const double *x, const double *y, int n);
+
+/** Dot product in long double: the error of the summation is far below that of its terms. */
+double field_dot(const double *x, const double *y, int n);
+
+/** A grid: boxes per side, with 2^log2_box_dim cells per box side. Lists end with {0, 0}. */
+typedef struct {
+  int log2_box_dim, boxes;
+} fixture_grid_t;
+
+/** Choices to combine; each is a list of words separated by blanks. NULL means all operators,
+ *  boundaries and equations, but only gsrb as the smoother. */
+typedef struct {
+  const char *operators, *boundaries, *equations, *smoothers;
+  const char *more; /**< further options for every case, or NULL */
+} fixture_choices_t;
+
+/** Run `test` on a hierarchy of each combination, for every grid on every backend. */
+void fixture_each(const fixture_grid_t *grids, fixture_choices_t choices,
+                  void (*test)(mg_hierarchy_t *h));
+
+/** CHECK that reports the current case of fixture_each and both numbers. */
+#define CHECK_CASE(ok, got, want)                                                                  \
+  ((void)fixture_check((ok), (got), (want), __FILE__, __LINE__, #ok))
+#define fixture_check(ok, got, want, file, line, what)                                             \
+  (test_count((ok), (file), (line), (what)) || fixture_explain((got), (want)))
+bool fixture_explain(double got, double want);
+
+void fixture_begin(int *argc, char ***argv);
+void fixture_finalize(void);
+
+/** Finalize MPI. @return the exit code of main */
+#define FIXTURE_END() (fixture_finalize(), TEST_RESULT())
+
+#endif

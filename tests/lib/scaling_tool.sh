@@ -1,0 +1,76 @@
+# shellcheck shell=bash disable=SC2154
+# Functions for tests of scripts/scaling, in addition to tests/lib/cli_lib.sh. Source this file.
+#
+#   need_python MODULE...    skip the test if $PYTHON is older than 3.9 or lacks one of the modules
+#   scaling ARG...           run the tool; exit code in $rc, output in $dir/said and $dir/err
+#   good ARG...              run the tool; it must end with 0 and no error
+#   refuse RC PATTERN ARG... run the tool; it must end with RC and one error line that matches PATTERN
+#   says PATTERN             the last output must match PATTERN
+#   $planner                 the program, reported as built with MPI, OpenMP and CUDA; only for plans.
+#                            Without a GPU, an nvidia-smi in PATH reports 64 of them
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+cpu_only
+: "${PYTHON:=python3}"
+if ! have_feature jansson; then
+  echo 'skipped: build without jansson' >&2
+  exit 77
+fi
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+own_matplotlib
+tool=$abs_top_srcdir/scripts/scaling
+# Replace "no" by "yes" in the output of --version.
+planner=$dir/planner
+cat >"$planner" <<SH
+#!/bin/bash
+set -o pipefail
+"$HPGMG_FV" "\$@" | sed -E 's/^(MPI|OpenMP|CUDA) +no/\1 yes/'
+SH
+chmod +x "$planner"
+unset CUDA_VISIBLE_DEVICES
+mkdir "$dir/smi"
+cat >"$dir/smi/nvidia-smi" <<'SH'
+#!/bin/sh
+for bus in $(seq 64); do printf 'GPU-%02d, 00000000:%02X:00.0\n' "$bus" "$bus"; done
+SH
+chmod +x "$dir/smi/nvidia-smi"
+PATH=$PATH:$dir/smi
+
+need_python() {
+  local module
+  if ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+    echo "skipped: $PYTHON is not Python 3.9 or newer" >&2
+    exit 77
+  fi
+  for module; do
+    if ! "$PYTHON" -c "import $module" 2>/dev/null; then
+      echo "skipped: $PYTHON has no $module (python3-$module)" >&2
+      exit 77
+    fi
+  done
+}
+
+scaling() {
+  checks=$((checks + 1))
+  rc=0
+  "$PYTHON" "$tool" "$@" >"$dir/said" 2>"$dir/err" </dev/null || rc=$?
+}
+
+good() {
+  scaling "$@"
+  if test "$rc" -ne 0 || grep -q 'error' "$dir/err"; then complain "scaling $*: exit code $rc, $(cat "$dir/err")"; fi
+}
+
+refuse() {
+  local want=$1 pattern=$2
+  shift 2
+  scaling "$@"
+  if test "$rc" -ne "$want" || test "$(wc -l <"$dir/err")" -ne 1; then
+    complain "scaling $*: exit code $rc, not $want: $(cat "$dir/err")"
+  elif ! grep -qE -- "^scaling: error: .*$pattern" "$dir/err"; then
+    complain "scaling $*: no '$pattern' in: $(cat "$dir/err")"
+  fi
+}
+
+says() {
+  grep -qE -- "$1" "$dir/said" || complain "no '$1' in: $(cat "$dir/said")"
+}

@@ -1,0 +1,37 @@
+# shellcheck shell=bash disable=SC2154
+# mpi_operations: the properties of the operations hold on several ranks, where each rank has part of
+# the grid or none, and halos are exchanged as messages.
+set -eu
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+# Threads and the guard backend are covered by the same tests on one rank.
+FIXTURE_BACKEND=cpu OMP_THREAD_LIMIT=1
+export FIXTURE_BACKEND FIXTURE_OPTIONS OMP_THREAD_LIMIT
+
+# run RANKS PROGRAM...: run each test program on RANKS ranks.
+run() {
+  ranks=$1
+  shift
+  for program; do
+    echo "$program on $ranks ranks"
+    mpi_run "$ranks" "$abs_top_builddir/tests/${program%%_*}/$program"
+  done
+}
+
+# Without agglomeration: every rank keeps its boxes on coarse levels.
+FIXTURE_OPTIONS=--agglomerate-below=0
+run 3 op_algebra op_diagonal op_neumann op_smoother op_transfer op_truncation op_vectors op_walls \
+  parity_fused unit_messages
+# With agglomeration of coarse levels.
+FIXTURE_OPTIONS=
+run 5 op_transfer op_walls parity_fused unit_crossover unit_messages
+# Fused sweeps, which need several ghost layers.
+FIXTURE_BACKEND=guard
+run 3 op_passes
+FIXTURE_OPTIONS=--agglomerate-below=0
+run 8 op_passes
+FIXTURE_OPTIONS=
+# Ranks sharing a device.
+if have_cuda; then
+  FIXTURE_BACKEND=cuda
+  run 3 op_passes op_smoother op_transfer parity_fused
+fi

@@ -1,0 +1,31 @@
+# shellcheck shell=bash disable=SC2154
+# mpi_same_digits: every norm, error and order is bit-identical (compared as 17 digits) for any ranks,
+# boxes per rank, box width, threads and agglomeration. Here three problems with 32^3 cells;
+# mpi_same_digits_all.sh has more. Also on a CUDA device if present, with one rank and with several
+# that share it.
+. "$abs_top_srcdir/tests/lib/same_digits.sh"
+on_cuda=
+if have_cuda; then
+  on_cuda='
+  1 1 4 8 --device=cuda
+  1 1 4 8 --device=cuda --cpu-below=4096
+  3 1 4 3 --device=cuda --cpu-below=0'
+fi
+
+# The grid is the largest cube of boxes that fits: 8 boxes also with 3 x 3 and 5 x 2.
+compare '
+  --operator=fv2 --smoother=gsrb
+  --operator=fv4 --smoother=chebyshev --boundary=periodic
+  --operator=7pt --smoother=ssor --krylov=cg
+' '
+  1 1 5 1 --device=cpu
+  1 1 4 8 --device=cpu
+  1 3 4 8 --device=cpu
+  2 1 4 4 --device=cpu
+  3 1 4 3 --device=cpu
+  5 2 4 2 --device=cpu --agglomerate-below=0
+  8 1 4 1 --device=cpu --agglomerate-below=100
+'"$on_cuda"
+echo "$comparisons comparisons"
+test "$comparisons" -ge 6 || complain 'too few comparisons'
+finish

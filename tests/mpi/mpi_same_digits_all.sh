@@ -1,0 +1,58 @@
+# shellcheck shell=bash disable=SC2154
+# mpi_same_digits_all: like mpi_same_digits, with 64^3 cells, more problems and up to 64 ranks.
+. "$abs_top_srcdir/tests/lib/same_digits.sh"
+cpu_only
+
+# The grid is the largest cube of boxes that fits: 64 boxes also with 3 x 22 and 5 x 13.
+compare '
+  --operator=fv2 --smoother=gsrb
+  --operator=fv2 --smoother=jacobi --equation=helmholtz
+  --operator=fv2 --smoother=l1jacobi --boundary=periodic --cycle=v
+  --operator=fv2 --smoother=symgs --coarsest=8 --bottom=cg
+  --operator=fv2 --smoother=chebyshev --coarsest=8 --bottom=smoother
+  --operator=fv4 --smoother=gsrb
+  --operator=fv4 --smoother=symgs --boundary=periodic
+  --operator=fv4 --smoother=chebyshev --equation=helmholtz --boundary=periodic
+  --operator=fv4 --smoother=l1jacobi --cycle=v
+  --operator=7pt --smoother=gsrb
+  --operator=7pt --smoother=chebyshev --boundary=periodic
+  --operator=7pt --smoother=jacobi --cycle=v --coarsest=8
+  --operator=7pt --smoother=chebyshev --boundary=periodic --krylov=cg --cycle=v
+  --operator=fv4 --smoother=gsrb --equation=helmholtz --krylov=cg
+' '
+  1 1 6 1
+  1 2 5 8
+  1 3 4 64
+  2 1 5 4
+  2 3 4 32
+  3 1 4 22
+  5 1 4 13 --agglomerate-below=0
+  8 1 5 1 --agglomerate-below=100000
+  8 1 4 8 --agglomerate-below=100
+'
+
+# Many ranks. 27 x 3 boxes also give a cube of 64.
+compare '
+  --operator=fv2
+  --operator=fv4 --boundary=periodic
+' '
+   1 2 5 8
+  27 1 4 3
+  64 1 4 1
+'
+
+# 48^3 cells, not a power of two: 27 boxes, or 7 x 4 of which 27 are used; the coarsest grid is 3^3.
+compare '
+  --operator=fv2
+  --operator=fv4 --boundary=periodic --smoother=chebyshev
+  --operator=7pt --equation=helmholtz
+' '
+   1 1 4 27
+   2 2 4 14
+   5 1 4 6
+   7 1 4 4
+  27 1 4 1
+'
+echo "$comparisons comparisons"
+test "$comparisons" -ge 24 || complain 'too few comparisons'
+finish

@@ -1,0 +1,323 @@
+/* op_neumann: Neumann walls of the 7-point operators. Their face coefficients are 0 on every level.
+ * Their ghosts mirror the cells, also where two or three walls meet. Interpolation keeps constants.
+ * If no side is a Dirichlet wall, A annihilates constants exactly, loses nothing and is symmetric;
+ * with a = 0 it is singular. A solve from manufactured data converges with order 2, on every
+ * backend to the same bits. */
+#include "formulas/walls.h"
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/solve.h"
+#include "tests/lib/fixture.h"
+#include <float.h>
+#include <stdlib.h>
+
+static const double pi = 3.14159265358979323846;
+
+/* As in op_algebra. A ghost outside a Neumann wall contributes an exact 0. */
+static double row_error(const mg_view_t *v) {
+  const double beta = v->op == MG_OPERATOR_7PT ? 10.0 : 1.25;
+  return 64.0 * DBL_EPSILON * (24.0 * v->b_h2 * beta + v->a);
+}
+
+static double *apply(mg_level_t *level, const double *x) {
+  double *ax = field_new(level->store.view.dim);
+  field_put(level, MG_U, x);
+  MUST(mg_residual(level, MG_TMP, MG_U, -1));
+  field_get(level, MG_TMP, ax);
+  return ax;
+}
+
+static void fill_constant(double *x, int n, double value) {
+  for (int c = 0; c < n * n * n; c++)
+    x[c] = value;
+}
+
+/* Whether a cell touches a Dirichlet wall. */
+static bool at_dirichlet(const mg_view_t *v, const int cell[3]) {
+  bool at = false;
+  for (int d = 0; d < 3; d++)
+    at = at || (cell[d] == 0 && v->side[d][0] == MG_WALL_DIRICHLET) ||
+         (cell[d] == v->dim - 1 && v->side[d][1] == MG_WALL_DIRICHLET);
+  return at;
+}
+
+/* Zero the cells that touch a Dirichlet wall: there fv2 is not symmetric, and A c is not a c. */
+static void clear_dirichlet(const mg_view_t *v, double *x) {
+  int cell[3];
+  for (cell[2] = 0; cell[2] < v->dim; cell[2]++)
+    for (cell[1] = 0; cell[1] < v->dim; cell[1]++)
+      for (cell[0] = 0; cell[0] < v->dim; cell[0]++, x++)
+        if (at_dirichlet(v, cell)) *x = 0.0;
+}
+
+/* Exact: differences of equal numbers are 0, and a c is exact for a = 0 or 1. */
+static void test_constants(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  const int n = v->dim;
+  double *x = field_new(n), *want = field_new(n);
+  fill_constant(x, n, 1.7);
+  fill_constant(want, n, v->a * 1.7);
+  double *ax = apply(level, x);
+  clear_dirichlet(v, ax);
+  clear_dirichlet(v, want);
+  CHECK_CASE(field_distance(ax, want, n) == 0.0, field_distance(ax, want, n), 0.0);
+  free(x), free(want), free(ax);
+}
+
+static void test_conservation(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  const int n = v->dim;
+  double *x = field_new(n), *one = field_new(n);
+  field_random(x, n, 1);
+  fill_constant(one, n, 1.0);
+  double *ax = apply(level, x);
+  const double got = field_dot(ax, one, n), want = v->a * field_dot(x, one, n);
+  CHECK_CASE(fabs(got - want) <= (double)(n * n * n) * row_error(v), got, want);
+  free(x), free(one), free(ax);
+}
+
+/* | <A x, y> - <x, A y> | is at most n^3 row errors for each product. */
+static void test_symmetry(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  const int n = v->dim;
+  double *x = field_new(n), *y = field_new(n);
+  field_random(x, n, 2);
+  field_random(y, n, 3);
+  if (v->op == MG_OPERATOR_FV2) {
+    clear_dirichlet(v, x);
+    clear_dirichlet(v, y);
+  }
+  double *ax = apply(level, x), *ay = apply(level, y);
+  const double left = field_dot(ax, y, n), right = field_dot(x, ay, n);
+  CHECK_CASE(fabs(left - right) <= 2.0 * (double)(n * n * n) * row_error(v), left, right);
+  free(x), free(y), free(ax), free(ay);
+}
+
+/* Index of the nearest layer that is not outside a Neumann wall. */
+static int mirrored(const mg_patch_t *p, int d, int i) {
+  if (i < 0 && p->wall[d][0] == MG_WALL_NEUMANN) return 0;
+  if (i >= p->n[d] && p->wall[d][1] == MG_WALL_NEUMANN) return p->n[d] - 1;
+  return i;
+}
+
+/* Ghosts hold NaN beforehand. One outside Dirichlet walls too is their ghost, mirrored. */
+static void check_ghosts(const mg_level_t *level, int patch) {
+  const mg_patch_t *p = &level->store.view.patch[patch];
+  const int row = p->n[0] + 2, plane = row * (p->n[1] + 2);
+  double *x = patch_get(level, patch, MG_U, 1), worst = 0.0;
+  const double *const origin = x + 1 + row + plane, *at = x;
+  for (int k = -1; k <= p->n[2]; k++)
+    for (int j = -1; j <= p->n[1]; j++)
+      for (int i = -1; i <= p->n[0]; i++, at++)
+        worst = worst_of(
+            worst,
+            fabs(*at -
+                 origin[mirrored(p, 0, i) + row * mirrored(p, 1, j) + plane * mirrored(p, 2, k)]));
+  CHECK_CASE(worst == 0.0, worst, 0.0);
+  free(x);
+}
+
+static void test_ghosts(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  double *x = field_new(v->dim);
+  field_random(x, v->dim, 4);
+  for (int order = 1; order <= 2; order++) {
+    MUST(mg_fill(level, MG_U, NAN));
+    field_put(level, MG_U, x);
+    MUST(mg_halo(level, MG_U, true));
+    if (level->comm) MUST(level->backend->boundary(v, MG_U, order));
+    for (int q = 0; q < v->n_patches; q++)
+      check_ghosts(level, q);
+  }
+  free(x);
+}
+
+/* The coefficient of a wall's faces is 0 if and only if it is a Neumann wall. */
+static void check_faces(const mg_level_t *level, int patch, int d, int side) {
+  const mg_patch_t *p = &level->store.view.patch[patch];
+  const int stride[3] = {1, p->n[0] + 2, (p->n[0] + 2) * (p->n[1] + 2)};
+  const int e = (d + 1) % 3, g = (d + 2) % 3, face = side == 0 ? 0 : p->n[d];
+  double *beta = patch_get(level, patch, MG_BETA_I + d, 1);
+  const double *const origin = beta + stride[0] + stride[1] + stride[2];
+  int closed = 0;
+  for (int a = 0; a < p->n[e]; a++)
+    for (int b = 0; b < p->n[g]; b++)
+      closed += origin[face * stride[d] + a * stride[e] + b * stride[g]] == 0.0;
+  CHECK_INT(closed, p->wall[d][side] == MG_WALL_NEUMANN ? p->n[e] * p->n[g] : 0);
+  free(beta);
+}
+
+static void test_faces(const mg_level_t *level) {
+  for (int q = 0; q < level->store.view.n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      for (int side = 0; side < 2; side++)
+        check_faces(level, q, d, side);
+}
+
+/* Exact for c = 1: the weights are multiples of 1/64. */
+static void test_interpolation(mg_hierarchy_t *h, int l) {
+  static const mg_interpolation_t kinds[] = {MG_INTERPOLATE_P0, MG_INTERPOLATE_P1,
+                                             MG_INTERPOLATE_V2};
+  const int n = h->level[l].store.view.dim;
+  double *x = field_new(n), *one = field_new(n);
+  fill_constant(one, n, 1.0);
+  for (int kind = 0; kind < 3; kind++) {
+    MUST(mg_fill(&h->level[l + 1], MG_U, NAN));
+    field_put(&h->level[l + 1], MG_U, one); /* reads as many of them as the level has cells */
+    MUST(mg_interpolate(h, l, kinds[kind], false));
+    field_get(&h->level[l], MG_U, x);
+    CHECK_CASE(field_distance(x, one, n) == 0.0, field_distance(x, one, n), 0.0);
+  }
+  free(x), free(one);
+}
+
+static void test_levels(mg_hierarchy_t *h) {
+  const mg_view_t *v = &h->level[0].store.view;
+  const bool closed = !mg_has_wall(v->side, MG_WALL_DIRICHLET);
+  CHECK_INT(mg_is_singular(v), closed && v->a == 0.0);
+  CHECK_INT(h->level[h->n_levels - 1].store.view.dim > 1, closed || v->dim == 48);
+  for (int l = 0; l < h->n_levels; l++) {
+    test_faces(&h->level[l]);
+    test_constants(&h->level[l]);
+    if (closed) test_conservation(&h->level[l]);
+    test_symmetry(&h->level[l]);
+    test_ghosts(&h->level[l]);
+    if (closed && l + 1 < h->n_levels) test_interpolation(h, l);
+  }
+}
+
+/* u = X(x) Y(y) Z(z): a cosine between Neumann walls, a sine between Dirichlet walls. */
+typedef struct {
+  bool neumann[3];
+} solution_t;
+
+typedef struct {
+  double value, slope;
+} factor_t;
+
+static factor_t factor(bool neumann, double x) {
+  if (neumann) return (factor_t){cos(pi * x), -pi * sin(pi * x)};
+  return (factor_t){sin(pi * x), pi * cos(pi * x)};
+}
+
+static void fill_u(const solution_t *s, int n, double *u) {
+  double *table = calloc(3 * (size_t)n, sizeof *table);
+  MUST(table ? MG_OK : MG_ERR_MEMORY);
+  for (int d = 0; d < 3; d++)
+    for (int i = 0; i < n; i++)
+      table[d * n + i] = factor(s->neumann[d], (i + 0.5) / n).value;
+  field_product(u, n, table, table + n, table + 2 * n);
+  free(table);
+}
+
+/* f = a u - grad beta . grad u + 3 pi^2 beta u with the beta of fv2 in a cell's centre. */
+static double rhs_fv2(const solution_t *s, double a, const double x[3]) {
+  factor_t u[3], b[3];
+  for (int d = 0; d < 3; d++) {
+    u[d] = factor(s->neumann[d], x[d]);
+    b[d] = (factor_t){sin(2.0 * pi * x[d]), 2.0 * pi * cos(2.0 * pi * x[d])};
+  }
+  const double beta = 1.0 + 0.25 * b[0].value * b[1].value * b[2].value;
+  double f = (a + 3.0 * pi * pi * beta) * u[0].value * u[1].value * u[2].value;
+  for (int d = 0; d < 3; d++) {
+    const int e = (d + 1) % 3, g = (d + 2) % 3;
+    f -= 0.25 * b[d].slope * b[e].value * b[g].value * u[d].slope * u[e].value * u[g].value;
+  }
+  return f;
+}
+
+/* 7pt gets beta = 1, also at the walls: they are closed after the source is loaded. */
+static mg_status_t load(void *data, mg_hierarchy_t *h) {
+  const solution_t *s = data;
+  mg_level_t *level = &h->level[0];
+  const mg_view_t *v = &level->store.view;
+  const int n = v->dim;
+  const bool constant = v->op == MG_OPERATOR_7PT;
+  double *f = field_new(n);
+  if (constant) fill_u(s, n, f);
+  for (int c = 0; c < n * n * n; c++) {
+    const double x[3] = {(c % n + 0.5) / n, (c / n % n + 0.5) / n, (c / n / n + 0.5) / n};
+    f[c] = constant ? (v->a + 3.0 * pi * pi) * f[c] : rhs_fv2(s, v->a, x);
+  }
+  field_put(level, MG_F, f);
+  for (int d = 0; d < 3 && constant; d++)
+    MUST(mg_fill(level, MG_BETA_I + d, 1.0));
+  free(f);
+  return MG_OK;
+}
+
+/* Error of the solution. The exact one has mean zero if all walls are Neumann's. */
+static double solve(const fixture_backend_t *backend, int log2_n, const char *options,
+                    solution_t *s, uint64_t *hash) {
+  static mg_history_t history;
+  const mg_problem_source_t source = {load, s};
+  mg_hierarchy_t *h = fixture_create_from(backend, log2_n, 1, options, &source);
+  const int n = h->level[0].store.view.dim;
+  double f_norm, *u = field_new(n), *exact = field_new(n);
+  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
+  MUST(mg_solve(h, 0, f_norm, &history));
+  CHECK(history.reached);
+  field_get(&h->level[0], MG_U, u);
+  fill_u(s, n, exact);
+  const double error = field_distance(u, exact, n);
+  *hash = field_hash(u, n);
+  free(u), free(exact);
+  mg_hierarchy_free(h);
+  return error;
+}
+
+/* With each order in h comes a derivative of u, a factor of pi: an error C h^2 (1 + pi h). The
+ * other backends have the bits of the first. */
+static void test_order(const char *options, solution_t s) {
+  enum { N_SIZES = 3 };
+  double error[N_SIZES];
+  uint64_t want[N_SIZES], hash;
+  for (int size = 0; size < N_SIZES; size++) {
+    error[size] = solve(fixture_backends, 4 + size, options, &s, &want[size]);
+    if (size == 0) continue;
+    const double h = 1.0 / (16 << size), bound = log2((1.0 + 2.0 * pi * h) / (1.0 + pi * h));
+    CHECK_NEAR(log2(error[size - 1] / error[size]), 2.0, bound);
+  }
+  for (const fixture_backend_t *b = fixture_backends + 1; b->name; b++)
+    for (int size = 0; size < 2; size++) {
+      (void)solve(b, 4 + size, options, &s, &hash);
+      CHECK(hash == want[size]);
+    }
+}
+
+static void test_solves(void) {
+  static const char *const operators[] = {"fv2", "7pt"}, *const smoothers[] = {"gsrb", "chebyshev"};
+  for (int c = 0; c < 4; c++)
+    for (int walls = 0; walls < 2; walls++) {
+      char options[128];
+      snprintf(options, sizeof options, "--operator=%s --smoother=%s --rtol=1e-9 walls=%s",
+               operators[c % 2], smoothers[c / 2], walls ? "nndddd" : "nnnnnn");
+      test_order(options, (solution_t){{true, !walls, !walls}});
+    }
+}
+
+static void test_fv4(void) {
+  static mg_params_t params;
+  static mg_plan_t plan;
+  char message[1024];
+  mg_params_defaults(&params);
+  params.log2_box_dim = 4;
+  params.boxes_per_rank = 1;
+  params.op = MG_OPERATOR_FV4;
+  params.wall[2][1] = MG_WALL_NEUMANN;
+  CHECK_INT(mg_plan_build(&params, 1, &plan, message, sizeof message), MG_ERR_USAGE);
+}
+
+int main(int argc, char **argv) {
+  static const fixture_grid_t grids[] = {{4, 1}, {4, 3}, {0, 0}};
+  static const char *const walls[] = {"walls=nnnnnn", "walls=nndddd", "walls=dnddnd"};
+  fixture_begin(&argc, &argv);
+  for (int w = 0; w < 3; w++)
+    fixture_each(
+        grids,
+        (fixture_choices_t){.operators = "fv2 7pt", .boundaries = "dirichlet", .more = walls[w]},
+        test_levels);
+  test_solves();
+  test_fv4();
+  return FIXTURE_END();
+}

@@ -1,0 +1,191 @@
+/* op_smoother: every smoother performs the documented steps. Chebyshev steps multiply an
+ * eigenvector's error by T_k((theta - lambda)/delta) / T_k(theta/delta). A smooth is
+ * bit-identical to its steps executed one by one from stored residuals, from any guess or from
+ * zero. A solution stays unchanged. */
+#include "formulas/smoother_steps.h"
+#include "level/ops.h"
+#include "level/smooth.h"
+#include "tests/lib/fixture.h"
+#include <float.h>
+#include <stdlib.h>
+
+static double chebyshev_t(int degree, double x) {
+  if (fabs(x) <= 1.0) return cos(degree * acos(x));
+  return (x < 0.0 && degree % 2 ? -1.0 : 1.0) * cosh(degree * acosh(fabs(x)));
+}
+
+/* x <- x + c1 (x - x_before) + c2 (0 - lambda x): effect of the steps on an eigenvector's error. */
+static double amplify(const mg_step_t *step, int n, double lambda) {
+  double x = 1.0, before = 1.0;
+  for (int s = 0; s < n; s++) {
+    const double next = x + step[s].c1 * (x - before) - step[s].c2 * lambda * x;
+    before = x;
+    x = next;
+  }
+  return x;
+}
+
+static void test_chebyshev(void) {
+  static mg_params_t params;
+  mg_params_defaults(&params);
+  params.smoother = MG_SMOOTHER_CHEBYSHEV;
+  for (params.degree = 1; params.degree <= 10; params.degree++)
+    for (params.smooths = 1; params.smooths <= 3; params.smooths++) {
+      const double lambda_max = 1.0 + 0.1 * params.degree, theta = 0.5625 * lambda_max,
+                   delta = 0.4375 * lambda_max;
+      mg_step_t *steps;
+      int n;
+      double worst = 0.0;
+      MUST(mg_smoother_steps(&params, lambda_max, &steps, &n));
+      CHECK_INT(n, params.degree * params.smooths);
+      for (int i = 0; i <= 64; i++) {
+        const double lambda = lambda_max * i / 64;
+        const double once = chebyshev_t(params.degree, (theta - lambda) / delta) /
+                            chebyshev_t(params.degree, theta / delta);
+        worst = worst_of(worst, fabs(amplify(steps, n, lambda) - pow(once, params.smooths)));
+      }
+      /* All factors are at most 1; 8 operations per step, each error amplified by less than k. */
+      CHECK_NEAR(worst, 0.0, 8.0 * n * params.degree * DBL_EPSILON);
+      free(steps);
+    }
+}
+
+/* The documented step sequence, derived independently of the level's own.
+ * @return the number of steps */
+static int expected_step(const mg_params_t *params, int s, mg_step_t *step) {
+  static const int symgs[] = {0, 1, 1, 0};
+  switch (params->smoother) {
+  case MG_SMOOTHER_GSRB:
+    *step = (mg_step_t){.colored = true, .color = s % 2, .c2 = params->omega};
+    return 2 * params->smooths;
+  case MG_SMOOTHER_SYMGS:
+  case MG_SMOOTHER_SSOR:
+    *step = (mg_step_t){.colored = true, .color = symgs[s % 4], .c2 = params->omega};
+    return 4 * params->smooths;
+  case MG_SMOOTHER_JACOBI:
+  case MG_SMOOTHER_L1JACOBI:
+    *step = (mg_step_t){.c2 = params->omega};
+    return params->smooths;
+  case MG_SMOOTHER_CHEBYSHEV:
+    break; /* covered by test_chebyshev */
+  }
+  return params->degree * params->smooths;
+}
+
+static void test_steps(const mg_hierarchy_t *h, const mg_level_t *level) {
+  for (int s = 0; s < level->n_steps; s++) {
+    const mg_step_t *got = &level->steps[s];
+    mg_step_t want = *got;
+    CHECK_INT(level->n_steps, expected_step(&h->params, s, &want));
+    CHECK_INT(got->colored, want.colored);
+    CHECK_INT(got->color, want.color);
+    CHECK(got->c1 == want.c1 && got->c2 == want.c2);
+  }
+}
+
+/* One step on dense fields, from a residual that the level computes; swaps x and before. */
+static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double *dinv, double *x,
+                         double *before) {
+  const int n = level->store.view.dim;
+  double *r = field_new(n);
+  field_put(level, MG_U, x);
+  MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
+  field_get(level, MG_TMP, r);
+  for (int c = 0; c < n * n * n; c++) {
+    const double old = x[c];
+    const int sum = c % n + c / n % n + c / n / n;
+    if (!step->colored)
+      x[c] = fma(step->c2 * dinv[c], r[c], fma(step->c1, old - before[c], old));
+    else if ((sum + step->color) % 2 == 0)
+      x[c] = fma(step->c2 * dinv[c], r[c], old);
+    before[c] = old;
+  }
+  free(r);
+}
+
+/* The result must not depend on what the last smooth left in MG_TMP, or in MG_U for a zero
+ * guess: both start as NaN. */
+static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
+  const int n = level->store.view.dim;
+  double *x = field_new(n), *f = field_new(n), *dinv = field_new(n), *before = field_new(n),
+         *got = field_new(n);
+  for (int c = 0; c < n * n * n; c++)
+    got[c] = NAN;
+  if (!zero_guess) field_random(x, n, 1);
+  field_random(f, n, 2);
+  field_put(level, MG_F, f);
+  field_put(level, MG_U, zero_guess ? got : x);
+  field_put(level, MG_TMP, got);
+  field_get(level, MG_DINV, dinv);
+  MUST(mg_smooth(level, zero_guess));
+  field_get(level, MG_U, got);
+  const mg_step_t none = {.c2 = 0.0}; /* if the level has no cells */
+  for (int s = 0; s < n_steps; s++)
+    step_by_hand(level, level->comm ? &level->steps[s] : &none, dinv, x, before);
+  if (level->comm)
+    CHECK_CASE(field_hash(got, n) == field_hash(x, n), field_distance(got, x, n), 0.0);
+  free(x);
+  free(f);
+  free(dinv);
+  free(before);
+  free(got);
+}
+
+/* With f = A x the residual is exactly 0, and so is every correction. */
+static void test_fixed_point(mg_level_t *level) {
+  const int n = level->store.view.dim;
+  double *x = field_new(n), *got = field_new(n);
+  field_random(x, n, 3);
+  field_put(level, MG_U, x);
+  MUST(mg_residual(level, MG_F, MG_U, -1));
+  MUST(mg_smooth(level, false));
+  field_get(level, MG_U, got);
+  CHECK_CASE(field_distance(got, x, n) == 0.0, field_distance(got, x, n), 0.0);
+  free(x);
+  free(got);
+}
+
+static void test_levels(mg_hierarchy_t *h) {
+  mg_step_t first;
+  for (int l = 0; l < h->n_levels; l++) {
+    test_steps(h, &h->level[l]);
+    const int n_steps = expected_step(&h->params, 0, &first);
+    test_smooth(&h->level[l], n_steps, false);
+    test_smooth(&h->level[l], n_steps, true);
+    test_fixed_point(&h->level[l]);
+  }
+}
+
+/* Large enough that the 7-point diagonal is recomputed in each step instead of being read. */
+static void test_finest(mg_hierarchy_t *h) {
+  test_smooth(&h->level[0], h->level[0].n_steps, false);
+  test_smooth(&h->level[0], h->level[0].n_steps, true);
+}
+
+int main(int argc, char **argv) {
+  static const fixture_grid_t grid_16[] = {{4, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}},
+                              grid_64[] = {{5, 2}, {0, 0}};
+  static const char all[] = "gsrb chebyshev jacobi l1jacobi symgs ssor";
+  fixture_begin(&argc, &argv);
+  test_chebyshev();
+  fixture_each(grid_16, (fixture_choices_t){.smoothers = all}, test_levels);
+  fixture_each(grid_48,
+               (fixture_choices_t){.equations = "helmholtz", .smoothers = "gsrb chebyshev"},
+               test_levels);
+  /* An odd number of steps ends in the other vector. */
+  fixture_each(grid_16, (fixture_choices_t){.smoothers = "jacobi l1jacobi", .more = "--smooths=3"},
+               test_levels);
+  fixture_each(grid_16, (fixture_choices_t){.smoothers = "chebyshev", .more = "--degree=5"},
+               test_levels);
+  fixture_each(
+      grid_16,
+      (fixture_choices_t){.smoothers = "gsrb jacobi l1jacobi symgs", .more = "--omega=1.2"},
+      test_levels);
+  fixture_each(grid_64,
+               (fixture_choices_t){.operators = "fv2 7pt",
+                                   .boundaries = "dirichlet",
+                                   .equations = "helmholtz",
+                                   .smoothers = "gsrb chebyshev l1jacobi"},
+               test_finest);
+  return FIXTURE_END();
+}

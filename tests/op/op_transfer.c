@@ -1,0 +1,287 @@
+/* op_transfer: restriction is the exact mean of the children and conserves the sum.
+ * Interpolation reproduces polynomials of its degree, up to the walls if they vanish there. It
+ * conserves the mean (p0, v2, v4), and adds to the fine vector if requested. */
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "tests/lib/fixture.h"
+#include <float.h>
+#include <stdlib.h>
+
+static size_t cells_of(const mg_level_t *level) {
+  const size_t n = (size_t)level->store.view.dim;
+  return n * n * n;
+}
+
+/* Mean of the children of coarse cell (i,j,k) of a dense field of n cells per side. */
+static double mean8(const double *x, int n, int i, int j, int k) {
+  double sum = 0.0;
+  for (int c = 0; c < 8; c++)
+    sum += x[2 * i + (c & 1) + n * (2 * j + (c >> 1 & 1) + n * (2 * k + (c >> 2)))];
+  return 0.125 * sum;
+}
+
+/* 20-bit integers: their sums and eighths are exact in any order. */
+static void test_cells(mg_hierarchy_t *h, int l) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  double *x = field_new(n), *y = field_new(n_c), worst = 0.0, sum_f = 0.0, sum_c = 0.0;
+  field_integers(x, n, 1, 1 << 20);
+  field_put(fine, MG_TMP, x);
+  MUST(mg_fill(coarse, MG_F, NAN));
+  MUST(mg_restrict(h, l, MG_TMP, MG_F));
+  field_get(coarse, MG_F, y);
+  for (int k = 0; k < n_c; k++)
+    for (int j = 0; j < n_c; j++)
+      for (int i = 0; i < n_c; i++)
+        worst = worst_of(worst, fabs(y[i + n_c * (j + n_c * k)] - mean8(x, n, i, j, k)));
+  CHECK_CASE(worst == 0.0, worst, 0.0);
+  for (size_t c = 0; c < cells_of(fine); c++)
+    sum_f += x[c];
+  for (size_t c = 0; c < cells_of(coarse); c++)
+    sum_c += 8.0 * y[c];
+  CHECK_CASE(sum_c == sum_f, sum_c, sum_f);
+  free(x);
+  free(y);
+}
+
+/* An integer for every fine face, by its global position; periodic images coincide. */
+static double face_value(const mg_view_t *v, int d, const int32_t at[3]) {
+  int64_t value = 11 * (d + 1);
+  for (int e = 0; e < 3; e++) {
+    const int32_t place = v->periodic ? (at[e] + v->dim) % v->dim : at[e];
+    value = (value * 7919 + place) % 1048573;
+  }
+  return (double)value;
+}
+
+/* True for faces of a patch inside the domain with `rim` halo layers. The closing face of a
+ * patch, at index n, belongs to the halo unless it lies in a wall. */
+static bool has_face(const mg_view_t *v, const mg_patch_t *p, int d, const int32_t at[3], int rim) {
+  for (int e = 0; e < 3; e++) {
+    const int32_t global = p->lo[e] + at[e], far = v->dim - 1 + (e == d);
+    if (!v->periodic && (global < 0 || global > far)) return false;
+    if (!v->periodic && global == far && e == d) continue;
+    if (at[e] < -rim || at[e] > p->n[e] - 1 + rim) return false;
+  }
+  return true;
+}
+
+static double mean4(const mg_view_t *fine, int d, const int32_t coarse[3]) {
+  double sum = 0.0;
+  for (int c = 0; c < 4; c++) {
+    int32_t at[3] = {2 * coarse[0], 2 * coarse[1], 2 * coarse[2]};
+    at[d == 0 ? 1 : 0] += c & 1;
+    at[d == 2 ? 1 : 2] += c >> 1;
+    sum += face_value(fine, d, at);
+  }
+  return 0.25 * sum;
+}
+
+/* Store the values of fine faces, or compare coarse faces with the means of fine ones. */
+static void walk_faces(const mg_level_t *level, const mg_view_t *fine, int d, bool put, int rim,
+                       double *worst) {
+  const mg_view_t *v = &level->store.view;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    double *x = patch_get(level, q, MG_BETA_I + d, 1), *beta = x;
+    int32_t at[3];
+    for (at[2] = -1; at[2] <= p->n[2]; at[2]++)
+      for (at[1] = -1; at[1] <= p->n[1]; at[1]++)
+        for (at[0] = -1; at[0] <= p->n[0]; at[0]++, beta++) {
+          const int32_t cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
+          if (put)
+            *beta = has_face(v, p, d, at, 0) ? face_value(v, d, cell) : NAN;
+          else if (has_face(v, p, d, at, rim))
+            *worst = worst_of(*worst, fabs(*beta - mean4(fine, d, cell)));
+        }
+    if (put) patch_put(level, q, MG_BETA_I + d, 1, x);
+    free(x);
+  }
+}
+
+static void test_faces(mg_hierarchy_t *h, int l) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  double worst = 0.0;
+  for (int d = 0; d < 3; d++) {
+    walk_faces(fine, NULL, d, true, 0, NULL);
+    MUST(mg_fill(coarse, MG_BETA_I + d, NAN));
+  }
+  MUST(mg_halo_betas(h, l));
+  MUST(mg_restrict_betas(h, l));
+  for (int d = 0; d < 3; d++)
+    walk_faces(coarse, &fine->store.view, d, false, 0, &worst);
+  CHECK_CASE(worst == 0.0, worst, 0.0);
+  MUST(mg_halo_betas(h, l + 1));
+  for (int d = 0; d < 3; d++)
+    walk_faces(coarse, &fine->store.view, d, false, 1, &worst);
+  CHECK_CASE(worst == 0.0, worst, 0.0);
+}
+
+/* Functions that each formula reproduces exactly, as averages of cell i of n, or as point values
+ * for p1. Between walls this is a polynomial of the formula's degree that vanishes on both
+ * walls. For p1 it vanishes on the lower wall only, and the children next to the upper wall are
+ * excluded. */
+typedef struct {
+  mg_interpolation_t kind;
+  int wall_order;
+  bool averages;
+} formula_t;
+static const formula_t formulas[] = {{MG_INTERPOLATE_P0, 0, true},
+                                     {MG_INTERPOLATE_P1, 1, false},
+                                     {MG_INTERPOLATE_V2, 2, true},
+                                     {MG_INTERPOLATE_V4, 4, true}};
+
+/* Antiderivatives of 1, x(1-x) and x(1-x)(1+2x+5x^2) = x + x^2 + 3x^3 - 5x^4. */
+static double integral(int order, double x) {
+  if (order == 0) return x;
+  if (order == 2) return x * x * (0.5 - x / 3.0);
+  return x * x * (0.5 + x * (1.0 / 3.0 + x * (0.75 - x)));
+}
+
+static double value_of(const formula_t *f, int n, int i) {
+  if (!f->averages) return (i + 0.5) / n;
+  return n * (integral(f->wall_order, (i + 1.0) / n) - integral(f->wall_order, (double)i / n));
+}
+
+/* Narrow boxes use lower-order formulas at walls, so the coarse level must be wide enough. */
+static bool is_exact(const formula_t *f, const mg_view_t *coarse) {
+  return coarse->box_dim >= f->wall_order && !(coarse->periodic && f->wall_order > 0);
+}
+
+static void field_polynomial(double *x, int n, const formula_t *f) {
+  double *table = calloc((size_t)n, sizeof *table);
+  MUST(table ? MG_OK : MG_ERR_MEMORY);
+  for (int i = 0; i < n; i++)
+    table[i] = value_of(f, n, i);
+  field_product(x, n, table, table, table);
+  free(table);
+}
+
+/* The weights of each direction sum to at most 1 + 44/128 + 6/128 * 84 < 6 (84: the second ghost
+ * of the quartic wall). Each table value has an error of n eps from the difference of integrals. */
+static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  if (!is_exact(f, &coarse->store.view)) return;
+  const double bound = 6.0 * 6.0 * 6.0 * (32.0 + 8.0 * n) * DBL_EPSILON;
+  double *x = field_new(n), *want = field_new(n), *y = field_new(n_c), worst = 0.0;
+  field_polynomial(y, n_c, f);
+  field_polynomial(want, n, f);
+  MUST(mg_fill(coarse, MG_U, NAN));
+  field_put(coarse, MG_U, y);
+  MUST(mg_fill(fine, MG_U, NAN));
+  MUST(mg_interpolate(h, l, f->kind, false));
+  field_get(fine, MG_U, x);
+  const int end = n - (f->wall_order == 1);
+  for (int k = 0; k < end; k++)
+    for (int j = 0; j < end; j++)
+      for (int i = 0; i < end; i++) {
+        const int at = i + n * (j + n * k);
+        worst = worst_of(worst, fabs(x[at] - want[at]));
+      }
+  CHECK_CASE(worst <= bound, worst, bound);
+  free(x);
+  free(want);
+  free(y);
+}
+
+/* The mean of a cell's children is the cell's value; for p0 each child has that value. */
+static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  double *x = field_new(n), *y = field_new(n_c), worst = 0.0, injected = 0.0;
+  field_random(y, n_c, 2);
+  MUST(mg_fill(coarse, MG_U, 0.0)); /* narrow boxes fill one layer outside walls: zero the second */
+  field_put(coarse, MG_U, y);
+  MUST(mg_interpolate(h, l, f->kind, false));
+  field_get(fine, MG_U, x);
+  for (int k = 0; k < n_c; k++)
+    for (int j = 0; j < n_c; j++)
+      for (int i = 0; i < n_c; i++) {
+        const double parent = y[i + n_c * (j + n_c * k)];
+        worst = worst_of(worst, fabs(mean8(x, n, i, j, k) - parent));
+        injected = worst_of(injected, fabs(x[2 * i + n * (2 * j + n * 2 * k)] - parent));
+      }
+  const double bound = 6.0 * 6.0 * 6.0 * 32.0 * DBL_EPSILON;
+  CHECK_CASE(worst <= bound, worst, bound);
+  CHECK_CASE(injected == 0.0 || f->kind != MG_INTERPOLATE_P0, injected, 0.0);
+  free(x);
+  free(y);
+}
+
+/* Shift x around a periodic grid: by `by` cells in i, twice that in j, three times that in k. */
+static void roll(const double *x, double *y, int n, int by) {
+  for (int k = 0; k < n; k++)
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++)
+        y[(i + by) % n + n * ((j + 2 * by) % n + n * ((k + 3 * by) % n))] = x[i + n * (j + n * k)];
+}
+
+/* Translation invariance on a periodic grid: interpolating a shifted field shifts the result. */
+static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  if (!fine->store.view.periodic) return;
+  double *x = field_new(n), *moved = field_new(n), *y = field_new(n_c), *z = field_new(n_c);
+  field_random(y, n_c, 5);
+  field_put(coarse, MG_U, y);
+  MUST(mg_interpolate(h, l, f->kind, false));
+  field_get(fine, MG_U, x);
+  roll(y, z, n_c, 1);
+  field_put(coarse, MG_U, z);
+  MUST(mg_interpolate(h, l, f->kind, false));
+  field_get(fine, MG_U, moved);
+  double *want = field_new(n);
+  roll(x, want, n, 2);
+  CHECK_CASE(field_distance(moved, want, n) == 0.0, field_distance(moved, want, n), 0.0);
+  free(x);
+  free(moved);
+  free(want);
+  free(y);
+  free(z);
+}
+
+/* Adding equals overwriting followed by one rounded addition. */
+static void test_add(mg_hierarchy_t *h, int l, const formula_t *f) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  double *x = field_new(n), *p = field_new(n), *got = field_new(n), *y = field_new(n_c);
+  field_random(y, n_c, 3);
+  field_random(x, n, 4);
+  MUST(mg_fill(coarse, MG_U, 0.0));
+  field_put(coarse, MG_U, y);
+  MUST(mg_interpolate(h, l, f->kind, false));
+  field_get(fine, MG_U, p);
+  field_put(fine, MG_U, x);
+  MUST(mg_interpolate(h, l, f->kind, true));
+  field_get(fine, MG_U, got);
+  for (size_t c = 0; c < cells_of(fine); c++)
+    x[c] += p[c];
+  CHECK_CASE(field_distance(x, got, n) == 0.0, field_distance(x, got, n), 0.0);
+  free(x);
+  free(p);
+  free(got);
+  free(y);
+}
+
+static void test_levels(mg_hierarchy_t *h) {
+  for (int l = 0; l + 1 < h->n_levels; l++) {
+    test_cells(h, l);
+    for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++) {
+      if (formulas[f].kind == MG_INTERPOLATE_V4 && h->plan.ghosts < 2) continue;
+      test_polynomials(h, l, &formulas[f]);
+      test_add(h, l, &formulas[f]);
+      test_shift(h, l, &formulas[f]);
+      if (formulas[f].averages) test_mean(h, l, &formulas[f]);
+    }
+    test_faces(h, l); /* last: modifies beta */
+  }
+}
+
+int main(int argc, char **argv) {
+  static const fixture_grid_t grids[] = {{4, 1}, {5, 1}, {4, 2}, {4, 3}, {0, 0}};
+  fixture_begin(&argc, &argv);
+  fixture_each(grids, (fixture_choices_t){.operators = "fv2 fv4", .equations = "poisson"},
+               test_levels);
+  return FIXTURE_END();
+}

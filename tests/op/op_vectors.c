@@ -1,0 +1,196 @@
+/* op_vectors: vector operations are bit-exact in each cell. Reductions are exact for integers,
+ * never hide a non-finite cell, and ignore ghosts. Tested with several numbers of threads. */
+#include "level/ops.h"
+#include "tests/lib/fixture.h"
+#include <float.h>
+#include <stdlib.h>
+
+typedef struct {
+  double *x, *y, *want, *got;
+  int n, cells;
+} fields_t;
+
+static fields_t fields_new(int n) {
+  return (fields_t){field_new(n), field_new(n), field_new(n), field_new(n), n, n * n * n};
+}
+
+static void fields_free(fields_t *f) {
+  free(f->x);
+  free(f->y);
+  free(f->want);
+  free(f->got);
+}
+
+/* Store the fields in the cells and NaN in all ghosts. */
+static void put_fields(mg_level_t *level, const fields_t *f) {
+  MUST(mg_fill(level, MG_U, NAN));
+  MUST(mg_fill(level, MG_F, NAN));
+  field_put(level, MG_U, f->x);
+  field_put(level, MG_F, f->y);
+}
+
+static void check_result(mg_level_t *level, int vec, fields_t *f) {
+  field_get(level, vec, f->got);
+  const double distance = field_distance(f->got, f->want, f->n);
+  CHECK_CASE(distance == 0.0, distance, 0.0);
+}
+
+static void test_elementwise(mg_level_t *level) {
+  fields_t f = fields_new(level->store.view.dim);
+  field_random(f.x, f.n, 1);
+  field_random(f.y, f.n, 2);
+  put_fields(level, &f);
+
+  MUST(mg_axpby(level, MG_TMP, 1.7, MG_U, -0.3, MG_F));
+  for (int c = 0; c < f.cells; c++)
+    f.want[c] = fma(1.7, f.x[c], -0.3 * f.y[c]);
+  check_result(level, MG_TMP, &f);
+  MUST(mg_axpby(level, MG_TMP, 1.7, MG_U, NAN, -1));
+  for (int c = 0; c < f.cells; c++)
+    f.want[c] = 1.7 * f.x[c];
+  check_result(level, MG_TMP, &f);
+  MUST(mg_multiply(level, MG_TMP, MG_U, MG_F));
+  for (int c = 0; c < f.cells; c++)
+    f.want[c] = f.x[c] * f.y[c];
+  check_result(level, MG_TMP, &f);
+  MUST(mg_shift(level, MG_F, MG_U, 0.3));
+  for (int c = 0; c < f.cells; c++)
+    f.want[c] = f.x[c] + 0.3;
+  check_result(level, MG_F, &f);
+  MUST(mg_axpby(level, MG_U, 2.0, MG_U, 0.5, MG_U)); /* in place */
+  for (int c = 0; c < f.cells; c++)
+    f.want[c] = 2.5 * f.x[c]; /* exact: fma rounds 2x + x/2 once */
+  check_result(level, MG_U, &f);
+  fields_free(&f);
+}
+
+/* mg_fill fills ghosts too: a patch with its ghost layers has one value. */
+static void test_fill(mg_level_t *level) {
+  const mg_view_t *v = &level->store.view;
+  MUST(mg_fill(level, MG_TMP, 0.7));
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t *p = &v->patch[q];
+    double *x = patch_get(level, q, MG_TMP, v->ghosts), worst = 0.0;
+    const int g = 2 * v->ghosts, cells = (p->n[0] + g) * (p->n[1] + g) * (p->n[2] + g);
+    for (int c = 0; c < cells; c++)
+      worst = worst_of(worst, fabs(x[c] - 0.7));
+    CHECK_CASE(worst == 0.0, worst, 0.0);
+    free(x);
+  }
+}
+
+/* Products of integers below 2^10 sum exactly in any order. */
+static void test_sums(mg_level_t *level) {
+  fields_t f = fields_new(level->store.view.dim);
+  double dot = 0.0, sum = 0.0, got, mean;
+  field_integers(f.x, f.n, 3, 1000);
+  field_integers(f.y, f.n, 4, 1000);
+  put_fields(level, &f);
+  for (int c = 0; c < f.cells; c++) {
+    dot += f.x[c] * f.y[c];
+    sum += f.x[c];
+  }
+  MUST(mg_dot(level, MG_U, MG_F, &got));
+  if (level->comm) CHECK_CASE(got == dot, got, dot);
+  MUST(mg_dot(level, MG_U, -1, &got));
+  if (level->comm) CHECK_CASE(got == sum, got, sum);
+  MUST(mg_mean(level, MG_U, &mean));
+  if (level->comm) CHECK_CASE(mean == sum / f.cells, mean, sum / f.cells);
+  fields_free(&f);
+}
+
+/* Random numbers: at most 8^3 terms are added with rounding. Each addition errs by at most half
+ * a unit in the last place of a partial sum, which is at most the sum of absolute values. */
+static void test_sum_error(mg_level_t *level) {
+  fields_t f = fields_new(level->store.view.dim);
+  double got, absolute = 0.0;
+  field_random(f.x, f.n, 10);
+  field_random(f.y, f.n, 11);
+  put_fields(level, &f);
+  for (int c = 0; c < f.cells; c++)
+    absolute += fabs(f.x[c] * f.y[c]);
+  const double want = field_dot(f.x, f.y, f.n), bound = 0.5 * 512.0 * DBL_EPSILON * absolute;
+  MUST(mg_dot(level, MG_U, MG_F, &got));
+  if (level->comm) CHECK_CASE(fabs(got - want) <= bound, got, want);
+  fields_free(&f);
+}
+
+/* One large cell anywhere determines the norm; one non-finite cell makes norms and sums NaN. */
+static void test_extremes(mg_level_t *level) {
+  fields_t f = fields_new(level->store.view.dim);
+  random_t r = {5};
+  double norm, dot;
+  field_random(f.x, f.n, 6);
+  field_random(f.y, f.n, 7);
+  for (int trial = 0; trial < 6; trial++) {
+    static const double extremes[] = {-3.0, 3.0, NAN, -INFINITY, INFINITY, NAN};
+    const int c = trial == 0 ? 0 : trial == 1 ? f.cells - 1 : (int)random_int(&r, 0, f.cells - 1);
+    const double kept = f.x[c];
+    f.x[c] = extremes[trial];
+    put_fields(level, &f);
+    f.x[c] = kept;
+    MUST(mg_max_norm(level, MG_U, -1, &norm));
+    MUST(mg_dot(level, MG_U, MG_F, &dot));
+    if (!level->comm) continue;
+    if (trial < 2)
+      CHECK_CASE(norm == 3.0, norm, 3.0);
+    else
+      CHECK_CASE(isnan(norm) && isnan(dot), norm, NAN);
+  }
+  put_fields(level, &f);
+  const double distance = field_distance(f.x, f.y, f.n), largest = field_norm(f.x, f.n);
+  MUST(mg_max_norm(level, MG_U, MG_F, &norm));
+  if (level->comm) CHECK_CASE(norm == distance, norm, distance);
+  MUST(mg_max_norm(level, MG_U, -1, &norm));
+  if (level->comm) CHECK_CASE(norm == largest, norm, largest);
+  fields_free(&f);
+}
+
+/* The residual norm too: a NaN in x or f must not look like a small residual. */
+static void test_residual_norm(mg_level_t *level) {
+  fields_t f = fields_new(level->store.view.dim);
+  double norm;
+  field_random(f.x, f.n, 8);
+  field_random(f.y, f.n, 9);
+  put_fields(level, &f);
+  MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
+  field_get(level, MG_TMP, f.got);
+  MUST(mg_residual_norm(level, MG_U, MG_F, &norm));
+  if (level->comm) CHECK_CASE(norm == field_norm(f.got, f.n), norm, field_norm(f.got, f.n));
+  for (int trial = 0; trial < 2; trial++) {
+    double *cell = trial == 0 ? &f.x[f.cells / 3] : &f.y[f.cells - 1], kept = *cell;
+    *cell = NAN;
+    put_fields(level, &f);
+    *cell = kept;
+    MUST(mg_residual_norm(level, MG_U, MG_F, &norm));
+    if (level->comm) CHECK_CASE(isnan(norm), norm, NAN);
+  }
+  fields_free(&f);
+}
+
+/* The second ghost layer of narrow fv4 boxes is read but not filled; mg_residual requires that
+ * it holds no NaN. */
+static void test_levels(mg_hierarchy_t *h) {
+  static const int threads[] = {1, 2, 3, 7};
+  for (int t = 0; t < 4; t++) {
+    /* The guard's cells are the CPU's, and opening its memory stops all threads. */
+    if (t > 0 && (h->params.device == MG_DEVICE_GUARD || !fixture_threads(threads[t]))) continue;
+    for (int l = 0; l < h->n_levels; l++) {
+      test_elementwise(&h->level[l]);
+      test_fill(&h->level[l]);
+      test_sums(&h->level[l]);
+      test_sum_error(&h->level[l]);
+      test_extremes(&h->level[l]);
+      if (h->level[l].store.view.box_dim >= 4) test_residual_norm(&h->level[l]);
+    }
+  }
+  MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
+}
+
+int main(int argc, char **argv) {
+  static const fixture_grid_t grids[] = {{5, 1}, {4, 2}, {4, 3}, {0, 0}};
+  fixture_begin(&argc, &argv);
+  fixture_each(grids, (fixture_choices_t){.operators = "fv2 fv4", .equations = "poisson"},
+               test_levels);
+  return FIXTURE_END();
+}

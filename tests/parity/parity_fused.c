@@ -1,0 +1,166 @@
+/* parity_fused: every optional backend entry is bit-identical to the composition of required
+ * entries in ops.c and transfer.c. Checked alone and within whole solves, for any number of
+ * threads. */
+#include "level/ops.h"
+#include "level/smooth.h"
+#include "level/transfer.h"
+#include "solver/bottom.h"
+#include "solver/graph.h"
+#include "solver/problem.h"
+#include "solver/solve.h"
+#include "tests/lib/fixture.h"
+#include <stdlib.h>
+
+/* A backend without its optional entries. */
+static mg_backend_t without_options(const mg_backend_t *backend) {
+  mg_backend_t plain = *backend;
+  plain.fused.folds_walls = NULL;
+  plain.fused.residual_norm = NULL;
+  plain.fused.residual_restrict = NULL;
+  plain.coarse.bottom = NULL;
+  plain.coarse.cycle_run = NULL;
+  return plain;
+}
+
+static const mg_backend_t *chosen[MG_MAX_LEVELS];
+static mg_backend_t plain[MG_MAX_LEVELS];
+static mg_coarse_cycle_t *coarse_cycle;
+
+/* Switch every level to its full backend, or to the one without optional entries. */
+static void choose(mg_hierarchy_t *h, bool fused) {
+  for (int l = 0; l < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    level->backend = fused ? chosen[l] : &plain[l];
+    MUST(mg_smoother_set(level, &h->params, level->lambda_max,
+                         fused ? level->plan->fused_sweeps : 1));
+  }
+  h->coarse_cycle = fused ? coarse_cycle : NULL;
+}
+
+static void random_level(mg_level_t *level) {
+  const int n = level->store.view.dim;
+  double *x = field_new(n);
+  field_random(x, n, 1);
+  field_put(level, MG_U, x);
+  field_random(x, n, 2);
+  field_put(level, MG_F, x);
+  free(x);
+}
+
+static void test_residual_norm(mg_hierarchy_t *h, int l) {
+  double norm[2];
+  for (int fused = 0; fused < 2; fused++) {
+    choose(h, fused);
+    random_level(&h->level[l]);
+    MUST(mg_residual_norm(&h->level[l], MG_U, MG_F, &norm[fused]));
+  }
+  CHECK_CASE(norm[1] == norm[0], norm[1], norm[0]);
+}
+
+static void test_residual_restrict(mg_hierarchy_t *h, int l) {
+  mg_level_t *coarse = &h->level[l + 1];
+  const int n = coarse->store.view.dim;
+  double *x[2] = {field_new(n), field_new(n)};
+  for (int fused = 0; fused < 2; fused++) {
+    choose(h, fused);
+    random_level(&h->level[l]);
+    MUST(mg_fill(coarse, MG_F, NAN));
+    MUST(mg_restrict_residual(h, l));
+    field_get(coarse, MG_F, x[fused]);
+  }
+  CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
+  free(x[0]);
+  free(x[1]);
+}
+
+/* Both Krylov methods on the coarsest level, from zero and from a guess. */
+static void test_bottom(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[h->n_levels - 1];
+  const int n = level->store.view.dim;
+  double *x[2] = {field_new(n), field_new(n)};
+  for (int choice = 0; choice < 4; choice++) {
+    const mg_bottom_t method = choice % 2 == 0 ? MG_BOTTOM_BICGSTAB : MG_BOTTOM_CG;
+    for (int fused = 0; fused < 2; fused++) {
+      choose(h, fused);
+      random_level(level);
+      MUST(mg_bottom_solve(level, method, choice < 2));
+      field_get(level, MG_U, x[fused]);
+    }
+    CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
+  }
+  free(x[0]);
+  free(x[1]);
+}
+
+/* Two cycles from the problem's right-hand side: operation by operation, fused, and as a
+ * captured graph. */
+static void test_solve(mg_hierarchy_t *h) {
+  enum { PLAIN, FUSED, RECORDED, N_WAYS };
+  const int n = h->level[0].store.view.dim;
+  double *x[N_WAYS], f_norm;
+  static mg_history_t history[N_WAYS];
+  for (int way = 0; way < N_WAYS; way++) {
+    x[way] = field_new(n);
+    choose(h, way != PLAIN);
+    if (way == RECORDED) MUST(mg_graph_capture(h, 0));
+    MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
+    MUST(mg_solve(h, 0, f_norm, &history[way]));
+    field_get(&h->level[0], MG_U, x[way]);
+    if (way == PLAIN) continue;
+    CHECK_CASE(field_distance(x[way], x[0], n) == 0.0, field_distance(x[way], x[0], n), 0.0);
+    CHECK_INT(history[way].n_cycles, history[0].n_cycles);
+    for (int c = 0; c < history[0].n_cycles; c++)
+      CHECK_CASE(history[way].norm[c] == history[0].norm[c], history[way].norm[c],
+                 history[0].norm[c]);
+  }
+  mg_hierarchy_forget(h);
+  for (int way = 0; way < N_WAYS; way++)
+    free(x[way]);
+}
+
+static void test_hierarchy(mg_hierarchy_t *h) {
+  enum { N_THREADS = 2 };
+  static const int threads[N_THREADS] = {1, 3};
+  const mg_backend_t *backend = h->level[0].backend;
+  if (!backend->fused.residual_norm && !backend->fused.residual_restrict)
+    return; /* nothing to compare */
+  coarse_cycle = h->coarse_cycle;
+  for (int l = 0; l < h->n_levels; l++) {
+    chosen[l] = h->level[l].backend;
+    plain[l] = without_options(chosen[l]);
+  }
+  for (int t = 0; t < N_THREADS; t++)
+    if (fixture_threads(threads[t])) test_solve(h);
+  test_bottom(h);
+  for (int t = 0; t < N_THREADS; t++) {
+    if (!fixture_threads(threads[t])) continue;
+    for (int l = 0; l < h->n_levels; l++) {
+      test_residual_norm(h, l); /* overwrites the right-hand side */
+      if (l + 1 < h->n_levels) test_residual_restrict(h, l);
+    }
+  }
+  choose(h, true);
+  MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
+}
+
+int main(int argc, char **argv) {
+  static const fixture_grid_t grid_32[] = {{5, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}};
+  const char *two_cycles = "--rtol=1e-30 --max-cycles=2";
+  fixture_begin(&argc, &argv);
+  CHECK(mg_backend_cpu.fused.residual_norm && mg_backend_cpu.fused.residual_restrict);
+  fixture_each(grid_32,
+               (fixture_choices_t){
+                   .equations = "helmholtz", .smoothers = "gsrb chebyshev", .more = two_cycles},
+               test_hierarchy);
+  fixture_each(grid_48, (fixture_choices_t){.equations = "poisson", .more = two_cycles},
+               test_hierarchy);
+  for (int closed = 0; closed < 2; closed++)
+    fixture_each(grid_32,
+                 (fixture_choices_t){.operators = "fv2 7pt",
+                                     .boundaries = "dirichlet",
+                                     .equations = "poisson",
+                                     .more = closed ? "--rtol=1e-30 --max-cycles=2 walls=nnnnnn"
+                                                    : "--rtol=1e-30 --max-cycles=2 walls=ndnndn"},
+                 test_hierarchy);
+  return FIXTURE_END();
+}

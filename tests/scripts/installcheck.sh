@@ -1,0 +1,77 @@
+# shellcheck shell=bash disable=SC2034,SC2154
+# installcheck: the files of `make install` work. The program solves on one and two ranks and accepts every installed
+# deck; plot.py draws a picture; a study can be planned; man pages and completions work; environment modules name the
+# folders of the installation.
+#
+#   installcheck.sh PROGRAM DECKS MANUAL COMPLETION MODULES BINDIR
+#
+# Paths are those of hpgmg-fv's files; those of hpgmg-bench are in the same folders.
+HPGMG_FV=$1
+decks=$2 manual=$3 completion=$4 modules=$5 bindir=$6
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+
+ok 1 --version
+cat "$dir/out"
+ok 1 4 1 --verify-only
+if have_mpi; then ok 2 4 4 --verify-only; fi
+"$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
+plot=$(dirname "$decks")/scripts/plot.py
+test -x "$plot" || complain "$plot is missing"
+if have_feature jansson && "${PYTHON:=python3}" -c 'import matplotlib' 2>/dev/null; then
+  solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/a.json" copy wide >/dev/null
+  own_matplotlib
+  "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws no picture"
+fi
+# A study can be planned with installed files only.
+scripts=$(dirname "$plot")
+if have_mpi && have_feature OpenMP && have_feature jansson &&
+  "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  "$PYTHON" "$scripts/scaling" plan "$decks/studies/weak.ini" --system=local --program="$HPGMG_FV" \
+    --folder="$dir/study" >/dev/null || complain "$scripts/scaling makes no plan"
+  if command -v hwloc-bind >/dev/null; then
+    solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
+  fi
+fi
+if "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
+fi
+n=0
+for deck in "$decks"/*.ini; do
+  n=$((n + 1))
+  case $deck in */rough.ini) continue ;; esac # needs a file of inputs/rough_field.py
+  if have_feature inih; then ok 1 --input="$deck" --dry-run; fi
+done
+test "$n" -ge 6 || complain "$n decks in $decks"
+for page in "$manual" "$(dirname "$manual")/hpgmg-bench.1"; do
+  grep -q '^\.TH' "$page" || complain "$page is not a man page"
+done
+
+for name in hpgmg-fv hpgmg-bench; do
+  # shellcheck disable=SC1090
+  . "$(dirname "$completion")/$name"
+  complete -p $name >/dev/null || complain "no completion for $name"
+done
+# completes WANTED WORD...: the function $complete must complete the last WORD to WANTED. Words are split as by Readline.
+complete=_hpgmg_fv
+completes() {
+  local wanted=$1
+  shift
+  COMP_WORDS=("$complete" "$@") COMP_CWORD=$#
+  "$complete" || true
+  test "${COMPREPLY[*]}" = "$wanted" || complain "'$*' completes to '${COMPREPLY[*]}'"
+}
+completes '--smoother= --smooths=' --smoot
+completes l1jacobi --smoother = l1
+completes 'dirichlet periodic' --boundary =
+complete=_hpgmg_bench
+completes '--quick --quiet' --qui
+completes 'cuda cpu' --device = c
+completes 'reduce roofline' copy r
+
+version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([^ ,]*\).*/\1/p')
+for module in "$modules/$version.lua" "$modules/$version"; do
+  test -s "$module" || complain "$module is missing"
+  grep -qE "^prepend.path.*PATH.*[\"{]${bindir}[\"}]" "$module" || complain "$module does not name $bindir"
+  if grep -nE '@[A-Za-z_]+@' "$module"; then complain "$module is not filled in"; fi
+done
+finish

@@ -1,0 +1,324 @@
+"""packages_spack: checks of the Spack recipe for tests/scripts/packages.sh; Spack itself is not needed.
+
+packages_spack.py options RECIPE CONFIGURE
+    For every combination of variants, check that the recipe decides all options of configure with
+    libraries that it depends on, and that configure accepts each option.
+packages_spack.py args RECIPE SPEC NAME=DIR...
+    Print the arguments of configure, one per line, if the package NAME is in DIR.
+packages_spack.py phases RECIPE SOURCE PREFIX
+    Run the other methods of the recipe. SOURCE is an empty folder; PREFIX has the program.
+
+The names that a recipe imports from Spack are mocked below, in the modules of Spack 0.2x and in
+those of 1.x. Versions and the concretizer are not modelled.
+"""
+
+import contextlib
+import itertools
+import os
+import re
+import subprocess
+import sys
+import types
+
+ARCHS = ("70", "80", "90", "90a", "100", "100f")
+
+
+class Bad(Exception):
+    pass
+
+
+def constraints(text):
+    """'+a~b c=d' as a list of (name, value), values True, False and strings."""
+    found = []
+    rest = re.sub(r"@[\w.:]+", "", text)
+    for sign, name, key, value in re.findall(r"\s*(?:([+~])([\w-]+)|([\w-]+)=(\S+))", rest):
+        found.append((name, sign == "+") if sign else (key, value))
+    if re.sub(r"\s*(?:[+~][\w-]+|[\w-]+=\S+)", "", rest).strip():
+        raise Bad(f"this test cannot parse '{text}'")
+    return found
+
+
+class Recipe:
+    """The directives of the recipe, and its class."""
+
+    def __init__(self, path, era):
+        self.dependencies, self.variants, self.conflicts, self.versions = [], {}, [], []
+        self.made = []
+        modules = self.mocks(era)
+        names = [name for name in modules if name in sys.modules]
+        if names:
+            raise Bad(f"{names} are already imported")
+        sys.modules.update(modules)
+        try:
+            scope = {"__name__": "package"}
+            with open(path, encoding="utf-8") as file:
+                exec(compile(file.read(), path, "exec"), scope)
+        finally:
+            for name in modules:
+                del sys.modules[name]
+        # Spack adds make() to the module.
+        scope["make"] = lambda *targets: self.made.append((os.getcwd(), targets))
+        self.package = scope["HpgmgFv"]
+
+    def mocks(self, era):
+        def version(name, *, branch=None, tag=None):
+            self.versions.append(name)
+
+        def license(name):
+            pass
+
+        def variant(name, *, default=None, description="", values=None, when=None):
+            self.variants[name] = (values or (True, False), when)
+
+        def depends_on(spec, *, when=None, type=("build", "link")):
+            self.dependencies.append((spec, when))
+
+        def conflicts(spec, *, when=None, msg=None):
+            self.conflicts.append((spec, when))
+
+        @contextlib.contextmanager
+        def working_dir(folder):
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                yield
+            finally:
+                os.chdir(before)
+
+        class Executable:
+            def __init__(self, path):
+                self.path = path
+
+            def __call__(self, *args, output=None, error=None):
+                pipe = subprocess.PIPE if output is str.split else None
+                run = subprocess.run([self.path, *args], check=True, text=True, stdout=pipe)
+                return run.stdout
+
+        def which(path, *, required=False):
+            if not os.access(path, os.X_OK):
+                raise Bad(f"there is no {path}")
+            return Executable(path)
+
+        class AutotoolsPackage:
+            def enable_or_disable(self, name):
+                return [f"--{'enable' if self.spec.satisfies(f'+{name}') else 'disable'}-{name}"]
+
+        class CudaPackage:
+            cuda_arch_values = ARCHS
+            variant("cuda", default=False)
+            variant("cuda_arch", values=ARCHS, when="+cuda")
+            depends_on("cuda", when="+cuda")
+
+        common = types.ModuleType("spack.package")
+        for thing in (version, license, variant, depends_on, conflicts, working_dir, which):
+            setattr(common, thing.__name__, thing)
+        common.Executable = Executable
+        modules = {"spack": types.ModuleType("spack"), "spack.package": common}
+        if era == "0.2x":
+            common.AutotoolsPackage, common.CudaPackage = AutotoolsPackage, CudaPackage
+            return modules
+        prefix = "spack_repo"
+        for part in ("", ".builtin", ".builtin.build_systems"):
+            modules[prefix + part] = types.ModuleType(prefix + part)
+        for part in (AutotoolsPackage, CudaPackage):
+            name = f"spack_repo.builtin.build_systems.{part.__name__[:-7].lower()}"
+            modules[name] = types.ModuleType(name)
+            setattr(modules[name], part.__name__, part)
+        return modules
+
+    def instance(self, spec):
+        package = self.package()
+        package.spec = spec
+        return package
+
+
+class Spec:
+    """A concrete spec: the values of all its variants."""
+
+    def __init__(self, recipe, values, prefixes=None):
+        self.recipe, self.values, self.prefixes = recipe, values, prefixes
+        self.variants = {name: types.SimpleNamespace(value=v) for name, v in values.items()}
+
+    def satisfies(self, text):
+        for name, value in constraints(text or ""):
+            if name not in self.recipe.variants:
+                raise Bad(f"'{text}': there is no variant {name}")
+            own = self.values.get(name)
+            if not (value in own if isinstance(own, tuple) else value == own):
+                return False
+        return True
+
+    def depends(self):
+        """The packages that this spec depends on, with their constraints."""
+        found = {}
+        for spec, when in self.recipe.dependencies:
+            if self.satisfies(when):
+                name = re.match(r"[\w-]+", spec).group()
+                found.setdefault(name, []).extend(constraints(spec[len(name) :]))
+        return found
+
+    def __getitem__(self, name):
+        if name not in self.depends():
+            raise Bad(f"{self} does not depend on {name}")
+        prefix = f"/prefix/of/{name}" if self.prefixes is None else self.prefixes.get(name)
+        if prefix is None:
+            raise Bad(f"where is {name}? add {name}=DIR")
+        return types.SimpleNamespace(prefix=prefix, mpicc=os.path.join(prefix, "bin", "mpicc"))
+
+    def __str__(self):
+        words = []
+        for name, value in self.values.items():
+            sign = "+" if value is True else "~"
+            words.append(sign + name if isinstance(value, bool) else f" {name}={','.join(value)}")
+        return "hpgmg-fv" + "".join(words)
+
+
+def specs(recipe):
+    """Every combination of variants without conflicts."""
+    flags = [name for name, (values, _) in recipe.variants.items() if values == (True, False)]
+    archs = [("none",), ("80",), ("100", "80", "90"), ("100f", "90a")]
+    for bits in itertools.product((False, True), repeat=len(flags)):
+        for arch in archs:
+            values = dict(zip(flags, bits))
+            values["cuda_arch"] = arch
+            # A conditional variant exists only if its condition holds.
+            if any(
+                when and values.get(name) and not Spec(recipe, values).satisfies(when)
+                for name, (_, when) in recipe.variants.items()
+                if name != "cuda_arch"
+            ):
+                continue
+            if not values["cuda"]:
+                if arch != archs[0]:
+                    continue
+                del values["cuda_arch"]
+            spec = Spec(recipe, values)
+            if not any(spec.satisfies(s) and spec.satisfies(w) for s, w in recipe.conflicts):
+                yield spec
+
+
+def configure_help(configure, *options):
+    command = [configure, "--enable-option-checking=fatal", *options, "--help"]
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def judge(spec, args, names):
+    """Check that all options of configure are decided according to the variants."""
+    given = {}
+    for arg in args:
+        option = re.match(r"--(?:with|enable|disable)-([a-z0-9-]+)(?:=(.*))?$", arg)
+        if option:
+            given[option.group(1)] = option.group(2)
+    missing = names - set(given) - (set() if spec.values["cuda"] else {"cuda-arch"})
+    if missing:
+        raise Bad(f"{spec}: the recipe does not decide {', '.join(sorted(missing))}")
+    for name in ("mpi", "hdf5", "inih", "jansson", "cuda", "nccl", "nvrtc"):
+        on = bool(spec.values.get(name))
+        if (given[name] != "no") != on:
+            raise Bad(f"{spec}: --with-{name}={given[name]}")
+    if ("--enable-openmp" in args) != spec.values["openmp"]:
+        raise Bad(f"{spec}: {args}")
+    if spec.values["hdf5"] and ("mpi", spec.values["mpi"]) not in spec.depends()["hdf5"]:
+        raise Bad(f"{spec}: hdf5 has no matching constraint on mpi")
+    if spec.values["cuda"]:
+        archs = [int(re.match(r"\d+", arch).group()) for arch in given["cuda-arch"].split(",")]
+        if archs != sorted(archs) or len(archs) != len(spec.values["cuda_arch"]):
+            raise Bad(f"{spec}: --with-cuda-arch={given['cuda-arch']}")
+
+
+def options(path, configure):
+    text = configure_help(configure).stdout
+    names = set(re.findall(r"^  --with-([a-z0-9-]+)=", text, re.M)) - {"PACKAGE"}
+    variables = set(re.findall(r"^  ([A-Z]+) ", text, re.M))
+    if not names or configure_help(configure, "--with-hdf=no").returncode == 0:
+        raise Bad(f"{configure} lists no options or accepts unknown ones")
+    known, n = set(), 0
+    for era in ("0.2x", "1.x"):
+        recipe = Recipe(path, era)
+        if recipe.versions != ["develop"] or len(recipe.conflicts) < 1:
+            raise Bad(f"versions {recipe.versions}, {len(recipe.conflicts)} conflicts")
+        for spec in specs(recipe):
+            args = recipe.instance(spec).configure_args()
+            judge(spec, args, names)
+            known.update(args)
+            n += 1
+    for arg in sorted(known):
+        name = arg.partition("=")[0]
+        if not arg.startswith("--") and name not in variables:
+            raise Bad(f"{arg}: configure has no variable {name}")
+        run = configure_help(configure, arg)
+        if run.returncode != 0:
+            raise Bad(f"{arg}: {run.stderr.strip()}")
+    print(f"{n} specs, {len(known)} arguments accepted by configure")
+    if n < 400 or len(known) < 20:
+        raise Bad("too few specs or arguments")
+
+
+def print_args(path, text, prefixes):
+    recipe = Recipe(path, "1.x")
+    values = {
+        name: False
+        for name, (v, when) in recipe.variants.items()
+        if v == (True, False) and not when
+    }
+    values.update(constraints(text))
+    print("\n".join(recipe.instance(Spec(recipe, values, prefixes)).configure_args()))
+
+
+def phases(path, source, prefix):
+    recipe = Recipe(path, "0.2x")
+    package = recipe.instance(None)
+    package.stage = types.SimpleNamespace(source_path=source)
+    package.prefix = types.SimpleNamespace(
+        bin=types.SimpleNamespace(join=lambda name: os.path.join(prefix, "bin", name))
+    )
+
+    # autoreconf runs autogen.sh in a clone, but not in a release, which has configure.
+    script = os.path.join(source, "autogen.sh")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho made >>configure\n")
+    os.chmod(script, 0o755)
+    for _ in range(2):
+        package.autoreconf(None, prefix)
+    with open(os.path.join(source, "configure"), encoding="utf-8") as file:
+        if file.read() != "made\n":
+            raise Bad("autoreconf does not run autogen.sh exactly once")
+
+    os.chdir(source)
+    os.makedirs(package.build_directory)
+    package.check()
+    if recipe.made != [
+        (os.path.join(os.path.realpath(source), package.build_directory), ("check-fast",))
+    ]:
+        raise Bad(f"check runs make with {recipe.made}")
+
+    package.test_verify()
+    broken = os.path.join(source, "bin")
+    os.makedirs(broken)
+    with open(os.path.join(broken, "hpgmg-fv"), "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho VERIFICATION: FAILED\n")
+    os.chmod(os.path.join(broken, "hpgmg-fv"), 0o755)
+    package.prefix.bin.join = lambda name: os.path.join(broken, name)
+    try:
+        package.test_verify()
+    except AssertionError:
+        return
+    raise Bad("test_verify accepts a failed verification")
+
+
+def main():
+    command, path, *rest = sys.argv[1:]
+    try:
+        if command == "options":
+            options(path, *rest)
+        elif command == "args":
+            print_args(path, rest[0], dict(word.split("=", 1) for word in rest[1:]))
+        elif command == "phases":
+            phases(path, *rest)
+        else:
+            raise Bad(f"unknown command '{command}'")
+    except Bad as bad:
+        sys.exit(f"packages_spack: {bad}")
+
+
+main()

@@ -1,0 +1,293 @@
+"""plots: checks of pictures and tables for tests/scripts/plot.sh, independent of scripts/plot.py.
+
+plots.py slice DUMP CSV FIELD LEVEL AXIS AT   every value and its position
+plots.py film CSV FIELD DUMP...               every value of every frame, in this order
+plots.py convergence CSV FILE...              norms of dumps and of all grids of reports
+plots.py printed CSV OUT                      norms equal those that the program printed
+plots.py levels CSV JSON...                   seconds per level and operation
+plots.py scaling CSV JSON...                  medians, spread, rates and efficiency
+plots.py bench CSV JSON LADDER                every row of a ladder
+plots.py fused JSON                           write a report whose faster row has a lower percentage
+plots.py faster PNG                           the first bar of the second row is 1.62 times as long
+plots.py panels CSV JSON                      every row of all ladders
+plots.py roofline CSV JSON                    flops per byte and GFLOP/s of every kernel with flops
+plots.py png FILE WIDTH HEIGHT                the PNG has this size and is not empty
+plots.py gif FILE WIDTH HEIGHT FRAMES         so has each frame, and all frames differ
+plots.py mark DUMP                            set u = 1 where x > 1/2 and y < 1/4, else 0
+plots.py marked FILE                          that block is at the lower right of the picture
+plots.py damage DUMP PLANE                    overwrite the compressed plane of u
+"""
+
+import csv
+import json
+import re
+import statistics
+import sys
+
+import h5py
+import numpy as np
+from PIL import Image
+
+
+def bench_tables(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)["tables"]
+
+
+def bench_rows(path, ladder):
+    tables = [t for t in bench_tables(path) if t["ladder"] == ladder]
+    return [(t["table"], row) for t in tables for row in t["rows"]]
+
+
+def bench(path, report, ladder):
+    drawn, rows = table(path), bench_rows(report, ladder)
+    assert len(drawn) == len(rows) > 1, (len(drawn), len(rows))
+    for got, (title, want) in zip(drawn, rows):
+        assert (got["table"], got["variant"]) == (title, want["variant"]), got
+        assert float(got["of_copy"]) == want["of_copy"], (got, want)
+        ns = 1e9 * want["seconds"] / want["elements"]
+        assert abs(float(got["ns_per_element"]) / ns - 1) < 1e-12, (got, want)
+        assert float(got["speed_up"]) == want["speed_up"], (got, want)
+
+
+def fused(path):
+    names, seconds = ("one step", "three steps in a pass"), (1.62, 1.0)
+    rows = [
+        {
+            "variant": name,
+            "elements": 1000000000,
+            "seconds": s,
+            "useful_bytes": useful,
+            "flops": 35,
+            "gb_per_s": useful / s,
+            "of_copy": useful / s / 40.0,
+            "speed_up": seconds[0] / s,
+        }
+        for name, s, useful in zip(names, seconds, (56.0, 64.0 / 3))
+    ]
+    assert rows[1]["of_copy"] < 0.65 * rows[0]["of_copy"]
+    report = {
+        "program": "hpgmg-bench",
+        "machine": {"name": "none"},
+        "copy_gb_per_s": 40.0,
+        "tables": [{"ladder": "smooth", "table": "steps", "rows": rows}],
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(report, file)
+
+
+def faster(path):
+    """Bars have the colour of the first table."""
+    image = np.asarray(Image.open(path).convert("RGB")).astype(int)
+    of_bar = (abs(image - (0, 0x72, 0xB2)) <= 8).all(axis=2)
+    widths = []  # width of the first bar in each line of pixels
+    for line in of_bar:
+        at = np.flatnonzero(line)
+        ends = np.flatnonzero(np.diff(at) > 1)
+        widths.append(0 if at.size == 0 else (ends[0] if ends.size else at.size - 1) + 1)
+    bars = [w for w, before in zip(widths[1:], widths) if w > 0 and before == 0]
+    assert len(bars) == 2 and abs(bars[1] / bars[0] / 1.62 - 1) < 0.03, bars
+
+
+def panels(path, report):
+    want = [
+        (t["ladder"], t["table"], r["variant"], r["of_copy"])
+        for t in bench_tables(report)
+        for r in t["rows"]
+    ]
+    drawn = [(r["ladder"], r["table"], r["variant"], float(r["of_copy"])) for r in table(path)]
+    assert len({ladder for ladder, _, _, _ in want}) > 1 and drawn == want, "rows differ"
+
+
+def roofline(path, report):
+    drawn = table(path)
+    rows = [(t, row) for t, row in bench_rows(report, "roofline") if row["flops"] > 0]
+    assert len(drawn) == len(rows) > 1, (len(drawn), len(rows))
+    for got, (title, want) in zip(drawn, rows):
+        assert (got["table"], got["kernel"]) == (title, want["variant"]), got
+        per_byte = want["flops"] / want["useful_bytes"]
+        rate = 1e-9 * want["flops"] * want["elements"] / want["seconds"]
+        assert abs(float(got["flops_per_byte"]) / per_byte - 1) < 1e-12, got
+        assert abs(float(got["gflop_per_s"]) / rate - 1) < 1e-9, (got, rate)
+
+
+def table(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def field_of(file, field, level):
+    for group in (
+        ("VTKHDF/CellData", "VTKHDF/PointData") if level == 0 else (f"HPGMG/levels/level_{level}",)
+    ):
+        if group in file and field in file[group]:
+            return file[group][field][...]
+    raise SystemExit(f"no {field} of level {level}")
+
+
+def places(field, axis, n):
+    """Centres of cells, or of their lower faces."""
+    of_face = field == {"x": "beta_i", "y": "beta_j", "z": "beta_k"}[axis]
+    return (np.arange(n) + (0.0 if of_face else 0.5)) / n
+
+
+def compare_plane(rows, path, field, level, axis, at):
+    with h5py.File(path) as file:
+        values = field_of(file, field, level)
+    n = len(values)
+    k = min(int(at * n), n - 1)
+    plane = {"z": values[k], "y": values[:, k], "x": values[:, :, k]}[axis]
+    across, up = [a for a in "xyz" if a != axis]
+    assert len(rows) == n * n, f"{len(rows)} rows"
+    drawn = np.array([[float(row[c]) for c in (across, up, field)] for row in rows])
+    drawn = drawn.reshape(n, n, 3)
+    assert np.array_equal(drawn[..., 2], plane.astype(float)), "values differ"
+    assert np.allclose(drawn[..., 0], places(field, across, n)[None, :], rtol=0, atol=1e-15), across
+    assert np.allclose(drawn[..., 1], places(field, up, n)[:, None], rtol=0, atol=1e-15), up
+
+
+def slice_(dump, path, field, level, axis, at):
+    compare_plane(table(path), dump, field, int(level), axis, float(at))
+
+
+def film(path, field, *dumps):
+    rows = table(path)
+    frames = list(dict.fromkeys(row["file"] for row in rows))
+    assert frames == list(dumps), f"{frames} instead of {dumps}"
+    for dump in dumps:
+        compare_plane([row for row in rows if row["file"] == dump], dump, field, 0, "z", 0.25)
+
+
+def histories(path):
+    """[n, norms, relative norms] for a dump, or for each grid of a report."""
+    if path.endswith(".json"):
+        with open(path) as file:
+            return [[round(1 / s["h"]), s["norms"], s["rel"]] for s in json.load(file)["solves"]]
+    with h5py.File(path) as file:
+        about = file["HPGMG"].attrs
+        norms = about["residual_norms"]
+        return [[int(about["cells"][0]), list(norms), list(norms / about["f_norm"][0])]]
+
+
+def convergence(path, *files):
+    rows = [[float(r["n"]), float(r["norm"]), float(r["relative"])] for r in table(path)]
+    want = [[n, *v] for file in files for n, norms, rel in histories(file) for v in zip(norms, rel)]
+    assert rows == want, f"{rows} instead of {want}"
+    cycles = [int(r["cycle"]) for r in table(path)]
+    assert cycles == [c for f in files for h in histories(f) for c in range(1, len(h[1]) + 1)]
+
+
+def printed(path, out):
+    with open(out) as file:
+        found = re.findall(
+            r"(\d+)\^3  cycle +(\d+)  max\|f-Au\| (\S+)  relative (\S+)", file.read()
+        )
+    rows = [
+        (r["n"], r["cycle"], f"{float(r['norm']):.15e}", f"{float(r['relative']):.15e}")
+        for r in table(path)
+    ]
+    assert len(found) > 3 and rows == found, f"{rows} instead of {found}"
+
+
+def levels(path, *files):
+    want = {}
+    for name in files:
+        with open(name) as file:
+            for i, level in enumerate(json.load(file)["levels"]):
+                for operation, seconds in level["seconds"].items():
+                    want[name, i, level["dim"][0], operation] = seconds
+    columns = ("seconds_min", "seconds_mean", "seconds_max")
+    rows = {
+        (r["file"], int(r["level"]), int(r["n"]), r["operation"]): [float(r[c]) for c in columns]
+        for r in table(path)
+    }
+    assert len(want) > 10 and rows == want, "seconds differ"
+
+
+def scaling(path, *files):
+    points = {}
+    for name in files:
+        with open(name) as file:
+            report = json.load(file)
+        units = report["run"]["ranks"] * report["run"]["threads"]
+        solve = report["solves"][0]
+        points.setdefault(units, []).append((solve["seconds_mean"], solve["dof"]))
+    rows = table(path)
+    assert [int(r["units"]) for r in rows] == sorted(points), "numbers of ranks differ"
+    first = None
+    for row in rows:
+        seconds = [s for s, _ in points[int(row["units"])]]
+        dof = points[int(row["units"])][0][1]
+        middle = statistics.median(seconds)
+        each = dof / middle / int(row["units"])
+        first = first or each
+        got = [float(row[c]) for c in ("dof", "repeats", "seconds", "seconds_min", "seconds_max")]
+        assert got == [dof, len(seconds), middle, min(seconds), max(seconds)], row
+        assert np.isclose(float(row["dof_per_s"]), dof / middle, rtol=1e-12), row
+        assert np.isclose(float(row["efficiency"]), each / first, rtol=1e-12), row
+
+
+def something_on(picture, width, height):
+    """The picture has this size, no dominant colour, and more colours than text alone has."""
+    assert picture.size == (int(width), int(height)), f"{picture.size} pixels"
+    colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+    most = max(count for count, _ in colours) / (picture.width * picture.height)
+    assert len(colours) > 20 and most < 0.97, f"{len(colours)} colours, one fills {most:.2f}"
+
+
+def png(path, width, height):
+    with Image.open(path) as picture:
+        assert picture.format == "PNG", picture.format
+        picture.load()  # reads everything and verifies checksums
+        something_on(picture, width, height)
+
+
+def gif(path, width, height, n_frames):
+    with Image.open(path) as picture:
+        assert picture.format == "GIF", picture.format
+        assert getattr(picture, "n_frames", 1) == int(n_frames), f"{picture.n_frames} frames"
+        seen = set()
+        for i in range(int(n_frames)):
+            picture.seek(i)
+            something_on(picture.convert("RGB"), width, height)
+            seen.add(picture.convert("RGB").tobytes())
+        assert len(seen) == int(n_frames), "two frames are equal"
+
+
+def mark(dump):
+    with h5py.File(dump, "r+") as file:
+        data = file["VTKHDF/CellData/u"]
+        n = len(data)
+        values = np.zeros((n, n, n))
+        values[:, : n // 4, n // 2 :] = 1.0
+        data[...] = values
+
+
+def marked(path):
+    """Yellow is the largest value, dark the smallest; the colour bar is cut off."""
+    with Image.open(path) as picture:
+        pixels = np.asarray(picture.convert("RGB")).astype(int)[:, : int(0.8 * picture.width)]
+    yellow = (pixels[..., 0] > 230) & (pixels[..., 1] > 210) & (pixels[..., 2] < 80)
+    dark = (pixels[..., 0] < 80) & (pixels[..., 1] < 20) & (pixels[..., 2] > 70)
+    both = np.argwhere(yellow | dark)
+    (top, left), (bottom, right) = both.min(axis=0), both.max(axis=0)
+    rows, columns = np.argwhere(yellow).T
+    height, width = bottom - top, right - left
+    assert abs((rows.min() - top) / height - 0.75) < 0.02, "the block is not the lower quarter"
+    assert abs((columns.min() - left) / width - 0.5) < 0.02, "the block is not the right half"
+    assert abs(yellow.sum() / len(both) - 0.125) < 0.01, "the block is not an eighth"
+
+
+def damage(dump, plane):
+    with h5py.File(dump) as file:
+        data = file["VTKHDF/CellData/u"]
+        chunk = data.id.get_chunk_info_by_coord((int(plane), 0, 0))
+        assert data.chunks[0] == 1, "a chunk holds several planes"
+    with open(dump, "r+b") as file:
+        file.seek(chunk.byte_offset)
+        file.write(b"\0" * chunk.size)
+
+
+if __name__ == "__main__":
+    name = sys.argv[1]
+    {"slice": slice_}.get(name, globals().get(name))(*sys.argv[2:])

@@ -1,0 +1,348 @@
+/* Executes copy plans for all ranks in one process. Every requested cell that has an owner is
+ * written exactly once with the correct value, and nothing else is touched. */
+#include "plan/copyplan.h"
+#include "tests/lib/random.h"
+#include "tests/lib/test.h"
+#include <stdlib.h>
+
+enum { MOST_RANKS = 12 };
+
+/* A unique value for each position of a grid of n cells per side, including the far wall's
+ * faces. */
+static int64_t id_of(int32_t n, const int32_t at[3]) {
+  return 1 + at[0] + (n + 1) * (at[1] + (n + 1) * (int64_t)at[2]);
+}
+
+/* A destination patch with a margin on all sides, wider than requested. */
+typedef struct {
+  mg_cuboid_t outer;
+  int64_t *value; /* 0: not written */
+} target_t;
+
+typedef struct {
+  mg_copyplan_t plan;
+  mg_cuboid_t *src, *dst;
+  int n_src, n_dst;
+  target_t *target;
+  int64_t *send, *receive;
+} rank_t;
+
+/* n + 1 zeros of the given size */
+static void *zeros(int64_t n, size_t size) {
+  void *memory = calloc((size_t)n + 1, size);
+  if (!memory) abort();
+  return memory;
+}
+
+static int64_t volume(const int32_t n[3]) {
+  return (int64_t)n[0] * n[1] * n[2];
+}
+
+/* Loop over every cell of a cuboid of n cells. */
+#define EACH_CELL(at, n)                                                                           \
+  for (int32_t at[3] = {0, 0, 0}; at[2] < (n)[2]; at[2]++)                                         \
+    for (at[1] = 0; at[1] < (n)[1]; at[1]++)                                                       \
+      for (at[0] = 0; at[0] < (n)[0]; at[0]++)
+
+static int64_t dense(const int32_t n[3], const int32_t at[3]) {
+  return at[0] + n[0] * (at[1] + n[1] * (int64_t)at[2]);
+}
+
+static void add_cells(int32_t out[3], const int32_t a[3], const int32_t b[3]) {
+  for (int d = 0; d < 3; d++)
+    out[d] = a[d] + b[d];
+}
+
+static void patches_of(const mg_spread_t *spread, int64_t rank, mg_cuboid_t **patch, int *n) {
+  CHECK_INT(mg_layout_patches(spread->layout, rank, patch, n), MG_OK);
+  for (int p = 0; spread->halved && p < *n; p++)
+    for (int d = 0; d < 3; d++) {
+      (*patch)[p].lo[d] /= 2;
+      (*patch)[p].n[d] /= 2;
+    }
+}
+
+static void rank_create(const mg_copy_spec_t *spec, int64_t rank, rank_t *r) {
+  CHECK_INT(mg_copyplan_build(spec, rank, &r->plan), MG_OK);
+  patches_of(&spec->src, rank, &r->src, &r->n_src);
+  patches_of(&spec->dst, rank, &r->dst, &r->n_dst);
+  r->send = zeros(r->plan.send_doubles, sizeof *r->send);
+  r->receive = zeros(r->plan.receive_doubles, sizeof *r->receive);
+  r->target = zeros(r->n_dst, sizeof *r->target);
+  for (int p = 0; p < r->n_dst; p++) {
+    target_t *t = &r->target[p];
+    t->outer = r->dst[p];
+    for (int d = 0; d < 3; d++) {
+      t->outer.lo[d] -= spec->depth + 1;
+      t->outer.n[d] += 2 * spec->depth + 2;
+    }
+    t->value = zeros(volume(t->outer.n), sizeof *t->value);
+  }
+}
+
+static void rank_free(rank_t *r) {
+  for (int p = 0; p < r->n_dst; p++)
+    free(r->target[p].value);
+  free(r->target);
+  free(r->send);
+  free(r->receive);
+  free(r->src);
+  free(r->dst);
+  mg_copyplan_free(&r->plan);
+}
+
+/* Value stored by a source patch at a position that it owns: its cells and the far wall's faces. */
+static int64_t read_source(const mg_copy_spec_t *spec, const rank_t *r, int p,
+                           const int32_t local[3]) {
+  const int32_t n = spec->src.layout->n >> spec->src.halved;
+  int32_t at[3];
+  bool inside = p >= 0 && p < r->n_src;
+  CHECK(inside);
+  if (!inside) return -1;
+  add_cells(at, r->src[p].lo, local);
+  for (int d = 0; d < 3; d++) {
+    const bool far_wall = d == spec->face_dir && !spec->periodic && at[d] == n;
+    inside = inside && local[d] >= 0 && (local[d] < r->src[p].n[d] || far_wall);
+  }
+  CHECK(inside);
+  return id_of(n, at);
+}
+
+static void write_target(const mg_copy_spec_t *spec, rank_t *r, int p, const int32_t local[3],
+                         int64_t value) {
+  int32_t at[3];
+  bool inside = p >= 0 && p < r->n_dst;
+  CHECK(inside);
+  if (!inside) return;
+  target_t *t = &r->target[p];
+  for (int d = 0; d < 3; d++) {
+    at[d] = local[d] + spec->depth + 1;
+    inside = inside && at[d] >= 0 && at[d] < t->outer.n[d];
+  }
+  CHECK(inside);
+  if (!inside) return;
+  int64_t *cell = &t->value[dense(t->outer.n, at)];
+  CHECK(*cell == 0 && value != 0); /* once, with a value that was sent */
+  *cell = value;
+}
+
+/* Copy from patches to a buffer, from a buffer to patches, or directly between patches. */
+static void run_copies(const mg_copy_spec_t *spec, rank_t *r, const mg_copy_list_t *list,
+                       int64_t *to, const int64_t *from) {
+  for (int c = 0; c < list->n; c++) {
+    const mg_copy_t *copy = &list->item[c];
+    CHECK((copy->src_patch < 0) == (from != NULL) && (copy->dst_patch < 0) == (to != NULL));
+    CHECK(copy->n[0] > 0 && copy->n[1] > 0 && copy->n[2] > 0);
+    EACH_CELL(at, copy->n) {
+      const int64_t slot = copy->buffer + dense(copy->n, at);
+      int32_t src[3], dst[3];
+      add_cells(src, copy->src_lo, at);
+      add_cells(dst, copy->dst_lo, at);
+      const int64_t value = from ? from[slot] : read_source(spec, r, copy->src_patch, src);
+      if (to) {
+        CHECK(to[slot] == 0); /* messages do not overlap */
+        to[slot] = value;
+      } else {
+        write_target(spec, r, copy->dst_patch, dst, value);
+      }
+    }
+  }
+}
+
+/* Messages are contiguous in the buffer, one per rank, none to the rank itself. */
+static void check_messages(const mg_message_t *message, int n, int64_t total, int64_t self) {
+  int64_t offset = 0;
+  for (int m = 0; m < n; m++) {
+    CHECK(message[m].rank != self && message[m].count > 0);
+    CHECK_INT(message[m].offset, offset);
+    offset += message[m].count;
+    for (int other = 0; other < m; other++)
+      CHECK(message[other].rank != message[m].rank);
+  }
+  CHECK_INT(offset, total);
+}
+
+/* Deliver every message from the sender's buffer; none remains. */
+static void deliver(rank_t *all, int n_ranks) {
+  int n_sent = 0, n_received = 0;
+  for (int r = 0; r < n_ranks; r++) {
+    const mg_copyplan_t *plan = &all[r].plan;
+    check_messages(plan->send, plan->n_send, plan->send_doubles, r);
+    check_messages(plan->receive, plan->n_receive, plan->receive_doubles, r);
+    n_sent += plan->n_send;
+    for (int m = 0; m < plan->n_receive; m++) {
+      const mg_message_t *in = &plan->receive[m], *out = NULL;
+      const rank_t *from = &all[in->rank];
+      for (int s = 0; s < from->plan.n_send; s++)
+        if (from->plan.send[s].rank == r) out = &from->plan.send[s];
+      CHECK(out && out->count == in->count);
+      if (!out || out->count != in->count) continue;
+      memcpy(&all[r].receive[in->offset], &from->send[out->offset],
+             (size_t)in->count * sizeof *from->send);
+      n_received++;
+    }
+  }
+  CHECK_INT(n_received, n_sent);
+}
+
+/* The expected final value at a position near a destination patch. */
+static int64_t wanted(const mg_copy_spec_t *spec, const mg_cuboid_t *patch, const int32_t at[3]) {
+  const int32_t n = spec->dst.layout->n >> spec->dst.halved;
+  int32_t cell[3];
+  int n_beside = 0;
+  bool own = true, near = true, exists = true;
+  for (int d = 0; d < 3; d++) {
+    const int32_t below = patch->lo[d] - at[d], above = at[d] - (patch->lo[d] + patch->n[d] - 1);
+    const bool faces = d == spec->face_dir && !spec->periodic;
+    const bool own_wall = faces && at[d] == n && above == 1;
+    n_beside += below > 0 || above > 0;
+    own = own && below <= 0 && (above <= 0 || own_wall);
+    near = near && below <= spec->depth && above <= spec->depth;
+    exists = exists && (spec->periodic || (at[d] >= 0 && at[d] < n + faces));
+    cell[d] = spec->periodic ? (at[d] + n) % n : at[d];
+  }
+  const bool is_wanted = own ? spec->interior : near && !(spec->faces && n_beside > 1);
+  return is_wanted && exists ? id_of(n, cell) : 0;
+}
+
+static void check_targets(const mg_copy_spec_t *spec, const rank_t *r) {
+  for (int p = 0; p < r->n_dst; p++) {
+    const target_t *t = &r->target[p];
+    EACH_CELL(local, t->outer.n) {
+      int32_t at[3];
+      add_cells(at, t->outer.lo, local);
+      CHECK_INT(t->value[dense(t->outer.n, local)], wanted(spec, &r->dst[p], at));
+    }
+  }
+}
+
+static void check_plan(const mg_copy_spec_t *spec) {
+  static rank_t all[MOST_RANKS];
+  const int n_ranks = (int)spec->src.layout->world_ranks, failures = test_n_failures;
+  for (int r = 0; r < n_ranks; r++)
+    rank_create(spec, r, &all[r]);
+  for (int r = 0; r < n_ranks; r++) {
+    run_copies(spec, &all[r], &all[r].plan.pack, all[r].send, NULL);
+    run_copies(spec, &all[r], &all[r].plan.local, NULL, NULL);
+  }
+  deliver(all, n_ranks);
+  for (int r = 0; r < n_ranks; r++) {
+    run_copies(spec, &all[r], &all[r].plan.unpack, NULL, all[r].receive);
+    check_targets(spec, &all[r]);
+  }
+  if (test_n_failures > failures && failures < TEST_MOST_SHOWN) {
+    const mg_layout_t *s = spec->src.layout, *d = spec->dst.layout;
+    fprintf(
+        stderr,
+        "  in %d boxes of %d (halved %d) on %d to %d boxes of %d (halved %d) on %d of %d ranks, "
+        "depth %d, interior %d, faces %d, direction %d, periodic %d\n",
+        s->boxes, s->box_dim, spec->src.halved, (int)s->n_ranks, d->boxes, d->box_dim,
+        spec->dst.halved, (int)d->n_ranks, n_ranks, spec->depth, spec->interior, spec->faces,
+        spec->face_dir, spec->periodic);
+  }
+  for (int r = 0; r < n_ranks; r++)
+    rank_free(&all[r]);
+}
+
+/* n cells per side in boxes of a random width that is a multiple of `unit` and divides n. */
+static mg_layout_t random_layout(random_t *r, int32_t n, int32_t unit, int64_t world) {
+  int32_t w;
+  do
+    w = unit * (int32_t)random_int(r, 1, n / unit);
+  while (n % w != 0 || n / w > 6);
+  const int64_t boxes = (int64_t)(n / w) * (n / w) * (n / w);
+  mg_layout_t y = {.n = n,
+                   .box_dim = w,
+                   .boxes = n / w,
+                   .n_ranks = random_int(r, 1, boxes < world ? boxes : world),
+                   .world_ranks = world};
+  if (random_int(r, 0, 1)) mg_layout_choose(&y);
+  return y;
+}
+
+/* Ghosts of cells (all, or only across faces) and of the three face vectors. */
+static void test_halos(void) {
+  random_t r = {1};
+  for (int round = 0; round < 400; round++) {
+    const int64_t world = random_int(&r, 1, MOST_RANKS);
+    const mg_layout_t y = random_layout(&r, (int32_t)random_int(&r, 2, 16), 1, world);
+    const mg_spread_t here = {&y, false};
+    mg_copy_spec_t spec = {.src = here,
+                           .dst = here,
+                           .depth = (int)random_int(&r, 1, 2),
+                           .face_dir = round % 4 - 1,
+                           .periodic = random_int(&r, 0, 1)};
+    spec.faces = spec.face_dir < 0 && random_int(&r, 0, 1);
+    check_plan(&spec);
+  }
+}
+
+/* Transfers between two layouts of the coarse grid: the coarsened fine patches and its own
+ * patches. Gather moves cells or faces from the first to the second; scatter moves cells with
+ * ghosts back. */
+static void test_transfers(void) {
+  random_t r = {2};
+  for (int round = 0; round < 400; round++) {
+    const int64_t world = random_int(&r, 1, MOST_RANKS);
+    const int32_t n = (int32_t)random_int(&r, 2, 12);
+    const mg_layout_t fine = random_layout(&r, 2 * n, 2, world);
+    const mg_layout_t coarse = random_layout(&r, n, 1, world);
+    const mg_spread_t image = {&fine, true}, cells = {&coarse, false};
+    const bool gather = round % 2 == 0, periodic = random_int(&r, 0, 1);
+    const mg_copy_spec_t spec = {.src = gather ? image : cells,
+                                 .dst = gather ? cells : image,
+                                 .depth = gather ? 0 : (int)random_int(&r, 1, 2),
+                                 .interior = true,
+                                 .face_dir = gather ? round / 2 % 4 - 1 : -1,
+                                 .periodic = periodic};
+    check_plan(&spec);
+  }
+}
+
+/* A rank in the interior of a million has 26 neighbours; message counts are known in closed
+ * form. */
+static void test_one_of_a_million(void) {
+  const mg_layout_t y = {
+      .n = 102400, .box_dim = 1024, .boxes = 100, .n_ranks = 1000000, .world_ranks = 1000000};
+  const int32_t box[3] = {50, 49, 50};
+  const int64_t rank = mg_layout_owner(&y, box);
+  mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
+  mg_copyplan_t plan;
+  CHECK_INT(mg_copyplan_build(&spec, rank, &plan), MG_OK);
+  CHECK_INT(plan.n_send, 26);
+  CHECK_INT(plan.n_receive, 26);
+  CHECK_INT(plan.send_doubles, 1028LL * 1028 * 1028 - 1024LL * 1024 * 1024);
+  CHECK_INT(plan.receive_doubles, plan.send_doubles);
+  mg_copyplan_free(&plan);
+  spec.faces = true;
+  CHECK_INT(mg_copyplan_build(&spec, rank, &plan), MG_OK);
+  CHECK_INT(plan.n_send, 6);
+  CHECK_INT(plan.send_doubles, 6LL * 2 * 1024 * 1024);
+  mg_copyplan_free(&plan);
+}
+
+/* A message of more than 2^31 doubles: counts are 64-bit. */
+static void test_longest_messages(void) {
+  const int64_t w = 1 << 19;
+  const mg_layout_t y = {
+      .n = 1 << 20, .box_dim = (int32_t)w, .boxes = 2, .n_ranks = 2, .world_ranks = 2};
+  mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
+  mg_copyplan_t plan;
+  CHECK_INT(mg_copyplan_build(&spec, 1, &plan), MG_OK);
+  CHECK_INT(plan.n_send, 1);
+  CHECK_INT(plan.send[0].rank, 0);
+  CHECK_INT(plan.send[0].count, 2 * (2 * w) * (2 * w));
+  mg_copyplan_free(&plan);
+  spec.periodic = true; /* both slabs, and the wrap-around in j and i, which stays on the rank */
+  CHECK_INT(mg_copyplan_build(&spec, 1, &plan), MG_OK);
+  CHECK_INT(plan.receive[0].count, 2 * 2 * (2 * w + 4) * (2 * w + 4));
+  mg_copyplan_free(&plan);
+}
+
+int main(void) {
+  test_halos();
+  test_transfers();
+  test_one_of_a_million();
+  test_longest_messages();
+  return TEST_RESULT();
+}

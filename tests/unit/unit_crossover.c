@@ -1,0 +1,65 @@
+/* --cpu-below=auto: times solves with the crossover at each level, starting with no level on the
+ * CPU, and uses the fastest unless the gain is small. Nothing is measured without a GPU. Uses
+ * the guard backend, which is slower than the CPU. No test depends on time: any timings are
+ * acceptable. */
+#include "run/gpu_cutoff.h"
+#include "tests/lib/fixture.h"
+
+static mg_params_t params;
+static mg_plan_t plan;
+static mg_gpu_cutoff_t found;
+
+static void build(int log2_box_dim, int boxes, mg_device_t device) {
+  const int ranks = mg_comm_size(mg_comm_world());
+  char message[1024];
+  mg_params_defaults(&params);
+  params.log2_box_dim = log2_box_dim;
+  params.boxes_per_rank = (boxes * boxes * boxes + ranks - 1) / ranks;
+  params.device = device;
+  MUST(mg_plan_build(&params, ranks, &plan, message, sizeof message));
+}
+
+static void check_rows(int32_t n) {
+  CHECK_INT(found.n, n);
+  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_CROSSOVERS);
+  CHECK(found.best >= 0 && found.best < found.n_rows && found.seconds > 0.0);
+  int64_t side = 1;
+  for (int r = 0; r < found.n_rows; r++) {
+    const mg_gpu_cutoff_row_t *row = &found.row[r];
+    CHECK_INT(row->n, r == 0 ? 0 : side);
+    CHECK_INT(row->cpu_below, r == 0 ? 0 : side * side * side + 1);
+    CHECK(row->n < n && row->seconds > 0.0);
+    CHECK(found.row[found.best].seconds <= row->seconds ||
+          (found.best == 0 && found.row[0].seconds * 0.95 <= row->seconds));
+    if (r > 0) side *= 2;
+  }
+}
+
+int main(int argc, char **argv) {
+  fixture_begin(&argc, &argv);
+  build(5, 4, MG_DEVICE_GUARD); /* 128^3: solves of 64^3 */
+  MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
+  check_rows(64);
+  build(4, 3, MG_DEVICE_GUARD); /* 48^3: solves of 32^3 */
+  params.op = MG_OPERATOR_7PT;
+  params.smoother = MG_SMOOTHER_CHEBYSHEV;
+  params.rtol = 1e-9; /* the solves still run one cycle */
+  MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
+  check_rows(32);
+  build(4, 1, MG_DEVICE_GUARD);
+  params.coarsest = 16; /* no coarser level */
+  MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
+  CHECK_INT(found.n_rows, 0);
+
+  for (int d = 0; d < 2; d++) {
+    build(5, 1, d == 0 ? MG_DEVICE_CPU : MG_DEVICE_GUARD);
+    CHECK_INT(params.cpu_below, MG_CPU_BELOW_AUTO);
+    MUST(mg_gpu_cutoff_choose(&params, &plan, &found));
+    CHECK_INT(params.cpu_below, 0);
+    CHECK_INT(found.n_rows, 0);
+    params.cpu_below = 123;
+    MUST(mg_gpu_cutoff_choose(&params, &plan, &found));
+    CHECK_INT(params.cpu_below, 123);
+  }
+  return FIXTURE_END();
+}

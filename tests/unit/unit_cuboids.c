@@ -1,0 +1,135 @@
+/* One cuboid of boxes per rank: which grids are divided this way, and into which cuboids. */
+#include "plan/decomp.h"
+#include "tests/lib/test.h"
+#include <stdlib.h>
+
+static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
+  mg_layout_t y = {.n = boxes * box_dim,
+                   .box_dim = box_dim,
+                   .boxes = boxes,
+                   .n_ranks = n_ranks,
+                   .world_ranks = world};
+  mg_layout_choose(&y);
+  return y;
+}
+
+static mg_cuboid_t only_patch(const mg_layout_t *y, int64_t rank) {
+  mg_cuboid_t *patch, c = {{0, 0, 0}, {0, 0, 0}};
+  int n;
+  CHECK_INT(mg_layout_patches(y, rank, &patch, &n), MG_OK);
+  CHECK(n == (mg_layout_share(y, rank) > 0 ? 1 : 0));
+  if (n == 1) c = *patch;
+  free(patch);
+  return c;
+}
+
+/* Worked out by hand: cells of the parts for grids of boxes of 2^3 cells; "" if boxes follow the
+ * curve. */
+static void test_cases(void) {
+  static const struct {
+    int32_t boxes;
+    int64_t ranks;
+    bool cuboids;
+    int32_t first[3], last[3]; /* cells of the first and the last rank's part */
+  } cases[] = {
+      {1, 1, true, {2, 2, 2}, {2, 2, 2}},
+      {2, 2, true, {4, 4, 2}, {4, 4, 2}},
+      {2, 3, false, {0, 0, 0}, {0, 0, 0}}, /* 4 boxes against a mean of 2.7 */
+      {2, 8, true, {2, 2, 2}, {2, 2, 2}},
+      {3, 27, true, {2, 2, 2}, {2, 2, 2}},
+      {5, 2, false, {0, 0, 0}, {0, 0, 0}}, /* 75 boxes, mean 62.5 */
+      {10, 2, true, {20, 20, 10}, {20, 20, 10}},
+      {12, 4, true, {24, 12, 12}, {24, 12, 12}},
+      {12, 3, true, {24, 24, 8}, {24, 24, 8}},
+      {8, 3, false, {0, 0, 0}, {0, 0, 0}}, /* 3 of 8 layers are not a third */
+      {20, 2, true, {40, 40, 20}, {40, 40, 20}},
+      {41, 2, true, {82, 82, 42}, {82, 82, 40}}, /* 21 of 41 layers: 2.4 % above the mean */
+      {6, 27, true, {4, 4, 4}, {4, 4, 4}},
+      {15, 5, true, {30, 30, 6}, {30, 30, 6}}, /* fifths of k, not repeated halving */
+      {65536, 1073741824, true, {128, 128, 128}, {128, 128, 128}},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+    const mg_layout_t y = layout_of(cases[c].boxes, 2, cases[c].ranks, cases[c].ranks);
+    CHECK_INT(y.cuboids, cases[c].cuboids);
+    if (!y.cuboids || !cases[c].cuboids) continue;
+    const mg_cuboid_t first = only_patch(&y, 0), last = only_patch(&y, cases[c].ranks - 1);
+    for (int d = 0; d < 3; d++) {
+      CHECK_INT(first.n[d], cases[c].first[d]);
+      CHECK_INT(last.n[d], cases[c].last[d]);
+      CHECK_INT(first.lo[d], 0);
+      CHECK_INT(last.lo[d] + last.n[d], y.n);
+    }
+  }
+}
+
+/* Every box lies in its owner's cuboid; no rank exceeds the mean by more than a twentieth. */
+static void check_owners(const mg_layout_t *y) {
+  int64_t held = 0, most = 0;
+  for (int64_t rank = 0; rank < y->world_ranks; rank++) {
+    const int64_t share = mg_layout_share(y, rank);
+    held += share;
+    most = share > most ? share : most;
+    CHECK(20 * share * y->n_ranks <= 21 * mg_layout_n_boxes(y));
+    const mg_cuboid_t part = only_patch(y, rank);
+    const int32_t w = y->box_dim;
+    CHECK_INT((int64_t)(part.n[0] / w) * (part.n[1] / w) * (part.n[2] / w), share);
+    for (int32_t k = part.lo[2]; k < part.lo[2] + part.n[2]; k += w)
+      for (int32_t j = part.lo[1]; j < part.lo[1] + part.n[1]; j += w)
+        for (int32_t i = part.lo[0]; i < part.lo[0] + part.n[0]; i += w) {
+          const int32_t box[3] = {i / w, j / w, k / w};
+          CHECK_INT(mg_layout_owner(y, box), rank);
+        }
+  }
+  CHECK_INT(held, mg_layout_n_boxes(y));
+  CHECK_INT(mg_layout_largest_share(y), most);
+}
+
+static void test_owners(void) {
+  int n_cuboids = 0, n_curve = 0;
+  for (int32_t boxes = 1; boxes <= 14; boxes++)
+    for (int64_t n_ranks = 1; n_ranks <= 40 && n_ranks <= boxes * boxes * boxes; n_ranks++) {
+      const mg_layout_t y = layout_of(boxes, 4, n_ranks, n_ranks + boxes % 3);
+      n_cuboids += y.cuboids;
+      n_curve += !y.cuboids;
+      if (y.cuboids) check_owners(&y);
+    }
+  CHECK(n_cuboids > 50 && n_curve > 50);
+}
+
+/* True if every rank's coarse patches are exactly its fine patches coarsened by two. */
+static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  bool nest = true;
+  for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
+    const mg_cuboid_t f = only_patch(fine, rank), c = only_patch(coarse, rank);
+    for (int d = 0; d < 3; d++)
+      nest = nest && f.lo[d] == 2 * c.lo[d] && f.n[d] == 2 * c.n[d];
+  }
+  return nest;
+}
+
+static void test_nesting(void) {
+  int n_yes = 0, n_no = 0, n_mixed = 0;
+  for (int32_t boxes = 1; boxes <= 24; boxes++)
+    for (int64_t ranks = 1; ranks <= 40 && ranks <= boxes * boxes * boxes; ranks++)
+      for (int merged = 0; merged < 2; merged++) {
+        const mg_layout_t coarse = layout_of(boxes, 4, ranks, ranks + 1);
+        const mg_layout_t fine = layout_of(boxes << merged, 8 >> merged, ranks, ranks + 1);
+        const bool nest = mg_layouts_nest(&fine, &coarse);
+        if (fine.cuboids != coarse.cuboids) {
+          CHECK(!nest);
+          n_mixed++;
+        } else if (fine.cuboids) {
+          CHECK_INT(nest, patches_nest(&fine, &coarse));
+          n_yes += nest;
+          n_no += !nest;
+        }
+      }
+  CHECK(n_yes > 50 && n_no > 0 && n_mixed > 10);
+}
+
+int main(void) {
+  test_cases();
+  test_owners();
+  test_nesting();
+  return TEST_RESULT();
+}

@@ -1,0 +1,117 @@
+/* Free memory on simulated machines: files of /proc and /sys below a folder. */
+#include "base/machine.h"
+#include "tests/lib/test.h"
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static char root[] = "/tmp/unit_machine.XXXXXX";
+
+enum { MOST_FILES = 8 };
+typedef struct {
+  const char *name, *text;
+} file_t;
+
+/* Create every folder of the path, then the file. */
+static void put(const file_t *file) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", root, file->name);
+  for (char *c = path + strlen(root) + 1; *c; c++)
+    if (*c == '/') {
+      *c = '\0';
+      (void)mkdir(path, 0777); /* may exist */
+      *c = '/';
+    }
+  FILE *out = fopen(path, "w");
+  CHECK(out != NULL);
+  if (!out) return;
+  fputs(file->text, out);
+  fclose(out);
+}
+
+static void clear(void) {
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf '%s'/proc '%s'/sys", root, root);
+  CHECK_INT(system(command), 0);
+}
+
+#define MEMINFO                                                                                    \
+  { "proc/meminfo", "MemTotal:       9000000 kB\nMemFree: 1 kB\nMemAvailable:    1000 kB\n" }
+
+static const struct {
+  const char *what;
+  file_t files[MOST_FILES];
+  int64_t free;
+} machines[] = {
+    {"nothing is known", {{NULL, NULL}}, INT64_MAX},
+    {"no groups: what the kernel says", {MEMINFO}, 1024000},
+    {"a kernel without MemAvailable", {{"proc/meminfo", "MemFree: 5 kB\n"}}, INT64_MAX},
+    {"v2, no limit",
+     {MEMINFO,
+      {"proc/self/cgroup", "0::/\n"},
+      {"sys/fs/cgroup/memory.max", "max\n"},
+      {"sys/fs/cgroup/memory.current", "1000\n"}},
+     1024000},
+    {"v2, the container's own limit",
+     {MEMINFO,
+      {"proc/self/cgroup", "0::/\n"},
+      {"sys/fs/cgroup/memory.max", "9000\n"},
+      {"sys/fs/cgroup/memory.current", "1000\n"}},
+     8000},
+    {"v2, a cache that can be dropped counts as free",
+     {MEMINFO,
+      {"proc/self/cgroup", "0::/\n"},
+      {"sys/fs/cgroup/memory.max", "9000\n"},
+      {"sys/fs/cgroup/memory.stat", "anon 600\ninactive_file 300\nactive_file 100\n"},
+      {"sys/fs/cgroup/memory.current", "1000\n"}},
+     8300},
+    {"v2, more used than allowed",
+     {{"sys/fs/cgroup/memory.max", "9000\n"}, {"sys/fs/cgroup/memory.current", "9001\n"}},
+     0},
+    {"v2, a job's group has no limit, the one around it has",
+     {MEMINFO,
+      {"proc/self/cgroup", "0::/slurm/job_7/step\n"},
+      {"sys/fs/cgroup/slurm/job_7/step/memory.max", "max\n"},
+      {"sys/fs/cgroup/slurm/job_7/step/memory.current", "10\n"},
+      {"sys/fs/cgroup/slurm/job_7/memory.max", "500\n"},
+      {"sys/fs/cgroup/slurm/job_7/memory.current", "20\n"}},
+     480},
+    {"v1, beside other controllers",
+     {MEMINFO,
+      {"proc/self/cgroup", "5:cpu,cpuacct:/wrong\n4:memory,hugetlb:/docker/abc\n0::/wrong\n"},
+      {"sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "7000\n"},
+      {"sys/fs/cgroup/memory/docker/abc/memory.stat", "inactive_file 9\ntotal_inactive_file 40\n"},
+      {"sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "100\n"},
+      {"sys/fs/cgroup/memory/wrong/memory.limit_in_bytes", "1\n"},
+      {"sys/fs/cgroup/memory/wrong/memory.usage_in_bytes", "1\n"}},
+     6940},
+    {"v1 in a container: the path is the host's, the mount is the container's",
+     {MEMINFO,
+      {"proc/self/cgroup", "4:memory:/docker/abc\n"},
+      {"sys/fs/cgroup/memory/memory.limit_in_bytes", "7000\n"},
+      {"sys/fs/cgroup/memory/memory.usage_in_bytes", "100\n"}},
+     6900},
+    {"v1 says \"no limit\" with a number near 2^63",
+     {MEMINFO,
+      {"proc/self/cgroup", "4:memory:/\n"},
+      {"sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"},
+      {"sys/fs/cgroup/memory/memory.usage_in_bytes", "100\n"}},
+     1024000},
+};
+
+int main(void) {
+  if (!mkdtemp(root)) return TEST_SKIP;
+  for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+    clear();
+    for (int f = 0; f < MOST_FILES && machines[m].files[f].name; f++)
+      put(&machines[m].files[f]);
+    const int64_t got = mg_host_memory_available_in(root);
+    if (got != machines[m].free) fprintf(stderr, "%s:\n", machines[m].what);
+    CHECK_INT(got, machines[m].free);
+  }
+  clear();
+  remove(root);
+  /* The real machine: it has some memory, and less than an exabyte. */
+  CHECK(mg_host_memory_available() > 0 && mg_host_memory_available() < INT64_MAX);
+  CHECK(mg_host_memory_process_limit() > 0);
+  return TEST_RESULT();
+}

@@ -1,0 +1,123 @@
+/* Every option of the table appears in --help, in the man page and in the bash completion. Every
+ * deck in inputs/ parses. Reads the source tree at $srcdir, or the working directory. */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include "params/params.h"
+#include "params/params_table.h"
+#include "tests/lib/test.h"
+#include <ctype.h>
+#include <stdlib.h>
+
+/* Read a file of the source tree as a string without backslashes, since troff writes "\-\-rtol". */
+static char *load(const char *name) {
+  const char *srcdir = getenv("srcdir");
+  char path[4096], *text = NULL;
+  size_t size = 0;
+  snprintf(path, sizeof path, "%s/%s", srcdir ? srcdir : ".", name);
+  FILE *in = fopen(path, "r");
+  if (!in) {
+    fprintf(stderr, "can't open %s\n", path);
+    CHECK(in != NULL);
+    return calloc(1, 1);
+  }
+  FILE *out = open_memstream(&text, &size);
+  for (int c = fgetc(in); c != EOF; c = fgetc(in))
+    if (c != '\\') fputc(c, out);
+  fclose(out);
+  fclose(in);
+  return text;
+}
+
+static char *load_help(void) {
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  mg_params_help(out);
+  fclose(out);
+  return text;
+}
+
+static bool is_name(char c) {
+  return isalnum((unsigned char)c) || c == '-' || c == '_';
+}
+
+/* True if `word` appears in the text as a separate word. */
+static bool mentions(const char *text, const char *word) {
+  const size_t length = strlen(word);
+  for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+    if ((at == text || !is_name(at[-1])) && !is_name(at[length])) return true;
+  return false;
+}
+
+static void check_mentioned(const char *where, const char *text, const char *word) {
+  const bool found = mentions(text, word);
+  if (!found) fprintf(stderr, "%s does not mention %s\n", where, word);
+  CHECK(found);
+}
+
+static void check_document(const char *where, const char *text) {
+  char dashed[80];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    snprintf(dashed, sizeof dashed, "--%s", option->name);
+    if (option->where & MG_AS_OPTION) check_mentioned(where, text, dashed);
+    /* Numeric words denote a range. */
+    for (int j = 0;
+         option->words && option->words[j] && !isdigit((unsigned char)option->words[j][0]); j++)
+      check_mentioned(where, text, option->words[j]);
+  }
+}
+
+static void check_help_layout(const char *help) {
+  for (const char *line = help; *line;) {
+    const size_t length = strcspn(line, "\n");
+    CHECK(length <= 100);
+    line += length + (line[length] == '\n');
+  }
+  for (int i = 0; i <= 5; i++) {
+    char code[] = "0  ";
+    code[0] = (char)('0' + i);
+    CHECK_CONTAINS(help, code);
+  }
+}
+
+#ifdef HAVE_INIH
+static void test_decks_parse(void) {
+  static const char *const names[] = {"inputs/quick.ini",        "inputs/official-fv2.ini",
+                                      "inputs/official-fv4.ini", "inputs/periodic-helmholtz.ini",
+                                      "inputs/weak-scaling.ini", "inputs/strong-scaling.ini"};
+  static mg_params_t params;
+  char message[1024];
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    char *text = load(names[i]);
+    const mg_status_t status = mg_params_parse_deck(text, (int64_t)strlen(text), names[i], &params,
+                                                    message, (int)sizeof message);
+    CHECK_STRING(message, "");
+    CHECK_INT(status, MG_OK);
+    CHECK_INT(params.official, strstr(names[i], "official") != NULL);
+    free(text);
+  }
+}
+#endif
+
+int main(void) {
+  char *help = load_help();
+  char *man = load("docs/hpgmg-fv.1");
+  char *completion = load("scripts/hpgmg-fv.bash");
+  check_document("--help", help);
+  check_document("the man page", man);
+  check_document("the bash completion", completion);
+  check_help_layout(help);
+  check_mentioned("--help", help, "LOG2_BOX_DIM");
+  check_mentioned("--help", help, "BOXES_PER_RANK");
+  check_mentioned("the man page", man, "log2-box-dim");
+  check_mentioned("the man page", man, "boxes-per-rank");
+#ifdef HAVE_INIH
+  test_decks_parse();
+#endif
+  free(help);
+  free(man);
+  free(completion);
+  return TEST_RESULT();
+}

@@ -1,0 +1,253 @@
+/* Patches: a rank's boxes are merged into few cuboids. Also tests when the patches of two levels
+ * nest. */
+#include "plan/decomp.h"
+#include "tests/lib/test.h"
+#include <stdlib.h>
+
+static int64_t cube(int64_t n) {
+  return n * n * n;
+}
+
+static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
+  return (mg_layout_t){.n = boxes * box_dim,
+                       .box_dim = box_dim,
+                       .boxes = boxes,
+                       .n_ranks = n_ranks,
+                       .world_ranks = world};
+}
+
+/* Patches consist of whole boxes and hold every box of the rank exactly once, and no other box. */
+static void check_patches(const mg_layout_t *y, int64_t rank) {
+  mg_cuboid_t *patch;
+  int n_patches;
+  int64_t first, last, n_held = 0;
+  mg_layout_range(y, rank, &first, &last);
+  CHECK_INT(mg_layout_patches(y, rank, &patch, &n_patches), MG_OK);
+  CHECK((n_patches == 0) == (first == last) && (patch == NULL) == (n_patches == 0));
+  bool *held = calloc((size_t)(last - first) + 1, sizeof *held);
+  for (int p = 0; p < n_patches; p++) {
+    int32_t lo[3], hi[3];
+    for (int d = 0; d < 3; d++) {
+      CHECK(patch[p].n[d] > 0 && patch[p].lo[d] % y->box_dim == 0);
+      CHECK_INT(patch[p].n[d] % y->box_dim, 0);
+      lo[d] = patch[p].lo[d] / y->box_dim;
+      hi[d] = lo[d] + patch[p].n[d] / y->box_dim;
+      CHECK(lo[d] >= 0 && hi[d] <= y->boxes);
+    }
+    for (int32_t k = lo[2]; k < hi[2]; k++)
+      for (int32_t j = lo[1]; j < hi[1]; j++)
+        for (int32_t i = lo[0]; i < hi[0]; i++) {
+          const int32_t box[3] = {i, j, k};
+          const int64_t at = mg_morton_position(y->boxes, box) - first;
+          const bool fits = at >= 0 && at < last - first && !held[at];
+          CHECK(fits);
+          if (!fits) continue;
+          held[at] = true;
+          n_held++;
+        }
+  }
+  CHECK_INT(n_held, last - first);
+  free(held);
+  free(patch);
+}
+
+static void test_patches(void) {
+  static const int64_t worlds[] = {1, 2, 3, 5, 8, 13, 27, 40};
+  for (int32_t boxes = 1; boxes <= 9; boxes++)
+    for (int w = 0; w < 8; w++)
+      for (int64_t n_ranks = 1; n_ranks <= worlds[w] && n_ranks <= cube(boxes); n_ranks += 2) {
+        const mg_layout_t y = layout_of(boxes, w % 2 ? 2 : 16, n_ranks, worlds[w]);
+        for (int64_t rank = 0; rank < worlds[w]; rank++)
+          check_patches(&y, rank);
+      }
+}
+
+/* The algorithm of the header, with a mark on every box: start at the first remaining box and grow
+ * along the axes in the given order.
+ * @return the number of cuboids, which are written to `out` */
+static int cut_greedily(const mg_layout_t *y, int64_t first, int64_t last, const int order[3],
+                        mg_cuboid_t *out) {
+  bool mine[6][6][6] = {{{false}}};
+  int n = 0;
+  for (int64_t p = first; p < last; p++) {
+    int32_t box[3];
+    mg_morton_box(y->boxes, p, box);
+    mine[box[2]][box[1]][box[0]] = true;
+  }
+  for (int64_t p = first; p < last; p++) {
+    int32_t lo[3], hi[3];
+    mg_morton_box(y->boxes, p, lo);
+    if (!mine[lo[2]][lo[1]][lo[0]]) continue;
+    for (int d = 0; d < 3; d++)
+      hi[d] = lo[d] + 1;
+    for (int a = 0; a < 3; a++) {
+      int32_t from[3] = {lo[0], lo[1], lo[2]};
+      for (bool free = true; free; hi[order[a]] += free) {
+        from[order[a]] = hi[order[a]];
+        free = hi[order[a]] < y->boxes;
+        for (int32_t k = from[2]; free && k < hi[2] + (order[a] == 2); k++)
+          for (int32_t j = from[1]; j < hi[1] + (order[a] == 1); j++)
+            for (int32_t i = from[0]; i < hi[0] + (order[a] == 0); i++)
+              free = free && mine[k][j][i];
+      }
+    }
+    for (int32_t k = lo[2]; k < hi[2]; k++)
+      for (int32_t j = lo[1]; j < hi[1]; j++)
+        for (int32_t i = lo[0]; i < hi[0]; i++)
+          mine[k][j][i] = false;
+    for (int d = 0; d < 3; d++) {
+      out[n].lo[d] = lo[d] * y->box_dim;
+      out[n].n[d] = (hi[d] - lo[d]) * y->box_dim;
+    }
+    n++;
+  }
+  return n;
+}
+
+/* The best of the six axis orders is used: the one with the fewest patches. */
+static void test_fewest_patches(void) {
+  static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                   {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  static mg_cuboid_t cut[6][216];
+  int differ = 0;
+  for (int32_t boxes = 1; boxes <= 6; boxes++)
+    for (int64_t ranks = 1; ranks <= cube(boxes) && ranks <= 40; ranks++) {
+      const mg_layout_t y = layout_of(boxes, 8, ranks, ranks);
+      for (int64_t rank = 0; rank < ranks; rank++) {
+        int64_t first, last;
+        mg_cuboid_t *patch;
+        int n_patches, n[6], fewest = 216;
+        bool is_one_of_them = false;
+        mg_layout_range(&y, rank, &first, &last);
+        CHECK_INT(mg_layout_patches(&y, rank, &patch, &n_patches), MG_OK);
+        for (int o = 0; o < 6; o++) {
+          n[o] = cut_greedily(&y, first, last, orders[o], cut[o]);
+          fewest = n[o] < fewest ? n[o] : fewest;
+          is_one_of_them |=
+              n[o] == n_patches && memcmp(patch, cut[o], (size_t)n_patches * sizeof *patch) == 0;
+          differ += n[o] != n[0];
+        }
+        CHECK(is_one_of_them);
+        CHECK_INT(n_patches, fewest);
+        free(patch);
+      }
+    }
+  CHECK(differ > 100);
+}
+
+/* Millions of boxes per rank: patches are disjoint, and their number of boxes is the rank's. */
+static void test_patches_of_large_shares(void) {
+  static const struct {
+    int32_t boxes;
+    int64_t ranks;
+  } runs[] = {{4096, 1}, {256, 3}, {192, 7}, {384, 5}, {896, 64}};
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    const mg_layout_t y = layout_of(runs[i].boxes, 16, runs[i].ranks, runs[i].ranks);
+    for (int64_t rank = 0; rank < runs[i].ranks; rank += 3) {
+      int64_t first, last, n_boxes = 0;
+      mg_cuboid_t *patch;
+      int n_patches;
+      mg_layout_range(&y, rank, &first, &last);
+      CHECK_INT(mg_layout_patches(&y, rank, &patch, &n_patches), MG_OK);
+      for (int p = 0; p < n_patches; p++) {
+        n_boxes += (int64_t)(patch[p].n[0] / 16) * (patch[p].n[1] / 16) * (patch[p].n[2] / 16);
+        for (int q = 0; q < p; q++) {
+          bool apart = false;
+          for (int d = 0; d < 3; d++)
+            apart |= patch[p].lo[d] >= patch[q].lo[d] + patch[q].n[d] ||
+                     patch[q].lo[d] >= patch[p].lo[d] + patch[p].n[d];
+          CHECK(apart);
+        }
+      }
+      CHECK_INT(n_boxes, last - first);
+      free(patch);
+    }
+  }
+}
+
+/* Counts worked out by hand from the picture of the curve; one digit per rank. */
+static void test_patch_counts(void) {
+  static const struct {
+    int32_t boxes;
+    int64_t ranks;
+    const char *patches;
+  } cases[] = {
+      {1, 1, "1"},
+      {2, 1, "1"},
+      {2, 2, "11"},       /* slabs of 2x2x1 */
+      {2, 3, "221"},      /* an L of 3 boxes; a pair and one; a pair */
+      {2, 4, "1111"},     /* rows of 2 */
+      {2, 8, "11111111"}, /* one box per rank */
+      {4, 1, "1"},
+      {4, 2, "11"},       /* slabs of 4x4x2 */
+      {4, 4, "1111"},     /* bars of 4x2x2 */
+      {4, 8, "11111111"}, /* cubes of 2^3: 8 boxes in a cube are one patch */
+      {4, 64, "1111111111111111111111111111111111111111111111111111111111111111"},
+      {3, 1, "1"},
+      {3, 27, "111111111111111111111111111"},
+      /* The curve visits 3^3 boxes as 2^3, then 1x2x2, 2x1x2, 1x1x2, 2x2x1, 1x2x1, 2x1x1 and one
+       * box. The ranks hold the cube and the first of 1x2x2; 3x1x2, a pair and one; and the top
+       * plane. */
+      {3, 3, "231"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const mg_layout_t y = layout_of(cases[i].boxes, 16, cases[i].ranks, cases[i].ranks);
+    for (int64_t rank = 0; rank < cases[i].ranks; rank++) {
+      mg_cuboid_t *patch;
+      int n_patches;
+      CHECK_INT(mg_layout_patches(&y, rank, &patch, &n_patches), MG_OK);
+      CHECK_INT(n_patches, cases[i].patches[rank] - '0');
+      free(patch);
+    }
+  }
+}
+
+/* True if every rank's coarse patches are exactly its fine patches coarsened by two. */
+static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  bool nest = fine->n == 2 * coarse->n;
+  for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
+    mg_cuboid_t *f, *c;
+    int n_f, n_c;
+    CHECK_INT(mg_layout_patches(fine, rank, &f, &n_f), MG_OK);
+    CHECK_INT(mg_layout_patches(coarse, rank, &c, &n_c), MG_OK);
+    nest = nest && n_f == n_c;
+    for (int p = 0; nest && p < n_f; p++)
+      for (int d = 0; d < 3; d++)
+        nest = nest && f[p].lo[d] == 2 * c[p].lo[d] && f[p].n[d] == 2 * c[p].n[d];
+    free(f);
+    free(c);
+  }
+  return nest;
+}
+
+/* Reports true exactly if the patches nest. */
+static void test_nesting(void) {
+  int n_yes = 0, n_no = 0;
+  for (int32_t boxes = 1; boxes <= 6; boxes++)
+    for (int64_t world = 1; world <= 30; world += world < 9 ? 1 : 7)
+      for (int64_t n_c = 1; n_c <= world && n_c <= cube(boxes); n_c++)
+        for (int64_t n_f = n_c; n_f <= world && n_f <= n_c + 1; n_f++)
+          for (int merged = 0; merged < 2; merged++) {
+            /* boxes halve their width, or eight become one */
+            const mg_layout_t coarse = layout_of(boxes, 4, n_c, world);
+            const mg_layout_t fine =
+                merged ? layout_of(2 * boxes, 4, n_f, world) : layout_of(boxes, 8, n_f, world);
+            if (n_f > mg_layout_n_boxes(&fine)) continue;
+            const bool nest = mg_layouts_nest(&fine, &coarse);
+            CHECK_INT(nest, patches_nest(&fine, &coarse));
+            n_yes += nest;
+            n_no += !nest;
+          }
+  CHECK(n_yes > 100 && n_no > 100);
+  const mg_layout_t same = layout_of(4, 8, 2, 2), other = layout_of(4, 8, 2, 2);
+  CHECK(!mg_layouts_nest(&same, &other));
+}
+
+int main(void) {
+  test_patches();
+  test_fewest_patches();
+  test_patches_of_large_shares();
+  test_patch_counts();
+  test_nesting();
+  return TEST_RESULT();
+}

@@ -1,0 +1,233 @@
+/* Memory estimates of the plan: patch shapes, allocations per level, and the bound on message
+ * buffers. */
+#include "comm/comm.h"
+#include "level/level.h"
+#include "plan/copyplan.h"
+#include "plan/plan.h"
+#include "tests/lib/random.h"
+#include "tests/lib/test.h"
+#include <stdlib.h>
+
+static mg_params_t params;
+static mg_plan_t plan;
+
+static void build(mg_operator_t op, mg_boundary_t boundary, int log2_box_dim,
+                  int64_t boxes_per_rank, int64_t ranks) {
+  char message[1024];
+  mg_params_defaults(&params);
+  params.op = op;
+  params.boundary = boundary;
+  params.log2_box_dim = log2_box_dim;
+  params.boxes_per_rank = boxes_per_rank;
+  CHECK_INT(mg_plan_build(&params, ranks, &plan, message, (int)sizeof message), MG_OK);
+}
+
+static int64_t cube(int64_t n) {
+  return n * n * n;
+}
+
+/* Rows start on 128-byte lines. Every ghost has a distinct place within the vector. Addresses of
+ * the same cell in different vectors of a level differ in their low 12 bits. */
+static void test_shapes(void) {
+  random_t r = {1};
+  for (int round = 0; round < 3000; round++) {
+    const int32_t most = round < 2000 ? 70 : MG_MAX_DIM;
+    const int32_t n[3] = {(int32_t)random_int(&r, 1, most), (int32_t)random_int(&r, 1, most),
+                          (int32_t)random_int(&r, 1, most)};
+    const int g = (int)random_int(&r, 1, 2);
+    const mg_shape_t s = mg_shape(n, g);
+    CHECK_INT(s.jstride % 16, 0);
+    CHECK_INT(s.kstride % 16, 0);
+    CHECK_INT(s.origin % 16, 0);
+    CHECK_INT(s.size % 16, 0);
+    CHECK(s.jstride >= n[0] + 2 * g && s.kstride >= s.jstride * (n[1] + 2 * g));
+    CHECK(s.origin >= g * (1 + s.jstride + s.kstride));
+    const int64_t last =
+        s.origin + (n[0] + g - 1) + (n[1] + g - 1) * s.jstride + (n[2] + g - 1) * s.kstride;
+    CHECK(last < s.size && s.size - last < 600); /* padding is at most one page */
+    for (int v = 1; s.size > 4096 && v < MG_N_VECTORS; v++)
+      CHECK(v * (s.size % 512) % 512 != 0); /* 512 doubles are 4096 bytes */
+  }
+}
+
+/* On one rank, the plan's bytes match the hierarchy's exactly, for images and vectors. */
+static void test_against_allocation(void) {
+  static const mg_device_t devices[] = {MG_DEVICE_CPU, MG_DEVICE_GUARD, MG_DEVICE_GUARD};
+  static const mg_memory_t memories[] = {MG_MEMORY_AUTO, MG_MEMORY_AUTO, MG_MEMORY_UNIFIED};
+  for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
+    for (int boxes = 1; boxes <= 27; boxes += 13)
+      for (int d = 0; d < 3; d++) {
+        build((mg_operator_t)op, MG_BOUNDARY_PERIODIC, 4, boxes, 1);
+        char message[1024];
+        params.device = devices[d];
+        params.memory = memories[d];
+        params.krylov = d == 0 ? MG_KRYLOV_CG : MG_KRYLOV_NONE;
+        params.cpu_below = 5000; /* on the guard backend: 48^3, 32^3 and 24^3, but not 16^3 */
+        mg_hierarchy_t *h = NULL;
+        CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);
+        CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
+        int n_images = 0;
+        for (int l = 0; h && l < plan.n_levels; l++) {
+          mg_level_bytes_t bytes;
+          const mg_level_t *level = &h->level[l];
+          CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);
+          CHECK_INT(bytes.vectors, level->store.bytes);
+          CHECK_INT(bytes.images, level->image.bytes);
+          CHECK(bytes.vectors + bytes.images + bytes.buffers >= mg_level_bytes(level));
+          CHECK_INT(bytes.n_patches, level->store.view.n_patches);
+          n_images += bytes.images > 0;
+        }
+        /* An image exists at the crossover, unless both sides can access the coarse level. */
+        CHECK_INT(n_images, d == 1 && plan.level[0].layout.n > 16);
+        mg_hierarchy_free(h);
+      }
+}
+
+static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
+  mg_copyplan_t copies;
+  CHECK_INT(mg_copyplan_build(spec, rank, &copies), MG_OK);
+  const int64_t doubles = copies.send_doubles + copies.receive_doubles;
+  mg_copyplan_free(&copies);
+  return doubles * (int64_t)sizeof(double);
+}
+
+/* Bytes of the messages of the exchanges that level.c creates for level l. */
+static int64_t exchange_bytes(int l, int64_t rank) {
+  const mg_spread_t here = {&plan.level[l].layout, false}, image = {&plan.level[l].layout, true};
+  mg_copy_spec_t spec = {.src = here,
+                         .dst = here,
+                         .depth = plan.ghosts,
+                         .face_dir = -1,
+                         .periodic = params.boundary == MG_BOUNDARY_PERIODIC};
+  int64_t bytes = message_bytes(&spec, rank);
+  if (params.op != MG_OPERATOR_FV4) {
+    spec.faces = true;
+    bytes += message_bytes(&spec, rank);
+  }
+  if (l + 1 == plan.n_levels || plan.level[l].nests_coarse) return bytes;
+  const mg_spread_t coarse = {&plan.level[l + 1].layout, false};
+  spec.faces = false;
+  spec.interior = true;
+  spec.src = coarse;
+  spec.dst = image;
+  bytes += message_bytes(&spec, rank); /* scatter */
+  spec.src = image;
+  spec.dst = coarse;
+  spec.depth = 0;
+  return bytes + message_bytes(&spec, rank); /* gather */
+}
+
+/* Over all ranks: box counts add up, vectors hold every cell with bounded padding, and buffers
+ * match the messages in size.
+ * @return the largest fraction of the bound in use */
+static double check_level(int l, int64_t ranks) {
+  const mg_level_plan_t *level = &plan.level[l];
+  const int g = plan.ghosts;
+  int64_t boxes = 0;
+  double fullest = 0.0;
+  for (int64_t rank = 0; rank < ranks; rank++) {
+    mg_level_bytes_t bytes;
+    mg_cuboid_t *patch;
+    int n_patches;
+    int64_t lines = 0;
+    CHECK_INT(mg_plan_bytes(&plan, l, rank, &bytes), MG_OK);
+    CHECK_INT(mg_layout_patches(&level->layout, rank, &patch, &n_patches), MG_OK);
+    CHECK_INT(bytes.n_patches, n_patches);
+    for (int p = 0; p < n_patches; p++) {
+      const int32_t *n = patch[p].n;
+      lines += (int64_t)((n[0] + 2 * g + 15) / 16) * (n[1] + 2 * g) * (n[2] + 2 * g);
+    }
+    free(patch);
+    boxes += bytes.boxes;
+    CHECK(bytes.vectors >= lines * 128 * mg_n_vectors(level->vectors));
+    CHECK(bytes.vectors <= (lines * 128 + 5000 * n_patches) * mg_n_vectors(level->vectors));
+    const int64_t messages = exchange_bytes(l, rank);
+    CHECK(messages <= bytes.buffers);
+    if (bytes.buffers > 0 && (double)messages / (double)bytes.buffers > fullest)
+      fullest = (double)messages / (double)bytes.buffers;
+  }
+  CHECK_INT(boxes, mg_layout_n_boxes(&level->layout));
+  return fullest;
+}
+
+static void test_all_ranks(void) {
+  static const struct {
+    int log2;
+    int64_t boxes_per_rank, ranks;
+  } runs[] = {{4, 1, 8}, {4, 8, 1},  {4, 8, 2}, {4, 27, 2}, {4, 8, 3}, {4, 64, 8},
+              {5, 8, 8}, {4, 13, 5}, {6, 1, 8}, {5, 27, 3}, {7, 8, 2}, {4, 6, 20}};
+  double fullest = 0.0;
+  for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
+    for (int boundary = 0; boundary < 2; boundary++)
+      for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        build((mg_operator_t)op, (mg_boundary_t)boundary, runs[i].log2, runs[i].boxes_per_rank,
+              runs[i].ranks);
+        for (int l = 0; l < plan.n_levels; l++) {
+          const double share = check_level(l, runs[i].ranks);
+          fullest = share > fullest ? share : fullest;
+        }
+      }
+  CHECK(fullest == 1.0); /* if all neighbours are alike, the bound is attained */
+}
+
+/* Documented limit: at most 80 bytes per cell of the finest level for fv2 Poisson. */
+static void test_bytes_a_cell(void) {
+  static const struct {
+    int log2;
+    int64_t boxes_per_rank, ranks;
+  } runs[] = {{8, 1, 1}, {7, 8, 1}, {7, 4, 2}, {7, 1, 8}, {6, 32, 2}, {5, 512, 1}};
+  for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+    int64_t sum = 0;
+    build(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i].log2, runs[i].boxes_per_rank,
+          runs[i].ranks);
+    CHECK_INT(plan.level[0].layout.n, 256);
+    for (int64_t rank = 0; rank < runs[i].ranks; rank++)
+      for (int l = 0; l < plan.n_levels; l++) {
+        mg_level_bytes_t bytes;
+        CHECK_INT(mg_plan_bytes(&plan, l, rank, &bytes), MG_OK);
+        sum += bytes.vectors + bytes.images + bytes.buffers;
+      }
+    CHECK((double)sum <= 80.0 * (double)cube(256));
+  }
+}
+
+/* The largest shares per rank that a plan allows: no count exceeds 2^63. */
+static void test_largest_shares(void) {
+  static const struct {
+    int log2;
+    int64_t boxes_per_rank, ranks;
+  } runs[] = {{10, 11239423, 1}, {8, 671088640, 1}, {4, 1000000000000, 1}, {10, 1, 1073741824}};
+  for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+      double all = 0.0;
+      build((mg_operator_t)op, MG_BOUNDARY_PERIODIC, runs[i].log2, runs[i].boxes_per_rank,
+            runs[i].ranks);
+      for (int l = 0; l < plan.n_levels; l++) {
+        const mg_layout_t *y = &plan.level[l].layout;
+        mg_level_bytes_t bytes;
+        CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);
+        const double cells = (double)bytes.boxes * (double)cube(y->box_dim);
+        CHECK((double)bytes.vectors >= cells * 8.0 * mg_n_vectors(plan.level[l].vectors));
+        CHECK(bytes.images >= 0 && bytes.buffers >= 0);
+        all += (double)bytes.vectors + (double)bytes.images + (double)bytes.buffers;
+      }
+      CHECK(all < 0x1p63);
+    }
+  /* A face of more than 2^31 cells: 64 x 1024 per side. */
+  mg_level_bytes_t bytes;
+  build(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 10, 262144, 8);
+  CHECK_INT(mg_plan_bytes(&plan, 0, 7, &bytes), MG_OK);
+  CHECK_INT(bytes.n_patches, 1);
+  CHECK(bytes.buffers >= 6 * 4 * 8LL * 65536 * 65536); /* 4 messages through each face */
+}
+
+int main(int argc, char **argv) {
+  if (mg_comm_init(&argc, &argv) != MG_OK) return 1;
+  test_shapes();
+  test_against_allocation();
+  test_all_ranks();
+  test_bytes_a_cell();
+  test_largest_shares();
+  mg_comm_finalize();
+  return TEST_RESULT();
+}

@@ -1,0 +1,176 @@
+/* The laboratory's check of the solver's kernels. Correct kernels pass bit for bit. Kernels that
+ * do nothing, or are wrong in one cell, fail. */
+#include "formulas/index.h"
+#include "lab/roofline.h"
+#include "level/ops.h"
+#include "level/smooth.h"
+#include "tests/lib/fixture.h"
+#include <stdlib.h>
+
+/* Output of a kind: a level vector, or a number. */
+enum { NUMBER = -1 };
+static const struct {
+  roofline_kind_t kind;
+  int level, vec;
+} kinds[] = {
+    {ROOFLINE_SMOOTHS, 0, MG_U},
+    {ROOFLINE_FIRST, 0, MG_U},
+    {ROOFLINE_RESIDUAL, 0, MG_TMP},
+    {ROOFLINE_RESIDUAL_NORM, 0, NUMBER},
+    {ROOFLINE_RESTRICTS_RESIDUAL, 1, MG_F},
+    {ROOFLINE_RESTRICTS, 1, MG_F},
+    {ROOFLINE_CORRECTS, 0, MG_U},
+    {ROOFLINE_INTERPOLATES, 0, MG_U},
+    {ROOFLINE_AXPBY, 0, MG_TMP},
+    {ROOFLINE_MULTIPLIES, 0, MG_TMP},
+    {ROOFLINE_SHIFTS, 0, MG_TMP},
+    {ROOFLINE_SCALES, 0, MG_TMP},
+    {ROOFLINE_FILLS, 0, MG_TMP},
+    {ROOFLINE_MAX_NORM, 0, NUMBER},
+    {ROOFLINE_DIFFERENCE, 0, NUMBER},
+    {ROOFLINE_DOT, 0, NUMBER},
+    {ROOFLINE_HALO, 0, MG_U}, /* periodic levels only */
+};
+enum { N_KINDS = sizeof kinds / sizeof kinds[0], HALO = N_KINDS - 1 };
+
+static int under_test;       /* index into kinds */
+static mg_hierarchy_t *twin; /* of the hierarchy under test */
+
+static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  (void)h;
+  (void)kind;
+  *number = 0.0;
+  return MG_OK;
+}
+
+/* Slightly increases the last cell, or the number; for a halo, a ghost in the last row. */
+static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  MG_TRY(roofline_run(h, kind, number));
+  if (kinds[under_test].vec == NUMBER) {
+    *number *= 1.0 + 0x1p-50;
+    return MG_OK;
+  }
+  const mg_patch_t *p = &h->level[kinds[under_test].level].store.view.patch[0];
+  const int i = kind == ROOFLINE_HALO ? p->n[0] : p->n[0] - 1;
+  double *last = mg_cell(p, kinds[under_test].vec, i, p->n[1] - 1, p->n[2] - 1);
+  *last = *last * (1.0 + 0x1p-50) + 0x1p-1000;
+  return MG_OK;
+}
+
+/* Computes the norms cell by cell, optionally skipping a plane or row, or reading a ghost. */
+static struct {
+  int i, j, k; /* cells to skip; -1 matches any index, but three times -1 skips none */
+  int ghosts;  /* number of ghosts read along i */
+} amiss;
+
+static mg_status_t do_norm_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  const mg_patch_t *p = &h->level[0].store.view.patch[0];
+  const bool of_residual = kind == ROOFLINE_RESIDUAL_NORM;
+  const bool any = amiss.i < 0 && amiss.j < 0 && amiss.k < 0;
+  if (of_residual) MUST(mg_residual(&h->level[0], MG_TMP, MG_U, MG_F));
+  *number = 0.0;
+  for (int k = 0; k < p->n[2]; k++)
+    for (int j = 0; j < p->n[1]; j++)
+      for (int i = 0; i < p->n[0] + amiss.ghosts; i++) {
+        const bool left_out = !any && (amiss.i < 0 || i == amiss.i) &&
+                              (amiss.j < 0 || j == amiss.j) && (amiss.k < 0 || k == amiss.k);
+        const int x = of_residual ? i < p->n[0] ? MG_TMP : MG_F : MG_U;
+        const double y = kind == ROOFLINE_DIFFERENCE ? *mg_cell(p, MG_F, i, j, k) : 0.0;
+        if (!left_out) *number = fmax(*number, fabs(*mg_cell(p, x, i, j, k) - y));
+      }
+  return MG_OK;
+}
+
+/* Reads only one of the two vectors, as if the other were 0. */
+static mg_status_t do_half_of_difference(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  (void)kind;
+  return mg_max_norm(&h->level[0], MG_U, -1, number);
+}
+
+static double error_of(mg_hierarchy_t *h, roofline_fn run) {
+  double error = NAN;
+  MUST(roofline_check(&roofline_on_cpu, h, twin, kinds[under_test].kind, run, &error));
+  return error;
+}
+
+static void check_kinds(mg_hierarchy_t *h, int first, int end) {
+  for (under_test = first; under_test < end; under_test++) {
+    CHECK(error_of(h, roofline_run) == 0.0);
+    CHECK(error_of(h, do_nothing) > 1e-6);
+    CHECK(error_of(h, do_nearly_right) > 0.0);
+  }
+}
+
+static void check_norms(mg_hierarchy_t *h) {
+  const int n = h->level[0].plan->layout.n;
+  for (under_test = 0; under_test < N_KINDS; under_test++) {
+    const roofline_kind_t kind = kinds[under_test].kind;
+    if (kind != ROOFLINE_MAX_NORM && kind != ROOFLINE_DIFFERENCE && kind != ROOFLINE_RESIDUAL_NORM)
+      continue;
+    amiss.i = amiss.j = amiss.k = -1;
+    amiss.ghosts = 0;
+    CHECK(error_of(h, do_norm_amiss) == 0.0);
+    amiss.ghosts = 1;
+    CHECK(error_of(h, do_norm_amiss) > 0.5);
+    amiss.ghosts = 0;
+    for (int m = 0; m < n; m++) {
+      amiss.i = m;
+      CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.i = -1;
+      amiss.j = m;
+      CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.j = -1;
+      amiss.k = m;
+      CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.k = -1;
+    }
+    /* A row in a corner of the box. */
+    amiss.j = amiss.k = n - 1;
+    CHECK(error_of(h, do_norm_amiss) > 0.5);
+    if (kind == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
+  }
+}
+
+/* A smoother is timed on input that it does not change. */
+static void check_begin(mg_hierarchy_t *h) {
+  mg_level_t *fine = &h->level[0];
+  double largest, left;
+  MUST(roofline_begin(&roofline_on_cpu, h));
+  MUST(mg_smooth(fine, false));
+  MUST(mg_max_norm(fine, MG_U, -1, &largest));
+  MUST(mg_residual_norm(fine, MG_U, MG_F, &left));
+  const double n = fine->plan->layout.n;
+  CHECK(largest > 100.0 && left <= 1e-12 * n * n * largest);
+}
+
+/* The kernels first .. end - 1 of a hierarchy, which it frees. */
+static void check_hierarchy(mg_hierarchy_t *h, int first, int end, bool norms) {
+  MUST(roofline_twin_create(h, &twin));
+  check_kinds(h, first, end);
+  check_begin(h);
+  if (norms) check_norms(h);
+  roofline_twin_free(twin);
+  mg_hierarchy_free(h);
+}
+
+int main(int argc, char **argv) {
+  static const char *const options[] = {
+      "--operator=fv2 --smoother=gsrb",     "--operator=fv2 --smoother=jacobi",
+      "--operator=fv2 --smoother=l1jacobi", "--operator=fv2 --smoother=chebyshev",
+      "--operator=fv4 --smoother=gsrb",     "--operator=fv4 --smoother=chebyshev",
+      "--operator=7pt --smoother=gsrb"};
+  const fixture_backend_t cpu = {"cpu", "--device=cpu"};
+  fixture_begin(&argc, &argv);
+  double *alpha = field_new(16);
+  for (int c = 0; c < 16 * 16 * 16; c++)
+    alpha[c] = lab_value(c);
+  for (size_t q = 0; q < sizeof options / sizeof options[0]; q++) {
+    check_hierarchy(fixture_create(&cpu, 4, 1, options[q]), 0, HALO, q == 0);
+    check_hierarchy(fixture_create_varying(&cpu, 4, 1, options[q], alpha), 0,
+                    ROOFLINE_RESTRICTS_RESIDUAL + 1, false);
+  }
+  free(alpha);
+  check_hierarchy(fixture_create(&cpu, 4, 1, "--operator=fv2 --boundary=periodic"), HALO, N_KINDS,
+                  false);
+  return FIXTURE_END();
+}
