@@ -264,7 +264,7 @@ shell_style() {
 distcheck() {
   # shellcheck disable=SC2016 # make variable
   local tests='$(UNIT_TESTS) tests/cli/cli.sh tests/golden/golden.sh tests/io/dump.sh'
-  tests+=' tests/mpi/mpi_same_digits.sh tests/scripts/docs.sh'
+  tests+=' tests/mpi/mpi_bit_identical.sh tests/scripts/docs.sh'
   touch "$work/distcheck.start"
   make -C "$work/main" -j"$jobs" distcheck TESTS="$tests" DISTCHECK_CONFIGURE_FLAGS="CFLAGS=-O2 --with-cuda=no"
   [[ -e $top/.git ]] && have_command git || return 0
@@ -361,7 +361,7 @@ if [[ $quick == no ]]; then
   # memory has no red zones for ASan and doubles the time.
   # shellcheck disable=SC2016 # make variable
   [[ $stage_rc != 0 ]] || FIXTURE_BACKEND=cpu harness sanitizer-tests "$work/sanitizers" \
-    TESTS='$(filter-out tests/cli/dry_run.sh tests/golden/golden.sh tests/parity/guard.sh,$(FAST_TESTS))'
+    TESTS='$(filter-out tests/cli/dry_run.sh tests/golden/golden.sh tests/parity/parity_guard.sh,$(FAST_TESTS))'
   stage fuzz fuzz
   stage distcheck distcheck
 fi

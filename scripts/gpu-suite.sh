@@ -112,7 +112,7 @@ if [[ $tests == yes ]]; then
   count "$build/check.out"
   if [[ $sanitizer == yes ]]; then
     say 'compute-sanitizer'
-    make -C "$build" check TESTS=tests/gpu/cuda_sanitizer.sh TEST_TIMEOUT=3600 \
+    make -C "$build" check TESTS=tests/gpu/gpu_sanitizer.sh TEST_TIMEOUT=3600 \
       >"$build/sanitizer.out" 2>&1 || true
     count "$build/sanitizer.out"
   fi

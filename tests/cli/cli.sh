@@ -243,7 +243,7 @@ if have_mpi; then
   test "$(grep -c '^VERIFICATION: PASSED' "$dir/out")" -eq 1 || complain 'not one verdict'
   breakdown
   diff <(cut -d, -f6,12-14,18-20 "$dir/a.csv") <(cut -d, -f6,12-14,18-20 "$dir/two.csv") ||
-    complain 'two ranks have other digits'
+    complain 'different results on two ranks'
 
   # Two ranks of three have no cells.
   ok 3 5 1 --verify-only --device=cpu

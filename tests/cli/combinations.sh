@@ -3,7 +3,7 @@
 # after one cycle and to a tolerance. So do all bottom solvers, coarsest grids, numbers of sweeps and
 # degrees, and grids that are not powers of two.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-cpu_only # cuda_digits checks that a GPU gives the same results
+cpu_only # gpu_bit_identical checks that a GPU gives the same results
 
 # Columns of the CSV.
 n_cycles=12 rel=14

@@ -60,7 +60,7 @@ static void test_bottom(mg_hierarchy_t *h) {
 }
 
 static void test_both(mg_hierarchy_t *h) {
-  /* The guard is slow, and its results are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_solve. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   test_solve(h);
   test_bottom(h);

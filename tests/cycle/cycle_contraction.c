@@ -32,7 +32,7 @@ static double put_random_rhs(mg_level_t *level) {
 
 /* The largest reduction factor per cycle, as the geometric mean over two cycles because some
  * smoothers alternate. Stops before the residual reaches the rounding level of u (see
- * cycle_histories). */
+ * golden_histories). */
 static double worst_factor(mg_hierarchy_t *h) {
   static mg_history_t history;
   mg_level_t *level = &h->level[0];
@@ -53,7 +53,7 @@ static double last_factor; /* of the grid with half the cells per side */
 
 static void test_factor(mg_hierarchy_t *h) {
   const int n = h->level[0].store.view.dim;
-  /* The guard is slow, and its results are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_solve. */
   if (n > 32 && h->params.device == MG_DEVICE_GUARD) return;
   const double factor = worst_factor(h), two_grid = two_grid_factor(&h->params, 32);
   const bool first = n == 16;

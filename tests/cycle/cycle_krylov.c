@@ -44,7 +44,7 @@ static void solve_from(mg_hierarchy_t *h, int top) {
 }
 
 static void test_sizes(mg_hierarchy_t *h) {
-  /* The guard is slow, and its results are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_solve. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   for (int top = 0; top < h->n_levels && top <= 2; top++)
     solve_from(h, top);

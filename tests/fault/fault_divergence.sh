@@ -4,7 +4,7 @@
 # are reported; NaN is null in JSON. Runs on one rank, on two, and on a CUDA device if present.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
-faulty=$abs_top_builddir/tests/mocks/hpgmg-fv-bad-problem
+bad_problem=$abs_top_builddir/tests/mocks/hpgmg-fv-bad-problem
 own_folder
 reports=--csv=$dir/out.csv
 if solo "$HPGMG_FV" --version | grep -q '^jansson *yes'; then reports="$reports --json=$dir/out.json"; fi
@@ -23,7 +23,7 @@ run() {
   export HPGMG_FAULT
   shift 2
   rm -f "$dir"/out.*
-  set -- "$faulty" 4 $((64 / ranks)) "$@"
+  set -- "$bad_problem" 4 $((64 / ranks)) "$@"
   test "$ranks" -eq 1 || set -- mpi_run "$ranks" "$@"
   # shellcheck disable=SC2086 # options are words
   "$@" $place $reports >"$dir/out" 2>"$dir/err" || rc=$?

@@ -4,28 +4,28 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 export OMP_NUM_THREADS=1
-starved=$abs_top_builddir/tests/mocks/hpgmg-fv-failing-malloc
+program=$abs_top_builddir/tests/mocks/hpgmg-fv-failing-malloc
 
-# starve RANKS ARG...: run the program; STARVE_* in the environment select the allocation. The limit ends a hang.
+# run_failing RANKS ARG...: run the program; FAIL_* in the environment select the allocation. The limit ends a hang.
 limit=1800 # seconds
-starve() {
+run_failing() {
   local ranks=$1
   shift
   rc=0
   if test "$ranks" -eq 1; then
-    solo timeout "$limit" "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+    solo timeout "$limit" "$program" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
   else
-    mpi_run "$ranks" timeout "$limit" "$starved" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
+    mpi_run "$ranks" timeout "$limit" "$program" --device=cpu "$@" >"$dir/out" 2>"$dir/err" || rc=$?
   fi
 }
 
 # count RANKS RANK ARG...: set $calls to the number of allocations of a rank.
 count() {
   local ranks=$1
-  export STARVE_RANK=$2
+  export FAIL_RANK=$2
   shift 2
   checks=$((checks + 1))
-  STARVE_COUNT=$dir/count starve "$ranks" "$@"
+  FAIL_COUNT=$dir/count run_failing "$ranks" "$@"
   test "$rc" -eq 0 || complain "$* on $ranks ranks: exit code $rc: $(cat "$dir/err")"
   calls=$(cat "$dir/count")
 }
@@ -38,13 +38,13 @@ sweep() {
   count "$ranks" "$rank" "$@"
   for ((call = first; call <= calls; call += (calls - first) / points + 1)); do
     checks=$((checks + 1))
-    STARVE_AT=$call starve "$ranks" "$@"
+    FAIL_AT=$call run_failing "$ranks" "$@"
     if test "$rc" -ne 4 || test "$(grep -c '^hpgmg-fv: error: ' "$dir/err")" -ne 1; then
       complain "$* on $ranks ranks, rank $rank, call $call of $calls: exit code $rc, $(grep '^hpgmg-fv' "$dir/err")"
     fi
     grep -qE '^hpgmg-fv: error: .*(no|out of) memory' "$dir/err" || complain "$*, call $call: $(cat "$dir/err")"
   done
-  unset STARVE_RANK
+  unset FAIL_RANK
 }
 
 sweep 1 0 40 4 8 --verify-only --quiet

@@ -8,7 +8,6 @@
 #   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
 #                                    list elements are separated by commas
 #   in_bytes TEXT                    convert "1.026 GB" to 1026000000
-#   digits FILE                      print every norm, error and order of a JSON report, as written
 #   is_json FILE                     check that the installed JSON parsers accept FILE
 #   stdout_errors NAME COMMAND...    check that a tool works with a closed or unread stdout, and on a full
 #                                    disk exits with 3 and one error line that starts with NAME
@@ -83,10 +82,6 @@ in_bytes() {
     for (u = 1; u <= n; u++) if (units[u] == unit) { printf "%.0f\n", value * 1000 ^ (u - 1); exit }
     exit 1
   }'
-}
-
-digits() {
-  sed -n '/"norms": \[/,/\]/p; /"rel": \[/,/\]/p; /^  "error"/p; /^  "order"/p' "$1"
 }
 
 level_figures() {

@@ -1,9 +1,9 @@
 /* Makes one of the program's own allocations fail. tests/mocks/hpgmg-fv-failing-malloc is linked
  * with a library whose allocations use these names. Environment:
  *
- *   STARVE_AT     number of the call that fails, from 1; if unset, none fails
- *   STARVE_RANK   rank on which it fails (0)
- *   STARVE_COUNT  file that receives the number of calls when that rank ends */
+ *   FAIL_AT     number of the call that fails, from 1; if unset, none fails
+ *   FAIL_RANK   rank on which it fails (0)
+ *   FAIL_COUNT  file that receives the number of calls when that rank ends */
 #undef malloc
 #undef calloc
 #undef realloc
@@ -28,7 +28,7 @@ static long number_of(const char *name) {
 }
 
 static void write_count(void) {
-  FILE *file = fopen(getenv("STARVE_COUNT"), "w");
+  FILE *file = fopen(getenv("FAIL_COUNT"), "w");
   if (!file) return;
   fprintf(file, "%ld\n", atomic_load(&calls));
   fclose(file);
@@ -38,9 +38,9 @@ static void write_count(void) {
 static bool fails(void) {
   if (fails_at < 0) {
     const char *rank = getenv("PMI_RANK") ? "PMI_RANK" : "OMPI_COMM_WORLD_RANK";
-    const bool here = number_of(rank) == number_of("STARVE_RANK");
-    fails_at = here ? number_of("STARVE_AT") : 0;
-    if (here && getenv("STARVE_COUNT")) (void)atexit(write_count);
+    const bool here = number_of(rank) == number_of("FAIL_RANK");
+    fails_at = here ? number_of("FAIL_AT") : 0;
+    if (here && getenv("FAIL_COUNT")) (void)atexit(write_count);
   }
   return atomic_fetch_add(&calls, 1) + 1 == fails_at;
 }

@@ -1,6 +1,6 @@
-/* Two ranks at mg_comm_meet, where rank 1 has failed. "late SECONDS comes": rank 1 waits at most
- * SECONDS for rank 0, which arrives a moment later. "late SECONDS stays": rank 0 never arrives.
- * Used by tests/fault/fault.sh. */
+/* Two ranks at mg_comm_meet, where rank 1 has failed. "late_rank SECONDS comes": rank 1 waits at
+ * most SECONDS for rank 0, which arrives a moment later. "late_rank SECONDS stays": rank 0 never
+ * arrives. Used by tests/fault/fault.sh. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include <stdlib.h>

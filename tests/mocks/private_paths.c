@@ -1,5 +1,5 @@
-/* Ranks create or open a shared file under rank-specific paths: apart create|open PATH..., where
- * the last path applies to all remaining ranks. Used by tests/fault/fault_dump.sh. */
+/* Ranks create or open a shared file under rank-specific paths: private_paths create|open PATH...,
+ * where the last path applies to all remaining ranks. Used by tests/fault/fault_dump.sh. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include "io/hdf5/h5.h"

@@ -23,15 +23,15 @@ run 3 op_algebra op_diagonal op_neumann op_smoother op_transfer op_truncation op
   parity_fused unit_messages
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=
-run 5 op_transfer op_walls parity_fused unit_crossover unit_messages
+run 5 op_transfer op_walls parity_fused unit_gpu_cutoff unit_messages
 # Fused sweeps, which need several ghost layers.
 FIXTURE_BACKEND=guard
-run 3 op_passes
+run 3 op_fused_sweeps
 FIXTURE_OPTIONS=--agglomerate-below=0
-run 8 op_passes
+run 8 op_fused_sweeps
 FIXTURE_OPTIONS=
 # Ranks sharing a device.
 if have_cuda; then
   FIXTURE_BACKEND=cuda
-  run 3 op_passes op_smoother op_transfer parity_fused
+  run 3 op_fused_sweeps op_smoother op_transfer parity_fused
 fi

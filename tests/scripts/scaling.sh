@@ -4,7 +4,7 @@
 # mocks of the batch systems' commands. An invalid study gives one line of error. No string of the user
 # is executed by a shell. SCALING_GOLDEN=write updates the golden files. Runs $PYTHON; skips without it
 # or without jansson.
-. "$abs_top_srcdir/tests/lib/scaling_tool.sh"
+. "$abs_top_srcdir/tests/lib/scaling_lib.sh"
 need_python
 golden=$abs_top_srcdir/tests/scripts/scaling
 source=$(cd "$abs_top_srcdir" && pwd -P)

@@ -2,7 +2,7 @@
 # scaling_local: studies on this machine. The folder is copied, moved and planned again; the study is edited; cores are
 # few; jobs are stopped; pictures are drawn; files in [options] have relative paths. Runs $PYTHON; skips without it or
 # without jansson.
-. "$abs_top_srcdir/tests/lib/scaling_tool.sh"
+. "$abs_top_srcdir/tests/lib/scaling_lib.sh"
 need_python
 cd "$dir" || exit 1
 

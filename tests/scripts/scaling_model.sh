@@ -3,7 +3,7 @@
 # predicts held-back points, more ranks and other agglomeration, all within a percent. With noise, its
 # bands contain the true values. Costs that it cannot determine give one line of error. Runs $PYTHON;
 # skips without it, numpy, scipy or jansson.
-. "$abs_top_srcdir/tests/lib/scaling_tool.sh"
+. "$abs_top_srcdir/tests/lib/scaling_lib.sh"
 need_python numpy scipy
 model=$abs_top_srcdir/tests/scripts/scaling_model.py
 cd "$dir" || exit 1

@@ -2,7 +2,7 @@
 # scaling_slurm: a weak study on 1, 2 and 4 nodes of a local Slurm, with srun and with mpirun, is submitted, followed,
 # collected and plotted. A failing point is named, and repeated with --again. Skips without Slurm (slurm-wlm, munge),
 # MPI, jansson or Python.
-. "$abs_top_srcdir/tests/lib/scaling_tool.sh"
+. "$abs_top_srcdir/tests/lib/scaling_lib.sh"
 need_python
 if ! have_mpi; then
   echo 'skipped: needs MPI' >&2

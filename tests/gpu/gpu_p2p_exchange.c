@@ -1,6 +1,6 @@
-/* cuda_mail: a process sends to itself through the kernels of the peer transport. Every message
- * arrives in order through both slots, even if the sender is two messages ahead. A message that
- * never arrives causes an error, not a hang. Skips without a device. */
+/* gpu_p2p_exchange: a process sends to itself through the kernels of the peer transport. Every
+ * message arrives in order through both slots, even if the sender is two messages ahead. A message
+ * that never arrives causes an error, not a hang. Skips without a device. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif

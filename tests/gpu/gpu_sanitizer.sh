@@ -1,9 +1,10 @@
 # shellcheck shell=bash disable=SC2154
-# cuda_sanitizer: memcheck, racecheck, initcheck and synccheck of compute-sanitizer report no errors in
+# gpu_sanitizer: memcheck, racecheck, initcheck and synccheck of compute-sanitizer report no errors in
 # - runs of 32^3 cells: every operator and smoother, periodic boundaries, all bottom solvers, levels on the CPU in
 #   either kind of memory, a varying alpha, conjugate gradients, and a dump;
 # - kernels of large levels: 64^3 cells for fv4, 128^3 for the others;
-# - a process that sends messages to itself (cuda_mail); and two ranks that exchange messages (memcheck, synccheck).
+# - a process that sends messages to itself (gpu_p2p_exchange), and two ranks that exchange messages (memcheck,
+#   synccheck).
 # SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 8; 0: skip). Skips without a device or the tool.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
@@ -110,7 +111,7 @@ while read -r options; do
   case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
   with_tools 1 "$all" "$HPGMG_FV" --device=cuda "$@"
 done <"$dir/cases"
-with_tools 1 "$all" "$abs_top_builddir/tests/gpu/cuda_mail"
+with_tools 1 "$all" "$abs_top_builddir/tests/gpu/gpu_p2p_exchange"
 # No initcheck for two ranks: it does not see writes by the other rank.
 if have_mpi; then
   for op in fv2 fv4; do

@@ -1,5 +1,5 @@
-/* --cpu-below=auto: times solves with the crossover at each level, starting with no level on the
- * CPU, and uses the fastest unless the gain is small. Nothing is measured without a GPU. Uses
+/* --cpu-below=auto: times solves with each number of levels on the CPU, starting with none, and
+ * uses the fastest unless the gain is small. Nothing is measured without a GPU. Uses
  * the guard backend, which is slower than the CPU. No test depends on time: any timings are
  * acceptable. */
 #include "run/gpu_cutoff.h"

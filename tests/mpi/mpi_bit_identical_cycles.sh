@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_same_digits_cycles: solution and norms of a solve are bit-identical on any number of ranks, for
+# mpi_bit_identical_cycles: solution and norms of a solve are bit-identical on any number of ranks, for
 # every operator, boundary and smoother, with 8 and 27 boxes, with and without agglomeration.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 cpu_only
 own_folder
-program=$abs_top_builddir/tests/parity/parity_digits
+program=$abs_top_builddir/tests/parity/parity_solve
 OMP_THREAD_LIMIT=1
 export OMP_THREAD_LIMIT FIXTURE_OPTIONS
 

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_same_digits_all: like mpi_same_digits, with 64^3 cells, more problems and up to 64 ranks.
-. "$abs_top_srcdir/tests/lib/same_digits.sh"
+# mpi_bit_identical_all: like mpi_bit_identical, with 64^3 cells, more problems and up to 64 ranks.
+. "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
 cpu_only
 
 # The grid is the largest cube of boxes that fits: 64 boxes also with 3 x 22 and 5 x 13.

@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# cuda_nccl: with NCCL messages between CUDA devices, also in captured graphs and overlapped with interior cells,
+# gpu_nccl: with NCCL messages between CUDA devices, also in captured graphs and overlapped with interior cells,
 # results are bit-identical to one rank on the CPU. With a single device, two ranks share it in a mock that reports one
 # host per rank, so that NCCL uses sockets. If NCCL cannot start, --transport=nccl fails and auto uses another
 # transport. Skips without a device or NCCL.
 set -eu
-# shellcheck source=tests/lib/transport.sh
-. "$abs_top_srcdir/tests/lib/transport.sh"
+# shellcheck source=tests/lib/compare_transports.sh
+. "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
 if test "$has_nccl" = no; then
   echo 'skipped: build without NCCL' >&2

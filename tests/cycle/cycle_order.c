@@ -1,4 +1,4 @@
-/* order_richardson: the Richardson errors of the solved problems fall with the operator's order.
+/* cycle_order: the Richardson errors of the solved problems fall with the operator's order.
  *
  * On affordable grids the order is not yet asymptotic: f = sin^7 has 7 waves per side, so expecting
  * exactly 2 or 4 would be wrong by 0.1 to 1. fv2 and fv4 are therefore compared with the same f for
@@ -84,7 +84,7 @@ static void test_order(mg_hierarchy_t *h) {
   const mg_operator_t op = h->params.op;
   const int n = h->level[0].store.view.dim;
   const double p = op == MG_OPERATOR_FV4 ? 4.0 : 2.0;
-  /* The guard is slow, and its results are the CPU's: parity_digits. */
+  /* The guard is slow, and its results are the CPU's: parity_solve. */
   if (h->params.device == MG_DEVICE_GUARD) return;
   memset(&result, 0, sizeof result);
   MUST(mg_benchmark(h, NULL, &result));

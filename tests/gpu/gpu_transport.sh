@@ -1,11 +1,11 @@
 # shellcheck shell=bash disable=SC2154
-# cuda_transport: with every transport between CUDA devices, norms, errors and orders are bit-identical
+# gpu_transport: with every transport between CUDA devices, norms, errors and orders are bit-identical
 # to one rank on the CPU: for every operator and boundary, with and without levels on the CPU, several
 # boxes per rank, on 2 to 8 ranks. Ranks share devices if there are fewer; peer and host support that.
-# NCCL is tested in cuda_nccl.sh. Skips without a device.
+# NCCL is tested in gpu_nccl.sh. Skips without a device.
 set -eu
-# shellcheck source=tests/lib/transport.sh
-. "$abs_top_srcdir/tests/lib/transport.sh"
+# shellcheck source=tests/lib/compare_transports.sh
+. "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
 # takes_device: the MPI library reports at run time that it is CUDA-aware.
 takes_device=no

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-# mpi_same_digits: every norm, error and order is bit-identical (compared as 17 digits) for any ranks,
+# mpi_bit_identical: every norm, error and order is bit-identical (compared as 17 digits) for any ranks,
 # boxes per rank, box width, threads and agglomeration. Here three problems with 32^3 cells;
-# mpi_same_digits_all.sh has more. Also on a CUDA device if present, with one rank and with several
+# mpi_bit_identical_all.sh has more. Also on a CUDA device if present, with one rank and with several
 # that share it.
-. "$abs_top_srcdir/tests/lib/same_digits.sh"
+. "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
 on_cuda=
 if have_cuda; then
   on_cuda='

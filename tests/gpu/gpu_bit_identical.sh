@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154,SC2031
-# cuda_digits: norms, errors and orders on a CUDA device are bit-identical to the CPU, for every operator and boundary:
-# Poisson with every smoother; Helmholtz, and V-cycles to a tolerance, with GSRB. Each case runs with all levels on the
-# device, with levels below 600 or 5000 cells on the CPU (the latter in managed memory too), and below 40000 cells: all
-# levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the simple kernels.
-# Skips without a device.
-. "$abs_top_srcdir/tests/lib/cuda_same.sh"
+# gpu_bit_identical: norms, errors and orders on a CUDA device are bit-identical to the CPU, for every operator and
+# boundary: Poisson with every smoother; Helmholtz, and V-cycles to a tolerance, with GSRB. Each case runs with all
+# levels on the device, with levels below 600 or 5000 cells on the CPU (the latter in managed memory too), and below
+# 40000 cells: all levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the
+# simple kernels. Skips without a device.
+. "$abs_top_srcdir/tests/lib/compare_gpu.sh"
 
 compare() {
   results "$dir/cpu" --device=cpu "$@"

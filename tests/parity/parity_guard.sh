@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
-# guard: with levels in memory that only backend operations can access, results are bit-identical to the CPU. So no layer
-# above the backend reads or writes a cell; unit_guard shows that such an access would crash. Covers every operator,
-# boundary and smoother, with all or only fine levels guarded, on one and two ranks.
-. "$abs_top_srcdir/tests/lib/same_digits.sh"
+# parity_guard: with levels in memory that only backend operations can access, results are bit-identical to the CPU. So
+# no layer above the backend reads or writes a cell; unit_guard shows that such an access would crash. Covers every
+# operator, boundary and smoother, with all or only fine levels guarded, on one and two ranks.
+. "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
 
 compare '
   --operator=fv2 --smoother=gsrb

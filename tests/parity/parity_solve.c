@@ -1,4 +1,4 @@
-/* parity_digits: a solve is bit-identical on every backend, for any number of threads and any
+/* parity_solve: a solve is bit-identical on every backend, for any number of threads and any
  * division of the grid into boxes. Runs one F-cycle and two V-cycles for every operator,
  * boundary and smoother, the same with Neumann walls, and four cycles with CG. With the argument
  * "print" it prints the results instead, for comparison across rank counts. */

@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154,SC2031
-# cuda_cpu_below: with levels below any size on the CPU (64^3 cells), or with none, results are bit-identical to a run
+# gpu_cpu_below: with levels below any size on the CPU (64^3 cells), or with none, results are bit-identical to a run
 # on the CPU, for every operator, boundary and kind of memory. Also with all levels on the CPU, and with
 # --cpu-below=auto. Skips without a device.
-. "$abs_top_srcdir/tests/lib/cuda_same.sh"
+. "$abs_top_srcdir/tests/lib/compare_gpu.sh"
 
 # places ARG...: print the place (cpu or cuda) of each level, finest first.
 places() {

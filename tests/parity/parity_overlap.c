@@ -1,4 +1,4 @@
-/* parity_parts: a smoothing step, or several fused ones, may run on interior cells before the
+/* parity_overlap: a smoothing step, or several fused ones, may run on interior cells before the
  * halo exchange and on boundary cells afterwards. The result is bit-identical to all cells after
  * the exchange. The interior part reads no ghost that the exchange fills: these are NaN until it
  * completes. Skips if no backend can split the step. */

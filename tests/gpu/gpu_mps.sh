@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154
-# cuda_mps: ranks that share a device under NVIDIA's Multi-Process Service, where their kernels run concurrently. No
+# gpu_mps: ranks that share a device under NVIDIA's Multi-Process Service, where their kernels run concurrently. No
 # kernel blocks one that it waits for, and results are bit-identical to one rank on the CPU. The test starts and stops
 # a private MPS server. Skips without a device, or if the server does not start.
 set -eu
-# shellcheck source=tests/lib/transport.sh
-. "$abs_top_srcdir/tests/lib/transport.sh"
+# shellcheck source=tests/lib/compare_transports.sh
+. "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
 skip() {
   echo "skipped: $*" >&2

@@ -1,4 +1,4 @@
-/* op_passes: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: a
+/* op_fused_sweeps: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: a
  * guess and zero; the right-hand side of the previous smooth and another one; patches bordering
  * walls of both kinds, other patches and themselves; variable alpha. */
 #include "device/device_select.h"

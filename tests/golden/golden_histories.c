@@ -1,4 +1,4 @@
-/* cycle_histories: residual norms of the original benchmark at 64^3 after each cycle, and the
+/* golden_histories: residual norms of the original benchmark at 64^3 after each cycle, and the
  * Richardson error of the discrete problem once it is solved. */
 #include "level/ops.h"
 #include "run/benchmark.h"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# cuda_memory: a run that does not fit on the device is refused before anything is allocated, in either
+# gpu_memory: a run that does not fit on the device is refused before anything is allocated, in either
 # kind of memory. The message has the needed and the free memory, and sizes that fit. Ranks that share a
 # device share its free memory. Levels on the CPU need none. Skips without a device.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
