@@ -1,5 +1,5 @@
 #include "plan/plan_stats.h"
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 #include <math.h>
 #include <string.h>
 
@@ -51,11 +51,11 @@ static int64_t messages_sample(double n_patches, int64_t boxes) {
 
 static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_t *messages_max,
                                     int64_t *doubles_max) {
-  mg_copyplan_t copies;
-  MG_TRY(mg_copyplan_build(halo, rank, &copies));
+  mg_copy_plan_t copies;
+  MG_TRY(mg_copy_plan_build(halo, rank, &copies));
   if (copies.n_send > *messages_max) *messages_max = copies.n_send;
   if (copies.send_doubles > *doubles_max) *doubles_max = copies.send_doubles;
-  mg_copyplan_free(&copies);
+  mg_copy_plan_free(&copies);
   return MG_OK;
 }
 

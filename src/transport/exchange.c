@@ -4,7 +4,7 @@
 #include <string.h>
 
 struct mg_exchange {
-  mg_copyplan_t plan;
+  mg_copy_plan_t plan;
   mg_end_t src, dst;
   double *crossing;
   int64_t crossing_doubles; /* staging buffer for local copies between two backends, in memory that
@@ -83,7 +83,7 @@ static mg_transport_t way_of(const mg_exchange_t *e, const mg_transports_t *tran
 static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t *transports,
                                    mg_transport_t way, bool sending,
                                    mg_message_list_t *message_list) {
-  const mg_copyplan_t *p = &e->plan;
+  const mg_copy_plan_t *p = &e->plan;
   const mg_message_t *message = sending ? p->send : p->receive;
   const mg_copy_list_t *all = sending ? &p->pack : &p->unpack;
   const int n = sending ? p->n_send : p->n_receive;
@@ -139,7 +139,7 @@ static mg_channel_t *find_only(const mg_exchange_t *e) {
 
 static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec,
                                mg_transports_t *transports) {
-  MG_TRY(mg_copyplan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan));
+  MG_TRY(mg_copy_plan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan));
   if (e->src.backend != e->dst.backend) number_crossing(e);
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
     MG_TRY(open_channel(e, transports, (mg_transport_t)way));
@@ -175,7 +175,7 @@ void mg_exchange_free(mg_exchange_t *e) {
   if (e->crossing)
     crossing_backend(e)->release(e->crossing, (size_t)e->crossing_doubles * sizeof(double),
                                  MG_SPACE_SHARED);
-  mg_copyplan_free(&e->plan);
+  mg_copy_plan_free(&e->plan);
   free(e);
 }
 

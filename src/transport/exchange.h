@@ -5,7 +5,7 @@
 #include "backend/backend.h"
 #include "base/timers.h"
 #include "comm/comm.h"
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 #include "transport/transport.h"
 
 /** One end of an exchange: patches and the backend that may access them. */

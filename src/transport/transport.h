@@ -9,7 +9,7 @@
 #include "backend/backend.h"
 #include "comm/comm.h"
 #include "params/params.h"
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 
 /** Transports from this rank to every other rank. NULL means host staging only. */
 typedef struct mg_transports mg_transports_t;

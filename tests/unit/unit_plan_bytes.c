@@ -2,7 +2,7 @@
  * buffers. */
 #include "comm/comm.h"
 #include "level/level.h"
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 #include "plan/plan.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
@@ -84,10 +84,10 @@ static void test_against_allocation(void) {
 }
 
 static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
-  mg_copyplan_t copies;
-  CHECK_INT(mg_copyplan_build(spec, rank, &copies), MG_OK);
+  mg_copy_plan_t copies;
+  CHECK_INT(mg_copy_plan_build(spec, rank, &copies), MG_OK);
   const int64_t doubles = copies.send_doubles + copies.receive_doubles;
-  mg_copyplan_free(&copies);
+  mg_copy_plan_free(&copies);
   return doubles * (int64_t)sizeof(double);
 }
 

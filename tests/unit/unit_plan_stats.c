@@ -1,6 +1,6 @@
 /* Rank statistics of a dry run. For few ranks they equal a full count. For many ranks they come
  * from a sample, which also includes the levels that live on few ranks. */
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 #include "plan/plan_stats.h"
 #include "tests/lib/test.h"
 #include <stdint.h>
@@ -39,11 +39,11 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
                                  .faces = faces,
                                  .face_dir = -1,
                                  .periodic = params.boundary == MG_BOUNDARY_PERIODIC};
-    mg_copyplan_t copies;
-    CHECK_INT(mg_copyplan_build(&spec, rank, &copies), MG_OK);
+    mg_copy_plan_t copies;
+    CHECK_INT(mg_copy_plan_build(&spec, rank, &copies), MG_OK);
     *messages = copies.n_send > *messages ? copies.n_send : *messages;
     *doubles = copies.send_doubles > *doubles ? copies.send_doubles : *doubles;
-    mg_copyplan_free(&copies);
+    mg_copy_plan_free(&copies);
   }
 }
 

@@ -2,8 +2,8 @@
  *
  * Integers only. Both ends of a message derive its content from the layouts alone, in the same
  * order. Nothing is negotiated, and every neighbour gets exactly one message. */
-#ifndef MG_COPYPLAN_H
-#define MG_COPYPLAN_H
+#ifndef MG_COPY_PLAN_H
+#define MG_COPY_PLAN_H
 
 #include "formulas/view.h"
 #include "plan/decomp.h"
@@ -37,7 +37,7 @@ typedef struct {
   int n, capacity;
 } mg_copy_list_t;
 
-/** Copies and messages of one rank. Free with mg_copyplan_free. */
+/** Copies and messages of one rank. Free with mg_copy_plan_free. */
 typedef struct {
   mg_copy_list_t pack;   /**< source patches to the send buffer */
   mg_copy_list_t local;  /**< source to destination patches of this rank */
@@ -45,15 +45,15 @@ typedef struct {
   mg_message_t *send, *receive;
   int n_send, n_receive;
   int64_t send_doubles, receive_doubles;
-} mg_copyplan_t;
+} mg_copy_plan_t;
 
 /** The halo exchange of a level: all ghosts of `depth` layers, including edges and corners. */
 mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic);
 
 /** Build the copies and messages of this rank.
  *  @return MG_OK, MG_ERR_MEMORY; nothing remains allocated on error */
-MG_MUST_CHECK mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank,
-                                            mg_copyplan_t *plan);
-void mg_copyplan_free(mg_copyplan_t *plan);
+MG_MUST_CHECK mg_status_t mg_copy_plan_build(const mg_copy_spec_t *spec, int64_t rank,
+                                             mg_copy_plan_t *plan);
+void mg_copy_plan_free(mg_copy_plan_t *plan);
 
 #endif

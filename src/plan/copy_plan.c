@@ -1,4 +1,4 @@
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 #include "base/alloc.h"
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +262,7 @@ typedef struct {
 } mine_t;
 
 static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
-                                  const rank_set_t *peers, mg_copyplan_t *plan) {
+                                  const rank_set_t *peers, mg_copy_plan_t *plan) {
   MG_TRY(mg_new(&plan->receive, peers->n, "message lists"));
   for (int i = 0; i < peers->n; i++) {
     mg_cuboid_t *src = NULL;
@@ -289,7 +289,7 @@ static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, cons
 }
 
 static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const mine_t *mine,
-                               const rank_set_t *peers, mg_copyplan_t *plan) {
+                               const rank_set_t *peers, mg_copy_plan_t *plan) {
   MG_TRY(mg_new(&plan->send, peers->n, "message lists"));
   for (int i = 0; i < peers->n; i++) {
     if (peers->rank[i] == rank) continue;
@@ -315,7 +315,7 @@ mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic)
       .src = cells, .dst = cells, .depth = depth, .face_dir = -1, .periodic = periodic};
 }
 
-mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copyplan_t *plan) {
+mg_status_t mg_copy_plan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copy_plan_t *plan) {
   mine_t mine = {0};
   rank_set_t sources = {0}, targets = {0};
   memset(plan, 0, sizeof *plan);
@@ -329,11 +329,11 @@ mg_status_t mg_copyplan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copyp
   free(mine.dst);
   free(sources.rank);
   free(targets.rank);
-  if (status != MG_OK) mg_copyplan_free(plan);
+  if (status != MG_OK) mg_copy_plan_free(plan);
   return status;
 }
 
-void mg_copyplan_free(mg_copyplan_t *plan) {
+void mg_copy_plan_free(mg_copy_plan_t *plan) {
   free(plan->pack.item);
   free(plan->local.item);
   free(plan->unpack.item);

@@ -1,6 +1,6 @@
 /* Executes copy plans for all ranks in one process. Every requested cell that has an owner is
  * written exactly once with the correct value, and nothing else is touched. */
-#include "plan/copyplan.h"
+#include "plan/copy_plan.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef struct {
 } target_t;
 
 typedef struct {
-  mg_copyplan_t plan;
+  mg_copy_plan_t plan;
   mg_cuboid_t *src, *dst;
   int n_src, n_dst;
   target_t *target;
@@ -63,7 +63,7 @@ static void patches_of(const mg_spread_t *spread, int64_t rank, mg_cuboid_t **pa
 }
 
 static void rank_create(const mg_copy_spec_t *spec, int64_t rank, rank_t *r) {
-  CHECK_INT(mg_copyplan_build(spec, rank, &r->plan), MG_OK);
+  CHECK_INT(mg_copy_plan_build(spec, rank, &r->plan), MG_OK);
   patches_of(&spec->src, rank, &r->src, &r->n_src);
   patches_of(&spec->dst, rank, &r->dst, &r->n_dst);
   r->send = zeros(r->plan.send_doubles, sizeof *r->send);
@@ -88,7 +88,7 @@ static void rank_free(rank_t *r) {
   free(r->receive);
   free(r->src);
   free(r->dst);
-  mg_copyplan_free(&r->plan);
+  mg_copy_plan_free(&r->plan);
 }
 
 /* Value stored by a source patch at a position that it owns: its cells and the far wall's faces. */
@@ -166,7 +166,7 @@ static void check_messages(const mg_message_t *message, int n, int64_t total, in
 static void deliver(rank_t *all, int n_ranks) {
   int n_sent = 0, n_received = 0;
   for (int r = 0; r < n_ranks; r++) {
-    const mg_copyplan_t *plan = &all[r].plan;
+    const mg_copy_plan_t *plan = &all[r].plan;
     check_messages(plan->send, plan->n_send, plan->send_doubles, r);
     check_messages(plan->receive, plan->n_receive, plan->receive_doubles, r);
     n_sent += plan->n_send;
@@ -307,18 +307,18 @@ static void test_one_of_a_million(void) {
   const int32_t box[3] = {50, 49, 50};
   const int64_t rank = mg_layout_owner(&y, box);
   mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
-  mg_copyplan_t plan;
-  CHECK_INT(mg_copyplan_build(&spec, rank, &plan), MG_OK);
+  mg_copy_plan_t plan;
+  CHECK_INT(mg_copy_plan_build(&spec, rank, &plan), MG_OK);
   CHECK_INT(plan.n_send, 26);
   CHECK_INT(plan.n_receive, 26);
   CHECK_INT(plan.send_doubles, 1028LL * 1028 * 1028 - 1024LL * 1024 * 1024);
   CHECK_INT(plan.receive_doubles, plan.send_doubles);
-  mg_copyplan_free(&plan);
+  mg_copy_plan_free(&plan);
   spec.faces = true;
-  CHECK_INT(mg_copyplan_build(&spec, rank, &plan), MG_OK);
+  CHECK_INT(mg_copy_plan_build(&spec, rank, &plan), MG_OK);
   CHECK_INT(plan.n_send, 6);
   CHECK_INT(plan.send_doubles, 6LL * 2 * 1024 * 1024);
-  mg_copyplan_free(&plan);
+  mg_copy_plan_free(&plan);
 }
 
 /* A message of more than 2^31 doubles: counts are 64-bit. */
@@ -327,16 +327,16 @@ static void test_longest_messages(void) {
   const mg_layout_t y = {
       .n = 1 << 20, .box_dim = (int32_t)w, .boxes = 2, .n_ranks = 2, .world_ranks = 2};
   mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
-  mg_copyplan_t plan;
-  CHECK_INT(mg_copyplan_build(&spec, 1, &plan), MG_OK);
+  mg_copy_plan_t plan;
+  CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);
   CHECK_INT(plan.n_send, 1);
   CHECK_INT(plan.send[0].rank, 0);
   CHECK_INT(plan.send[0].count, 2 * (2 * w) * (2 * w));
-  mg_copyplan_free(&plan);
+  mg_copy_plan_free(&plan);
   spec.periodic = true; /* both slabs, and the wrap-around in j and i, which stays on the rank */
-  CHECK_INT(mg_copyplan_build(&spec, 1, &plan), MG_OK);
+  CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);
   CHECK_INT(plan.receive[0].count, 2 * 2 * (2 * w + 4) * (2 * w + 4));
-  mg_copyplan_free(&plan);
+  mg_copy_plan_free(&plan);
 }
 
 int main(void) {
