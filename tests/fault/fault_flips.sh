@@ -4,10 +4,7 @@
 # coefficients and right-hand sides with checksums, and decks. SEED selects the bits. A deck has no checksum: a flip may
 # make another valid deck, whose settings --print-config shows. Skips without HDF5.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! have_feature HDF5; then
-  echo 'skipped: a build without HDF5' >&2
-  exit 77
-fi
+need_feature HDF5
 flips=${FLIPS:-350} seed=${SEED:-1}
 cpu_only
 cd "$dir"

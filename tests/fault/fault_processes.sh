@@ -2,10 +2,7 @@
 # fault_processes: no process is left behind, however a run ends: neither a rank nor the daemon that Open MPI starts for
 # a program without a launcher. A test that is ended by a signal ends the processes that it started.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! test -r /proc/self/environ; then
-  echo 'skipped: processes cannot be listed without /proc' >&2
-  exit 77
-fi
+test -r /proc/self/environ || skip_test 'processes cannot be listed without /proc'
 cpu_only
 held=$abs_top_builddir/tests/mocks/hpgmg-fv-paused
 line='4 8 --device=cpu --warmup=0 --min-time=10000'

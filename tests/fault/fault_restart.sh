@@ -4,10 +4,7 @@
 # tests/unit/unit_restart.c has wrong attributes and fields.
 # Skips without HDF5.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! have_feature HDF5; then
-  echo 'skipped: a build without HDF5' >&2
-  exit 77
-fi
+need_feature HDF5
 file=$dir/good.hdf
 ok 1 4 1 --verify-only --dump="$file" --dump-fields=u
 some=1

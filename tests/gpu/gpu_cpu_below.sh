@@ -42,7 +42,7 @@ check_places 1000000000000000000 'cpu cpu cpu cpu cpu cpu cpu '
 if have_mpi; then
   results "$dir/cpu" --device=cpu 5 8
   mpi_run 3 "$HPGMG_FV" 5 3 --device=cuda --cpu-below=auto --verify-only --quiet --csv="$dir/out.csv"
-  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$dir/out.csv" >"$dir/cuda"
+  results_of "$dir/out.csv" >"$dir/cuda"
   same "$dir/cpu" "$dir/cuda" '3 ranks with --cpu-below=auto'
   runs=$((runs - 1))
 fi

@@ -3,10 +3,7 @@
 # kind of memory. The message has the needed and the free memory, and sizes that fit. Ranks that share a
 # device share its free memory. Levels on the CPU need none. Skips without a device.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! have_cuda; then
-  echo 'skipped: no CUDA device, or build without CUDA' >&2
-  exit 77
-fi
+have_cuda || skip_test 'no CUDA device, or build without CUDA'
 
 # planned RANKS LOG2 BOXES: total bytes of a dry run.
 planned() {

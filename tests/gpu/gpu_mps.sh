@@ -2,24 +2,18 @@
 # gpu_mps: ranks that share a device under NVIDIA's Multi-Process Service, where their kernels run concurrently. No
 # kernel blocks one that it waits for, and results are bit-identical to one rank on the CPU. The test starts and stops
 # a private MPS server. Skips without a device, or if the server does not start.
-set -eu
 # shellcheck source=tests/lib/compare_transports.sh
 . "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
-skip() {
-  echo "skipped: $*" >&2
-  exit 77
-}
-
-command -v nvidia-cuda-mps-control >/dev/null || skip 'no nvidia-cuda-mps-control'
+command -v nvidia-cuda-mps-control >/dev/null || skip_test 'no nvidia-cuda-mps-control'
 export CUDA_MPS_PIPE_DIRECTORY=$dir/mps CUDA_MPS_LOG_DIRECTORY=$dir/mps
 mkdir "$dir/mps"
 ask() { echo "$1" | timeout 600 nvidia-cuda-mps-control 2>/dev/null; }
-timeout 600 nvidia-cuda-mps-control -d >/dev/null 2>&1 || skip 'nvidia-cuda-mps-control does not start'
+timeout 600 nvidia-cuda-mps-control -d >/dev/null 2>&1 || skip_test 'nvidia-cuda-mps-control does not start'
 at_end='ask quit >/dev/null'
 solo timeout 600 "$HPGMG_FV" 4 1 --device=cuda --cpu-below=0 --verify-only --quiet >/dev/null 2>"$dir/err" ||
-  skip "no device under MPS: $(tail -n 1 "$dir/err")"
-ask get_server_list | grep -q '[0-9]' || skip 'programs do not find the MPS server'
+  skip_test "no device under MPS: $(tail -n 1 "$dir/err")"
+ask get_server_list | grep -q '[0-9]' || skip_test 'programs do not find the MPS server'
 
 # One rank runs a kernel whose blocks each need a whole SM, while the others wait for its messages.
 size=5

@@ -3,14 +3,10 @@
 # results are bit-identical to one rank on the CPU. With a single device, two ranks share it in a mock that reports one
 # host per rank, so that NCCL uses sockets. If NCCL cannot start, --transport=nccl fails and auto uses another
 # transport. Skips without a device or NCCL.
-set -eu
 # shellcheck source=tests/lib/compare_transports.sh
 . "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
-if test "$has_nccl" = no; then
-  echo 'skipped: build without NCCL' >&2
-  exit 77
-fi
+need_feature NCCL
 refused nccl $((devices + 1)) 'NCCL requires one GPU per rank'
 
 program=$HPGMG_FV

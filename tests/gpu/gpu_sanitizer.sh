@@ -8,19 +8,10 @@
 # SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 8; 0: skip). Skips without a device or the tool.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
-if ! have_cuda; then
-  echo 'skipped: no CUDA device, or build without CUDA' >&2
-  exit 77
-fi
-if test "${SANITIZER_JOBS:-1}" -eq 0; then
-  echo 'skipped: SANITIZER_JOBS is 0' >&2
-  exit 77
-fi
+have_cuda || skip_test 'no CUDA device, or build without CUDA'
+test "${SANITIZER_JOBS:-1}" -ne 0 || skip_test 'SANITIZER_JOBS is 0'
 PATH=$PATH:/usr/local/cuda/bin
-if ! command -v compute-sanitizer >/dev/null; then
-  echo 'skipped: no compute-sanitizer' >&2
-  exit 77
-fi
+command -v compute-sanitizer >/dev/null || skip_test 'no compute-sanitizer'
 own_folder
 most=$(nproc)
 test "$most" -le 8 || most=8
@@ -29,8 +20,7 @@ most=${SANITIZER_JOBS:-$most}
 # Skip if the tool does not support this machine.
 if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda \
   >"$dir/first" 2>&1 && grep -qi 'not supported' "$dir/first"; then
-  echo "skipped: compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$dir/first")" >&2
-  exit 77
+  skip_test "compute-sanitizer does not work here: $(grep -i -m 1 'not supported' "$dir/first")"
 fi
 
 # Files of coefficients with a varying alpha, for 32^3 and 64^3 cells.

@@ -3,7 +3,6 @@
 # to one rank on the CPU: for every operator and boundary, with and without levels on the CPU, several
 # boxes per rank, on 2 to 8 ranks. Ranks share devices if there are fewer; peer and host support that.
 # NCCL is tested in gpu_nccl.sh. Skips without a device.
-set -eu
 # shellcheck source=tests/lib/compare_transports.sh
 . "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
@@ -91,6 +90,6 @@ for transport in $transports; do
 done
 
 # Unavailable transports are refused.
-test "$has_nccl" = yes || refused nccl 2 'built without NCCL'
+have_feature NCCL || refused nccl 2 'built without NCCL'
 test $takes_device = yes || refused mpi 2 'the MPI library is not CUDA-aware'
 echo "$runs runs on CUDA are bit-identical to the CPU"

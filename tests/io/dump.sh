@@ -2,14 +2,8 @@
 # dump: the fields of --dump files are bit-identical for any ranks, boxes, threads and device, with every dump option;
 # attributes and report lines are correct. Skips without HDF5 or h5diff.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! have_feature HDF5; then
-  echo 'skipped: a build without HDF5' >&2
-  exit 77
-fi
-if ! command -v h5diff >/dev/null; then
-  echo 'skipped: no h5diff (hdf5-tools)' >&2
-  exit 77
-fi
+need_feature HDF5
+command -v h5diff >/dev/null || skip_test 'no h5diff (hdf5-tools)'
 
 # same_fields A B: every field, coarse level and checksum is equal; attributes of the run are not compared.
 same_fields() {

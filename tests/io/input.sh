@@ -3,15 +3,9 @@
 # device. Rough fields are solved to --rtol and dumped. A restart requires the same problem. Each kind of bad file has its
 # own error. Skips without HDF5 and its tools.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! have_feature HDF5; then
-  echo 'skipped: a build without HDF5' >&2
-  exit 77
-fi
+need_feature HDF5
 for tool in h5copy h5import h5diff h5dump h5repack; do
-  if ! command -v "$tool" >/dev/null; then
-    echo "skipped: no $tool (hdf5-tools)" >&2
-    exit 77
-  fi
+  command -v "$tool" >/dev/null || skip_test "no $tool (hdf5-tools)"
 done
 
 # cells FILE NAME DIMENSIONS AWK [CLASS]: add a dataset of cell values, an awk expression of i, j, k and the cell index c.

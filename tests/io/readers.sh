@@ -5,23 +5,14 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
-if ! have_feature HDF5; then
-  echo 'skipped: build without HDF5' >&2
-  exit 77
-fi
-if ! "$PYTHON" -c 'import h5py' 2>/dev/null; then
-  echo "skipped: $PYTHON has no h5py (python3-h5py)" >&2
-  exit 77
-fi
+need_feature HDF5
+"$PYTHON" -c 'import h5py' 2>/dev/null || skip_test "$PYTHON has no h5py (python3-h5py)"
 unset DISPLAY
 export PYTHONDONTWRITEBYTECODE=1
 with=()
 if "$PYTHON" -c 'import vtk' 2>/dev/null; then with+=(vtk); else echo "not run: $PYTHON has no vtk"; fi
 if command -v pvpython >/dev/null; then with+=(paraview); else echo 'not run: no pvpython'; fi
-if test "${#with[@]}" -eq 0; then
-  echo "skipped: $PYTHON has no vtk, and pvpython is missing" >&2
-  exit 77
-fi
+test "${#with[@]}" -gt 0 || skip_test "$PYTHON has no vtk, and pvpython is missing"
 
 # reads WITH DUMP: compare DUMP as read by WITH (vtk or paraview).
 reads() {

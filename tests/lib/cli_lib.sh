@@ -5,6 +5,8 @@
 #   expect RC PATTERN RANKS ARG...   run the program with ARGs; it must exit with RC and print one line on
 #                                    stderr, from one rank, that matches the extended regular expression
 #                                    PATTERN and contains no source location
+#   need_feature NAME                skip the test if --version does not list the feature as built in
+#   results_of FILE                  print the results of a CSV report
 #   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
 #                                    list elements are separated by commas
 #   in_bytes TEXT                    convert "1.026 GB" to 1026000000
@@ -75,6 +77,10 @@ expect() {
 have_feature() {
   solo "$HPGMG_FV" --version | grep "^$1 " | grep -qv ' no\>'
 }
+need_feature() { have_feature "$1" || skip_test "build without $1"; }
+
+# Columns of a CSV report: cells per side, cycles, norms, error, order and verification.
+results_of() { cut -d, -f6,12-14,18-20 "$1"; }
 
 in_bytes() {
   awk -v value="${1% *}" -v unit="${1#* }" 'BEGIN {

@@ -5,10 +5,7 @@
 #                             THREADS LOG2_BOX_DIM BOXES_PER_RANK [OPTION...]; all results must be
 #                             bit-identical to those of the first line
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if ! have_feature jansson; then
-  echo 'skipped: build without JSON reports'
-  exit 77
-fi
+need_feature jansson
 comparisons=0
 
 # solve PROBLEM RANKS THREADS LOG2 BOXES OPTION...: one run; results in $dir/results. With --rtol,

@@ -6,21 +6,16 @@
 #   in_background COMMAND...  run COMMAND in the background with a private $dir; starting CUDA takes most
 #                             of the time of a process
 #   all_done                  wait for all of them; end the test if one failed; add up their $runs
-set -eu
-. "$abs_top_srcdir/tests/lib/run_mpi.sh"
-if ! have_cuda; then
-  echo 'skipped: no CUDA device, or build without CUDA' >&2
-  exit 77
-fi
-own_folder
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+have_cuda || skip_test 'no CUDA device, or build without CUDA'
 runs=0
 
 results() {
   local file=$1
   shift
   solo "$HPGMG_FV" "$@" --verify-only --quiet --csv="$dir/out.csv" >/dev/null
-  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$dir/out.csv" >"$file"
-  test "$(wc -l <"$file")" -eq 3
+  results_of "$dir/out.csv" >"$file"
+  test "$(wc -l <"$file")" -eq 4
 }
 
 same() {

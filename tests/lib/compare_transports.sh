@@ -10,30 +10,17 @@
 #   refused TRANSPORT RANKS PATTERN     the run must end with exit code 4 and an error that matches PATTERN
 #
 # Reads size (log2 of the cells per side of a box), all (total number of boxes) and limit (seconds per run); defaults
-# are set here. Sets dir (a temporary folder), devices (their number), has_nccl and runs (number of comparisons).
-. "$abs_top_srcdir/tests/lib/run_mpi.sh"
-own_folder
-if ! have_mpi; then
-  echo 'skipped: several ranks need MPI and mpirun' >&2
-  exit 77
-fi
+# are set here. Sets dir (a temporary folder), devices (their number) and runs (number of comparisons).
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+have_mpi || skip_test 'several ranks need MPI and mpirun'
 solo "$HPGMG_FV" 4 1 --device-id=1023 >/dev/null 2>"$dir/err" || true
 devices=$(sed -n 's/.*: \([0-9][0-9]*\) CUDA devices* visible.*/\1/p' "$dir/err")
-if test -z "$devices"; then
-  echo 'skipped: no CUDA device, or build without CUDA' >&2
-  exit 77
-fi
-has_nccl=no
-if solo "$HPGMG_FV" --version | grep '^NCCL' | grep -q yes; then has_nccl=yes; fi
-
-results() {
-  awk -F, 'NR > 1 { print $6, $12, $13, $14, $18, $19 }' "$1"
-}
+test -n "$devices" || skip_test 'no CUDA device, or build without CUDA'
 
 size=4 all=64 limit=1800
 wanted() {
   solo "$HPGMG_FV" $size $all "$@" --device=cpu --verify-only --quiet --csv="$dir/cpu.csv" >/dev/null
-  results "$dir/cpu.csv" >"$dir/cpu"
+  results_of "$dir/cpu.csv" >"$dir/cpu"
 }
 
 runs=0
@@ -44,7 +31,7 @@ compare() {
   rc=0
   mpi_run "$ranks" timeout "$limit" "$HPGMG_FV" $size $boxes "$@" --device=cuda --transport="$transport" \
     --verify-only --csv="$dir/out.csv" >"$dir/out" 2>"$dir/err" || rc=$?
-  results "$dir/out.csv" >"$dir/cuda" || true
+  results_of "$dir/out.csv" >"$dir/cuda" || true
   runs=$((runs + 1))
   if test "$rc" -ne 0 || ! cmp -s "$dir/cpu" "$dir/cuda"; then
     echo "--transport=$transport on $ranks ranks, $*: exit code $rc; results on CPU, then CUDA:"

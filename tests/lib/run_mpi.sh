@@ -3,11 +3,12 @@
 #
 #   own_folder             create the folder $dir. When the test ends, also by a signal, run the command in $at_end, end
 #                          all processes that the test started, and remove the folder
+#   skip_test REASON       end the test as skipped
 #   processes_of FOLDER    print the ids of running processes that the test with this $dir started
-#   mpi_run N COMMAND...   run COMMAND on N ranks; if that is impossible and N > 1, exit 77 (skip)
+#   mpi_run N COMMAND...   run COMMAND on N ranks; if that is impossible and N > 1, skip the test
 #   solo COMMAND...        run COMMAND as one process without the launcher
 #   valgrind_run N ARG...  run the program with ARGs under valgrind on N ranks; exit code 9 if valgrind
-#                          reports an error; exit 77 (skip) if that is impossible
+#                          reports an error; skip the test if that is impossible
 #   mpi_grace SECONDS      set how long the launcher lets ranks run after another rank has failed, or
 #                          after it was interrupted
 #   have_mpi               true if several ranks can run
@@ -42,6 +43,11 @@ own_folder() {
   export HPGMG_TESTS="${HPGMG_TESTS:-}:$dir:"
   # Ignore further signals in the trap: timeout(1) forwards a signal that the whole group has received already.
   trap "trap '' HUP INT TERM; end_test" EXIT
+}
+
+skip_test() {
+  echo "skipped: $*" >&2
+  exit 77
 }
 
 # env -i hides grep from itself.
@@ -120,8 +126,7 @@ mpi_run() {
   elif test "$mpi_ranks" -eq 1; then
     "$@" </dev/null
   else
-    echo "skipped: $mpi_ranks ranks need MPI and mpirun" >&2
-    exit 77
+    skip_test "$mpi_ranks ranks need MPI and mpirun"
   fi
 }
 
@@ -133,10 +138,7 @@ solo() {
 valgrind_run() {
   valgrind_ranks=$1
   shift
-  if test -z "${HPGMG_FV_VALGRIND:-}"; then
-    echo "skipped: valgrind is missing or does not work with this build" >&2
-    exit 77
-  fi
+  test -n "${HPGMG_FV_VALGRIND:-}" || skip_test 'valgrind is missing or does not work with this build'
   valgrind_open_mpi=/usr/share/openmpi/openmpi-valgrind.supp
   test -f "$valgrind_open_mpi" || valgrind_open_mpi=$abs_top_srcdir/tests/lib/valgrind.supp
   mpi_grace 2

@@ -11,10 +11,7 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
 : "${PYTHON:=python3}"
-if ! have_feature jansson; then
-  echo 'skipped: build without jansson' >&2
-  exit 77
-fi
+need_feature jansson
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib
 tool=$abs_top_srcdir/scripts/scaling
@@ -37,15 +34,10 @@ PATH=$PATH:$dir/smi
 
 need_python() {
   local module
-  if ! "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
-    echo "skipped: $PYTHON is not Python 3.9 or newer" >&2
-    exit 77
-  fi
+  "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null ||
+    skip_test "$PYTHON is not Python 3.9 or newer"
   for module; do
-    if ! "$PYTHON" -c "import $module" 2>/dev/null; then
-      echo "skipped: $PYTHON has no $module (python3-$module)" >&2
-      exit 77
-    fi
+    "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
   done
 }
 

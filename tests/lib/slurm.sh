@@ -2,7 +2,7 @@
 # A private Slurm on this machine, without system services: four nodes, n1 to n4, of 8 CPUs each. Source
 # this file after setting $dir, the folder of the test.
 #
-#   slurm_start    start the daemons; exit 77 (skip) if Slurm or munge is missing or does not start
+#   slurm_start    start the daemons; skip the test if Slurm or munge is missing or does not start
 #   slurm_stop     stop them
 #   slurm_wait     wait until no job is left; false if Slurm has ended
 #   slurm_lives    true if Slurm runs
@@ -10,10 +10,7 @@ slurm_start() {
   local tool n key port=$((20000 + $$ % 10000)) # below the ports of outgoing connections
   PATH=$PATH:/usr/sbin:/sbin
   for tool in slurmctld slurmd sbatch srun squeue munged; do
-    if ! command -v $tool >/dev/null; then
-      echo "skipped: no $tool (slurm-wlm, munge)" >&2
-      exit 77
-    fi
+    command -v $tool >/dev/null || skip_test "no $tool (slurm-wlm, munge)"
   done
   slurm=$dir/slurm
   mkdir -p "$slurm/state" "$slurm/spool" "$slurm/tmp"
@@ -78,8 +75,7 @@ CONF
 slurm_failed() {
   tail -n 20 "$2"
   slurm_stop
-  echo "skipped: $1 on this machine: $(tail -n 1 "$2")" >&2
-  exit 77
+  skip_test "$1 on this machine: $(tail -n 1 "$2")"
 }
 
 slurm_stop() {

@@ -4,10 +4,7 @@
 # of the total number of ranks. The grid has 128^3 cells.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
-if ! have_mpi; then
-  echo 'skipped: many ranks need MPI and mpirun'
-  exit 77
-fi
+have_mpi || skip_test 'many ranks need MPI and mpirun'
 has_json=no
 if have_feature jansson; then
   has_json=yes
@@ -35,11 +32,6 @@ else
   sleepy
   test "$(ulimit -Sn)" = unlimited || test "$(ulimit -Sn)" -ge 4096 || ulimit -Sn 4096
 fi
-
-# Columns of the CSV: cells per side, cycles, norms, error, order and verification.
-results_of() {
-  cut -d, -f6,12-14,18-20 "$1"
-}
 
 # check_messages RANKS: check the messages of a solve on h: one F-cycle with fv2, GSRB and 3 sweeps. The ranks of
 # a level form a cube with c ranks per side; each rank has a cube of cells. The largest numbers of neighbours are

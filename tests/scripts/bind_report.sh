@@ -5,10 +5,7 @@ set -eu
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 : "${PYTHON:=python3}"
 for tool in hwloc-bind lstopo-no-graphics "$PYTHON"; do
-  if ! command -v "$tool" >/dev/null; then
-    echo "skipped: no $tool (hwloc-nox, python3)" >&2
-    exit 77
-  fi
+  command -v "$tool" >/dev/null || skip_test "no $tool (hwloc-nox, python3)"
 done
 script=$abs_top_srcdir/scripts/bind-report
 # The test itself may run in a batch job.

@@ -3,10 +3,7 @@
 # launchers and libraries come from the folders that options name. Skips if the source folder itself is configured,
 # because then no other build can be.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-if test -e "$abs_top_srcdir/config.status"; then
-  echo 'skipped: the source folder itself is configured' >&2
-  exit 77
-fi
+test ! -e "$abs_top_srcdir/config.status" || skip_test 'the source folder itself is configured'
 
 # refuses PATTERN ARG...: configure with ARGs must fail with one line of error that matches PATTERN.
 refuses() {

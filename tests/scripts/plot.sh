@@ -6,15 +6,10 @@
 cpu_only
 : "${PYTHON:=python3}"
 for feature in HDF5 jansson; do
-  if ! have_feature $feature; then
-    echo "skipped: build without $feature" >&2
-    exit 77
-  fi
+  need_feature $feature
 done
-if ! "$PYTHON" -c 'import matplotlib, h5py, PIL' 2>/dev/null; then
-  echo "skipped: $PYTHON lacks matplotlib, h5py or pillow (python3-matplotlib python3-h5py)" >&2
-  exit 77
-fi
+"$PYTHON" -c 'import matplotlib, h5py, PIL' 2>/dev/null ||
+  skip_test "$PYTHON lacks matplotlib, h5py or pillow (python3-matplotlib python3-h5py)"
 # One thread unless a run sets another number.
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib

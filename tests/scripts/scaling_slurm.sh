@@ -4,10 +4,7 @@
 # MPI, jansson or Python.
 . "$abs_top_srcdir/tests/lib/scaling_lib.sh"
 need_python
-if ! have_mpi; then
-  echo 'skipped: needs MPI' >&2
-  exit 77
-fi
+have_mpi || skip_test 'needs MPI'
 . "$abs_top_srcdir/tests/lib/slurm.sh"
 at_end=slurm_stop
 slurm_start
