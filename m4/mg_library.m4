@@ -19,12 +19,7 @@ AS_IF([test "x$with_$1" != xno],
      [AC_LINK_IFELSE([AC_LANG_PROGRAM([@%:@include <$2>], [$4])], [mg_$1=yes])])
    AS_IF([test $mg_$1 = yes],
      [AC_DEFINE([HAVE_]UP, [1], [Define if $3 is available, for $5.])
-      mg_version=
-      m4_ifnblank([$6], [MG_MACRO_VALUE([mg_version], [@%:@include <$2>], [$6])])
-      AS_CASE([$with_$1],
-        [auto|yes], [mg_pc=`$PKG_CONFIG --modversion $1 2>/dev/null`],
-        [mg_pc=`sed -n 's/^Version: *//p' "$mg_libdir/pkgconfig/$1.pc" 2>/dev/null`])
-      AS_IF([test -z "$mg_version"], [mg_version=$mg_pc])
+      MG_MACRO_VALUE([mg_version], [@%:@include <$2>], [$6])
       AS_IF([test -n "$mg_version"], [mg_$1="yes ($mg_version)"])],
      [UP[]_CFLAGS= UP[]_LIBS=])
    CFLAGS=$mg_save_CFLAGS LIBS=$mg_save_LIBS

@@ -26,7 +26,6 @@ reserved='
   mpi.h                                              : src/comm/comm_mpi.c
   hdf5*.h                                            : src/io/*
   jansson.h                                          : src/io/* lab/*
-  ini.h                                              : src/params/*.c
   cuda.h cuda_*.h cub/* nccl.h nvtx* cooperative_groups* : src/cuda/* lab/*.cu
   nvrtc.h                                            : lab/*search_compile.c
 '

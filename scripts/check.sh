@@ -132,8 +132,8 @@ build() {
 
 # Build without any optional part: one process, one thread, no libraries.
 bare() {
-  configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp --with-inih=no \
-    --with-jansson=no --with-hdf5=no
+  configure_tree "$work/bare" --enable-werror --with-cuda=no --with-mpi=no --disable-openmp --with-jansson=no \
+    --with-hdf5=no
   make -C "$work/bare" -j"$jobs" hpgmg-fv hpgmg-bench
   "$work/bare/hpgmg-fv" 4 1 --verify-only --quiet
   "$work/bare/hpgmg-bench" --quick --mib=1

@@ -58,7 +58,6 @@ requirements='
   have_command mpicc       | libopenmpi-dev
   have_command mpirun      | openmpi-bin
   can_use_nvcc             | g++
-  have_header ini.h        | libinih-dev
   have_header jansson.h    | libjansson-dev
   have_hdf5                | libhdf5-openmpi-dev
 '
@@ -142,7 +141,7 @@ configure_tree() {
       "$(nvcc_path)" --version 2>/dev/null | tail -n 1 || true
       nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sort -u || true
     fi
-    for library in inih jansson hdf5-openmpi hdf5-serial hdf5; do
+    for library in jansson hdf5-openmpi hdf5-serial hdf5; do
       pkg-config --modversion "$library" 2>/dev/null || true
     done
   )

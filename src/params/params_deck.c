@@ -1,188 +1,141 @@
-/* Input decks. libinih only splits lines into key and value.
+/* Input decks: lines "key = value", sections and comments.
  *
- * libinih truncates lines that exceed its buffer and treats an indented line as a continuation. It
- * ignores text after a ']' and does not detect NUL bytes. Each line therefore passes through
- * read_line first. It rejects or corrects all of these, however libinih was configured. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
+ * This parser is the project's own because each message names a line, and because a deck that was
+ * damaged or cut must be an error. libinih does not report line numbers to its caller, truncates
+ * long lines, and ignores text after a NUL byte or a section name. */
 #include "params/params_nearest.h"
 #include "params/params_parser.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef HAVE_INIH
-#include <ini.h>
+#define BLANKS "\t "
 
+/** The current line. */
 typedef struct {
   mg_parser_t *parser;
-  const char *next; /* first character of the next line */
-  const char *end;
-  int line; /* number of the last line read, from 1 */
-} reader_t;
+  int number;                      /**< from 1 */
+  char text[MG_DECK_LINE_MAX + 1]; /**< without comment and surrounding blanks */
+} line_t;
 
 static bool is_blank(char c) {
   return c == ' ' || c == '\t';
 }
 
 /* Accept UTF-8 text. Reject control characters other than tabs. */
-static mg_status_t check_text(reader_t *reader, const char *begin, const char *end) {
+static mg_status_t check_text(const line_t *line, const char *begin, const char *end) {
   for (const char *c = begin; c < end; c++) {
     const unsigned char byte = (unsigned char)*c;
     if ((byte >= 0x20 && byte != 0x7f) || byte == '\t') continue;
     return mg_parser_fail(
-        reader->parser, MG_ERR_USAGE,
+        line->parser, MG_ERR_USAGE,
         "%.150s:%d: control character 0x%02x in column %d; a deck must be plain text",
-        reader->parser->deck_name, reader->line, byte, (int)(c - begin) + 1);
+        line->parser->deck_name, line->number, byte, (int)(c - begin) + 1);
   }
+  return MG_OK;
+}
+
+/* First character of the comment, or `end`. A comment starts the line or follows a blank. */
+static const char *find_comment(const char *begin, const char *end) {
+  for (const char *c = begin; c < end; c++)
+    if ((*c == '#' || *c == ';') && (c == begin || is_blank(c[-1]))) return c;
+  return end;
+}
+
+static mg_status_t store_line(line_t *line, const char *begin, const char *end) {
+  if (end > begin && end[-1] == '\r') end--;
+  MG_TRY(check_text(line, begin, end));
+  end = find_comment(begin, end);
+  while (begin < end && is_blank(*begin))
+    begin++;
+  while (begin < end && is_blank(end[-1]))
+    end--;
+  if (end - begin > MG_DECK_LINE_MAX)
+    return mg_parser_fail(
+        line->parser, MG_ERR_USAGE, "%.150s:%d: line of %lld characters exceeds the limit of %d",
+        line->parser->deck_name, line->number, (long long)(end - begin), MG_DECK_LINE_MAX);
+  snprintf(line->text, sizeof line->text, "%.*s", (int)(end - begin), begin);
   return MG_OK;
 }
 
 /* Section names are checked, then ignored: they only help the reader of a deck. */
-static mg_status_t check_section(reader_t *reader, const char *begin, const char *end) {
+static mg_status_t check_section(line_t *line) {
   static const char *const names[] = {"problem", "solver", "run", "output", NULL};
-  const char *close = memchr(begin, ']', (size_t)(end - begin));
-  char name[64];
+  char *name = line->text + 1, *close = strchr(name, ']');
   if (!close)
-    return mg_parser_fail(reader->parser, MG_ERR_USAGE,
-                          "%.150s:%d: missing ']' after the section name",
-                          reader->parser->deck_name, reader->line);
-  const char *rest = close + 1;
-  while (rest < end && is_blank(*rest))
-    rest++;
-  if (rest < end && *rest != '#' && *rest != ';')
+    return mg_parser_fail(line->parser, MG_ERR_USAGE,
+                          "%.150s:%d: missing ']' after the section name", line->parser->deck_name,
+                          line->number);
+  if (close[1])
     return mg_parser_fail(
-        reader->parser, MG_ERR_USAGE,
-        "%.150s:%d: unexpected '%.*s' after the section name; move it to the next line",
-        reader->parser->deck_name, reader->line, end - rest < 60 ? (int)(end - rest) : 60, rest);
-  const int length = close - begin - 1 < 60 ? (int)(close - begin - 1) : 60;
-  snprintf(name, sizeof name, "%.*s", length, begin + 1);
+        line->parser, MG_ERR_USAGE,
+        "%.150s:%d: unexpected '%.60s' after the section name; move it to the next line",
+        line->parser->deck_name, line->number, close + 1 + strspn(close + 1, BLANKS));
+  *close = '\0';
   for (int i = 0; names[i]; i++)
     if (strcmp(names[i], name) == 0) return MG_OK;
-  return mg_parser_fail(
-      reader->parser, MG_ERR_USAGE, "%.150s:%d: unknown section [%s]; did you mean [%s]?",
-      reader->parser->deck_name, reader->line, name, mg_nearest_word(name, names));
+  return mg_parser_fail(line->parser, MG_ERR_USAGE,
+                        "%.150s:%d: unknown section [%.60s]; did you mean [%s]?",
+                        line->parser->deck_name, line->number, name, mg_nearest_word(name, names));
 }
 
-/* Strip comments, sections and surrounding blanks before libinih reads the line. */
-static mg_status_t filter_line(reader_t *reader, const char **begin, const char **end) {
-  if (*end > *begin && (*end)[-1] == '\r') --*end;
-  MG_TRY(check_text(reader, *begin, *end));
-  while (*begin < *end && is_blank(**begin))
-    ++*begin;
-  while (*begin < *end && is_blank((*end)[-1]))
-    --*end;
-  if (*begin < *end && **begin == '[') MG_TRY(check_section(reader, *begin, *end));
-  if (*begin < *end && strchr("[#;", **begin)) *end = *begin;
-  return MG_OK;
-}
-
-/* fgets replacement for libinih: returns a whole line, or NULL at the end or after a failure. */
-static char *read_line(char *buffer, int size, void *stream) {
-  reader_t *reader = stream;
-  if (reader->next == reader->end || reader->parser->status != MG_OK) return NULL;
-
-  const char *begin = reader->next;
-  const char *newline = memchr(begin, '\n', (size_t)(reader->end - begin));
-  const char *end = newline ? newline : reader->end;
-  reader->next = newline ? newline + 1 : reader->end;
-  reader->line++;
-  if (reader->line == 1 && end - begin >= 3 && memcmp(begin, "\xEF\xBB\xBF", 3) == 0) begin += 3;
-  if (filter_line(reader, &begin, &end) != MG_OK) return NULL;
-
-  const int room = size - 2 < MG_DECK_LINE_MAX ? size - 2 : MG_DECK_LINE_MAX;
-  if (end - begin > room) {
-    (void)mg_parser_fail(reader->parser, MG_ERR_USAGE,
-                         "%.150s:%d: line of %lld characters exceeds the limit of %d",
-                         reader->parser->deck_name, reader->line, (long long)(end - begin), room);
-    return NULL;
-  }
-  memcpy(buffer, begin, (size_t)(end - begin));
-  memcpy(buffer + (end - begin), "\n", 2);
-  return buffer;
-}
-
-/* libinih ends a value at " ;". Do the same at " #", since both start a comment. */
-static void cut_comment(const char *value, char *text, size_t size) {
-  snprintf(text, size, "%s", value);
-  for (char *c = text; *c; c++) {
-    if (*c != '#' || (c > text && !is_blank(c[-1]))) continue;
-    while (c > text && is_blank(c[-1]))
-      c--;
-    *c = '\0';
-    return;
-  }
-}
-
-static mg_status_t refuse_key(mg_parser_t *parser, int line, const char *name) {
+static mg_status_t refuse_key(const line_t *line, const char *name) {
   char hint[96] = "--help lists all keys";
   const char *nearest = mg_nearest_option(name, MG_IN_DECK);
   if (mg_names_size(name))
     snprintf(hint, sizeof hint, "log2-box-dim and boxes-per-rank set the grid size");
   else if (nearest)
     snprintf(hint, sizeof hint, "did you mean %s?", nearest);
-  return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",
-                        parser->deck_name, line, name, hint);
+  return mg_parser_fail(line->parser, MG_ERR_USAGE, "%.150s:%d: unknown key '%.60s'; %s",
+                        line->parser->deck_name, line->number, name, hint);
 }
 
-/* Handle one key and its value. @return 1, or 0 after a failure recorded in the parser */
-static int handle_pair(void *user, const char *section, const char *name, const char *value) {
-  reader_t *reader = user;
-  mg_parser_t *parser = reader->parser;
+static mg_status_t set_key(const line_t *line, const char *name, const char *value) {
+  mg_parser_t *parser = line->parser;
   const mg_option_t *option = mg_option_find(name);
-  char text[MG_DECK_LINE_MAX + 2];
-  mg_status_t status = MG_OK;
+  if (!option) return refuse_key(line, name);
+  if (!(option->where & MG_IN_DECK))
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "%.150s:%d: '%s' is not allowed in a deck; pass --%s on the command line",
+                          parser->deck_name, line->number, name, name);
+  int *first = &parser->deck_line[option - mg_options];
+  if (*first > 0)
+    return mg_parser_fail(parser, MG_ERR_USAGE,
+                          "%.150s:%d: duplicate key '%s', first on line %d; remove one of them",
+                          parser->deck_name, line->number, name, *first);
+  *first = line->number;
+  return mg_parser_set(parser, option, value, MG_FROM_DECK, line->number);
+}
 
-  (void)section;
-  cut_comment(value ? value : "", text, sizeof text);
-  if (!option)
-    status = refuse_key(parser, reader->line, name);
-  else if (!(option->where & MG_IN_DECK))
-    status =
-        mg_parser_fail(parser, MG_ERR_USAGE,
-                       "%.150s:%d: '%s' is not allowed in a deck; pass --%s on the command line",
-                       parser->deck_name, reader->line, name, name);
-  else if (parser->deck_line[option - mg_options] > 0)
-    status = mg_parser_fail(
-        parser, MG_ERR_USAGE, "%.150s:%d: duplicate key '%s', first on line %d; remove one of them",
-        parser->deck_name, reader->line, name, parser->deck_line[option - mg_options]);
-  else {
-    parser->deck_line[option - mg_options] = reader->line;
-    status = mg_parser_set(parser, option, text, MG_FROM_DECK, reader->line);
-  }
-  return status == MG_OK;
+static mg_status_t read_pair(line_t *line) {
+  char *equals = strchr(line->text, '='), *end = equals;
+  if (!equals)
+    return mg_parser_fail(line->parser, MG_ERR_USAGE, "%.150s:%d: expected 'key = value'",
+                          line->parser->deck_name, line->number);
+  while (end > line->text && is_blank(end[-1]))
+    end--;
+  *end = '\0';
+  return set_key(line, line->text, equals + 1 + strspn(equals + 1, BLANKS));
 }
 
 mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
                                 const char *name) {
-  reader_t reader = {.parser = parser, .next = text, .end = text + length};
+  line_t line = {.parser = parser};
+  const char *end = text + length;
   parser->deck_name = name;
-  /* libinih continues after a line that it cannot split. A recorded failure is therefore on a later
-   * line, unless it is on the line that libinih reports. */
-  const int line = ini_parse_stream(read_line, &reader, handle_pair, &reader);
-  if (line > 0 && (parser->status == MG_OK || line < reader.line)) {
-    parser->status = MG_OK;
-    return mg_parser_fail(parser, MG_ERR_USAGE, "%.150s:%d: expected 'key = value'", name, line);
+  if (length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3;
+  for (const char *newline; text < end; text = newline + 1) {
+    newline = memchr(text, '\n', (size_t)(end - text));
+    if (!newline) newline = end;
+    line.number++;
+    MG_TRY(store_line(&line, text, newline));
+    if (line.text[0] == '[')
+      MG_TRY(check_section(&line));
+    else if (line.text[0] != '\0')
+      MG_TRY(read_pair(&line));
   }
-  if (line < 0)
-    return mg_parser_fail(parser, MG_ERR_MEMORY, "out of memory: cannot read deck '%.150s'", name);
-  return parser->status;
+  return MG_OK;
 }
-
-#else
-
-mg_status_t mg_parser_read_deck(mg_parser_t *parser, const char *text, int64_t length,
-                                const char *name) {
-  (void)text;
-  (void)length;
-  return mg_parser_fail(parser, MG_ERR_USAGE,
-                        "--input=%.150s requires libinih, which this build lacks; reconfigure "
-                        "with --with-inih=DIR, or pass the options on the command line",
-                        name);
-}
-
-#endif
 
 /* Read at most MG_DECK_SIZE_MAX + 1 bytes; the extra byte detects a deck that is too long. Pipes
  * work too, for example --input=<(command). */

@@ -5,7 +5,7 @@
 #include "params/params_table.h"
 
 enum {
-  MG_DECK_LINE_MAX = 190, /**< characters per line; libinih uses some of its buffer of 200 itself */
+  MG_DECK_LINE_MAX = 190, /**< characters per line, without comment */
   MG_DECK_SIZE_MAX = 1 << 20
 };
 

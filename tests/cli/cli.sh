@@ -209,30 +209,28 @@ reproduces() {
   ok 1 --input="$dir/printed.ini" --print-config
   cmp -s "$dir/out" "$dir/printed.ini" || complain "the printed deck prints another: $*"
 }
-if have_feature inih; then
-  reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
-    --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
-    --max-cycles=7 --krylov=cg --coarsest=3
-  reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
+reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
+  --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
+  --max-cycles=7 --krylov=cg --coarsest=3
+reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
 
-  printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \
-    >"$dir/deck.ini"
-  ok 1 --input="$dir/deck.ini" --csv="$dir/deck.csv"
-  grep -q '^fv2,poisson,dirichlet,jacobi,f,32,' "$dir/deck.csv" || complain 'a deck is not heeded'
-  ok 1 4 1 --smoother=gsrb --csv="$dir/deck.csv" --input="$dir/deck.ini"
-  grep -q '^fv2,poisson,dirichlet,gsrb,f,16,' "$dir/deck.csv" ||
-    complain 'the command line does not win over the deck'
-  ok 1 4 1 --print-config
-  grep -qx '# max-cycles = 20' "$dir/out" || complain 'max-cycles of a printed deck would end a tolerance'
-  ok 1 --input="$dir/deck.ini" --verify-only=no --official --print-config
-  for line in 'warmup = 10' 'min-solves = 10' 'min-time = 60' 'official = yes'; do
-    grep -qx "$line" "$dir/out" || complain "--official: no line '$line'"
-  done
-  for deck in "$abs_top_srcdir"/inputs/*.ini; do
-    case $deck in */rough.ini) continue ;; esac # tests/io/input.sh has its field
-    ok 1 --input="$deck" --dry-run
-  done
-fi
+printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \
+  >"$dir/deck.ini"
+ok 1 --input="$dir/deck.ini" --csv="$dir/deck.csv"
+grep -q '^fv2,poisson,dirichlet,jacobi,f,32,' "$dir/deck.csv" || complain 'a deck is not heeded'
+ok 1 4 1 --smoother=gsrb --csv="$dir/deck.csv" --input="$dir/deck.ini"
+grep -q '^fv2,poisson,dirichlet,gsrb,f,16,' "$dir/deck.csv" ||
+  complain 'the command line does not win over the deck'
+ok 1 4 1 --print-config
+grep -qx '# max-cycles = 20' "$dir/out" || complain 'max-cycles of a printed deck would end a tolerance'
+ok 1 --input="$dir/deck.ini" --verify-only=no --official --print-config
+for line in 'warmup = 10' 'min-solves = 10' 'min-time = 60' 'official = yes'; do
+  grep -qx "$line" "$dir/out" || complain "--official: no line '$line'"
+done
+for deck in "$abs_top_srcdir"/inputs/*.ini; do
+  case $deck in */rough.ini) continue ;; esac # tests/io/input.sh has its field
+  ok 1 --input="$deck" --dry-run
+done
 
 # --- several ranks: only one prints ---
 

@@ -111,11 +111,9 @@ EOF
   grep -qE '^ *"bytes": [1-9]\.[0-9]+e\+?19,' "$dir/out" || complain 'plan: not the bytes of 10^9 ranks'
   # An unwritable file is an error. The json key of a deck applies to runs only.
   expect 3 '--json=.*/none/plan.json cannot be written' 1 --dry-run 4 8 --json="$dir/none/plan.json"
-  if have_feature inih; then
-    printf 'log2-box-dim = 4\nboxes-per-rank = 8\njson = %s\n' "$dir/deck.json" >"$dir/deck.ini"
-    ok 1 --input="$dir/deck.ini" --dry-run
-    test ! -e "$dir/deck.json" || complain "a plan was written to the deck's result file"
-  fi
+  printf 'log2-box-dim = 4\nboxes-per-rank = 8\njson = %s\n' "$dir/deck.json" >"$dir/deck.ini"
+  ok 1 --input="$dir/deck.ini" --dry-run
+  test ! -e "$dir/deck.json" || complain "a plan was written to the deck's result file"
 else
   expect 2 '--json requires a build with jansson' 1 --dry-run 4 8 --json="$dir/plan.json"
 fi

@@ -65,36 +65,34 @@ fi
 
 # --- decks: file, line and the nearest name ---
 
-if have_feature inih; then
-  # EXIT CODE | PATTERN | TEXT
-  decks='
-    2 | :2: unknown key .smother.; did you mean smoother\?         | log2-box-dim = 4\nsmother = gsrb
-    2 | :3: duplicate key .cycle., first on line 1                 | cycle = f\n# no\ncycle = v
-    2 | :1: rtol = 1e-3x: trailing .x. after the number            | rtol = 1e-3x
-    2 | :2: unknown section .solvr.; did you mean .solver.\?       | # a\n[solvr]
-    2 | :1: expected .key = value.                                 | smoother
-    2 | degree \(.*deck.ini:3\) requires --smoother=chebyshev$     | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
-    2 | :1: control character 0x01 in column 3                     | # \001
-  '
-  while IFS='|' read -r want pattern text; do
-    read -r want <<<"$want"
-    read -r pattern <<<"$pattern"
-    test -n "$want" || continue
-    # shellcheck disable=SC2059 # \n are line ends
-    printf "${text# }\n" >"$dir/deck.ini"
-    expect "$want" "$pattern" 1 --input="$dir/deck.ini"
-  done <<<"$decks"
-  for ranks in $some; do
-    expect 2 'deck.ini:1: control character 0x01' "$ranks" --input="$dir/deck.ini"
-    expect 3 "cannot open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
-  done
-  expect 3 "cannot read deck .*directory" 1 --input="$dir"
-  expect 2 '/dev/fd/[0-9]+:2: smooths = 0: out of range' 1 --input=<(printf 'smoother = jacobi\nsmooths = 0\n')
-  ok 1 --input=<(printf 'operator = 7pt\nlog2-box-dim = 4\nboxes-per-rank = 1\n') --verify-only --device=cpu
-  if test "$(id -u)" -ne 0; then
-    chmod a-r "$dir/deck.ini"
-    expect 3 "cannot open deck .*Permission denied" 1 --input="$dir/deck.ini"
-  fi
+# EXIT CODE | PATTERN | TEXT
+decks='
+  2 | :2: unknown key .smother.; did you mean smoother\?         | log2-box-dim = 4\nsmother = gsrb
+  2 | :3: duplicate key .cycle., first on line 1                 | cycle = f\n# no\ncycle = v
+  2 | :1: rtol = 1e-3x: trailing .x. after the number            | rtol = 1e-3x
+  2 | :2: unknown section .solvr.; did you mean .solver.\?       | # a\n[solvr]
+  2 | :1: expected .key = value.                                 | smoother
+  2 | degree \(.*deck.ini:3\) requires --smoother=chebyshev$     | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
+  2 | :1: control character 0x01 in column 3                     | # \001
+'
+while IFS='|' read -r want pattern text; do
+  read -r want <<<"$want"
+  read -r pattern <<<"$pattern"
+  test -n "$want" || continue
+  # shellcheck disable=SC2059 # \n are line ends
+  printf "${text# }\n" >"$dir/deck.ini"
+  expect "$want" "$pattern" 1 --input="$dir/deck.ini"
+done <<<"$decks"
+for ranks in $some; do
+  expect 2 'deck.ini:1: control character 0x01' "$ranks" --input="$dir/deck.ini"
+  expect 3 "cannot open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
+done
+expect 3 "cannot read deck .*directory" 1 --input="$dir"
+expect 2 '/dev/fd/[0-9]+:2: smooths = 0: out of range' 1 --input=<(printf 'smoother = jacobi\nsmooths = 0\n')
+ok 1 --input=<(printf 'operator = 7pt\nlog2-box-dim = 4\nboxes-per-rank = 1\n') --verify-only --device=cpu
+if test "$(id -u)" -ne 0; then
+  chmod a-r "$dir/deck.ini"
+  expect 3 "cannot open deck .*Permission denied" 1 --input="$dir/deck.ini"
 fi
 
 # --- unwritable files: exit code 3, before the solves, which would take forever ---

@@ -49,12 +49,10 @@ END
   ok 1 --coefficients=alpha.hdf --quiet --dump=with_alpha.hdf --dump-fields=alpha,beta_i,beta_j,beta_k
   kind 'coefficients with alpha' with_alpha.hdf --coefficients=with_alpha.hdf
 fi
-if have_feature inih; then
-  # shellcheck disable=SC2086
-  ok 1 $once --smooths=2 --print-config
-  grep '^[^#]' out >deck.ini
-  kind 'deck' deck.ini --input=deck.ini
-fi
+# shellcheck disable=SC2086
+ok 1 $once --smooths=2 --print-config
+grep '^[^#]' out >deck.ini
+kind 'deck' deck.ini --input=deck.ini
 
 # --- flips -----------------------------------------------------------------------------------------
 

@@ -50,11 +50,9 @@ for closed in no_stdin no_stdout no_stderr no_streams; do
     check_files "$closed on $ranks"
   done
 done
-if have_feature inih; then
-  HPGMG_FV=$dir/no_stdin
-  for ranks in $some; do expect 2 'LOG2_BOX_DIM and BOXES_PER_RANK are missing' "$ranks" --input=/dev/stdin; done
-  HPGMG_FV=$program
-fi
+HPGMG_FV=$dir/no_stdin
+for ranks in $some; do expect 2 'LOG2_BOX_DIM and BOXES_PER_RANK are missing' "$ranks" --input=/dev/stdin; done
+HPGMG_FV=$program
 checks=$((checks + 1))
 solo bash -c 'exec "$0" "$@" <&- >&- 2>&-' "$bench" copy --mib=1 --quick --csv="$dir/b.csv" ||
   complain 'hpgmg-bench with closed descriptors'
@@ -199,15 +197,13 @@ if have_feature jansson; then
   ended 143 'SIGTERM while a dry run waits for a reader'
 fi
 # A deck from a FIFO that stays incomplete.
-if have_feature inih; then
-  exec 9<>"$dir/fifo"
-  begin 1 --input="$dir/fifo"
-  echo '# nothing yet' >&9
-  until test -s "$dir/ranks"; do sleep 0.05; done
-  kill -TERM "$(cat "$dir/ranks")"
-  ended 143 'SIGTERM while the program waits for a deck'
-  exec 9>&-
-fi
+exec 9<>"$dir/fifo"
+begin 1 --input="$dir/fifo"
+echo '# nothing yet' >&9
+until test -s "$dir/ranks"; do sleep 0.05; done
+kill -TERM "$(cat "$dir/ranks")"
+ended 143 'SIGTERM while the program waits for a deck'
+exec 9>&-
 
 # --- signals ---
 

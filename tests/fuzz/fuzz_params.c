@@ -28,7 +28,7 @@ static void check_print(const mg_params_t *params) {
   if (!out) return;
   mg_params_print(out, params);
   fclose(out);
-  if (strstr(text, "(a deck can't hold this value")) {
+  if (strstr(text, "(a deck cannot store this value")) {
     free(text);
     return;
   }

@@ -58,7 +58,7 @@ takes() {
   fi
 }
 
-plain=(--without-cuda --without-hdf5 --without-inih --without-jansson)
+plain=(--without-cuda --without-hdf5 --without-jansson)
 # --disable-FEATURE equals the default.
 takes 'CFLAGS=-O3 -g' "${plain[@]}" --without-mpi --disable-sanitizers --disable-fuzzer
 

@@ -34,7 +34,7 @@ inner_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$abs_top_buil
 spack_configures() {
   local hdf5=$1 flags=()
   mapfile -t flags < <("$PYTHON" "$abs_top_srcdir/tests/scripts/packages_spack.py" args "$recipe" \
-    +mpi+openmp+hdf5+inih+jansson mpi="$mpi" hdf5="$hdf5" libinih=/usr jansson=/usr)
+    +mpi+openmp+hdf5+jansson mpi="$mpi" hdf5="$hdf5" jansson=/usr)
   test "${#flags[@]}" -ge 8 || return 1
   mkdir "$dir/spack"
   (cd "$dir/spack" && CC=cc PKG_CONFIG=false "$abs_top_srcdir/configure" --prefix="$dir/spack/prefix" "${flags[@]}")
@@ -53,15 +53,15 @@ if "$PYTHON" -c '' 2>/dev/null; then
   mpi=${mpi%/bin/mpicc}
   if test -e "$abs_top_srcdir/config.status"; then
     left_out 'configure as Spack runs it: the source folder itself is configured'
-  elif test -n "$mpi" && test -e "$hdf5/libhdf5.so" && test -e /usr/include/ini.h && test -e /usr/include/jansson.h; then
+  elif test -n "$mpi" && test -e "$hdf5/libhdf5.so" && test -e /usr/include/jansson.h; then
     holds spack_configures "$hdf5"
-    for found in 'MPI  .* launcher' 'OpenMP  *yes' 'inih  *yes' 'jansson  *yes' 'HDF5  *parallel' 'CUDA  *no'; do
+    for found in 'MPI  .* launcher' 'OpenMP  *yes' 'jansson  *yes' 'HDF5  *parallel' 'CUDA  *no'; do
       says "^  $found"
     done
     says "^  flags .* -O3 -g$"
     if grep '^  flags' "$dir/out" | grep -q -- -march; then complain 'configure adds -march under Spack'; fi
   else
-    left_out 'configure as Spack runs it: mpicc, libinih-dev, libjansson-dev or libhdf5-openmpi-dev is missing'
+    left_out 'configure as Spack runs it: mpicc, libjansson-dev or libhdf5-openmpi-dev is missing'
   fi
 else
   left_out "Spack: no $PYTHON"
@@ -112,7 +112,7 @@ sed -n 's/^\([A-Z_]*\)=.*/\1/p' "$packages/apptainer/cuda.args" | sort -u | comm
 if test -s unknown; then complain "cuda.args sets the unknown $(cat unknown)"; fi
 # Run %test with the present build.
 sed "s|^program=.*|program='$HPGMG_FV'|; s|/opt/hpgmg-fv/share/hpgmg-fv|$abs_top_srcdir|" test.sh >here.sh
-if have_mpi && have_feature HDF5 && have_feature inih && have_feature jansson; then
+if have_mpi && have_feature HDF5 && have_feature jansson; then
   holds sh here.sh
   says '^hpgmg-fv: solved and verified on 1 and 2 ranks$'
   sed -i "s|^program=.*|program='$dir/liar'|" here.sh
@@ -122,7 +122,7 @@ if have_mpi && have_feature HDF5 && have_feature inih && have_feature jansson; t
   mkdir tmp
   if TMPDIR=$dir/tmp sh here.sh >out 2>&1; then complain '%test accepts a failed verification'; fi
 else
-  left_out "the image's test: build without MPI, HDF5, inih or jansson"
+  left_out "the image's test: build without MPI, HDF5 or jansson"
 fi
 
 # --- modules ---------------------------------------------------------------------------------------
@@ -147,9 +147,7 @@ try_module() (
   test "$(command -v hpgmg-fv)" = "$prefix/bin/hpgmg-fv" || no "hpgmg-fv is $(command -v hpgmg-fv)"
   test "${HPGMG_FV_ROOT-}" = "$prefix" || no "HPGMG_FV_ROOT is ${HPGMG_FV_ROOT-}"
   solo hpgmg-fv 4 1 --verify-only | grep -qx 'VERIFICATION: PASSED' || no 'the program does not run'
-  if have_feature inih; then
-    solo hpgmg-fv --input="$HPGMG_FV_DECKS/quick.ini" --dry-run >/dev/null || no "no deck in $HPGMG_FV_DECKS"
-  fi
+  solo hpgmg-fv --input="$HPGMG_FV_DECKS/quick.ini" --dry-run >/dev/null || no "no deck in $HPGMG_FV_DECKS"
   if command -v man >/dev/null; then
     page=$(man -w hpgmg-fv 2>&1)
     test "$page" = "$prefix/share/man/man1/hpgmg-fv.1" || no "man finds $page"

@@ -212,7 +212,7 @@ def judge(spec, args, names):
     missing = names - set(given) - (set() if spec.values["cuda"] else {"cuda-arch"})
     if missing:
         raise Bad(f"{spec}: the recipe does not decide {', '.join(sorted(missing))}")
-    for name in ("mpi", "hdf5", "inih", "jansson", "cuda", "nccl", "nvrtc"):
+    for name in ("mpi", "hdf5", "jansson", "cuda", "nccl", "nvrtc"):
         on = bool(spec.values.get(name))
         if (given[name] != "no") != on:
             raise Bad(f"{spec}: --with-{name}={given[name]}")

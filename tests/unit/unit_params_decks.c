@@ -1,7 +1,4 @@
 /* Decks: accepted syntax, the message of each error, and round trips through --print-config. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
 #include "params/params_parser.h"
 #include "tests/lib/params_line.h"
 #include <stdlib.h>
@@ -20,17 +17,6 @@ static char *print_deck(const mg_params_t *p) {
   mg_params_print(out, p);
   fclose(out);
   return text;
-}
-
-/* Without libinih, the error message for a deck names the remedy. */
-static bool have_decks(void) {
-#ifdef HAVE_INIH
-  return true;
-#else
-  CHECK_INT(parse_deck("rtol = 1e-3\n"), MG_ERR_USAGE);
-  CHECK_CONTAINS(message, "--with-inih=DIR");
-  return false;
-#endif
 }
 
 static void test_decks(void) {
@@ -234,14 +220,12 @@ static void test_print_comments(void) {
 
 int main(void) {
   test_print_comments();
-  if (have_decks()) {
-    test_decks();
-    test_bad_decks();
-    test_long_lines();
-    test_deck_files();
-    test_command_line_wins();
-    test_round_trip();
-    test_values_unfit_for_decks();
-  }
+  test_decks();
+  test_bad_decks();
+  test_long_lines();
+  test_deck_files();
+  test_command_line_wins();
+  test_round_trip();
+  test_values_unfit_for_decks();
   return TEST_RESULT();
 }

@@ -1,8 +1,5 @@
 /* Every option of the table appears in --help, in the man page and in the bash completion. Every
  * deck in inputs/ parses. Reads the source tree at $srcdir, or the working directory. */
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
 #include "params/params.h"
 #include "params/params_table.h"
 #include "tests/lib/test.h"
@@ -82,7 +79,6 @@ static void check_help_layout(const char *help) {
   }
 }
 
-#ifdef HAVE_INIH
 static void test_decks_parse(void) {
   static const char *const names[] = {"inputs/quick.ini",        "inputs/official-fv2.ini",
                                       "inputs/official-fv4.ini", "inputs/periodic-helmholtz.ini",
@@ -99,7 +95,6 @@ static void test_decks_parse(void) {
     free(text);
   }
 }
-#endif
 
 int main(void) {
   char *help = load_help();
@@ -113,9 +108,7 @@ int main(void) {
   check_mentioned("--help", help, "BOXES_PER_RANK");
   check_mentioned("the man page", man, "log2-box-dim");
   check_mentioned("the man page", man, "boxes-per-rank");
-#ifdef HAVE_INIH
   test_decks_parse();
-#endif
   free(help);
   free(man);
   free(completion);

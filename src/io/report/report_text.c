@@ -13,8 +13,7 @@ static void print_version(FILE *out) {
   fprintf(out, "compiler  %s\nflags     %s\n", MG_BUILD_CC, MG_BUILD_CFLAGS);
   fprintf(out, "MPI       %s\nOpenMP    %s\n", MG_BUILD_MPI, MG_BUILD_OPENMP);
   fprintf(out, "CUDA      %s\nNCCL      %s\n", MG_BUILD_CUDA, MG_BUILD_NCCL);
-  fprintf(out, "inih      %s\njansson   %s\nHDF5      %s\n", MG_BUILD_INIH, MG_BUILD_JANSSON,
-          MG_BUILD_HDF5);
+  fprintf(out, "jansson   %s\nHDF5      %s\n", MG_BUILD_JANSSON, MG_BUILD_HDF5);
 }
 
 static void print_levels(FILE *out, const mg_report_t *r) {

@@ -24,7 +24,6 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     variant("mpi", default=True, description="MPI ranks")
     variant("openmp", default=True, description="OpenMP threads within a rank")
     variant("hdf5", default=True, description="Dumps, restarts and problems read from files")
-    variant("inih", default=True, description="Input decks")
     variant("jansson", default=True, description="JSON reports")
     variant("nccl", default=False, when="+cuda", description="NCCL messages between GPUs")
     variant("nvrtc", default=False, when="+cuda", description="hpgmg-bench search")
@@ -38,7 +37,6 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
     # A static HDF5 would need its dependencies on the link line. HDF5 must match the use of MPI.
     depends_on("hdf5@1.10.2:+shared+mpi", when="+hdf5+mpi")
     depends_on("hdf5@1.10.2:+shared~mpi", when="+hdf5~mpi")
-    depends_on("libinih", when="+inih")
     depends_on("jansson", when="+jansson")
     depends_on("cuda@12:", when="+cuda")
     depends_on("cuda@12.8:", when="+nvrtc")
@@ -66,9 +64,8 @@ class HpgmgFv(AutotoolsPackage, CudaPackage):
             args += ["--with-mpi=yes", f"MPICC={spec['mpi'].mpicc}"]
         else:
             args += ["--with-mpi=no"]
-        packages = {"inih": "libinih", "nvrtc": "cuda"}
-        for part in ("hdf5", "inih", "jansson", "cuda", "nccl", "nvrtc"):
-            package = packages.get(part, part)
+        for part in ("hdf5", "jansson", "cuda", "nccl", "nvrtc"):
+            package = "cuda" if part == "nvrtc" else part
             where = spec[package].prefix if spec.satisfies(f"+{part}") else "no"
             args += [f"--with-{part}={where}"]
         if spec.satisfies("+cuda"):
