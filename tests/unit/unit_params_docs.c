@@ -53,16 +53,30 @@ static void check_mentioned(const char *where, const char *text, const char *wor
   CHECK(found);
 }
 
+/* The numbers of levels are words, and documents give their range. */
+static bool is_number(const char *word) {
+  return word[strspn(word, "0123456789")] == '\0';
+}
+
 static void check_document(const char *where, const char *text) {
   char dashed[80];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     snprintf(dashed, sizeof dashed, "--%s", option->name);
     if (option->where & MG_AS_OPTION) check_mentioned(where, text, dashed);
-    /* Numeric words denote a range. */
-    for (int j = 0;
-         option->words && option->words[j] && !isdigit((unsigned char)option->words[j][0]); j++)
-      check_mentioned(where, text, option->words[j]);
+    for (int j = 0; option->words && option->words[j]; j++)
+      if (!is_number(option->words[j])) check_mentioned(where, text, option->words[j]);
+  }
+}
+
+/* The man page gives the range of each number, except those without a limit in practice. */
+static void check_ranges(const char *man) {
+  char range[64];
+  for (int i = 0; i < MG_N_OPTIONS; i++) {
+    const mg_option_t *option = &mg_options[i];
+    if (option->kind != MG_KIND_INT && option->kind != MG_KIND_INT64) continue;
+    snprintf(range, sizeof range, "%.0f to %.0f", option->min, option->max);
+    if (option->max < 1e15) check_mentioned("the man page", man, range);
   }
 }
 
@@ -104,6 +118,7 @@ int main(void) {
   check_document("the man page", man);
   check_document("the bash completion", completion);
   check_help_layout(help);
+  check_ranges(man);
   check_mentioned("--help", help, "LOG2_BOX_DIM");
   check_mentioned("--help", help, "BOXES_PER_RANK");
   check_mentioned("the man page", man, "log2-box-dim");
