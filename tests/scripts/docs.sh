@@ -18,6 +18,12 @@ for path in "$top"/docs/*.md; do
   documents="$documents docs/${path##*/}"
 done
 
+# CITATION.cff and the top section of CHANGELOG.md have the version of the program.
+version=$(solo "$HPGMG_FV" --version | sed -n '1s/^hpgmg-fv \([0-9.]*\).*/\1/p')
+grep -qx "version: $version" "$top/CITATION.cff" || complain "CITATION.cff: version is not $version"
+section=$(grep '^## [0-9]' "$top/CHANGELOG.md" | sed 's/ - 20[0-9-]*$//; q')
+test "$section" = "## $version" || complain "CHANGELOG.md: the top version is '$section', not '## $version'"
+
 # All options, one per line. Shell scripts list theirs in the comment at the top.
 {
   solo "$HPGMG_FV" --help
