@@ -161,7 +161,7 @@ def machine(ranks: int, threads: int, backend: str | None) -> str:
 
 
 def split_phrases(runs: list[dict], names: list[str]) -> tuple[str, list[str]]:
-    """Split the phrases of several runs: those that all runs share, and a label for each run.
+    """Split the phrases of several runs into the shared ones and a label per run.
 
     A label that is empty or not unique gets the name of the run's file.
     """

@@ -1,4 +1,4 @@
-"""States of the points, and submission of those that are planned or have failed."""
+"""States of the points, and submission of planned and failed ones."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class Study:
 
 
 class Reader:
-    """Reads sections and keys of the file. finish() reports those that were never read."""
+    """Reads sections and keys of the file. finish() reports the ones that were never read."""
 
     def __init__(self, path: str, text: str):
         self.path = path

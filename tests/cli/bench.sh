@@ -179,7 +179,7 @@ if test "$(each_device | wc -l)" -gt 1; then
   else
     for reduction in norm sum; do
       option=--reduction=$reduction
-      test $reduction = sum || option=--quick # the norm is what it looks for unless told otherwise
+      test $reduction = sum || option=--quick # the norm is the default
       bench 0 --quick --mib=2 --tries=8 --seed=2 "$option" --source="$dir/a.cu" --csv="$dir/a.csv" search
       test "$(grep -c '^search: ' "$dir/out")" -eq 4 || complain "search: $(cat "$dir/out")"
       grep -q "^search: $reduction, seed 2, 9 known shapes and 8 tries: " "$dir/out" || complain "search: $(cat "$dir/out")"

@@ -217,10 +217,10 @@ reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-t
 printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \
   >"$dir/deck.ini"
 ok 1 --input="$dir/deck.ini" --csv="$dir/deck.csv"
-grep -q '^fv2,poisson,dirichlet,jacobi,f,32,' "$dir/deck.csv" || complain 'a deck is not heeded'
+grep -q '^fv2,poisson,dirichlet,jacobi,f,32,' "$dir/deck.csv" || complain 'the deck has no effect'
 ok 1 4 1 --smoother=gsrb --csv="$dir/deck.csv" --input="$dir/deck.ini"
 grep -q '^fv2,poisson,dirichlet,gsrb,f,16,' "$dir/deck.csv" ||
-  complain 'the command line does not win over the deck'
+  complain 'the command line does not override the deck'
 ok 1 4 1 --print-config
 grep -qx '# max-cycles = 20' "$dir/out" || complain 'max-cycles of a printed deck would end a tolerance'
 ok 1 --input="$dir/deck.ini" --verify-only=no --official --print-config

@@ -288,8 +288,8 @@ static void each_grid(const fixture_grid_t *grids, const char *options,
   for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++)
     for (const fixture_grid_t *grid = grids; grid->boxes > 0; grid++) {
       if (only && strcmp(only, backend->name) != 0) continue;
-      snprintf(current_case, sizeof current_case, "%s: %d boxes a side, of 2^%d: %s", backend->name,
-               grid->boxes, grid->log2_box_dim, options);
+      snprintf(current_case, sizeof current_case, "%s: %d boxes per side, of 2^%d: %s",
+               backend->name, grid->boxes, grid->log2_box_dim, options);
       mg_hierarchy_t *h = fixture_create(backend, grid->log2_box_dim, grid->boxes, options);
       test(h);
       mg_hierarchy_free(h);

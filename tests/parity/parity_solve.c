@@ -52,7 +52,7 @@ static void check(const fixture_backend_t *backend, fixture_grid_t grid, const c
     CHECK(true);
     return;
   }
-  fprintf(stderr, "%s, %d threads, %d boxes a side of 2^%d cells:%s\n", backend->name, threads,
+  fprintf(stderr, "%s, %d threads, %d boxes per side of 2^%d cells:%s\n", backend->name, threads,
           grid.boxes, grid.log2_box_dim, options);
   CHECK(got == want);
 }
@@ -74,7 +74,7 @@ static void print_case(const char *options, fixture_grid_t grid) {
   mg_hierarchy_t *h = fixture_create(&fixture_backends[0], grid.log2_box_dim, grid.boxes, options);
   const uint64_t hash = solve(h);
   if (mg_comm_is_root())
-    printf("%d boxes a side of 2^%d:%s: %016llx\n", grid.boxes, grid.log2_box_dim, options,
+    printf("%d boxes per side of 2^%d:%s: %016llx\n", grid.boxes, grid.log2_box_dim, options,
            (unsigned long long)hash);
   mg_hierarchy_free(h);
 }

@@ -109,11 +109,11 @@ static void test_largest_that_fits(void) {
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.largest.log2_box_dim, 6);
   CHECK_INT(c.largest.boxes_per_rank, 1331);
-  c = find("of the width asked for", 9, 8, 24700000000, INT64_MAX);
+  c = find("of the requested width", 9, 8, 24700000000, INT64_MAX);
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.same_width.n, 512);
   CHECK_INT(c.same_width.boxes_per_rank, 1);
-  c = find("the width asked for is as good as any", 4, 1000000, 24700000000, INT64_MAX);
+  c = find("the requested width is as good as any", 4, 1000000, 24700000000, INT64_MAX);
   CHECK_INT(c.largest.n, 704);
   CHECK_INT(c.largest.log2_box_dim, 4);
 

@@ -237,7 +237,7 @@ static void test_closed_forms(void) {
   CHECK(mg_sum_value(&powers) == -0x1p-1074);
 }
 
-/* One non-finite term makes the sum NaN, whatever other terms come before, after or with it. */
+/* One non-finite term makes the sum NaN, regardless of the other terms and their order. */
 static void test_not_finite(void) {
   const double bad[] = {NAN, -NAN, INFINITY, -INFINITY};
   for (int i = 0; i < 4; i++) {
