@@ -45,7 +45,10 @@ compiled() {
 # apply N: patch the copy and compile the files that the diff changes.
 changed=
 apply() {
-  patch -d "$tree" -p1 --fuzz=0 -i "$dir/$1.diff"
+  patch -d "$tree" -p1 --fuzz=0 -i "$dir/$1.diff" || {
+    echo "docs/tutorial.md: diff $1 no longer applies; make it again with git diff -U1"
+    exit 1
+  }
   files=$(sed -n 's|^+++ b/||p' "$dir/$1.diff")
   compiled $files
   changed="$changed $files"
