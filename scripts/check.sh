@@ -302,6 +302,9 @@ python_environment
 export PYTHON
 # Without this, ReFrame would build the program again.
 export PACKAGES_BUILD=no
+# For tests/scripts/tutorial.sh.
+have_patch() { have_command patch; }
+optional have_patch patch
 # For tests/scripts/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
 have_tclsh() { have_command tclsh; }
