@@ -1,13 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a device that is here: its variants
-# compute what they should, JSON and CSV hold the rows that are printed, a picture is drawn where $PYTHON has
-# matplotlib, and wrong options are one line.
-# It measures nothing that is believed.
+# bench: every ladder of hpgmg-bench on small arrays, on the CPU and on a CUDA device if present. Variants give correct
+# results, JSON and CSV have the printed rows, --plot draws a picture if $PYTHON has matplotlib, and each wrong option
+# gives one error line. Measured times are not checked.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 program=$(dirname "$HPGMG_FV")/hpgmg-bench
 export OMP_NUM_THREADS=2
 
-# bench WANT ARG...: it must end with WANT.
+# bench WANT ARG...: run the program; it must exit with WANT.
 bench() {
   local want=$1
   shift
@@ -16,14 +15,12 @@ bench() {
   test "$rc" -eq "$want" || complain "hpgmg-bench $*: exit code $rc, not $want: $(cat "$dir/err")"
 }
 
-# refuse PATTERN ARG...: exit code 2, and one line that has it.
+# refuse PATTERN ARG...: the program must exit with 2 and print one error line that matches PATTERN.
 refuse() {
   local pattern=$1
   shift
   bench 2 "$@"
-  if ! grep -qE "^hpgmg-bench: error: .*$pattern" "$dir/err" || test "$(wc -l <"$dir/err")" -ne 1; then
-    complain "hpgmg-bench $*: no '$pattern' in: $(cat "$dir/err")"
-  fi
+  one_error hpgmg-bench 2 "$pattern" "$@"
 }
 
 bench 0 --help
@@ -38,18 +35,18 @@ for device in $(each_device); do
     test ! -s "$dir/err" || complain "$ladder: $(cat "$dir/err")"
     rows=$(grep -cE '^.+ +[0-9.]+ +[0-9.]+% +[0-9.]+$' "$dir/out" || true)
     test "$rows" -ge 2 || complain "$ladder on $device: $rows rows"
-    # A line of CSV for each, all of them whole and without an error, and none of another ladder.
+    # One complete line of CSV per row, without an error, and none of another ladder.
     test "$(($(wc -l <"$dir/a.csv") - 1))" -eq "$rows" || complain "$ladder on $device: $rows rows, $(wc -l <"$dir/a.csv") lines"
     awk -v ladder="$ladder" -v place="$device" 'NR > 1 {
         gsub(/"[^"]*"/, "text"); n = split($0, f, ",")
         if (n != 18 || f[1] != ladder || f[4] != place || f[14] <= 0 || f[15] < 0 || f[18] != 0) { print; bad = 1 }
-      } END { exit bad || NR < 2 }' "$dir/a.csv" || complain "$ladder on $device: CSV"
+      } END { exit bad || NR < 2 }' "$dir/a.csv" || complain "$ladder on $device: wrong CSV"
     test "$(awk -F'"' 'NR > 1 && $2 != before { before = $2; n++ } END { print n }' "$dir/a.csv")" -eq \
-      "$(grep -c "^$ladder: " "$dir/out")" || complain "$ladder on $device: tables"
+      "$(grep -c "^$ladder: " "$dir/out")" || complain "$ladder on $device: wrong number of tables"
   done
 done
 
-# Under a sanitizer the ladders have been enough.
+# Skipped under sanitizers: too slow.
 if test "${HPGMG_SANITIZED:-no}" = no; then
   bench 0 --device=cpu --quick --mib=1 --quiet --csv="$dir/a.csv"
   test ! -s "$dir/out" || complain '--quiet prints'
@@ -61,7 +58,7 @@ fi
 if test "${HPGMG_SANITIZED:-no}" = no && have_feature OpenMP; then
   bench 0 --device=cpu --quick copy wide
   grep -qE '^2 ladders, arrays of 32 MiB: about [0-9a]' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
-  grep -q '^copy: one thread, 32 MiB to 32 MiB$' "$dir/out" || complain "not 16 MiB a thread: $(sed -n 4p "$dir/out")"
+  grep -q '^copy: one thread, 32 MiB to 32 MiB$' "$dir/out" || complain "not 16 MiB per thread: $(sed -n 4p "$dir/out")"
 fi
 bench 0 --device=cpu --quick --mib=1 copy
 grep -q '^1 ladder, arrays of 1 MiB: about a second$' "$dir/out" || complain "no estimate: $(head -n 3 "$dir/out")"
@@ -85,11 +82,11 @@ head -n 1 "$dir/out" | grep -q '^ladder,table,variant,' || complain '--csv=-: st
 if have_feature jansson; then
   bench 0 --device=cpu --quick --mib=1 --json="$dir/a.json" --csv="$dir/a.csv" copy wide
   is_json "$dir/a.json"
-  test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV: other rows'
+  test "$(grep -c '"variant"' "$dir/a.json")" -eq "$(($(wc -l <"$dir/a.csv") - 1))" || complain 'JSON and CSV have different rows'
   keys='array_bytes copy_gb_per_s elements error flops gb_per_s ladder machine moved_bytes name of_copy place program
     rows seconds speed_up table tables threads useful_bytes variant version'
   diff <(tr -s ' \n' '\n' <<<"$keys" | sort) \
-    <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: keys'
+    <(grep -oE '^ *"[a-z_]+":' "$dir/a.json" | tr -d ' ":' | sort -u) || complain 'JSON: wrong keys'
   bench 3 --device=cpu --quick --mib=1 --json="$dir/none/a.json" copy
   test ! -s "$dir/out" || complain 'an unwritable file is reported after the measurement'
   refuse '--json and --csv both write to' --device=cpu --quick --mib=1 --csv="$dir/a" --json="$dir/../$(basename "$dir")/a" copy
@@ -112,7 +109,7 @@ if test "$(awk '/^MemAvailable:/ { print int($2 / 1048576) }' /proc/meminfo)" -l
     complain "--mib=65536: $(cat "$dir/err")"
   fi
 else
-  echo 'not run: --mib=65536 where it does not fit; this machine has the memory'
+  echo 'not run: --mib=65536 fits into the memory of this machine'
 fi
 # A failed write to stdout is an error.
 for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
@@ -124,7 +121,7 @@ for arguments in --help --version '--device=cpu --quick --mib=1 copy'; do
   fi
 done
 
-# python CODE: the python3 that --plot finds is a script that runs CODE.
+# python CODE: the python3 in PATH is a bash script with CODE.
 mkdir "$dir/bin" "$dir/none" "$dir/tmp"
 python() {
   printf '#!%s\n%s\n' "$BASH" "$1" >"$dir/bin/python3"
@@ -132,23 +129,23 @@ python() {
 }
 export PATH=$dir/bin:$PATH TMPDIR=$dir/tmp
 : "${PYTHON:=$(command -v python3 || echo none)}"
-# picture ARG...: --plot draws one, and leaves nothing else behind.
+# picture ARG...: --plot draws a picture and leaves no temporary file.
 picture() {
   rm -f "$dir/a.png"
   bench 0 --device=cpu --quick --mib=1 --plot="$dir/a.png" "$@"
   test "$(head -c 8 "$dir/a.png" | tr -d '\r\n\032')" = $'\x89PNG' || complain "--plot $*: no PNG"
   test ! -s "$dir/err" || complain "--plot $*: $(cat "$dir/err")"
-  if ls "$dir/tmp"/hpgmg-bench-* >/dev/null 2>&1; then complain "--plot $*: files are left"; fi
+  if ls "$dir/tmp"/hpgmg-bench-* >/dev/null 2>&1; then complain "--plot $*: temporary files are left"; fi
 }
 if have_feature jansson; then
   python 'exit 1'
   refuse 'python3 in PATH' --device=cpu --plot="$dir/b.png" copy
-  # shellcheck disable=SC2016 # the script's own words
+  # shellcheck disable=SC2016 # words of the script
   python 'case $2 in *matplotlib*) exit 1 ;; esac'
   refuse "matplotlib for python3: .*pip install matplotlib" --device=cpu --plot="$dir/b.png" copy
   refuse 'b.jpeg: the file name must end in .png' --device=cpu --plot="$dir/b.jpeg" copy
   bench 3 --device=cpu --quick --mib=1 --plot="$dir/none/none/b.png" copy
-  test ! -s "$dir/out" || complain 'a picture that cannot be written is said after it was measured'
+  test ! -s "$dir/out" || complain 'an unwritable picture is reported after the measurement'
   # shellcheck disable=SC2016
   python 'case $1 in -c) exit 0 ;; esac; exit 7'
   bench 3 --device=cpu --quick --mib=1 --plot="$dir/b.png" copy
@@ -160,18 +157,18 @@ if have_feature jansson; then
     picture wide roofline --json="$dir/a.json"
     is_json "$dir/a.json"
     picture --json=- reduce
-    is_json "$dir/out" # and nothing besides
+    is_json "$dir/out" # stdout is the JSON alone
   else
     echo "not run: $PYTHON has no matplotlib (python3-matplotlib)"
     refuse 'matplotlib|python3 in PATH' --device=cpu --plot="$dir/b.png" copy
   fi
-  test ! -e "$dir/b.png" || complain 'a picture in spite of an error'
+  test ! -e "$dir/b.png" || complain 'a picture was drawn despite an error'
 else
   refuse '--plot needs a build with jansson' --device=cpu --plot="$dir/b.png" copy
 fi
 
-# The search is for a GPU, and is run where it is named: three tables with the tree and the best, and the winner's
-# source.
+# The search needs a GPU and runs only if named. It prints three tables, each with the tree, and writes the source of
+# the fastest program.
 if test "$(each_device | wc -l)" -gt 1; then
   solo "$program" --quick --mib=2 --tries=1 search >"$dir/out" 2>"$dir/err" || true
   if grep -q 'search needs a build with NVRTC' "$dir/err"; then
@@ -205,7 +202,7 @@ refuse '--reduction=max is not one of norm, sum' --reduction=max search
 if have_mpi; then
   checks=$((checks + 1)) rc=0
   mpi_run 3 "$program" --device=cpu --quick --mib=2 copy >"$dir/out" 2>"$dir/err" || rc=$?
-  test "$rc" -eq 2 || complain "on three ranks: exit code $rc"
+  test "$rc" -eq 2 || complain "on three ranks: exit code $rc, not 2"
   test "$(grep -c '^hpgmg-bench: error: .* runs as one process' "$dir/err")" -eq 1 || complain "on three ranks: $(cat "$dir/err")"
 fi
 refuse '--seed=-1 is not an integer from 0 to' --seed=-1 search

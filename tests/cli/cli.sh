@@ -27,7 +27,7 @@ report=$(sed 's/ -*[0-9][0-9.e+-]*/ N/g' "$dir/out")
 for line in '        h = ' '  h  1/32 ' ' 2h  1/16 ' ' 4h  1/8 ' 'error N' 'order N'; do
   grep -qF -- "$line" "$dir/out" || grep -qF -- "$line" <<<"$report" || complain "no line '$line'"
 done
-test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last line is no verdict'
+test "$(tail -n 1 "$dir/out")" = 'VERIFICATION: PASSED' || complain 'the last line is not the verdict'
 
 # Seconds per level and operation: all levels are listed, with min <= mean <= max. The coarsest
 # levels may share one entry.
@@ -108,12 +108,12 @@ fi
 
 # The report names the device, or the reason why none is used.
 ok 1 4 1 --verify-only --device=cpu
-grep -q '^  device    none: --device=cpu$' "$dir/out" || complain '--device=cpu: no word on the device'
+grep -q '^  device    none: --device=cpu$' "$dir/out" || complain '--device=cpu: the report does not name the device'
 ok 1 4 1 --verify-only
 if have_cuda; then
   grep -q '^  device    .*, sm_[0-9]*, [0-9]* SMs\(, code for sm_[0-9]*\)\{0,1\}$' "$dir/out" || complain 'the device has no name'
 else
-  grep -qE '^  device    none: (no CUDA device|built without CUDA)' "$dir/out" || complain 'not why there is no device'
+  grep -qE '^  device    none: (no CUDA device|built without CUDA)' "$dir/out" || complain 'the report does not say why there is no device'
 fi
 
 # An --rtol below round-off draws a warning with a reachable value before the run; a run with that
@@ -159,9 +159,9 @@ mkdir "$dir/results"
 ln -s results/real.csv "$dir/link.csv"
 seq 1000 >"$dir/results/real.csv"
 ok 1 4 8 --verify-only --cpu-below=0 --csv="$dir/link.csv"
-test -L "$dir/link.csv" || complain 'a link is lost'
-cmp -s "$dir/results/real.csv" "$dir/a.csv" || complain 'the file behind a link is not replaced'
-test "$(ls "$dir/results")" = real.csv || complain "left behind: $(ls "$dir/results")"
+test -L "$dir/link.csv" || complain 'a link was removed'
+cmp -s "$dir/results/real.csv" "$dir/a.csv" || complain 'the target of a link is not replaced'
+test "$(ls "$dir/results")" = real.csv || complain "left over: $(ls "$dir/results")"
 
 if have_feature jansson; then
   # --cpu-below=auto measures, so it may choose differently in each run.
@@ -205,9 +205,9 @@ reproduces() {
   ok 1 --input="$dir/printed.ini" --csv="$dir/second.csv"
   # All columns except seconds and memory, which depend on the places measured at start-up.
   diff <(cut -d, -f1-14,18-20 "$dir/first.csv") <(cut -d, -f1-14,18-20 "$dir/second.csv") ||
-    complain "the printed deck does not reproduce: $*"
+    complain "the printed deck gives different results: $*"
   ok 1 --input="$dir/printed.ini" --print-config
-  cmp -s "$dir/out" "$dir/printed.ini" || complain "the printed deck prints another: $*"
+  cmp -s "$dir/out" "$dir/printed.ini" || complain "the deck printed by the printed deck differs: $*"
 }
 reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=periodic \
   --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
@@ -283,7 +283,7 @@ if test "${HPGMG_WITH_MPI:-yes}" = no; then
   rc=0
   PMI_SIZE=2 PMI_RANK=1 solo "$HPGMG_FV" 4 1 >"$dir/out" 2>&1 || rc=$?
   test "$rc" -eq 2 || complain "a second copy without MPI: exit code $rc"
-  test ! -s "$dir/out" || complain "a second copy without MPI says $(cat "$dir/out")"
+  test ! -s "$dir/out" || complain "a second copy without MPI: $(cat "$dir/out")"
 fi
 
 finish

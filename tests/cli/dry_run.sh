@@ -20,22 +20,22 @@ compare() {
   ok 1 "$@" --dry-run --ranks="$ranks" --json="$dir/dry.json"
   cp "$dir/out" "$dir/dry"
   ok "$ranks" "$@" --verify-only --json="$dir/run.json"
-  diff <(table "$dir/dry") <(table "$dir/out") || complain "$* on $ranks ranks: other levels"
+  diff <(table "$dir/dry") <(table "$dir/out") || complain "$* on $ranks ranks: different levels"
   diff <(level_figures "$dir/dry.json" dim boxes box_dim ranks backend) \
     <(level_figures "$dir/run.json" dim boxes box_dim ranks backend) ||
-    complain "$* on $ranks ranks: other levels in JSON"
+    complain "$* on $ranks ranks: JSON has different levels"
   diff <(sed -n '/"problem": {/,/}/p' "$dir/dry.json") <(sed -n '/"problem": {/,/}/p' "$dir/run.json") ||
-    complain "$* on $ranks ranks: another problem in JSON"
+    complain "$* on $ranks ranks: JSON has a different problem"
   # Sizes are printed with 3 decimals, hence 1.0005. Buffer sizes are upper bounds, hence 0.7.
   awk -v most="$(sed -n 's/.*"bytes_per_rank_max": *//p' "$dir/run.json")" -v dry="$(planned 'per rank, all levels:.* max')" '
     BEGIN { dry *= 1.0005; exit !(dry >= most && dry * 0.7 < most) }' ||
-    complain "$* on $ranks ranks: not the bytes of the fullest rank"
+    complain "$* on $ranks ranks: wrong bytes of the largest rank"
   awk -v sum="$(sed -n '/^  "levels": \[/,/^  \]/s/.*"bytes": *//p' "$dir/run.json" | tr '\n' '+')0" \
     -v dry="$(planned 'in all ranks: about')" 'BEGIN {
       n = split(sum, bytes, "+"); for (i = 1; i <= n; i++) all += bytes[i]
       dry *= 1.0005
       exit !(dry >= all && dry * 0.7 < all + 1e6)
-    }' || complain "$* on $ranks ranks: not the bytes of all ranks"
+    }' || complain "$* on $ranks ranks: wrong bytes of all ranks"
 }
 
 if have_feature jansson; then
@@ -70,7 +70,7 @@ if have_feature jansson; then
   cp "$dir/out" "$dir/plan.json"
   ok 1 --dry-run --ranks=9 4 8 --cpu-below=0 --device=cpu --json=- --quiet
   diff <(grep -v command_line "$dir/plan.json") <(grep -v command_line "$dir/out") ||
-    complain '--quiet: another plan'
+    complain '--quiet: a different plan'
   is_json "$dir/out"
   keys='backend boundary box_dim boxes boxes_per_rank_max bytes bytes_per_rank bytes_ranks_looked_at
     coefficients command_line cycle dim dry_run equation idle_ranks imbalance kind krylov levels max mean memory

@@ -54,7 +54,7 @@ if have_mpi; then
   differs 'rank 2 differs .*: --csv is .*/x.csv, not unset; ' 4 1 --device=cpu --csv="$dir/x.csv"
   differs 'rank 2 differs .*: it requests --help, not a run; ' --help
   differs 'unknown option --wet' 4 1 --wet
-  test ! -e "$dir/x.csv" || complain 'ranks with other command lines write results'
+  test ! -e "$dir/x.csv" || complain 'ranks with different command lines write results'
   # Command lines longer than a report line that differ only at the end.
   long=$(printf -- '--device=cpu %.0s' {1..400})
   # shellcheck disable=SC2086 # words
@@ -114,7 +114,7 @@ done
     expect 3 'cannot be written: Permission denied' 1 $forever --csv="$dir/file"
   fi
 }
-test ! -e "$dir/a.csv" || complain 'a file was made that was not to be'
+test ! -e "$dir/a.csv" || complain 'an unexpected file was created'
 
 # A disk that is full at the start or at the end, and stdout on it. All other files are written, and an
 # older result is kept. The file that stdout goes to must not be replaced. A link is kept even if its
@@ -128,7 +128,7 @@ fi
 mkdir "$dir/far"
 ln -s far/z.csv "$dir/link.csv"
 ok 1 4 1 --verify-only --csv="$dir/link.csv"
-if ! test -L "$dir/link.csv" || ! test -s "$dir/far/z.csv"; then complain 'a link to a file that was not there'; fi
+if ! test -L "$dir/link.csv" || ! test -s "$dir/far/z.csv"; then complain 'a link to a missing file is not kept'; fi
 ln -s round.csv "$dir/round.csv"
 expect 3 'Too many levels of symbolic links' 1 4 1 --verify-only --csv="$dir/round.csv"
 # Thread counts that would crash OpenMP.
@@ -148,7 +148,7 @@ if test -c /dev/full; then
     test "$rc" -eq 3 || complain "--csv=/dev/full on $ranks ranks: exit code $rc"
     grep -q 'csv=/dev/full cannot be written: No space left' "$dir/err" ||
       complain "--csv=/dev/full on $ranks ranks: $(cat "$dir/err")"
-    grep -q '^VERIFICATION: PASSED' "$dir/out" || complain 'no report beside a full disk'
+    grep -q '^VERIFICATION: PASSED' "$dir/out" || complain 'no report on a full disk'
   done
   if have_feature jansson; then
     run 1 4 8 --verify-only --json=/dev/full --csv="$dir/beside.csv"
@@ -174,7 +174,7 @@ if test "$(id -u)" -eq 0 && mkdir "$dir/disk" && mount -t tmpfs -o size=1m none 
   # shellcheck disable=SC2086
   expect 3 'old.csv cannot be written: No space left' 1 $forever --csv="$dir/disk/old.csv"
   cmp -s "$dir/old.csv" "$dir/disk/old.csv" || complain 'an older result is lost on a full disk'
-  test "$(ls "$dir/disk")" = "$(printf 'filler\nold.csv')" || complain 'something is left behind'
+  test "$(ls "$dir/disk")" = "$(printf 'filler\nold.csv')" || complain 'files are left over'
 fi
 
 # --- a missing device: exit code 4 ---
@@ -191,7 +191,7 @@ if test -x "$abs_top_builddir/tests/mocks/hpgmg-fv-busy-device"; then
     expect 4 '--device=cuda: cannot use CUDA device 0: busy' "$ranks" 4 8 --device=cuda
     if grep -q MPI_ABORT "$dir"/all 2>/dev/null; then complain 'ranks were ended'; fi
     ok "$ranks" 4 8 --verify-only
-    grep -q '^  device    none: cannot use CUDA device 0: busy' "$dir/out" || complain 'not why there is no device'
+    grep -q '^  device    none: cannot use CUDA device 0: busy' "$dir/out" || complain 'the report does not say why there is no device'
     FAULT=managed expect 4 '--memory=unified: this device lacks concurrent managed access' "$ranks" 4 8 --memory=unified
   done
   HPGMG_FV=$program
@@ -259,7 +259,7 @@ for ranks in $some; do
 done
 # --verbose adds the source location.
 run 1 10 1000 --verbose
-grep -qE 'error: .* \[memory_check\.c:[0-9]+\]$' "$dir/err" || complain "--verbose: no place of an error: $(cat "$dir/err")"
+grep -qE 'error: .* \[memory_check\.c:[0-9]+\]$' "$dir/err" || complain "--verbose: no source location: $(cat "$dir/err")"
 # A memory limit of the process counts like one of the host; the launcher is not limited. It leaves room
 # for address space that libraries reserve, but not for sanitizers and the CUDA runtime.
 if test "${HPGMG_SANITIZED:-no}" = no; then

@@ -24,7 +24,7 @@ expect_late() {
 # A file with a similar name is kept.
 echo mine >"$dir/a.hdf.tmp"
 ok 1 4 1 --verify-only --dump="$dir/a.hdf"
-test "$(cat "$dir/a.hdf.tmp")" = mine || complain 'a.hdf.tmp is no longer what it was'
+test "$(cat "$dir/a.hdf.tmp")" = mine || complain 'a.hdf.tmp has changed'
 rm "$dir"/a.hdf*
 
 # Bad options and unwritable files are detected before the solve.
@@ -88,7 +88,7 @@ if test "$(id -u)" -eq 0 && mount -t tmpfs -o size=1m none "$full" 2>/dev/null; 
   cp "$full/x.hdf" "$dir/before"
   unharmed() {
     cmp -s "$full/x.hdf" "$dir/before" || complain "$*: the earlier file has changed"
-    test "$(ls "$full")" = "$(printf 'x.hdf\nx.hdf.xdmf')" || complain "$*: left behind: $(ls "$full")"
+    test "$(ls "$full")" = "$(printf 'x.hdf\nx.hdf.xdmf')" || complain "$*: left over: $(ls "$full")"
   }
   for ranks in $some; do
     expect 3 'needs 6\.[0-9]+ MB, but only 1\.[0-9]+ MB are free' "$ranks" 5 8 --dump="$full/x.hdf"

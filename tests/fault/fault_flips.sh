@@ -105,7 +105,7 @@ for ((n = 0; n < n_kinds; n++)); do
     elif other_deck "$name"; then
       other=$((other + 1))
     else
-      complain "$name, bit $bit of $file: another result with exit code 0"
+      complain "$name, bit $bit of $file: a different result with exit code 0"
       cp "$file" "$abs_top_builddir/flipped-$bit-$file" 2>/dev/null || true
     fi
     flip "$file" "$bit"

@@ -54,7 +54,7 @@ sweep 1 0 10 4 1 --verify-only --quiet --device=guard --boundary=periodic --bott
 if have_feature HDF5; then
   ok 1 4 1 --verify-only --quiet --dump="$dir/a.hdf" --dump-fields=all
   sweep 1 0 20 4 1 --verify-only --quiet --dump="$dir/b.hdf" --dump-fields=all --dump-levels=0,1
-  test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left behind: $(echo "$dir"/*.tmp)"
+  test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left over: $(echo "$dir"/*.tmp)"
   sweep 1 0 10 --restart="$dir/a.hdf" --quiet
   sweep 1 0 10 --rhs="$dir/a.hdf" --coefficients="$dir/a.hdf" --quiet
 fi
@@ -69,7 +69,7 @@ if have_mpi; then
       first=$calls
       sweep 2 "$rank" 30 4 4 --verify-only --quiet --dump="$dir/c.hdf"
     done
-    test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left behind: $(echo "$dir"/*.tmp)"
+    test "$(echo "$dir"/*.tmp)" = "$dir/*.tmp" || complain "left over: $(echo "$dir"/*.tmp)"
   fi
 fi
 finish

@@ -22,7 +22,7 @@ gone() {
 alone() {
   checks=$((checks + 1))
   processes_of "$dir" >"$dir/list"
-  test ! -s "$dir/list" || complain "$1: left behind: $(names_of "$dir/list")"
+  test ! -s "$dir/list" || complain "$1: left over: $(names_of "$dir/list")"
 }
 
 # A process without a launcher starts no other process, so none can be left behind.
@@ -98,6 +98,6 @@ for signal in TERM HUP INT; do
   wait "$job" || rc=$?
   test "$rc" -gt 128 || complain "a test ended by SIG$signal: exit code $rc"
   alone "a test ended by SIG$signal"
-  test ! -e "$(cat "$dir/folder")" || complain "the folder of a test ended by SIG$signal stays"
+  test ! -e "$(cat "$dir/folder")" || complain "the folder of a test ended by SIG$signal remains"
 done
 finish

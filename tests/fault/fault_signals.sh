@@ -28,7 +28,7 @@ end() {
   grep -qxF "VERIFICATION: FAILED ($reason)" "$dir/out" ||
     complain "$1: $(tail -n 1 "$dir/out")"
   grep -q ',failed,' "$dir/out.csv" || complain "$1: no CSV: $(cat "$dir/out.csv")"
-  test "$(wc -l <"$dir/out.csv")" -eq 2 || complain "$1: the CSV has not the one size"
+  test "$(wc -l <"$dir/out.csv")" -eq 2 || complain "$1: the CSV does not have one size"
   awk -F, 'NR == 2 && !($15 > 0 && $16 >= $15 && $18 $19 == "") { exit 1 }' "$dir/out.csv" ||
     complain "$1: the measured times are not in the CSV"
   if have_feature jansson; then
@@ -122,7 +122,7 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
       complain "within a solve of $ranks: $(tail -n 2 "$dir/out")"
       continue
     }
-    test "$(attribute "$dir/part.hdf" cycles)" = "$n" || complain "the dump has not the $n cycles of the report"
+    test "$(attribute "$dir/part.hdf" cycles)" = "$n" || complain "the dump does not have the $n cycles of the report"
     test "$(attribute "$dir/part.hdf" verification)" = 'not yet' || complain 'the dump of a part was verified'
     run "$ranks" --restart="$dir/part.hdf" --max-cycles=$((n + 2))
     cells=$(sed -n 's/^ *\([0-9]*\)^3  cycle .*/\1/p' "$dir/out" | head -n 1)
@@ -133,7 +133,7 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
     checks=$((checks + 1))
     test "$(wc -l <"$dir/whole")" -eq $((n + 2)) || complain "no $((n + 2)) cycles: $(cat "$dir/out")"
     tail -n 2 "$dir/on" | cmp -s - <(tail -n 2 "$dir/whole") ||
-      complain "$ranks, on from cycle $n: $(tail -n 2 "$dir/on"), not $(tail -n 2 "$dir/whole")"
+      complain "$ranks, restarted at cycle $n: $(tail -n 2 "$dir/on"), not $(tail -n 2 "$dir/whole")"
   done
 
   # In a later solve: the report has the complete solves, the dump the interrupted one. The program checks for signals

@@ -75,20 +75,20 @@ HPGMG_FV=$dir/unread_stderr
 # shellcheck disable=SC2086
 run 1 $forever $outputs --verbose
 checks=$((checks + 1)) HPGMG_FV=$program
-test "$rc" -eq 1 || complain "nobody reads stderr: exit code $rc"
-grep -q '^VERIFICATION: FAILED (interrupted' "$dir/out" || complain "nobody reads stderr: $(tail -n 1 "$dir/out")"
-check_files 'nobody reads stderr'
+test "$rc" -eq 1 || complain "stderr without a reader: exit code $rc"
+grep -q '^VERIFICATION: FAILED (interrupted' "$dir/out" || complain "stderr without a reader: $(tail -n 1 "$dir/out")"
+check_files 'stderr without a reader'
 # Only runs catch SIGPIPE: --help | head ends silently.
 checks=$((checks + 1)) rc=0
 solo "$dir/unread_stdout" --help 2>"$dir/err" || rc=$?
-if test "$rc" -ne 141 || test -s "$dir/err"; then complain "nobody reads --help: exit code $rc, $(cat "$dir/err")"; fi
+if test "$rc" -ne 141 || test -s "$dir/err"; then complain "--help without a reader: exit code $rc, $(cat "$dir/err")"; fi
 checks=$((checks + 1)) rc=0
 wrapper unread_bench "$unread" "shift; exec '$bench'"' "$@" >&9 9>&-'
 solo "$dir/unread_bench" copy stride --mib=1 --quick --csv="$dir/b.csv" 2>"$dir/err" || rc=$?
 if test "$rc" -ne 3 || ! grep -q '^hpgmg-bench: error: stdout cannot be written: Broken pipe' "$dir/err"; then
-  complain "nobody reads hpgmg-bench: exit code $rc, $(cat "$dir/err")"
+  complain "hpgmg-bench without a reader: exit code $rc, $(cat "$dir/err")"
 fi
-grep -q '^copy,' "$dir/b.csv" || complain 'nobody reads hpgmg-bench: no CSV'
+grep -q '^copy,' "$dir/b.csv" || complain 'hpgmg-bench without a reader: no CSV'
 # The pipe of a finished command has no name; the program does not wait for a reader.
 exec 9> >(:)
 wait "$!"

@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
 }
 #else
 int main(void) {
-  fprintf(stderr, "skipped: a build without CUDA\n");
+  fprintf(stderr, "skipped: build without CUDA\n");
   return 77;
 }
 #endif

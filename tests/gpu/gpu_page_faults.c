@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
 #include <stdio.h>
 
 int main(void) {
-  printf("skipped: a build without CUPTI\n");
+  printf("skipped: build without CUPTI\n");
   return 77;
 }
 #endif

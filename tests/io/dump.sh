@@ -80,7 +80,7 @@ if have_mpi && have_feature OpenMP; then
     test "$(attribute "$dir/threads.hdf" threads)" = "$threads" || complain "not rank 0's $threads threads"
   done
 fi
-if ls "$dir"/*.tmp >/dev/null 2>&1; then complain "left behind: $(echo "$dir"/*.tmp)"; fi
+if ls "$dir"/*.tmp >/dev/null 2>&1; then complain "left over: $(echo "$dir"/*.tmp)"; fi
 # An extension that ParaView does not open causes a warning before the solve.
 for name in grid grid.h5 .hdf; do
   checks=$((checks + 1))

@@ -91,7 +91,7 @@ for options in --rhs="$dir/rhs.hdf" '--operator=fv2 --cycle=f'; do
   ok 1 --coefficients="$dir/alpha.hdf" $options
   if grep -q "$assumes" "$dir/out"; then complain "a warning about alpha = 1 with $options"; fi
 done
-h5dump -H "$dir/a.hdf" | grep -q '"alpha"' || complain 'no alpha in the dump of all fields'
+h5dump -H "$dir/a.hdf" | grep -q '"alpha"' || complain 'the dump of all fields has no alpha'
 ok 1 --rhs="$dir/rhs.hdf"
 ok 1 4 8 --coefficients="$dir/rough.hdf" --dry-run
 ok 1 --coefficients="$dir/rough.hdf" --rhs="$dir/rhs.hdf" --boundary=periodic --quiet
@@ -100,7 +100,7 @@ cells "$dir/three.hdf" alpha '16 16 16' 2
 cells "$dir/three.hdf" f '16 16 16' 6
 ok 1 --coefficients="$dir/three.hdf" --rhs="$dir/three.hdf" --boundary=periodic --dump="$dir/constant.hdf"
 h5dump -d /VTKHDF/CellData/u -s 3,5,7 -c 1,1,1 -y -w 1 -m '%.7g' "$dir/constant.hdf" | grep -qx ' *3' ||
-  complain 'a constant f with walls nowhere does not give a constant u'
+  complain 'without walls, a constant f does not give a constant u'
 # Without alpha the mean is subtracted, with a warning; a mean of round-off size causes none.
 cells "$dir/means.hdf" f '16 16 16' '6 + c % 2'
 cells "$dir/none.hdf.f" f '16 16 16' '(c % 2 - 0.5) / 3'
@@ -316,7 +316,7 @@ expect 3 'plane 8 of f is damaged: its checksum does not match' 1 --rhs="$dir/fl
 if "$PYTHON" -c 'import h5py, numpy' 2>/dev/null; then
   cd "$dir"
   "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf >said || complain 'no rough field'
-  grep -q '64^3 cells, beta 1' said || complain "rough_field.py says $(cat said)"
+  grep -q '64^3 cells, beta 1' said || complain "rough_field.py: $(cat said)"
   ok 1 --input="$abs_top_srcdir/inputs/rough.ini" --dump=heat.hdf --csv=rough.csv
   awk -F, 'NR == 2 && !($12 < 60 && $14 < 1e-8) { exit 1 }' rough.csv || complain 'the example is not solved'
   # The deck sets the defaults that --coefficients implies.
@@ -379,7 +379,7 @@ EOF
       complain "$*: no '$pattern' in: $(cat said)"
     fi
     if ! cmp -s rough.hdf beside/old.hdf || test "$(ls beside)" != old.hdf; then
-      complain "$*: $(ls -l beside) is left"
+      complain "$*: left over: $(ls -l beside)"
       return
     fi
   }

@@ -5,6 +5,8 @@
 #   expect RC PATTERN RANKS ARG...   run the program with ARGs; it must exit with RC and print one line on
 #                                    stderr, from one rank, that matches the extended regular expression
 #                                    PATTERN and contains no source location
+#   one_error NAME RC PATTERN ARG... the last command must have exited with $rc = RC and printed one line, "NAME: error:"
+#                                    and PATTERN, to $dir/err
 #   need_feature NAME                skip the test if --version does not list the feature as built in
 #   results_of FILE                  print the results of a CSV report
 #   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
@@ -62,15 +64,20 @@ expect() {
   shift 2
   checks=$((checks + 1))
   run "$@"
-  if test "$rc" -ne "$want"; then complain "$*: exit code $rc, not $want"; fi
-  if test "$(wc -l <"$dir/err")" -ne 1; then
-    complain "$*: $(wc -l <"$dir/err") lines on stderr: $(cat "$dir/err")"
-  elif ! grep -qE -- "^hpgmg-fv: error: .*$pattern" "$dir/err"; then
-    complain "$*: no '$pattern' in: $(cat "$dir/err")"
-  elif grep -qE '[a-z0-9_]+\.(c|cu|h):[0-9]+' "$dir/err"; then
-    complain "$*: a place in the source: $(cat "$dir/err")"
+  one_error hpgmg-fv "$want" "$pattern" "$@"
+  if grep -qE '[a-z0-9_]+\.(c|cu|h):[0-9]+' "$dir/err"; then
+    complain "$*: the message has a source location: $(cat "$dir/err")"
   fi
-  if test -s "$dir/out"; then complain "$*: output beside the error: $(head -n 3 "$dir/out")"; fi
+  if test -s "$dir/out"; then complain "$*: output besides the error: $(head -n 3 "$dir/out")"; fi
+}
+
+one_error() {
+  local name=$1 want=$2 pattern=$3
+  shift 3
+  if test "$rc" -ne "$want"; then complain "$name $*: exit code $rc, not $want"; fi
+  if test "$(wc -l <"$dir/err")" -ne 1 || ! grep -qE -- "^$name: error: .*$pattern" "$dir/err"; then
+    complain "$name $*: stderr is not one line with '$pattern': $(cat "$dir/err")"
+  fi
 }
 
 # have_feature NAME: does --version list the feature as built in?
@@ -124,7 +131,7 @@ stdout_errors() {
   if ! "$@" >&- 2>"$dir/err" || test -s "$dir/err"; then complain "$*, stdout closed: $(cat "$dir/err")"; fi
   exec 9> >(:)
   wait $! # for the reader's end
-  if ! "$@" >&9 2>"$dir/err" || test -s "$dir/err"; then complain "$*, nobody reads: $(cat "$dir/err")"; fi
+  if ! "$@" >&9 2>"$dir/err" || test -s "$dir/err"; then complain "$*, stdout without a reader: $(cat "$dir/err")"; fi
   exec 9>&-
   test -c /dev/full || return 0
   rc=0
@@ -142,7 +149,7 @@ await() {
     if ! kill -0 "$process" 2>/dev/null; then
       # COMMAND may have become true just before PROCESS ended.
       if "$@" >/dev/null 2>&1; then return 0; fi
-      complain "process $process has ended, and never: $*"
+      complain "process $process ended before: $*"
       return 1
     fi
     sleep 0.05

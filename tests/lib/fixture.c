@@ -31,7 +31,7 @@ void fixture_begin(int *argc, char ***argv) {
   mg_log_setup(mg_comm_rank(mg_comm_world()), mg_comm_size(mg_comm_world()), MG_LOG_QUIET);
   if (mg_device_count() > 0) return;
   fixture_backends[FIRST_CUDA].name = NULL;
-  if (mg_comm_is_root()) printf("no CUDA device here: the CPU's backends alone\n");
+  if (mg_comm_is_root()) printf("no CUDA device: only the backends on the CPU run\n");
 }
 
 void fixture_finalize(void) {
@@ -288,7 +288,7 @@ static void each_grid(const fixture_grid_t *grids, const char *options,
   for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++)
     for (const fixture_grid_t *grid = grids; grid->boxes > 0; grid++) {
       if (only && strcmp(only, backend->name) != 0) continue;
-      snprintf(current_case, sizeof current_case, "%s: %d boxes per side, of 2^%d: %s",
+      snprintf(current_case, sizeof current_case, "%s: %d boxes per side, of 2^%d cells: %s",
                backend->name, grid->boxes, grid->log2_box_dim, options);
       mg_hierarchy_t *h = fixture_create(backend, grid->log2_box_dim, grid->boxes, options);
       test(h);

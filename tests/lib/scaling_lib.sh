@@ -56,11 +56,7 @@ refuse() {
   local want=$1 pattern=$2
   shift 2
   scaling "$@"
-  if test "$rc" -ne "$want" || test "$(wc -l <"$dir/err")" -ne 1; then
-    complain "scaling $*: exit code $rc, not $want: $(cat "$dir/err")"
-  elif ! grep -qE -- "^scaling: error: .*$pattern" "$dir/err"; then
-    complain "scaling $*: no '$pattern' in: $(cat "$dir/err")"
-  fi
+  one_error scaling "$want" "$pattern" "$@"
 }
 
 says() {

@@ -271,7 +271,7 @@ sed 's/^NOTE .*/NOTE = a #b: "c" ; d\n# one of its own\nURL = x:y#z/; s/^repeats
 good plan "$dir/values.ini" --system=local --program="$HPGMG_FV" --folder="$dir/values"
 grep -qxF "export NOTE='a #b: \"c\" ; d'" "$dir/values/jobs/n1.sh" || complain "NOTE: $(grep export "$dir/values/jobs/n1.sh")"
 grep -qxF "export URL='x:y#z'" "$dir/values/jobs/n1.sh" || complain "URL: $(grep export "$dir/values/jobs/n1.sh")"
-grep -qF 'repeats=2' "$dir/values/jobs/n1.sh" || complain 'a number with a comment'
+grep -qF 'repeats=2' "$dir/values/jobs/n1.sh" || complain 'a number with a comment is misread'
 for name in BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND BASH_FUNC_module IFS; do
   wrong "\[environment\] $name must not be set" "s|^NOTE .*|$name = \$(touch $dir/pwned)|"
 done

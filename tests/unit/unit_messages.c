@@ -121,7 +121,7 @@ int main(int argc, char **argv) {
 }
 #else
 int main(void) {
-  fprintf(stderr, "skipped: a build without MPI sends no messages\n");
+  fprintf(stderr, "skipped: build without MPI sends no messages\n");
   return TEST_SKIP;
 }
 #endif

@@ -237,7 +237,7 @@ static void test_limits(void) {
 
 int main(int argc, char **argv) {
   if (!mg_h5_available()) {
-    fprintf(stderr, "skipped: a build without HDF5\n");
+    fprintf(stderr, "skipped: build without HDF5\n");
     return TEST_SKIP;
   }
   CHECK_INT(mg_comm_init(&argc, &argv), MG_OK);

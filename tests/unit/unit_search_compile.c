@@ -28,7 +28,7 @@ static void check_refused(void) {
 int main(void) {
   plan_set_t set;
   if (!plan_can_compile()) {
-    printf("skipped: the build has no NVRTC\n");
+    printf("skipped: build without NVRTC\n");
     return TEST_SKIP;
   }
   for (int goal = 0; goal < N_PLAN_GOALS; goal++) {
