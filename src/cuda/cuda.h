@@ -237,8 +237,8 @@ mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *coarse_cycle, int 
                                      mg_cycle_t cycle, bool zero_guess);
 mg_status_t mg_cuda_graph_begin(void);
 mg_status_t mg_cuda_graph_end(mg_graph_t **out);
-mg_status_t mg_cuda_graph_launch(const mg_graph_t *recording);
-void mg_cuda_graph_free(mg_graph_t *recording);
+mg_status_t mg_cuda_graph_launch(const mg_graph_t *graph);
+void mg_cuda_graph_free(mg_graph_t *graph);
 
 /* Groups that both CUDA backends have. */
 constexpr mg_backend_queue_t mg_cuda_queue = {

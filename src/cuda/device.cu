@@ -243,21 +243,21 @@ void mg_cuda_release(void *memory, size_t bytes, mg_space_t space) {
     (void)cudaFree(memory);
 }
 
-static cudaError_t ask_stream() {
+static cudaError_t query_stream() {
   return cudaStreamQuery(mg_cuda.stream);
 }
 
-static cudaError_t ask_mark() {
+static cudaError_t query_event() {
   return cudaEventQuery(mg_cuda.event);
 }
 
 /* Poll the stream or event, and at intervals mg_cuda.watch. A kernel of another library may wait
  * forever for a failed message; only `watch` detects that. */
-static mg_status_t wait_watched(cudaError_t (*ask)()) {
+static mg_status_t wait_watched(cudaError_t (*query)()) {
   using clock = std::chrono::steady_clock;
   const clock::time_point start = clock::now();
   for (int n = 1;; n++) {
-    const cudaError_t error = ask();
+    const cudaError_t error = query();
     if (error == cudaSuccess) return MG_OK;
     if (error != cudaErrorNotReady)
       return mg_cuda_failed(error, "wait for the device", __FILE__, __LINE__);
@@ -278,7 +278,7 @@ static mg_status_t all_in_time() {
 
 mg_status_t mg_cuda_finish(void) {
   if (mg_cuda.watch)
-    MG_TRY(wait_watched(ask_stream));
+    MG_TRY(wait_watched(query_stream));
   else
     MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return all_in_time();
@@ -291,7 +291,7 @@ mg_status_t mg_cuda_event_record(void) {
 
 mg_status_t mg_cuda_event_wait(void) {
   if (mg_cuda.watch)
-    MG_TRY(wait_watched(ask_mark));
+    MG_TRY(wait_watched(query_event));
   else
     MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.event));
   return all_in_time();

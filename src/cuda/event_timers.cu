@@ -11,21 +11,21 @@
 static struct {
   cudaEvent_t *event;
   int n;
-} stamps;
+} timers;
 
 void mg_cuda_event_timers_free(void) {
-  for (int e = 0; e < stamps.n; e++)
-    (void)cudaEventDestroy(stamps.event[e]);
-  free(stamps.event);
-  stamps.event = nullptr;
-  stamps.n = 0;
+  for (int e = 0; e < timers.n; e++)
+    (void)cudaEventDestroy(timers.event[e]);
+  free(timers.event);
+  timers.event = nullptr;
+  timers.n = 0;
 }
 
 mg_status_t mg_cuda_event_timers_create(int n) {
   mg_cuda_event_timers_free();
-  MG_TRY(mg_new(&stamps.event, n, "event timers"));
-  for (; stamps.n < n; stamps.n++) {
-    const cudaError_t error = cudaEventCreate(&stamps.event[stamps.n]);
+  MG_TRY(mg_new(&timers.event, n, "event timers"));
+  for (; timers.n < n; timers.n++) {
+    const cudaError_t error = cudaEventCreate(&timers.event[timers.n]);
     if (error == cudaSuccess) continue;
     mg_cuda_event_timers_free();
     return mg_cuda_failed(error, "cudaEventCreate", __FILE__, __LINE__);
@@ -34,13 +34,13 @@ mg_status_t mg_cuda_event_timers_create(int n) {
 }
 
 mg_status_t mg_cuda_event_timer_record(int number) {
-  MG_CUDA_TRY(cudaEventRecord(stamps.event[number], mg_cuda.stream));
+  MG_CUDA_TRY(cudaEventRecord(timers.event[number], mg_cuda.stream));
   return MG_OK;
 }
 
 mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds) {
   float ms = 0.0f;
-  MG_CUDA_TRY(cudaEventElapsedTime(&ms, stamps.event[first], stamps.event[last]));
+  MG_CUDA_TRY(cudaEventElapsedTime(&ms, timers.event[first], timers.event[last]));
   *seconds = 1e-3 * (double)ms;
   return MG_OK;
 }

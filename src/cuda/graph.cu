@@ -4,7 +4,7 @@
 #include <new>
 
 struct mg_graph {
-  cudaGraphExec_t graph;
+  cudaGraphExec_t executable;
 };
 
 mg_status_t mg_cuda_graph_begin(void) {
@@ -13,31 +13,31 @@ mg_status_t mg_cuda_graph_begin(void) {
 }
 
 mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
-  cudaGraph_t graph = nullptr;
+  cudaGraph_t captured = nullptr;
   *out = nullptr;
   mg_cuda.stream = mg_cuda.queue[0]; /* needed after an error between fork and join */
   mg_cuda.queues = MG_CUDA_ONE_QUEUE;
-  MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &graph));
-  mg_graph_t *recording = new (std::nothrow) mg_graph_t();
-  cudaError_t error = recording ? cudaGraphInstantiateWithFlags(&recording->graph, graph, 0)
-                                : cudaErrorMemoryAllocation;
-  if (error == cudaSuccess) error = cudaGraphUpload(recording->graph, mg_cuda.stream);
-  (void)cudaGraphDestroy(graph);
+  MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &captured));
+  mg_graph_t *graph = new (std::nothrow) mg_graph_t();
+  cudaError_t error = graph ? cudaGraphInstantiateWithFlags(&graph->executable, captured, 0)
+                            : cudaErrorMemoryAllocation;
+  if (error == cudaSuccess) error = cudaGraphUpload(graph->executable, mg_cuda.stream);
+  (void)cudaGraphDestroy(captured);
   if (error != cudaSuccess) {
-    mg_cuda_graph_free(recording);
+    mg_cuda_graph_free(graph);
     return mg_cuda_failed(error, "CUDA graph of a cycle", __FILE__, __LINE__);
   }
-  *out = recording;
+  *out = graph;
   return MG_OK;
 }
 
-mg_status_t mg_cuda_graph_launch(const mg_graph_t *recording) {
-  MG_CUDA_TRY(cudaGraphLaunch(recording->graph, mg_cuda.stream));
+mg_status_t mg_cuda_graph_launch(const mg_graph_t *graph) {
+  MG_CUDA_TRY(cudaGraphLaunch(graph->executable, mg_cuda.stream));
   return MG_OK;
 }
 
-void mg_cuda_graph_free(mg_graph_t *recording) {
-  if (!recording) return;
-  if (recording->graph) (void)cudaGraphExecDestroy(recording->graph);
-  delete recording;
+void mg_cuda_graph_free(mg_graph_t *graph) {
+  if (!graph) return;
+  if (graph->executable) (void)cudaGraphExecDestroy(graph->executable);
+  delete graph;
 }

@@ -69,7 +69,7 @@ static __device__ __forceinline__ void wait_until(F come, int rank, const limit_
 }
 
 /* Barrier for the threads of one tile. A block works on TILES tiles, one per row of threads. */
-template <int TILES> static __device__ __forceinline__ void meet(void) {
+template <int TILES> static __device__ __forceinline__ void sync_tile(void) {
   if (TILES == 1)
     __syncthreads();
   else
@@ -89,28 +89,28 @@ static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, 
           return value >= least;
         },
         s.rank, limit);
-  meet<TILES>();
+  sync_tile<TILES>();
 }
 
 /* A word has two halves, each written atomically. The slot's last message had another number. */
 static __device__ __forceinline__ void store_word(char *word, double value, mg_counter_t number) {
-  const mg_counter_t bits = (mg_counter_t)__double_as_longlong(value), mark = number << 32;
+  const mg_counter_t bits = (mg_counter_t)__double_as_longlong(value), tag = number << 32;
   asm volatile("st" RELAXED ".global.v2.u64 [%0], {%1, %2};" ::"l"(word),
-               "l"(mark | (bits & 0xffffffffu)), "l"(mark | bits >> 32)
+               "l"(tag | (bits & 0xffffffffu)), "l"(tag | bits >> 32)
                : "memory");
 }
 
 static __device__ __forceinline__ double wait_for_word(const char *word, mg_counter_t number,
                                                        int rank, const limit_t &limit) {
   mg_counter_t low = 0, high = 0;
-  const mg_counter_t mark = number << 32 >> 32;
+  const mg_counter_t tag = number << 32 >> 32;
   wait_until(
       [&] {
         asm volatile("ld" RELAXED ".global.v2.u64 {%0, %1}, [%2];"
                      : "=l"(low), "=l"(high)
                      : "l"(word)
                      : "memory");
-        return low >> 32 == mark && high >> 32 == mark;
+        return low >> 32 == tag && high >> 32 == tag;
       },
       rank, limit);
   return __longlong_as_double((long long)((low & 0xffffffffu) | high << 32));
@@ -148,7 +148,7 @@ static __device__ __forceinline__ void move(const mg_p2p_tile_t &s, double *slot
 /* Finish a tile: its reads and writes are ordered before the counter. */
 template <int TILES>
 static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_p2p_tile_t &s) {
-  meet<TILES>();
+  sync_tile<TILES>();
   if (threadIdx.x != 0) return;
   own->done = s.done + 1;
   if (!s.raise) return;

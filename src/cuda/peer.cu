@@ -68,29 +68,29 @@ void mg_cuda_window_close(void *memory) {
   (void)cudaIpcCloseMemHandle(memory);
 }
 
-enum { MARK_DOUBLES = MG_CUDA_PROBE_BYTES / sizeof(double) };
+enum { PROBE_DOUBLES = MG_CUDA_PROBE_BYTES / sizeof(double) };
 
 /* All doubles of all test patterns differ, and none is zero. */
-static __host__ __device__ double mark_of(int number, int at) {
-  return 1.0 + (double)number * MARK_DOUBLES + at;
+static __host__ __device__ double probe_value(int number, int at) {
+  return 1.0 + (double)number * PROBE_DOUBLES + at;
 }
 
-static __global__ void mark(double *place, int number) {
-  place[threadIdx.x] = mark_of(number, (int)threadIdx.x);
+static __global__ void store_probe(double *place, int number) {
+  place[threadIdx.x] = probe_value(number, (int)threadIdx.x);
 }
 
 mg_status_t mg_cuda_window_probe(void *place, int number) {
-  mark<<<1, MARK_DOUBLES, 0, mg_cuda.stream>>>((double *)place, number);
+  store_probe<<<1, PROBE_DOUBLES, 0, mg_cuda.stream>>>((double *)place, number);
   MG_CUDA_LAUNCHED("window_probe");
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return MG_OK;
 }
 
 mg_status_t mg_cuda_window_probed(void *place, int number, bool *arrived) {
-  double there[MARK_DOUBLES];
+  double there[PROBE_DOUBLES];
   MG_CUDA_TRY(cudaMemcpy(there, place, sizeof there, cudaMemcpyDeviceToHost));
   *arrived = true;
-  for (int at = 0; at < (int)MARK_DOUBLES; at++)
-    *arrived = *arrived && there[at] == mark_of(number, at);
+  for (int at = 0; at < (int)PROBE_DOUBLES; at++)
+    *arrived = *arrived && there[at] == probe_value(number, at);
   return zero(place, sizeof there);
 }

@@ -167,7 +167,7 @@ mg_status_t mg_device_foresee(mg_params_t *params) {
 }
 
 /* Levels reserve memory for fused sweeps only if the devices of all ranks support them. */
-static mg_status_t limit_passes(mg_params_t *params) {
+static mg_status_t limit_fused_sweeps(mg_params_t *params) {
 #ifdef HAVE_CUDA
   bool has = false;
   MG_TRY(mg_comm_agree(mg_cuda_has_temporal(&has)));
@@ -227,7 +227,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   if (first < mg_comm_size(mg_comm_world())) return do_without(params, named, first, why);
   MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
-  MG_TRY(limit_passes(params));
+  MG_TRY(limit_fused_sweeps(params));
   return warn_if_shared();
 }
 

@@ -7,22 +7,22 @@
  *
  * The last quarter is reserved for operations nested in another one (a bottom solve), where the
  * timers cannot be read. If it runs out, nested operations count only as part of the outer one. */
-enum { MOST_SPANS = 8192, LOOK_AT = 6144, BY_CLOCK = -1, UNTOLD = -2 };
+enum { MAX_SPANS = 8192, READ_AT = 6144, BY_CLOCK = -1, NOT_TIMED = -2 };
 
 /* An enqueued operation. Operation s uses event timers 2 s and 2 s + 1. */
 typedef struct {
   mg_timers_t *timers;
   mg_time_t time;
   bool nested;
-} stamped_t;
+} timed_t;
 
 struct mg_profile {
   const mg_backend_t *backend; /* owner of the event timers */
   int n, depth;                /* operations recorded; operations now open */
-  stamped_t span[MOST_SPANS];
+  timed_t span[MAX_SPANS];
 };
 
-static mg_status_t look(mg_profile_t *p) {
+static mg_status_t read_timers(mg_profile_t *p) {
   MG_TRY(p->backend->queue.wait());
   for (int s = 0; s < p->n; s++) {
     double seconds;
@@ -33,22 +33,22 @@ static mg_status_t look(mg_profile_t *p) {
   return MG_OK;
 }
 
-static mg_status_t begin_stamped(mg_profile_t *p, mg_level_t *level, mg_span_t *span) {
-  if (p->n >= LOOK_AT && p->depth == 0) MG_TRY(look(p));
-  span->stamp = UNTOLD;
-  if (p->n == MOST_SPANS) return MG_OK;
-  p->span[p->n] = (stamped_t){&level->timers, span->time, span->nested};
-  span->stamp = 2 * p->n++;
+static mg_status_t begin_on_device(mg_profile_t *p, mg_level_t *level, mg_span_t *span) {
+  if (p->n >= READ_AT && p->depth == 0) MG_TRY(read_timers(p));
+  span->timer = NOT_TIMED;
+  if (p->n == MAX_SPANS) return MG_OK;
+  p->span[p->n] = (timed_t){&level->timers, span->time, span->nested};
+  span->timer = 2 * p->n++;
   p->depth++;
-  return p->backend->profile.timer_record(span->stamp);
+  return p->backend->profile.timer_record(span->timer);
 }
 
 mg_status_t mg_span_begin(mg_level_t *level, mg_time_t time, mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
-  *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .stamp = BY_CLOCK};
+  *span = (mg_span_t){.time = time, .nested = level->timers.open++ > 0, .timer = BY_CLOCK};
   if (backend->profile.range_begin) backend->profile.range_begin(mg_time_name(time));
   if (level->profile && backend->profile.timer_record)
-    return begin_stamped(level->profile, level, span);
+    return begin_on_device(level->profile, level, span);
   span->start = mg_now();
   return MG_OK;
 }
@@ -57,24 +57,24 @@ mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
   const mg_backend_t *backend = level->backend;
   level->timers.open--;
   if (backend->profile.range_end) backend->profile.range_end();
-  if (span->stamp == UNTOLD) return MG_OK;
-  if (span->stamp == BY_CLOCK) {
+  if (span->timer == NOT_TIMED) return MG_OK;
+  if (span->timer == BY_CLOCK) {
     mg_timers_add(&level->timers, span->time, mg_now() - span->start, span->nested);
     return MG_OK;
   }
   level->profile->depth--;
-  return backend->profile.timer_record(span->stamp + 1);
+  return backend->profile.timer_record(span->timer + 1);
 }
 
 /* The backend with event timers; there is at most one. */
-static const mg_backend_t *stamping(const mg_hierarchy_t *h) {
+static const mg_backend_t *timing_backend(const mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     if (h->level[l].backend->profile.timer_record) return h->level[l].backend;
   return NULL;
 }
 
 bool mg_profile_needed(const mg_hierarchy_t *h) {
-  return stamping(h) != NULL;
+  return timing_backend(h) != NULL;
 }
 
 static void attach(mg_hierarchy_t *h, mg_profile_t *profile) {
@@ -84,12 +84,12 @@ static void attach(mg_hierarchy_t *h, mg_profile_t *profile) {
 }
 
 mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
-  const mg_backend_t *backend = stamping(h);
+  const mg_backend_t *backend = timing_backend(h);
   if (!backend || h->prepared_profile) return MG_OK;
   mg_profile_t *p;
   MG_TRY(mg_new(&p, 1, "profiles"));
   p->backend = backend;
-  const mg_status_t status = backend->profile.timers_create(2 * MOST_SPANS);
+  const mg_status_t status = backend->profile.timers_create(2 * MAX_SPANS);
   if (status != MG_OK) {
     free(p);
     return status;
@@ -117,7 +117,7 @@ mg_status_t mg_profile_begin(mg_hierarchy_t *h) {
 mg_status_t mg_profile_end(mg_hierarchy_t *h) {
   mg_profile_t *p = h->profile;
   if (!p) return MG_OK;
-  const mg_status_t status = look(p);
+  const mg_status_t status = read_timers(p);
   attach(h, NULL);
   mg_profile_release(h);
   return status;

@@ -12,7 +12,7 @@ typedef struct {
   mg_time_t time;
   bool nested;  /**< part of another operation of the level */
   double start; /**< host time */
-  int stamp;    /**< number of the first of two event timers; < 0 if none */
+  int timer;    /**< number of the first of two event timers; < 0 if none */
 } mg_span_t;
 
 /** Begin and end the timing of an operation of a level. External profilers see it under the timer's

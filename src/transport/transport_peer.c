@@ -43,42 +43,42 @@ typedef struct {
   const mg_message_t *send, *receive; /* NULL if nothing is sent in that direction */
   char *here, *there;
   block_t at_here, at_there;
-} neighbour_t;
+} neighbor_t;
 
 static mg_cuda_p2p_need_t need_of(const mg_message_t *m, const mg_copy_list_t *items) {
   if (!m) return (mg_cuda_p2p_need_t){0};
   return mg_cuda_p2p_need(items->item, items->n, m->offset, m->count);
 }
 
-/* Block of the rank that receives `comes` and sends `goes`. */
-static block_t block_of(mg_cuda_p2p_need_t comes, mg_cuda_p2p_need_t goes, bool one_way) {
-  const int64_t answers = mg_window_aligned(comes.arrivals);
-  const int64_t slots = answers + (one_way ? mg_window_aligned(goes.answers) : 0);
-  return (block_t){answers, slots, slots + mg_window_aligned(comes.slots)};
+/* Block of the rank that receives `incoming` and sends `outgoing`. */
+static block_t block_of(mg_cuda_p2p_need_t incoming, mg_cuda_p2p_need_t outgoing, bool one_way) {
+  const int64_t answers = mg_window_aligned(incoming.arrivals);
+  const int64_t slots = answers + (one_way ? mg_window_aligned(outgoing.answers) : 0);
+  return (block_t){answers, slots, slots + mg_window_aligned(incoming.slots)};
 }
 
-static int find_neighbours(const mg_message_list_t *p, neighbour_t *list) {
+static int find_neighbours(const mg_message_list_t *p, neighbor_t *list) {
   int n = 0;
   for (int m = 0; m < p->n_receive; m++)
-    list[n++] = (neighbour_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
+    list[n++] = (neighbor_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
   for (int m = 0; m < p->n_send; m++) {
     int at = 0;
     while (at < n && list[at].rank != p->send[m].rank)
       at++;
-    if (at == n) list[n++] = (neighbour_t){.rank = p->send[m].rank};
+    if (at == n) list[n++] = (neighbor_t){.rank = p->send[m].rank};
     list[at].send = &p->send[m];
   }
   for (int i = 0; i < n; i++) {
-    const mg_cuda_p2p_need_t comes = need_of(list[i].receive, &p->unpack),
-                             goes = need_of(list[i].send, &p->pack);
+    const mg_cuda_p2p_need_t incoming = need_of(list[i].receive, &p->unpack),
+                             outgoing = need_of(list[i].send, &p->pack);
     const bool one_way = !list[i].send || !list[i].receive;
-    list[i].at_here = block_of(comes, goes, one_way);
-    list[i].at_there = block_of(goes, comes, one_way);
+    list[i].at_here = block_of(incoming, outgoing, one_way);
+    list[i].at_there = block_of(outgoing, incoming, one_way);
   }
   return n;
 }
 
-static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *bytes) {
+static mg_status_t exchange_addresses(mg_windows_t *w, neighbor_t *list, int n, int64_t *bytes) {
   const char *what = "peer window addresses";
   int64_t *ranks;
   mg_window_address_t *give = NULL, *get = NULL;
@@ -111,12 +111,12 @@ static mg_status_t meet(mg_windows_t *w, neighbour_t *list, int n, int64_t *byte
 }
 
 /* Table of one direction's messages for the device. */
-static void address(const mg_message_t *message, int n_messages, const neighbour_t *list, int n,
-                    bool sending, mg_cuda_message_t *table) {
+static void fill_table(const mg_message_t *message, int n_messages, const neighbor_t *list, int n,
+                       bool sending, mg_cuda_message_t *table) {
   for (int m = 0; m < n_messages; m++)
     for (int i = 0; i < n; i++) {
       if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
-      const neighbour_t *to = &list[i];
+      const neighbor_t *to = &list[i];
       const bool one_way = !to->send || !to->receive;
       char *receiver = sending ? to->there : to->here, *sender = sending ? to->here : to->there;
       const block_t *at = sending ? &to->at_there : &to->at_here,
@@ -132,12 +132,12 @@ static void address(const mg_message_t *message, int n_messages, const neighbour
     }
 }
 
-static mg_status_t prepare(const mg_message_list_t *p, const neighbour_t *list, int n,
-                           mg_cuda_p2p_t **out) {
+static mg_status_t create_exchange(const mg_message_list_t *p, const neighbor_t *list, int n,
+                                   mg_cuda_p2p_t **out) {
   mg_cuda_message_t *table;
   MG_TRY(mg_new(&table, p->n_send + p->n_receive, "message tables"));
-  address(p->send, p->n_send, list, n, true, table);
-  address(p->receive, p->n_receive, list, n, false, table + p->n_send);
+  fill_table(p->send, p->n_send, list, n, true, table);
+  fill_table(p->receive, p->n_receive, list, n, false, table + p->n_send);
   const mg_cuda_p2p_job_t job = {.src = p->src_view,
                                  .dst = p->dst_view,
                                  .pack = p->pack.item,
@@ -159,7 +159,7 @@ static mg_status_t prepare(const mg_message_list_t *p, const neighbour_t *list, 
 
 mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
   peer_t *peer;
-  neighbour_t *list = NULL;
+  neighbor_t *list = NULL;
   *out = NULL;
   mg_status_t status = mg_new(&peer, 1, "message channels");
   if (status == MG_OK) status = mg_new(&list, p->n_send + p->n_receive, "message channels");
@@ -167,8 +167,9 @@ mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
     peer->channel = (mg_channel_t){
         .pack = peer_pack, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
     const int n = find_neighbours(p, list);
-    status = meet(mg_transports_windows(p->transports), list, n, &peer->channel.bytes);
-    if (status == MG_OK) status = prepare(p, list, n, &peer->p2p);
+    status =
+        exchange_addresses(mg_transports_windows(p->transports), list, n, &peer->channel.bytes);
+    if (status == MG_OK) status = create_exchange(p, list, n, &peer->p2p);
   }
   free(list);
   if (status != MG_OK) {

@@ -56,7 +56,7 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
 
 /* True if one event suffices. On a single device, an event after this run's pack also follows the
  * previous run's unpack. */
-static bool marks(const staged_t *s) {
+static bool uses_events(const staged_t *s) {
   return s->src == s->dst && s->src->queue.event_record && !s->nccl;
 }
 
@@ -64,13 +64,13 @@ static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
   (void)dst;
   staged_t *s = (staged_t *)channel;
   if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
-  return marks(s) ? s->src->queue.event_record() : MG_OK;
+  return uses_events(s) ? s->src->queue.event_record() : MG_OK;
 }
 
 static mg_status_t mpi_post(mg_channel_t *channel) {
   staged_t *s = (staged_t *)channel;
   /* Before MPI accesses the buffers, this run's pack and the previous run's unpack must be done. */
-  if (marks(s)) {
+  if (uses_events(s)) {
     MG_TRY(s->src->queue.event_wait());
   } else {
     if (s->n_send > 0) MG_TRY(wait_for(s->src));
