@@ -217,7 +217,7 @@ static void test_problem(bool faces, bool floats, bool walls) {
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
   if (!mg_h5_available()) {
-    fprintf(stderr, "skipped: build without HDF5\n");
+    printf("skipped: build without HDF5\n");
     fixture_finalize();
     return 77;
   }
