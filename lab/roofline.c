@@ -170,7 +170,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
   const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
   const kernel_t k = fine->store.view.varies ? with_alpha(*kernel, fine) : *kernel;
-  const int64_t n = fine->plan->layout.n;
+  const int64_t n = fine->plan->layout.n[0];
   timed_t timed = {h, k.kind, 1, MG_OK};
   lab_row_t row = {
       .threads = lab->threads, .elements = n * n * n, .useful = k.bytes, .flops = k.flops};

@@ -33,7 +33,7 @@ static mg_status_t plan(run_t *r) {
   MG_TRY(plan_levels(r));
   MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input));
   MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart));
-  mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n);
+  mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n[0]);
   return MG_OK;
 }
 

@@ -68,7 +68,7 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
   mg_memory_check_t c;
   MG_TRY(compare(&plan, room, &c));
-  if (c.fits) size->n = plan.level[0].layout.n;
+  if (c.fits) size->n = plan.level[0].layout.n[0];
   return MG_OK;
 }
 

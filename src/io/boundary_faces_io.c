@@ -81,7 +81,7 @@ static mg_status_t share(double *wall, int32_t dim) {
 
 static mg_status_t run(const mg_level_t *level, int d, double *wall, bool putting) {
   wall_t w = {.level = level, .d = d, .t = d == 0 ? 1 : 0, .u = d == 2 ? 1 : 2};
-  const int32_t dim = level->plan->layout.n;
+  const int32_t dim = level->plan->layout.n[0];
   mg_status_t status = mg_comm_agree(allocate(&w, putting));
   if (status == MG_OK && putting) status = share(wall, dim);
   if (status == MG_OK) {

@@ -138,11 +138,11 @@ static void put_checksums(writer_t *w, const mg_params_t *p) {
 mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
   writer_t w = {file, MG_OK};
-  put_image(&w, p, h->plan.level[0].layout.n);
+  put_image(&w, p, h->plan.level[0].layout.n[0]);
   group(&w, ours);
   integer(&w, ours, "format_version", MG_FORMAT_VERSION);
   MG_TRY(put_run(&w, about));
-  integer(&w, ours, "cells", h->plan.level[0].layout.n);
+  integer(&w, ours, "cells", h->plan.level[0].layout.n[0]);
   integer(&w, ours, "box_cells", h->plan.level[0].layout.box_dim);
   put_settings(&w, p);
   put_result(&w, about);
@@ -164,7 +164,7 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
     if (l == 0) continue;
     snprintf(path, sizeof path, "/HPGMG/levels/level_%d", l);
     group(&w, path);
-    integer(&w, path, "cells", h->plan.level[l].layout.n);
+    integer(&w, path, "cells", h->plan.level[l].layout.n[0]);
   }
   return w.status;
 }

@@ -24,7 +24,7 @@ static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
 /* Write or compare every field of a level. */
 static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write) {
   mg_level_t *level = &h->level[l];
-  mg_field_io_t io = {file, NULL, h->plan.level[l].layout.n, h->params.dump_precision,
+  mg_field_io_t io = {file, NULL, h->plan.level[l].layout.n[0], h->params.dump_precision,
                       h->params.dump_compress};
   const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
   MG_TRY(mg_slabs_create(level, several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
@@ -88,7 +88,7 @@ static bool same_walls(const wall_t *a, const wall_t *b, size_t n) {
 /* Write one wall, or compare it with the file. */
 static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const wall_t *wall, const wall_t *stored) {
-  const int32_t n = h->plan.level[0].layout.n;
+  const int32_t n = h->plan.level[0].layout.n[0];
   MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
   for (int64_t row = 0; row < n; row++)
     wall->sums[row] = mg_checksum_doubles(wall->faces + row * n, n, (uint64_t)(row * n));
@@ -102,7 +102,7 @@ static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool 
 }
 
 static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
-  const int64_t n = h->plan.level[0].layout.n;
+  const int64_t n = h->plan.level[0].layout.n[0];
   if (!mg_dump_wants_wall(&h->params, MG_N_FIELDS)) return MG_OK;
   double *faces;
   uint64_t *sums = NULL;

@@ -206,7 +206,7 @@ bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *so
 
 mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,
                                 const mg_input_t *input) {
-  const int32_t n = plan->level[0].layout.n;
+  const int32_t n = plan->level[0].layout.n[0];
   const mg_input_source_t source =
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
   if (input->cells == 0 || input->cells == n) return MG_OK;

@@ -246,7 +246,7 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
 
 static mg_status_t take_head(const head_t *head, const mg_params_t *params, const mg_plan_t *plan,
                              mg_restart_t *restart) {
-  const int32_t n = plan->level[0].layout.n;
+  const int32_t n = plan->level[0].layout.n[0];
   if (head->cells != n)
     return mg_error(MG_ERR_USAGE,
                     "LOG2_BOX_DIM and BOXES_PER_RANK give %d^3 cells, but --restart=%s has %lld^3; "

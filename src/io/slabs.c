@@ -183,7 +183,7 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
   *out = NULL;
   if (s) {
     s->level = level;
-    s->dim = level->plan->layout.n;
+    s->dim = level->plan->layout.n[0];
     s->me = mg_comm_rank(mg_comm_world());
     /* One slab being written, one being read, and one in flight from the device. */
     s->n_sets = mg_slabs_fetch_goes_on(s) ? 3 : 2;

@@ -75,8 +75,8 @@ static void store_free(mg_store_t *store) {
 
 /* View of a level of n cells per side, still without patches. */
 static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
-  const double n = layout->n;
-  mg_view_t v = {.dim = layout->n,
+  const double n = layout->n[0];
+  mg_view_t v = {.dim = layout->n[0],
                  .box_dim = layout->box_dim,
                  .ghosts = h->plan.ghosts,
                  .layers = layers,

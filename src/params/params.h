@@ -25,6 +25,7 @@ typedef struct {
   mg_equation_t equation;
   bool alpha_varies; /**< not an option: set if the --coefficients file has an alpha */
   mg_boundary_t boundary;
+  int32_t boxes[3];     /**< not an option: boxes of the finest grid in i, j, k; 0: a cube */
   mg_wall_t wall[3][2]; /**< not an option: kind of the domain's low and high side of each
                            direction; Dirichlet, and not used if periodic */
   mg_smoother_t smoother;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells per side of the grid that a spread covers, and of its boxes. */
-static int32_t spread_dim(const mg_spread_t *s) {
-  return s->layout->n >> s->halved;
+/* Cells in direction d of the grid that a spread covers, and cells per side of its boxes. */
+static int32_t spread_dim(const mg_spread_t *s, int d) {
+  return s->layout->n[d] >> s->halved;
 }
 
 static int32_t spread_box_dim(const mg_spread_t *s) {
@@ -79,15 +79,16 @@ static mg_status_t add_owners(const mg_layout_t *layout, const range_t *range, r
 
 /* Same for a range that may extend beyond the grid, where it wraps around. */
 static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, rank_set_t *set) {
-  const int32_t m = layout->boxes;
+  const int32_t *m = layout->boxes;
   for (int code = 0; code < 27; code++) {
-    const int32_t shift[3] = {(code % 3 - 1) * m, (code / 3 % 3 - 1) * m, (code / 9 - 1) * m};
+    const int32_t shift[3] = {(code % 3 - 1) * m[0], (code / 3 % 3 - 1) * m[1],
+                              (code / 9 - 1) * m[2]};
     range_t part;
     bool some = true;
     for (int d = 0; d < 3; d++) {
       const int32_t lo = range->lo[d] + shift[d], hi = range->hi[d] + shift[d];
       part.lo[d] = lo > 0 ? lo : 0;
-      part.hi[d] = hi < m ? hi : m - 1;
+      part.hi[d] = hi < m[d] ? hi : m[d] - 1;
       some = some && part.lo[d] <= part.hi[d];
     }
     if (some) MG_TRY(add_owners(layout, &part, set));
@@ -99,17 +100,17 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
  * cuboid consists of these boxes, and its own boxes are excluded. */
 static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
                             bool periodic, rank_set_t *set) {
-  const int32_t w = spread_box_dim(other), m = other->layout->boxes;
+  const int32_t w = spread_box_dim(other), *m = other->layout->boxes;
   range_t rest;
   for (int d = 0; d < 3; d++) {
     rest.lo[d] = floor_div(c->lo[d] - depth, w);
     rest.hi[d] = floor_div(c->lo[d] + c->n[d] - 1 + depth, w);
     if (!periodic) {
       rest.lo[d] = rest.lo[d] < 0 ? 0 : rest.lo[d];
-      rest.hi[d] = rest.hi[d] >= m ? m - 1 : rest.hi[d];
-    } else if (rest.hi[d] - rest.lo[d] >= m) { /* all boxes, once */
+      rest.hi[d] = rest.hi[d] >= m[d] ? m[d] - 1 : rest.hi[d];
+    } else if (rest.hi[d] - rest.lo[d] >= m[d]) { /* all boxes, once */
       rest.lo[d] = 0;
-      rest.hi[d] = m - 1;
+      rest.hi[d] = m[d] - 1;
     }
   }
   if (!boxes) return add_wrapped(other->layout, &rest, set);
@@ -163,7 +164,7 @@ static mg_cuboid_t piece_of(const mg_cuboid_t *c, const int direction[3], int de
 static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *c) {
   mg_cuboid_t grown = *c;
   const int d = spec->face_dir;
-  if (d >= 0 && !spec->periodic && c->lo[d] + c->n[d] == spread_dim(&spec->src)) grown.n[d]++;
+  if (d >= 0 && !spec->periodic && c->lo[d] + c->n[d] == spread_dim(&spec->src, d)) grown.n[d]++;
   return grown;
 }
 
@@ -225,13 +226,14 @@ static mg_status_t add_pieces(const pair_t *pair, int q, const int32_t shift[3],
 }
 
 static mg_status_t pair_list(const pair_t *pair, mg_copy_list_t *list) {
-  const int32_t n = spread_dim(&pair->spec->src);
+  const mg_spread_t *src = &pair->spec->src;
+  const int32_t n[3] = {spread_dim(src, 0), spread_dim(src, 1), spread_dim(src, 2)};
   const int reach = pair->spec->periodic ? 1 : 0;
   for (int q = 0; q < pair->n_dst; q++)
     for (int k = -reach; k <= reach; k++)
       for (int j = -reach; j <= reach; j++)
         for (int i = -reach; i <= reach; i++) {
-          const int32_t shift[3] = {i * n, j * n, k * n};
+          const int32_t shift[3] = {i * n[0], j * n[1], k * n[2]};
           MG_TRY(add_pieces(pair, q, shift, list));
         }
   return MG_OK;
@@ -244,7 +246,7 @@ static mg_status_t add_message(const mg_copy_list_t *copies, bool sending, int64
   for (int c = 0; c < copies->n; c++) {
     mg_copy_t copy = copies->item[c];
     copy.buffer = *total;
-    *total += (int64_t)copy.n[0] * copy.n[1] * copy.n[2];
+    *total += mg_volume(copy.n);
     if (sending)
       copy.dst_patch = -1;
     else

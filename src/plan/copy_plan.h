@@ -9,7 +9,7 @@
 #include "plan/decomp.h"
 
 /** Distribution of cells over ranks: a layout, or its image on the next coarser grid. In the
- *  image every patch has half its cells per side and the same owner. */
+ *  image every patch has half its cells in each direction and the same owner. */
 typedef struct {
   const mg_layout_t *layout;
   bool halved;

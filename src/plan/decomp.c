@@ -13,18 +13,18 @@ static int64_t mul_div_up(int64_t a, int64_t b, int64_t c) {
   return (int64_t)(((__int128)a * b + c - 1) / c);
 }
 
-static int32_t enclosing_power_of_two(int32_t n) {
+static int32_t enclosing_power_of_two(const int32_t n[3]) {
   int32_t p = 1;
-  while (p < n)
+  while (p < n[0] || p < n[1] || p < n[2])
     p *= 2;
   return p;
 }
 
 /* Number of boxes of the octant [lo, lo + half)^3 that exist in the grid. */
-static int64_t clipped_volume(int32_t boxes, const int32_t lo[3], int32_t half) {
+static int64_t clipped_volume(const int32_t boxes[3], const int32_t lo[3], int32_t half) {
   int64_t volume = 1;
   for (int d = 0; d < 3; d++) {
-    const int32_t hi = lo[d] + half < boxes ? lo[d] + half : boxes;
+    const int32_t hi = lo[d] + half < boxes[d] ? lo[d] + half : boxes[d];
     if (hi <= lo[d]) return 0;
     volume *= hi - lo[d];
   }
@@ -36,13 +36,13 @@ static void octant_corner(const int32_t lo[3], int32_t half, int octant, int32_t
     corner[d] = lo[d] + ((octant >> d) & 1) * half;
 }
 
-int64_t mg_morton_position(int32_t boxes, const int32_t box[3]) {
+int64_t mg_morton_position(const int32_t boxes[3], const int32_t box[3]) {
   int64_t position = 0;
   int32_t lo[3] = {0, 0, 0};
   for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
     int64_t below[3], own[3], all[3]; /* boxes per side: lower octant, the box's own octant, both */
     for (int d = 0; d < 3; d++) {
-      const int32_t rest = boxes - lo[d];
+      const int32_t rest = boxes[d] - lo[d];
       all[d] = rest < 2 * half ? rest : 2 * half;
       below[d] = rest < half ? rest : half;
       const bool upper = box[d] >= lo[d] + half;
@@ -59,7 +59,7 @@ int64_t mg_morton_position(int32_t boxes, const int32_t box[3]) {
   return position;
 }
 
-void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]) {
+void mg_morton_box(const int32_t boxes[3], int64_t position, int32_t box[3]) {
   int32_t lo[3] = {0, 0, 0};
   for (int32_t half = enclosing_power_of_two(boxes) / 2; half > 0; half /= 2) {
     int octant = 0;
@@ -112,7 +112,7 @@ int64_t mg_layout_share(const mg_layout_t *layout, int64_t rank) {
   const int64_t index = index_of(layout, rank);
   if (index < 0) return 0;
   const mg_cuboid_t part = mg_cuboids_part(layout, index);
-  return (int64_t)part.n[0] * part.n[1] * part.n[2];
+  return mg_volume(part.n);
 }
 
 int64_t mg_layout_largest_share(const mg_layout_t *layout) {
@@ -123,7 +123,7 @@ int64_t mg_layout_largest_share(const mg_layout_t *layout) {
 /* Boxes of a rank while they are merged: a segment of the curve, and the cuboids cut out of it
  * so far. Boxes are never listed individually, since there may be billions. */
 typedef struct {
-  int32_t boxes;
+  const int32_t *boxes; /* of the grid, in i, j, k */
   int64_t first, last;
   mg_cuboid_t *cut;
   int n_cut, capacity;
@@ -150,7 +150,7 @@ static bool all_free(const share_t *share, const mg_cuboid_t *c) {
 static int32_t free_layers(const share_t *share, const mg_cuboid_t *c, int d) {
   mg_cuboid_t slab = *c;
   slab.lo[d] += c->n[d];
-  int32_t fit = 0, too_many = share->boxes - slab.lo[d] + 1;
+  int32_t fit = 0, too_many = share->boxes[d] - slab.lo[d] + 1;
   while (too_many - fit > 1) {
     slab.n[d] = fit + (too_many - fit) / 2;
     if (all_free(share, &slab))
@@ -289,11 +289,11 @@ mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid
 }
 
 bool mg_layouts_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  if (fine->n != 2 * coarse->n || fine->n_ranks != coarse->n_ranks) return false;
+  if (!mg_doubles(fine->n, coarse->n) || fine->n_ranks != coarse->n_ranks) return false;
   if (coarse->n_ranks == 1) return true;
   if (fine->cuboids != coarse->cuboids) return false;
-  if (fine->boxes == coarse->boxes) return true;
-  if (fine->boxes != 2 * coarse->boxes) return false;
+  if (fine->box_dim == 2 * coarse->box_dim) return true;
+  if (fine->box_dim != coarse->box_dim) return false;
   if (fine->cuboids) return mg_cuboids_double(fine, coarse);
   /* Eight boxes become one: ranks keep their cells if each holds whole octants. */
   return mg_layout_n_boxes(coarse) % coarse->n_ranks == 0;

@@ -14,15 +14,16 @@
 /** Set `cuboids`; all other members must be set. */
 void mg_layout_choose(mg_layout_t *layout);
 
-/** Position of a box along the Morton curve through a grid of `boxes` boxes per side.
+/** Position of a box along the Morton curve through a grid of boxes.
  *
- *  The curve is that of the enclosing power of two, without the missing boxes. Therefore
- *  position = 8 * (position of the parent) + octant whenever `boxes` is even.
- *  @return 0 to boxes^3 - 1 */
-int64_t mg_morton_position(int32_t boxes, const int32_t box[3]);
+ *  The curve is that of the enclosing cube of a power of two, without the missing boxes.
+ *  Therefore position = 8 * (position of the parent) + octant whenever all of `boxes` are even.
+ *  @param boxes  boxes in i, j, k
+ *  @return 0 to the number of boxes - 1 */
+int64_t mg_morton_position(const int32_t boxes[3], const int32_t box[3]);
 
 /** Inverse of mg_morton_position. */
-void mg_morton_box(int32_t boxes, int64_t position, int32_t box[3]);
+void mg_morton_box(const int32_t boxes[3], int64_t position, int32_t box[3]);
 
 /** World rank that owns a box. */
 int64_t mg_layout_owner(const mg_layout_t *layout, const int32_t box[3]);

@@ -8,7 +8,8 @@ typedef struct {
 } part_t;
 
 static part_t whole(const mg_layout_t *layout) {
-  return (part_t){{{0, 0, 0}, {layout->boxes, layout->boxes, layout->boxes}}, 0, layout->n_ranks};
+  const int32_t *n = layout->boxes;
+  return (part_t){{{0, 0, 0}, {n[0], n[1], n[2]}}, 0, layout->n_ranks};
 }
 
 /* Rows are cut last: the inner loops run along them. */
@@ -121,7 +122,7 @@ int64_t mg_cuboids_largest(const mg_layout_t *layout) {
   for (int i = 0; i < shapes.n; i++) {
     const part_t part = part_of(shapes.shape[i]);
     const int32_t *n = part.boxes.n;
-    const int64_t share = (int64_t)n[0] * n[1] * n[2];
+    const int64_t share = mg_volume(n);
     if (share < part.n_ranks) return 0;
     if (part.n_ranks == 1) {
       largest = share > largest ? share : largest;
@@ -139,7 +140,7 @@ bool mg_cuboids_are_even(const mg_layout_t *layout) {
 }
 
 bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  if (fine->n_ranks != coarse->n_ranks || fine->boxes != 2 * coarse->boxes) return false;
+  if (fine->n_ranks != coarse->n_ranks || !mg_doubles(fine->boxes, coarse->boxes)) return false;
   const part_t all = whole(coarse);
   shapes_t shapes = {.n = 0};
   (void)add_shape(&shapes, shape_of(&all));

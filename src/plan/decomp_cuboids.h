@@ -11,19 +11,34 @@ typedef struct {
   int32_t n[3];  /**< cells in i, j, k */
 } mg_cuboid_t;
 
-/** Distribution of the n^3 cells of one level over ranks. */
+/** Distribution of the cells of one level over ranks. Boxes are cubes; the grid need not be one. */
 typedef struct {
-  int32_t n;           /**< cells per side */
+  int32_t n[3];        /**< cells in i, j, k */
   int32_t box_dim;     /**< cells per side of a box */
-  int32_t boxes;       /**< boxes per side; n = box_dim * boxes */
-  int64_t n_ranks;     /**< ranks that hold boxes, at most boxes^3 */
+  int32_t boxes[3];    /**< boxes in i, j, k; n = box_dim * boxes */
+  int64_t n_ranks;     /**< ranks that hold boxes, at most one per box */
   int64_t world_ranks; /**< ranks of the whole run; the n_ranks are spread evenly over them */
   bool cuboids;        /**< one cuboid per rank, otherwise a segment of the Morton curve */
 } mg_layout_t;
 
-/** Total number of boxes: boxes^3. */
+/** Product of three counts. */
+static inline int64_t mg_volume(const int32_t n[3]) {
+  return (int64_t)n[0] * n[1] * n[2];
+}
+
+/** True if n is twice `half` in each direction. */
+static inline bool mg_doubles(const int32_t n[3], const int32_t half[3]) {
+  return n[0] == 2 * half[0] && n[1] == 2 * half[1] && n[2] == 2 * half[2];
+}
+
+/** Total number of boxes. */
 static inline int64_t mg_layout_n_boxes(const mg_layout_t *layout) {
-  return (int64_t)layout->boxes * layout->boxes * layout->boxes;
+  return mg_volume(layout->boxes);
+}
+
+/** Total number of cells. */
+static inline int64_t mg_layout_n_cells(const mg_layout_t *layout) {
+  return mg_volume(layout->n);
 }
 
 /** Report whether the grid can be cut into one cuboid per rank, none more than 5 % above the
@@ -46,8 +61,8 @@ mg_cuboid_t mg_cuboids_part(const mg_layout_t *layout, int64_t index);
 /** Number of the cuboid that contains a box. */
 int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]);
 
-/** Report whether `fine`, with twice the boxes per side, has the cuboids of `coarse` at twice
- *  the width. */
+/** Report whether `fine`, with twice the boxes in each direction, has the cuboids of `coarse` at
+ * twice the width. */
 bool mg_cuboids_double(const mg_layout_t *fine, const mg_layout_t *coarse);
 
 #endif

@@ -2,6 +2,7 @@
 #include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include "formulas/walls.h"
+#include "plan/coarsen.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,6 @@ const char *mg_place_name(mg_place_t place) {
   return names[place];
 }
 
-static int64_t odd_part(int64_t n) {
-  while (n % 2 == 0)
-    n /= 2;
-  return n;
-}
-
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks) {
   const __int128 boxes = (__int128)boxes_per_rank * ranks;
   /* Counting up to twice the limit is enough to detect that it is exceeded. */
@@ -27,7 +22,7 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
   int64_t b = 1;
   while (b < most && (__int128)(b + 1) * (b + 1) * (b + 1) <= boxes)
     b++;
-  while (odd_part(b) > MG_MAX_ODD_PART)
+  while (mg_odd_part(b) > MG_MAX_ODD_PART)
     b--;
   return (int32_t)b;
 }
@@ -52,7 +47,7 @@ bool mg_plan_size_of(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_
 
 static bool is_size(int64_t cells) {
   return cells > 0 && cells <= MG_MAX_DIM && cells % MG_MIN_BOX_DIM == 0 &&
-         odd_part(cells) <= MG_MAX_ODD_PART;
+         mg_odd_part(cells) <= MG_MAX_ODD_PART;
 }
 
 void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above) {
@@ -69,47 +64,12 @@ static int radius_of(mg_operator_t op) {
   return op == MG_OPERATOR_FV4 ? 2 : 1;
 }
 
-/* The next coarser grid after `fine`; false if there is none. Rules (1) to (4) are those of the
- * reference benchmark. The box width that they give decides where boundary formulas fall back
- * to a lower order, so it affects the results. The cap on ranks only restricts where cells may
- * be stored. */
-static bool next_coarser(const mg_layout_t *fine, int radius, int smallest, mg_layout_t *coarse,
-                         int64_t *rank_cap) {
-  const int32_t w = fine->box_dim, m = fine->boxes, n = fine->n;
-  const int32_t c = (int32_t)odd_part(n);
-  int32_t new_w = w, new_m = m;
-  *rank_cap = INT64_MAX;
-  if (n % 2 != 0 || n / 2 < smallest) return false;
-  if (w % 2 == 0 && w > 8 && w / 2 >= radius) {
-    new_w = w / 2;
-  } else if (m % 2 == 0 && w >= radius) {
-    new_m = m / 2;
-  } else if (c > 1 && n == 2 * c) {
-    new_w = c;
-    new_m = 1;
-    *rank_cap = 1;
-  } else if (c > 1 && (n == 4 * c || n == 8 * c) && w % 2 == 0) {
-    new_w = w / 2;
-    /* Interpolation from c to 2c reads `radius` cells around half a box. If that half is
-     * narrower, the second box from a wall would read past a wall that is not its own. On one
-     * rank the boxes merge, and there are no such boxes. */
-    *rank_cap = n == 8 * c ? (int64_t)c * c : new_w / 2 < radius ? 1 : c;
-  } else if (w % 2 == 0 && w / 2 >= radius) {
-    new_w = w / 2;
-  } else {
-    return false;
-  }
-  *coarse = (mg_layout_t){
-      .n = new_w * new_m, .box_dim = new_w, .boxes = new_m, .world_ranks = fine->world_ranks};
-  return true;
-}
-
 static int64_t min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
 static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params) {
-  const int64_t cells = (int64_t)layout->n * layout->n * layout->n;
+  const int64_t cells = mg_layout_n_cells(layout);
   if (cells < params->cpu_below) return MG_PLACE_CPU;
   if (params->device == MG_DEVICE_CUDA) return MG_PLACE_CUDA;
   if (params->device == MG_DEVICE_CUDA_SIMPLE) return MG_PLACE_CUDA_SIMPLE;
@@ -128,7 +88,7 @@ static int64_t cells_for_rank(mg_place_t place, int64_t agglomerate_below) {
  * enough work. */
 static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
                          const mg_params_t *params) {
-  const int64_t cells = (int64_t)coarse->n * coarse->n * coarse->n;
+  const int64_t cells = mg_layout_n_cells(coarse);
   const int64_t below = cells_for_rank(place_of(coarse, params), params->agglomerate_below);
   int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
   if (below > 0) ranks = min64(ranks, cells / below);
@@ -177,14 +137,16 @@ static smoother_t smoother_of(const mg_params_t *params) {
 /* True if the smoother of the level may fuse several steps into one sweep. Below MG_PASS_CELLS
  * a GPU has too few tiles to work on. All ghost layers must correspond to cells: they wrap at
  * most once, and do not extend beyond a wall that is not the patch's own. A periodic grid with
- * an odd number of cells per side has no red-black colouring. */
+ * an odd number of cells in some direction has no red-black colouring. */
 static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
                      const smoother_t *smoother) {
-  const int64_t n = level->layout.n, cells = n * n * n / level->layout.n_ranks;
+  const int32_t *n = level->layout.n;
+  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
   const bool large =
       level->place == MG_PLACE_GUARD || (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS);
   return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 && smoother->fuse && large &&
-         n % 2 == 0 && level->layout.box_dim >= params->fused_sweeps;
+         n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0 &&
+         level->layout.box_dim >= params->fused_sweeps;
 }
 
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
@@ -219,10 +181,15 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
   }
 }
 
-/* True if the grid may have `boxes` boxes per side. */
-static bool fits(int log2_box_dim, int64_t boxes, int64_t ranks) {
-  const int64_t share = (boxes * boxes * boxes + ranks - 1) / ranks;
-  return boxes <= MG_MAX_DIM >> log2_box_dim &&
+static bool is_too_wide(int log2_box_dim, const int32_t boxes[3]) {
+  const int32_t most = MG_MAX_DIM >> log2_box_dim;
+  return boxes[0] > most || boxes[1] > most || boxes[2] > most;
+}
+
+/* True if the grid may have these boxes. */
+static bool fits(int log2_box_dim, const int32_t boxes[3], int64_t ranks) {
+  const int64_t share = (mg_volume(boxes) + ranks - 1) / ranks;
+  return !is_too_wide(log2_box_dim, boxes) &&
          share <= (int64_t)1 << (MG_MAX_LOG2_SHARE - 3 * log2_box_dim);
 }
 
@@ -231,7 +198,8 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   int64_t good = 0, bad = boxes_per_rank;
   while (bad - good > 1) {
     const int64_t middle = good + (bad - good) / 2;
-    if (fits(log2_box_dim, mg_plan_boxes_a_side(log2_box_dim, middle, ranks), ranks))
+    const int32_t m = mg_plan_boxes_a_side(log2_box_dim, middle, ranks);
+    if (fits(log2_box_dim, (int32_t[3]){m, m, m}, ranks))
       good = middle;
     else
       bad = middle;
@@ -244,10 +212,20 @@ static bool fixes_u(const mg_params_t *params) {
   return params->boundary != MG_BOUNDARY_PERIODIC && mg_has_wall(params->wall, MG_WALL_DIRICHLET);
 }
 
-/* The finest grid: m boxes per side, on at most one rank per box. */
-static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks) {
-  const int32_t w = 1 << params->log2_box_dim;
-  mg_layout_t layout = {.n = w * m, .box_dim = w, .boxes = m, .world_ranks = ranks};
+/* Boxes of the finest grid: as many per side as fit, or those of the parameters. */
+static void choose_boxes(const mg_params_t *params, int64_t ranks, int32_t boxes[3]) {
+  const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks);
+  for (int d = 0; d < 3; d++)
+    boxes[d] = params->boxes[d] > 0 ? params->boxes[d] : m;
+}
+
+/* The finest grid, on at most one rank per box. */
+static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
+  mg_layout_t layout = {.box_dim = 1 << params->log2_box_dim, .world_ranks = ranks};
+  for (int d = 0; d < 3; d++) {
+    layout.boxes[d] = boxes[d];
+    layout.n[d] = layout.box_dim * boxes[d];
+  }
   layout.n_ranks = min64(ranks, mg_layout_n_boxes(&layout));
   return layout;
 }
@@ -256,7 +234,7 @@ static mg_layout_t finest_of(const mg_params_t *params, int32_t m, int64_t ranks
  * rank. */
 static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
-  mg_layout_t layout = finest_of(params, m, ranks);
+  mg_layout_t layout = finest_of(params, (int32_t[3]){m, m, m}, ranks);
   settle_ranks(&layout);
   return layout.n_ranks == ranks;
 }
@@ -267,10 +245,10 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   const int64_t most = MG_MAX_DIM >> params->log2_box_dim;
   *below = fine->n_ranks;
   *above = 0;
-  if (mg_params_has_files(params)) return; /* files fix the grid */
-  for (int64_t m = fine->boxes + 1; m <= most && *above == 0; m++) {
+  if (mg_params_has_files(params) || params->boxes[0] > 0) return; /* the grid is fixed */
+  for (int64_t m = fine->boxes[0] + 1; m <= most && *above == 0; m++) {
     const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
-    if (odd_part(m) <= MG_MAX_ODD_PART && fills(params, (int32_t)m, ranks)) *above = ranks;
+    if (mg_odd_part(m) <= MG_MAX_ODD_PART && fills(params, (int32_t)m, ranks)) *above = ranks;
   }
 }
 
@@ -278,9 +256,10 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
                           int message_size) {
   memset(plan, 0, sizeof *plan);
   const int32_t w = 1 << params->log2_box_dim;
-  const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks);
-  if (!fits(params->log2_box_dim, m, ranks)) {
-    const bool too_wide = (int64_t)w * m > MG_MAX_DIM;
+  int32_t boxes[3];
+  choose_boxes(params, ranks, boxes);
+  if (!fits(params->log2_box_dim, boxes, ranks)) {
+    const bool too_wide = is_too_wide(params->log2_box_dim, boxes);
     snprintf(
         message, (size_t)message_size,
         "%lld boxes of %d^3 cells on each of %lld rank%s exceed 2^%d cells per %s; "
@@ -299,13 +278,14 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   if (params->coarsest > smallest) smallest = params->coarsest;
 
   plan->ghosts = radius;
-  plan->boxes_asked = (int64_t)((__int128)params->boxes_per_rank * ranks);
-  mg_layout_t layout = finest_of(params, m, ranks);
+  mg_layout_t layout = finest_of(params, boxes, ranks);
+  plan->boxes_asked =
+      params->boxes[0] > 0 ? mg_volume(boxes) : (int64_t)((__int128)params->boxes_per_rank * ranks);
   add_level(plan, params, &layout);
 
   mg_layout_t coarse;
   int64_t cap;
-  while (next_coarser(&layout, radius, smallest, &coarse, &cap)) {
+  while (mg_layout_coarsen(&layout, radius, smallest, &coarse, &cap)) {
     coarse.n_ranks = ranks_for(&coarse, layout.n_ranks, cap, params);
     layout = coarse;
     add_level(plan, params, &layout);

@@ -7,7 +7,7 @@
 
 enum {
   MG_MAX_LEVELS = 24,
-  MG_MAX_LOG2_DIM = 20, /**< of the cells per side: n^3 fits in 64 bits */
+  MG_MAX_LOG2_DIM = 20, /**< of the cells in a direction: their product fits in 64 bits */
   MG_MAX_DIM = 1 << MG_MAX_LOG2_DIM,
   MG_MAX_LOG2_SHARE = 53, /**< of the cells per rank: their bytes fit in 64 bits */
   MG_MIN_BOX_DIM = 16,
@@ -69,8 +69,8 @@ typedef struct {
   int64_t at_coarse_end; /**< part of the buffers on the owners of the next coarser level's cells */
 } mg_level_bytes_t;
 
-/** Boxes per side of the finest grid: the largest b with b^3 <= boxes_per_rank * ranks such that
- *  the odd part of b * 2^log2_box_dim cells per side is at most MG_MAX_ODD_PART. */
+/** Boxes per side of a cube as the finest grid: the largest b with b^3 <= boxes_per_rank * ranks
+ * such that the odd part of b * 2^log2_box_dim cells per side is at most MG_MAX_ODD_PART. */
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks);
 
 /** Compute the arguments that give a grid of `cells` cells per side. Boxes have box_cells cells
@@ -90,8 +90,8 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *
  *  @param[in]  ranks    number of ranks of the whole run
  *  @param[out] message  on error, one line that names the limit and the nearest size that works
- *  @return MG_OK, MG_ERR_USAGE if the grid has more than MG_MAX_DIM cells per side or a rank has
- *         more than 2^MG_MAX_LOG2_SHARE cells
+ *  @return MG_OK, MG_ERR_USAGE if the grid has more than MG_MAX_DIM cells in a direction or a rank
+ * has more than 2^MG_MAX_LOG2_SHARE cells
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
@@ -106,7 +106,7 @@ static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {
  *  @param[in]  plan   plan of `params`
  *  @param[out] below  with the same grid: the current number of ranks if none is idle
  *  @param[out] above  more than the current number, mostly with a larger grid; 0: none found, or
- *         the grid is fixed by a file */
+ *         the grid is fixed by a file or by params->boxes */
 void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
                           int64_t *above);
 

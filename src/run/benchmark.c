@@ -160,7 +160,7 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
                             mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   double estimate;
-  size->n = h->plan.level[s].layout.n;
+  size->n = h->plan.level[s].layout.n[0];
   size->seconds_min = size->seconds_mean = NAN;
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
   if (s == 0 && start) return go_on(h, start, result);

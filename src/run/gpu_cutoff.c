@@ -19,7 +19,7 @@ static const double gain = 0.05;
 
 static int32_t grid_for(const mg_plan_t *plan) {
   int32_t n = MOST_CELLS_A_SIDE;
-  while (n > plan->level[0].layout.n)
+  while (n > plan->level[0].layout.n[0])
     n /= 2;
   return n;
 }
@@ -98,7 +98,7 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
   const double start = mg_now();
   for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CROSSOVERS; first--) {
     mg_gpu_cutoff_row_t *row = &found->row[found->n_rows];
-    const int64_t side = first < small->n_levels ? small->level[first].layout.n : 0;
+    const int64_t side = first < small->n_levels ? small->level[first].layout.n[0] : 0;
     *row = (mg_gpu_cutoff_row_t){.n = (int32_t)side,
                                  .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
     MG_TRY(measure(params, found->n, row));

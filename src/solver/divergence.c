@@ -29,6 +29,6 @@ mg_status_t mg_divergence_report(mg_hierarchy_t *h, int top, double f_norm, mg_h
   return mg_error(MG_ERR_DIVERGED,
                   "the solution diverged on level %d (%d^3 cells) in cycle %d: residual %g, "
                   "right-hand side %g",
-                  history->diverged_level, h->plan.level[history->diverged_level].layout.n, cycle,
-                  history->norm[cycle - 1], f_norm);
+                  history->diverged_level, h->plan.level[history->diverged_level].layout.n[0],
+                  cycle, history->norm[cycle - 1], f_norm);
 }

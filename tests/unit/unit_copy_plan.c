@@ -7,10 +7,14 @@
 
 enum { MOST_RANKS = 12 };
 
-/* A unique value for each position of a grid of n cells per side, including the far wall's
- * faces. */
-static int64_t id_of(int32_t n, const int32_t at[3]) {
-  return 1 + at[0] + (n + 1) * (at[1] + (n + 1) * (int64_t)at[2]);
+/* A unique value for each position of a grid, including the far wall's faces. */
+static int64_t id_of(const int32_t n[3], const int32_t at[3]) {
+  return 1 + at[0] + (n[0] + 1) * (at[1] + (n[1] + 1) * (int64_t)at[2]);
+}
+
+static void grid_of(const mg_spread_t *spread, int32_t n[3]) {
+  for (int d = 0; d < 3; d++)
+    n[d] = spread->layout->n[d] >> spread->halved;
 }
 
 /* A destination patch with a margin on all sides, wider than requested. */
@@ -32,10 +36,6 @@ static void *zeros(int64_t n, size_t size) {
   void *memory = calloc((size_t)n + 1, size);
   if (!memory) abort();
   return memory;
-}
-
-static int64_t volume(const int32_t n[3]) {
-  return (int64_t)n[0] * n[1] * n[2];
 }
 
 /* Loop over every cell of a cuboid of n cells. */
@@ -76,7 +76,7 @@ static void rank_create(const mg_copy_spec_t *spec, int64_t rank, rank_t *r) {
       t->outer.lo[d] -= spec->depth + 1;
       t->outer.n[d] += 2 * spec->depth + 2;
     }
-    t->value = zeros(volume(t->outer.n), sizeof *t->value);
+    t->value = zeros(mg_volume(t->outer.n), sizeof *t->value);
   }
 }
 
@@ -94,14 +94,14 @@ static void rank_free(rank_t *r) {
 /* Value stored by a source patch at a position that it owns: its cells and the far wall's faces. */
 static int64_t read_source(const mg_copy_spec_t *spec, const rank_t *r, int p,
                            const int32_t local[3]) {
-  const int32_t n = spec->src.layout->n >> spec->src.halved;
-  int32_t at[3];
+  int32_t n[3], at[3];
+  grid_of(&spec->src, n);
   bool inside = p >= 0 && p < r->n_src;
   CHECK(inside);
   if (!inside) return -1;
   add_cells(at, r->src[p].lo, local);
   for (int d = 0; d < 3; d++) {
-    const bool far_wall = d == spec->face_dir && !spec->periodic && at[d] == n;
+    const bool far_wall = d == spec->face_dir && !spec->periodic && at[d] == n[d];
     inside = inside && local[d] >= 0 && (local[d] < r->src[p].n[d] || far_wall);
   }
   CHECK(inside);
@@ -187,19 +187,19 @@ static void deliver(rank_t *all, int n_ranks) {
 
 /* The expected final value at a position near a destination patch. */
 static int64_t wanted(const mg_copy_spec_t *spec, const mg_cuboid_t *patch, const int32_t at[3]) {
-  const int32_t n = spec->dst.layout->n >> spec->dst.halved;
-  int32_t cell[3];
+  int32_t n[3], cell[3];
+  grid_of(&spec->dst, n);
   int n_beside = 0;
   bool own = true, near = true, exists = true;
   for (int d = 0; d < 3; d++) {
     const int32_t below = patch->lo[d] - at[d], above = at[d] - (patch->lo[d] + patch->n[d] - 1);
     const bool faces = d == spec->face_dir && !spec->periodic;
-    const bool own_wall = faces && at[d] == n && above == 1;
+    const bool own_wall = faces && at[d] == n[d] && above == 1;
     n_beside += below > 0 || above > 0;
     own = own && below <= 0 && (above <= 0 || own_wall);
     near = near && below <= spec->depth && above <= spec->depth;
-    exists = exists && (spec->periodic || (at[d] >= 0 && at[d] < n + faces));
-    cell[d] = spec->periodic ? (at[d] + n) % n : at[d];
+    exists = exists && (spec->periodic || (at[d] >= 0 && at[d] < n[d] + faces));
+    cell[d] = spec->periodic ? (at[d] + n[d]) % n[d] : at[d];
   }
   const bool is_wanted = own ? spec->interior : near && !(spec->faces && n_beside > 1);
   return is_wanted && exists ? id_of(n, cell) : 0;
@@ -234,30 +234,46 @@ static void check_plan(const mg_copy_spec_t *spec) {
     const mg_layout_t *s = spec->src.layout, *d = spec->dst.layout;
     fprintf(
         stderr,
-        "  in %d boxes of %d (halved %d) on %d to %d boxes of %d (halved %d) on %d of %d ranks, "
+        "  in %dx%dx%d boxes of %d (halved %d) on %d to boxes of %d (halved %d) on %d of %d ranks, "
         "depth %d, interior %d, faces %d, direction %d, periodic %d\n",
-        s->boxes, s->box_dim, spec->src.halved, (int)s->n_ranks, d->boxes, d->box_dim,
-        spec->dst.halved, (int)d->n_ranks, n_ranks, spec->depth, spec->interior, spec->faces,
-        spec->face_dir, spec->periodic);
+        s->boxes[0], s->boxes[1], s->boxes[2], s->box_dim, spec->src.halved, (int)s->n_ranks,
+        d->box_dim, spec->dst.halved, (int)d->n_ranks, n_ranks, spec->depth, spec->interior,
+        spec->faces, spec->face_dir, spec->periodic);
   }
   for (int r = 0; r < n_ranks; r++)
     rank_free(&all[r]);
 }
 
-/* n cells per side in boxes of a random width that is a multiple of `unit` and divides n. */
-static mg_layout_t random_layout(random_t *r, int32_t n, int32_t unit, int64_t world) {
+/* Whether boxes of w cells per side fill the grid, at most six in each direction. */
+static bool fills(const int32_t n[3], int32_t w) {
+  bool fill = true;
+  for (int d = 0; d < 3; d++)
+    fill = fill && n[d] % w == 0 && n[d] / w <= 6;
+  return fill;
+}
+
+/* A grid in boxes of a random width that is a multiple of `unit` and divides all its sides. */
+static mg_layout_t random_layout(random_t *r, const int32_t n[3], int32_t unit, int64_t world) {
   int32_t w;
   do
-    w = unit * (int32_t)random_int(r, 1, n / unit);
-  while (n % w != 0 || n / w > 6);
-  const int64_t boxes = (int64_t)(n / w) * (n / w) * (n / w);
-  mg_layout_t y = {.n = n,
-                   .box_dim = w,
-                   .boxes = n / w,
-                   .n_ranks = random_int(r, 1, boxes < world ? boxes : world),
-                   .world_ranks = world};
+    w = unit * (int32_t)random_int(r, 1, n[0] / unit);
+  while (!fills(n, w));
+  mg_layout_t y = {.box_dim = w, .world_ranks = world};
+  for (int d = 0; d < 3; d++) {
+    y.n[d] = n[d];
+    y.boxes[d] = n[d] / w;
+  }
+  const int64_t boxes = mg_layout_n_boxes(&y);
+  y.n_ranks = random_int(r, 1, boxes < world ? boxes : world);
   if (random_int(r, 0, 1)) mg_layout_choose(&y);
   return y;
+}
+
+/* Two of three grids are cubes; the sides of the others are 1 to 6 times 2 or 3. */
+static void random_grid(random_t *r, int round, int32_t most, int32_t n[3]) {
+  const int32_t side = (int32_t)random_int(r, 2, most), unit = (int32_t)random_int(r, 2, 3);
+  for (int d = 0; d < 3; d++)
+    n[d] = round % 3 == 0 ? unit * (int32_t)random_int(r, 1, 6) : side;
 }
 
 /* Ghosts of cells (all, or only across faces) and of the three face vectors. */
@@ -265,7 +281,9 @@ static void test_halos(void) {
   random_t r = {1};
   for (int round = 0; round < 400; round++) {
     const int64_t world = random_int(&r, 1, MOST_RANKS);
-    const mg_layout_t y = random_layout(&r, (int32_t)random_int(&r, 2, 16), 1, world);
+    int32_t n[3];
+    random_grid(&r, round, 16, n);
+    const mg_layout_t y = random_layout(&r, n, 1, world);
     const mg_spread_t here = {&y, false};
     mg_copy_spec_t spec = {.src = here,
                            .dst = here,
@@ -284,8 +302,10 @@ static void test_transfers(void) {
   random_t r = {2};
   for (int round = 0; round < 400; round++) {
     const int64_t world = random_int(&r, 1, MOST_RANKS);
-    const int32_t n = (int32_t)random_int(&r, 2, 12);
-    const mg_layout_t fine = random_layout(&r, 2 * n, 2, world);
+    int32_t n[3];
+    random_grid(&r, round, 12, n);
+    const int32_t twice[3] = {2 * n[0], 2 * n[1], 2 * n[2]};
+    const mg_layout_t fine = random_layout(&r, twice, 2, world);
     const mg_layout_t coarse = random_layout(&r, n, 1, world);
     const mg_spread_t image = {&fine, true}, cells = {&coarse, false};
     const bool gather = round % 2 == 0, periodic = random_int(&r, 0, 1);
@@ -302,8 +322,11 @@ static void test_transfers(void) {
 /* A rank in the interior of a million has 26 neighbours; message counts are known in closed
  * form. */
 static void test_one_of_a_million(void) {
-  const mg_layout_t y = {
-      .n = 102400, .box_dim = 1024, .boxes = 100, .n_ranks = 1000000, .world_ranks = 1000000};
+  const mg_layout_t y = {.n = {102400, 102400, 102400},
+                         .box_dim = 1024,
+                         .boxes = {100, 100, 100},
+                         .n_ranks = 1000000,
+                         .world_ranks = 1000000};
   const int32_t box[3] = {50, 49, 50};
   const int64_t rank = mg_layout_owner(&y, box);
   mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
@@ -324,8 +347,11 @@ static void test_one_of_a_million(void) {
 /* A message of more than 2^31 doubles: counts are 64-bit. */
 static void test_longest_messages(void) {
   const int64_t w = 1 << 19;
-  const mg_layout_t y = {
-      .n = 1 << 20, .box_dim = (int32_t)w, .boxes = 2, .n_ranks = 2, .world_ranks = 2};
+  const mg_layout_t y = {.n = {1 << 20, 1 << 20, 1 << 20},
+                         .box_dim = (int32_t)w,
+                         .boxes = {2, 2, 2},
+                         .n_ranks = 2,
+                         .world_ranks = 2};
   mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
   mg_copy_plan_t plan;
   CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);

@@ -17,19 +17,26 @@ static int64_t cube(int64_t n) {
 }
 
 /* Positions number the boxes in Morton order without duplicates or gaps. */
-static void test_curve(void) {
-  for (int32_t boxes = 1; boxes <= 24; boxes++) {
-    int64_t code_before = -1;
-    for (int64_t position = 0; position < cube(boxes); position++) {
-      int32_t box[3];
-      mg_morton_box(boxes, position, box);
-      for (int d = 0; d < 3; d++)
-        CHECK(box[d] >= 0 && box[d] < boxes);
-      CHECK_INT(mg_morton_position(boxes, box), position);
-      CHECK(morton_code(box) > code_before);
-      code_before = morton_code(box);
-    }
+static void check_curve(const int32_t boxes[3]) {
+  int64_t code_before = -1;
+  for (int64_t position = 0; position < mg_volume(boxes); position++) {
+    int32_t box[3];
+    mg_morton_box(boxes, position, box);
+    for (int d = 0; d < 3; d++)
+      CHECK(box[d] >= 0 && box[d] < boxes[d]);
+    CHECK_INT(mg_morton_position(boxes, box), position);
+    CHECK(morton_code(box) > code_before);
+    code_before = morton_code(box);
   }
+}
+
+static void test_curve(void) {
+  random_t r = {3};
+  for (int32_t m = 1; m <= 24; m++)
+    check_curve((int32_t[3]){m, m, m});
+  for (int round = 0; round < 60; round++)
+    check_curve((int32_t[3]){(int32_t)random_int(&r, 1, 20), (int32_t)random_int(&r, 1, 20),
+                             (int32_t)random_int(&r, 1, 20)});
 }
 
 static void test_curve_of_largest_grids(void) {
@@ -38,24 +45,31 @@ static void test_curve_of_largest_grids(void) {
   for (int i = 0; i < 600; i++) {
     const int32_t m = boxes[i % 6];
     const int64_t position = i < 6 ? cube(m) - 1 : random_int(&r, 0, cube(m) - 2);
+    const int32_t all[3] = {m, m, m}, half[3] = {m / 2, m / 2, m / 2};
     int32_t box[3], next[3], parent[3];
-    mg_morton_box(m, position, box);
-    CHECK_INT(mg_morton_position(m, box), position);
+    mg_morton_box(all, position, box);
+    CHECK_INT(mg_morton_position(all, box), position);
     if (i < 6) continue;
-    mg_morton_box(m, position + 1, next);
+    mg_morton_box(all, position + 1, next);
     CHECK(morton_code(next) > morton_code(box));
     for (int d = 0; d < 3; d++)
       parent[d] = box[d] / 2;
-    if (m % 2 == 0) CHECK_INT(mg_morton_position(m / 2, parent), position / 8);
+    if (m % 2 == 0) CHECK_INT(mg_morton_position(half, parent), position / 8);
   }
 }
 
-static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
-  return (mg_layout_t){.n = boxes * box_dim,
-                       .box_dim = box_dim,
-                       .boxes = boxes,
-                       .n_ranks = n_ranks,
-                       .world_ranks = world};
+static mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks,
+                             int64_t world) {
+  mg_layout_t y = {.box_dim = box_dim, .n_ranks = n_ranks, .world_ranks = world};
+  for (int d = 0; d < 3; d++) {
+    y.boxes[d] = boxes[d];
+    y.n[d] = boxes[d] * box_dim;
+  }
+  return y;
+}
+
+static mg_layout_t cube_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
+  return layout_of((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
 }
 
 /* World rank that owns the box at a position of the curve. */
@@ -106,10 +120,15 @@ static void test_shares(void) {
     for (int w = 0; w < 12; w++) {
       const int64_t most = worlds[w] < cube(boxes) ? worlds[w] : cube(boxes);
       for (int64_t n_ranks = 1; n_ranks <= most; n_ranks += n_ranks < 20 ? 1 : most / 7 + 1) {
-        const mg_layout_t y = layout_of(boxes, 4, n_ranks, worlds[w]);
+        const mg_layout_t y = cube_of(boxes, 4, n_ranks, worlds[w]);
         check_shares(&y);
       }
     }
+  for (int w = 0; w < 12; w++) {
+    const int64_t n_ranks = worlds[w] < 30 ? worlds[w] : 30;
+    const mg_layout_t y = layout_of((int32_t[3]){3, 2, 5}, 4, n_ranks, worlds[w]);
+    check_shares(&y);
+  }
 }
 
 /* A million ranks and more; boxes * ranks exceeds 2^63. */
@@ -126,7 +145,7 @@ static void test_shares_of_largest_runs(void) {
               {8, 500, 1000003}};
   random_t r = {2};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-    const mg_layout_t y = layout_of(runs[i].boxes, 16, runs[i].n_ranks, runs[i].world);
+    const mg_layout_t y = cube_of(runs[i].boxes, 16, runs[i].n_ranks, runs[i].world);
     const int64_t n_boxes = mg_layout_n_boxes(&y), floor = n_boxes / y.n_ranks;
     CHECK_INT(n_boxes, cube(runs[i].boxes));
     CHECK_INT(owner_at(&y, 0), 0);

@@ -8,12 +8,18 @@ static int64_t cube(int64_t n) {
   return n * n * n;
 }
 
-static mg_layout_t layout_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
-  return (mg_layout_t){.n = boxes * box_dim,
-                       .box_dim = box_dim,
-                       .boxes = boxes,
-                       .n_ranks = n_ranks,
-                       .world_ranks = world};
+static mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks,
+                             int64_t world) {
+  mg_layout_t y = {.box_dim = box_dim, .n_ranks = n_ranks, .world_ranks = world};
+  for (int d = 0; d < 3; d++) {
+    y.boxes[d] = boxes[d];
+    y.n[d] = boxes[d] * box_dim;
+  }
+  return y;
+}
+
+static mg_layout_t cube_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
+  return layout_of((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
 }
 
 /* Patches consist of whole boxes and hold every box of the rank exactly once, and no other box. */
@@ -32,7 +38,7 @@ static void check_patches(const mg_layout_t *y, int64_t rank) {
       CHECK_INT(patch[p].n[d] % y->box_dim, 0);
       lo[d] = patch[p].lo[d] / y->box_dim;
       hi[d] = lo[d] + patch[p].n[d] / y->box_dim;
-      CHECK(lo[d] >= 0 && hi[d] <= y->boxes);
+      CHECK(lo[d] >= 0 && hi[d] <= y->boxes[d]);
     }
     for (int32_t k = lo[2]; k < hi[2]; k++)
       for (int32_t j = lo[1]; j < hi[1]; j++)
@@ -56,10 +62,22 @@ static void test_patches(void) {
   for (int32_t boxes = 1; boxes <= 9; boxes++)
     for (int w = 0; w < 8; w++)
       for (int64_t n_ranks = 1; n_ranks <= worlds[w] && n_ranks <= cube(boxes); n_ranks += 2) {
-        const mg_layout_t y = layout_of(boxes, w % 2 ? 2 : 16, n_ranks, worlds[w]);
+        const mg_layout_t y = cube_of(boxes, w % 2 ? 2 : 16, n_ranks, worlds[w]);
         for (int64_t rank = 0; rank < worlds[w]; rank++)
           check_patches(&y, rank);
       }
+}
+
+static const int32_t bricks[][3] = {{3, 2, 5}, {1, 4, 7}, {6, 1, 1}, {2, 6, 4}};
+enum { N_BRICKS = sizeof bricks / sizeof bricks[0] };
+
+static void test_patches_of_bricks(void) {
+  for (int b = 0; b < N_BRICKS; b++)
+    for (int64_t ranks = 1; ranks <= mg_volume(bricks[b]); ranks++) {
+      const mg_layout_t y = layout_of(bricks[b], 2, ranks, ranks);
+      for (int64_t rank = 0; rank < ranks; rank++)
+        check_patches(&y, rank);
+    }
 }
 
 /* The algorithm of the header, with a mark on every box: start at the first remaining box and grow
@@ -84,7 +102,7 @@ static int cut_greedily(const mg_layout_t *y, int64_t first, int64_t last, const
       int32_t from[3] = {lo[0], lo[1], lo[2]};
       for (bool free = true; free; hi[order[a]] += free) {
         from[order[a]] = hi[order[a]];
-        free = hi[order[a]] < y->boxes;
+        free = hi[order[a]] < y->boxes[order[a]];
         for (int32_t k = from[2]; free && k < hi[2] + (order[a] == 2); k++)
           for (int32_t j = from[1]; j < hi[1] + (order[a] == 1); j++)
             for (int32_t i = from[0]; i < hi[0] + (order[a] == 0); i++)
@@ -112,7 +130,7 @@ static void test_fewest_patches(void) {
   int differ = 0;
   for (int32_t boxes = 1; boxes <= 6; boxes++)
     for (int64_t ranks = 1; ranks <= cube(boxes) && ranks <= 40; ranks++) {
-      const mg_layout_t y = layout_of(boxes, 8, ranks, ranks);
+      const mg_layout_t y = cube_of(boxes, 8, ranks, ranks);
       for (int64_t rank = 0; rank < ranks; rank++) {
         int64_t first, last;
         mg_cuboid_t *patch;
@@ -142,7 +160,7 @@ static void test_patches_of_large_shares(void) {
     int64_t ranks;
   } runs[] = {{4096, 1}, {256, 3}, {192, 7}, {384, 5}, {896, 64}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-    const mg_layout_t y = layout_of(runs[i].boxes, 16, runs[i].ranks, runs[i].ranks);
+    const mg_layout_t y = cube_of(runs[i].boxes, 16, runs[i].ranks, runs[i].ranks);
     for (int64_t rank = 0; rank < runs[i].ranks; rank += 3) {
       int64_t first, last, n_boxes = 0;
       mg_cuboid_t *patch;
@@ -191,7 +209,7 @@ static void test_patch_counts(void) {
       {3, 3, "231"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    const mg_layout_t y = layout_of(cases[i].boxes, 16, cases[i].ranks, cases[i].ranks);
+    const mg_layout_t y = cube_of(cases[i].boxes, 16, cases[i].ranks, cases[i].ranks);
     for (int64_t rank = 0; rank < cases[i].ranks; rank++) {
       mg_cuboid_t *patch;
       int n_patches;
@@ -204,7 +222,7 @@ static void test_patch_counts(void) {
 
 /* True if every rank's coarse patches are exactly its fine patches coarsened by two. */
 static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  bool nest = fine->n == 2 * coarse->n;
+  bool nest = mg_doubles(fine->n, coarse->n);
   for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
     mg_cuboid_t *f, *c;
     int n_f, n_c;
@@ -229,9 +247,9 @@ static void test_nesting(void) {
         for (int64_t n_f = n_c; n_f <= world && n_f <= n_c + 1; n_f++)
           for (int merged = 0; merged < 2; merged++) {
             /* boxes halve their width, or eight become one */
-            const mg_layout_t coarse = layout_of(boxes, 4, n_c, world);
+            const mg_layout_t coarse = cube_of(boxes, 4, n_c, world);
             const mg_layout_t fine =
-                merged ? layout_of(2 * boxes, 4, n_f, world) : layout_of(boxes, 8, n_f, world);
+                merged ? cube_of(2 * boxes, 4, n_f, world) : cube_of(boxes, 8, n_f, world);
             if (n_f > mg_layout_n_boxes(&fine)) continue;
             const bool nest = mg_layouts_nest(&fine, &coarse);
             CHECK_INT(nest, patches_nest(&fine, &coarse));
@@ -239,12 +257,22 @@ static void test_nesting(void) {
             n_no += !nest;
           }
   CHECK(n_yes > 100 && n_no > 100);
-  const mg_layout_t same = layout_of(4, 8, 2, 2), other = layout_of(4, 8, 2, 2);
+  for (int b = 0; b < N_BRICKS; b++)
+    for (int64_t ranks = 1; ranks <= mg_volume(bricks[b]); ranks++) {
+      const int32_t *m = bricks[b], twice[3] = {2 * m[0], 2 * m[1], 2 * m[2]};
+      const mg_layout_t coarse = layout_of(m, 4, ranks, ranks + 1),
+                        wide = layout_of(m, 8, ranks, ranks + 1),
+                        many = layout_of(twice, 4, ranks, ranks + 1);
+      CHECK_INT(mg_layouts_nest(&wide, &coarse), patches_nest(&wide, &coarse));
+      CHECK_INT(mg_layouts_nest(&many, &coarse), patches_nest(&many, &coarse));
+    }
+  const mg_layout_t same = cube_of(4, 8, 2, 2), other = cube_of(4, 8, 2, 2);
   CHECK(!mg_layouts_nest(&same, &other));
 }
 
 int main(void) {
   test_patches();
+  test_patches_of_bricks();
   test_fewest_patches();
   test_patches_of_large_shares();
   test_patch_counts();

@@ -78,7 +78,7 @@ static void test_against_allocation(void) {
           n_images += bytes.images > 0;
         }
         /* An image exists at the crossover, unless both sides can access the coarse level. */
-        CHECK_INT(n_images, d == 1 && plan.level[0].layout.n > 16);
+        CHECK_INT(n_images, d == 1 && plan.level[0].layout.n[0] > 16);
         mg_hierarchy_free(h);
       }
 }
@@ -180,7 +180,7 @@ static void test_bytes_a_cell(void) {
     int64_t sum = 0;
     build(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i].log2, runs[i].boxes_per_rank,
           runs[i].ranks);
-    CHECK_INT(plan.level[0].layout.n, 256);
+    CHECK_INT(plan.level[0].layout.n[0], 256);
     for (int64_t rank = 0; rank < runs[i].ranks; rank++)
       for (int l = 0; l < plan.n_levels; l++) {
         mg_level_bytes_t bytes;

@@ -98,6 +98,48 @@ static void test_worked_examples(void) {
   }
 }
 
+/* Grids that are no cubes, worked out by hand: cells in i, j, k and the width of the boxes. */
+static void test_bricks(void) {
+  static const struct {
+    mg_operator_t op;
+    int log2;
+    int32_t boxes[3], level[6][4];
+    int n_levels;
+  } cases[] = {
+      {MG_OPERATOR_FV2,
+       3,
+       {3, 2, 5},
+       {{24, 16, 40, 8}, {12, 8, 20, 4}, {6, 4, 10, 2}, {3, 2, 5, 1}},
+       4},
+      {MG_OPERATOR_FV4, 3, {3, 2, 5}, {{24, 16, 40, 8}, {12, 8, 20, 4}, {6, 4, 10, 2}}, 3},
+      {MG_OPERATOR_FV2,
+       4,
+       {2, 4, 2},
+       {{32, 64, 32, 16}, {16, 32, 16, 8}, {8, 16, 8, 8}, {4, 8, 4, 4}, {2, 4, 2, 2}, {1, 2, 1, 1}},
+       6},
+      {MG_OPERATOR_FV2, 2, {3, 3, 9}, {{12, 12, 36, 4}, {6, 6, 18, 2}, {3, 3, 9, 3}}, 3},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int64_t ranks = 1; ranks <= 30; ranks++) {
+      set_size(cases[i].log2, 1);
+      params.op = cases[i].op;
+      params.agglomerate_below = 0;
+      memcpy(params.boxes, cases[i].boxes, sizeof params.boxes);
+      CHECK_INT(build(ranks), MG_OK);
+      CHECK_INT(plan.boxes_asked, mg_volume(cases[i].boxes));
+      CHECK_INT(plan.n_levels, cases[i].n_levels);
+      for (int l = 0; l < plan.n_levels; l++) {
+        const mg_layout_t *y = &plan.level[l].layout;
+        CHECK_INT(y->box_dim, cases[i].level[l][3]);
+        CHECK(y->n_ranks >= 1 && y->n_ranks <= mg_layout_n_boxes(y));
+        for (int d = 0; d < 3; d++) {
+          CHECK_INT(y->n[d], cases[i].level[l][d]);
+          CHECK_INT(y->boxes[d] * y->box_dim, y->n[d]);
+        }
+      }
+    }
+}
+
 /* The next coarser grid, reimplemented. The first applicable rule of four decides. Coarsening
  * ends if none applies or if fewer than `smallest` cells per side would remain. */
 static bool coarser(int32_t w, int32_t m, int radius, int32_t smallest, int32_t *w_c, int32_t *m_c,
@@ -146,13 +188,13 @@ static void check_pair(const mg_level_plan_t *fine, const mg_level_plan_t *coars
   const mg_layout_t *f = &fine->layout, *c = &coarse->layout;
   const int64_t least = mg_place_is_cuda(coarse->place) ? 65536 : 4096;
   const int64_t below = params.agglomerate_below < 0 ? least : params.agglomerate_below,
-                boxes = mg_layout_n_boxes(c), cells = cube(c->n);
+                boxes = mg_layout_n_boxes(c), cells = mg_layout_n_cells(c);
   int32_t w, m;
   int64_t most;
-  CHECK(coarser(f->box_dim, f->boxes, radius, smallest, &w, &m, &most));
+  CHECK(coarser(f->box_dim, f->boxes[0], radius, smallest, &w, &m, &most));
   CHECK_INT(c->box_dim, w);
-  CHECK_INT(c->boxes, m);
-  CHECK_INT(f->n, 2 * c->n);
+  CHECK_INT(c->boxes[0], m);
+  CHECK(mg_doubles(f->n, c->n));
   /* Each rank has enough cells, or only one rank is left; no rank is dropped without need. */
   int64_t ranks = f->n_ranks < boxes ? f->n_ranks : boxes;
   if (most < ranks) ranks = most;
@@ -178,15 +220,18 @@ static void check_hierarchy(int64_t ranks) {
   CHECK_INT(plan.boxes_asked, params.boxes_per_rank * ranks);
   const mg_layout_t *finest = &plan.level[0].layout;
   CHECK_INT(finest->box_dim, 1 << params.log2_box_dim);
-  CHECK_INT(finest->boxes, mg_plan_boxes_a_side(params.log2_box_dim, params.boxes_per_rank, ranks));
-  check_ranks(finest, ranks < cube(finest->boxes) ? ranks : cube(finest->boxes));
+  CHECK_INT(finest->boxes[0],
+            mg_plan_boxes_a_side(params.log2_box_dim, params.boxes_per_rank, ranks));
+  const int64_t boxes = mg_layout_n_boxes(finest);
+  check_ranks(finest, ranks < boxes ? ranks : boxes);
   for (int l = 0; l < plan.n_levels; l++) {
     const mg_level_plan_t *level = &plan.level[l];
     const mg_layout_t *y = &level->layout;
-    CHECK_INT((int64_t)y->box_dim * y->boxes, y->n);
-    CHECK(y->box_dim >= radius && y->n <= MG_MAX_DIM);
+    for (int d = 0; d < 3; d++)
+      CHECK_INT(y->box_dim * y->boxes[d], y->n[0]);
+    CHECK(y->box_dim >= radius && y->n[0] <= MG_MAX_DIM);
     CHECK_INT(y->world_ranks, ranks);
-    const bool guard = params.device == MG_DEVICE_GUARD && cube(y->n) >= params.cpu_below;
+    const bool guard = params.device == MG_DEVICE_GUARD && mg_layout_n_cells(y) >= params.cpu_below;
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
     const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_CG : 0;
@@ -194,7 +239,7 @@ static void check_hierarchy(int64_t ranks) {
                                   outer | (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
     if (is_bottom)
       CHECK(!level->nests_coarse &&
-            !coarser(y->box_dim, y->boxes, radius, smallest, &w, &m, &most));
+            !coarser(y->box_dim, y->boxes[0], radius, smallest, &w, &m, &most));
     else
       check_pair(level, level + 1, radius, smallest);
   }
@@ -276,13 +321,13 @@ static void test_impossible_sizes(void) {
 static void test_largest_grids(void) {
   set_size(10, 1 << 23);
   check_hierarchy(16);
-  CHECK_INT(cube(plan.level[0].layout.n) / 16, (int64_t)1 << 53);
+  CHECK_INT(cube(plan.level[0].layout.n[0]) / 16, (int64_t)1 << 53);
   set_size(10, 1);
   check_hierarchy(1 << 30);
-  CHECK_INT(plan.level[0].layout.n, 1 << 20);
+  CHECK_INT(plan.level[0].layout.n[0], 1 << 20);
   CHECK_INT(plan.level[0].layout.n_ranks, 1 << 30);
   CHECK_INT(plan.n_levels, 21);
-  CHECK_INT(plan.level[20].layout.n, 1);
+  CHECK_INT(plan.level[20].layout.n[0], 1);
 }
 
 /* Which levels fuse several steps, and the cost: extra ghost layers where patches have
@@ -318,7 +363,7 @@ static void test_passes(void) {
     CHECK_INT(build(cases[i].ranks), MG_OK);
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
-      const bool large = cube(level->layout.n) / level->layout.n_ranks >= MG_PASS_CELLS;
+      const bool large = mg_layout_n_cells(&level->layout) / level->layout.n_ranks >= MG_PASS_CELLS;
       CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
       CHECK_INT(level->layers, large ? cases[i].layers : plan.ghosts);
       CHECK_INT((level->vectors & 1u << MG_BEFORE) != 0, large && cases[i].before);
@@ -349,7 +394,7 @@ static void test_useful_ranks(void) {
       int64_t below, above;
       set_size(4, boxes_per_rank[b]);
       CHECK_INT(build(ranks), MG_OK);
-      const int32_t n = plan.level[0].layout.n;
+      const int32_t n = plan.level[0].layout.n[0];
       int64_t with_cells = 0;
       for (int64_t rank = 0; rank < ranks; rank++)
         with_cells += mg_layout_share(&plan.level[0].layout, rank) > 0;
@@ -357,14 +402,14 @@ static void test_useful_ranks(void) {
       mg_plan_useful_ranks(&params, &plan, &below, &above);
       CHECK_INT(below, with_cells);
       CHECK_INT(build(below), MG_OK);
-      CHECK_INT(plan.level[0].layout.n, n);
+      CHECK_INT(plan.level[0].layout.n[0], n);
       CHECK_INT(mg_plan_idle_ranks(&plan), 0);
       for (int64_t more = ranks + 1; more < above; more++) {
         CHECK_INT(build(more), MG_OK);
-        CHECK(plan.level[0].layout.n == n || mg_plan_idle_ranks(&plan) > 0);
+        CHECK(plan.level[0].layout.n[0] == n || mg_plan_idle_ranks(&plan) > 0);
       }
       CHECK_INT(build(above), MG_OK);
-      CHECK(plan.level[0].layout.n > n);
+      CHECK(plan.level[0].layout.n[0] > n);
       CHECK_INT(mg_plan_idle_ranks(&plan), 0);
     }
   /* No suggestion exceeds the largest grid, and a file fixes the grid. */
@@ -385,6 +430,7 @@ int main(void) {
   test_useful_ranks();
   test_size_rule();
   test_worked_examples();
+  test_bricks();
   test_many_sizes();
   test_impossible_sizes();
   test_largest_grids();

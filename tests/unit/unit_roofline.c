@@ -102,7 +102,7 @@ static void check_kinds(mg_hierarchy_t *h, int first, int end) {
 }
 
 static void check_norms(mg_hierarchy_t *h) {
-  const int n = h->level[0].plan->layout.n;
+  const int n = h->level[0].plan->layout.n[0];
   for (under_test = 0; under_test < N_KINDS; under_test++) {
     const roofline_kind_t kind = kinds[under_test].kind;
     if (kind != ROOFLINE_MAX_NORM && kind != ROOFLINE_DIFFERENCE && kind != ROOFLINE_RESIDUAL_NORM)
@@ -139,7 +139,7 @@ static void check_begin(mg_hierarchy_t *h) {
   MUST(mg_smooth(fine, false));
   MUST(mg_max_norm(fine, MG_U, -1, &largest));
   MUST(mg_residual_norm(fine, MG_U, MG_F, &left));
-  const double n = fine->plan->layout.n;
+  const double n = fine->plan->layout.n[0];
   CHECK(largest > 100.0 && left <= 1e-12 * n * n * largest);
 }
 

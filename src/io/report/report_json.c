@@ -30,7 +30,7 @@ static json_t *file_or_null(const char *path) {
 }
 
 static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
-  const int n = plan->level[0].layout.n;
+  const int n = plan->level[0].layout.n[0];
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
                    mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
                    mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
@@ -73,7 +73,7 @@ static json_t *levels(const mg_report_t *r) {
   json_t *list = json_array();
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
-    const int n = level->layout.n;
+    const int n = level->layout.n[0];
     json_t *item =
         json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n, n, n, "boxes",
                   (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim", level->layout.box_dim,
@@ -152,7 +152,7 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
   for (int l = 0; l < d->plan->n_levels; l++) {
     const mg_level_plan_t *level = &d->plan->level[l];
     const mg_level_stats_t *s = &d->stats->level[l];
-    const int n = level->layout.n;
+    const int n = level->layout.n[0];
     json_array_append_new(
         list,
         json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:I, s:f, s:i, s:o, s:I, s:I, s:I, s:I, "
