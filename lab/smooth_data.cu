@@ -68,10 +68,10 @@ void make_view(smooth_data_t *d) {
   d->view = {};
   d->view.patch = &d->patch;
   d->view.n_patches = 1;
-  d->view.dim = d->view.box_dim = l.n;
+  d->view.n[0] = d->view.n[1] = d->view.n[2] = d->view.box_dim = l.n;
   d->view.ghosts = d->view.layers = SMOOTH_GHOSTS;
   d->view.cells = (int64_t)l.n * l.n * l.n;
-  d->view.h = 1.0;
+  d->view.h[0] = d->view.h[1] = d->view.h[2] = 1.0;
   d->view.a = l.a;
   d->view.b_h2 = l.b_h2;
 }

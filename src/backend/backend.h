@@ -32,13 +32,13 @@ typedef enum {
  *  (a backend may choose fewer). BOUNDARY: all other cells. */
 typedef enum { MG_REGION_INTERIOR, MG_REGION_BOUNDARY, MG_REGION_ALL } mg_region_t;
 
-/** One-dimensional factors of separable set-up data: dim + 1 values at faces, dim at cell
- *  centres. */
+/** One-dimensional factors of separable set-up data in direction d: n[d] + 1 values at faces, n[d]
+ *  at cell centres. */
 typedef struct {
-  const double *beta_face;   /**< sin(2 pi x) at faces 0..dim */
-  const double *beta_center; /**< sin(2 pi x) at cell centres */
-  const double *f;           /**< factor of the right-hand side at cell centres */
-  const double *f_xx;        /**< second derivative of f */
+  const double *beta_face[3];   /**< sin(2 pi x) at faces */
+  const double *beta_center[3]; /**< sin(2 pi x) at cell centres */
+  const double *f[3];           /**< factor of the right-hand side at cell centres */
+  const double *f_xx[3];        /**< second derivative of f, times (h[d] / h[0])^2 */
 } mg_tables_t;
 
 /** List of copies between the patches of two views, or between a view and a buffer in shared

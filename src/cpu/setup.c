@@ -3,10 +3,10 @@
 #include "formulas/coefficients.h"
 
 static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t, int d) {
-  const double h = v->h;
-  const double *sx = (d == 0 ? t->beta_face : t->beta_center) + p->lo[0];
-  const double *sy = (d == 1 ? t->beta_face : t->beta_center) + p->lo[1];
-  const double *sz = (d == 2 ? t->beta_face : t->beta_center) + p->lo[2];
+  const double scale = mg_beta_scale(v->h, d), metric = mg_face_metric(v->h, d);
+  const double *sx = (d == 0 ? t->beta_face : t->beta_center)[0] + p->lo[0];
+  const double *sy = (d == 1 ? t->beta_face : t->beta_center)[1] + p->lo[1];
+  const double *sz = (d == 2 ? t->beta_face : t->beta_center)[2] + p->lo[2];
   const int n[3] = {p->n[0] + (d == 0), p->n[1] + (d == 1), p->n[2] + (d == 2)};
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k < n[2]; k++)
@@ -14,38 +14,40 @@ static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *
       double *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
 #pragma omp simd
       for (int i = 0; i < n[0]; i++)
-        beta[i] = mg_beta_fv(h, sx[i], sy[j], sz[k]);
+        beta[i] = mg_beta_fv(scale, metric, sx[i], sy[j], sz[k]);
     }
 }
 
 static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t) {
-  const double h = v->h;
-  const double *x = t->f + p->lo[0], *xx = t->f_xx + p->lo[0];
-  const double *y = t->f + p->lo[1], *yy = t->f_xx + p->lo[1];
-  const double *z = t->f + p->lo[2], *zz = t->f_xx + p->lo[2];
+  const double h2 = v->h[0] * v->h[0];
+  const double *x = t->f[0] + p->lo[0], *xx = t->f_xx[0] + p->lo[0];
+  const double *y = t->f[1] + p->lo[1], *yy = t->f_xx[1] + p->lo[1];
+  const double *z = t->f[2] + p->lo[2], *zz = t->f_xx[2] + p->lo[2];
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k < p->n[2]; k++)
     for (int j = 0; j < p->n[1]; j++) {
       double *f = mg_cell(p, MG_F, 0, j, k);
 #pragma omp simd
       for (int i = 0; i < p->n[0]; i++)
-        f[i] = mg_rhs_fv(h, x[i], y[j], z[k], xx[i], yy[j], zz[k]);
+        f[i] = mg_rhs_fv(h2, x[i], y[j], z[k], xx[i], yy[j], zz[k]);
     }
 }
 
 static void set_7pt(const mg_view_t *v, const mg_patch_t *p) {
-  const double h = v->h;
+  const double *h = v->h;
+  const double metric[3] = {mg_face_metric(h, 0), mg_face_metric(h, 1), mg_face_metric(h, 2)};
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k <= p->n[2]; k++)
     for (int j = 0; j <= p->n[1]; j++)
       for (int i = 0; i <= p->n[0]; i++) {
-        const double xf = (p->lo[0] + i) * h, yf = (p->lo[1] + j) * h, zf = (p->lo[2] + k) * h;
-        const double x = xf + 0.5 * h, y = yf + 0.5 * h, z = zf + 0.5 * h;
+        const double xf = (p->lo[0] + i) * h[0], yf = (p->lo[1] + j) * h[1],
+                     zf = (p->lo[2] + k) * h[2];
+        const double x = xf + 0.5 * h[0], y = yf + 0.5 * h[1], z = zf + 0.5 * h[2];
         const bool in_i = i < p->n[0], in_j = j < p->n[1], in_k = k < p->n[2];
         double g[3]; /* not used */
-        if (in_j && in_k) *mg_cell(p, MG_BETA_I, i, j, k) = mg_beta_point(xf, y, z, g);
-        if (in_i && in_k) *mg_cell(p, MG_BETA_J, i, j, k) = mg_beta_point(x, yf, z, g);
-        if (in_i && in_j) *mg_cell(p, MG_BETA_K, i, j, k) = mg_beta_point(x, y, zf, g);
+        if (in_j && in_k) *mg_cell(p, MG_BETA_I, i, j, k) = metric[0] * mg_beta_point(xf, y, z, g);
+        if (in_i && in_k) *mg_cell(p, MG_BETA_J, i, j, k) = metric[1] * mg_beta_point(x, yf, z, g);
+        if (in_i && in_j) *mg_cell(p, MG_BETA_K, i, j, k) = metric[2] * mg_beta_point(x, y, zf, g);
         if (in_i && in_j && in_k)
           *mg_cell(p, MG_F, i, j, k) = mg_rhs_point(v->a, v->periodic, x, y, z);
       }

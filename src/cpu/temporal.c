@@ -17,7 +17,7 @@ typedef struct {
 static bool is_alone(const mg_view_t *v) {
   bool alone = v->n_patches == 1 && !v->periodic;
   for (int d = 0; d < 3 && alone; d++)
-    alone = v->patch[0].n[d] == v->dim;
+    alone = v->patch[0].n[d] == v->n[d];
   return alone;
 }
 

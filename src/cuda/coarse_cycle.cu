@@ -123,8 +123,8 @@ template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *j
  * the kernel interpolates with Dirichlet ghosts. */
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
-  const int64_t cells = (int64_t)v->dim * v->dim * v->dim;
-  return v->n_patches == 1 && v->cells == cells && cells <= MOST_CELLS &&
+  const int64_t cells = (int64_t)v->n[0] * v->n[0] * v->n[0];
+  return v->n_patches == 1 && mg_is_cube(v->n) && v->cells == cells && cells <= MOST_CELLS &&
          !mg_has_wall(v->side, MG_WALL_NEUMANN);
 }
 

@@ -195,7 +195,7 @@ template <bool fv4, bool varies>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
                                                       mg_block_shared_t *s,
                                                       const mg_bottom_job_t &job, bool zero_guess) {
-  if (!fv4 && l->v.dim == 1 && job.method != MG_BOTTOM_SMOOTHER) {
+  if (!fv4 && l->v.n[0] == 1 && job.method != MG_BOTTOM_SMOOTHER) {
     if (threadIdx.x == 0) {
       mg_krylov_t<mg_one_cell_t<varies>, fv4, varies> solver({l, zero_guess}, job.reduction);
       solver.solve(job, zero_guess);

@@ -13,45 +13,73 @@ struct factors_t {
   const double *face[3], *center[3], *f[3], *f_xx[3];
 };
 
-static __global__ void __launch_bounds__(256) set_fv(mg_patch_t p, double h, factors_t t) {
+/** Widths of the cells, and the factors of coefficients.h for faces normal to each direction. */
+struct widths_t {
+  double h[3], scale[3], metric[3];
+};
+
+static widths_t widths_of(const mg_view_t *v) {
+  widths_t w;
+  for (int d = 0; d < 3; d++) {
+    w.h[d] = v->h[d];
+    w.scale[d] = mg_beta_scale(v->h, d);
+    w.metric[d] = mg_face_metric(v->h, d);
+  }
+  return w;
+}
+
+static __global__ void __launch_bounds__(256) set_fv(mg_patch_t p, widths_t w, factors_t t) {
   const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
   MG_CUDA_CELL(i, j, k, n);
   const bool in_i = i < p.n[0], in_j = j < p.n[1], in_k = k < p.n[2];
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
   if (in_j && in_k)
-    p.vec[MG_BETA_I][at] = mg_beta_fv(h, t.face[0][i], t.center[1][j], t.center[2][k]);
+    p.vec[MG_BETA_I][at] =
+        mg_beta_fv(w.scale[0], w.metric[0], t.face[0][i], t.center[1][j], t.center[2][k]);
   if (in_i && in_k)
-    p.vec[MG_BETA_J][at] = mg_beta_fv(h, t.center[0][i], t.face[1][j], t.center[2][k]);
+    p.vec[MG_BETA_J][at] =
+        mg_beta_fv(w.scale[1], w.metric[1], t.center[0][i], t.face[1][j], t.center[2][k]);
   if (in_i && in_j)
-    p.vec[MG_BETA_K][at] = mg_beta_fv(h, t.center[0][i], t.center[1][j], t.face[2][k]);
+    p.vec[MG_BETA_K][at] =
+        mg_beta_fv(w.scale[2], w.metric[2], t.center[0][i], t.center[1][j], t.face[2][k]);
   if (in_i && in_j && in_k)
-    p.vec[MG_F][at] =
-        mg_rhs_fv(h, t.f[0][i], t.f[1][j], t.f[2][k], t.f_xx[0][i], t.f_xx[1][j], t.f_xx[2][k]);
+    p.vec[MG_F][at] = mg_rhs_fv(w.h[0] * w.h[0], t.f[0][i], t.f[1][j], t.f[2][k], t.f_xx[0][i],
+                                t.f_xx[1][j], t.f_xx[2][k]);
 }
 
 static __global__ void __launch_bounds__(256)
-    set_7pt(mg_patch_t p, double h, double a, bool periodic) {
+    set_7pt(mg_patch_t p, widths_t w, double a, bool periodic) {
   const int n[3] = {p.n[0] + 1, p.n[1] + 1, p.n[2] + 1};
   MG_CUDA_CELL(i, j, k, n);
   const bool in_i = i < p.n[0], in_j = j < p.n[1], in_k = k < p.n[2];
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
-  const double xf = (p.lo[0] + i) * h, yf = (p.lo[1] + j) * h, zf = (p.lo[2] + k) * h;
-  const double x = xf + 0.5 * h, y = yf + 0.5 * h, z = zf + 0.5 * h;
+  const double xf = (p.lo[0] + i) * w.h[0], yf = (p.lo[1] + j) * w.h[1],
+               zf = (p.lo[2] + k) * w.h[2];
+  const double x = xf + 0.5 * w.h[0], y = yf + 0.5 * w.h[1], z = zf + 0.5 * w.h[2];
   double g[3]; /* unused */
-  if (in_j && in_k) p.vec[MG_BETA_I][at] = mg_beta_point(xf, y, z, g);
-  if (in_i && in_k) p.vec[MG_BETA_J][at] = mg_beta_point(x, yf, z, g);
-  if (in_i && in_j) p.vec[MG_BETA_K][at] = mg_beta_point(x, y, zf, g);
+  if (in_j && in_k) p.vec[MG_BETA_I][at] = w.metric[0] * mg_beta_point(xf, y, z, g);
+  if (in_i && in_k) p.vec[MG_BETA_J][at] = w.metric[1] * mg_beta_point(x, yf, z, g);
+  if (in_i && in_j) p.vec[MG_BETA_K][at] = w.metric[2] * mg_beta_point(x, y, zf, g);
   if (in_i && in_j && in_k) p.vec[MG_F][at] = mg_rhs_point(a, periodic, x, y, z);
 }
 
-/** Copy the host's four tables into one device allocation. */
-static mg_status_t copy_tables(const mg_tables_t *tables, int32_t dim, double **out) {
-  const size_t n = (size_t)dim, row = n + 1;
-  const double *const from[4] = {tables->beta_face, tables->beta_center, tables->f, tables->f_xx};
-  MG_CUDA_TRY(cudaMalloc((void **)out, 4 * row * sizeof(double)));
-  for (int t = 0; t < 4; t++) {
+/** Doubles per direction of the longest table. */
+static size_t table_row(const int32_t n[3]) {
+  const int32_t most = n[0] > n[1] ? n[0] : n[1];
+  return (size_t)(most > n[2] ? most : n[2]) + 1;
+}
+
+/** Copy the host's tables, four for each direction, into one device allocation. */
+static mg_status_t copy_tables(const mg_tables_t *tables, const int32_t n[3], double **out) {
+  const double *const *const from[4] = {tables->beta_face, tables->beta_center, tables->f,
+                                        tables->f_xx};
+  const size_t row = table_row(n);
+  MG_CUDA_TRY(cudaMalloc((void **)out, 12 * row * sizeof(double)));
+  for (int t = 0; t < 12; t++) {
+    const int kind = t / 3, d = t % 3;
+    const size_t values = (size_t)n[d] + (kind == 0 ? 1 : 0);
     const cudaError_t error =
-        cudaMemcpyAsync(*out + t * row, from[t], (t == 0 ? row : n) * sizeof(double),
+        cudaMemcpyAsync(*out + t * row, from[kind][d], values * sizeof(double),
                         cudaMemcpyHostToDevice, mg_cuda.stream);
     if (error != cudaSuccess) {
       (void)cudaFree(*out);
@@ -61,29 +89,31 @@ static mg_status_t copy_tables(const mg_tables_t *tables, int32_t dim, double **
   return MG_OK;
 }
 
-static factors_t factors_at(const double *tables, int32_t dim, const mg_patch_t &p) {
-  const size_t row = (size_t)dim + 1;
+static factors_t factors_at(const double *tables, const int32_t n[3], const mg_patch_t &p) {
+  const size_t row = table_row(n);
   factors_t t;
   for (int d = 0; d < 3; d++) {
-    t.face[d] = tables + p.lo[d];
-    t.center[d] = tables + row + p.lo[d];
-    t.f[d] = tables + 2 * row + p.lo[d];
-    t.f_xx[d] = tables + 3 * row + p.lo[d];
+    const double *first = tables + d * row + p.lo[d];
+    t.face[d] = first;
+    t.center[d] = first + 3 * row;
+    t.f[d] = first + 6 * row;
+    t.f_xx[d] = first + 9 * row;
   }
   return t;
 }
 
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   double *device = nullptr;
-  MG_TRY(copy_tables(tables, v->dim, &device));
+  const widths_t widths = widths_of(v);
+  MG_TRY(copy_tables(tables, v->n, &device));
   mg_status_t status = MG_OK;
   for (int q = 0; q < v->n_patches && status == MG_OK; q++) {
     const mg_patch_t &p = v->patch[q];
     const dim3 grid = mg_cuda_grid(p.n[0] + 1, p.n[1] + 1, p.n[2] + 1, block_shape);
     if (v->op == MG_OPERATOR_7PT)
-      set_7pt<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->h, v->a, v->periodic);
+      set_7pt<<<grid, block_shape, 0, mg_cuda.stream>>>(p, widths, v->a, v->periodic);
     else
-      set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->h, factors_at(device, v->dim, p));
+      set_fv<<<grid, block_shape, 0, mg_cuda.stream>>>(p, widths, factors_at(device, v->n, p));
     status = mg_cuda_launched("set_problem", __FILE__, __LINE__);
   }
   /* The caller owns the tables, so they must have been read before this returns. */
@@ -151,14 +181,14 @@ static __global__ void __launch_bounds__(256)
 }
 
 /* Rows at walls or with wrapping colours need bins that only local memory can index. They get
- * their own launch, in which all lanes have such a row. Blocks along z cover layers 0, 1, dim-2,
- * dim-1 of each direction, or all planes if every row is of this kind. */
+ * their own launch, in which all lanes have such a row. Blocks along z cover layers 0, 1, n-2, n-1
+ * of each direction, or all planes if every row is of this kind. */
 static __global__ void __launch_bounds__(256)
     diagonal_fv4_folded(const MG_GRID_CONSTANT mg_cuda_patch_t l, bool all, bool l1,
                         unsigned long long *maximum) {
   const int a = (int)(blockIdx.x * blockDim.x + threadIdx.x),
             b = (int)(blockIdx.y * blockDim.y + threadIdx.y), z = (int)blockIdx.z;
-  const int d = all ? 2 : z / 4, layer = z % 4 < 2 ? z % 4 : l.v.dim - 4 + z % 4;
+  const int d = all ? 2 : z / 4, layer = z % 4 < 2 ? z % 4 : l.v.n[d] - 4 + z % 4;
   const int c = all ? z : layer - l.p.lo[d];
   const int at[3] = {d == 0 ? c : a, d == 0 ? a : d == 1 ? c : b, d == 2 ? c : b};
   /* A row that lies in several layers belongs to the first of them. */
@@ -166,7 +196,7 @@ static __global__ void __launch_bounds__(256)
   for (int e = 0; e < 3; e++) {
     const int cell = l.p.lo[e] + at[e];
     mine = mine && at[e] >= 0 && at[e] < l.p.n[e];
-    mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.dim - 2));
+    mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.n[e] - 2));
   }
   double bound = 0.0;
   if (mine) bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, false));
@@ -175,7 +205,7 @@ static __global__ void __launch_bounds__(256)
 
 static mg_status_t set_diagonal_fv4(const mg_cuda_patch_t &l, bool l1) {
   const int32_t *n = l.p.n;
-  const bool all = l.v.dim % MG_FV4_COLORS != 0;
+  const bool all = !mg_fv4_colors_fit(&l.v);
   if (!all) {
     const dim3 grid = mg_cuda_grid(n[0], n[1], n[2], block_shape);
     diagonal_fv4<<<grid, block_shape, 0, mg_cuda.stream>>>(l, l1, mg_cuda.reduction);

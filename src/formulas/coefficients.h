@@ -11,17 +11,37 @@
 
 #define MG_TWO_PI 6.283185307179586476925286766559
 
-/** fv2, fv4: beta = 1 + S/4 with S = sin sin sin, converted from face point to face average. The
- *  conversion adds h^2/24 times the two tangential second derivatives, each -(2 pi)^2 S/4. */
-MG_INLINE double mg_beta_fv(double h, double sx, double sy, double sz) {
-  const double scale = 0.25 * (1.0 - MG_TWO_PI * MG_TWO_PI * h * h / 12.0);
-  return 1.0 + (scale * (sy * sz)) * sx;
+/** (h[d] / h[0])^2, exactly 1 if all widths are equal. */
+MG_INLINE double mg_width_ratio2(const double h[3], int d) {
+  const double ratio = h[d] / h[0];
+  return ratio * ratio;
 }
 
-/** fv2, fv4: f from its three factors and all three second derivatives. */
-MG_INLINE double mg_rhs_fv(double h, double x, double y, double z, double xx, double yy,
+/** Factor of the stored face betas normal to d: (h[0] / h[d])^2. With it, the operators scale all
+ *  faces by b / h[0]^2. */
+MG_INLINE double mg_face_metric(const double h[3], int d) {
+  return 1.0 / mg_width_ratio2(h, d);
+}
+
+/** fv2, fv4: factor of S in the average of beta over a face normal to d (mg_beta_fv). */
+MG_INLINE double mg_beta_scale(const double h[3], int d) {
+  const double tangential =
+      0.5 * (mg_width_ratio2(h, (d + 1) % 3) + mg_width_ratio2(h, (d + 2) % 3));
+  return 0.25 * (1.0 - MG_TWO_PI * MG_TWO_PI * h[0] * h[0] / 12.0 * tangential);
+}
+
+/** fv2, fv4: beta = 1 + S/4 with S = sin sin sin, converted from face point to face average. The
+ *  conversion adds h_t^2/24 times the second derivative -(2 pi)^2 S/4 for both tangential
+ *  directions t. */
+MG_INLINE double mg_beta_fv(double scale, double metric, double sx, double sy, double sz) {
+  return metric * (1.0 + (scale * (sy * sz)) * sx);
+}
+
+/** fv2, fv4: f from its three factors and all three second derivatives.
+ *  @param[in] h2  h[0]^2; the second derivatives hold mg_width_ratio2 */
+MG_INLINE double mg_rhs_fv(double h2, double x, double y, double z, double xx, double yy,
                            double zz) {
-  const double c = h * h / 24.0;
+  const double c = h2 / 24.0;
   return x * y * z + c * (xx * y * z + x * (yy * z + y * zz));
 }
 

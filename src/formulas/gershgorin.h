@@ -100,8 +100,8 @@ typedef struct {
   double factor[4];
 } mg_fold_t;
 
-MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int order, int cell) {
-  const int n = v->dim;
+/** @param[in] n  cells in the direction */
+MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int n, int order, int cell) {
   mg_fold_t f = {0, {0, 0, 0, 0}, {0.0, 0.0, 0.0, 0.0}};
   if (v->periodic || (cell >= 0 && cell < n)) {
     f.n = 1;
@@ -128,7 +128,7 @@ enum { MG_FV4_COLORS = 4 };
 
 typedef struct {
   double diagonal, bin[MG_FV4_COLORS][MG_FV4_COLORS][MG_FV4_COLORS];
-  int colors;
+  int colors[3];
   const int *cell; /* global index of the row's cell */
 } mg_bins_t;
 
@@ -141,7 +141,7 @@ MG_SHARED void mg_add_folded(mg_bins_t *b, double weight, const mg_fold_t f[3]) 
         if (c[0] == b->cell[0] && c[1] == b->cell[1] && c[2] == b->cell[2])
           b->diagonal += w;
         else
-          b->bin[c[2] % b->colors][c[1] % b->colors][c[0] % b->colors] += w;
+          b->bin[c[2] % b->colors[2]][c[1] % b->colors[1]][c[0] % b->colors[0]] += w;
       }
 }
 
@@ -153,28 +153,29 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   b.cell = cell;
   for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
     (&b.bin[0][0][0])[c] = 0.0;
-  b.colors = v->dim < MG_FV4_COLORS ? v->dim : MG_FV4_COLORS;
+  for (int d = 0; d < 3; d++)
+    b.colors[d] = v->n[d] < MG_FV4_COLORS ? v->n[d] : MG_FV4_COLORS;
   /* Recompute folded cells instead of storing them: a GPU reserves this stack for all its threads.
    */
   mg_fold_t f[3];
   for (int d = 0; d < 3; d++)
-    f[d] = mg_fold_cell(v, order, cell[d]);
+    f[d] = mg_fold_cell(v, v->n[d], order, cell[d]);
   for (int d = 0; d < 3; d++) {
     for (int o = 0; o < 5; o++) {
-      f[d] = mg_fold_cell(v, order, cell[d] + o - 2);
+      f[d] = mg_fold_cell(v, v->n[d], order, cell[d] + o - 2);
       mg_add_folded(&b, w->axis[d][o], f);
     }
-    f[d] = mg_fold_cell(v, order, cell[d]);
+    f[d] = mg_fold_cell(v, v->n[d], order, cell[d]);
   }
   for (int t = 1; t < 3; t++)
     for (int d = 0; d < t; d++) {
       for (int e = 0; e < 4; e++) {
-        f[d] = mg_fold_cell(v, order, cell[d] + (e >> 1 ? 1 : -1));
-        f[t] = mg_fold_cell(v, order, cell[t] + (e & 1 ? 1 : -1));
+        f[d] = mg_fold_cell(v, v->n[d], order, cell[d] + (e >> 1 ? 1 : -1));
+        f[t] = mg_fold_cell(v, v->n[t], order, cell[t] + (e & 1 ? 1 : -1));
         mg_add_folded(&b, w->edge[d + t - 1][e >> 1][e & 1], f);
       }
-      f[d] = mg_fold_cell(v, order, cell[d]);
-      f[t] = mg_fold_cell(v, order, cell[t]);
+      f[d] = mg_fold_cell(v, v->n[d], order, cell[d]);
+      f[t] = mg_fold_cell(v, v->n[t], order, cell[t]);
     }
   mg_row_sums_t s;
   s.diagonal = b.diagonal;
@@ -184,12 +185,18 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   return s;
 }
 
+/** True if colors do not wrap. */
+MG_SHARED bool mg_fv4_colors_fit(const mg_view_t *v) {
+  return v->n[0] % MG_FV4_COLORS == 0 && v->n[1] % MG_FV4_COLORS == 0 &&
+         v->n[2] % MG_FV4_COLORS == 0;
+}
+
 /** True if neither walls nor wrapping colors affect an fv4 row. */
 MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, const int at[3]) {
-  bool simple = v->dim % MG_FV4_COLORS == 0;
+  bool simple = mg_fv4_colors_fit(v);
   for (int d = 0; d < 3; d++) {
     const int cell = p->lo[d] + at[d];
-    simple = simple && (v->periodic || (cell >= 2 && cell < v->dim - 2));
+    simple = simple && (v->periodic || (cell >= 2 && cell < v->n[d] - 2));
   }
   return simple;
 }

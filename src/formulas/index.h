@@ -16,6 +16,10 @@ MG_INLINE double mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t at) 
   return v->varies ? p->vec[MG_ALPHA][at] : v->a;
 }
 
+MG_INLINE bool mg_is_cube(const int32_t n[3]) {
+  return n[0] == n[1] && n[0] == n[2];
+}
+
 /** Width of the bricks that sums are computed in (sum.h). Patches consist of boxes, so bricks that
  *  tile a box tile every decomposition. */
 MG_INLINE int mg_brick_width(const mg_view_t *v) {

@@ -24,7 +24,7 @@ typedef struct {
 typedef struct {
   mg_patch_t *patch;
   int n_patches;
-  int32_t dim;     /**< cells per side of the whole level */
+  int32_t n[3];    /**< cells of the whole level */
   int32_t box_dim; /**< cells per side of a box; boundary formulas fall back if it is small */
   int ghosts;      /**< layers that the operator reads */
   int layers;      /**< allocated ghost layers; more than `ghosts` if sweeps are fused */
@@ -33,9 +33,9 @@ typedef struct {
   mg_operator_t op;
   bool periodic;
   mg_wall_t side[3][2]; /**< kind of the domain's low and high side of each direction */
-  double h;             /**< cell width */
+  double h[3];          /**< cell width in each direction; the domain is the unit cube */
   double a;             /**< a of the equation; a alpha if alpha is constant */
-  double b_h2;          /**< b / h^2 */
+  double b_h2;          /**< b / h[0]^2; the face betas hold the other widths (coefficients.h) */
 } mg_view_t;
 
 /** A cuboid of cells to copy between patches, or between a patch and a message buffer. */

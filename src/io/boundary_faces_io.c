@@ -36,7 +36,7 @@ static void move_rows(const wall_t *w, double *wall, bool putting) {
     double *dense = w->buffer + w->list[c].buffer;
     const size_t bytes = (size_t)p->n[w->t] * sizeof *dense;
     for (int32_t row = 0; row < p->n[w->u]; row++, dense += p->n[w->t]) {
-      double *at = wall + (int64_t)(p->lo[w->u] + row) * v->dim + p->lo[w->t];
+      double *at = wall + (int64_t)(p->lo[w->u] + row) * v->n[0] + p->lo[w->t];
       memcpy(putting ? dense : at, putting ? at : dense, bytes);
     }
   }

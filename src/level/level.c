@@ -33,7 +33,7 @@ static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vect
   p->kstride = shape.kstride;
   for (int d = 0; d < 3; d++) {
     p->wall[d][0] = c->lo[d] == 0 ? v->side[d][0] : MG_WALL_NONE;
-    p->wall[d][1] = c->lo[d] + c->n[d] == v->dim ? v->side[d][1] : MG_WALL_NONE;
+    p->wall[d][1] = c->lo[d] + c->n[d] == v->n[d] ? v->side[d][1] : MG_WALL_NONE;
   }
   for (int vec = 0; vec < MG_N_VECTORS; vec++) {
     if (!(vectors & 1u << vec)) continue;
@@ -73,19 +73,21 @@ static void store_free(mg_store_t *store) {
   memset(store, 0, sizeof *store);
 }
 
-/* View of a level of n cells per side, still without patches. */
+/* View of a level, still without patches. */
 static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
   const double n = layout->n[0];
-  mg_view_t v = {.dim = layout->n[0],
-                 .box_dim = layout->box_dim,
+  mg_view_t v = {.box_dim = layout->box_dim,
                  .ghosts = h->plan.ghosts,
                  .layers = layers,
                  .op = h->params.op,
                  .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
                  .varies = h->params.alpha_varies,
-                 .h = 1.0 / n,
                  .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
                  .b_h2 = n * n};
+  for (int d = 0; d < 3; d++) {
+    v.n[d] = layout->n[d];
+    v.h[d] = 1.0 / layout->n[d];
+  }
   if (!v.periodic) memcpy(v.side, h->params.wall, sizeof v.side); /* else MG_WALL_NONE */
   return v;
 }

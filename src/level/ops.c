@@ -87,7 +87,7 @@ mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot) {
 
 mg_status_t mg_mean(mg_level_t *level, int x, double *mean) {
   MG_TRY(mg_dot(level, x, -1, mean));
-  const double n = VIEW(level)->dim;
-  *mean /= n * n * n;
+  const int32_t *n = VIEW(level)->n;
+  *mean /= (double)n[0] * n[1] * n[2];
   return MG_OK;
 }

@@ -10,9 +10,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Tables of fv2 and fv4: sin(2 pi x) for beta; sin^7(2 pi x) and its second derivative for f. */
-static void fill_tables(int32_t n, double *face, double *center, double *f, double *f_xx) {
-  const double h = 1.0 / n, w2 = MG_TWO_PI * MG_TWO_PI;
+/* Tables of fv2 and fv4 in one direction: sin(2 pi x) for beta; sin^7(2 pi x) and its second
+ * derivative, times ratio2, for f. */
+static void fill_tables(int32_t n, double h, double ratio2, double *face, double *center, double *f,
+                        double *f_xx) {
+  const double w2 = MG_TWO_PI * MG_TWO_PI;
   for (int32_t i = 0; i <= n; i++)
     face[i] = sin(MG_TWO_PI * (i * h));
   for (int32_t i = 0; i < n; i++) {
@@ -20,19 +22,28 @@ static void fill_tables(int32_t n, double *face, double *center, double *f, doub
     const double s5 = s * s * s * s * s;
     center[i] = s;
     f[i] = s5 * s * s;
-    f_xx[i] = w2 * (42.0 * s5 * c * c - 7.0 * s5 * s * s);
+    f_xx[i] = ratio2 * (w2 * (42.0 * s5 * c * c - 7.0 * s5 * s * s));
   }
 }
 
 static mg_status_t set_finest(mg_level_t *level) {
   if (!level->comm) return MG_OK;
-  const int32_t n = level->store.view.dim;
+  const mg_view_t *v = &level->store.view;
   double *memory;
-  MG_TRY(mg_new(&memory, 4 * ((int64_t)n + 1), "coefficient tables"));
-  double *face = memory, *center = face + n + 1, *f = center + n, *f_xx = f + n;
-  fill_tables(n, face, center, f, f_xx);
-  const mg_tables_t tables = {face, center, f, f_xx};
-  const mg_status_t status = level->backend->set_problem(&level->store.view, &tables);
+  MG_TRY(mg_new(&memory, 4 * ((int64_t)v->n[0] + v->n[1] + v->n[2] + 3), "coefficient tables"));
+  mg_tables_t tables;
+  double *next = memory;
+  for (int d = 0; d < 3; d++) {
+    const int32_t n = v->n[d];
+    double *face = next, *center = face + n + 1, *f = center + n, *f_xx = f + n;
+    fill_tables(n, v->h[d], mg_width_ratio2(v->h, d), face, center, f, f_xx);
+    tables.beta_face[d] = face;
+    tables.beta_center[d] = center;
+    tables.f[d] = f;
+    tables.f_xx[d] = f_xx;
+    next = f_xx + n;
+  }
+  const mg_status_t status = level->backend->set_problem(v, &tables);
   free(memory);
   return status;
 }

@@ -17,7 +17,7 @@
 
 /* A random right-hand side with all frequencies; its mean is zero if solvability requires it. */
 static double put_random_rhs(mg_level_t *level) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *f = field_new(n), mean, norm;
   field_random(f, n, 1);
   field_put(level, MG_F, f);
@@ -52,7 +52,7 @@ static double worst_factor(mg_hierarchy_t *h) {
 static double last_factor; /* of the grid with half the cells per side */
 
 static void test_factor(mg_hierarchy_t *h) {
-  const int n = h->level[0].store.view.dim;
+  const int n = h->level[0].store.view.n[0];
   /* The guard is slow, and its results are the CPU's: parity_solve. */
   if (n > 32 && h->params.device == MG_DEVICE_GUARD) return;
   const double factor = worst_factor(h), two_grid = two_grid_factor(&h->params, 32);

@@ -26,7 +26,7 @@ static double floor_of(mg_level_t *level, double beta) {
 
 static void solve_from(mg_hierarchy_t *h, int top) {
   static mg_history_t history;
-  const int n = h->level[top].store.view.dim;
+  const int n = h->level[top].store.view.n[0];
   double *f = field_new(n), *after = field_new(n), f_norm, norm;
   MUST(mg_problem_restrict_rhs(h, top, &f_norm));
   field_get(&h->level[top], MG_F, f);
@@ -64,7 +64,7 @@ typedef struct {
 /* e.Ae for the error e = solution - u, where A e is the residual. */
 static double energy_of(const seen_t *seen) {
   mg_level_t *level = &seen->h->level[0];
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *e = field_new(n), *r = field_new(n);
   field_get(level, MG_U, e);
   for (int c = 0; c < n * n * n; c++)
@@ -82,7 +82,7 @@ static double energy_of(const seen_t *seen) {
 static mg_status_t look(void *data, const mg_history_t *history) {
   seen_t *seen = data;
   mg_level_t *level = &seen->h->level[0];
-  const int n = level->store.view.dim, s = seen->n_seen++;
+  const int n = level->store.view.n[0], s = seen->n_seen++;
   const double last = history->norm[history->n_cycles - 1];
   double *f = field_new(n), norm;
   if (s >= MOST_SEEN) return MG_ERR_INTERNAL;
@@ -123,7 +123,7 @@ static void watch(mg_hierarchy_t *h, mg_krylov_method_t method, int n_cycles, do
  * 3e-3 to 0.1 remain; with these smoothers, 1e-12. */
 static void check_conjugate(const seen_t *seen) {
   const mg_view_t *v = &seen->h->level[0].store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   const double condition = 2.0 * 10.0 * 9.0 * v->b_h2 / (3.0 * 9.87);
   for (int k = 3; k < seen->n_seen; k++)
     for (int j = 1; j < k - 1; j++) {
@@ -138,7 +138,7 @@ static void check_conjugate(const seen_t *seen) {
 
 static void test_theory(mg_hierarchy_t *h) {
   static mg_history_t history;
-  const int n = h->level[0].store.view.dim, cycles = 6;
+  const int n = h->level[0].store.view.n[0], cycles = 6;
   const double rtol = h->params.rtol;
   if (h->params.device == MG_DEVICE_GUARD) return;
   double *f = field_new(n), *u = field_new(n), f_norm;
@@ -210,7 +210,7 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
 /* Steps with corrections that no preconditioner should produce. */
 static void test_breakdown(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[0];
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   mg_outer_cg_t cg;
   double norm, r_norm, distance;
   double *z = field_new(n);
@@ -258,8 +258,8 @@ static mg_status_t set_rough_problem(const mg_view_t *v, const mg_tables_t *tabl
         for (int i = 0; i <= p->n[0]; i++)
           for (int d = 0; d < 3; d++) {
             const int c[3] = {p->lo[0] + i, p->lo[1] + j, p->lo[2] + k};
-            const double above = rough(v->dim, c[0], c[1], c[2]);
-            const double below = rough(v->dim, c[0] - (d == 0), c[1] - (d == 1), c[2] - (d == 2));
+            const double above = rough(v->n[0], c[0], c[1], c[2]);
+            const double below = rough(v->n[0], c[0] - (d == 0), c[1] - (d == 1), c[2] - (d == 2));
             p->vec[MG_BETA_I + d][i + j * p->jstride + k * p->kstride] =
                 2.0 * above * below / (above + below);
           }

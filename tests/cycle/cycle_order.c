@@ -82,7 +82,7 @@ static double last_deficit; /* of the grid with half the cells per side */
 static void test_order(mg_hierarchy_t *h) {
   static mg_result_t result;
   const mg_operator_t op = h->params.op;
-  const int n = h->level[0].store.view.dim;
+  const int n = h->level[0].store.view.n[0];
   const double p = op == MG_OPERATOR_FV4 ? 4.0 : 2.0;
   /* The guard is slow, and its results are the CPU's: parity_solve. */
   if (h->params.device == MG_DEVICE_GUARD) return;

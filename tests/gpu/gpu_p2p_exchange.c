@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
   static const int stored[3] = {OUT, BETWEEN, IN};
   for (int v = 0; v < 3; v++)
     patch.vec[stored[v]] = (double *)vectors + v * CELLS + RIM * (1 + SIDE + SIDE * SIDE);
-  view = (mg_view_t){.patch = &patch, .n_patches = 1, .dim = N, .cells = (int64_t)N * N * N};
+  view = (mg_view_t){.patch = &patch, .n_patches = 1, .n = {N, N, N}, .cells = (int64_t)N * N * N};
   void *sent, *got;
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &sent));
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &got));

@@ -117,7 +117,7 @@ int main(int argc, char **argv) {
   volatile double *coarse = h->level[1].store.memory;
   for (size_t c = 0; c < h->level[1].store.bytes / sizeof *coarse; c++)
     coarse[c] = 1e-3 * (double)(c % 1000);
-  printf("%d^3 cells in managed memory:\n", mg_level_view(&h->level[1])->dim);
+  printf("%d^3 cells in managed memory:\n", mg_level_view(&h->level[1])->n[0]);
   (void)look("  the host writes all vectors");
   MUST(mg_interpolate(h, 0, MG_INTERPOLATE_V2, true));
   CHECK(look("  corrections from there") > 0);

@@ -143,7 +143,7 @@ void field_product(double *x, int n, const double *fi, const double *fj, const d
 
 /* Dense index of a patch row. */
 static size_t row_at(const mg_view_t *v, const mg_patch_t *p, int j, int k) {
-  const size_t n = (size_t)v->dim;
+  const size_t n = (size_t)v->n[0];
   return (size_t)p->lo[0] + n * ((size_t)(p->lo[1] + j) + n * (size_t)(p->lo[2] + k));
 }
 
@@ -222,7 +222,7 @@ void field_put(const mg_level_t *level, int vec, const double *x) {
 
 void field_get(const mg_level_t *level, int vec, double *x) {
   const mg_view_t *v = &level->store.view;
-  memset(x, 0, cells_of(v->dim) * sizeof *x);
+  memset(x, 0, cells_of(v->n[0]) * sizeof *x);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     double *cells = patch_get(level, q, vec, 0), *from = cells;
@@ -233,7 +233,7 @@ void field_get(const mg_level_t *level, int vec, double *x) {
   }
   /* Every cell has one owner; other ranks add zero, which changes only the sign of -0. */
   if (mg_comm_size(mg_comm_world()) > 1)
-    MUST(mg_comm_sum(mg_comm_world(), x, v->dim * v->dim * v->dim));
+    MUST(mg_comm_sum(mg_comm_world(), x, v->n[0] * v->n[0] * v->n[0]));
 }
 
 uint64_t field_hash(const double *x, int n) {

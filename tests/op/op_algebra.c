@@ -22,7 +22,7 @@ static double row_error(const mg_view_t *v) {
 }
 
 static double *apply(mg_level_t *level, const double *x) {
-  double *ax = field_new(level->store.view.dim);
+  double *ax = field_new(level->store.view.n[0]);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, -1));
   field_get(level, MG_TMP, ax);
@@ -33,7 +33,7 @@ static double *apply(mg_level_t *level, const double *x) {
  * cells that read past a wall are excluded. */
 static void test_constants(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim, rim = v->periodic ? 0 : v->ghosts;
+  const int n = v->n[0], rim = v->periodic ? 0 : v->ghosts;
   const double c = 1.7;
   double *x = field_new(n);
   for (int i = 0; i < n * n * n; i++)
@@ -52,7 +52,7 @@ static void test_constants(mg_level_t *level) {
 /* A periodic domain loses nothing: the sum of A x is a times the sum of x. */
 static void test_conservation(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   if (!v->periodic) return;
   double *x = field_new(n), *one = field_new(n);
   field_random(x, n, 1);
@@ -78,7 +78,7 @@ static void clear_rim(double *x, int n) {
 /*  <A x, y> - <x, A y> | is at most n^3 row errors for each product. */
 static void check_symmetry(mg_level_t *level, bool away_from_walls) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   double *x = field_new(n), *y = field_new(n);
   field_random(x, n, 2);
   field_random(y, n, 3);
@@ -117,7 +117,7 @@ static void test_symmetry(mg_level_t *level) {
  * available for fv4: it must only be above zero. The kernel of a periodic Poisson matrix
  * contains the constants. */
 static double smallest_quotient(const mg_view_t *v) {
-  const double s = sin(0.5 * 3.14159265358979323846 * v->h);
+  const double s = sin(0.5 * 3.14159265358979323846 * v->h[0]);
   const double poisson = v->periodic ? 0.0 : 12.0 * v->b_h2 * s * s;
   return (v->op == MG_OPERATOR_7PT   ? poisson
           : v->op == MG_OPERATOR_FV2 ? 0.5 * poisson
@@ -128,16 +128,16 @@ static double smallest_quotient(const mg_view_t *v) {
 static void check_quotient(mg_level_t *level, const double *x) {
   const mg_view_t *v = &level->store.view;
   double *ax = apply(level, x);
-  const double xx = field_dot(x, x, v->dim), quotient = field_dot(ax, x, v->dim) / xx;
+  const double xx = field_dot(x, x, v->n[0]), quotient = field_dot(ax, x, v->n[0]) / xx;
   /* error of <A x, x> / <x, x>, by Cauchy-Schwarz */
-  const double error = row_error(v) * sqrt((double)v->dim * v->dim * v->dim / xx);
+  const double error = row_error(v) * sqrt((double)v->n[0] * v->n[0] * v->n[0] / xx);
   CHECK_CASE(quotient >= smallest_quotient(v) - error, quotient, smallest_quotient(v));
   CHECK_CASE(v->periodic || quotient > 0.0, quotient, 0.0);
   free(ax);
 }
 
 static void test_positivity(mg_level_t *level) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x = field_new(n), *smooth = calloc((size_t)n, sizeof *smooth);
   double *rough = calloc((size_t)n, sizeof *rough);
   MUST(smooth && rough ? MG_OK : MG_ERR_MEMORY);
@@ -158,7 +158,7 @@ static void test_positivity(mg_level_t *level) {
 }
 
 static void test_residual(mg_level_t *level) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x = field_new(n), *f = field_new(n), *r = field_new(n);
   field_random(x, n, 5);
   field_random(f, n, 6);

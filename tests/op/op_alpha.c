@@ -14,7 +14,7 @@ enum { LOG2 = 4, N = 32, LARGE = 64 };
 
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
-  const int n = mg_level_view(&h->level[0])->dim;
+  const int n = mg_level_view(&h->level[0])->n[0];
   double *u = field_new(n), f_norm;
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));

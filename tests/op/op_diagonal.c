@@ -17,7 +17,7 @@ enum { COLORS = 4, MOST_PROBED = 8 };
 
 /* Column c of A is stored at matrix[c * n^3]. */
 static double *probe(mg_level_t *level) {
-  const int n = level->store.view.dim, cells = n * n * n;
+  const int n = level->store.view.n[0], cells = n * n * n;
   double *unit = field_new(n), *matrix = calloc((size_t)cells * (size_t)cells, sizeof *matrix);
   MUST(matrix ? MG_OK : MG_ERR_MEMORY);
   for (int c = 0; c < cells; c++) {
@@ -38,7 +38,7 @@ static int color_of(int n, int cell) {
 
 /* Sum of absolute values of a row without its diagonal; grouped by colour for fv4. */
 static double off_diagonal(const mg_view_t *v, const double *matrix, int row) {
-  const int n = v->dim, cells = n * n * n;
+  const int n = v->n[0], cells = n * n * n;
   double sum[COLORS * COLORS * COLORS] = {0.0}, off = 0.0;
   for (int c = 0; c < cells; c++) {
     const double entry = c == row ? 0.0 : matrix[(size_t)c * (size_t)cells + (size_t)row];
@@ -82,7 +82,7 @@ static double spectral_radius(const double *matrix, const double *dinv, int n) {
  * largest (fv4's second ghost). A row has at most 100 entries. */
 static void test_level(mg_level_t *level, bool l1) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim, cells = n * n * n;
+  const int n = v->n[0], cells = n * n * n;
   const double bound = 84.0 * 64.0 * DBL_EPSILON;
   if (n > MOST_PROBED) return;
   double *dinv = field_new(n), *matrix = probe(level), worst = 0.0, largest = 0.0;

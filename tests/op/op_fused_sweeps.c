@@ -31,7 +31,7 @@ static void smooth_twice(mg_level_t *level, bool zero_guess, const double *u, co
 }
 
 static void test_level(mg_level_t *level, const mg_params_t *params) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x[2] = {field_new(n), field_new(n)}, *u = field_new(n), *f = field_new(n);
   levels_with_passes += level->fused_sweeps > 1;
   const int seeds = n > 100 ? 1 : 2;

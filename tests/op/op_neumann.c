@@ -20,7 +20,7 @@ static double row_error(const mg_view_t *v) {
 }
 
 static double *apply(mg_level_t *level, const double *x) {
-  double *ax = field_new(level->store.view.dim);
+  double *ax = field_new(level->store.view.n[0]);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, -1));
   field_get(level, MG_TMP, ax);
@@ -37,23 +37,23 @@ static bool at_dirichlet(const mg_view_t *v, const int cell[3]) {
   bool at = false;
   for (int d = 0; d < 3; d++)
     at = at || (cell[d] == 0 && v->side[d][0] == MG_WALL_DIRICHLET) ||
-         (cell[d] == v->dim - 1 && v->side[d][1] == MG_WALL_DIRICHLET);
+         (cell[d] == v->n[0] - 1 && v->side[d][1] == MG_WALL_DIRICHLET);
   return at;
 }
 
 /* Zero the cells that touch a Dirichlet wall: there fv2 is not symmetric, and A c is not a c. */
 static void clear_dirichlet(const mg_view_t *v, double *x) {
   int cell[3];
-  for (cell[2] = 0; cell[2] < v->dim; cell[2]++)
-    for (cell[1] = 0; cell[1] < v->dim; cell[1]++)
-      for (cell[0] = 0; cell[0] < v->dim; cell[0]++, x++)
+  for (cell[2] = 0; cell[2] < v->n[0]; cell[2]++)
+    for (cell[1] = 0; cell[1] < v->n[0]; cell[1]++)
+      for (cell[0] = 0; cell[0] < v->n[0]; cell[0]++, x++)
         if (at_dirichlet(v, cell)) *x = 0.0;
 }
 
 /* Exact: differences of equal numbers are 0, and a c is exact for a = 0 or 1. */
 static void test_constants(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   double *x = field_new(n), *want = field_new(n);
   fill_constant(x, n, 1.7);
   fill_constant(want, n, v->a * 1.7);
@@ -66,7 +66,7 @@ static void test_constants(mg_level_t *level) {
 
 static void test_conservation(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   double *x = field_new(n), *one = field_new(n);
   field_random(x, n, 1);
   fill_constant(one, n, 1.0);
@@ -79,7 +79,7 @@ static void test_conservation(mg_level_t *level) {
 /* | <A x, y> - <x, A y> | is at most n^3 row errors for each product. */
 static void test_symmetry(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   double *x = field_new(n), *y = field_new(n);
   field_random(x, n, 2);
   field_random(y, n, 3);
@@ -119,8 +119,8 @@ static void check_ghosts(const mg_level_t *level, int patch) {
 
 static void test_ghosts(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  double *x = field_new(v->dim);
-  field_random(x, v->dim, 4);
+  double *x = field_new(v->n[0]);
+  field_random(x, v->n[0], 4);
   for (int order = 1; order <= 2; order++) {
     MUST(mg_fill(level, MG_U, NAN));
     field_put(level, MG_U, x);
@@ -158,7 +158,7 @@ static void test_faces(const mg_level_t *level) {
 static void test_interpolation(mg_hierarchy_t *h, int l) {
   static const mg_interpolation_t kinds[] = {MG_INTERPOLATE_P0, MG_INTERPOLATE_P1,
                                              MG_INTERPOLATE_V2};
-  const int n = h->level[l].store.view.dim;
+  const int n = h->level[l].store.view.n[0];
   double *x = field_new(n), *one = field_new(n);
   fill_constant(one, n, 1.0);
   for (int kind = 0; kind < 3; kind++) {
@@ -175,7 +175,7 @@ static void test_levels(mg_hierarchy_t *h) {
   const mg_view_t *v = &h->level[0].store.view;
   const bool closed = !mg_has_wall(v->side, MG_WALL_DIRICHLET);
   CHECK_INT(mg_is_singular(v), closed && v->a == 0.0);
-  CHECK_INT(h->level[h->n_levels - 1].store.view.dim > 1, closed || v->dim == 48);
+  CHECK_INT(h->level[h->n_levels - 1].store.view.n[0] > 1, closed || v->n[0] == 48);
   for (int l = 0; l < h->n_levels; l++) {
     test_faces(&h->level[l]);
     test_constants(&h->level[l]);
@@ -231,7 +231,7 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
   const solution_t *s = data;
   mg_level_t *level = &h->level[0];
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   const bool constant = v->op == MG_OPERATOR_7PT;
   double *f = field_new(n);
   if (constant) fill_u(s, n, f);
@@ -252,7 +252,7 @@ static double solve(const fixture_backend_t *backend, int log2_n, const char *op
   static mg_history_t history;
   const mg_problem_source_t source = {load, s};
   mg_hierarchy_t *h = fixture_create_from(backend, log2_n, 1, options, &source);
-  const int n = h->level[0].store.view.dim;
+  const int n = h->level[0].store.view.n[0];
   double f_norm, *u = field_new(n), *exact = field_new(n);
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));

@@ -86,7 +86,7 @@ static void test_steps(const mg_hierarchy_t *h, const mg_level_t *level) {
 /* One step on dense fields, from a residual that the level computes; swaps x and before. */
 static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double *dinv, double *x,
                          double *before) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *r = field_new(n);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
@@ -106,7 +106,7 @@ static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double 
 /* The result must not depend on what the last smooth left in MG_TMP, or in MG_U for a zero
  * guess: both start as NaN. */
 static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x = field_new(n), *f = field_new(n), *dinv = field_new(n), *before = field_new(n),
          *got = field_new(n);
   for (int c = 0; c < n * n * n; c++)
@@ -133,7 +133,7 @@ static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
 
 /* With f = A x the residual is exactly 0, and so is every correction. */
 static void test_fixed_point(mg_level_t *level) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x = field_new(n), *got = field_new(n);
   field_random(x, n, 3);
   field_put(level, MG_U, x);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 static size_t cells_of(const mg_level_t *level) {
-  const size_t n = (size_t)level->store.view.dim;
+  const size_t n = (size_t)level->store.view.n[0];
   return n * n * n;
 }
 
@@ -23,7 +23,7 @@ static double mean8(const double *x, int n, int i, int j, int k) {
 /* 20-bit integers: their sums and eighths are exact in any order. */
 static void test_cells(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   double *x = field_new(n), *y = field_new(n_c), worst = 0.0, sum_f = 0.0, sum_c = 0.0;
   field_integers(x, n, 1, 1 << 20);
   field_put(fine, MG_TMP, x);
@@ -48,7 +48,7 @@ static void test_cells(mg_hierarchy_t *h, int l) {
 static double face_value(const mg_view_t *v, int d, const int32_t at[3]) {
   int64_t value = 11 * (d + 1);
   for (int e = 0; e < 3; e++) {
-    const int32_t place = v->periodic ? (at[e] + v->dim) % v->dim : at[e];
+    const int32_t place = v->periodic ? (at[e] + v->n[0]) % v->n[0] : at[e];
     value = (value * 7919 + place) % 1048573;
   }
   return (double)value;
@@ -58,7 +58,7 @@ static double face_value(const mg_view_t *v, int d, const int32_t at[3]) {
  * patch, at index n, belongs to the halo unless it lies in a wall. */
 static bool has_face(const mg_view_t *v, const mg_patch_t *p, int d, const int32_t at[3], int rim) {
   for (int e = 0; e < 3; e++) {
-    const int32_t global = p->lo[e] + at[e], far = v->dim - 1 + (e == d);
+    const int32_t global = p->lo[e] + at[e], far = v->n[0] - 1 + (e == d);
     if (!v->periodic && (global < 0 || global > far)) return false;
     if (!v->periodic && global == far && e == d) continue;
     if (at[e] < -rim || at[e] > p->n[e] - 1 + rim) return false;
@@ -161,7 +161,7 @@ static void field_polynomial(double *x, int n, const formula_t *f) {
  * of the quartic wall). Each table value has an error of n eps from the difference of integrals. */
 static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   if (!is_exact(f, &coarse->store.view)) return;
   const double bound = 6.0 * 6.0 * 6.0 * (32.0 + 8.0 * n) * DBL_EPSILON;
   double *x = field_new(n), *want = field_new(n), *y = field_new(n_c), worst = 0.0;
@@ -188,7 +188,7 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
 /* The mean of a cell's children is the cell's value; for p0 each child has that value. */
 static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   double *x = field_new(n), *y = field_new(n_c), worst = 0.0, injected = 0.0;
   field_random(y, n_c, 2);
   MUST(mg_fill(coarse, MG_U, 0.0)); /* narrow boxes fill one layer outside walls: zero the second */
@@ -220,7 +220,7 @@ static void roll(const double *x, double *y, int n, int by) {
 /* Translation invariance on a periodic grid: interpolating a shifted field shifts the result. */
 static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   if (!fine->store.view.periodic) return;
   double *x = field_new(n), *moved = field_new(n), *y = field_new(n_c), *z = field_new(n_c);
   field_random(y, n_c, 5);
@@ -244,7 +244,7 @@ static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
 /* Adding equals overwriting followed by one rounded addition. */
 static void test_add(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  const int n = fine->store.view.dim, n_c = coarse->store.view.dim;
+  const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   double *x = field_new(n), *p = field_new(n), *got = field_new(n), *y = field_new(n_c);
   field_random(y, n_c, 3);
   field_random(x, n, 4);

@@ -108,19 +108,19 @@ typedef struct {
 static bool is_interior(const mg_view_t *v, const int at[3]) {
   double far = 0.0;
   for (int d = 0; d < 3; d++)
-    far = fmax(far, fabs((at[d] + 0.5) * v->h - 0.5));
+    far = fmax(far, fabs((at[d] + 0.5) * v->h[0] - 0.5));
   return far > 0.125 && (v->periodic || far < 0.375);
 }
 
 static bool is_wall(const mg_view_t *v, const int at[3]) {
   for (int d = 0; d < 3; d++)
-    if (at[d] < v->ghosts || at[d] >= v->dim - v->ghosts) return !v->periodic;
+    if (at[d] < v->ghosts || at[d] >= v->n[0] - v->ghosts) return !v->periodic;
   return false;
 }
 
 static error_t truncation_error(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   double *u = field_new(n), *f = field_new(n), *r = field_new(n);
   if (v->op == MG_OPERATOR_7PT)
     points(n, v->periodic, u, f);
@@ -167,12 +167,12 @@ static void check_order(mg_hierarchy_t *h) {
       [MG_OPERATOR_FV2] = 1.0, [MG_OPERATOR_FV4] = 3.0, [MG_OPERATOR_7PT] = 0.0};
   const mg_view_t *v = &h->level[0].store.view;
   const error_t e = truncation_error(&h->level[0]);
-  const double slack = 2.0 * 0.014 * 64.0 * 64.0 * v->h * v->h;
-  if (v->dim > 16) {
+  const double slack = 2.0 * 0.014 * 64.0 * 64.0 * v->h[0] * v->h[0];
+  if (v->n[0] > 16) {
     const double p = log2(last.interior / e.interior);
     CHECK_CASE(fabs(p - interior[v->op]) <= slack, p, interior[v->op]);
   }
-  if (v->dim == 64 && !v->periodic) {
+  if (v->n[0] == 64 && !v->periodic) {
     const double p = log2(last.wall / e.wall);
     CHECK_CASE(fabs(p - wall[v->op]) <= 0.14, p, wall[v->op]);
   }

@@ -36,7 +36,7 @@ static void check_result(mg_level_t *level, int vec, fields_t *f) {
 }
 
 static void test_elementwise(mg_level_t *level) {
-  fields_t f = fields_new(level->store.view.dim);
+  fields_t f = fields_new(level->store.view.n[0]);
   field_random(f.x, f.n, 1);
   field_random(f.y, f.n, 2);
   put_fields(level, &f);
@@ -81,7 +81,7 @@ static void test_fill(mg_level_t *level) {
 
 /* Products of integers below 2^10 sum exactly in any order. */
 static void test_sums(mg_level_t *level) {
-  fields_t f = fields_new(level->store.view.dim);
+  fields_t f = fields_new(level->store.view.n[0]);
   double dot = 0.0, sum = 0.0, got, mean;
   field_integers(f.x, f.n, 3, 1000);
   field_integers(f.y, f.n, 4, 1000);
@@ -102,7 +102,7 @@ static void test_sums(mg_level_t *level) {
 /* Random numbers: at most 8^3 terms are added with rounding. Each addition errs by at most half
  * a unit in the last place of a partial sum, which is at most the sum of absolute values. */
 static void test_sum_error(mg_level_t *level) {
-  fields_t f = fields_new(level->store.view.dim);
+  fields_t f = fields_new(level->store.view.n[0]);
   double got, absolute = 0.0;
   field_random(f.x, f.n, 10);
   field_random(f.y, f.n, 11);
@@ -117,7 +117,7 @@ static void test_sum_error(mg_level_t *level) {
 
 /* One large cell anywhere determines the norm; one non-finite cell makes norms and sums NaN. */
 static void test_extremes(mg_level_t *level) {
-  fields_t f = fields_new(level->store.view.dim);
+  fields_t f = fields_new(level->store.view.n[0]);
   random_t r = {5};
   double norm, dot;
   field_random(f.x, f.n, 6);
@@ -148,7 +148,7 @@ static void test_extremes(mg_level_t *level) {
 
 /* The residual norm too: a NaN in x or f must not look like a small residual. */
 static void test_residual_norm(mg_level_t *level) {
-  fields_t f = fields_new(level->store.view.dim);
+  fields_t f = fields_new(level->store.view.n[0]);
   double norm;
   field_random(f.x, f.n, 8);
   field_random(f.y, f.n, 9);

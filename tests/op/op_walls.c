@@ -49,7 +49,7 @@ static int from_wall(int n, int i, int side) {
 
 static void put_polynomial(mg_level_t *level, int order, const int side[3]) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->dim;
+  const int n = v->n[0];
   double *x = field_new(n), *table = calloc(3 * (size_t)n, sizeof *table);
   MUST(table ? MG_OK : MG_ERR_MEMORY);
   for (int d = 0; d < 3; d++)
@@ -66,7 +66,7 @@ static void put_polynomial(mg_level_t *level, int order, const int side[3]) {
 static void check_patch(const mg_level_t *level, int patch, int order, const int side[3]) {
   const mg_view_t *v = &level->store.view;
   const mg_patch_t *p = &v->patch[patch];
-  const int n = v->dim, rim = order == 4 ? 2 : 1;
+  const int n = v->n[0], rim = order == 4 ? 2 : 1;
   double *x = patch_get(level, patch, MG_U, rim), worst = 0.0;
   const double *at = x;
   for (int k = -rim; k < p->n[2] + rim; k++)
@@ -133,7 +133,7 @@ static void walk_betas(mg_level_t *level, int patch, int d, int t, bool check) {
         const int32_t cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
         int32_t inside[3] = {at[0], at[1], at[2]};
         inside[t] = 0;
-        const bool outside = (cell[t] < 0 || cell[t] >= v->dim) && is_face(p, d, inside);
+        const bool outside = (cell[t] < 0 || cell[t] >= v->n[0]) && is_face(p, d, inside);
         const double want = beta_at(v, t, cell);
         if (!check)
           *beta = is_face(p, d, at) ? want : NAN;
@@ -141,7 +141,7 @@ static void walk_betas(mg_level_t *level, int patch, int d, int t, bool check) {
           worst = worst_of(worst, fabs(*beta - want));
       }
   /* The weights sum to 31; the values grow up to this one from the wall inward. */
-  const int32_t far = (int32_t)(v->dim + 1);
+  const int32_t far = (int32_t)(v->n[0] + 1);
   const double bound = 16.0 * 31.0 * DBL_EPSILON * beta_at(v, 0, (const int32_t[3]){far, 0, 0});
   if (check)
     CHECK_CASE(worst <= bound, worst, bound);

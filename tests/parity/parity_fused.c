@@ -38,7 +38,7 @@ static void choose(mg_hierarchy_t *h, bool fused) {
 }
 
 static void random_level(mg_level_t *level) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x = field_new(n);
   field_random(x, n, 1);
   field_put(level, MG_U, x);
@@ -59,7 +59,7 @@ static void test_residual_norm(mg_hierarchy_t *h, int l) {
 
 static void test_residual_restrict(mg_hierarchy_t *h, int l) {
   mg_level_t *coarse = &h->level[l + 1];
-  const int n = coarse->store.view.dim;
+  const int n = coarse->store.view.n[0];
   double *x[2] = {field_new(n), field_new(n)};
   for (int fused = 0; fused < 2; fused++) {
     choose(h, fused);
@@ -76,7 +76,7 @@ static void test_residual_restrict(mg_hierarchy_t *h, int l) {
 /* Both Krylov methods on the coarsest level, from zero and from a guess. */
 static void test_bottom(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[h->n_levels - 1];
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x[2] = {field_new(n), field_new(n)};
   for (int choice = 0; choice < 4; choice++) {
     const mg_bottom_t method = choice % 2 == 0 ? MG_BOTTOM_BICGSTAB : MG_BOTTOM_CG;
@@ -96,7 +96,7 @@ static void test_bottom(mg_hierarchy_t *h) {
  * captured graph. */
 static void test_solve(mg_hierarchy_t *h) {
   enum { PLAIN, FUSED, RECORDED, N_WAYS };
-  const int n = h->level[0].store.view.dim;
+  const int n = h->level[0].store.view.n[0];
   double *x[N_WAYS], f_norm;
   static mg_history_t history[N_WAYS];
   for (int way = 0; way < N_WAYS; way++) {

@@ -17,7 +17,7 @@ static void start(mg_level_t *level, const double *u, const double *f, const dou
 static void test_step(mg_level_t *level, const mg_step_t *step, const double *const given[3]) {
   const mg_view_t *v = mg_level_view(level);
   const bool in_place = step->colored && v->op != MG_OPERATOR_FV4;
-  const int dst = in_place ? MG_U : MG_TMP, n = v->dim;
+  const int dst = in_place ? MG_U : MG_TMP, n = v->n[0];
   const mg_sweep_t sweep = {step, 1, MG_U, MG_TMP, dst, -1};
   double *whole = field_new(n), *parts = field_new(n);
   start(level, given[0], given[1], given[2]);
@@ -38,7 +38,7 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
 /* Includes the ghosts of the deep halo; those of the right-hand side are exchanged with u's. */
 static void test_pass(mg_level_t *level, const double *const given[3]) {
   const mg_view_t *v = mg_level_view(level);
-  const int n = v->dim;
+  const int n = v->n[0];
   const mg_sweep_t sweep = {level->steps, level->fused_sweeps, MG_U, -1, MG_TMP, -1};
   double *whole = field_new(n), *parts = field_new(n);
   for (int in_parts = 0; in_parts < 2; in_parts++) {
@@ -64,7 +64,7 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
 
 /* Single steps, or fused steps where the case has them. */
 static void test_level(mg_level_t *level, bool pass) {
-  const int n = mg_level_view(level)->dim;
+  const int n = mg_level_view(level)->n[0];
   double *given[3];
   for (int x = 0; x < 3; x++) {
     given[x] = field_new(n);

@@ -10,7 +10,7 @@
 
 /* A dot product and a mean of random numbers, whose rounding depends on the summation order. */
 static void sums(mg_level_t *level, double sum[2]) {
-  const int n = level->store.view.dim;
+  const int n = level->store.view.n[0];
   double *x = field_new(n);
   field_random(x, n, 1);
   field_put(level, MG_U, x);
@@ -24,7 +24,7 @@ static void sums(mg_level_t *level, double sum[2]) {
 /* Hash of the sums, the solution and all norms of a solve; valid on rank 0 only. */
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
-  const int n = h->level[0].store.view.dim;
+  const int n = h->level[0].store.view.n[0];
   double *u = field_new(n), f_norm, sum[2];
   sums(&h->level[0], sum);
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));

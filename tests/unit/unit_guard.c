@@ -37,8 +37,12 @@ int main(void) {
 
   mg_patch_t patch = {.n = {N, N, N}, .jstride = ROW, .kstride = ROW * ROW};
   patch.vec[MG_U] = x + ROW * ROW + ROW + ROW;
-  const mg_view_t view = {
-      .dim = N, .box_dim = N, .ghosts = 1, .n_patches = 1, .patch = &patch, .cells = N * N * N};
+  const mg_view_t view = {.n = {N, N, N},
+                          .box_dim = N,
+                          .ghosts = 1,
+                          .n_patches = 1,
+                          .patch = &patch,
+                          .cells = N * N * N};
   double norm = 0.0;
   CHECK_INT(mg_backend_guard.fill(&view, MG_U, 3.0), MG_OK);
   CHECK(is_fatal(patch.vec[MG_U], false));
