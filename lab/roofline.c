@@ -170,11 +170,13 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
   const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
   const kernel_t k = fine->store.view.varies ? with_alpha(*kernel, fine) : *kernel;
-  const int64_t n = fine->plan->layout.n[0];
+  const mg_layout_t *layout = &fine->plan->layout;
   timed_t timed = {h, k.kind, 1, MG_OK};
-  lab_row_t row = {
-      .threads = lab->threads, .elements = n * n * n, .useful = k.bytes, .flops = k.flops};
-  if (k.kind == ROOFLINE_HALO) row.useful /= (double)n;
+  lab_row_t row = {.threads = lab->threads,
+                   .elements = mg_layout_n_cells(layout),
+                   .useful = k.bytes,
+                   .flops = k.flops};
+  if (k.kind == ROOFLINE_HALO) row.useful /= (double)layout->n[0];
   snprintf(row.variant, sizeof row.variant, "%s", k.name);
   if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &row.error));
   MG_TRY(roofline_begin(place, h));

@@ -33,7 +33,7 @@ static mg_status_t plan(run_t *r) {
   MG_TRY(plan_levels(r));
   MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input));
   MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart));
-  mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n[0]);
+  mg_verify_warn_of_rtol(&r->params, r->plan.level[0].layout.n);
   return MG_OK;
 }
 
@@ -52,7 +52,7 @@ static mg_status_t solve(run_t *r, double start) {
   MG_TRY(build(r, start));
   MG_TRY(mg_report_begin(&r->report, r->h));
   MG_TRY(mg_restart_load(r->h, &r->restart));
-  MG_TRY(mg_benchmark(r->h, r->restart.cells > 0 ? &r->restart.history : NULL, &r->result));
+  MG_TRY(mg_benchmark(r->h, r->restart.n[0] > 0 ? &r->restart.history : NULL, &r->result));
   mg_verify(&r->params, &r->result);
   const mg_status_t status = mg_report_end(&r->report, r->h);
   if (r->result.passed) return status;

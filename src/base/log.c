@@ -88,6 +88,15 @@ mg_bytes_text_t mg_bytes(double bytes) {
   return t;
 }
 
+mg_grid_text_t mg_grid(const int32_t n[3]) {
+  mg_grid_text_t t;
+  if (n[0] == n[1] && n[0] == n[2])
+    snprintf(t.text, sizeof t.text, "%d^3", n[0]);
+  else
+    snprintf(t.text, sizeof t.text, "%dx%dx%d", n[0], n[1], n[2]);
+  return t;
+}
+
 /* True at most ten times a second, so that a slow terminal does not slow down the solves. */
 static bool is_due(void) {
   static struct timespec last;

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 typedef enum { MG_LOG_QUIET = -1, MG_LOG_NORMAL = 0, MG_LOG_VERBOSE = 1 } mg_log_level_t;
 
@@ -38,6 +39,12 @@ typedef struct {
   char text[24];
 } mg_bytes_text_t;
 mg_bytes_text_t mg_bytes(double bytes);
+
+/** The shape of a grid: "64^3" or "24x16x40". */
+typedef struct {
+  char text[36];
+} mg_grid_text_t;
+mg_grid_text_t mg_grid(const int32_t n[3]);
 
 /** Replace the progress line on stderr, at most ten times a second.
  *

@@ -61,6 +61,7 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   char message[1024];
   mg_plan_t plan;
   mg_params_t other = *params;
+  memset(other.boxes, 0, sizeof other.boxes); /* a cube */
   other.log2_box_dim = size->log2_box_dim;
   other.boxes_per_rank = size->boxes_per_rank;
   size->n = 0;

@@ -3,6 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The two directions within a wall normal to d. */
+static int faster_of(int d) {
+  return d == 0 ? 1 : 0;
+}
+static int slower_of(int d) {
+  return d == 2 ? 1 : 2;
+}
+
+void mg_boundary_faces_size(const mg_level_t *level, int d, int32_t n[2]) {
+  const int32_t *cells = level->plan->layout.n;
+  n[0] = cells[faster_of(d)];
+  n[1] = cells[slower_of(d)];
+}
+
+int64_t mg_boundary_faces_max(const mg_level_t *level) {
+  int64_t most = 0;
+  for (int d = 0; d < 3; d++) {
+    int32_t n[2];
+    mg_boundary_faces_size(level, d, n);
+    const int64_t faces = (int64_t)n[0] * n[1];
+    most = faces > most ? faces : most;
+  }
+  return most;
+}
+
 /* This rank's patches at the wall. */
 typedef struct {
   const mg_level_t *level;
@@ -36,7 +61,7 @@ static void move_rows(const wall_t *w, double *wall, bool putting) {
     double *dense = w->buffer + w->list[c].buffer;
     const size_t bytes = (size_t)p->n[w->t] * sizeof *dense;
     for (int32_t row = 0; row < p->n[w->u]; row++, dense += p->n[w->t]) {
-      double *at = wall + (int64_t)(p->lo[w->u] + row) * v->n[0] + p->lo[w->t];
+      double *at = wall + (int64_t)(p->lo[w->u] + row) * v->n[w->t] + p->lo[w->t];
       memcpy(putting ? dense : at, putting ? at : dense, bytes);
     }
   }
@@ -73,27 +98,28 @@ static void release(wall_t *w) {
 }
 
 /* Sum over ranks: each has its part, and zeros elsewhere. */
-static mg_status_t share(double *wall, int32_t dim) {
-  for (int32_t row = 0; row < dim; row++)
-    MG_TRY(mg_comm_sum(mg_comm_world(), wall + (int64_t)row * dim, dim));
+static mg_status_t share(double *wall, const int32_t n[2]) {
+  for (int32_t row = 0; row < n[1]; row++)
+    MG_TRY(mg_comm_sum(mg_comm_world(), wall + (int64_t)row * n[0], n[0]));
   return MG_OK;
 }
 
 static mg_status_t run(const mg_level_t *level, int d, double *wall, bool putting) {
-  wall_t w = {.level = level, .d = d, .t = d == 0 ? 1 : 0, .u = d == 2 ? 1 : 2};
-  const int32_t dim = level->plan->layout.n[0];
+  wall_t w = {.level = level, .d = d, .t = faster_of(d), .u = slower_of(d)};
+  int32_t n[2];
+  mg_boundary_faces_size(level, d, n);
   mg_status_t status = mg_comm_agree(allocate(&w, putting));
-  if (status == MG_OK && putting) status = share(wall, dim);
+  if (status == MG_OK && putting) status = share(wall, n);
   if (status == MG_OK) {
     if (putting)
       move_rows(&w, wall, true);
     else
-      memset(wall, 0, (size_t)dim * (size_t)dim * sizeof *wall);
+      memset(wall, 0, (size_t)n[0] * (size_t)n[1] * sizeof *wall);
     status = mg_comm_agree(copy(&w));
   }
   if (status == MG_OK && !putting) {
     move_rows(&w, wall, false);
-    status = share(wall, dim);
+    status = share(wall, n);
   }
   release(&w);
   return status;

@@ -1,15 +1,20 @@
 /* Face betas at the upper walls of the domain, which cell-sized arrays cannot hold: one plane of
- * n^2 betas per direction. */
+ * betas per direction. */
 #ifndef MG_BOUNDARY_FACES_IO_H
 #define MG_BOUNDARY_FACES_IO_H
 
 #include "level/level.h"
 
+/** Sizes of the plane normal to d: the first remaining direction of (i, j, k), then the second. */
+void mg_boundary_faces_size(const mg_level_t *level, int d, int32_t n[2]);
+/** Faces of the largest plane. */
+int64_t mg_boundary_faces_max(const mg_level_t *level);
+
 /** Set or get the plane of face betas at the upper wall in direction d.
  *
- *  Collective over the world; uses n^2 doubles on every rank.
+ *  Collective over the world; uses as many doubles on every rank.
  *  @param[in]     level  must have walls (not periodic)
- *  @param[in,out] wall   [n][n], the first remaining direction of (i, j, k) fastest. In: the
+ *  @param[in,out] wall   [n[1]][n[0]] of mg_boundary_faces_size. In: the
  *          values known on this rank, 0 elsewhere. Out: the whole plane, on every rank
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_boundary_faces_put(const mg_level_t *level, int d, double *wall);

@@ -12,6 +12,8 @@
  *  absence. */
 #define MG_DUMP_CHECKSUMS "checksums"
 enum { MG_DUMP_CHECKSUMS_MAX = 256 };
+/** Attribute with the cells in i, j, k, of grids that are not cubes. */
+#define MG_DUMP_CELLS_IJK "cells_ijk"
 
 /** Metadata of the run that writes a file. */
 typedef struct {

@@ -2,6 +2,7 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#include "formulas/index.h"
 #include "git_version.h"
 #include "io/dump_parts.h"
 #include "params/params_table.h"
@@ -39,12 +40,16 @@ static void number(writer_t *w, const char *where, const char *name, double valu
 static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
 
 /* The unit cube as VTK expects it. With point centring, the points are the cell centres. */
-static void put_image(writer_t *w, const mg_params_t *params, int32_t n) {
+static void put_image(writer_t *w, const mg_params_t *params, const int32_t n[3]) {
   const bool cells = params->dump_centering == MG_CENTERING_CELL;
-  const int64_t version[2] = {1, 0}, last = cells ? n : n - 1;
-  const int64_t extent[6] = {0, last, 0, last, 0, last};
-  const double h = 1.0 / n, at = cells ? 0.0 : 0.5 * h;
-  const double origin[3] = {at, at, at}, spacing[3] = {h, h, h};
+  const int64_t version[2] = {1, 0};
+  int64_t extent[6] = {0};
+  double origin[3], spacing[3];
+  for (int d = 0; d < 3; d++) {
+    spacing[d] = 1.0 / n[d];
+    origin[d] = cells ? 0.0 : 0.5 * spacing[d];
+    extent[2 * d + 1] = cells ? n[d] : n[d] - 1;
+  }
   const double direction[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   group(w, vtk);
   integers(w, vtk, "Version", version, 2);
@@ -54,6 +59,13 @@ static void put_image(writer_t *w, const mg_params_t *params, int32_t n) {
   doubles(w, vtk, "Spacing", spacing, 3);
   doubles(w, vtk, "Direction", direction, 9);
   group(w, cells ? "/VTKHDF/CellData" : "/VTKHDF/PointData");
+}
+
+/* A cube is described by its cells per side; any other grid also by its cells in i, j, k. */
+static void put_cells(writer_t *w, const char *where, const int32_t n[3]) {
+  const int64_t cells[3] = {n[0], n[1], n[2]};
+  integer(w, where, "cells", n[0]);
+  if (!mg_is_cube(n)) integers(w, where, MG_DUMP_CELLS_IJK, cells, 3);
 }
 
 static void put_setting(writer_t *w, const mg_option_t *option, const mg_params_t *p) {
@@ -138,11 +150,11 @@ static void put_checksums(writer_t *w, const mg_params_t *p) {
 mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_dump_about_t *about) {
   const mg_params_t *p = &h->params;
   writer_t w = {file, MG_OK};
-  put_image(&w, p, h->plan.level[0].layout.n[0]);
+  put_image(&w, p, h->plan.level[0].layout.n);
   group(&w, ours);
   integer(&w, ours, "format_version", MG_FORMAT_VERSION);
   MG_TRY(put_run(&w, about));
-  integer(&w, ours, "cells", h->plan.level[0].layout.n[0]);
+  put_cells(&w, ours, h->plan.level[0].layout.n);
   integer(&w, ours, "box_cells", h->plan.level[0].layout.box_dim);
   put_settings(&w, p);
   put_result(&w, about);
@@ -164,7 +176,7 @@ mg_status_t mg_dump_put_head(mg_h5_t *file, const mg_hierarchy_t *h, const mg_du
     if (l == 0) continue;
     snprintf(path, sizeof path, "/HPGMG/levels/level_%d", l);
     group(&w, path);
-    integer(&w, path, "cells", h->plan.level[l].layout.n[0]);
+    put_cells(&w, path, h->plan.level[l].layout.n);
   }
   return w.status;
 }

@@ -41,9 +41,8 @@ int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan) {
   int64_t bytes = 0;
   for (int l = 0; l < plan->n_levels; l++)
     for (int field = 0; field < MG_N_FIELDS; field++) {
-      const int64_t n = plan->level[l].layout.n[0];
       if (mg_dump_wants_level(params, l) && mg_dump_wants(params, (mg_field_t)field))
-        bytes += n * n * n * size;
+        bytes += mg_layout_n_cells(&plan->level[l].layout) * size;
     }
   return bytes;
 }

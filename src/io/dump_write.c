@@ -1,5 +1,6 @@
 #include "base/alloc.h"
 #include "base/log.h"
+#include "formulas/coefficients.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
 #include "io/dump_parts.h"
@@ -21,10 +22,20 @@ static void checksum_path(int level, int field, char path[MG_DATA_PATH_MAX]) {
 
 /* --- fields ---------------------------------------------------------------------------- */
 
+/* Stored face betas have a factor that depends on the widths of the cells; a dump has beta. */
+static double scale_of(const mg_level_t *level, mg_vector_t vec) {
+  const bool is_beta = vec >= MG_BETA_I && vec <= MG_BETA_K;
+  return is_beta ? 1.0 / mg_face_metric(level->store.view.h, (int)(vec - MG_BETA_I)) : 1.0;
+}
+
 /* Write or compare every field of a level. */
 static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write) {
   mg_level_t *level = &h->level[l];
-  mg_field_io_t io = {file, NULL, h->plan.level[l].layout.n[0], h->params.dump_precision,
+  mg_field_io_t io = {file,
+                      NULL,
+                      h->plan.level[l].layout.n,
+                      1.0,
+                      h->params.dump_precision,
                       h->params.dump_compress};
   const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
   MG_TRY(mg_slabs_create(level, several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
@@ -36,6 +47,7 @@ static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write
     checksum_path(l, field, checksums);
     if (write && field == MG_FIELD_RESIDUAL)
       status = mg_comm_agree_or_end(mg_residual(level, MG_TMP, MG_U, MG_F));
+    io.scale = scale_of(level, vector_of[field]);
     if (status == MG_OK)
       status = write ? mg_field_write(&io, path, checksums, (int)vector_of[field])
                      : mg_field_read(&io, path, checksums, -1);
@@ -52,7 +64,7 @@ static mg_status_t run_levels(mg_hierarchy_t *h, mg_h5_t *file, bool write) {
 
 /* --- the file -------------------------------------------------------------------------- */
 
-/* Faces of a wall, [n][n], and a checksum of each row. */
+/* Faces of a wall in rows along its faster direction, and a checksum of each row. */
 typedef struct {
   double *faces;
   uint64_t *sums;
@@ -60,8 +72,8 @@ typedef struct {
 
 /* Write or read a small dataset as a whole on rank 0. */
 static mg_status_t move_dataset(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-                                int32_t n, bool write, void *values) {
-  const int32_t rows = mg_comm_is_root() ? n : 0;
+                                const int32_t n[], bool write, void *values) {
+  const int32_t rows = mg_comm_is_root() ? n[rank - 1] : 0;
   mg_h5_data_t data;
   MG_TRY(mg_comm_agree(write ? mg_h5_data_create(file, path, type, rank, n, 0, &data)
                              : mg_h5_data_open(file, path, type, rank, n, &data)));
@@ -71,30 +83,35 @@ static mg_status_t move_dataset(mg_h5_t *file, const char *path, mg_h5_type_t ty
   return status != MG_OK ? status : closed;
 }
 
-static mg_status_t move_wall(mg_h5_t *file, int d, int32_t n, bool write, const wall_t *wall) {
+static mg_status_t move_wall(mg_h5_t *file, int d, const int32_t n[2], bool write,
+                             const wall_t *wall) {
   const char *name = mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d));
   char path[MG_DATA_PATH_MAX], sums[MG_DATA_PATH_MAX];
   snprintf(path, sizeof path, "/HPGMG/walls/%s", name);
   snprintf(sums, sizeof sums, "/HPGMG/checksums/walls/%s", name);
   MG_TRY(move_dataset(file, path, MG_H5_DOUBLE, 2, n, write, wall->faces));
-  return move_dataset(file, sums, MG_H5_UINT64, 1, n, write, wall->sums);
+  return move_dataset(file, sums, MG_H5_UINT64, 1, &n[1], write, wall->sums);
 }
 
-static bool same_walls(const wall_t *a, const wall_t *b, size_t n) {
-  return memcmp(a->faces, b->faces, n * n * sizeof *a->faces) == 0 &&
-         memcmp(a->sums, b->sums, n * sizeof *a->sums) == 0;
+static bool same_walls(const wall_t *a, const wall_t *b, const int32_t n[2]) {
+  return memcmp(a->faces, b->faces, (size_t)n[0] * (size_t)n[1] * sizeof *a->faces) == 0 &&
+         memcmp(a->sums, b->sums, (size_t)n[1] * sizeof *a->sums) == 0;
 }
 
 /* Write one wall, or compare it with the file. */
 static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool write,
                             const wall_t *wall, const wall_t *stored) {
-  const int32_t n = h->plan.level[0].layout.n[0];
+  int32_t n[2];
+  mg_boundary_faces_size(&h->level[0], d, n);
   MG_TRY(mg_boundary_faces_get(&h->level[0], d, wall->faces));
-  for (int64_t row = 0; row < n; row++)
-    wall->sums[row] = mg_checksum_doubles(wall->faces + row * n, n, (uint64_t)(row * n));
+  const double scale = scale_of(&h->level[0], MG_BETA_I + (mg_vector_t)d);
+  for (int64_t face = 0; face < (int64_t)n[0] * n[1]; face++)
+    wall->faces[face] *= scale;
+  for (int64_t row = 0; row < n[1]; row++)
+    wall->sums[row] = mg_checksum_doubles(wall->faces + row * n[0], n[0], (uint64_t)(row * n[0]));
   MG_TRY(move_wall(file, d, n, write, write ? wall : stored));
   if (write) return MG_OK;
-  return MG_ON_ROOT(same_walls(wall, stored, (size_t)n)
+  return MG_ON_ROOT(same_walls(wall, stored, n)
                         ? MG_OK
                         : mg_error(MG_ERR_IO,
                                    "/HPGMG/walls/%s reads back different values; check the disk",
@@ -102,17 +119,17 @@ static mg_status_t run_wall(const mg_hierarchy_t *h, mg_h5_t *file, int d, bool 
 }
 
 static mg_status_t run_walls(const mg_hierarchy_t *h, mg_h5_t *file, bool write) {
-  const int64_t n = h->plan.level[0].layout.n[0];
+  const int64_t faces_max = mg_boundary_faces_max(&h->level[0]);
   if (!mg_dump_wants_wall(&h->params, MG_N_FIELDS)) return MG_OK;
   double *faces;
   uint64_t *sums = NULL;
-  mg_status_t status = mg_new(&faces, 2 * n * n, "boundary faces");
-  if (status == MG_OK) status = mg_new(&sums, 2 * n, "boundary faces");
+  mg_status_t status = mg_new(&faces, 2 * faces_max, "boundary faces");
+  if (status == MG_OK) status = mg_new(&sums, 2 * faces_max, "boundary faces");
   status = mg_comm_agree(status);
   for (int d = 0; d < 3 && status == MG_OK; d++)
     if (mg_dump_wants_wall(&h->params, (mg_field_t)(MG_FIELD_BETA_I + d)))
-      status =
-          run_wall(h, file, d, write, &(wall_t){faces, sums}, &(wall_t){faces + n * n, sums + n});
+      status = run_wall(h, file, d, write, &(wall_t){faces, sums},
+                        &(wall_t){faces + faces_max, sums + faces_max});
   free(faces);
   free(sums);
   return status;

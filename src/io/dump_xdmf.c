@@ -52,22 +52,22 @@ static void put_escaped(FILE *out, const char *text) {
     }
 }
 
-static void put_field(FILE *out, const mg_params_t *p, int level, int32_t n, mg_field_t field,
-                      const char *name) {
+static void put_field(FILE *out, const mg_params_t *p, int level, const int32_t n[3],
+                      mg_field_t field, const char *name) {
   char path[MG_DATA_PATH_MAX];
   mg_dump_data_path(p, level, field, path);
   fprintf(out,
           "      <Attribute Name=\"%s\" AttributeType=\"Scalar\" Center=\"Cell\">\n"
           "        <DataItem Dimensions=\"%d %d %d\" NumberType=\"Float\" Precision=\"%d\" "
           "Format=\"HDF\">",
-          mg_field_name(field), n, n, n, p->dump_precision == MG_PRECISION_FLOAT ? 4 : 8);
+          mg_field_name(field), n[2], n[1], n[0], p->dump_precision == MG_PRECISION_FLOAT ? 4 : 8);
   put_escaped(out, name);
   fprintf(out, ":%s</DataItem>\n      </Attribute>\n", path);
 }
 
 /* Always cell-centred, regardless of --dump-centering, which affects VTKHDF readers only. */
-static void put_level(FILE *out, const mg_params_t *p, int level, int32_t n, const char *name) {
-  const double h = 1.0 / n;
+static void put_level(FILE *out, const mg_params_t *p, int level, const int32_t n[3],
+                      const char *name) {
   fprintf(out,
           "    <Grid Name=\"level %d\" GridType=\"Uniform\">\n"
           "      <Topology TopologyType=\"3DCoRectMesh\" Dimensions=\"%d %d %d\"/>\n"
@@ -77,7 +77,7 @@ static void put_level(FILE *out, const mg_params_t *p, int level, int32_t n, con
           "        <DataItem Dimensions=\"3\" NumberType=\"Float\" Precision=\"8\" "
           "Format=\"XML\">%.17g %.17g %.17g</DataItem>\n"
           "      </Geometry>\n",
-          level, n + 1, n + 1, n + 1, h, h, h);
+          level, n[2] + 1, n[1] + 1, n[0] + 1, 1.0 / n[2], 1.0 / n[1], 1.0 / n[0]);
   for (int field = 0; field < MG_N_FIELDS; field++)
     if (mg_dump_wants(p, (mg_field_t)field)) put_field(out, p, level, n, (mg_field_t)field, name);
   fputs("    </Grid>\n", out);
@@ -93,7 +93,7 @@ mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
   if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
   fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
   for (int l = 0; l < plan->n_levels; l++)
-    if (params->dump_levels & 1u << l) put_level(out, params, l, plan->level[l].layout.n[0], base);
+    if (params->dump_levels & 1u << l) put_level(out, params, l, plan->level[l].layout.n, base);
   fputs("  </Domain>\n</Xdmf>\n", out);
   const bool good = ferror(out) == 0;
   if (fclose(out) == 0 && good) return mg_atomic_file_finish(&file);

@@ -14,7 +14,7 @@ typedef struct {
 } buffers_t;
 
 static int64_t plane_cells(const mg_field_io_t *io) {
-  return (int64_t)io->n * io->n;
+  return (int64_t)io->n[0] * io->n[1];
 }
 
 static void release(buffers_t *b) {
@@ -27,8 +27,8 @@ static void release(buffers_t *b) {
 static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
   const int64_t most = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
   *b = (buffers_t){0};
-  MG_TRY(mg_new(&b->checksum, io->n, "checksums"));
-  MG_TRY(mg_new(&b->halves, 2 * (int64_t)io->n, "checksums"));
+  MG_TRY(mg_new(&b->checksum, io->n[2], "checksums"));
+  MG_TRY(mg_new(&b->halves, 2 * (int64_t)io->n[2], "checksums"));
   if (io->precision != MG_PRECISION_FLOAT || most == 0) return MG_OK;
   MG_TRY(mg_new(&b->floats, most, "dump buffers"));
   return mg_new(&b->other, most, "dump buffers");
@@ -64,7 +64,16 @@ static uint64_t checksum_of(const mg_field_io_t *io, const buffers_t *b, const m
 
 /* --- writing --------------------------------------------------------------------------- */
 
+/* Skipped if it would change nothing, as with cubes. */
+static void scale(const mg_field_io_t *io, const mg_slab_t *slab) {
+  const int64_t n = slab->n * plane_cells(io);
+  if (io->scale == 1.0) return;
+  for (int64_t i = 0; i < n; i++)
+    slab->cells[i] *= io->scale;
+}
+
 static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t *slab) {
+  scale(io, slab);
   convert(io, b, slab, true);
   for (int32_t k = 0; k < slab->n; k++)
     b->checksum[slab->first + k] = checksum_of(io, b, slab, k);
@@ -123,18 +132,18 @@ static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data
 
 /* Sum the checksums of all ranks; rank 0 writes them. */
 static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, const char *path) {
-  for (int32_t k = 0; k < io->n; k++) {
+  for (int32_t k = 0; k < io->n[2]; k++) {
     b->halves[2 * k] = (double)(b->checksum[k] >> 32);
     b->halves[2 * k + 1] = (double)(b->checksum[k] & 0xffffffffu);
   }
-  MG_TRY(mg_comm_sum(mg_comm_world(), b->halves, 2 * io->n));
-  for (int32_t k = 0; k < io->n; k++)
+  MG_TRY(mg_comm_sum(mg_comm_world(), b->halves, 2 * io->n[2]));
+  for (int32_t k = 0; k < io->n[2]; k++)
     b->checksum[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
   mg_h5_data_t data;
   const bool writes = mg_comm_is_root();
-  MG_TRY(mg_comm_agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, io->n, 0, &data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, &io->n[2], 0, &data)));
   const mg_status_t status =
-      mg_comm_agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n : 0, b->checksum));
+      mg_comm_agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n[2] : 0, b->checksum));
   const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
   return status != MG_OK ? status : closed;
 }
@@ -160,12 +169,12 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
 /* Report one line, from the rank with the first plane whose checksum differs. */
 static mg_status_t compare(const mg_field_io_t *io, const char *path, const buffers_t *b,
                            const mg_slab_t *slab) {
-  int32_t bad = io->n;
+  int32_t bad = io->n[2];
   for (int32_t k = slab->n - 1; io->file && k >= 0; k--)
     if (checksum_of(io, b, slab, k) != b->checksum[k]) bad = slab->first + k;
   double first = bad;
   MG_TRY(mg_comm_min(mg_comm_world(), &first, 1));
-  if (first >= io->n) return MG_OK;
+  if (first >= io->n[2]) return MG_OK;
   if (first != bad) return MG_ERR_IO;
   return mg_error(MG_ERR_IO, "plane %d of %s is damaged: its checksum does not match", bad, path);
 }
@@ -193,7 +202,7 @@ mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char 
   if (status == MG_OK)
     status = mg_comm_agree(mg_h5_data_open(io->file, path, type_of(io), 3, io->n, &data));
   if (status == MG_OK)
-    status = mg_comm_agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, io->n, &sums));
+    status = mg_comm_agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, &io->n[2], &sums));
   if (status == MG_OK) status = read_slabs(io, path, &data, &sums, &b, vec);
   const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
   const mg_status_t closed_too = mg_comm_agree(mg_h5_data_close(io->file, &sums));

@@ -9,12 +9,13 @@
 typedef struct {
   mg_h5_t *file; /**< NULL on ranks that do not access the file */
   mg_slabs_t *slabs;
-  int32_t n; /**< cells per side of the level */
+  const int32_t *n; /**< cells of the level in i, j, k */
+  double scale;     /**< written are the level's values times this */
   mg_precision_t precision;
   int compress; /**< deflate level */
 } mg_field_io_t;
 
-/** Write a vector as [n][n][n] to `path`, and n checksums to `checksums`.
+/** Write a vector as [n[2]][n[1]][n[0]] to `path`, and n[2] checksums to `checksums`.
  *
  *  While a slab is being written, the next one is fetched from the device. Collective over the
  *  world, like all functions of this file.

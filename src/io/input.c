@@ -1,6 +1,7 @@
 #include "io/input.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "formulas/index.h"
 #include "io/dump.h"
 #include "io/hdf5/h5.h"
 #include <stdio.h>
@@ -206,21 +207,21 @@ bool mg_input_has_checksums(const mg_input_t *input, const mg_input_source_t *so
 
 mg_status_t mg_input_check_size(const mg_params_t *params, const mg_plan_t *plan,
                                 const mg_input_t *input) {
-  const int32_t n = plan->level[0].layout.n[0];
+  const int32_t *n = plan->level[0].layout.n;
   const mg_input_source_t source =
       params->coefficients[0] ? mg_input_coefficients(params) : mg_input_rhs(params);
-  if (input->cells == 0 || input->cells == n) return MG_OK;
+  if (input->cells == 0 || (mg_is_cube(n) && input->cells == n[0])) return MG_OK;
   if (!mg_comm_is_root()) return MG_ERR_USAGE;
   if (params->restart[0] != '\0')
     return mg_error(
         MG_ERR_USAGE,
-        "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, give %d^3 cells, but --%s=%s has "
+        "--restart=%s, or LOG2_BOX_DIM and BOXES_PER_RANK, give %s cells, but --%s=%s has "
         "%d^3; use files of one grid size",
-        params->restart, n, source.option, source.path, input->cells);
+        params->restart, mg_grid(n).text, source.option, source.path, input->cells);
   return mg_error(MG_ERR_USAGE,
-                  "LOG2_BOX_DIM and BOXES_PER_RANK give %d^3 cells, but --%s=%s has %d^3; drop or "
+                  "LOG2_BOX_DIM and BOXES_PER_RANK give %s cells, but --%s=%s has %d^3; drop or "
                   "change them",
-                  n, source.option, source.path, input->cells);
+                  mg_grid(n).text, source.option, source.path, input->cells);
 }
 
 /* --- settings -------------------------------------------------------------------------- */

@@ -42,7 +42,7 @@ typedef struct {
 
 /** Contents of the files of --coefficients and --rhs. */
 typedef struct {
-  int32_t cells; /**< cells per side; 0 without files */
+  int32_t cells; /**< cells per side, as files hold cubes; 0 without files */
   mg_input_place_t place[MG_N_INPUTS];
   int64_t checksum; /**< of all loaded values */
 } mg_input_t;

@@ -20,7 +20,7 @@ typedef struct {
   const mg_input_place_t *place;
   mg_slabs_t *slabs;
   mg_h5_data_t data, sums;
-  int32_t n;
+  int32_t n;      /* cells per side: files hold cubes */
   bool is_signed; /* f: any sign, or zero */
   bool may_be_0;  /* alpha */
   uint64_t *want; /* expected checksums of a round's planes */
@@ -181,7 +181,7 @@ static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
   snprintf(path, sizeof path, "/HPGMG/checksums/walls/%s", f->name);
-  MG_TRY(mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, &f->n, &data)));
   return read_rows(f, &data, sums);
 }
 
@@ -212,7 +212,7 @@ static mg_status_t read_walls(field_t *f) {
   char path[MG_INPUT_PATH_MAX];
   mg_h5_data_t data;
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
-  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, f->n, &data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, (int32_t[]){f->n, f->n}, &data)));
   memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
   MG_TRY(read_rows(f, &data, f->wall));
   MG_TRY(check_wall_sums(f, path));
@@ -305,10 +305,11 @@ static mg_status_t allocate(field_t *f, int field) {
 
 static mg_status_t open_data(field_t *f) {
   char path[MG_INPUT_PATH_MAX];
-  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, f->place->path, 3, f->n, &f->data)));
+  MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, f->place->path, 3,
+                                               (int32_t[]){f->n, f->n, f->n}, &f->data)));
   if (!f->place->has_checksums) return MG_OK;
   snprintf(path, sizeof path, "/HPGMG/checksums/level_0/%s", f->name);
-  return mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, f->n, &f->sums));
+  return mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, &f->n, &f->sums));
 }
 
 /* Sum over all ranks. Fields have different weights, so that swapping two changes the checksum. */

@@ -1,6 +1,7 @@
 #include "io/restart.h"
 #include "base/log.h"
 #include "base/paths.h"
+#include "formulas/index.h"
 #include "io/dump.h"
 #include "io/field_io.h"
 #include "level/ops.h"
@@ -15,7 +16,7 @@ enum { WORD_SIZE = 16 };
 
 /* The attributes of /HPGMG that a restart needs. */
 typedef struct {
-  int64_t cells, box_cells, cycles;
+  int64_t cells[3], box_cells, cycles;
   double f_norm, norm[MG_MAX_CYCLES];
   char precision[WORD_SIZE], centering[WORD_SIZE];
   char setting[MG_N_OPTIONS][32]; /* value of each option that dumps store; "" if not stored */
@@ -37,6 +38,11 @@ static mg_centering_t centering_of(const head_t *head) {
   return strcmp(head->centering, "point") == 0 ? MG_CENTERING_POINT : MG_CENTERING_CELL;
 }
 
+static void grid_of(const head_t *head, int32_t n[3]) {
+  for (int d = 0; d < 3; d++)
+    n[d] = (int32_t)head->cells[d];
+}
+
 /* --- the head -------------------------------------------------------------------------- */
 
 static mg_status_t bad(const char *path, const char *name, double value, const char *limits) {
@@ -46,10 +52,11 @@ static mg_status_t bad(const char *path, const char *name, double value, const c
 /* Check numbers before they are used or determine an allocation. */
 static mg_status_t check_numbers(const char *path, const head_t *head) {
   const int64_t box = head->box_cells;
-  if (head->cells < 1 || head->cells > MG_MAX_DIM)
-    return bad(path, "cells", (double)head->cells, "from 1 to 1048576");
+  for (int d = 0; d < 3; d++)
+    if (head->cells[d] < 1 || head->cells[d] > MG_MAX_DIM)
+      return bad(path, "cells", (double)head->cells[d], "from 1 to 1048576");
   if (box < MG_MIN_BOX_DIM || box > MG_MAX_BOX_DIM || (box & (box - 1)) != 0 ||
-      head->cells % box != 0)
+      head->cells[0] % box != 0 || head->cells[1] % box != 0 || head->cells[2] % box != 0)
     return bad(path, "box_cells", (double)box, "a power of two that divides cells");
   if (head->cycles < 1 || head->cycles > MG_MAX_CYCLES)
     return bad(path, "cycles", (double)head->cycles, "from 1 to 1000");
@@ -119,12 +126,21 @@ static mg_status_t read_files(mg_h5_t *file, head_t *head) {
   return mg_h5_get_integers(file, ours, "problem_checksum", &head->problem_checksum, 1);
 }
 
+static mg_status_t read_cells(mg_h5_t *file, head_t *head) {
+  bool there;
+  MG_TRY(mg_h5_has_attribute(file, ours, MG_DUMP_CELLS_IJK, &there));
+  if (there) return mg_h5_get_integers(file, ours, MG_DUMP_CELLS_IJK, head->cells, 3);
+  MG_TRY(mg_h5_get_integers(file, ours, "cells", head->cells, 1));
+  head->cells[1] = head->cells[2] = head->cells[0];
+  return MG_OK;
+}
+
 static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
   const struct {
     const char *name;
     int64_t *value;
-  } number[] = {
-      {"cells", &head->cells}, {"box_cells", &head->box_cells}, {"cycles", &head->cycles}};
+  } number[] = {{"box_cells", &head->box_cells}, {"cycles", &head->cycles}};
+  MG_TRY(read_cells(file, head));
   for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
     MG_TRY(mg_h5_get_integers(file, ours, number[i].name, number[i].value, 1));
   return mg_h5_get_doubles(file, ours, "f_norm", &head->f_norm, 1);
@@ -132,13 +148,14 @@ static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
 
 /* Check that u exists with the type and size that the head states. */
 static mg_status_t look_for_u(mg_h5_t *file, const head_t *head) {
-  const int32_t n = (int32_t)head->cells;
+  int32_t n[3];
   mg_h5_data_t data;
+  grid_of(head, n);
   MG_TRY(mg_h5_data_open(file, path_of_u(centering_of(head)),
                          precision_of(head) == MG_PRECISION_FLOAT ? MG_H5_FLOAT : MG_H5_DOUBLE, 3,
                          n, &data));
   MG_TRY(mg_h5_data_close(file, &data));
-  MG_TRY(mg_h5_data_open(file, checksums_of_u, MG_H5_UINT64, 1, n, &data));
+  MG_TRY(mg_h5_data_open(file, checksums_of_u, MG_H5_UINT64, 1, &n[2], &data));
   return mg_h5_data_close(file, &data);
 }
 
@@ -197,10 +214,17 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
   int log2_box_dim;
   int64_t boxes;
   if (params->log2_box_dim != 0 || params->boxes_per_rank != 0) return MG_OK;
-  if (!mg_plan_size_of(head->cells, head->box_cells, ranks, &log2_box_dim, &boxes)) {
+  int32_t n[3];
+  grid_of(head, n);
+  if (!mg_is_cube(n)) {
+    snprintf(message, (size_t)message_size, "--restart=%.150s has %s cells, which is not a cube",
+             params->restart, mg_grid(n).text);
+    return MG_ERR_USAGE;
+  }
+  if (!mg_plan_size_of(n[0], head->box_cells, ranks, &log2_box_dim, &boxes)) {
     snprintf(message, (size_t)message_size,
-             "--restart=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
-             params->restart, (long long)head->cells, (long long)ranks);
+             "--restart=%.150s has %s cells, too few for %lld ranks; use fewer ranks",
+             params->restart, mg_grid(n).text, (long long)ranks);
     return MG_ERR_USAGE;
   }
   mg_settings_add_integer(list, "log2-box-dim", log2_box_dim);
@@ -246,13 +270,15 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
 
 static mg_status_t take_head(const head_t *head, const mg_params_t *params, const mg_plan_t *plan,
                              mg_restart_t *restart) {
-  const int32_t n = plan->level[0].layout.n[0];
-  if (head->cells != n)
+  const int32_t *n = plan->level[0].layout.n;
+  int32_t stored[3];
+  grid_of(head, stored);
+  if (memcmp(stored, n, sizeof stored) != 0)
     return mg_error(MG_ERR_USAGE,
-                    "LOG2_BOX_DIM and BOXES_PER_RANK give %d^3 cells, but --restart=%s has %lld^3; "
+                    "LOG2_BOX_DIM and BOXES_PER_RANK give %s cells, but --restart=%s has %s; "
                     "drop or change them",
-                    n, params->restart, (long long)head->cells);
-  *restart = (mg_restart_t){.cells = n,
+                    mg_grid(n).text, params->restart, mg_grid(stored).text);
+  *restart = (mg_restart_t){.n = {n[0], n[1], n[2]},
                             .box_cells = (int32_t)head->box_cells,
                             .f_norm = head->f_norm,
                             .problem_checksum = head->problem_checksum,
@@ -280,7 +306,7 @@ mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
 
 static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_t *file) {
   const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
-  mg_field_io_t io = {.file = file, .n = restart->cells, .precision = restart->precision};
+  mg_field_io_t io = {.file = file, .n = restart->n, .precision = restart->precision};
   MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
   const mg_status_t status =
       mg_field_read(&io, path_of_u(restart->centering), checksums_of_u, MG_U);

@@ -7,7 +7,8 @@
 
 /** Validated metadata of a file. */
 typedef struct {
-  int32_t cells, box_cells; /**< per side; cells is 0 without a file */
+  int32_t n[3];      /**< cells of the grid; 0 without a file */
+  int32_t box_cells; /**< per side of a box */
   mg_precision_t precision;
   mg_centering_t centering;
   double f_norm;

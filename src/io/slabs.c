@@ -13,7 +13,8 @@ enum { SLAB_BYTES = 2 << 20, MOST_SETS = 3 };
 
 struct mg_slabs {
   const mg_level_t *level;
-  int32_t dim, planes; /* per slab */
+  const int32_t *n; /* cells of the level */
+  int32_t planes;   /* per slab */
   int n_slabs, n_holders, n_rounds;
   int me;
   holding_t *holding; /* on holders: every patch, ordered by rank */
@@ -25,10 +26,6 @@ struct mg_slabs {
   mg_copies_t *copies; /* in flight */
   mg_requests_t *requests;
 };
-
-static int64_t cells_of(const mg_cuboid_t *c) {
-  return (int64_t)c->n[0] * c->n[1] * c->n[2];
-}
 
 static int holder_of(const mg_slabs_t *s, int slab) {
   const int64_t size = mg_comm_size(mg_comm_world());
@@ -80,7 +77,7 @@ bool mg_slabs_fetch_goes_on(const mg_slabs_t *s) {
 mg_slab_t mg_slabs_planes(const mg_slabs_t *s, int round) {
   const int slab = own_slab(s, round);
   if (slab < 0) return (mg_slab_t){0, 0, NULL};
-  const int32_t first = slab * s->planes, left = s->dim - first;
+  const int32_t first = slab * s->planes, left = s->n[2] - first;
   return (mg_slab_t){first, left < s->planes ? left : s->planes, s->set[round % s->n_sets]};
 }
 
@@ -90,8 +87,8 @@ int mg_slabs_rounds(const mg_slabs_t *s) {
 
 /* A part needs no packing if it is a whole slab in a patch of the slab's holder. */
 static bool is_whole(const mg_slabs_t *s, int slab, const mg_cuboid_t *part) {
-  const int32_t left = s->dim - slab * s->planes;
-  return holder_of(s, slab) == s->me && part->n[0] == s->dim && part->n[1] == s->dim &&
+  const int32_t left = s->n[2] - slab * s->planes;
+  return holder_of(s, slab) == s->me && part->n[0] == s->n[0] && part->n[1] == s->n[1] &&
          part->n[2] == (left < s->planes ? left : s->planes);
 }
 
@@ -116,17 +113,17 @@ static int parts_of_round(const mg_slabs_t *s, int round, bool storing, mg_copy_
         item->buffer = whole ? 0 : s->slab_doubles + *doubles;
       }
       n++;
-      if (!whole) *doubles += cells_of(&part);
+      if (!whole) *doubles += mg_volume(part.n);
     }
   return n;
 }
 
 static void settle_sizes(mg_slabs_t *s, int n_holders) {
-  const int64_t plane = (int64_t)s->dim * s->dim;
+  const int64_t plane = (int64_t)s->n[0] * s->n[1];
   const int64_t fit = SLAB_BYTES / (plane * (int64_t)sizeof(double));
-  const int32_t share = (s->dim + n_holders - 1) / n_holders;
+  const int32_t share = (s->n[2] + n_holders - 1) / n_holders;
   s->planes = (int32_t)(fit < 1 ? 1 : fit < share ? fit : share);
-  s->n_slabs = (s->dim + s->planes - 1) / s->planes;
+  s->n_slabs = (s->n[2] + s->planes - 1) / s->planes;
   s->n_holders = n_holders < s->n_slabs ? n_holders : s->n_slabs;
   s->n_rounds = (s->n_slabs + s->n_holders - 1) / s->n_holders;
   for (int round = 0; round < s->n_rounds; round++) {
@@ -183,7 +180,7 @@ mg_status_t mg_slabs_create(const mg_level_t *level, int n_holders, mg_slabs_t *
   *out = NULL;
   if (s) {
     s->level = level;
-    s->dim = level->plan->layout.n[0];
+    s->n = level->plan->layout.n;
     s->me = mg_comm_rank(mg_comm_world());
     /* One slab being written, one being read, and one in flight from the device. */
     s->n_sets = mg_slabs_fetch_goes_on(s) ? 3 : 2;
@@ -249,14 +246,14 @@ mg_status_t mg_slabs_fetch_begin(mg_slabs_t *s, int vec, int round) {
 }
 
 /* Copy the rows between a dense part and its slab. */
-static void move_rows(const mg_slab_t *slab, int32_t dim, const mg_cuboid_t *part, double *dense,
-                      bool into_slab) {
+static void move_rows(const mg_slab_t *slab, const int32_t n[3], const mg_cuboid_t *part,
+                      double *dense, bool into_slab) {
   const size_t bytes = (size_t)part->n[0] * sizeof(double);
   for (int32_t k = 0; k < part->n[2]; k++)
     for (int32_t j = 0; j < part->n[1]; j++) {
       double *row =
           slab->cells +
-          ((int64_t)(part->lo[2] + k - slab->first) * dim + part->lo[1] + j) * (int64_t)dim +
+          ((int64_t)(part->lo[2] + k - slab->first) * n[1] + part->lo[1] + j) * (int64_t)n[0] +
           part->lo[0];
       memcpy(into_slab ? row : dense, into_slab ? dense : row, bytes);
       dense += part->n[0];
@@ -275,7 +272,7 @@ static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg
     if (s->holding[h].rank == s->me || !within(s, slab_number, &s->holding[h].cells, &part))
       continue;
     if (moving) {
-      move_rows(slab, s->dim, &part, dense, !storing);
+      move_rows(slab, s->n, &part, dense, !storing);
     } else {
       if (rank >= 0 && s->holding[h].rank != rank) {
         MG_TRY(storing ? mg_comm_send(s->requests, rank, start, count)
@@ -284,9 +281,9 @@ static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg
         count = 0;
       }
       rank = s->holding[h].rank;
-      count += cells_of(&part);
+      count += mg_volume(part.n);
     }
-    dense += cells_of(&part);
+    dense += mg_volume(part.n);
   }
   if (moving || count == 0) return MG_OK;
   return storing ? mg_comm_send(s->requests, rank, start, count)
@@ -304,8 +301,8 @@ static mg_status_t exchange_packed(mg_slabs_t *s, int round, const mg_slab_t *ow
       const mg_cuboid_t patch = cuboid_of(&v->patch[q]);
       mg_cuboid_t part;
       if (!within(s, slab, &patch, &part) || is_whole(s, slab, &part)) continue;
-      if (holder == s->me) move_rows(own, s->dim, &part, dense + count, !storing);
-      count += cells_of(&part);
+      if (holder == s->me) move_rows(own, s->n, &part, dense + count, !storing);
+      count += mg_volume(part.n);
     }
     if (holder != s->me && count > 0)
       MG_TRY(storing ? mg_comm_receive(s->requests, holder, dense, count)

@@ -11,7 +11,7 @@
 /** Distribution of a level's planes over ranks. */
 typedef struct mg_slabs mg_slabs_t;
 
-/** Planes first .. first + n - 1 of the level: n * dim^2 doubles, i fastest, then j. */
+/** Planes first .. first + n - 1 of the level, i fastest, then j. */
 typedef struct {
   int32_t first, n; /**< n is 0 on a rank without planes in this round */
   double *cells;

@@ -34,8 +34,8 @@ static void keep_history(int s, const mg_history_t *history, mg_result_t *result
   if (history->stopped && !history->reached) {
     result->interrupted = true;
     if (size->is_solved) return;
-    snprintf(result->where, sizeof result->where, ", after cycle %d at %d^3", history->n_cycles,
-             size->n);
+    snprintf(result->where, sizeof result->where, ", after cycle %d at %s", history->n_cycles,
+             mg_grid(size->n).text);
   } else {
     size->is_solved = true;
   }
@@ -67,7 +67,7 @@ static void show_progress(const mg_params_t *p, const char *phase, int s, int do
 }
 
 static void say_solved(const char *phase, const mg_size_result_t *size, double seconds) {
-  mg_verbose("%s at 1/%d: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, size->n, seconds,
+  mg_verbose("%s at 1/%d: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, size->n[0], seconds,
              size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
              size->history.n_cycles == 1 ? "" : "s");
 }
@@ -160,7 +160,7 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
                             mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   double estimate;
-  size->n = h->plan.level[s].layout.n[0];
+  memcpy(size->n, h->plan.level[s].layout.n, sizeof size->n);
   size->seconds_min = size->seconds_mean = NAN;
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
   if (s == 0 && start) return go_on(h, start, result);

@@ -8,7 +8,7 @@ enum { MG_N_SIZES = 3 };
 
 /** Results of one grid size. */
 typedef struct {
-  int32_t n; /**< cells per side; h = 1/n */
+  int32_t n[3]; /**< cells; h = 1/n[0] */
   double f_norm;
   mg_history_t history; /**< history of a complete solve (all are identical); until one completes,
                            of an interrupted one */

@@ -18,8 +18,9 @@ static const double enough = 0.12, most = 0.2, enough_for_one = 0.02;
 static const double gain = 0.05;
 
 static int32_t grid_for(const mg_plan_t *plan) {
+  const int32_t *fine = plan->level[0].layout.n;
   int32_t n = MOST_CELLS_A_SIDE;
-  while (n > plan->level[0].layout.n[0])
+  while (n > fine[0] || n > fine[1] || n > fine[2])
     n /= 2;
   return n;
 }
@@ -30,6 +31,7 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   char message[1024];
   const int32_t boxes = n >> LOG2_BOX_DIM;
   *small = *params;
+  memset(small->boxes, 0, sizeof small->boxes); /* a cube */
   small->log2_box_dim = LOG2_BOX_DIM;
   small->boxes_per_rank = (int64_t)boxes * boxes * boxes;
   small->cpu_below = cpu_below;

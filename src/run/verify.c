@@ -22,6 +22,7 @@
  * V-cycle from zero the two errors are unrelated, and only the residual is judged. */
 #include "run/verify.h"
 #include "base/log.h"
+#include "formulas/index.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -106,13 +107,14 @@ double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
   return factor * DBL_EPSILON * n * n;
 }
 
-void mg_verify_warn_of_rtol(const mg_params_t *params, int n) {
-  const double attainable = mg_verify_attainable_rtol(params, n);
+void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]) {
+  const int32_t most = n[0] > n[1] ? n[0] : n[1];
+  const double attainable = mg_verify_attainable_rtol(params, most > n[2] ? most : n[2]);
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
   /* The suggested value is rounded to two digits and still above the limit. */
-  mg_warning("--rtol=%g is below round-off: on %d^3 cells max|f-Au| / max|f| stalls near %.2g; use "
+  mg_warning("--rtol=%g is below round-off: on %s cells max|f-Au| / max|f| stalls near %.2g; use "
              "--rtol=%.2g or more, or the run fails after --max-cycles=%d",
-             params->rtol, n, attainable, 1.05 * attainable, params->max_cycles);
+             params->rtol, mg_grid(n).text, attainable, 1.05 * attainable, params->max_cycles);
 }
 
 static double last_norm(const mg_size_result_t *size) {
@@ -142,23 +144,24 @@ static double residual_bound(const mg_params_t *params, int n) {
 static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
   for (int s = 0; s < result->n_sizes; s++) {
     const mg_history_t *hist = &result->size[s].history;
-    const int n = result->size[s].n;
-    const double rel = hist->rel[hist->n_cycles - 1], most = residual_bound(params, n);
+    const mg_grid_text_t grid = mg_grid(result->size[s].n);
+    const double rel = hist->rel[hist->n_cycles - 1],
+                 most = residual_bound(params, result->size[s].n[0]);
     if (hist->diverged_level >= 0)
-      fail(result, "the solve at %d^3 diverged in cycle %d on level %d", n, hist->n_cycles,
+      fail(result, "the solve at %s diverged in cycle %d on level %d", grid.text, hist->n_cycles,
            hist->diverged_level);
-    if (!isfinite(rel)) fail(result, "the residual at %d^3 is not finite", n);
+    if (!isfinite(rel)) fail(result, "the residual at %s is not finite", grid.text);
     if (!hist->reached)
-      fail(result, "relative residual %.3g after %d cycle%s at %d^3, above --rtol=%.3g", rel,
-           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", n, params->rtol);
-    if (rel > most && !mg_params_has_files(params))
-      fail(result, "relative residual %.3g after %d cycle%s at %d^3, expected below %.3g", rel,
-           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", n, most);
+      fail(result, "relative residual %.3g after %d cycle%s at %s, above --rtol=%.3g", rel,
+           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, params->rtol);
+    if (rel > most && !mg_params_has_files(params) && mg_is_cube(result->size[s].n))
+      fail(result, "relative residual %.3g after %d cycle%s at %s, expected below %.3g", rel,
+           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, most);
   }
 }
 
 static void judge_error(const mg_params_t *params, mg_result_t *result) {
-  const int n = result->size[0].n;
+  const int n = result->size[0].n[0];
   const double expected = mg_verify_expected_error(params, n);
   const double expected_2h = mg_verify_expected_error(params, n / 2);
   const bool solved = is_solved(result, 0, expected), solved_2h = is_solved(result, 1, expected_2h);
@@ -217,6 +220,11 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
   if (mg_params_has_files(params)) {
     snprintf(result->note, sizeof result->note,
              "user-defined problem: only the residual is checked");
+    return;
+  }
+  if (!mg_is_cube(result->size[0].n)) {
+    snprintf(result->note, sizeof result->note,
+             "the grid is not a cube: only convergence is checked");
     return;
   }
   if (result->n_sizes == MG_N_SIZES)

@@ -16,7 +16,7 @@ void mg_verify(const mg_params_t *params, mg_result_t *result);
 double mg_verify_attainable_rtol(const mg_params_t *params, int n);
 
 /** Warn if --rtol is below the round-off limit on n cells per side. */
-void mg_verify_warn_of_rtol(const mg_params_t *params, int n);
+void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]);
 
 /** Expected error max |u_2h - R u_h| of a solved problem on n cells per side, within a factor of
  *  1/2 to 2 (only an upper bound below n = 64). n is even. */

@@ -27,8 +27,9 @@ mg_status_t mg_divergence_report(mg_hierarchy_t *h, int top, double f_norm, mg_h
   history->diverged_level = diverged < 0 ? top : diverged;
   if (!mg_comm_is_root()) return MG_ERR_DIVERGED;
   return mg_error(MG_ERR_DIVERGED,
-                  "the solution diverged on level %d (%d^3 cells) in cycle %d: residual %g, "
+                  "the solution diverged on level %d (%s cells) in cycle %d: residual %g, "
                   "right-hand side %g",
-                  history->diverged_level, h->plan.level[history->diverged_level].layout.n[0],
-                  cycle, history->norm[cycle - 1], f_norm);
+                  history->diverged_level,
+                  mg_grid(h->plan.level[history->diverged_level].layout.n).text, cycle,
+                  history->norm[cycle - 1], f_norm);
 }

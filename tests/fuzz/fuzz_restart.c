@@ -144,7 +144,8 @@ static void put_field(mg_h5_t *h5, const char *name, mg_h5_type_t type, int rank
   mg_h5_data_t data;
   if (how == GOOD) return;
   if (how == GOOD + 3) type = MG_H5_FLOAT;
-  if (mg_h5_data_create(h5, name, type, dimensions, n, 0, &data) != MG_OK) return;
+  if (mg_h5_data_create(h5, name, type, dimensions, (int32_t[]){n, n, n}, 0, &data) != MG_OK)
+    return;
   attempt(mg_h5_write_planes(h5, &data, 0, n, values));
   attempt(mg_h5_data_close(h5, &data));
 }

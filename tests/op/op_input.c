@@ -60,7 +60,8 @@ static void write_data(mg_h5_t *file, const char *name, const double *x, bool fl
   MUST(single ? MG_OK : MG_ERR_MEMORY);
   for (int c = 0; c < N * N * N; c++)
     single[c] = (float)x[c];
-  MUST(mg_h5_data_create(file, name, floats ? MG_H5_FLOAT : MG_H5_DOUBLE, 3, N, 0, &data));
+  MUST(mg_h5_data_create(file, name, floats ? MG_H5_FLOAT : MG_H5_DOUBLE, 3, (int32_t[]){N, N, N},
+                         0, &data));
   MUST(mg_h5_write_planes(file, &data, 0, n, floats ? (const void *)single : (const void *)x));
   MUST(mg_h5_data_close(file, &data));
   free(single);
@@ -78,7 +79,7 @@ static void write_checksums(mg_h5_t *file, const char *name, const double *x, bo
     sum[k] = floats ? mg_checksum_floats(plane, N * N, (uint64_t)(k * N * N))
                     : mg_checksum_doubles(x + k * N * N, N * N, (uint64_t)(k * N * N));
   }
-  MUST(mg_h5_data_create(file, name, MG_H5_UINT64, 1, N, 0, &data));
+  MUST(mg_h5_data_create(file, name, MG_H5_UINT64, 1, (int32_t[]){N}, 0, &data));
   MUST(mg_h5_write_planes(file, &data, 0, n, sum));
   MUST(mg_h5_data_close(file, &data));
 }
@@ -104,7 +105,7 @@ static void write_file(const problem_t *p) {
     if (!p->walls) continue;
     mg_h5_data_t data;
     snprintf(name, sizeof name, "/HPGMG/walls/%s", faces[d]);
-    MUST(mg_h5_data_create(file, name, MG_H5_DOUBLE, 2, N, 0, &data));
+    MUST(mg_h5_data_create(file, name, MG_H5_DOUBLE, 2, (int32_t[]){N, N}, 0, &data));
     MUST(mg_h5_write_planes(file, &data, 0, n, p->wall[d]));
     MUST(mg_h5_data_close(file, &data));
   }

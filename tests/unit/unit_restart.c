@@ -105,7 +105,7 @@ static void put_field(mg_h5_t *file, const char *name, mg_h5_type_t type, int ra
   if (how == AS_DOUBLE) type = type == MG_H5_DOUBLE ? MG_H5_FLOAT : MG_H5_DOUBLE;
   if (how == AS_TEXT) rank = rank == 3 ? 1 : 3;
   if (how == TWO_VALUES) n = 2 * N;
-  MUST_H5(mg_h5_data_create(file, name, type, rank, n, 0, &data));
+  MUST_H5(mg_h5_data_create(file, name, type, rank, (int32_t[]){n, n, n}, 0, &data));
   MUST_H5(mg_h5_write_planes(file, &data, 0, n, zero));
   MUST_H5(mg_h5_data_close(file, &data));
 }

@@ -26,13 +26,22 @@ typedef struct mg_h5 mg_h5_t;
 /** Type of a dataset, in memory and in the file. */
 typedef enum { MG_H5_DOUBLE, MG_H5_FLOAT, MG_H5_UINT64 } mg_h5_type_t;
 
-/** A dataset of planes: [n], [n][n], or [n][n][n] with x fastest. */
+/** A dataset of rank 1 to 3: [n[0]], [n[1]][n[0]], or [n[2]][n[1]][n[0]] with x fastest. Planes are
+ *  the entries of its first dimension. */
 typedef struct {
   int64_t id;
   mg_h5_type_t type;
-  int rank;  /**< 1 to 3 */
-  int32_t n; /**< size of every dimension */
+  int rank;
+  int32_t n[3]; /**< 1 beyond the rank */
 } mg_h5_data_t;
+
+/** A dataset that is not open yet. */
+static inline mg_h5_data_t mg_h5_data(mg_h5_type_t type, int rank, const int32_t n[]) {
+  mg_h5_data_t data = {-1, type, rank, {1, 1, 1}};
+  for (int d = 0; d < rank; d++)
+    data.n[d] = n[d];
+  return data;
+}
 
 /** Whether an HDF5 library is available, and whether it can write from all ranks at once. */
 bool mg_h5_available(void);
@@ -94,13 +103,15 @@ MG_MUST_CHECK mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, co
                                             double *values, int n);
 
 /** Create a dataset.
+ *  @param[in]  n         as many sizes as the rank
  *  @param[in]  compress  0 for none, or the deflate level, 1 to 9, in chunks of planes
  *  @param[out] data      close with mg_h5_data_close */
 MG_MUST_CHECK mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type,
-                                            int rank, int32_t n, int compress, mg_h5_data_t *data);
+                                            int rank, const int32_t n[], int compress,
+                                            mg_h5_data_t *data);
 /** Open a dataset, which must have this type and these dimensions. */
 MG_MUST_CHECK mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type,
-                                          int rank, int32_t n, mg_h5_data_t *data);
+                                          int rank, const int32_t n[], mg_h5_data_t *data);
 MG_MUST_CHECK mg_status_t mg_h5_data_close(mg_h5_t *file, mg_h5_data_t *data);
 
 /** Properties of a dataset. */
@@ -121,7 +132,7 @@ void mg_h5_name_datasets(mg_h5_t *file, char *text, int size);
 
 /** Open a dataset of any numeric type, to be read as doubles. */
 MG_MUST_CHECK mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank,
-                                                  int32_t n, mg_h5_data_t *data);
+                                                  const int32_t n[], mg_h5_data_t *data);
 
 /** Write or read planes first .. first + count - 1 of a dataset, in the dataset's memory type.
  *  Count is 0 on ranks without planes.

@@ -11,7 +11,13 @@ static hid_t type_of(mg_h5_type_t type) {
 }
 
 static int64_t plane_values(const mg_h5_data_t *data) {
-  return data->rank == 1 ? 1 : data->rank == 2 ? data->n : (int64_t)data->n * data->n;
+  return data->rank == 1 ? 1 : data->rank == 2 ? data->n[0] : (int64_t)data->n[0] * data->n[1];
+}
+
+/* Sizes in the library's order, slowest dimension first. */
+static void sizes_of(const mg_h5_data_t *data, hsize_t size[3]) {
+  for (int d = 0; d < data->rank; d++)
+    size[d] = (hsize_t)data->n[data->rank - 1 - d];
 }
 
 /* If compressed, a chunk is rows of one plane, at most 4 MiB. No fill values: every value is
@@ -21,9 +27,10 @@ static hid_t creation_list(const mg_h5_data_t *data, int compress) {
   if (list < 0) return list;
   bool good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
   if (good && compress > 0) {
-    const hsize_t n = (hsize_t)data->n, row = n * H5Tget_size(type_of(data->type));
-    const hsize_t most = (4 << 20) / row;
-    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < n ? most : n, n}; /* for three dimensions */
+    const hsize_t n = (hsize_t)data->n[0], rows = (hsize_t)data->n[1];
+    const hsize_t most = (4 << 20) / (n * H5Tget_size(type_of(data->type)));
+    /* for three dimensions */
+    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < rows ? most : rows, n};
     good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
            H5Pset_deflate(list, (unsigned)compress) >= 0;
   }
@@ -33,10 +40,11 @@ static hid_t creation_list(const mg_h5_data_t *data, int compress) {
 }
 
 mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-                              int32_t n, int compress, mg_h5_data_t *data) {
-  *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
+                              const int32_t n[], int compress, mg_h5_data_t *data) {
+  hsize_t size[3];
+  *data = mg_h5_data(type, rank, n);
   if (!file) return MG_OK;
-  const hsize_t size[3] = {(hsize_t)n, (hsize_t)n, (hsize_t)n};
+  sizes_of(data, size);
   const hid_t space = H5Screate_simple(rank, size, NULL), list = creation_list(data, compress);
   if (space >= 0 && list >= 0)
     data->id = H5Dcreate2(file->id, path, type_of(type), space, H5P_DEFAULT, list, H5P_DEFAULT);
@@ -129,8 +137,10 @@ static bool is_as_asked(const mg_h5_data_t *data, bool any_number, hsize_t size[
               (any_number ? is_number(type) : H5Tequal(type, type_of(data->type)) > 0) &&
               H5Sget_simple_extent_ndims(space) == data->rank &&
               H5Sget_simple_extent_dims(space, size, NULL) == data->rank;
+  hsize_t want[3];
+  sizes_of(data, want);
   for (int d = 0; d < data->rank; d++)
-    good = good && size[d] == (hsize_t)data->n;
+    good = good && size[d] == want[d];
   if (type >= 0) (void)H5Tclose(type);
   if (space >= 0) (void)H5Sclose(space);
   return good;
@@ -188,10 +198,10 @@ static mg_status_t not_opened(mg_h5_t *file, const char *path) {
 }
 
 static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type, bool any_number,
-                             int rank, int32_t n, mg_h5_data_t *data) {
+                             int rank, const int32_t n[], mg_h5_data_t *data) {
   char why[WHY_SIZE] = "does not match the grid in type or dimensions";
   hsize_t size[3] = {0, 0, 0};
-  *data = (mg_h5_data_t){H5I_INVALID_HID, type, rank, n};
+  *data = mg_h5_data(type, rank, n);
   if (!file) return MG_OK;
   data->id = H5Dopen2(file->id, path, H5P_DEFAULT);
   if (data->id < 0) return not_opened(file, path);
@@ -201,12 +211,12 @@ static mg_status_t open_data(mg_h5_t *file, const char *path, mg_h5_type_t type,
   return mg_h5_wrong(file, path, why);
 }
 
-mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
-                            mg_h5_data_t *data) {
+mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                            const int32_t n[], mg_h5_data_t *data) {
   return open_data(file, path, type, false, rank, n, data);
 }
 
-mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, int32_t n,
+mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, const int32_t n[],
                                     mg_h5_data_t *data) {
   return open_data(file, path, MG_H5_DOUBLE, true, rank, n, data);
 }
@@ -314,21 +324,22 @@ static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, v
   const int64_t plane = plane_values(data) * size;
   /* Whole planes if one fits into a call, otherwise each plane in bands of rows. */
   const int64_t bands = data->rank < 3 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
-  const int64_t rows = data->rank < 3 ? 1 : (data->n + bands - 1) / bands;
+  const int64_t rows_of_plane = data->rank < 3 ? data->n[0] : data->n[1];
+  const int64_t rows = data->rank < 3 ? 1 : (rows_of_plane + bands - 1) / bands;
   double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};
   if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
   mg_status_t status = MG_OK;
   for (int64_t call = 0; call < (int64_t)most[0]; call++) {
     hsize_t start[3] = {(hsize_t)first, 0, 0},
-            n[3] = {(hsize_t)count, (hsize_t)data->n, (hsize_t)data->n};
+            n[3] = {(hsize_t)count, (hsize_t)rows_of_plane, (hsize_t)data->n[0]};
     char *at = values;
     if (bands > 1) {
       const int64_t k = call / bands, j = call % bands * rows;
-      n[0] = k < count && j < data->n;
+      n[0] = k < count && j < rows_of_plane;
       start[0] = (hsize_t)(first + k);
       start[1] = (hsize_t)j;
-      n[1] = (hsize_t)(data->n - j < rows ? data->n - j : rows);
-      if (n[0] > 0) at += (k * data->n + j) * data->n * size;
+      n[1] = (hsize_t)(rows_of_plane - j < rows ? rows_of_plane - j : rows);
+      if (n[0] > 0) at += (k * rows_of_plane + j) * data->n[0] * size;
     }
     if (n[0] == 0) n[1] = n[2] = 0;
     const mg_status_t moved = move_piece(m, start, n, at);

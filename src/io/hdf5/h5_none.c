@@ -89,18 +89,18 @@ mg_status_t mg_h5_get_doubles(mg_h5_t *file, const char *group, const char *name
   return none();
 }
 mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-                              int32_t n, int compress, mg_h5_data_t *data) {
+                              const int32_t n[], int compress, mg_h5_data_t *data) {
   (void)file, (void)path, (void)compress;
-  *data = (mg_h5_data_t){-1, type, rank, n};
+  *data = mg_h5_data(type, rank, n);
   return none();
 }
-mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank, int32_t n,
-                            mg_h5_data_t *data) {
+mg_status_t mg_h5_data_open(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                            const int32_t n[], mg_h5_data_t *data) {
   (void)file, (void)path;
-  *data = (mg_h5_data_t){-1, type, rank, n};
+  *data = mg_h5_data(type, rank, n);
   return none();
 }
-mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, int32_t n,
+mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, const int32_t n[],
                                     mg_h5_data_t *data) {
   return mg_h5_data_open(file, path, MG_H5_DOUBLE, rank, n, data);
 }

@@ -133,8 +133,7 @@ static inline bool mg_report_has_breakdown(const mg_report_t *report) {
 
 /** Number of cells of a grid size. */
 static inline double mg_size_dof(const mg_size_result_t *size) {
-  const double n = size->n;
-  return n * n * n;
+  return (double)mg_volume(size->n);
 }
 
 #endif

@@ -42,9 +42,9 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     const bool timed = !p->verify_only;
     fprintf(out, "%s,%s,%s,%s,%s,%d,%d,%d,%d,", mg_operator_name(p->op),
             mg_equation_name(p->equation), mg_boundary_name(p->boundary),
-            mg_smoother_name(p->smoother), mg_cycle_name(p->cycle), size->n, r->plan->n_levels - s,
-            r->ranks, r->threads);
-    number(out, 1.0 / size->n, ",");
+            mg_smoother_name(p->smoother), mg_cycle_name(p->cycle), size->n[0],
+            r->plan->n_levels - s, r->ranks, r->threads);
+    number(out, 1.0 / size->n[0], ",");
     fprintf(out, "%.0f,%d,", mg_size_dof(size), hist->n_cycles);
     number(out, hist->norm[hist->n_cycles - 1], ",");
     number(out, hist->rel[hist->n_cycles - 1], ",");

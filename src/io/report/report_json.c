@@ -30,13 +30,13 @@ static json_t *file_or_null(const char *path) {
 }
 
 static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
-  const int n = plan->level[0].layout.n[0];
+  const int32_t *n = plan->level[0].layout.n;
   return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
                    mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
                    mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
-                   "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim", n,
-                   n, n, "levels", plan->n_levels, "coefficients", file_or_null(p->coefficients),
-                   "rhs", file_or_null(p->rhs));
+                   "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim",
+                   n[0], n[1], n[2], "levels", plan->n_levels, "coefficients",
+                   file_or_null(p->coefficients), "rhs", file_or_null(p->rhs));
 }
 
 /* The nearest rank counts at which every rank has cells. */
@@ -73,9 +73,9 @@ static json_t *levels(const mg_report_t *r) {
   json_t *list = json_array();
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
-    const int n = level->layout.n[0];
+    const int32_t *n = level->layout.n;
     json_t *item =
-        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n, n, n, "boxes",
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:I}", "dim", n[0], n[1], n[2], "boxes",
                   (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim", level->layout.box_dim,
                   "ranks", (json_int_t)level->layout.n_ranks, "backend",
                   mg_place_name(level->place), "bytes", (json_int_t)r->level_bytes[l]);
@@ -101,8 +101,8 @@ static json_t *solves(const mg_report_t *r) {
       json_array_append_new(rel, number(size->history.rel[c]));
     }
     json_array_append_new(
-        list, json_pack("{s:f, s:I, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n, "dof",
-                        (json_int_t)mg_size_dof(size), "norms", norms, "rel", rel, "cycles",
+        list, json_pack("{s:f, s:I, s:o, s:o, s:i, s:i, s:o, s:o, s:o}", "h", 1.0 / size->n[0],
+                        "dof", (json_int_t)mg_size_dof(size), "norms", norms, "rel", rel, "cycles",
                         size->history.n_cycles, "solves", size->n_solves, "seconds_min",
                         number(timed ? size->seconds_min : NAN), "seconds_mean",
                         number(timed ? size->seconds_mean : NAN), "dof_per_s",
@@ -152,14 +152,14 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
   for (int l = 0; l < d->plan->n_levels; l++) {
     const mg_level_plan_t *level = &d->plan->level[l];
     const mg_level_stats_t *s = &d->stats->level[l];
-    const int n = level->layout.n[0];
+    const int32_t *n = level->layout.n;
     json_array_append_new(
         list,
         json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:I, s:f, s:i, s:o, s:I, s:I, s:I, s:I, "
                   "s:I, s:I}",
-                  "dim", n, n, n, "boxes", (json_int_t)mg_layout_n_boxes(&level->layout), "box_dim",
-                  level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks, "backend",
-                  mg_place_name(level->place), "steps_per_pass", level->fused_sweeps,
+                  "dim", n[0], n[1], n[2], "boxes", (json_int_t)mg_layout_n_boxes(&level->layout),
+                  "box_dim", level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks,
+                  "backend", mg_place_name(level->place), "steps_per_pass", level->fused_sweeps,
                   "boxes_per_rank_max", (json_int_t)s->boxes_per_rank_max, "imbalance",
                   s->imbalance, "patches_per_rank_max", s->patches_max, "bytes_per_rank",
                   tally(&s->bytes), "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,

@@ -8,8 +8,9 @@ static void print_levels(FILE *out, const mg_dry_run_t *d) {
   for (int l = 0; l < d->plan->n_levels; l++) {
     const mg_layout_t *y = &d->plan->level[l].layout;
     const mg_level_stats_t *s = &d->stats->level[l];
-    fprintf(out, "  %5d  %8d^3 %8d^3 %5d^3 %11" PRId64 "  %-5s %11" PRId64, l, y->n[0], y->boxes[0],
-            y->box_dim, y->n_ranks, mg_place_name(d->plan->level[l].place), s->boxes_per_rank_max);
+    fprintf(out, "  %5d  %10s %10s %5d^3 %11" PRId64 "  %-5s %11" PRId64, l, mg_grid(y->n).text,
+            mg_grid(y->boxes).text, y->box_dim, y->n_ranks, mg_place_name(d->plan->level[l].place),
+            s->boxes_per_rank_max);
     fprintf(out, " %18s %11s %11s\n", mg_bytes((double)s->bytes.min).text,
             mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text);
   }
@@ -35,13 +36,13 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
   const mg_params_t *p = d->params;
   const mg_layout_t *fine = &d->plan->level[0].layout;
   const mg_tally_t *bytes = &d->stats->bytes;
-  const int64_t cells = (int64_t)fine->n[0] * fine->n[0] * fine->n[0];
+  const int64_t cells = mg_layout_n_cells(fine);
   const double all = mg_plan_stats_bytes(d->stats);
   fprintf(out, "dry run: %s, %s, %s on %" PRId64 " rank%s; nothing is allocated or solved\n",
           mg_operator_name(p->op), mg_equation_name(p->equation), mg_boundary_name(p->boundary),
           d->stats->n_ranks, d->stats->n_ranks == 1 ? "" : "s");
-  fprintf(out, "  grid %d^3 = %" PRId64 " cells in %d^3 boxes of %d^3", fine->n[0], cells,
-          fine->boxes[0], fine->box_dim);
+  fprintf(out, "  grid %s = %" PRId64 " cells in %s boxes of %d^3", mg_grid(fine->n).text, cells,
+          mg_grid(fine->boxes).text, fine->box_dim);
   if (mg_layout_n_boxes(fine) != d->plan->boxes_asked)
     fprintf(out, " (%" PRId64 " boxes requested)", d->plan->boxes_asked);
   fprintf(out, "\n");

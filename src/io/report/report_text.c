@@ -20,9 +20,9 @@ static void print_levels(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n  level       grid   boxes     box     ranks  place   lambda_max    memory\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_level_plan_t *level = &r->plan->level[l];
-    fprintf(out, "  %5d  %7d^3 %5d^3 %5d^3 %9" PRId64 "  %-5s %12.6f %10s\n", l, level->layout.n[0],
-            level->layout.boxes[0], level->layout.box_dim, level->layout.n_ranks,
-            mg_place_name(level->place), r->lambda_max[l],
+    fprintf(out, "  %5d  %9s %7s %5d^3 %9" PRId64 "  %-5s %12.6f %10s\n", l,
+            mg_grid(level->layout.n).text, mg_grid(level->layout.boxes).text, level->layout.box_dim,
+            level->layout.n_ranks, mg_place_name(level->place), r->lambda_max[l],
             mg_bytes((double)r->level_bytes[l]).text);
   }
 }
@@ -68,11 +68,11 @@ static void print_source(FILE *out, const mg_report_t *r, mg_input_source_t sour
 void mg_report_print_head(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   const mg_layout_t *fine = &r->plan->level[0].layout;
-  const double cells = (double)fine->n[0] * fine->n[0] * fine->n[0];
+  const double cells = (double)mg_layout_n_cells(fine);
   fprintf(out, "%s: %s, %s, %s\n", PACKAGE_STRING, mg_operator_name(p->op),
           mg_equation_name(p->equation), mg_boundary_name(p->boundary));
-  fprintf(out, "  grid      %d^3 = %.0f cells in %d^3 boxes of %d^3\n", fine->n[0], cells,
-          fine->boxes[0], fine->box_dim);
+  fprintf(out, "  grid      %s = %.0f cells in %s boxes of %d^3\n", mg_grid(fine->n).text, cells,
+          mg_grid(fine->boxes).text, fine->box_dim);
   if (mg_layout_n_boxes(fine) != r->plan->boxes_asked)
     fprintf(out, "            (the largest cube within the requested %" PRId64 " boxes)\n",
             r->plan->boxes_asked);
@@ -113,8 +113,8 @@ static void print_histories(FILE *out, const mg_result_t *result) {
   for (int s = 0; s < result->n_sizes; s++) {
     const mg_size_result_t *size = &result->size[s];
     for (int c = 0; c < size->history.n_cycles; c++)
-      fprintf(out, "  %7d^3  cycle %2d  max|f-Au| %.15e  relative %.15e\n", size->n, c + 1,
-              size->history.norm[c], size->history.rel[c]);
+      fprintf(out, "  %9s  cycle %2d  max|f-Au| %.15e  relative %.15e\n", mg_grid(size->n).text,
+              c + 1, size->history.norm[c], size->history.rel[c]);
   }
 }
 
@@ -125,8 +125,9 @@ static void print_breakdown(FILE *out, const mg_report_t *r) {
   for (int l = 0; l < r->plan->n_levels; l++)
     for (int t = 0; t < MG_N_TIMES; t++) {
       if (r->time_max[l][t] == 0.0) continue;
-      fprintf(out, "  %5d  %7d^3  %-17s %12.3e %12.3e %12.3e\n", l, r->plan->level[l].layout.n[0],
-              mg_time_name((mg_time_t)t), r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]);
+      fprintf(out, "  %5d  %9s  %-17s %12.3e %12.3e %12.3e\n", l,
+              mg_grid(r->plan->level[l].layout.n).text, mg_time_name((mg_time_t)t),
+              r->time_min[l][t], r->time_mean[l][t], r->time_max[l][t]);
     }
 }
 
@@ -138,8 +139,8 @@ static void print_messages(FILE *out, const mg_report_t *r) {
   for (int l = 0; l < r->plan->n_levels; l++) {
     const mg_count_t *m = &r->messages[l], *b = &r->message_bytes[l], *most = &r->reductions[l];
     if (m->max == 0 && most->max == 0) continue;
-    fprintf(out, "  %5d  %7d^3  %13" PRId64 " %8.1f %8" PRId64, l, r->plan->level[l].layout.n[0],
-            m->min, m->mean, m->max);
+    fprintf(out, "  %5d  %9s  %13" PRId64 " %8.1f %8" PRId64, l,
+            mg_grid(r->plan->level[l].layout.n).text, m->min, m->mean, m->max);
     fprintf(out, "  %11" PRId64 " %12.0f %12" PRId64 " %11" PRId64 "\n", b->min, b->mean, b->max,
             most->max);
   }
@@ -177,7 +178,7 @@ static void print_shares(FILE *out, const mg_report_t *r) {
     if (all[t] > 0.0) fprintf(out, "  %8s", mg_time_name((mg_time_t)t));
   fprintf(out, "       all       seconds\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
-    fprintf(out, "  %5d  %7d^3", l, r->plan->level[l].layout.n[0]);
+    fprintf(out, "  %5d  %9s", l, mg_grid(r->plan->level[l].layout.n).text);
     print_share(out, r->time_own[l], all, sum_of(r->time_own[l]), solve);
   }
   fprintf(out, "  %16s", "all levels");
@@ -195,7 +196,7 @@ static void print_performance(FILE *out, const mg_result_t *result, bool timed) 
   for (int s = 0; s < result->n_sizes; s++) {
     const mg_size_result_t *size = &result->size[s];
     const double dof = mg_size_dof(size);
-    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n, dof, size->n_solves);
+    fprintf(out, "  %2s  1/%-8d %12.0f %8d", names[s], size->n[0], dof, size->n_solves);
     if (timed && size->n_solves > 0)
       fprintf(out, " %14.6f %15.6f %12.4e\n", size->seconds_min, size->seconds_mean,
               dof / size->seconds_mean);
