@@ -53,21 +53,32 @@ static void set_walls(mg_params_t *params, const char *kinds) {
     params->wall[side / 2][side % 2] = kinds[side] == 'n' ? MG_WALL_NEUMANN : MG_WALL_DIRICHLET;
 }
 
+/* Boxes in each direction from "3x2x5", instead of a cube. */
+static void set_boxes(mg_params_t *params, const char *boxes, int log2_box_dim) {
+  if (!boxes) return;
+  int32_t *m = params->boxes;
+  MUST(sscanf(boxes, "%dx%dx%d", &m[0], &m[1], &m[2]) == 3 ? MG_OK : MG_ERR_USAGE);
+  params->log2_box_dim = log2_box_dim;
+}
+
 static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                               const char *options, bool alpha_varies,
                               const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
-  const char *walls = "dddddd";
+  const char *walls = "dddddd", *shape = NULL;
+  const int smallest = 4; /* that options accept */
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
   const char *more = getenv("FIXTURE_OPTIONS");
-  snprintf(line, sizeof line, "test %d %d %s %s %s", log2_box_dim,
-           (boxes * boxes * boxes + ranks - 1) / ranks, backend->options, options,
-           more ? more : "");
+  snprintf(
+      line, sizeof line, "test %d %d %s %s %s", log2_box_dim > smallest ? log2_box_dim : smallest,
+      (boxes * boxes * boxes + ranks - 1) / ranks, backend->options, options, more ? more : "");
   int argc = 0;
   for (char *word = strtok(line, " "); word && argc < MOST_WORDS; word = strtok(NULL, " "))
     if (strncmp(word, "walls=", 6) == 0)
       walls = word + 6;
+    else if (strncmp(word, "boxes=", 6) == 0)
+      shape = word + 6;
     else
       argv[argc++] = word;
 
@@ -79,12 +90,13 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   static mg_input_t input;
   params.alpha_varies = alpha_varies;
   set_walls(&params, walls);
+  set_boxes(&params, shape, log2_box_dim);
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
-  MUST(plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_SHAPE);
+  MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_SHAPE);
   MUST(mg_hierarchy_create(&params, &plan, &h));
   const mg_problem_source_t files = {mg_input_load, &input};
   MUST(mg_problem_set_from(h, source ? source : input.cells > 0 ? &files : NULL));
@@ -143,8 +155,8 @@ void field_product(double *x, int n, const double *fi, const double *fj, const d
 
 /* Dense index of a patch row. */
 static size_t row_at(const mg_view_t *v, const mg_patch_t *p, int j, int k) {
-  const size_t n = (size_t)v->n[0];
-  return (size_t)p->lo[0] + n * ((size_t)(p->lo[1] + j) + n * (size_t)(p->lo[2] + k));
+  const size_t ni = (size_t)v->n[0], nj = (size_t)v->n[1];
+  return (size_t)p->lo[0] + ni * ((size_t)(p->lo[1] + j) + nj * (size_t)(p->lo[2] + k));
 }
 
 /* Copies cells and ghosts of a patch to or from a buffer shared by host and backend. */
@@ -222,7 +234,7 @@ void field_put(const mg_level_t *level, int vec, const double *x) {
 
 void field_get(const mg_level_t *level, int vec, double *x) {
   const mg_view_t *v = &level->store.view;
-  memset(x, 0, cells_of(v->n[0]) * sizeof *x);
+  memset(x, 0, (size_t)mg_volume(v->n) * sizeof *x);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     double *cells = patch_get(level, q, vec, 0), *from = cells;
@@ -233,7 +245,7 @@ void field_get(const mg_level_t *level, int vec, double *x) {
   }
   /* Every cell has one owner; other ranks add zero, which changes only the sign of -0. */
   if (mg_comm_size(mg_comm_world()) > 1)
-    MUST(mg_comm_sum(mg_comm_world(), x, v->n[0] * v->n[0] * v->n[0]));
+    MUST(mg_comm_sum(mg_comm_world(), x, (int)mg_volume(v->n)));
 }
 
 uint64_t field_hash(const double *x, int n) {
