@@ -1,19 +1,13 @@
 /* op_shape: grids of 24 x 16 x 40 cells, with three widths in the unit cube. On every level A x
  * equals a reference that is written without patches and without metric factors. Halo exchange,
  * restriction, interpolation and reductions reach the right cells. A smoother leaves a solution
- * unchanged. Solves converge, with order 2 for a known solution, on every backend to the same
- * bits. */
-#include "formulas/coefficients.h"
+ * unchanged. */
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "level/transfer.h"
-#include "solver/solve.h"
-#include "tests/lib/fixture.h"
+#include "tests/lib/shape.h"
 #include <float.h>
-#include <stdlib.h>
-
-static const double pi = 3.14159265358979323846;
 
 /* --- dense fields with two ghost layers ------------------------------------------------ */
 
@@ -43,33 +37,10 @@ static double *cell(const dense_t *x, const int at[3]) {
   return x->origin + offset(x, at);
 }
 
-/* Loop over the cells of a level. */
-#define EACH_CELL(at, n)                                                                           \
-  for (int at[3] = {0, 0, 0}; at[2] < (n)[2]; at[2]++)                                             \
-    for (at[1] = 0; at[1] < (n)[1]; at[1]++)                                                       \
-      for (at[0] = 0; at[0] < (n)[0]; at[0]++)
-
-static int64_t volume(const mg_view_t *v) {
-  return mg_volume(v->n);
-}
-
-static double *cells_new(const mg_view_t *v) {
-  double *x = calloc((size_t)volume(v), sizeof *x);
-  MUST(x ? MG_OK : MG_ERR_MEMORY);
-  return x;
-}
-
 static void fill_random(double *x, int64_t n, uint64_t seed) {
   random_t r = {seed};
   for (int64_t c = 0; c < n; c++)
     x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
-}
-
-static double distance(const double *x, const double *y, int64_t n) {
-  double worst = 0.0;
-  for (int64_t c = 0; c < n; c++)
-    worst = worst_of(worst, fabs(x[c] - y[c]));
-  return worst;
 }
 
 static void put_cells(const dense_t *x, const double *cells) {
@@ -113,19 +84,6 @@ static void fill_ghosts(const dense_t *x, int order) {
 }
 
 /* --- coefficients ---------------------------------------------------------------------- */
-
-/* beta at the face below a cell; of fv2 and fv4 the average over the face. */
-static double beta_at(const mg_view_t *v, int d, const int at[3]) {
-  double x[3], s = 1.0, r2 = 0.0, tangential = 0.0;
-  for (int e = 0; e < 3; e++) {
-    x[e] = (at[e] + (e == d ? 0.0 : 0.5)) / v->n[e];
-    s *= sin(2.0 * pi * x[e]);
-    r2 += (x[e] - 0.5) * (x[e] - 0.5);
-    if (e != d) tangential += 1.0 / ((double)v->n[e] * v->n[e]);
-  }
-  if (v->op == MG_OPERATOR_7PT) return 5.5 + 4.5 * tanh(10.0 * (sqrt(r2) - 0.25));
-  return 1.0 + 0.25 * s * (1.0 - 4.0 * pi * pi * tangential / 24.0);
-}
 
 static int faces_of(const mg_view_t *v, int d, int e) {
   return v->n[e] + (e == d && !v->periodic);
@@ -418,99 +376,10 @@ static void test_levels(mg_hierarchy_t *h) {
     free(beta[d].memory);
 }
 
-/* --- solves ---------------------------------------------------------------------------- */
-
-/* u = sin(pi x) sin(pi y) sin(pi z) solves the problem with beta = 1 and f = (a + 3 pi^2) u. */
-static void fill_u(const mg_view_t *v, double factor, double *u) {
-  EACH_CELL(at, v->n) {
-    *u = factor;
-    for (int d = 0; d < 3; d++)
-      *u *= sin(pi * (at[d] + 0.5) / v->n[d]);
-    u++;
-  }
-}
-
-static mg_status_t load(void *data, mg_hierarchy_t *h) {
-  mg_level_t *level = &h->level[0];
-  const mg_view_t *v = &level->store.view;
-  double *f = cells_new(v);
-  (void)data;
-  fill_u(v, v->a + 3.0 * pi * pi, f);
-  field_put(level, MG_F, f);
-  for (int d = 0; d < 3; d++)
-    MUST(mg_fill(level, MG_BETA_I + d, mg_face_metric(v->h, d)));
-  free(f);
-  return MG_OK;
-}
-
-static const mg_problem_source_t sine = {load, NULL};
-
-/* Error of the solution if `source` is the sine problem. */
-static double solve(const fixture_backend_t *backend, int log2_box_dim, const char *options,
-                    const mg_problem_source_t *source, uint64_t *hash) {
-  static mg_history_t history;
-  mg_hierarchy_t *h = fixture_create_from(backend, log2_box_dim, 1, options, source);
-  const mg_view_t *v = &h->level[0].store.view;
-  double f_norm, *u = cells_new(v), *exact = cells_new(v);
-  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
-  MUST(mg_solve(h, 0, f_norm, &history));
-  CHECK(history.reached);
-  field_get(&h->level[0], MG_U, u);
-  fill_u(v, 1.0, exact);
-  const double error = distance(u, exact, volume(v));
-  *hash = 0;
-  for (int64_t c = 0; c < volume(v); c++) {
-    uint64_t bits;
-    const double value = u[c] + 0.0;
-    memcpy(&bits, &value, sizeof bits);
-    random_t r = {*hash ^ bits};
-    *hash = random_bits(&r);
-  }
-  free(u), free(exact);
-  mg_hierarchy_free(h);
-  return error;
-}
-
-/* As in op_neumann: an error C h^2 (1 + pi h), with the largest width. */
-static void test_order(const char *smoother) {
-  char options[256];
-  uint64_t hash;
-  snprintf(options, sizeof options,
-           "--operator=fv2 --rtol=1e-6 --max-cycles=200 --smoother=%s boxes=3x2x5", smoother);
-  const double coarse = solve(fixture_backends, 3, options, &sine, &hash),
-               fine = solve(fixture_backends, 4, options, &sine, &hash);
-  const double h = 1.0 / 32.0, bound = log2((1.0 + 2.0 * pi * h) / (1.0 + pi * h));
-  CHECK_NEAR(log2(coarse / fine), 2.0, bound);
-}
-
-/* The built-in problems converge, on every backend to the same bits: 7pt with CG, because its
- * V-cycle with P0 alone diverges if the widths of the cells differ. */
-static void test_parity(void) {
-  static const char *const operators[] = {"fv2", "fv4", "7pt"},
-                           *const smoothers[] = {"gsrb", "chebyshev"},
-                           *const boundaries[] = {"dirichlet", "periodic"};
-  for (int c = 0; c < 12; c++) {
-    char options[256];
-    uint64_t want, hash;
-    snprintf(
-        options, sizeof options,
-        "--operator=%s --smoother=%s --boundary=%s --rtol=1e-3 --max-cycles=200 %s boxes=3x2x5",
-        operators[c % 3], smoothers[c / 3 % 2], boundaries[c / 6], c % 3 == 2 ? "--krylov=cg" : "");
-    (void)solve(fixture_backends, 3, options, NULL, &want);
-    for (const fixture_backend_t *b = fixture_backends + 1; b->name; b++) {
-      (void)solve(b, 3, options, NULL, &hash);
-      CHECK(hash == want);
-    }
-  }
-}
-
 int main(int argc, char **argv) {
   static const fixture_grid_t grid[] = {{3, 1}, {0, 0}};
   fixture_begin(&argc, &argv);
   fixture_each(grid, (fixture_choices_t){.smoothers = "gsrb chebyshev", .more = "boxes=3x2x5"},
                test_levels);
-  test_order("gsrb");
-  test_order("chebyshev");
-  test_parity();
   return FIXTURE_END();
 }
