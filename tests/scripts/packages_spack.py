@@ -1,4 +1,4 @@
-"""packages_spack: checks of the Spack recipe for tests/scripts/packages.sh; Spack itself is not needed.
+"""packages_spack: check the Spack recipe for tests/scripts/packages.sh; Spack is not needed.
 
 packages_spack.py options RECIPE CONFIGURE
     For every combination of variants, check that the recipe decides all options of configure with

@@ -66,7 +66,7 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
     boxes_per_rank = variable(int, value=8)
     min_time = variable(float, int, value=5.0)
     options = variable(typ.List[str], value=[])
-    golden = variable(str, value=os.path.join(TOP, "tests", "golden.csv"))
+    golden = variable(str, value=os.path.join(TOP, "tests", "golden", "golden.csv"))
 
     valid_prog_environs = ["*"]
     sourcesdir = None
