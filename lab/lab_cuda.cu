@@ -78,7 +78,7 @@ extern "C" int lab_cuda_devices(void) {
 extern "C" mg_status_t lab_open_cuda(lab_t *lab) {
   int code;
   MG_CUDA_TRY(cudaSetDevice(0));
-  MG_TRY(mg_cuda_code(&code)); /* check for code that runs on this GPU */
+  MG_TRY(mg_cuda_compiled_arch(&code)); /* check for code that runs on this GPU */
   MG_CUDA_TRY(cudaStreamCreateWithFlags(&state.stream, cudaStreamNonBlocking));
   MG_CUDA_TRY(cudaEventCreate(&state.start));
   MG_CUDA_TRY(cudaEventCreate(&state.end));

@@ -71,7 +71,7 @@ static const kernel_t of_7pt[] = {
   { __VA_ARGS__, ROOFLINE_SMOOTHS }
 static const struct {
   const char *operator, * smoother, *boundary; /* NULL: walls */
-  bool varies;                                 /* alpha varies */
+  bool alpha_varies;                           /* alpha varies */
   kernel_t fused, first;                       /* no name: none on any place */
   const kernel_t *others;
   int n_others;
@@ -169,7 +169,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
                        const kernel_t *kernel) {
   const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
-  const kernel_t k = fine->store.view.varies ? with_alpha(*kernel, fine) : *kernel;
+  const kernel_t k = fine->store.view.alpha_varies ? with_alpha(*kernel, fine) : *kernel;
   const mg_layout_t *layout = &fine->plan->layout;
   timed_t timed = {h, k.kind, 1, MG_OK};
   lab_row_t row = {.threads = lab->threads,
@@ -222,13 +222,13 @@ static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h)
   mg_action_t action;
   mg_status_t status = mg_params_parse(lab->place == LAB_CUDA ? 9 : 8, argv, &params, &action,
                                        message, sizeof message);
-  params.alpha_varies = problems[p].varies;
+  params.alpha_varies = problems[p].alpha_varies;
   if (status == MG_OK) status = mg_plan_build(&params, 1, &plan, message, sizeof message);
   if (status != MG_OK) return mg_error(status, "roofline: %s", message);
   MG_TRY(mg_device_choose(&params));
   MG_TRY(mg_hierarchy_create(&params, &plan, h));
   const mg_problem_source_t varying = {load_alpha, (void *)(uintptr_t)place_of(lab)};
-  status = mg_problem_set_from(*h, problems[p].varies ? &varying : NULL);
+  status = mg_problem_set_from(*h, problems[p].alpha_varies ? &varying : NULL);
   if (status != MG_OK) mg_hierarchy_free(*h);
   return status;
 }
@@ -237,10 +237,10 @@ static mg_status_t table(lab_t *lab, int p, int log2_n) {
   const bool checked = log2_n <= LARGEST_CHECKED;
   mg_hierarchy_t *h = NULL, *twin = NULL;
   MG_TRY(make(lab, p, log2_n, &h));
-  lab_table(lab, "roofline", "%s, %s%s%s%s%s, %d^3 cells", problems[p].operator,
-            problems[p].smoother, problems[p].boundary ? ", " : "",
-            problems[p].boundary ? problems[p].boundary : "",
-            problems[p].varies ? ", alpha varies" : "", checked ? "" : ", timed only", 1 << log2_n);
+  lab_table(
+      lab, "roofline", "%s, %s%s%s%s%s, %d^3 cells", problems[p].operator, problems[p].smoother,
+      problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "",
+      problems[p].alpha_varies ? ", alpha varies" : "", checked ? "" : ", timed only", 1 << log2_n);
   mg_status_t status = checked ? roofline_twin_create(h, &twin) : MG_OK;
   if (status == MG_OK && problems[p].fused.name && h->level[0].fused_sweeps == MG_MAX_FUSED_SWEEPS)
     status = add(lab, h, twin, &problems[p].fused);

@@ -49,7 +49,7 @@ void roofline_twin_free(mg_hierarchy_t *twin) {
 static int64_t extent(const mg_hierarchy_t *h, int l, int vec, double **first) {
   const mg_view_t *v = &h->level[l].store.view;
   const mg_patch_t *p = &v->patch[0];
-  const int g = v->layers;
+  const int g = v->ghost_layers;
   *first = mg_cell(p, vec, -g, -g, -g);
   return mg_cell(p, vec, p->n[0] - 1 + g, p->n[1] - 1 + g, p->n[2] - 1 + g) - *first + 1;
 }

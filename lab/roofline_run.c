@@ -19,7 +19,7 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
   case ROOFLINE_RESIDUAL_NORM:
     return mg_residual_norm(fine, MG_U, MG_F, number);
   case ROOFLINE_RESTRICTS_RESIDUAL:
-    return mg_restrict_residual(h, 0);
+    return mg_residual_restrict(h, 0);
   case ROOFLINE_RESTRICTS:
     return mg_restrict(h, 0, MG_U, MG_F);
   case ROOFLINE_CORRECTS:

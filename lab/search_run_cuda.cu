@@ -31,7 +31,7 @@ mg_status_t enqueue(void *arg, cudaStream_t stream) {
   return MG_OK;
 }
 
-int64_t most_blocks() {
+int64_t max_blocks() {
   return 64ll * lab_card().processors;
 }
 
@@ -41,7 +41,7 @@ mg_status_t prepare(const search_goal_t &goal, const search_program_t &p,
   int resident;
   MG_TRY(lab_cuda_resident(launch, &resident));
   if (p.plan.blocks > 0) resident = std::min(resident, p.plan.blocks);
-  const int64_t fit = std::min((int64_t)resident * lab_card().processors, most_blocks());
+  const int64_t fit = std::min((int64_t)resident * lab_card().processors, max_blocks());
   *r = {&p, goal.memory.at, in, goal.grid(p.plan, in, fit)};
   return MG_OK;
 }
@@ -81,7 +81,7 @@ __global__ void fill_cells(mg_patch_t p, int vec) {
 } // namespace
 
 mg_status_t search_goal_t::make_space() {
-  MG_TRY(memory.make(most_blocks() + BEFORE));
+  MG_TRY(memory.make(max_blocks() + BEFORE));
   MG_CUDA_TRY(cudaMemset(memory.at, 0, BEFORE * sizeof(double)));
   return MG_OK;
 }
@@ -122,7 +122,7 @@ int search_patch_cells(const lab_t *lab) {
 
 mg_status_t search_patch_t::make(int n0, int n1, int n2, int n_vectors) {
   const int32_t n[3] = {n0, n1, n2};
-  const mg_shape_t shape = mg_shape(n, 1);
+  const mg_patch_strides_t shape = mg_patch_strides(n, 1);
   p = {};
   for (int d = 0; d < 3; d++)
     p.n[d] = n[d];

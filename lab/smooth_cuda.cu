@@ -40,13 +40,13 @@ __device__ __forceinline__ double update(const smooth_level_t &l, const mg_stenc
                                          ptrdiff_t at) {
   const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
   const double f = get_once<PATH>(l.f + at),
-               before = FORM == ROOTS ? 0.0 : get_once<PATH>(l.previous + at);
+               previous = FORM == ROOTS ? 0.0 : get_once<PATH>(l.previous + at);
   const double ax = mg_apply_values7(v.x, v.beta[0], v.beta[1], v.beta[2], 1, 1, l.a, l.b_h2);
   const double dinv = FORM == CHEBYSHEV ? get_once<PATH>(l.dinv + at)
                                         : 1.0 / mg_diagonal_7(v.beta[0], v.beta[1], v.beta[2], 1, 1,
                                                               one, l.a, l.b_h2);
   return FORM == ROOTS ? mg_relax(v.x.c, ax, f, dinv, l.c2)
-                       : mg_update(v.x.c, before, ax, f, dinv, l.c1, l.c2);
+                       : mg_update(v.x.c, previous, ax, f, dinv, l.c1, l.c2);
 }
 
 __device__ __forceinline__ double update_fv4(const smooth_level_t &l, ptrdiff_t at) {

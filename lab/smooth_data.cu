@@ -54,7 +54,7 @@ void make_view(smooth_data_t *d) {
   } vectors[] = {{MG_U, SMOOTH_X},
                  {MG_F, SMOOTH_F},
                  {MG_TMP, SMOOTH_TO},
-                 {MG_BEFORE, SMOOTH_WANT},
+                 {MG_PREVIOUS, SMOOTH_WANT},
                  {MG_DINV, SMOOTH_DINV},
                  {MG_BETA_I, SMOOTH_BETA},
                  {MG_BETA_J, SMOOTH_BETA + 1},
@@ -69,7 +69,7 @@ void make_view(smooth_data_t *d) {
   d->view.patch = &d->patch;
   d->view.n_patches = 1;
   d->view.n[0] = d->view.n[1] = d->view.n[2] = d->view.box_dim = l.n;
-  d->view.ghosts = d->view.layers = SMOOTH_GHOSTS;
+  d->view.radius = d->view.ghost_layers = SMOOTH_GHOSTS;
   d->view.cells = (int64_t)l.n * l.n * l.n;
   d->view.h[0] = d->view.h[1] = d->view.h[2] = 1.0;
   d->view.a = l.a;
@@ -129,9 +129,9 @@ mg_status_t smooth_data_t::expect(mg_operator_t op, const mg_step_t *steps, int 
   for (int d = 0; d < 3; d++)
     patch.wall[d][0] = patch.wall[d][1] = walls;
   MG_TRY(copy(SMOOTH_WANT, in_place ? SMOOTH_X : SMOOTH_PREVIOUS));
-  int from = in_place ? MG_BEFORE : MG_U;
+  int from = in_place ? MG_PREVIOUS : MG_U;
   for (int s = 0; s < n; s++) {
-    const int to = in_place || (n - s) % 2 ? MG_BEFORE : MG_TMP; /* the last step writes `want` */
+    const int to = in_place || (n - s) % 2 ? MG_PREVIOUS : MG_TMP; /* the last step writes `want` */
     const mg_sweep_t sweep = {&steps[s], 1, from, to, to, -1};
     MG_TRY(mg_cuda_smooth(&view, &sweep, MG_REGION_ALL));
     from = to;
@@ -145,7 +145,7 @@ mg_status_t smooth_data_t::differ(double *error) {
   MG_TRY(largest.make(1));
   MG_CUDA_TRY(cudaMemset(largest.at, 0, sizeof(double)));
   MG_CUDA_TRY(cudaDeviceSynchronize());
-  compare<<<grid_of(level.n), block>>>(level, patch.vec[MG_BEFORE],
+  compare<<<grid_of(level.n), block>>>(level, patch.vec[MG_PREVIOUS],
                                        (unsigned long long *)largest.at);
   MG_CUDA_LAUNCHED("compare");
   MG_CUDA_TRY(cudaMemcpy(error, largest.at, sizeof *error, cudaMemcpyDeviceToHost));

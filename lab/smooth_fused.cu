@@ -1,9 +1,9 @@
 /* Ladder 4: fused smoother steps (temporal blocking), by the solver's pipeline
  * (src/cuda/temporal.cu) with other shapes: the number of steps, the rows of a tile, and the
- * bundles requested ahead.
+ * stages requested ahead.
  *
  * Tiles of fewer rows compute more cells twice. Those of 16 rows let two blocks share an SM. Boxes
- * of shared memory limit the bundles in flight. Walls are included. */
+ * of shared memory limit the stages in flight. Walls are included. */
 #include "cuda/temporal_launch.h"
 #include "lab/smooth_cuda.h"
 

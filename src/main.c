@@ -29,7 +29,7 @@ static mg_status_t plan_levels(run_t *r) {
 
 static mg_status_t plan(run_t *r) {
   MG_TRY(mg_input_open(&r->params, &r->input));
-  MG_TRY(r->params.dry_run ? mg_device_foresee(&r->params) : mg_device_choose(&r->params));
+  MG_TRY(r->params.dry_run ? mg_device_resolve(&r->params) : mg_device_choose(&r->params));
   MG_TRY(plan_levels(r));
   MG_TRY(mg_input_check_size(&r->params, &r->plan, &r->input));
   MG_TRY(mg_restart_open(&r->params, &r->plan, &r->restart));
@@ -80,13 +80,13 @@ static mg_status_t run(run_t *r) {
   return status;
 }
 
-static mg_status_t act(run_t *r, mg_action_t action) {
+static mg_status_t run_action(run_t *r, mg_action_t action) {
   if (action == MG_ACTION_RUN && r->params.dry_run) {
     MG_TRY(plan(r));
     return mg_report_dry_run(&r->params, &r->plan, r->report.command_line);
   }
   if (action == MG_ACTION_RUN && !r->params.print_config) return run(r);
-  mg_report_answer(action, &r->params);
+  mg_report_print_info(action, &r->params);
   return MG_OK;
 }
 
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
   mg_log_setup(rank, ranks, MG_LOG_NORMAL);
   status = mg_params_parse_on_ranks(argc, argv, readers, &r.params, &action);
   mg_log_setup(rank, ranks, (mg_log_level_t)r.params.verbosity);
-  if (status == MG_OK) status = act(&r, action);
+  if (status == MG_OK) status = run_action(&r, action);
   /* All ranks need the same exit code: launchers return that of the rank that ends first. */
   if (status < MG_ERR_IO) status = mg_status_worst(status, MG_ON_ROOT(mg_report_check_stdout()));
   /* After a failed device or message, other ranks may wait for this one. */

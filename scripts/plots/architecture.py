@@ -28,7 +28,7 @@ HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
     .panel {{ fill: #fbfaf7; stroke: #8a8577; }}
     .one   {{ fill: #e4ebf5; stroke: #3f5f8a; }}
     .peers {{ fill: #e6f0e2; stroke: #4c7a3d; }}
-    .seam  {{ fill: #fdf1d3; stroke: #a87b12; }}
+    .interface  {{ fill: #fdf1d3; stroke: #a87b12; }}
     .name  {{ fill: #14181f; font-weight: bold; }}
     .note  {{ fill: #3a3f48; font-size: 12.5px; }}
     .arrow {{ stroke: #4a4f58; stroke-width: 1.6; fill: none; }}
@@ -61,7 +61,7 @@ def picture(rows: list[tuple[str, str, str]]) -> str:
         peers = list(group)
         width = (WIDTH - INDENT - MARGIN - GAP * (len(peers) - 1)) // len(peers)
         for i, (_, name, note) in enumerate(peers):
-            kind = "peers" if len(peers) > 1 else "seam" if "seam" in note else "one"
+            kind = "peers" if len(peers) > 1 else "interface" if "interface" in note else "one"
             boxes.append(box(INDENT + i * (width + GAP), y, width, name, note, kind))
         y += HEIGHT + GAP
     height = y - GAP + MARGIN

@@ -17,7 +17,8 @@
 typedef enum {
   MG_SPACE_LEVEL,   /**< accessed by the backend's operations only */
   MG_SPACE_MANAGED, /**< as LEVEL, but managed memory; the driver has no reason to migrate it */
-  MG_SPACE_SHARED   /**< accessed by host code and backend: message buffers, crossover levels */
+  MG_SPACE_SHARED   /**< accessed by host code and backend: message buffers, the first level on the
+                       CPU */
 } mg_space_t;
 
 /** Interpolation formulas, tensor products of one-dimensional formulas. */
@@ -188,7 +189,7 @@ typedef struct mg_backend {
 
   /** Fill the ghosts outside the walls; edges and corners as tensor products.
    *  @param[in] order  1, 2 or 4; lower where boxes are narrower than the formula */
-  mg_status_t (*boundary)(const mg_view_t *v, int vec, int order);
+  mg_status_t (*fill_wall_ghosts)(const mg_view_t *v, int vec, int order);
 
   /** Apply the steps of a sweep, with right-hand side MG_F, to a region of the level.
    *

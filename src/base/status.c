@@ -12,7 +12,6 @@ static const struct {
     [MG_ERR_UNAVAILABLE] = {"not available", 4},
     [MG_ERR_MEMORY] = {"not enough memory", 4},
     [MG_ERR_DEVICE] = {"device error", 4},
-    [MG_ERR_SHAPE] = {"shape mismatch", 5},
     [MG_ERR_COMM] = {"communication error", 5},
     [MG_ERR_INTERNAL] = {"internal error", 5},
 };

@@ -12,7 +12,6 @@ typedef enum {
   MG_ERR_UNAVAILABLE, /**< this build or machine lacks the requested device or transport */
   MG_ERR_MEMORY,      /**< not enough memory on host or device */
   MG_ERR_DEVICE,      /**< a device failed */
-  MG_ERR_SHAPE,       /**< inconsistent arguments: a bug in the caller */
   MG_ERR_COMM,        /**< the message-passing library failed */
   MG_ERR_INTERNAL     /**< a broken invariant */
 } mg_status_t;

@@ -68,7 +68,8 @@ MG_MUST_CHECK static inline mg_status_t mg_comm_agree_or_end(mg_status_t mine) {
  *  aborts all ranks.
  *  @param[in] failure  error message if this rank failed; NULL: it did not
  *  @return MG_OK, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds);
+MG_MUST_CHECK mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure,
+                                                       double seconds);
 
 /** Element-wise maximum over ranks, in place. A NaN on any rank gives NaN. Collective.
  *  @pre n <= 32 */

@@ -156,7 +156,7 @@ mg_status_t mg_comm_agree(mg_status_t mine) {
   return (mg_status_t)worst;
 }
 
-mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
+mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, double seconds) {
   const struct timespec nap = {0, 1000000};
   const double start = MPI_Wtime();
   MPI_Request request;
@@ -173,7 +173,8 @@ mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
 mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
   enum { MOST = 64 };
   if (comm->size == 1) return MG_OK;
-  if (n > MOST / 2) return mg_error(MG_ERR_SHAPE, "mg_comm_max: %d values, limit %d", n, MOST / 2);
+  if (n > MOST / 2)
+    return mg_error(MG_ERR_INTERNAL, "mg_comm_max: %d values, limit %d", n, MOST / 2);
   /* MPI_MAX may drop a NaN, so reduce a NaN flag along with each value. */
   double both[MOST];
   for (int i = 0; i < n; i++) {

@@ -133,7 +133,7 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   return MG_OK;
 }
 
-mg_status_t mg_comm_meet(mg_comm_t *comm, const char *failure, double seconds) {
+mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, double seconds) {
   (void)comm;
   (void)failure;
   (void)seconds;

@@ -49,7 +49,7 @@ mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
-mg_status_t mg_cpu_boundary(const mg_view_t *v, int vec, int order);
+mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, int vec, int order);
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cpu_can_fuse(const mg_view_t *v, int most);
 mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep);

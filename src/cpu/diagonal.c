@@ -16,8 +16,8 @@ mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
           const int at[3] = {i, j, k};
           const mg_row_sums_t s =
               v->op == MG_OPERATOR_FV4
-                  ? mg_sums_fv4(v, p, order, at, mg_sums_fv4_are_simple(v, p, at))
-                  : mg_sums_7(v, p, order, at);
+                  ? mg_row_sums_fv4(v, p, order, at, mg_row_is_interior(v, p, at))
+                  : mg_row_sums_7(v, p, order, at);
           const double bound = (s.diagonal + s.off) / s.diagonal;
           largest = bound > largest ? bound : largest;
           *mg_cell(p, MG_DINV, i, j, k) = 1.0 / (l1 ? mg_l1_diagonal(s) : s.diagonal);

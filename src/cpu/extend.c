@@ -12,7 +12,7 @@ static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, i
   for (int y = 0; y < p->n[u]; y++)
     for (int x = 0; x <= p->n[d]; x++) {
       double *b = wall + x * stride[d] + y * stride[u];
-      b[-in] = mg_extended(b, in, v->box_dim);
+      b[-in] = mg_extrapolate_face(b, in, v->box_dim);
     }
 }
 

@@ -109,8 +109,8 @@ static mg_status_t extend_faces(const mg_view_t *v) {
 static mg_status_t set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
   GUARDED(v, mg_cpu_set_diagonal(&opened, l1, lambda_max));
 }
-static mg_status_t boundary(const mg_view_t *v, int vec, int order) {
-  GUARDED(v, mg_cpu_boundary(&opened, vec, order));
+static mg_status_t fill_wall_ghosts(const mg_view_t *v, int vec, int order) {
+  GUARDED(v, mg_cpu_fill_wall_ghosts(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep));
@@ -192,7 +192,7 @@ const mg_backend_t mg_backend_guard = {
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,
     .set_diagonal = set_diagonal,
-    .boundary = boundary,
+    .fill_wall_ghosts = fill_wall_ghosts,
     .smooth = smooth,
     .residual = residual,
     .restrict_cells = restrict_cells,

@@ -34,17 +34,17 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
   const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
                *bk = p->vec[MG_BETA_K] + at;
-  const double *alpha = v->varies ? p->vec[MG_ALPHA] + at : NULL;
+  const double *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;
   const bool fv4 = v->op == MG_OPERATOR_FV4;
-  (fv4         ? v->varies ? row_fv4_varying : row_fv4
-   : v->varies ? row_7_varying
-               : row_7)(v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride, p->kstride,
-                        p->n[0], out);
+  (fv4               ? v->alpha_varies ? row_fv4_varying : row_fv4
+   : v->alpha_varies ? row_7_varying
+                     : row_7)(v, alpha, x + at, bi, bj, bk, f ? f + at : NULL, p->jstride,
+                              p->kstride, p->n[0], out);
 }
 
 void mg_cpu_residual_prepare(const mg_view_t *v, int x) {
   if (v->op == MG_OPERATOR_FV4)
-    (void)mg_cpu_boundary(v, x, 4); /* cannot fail */
+    (void)mg_cpu_fill_wall_ghosts(v, x, 4); /* cannot fail */
   else
     mg_cpu_wall_planes(v, x);
 }

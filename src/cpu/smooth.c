@@ -172,8 +172,8 @@ static const rows_t rows_7 = ROWS_OF(7, first_7), rows_7_stored = ROWS_OF(7_stor
  * loaded. */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
   const int64_t cells_in_cache = 1 << 17;
-  if (v->op == MG_OPERATOR_FV4) return v->varies ? &rows_fv4_varying : &rows_fv4;
-  if (v->varies) return &rows_7_varying;
+  if (v->op == MG_OPERATOR_FV4) return v->alpha_varies ? &rows_fv4_varying : &rows_fv4;
+  if (v->alpha_varies) return &rows_7_varying;
   return step->l1 || v->cells < cells_in_cache ? &rows_7_stored : &rows_7;
 }
 

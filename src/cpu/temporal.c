@@ -23,7 +23,7 @@ static bool is_alone(const mg_view_t *v) {
 
 bool mg_cpu_can_fuse(const mg_view_t *v, int most) {
   /* Stored 1 / diagonal has no ghosts, so it must be computed from the betas. */
-  return v->op != MG_OPERATOR_FV4 && !v->varies && (is_alone(v) || v->layers >= most);
+  return v->op != MG_OPERATOR_FV4 && !v->alpha_varies && (is_alone(v) || v->ghost_layers >= most);
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
@@ -80,7 +80,7 @@ static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *st
 
 static mg_status_t smooth_patch(const mg_view_t *v, const mg_patch_t *patch,
                                 const mg_sweep_t *sweep) {
-  const int layers = v->layers;
+  const int layers = v->ghost_layers;
   copy_t c = {.p = *patch};
   c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
   c.origin = layers * (1 + patch->jstride + patch->kstride);
@@ -91,7 +91,7 @@ static mg_status_t smooth_patch(const mg_view_t *v, const mg_patch_t *patch,
   take(&c, patch, sweep->previous, MG_TMP);
   const mg_status_t status = make_steps(v, &c, sweep->step, sweep->n);
   give(&c, MG_U, patch, sweep->dst);
-  if (sweep->before >= 0) give(&c, MG_TMP, patch, sweep->before);
+  if (sweep->previous_out >= 0) give(&c, MG_TMP, patch, sweep->previous_out);
   free(c.memory);
   return status;
 }

@@ -13,7 +13,7 @@ typedef struct {
 static void fill_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const int g = v->layers;
+  const int g = v->ghost_layers;
   const int ka = k == 0 ? -g : k, kb = k == p->n[2] - 1 ? p->n[2] + g : k + 1;
   const int ja = j0 == 0 ? -g : j0, jb = j1 == p->n[1] ? p->n[1] + g : j1;
   for (int kk = ka; kk < kb; kk++)

@@ -1,9 +1,9 @@
 /* Ghost values outside walls, from the interior cells next to them.
  *
  * The 7-point operators read only face ghosts, one layer. The kernels fill these strip by strip,
- * while the cells are in cache. Interpolation and fv4 also read edges and corners. mg_cpu_boundary
- * fills all ghosts, one direction after the other, so edges and corners become tensor products of
- * the formulas. */
+ * while the cells are in cache. Interpolation and fv4 also read edges and corners.
+ * mg_cpu_fill_wall_ghosts fills all ghosts, one direction after the other, so edges and corners
+ * become tensor products of the formulas. */
 #include "cpu/cpu.h"
 
 /* Ghosts of n lines of cells. x points at the cells next to the wall, `in` is the inward stride,
@@ -66,8 +66,8 @@ void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
  * filled. */
 static void valid_range(const mg_view_t *v, const mg_patch_t *p, int d, bool walls_filled,
                         int range[2]) {
-  range[0] = p->wall[d][0] && !walls_filled ? 0 : -v->ghosts;
-  range[1] = p->n[d] + (p->wall[d][1] && !walls_filled ? 0 : v->ghosts);
+  range[0] = p->wall[d][0] && !walls_filled ? 0 : -v->radius;
+  range[1] = p->n[d] + (p->wall[d][1] && !walls_filled ? 0 : v->radius);
 }
 
 static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec, int d, int order) {
@@ -87,7 +87,7 @@ static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec,
   }
 }
 
-mg_status_t mg_cpu_boundary(const mg_view_t *v, int vec, int order) {
+mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, int vec, int order) {
   order = mg_wall_order(v, order);
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)

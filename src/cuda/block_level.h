@@ -53,7 +53,7 @@ struct mg_divisor_t {
 
 /** Per-thread view of a level that consists of one patch. */
 struct mg_block_level_t {
-  static constexpr bool cells_are_many = true; /* a thread may have several cells */
+  static constexpr bool has_many_cells = true; /* a thread may have several cells */
   const mg_cuda_patch_t *l;
   mg_block_shared_t *s;
   mg_divisor_t row; /* cells per side */
@@ -102,7 +102,7 @@ struct mg_block_level_t {
 
   /** Set x to zero, including its ghosts. */
   __device__ void clear(int x) const {
-    const int g = l->v.ghosts;
+    const int g = l->v.radius;
     const mg_divisor_t w(row.n + 2 * g);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
@@ -113,9 +113,9 @@ struct mg_block_level_t {
   }
 
   /** Fill all ghosts of x: periodic copies, or the Dirichlet formula of the given order. */
-  __device__ void fill_rim(int x, int order) const {
+  __device__ void fill_ghosts(int x, int order) const {
     const mg_patch_t *p = &l->p;
-    const int g = l->v.ghosts, n = row.n;
+    const int g = l->v.radius, n = row.n;
     const mg_divisor_t w(n + 2 * g);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
@@ -136,9 +136,9 @@ struct mg_block_level_t {
 
   /** Fill the ghosts that fv4's A reads: all layers at faces, the first layer at edges. Cells are
    *  numbered face by face, then edge by edge, to reduce divergence within a warp. */
-  __device__ void fill_rim_of_fv4(int x) const {
+  __device__ void fill_ghosts_fv4(int x) const {
     const mg_patch_t *p = &l->p;
-    const int n = row.n, faces = 6 * l->v.ghosts * n * n, all = faces + 12 * n;
+    const int n = row.n, faces = 6 * l->v.radius * n * n, all = faces + 12 * n;
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < all; c += (int)blockDim.x) {
       int at[3];
@@ -190,7 +190,7 @@ struct mg_block_level_t {
 
   /** dst = f - A x, or A x for f < 0. */
   template <bool fv4, bool varies> __device__ void residual(int dst, int x, int f) const {
-    if (fv4) fill_rim_of_fv4(x);
+    if (fv4) fill_ghosts_fv4(x);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
@@ -204,7 +204,7 @@ struct mg_block_level_t {
   /** One step of a smoother with fv4, as the backend's `smooth`. 1 / diagonal is read from
    *  MG_DINV. */
   template <bool varies> __device__ void step_fv4(const mg_update_t &u) const {
-    if (u.x >= 0) fill_rim_of_fv4(u.x);
+    if (u.x >= 0) fill_ghosts_fv4(u.x);
     const mg_patch_t *p = &l->p;
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
@@ -214,8 +214,8 @@ struct mg_block_level_t {
       double value = u.x < 0 ? 0.0 : vec(u.x)[at];
       if (phase == 0) {
         const double ax = u.x < 0 ? 0.0 : apply<true, varies>(u.x, i);
-        const double before = u.previous < 0 ? 0.0 : vec(u.previous)[at];
-        value = mg_update(value, before, ax, vec(MG_F)[at], vec(MG_DINV)[at], u.c1, u.c2);
+        const double previous = u.previous < 0 ? 0.0 : vec(u.previous)[at];
+        value = mg_update(value, previous, ax, vec(MG_F)[at], vec(MG_DINV)[at], u.c1, u.c2);
       }
       vec(u.dst)[at] = value;
     }
@@ -256,12 +256,12 @@ struct mg_block_level_t {
     const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4   ? 4
                                                   : kind == MG_INTERPOLATE_V2 ? 2
                                                                               : 1);
-    if (kind != MG_INTERPOLATE_P0 && (coarse.l->v.periodic || !mg_folds_walls(kind)))
-      coarse.fill_rim(MG_U, order);
+    if (kind != MG_INTERPOLATE_P0 && (coarse.l->v.periodic || !mg_can_fold_walls(kind)))
+      coarse.fill_ghosts(MG_U, order);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
-      if constexpr (mg_folds_walls(kind))
+      if constexpr (mg_can_fold_walls(kind))
         mg_interpolate_folded<kind, add>(coarse.l->p, MG_U, l->p, MG_U, order, i.x, i.y, i.z);
       else
         mg_interpolate_cell<kind, add>(coarse.l->p, MG_U, l->p, MG_U, i.x, i.y, i.z);

@@ -16,7 +16,7 @@ struct mg_block_cell_t {
   ptrdiff_t at; /**< offset in the level's vectors */
   mg_row_t row;
   mg_places7_t near; /**< offsets in shared memory */
-  double f, u, before;
+  double f, u, previous;
   double dinv; /**< 1 / diagonal; c2 / diagonal in colored steps */
 };
 
@@ -60,7 +60,7 @@ template <bool varies, bool odd> struct mg_block_smoother_t {
     c->f = level.vec(MG_F)[c->at];
     c->dinv = level.vec(MG_DINV)[c->at];
     c->u = zero ? 0.0 : level.vec(MG_U)[c->at];
-    c->before = 0.0;
+    c->previous = 0.0;
     put(*c, now);
   }
 
@@ -83,9 +83,9 @@ template <bool varies, bool odd> struct mg_block_smoother_t {
 
   __device__ __forceinline__ void update(mg_block_cell_t *c, double c1, double c2, bool zero) {
     if (!c->there) return;
-    const double ax = zero ? 0.0 : apply(*c), before = c1 == 0.0 ? c->u : c->before;
-    c->before = c->u;
-    c->u = mg_update(c->u, before, ax, c->f, c->dinv, c1, c2);
+    const double ax = zero ? 0.0 : apply(*c), previous = c1 == 0.0 ? c->u : c->previous;
+    c->previous = c->u;
+    c->u = mg_update(c->u, previous, ax, c->f, c->dinv, c1, c2);
   }
 
   /* Multiplying by c2 here keeps it off the path from step to step. With both loops in one, and

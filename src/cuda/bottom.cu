@@ -21,8 +21,8 @@ mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_gue
   const mg_bottom_job_t job = {method, most, reduction, nullptr, 0};
   const int threads = mg_cuda_block_threads(v->cells);
   const auto kernel = v->op == MG_OPERATOR_FV4
-                          ? (v->varies ? bottom<true, true> : bottom<true, false>)
-                          : (v->varies ? bottom<false, true> : bottom<false, false>);
+                          ? (v->alpha_varies ? bottom<true, true> : bottom<true, false>)
+                          : (v->alpha_varies ? bottom<false, true> : bottom<false, false>);
   mg_cuda_launch_dependent(kernel, 1, threads, mg_cuda_patch(v, 0), job, zero_guess);
   MG_CUDA_LAUNCHED("bottom");
   return MG_OK;

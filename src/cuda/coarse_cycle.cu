@@ -149,7 +149,7 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
 mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
   *out = nullptr;
   const kernel_t kernel =
-      job->level[0].view->varies ? kernel_for<true>(job) : kernel_for<false>(job);
+      job->level[0].view->alpha_varies ? kernel_for<true>(job) : kernel_for<false>(job);
   if (job->n_levels > MOST_LEVELS || !kernel) return MG_OK;
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;

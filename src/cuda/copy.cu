@@ -10,8 +10,8 @@ struct mg_copies {
   unsigned src, dst; /**< vectors of the patches on each side; empty for the buffer */
 };
 
-mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
-                          const int32_t n[3], double *dense) {
+mg_cuboid_address_t mg_cuboid_address(const mg_view_t *v, int32_t patch, const int32_t lo[3],
+                                      const int32_t n[3], double *dense) {
   if (patch < 0) return {dense, 0, n[0], (int64_t)n[0] * n[1]};
   const mg_patch_t *p = &v->patch[patch];
   /* A patch's vectors are evenly spaced (level.c); an image has one. */
@@ -81,7 +81,7 @@ static struct {
   size_t bytes;
 } spare[N_SPARE];
 
-static mg_status_t take(size_t *bytes, void **memory) {
+static mg_status_t reuse_or_alloc(size_t *bytes, void **memory) {
   size_t rounded = 4096;
   while (rounded < *bytes)
     rounded *= 2;
@@ -96,7 +96,7 @@ static mg_status_t take(size_t *bytes, void **memory) {
   return MG_OK;
 }
 
-static void give(size_t bytes, void *memory) {
+static void keep_or_free(size_t bytes, void *memory) {
   for (auto &s : spare)
     if (memory && !s.memory && bytes <= SPARE_BYTES) {
       s = {memory, bytes};
@@ -118,7 +118,7 @@ static mg_status_t upload(const mg_copy_tile_t *copies, int n, const mg_tile_t *
   const size_t tile_bytes = sizeof *tile * (size_t)out->n_tiles;
   void *memory;
   out->bytes = copy_bytes + tile_bytes;
-  MG_TRY(take(&out->bytes, &memory));
+  MG_TRY(reuse_or_alloc(&out->bytes, &memory));
   out->copy = (mg_copy_tile_t *)memory;
   out->tile = (mg_tile_t *)(out->copy + n);
   MG_CUDA_TRY(
@@ -145,7 +145,7 @@ mg_status_t mg_cuboids_create(const mg_copy_tile_t *copies, int n, mg_copy_tiles
 }
 
 void mg_cuboids_free(mg_copy_tiles_t *cuboids) {
-  give(cuboids->bytes, cuboids->copy);
+  keep_or_free(cuboids->bytes, cuboids->copy);
   *cuboids = mg_copy_tiles_t();
 }
 
@@ -162,8 +162,8 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
   for (int l = 0; l < job->n; l++) {
     const mg_copy_t *copy = &job->item[l];
     double *dense = job->buffer ? job->buffer + copy->buffer : nullptr;
-    copies[l].from = mg_place_in(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
-    copies[l].to = mg_place_in(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
+    copies[l].from = mg_cuboid_address(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
+    copies[l].to = mg_cuboid_address(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
     memcpy(copies[l].n, copy->n, sizeof copy->n);
     if (copy->src_patch >= 0) c->src = mg_vectors_in(job->src);
     if (copy->dst_patch >= 0) c->dst = mg_vectors_in(job->dst);

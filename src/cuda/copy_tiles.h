@@ -6,14 +6,14 @@
 
 /** A cuboid's location: its first cell in the patch's first vector, or a dense range of a buffer.
  */
-struct mg_place_in_t {
+struct mg_cuboid_address_t {
   double *at;
   int64_t vector; /**< doubles between consecutive vectors; 0 in a buffer */
   int64_t jstride, kstride;
 };
 
 struct mg_copy_tile_t {
-  mg_place_in_t from, to;
+  mg_cuboid_address_t from, to;
   int32_t n[3];
 };
 
@@ -38,8 +38,8 @@ struct mg_copy_tiles_t {
 };
 
 /** One side of a copy job: a cuboid of a patch, or `dense` if the patch index is negative. */
-mg_place_in_t mg_place_in(const mg_view_t *v, int32_t patch, const int32_t lo[3],
-                          const int32_t n[3], double *dense);
+mg_cuboid_address_t mg_cuboid_address(const mg_view_t *v, int32_t patch, const int32_t lo[3],
+                                      const int32_t n[3], double *dense);
 
 /** Bit set of the vectors that a view's patches have, for mg_slot_of; empty without patches. */
 unsigned mg_vectors_in(const mg_view_t *v);

@@ -23,23 +23,23 @@ extern "C" {
 #include "formulas/walls.h"
 }
 
-/** State of the two queues. With MG_CUDA_ONE_QUEUE the next launch depends only on the previous
+/** State of the two streams. With MG_CUDA_ONE_STREAM the next launch depends only on the previous
  *  one. That does not hold between fork and join, nor for the first launch after the join. */
-enum mg_cuda_queues_t { MG_CUDA_ONE_QUEUE, MG_CUDA_FORKED, MG_CUDA_JOINED };
+enum mg_cuda_stream_state_t { MG_CUDA_ONE_STREAM, MG_CUDA_FORKED, MG_CUDA_JOINED };
 
 /** State of the device that this process uses. */
 struct mg_cuda_state_t {
-  cudaStream_t stream;   /**< current stream of all entries: one of `queue` */
-  cudaStream_t queue[2]; /**< main queue, and the second one, used between fork and join */
+  cudaStream_t stream;     /**< current stream of all entries: one of `streams` */
+  cudaStream_t streams[2]; /**< the main stream, and the second one, used between fork and join */
   cudaEvent_t forked, joined;
-  mg_cuda_queues_t queues;
+  mg_cuda_stream_state_t stream_state;
   bool dependent_launches;            /**< programmatic dependent launch is available
                                          (dependent_launch.h) */
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
-  int processors;     /**< number of SMs */
-  volatile int *late; /**< pinned: 1 + the rank for which a kernel's wait timed out; 0: none */
+  int sms;                 /**< number of SMs */
+  volatile int *timed_out; /**< pinned: 1 + the rank for which a kernel's wait timed out; 0: none */
   /** Called periodically while the host waits, with the seconds waited so far. Returns failures
    *  that no kernel reports. NULL: nothing to check. */
   mg_status_t (*watch)(double waited);
@@ -85,7 +85,7 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
  *  result is cached.
  *  @param[out] code  90 for sm_90
  *  @return MG_OK, MG_ERR_DEVICE if the build has no code for the GPU */
-mg_status_t mg_cuda_code(int *code);
+mg_status_t mg_cuda_compiled_arch(int *code);
 
 /** Check a launch for errors. A debug build also synchronizes, so the error names the kernel. */
 mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
@@ -200,7 +200,7 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
-mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order);
+mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, int vec, int order);
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
 bool mg_cuda_can_fuse(const mg_view_t *v, int most);

@@ -31,10 +31,10 @@ static __device__ __forceinline__ void mg_cuda_wait_dependency(void) {
 }
 
 /** Force evaluation before mg_cuda_wait_dependency; the compiler could otherwise defer it. */
-static __device__ __forceinline__ void mg_cuda_have(double &x) {
+static __device__ __forceinline__ void mg_cuda_force(double &x) {
   asm volatile("" : "+d"(x));
 }
-static __device__ __forceinline__ void mg_cuda_have(mg_places7_t &s) {
+static __device__ __forceinline__ void mg_cuda_force(mg_places7_t &s) {
 #pragma unroll
   for (int d = 0; d < 3; d++)
     asm volatile("" : "+r"(s.low[d]), "+r"(s.high[d]));
@@ -42,14 +42,14 @@ static __device__ __forceinline__ void mg_cuda_have(mg_places7_t &s) {
 
 /** Whether the next launch depends only on the previous launch, so that it may start early. */
 inline bool mg_cuda_may_launch_dependent(void) {
-  const bool may = mg_cuda.dependent_launches && mg_cuda.queues == MG_CUDA_ONE_QUEUE;
-  if (mg_cuda.queues == MG_CUDA_JOINED) mg_cuda.queues = MG_CUDA_ONE_QUEUE;
+  const bool may = mg_cuda.dependent_launches && mg_cuda.stream_state == MG_CUDA_ONE_STREAM;
+  if (mg_cuda.stream_state == MG_CUDA_JOINED) mg_cuda.stream_state = MG_CUDA_ONE_STREAM;
   return may;
 }
 
 /** Make the next launch an ordinary one: work other than our launches was enqueued before it. */
 inline void mg_cuda_break_dependence(void) {
-  if (mg_cuda.queues == MG_CUDA_ONE_QUEUE) mg_cuda.queues = MG_CUDA_JOINED;
+  if (mg_cuda.stream_state == MG_CUDA_ONE_STREAM) mg_cuda.stream_state = MG_CUDA_JOINED;
 }
 
 /** Launch a kernel that calls mg_cuda_wait_dependency on the current queue. As with <<<>>>, a

@@ -82,7 +82,7 @@ bool mg_cuda_usable(int device, char *why, size_t size) {
   return false;
 }
 
-mg_status_t mg_cuda_code(int *code) {
+mg_status_t mg_cuda_compiled_arch(int *code) {
   static int known = 0;
   if (known == 0) {
     cudaFuncAttributes of_probe;
@@ -95,9 +95,9 @@ mg_status_t mg_cuda_code(int *code) {
 
 /* Programmatic dependent launch requires sm_90 GPUs and code. Captured graphs support it from CUDA
  * 12.3, runtime and driver. */
-static mg_status_t find_chains(bool *chains) {
+static mg_status_t find_dependent_launches(bool *chains) {
   int code = 0, driver = 0;
-  MG_TRY(mg_cuda_code(&code));
+  MG_TRY(mg_cuda_compiled_arch(&code));
   MG_CUDA_TRY(cudaDriverGetVersion(&driver));
   *chains = code >= 90 && CUDART_VERSION >= 12030 && driver >= 12030;
   return MG_OK;
@@ -106,21 +106,21 @@ static mg_status_t find_chains(bool *chains) {
 static mg_status_t open_device(int device) {
   int last = 0, first = 0;
   MG_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&last, &first));
-  MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.queue[0], cudaStreamNonBlocking, last));
-  MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.queue[1], cudaStreamNonBlocking, first));
+  MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.streams[0], cudaStreamNonBlocking, last));
+  MG_CUDA_TRY(cudaStreamCreateWithPriority(&mg_cuda.streams[1], cudaStreamNonBlocking, first));
   MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.forked, cudaEventDisableTiming));
   MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.joined, cudaEventDisableTiming));
-  mg_cuda.stream = mg_cuda.queue[0];
+  mg_cuda.stream = mg_cuda.streams[0];
   const size_t bytes = sizeof(mg_sum_t);
   MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.reduction, bytes));
   MG_CUDA_TRY(cudaMallocHost((void **)&mg_cuda.reduction_host, bytes));
-  void *late;
+  void *timed_out;
   MG_CUDA_TRY(cudaEventCreateWithFlags(&mg_cuda.event, cudaEventDisableTiming));
-  MG_CUDA_TRY(cudaHostAlloc(&late, sizeof(int), cudaHostAllocMapped));
-  mg_cuda.late = (int *)late;
-  *mg_cuda.late = 0;
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.processors, cudaDevAttrMultiProcessorCount, device));
-  MG_TRY(find_chains(&mg_cuda.dependent_launches));
+  MG_CUDA_TRY(cudaHostAlloc(&timed_out, sizeof(int), cudaHostAllocMapped));
+  mg_cuda.timed_out = (int *)timed_out;
+  *mg_cuda.timed_out = 0;
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.sms, cudaDevAttrMultiProcessorCount, device));
+  MG_TRY(find_dependent_launches(&mg_cuda.dependent_launches));
   return mg_cuda_fv4_open();
 }
 
@@ -149,14 +149,14 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   MG_CUDA_TRY(cudaGetDeviceProperties(&p, device));
   const int card = 10 * p.major + p.minor;
   int code = 0;
-  MG_TRY(mg_cuda_code(&code));
+  MG_TRY(mg_cuda_compiled_arch(&code));
   const int n = snprintf(text, size, "%s, sm_%d, %d SMs", p.name, card, p.multiProcessorCount);
   if (code != card && n > 0 && (size_t)n < size)
     snprintf(text + n, size - (size_t)n, ", code for sm_%d", code);
   return MG_OK;
 }
 
-mg_status_t mg_cuda_room(int sharers, int64_t *bytes) {
+mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;
   MG_CUDA_TRY(cudaMemGetInfo(&free_bytes, &total));
@@ -168,14 +168,14 @@ mg_status_t mg_cuda_room(int sharers, int64_t *bytes) {
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   mg_cuboids_close();
-  (void)cudaFreeHost((void *)mg_cuda.late);
+  (void)cudaFreeHost((void *)mg_cuda.timed_out);
   (void)cudaEventDestroy(mg_cuda.event);
   (void)cudaFreeHost(mg_cuda.reduction_host);
   (void)cudaFree(mg_cuda.reduction);
   (void)cudaEventDestroy(mg_cuda.joined);
   (void)cudaEventDestroy(mg_cuda.forked);
-  for (cudaStream_t queue : mg_cuda.queue)
-    (void)cudaStreamDestroy(queue);
+  for (cudaStream_t stream : mg_cuda.streams)
+    (void)cudaStreamDestroy(stream);
   mg_cuda = mg_cuda_state_t();
 }
 
@@ -269,11 +269,11 @@ static mg_status_t wait_watched(cudaError_t (*query)()) {
 
 /* Fail if a kernel's wait for another rank timed out: results may then be wrong. */
 static mg_status_t all_in_time() {
-  if (!*mg_cuda.late) return MG_OK;
+  if (!*mg_cuda.timed_out) return MG_OK;
   return mg_error(MG_ERR_COMM,
                   "timed out waiting for rank %d in a peer-to-peer exchange; it may have died; "
                   "--transport=host avoids peer stores",
-                  *mg_cuda.late - 1);
+                  *mg_cuda.timed_out - 1);
 }
 
 mg_status_t mg_cuda_finish(void) {
@@ -297,26 +297,26 @@ mg_status_t mg_cuda_event_wait(void) {
   return all_in_time();
 }
 
-/* The second queue has higher priority, because messages depend on its kernels. In a captured graph
- * both queues have equal priority: keeping priorities there
+/* The second stream has higher priority, because messages depend on its kernels. In a captured
+ * graph both streams have equal priority: keeping priorities there
  * (cudaGraphInstantiateFlagUseNodePriority) made no difference on two H200s, docs/transports.md. */
 static mg_status_t cuda_stream_fork(void) {
-  MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.queue[0]));
-  MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[1], mg_cuda.forked, 0));
-  mg_cuda.stream = mg_cuda.queue[1];
-  mg_cuda.queues = MG_CUDA_FORKED;
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.streams[0]));
+  MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.streams[1], mg_cuda.forked, 0));
+  mg_cuda.stream = mg_cuda.streams[1];
+  mg_cuda.stream_state = MG_CUDA_FORKED;
   return MG_OK;
 }
 
 static void cuda_stream_switch(void) {
-  mg_cuda.stream = mg_cuda.queue[mg_cuda.stream == mg_cuda.queue[0]];
+  mg_cuda.stream = mg_cuda.streams[mg_cuda.stream == mg_cuda.streams[0]];
 }
 
 static mg_status_t cuda_stream_join(void) {
-  mg_cuda.stream = mg_cuda.queue[0];
-  MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.queue[1]));
-  MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.queue[0], mg_cuda.joined, 0));
-  mg_cuda.queues = MG_CUDA_JOINED;
+  mg_cuda.stream = mg_cuda.streams[0];
+  MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.streams[1]));
+  MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.streams[0], mg_cuda.joined, 0));
+  mg_cuda.stream_state = MG_CUDA_JOINED;
   return MG_OK;
 }
 
@@ -328,7 +328,7 @@ extern "C" const mg_backend_t mg_backend_cuda = {
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
     .set_diagonal = mg_cuda_set_diagonal,
-    .boundary = mg_cuda_boundary,
+    .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
     .smooth = mg_cuda_smooth,
     .residual = mg_cuda_residual,
     .restrict_cells = mg_cuda_restrict_cells,

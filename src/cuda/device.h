@@ -29,7 +29,7 @@ MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 /** Free memory of the open device per process sharing it: an equal part, less a margin for what the
  *  driver allocates per process, such as kernel stacks.
  *  @param[in] sharers  number of processes that share the device */
-MG_MUST_CHECK mg_status_t mg_cuda_room(int sharers, int64_t *bytes);
+MG_MUST_CHECK mg_status_t mg_cuda_available(int sharers, int64_t *bytes);
 
 /** Whether the open device supports fused sweeps (temporal blocking).
  *  @return MG_OK, MG_ERR_DEVICE */

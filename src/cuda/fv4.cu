@@ -3,7 +3,7 @@
 
 static mg_status_t run(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
   return mg_cuda_fv4_marches(&job->l) ? mg_cuda_fv4_march(op, job, MG_REGION_ALL)
-                                      : mg_cuda_fv4_brick(op, job);
+                                      : mg_cuda_fv4_small(op, job);
 }
 
 static mg_fv4_job_t job_on(const mg_view_t *v, int q, int x, int f) {

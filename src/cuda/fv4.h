@@ -39,10 +39,10 @@ static __device__ __forceinline__ double mg_fv4_result(const mg_fv4_job_t &job, 
 mg_status_t mg_cuda_fv4_open(void);
 
 /* The two kernels. The march streams planes through shared memory; it needs patches that fill the
- * device and have a suitable shape. The brick kernel handles any patch. */
+ * device and have a suitable shape. The kernel for small patches handles any patch. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part);
-mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job);
+mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
 /* As the backend entry sweep_overlaps, for a patch that uses the march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);

@@ -325,7 +325,7 @@ mg_status_t mg_cuda_fv4_open(void) {
 }
 
 /* A wall formula needs 4 cells within one tile and its halo, and planes within a ring. At 32^3
- * bricks are faster, at 64^3 slower: F-cycles reach 0.247 and 0.220 GDOF/s there. */
+ * fv4_small.cu is faster, at 64^3 slower: F-cycles reach 0.247 and 0.220 GDOF/s there. */
 bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
   const int64_t min_cells = 1 << 17;
   const int32_t *n = l->p.n;
@@ -337,8 +337,8 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l) {
  * of blocks is as full as possible. idle_sms SMs are left free for messages. Each block fetches
  * about 4 planes more than it computes.
  * @return relative cost */
-static double cut_of(const mg_patch_t *p, int idle_sms, mg_cut_t *c) {
-  const int64_t concurrent_blocks = (int64_t)mg_cuda.processors * blocks_per_sm;
+static double tiling_of(const mg_patch_t *p, int idle_sms, mg_tiling_t *c) {
+  const int64_t concurrent_blocks = (int64_t)mg_cuda.sms * blocks_per_sm;
   int64_t best_time = INT64_MAX;
   int best_chunk = 0;
   *c = {{WIDTH, HEIGHT, 0}, {2, 2, 2}, {WIDTH + 4, HEIGHT + 4, 0}, {}};
@@ -359,20 +359,20 @@ static double cut_of(const mg_patch_t *p, int idle_sms, mg_cut_t *c) {
 }
 
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host) {
-  mg_cut_t cut;
-  const bool leaves_sms =
-      mg_cut_for_overlap([&](int idle_sms, mg_cut_t *c) { return cut_of(p, idle_sms, c); }, &cut);
-  return (leaves_sms || host) && mg_overlap_pays(*p, cut, mg_cuda.processors * blocks_per_sm);
+  mg_tiling_t tiling;
+  const bool leaves_sms = mg_tiling_for_overlap(
+      [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, idle_sms, c); }, &tiling);
+  return (leaves_sms || host) && mg_overlap_pays(*p, tiling, mg_cuda.sms * blocks_per_sm);
 }
 
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part) {
   mg_region_tiles_t tiles;
-  const mg_cut_t cut =
-      mg_cut_for(part, [&](int idle_sms, mg_cut_t *c) { return cut_of(&job->l.p, idle_sms, c); });
-  const int blocks = mg_region_tiles(job->l.p, cut, part, &tiles);
+  const mg_tiling_t tiling = mg_tiling_for(
+      part, [&](int idle_sms, mg_tiling_t *c) { return tiling_of(&job->l.p, idle_sms, c); });
+  const int blocks = mg_region_tiles(job->l.p, tiling, part, &tiles);
   if (blocks > 0)
-    kernels[op][job->l.v.varies]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(
-        *job, tiles, cut.cells[2]);
+    kernels[op][job->l.v.alpha_varies]<<<(unsigned)blocks, THREADS, shared_bytes, mg_cuda.stream>>>(
+        *job, tiles, tiling.cells[2]);
   MG_CUDA_LAUNCHED("fv4 march");
   return MG_OK;
 }

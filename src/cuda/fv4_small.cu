@@ -18,7 +18,8 @@ static __device__ __forceinline__ int distance(int i, int first, int end) {
 
 /** The ghost value outside the walls given by r. Not called for the second ghost of lower orders.
  */
-static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job, const mg_reach_t r[3]) {
+static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job,
+                                               const mg_ghost_axis_t r[3]) {
   const mg_patch_t *p = &job->l.p;
   return job->l.order == 4   ? mg_wall_value<4, 2>(p, job->x, r)
          : job->l.order == 2 ? mg_wall_value<2, 2>(p, job->x, r)
@@ -38,10 +39,10 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   if (ti >= UI) return;
   const int ij_distance =
       distance(i, i0, min(i0 + BI, p->n[0])) + distance(j, j0, min(j0 + BJ, p->n[1]));
-  mg_reach_t r[3] = {mg_reach_of(p, 0, i), mg_reach_of(p, 1, j), {false, 0, 0, 0}};
+  mg_ghost_axis_t r[3] = {mg_ghost_axis(p, 0, i), mg_ghost_axis(p, 1, j), {false, 0, 0, 0}};
   /* The second ghost of the lower-order formulas is zero in memory. */
   const int max_depth = job->l.order == 4 ? 2 : 1;
-  const bool column_outside = r[0].beyond || r[1].beyond;
+  const bool column_outside = r[0].outside || r[1].outside;
   const bool column_stored = r[0].depth > max_depth || r[1].depth > max_depth;
   const double *x = job->x + i + j * p->jstride + (k0 - 2) * p->kstride;
   double *to = tile + tj * UI + ti;
@@ -49,9 +50,9 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
 #pragma unroll
   for (int t = 0; t < UK; t++) {
     const int k = k0 + t - 2;
-    const mg_reach_t r_k = mg_reach_of(p, 2, k);
+    const mg_ghost_axis_t r_k = mg_ghost_axis(p, 2, k);
     const bool needed = ij_distance + distance(k, k0, k_end) <= 2;
-    const bool stored = !(column_outside || r_k.beyond) || column_stored || r_k.depth > max_depth;
+    const bool stored = !(column_outside || r_k.outside) || column_stored || r_k.depth > max_depth;
     value[t] = needed && stored ? x[t * p->kstride] : 0.0;
   }
 #pragma unroll
@@ -61,13 +62,14 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   for (int t = 0; t < UK; t++) {
     const int k = k0 + t - 2;
     if (ij_distance + distance(k, k0, k_end) > 2 || column_stored) continue;
-    r[2] = mg_reach_of(p, 2, k);
-    if ((column_outside || r[2].beyond) && r[2].depth <= max_depth) to[t * UI * UJ] = ghost(job, r);
+    r[2] = mg_ghost_axis(p, 2, k);
+    if ((column_outside || r[2].outside) && r[2].depth <= max_depth)
+      to[t * UI * UJ] = ghost(job, r);
   }
 }
 
 template <mg_fv4_operation_t op, bool varies>
-static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT mg_fv4_job_t job) {
+static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT mg_fv4_job_t job) {
   __shared__ double tile[UI * UJ * UK];
   __shared__ double pair[BK][BJ][BI / 2];
   const mg_patch_t *p = &job.l.p;
@@ -124,17 +126,17 @@ static __global__ void __launch_bounds__(THREADS) brick(const MG_GRID_CONSTANT m
 
 typedef void (*kernel_t)(mg_fv4_job_t job);
 static const kernel_t kernels[][2] = {
-    {brick<MG_FV4_COLORED, false>, brick<MG_FV4_COLORED, true>},
-    {brick<MG_FV4_ALL, false>, brick<MG_FV4_ALL, true>},
-    {brick<MG_FV4_RESIDUAL, false>, brick<MG_FV4_RESIDUAL, true>},
-    {brick<MG_FV4_NORM, false>, brick<MG_FV4_NORM, true>},
-    {brick<MG_FV4_RESTRICT, false>, brick<MG_FV4_RESTRICT, true>}};
+    {small<MG_FV4_COLORED, false>, small<MG_FV4_COLORED, true>},
+    {small<MG_FV4_ALL, false>, small<MG_FV4_ALL, true>},
+    {small<MG_FV4_RESIDUAL, false>, small<MG_FV4_RESIDUAL, true>},
+    {small<MG_FV4_NORM, false>, small<MG_FV4_NORM, true>},
+    {small<MG_FV4_RESTRICT, false>, small<MG_FV4_RESTRICT, true>}};
 
-mg_status_t mg_cuda_fv4_brick(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
+mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
   const int32_t *n = job->l.p.n;
   const dim3 grid((unsigned)((n[0] + BI - 1) / BI), (unsigned)((n[1] + BJ - 1) / BJ),
                   (unsigned)((n[2] + BK - 1) / BK));
-  mg_cuda_launch_dependent(kernels[op][job->l.v.varies], grid, THREADS, *job);
-  MG_CUDA_LAUNCHED("fv4 brick");
+  mg_cuda_launch_dependent(kernels[op][job->l.v.alpha_varies], grid, THREADS, *job);
+  MG_CUDA_LAUNCHED("fv4 small");
   return MG_OK;
 }

@@ -15,8 +15,8 @@ mg_status_t mg_cuda_graph_begin(void) {
 mg_status_t mg_cuda_graph_end(mg_graph_t **out) {
   cudaGraph_t captured = nullptr;
   *out = nullptr;
-  mg_cuda.stream = mg_cuda.queue[0]; /* needed after an error between fork and join */
-  mg_cuda.queues = MG_CUDA_ONE_QUEUE;
+  mg_cuda.stream = mg_cuda.streams[0]; /* needed after an error between fork and join */
+  mg_cuda.stream_state = MG_CUDA_ONE_STREAM;
   MG_CUDA_TRY(cudaStreamEndCapture(mg_cuda.stream, &captured));
   mg_graph_t *graph = new (std::nothrow) mg_graph_t();
   cudaError_t error = graph ? cudaGraphInstantiateWithFlags(&graph->executable, captured, 0)

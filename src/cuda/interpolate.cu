@@ -46,8 +46,8 @@ enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, TI = BI + 4, TJ = BJ + 4
  *  second ghost is zero in memory. */
 static __device__ __forceinline__ double value_at(const mg_patch_t &p, int vec, int order,
                                                   const int at[3]) {
-  const mg_reach_t r[3] = {mg_reach_of(&p, 0, at[0]), mg_reach_of(&p, 1, at[1]),
-                           mg_reach_of(&p, 2, at[2])};
+  const mg_ghost_axis_t r[3] = {mg_ghost_axis(&p, 0, at[0]), mg_ghost_axis(&p, 1, at[1]),
+                                mg_ghost_axis(&p, 2, at[2])};
   const int depth = max(max(r[0].depth, r[1].depth), r[2].depth);
   if (depth == 0 || (order < 4 && depth > 1)) return *mg_cell(&p, vec, at[0], at[1], at[2]);
   return order == 4   ? mg_wall_value<4, 3>(&p, p.vec[vec], r)

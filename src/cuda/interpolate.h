@@ -14,7 +14,7 @@ static __device__ __forceinline__ double mg_combine(const double x[5], int side)
 }
 
 /** Stencil radius of a formula, in coarse cells. */
-template <mg_interpolation_t kind> static __device__ constexpr int mg_reach() {
+template <mg_interpolation_t kind> static __device__ constexpr int mg_interpolation_radius() {
   return kind == MG_INTERPOLATE_P0 ? 0 : kind == MG_INTERPOLATE_V4 ? 2 : 1;
 }
 
@@ -26,7 +26,7 @@ template <mg_interpolation_t kind, bool add, typename values_t>
 static __device__ __forceinline__ void mg_interpolate_children(const values_t &value,
                                                                const mg_patch_t &fine, int dst,
                                                                int i, int j, int k) {
-  constexpr int reach = mg_reach<kind>(), sides = reach < 2 ? 2 : 1;
+  constexpr int radius = mg_interpolation_radius<kind>(), sides = radius < 2 ? 2 : 1;
 #pragma unroll
   for (int first = 0; first < 2; first += sides) {
     /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
@@ -41,12 +41,12 @@ static __device__ __forceinline__ void mg_interpolate_children(const values_t &v
         if (add) pair[s][t] = *out[s][t];
       }
 #pragma unroll
-    for (int dj = -reach; dj <= reach; dj++)
+    for (int dj = -radius; dj <= radius; dj++)
 #pragma unroll
-      for (int di = -reach; di <= reach; di++) {
+      for (int di = -radius; di <= radius; di++) {
         double column[5];
 #pragma unroll
-        for (int dk = -reach; dk <= reach; dk++)
+        for (int dk = -radius; dk <= radius; dk++)
           column[dk + 2] = value(di, dj, dk);
 #pragma unroll
         for (int s = 0; s < sides; s++)
@@ -58,7 +58,7 @@ static __device__ __forceinline__ void mg_interpolate_children(const values_t &v
       for (int t = 0; t < 2; t++) {
         double row[5];
 #pragma unroll
-        for (int di = -reach; di <= reach; di++) {
+        for (int di = -radius; di <= radius; di++) {
           const double column[5] = {plane[s][0][di + 2], plane[s][1][di + 2], plane[s][2][di + 2],
                                     plane[s][3][di + 2], plane[s][4][di + 2]};
           row[di + 2] = mg_combine<kind>(column, t == 0 ? -1 : 1);
@@ -88,14 +88,14 @@ static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coa
 }
 
 /** A coarse cell and its 26 neighbours, stored as [k][j][i]. */
-struct mg_window_t {
+struct mg_neighborhood_t {
   double x[3][3][3];
   __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }
 };
 
 /** Evaluate ghosts outside Dirichlet walls from the cells of the window, in i, then j, then k. A
  *  choice between kinds of walls would add a fifth to the instructions and spill registers. */
-static __device__ __forceinline__ void mg_fold_walls(mg_window_t *w, const bool low[3],
+static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const bool low[3],
                                                      const bool high[3], int order) {
 #pragma unroll
   for (int a = 0; a < 3; a++)
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &c
     mg_interpolate_cell<kind, add>(coarse, src, fine, dst, i, j, k);
     return;
   }
-  mg_window_t w;
+  mg_neighborhood_t w;
 #pragma unroll
   for (int dk = -1; dk <= 1; dk++)
 #pragma unroll
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &c
 }
 
 /** Whether mg_interpolate_folded supports a formula. */
-static inline __host__ __device__ constexpr bool mg_folds_walls(mg_interpolation_t kind) {
+static inline __host__ __device__ constexpr bool mg_can_fold_walls(mg_interpolation_t kind) {
   return kind == MG_INTERPOLATE_P1 || kind == MG_INTERPOLATE_V2;
 }
 

@@ -28,7 +28,7 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
 
 /** A level of one cell, held in registers. Same interface as block_level.h, for a single thread. */
 template <bool varies> struct mg_one_cell_t {
-  static constexpr bool cells_are_many = false;
+  static constexpr bool has_many_cells = false;
   static constexpr int cells = 1;
   const mg_cuda_patch_t *l;
   mg_row_t row;
@@ -185,7 +185,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
       cg(job.most);
     else if (job.method == MG_BOTTOM_BICGSTAB)
       bicgstab(job.most);
-    else if constexpr (level_t::cells_are_many)
+    else if constexpr (level_t::has_many_cells)
       smoother(job, zero_guess);
   }
 };

@@ -31,7 +31,7 @@ static int not_started(ncclResult_t result) {
   return (int)result;
 }
 
-int mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
+int mg_cuda_nccl_create_id(unsigned char id[MG_CUDA_NCCL_ID_BYTES]) {
   ncclUniqueId unique;
   const ncclResult_t result = ncclGetUniqueId(&unique);
   if (result != ncclSuccess) return not_started(result);
@@ -45,7 +45,7 @@ static ncclComm_t watched;
 
 static mg_status_t watch(double waited) {
   const double limit_s =
-      60.0; /* as the default mg_cuda_patience of kernels that wait for a message */
+      60.0; /* as the default mg_cuda_timeout_s of kernels that wait for a message */
   ncclResult_t result;
   TRY_NCCL(ncclCommGetAsyncError(watched, &result));
   if (result != ncclSuccess) return failed(result, "NCCL communication", __LINE__);

@@ -12,7 +12,7 @@ typedef struct mg_nccl mg_nccl_t;
 
 /** Create the unique id of the communicator. One rank creates it; all ranks open with it.
  *  @return 0 or an NCCL error code; not logged, since a run can continue without NCCL */
-MG_MUST_CHECK int mg_cuda_nccl_name(unsigned char id[MG_CUDA_NCCL_ID_BYTES]);
+MG_MUST_CHECK int mg_cuda_nccl_create_id(unsigned char id[MG_CUDA_NCCL_ID_BYTES]);
 
 /** Open the communicator. Collective over the ranks, which wait for each other, including for a
  *  rank that fails early.

@@ -34,7 +34,7 @@ enum {
 typedef struct {
   int64_t slots;    /**< both slots, in the receiver's window */
   int64_t arrivals; /**< counters in the receiver's window; 0 for words */
-  int64_t answers;  /**< counters in the sender's window, used by one-way messages */
+  int64_t acks;     /**< counters in the sender's window, used by one-way messages */
 } mg_cuda_p2p_need_t;
 mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t first,
                                     int64_t doubles);
@@ -43,7 +43,7 @@ mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t
 typedef struct {
   void *slots;     /**< the receiver's slots, local or remote */
   void *arrivals;  /**< the receiver's counters; not read for words */
-  void *answers;   /**< the sender's counters; NULL if the ranks send to each other */
+  void *acks;      /**< the sender's counters; NULL if the ranks send to each other */
   int64_t doubles; /**< message length */
   int64_t first;   /**< buffer offset of the first item */
   int rank;        /**< the peer rank */
@@ -66,18 +66,18 @@ typedef struct mg_cuda_p2p mg_cuda_p2p_t;
 /** @param[out] out  free with mg_cuda_p2p_free
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out);
-void mg_cuda_p2p_free(mg_cuda_p2p_t *mail);
+void mg_cuda_p2p_free(mg_cuda_p2p_t *p2p);
 
 /** Enqueue one launch. Send: wait for free slots, store cells of vector src into them, and copy
  *  within the rank. Receive: wait for arrival and scatter into vector dst. Exchange: both.
  *
- *  A kernel whose wait exceeds mg_cuda_patience seconds gives up, and the next synchronization
+ *  A kernel whose wait exceeds mg_cuda_timeout_s seconds gives up, and the next synchronization
  *  with the device returns MG_ERR_COMM. */
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *mail, int src, int dst);
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *mail, int dst);
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *mail, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, int src, int dst);
 
 /** Seconds that a kernel waits for another rank; default 60. */
-extern double mg_cuda_patience;
+extern double mg_cuda_timeout_s;
 
 #endif

@@ -13,11 +13,11 @@
 #include "cuda/p2p_exchange_tiles.h"
 #include <algorithm>
 
-double mg_cuda_patience = 60.0;
+double mg_cuda_timeout_s = 60.0;
 
 /* Tiles per block when other kernels should keep the other SMs: as many as the thread limit
  * allows. An SM that holds such a block has no room for a block of the fused sweeps anyway. */
-enum { TILES_BESIDE = 1024 / MG_TILE_THREADS };
+enum { CONCURRENT_TILES = 1024 / MG_TILE_THREADS };
 
 static __device__ __forceinline__ unsigned long long nanoseconds(void) {
   unsigned long long t;
@@ -39,8 +39,8 @@ enum { MUST_FENCE = 1 };
 
 /* Reporting and time limit of waits. */
 struct limit_t {
-  volatile int *late; /**< host memory: 1 + the rank that did not answer */
-  unsigned long long patience;
+  volatile int *timed_out; /**< host memory: 1 + the rank that did not answer */
+  unsigned long long timeout_ns;
 };
 
 /* Whether any wait has timed out. Thousands of threads poll this while they wait; polling host
@@ -60,8 +60,8 @@ static __device__ __forceinline__ void wait_until(F come, int rank, const limit_
 #endif
     /* A clock that steps back, as between time slices, must not look like a timeout. */
     const long long waited = (long long)(nanoseconds() - start);
-    if (waited < (long long)limit.patience && !gave_up) continue;
-    if (!gave_up) *limit.late = 1 + rank;
+    if (waited < (long long)limit.timeout_ns && !gave_up) continue;
+    if (!gave_up) *limit.timed_out = 1 + rank;
     gave_up = 1;
     __threadfence_system();
     return;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, 
     wait_until(
         [&] {
           mg_counter_t value;
-          asm volatile(LOAD_AND_ACQUIRE "%0, [%1];" : "=l"(value) : "l"(s.watch) : "memory");
+          asm volatile(LOAD_AND_ACQUIRE "%0, [%1];" : "=l"(value) : "l"(s.wait_for) : "memory");
           if (MUST_FENCE) __threadfence_system();
           return value >= least;
         },
@@ -151,17 +151,17 @@ static __device__ __forceinline__ void finish_tile(mg_p2p_tile_t *own, const mg_
   sync_tile<TILES>();
   if (threadIdx.x != 0) return;
   own->done = s.done + 1;
-  if (!s.raise) return;
+  if (!s.signal) return;
   __threadfence_system();
-  *(volatile mg_counter_t *)s.raise = s.done + 1;
+  *(volatile mg_counter_t *)s.signal = s.done + 1;
 }
 
 template <int TILES>
 static __device__ void send_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
-  char *const slot = s.slot + (int64_t)(s.done & 1) * s.apart;
+  char *const slot = s.slot + (int64_t)(s.done & 1) * s.slot_stride;
   double *const from = s.cells.at + vector * s.cells.vector;
-  if (s.watch && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
+  if (s.wait_for && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
   if (!s.words)
     move<true>(s, (double *)slot, from);
   else if ((int)threadIdx.x < s.tile.cells)
@@ -172,9 +172,9 @@ static __device__ void send_tile(mg_p2p_tile_t *own, int vector, const limit_t &
 template <int TILES>
 static __device__ void receive_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
-  char *const slot = s.slot + (int64_t)(s.done & 1) * s.apart;
+  char *const slot = s.slot + (int64_t)(s.done & 1) * s.slot_stride;
   double *const to = s.cells.at + vector * s.cells.vector;
-  if (s.watch) wait_for_counter<TILES>(s, s.done + 1, limit);
+  if (s.wait_for) wait_for_counter<TILES>(s, s.done + 1, limit);
   if (!s.words)
     move<false>(s, (double *)slot, to);
   else if ((int)threadIdx.x < s.tile.cells)
@@ -191,21 +191,21 @@ static __device__ void copy_tile(const mg_copy_tiles_t &list, int index, int fro
 
 template <bool send, bool receive, int TILES>
 static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
-    mail(mg_cuda_p2p_t mail, int from_slot, int to_slot, limit_t limit) {
+    p2p_exchange_kernel(mg_cuda_p2p_t p2p, int from_slot, int to_slot, limit_t limit) {
   const int first = (int)(blockIdx.x * blockDim.y + threadIdx.y),
             step = (int)(gridDim.x * blockDim.y);
   /* Prefetched while these threads send. */
-  if (send && receive && first < mail.in.n && threadIdx.x == 0)
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(&mail.in.stretch[first]));
+  if (send && receive && first < p2p.in.n && threadIdx.x == 0)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(&p2p.in.tiles[first]));
   if (send) {
-    for (int t = first; t < mail.out.n; t += step)
-      send_tile<TILES>(&mail.out.stretch[t], from_slot, limit);
-    for (int t = first; t < mail.local.n_tiles; t += step)
-      copy_tile(mail.local, t, from_slot, to_slot);
+    for (int t = first; t < p2p.out.n; t += step)
+      send_tile<TILES>(&p2p.out.tiles[t], from_slot, limit);
+    for (int t = first; t < p2p.local.n_tiles; t += step)
+      copy_tile(p2p.local, t, from_slot, to_slot);
   }
   if (receive)
-    for (int t = first; t < mail.in.n; t += step)
-      receive_tile<TILES>(&mail.in.stretch[t], to_slot, limit);
+    for (int t = first; t < p2p.in.n; t += step)
+      receive_tile<TILES>(&p2p.in.tiles[t], to_slot, limit);
 }
 
 /* All blocks of all ranks on the GPU must be resident, together with the kernels that precede
@@ -213,17 +213,17 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
  * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
 template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most) {
   int each;
-  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mail<true, true, TILES>,
-                                                            MG_TILE_THREADS * TILES, 0));
-  *most = sharers > 1 ? std::max(1, (mg_cuda.processors - 1) / sharers) : mg_cuda.processors * each;
+  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &each, p2p_exchange_kernel<true, true, TILES>, MG_TILE_THREADS * TILES, 0));
+  *most = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * each;
   return MG_OK;
 }
 
 mg_status_t mg_p2p_max_blocks(int sharers, int *most, int *beside) {
   MG_TRY(find_most_blocks<1>(sharers, most));
-  MG_TRY(find_most_blocks<TILES_BESIDE>(sharers, beside));
+  MG_TRY(find_most_blocks<CONCURRENT_TILES>(sharers, beside));
   /* An SM can hold one such block. Six ranks on an H200 get fewer SMs each than this limit. */
-  *beside = std::min(*beside, (int)MG_PROCESSORS_BESIDE);
+  *beside = std::min(*beside, (int)MG_SMS_FOR_MESSAGES);
   return MG_OK;
 }
 
@@ -237,32 +237,33 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, int src, int dst) {
   int from_slot = 0, to_slot;
   if (send) MG_TRY(mg_slot_of(m->src, src, &from_slot));
   MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
-  const limit_t limit = {mg_cuda.late, (unsigned long long)(1e9 * mg_cuda_patience)};
-  const bool beside = mg_cuda.stream == mg_cuda.queue[1];
+  const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_cuda_timeout_s)};
+  const bool beside = mg_cuda.stream == mg_cuda.streams[1];
   /* Here some blocks may start late, if compute tiles occupy the SMs. That is safe: compute tiles
    * wait for nothing and end, and the peer rank runs tiles of the same kind. */
   if (beside) {
-    const int blocks = std::min(m->most_beside, (tiles + TILES_BESIDE - 1) / TILES_BESIDE);
-    mail<send, receive, TILES_BESIDE>
-        <<<(unsigned)blocks, dim3(MG_TILE_THREADS, TILES_BESIDE), 0, mg_cuda.stream>>>(
+    const int blocks =
+        std::min(m->max_blocks_concurrent, (tiles + CONCURRENT_TILES - 1) / CONCURRENT_TILES);
+    p2p_exchange_kernel<send, receive, CONCURRENT_TILES>
+        <<<(unsigned)blocks, dim3(MG_TILE_THREADS, CONCURRENT_TILES), 0, mg_cuda.stream>>>(
             *m, from_slot, to_slot, limit);
   } else {
-    const int blocks = std::min(tiles, m->most_blocks);
-    mail<send, receive, 1>
+    const int blocks = std::min(tiles, m->max_blocks);
+    p2p_exchange_kernel<send, receive, 1>
         <<<(unsigned)blocks, MG_TILE_THREADS, 0, mg_cuda.stream>>>(*m, from_slot, to_slot, limit);
   }
   MG_CUDA_LAUNCHED("p2p_exchange");
   return MG_OK;
 }
 
-mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *mail, int src, int dst) {
-  return launch<true, false>(mail, src, dst);
+mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, int src, int dst) {
+  return launch<true, false>(p2p, src, dst);
 }
 
-mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *mail, int dst) {
-  return launch<false, true>(mail, dst, dst);
+mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, int dst) {
+  return launch<false, true>(p2p, dst, dst);
 }
 
-mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *mail, int src, int dst) {
-  return launch<true, true>(mail, src, dst);
+mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, int src, int dst) {
+  return launch<true, true>(p2p, src, dst);
 }

@@ -33,9 +33,9 @@ mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t
           counters};
 }
 
-static mg_place_in_t patch_of(const mg_view_t *view, const mg_copy_t *c, bool source) {
-  return mg_place_in(view, source ? c->src_patch : c->dst_patch, source ? c->src_lo : c->dst_lo,
-                     c->n, nullptr);
+static mg_cuboid_address_t patch_of(const mg_view_t *view, const mg_copy_t *c, bool source) {
+  return mg_cuboid_address(view, source ? c->src_patch : c->dst_patch,
+                           source ? c->src_lo : c->dst_lo, c->n, nullptr);
 }
 
 /** The lists of one direction, on the host. */
@@ -48,24 +48,24 @@ struct plan_t {
 };
 
 /* A tile of item c; `index` is its number within the message. */
-static mg_p2p_tile_t stretch_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
-                                const mg_tile_t &tile, int index) {
+static mg_p2p_tile_t tile_of(const plan_t *p, const mg_cuda_message_t *m, const mg_copy_t *c,
+                             const mg_tile_t &tile, int index) {
   mg_p2p_tile_t s = {};
   const int64_t ni = c->n[0], nj = c->n[1];
   const int64_t width = as_words(m->doubles) ? MG_WORD_BYTES : (int64_t)sizeof(double);
   const int64_t before = c->buffer - m->first + tile.i + ni * (tile.j + nj * tile.k);
   mg_counter_t *const arrivals =
       as_words(m->doubles) ? nullptr : (mg_counter_t *)m->arrivals + index;
-  mg_counter_t *const answers = m->answers ? (mg_counter_t *)m->answers + index : nullptr;
+  mg_counter_t *const acks = m->acks ? (mg_counter_t *)m->acks + index : nullptr;
   s.tile = tile;
   s.rank = m->rank;
   s.ni = (unsigned)ni;
   s.nj = (unsigned)nj;
   s.cells = patch_of(p->view, c, p->sending);
   s.slot = (char *)m->slots + before * width;
-  s.apart = m->doubles * width;
-  s.raise = p->sending ? arrivals : answers;
-  s.watch = p->sending ? answers : arrivals;
+  s.slot_stride = m->doubles * width;
+  s.signal = p->sending ? arrivals : acks;
+  s.wait_for = p->sending ? acks : arrivals;
   s.words = as_words(m->doubles);
   return s;
 }
@@ -86,7 +86,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
   mg_tile_t *tile = nullptr;
   const mg_status_t status = mg_cuboids_cut(sizes, n_items, most_of(m->doubles), &tile, &n_tiles);
   for (int t = 0; t < n_tiles && status == MG_OK; t++)
-    out[(*n)++] = stretch_of(p, m, &item[tile[t].copy], tile[t], t);
+    out[(*n)++] = tile_of(p, m, &item[tile[t].copy], tile[t], t);
   free(sizes);
   free(tile);
   return status;
@@ -98,13 +98,13 @@ static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
     most += tiles_of(p->item, p->n_items, m->first, m->doubles);
   if (most == 0) return MG_OK;
   const size_t bytes = sizeof(mg_p2p_tile_t) * (size_t)most;
-  mg_p2p_tile_t *stretch = (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), bytes);
-  mg_status_t status = stretch ? MG_OK : mg_out_of_memory(bytes, "tile lists");
+  mg_p2p_tile_t *tiles = (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), bytes);
+  mg_status_t status = tiles ? MG_OK : mg_out_of_memory(bytes, "tile lists");
   for (int m = 0; m < p->n_messages && status == MG_OK; m++)
-    status = add_message(p, &p->message[m], stretch, &out->n);
+    status = add_message(p, &p->message[m], tiles, &out->n);
   if (status == MG_OK)
-    status = mg_cuda_to_device(stretch, sizeof *stretch * (size_t)out->n, (void **)&out->stretch);
-  free(stretch);
+    status = mg_cuda_to_device(tiles, sizeof *tiles * (size_t)out->n, (void **)&out->tiles);
+  free(tiles);
   return status;
 }
 
@@ -124,30 +124,30 @@ static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *o
 
 mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
   *out = nullptr;
-  mg_cuda_p2p_t *mail = new (std::nothrow) mg_cuda_p2p_t();
-  if (!mail) return mg_out_of_memory(sizeof *mail, "peer-to-peer exchanges");
+  mg_cuda_p2p_t *p2p = new (std::nothrow) mg_cuda_p2p_t();
+  if (!p2p) return mg_out_of_memory(sizeof *p2p, "peer-to-peer exchanges");
   const plan_t out_plan = {job->src, job->pack, job->sent, job->n_pack, job->n_sent, true};
   const plan_t in_plan = {job->dst,      job->unpack,     job->received,
                           job->n_unpack, job->n_received, false};
-  mail->src = mg_vectors_in(job->src);
-  mail->dst = mg_vectors_in(job->dst);
-  mg_status_t status = create_direction(&out_plan, &mail->out);
-  if (status == MG_OK) status = create_direction(&in_plan, &mail->in);
-  if (status == MG_OK) status = create_local(job, &mail->local);
+  p2p->src = mg_vectors_in(job->src);
+  p2p->dst = mg_vectors_in(job->dst);
+  mg_status_t status = create_direction(&out_plan, &p2p->out);
+  if (status == MG_OK) status = create_direction(&in_plan, &p2p->in);
+  if (status == MG_OK) status = create_local(job, &p2p->local);
   if (status == MG_OK)
-    status = mg_p2p_max_blocks(job->sharers, &mail->most_blocks, &mail->most_beside);
+    status = mg_p2p_max_blocks(job->sharers, &p2p->max_blocks, &p2p->max_blocks_concurrent);
   if (status != MG_OK) {
-    mg_cuda_p2p_free(mail);
+    mg_cuda_p2p_free(p2p);
     return status;
   }
-  *out = mail;
+  *out = p2p;
   return MG_OK;
 }
 
-void mg_cuda_p2p_free(mg_cuda_p2p_t *mail) {
-  if (!mail) return;
-  (void)cudaFree(mail->out.stretch);
-  (void)cudaFree(mail->in.stretch);
-  mg_cuboids_free(&mail->local);
-  delete mail;
+void mg_cuda_p2p_free(mg_cuda_p2p_t *p2p) {
+  if (!p2p) return;
+  (void)cudaFree(p2p->out.tiles);
+  (void)cudaFree(p2p->in.tiles);
+  mg_cuboids_free(&p2p->local);
+  delete p2p;
 }

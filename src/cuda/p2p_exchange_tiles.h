@@ -19,12 +19,12 @@ struct alignas(128) mg_p2p_tile_t {
   mg_tile_t tile;
   int rank;
   unsigned ni, nj; /**< extents of its cuboid */
-  mg_place_in_t cells;
-  char *slot;          /**< start of the tile in the first slot */
-  int64_t apart;       /**< distance to the second slot in bytes */
-  mg_counter_t *raise; /**< counter to raise when done; NULL if nobody watches it */
+  mg_cuboid_address_t cells;
+  char *slot;           /**< start of the tile in the first slot */
+  int64_t slot_stride;  /**< distance to the second slot in bytes */
+  mg_counter_t *signal; /**< counter to raise when done; NULL if nobody watches it */
   const mg_counter_t
-      *watch;        /**< counter to wait for; NULL if no wait is needed or words are used */
+      *wait_for;     /**< counter to wait for; NULL if no wait is needed or words are used */
   mg_counter_t done; /**< number of earlier messages */
   bool words;
 };
@@ -32,15 +32,16 @@ static_assert(sizeof(mg_p2p_tile_t) == 128, "one cache line");
 
 /** Tiles of one direction, on the device. */
 struct mg_direction_t {
-  mg_p2p_tile_t *stretch;
+  mg_p2p_tile_t *tiles;
   int n;
 };
 
 struct mg_cuda_p2p {
   mg_direction_t out, in;
   mg_copy_tiles_t local;
-  unsigned src, dst;            /**< vectors of the source and destination views */
-  int most_blocks, most_beside; /**< block limits: normal launch, launch beside other kernels */
+  unsigned src, dst; /**< vectors of the source and destination views */
+  int max_blocks,
+      max_blocks_concurrent; /**< block limits: normal launch, launch beside other kernels */
 };
 
 /** Maximum number of blocks of a normal launch and of a launch beside other kernels, such that

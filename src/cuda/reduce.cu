@@ -49,7 +49,7 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
     const auto kernel =
         pairs ? (y < 0 ? mg_max_norm_kernel<R, true, false> : mg_max_norm_kernel<R, true, true>)
               : (y < 0 ? mg_max_norm_kernel<R, false, false> : mg_max_norm_kernel<R, false, true>);
-    kernel<<<mg_max_norm_grid(p, pairs, mg_cuda.processors), dim3(32, 8), 0, mg_cuda.stream>>>(
+    kernel<<<mg_max_norm_grid(p, pairs, mg_cuda.sms), dim3(32, 8), 0, mg_cuda.stream>>>(
         p, x, y, mg_cuda.reduction);
     MG_CUDA_LAUNCHED("max_norm");
   }
@@ -62,7 +62,7 @@ mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int64_t bricks = (int64_t)(p.n[0] / u) * (p.n[1] / u) * (p.n[2] / u);
-    const int threads = mg_dot_threads(bricks * u, mg_cuda.processors), per_block = threads / u;
+    const int threads = mg_dot_threads(bricks * u, mg_cuda.sms), per_block = threads / u;
     const auto kernel =
         y < 0 ? (u == 8 ? mg_dot_kernel<false, MG_DOT_PLANES> : mg_dot_kernel<false, 0>)
               : (u == 8 ? mg_dot_kernel<true, MG_DOT_PLANES> : mg_dot_kernel<true, 0>);

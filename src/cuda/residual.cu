@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
 
 template <int planes> static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  const auto kernel = l.v.varies ? residual<planes, true> : residual<planes, false>;
+  const auto kernel = l.v.alpha_varies ? residual<planes, true> : residual<planes, false>;
   mg_cuda_launch_dependent(kernel, grid, block_shape, l, dst, x, f);
 }
 
@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
 
 template <int planes> static void launch_norm(const mg_cuda_patch_t &l, int x, int f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
-  const auto kernel = l.v.varies ? residual_norm<planes, true> : residual_norm<planes, false>;
+  const auto kernel = l.v.alpha_varies ? residual_norm<planes, true> : residual_norm<planes, false>;
   kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
 }
 
@@ -195,8 +195,8 @@ mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(l.p.n[0], c.n[1], c.n[2], block_shape);
     const auto large =
-        fine->varies ? residual_restrict_large<true> : residual_restrict_large<false>;
-    const auto kernel = fine->varies ? residual_restrict<true> : residual_restrict<false>;
+        fine->alpha_varies ? residual_restrict_large<true> : residual_restrict_large<false>;
+    const auto kernel = fine->alpha_varies ? residual_restrict<true> : residual_restrict<false>;
     if (mg_is_large(l.p))
       large<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, c, dst);
     else

@@ -134,7 +134,7 @@ static __global__ void __launch_bounds__(256)
   const ptrdiff_t in = side == 0 ? stride[t] : -stride[t];
   double *b = p.vec[MG_BETA_I + d] + (side == 0 ? 0 : (p.n[t] - 1) * stride[t]) + x * stride[d] +
               y * stride[u];
-  b[-in] = mg_extended(b, in, box_dim);
+  b[-in] = mg_extrapolate_face(b, in, box_dim);
 }
 
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(256)
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   double bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
-    bound = store_dinv(l, l1, at, mg_sums_7(&l.v, &l.p, l.order, at));
+    bound = store_dinv(l, l1, at, mg_row_sums_7(&l.v, &l.p, l.order, at));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
@@ -175,8 +175,8 @@ static __global__ void __launch_bounds__(256)
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
   double bound = 0.0;
-  if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_sums_fv4_are_simple(&l.v, &l.p, at))
-    bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, true));
+  if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_row_is_interior(&l.v, &l.p, at))
+    bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, true));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
@@ -199,7 +199,7 @@ static __global__ void __launch_bounds__(256)
     mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.n[e] - 2));
   }
   double bound = 0.0;
-  if (mine) bound = store_dinv(l, l1, at, mg_sums_fv4(&l.v, &l.p, l.order, at, false));
+  if (mine) bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, false));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 

@@ -48,7 +48,7 @@ static __global__ void boundary_kernel(mg_patch_t p, int vec, int order, int d, 
 
 /* One direction after the other: the lines of later directions include the ghosts of earlier ones,
  * so edges and corners become tensor products. */
-mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order) {
+mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, int vec, int order) {
   order = mg_wall_order(v, order);
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
@@ -56,9 +56,9 @@ mg_status_t mg_cuda_boundary(const mg_view_t *v, int vec, int order) {
       int first[2], n[3] = {0, 0, 2}, e = 0;
       for (int t = 0; t < 3; t++) {
         if (t == d) continue;
-        const bool filled = t < d; /* ghosts outside walls of direction t */
-        first[e] = p.wall[t][0] && !filled ? 0 : -v->ghosts;
-        n[e] = p.n[t] + (p.wall[t][1] && !filled ? 0 : v->ghosts) - first[e];
+        const bool already_filled = t < d; /* ghosts outside walls of direction t */
+        first[e] = p.wall[t][0] && !already_filled ? 0 : -v->radius;
+        n[e] = p.n[t] + (p.wall[t][1] && !already_filled ? 0 : v->radius) - first[e];
         e++;
       }
       MG_TRY(launch("boundary", n, boundary_kernel, p, vec, order, d,
@@ -97,7 +97,7 @@ static __global__ void step_kernel(mg_cuda_patch_t l, mg_update_t u) {
 
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t) {
   const mg_update_t u = mg_update_of(sweep);
-  if (u.x >= 0) MG_TRY(mg_cuda_boundary(v, u.x, mg_operator_order(v)));
+  if (u.x >= 0) MG_TRY(mg_cuda_fill_wall_ghosts(v, u.x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(launch("smooth", v->patch[q].n, step_kernel, mg_cuda_patch(v, q), u));
   return MG_OK;
@@ -111,7 +111,7 @@ static __global__ void residual_kernel(mg_cuda_patch_t l, int dst, int x, int f)
 }
 
 static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
-  MG_TRY(mg_cuda_boundary(v, x, mg_operator_order(v)));
+  MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q), dst, x, f));
   return MG_OK;
@@ -181,7 +181,7 @@ static __global__ void fill_kernel(mg_patch_t p, int dst, double value, int ghos
 static mg_status_t fill(const mg_view_t *v, int dst, double value) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const int g = v->layers, n[3] = {p.n[0] + 2 * g, p.n[1] + 2 * g, p.n[2] + 2 * g};
+    const int g = v->ghost_layers, n[3] = {p.n[0] + 2 * g, p.n[1] + 2 * g, p.n[2] + 2 * g};
     MG_TRY(launch("fill", n, fill_kernel, p, dst, value, g));
   }
   return MG_OK;
@@ -239,8 +239,8 @@ static mg_status_t max_norm(const mg_view_t *v, int x, int y, double *norm) {
   return mg_cuda_max_end(norm);
 }
 
-/* One thread per brick of u^3 cells, which is summed in the order of sum.h: one lane for each i,
- * lanes last. The brick sums are added exactly. */
+/* One thread per brick of u^3 cells, which is summed in the order of sum.h: lane i sums
+ * cell i of every row, then the lanes are added in order. The brick sums are added exactly. */
 static __global__ void dot_kernel(mg_patch_t p, int x, int y, int u, unsigned long long *sum) {
   const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
   MG_CUDA_CELL(bi, bj, bk, bricks);
@@ -276,7 +276,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .restrict_faces = mg_cuda_restrict_faces,
     .extend_faces = mg_cuda_extend_faces,
     .set_diagonal = mg_cuda_set_diagonal,
-    .boundary = mg_cuda_boundary,
+    .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
     .smooth = smooth,
     .residual = residual,
     .restrict_cells = restrict_cells,

@@ -62,8 +62,8 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   double *x = mg_cell(&l.p, u.x, i, j, k);
   const double *f = mg_cell(&l.p, MG_F, i, j, k);
   mg_places7_t places = mg_places7(&l, i, j, k);
-  mg_cuda_have(d);
-  mg_cuda_have(places);
+  mg_cuda_force(d);
+  mg_cuda_force(places);
   mg_cuda_wait_dependency();
   const double right = *f;
   const mg_values7_t near = mg_values7(places, x, l.order);
@@ -108,12 +108,12 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   double d = mg_row_dinv<stored>(&l, row, i, j, k);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   mg_places7_t places = mg_places7(&l, i, j, k);
-  mg_cuda_have(d);
-  mg_cuda_have(places);
+  mg_cuda_force(d);
+  mg_cuda_force(places);
   mg_cuda_wait_dependency();
-  const double f = l.p.vec[MG_F][at], before = u.previous < 0 ? 0.0 : l.p.vec[u.previous][at];
+  const double f = l.p.vec[MG_F][at], previous = u.previous < 0 ? 0.0 : l.p.vec[u.previous][at];
   const mg_values7_t near = mg_values7(places, l.p.vec[u.x] + at, l.order);
-  l.p.vec[u.dst][at] = mg_update(near.c, before, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
+  l.p.vec[u.dst][at] = mg_update(near.c, previous, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
 }
 
 /* all_7 for large levels: several cells per thread, stacked in k. */
@@ -128,12 +128,12 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
     double value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
-      const double before = u.previous < 0 ? 0.0 : __ldcs(l.p.vec[u.previous] + at + q * ks);
+      const double previous = u.previous < 0 ? 0.0 : __ldcs(l.p.vec[u.previous] + at + q * ks);
       const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[u.x], MG_F, at + q * ks);
       /* A x first: fewer values then occupy registers during the division. */
       const double ax = mg_stencil_apply(&l, near);
       const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
-      value[q] = mg_update(near.x.c, before, ax, near.f, d, u.c1, u.c2);
+      value[q] = mg_update(near.x.c, previous, ax, near.f, d, u.c1, u.c2);
     }
 #pragma unroll
     for (int q = 0; q < planes; q++)
@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & u.mask;
   double d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : 0.0;
-  mg_cuda_have(d);
+  mg_cuda_force(d);
   mg_cuda_wait_dependency();
   l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : 0.0;
 }
@@ -177,10 +177,10 @@ static choice_t choose_kernel(const mg_cuda_patch_t &l, mg_update_form_t form) {
 
 void mg_cuda_smooth_patch(const mg_cuda_patch_t &l, const mg_update_t &u, bool stored) {
   const int *n = l.p.n;
-  const choice_t c = l.v.varies ? (stored ? choose_kernel<true, true>(l, u.form)
-                                          : choose_kernel<false, true>(l, u.form))
-                                : (stored ? choose_kernel<true, false>(l, u.form)
-                                          : choose_kernel<false, false>(l, u.form));
+  const choice_t c = l.v.alpha_varies ? (stored ? choose_kernel<true, true>(l, u.form)
+                                                : choose_kernel<false, true>(l, u.form))
+                                      : (stored ? choose_kernel<true, false>(l, u.form)
+                                                : choose_kernel<false, false>(l, u.form));
   const dim3 grid = mg_cuda_grid((n[0] + c.width - 1) / c.width, n[1],
                                  (n[2] + c.planes - 1) / c.planes, mg_smooth_block);
   /* Kernels for large levels do not wait for their dependency. */

@@ -34,9 +34,9 @@ static __device__ __forceinline__ void mg_update_cell(const mg_cuda_patch_t *l,
                                                       const mg_update_t &u, int i, int j, int k) {
   const double *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  const double before = u.previous < 0 ? 0.0 : l->p.vec[u.previous][at];
+  const double previous = u.previous < 0 ? 0.0 : l->p.vec[u.previous][at];
   l->p.vec[u.dst][at] =
-      mg_update(x[at], before, mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
+      mg_update(x[at], previous, mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
                 mg_smooth_dinv<stored, varies>(l, i, j, k), u.c1, u.c2);
 }
 

@@ -98,7 +98,7 @@ mg_status_t mg_cuda_smooth_region(const mg_view_t *v, const mg_sweep_t *sweep, m
   const mg_update_t u = mg_update_of(sweep);
   const bool stored = sweep->step->l1;
   const auto kernel =
-      v->varies ? choose_kernel<true>(u.form, stored) : choose_kernel<false>(u.form, stored);
+      v->alpha_varies ? choose_kernel<true>(u.form, stored) : choose_kernel<false>(u.form, stored);
   for (int q = 0; q < v->n_patches; q++) {
     mg_cuda_patch_t l = mg_cuda_patch(v, q);
     int lo[3], hi[3];

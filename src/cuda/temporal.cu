@@ -1,6 +1,6 @@
 /* Fused sweeps of a 7-point smoother: several steps per traversal of memory (temporal blocking).
  *
- * A block owns a tile of columns and traverses its planes once. At bundle q it performs the first
+ * A block owns a tile of columns and traverses its planes once. At stage q it performs the first
  * step in plane q - 1, the second in q - 2, the third in q - 3, and writes the last step's result:
  *
  *     plane  q     x read
@@ -18,12 +18,12 @@
  * ghosts, of which a level has one layer per step.
  *
  * A thread has two cells of a row, one of each colour. A colored step changes one of them. It is
- * the same one in all steps of a bundle, because both colours and planes alternate from step to
+ * the same one in all steps of a stage, because both colours and planes alternate from step to
  * step.
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell of
  * the fused sweeps: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies.
- * The smooth ladder of the laboratory has the variants that led to this one; docs/kernels.md
+ * The ladder `hpgmg-bench smooth` has the variants that led to this one; docs/kernels.md
  * explains why it won.
  *
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
@@ -49,7 +49,8 @@ constexpr int SHARED_BYTES = (int)std::max({MOST_BYTES<true, false>, MOST_BYTES<
 bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
   bool fits = p->n[0] % 2 == 0;
   for (int d = 0; d < 3; d++)
-    fits = fits && p->n[d] >= SHORTEST && ((p->wall[d][0] && p->wall[d][1]) || v->layers >= most);
+    fits = fits && p->n[d] >= SHORTEST &&
+           ((p->wall[d][0] && p->wall[d][1]) || v->ghost_layers >= most);
   return fits;
 }
 } // namespace
@@ -76,10 +77,11 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
   bool pays = host || v->n_patches == 1;
   for (int q = 0; q < v->n_patches && pays; q++) {
     const mg_patch_t &p = v->patch[q];
-    mg_cut_t cut;
-    const bool room = mg_cut_for_overlap(
-        [&](int beside, mg_cut_t *c) { return cut_of(p, MOST_ROWS, n, beside, c); }, &cut);
-    pays = (room || host) && mg_overlap_pays(p, cut, mg_cuda.processors);
+    mg_tiling_t tiling;
+    const bool room = mg_tiling_for_overlap(
+        [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, MOST_ROWS, n, idle_sms, c); },
+        &tiling);
+    pays = (room || host) && mg_overlap_pays(p, tiling, mg_cuda.sms);
   }
   return pays;
 }
@@ -99,7 +101,7 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
                     MG_MAX_FUSED_SWEEPS);
   const mg_step_t *step = sweep->step;
   const int form = !step->colored ? 0 : step->c2 == 1.0 ? 1 : 2;
-  launch_t *const launch = launches[form][sweep->n - 2][v->varies];
+  launch_t *const launch = launches[form][sweep->n - 2][v->alpha_varies];
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     MG_TRY(launch(v, job, sweep, region));

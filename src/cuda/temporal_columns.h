@@ -3,7 +3,7 @@
 #define MG_CUDA_TEMPORAL_COLUMNS_H
 
 #include "cuda/stencil_load.h"
-#include "cuda/temporal_bundles.h"
+#include "cuda/temporal_pipeline.h"
 
 namespace mg_temporal {
 constexpr unsigned ALL = 0xffffffffu;
@@ -45,13 +45,13 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
 }
 
 /* The two columns of a thread, with each step's data from the planes around its own. A half sweep
- * updates column 0 in even bundles (counted from the first) and column 1 in odd ones. So column 0
+ * updates column 0 in even stages (counted from the first) and column 1 in odd ones. So column 0
  * is the left one in every other row. */
 template <typename S> struct columns_t {
   static constexpr bool COLORED = S::COLORED, VARIES = S::VARIES;
   static constexpr int STEPS = S::STEPS, ROWS = S::ROWS, PLANE = S::PLANE;
   double x[STEPS][3][2]; /* planes below, at and above the step's plane */
-  double dinv[STEPS][2], bk[STEPS + 1][2], before[2];
+  double dinv[STEPS][2], bk[STEPS + 1][2], previous_in[2];
   int i, j, own;
   int cell[2];            /* indices of the columns in a plane */
   int left, right;        /* offsets of the neighbours in i; may be 0 at the edge of the tile */
@@ -59,7 +59,7 @@ template <typename S> struct columns_t {
   int x_here, all[STEPS]; /* ring offsets of the planes of x and of the other arrays */
   bool swapped, writes;   /* column 0 is the right one; this thread writes its cells */
 
-  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_bundle) {
+  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_stage) {
     const mg_patch_t &p = job.l.p;
     int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
     if (COLORED) {
@@ -73,7 +73,7 @@ template <typename S> struct columns_t {
              row >= STEPS && row < ROWS - STEPS && j < p.n[1];
     /* Both colours and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
-    swapped = COLORED && ((parity + first_bundle - 1) & 1) != 0;
+    swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
     own = row * WIDTH + 2 * lane;
     cell[0] = own + swapped;
     cell[1] = own + !swapped;
@@ -93,11 +93,12 @@ template <typename S> struct columns_t {
     }
   }
 
-  /* Load the values of these columns from a bundle. */
-  __device__ __forceinline__ void take(const double *shared, const slots_t &slot, bool has_before) {
+  /* Load the values of these columns from a stage. */
+  __device__ __forceinline__ void load_stage(const double *shared, const slots_t &slot,
+                                             bool has_previous) {
     load(shared + S::X + slot.x, x[0][2]);
     load(shared + S::BK + slot.own, bk[0]);
-    if (!COLORED && has_before) load(shared + S::BEFORE + slot.own, before);
+    if (!COLORED && has_previous) load(shared + S::PREVIOUS + slot.own, previous_in);
     all[0] = slot.all;
   }
 
@@ -172,18 +173,18 @@ template <typename S> struct columns_t {
       near.a = VARIES ? a[v] : job.l.v.a;
       const double ax = apply<at_walls, is_new>(job.l, i + v, j, p, near, &dinv[s][v]);
       /* In the registers of the previous step this plane is the lowest one. */
-      const double last = s == 0 ? before[v] : x[s > 0 ? s - 1 : 0][0][v];
+      const double last = s == 0 ? previous_in[v] : x[s > 0 ? s - 1 : 0][0][v];
       const double previous = job.c1[s] == 0.0 ? near.x.c : last;
       value[v] = mg_update(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
     }
   }
 
-  /* Step s of bundle q. The result goes to shared memory, or to the level after the last step.
+  /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
    * `careful`: cells may be at walls, and the plane may be unused or lack planes below it, as in
-   * the first bundles. `odd`: the bundle number, counted from the first, is odd. */
+   * the first stages. `odd`: the stage number, counted from the first, is odd. */
   template <bool careful, int s, int odd>
   __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
-                                       double *to, double *to_before) {
+                                       double *to, double *to_previous) {
     const int p = q - 1 - s, beyond = STEPS - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
     double value[2];
@@ -207,20 +208,20 @@ template <typename S> struct columns_t {
       const double pair[2] = {COLORED && swapped ? value[1] : value[0],
                               COLORED && swapped ? value[0] : value[1]};
       store_pair(to + p * job.l.p.kstride, pair);
-      if (!COLORED && to_before) store_pair(to_before + p * job.l.p.kstride, x[s][1]);
+      if (!COLORED && to_previous) store_pair(to_previous + p * job.l.p.kstride, x[s][1]);
     }
   }
 
   template <bool careful, int odd>
   __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
-                                        double *to, double *to_before) {
-    step<careful, 0, odd>(shared, job, t, q, to, to_before);
-    step<careful, 1, odd>(shared, job, t, q, to, to_before);
-    if constexpr (STEPS > 2) step<careful, STEPS - 1, odd>(shared, job, t, q, to, to_before);
+                                        double *to, double *to_previous) {
+    step<careful, 0, odd>(shared, job, t, q, to, to_previous);
+    step<careful, 1, odd>(shared, job, t, q, to, to_previous);
+    if constexpr (STEPS > 2) step<careful, STEPS - 1, odd>(shared, job, t, q, to, to_previous);
   }
 
   /* Advance to the next plane. */
-  __device__ __forceinline__ void turn(const slots_t &slot) {
+  __device__ __forceinline__ void advance(const slots_t &slot) {
 #pragma unroll
     for (int v = 0; v < 2; v++) {
 #pragma unroll

@@ -9,30 +9,30 @@ extern "C" {
 }
 
 namespace mg_temporal {
-/* Pipeline state that is carried from bundle to bundle. */
-struct stream_t {
-  slots_t slot, asked;
+/* Pipeline state that is carried from stage to stage. */
+struct pipeline_t {
+  slots_t slot, requested;
   unsigned parity;
-  int plain_first, plain_end; /* bundles that need no checks for walls or unused planes */
+  int plain_first, plain_end; /* stages that need no checks for walls or unused planes */
 };
 
 template <typename S, int odd>
-__device__ __forceinline__ void bundle(columns_t<S> &c, double *shared, uint64_t *arrived,
-                                       const job_t &job, const maps_t &maps, const tile_t &t, int q,
-                                       double *to, double *to_before, stream_t *s) {
-  /* No thread still reads the planes that bundle q + AHEAD overwrites. */
+__device__ __forceinline__ void stage(columns_t<S> &c, double *shared, uint64_t *arrived,
+                                      const job_t &job, const maps_t &maps, const tile_t &t, int q,
+                                      double *to, double *to_previous, pipeline_t *s) {
+  /* No thread still reads the planes that stage q + AHEAD overwrites. */
   if (threadIdx.x == 0 && q + S::AHEAD < t.last + S::STEPS) {
-    ask<S>(shared, job, maps, t, q + S::AHEAD, s->asked, arrived);
-    next<S>(&s->asked);
+    request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
+    next<S>(&s->requested);
   }
-  mg_arrivals_wait(arrived + s->slot.arrival, s->parity);
-  c.take(shared, s->slot, job.has_before);
+  mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
+  c.load_stage(shared, s->slot, job.has_previous);
   if (q >= s->plain_first && q < s->plain_end)
-    c.template steps<false, odd>(shared, job, t, q, to, to_before);
+    c.template steps<false, odd>(shared, job, t, q, to, to_previous);
   else
-    c.template steps<true, odd>(shared, job, t, q, to, to_before);
+    c.template steps<true, odd>(shared, job, t, q, to, to_previous);
   __syncthreads();
-  c.turn(s->slot);
+  c.advance(s->slot);
   next<S>(&s->slot);
   if (s->slot.arrival == 0) s->parity ^= 1;
 }
@@ -51,32 +51,32 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const int first = t.first - STEPS, end = t.last + STEPS;
   columns_t<S> c = {};
   c.begin(job, t, first);
-  stream_t stream = {};
-  /* Plain bundles: the planes of all steps are needed, and no cell is at a wall. */
+  pipeline_t pipeline = {};
+  /* Plain stages: the planes of all steps are needed, and no cell is at a wall. */
   const bool at_wall = (p.wall[0][0] && t.i0 <= 0) || (p.wall[0][1] && t.i0 + WIDTH >= p.n[0]) ||
                        (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
-  stream.plain_first = max(t.first + STEPS, p.wall[2][0] ? STEPS + 1 : 0);
-  stream.plain_end = at_wall ? stream.plain_first : p.wall[2][1] ? min(end, p.n[2]) : end;
+  pipeline.plain_first = max(t.first + STEPS, p.wall[2][0] ? STEPS + 1 : 0);
+  pipeline.plain_end = at_wall ? pipeline.plain_first : p.wall[2][1] ? min(end, p.n[2]) : end;
   if (!job.has_x)
     for (int e = (int)threadIdx.x; e < S::X_SLOTS * S::PLANE; e += S::THREADS)
       shared[S::X + e] = 0.0;
   if (threadIdx.x == 0) {
-    mg_arrivals_create(arrived, S::ARRIVALS);
+    mg_mbarrier_create(arrived, S::ARRIVALS);
     for (int q = first; q < first + S::AHEAD; q++) {
-      ask<S>(shared, job, maps, t, q, stream.asked, arrived);
-      next<S>(&stream.asked);
+      request<S>(shared, job, maps, t, q, pipeline.requested, arrived);
+      next<S>(&pipeline.requested);
     }
   }
   __syncthreads();
-  double *const to = p.vec[job.dst] + c.i + c.j * p.jstride, *const to_before =
-                                                                 job.before < 0
+  double *const to = p.vec[job.dst] + c.i + c.j * p.jstride, *const to_previous =
+                                                                 job.previous_out < 0
                                                                      ? nullptr
-                                                                     : p.vec[job.before] + c.i +
-                                                                           c.j * p.jstride;
+                                                                     : p.vec[job.previous_out] +
+                                                                           c.i + c.j * p.jstride;
   for (int q = first; q < end; q++) {
-    bundle<S, 0>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
+    stage<S, 0>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
     if (S::COLORED && ++q < end)
-      bundle<S, 1>(c, shared, arrived, job, maps, t, q, to, to_before, &stream);
+      stage<S, 1>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
   }
 }
 
@@ -85,9 +85,9 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
   job_t job = {};
   job.l = mg_cuda_patch(v, q);
   job.dst = sweep->dst;
-  job.before = sweep->before;
+  job.previous_out = sweep->previous_out;
   job.has_x = sweep->x >= 0;
-  job.has_before = sweep->previous >= 0 && !sweep->step[0].colored;
+  job.has_previous = sweep->previous >= 0 && !sweep->step[0].colored;
   job.color = sweep->step[0].color;
   for (int s = 0; s < sweep->n; s++) {
     job.c1[s] = sweep->step[s].c1;
@@ -95,7 +95,7 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
   }
   /* Even along i, for 16-byte alignment. An extra cell is at the end of the previous row. */
   for (int d = 0; d < 3; d++)
-    job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->layers + 1) / 2 * 2 : v->layers;
+    job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->ghost_layers + 1) / 2 * 2 : v->ghost_layers;
   return job;
 }
 
@@ -110,30 +110,31 @@ inline mg_status_t make_map(const mg_view_t *v, const job_t &job, int x, bool fa
                           p.jstride,
                           p.kstride};
   for (int d = 0; d < 3; d++)
-    array.extent[d] = job.low[d] + p.n[d] + (p.wall[d][1] ? (int)far : v->layers);
-  return mg_cuda_box_map(&array, WIDTH, rows, map);
+    array.extent[d] = job.low[d] + p.n[d] + (p.wall[d][1] ? (int)far : v->ghost_layers);
+  return mg_cuda_tma_map(&array, WIDTH, rows, map);
 }
 
 inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous, int rows,
                              maps_t *m) {
   if (job.has_x) MG_TRY(make_map(v, job, x, false, rows, &m->x));
-  if (job.has_before) MG_TRY(make_map(v, job, previous, false, rows, &m->before));
-  if (v->varies) MG_TRY(make_map(v, job, MG_ALPHA, false, rows, &m->alpha));
+  if (job.has_previous) MG_TRY(make_map(v, job, previous, false, rows, &m->previous));
+  if (v->alpha_varies) MG_TRY(make_map(v, job, MG_ALPHA, false, rows, &m->alpha));
   for (int d = 0; d < 3; d++)
     MG_TRY(make_map(v, job, MG_BETA_I + d, true, rows, &m->beta[d]));
   return make_map(v, job, MG_F, false, rows, &m->f);
 }
 
-/* Tiling of a patch into tiles of `rows` rows. `beside`: number of SMs to leave free for messages.
+/* Tiling of a patch into tiles of `rows` rows. `idle_sms`: number of SMs to leave free for
+ * messages.
  *  @return relative cost */
-inline double cut_of(const mg_patch_t &p, int rows, int steps, int beside, mg_cut_t *c) {
-  const int blocks = MOST_ROWS / rows * mg_cuda.processors;
+inline double tiling_of(const mg_patch_t &p, int rows, int steps, int idle_sms, mg_tiling_t *c) {
+  const int blocks = MOST_ROWS / rows * mg_cuda.sms;
   double cost;
   *c = {{OUT_I, rows - 2 * steps, 0}, {BOX_START, steps, steps}, {WIDTH, rows, 0}, {}};
   c->n[0] = (p.n[0] + OUT_START + OUT_I - 1) / OUT_I;
   c->n[1] = (p.n[1] + c->cells[1] - 1) / c->cells[1];
   c->cells[2] =
-      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], blocks, beside, steps, &cost);
+      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], blocks, idle_sms, steps, &cost);
   c->box[2] = c->cells[2] + 2 * steps;
   c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
   return cost;
@@ -149,11 +150,11 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
                                      (int)S::BYTES));
   ready = true;
   MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
-  const mg_cut_t cut = mg_cut_for(region, [&](int beside, mg_cut_t *c) {
-    return cut_of(job.l.p, S::ROWS, S::STEPS, beside, c);
+  const mg_tiling_t tiling = mg_tiling_for(region, [&](int idle_sms, mg_tiling_t *c) {
+    return tiling_of(job.l.p, S::ROWS, S::STEPS, idle_sms, c);
   });
-  job.planes = cut.cells[2];
-  const int grid = mg_region_tiles(job.l.p, cut, region, &job.tiles);
+  job.planes = tiling.cells[2];
+  const int grid = mg_region_tiles(job.l.p, tiling, region, &job.tiles);
   if (grid > 0)
     fused_sweeps<S><<<(unsigned)grid, S::THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;

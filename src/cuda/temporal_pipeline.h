@@ -1,15 +1,16 @@
-/* Input of the fused sweeps of temporal.cu, bundle by bundle: rings of planes in shared memory, and
+/* Input of the fused sweeps of temporal.cu, stage by stage: rings of planes in shared memory, and
  * the TMA boxes that fill them (tma.h). */
-#ifndef MG_CUDA_TEMPORAL_BUNDLES_H
-#define MG_CUDA_TEMPORAL_BUNDLES_H
+#ifndef MG_CUDA_TEMPORAL_PIPELINE_H
+#define MG_CUDA_TEMPORAL_PIPELINE_H
 
 #include "cuda/overlap.h"
 #include "cuda/tma.h"
 
 namespace mg_temporal {
-/* Three steps in the laboratory's ladder on an H200, 10^9 cell-steps per second: tiles of 32 x 32
- * 169.3; 32 x 24 143.8; 32 x 16 with two blocks per SM 143.1; a cluster of two 116.7. Prefetching
- * two planes ahead raised the first from 169.3 to 175.7. docs/kernels.md has a later run. */
+/* Three steps in the smooth ladder of hpgmg-bench on an H200, 10^9 cell-steps per second: tiles of
+ * 32 x 32 169.3; 32 x 24 143.8; 32 x 16 with two blocks per SM 143.1; a cluster of two 116.7.
+ * Prefetching two planes ahead raised the first from 169.3 to 175.7. docs/kernels.md has a later
+ * run. */
 enum { WIDTH = 32, MOST_ROWS = 32, LANES = WIDTH / 2 };
 /* Columns along i that a tile writes, and the starts of tile and box: multiples of 64 bytes. This
  * alignment raised 158.4 to 166.9 (two planes ahead, a slower GPU). */
@@ -18,9 +19,9 @@ enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_S
 /* Kernel arguments of a launch. */
 struct job_t {
   mg_cuda_patch_t l;
-  int dst, before;        /* output vectors: last and previous iterate; before < 0: none */
-  bool has_x, has_before; /* the iterate, and the previous one, are read; otherwise zero */
-  int color;              /* color of the first step */
+  int dst, previous_out;    /* last and previous iterate; previous_out < 0: none */
+  bool has_x, has_previous; /* the iterate, and the previous one, are read; otherwise zero */
+  int color;                /* color of the first step */
   double c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
   int low[3]; /* cells of the tensor maps below cell 0 */
   int planes; /* planes that a block writes */
@@ -28,18 +29,18 @@ struct job_t {
 };
 
 struct maps_t {
-  CUtensorMap x, before, f, alpha, beta[3];
+  CUtensorMap x, previous, f, alpha, beta[3];
 };
 
 /* A pipeline. IS_COLORED: half sweeps; otherwise steps on all cells, which may read two iterates.
- * N_ROWS: rows of a tile; IN_FLIGHT: bundles requested ahead. The solver uses the defaults; the
+ * N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver uses the defaults; the
  * laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1; the multiplication makes
  * F-cycles of 128^3 and 256^3 2 % slower on an H100. */
 template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MOST_ROWS,
-          int IN_FLIGHT = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false>
+          int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false>
 struct shape_t {
   static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED;
-  static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = IN_FLIGHT;
+  static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = N_AHEAD;
   static constexpr int THREADS = LANES * ROWS, PLANE = WIDTH * ROWS;
   static constexpr int BLOCKS = MOST_ROWS / ROWS; /* per SM */
   static constexpr int OUT_J = ROWS - 2 * STEPS;
@@ -50,8 +51,8 @@ struct shape_t {
                        BJ = BI + STEP_SLOTS * PLANE, F = BJ + STEP_SLOTS * PLANE,
                        ALPHA = F + STEP_SLOTS * PLANE,
                        BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
-                       BEFORE = BK + OWN_SLOTS * PLANE,
-                       END = BEFORE + (COLORED ? 0 : OWN_SLOTS * PLANE);
+                       PREVIOUS = BK + OWN_SLOTS * PLANE,
+                       END = PREVIOUS + (COLORED ? 0 : OWN_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
@@ -64,7 +65,7 @@ template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
   *plane = *plane == (n - 1) * S::PLANE ? 0 : *plane + S::PLANE;
 }
 
-/* Bundle q consists of x and beta_k of plane q, and all other arrays of plane q - 1. This is its
+/* Stage q consists of x and beta_k of plane q, and all other arrays of plane q - 1. This is its
  * position in the rings, in doubles, and the index of its arrival barrier. */
 struct slots_t {
   int x, own, all, arrival;
@@ -81,22 +82,23 @@ struct tile_t {
   int i0, j0, first, last;
 };
 
-/* Request bundle q; called by one thread. */
+/* Request stage q; called by one thread. */
 template <typename S>
-__device__ __forceinline__ void ask(double *shared, const job_t &job, const maps_t &maps,
-                                    const tile_t &t, int q, const slots_t &to, uint64_t *arrived) {
-  const bool before = !S::COLORED && job.has_before;
-  const int boxes = 4 + job.has_x + before + S::VARIES;
+__device__ __forceinline__ void request(double *shared, const job_t &job, const maps_t &maps,
+                                        const tile_t &t, int q, const slots_t &to,
+                                        uint64_t *arrived) {
+  const bool previous = !S::COLORED && job.has_previous;
+  const int boxes = 4 + job.has_x + previous + S::VARIES;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   arrived += to.arrival;
-  mg_arrivals_expect(arrived, (unsigned)(boxes * S::PLANE * (int)sizeof(double)));
-  if (job.has_x) mg_box_copy(shared + S::X + to.x, &maps.x, i, j, k, arrived);
-  mg_box_copy(shared + S::BK + to.own, &maps.beta[2], i, j, k, arrived);
-  mg_box_copy(shared + S::BI + to.all, &maps.beta[0], i, j, k - 1, arrived);
-  mg_box_copy(shared + S::BJ + to.all, &maps.beta[1], i, j, k - 1, arrived);
-  mg_box_copy(shared + S::F + to.all, &maps.f, i, j, k - 1, arrived);
-  if (before) mg_box_copy(shared + S::BEFORE + to.own, &maps.before, i, j, k - 1, arrived);
-  if (S::VARIES) mg_box_copy(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
+  mg_mbarrier_expect(arrived, (unsigned)(boxes * S::PLANE * (int)sizeof(double)));
+  if (job.has_x) mg_tma_load(shared + S::X + to.x, &maps.x, i, j, k, arrived);
+  mg_tma_load(shared + S::BK + to.own, &maps.beta[2], i, j, k, arrived);
+  mg_tma_load(shared + S::BI + to.all, &maps.beta[0], i, j, k - 1, arrived);
+  mg_tma_load(shared + S::BJ + to.all, &maps.beta[1], i, j, k - 1, arrived);
+  mg_tma_load(shared + S::F + to.all, &maps.f, i, j, k - 1, arrived);
+  if (previous) mg_tma_load(shared + S::PREVIOUS + to.own, &maps.previous, i, j, k - 1, arrived);
+  if (S::VARIES) mg_tma_load(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
 }
 } // namespace mg_temporal
 

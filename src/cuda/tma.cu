@@ -3,13 +3,13 @@
 mg_status_t mg_cuda_has_tma(bool *has) {
   /* Check the code, not the GPU: in code for an older architecture the box copy is a no-op. */
   int code;
-  MG_TRY(mg_cuda_code(&code));
-  *has = MG_CUDA_HAS_BOXES && code >= 90;
+  MG_TRY(mg_cuda_compiled_arch(&code));
+  *has = MG_CUDA_HAS_TMA && code >= 90;
   return MG_OK;
 }
 
-#if MG_CUDA_HAS_BOXES
-mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map) {
+#if MG_CUDA_HAS_TMA
+mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map) {
   static decltype(&cuTensorMapEncodeTiled) encode = nullptr;
   if (!encode) {
     const char *const name = "cuTensorMapEncodeTiled";
@@ -40,7 +40,7 @@ mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CU
   return MG_OK;
 }
 #else
-mg_status_t mg_cuda_box_map(const mg_box_array_t *, int, int, CUtensorMap *) {
+mg_status_t mg_cuda_tma_map(const mg_box_array_t *, int, int, CUtensorMap *) {
   return mg_error(MG_ERR_DEVICE, "the CUDA toolkit of this build lacks tensor maps");
 }
 #endif

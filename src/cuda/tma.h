@@ -12,9 +12,9 @@
 #include "cuda/cuda.h"
 
 /** Tensor maps and the PTX of their copies require CUDA 12. */
-#define MG_CUDA_HAS_BOXES (CUDART_VERSION >= 12000)
-#define MG_CUDA_BOX_CODE  (MG_CUDA_HAS_BOXES && __CUDA_ARCH__ >= 900)
-#if MG_CUDA_HAS_BOXES
+#define MG_CUDA_HAS_TMA  (CUDART_VERSION >= 12000)
+#define MG_CUDA_BOX_CODE (MG_CUDA_HAS_TMA && __CUDA_ARCH__ >= 900)
+#if MG_CUDA_HAS_TMA
 #include <cuda.h> /* CUtensorMap; libcuda is not linked */
 #else
 struct CUtensorMap {};
@@ -34,7 +34,7 @@ mg_status_t mg_cuda_has_tma(bool *has);
 
 /** Encode the tensor map for boxes of width x rows x 1 elements; width and rows are at most 256.
  *  @return MG_OK, MG_ERR_DEVICE if the driver rejects it */
-mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map);
+mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CUtensorMap *map);
 
 /** Choose the number of planes that each block traverses with its tile.
  *
@@ -42,21 +42,21 @@ mg_status_t mg_cuda_box_map(const mg_box_array_t *array, int width, int rows, CU
  *  last wave.
  *  @param n          planes of the level
  *  @param tiles      tiles per plane
- *  @param at_a_time  blocks that run at the same time
- *  @param beside     block slots to leave free in the last wave for other work
+ *  @param resident  blocks that run at the same time
+ *  @param idle     block slots to leave free in the last wave for other work
  *  @param steps      number of fused sweeps: a block starts and ends this many planes outside its
  *                    own
  *  @param[out] cost_out  relative cost; may be NULL
  *  @return planes per block */
-inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t at_a_time, int64_t beside, int steps,
+inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t resident, int64_t idle, int steps,
                                double *cost_out) {
   int best = n;
   double least = 1e300;
   for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
     const int planes = (n + slabs - 1) / slabs;
-    const int64_t blocks = tiles * ((n + planes - 1) / planes) + beside,
-                  waves = (blocks + at_a_time - 1) / at_a_time;
-    /* On average half of the steps run in the extra planes; the first two bundles arrive late. */
+    const int64_t blocks = tiles * ((n + planes - 1) / planes) + idle,
+                  waves = (blocks + resident - 1) / resident;
+    /* On average half of the steps run in the extra planes; the first two stages arrive late. */
     const double cost = (double)waves * (planes + steps + 1);
     if (cost < least) least = cost, best = planes;
   }
@@ -70,7 +70,7 @@ static __device__ __forceinline__ unsigned mg_shared_address(const void *p) {
 
 /** Start the copy of the box at (i, j, k) to 128-byte aligned shared memory. Its bytes are counted
  *  on `arrived`. */
-static __device__ __forceinline__ void mg_box_copy(void *to, const CUtensorMap *map, int i, int j,
+static __device__ __forceinline__ void mg_tma_load(void *to, const CUtensorMap *map, int i, int j,
                                                    int k, uint64_t *arrived) {
 #if MG_CUDA_BOX_CODE
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -83,7 +83,7 @@ static __device__ __forceinline__ void mg_box_copy(void *to, const CUtensorMap *
 }
 
 /** Initialize n arrivals. Called by one thread; a block barrier must follow. */
-static __device__ __forceinline__ void mg_arrivals_create(uint64_t *arrived, int n) {
+static __device__ __forceinline__ void mg_mbarrier_create(uint64_t *arrived, int n) {
 #if MG_CUDA_BOX_CODE
   for (int b = 0; b < n; b++)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(mg_shared_address(arrived + b))
@@ -96,7 +96,7 @@ static __device__ __forceinline__ void mg_arrivals_create(uint64_t *arrived, int
 }
 
 /** Add `bytes` to the bytes that the current phase of the arrival waits for. */
-static __device__ __forceinline__ void mg_arrivals_expect(uint64_t *arrived, unsigned bytes) {
+static __device__ __forceinline__ void mg_mbarrier_expect(uint64_t *arrived, unsigned bytes) {
 #if MG_CUDA_BOX_CODE
   asm volatile(
       "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(mg_shared_address(arrived)),
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void mg_arrivals_expect(uint64_t *arrived, uns
 
 /** Wait until all expected bytes have arrived. The parity is 0 for the first use of an arrival, 1
  *  for the second, then 0 again. */
-static __device__ __forceinline__ void mg_arrivals_wait(uint64_t *arrived, unsigned parity) {
+static __device__ __forceinline__ void mg_mbarrier_wait(uint64_t *arrived, unsigned parity) {
 #if MG_CUDA_BOX_CODE
   unsigned done = 0;
   while (!done)

@@ -86,7 +86,7 @@ static __global__ void __launch_bounds__(256) fill(double *x, int64_t n, double 
 mg_status_t mg_cuda_fill(const mg_view_t *v, int dst, double value) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
-    const int g = v->layers;
+    const int g = v->ghost_layers;
     double *first = mg_cell(&p, dst, -g, -g, -g);
     const int64_t n = mg_cell(&p, dst, p.n[0] - 1 + g, p.n[1] - 1 + g, p.n[2] - 1 + g) - first + 1;
     const int64_t per = 256 * FILL_CELLS;

@@ -158,7 +158,7 @@ static mg_status_t warn_if_shared(void) {
   return MG_OK;
 }
 
-mg_status_t mg_device_foresee(mg_params_t *params) {
+mg_status_t mg_device_resolve(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO) return MG_OK;
   double least = mg_device_count();
   MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
@@ -260,7 +260,7 @@ mg_status_t mg_device_room(int64_t *bytes) {
   MG_TRY(mg_device_places(&places));
   const int sharers = places[mg_comm_rank(mg_comm_world())].sharers;
   free(places);
-  MG_TRY(mg_comm_agree(mg_cuda_room(sharers, bytes)));
+  MG_TRY(mg_comm_agree(mg_cuda_available(sharers, bytes)));
   /* No rank may allocate before all ranks have read the free memory. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));
 #endif

@@ -21,7 +21,7 @@ MG_MUST_CHECK mg_status_t mg_device_places(mg_device_place_t **places);
 
 /** Resolve --device=auto for a run that is only planned: as mg_device_choose, but opens no
  *  device. A device requested by name need not exist. Collective over the world. */
-MG_MUST_CHECK mg_status_t mg_device_foresee(mg_params_t *params);
+MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
 
 /** Resolve --device and open the device of this rank.
  *

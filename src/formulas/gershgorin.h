@@ -20,8 +20,8 @@ typedef struct {
  *
  *  The quadratic wall formula reaches the second cell inward, which either has the color of the
  *  first or is its neighbor. So its weight of 1/2 counts as off-diagonal. */
-MG_SHARED mg_row_sums_t mg_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
-                                  const int at[3]) {
+MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
+                                      const int at[3]) {
   const double *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
                *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
                *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
@@ -98,11 +98,11 @@ typedef struct {
   int n;
   int cell[4];
   double factor[4];
-} mg_fold_t;
+} mg_ghost_combination_t;
 
 /** @param[in] n  cells in the direction */
-MG_SHARED mg_fold_t mg_fold_cell(const mg_view_t *v, int n, int order, int cell) {
-  mg_fold_t f = {0, {0, 0, 0, 0}, {0.0, 0.0, 0.0, 0.0}};
+MG_SHARED mg_ghost_combination_t mg_fold_cell(const mg_view_t *v, int n, int order, int cell) {
+  mg_ghost_combination_t f = {0, {0, 0, 0, 0}, {0.0, 0.0, 0.0, 0.0}};
   if (v->periodic || (cell >= 0 && cell < n)) {
     f.n = 1;
     f.cell[0] = (cell + n) % n;
@@ -130,9 +130,9 @@ typedef struct {
   double diagonal, bin[MG_FV4_COLORS][MG_FV4_COLORS][MG_FV4_COLORS];
   int colors[3];
   const int *cell; /* global index of the row's cell */
-} mg_bins_t;
+} mg_color_sums_t;
 
-MG_SHARED void mg_add_folded(mg_bins_t *b, double weight, const mg_fold_t f[3]) {
+MG_SHARED void mg_add_folded(mg_color_sums_t *b, double weight, const mg_ghost_combination_t f[3]) {
   for (int z = 0; z < f[2].n; z++)
     for (int y = 0; y < f[1].n; y++)
       for (int x = 0; x < f[0].n; x++) {
@@ -148,7 +148,7 @@ MG_SHARED void mg_add_folded(mg_bins_t *b, double weight, const mg_fold_t f[3]) 
 /* Near walls, and on small grids where colors wrap: fold every weight onto cells inside. */
 MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int cell[3],
                                        const mg_row_weights_t *w) {
-  mg_bins_t b;
+  mg_color_sums_t b;
   b.diagonal = 0.0;
   b.cell = cell;
   for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
@@ -157,7 +157,7 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
     b.colors[d] = v->n[d] < MG_FV4_COLORS ? v->n[d] : MG_FV4_COLORS;
   /* Recompute folded cells instead of storing them: a GPU reserves this stack for all its threads.
    */
-  mg_fold_t f[3];
+  mg_ghost_combination_t f[3];
   for (int d = 0; d < 3; d++)
     f[d] = mg_fold_cell(v, v->n[d], order, cell[d]);
   for (int d = 0; d < 3; d++) {
@@ -192,7 +192,7 @@ MG_SHARED bool mg_fv4_colors_fit(const mg_view_t *v) {
 }
 
 /** True if neither walls nor wrapping colors affect an fv4 row. */
-MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, const int at[3]) {
+MG_SHARED bool mg_row_is_interior(const mg_view_t *v, const mg_patch_t *p, const int at[3]) {
   bool simple = mg_fv4_colors_fit(v);
   for (int d = 0; d < 3; d++) {
     const int cell = p->lo[d] + at[d];
@@ -203,9 +203,9 @@ MG_SHARED bool mg_sums_fv4_are_simple(const mg_view_t *v, const mg_patch_t *p, c
 
 /** Sums of one fv4 row; `at` is patch-local.
  *  @pre betas are valid one layer around the cell
- *  @param[in] simple  result of mg_sums_fv4_are_simple */
-MG_SHARED mg_row_sums_t mg_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int order,
-                                    const int at[3], bool simple) {
+ *  @param[in] simple  result of mg_row_is_interior */
+MG_SHARED mg_row_sums_t mg_row_sums_fv4(const mg_view_t *v, const mg_patch_t *p, int order,
+                                        const int at[3], bool simple) {
   mg_row_weights_t w;
   mg_row_sums_t s;
   const int cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};

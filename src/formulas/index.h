@@ -13,7 +13,7 @@ MG_INLINE double *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, in
 
 /** a alpha of the cell at offset `at`. */
 MG_INLINE double mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t at) {
-  return v->varies ? p->vec[MG_ALPHA][at] : v->a;
+  return v->alpha_varies ? p->vec[MG_ALPHA][at] : v->a;
 }
 
 MG_INLINE bool mg_is_cube(const int32_t n[3]) {

@@ -27,7 +27,7 @@ typedef struct {
   int x;                 /**< current iterate; < 0: zero */
   int previous;          /**< the iterate before x, read if c1 != 0; < 0: zero */
   int dst;               /**< output: the last iterate */
-  int before;            /**< output of fused steps: the iterate before the last; < 0: none */
+  int previous_out;      /**< output of fused steps: the iterate before the last; < 0: none */
 } mg_sweep_t;
 
 /** Value of a cell after a step on all cells. */

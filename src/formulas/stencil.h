@@ -242,22 +242,22 @@ MG_INLINE double mg_mean4(const double *x, ptrdiff_t t1, ptrdiff_t t2) {
 }
 
 /** Extrapolate a face beta one layer outside the domain from tangential neighbors inside it. */
-MG_INLINE double mg_extend2(double b1, double b2) {
+MG_INLINE double mg_extrapolate_linear(double b1, double b2) {
   return fma(2.0, b1, -b2);
 }
-MG_INLINE double mg_extend3(double b1, double b2, double b3, double b4) {
+MG_INLINE double mg_extrapolate_cubic(double b1, double b2, double b3, double b4) {
   return fma(4.0, b1, fma(-6.0, b2, fma(4.0, b3, -b4)));
 }
-MG_INLINE double mg_extend4(double b1, double b2, double b3, double b4, double b5) {
+MG_INLINE double mg_extrapolate_quartic(double b1, double b2, double b3, double b4, double b5) {
   return fma(5.0, b1, fma(-10.0, b2, fma(10.0, b3, fma(-5.0, b4, b5))));
 }
 
 /** Extrapolation formula for a box width; b points at the first face inside, `in` is the inward
  *  stride. */
-MG_INLINE double mg_extended(const double *b, ptrdiff_t in, int box_dim) {
-  if (box_dim >= 5) return mg_extend4(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
-  if (box_dim == 4) return mg_extend3(b[0], b[in], b[2 * in], b[3 * in]);
-  if (box_dim >= 2) return mg_extend2(b[0], b[in]);
+MG_INLINE double mg_extrapolate_face(const double *b, ptrdiff_t in, int box_dim) {
+  if (box_dim >= 5) return mg_extrapolate_quartic(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
+  if (box_dim == 4) return mg_extrapolate_cubic(b[0], b[in], b[2 * in], b[3 * in]);
+  if (box_dim >= 2) return mg_extrapolate_linear(b[0], b[in]);
   return b[0];
 }
 

@@ -14,9 +14,9 @@ typedef enum {
   MG_DINV, /**< 1 / diagonal of A, boundary conditions folded in (l1-scaled for l1jacobi) */
   MG_TMP,  /**< residual, or second iterate of an out-of-place smoother */
   MG_N_VECTORS_EVERY_LEVEL,
-  MG_SAVED = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
-  MG_ALPHA,                            /**< alpha of the equation, if it is not 1 everywhere */
-  MG_BEFORE,                           /**< the iterate before MG_TMP's, between two fused sweeps */
+  MG_RESTRICTED_U = MG_N_VECTORS_EVERY_LEVEL, /**< restriction of the next finer level's solution */
+  MG_ALPHA,    /**< alpha of the equation, if it is not 1 everywhere */
+  MG_PREVIOUS, /**< the iterate before MG_TMP's, between two fused sweeps */
   MG_SOLUTION, /**< u and f of outer_cg.h, while the V-cycle uses MG_U and MG_F */
   MG_RHS,
   MG_DIRECTION, /**< p and A p of outer_cg.h */

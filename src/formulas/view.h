@@ -10,7 +10,8 @@
 /** One patch: a cuboid of cells surrounded by ghosts, one array per vector.
  *
  *  Cell (i,j,k) of vector v is vec[v][i + j*jstride + k*kstride], with 0 <= i < n[0] etc. Ghosts
- *  have indices -layers..-1 and n..n+layers-1. vec[v] is NULL if the level does not store v. */
+ *  have indices -ghost_layers..-1 and n..n+ghost_layers-1. vec[v] is NULL if the level does not
+ * store v. */
 typedef struct {
   int32_t n[3];         /**< cells */
   int32_t lo[3];        /**< global index of cell (0,0,0) */
@@ -24,12 +25,12 @@ typedef struct {
 typedef struct {
   mg_patch_t *patch;
   int n_patches;
-  int32_t n[3];    /**< cells of the whole level */
-  int32_t box_dim; /**< cells per side of a box; boundary formulas fall back if it is small */
-  int ghosts;      /**< layers that the operator reads */
-  int layers;      /**< allocated ghost layers; more than `ghosts` if sweeps are fused */
-  int64_t cells;   /**< total over the patches here */
-  bool varies;     /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
+  int32_t n[3];      /**< cells of the whole level */
+  int32_t box_dim;   /**< cells per side of a box; boundary formulas fall back if it is small */
+  int radius;        /**< ghost layers that the operator reads */
+  int ghost_layers;  /**< allocated ghost layers; more than `radius` if sweeps are fused */
+  int64_t cells;     /**< total over the patches here */
+  bool alpha_varies; /**< alpha varies and is stored in MG_ALPHA, with a = 1 */
   mg_operator_t op;
   bool periodic;
   mg_wall_t side[3][2]; /**< kind of the domain's low and high side of each direction */

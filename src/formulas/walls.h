@@ -87,7 +87,7 @@ MG_INLINE bool mg_has_wall(const mg_wall_t side[3][2], mg_wall_t kind) {
 /** Whether A is singular: A x = 0 for constant x. A solution then exists only if the right-hand
  *  side has mean zero, and is unique up to a constant. */
 MG_INLINE bool mg_is_singular(const mg_view_t *v) {
-  return v->a == 0.0 && !v->varies && !mg_has_wall(v->side, MG_WALL_DIRICHLET);
+  return v->a == 0.0 && !v->alpha_varies && !mg_has_wall(v->side, MG_WALL_DIRICHLET);
 }
 
 #endif

@@ -60,7 +60,7 @@ static mg_status_t look_for(const look_t *in, const char *group, const char *nam
   char path[MG_INPUT_PATH_MAX], word[MG_INPUT_PATH_MAX];
   snprintf(path, sizeof path, "%s/%s", group, name);
   snprintf(word, sizeof word, " %s%s ", listed, name);
-  MG_TRY(mg_h5_look(in->file, path, look));
+  MG_TRY(mg_h5_inspect(in->file, path, look));
   if (look->there || !strstr(in->listed, word)) return MG_OK;
   return mg_error(MG_ERR_IO, "--%s=%s: %s is missing, but attribute %s of %s lists%s",
                   in->source->option, in->source->path, path, MG_DUMP_CHECKSUMS, MG_DUMP_OURS,
@@ -86,10 +86,10 @@ static mg_status_t find_field(const look_t *in, int field, mg_input_place_t *pla
   const char *name = mg_input_names[field];
   mg_h5_look_t sums;
   snprintf(place->path, sizeof place->path, "/VTKHDF/CellData/%s", name);
-  MG_TRY(mg_h5_look(in->file, place->path, look));
+  MG_TRY(mg_h5_inspect(in->file, place->path, look));
   if (!look->there) {
     snprintf(place->path, sizeof place->path, "/VTKHDF/PointData/%s", name);
-    MG_TRY(mg_h5_look(in->file, place->path, look));
+    MG_TRY(mg_h5_inspect(in->file, place->path, look));
   }
   if (!look->there) {
     place->path[0] = '\0';
@@ -249,7 +249,7 @@ static mg_status_t add_size(mg_settings_t *list, const mg_input_source_t *source
     return MG_ERR_USAGE;
   }
   if (box > MG_MAX_BOX_DIM) box = MG_MAX_BOX_DIM;
-  if (!mg_plan_size_of(cells, box, ranks, &log2_box_dim, &boxes)) {
+  if (!mg_plan_find_boxes(cells, box, ranks, &log2_box_dim, &boxes)) {
     snprintf(message, (size_t)message_size,
              "--%s=%.150s has %lld^3 cells, too few for %lld ranks; use fewer ranks",
              source->option, source->path, (long long)cells, (long long)ranks);

@@ -221,7 +221,7 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
              params->restart, mg_grid(n).text);
     return MG_ERR_USAGE;
   }
-  if (!mg_plan_size_of(n[0], head->box_cells, ranks, &log2_box_dim, &boxes)) {
+  if (!mg_plan_find_boxes(n[0], head->box_cells, ranks, &log2_box_dim, &boxes)) {
     snprintf(message, (size_t)message_size,
              "--restart=%.150s has %s cells, too few for %lld ranks; use fewer ranks",
              params->restart, mg_grid(n).text, (long long)ranks);

@@ -25,7 +25,7 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
 /* Set the shape and walls of one patch. Its vectors are contiguous, starting at `memory`. */
 static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
                          mg_patch_t *p) {
-  const mg_shape_t shape = mg_shape(c->n, v->layers);
+  const mg_patch_strides_t shape = mg_patch_strides(c->n, v->ghost_layers);
   memset(p, 0, sizeof *p);
   memcpy(p->n, c->n, sizeof p->n);
   memcpy(p->lo, c->lo, sizeof p->lo);
@@ -49,7 +49,7 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
   mg_view_t *v = &store->view;
   int64_t doubles = 0;
   for (int p = 0; p < n; p++) {
-    doubles += mg_shape(patches[p].n, v->layers).size * mg_n_vectors(vectors);
+    doubles += mg_patch_strides(patches[p].n, v->ghost_layers).size * mg_n_vectors(vectors);
     v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
   }
   if (n == 0) return MG_OK;
@@ -77,11 +77,11 @@ static void store_free(mg_store_t *store) {
 static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, int layers) {
   const double n = layout->n[0];
   mg_view_t v = {.box_dim = layout->box_dim,
-                 .ghosts = h->plan.ghosts,
-                 .layers = layers,
+                 .radius = h->plan.radius,
+                 .ghost_layers = layers,
                  .op = h->params.op,
                  .periodic = h->params.boundary == MG_BOUNDARY_PERIODIC,
-                 .varies = h->params.alpha_varies,
+                 .alpha_varies = h->params.alpha_varies,
                  .a = h->params.equation == MG_EQUATION_HELMHOLTZ ? 1.0 : 0.0,
                  .b_h2 = n * n};
   for (int d = 0; d < 3; d++) {
@@ -108,11 +108,11 @@ static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
   int n;
   choose_owner(h, level, &level->store);
   choose_owner(h, level, &level->image);
-  level->store.view = empty_view(h, &level->plan->layout, level->plan->layers);
+  level->store.view = empty_view(h, &level->plan->layout, level->plan->ghost_layers);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
   mg_status_t status = store_create(patches, n, level->plan->vectors, &level->store);
   if (status == MG_OK && level->has_image) {
-    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.ghosts);
+    level->image.view = empty_view(h, &level[1].plan->layout, h->plan.radius);
     for (int p = 0; p < n; p++)
       for (int d = 0; d < 3; d++) {
         patches[p].lo[d] /= 2;
@@ -128,15 +128,15 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   const bool periodic = h->params.boundary == MG_BOUNDARY_PERIODIC;
   const bool wide = h->params.op == MG_OPERATOR_FV4;
   const mg_end_t end = {level->backend, &level->store.view, &level->timers.traffic};
-  mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.ghosts, periodic);
+  mg_copy_spec_t spec = mg_copy_halo(&level->plan->layout, h->plan.radius, periodic);
   MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo_box));
   level->halo = level->halo_box;
   if (!wide) {
     spec.faces = true;
     MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo));
   }
-  if (level->plan->layers > h->plan.ghosts) {
-    spec = mg_copy_halo(&level->plan->layout, level->plan->layers, periodic);
+  if (level->plan->ghost_layers > h->plan.radius) {
+    spec = mg_copy_halo(&level->plan->layout, level->plan->ghost_layers, periodic);
     MG_TRY(mg_exchange_create(&spec, end, end, h->transports, &level->halo_deep));
   }
   if (!level->has_image) return MG_OK;
@@ -144,7 +144,8 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   mg_level_t *coarse = level + 1;
   const mg_end_t image_end = {level->backend, &level->image.view, &level->timers.traffic};
   const mg_end_t coarse_end = {coarse->backend, &coarse->store.view, &coarse->timers.traffic};
-  const mg_spread_t image = {&level->plan->layout, true}, cells = {&coarse->plan->layout, false};
+  const mg_distribution_t image = {&level->plan->layout, true},
+                          cells = {&coarse->plan->layout, false};
   spec = (mg_copy_spec_t){
       .src = image, .dst = cells, .interior = true, .face_dir = -1, .periodic = periodic};
   MG_TRY(mg_exchange_create(&spec, image_end, coarse_end, h->transports, &level->gather));
@@ -152,7 +153,7 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
                           .dst = image,
                           .interior = true,
                           .face_dir = -1,
-                          .depth = h->plan.ghosts,
+                          .depth = h->plan.radius,
                           .periodic = periodic};
   return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
@@ -212,7 +213,7 @@ mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan
   return MG_OK;
 }
 
-void mg_hierarchy_forget(mg_hierarchy_t *h) {
+void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
       if (h->graph[l][kind]) h->level[l].backend->graph.free(h->graph[l][kind]);
@@ -222,7 +223,7 @@ void mg_hierarchy_forget(mg_hierarchy_t *h) {
 
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
-  mg_hierarchy_forget(h);
+  mg_hierarchy_free_graphs(h);
   mg_profile_release(h);
   if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   for (int l = 0; l < h->n_levels; l++) {

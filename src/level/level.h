@@ -67,9 +67,9 @@ typedef struct {
 /** Kinds of cycle in a solve: the first cycle, from a zero guess, and the later cycles with --rtol.
  *  Later cycles start from u, or from zero as the preconditioner of --krylov. */
 typedef enum {
-  MG_CYCLE_FIRST,
-  MG_CYCLE_NEXT,
-  MG_CYCLE_PRECONDITION,
+  MG_KIND_FIRST,
+  MG_KIND_NEXT,
+  MG_KIND_PRECONDITION,
   MG_N_CYCLE_KINDS
 } mg_cycle_kind_t;
 
@@ -106,7 +106,7 @@ void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
 
 /** Drop the captured graphs, because values baked into them (such as smoother weights) have
  *  changed. */
-void mg_hierarchy_forget(mg_hierarchy_t *hierarchy);
+void mg_hierarchy_free_graphs(mg_hierarchy_t *hierarchy);
 
 /** What mg_hierarchy_free releases besides: the smoother of a level (smooth.h), and a prepared but
  *  unused profile (profile.h), if any. */

@@ -8,7 +8,7 @@
 
 /* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
  * also read ghosts of the right-hand side, which the first sweep exchanges. */
-static void add(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
+static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
   mg_scheduled_t *e = &s->sweep[s->n++];
   *e = (mg_scheduled_t){.sweep = sweep};
   e->sweep.step = &steps[first];
@@ -17,8 +17,8 @@ static void add(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t 
   if (sweep.n > 1 && sweep.previous >= 0) e->halo[e->n_halo++] = sweep.previous;
 }
 
-/* The fewest sweeps, with nearly equal numbers of steps. An odd number of vector swaps ends with a
- * copy to MG_U, which is cheaper than another sweep. */
+/* The fewest sweeps, with nearly equal numbers of steps. An odd number of vector swaps n_fused with
+ * a copy to MG_U, which is cheaper than another sweep. */
 static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
                             bool in_place, bool zero_guess) {
   const int sweeps = (n_steps + most - 1) / most;
@@ -28,7 +28,7 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
     const bool stays = n == 1 && in_place;
     /* x_0 = 0 is x of the first step and the previous iterate of the second. */
     const int previous = n > 1 || (zero_guess && q <= 1) ? -1 : stays ? from : to;
-    add(s, steps, first, (mg_sweep_t){NULL, n, x, previous, stays ? from : to, -1});
+    append_sweep(s, steps, first, (mg_sweep_t){NULL, n, x, previous, stays ? from : to, -1});
     first += n;
     if (stays) continue;
     to = from;
@@ -37,18 +37,18 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
   s->result = from;
 }
 
-/* For steps that read two iterates. There are only three vectors, so a sweep that reads two cannot
- * write two. Hence only the first and the last sweep are fused; the steps between them run singly.
- */
-static void schedule_between(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
-                             bool zero_guess) {
-  const int ends = n_steps < 2 * most ? n_steps : 2 * most, end = n_steps - ends / 2;
-  int first = ends - ends / 2, from = MG_TMP, to = MG_BEFORE;
-  add(s, steps, 0,
-      (mg_sweep_t){NULL, first, zero_guess ? -1 : MG_U, -1, from,
-                   steps[first].c1 != 0.0 ? to : -1});
-  for (; first < end || n_steps - first == 1; first++) {
-    add(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, -1});
+/* For steps that read two iterates. A fused sweep is out of place: to read and to write two
+ * iterates takes four vectors, and there are three. So the first sweep writes two, the last one
+ * reads two, and the steps between them are single. */
+static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
+                                  bool zero_guess) {
+  const int n_fused = n_steps < 2 * most ? n_steps : 2 * most, last_first = n_steps - n_fused / 2;
+  int first = n_fused - n_fused / 2, from = MG_TMP, to = MG_PREVIOUS;
+  append_sweep(s, steps, 0,
+               (mg_sweep_t){NULL, first, zero_guess ? -1 : MG_U, -1, from,
+                            steps[first].c1 != 0.0 ? to : -1});
+  for (; first < last_first || n_steps - first == 1; first++) {
+    append_sweep(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, -1});
     const int swap = from;
     from = to;
     to = swap;
@@ -56,7 +56,8 @@ static void schedule_between(mg_schedule_t *s, const mg_step_t *steps, int n_ste
     if (first + 1 == n_steps) return;
   }
   s->result = MG_U;
-  add(s, steps, first,
+  append_sweep(
+      s, steps, first,
       (mg_sweep_t){NULL, n_steps - first, from, steps[first].c1 != 0.0 ? to : -1, MG_U, -1});
 }
 
@@ -65,7 +66,7 @@ mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int most, bo
   *out = (mg_schedule_t){.sweep = NULL};
   MG_TRY(mg_new(&out->sweep, n_steps, "the sweeps of a smooth"));
   if (most > 1 && n_steps > most && mg_steps_look_back(steps, n_steps))
-    schedule_between(out, steps, n_steps, most, zero_guess);
+    schedule_two_iterates(out, steps, n_steps, most, zero_guess);
   else
     schedule_evenly(out, steps, n_steps, most, in_place, zero_guess);
   return MG_OK;
@@ -88,7 +89,7 @@ static bool overlaps(const mg_level_t *level, int n) {
   const mg_backend_t *backend = level->backend;
   const mg_exchange_t *exchange = n > 1 ? level->halo_deep : level->halo;
   return backend->overlap.stream_fork && mg_exchange_has_messages(exchange) &&
-         backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_is_hosts(exchange));
+         backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_host_only(exchange));
 }
 
 static mg_status_t set_schedules(mg_level_t *level, int most) {
@@ -145,7 +146,7 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
                                   int n) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
-  const bool host = mg_exchange_waits(exchange);
+  const bool host = mg_exchange_needs_host(exchange);
   MG_TRY(backend->overlap.stream_fork());
   if (host)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_begin(exchange, vec[0], vec[0]));
@@ -185,6 +186,6 @@ mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
   return smooth(level, zero_guess, false);
 }
 
-mg_status_t mg_smooth_again(mg_level_t *level) {
+mg_status_t mg_smooth_same_rhs(mg_level_t *level) {
   return smooth(level, false, true);
 }

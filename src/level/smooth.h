@@ -30,13 +30,13 @@ MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *
 
 /** Apply the level's smoother steps to MG_U with right-hand side MG_F.
  *
- *  Overwrites MG_TMP (out-of-place smoothers) and MG_BEFORE.
+ *  Overwrites MG_TMP (out-of-place smoothers) and MG_PREVIOUS.
  *  @param[in] zero_guess  start from zero and ignore MG_U
  *  @pre collective over the ranks that hold cells of the level; other ranks return at once */
 MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
 
 /** Like mg_smooth, starting from MG_U.
  *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
-MG_MUST_CHECK mg_status_t mg_smooth_again(mg_level_t *level);
+MG_MUST_CHECK mg_status_t mg_smooth_same_rhs(mg_level_t *level);
 
 #endif

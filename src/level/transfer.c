@@ -40,7 +40,7 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst) {
   return deliver(fine, dst);
 }
 
-mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l) {
+mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l];
   if (!fine->backend->fused.residual_restrict) {
     MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
@@ -93,11 +93,11 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
 mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *level = &h->level[l];
   const mg_end_t end = {level->backend, &level->store.view, NULL};
-  const mg_spread_t here = {&level->plan->layout, false};
+  const mg_distribution_t here = {&level->plan->layout, false};
   for (int d = 0; d < 3; d++) {
     const mg_copy_spec_t spec = {.src = here,
                                  .dst = here,
-                                 .depth = level->plan->layers,
+                                 .depth = level->plan->ghost_layers,
                                  .face_dir = d,
                                  .periodic = level->store.view.periodic};
     MG_TRY(run_face_exchange(spec, end, MG_BETA_I + d, end, MG_BETA_I + d));
@@ -120,7 +120,8 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
   if (!fine->comm) return MG_OK;
   if (kind != MG_INTERPOLATE_P0 &&
       !(fine->backend->fused.folds_walls && fine->backend->fused.folds_walls(half, kind)))
-    MG_TIMED(fine, MG_TIME_INTERPOLATE, fine->backend->boundary(half, MG_U, wall_order(kind)));
+    MG_TIMED(fine, MG_TIME_INTERPOLATE,
+             fine->backend->fill_wall_ghosts(half, MG_U, wall_order(kind)));
   MG_TIMED(fine, MG_TIME_INTERPOLATE,
            fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));
   return MG_OK;

@@ -20,7 +20,7 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
 MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst);
 
 /** coarse MG_F = mean of 8 cells of MG_F - A MG_U of level l, fused if the backend can. */
-MG_MUST_CHECK mg_status_t mg_restrict_residual(mg_hierarchy_t *h, int l);
+MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l);
 
 /** Restrict the face betas of level l to level l+1, including closing faces but not the halo. */
 MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);

@@ -107,7 +107,7 @@ mg_status_t mg_parser_take_file(mg_parser_t *parser, const mg_settings_reader_t 
   return MG_OK;
 }
 
-void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
+void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]) {
   if (source[MG_OPT_SMOOTHS] == MG_FROM_DEFAULT) params->smooths = default_smooths(params);
   if (source[MG_OPT_OMEGA] == MG_FROM_DEFAULT) params->omega = default_omega(params->smoother);
   if (source[MG_OPT_DEGREE] == MG_FROM_DEFAULT)
@@ -153,20 +153,20 @@ static void settle_restart(mg_parser_t *parser) {
 }
 
 /* Does the command line leave this deck option without effect, directly or through an option that
- * was forgotten? A dry run also drops the deck's --json file, which belongs to real runs. */
+ * was overridden? A dry run also drops the deck's --json file, which belongs to real runs. */
 static bool is_overruled(const mg_parser_t *parser, int id) {
   const mg_option_t *option = &mg_options[id];
   if (parser->source[id] != MG_FROM_DECK) return false;
   if (id == MG_OPT_JSON && parser->params->dry_run) return true;
   return !mg_option_applies(option, parser->params) &&
          (parser->source[option->decided_by] == MG_FROM_COMMAND_LINE ||
-          parser->forgotten[option->decided_by]);
+          parser->overridden[option->decided_by]);
 }
 
 /* The command line takes precedence over the deck. Deck options that it leaves without effect are
- * reset, as if the deck did not set them. Paths become empty. mg_params_settle sets the defaults
- * that depend on other options. A single loop suffices: the table lists an option before those
- * that it decides. */
+ * reset, as if the deck did not set them. Paths become empty. mg_params_set_dependent_defaults sets
+ * the defaults that depend on other options. A single loop suffices: the table lists an option
+ * before those that it decides. */
 static mg_status_t forget_overruled(mg_parser_t *parser) {
   char why[512];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
@@ -179,7 +179,7 @@ static mg_status_t forget_overruled(mg_parser_t *parser) {
       return mg_parser_fail(parser, MG_ERR_INTERNAL, "invalid default of %s: %s", option->name,
                             why);
     parser->source[i] = MG_FROM_DEFAULT;
-    parser->forgotten[i] = true;
+    parser->overridden[i] = true;
   }
   return MG_OK;
 }
@@ -223,7 +223,7 @@ mg_status_t mg_parser_finish(mg_parser_t *parser) {
   MG_TRY(check_size(parser));
   settle_restart(parser);
   MG_TRY(forget_overruled(parser));
-  mg_params_settle(parser->params, parser->source);
+  mg_params_set_dependent_defaults(parser->params, parser->source);
   MG_TRY(check_conditions(parser));
   MG_TRY(apply_official(parser));
   return mg_parser_check_files(parser);

@@ -19,7 +19,7 @@ void mg_params_defaults(mg_params_t *params) {
   }
   for (int d = 0; d < 3; d++)
     params->wall[d][0] = params->wall[d][1] = MG_WALL_DIRICHLET;
-  mg_params_settle(params, nothing_set);
+  mg_params_set_dependent_defaults(params, nothing_set);
 }
 
 /* Position in the command line. */

@@ -17,7 +17,7 @@ typedef struct {
   mg_params_t *params;
   mg_source_t source[MG_N_OPTIONS]; /**< source of each option's value */
   int deck_line[MG_N_OPTIONS];      /**< line in the deck, from 1; 0: not in the deck */
-  bool forgotten[MG_N_OPTIONS];     /**< deck value dropped because of the command line */
+  bool overridden[MG_N_OPTIONS];    /**< deck value dropped because of the command line */
   const char *deck_name;            /**< for messages */
   mg_status_t status;               /**< status of the first failure */
   char *message;                    /**< message of the first failure: one line */
@@ -70,6 +70,6 @@ MG_MUST_CHECK mg_status_t mg_parser_check_files(mg_parser_t *parser);
 MG_MUST_CHECK mg_status_t mg_parser_finish(mg_parser_t *parser);
 
 /** Set the defaults that depend on other options, where `source` is MG_FROM_DEFAULT. */
-void mg_params_settle(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]);
+void mg_params_set_dependent_defaults(mg_params_t *params, const mg_source_t source[MG_N_OPTIONS]);
 
 #endif

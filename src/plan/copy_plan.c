@@ -4,15 +4,15 @@
 #include <string.h>
 
 /* Cells in direction d of the grid that a spread covers, and cells per side of its boxes. */
-static int32_t spread_dim(const mg_spread_t *s, int d) {
+static int32_t spread_dim(const mg_distribution_t *s, int d) {
   return s->layout->n[d] >> s->halved;
 }
 
-static int32_t spread_box_dim(const mg_spread_t *s) {
+static int32_t spread_box_dim(const mg_distribution_t *s) {
   return s->layout->box_dim >> s->halved;
 }
 
-static mg_status_t spread_patches(const mg_spread_t *s, int64_t rank, mg_cuboid_t **patches,
+static mg_status_t spread_patches(const mg_distribution_t *s, int64_t rank, mg_cuboid_t **patches,
                                   int *n) {
   MG_TRY(mg_layout_patches(s->layout, rank, patches, n));
   if (s->halved)
@@ -98,8 +98,8 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
 
 /* Add the owners of all boxes of `other` within `depth` cells of a cuboid. If `boxes`, the
  * cuboid consists of these boxes, and its own boxes are excluded. */
-static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool boxes, int depth,
-                            bool periodic, rank_set_t *set) {
+static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c, bool boxes,
+                            int depth, bool periodic, rank_set_t *set) {
   const int32_t w = spread_box_dim(other), *m = other->layout->boxes;
   range_t rest;
   for (int d = 0; d < 3; d++) {
@@ -129,8 +129,8 @@ static mg_status_t add_near(const mg_spread_t *other, const mg_cuboid_t *c, bool
 }
 
 /* Add this rank, and the ranks that own boxes near its cuboids. */
-static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_spread_t *other, int64_t rank,
-                              const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
+static mg_status_t find_peers(const mg_copy_spec_t *spec, const mg_distribution_t *other,
+                              int64_t rank, const mg_cuboid_t *cuboids, int n, rank_set_t *set) {
   const bool same = spec->src.layout == spec->dst.layout && spec->src.halved == spec->dst.halved;
   if (n > 0) MG_TRY(rank_set_add(set, rank));
   for (int c = 0; c < n; c++)
@@ -226,7 +226,7 @@ static mg_status_t add_pieces(const pair_t *pair, int q, const int32_t shift[3],
 }
 
 static mg_status_t pair_list(const pair_t *pair, mg_copy_list_t *list) {
-  const mg_spread_t *src = &pair->spec->src;
+  const mg_distribution_t *src = &pair->spec->src;
   const int32_t n[3] = {spread_dim(src, 0), spread_dim(src, 1), spread_dim(src, 2)};
   const int reach = pair->spec->periodic ? 1 : 0;
   for (int q = 0; q < pair->n_dst; q++)
@@ -312,7 +312,7 @@ static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const m
 }
 
 mg_copy_spec_t mg_copy_halo(const mg_layout_t *layout, int depth, bool periodic) {
-  const mg_spread_t cells = {layout, false};
+  const mg_distribution_t cells = {layout, false};
   return (mg_copy_spec_t){
       .src = cells, .dst = cells, .depth = depth, .face_dir = -1, .periodic = periodic};
 }

@@ -13,11 +13,11 @@
 typedef struct {
   const mg_layout_t *layout;
   bool halved;
-} mg_spread_t;
+} mg_distribution_t;
 
 /** What to copy: every cell that a destination patch needs, from the source patch that owns it. */
 typedef struct {
-  mg_spread_t src, dst;
+  mg_distribution_t src, dst;
   int depth;     /**< ghost layers to fill around each destination patch */
   bool interior; /**< also copy the interior cells of the destination */
   bool faces;    /**< ghosts of the 6 faces only, no edges or corners */

@@ -34,8 +34,8 @@ static int log2_of(int64_t power) {
   return log2;
 }
 
-bool mg_plan_size_of(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
-                     int64_t *boxes_per_rank) {
+bool mg_plan_find_boxes(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
+                        int64_t *boxes_per_rank) {
   for (int w = log2_of(box_cells); w >= log2_of(MG_MIN_BOX_DIM); w--) {
     const int64_t side = cells >> w;
     *log2_box_dim = w;
@@ -86,8 +86,8 @@ static int64_t cells_for_rank(mg_place_t place, int64_t agglomerate_below) {
 
 /* A few cells on many ranks are bound by latency: a level keeps only as many ranks as have
  * enough work. */
-static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
-                         const mg_params_t *params) {
+static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
+                                  const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(coarse);
   const int64_t below = cells_for_rank(place_of(coarse, params), params->agglomerate_below);
   int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
@@ -97,7 +97,7 @@ static int64_t ranks_for(const mg_layout_t *coarse, int64_t fine_ranks, int64_t 
 
 /* A cuboid has fewer neighbours than a segment of the curve. If n_ranks ranks cannot have one
  * cuboid each, use fewer ranks, provided that the fullest rank gets no more boxes than before. */
-static void settle_ranks(mg_layout_t *layout) {
+static void prefer_cuboids(mg_layout_t *layout) {
   mg_layout_choose(layout);
   const int64_t boxes = mg_layout_n_boxes(layout), most = mg_layout_largest_share(layout);
   if (layout->cuboids || boxes % most != 0) return;
@@ -108,7 +108,7 @@ static void settle_ranks(mg_layout_t *layout) {
 }
 
 static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout) {
-  settle_ranks(layout);
+  prefer_cuboids(layout);
   plan->level[plan->n_levels++] =
       (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
 }
@@ -134,16 +134,16 @@ static smoother_t smoother_of(const mg_params_t *params) {
   return (smoother_t){params->smooths * n, mg_steps_fuse(step, n), mg_steps_look_back(step, n)};
 }
 
-/* True if the smoother of the level may fuse several steps into one sweep. Below MG_PASS_CELLS
- * a GPU has too few tiles to work on. All ghost layers must correspond to cells: they wrap at
- * most once, and do not extend beyond a wall that is not the patch's own. A periodic grid with
- * an odd number of cells in some direction has no red-black colouring. */
+/* True if the smoother of the level may fuse several steps into one sweep. Below
+ * MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must correspond to
+ * cells: they wrap at most once, and do not extend beyond a wall that is not the patch's own. A
+ * periodic grid with an odd number of cells in some direction has no red-black colouring. */
 static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
                      const smoother_t *smoother) {
   const int32_t *n = level->layout.n;
   const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
-  const bool large =
-      level->place == MG_PLACE_GUARD || (level->place == MG_PLACE_CUDA && cells >= MG_PASS_CELLS);
+  const bool large = level->place == MG_PLACE_GUARD ||
+                     (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
   return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 && smoother->fuse && large &&
          n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0 &&
          level->layout.box_dim >= params->fused_sweeps;
@@ -152,13 +152,13 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
                              const smoother_t *smoother) {
   const bool apart = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
-  level->layers = plan->ghosts;
+  level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
   if (!may_fuse(level, params, smoother)) return;
   level->fused_sweeps = params->fused_sweeps;
-  if (apart) level->layers = params->fused_sweeps;
+  if (apart) level->ghost_layers = params->fused_sweeps;
   if (smoother->look_back && smoother->n_steps > params->fused_sweeps)
-    level->vectors |= 1u << MG_BEFORE;
+    level->vectors |= 1u << MG_PREVIOUS;
 }
 
 static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
@@ -169,7 +169,7 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
     level->vectors = MG_VECTORS_EVERY_LEVEL;
-    if (l > 0 && l <= last_start) level->vectors |= 1u << MG_SAVED;
+    if (l > 0 && l <= last_start) level->vectors |= 1u << MG_RESTRICTED_U;
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (params->krylov == MG_KRYLOV_CG && l <= last_start) level->vectors |= MG_VECTORS_OF_OUTER_CG;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
@@ -235,7 +235,7 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
 static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
   mg_layout_t layout = finest_of(params, (int32_t[3]){m, m, m}, ranks);
-  settle_ranks(&layout);
+  prefer_cuboids(&layout);
   return layout.n_ranks == ranks;
 }
 
@@ -277,7 +277,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   int smallest = fixes_u(params) ? 1 : 2;
   if (params->coarsest > smallest) smallest = params->coarsest;
 
-  plan->ghosts = radius;
+  plan->radius = radius;
   mg_layout_t layout = finest_of(params, boxes, ranks);
   plan->boxes_asked =
       params->boxes[0] > 0 ? mg_volume(boxes) : (int64_t)((__int128)params->boxes_per_rank * ranks);
@@ -286,7 +286,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   mg_layout_t coarse;
   int64_t cap;
   while (mg_layout_coarsen(&layout, radius, smallest, &coarse, &cap)) {
-    coarse.n_ranks = ranks_for(&coarse, layout.n_ranks, cap, params);
+    coarse.n_ranks = agglomerated_ranks(&coarse, layout.n_ranks, cap, params);
     layout = coarse;
     add_level(plan, params, &layout);
   }
@@ -298,9 +298,9 @@ static int64_t round_up(int64_t n, int64_t to) {
   return (n + to - 1) / to * to;
 }
 
-mg_shape_t mg_shape(const int32_t n[3], int layers) {
+mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
   const int64_t page = 512, skew = 9 * MG_ROW_DOUBLES, small = 4096;
-  mg_shape_t s;
+  mg_patch_strides_t s;
   /* The left ghosts of a row are stored at the end of the previous row. */
   s.jstride = round_up(n[0] + 2 * layers, MG_ROW_DOUBLES);
   s.kstride = s.jstride * (n[1] + 2 * layers);
@@ -358,7 +358,7 @@ static mg_status_t coarse_end_bytes(const mg_plan_t *plan, int l, int64_t rank, 
   MG_TRY(mg_layout_patches(&plan->level[l + 1].layout, rank, &patches, &n_patches));
   for (int p = 0; p < n_patches; p++)
     *bytes += (int64_t)sizeof(double) *
-              coarse_end_doubles(patches[p].n, plan->level[l].layout.box_dim / 2, plan->ghosts);
+              coarse_end_doubles(patches[p].n, plan->level[l].layout.box_dim / 2, plan->radius);
   free(patches);
   return MG_OK;
 }
@@ -366,7 +366,7 @@ static mg_status_t coarse_end_bytes(const mg_plan_t *plan, int l, int64_t rank, 
 mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_bytes_t *bytes) {
   const mg_level_plan_t *level = &plan->level[l];
   const bool has_image = l + 1 < plan->n_levels && !level->nests_coarse;
-  const int g = plan->ghosts;
+  const int g = plan->radius;
   int64_t doubles = 0, image = 0, buffer = 0;
   mg_cuboid_t *patches;
   memset(bytes, 0, sizeof *bytes);
@@ -375,12 +375,12 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
     const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    doubles += mg_shape(n, level->layers).size * mg_n_vectors(level->vectors);
+    doubles += mg_patch_strides(n, level->ghost_layers).size * mg_n_vectors(level->vectors);
     if (level->layout.n_ranks > 1) buffer += halo_doubles(n, level->layout.box_dim, g);
-    if (level->layout.n_ranks > 1 && level->layers > g)
-      buffer += deep_doubles(n, level->layout.box_dim, level->layers);
+    if (level->layout.n_ranks > 1 && level->ghost_layers > g)
+      buffer += deep_doubles(n, level->layout.box_dim, level->ghost_layers);
     if (!has_image) continue;
-    image += mg_shape(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
+    image += mg_patch_strides(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
     buffer += grown(half, 0) + grown(half, g); /* gather, scatter */
   }
   bytes->vectors = doubles * (int64_t)sizeof(double);
@@ -388,7 +388,7 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
   bytes->buffers = buffer * (int64_t)sizeof(double);
   free(patches);
   if (!has_image || level->layout.n_ranks == 1) return MG_OK;
-  MG_TRY(coarse_end_bytes(plan, l, rank, &bytes->at_coarse_end));
-  bytes->buffers += bytes->at_coarse_end;
+  MG_TRY(coarse_end_bytes(plan, l, rank, &bytes->coarse_buffers));
+  bytes->buffers += bytes->coarse_buffers;
   return MG_OK;
 }

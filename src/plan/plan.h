@@ -12,9 +12,9 @@ enum {
   MG_MAX_LOG2_SHARE = 53, /**< of the cells per rank: their bytes fit in 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
-  MG_PASS_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
-  MG_MAX_ODD_PART = 11,    /**< of the cells per side: the coarsest grid is at most 11^3 */
-  MG_ROW_DOUBLES = 16      /**< rows are aligned to 128 bytes */
+  MG_FUSED_SWEEPS_MIN_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
+  MG_MAX_ODD_PART = 11, /**< of the cells per side: the coarsest grid is at most 11^3 */
+  MG_ROW_DOUBLES = 16   /**< rows are aligned to 128 bytes */
 };
 
 /** Backend of a level. */
@@ -40,14 +40,14 @@ typedef struct {
   unsigned vectors;  /**< stored per patch: bit 1 << mg_vector_t for each */
   bool nests_coarse; /**< patches of the next coarser level are the halves of these */
   bool shared;       /**< in memory that the processor of the next finer level can access too */
-  int layers;        /**< ghost layers of each patch: plan.ghosts, or fused_sweeps */
+  int ghost_layers;  /**< ghost layers of each patch: plan.radius, or fused_sweeps */
   int fused_sweeps;  /**< maximum number of fused smoother steps; 1: not fused */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */
 typedef struct {
   int n_levels;
-  int ghosts;          /**< ghost layers that the operator reads: 1, or 2 for fv4 */
+  int radius;          /**< ghost layers that the operator reads: 1, or 2 for fv4 */
   int64_t boxes_asked; /**< boxes per rank times ranks; the grid may use fewer */
   mg_level_plan_t level[MG_MAX_LEVELS];
 } mg_plan_t;
@@ -57,7 +57,7 @@ typedef struct {
   int64_t jstride, kstride; /**< from row to row, and from plane to plane */
   int64_t origin;           /**< offset of cell (0,0,0) in a vector's array */
   int64_t size;             /**< one vector, including padding */
-} mg_shape_t;
+} mg_patch_strides_t;
 
 /** Bytes that a rank needs for one level. */
 typedef struct {
@@ -66,7 +66,8 @@ typedef struct {
   int64_t vectors; /**< vectors of the patches */
   int64_t images;  /**< copy of the next coarser level's cells, if these are stored elsewhere */
   int64_t buffers; /**< message buffers: an upper bound */
-  int64_t at_coarse_end; /**< part of the buffers on the owners of the next coarser level's cells */
+  int64_t
+      coarse_buffers; /**< part of the buffers on the owners of the next coarser level's cells */
 } mg_level_bytes_t;
 
 /** Boxes per side of a cube as the finest grid: the largest b with b^3 <= boxes_per_rank * ranks
@@ -78,8 +79,8 @@ int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t r
  *
  *  @param[in] box_cells  cells per side of a box: a power of two that divides `cells`
  *  @return false if no boxes make this grid */
-bool mg_plan_size_of(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
-                     int64_t *boxes_per_rank);
+bool mg_plan_find_boxes(int64_t cells, int64_t box_cells, int64_t ranks, int *log2_box_dim,
+                        int64_t *boxes_per_rank);
 
 /** The nearest valid grid sizes below and above `cells` cells per side. Both equal `cells` if it
  *  is valid.
@@ -111,7 +112,7 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
                           int64_t *above);
 
 /** Memory layout of a patch of n[0] x n[1] x n[2] cells with `layers` ghost layers. */
-mg_shape_t mg_shape(const int32_t n[3], int layers);
+mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers);
 
 /** Bytes that a rank allocates for level l; exact for vectors and images.
  *  @return MG_OK, MG_ERR_MEMORY (for the small temporary lists) */

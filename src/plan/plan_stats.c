@@ -62,7 +62,7 @@ static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, in
 static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
                                     mg_level_stats_t *s) {
   const mg_layout_t *layout = &plan->level[l].layout;
-  const mg_copy_spec_t halo = mg_copy_halo(layout, plan->ghosts, periodic);
+  const mg_copy_spec_t halo = mg_copy_halo(layout, plan->radius, periodic);
   mg_copy_spec_t faces = halo;
   faces.faces = true;
   for (int64_t i = 0; i < sample; i++) {
@@ -90,7 +90,7 @@ static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_sta
     MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(coarse, spread(i, sample, coarse->n_ranks)), &b));
     const int64_t bytes = b.vectors + b.images + b.buffers;
     if (b.boxes > 0 && bytes > s->bytes.max) s->bytes.max = bytes;
-    *in_all += (double)b.at_coarse_end * (double)coarse->n_ranks / (double)sample;
+    *in_all += (double)b.coarse_buffers * (double)coarse->n_ranks / (double)sample;
   }
   return MG_OK;
 }
@@ -103,7 +103,7 @@ static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_stats_t 
   s->imbalance =
       (double)s->boxes_per_rank_max * (double)layout->n_ranks / (double)mg_layout_n_boxes(layout);
   int of_one;
-  double own = 0.0, at_coarse_end;
+  double own = 0.0, coarse_buffers;
   MG_TRY(usual_patches(plan, l, &of_one));
   const int64_t sample = at_most(bytes_sample(of_one), layout->n_ranks);
   *n_patches = 0.0;
@@ -111,12 +111,12 @@ static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_stats_t 
     mg_level_bytes_t b;
     MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(layout, spread(i, sample, layout->n_ranks)), &b));
     tally_add(&s->bytes, b.vectors + b.images + b.buffers);
-    own += (double)(b.vectors + b.images + b.buffers - b.at_coarse_end);
+    own += (double)(b.vectors + b.images + b.buffers - b.coarse_buffers);
     *n_patches += (double)b.n_patches / (double)sample;
     if (b.n_patches > s->patches_max) s->patches_max = b.n_patches;
   }
-  MG_TRY(look_at_coarse_end(plan, l, s, &at_coarse_end));
-  s->bytes_in_all = own * (double)layout->n_ranks / (double)sample + at_coarse_end;
+  MG_TRY(look_at_coarse_end(plan, l, s, &coarse_buffers));
+  s->bytes_in_all = own * (double)layout->n_ranks / (double)sample + coarse_buffers;
   if (sample < layout->n_ranks)
     s->bytes.sum = s->bytes_in_all * (double)sample / (double)layout->n_ranks;
   return MG_OK;

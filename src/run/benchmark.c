@@ -31,7 +31,7 @@ static mg_status_t check_interrupt(mg_result_t *result) {
 static void keep_history(int s, const mg_history_t *history, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   if (s == 0) result->n_cycles_at_h = history->n_cycles;
-  if (history->stopped && !history->reached) {
+  if (history->stopped && !history->converged) {
     result->interrupted = true;
     if (size->is_solved) return;
     snprintf(result->where, sizeof result->where, ", after cycle %d at %s", history->n_cycles,
@@ -145,7 +145,7 @@ static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result
   mg_history_t history = *start;
   forget_accounts(h);
   const double begin = mg_now();
-  const mg_status_t status = mg_solve_on(h, 0, size->f_norm, &until_signal, &history);
+  const mg_status_t status = mg_solve_continue(h, 0, size->f_norm, &until_signal, &history);
   result->seconds_profiled = mg_now() - begin;
   if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(0, &history, result);
   MG_TRY(status);
@@ -198,7 +198,7 @@ static mg_status_t run_size_or_stop(mg_hierarchy_t *h, int s, const mg_history_t
 /* Difference between the solution of this size and the restricted solution of the previous
  * size. */
 static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
-  MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_SAVED, error));
+  MG_TRY(mg_max_norm(&h->level[s], MG_U, MG_RESTRICTED_U, error));
   return mg_comm_max(mg_comm_world(), error, 1);
 }
 
@@ -217,7 +217,7 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
         kept[l] = h->level[l].timers;
     if (result->n_sizes <= s || result->diverged) break;
     if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
-    if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_SAVED));
+    if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_RESTRICTED_U));
   }
   if (result->n_sizes > 0)
     for (int l = 0; l < h->n_levels; l++)

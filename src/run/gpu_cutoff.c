@@ -98,7 +98,7 @@ static void say(const mg_gpu_cutoff_t *found) {
 static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
                            mg_gpu_cutoff_t *found) {
   const double start = mg_now();
-  for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CROSSOVERS; first--) {
+  for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CUTOFFS; first--) {
     mg_gpu_cutoff_row_t *row = &found->row[found->n_rows];
     const int64_t side = first < small->n_levels ? small->level[first].layout.n[0] : 0;
     *row = (mg_gpu_cutoff_row_t){.n = (int32_t)side,

@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-enum { MG_MAX_CROSSOVERS = 8 };
+enum { MG_MAX_CUTOFFS = 8 };
 
 /** One crossover level and the solve time with it. */
 typedef struct {
@@ -17,9 +17,9 @@ typedef struct {
 typedef struct {
   int32_t n; /**< cells per side of the grid solved; 0: nothing was measured */
   int n_rows;
-  mg_gpu_cutoff_row_t row[MG_MAX_CROSSOVERS]; /**< the first row has all levels on the GPU */
-  int best;                                   /**< the row that was chosen */
-  double seconds;                             /**< total time of the measurement */
+  mg_gpu_cutoff_row_t row[MG_MAX_CUTOFFS]; /**< the first row has all levels on the GPU */
+  int best;                                /**< the row that was chosen */
+  double seconds;                          /**< total time of the measurement */
 } mg_gpu_cutoff_t;
 
 /** Solve small problems with the run's operator, boundary, smoother and cycle on its device, for

@@ -151,7 +151,7 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
       fail(result, "the solve at %s diverged in cycle %d on level %d", grid.text, hist->n_cycles,
            hist->diverged_level);
     if (!isfinite(rel)) fail(result, "the residual at %s is not finite", grid.text);
-    if (!hist->reached)
+    if (!hist->converged)
       fail(result, "relative residual %.3g after %d cycle%s at %s, above --rtol=%.3g", rel,
            hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, params->rtol);
     if (rel > most && !mg_params_has_files(params) && mg_is_cube(result->size[s].n))

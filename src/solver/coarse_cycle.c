@@ -32,7 +32,7 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
 }
 
 mg_status_t mg_coarse_cycle_prepare(mg_hierarchy_t *h) {
-  mg_hierarchy_forget(h);
+  mg_hierarchy_free_graphs(h);
   if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   h->coarse_cycle = NULL;
   for (int first = 0; first < h->n_levels && !h->coarse_cycle; first++)

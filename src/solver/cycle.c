@@ -5,10 +5,10 @@
 #include "level/transfer.h"
 #include "solver/bottom.h"
 
-/* A first V-cycle with P0 may raise the residual by 0.035 n (verify.c); a convergent solve stays
- * far below 1e3. CG reduces the error in the norm of A, and its largest residual may rise
- * meanwhile, depending on how much the coefficient varies. For coefficients from files no bound is
- * known. */
+/* A first V-cycle with P0 may raise the residual by a factor of up to 0.035 n (verify.c); a
+ * convergent solve stays far below 1e3. CG reduces the error in the norm of A, and its largest
+ * residual may rise meanwhile, depending on how much the coefficient varies. For coefficients from
+ * files no bound is known. */
 double mg_divergence_limit(const mg_hierarchy_t *h) {
   if (mg_params_has_files(&h->params)) return 1e15;
   return mg_uses_cg(h) ? 1e8 : 1e3;
@@ -28,13 +28,13 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
 /* Pre-smooth, residual, restriction. */
 static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
   MG_TRY(mg_smooth(&h->level[l], zero_guess));
-  return mg_restrict_residual(h, l);
+  return mg_residual_restrict(h, l);
 }
 
 /* Interpolation, correction, post-smooth. */
 static mg_status_t ascend(mg_hierarchy_t *h, int l) {
   MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
-  return mg_smooth_again(&h->level[l]);
+  return mg_smooth_same_rhs(&h->level[l]);
 }
 
 /* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.h) if there is
@@ -84,9 +84,10 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
   return MG_OK;
 }
 
-mg_status_t mg_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
-  if (kind == MG_CYCLE_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, diverged);
-  return v_cycle(h, top, kind != MG_CYCLE_NEXT, diverged);
+mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                   int *diverged) {
+  if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, diverged);
+  return v_cycle(h, top, kind != MG_KIND_NEXT, diverged);
 }
 
 mg_status_t mg_cycle_remove_mean(mg_level_t *level) {
@@ -100,11 +101,11 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   mg_level_t *level = &h->level[top];
   const mg_backend_t *backend = level->backend;
   if (backend->profile.range_begin)
-    backend->profile.range_begin(kind == MG_CYCLE_FIRST ? "first cycle" : "cycle");
+    backend->profile.range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
   if (h->graph[top][kind] && !h->profile && !diverged)
     MG_TRY(backend->graph.launch(h->graph[top][kind]));
   else
-    MG_TRY(mg_cycle(h, top, kind, diverged));
+    MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));
   if (backend->profile.range_end) backend->profile.range_end();
   return mg_cycle_remove_mean(level);
 }

@@ -12,7 +12,7 @@ typedef struct {
   int n_before;               /**< cycles of an earlier run, included in n_cycles */
   double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
   double rel[MG_MAX_CYCLES];  /**< norm / max |f| */
-  bool reached;               /**< rel is below --rtol, or there is no --rtol */
+  bool converged;             /**< rel is below --rtol, or there is no --rtol */
   bool stopped;               /**< the watch ended the solve */
   int diverged_level;         /**< level on which the last cycle diverged, otherwise -1 */
 } mg_history_t;
@@ -30,7 +30,8 @@ MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind
                                        int *diverged);
 
 /** The same operation by operation, without a graph and without removing the mean of u. */
-MG_MUST_CHECK mg_status_t mg_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged);
+MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                                 int *diverged);
 
 /** Subtract the mean of u if the problem determines u only up to a constant. */
 MG_MUST_CHECK mg_status_t mg_cycle_remove_mean(mg_level_t *level);
@@ -49,7 +50,7 @@ static inline bool mg_uses_cg(const mg_hierarchy_t *h) {
 
 /** The kind of plain cycle number n of a solve, counted from 0. */
 static inline mg_cycle_kind_t mg_plain_cycle_kind(int n) {
-  return n == 0 ? MG_CYCLE_FIRST : MG_CYCLE_NEXT;
+  return n == 0 ? MG_KIND_FIRST : MG_KIND_NEXT;
 }
 
 /** Number of plain multigrid cycles, at most n_cycles, before CG takes over: the F-cycle, or none

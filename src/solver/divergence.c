@@ -14,7 +14,7 @@ static mg_status_t find_diverged_level(mg_hierarchy_t *h, int top, int n_cycles,
   if (n == n_cycles || *diverged >= 0) return MG_OK;
   MG_TRY(mg_outer_cg_begin(level, n == 0, &cg));
   for (; n < n_cycles && *diverged < 0; n++) {
-    MG_TRY(mg_cycle_run(h, top, MG_CYCLE_PRECONDITION, diverged));
+    MG_TRY(mg_cycle_run(h, top, MG_KIND_PRECONDITION, diverged));
     MG_TRY(mg_outer_cg_step(level, &cg, &norm));
   }
   return mg_outer_cg_end(level);

@@ -3,9 +3,9 @@
 
 /* Does an exchange of this level need the host? */
 static bool level_waits(const mg_level_t *level) {
-  return mg_exchange_waits(level->halo) || mg_exchange_waits(level->halo_box) ||
-         mg_exchange_waits(level->halo_deep) || mg_exchange_waits(level->gather) ||
-         mg_exchange_waits(level->scatter);
+  return mg_exchange_needs_host(level->halo) || mg_exchange_needs_host(level->halo_box) ||
+         mg_exchange_needs_host(level->halo_deep) || mg_exchange_needs_host(level->gather) ||
+         mg_exchange_needs_host(level->scatter);
 }
 
 static bool can_capture(const mg_hierarchy_t *h, int top) {
@@ -21,8 +21,8 @@ static bool can_capture(const mg_hierarchy_t *h, int top) {
 
 /* Does a solve have cycles of this kind? */
 static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
-  if (kind == MG_CYCLE_NEXT) return h->params.rtol > 0.0 && !mg_uses_cg(h);
-  if (kind == MG_CYCLE_PRECONDITION) return mg_uses_cg(h);
+  if (kind == MG_KIND_NEXT) return h->params.rtol > 0.0 && !mg_uses_cg(h);
+  if (kind == MG_KIND_PRECONDITION) return mg_uses_cg(h);
   return !mg_uses_cg(h) || h->params.cycle == MG_CYCLE_F;
 }
 
@@ -36,7 +36,7 @@ mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
   for (int kind = 0; kind < MG_N_CYCLE_KINDS; kind++) {
     if (h->graph[top][kind] || !is_needed(h, (mg_cycle_kind_t)kind)) continue;
     MG_TRY(backend->graph.begin());
-    const mg_status_t status = mg_cycle(h, top, (mg_cycle_kind_t)kind, NULL);
+    const mg_status_t status = mg_cycle_by_operations(h, top, (mg_cycle_kind_t)kind, NULL);
     const mg_status_t ended = backend->graph.end(&h->graph[top][kind]);
     MG_TRY(status); /* which may be why the capture failed */
     MG_TRY(ended);

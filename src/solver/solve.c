@@ -14,7 +14,7 @@ typedef struct {
 } solve_t;
 
 static bool is_unfinished(const solve_t *s) {
-  return s->history->n_cycles < s->max_cycles && !s->history->reached && !s->history->stopped;
+  return s->history->n_cycles < s->max_cycles && !s->history->converged && !s->history->stopped;
 }
 
 static mg_status_t poll_stop(const solve_t *s) {
@@ -36,7 +36,7 @@ static mg_status_t record_norm(const solve_t *s, double norm) {
   history->norm[n] = norm;
   history->rel[n] = mg_relative_norm(norm, s->f_norm);
   history->n_cycles = n + 1;
-  history->reached = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
+  history->converged = s->h->params.rtol == 0.0 || history->rel[n] < s->h->params.rtol;
   return norm <= mg_divergence_limit(s->h) * s->f_norm ? poll_stop(s) : MG_ERR_DIVERGED;
 }
 
@@ -70,7 +70,7 @@ static mg_status_t cg_steps(const solve_t *s, mg_outer_cg_t *cg) {
   mg_level_t *level = &s->h->level[s->top];
   for (;;) {
     double norm;
-    MG_TRY(mg_cycle_run(s->h, s->top, MG_CYCLE_PRECONDITION, NULL));
+    MG_TRY(mg_cycle_run(s->h, s->top, MG_KIND_PRECONDITION, NULL));
     MG_TRY(mg_outer_cg_step(level, cg, &norm));
     MG_TRY(record_norm(s, norm));
     if (!is_unfinished(s)) return MG_OK;
@@ -114,7 +114,7 @@ static mg_status_t run_cycles(mg_hierarchy_t *h, int top, double f_norm, const m
 mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
                              mg_history_t *history) {
   history->n_cycles = 0;
-  history->reached = false;
+  history->converged = false;
   history->diverged_level = -1;
   return run_cycles(h, top, f_norm, watch, history);
 }
@@ -123,9 +123,10 @@ mg_status_t mg_solve(mg_hierarchy_t *h, int top, double f_norm, mg_history_t *hi
   return mg_solve_watched(h, top, f_norm, NULL, history);
 }
 
-mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
-                        mg_history_t *history) {
-  history->reached = h->params.rtol == 0.0 || history->rel[history->n_cycles - 1] < h->params.rtol;
+mg_status_t mg_solve_continue(mg_hierarchy_t *h, int top, double f_norm, const mg_watch_t *watch,
+                              mg_history_t *history) {
+  history->converged =
+      h->params.rtol == 0.0 || history->rel[history->n_cycles - 1] < h->params.rtol;
   history->diverged_level = -1;
   return run_cycles(h, top, f_norm, watch, history);
 }

@@ -39,7 +39,7 @@ MG_MUST_CHECK mg_status_t mg_solve_watched(mg_hierarchy_t *h, int top, double f_
 /** Continue a solve from the MG_U of the top level.
  *  @param[in]     watch    as above
  *  @param[in,out] history  of the cycles so far, at least one */
-MG_MUST_CHECK mg_status_t mg_solve_on(mg_hierarchy_t *h, int top, double f_norm,
-                                      const mg_watch_t *watch, mg_history_t *history);
+MG_MUST_CHECK mg_status_t mg_solve_continue(mg_hierarchy_t *h, int top, double f_norm,
+                                            const mg_watch_t *watch, mg_history_t *history);
 
 #endif

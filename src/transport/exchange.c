@@ -193,13 +193,13 @@ bool mg_exchange_has_messages(const mg_exchange_t *e) {
   return false;
 }
 
-bool mg_exchange_is_hosts(const mg_exchange_t *e) {
+bool mg_exchange_host_only(const mg_exchange_t *e) {
   for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
     if (e->channel[way] && !e->channel[way]->post) return false;
   return mg_exchange_has_messages(e);
 }
 
-bool mg_exchange_waits(const mg_exchange_t *e) {
+bool mg_exchange_needs_host(const mg_exchange_t *e) {
   bool waits = e && e->crossing;
   for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
     waits = waits || (e->channel[way] && e->channel[way]->post);
@@ -237,7 +237,7 @@ mg_status_t mg_exchange_begin(mg_exchange_t *e, int src, int dst) {
   for (int way = 0; way < MG_N_TRANSPORTS; way++) {
     mg_channel_t *channel = e->channel[way];
     if (!channel) continue;
-    MG_TRY(channel->pack(channel, src, dst));
+    MG_TRY(channel->start(channel, src, dst));
     count(channel, e->src.sent);
   }
   return MG_OK;

@@ -48,10 +48,10 @@ MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, int src, i
 bool mg_exchange_has_messages(const mg_exchange_t *e);
 
 /** True if there are messages and the host carries all of them, so that they occupy no GPU. */
-bool mg_exchange_is_hosts(const mg_exchange_t *e);
+bool mg_exchange_host_only(const mg_exchange_t *e);
 
 /** True if a run needs the host midway: for messages carried by MPI, or between two backends. */
-bool mg_exchange_waits(const mg_exchange_t *exchange);
+bool mg_exchange_needs_host(const mg_exchange_t *exchange);
 
 /** Bytes of the buffers; 0 for NULL. */
 int64_t mg_exchange_bytes(const mg_exchange_t *exchange);

@@ -56,7 +56,7 @@ typedef struct mg_channel mg_channel_t;
 struct mg_channel {
   /** Pack vector src for sending. `dst` is for transports that also do the local copies.
    *  Asynchronous transports (PEER, NCCL) send here too. */
-  mg_status_t (*pack)(mg_channel_t *channel, int src, int dst);
+  mg_status_t (*start)(mg_channel_t *channel, int src, int dst);
   /** Start the transfer if the host does it; NULL otherwise. */
   mg_status_t (*post)(mg_channel_t *channel);
   /** Wait for the incoming messages and unpack them into vector dst. */

@@ -21,7 +21,7 @@ typedef struct {
   mg_copies_t *pack, *unpack;
   mg_requests_t *requests; /* MPI requests */
   struct mg_nccl *nccl;
-} staged_t;
+} buffered_t;
 
 static mg_status_t alloc_buffer(const mg_backend_t *backend, mg_space_t space, int64_t doubles,
                                 double **out) {
@@ -38,8 +38,8 @@ static void release_buffer(const mg_backend_t *backend, mg_space_t space, int64_
   if (buffer) backend->release(buffer, (size_t)doubles * sizeof(double), space);
 }
 
-static void staged_destroy(mg_channel_t *channel) {
-  staged_t *s = (staged_t *)channel;
+static void buffered_destroy(mg_channel_t *channel) {
+  buffered_t *s = (buffered_t *)channel;
   s->src->release_copies(s->pack);
   s->dst->release_copies(s->unpack);
   release_buffer(s->src, s->space, s->send_doubles, s->outgoing);
@@ -56,19 +56,19 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
 
 /* True if one event suffices. On a single device, an event after this run's pack also follows the
  * previous run's unpack. */
-static bool uses_events(const staged_t *s) {
+static bool uses_events(const buffered_t *s) {
   return s->src == s->dst && s->src->queue.event_record && !s->nccl;
 }
 
-static mg_status_t staged_pack(mg_channel_t *channel, int src, int dst) {
+static mg_status_t buffered_start(mg_channel_t *channel, int src, int dst) {
   (void)dst;
-  staged_t *s = (staged_t *)channel;
+  buffered_t *s = (buffered_t *)channel;
   if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
   return uses_events(s) ? s->src->queue.event_record() : MG_OK;
 }
 
 static mg_status_t mpi_post(mg_channel_t *channel) {
-  staged_t *s = (staged_t *)channel;
+  buffered_t *s = (buffered_t *)channel;
   /* Before MPI accesses the buffers, this run's pack and the previous run's unpack must be done. */
   if (uses_events(s)) {
     MG_TRY(s->src->queue.event_wait());
@@ -86,15 +86,15 @@ static mg_status_t mpi_post(mg_channel_t *channel) {
 }
 
 static mg_status_t mpi_unpack(mg_channel_t *channel, int dst) {
-  staged_t *s = (staged_t *)channel;
+  buffered_t *s = (buffered_t *)channel;
   MG_TRY(mg_requests_wait(s->requests));
   return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
 }
 
 #ifdef HAVE_NCCL
-static mg_status_t nccl_pack(mg_channel_t *channel, int src, int dst) {
-  staged_t *s = (staged_t *)channel;
-  MG_TRY(staged_pack(channel, src, dst));
+static mg_status_t nccl_start(mg_channel_t *channel, int src, int dst) {
+  buffered_t *s = (buffered_t *)channel;
+  MG_TRY(buffered_start(channel, src, dst));
   MG_TRY(mg_cuda_nccl_begin());
   for (int m = 0; m < s->n_receive; m++)
     MG_TRY(mg_cuda_nccl_receive(s->nccl, (int)s->receive[m].rank,
@@ -106,7 +106,7 @@ static mg_status_t nccl_pack(mg_channel_t *channel, int src, int dst) {
 }
 
 static mg_status_t nccl_unpack(mg_channel_t *channel, int dst) {
-  staged_t *s = (staged_t *)channel;
+  buffered_t *s = (buffered_t *)channel;
   return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
 }
 #endif
@@ -118,7 +118,7 @@ static mg_status_t keep_messages(const mg_message_t *from, int n, mg_message_t *
   return MG_OK;
 }
 
-static mg_status_t fill(staged_t *s, const mg_message_list_t *p) {
+static mg_status_t fill(buffered_t *s, const mg_message_list_t *p) {
   s->n_send = p->n_send;
   s->n_receive = p->n_receive;
   MG_TRY(keep_messages(p->send, p->n_send, &s->send));
@@ -133,18 +133,18 @@ static mg_status_t fill(staged_t *s, const mg_message_list_t *p) {
   return mg_requests_create(p->n_send + p->n_receive, &s->requests);
 }
 
-mg_status_t mg_channel_staged(mg_transport_t transport, const mg_message_list_t *message_list,
-                              mg_channel_t **out) {
-  staged_t *s;
+mg_status_t mg_channel_buffered(mg_transport_t transport, const mg_message_list_t *message_list,
+                                mg_channel_t **out) {
+  buffered_t *s;
   *out = NULL;
   MG_TRY(mg_new(&s, 1, "message channels"));
   s->channel =
-      (mg_channel_t){.pack = staged_pack, .post = mpi_post, .unpack = mpi_unpack, .bytes = 0};
-  s->channel.destroy = staged_destroy;
+      (mg_channel_t){.start = buffered_start, .post = mpi_post, .unpack = mpi_unpack, .bytes = 0};
+  s->channel.destroy = buffered_destroy;
 #ifdef HAVE_NCCL
   if (transport == MG_TRANSPORT_NCCL) {
     s->nccl = mg_transports_nccl(message_list->transports);
-    s->channel.pack = nccl_pack;
+    s->channel.start = nccl_start;
     s->channel.post = NULL;
     s->channel.unpack = nccl_unpack;
   }
@@ -154,7 +154,7 @@ mg_status_t mg_channel_staged(mg_transport_t transport, const mg_message_list_t 
   s->space = transport == MG_TRANSPORT_HOST ? MG_SPACE_SHARED : MG_SPACE_LEVEL;
   const mg_status_t status = fill(s, message_list);
   if (status != MG_OK) {
-    staged_destroy(&s->channel);
+    buffered_destroy(&s->channel);
     return status;
   }
   *out = &s->channel;

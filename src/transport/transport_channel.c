@@ -18,7 +18,7 @@ static mg_status_t channel_of(mg_transport_t transport, const mg_message_list_t 
 #ifdef HAVE_CUDA
   if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(message_list, out);
 #endif
-  return mg_channel_staged(transport, message_list, out);
+  return mg_channel_buffered(transport, message_list, out);
 }
 
 mg_status_t mg_channel_create(mg_transport_t transport, const mg_message_list_t *message_list,

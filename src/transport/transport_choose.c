@@ -116,8 +116,8 @@ static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *rank
   mg_pair_t *pair;
   mg_status_t status = mg_comm_agree(mg_new(&pair, n, "pairs of ranks"));
   for (int r = 0; r < n && status == MG_OK; r++) {
-    pair[r].both = r != me && ranks->places[r].host == ranks->places[me].host &&
-                   (insist || (alone(ranks, r) && alone(ranks, me)));
+    pair[r].try_peer = r != me && ranks->places[r].host == ranks->places[me].host &&
+                       (insist || (alone(ranks, r) && alone(ranks, me)));
     pair[r].uuid = ranks->places[r].uuid;
   }
   if (status == MG_OK)
@@ -132,7 +132,7 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   unsigned char id[MG_CUDA_NCCL_ID_BYTES] = {0};
   char failure[256];
   mg_comm_t *world = mg_comm_world();
-  double worst = mg_comm_is_root() ? mg_cuda_nccl_name(id) : 0;
+  double worst = mg_comm_is_root() ? mg_cuda_nccl_create_id(id) : 0;
   MG_TRY(mg_comm_max(world, &worst, 1));
   *code = (int)worst;
   if (*code != 0) return MG_OK;
@@ -145,7 +145,7 @@ static mg_status_t start_nccl(mg_transports_t *transports, int *code) {
   /* A general failure occurs on all ranks. A rank that fails midway closes its sockets, which the
    * others usually detect. A rank that fails before opening sockets may go undetected: NCCL has no
    * timeout, so only the failed rank can end the job. */
-  MG_TRY(mg_comm_meet(world, mine != 0 ? failure : NULL, NCCL_LIMIT_S));
+  MG_TRY(mg_comm_barrier_with_timeout(world, mine != 0 ? failure : NULL, NCCL_LIMIT_S));
   worst = mine;
   MG_TRY(mg_comm_max(world, &worst, 1));
   *code = (int)worst;

@@ -43,7 +43,7 @@ static mg_status_t send_around(mg_channel_t *c, int times) {
       MG_TRY(c->run(c, 0, 0));
       continue;
     }
-    MG_TRY(c->pack(c, 0, 0));
+    MG_TRY(c->start(c, 0, 0));
     if (c->post) MG_TRY(c->post(c));
     MG_TRY(c->unpack(c, 0));
   }

@@ -13,7 +13,7 @@ typedef struct {
   mg_cuda_p2p_t *p2p;
 } peer_t;
 
-static mg_status_t peer_pack(mg_channel_t *channel, int src, int dst) {
+static mg_status_t peer_start(mg_channel_t *channel, int src, int dst) {
   return mg_cuda_p2p_send(((peer_t *)channel)->p2p, src, dst);
 }
 
@@ -34,7 +34,7 @@ static void peer_destroy(mg_channel_t *channel) {
 /* Layout of the block that a pair shares in a window, as byte offsets: arrival counters at 0,
  * counters of what the other rank has consumed, slots for incoming data. */
 typedef struct {
-  int64_t answers, slots, end;
+  int64_t acks, slots, end;
 } block_t;
 
 /* A neighbor of a channel, and its blocks in both ranks' windows. */
@@ -52,9 +52,9 @@ static mg_cuda_p2p_need_t need_of(const mg_message_t *m, const mg_copy_list_t *i
 
 /* Block of the rank that receives `incoming` and sends `outgoing`. */
 static block_t block_of(mg_cuda_p2p_need_t incoming, mg_cuda_p2p_need_t outgoing, bool one_way) {
-  const int64_t answers = mg_window_aligned(incoming.arrivals);
-  const int64_t slots = answers + (one_way ? mg_window_aligned(outgoing.answers) : 0);
-  return (block_t){answers, slots, slots + mg_window_aligned(incoming.slots)};
+  const int64_t acks = mg_window_aligned(incoming.arrivals);
+  const int64_t slots = acks + (one_way ? mg_window_aligned(outgoing.acks) : 0);
+  return (block_t){acks, slots, slots + mg_window_aligned(incoming.slots)};
 }
 
 static int find_neighbours(const mg_message_list_t *p, neighbor_t *list) {
@@ -124,7 +124,7 @@ static void fill_table(const mg_message_t *message, int n_messages, const neighb
       table[m] = (mg_cuda_message_t){
           .slots = receiver + at->slots,
           .arrivals = receiver,
-          .answers = one_way ? sender + back->answers : NULL,
+          .acks = one_way ? sender + back->acks : NULL,
           .doubles = message[m].count,
           .first = message[m].offset,
           .rank = (int)to->rank,
@@ -165,7 +165,7 @@ mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
   if (status == MG_OK) status = mg_new(&list, p->n_send + p->n_receive, "message channels");
   if (status == MG_OK) {
     peer->channel = (mg_channel_t){
-        .pack = peer_pack, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
+        .start = peer_start, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
     const int n = find_neighbours(p, list);
     status =
         exchange_addresses(mg_transports_windows(p->transports), list, n, &peer->channel.bytes);

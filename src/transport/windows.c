@@ -105,7 +105,7 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
   if (status == MG_OK) status = mg_new(&ranks, size, "peer windows");
   for (int r = 0; r < size; r++) {
     reached[r] = false;
-    if (pairs[r].both && ranks) ranks[n++] = r;
+    if (pairs[r].try_peer && ranks) ranks[n++] = r;
   }
   status = mg_comm_agree(status);
   if (status != MG_OK) {

@@ -13,7 +13,7 @@ typedef struct mg_windows mg_windows_t;
 
 /** Whether to try peer access to a rank. */
 typedef struct {
-  bool both;                 /**< try it; the same on both ranks of a pair */
+  bool try_peer;             /**< try it; the same on both ranks of a pair */
   const unsigned char *uuid; /**< of the rank's device */
 } mg_pair_t;
 

@@ -36,7 +36,7 @@ static void solve_from(mg_hierarchy_t *h, int top) {
   const double last = history.norm[history.n_cycles - 1], rel = history.rel[history.n_cycles - 1];
   MUST(mg_residual_norm(&h->level[top], MG_U, MG_F, &norm));
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
-  CHECK_CASE(history.reached && rel < h->params.rtol, rel, h->params.rtol);
+  CHECK_CASE(history.converged && rel < h->params.rtol, rel, h->params.rtol);
   CHECK_CASE(norm == last, norm, last);
   CHECK(history.diverged_level < 0 && history.n_before == 0);
   free(f);
@@ -188,14 +188,14 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));
   CHECK_INT(history.n_cycles, 50);
-  CHECK(!history.reached && history.diverged_level < 0);
+  CHECK(!history.converged && history.diverged_level < 0);
   MUST(mg_residual_norm(&h->level[0], MG_U, MG_F, &norm));
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
   CHECK_CASE(norm == history.norm[49], norm, history.norm[49]);
   CHECK_CASE(norm <= 10.0 * floor_of(&h->level[0], 10.0), norm, 0.0);
   /* Continue from there with nothing to gain: still does not end before the cycle limit. */
   h->params.max_cycles = 60;
-  MUST(mg_solve_on(h, 0, f_norm, NULL, &history));
+  MUST(mg_solve_continue(h, 0, f_norm, NULL, &history));
   CHECK_INT(history.n_cycles, 60);
   CHECK_INT(history.n_before, 50);
   /* Run two cycles, then continue to a tolerance. */
@@ -203,8 +203,8 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
   MUST(mg_solve(h, 0, f_norm, &history));
   h->params.rtol = 1e-9;
   h->params.max_cycles = 20;
-  MUST(mg_solve_on(h, 0, f_norm, NULL, &history));
-  CHECK(history.reached && history.n_before == 2 && history.n_cycles < 12);
+  MUST(mg_solve_continue(h, 0, f_norm, NULL, &history));
+  CHECK(history.converged && history.n_before == 2 && history.n_cycles < 12);
 }
 
 /* Steps with corrections that no preconditioner should produce. */
@@ -274,7 +274,7 @@ static int cycles_of(mg_hierarchy_t *h, mg_krylov_method_t method) {
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   const mg_status_t status = mg_solve(h, 0, f_norm, &history);
   MUST(status == MG_ERR_DIVERGED ? MG_OK : status);
-  return history.reached ? history.n_cycles : MG_MAX_CYCLES;
+  return history.converged ? history.n_cycles : MG_MAX_CYCLES;
 }
 
 static void test_rough(const char *smoother) {

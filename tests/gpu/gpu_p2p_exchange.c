@@ -95,12 +95,12 @@ static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
   }
   const mg_cuda_p2p_need_t need = mg_cuda_p2p_need(pack, 2, 0, doubles);
   char *block = window + (size_t)(2 * (N_PLACES * message + place) + one_way) * BLOCK_BYTES;
-  char *answers = block + need.slots, *arrivals = answers + (need.answers + 15) / 16 * 16;
+  char *acks = block + need.slots, *arrivals = acks + (need.acks + 15) / 16 * 16;
   CHECK(arrivals + need.arrivals <= block + BLOCK_BYTES);
   CHECK_INT(need.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
   const mg_cuda_message_t ends = {.slots = block,
                                   .arrivals = arrivals,
-                                  .answers = one_way ? answers : NULL,
+                                  .acks = one_way ? acks : NULL,
                                   .doubles = doubles,
                                   .rank = 7};
   const mg_cuda_p2p_job_t job = {.src = &view,
@@ -208,7 +208,7 @@ static void test_messages(double *sent, double *got, place_t place) {
  * error persists. */
 static void test_patience(void) {
   mg_cuda_p2p_t *mail = connect(0, false, FIRST);
-  mg_cuda_patience = 0.2;
+  mg_cuda_timeout_s = 0.2;
   /* This end restarts while the window has advanced. */
   for (int n = 0; n < 8; n++)
     CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);

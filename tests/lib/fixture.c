@@ -96,7 +96,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
-  MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_SHAPE);
+  MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);
   MUST(mg_hierarchy_create(&params, &plan, &h));
   const mg_problem_source_t files = {mg_input_load, &input};
   MUST(mg_problem_set_from(h, source ? source : input.cells > 0 ? &files : NULL));

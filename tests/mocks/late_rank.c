@@ -1,6 +1,6 @@
-/* Two ranks at mg_comm_meet, where rank 1 has failed. "late_rank SECONDS comes": rank 1 waits at
- * most SECONDS for rank 0, which arrives a moment later. "late_rank SECONDS stays": rank 0 never
- * arrives. Used by tests/fault/fault.sh. */
+/* Two ranks at mg_comm_barrier_with_timeout, where rank 1 has failed. "late_rank SECONDS comes":
+ * rank 1 waits at most SECONDS for rank 0, which arrives a moment later. "late_rank SECONDS stays":
+ * rank 0 never arrives. Used by tests/fault/fault.sh. */
 #include "base/log.h"
 #include "comm/comm.h"
 #include <stdlib.h>
@@ -17,8 +17,8 @@ int main(int argc, char **argv) {
   while (rank == 0 && strcmp(argv[2], "stays") == 0)
     pause();
   if (rank == 0) nanosleep(&moment, NULL);
-  const mg_status_t status =
-      mg_comm_meet(world, rank == 1 ? "others wait for this one" : NULL, strtod(argv[1], NULL));
+  const mg_status_t status = mg_comm_barrier_with_timeout(
+      world, rank == 1 ? "others wait for this one" : NULL, strtod(argv[1], NULL));
   mg_comm_finalize();
   return mg_status_exit_code(status);
 }

@@ -33,7 +33,7 @@ static double *apply(mg_level_t *level, const double *x) {
  * cells that read past a wall are excluded. */
 static void test_constants(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  const int n = v->n[0], rim = v->periodic ? 0 : v->ghosts;
+  const int n = v->n[0], rim = v->periodic ? 0 : v->radius;
   const double c = 1.7;
   double *x = field_new(n);
   for (int i = 0; i < n * n * n; i++)

@@ -10,7 +10,8 @@
 
 static int levels_with_passes;
 
-/* A device uses fused sweeps only on large levels: at least MG_PASS_CELLS cells per rank. */
+/* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
+ * rank. */
 static fixture_grid_t large_grid(void) {
   if (mg_device_count() == 0) return (fixture_grid_t){4, 2};
   return mg_comm_size(mg_comm_world()) == 1 ? (fixture_grid_t){5, 3} : (fixture_grid_t){6, 2};
@@ -20,13 +21,13 @@ static fixture_grid_t large_grid(void) {
  * of the first smooth. */
 static void smooth_twice(mg_level_t *level, bool zero_guess, const double *u, const double *f,
                          double *out) {
-  static const int vectors[] = {MG_U, MG_F, MG_TMP, MG_BEFORE};
+  static const int vectors[] = {MG_U, MG_F, MG_TMP, MG_PREVIOUS};
   for (int v = 0; v < 4; v++)
     if (level->plan->vectors & 1u << vectors[v]) MUST(mg_fill(level, vectors[v], NAN));
   field_put(level, MG_U, u);
   field_put(level, MG_F, f);
   MUST(mg_smooth(level, zero_guess));
-  MUST(mg_smooth_again(level));
+  MUST(mg_smooth_same_rhs(level));
   field_get(level, MG_U, out);
 }
 

@@ -104,8 +104,8 @@ static void extend_faces(const dense_t *beta, int d) {
     EACH_CELL(at, n) {
       double *line = cell(beta, at);
       const int64_t s = beta->stride[t], last = v->n[t] - 1;
-      line[-s] = mg_extended(line, s, v->box_dim);
-      line[(last + 1) * s] = mg_extended(line + last * s, -s, v->box_dim);
+      line[-s] = mg_extrapolate_face(line, s, v->box_dim);
+      line[(last + 1) * s] = mg_extrapolate_face(line + last * s, -s, v->box_dim);
     }
   }
 }

@@ -268,7 +268,7 @@ static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l + 1 < h->n_levels; l++) {
     test_cells(h, l);
     for (size_t f = 0; f < sizeof formulas / sizeof *formulas; f++) {
-      if (formulas[f].kind == MG_INTERPOLATE_V4 && h->plan.ghosts < 2) continue;
+      if (formulas[f].kind == MG_INTERPOLATE_V4 && h->plan.radius < 2) continue;
       test_polynomials(h, l, &formulas[f]);
       test_add(h, l, &formulas[f]);
       test_shift(h, l, &formulas[f]);

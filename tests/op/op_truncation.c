@@ -114,7 +114,7 @@ static bool is_interior(const mg_view_t *v, const int at[3]) {
 
 static bool is_wall(const mg_view_t *v, const int at[3]) {
   for (int d = 0; d < 3; d++)
-    if (at[d] < v->ghosts || at[d] >= v->n[0] - v->ghosts) return !v->periodic;
+    if (at[d] < v->radius || at[d] >= v->n[0] - v->radius) return !v->periodic;
   return false;
 }
 

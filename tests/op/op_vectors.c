@@ -70,8 +70,8 @@ static void test_fill(mg_level_t *level) {
   MUST(mg_fill(level, MG_TMP, 0.7));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    double *x = patch_get(level, q, MG_TMP, v->ghosts), worst = 0.0;
-    const int g = 2 * v->ghosts, cells = (p->n[0] + g) * (p->n[1] + g) * (p->n[2] + g);
+    double *x = patch_get(level, q, MG_TMP, v->radius), worst = 0.0;
+    const int g = 2 * v->radius, cells = (p->n[0] + g) * (p->n[1] + g) * (p->n[2] + g);
     for (int c = 0; c < cells; c++)
       worst = worst_of(worst, fabs(x[c] - 0.7));
     CHECK_CASE(worst == 0.0, worst, 0.0);

@@ -90,13 +90,13 @@ static void check_patch(const mg_level_t *level, int patch, int order, const int
 
 static void test_cells(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  for (int order = 1; order <= (v->ghosts == 2 ? 4 : 2); order *= 2)
+  for (int order = 1; order <= (v->radius == 2 ? 4 : 2); order *= 2)
     for (int octant = 0; octant < 8; octant++) {
       const int exact = exact_order(v, order);
       const int side[3] = {octant & 1, octant >> 1 & 1, octant >> 2};
       put_polynomial(level, exact, side);
       MUST(mg_halo(level, MG_U, true));
-      if (level->comm) MUST(level->backend->boundary(v, MG_U, order));
+      if (level->comm) MUST(level->backend->fill_wall_ghosts(v, MG_U, order));
       for (int q = 0; q < v->n_patches; q++)
         check_patch(level, q, exact, side);
     }

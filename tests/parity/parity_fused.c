@@ -65,7 +65,7 @@ static void test_residual_restrict(mg_hierarchy_t *h, int l) {
     choose(h, fused);
     random_level(&h->level[l]);
     MUST(mg_fill(coarse, MG_F, NAN));
-    MUST(mg_restrict_residual(h, l));
+    MUST(mg_residual_restrict(h, l));
     field_get(coarse, MG_F, x[fused]);
   }
   CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
@@ -113,7 +113,7 @@ static void test_solve(mg_hierarchy_t *h) {
       CHECK_CASE(history[way].norm[c] == history[0].norm[c], history[way].norm[c],
                  history[0].norm[c]);
   }
-  mg_hierarchy_forget(h);
+  mg_hierarchy_free_graphs(h);
   for (int way = 0; way < N_WAYS; way++)
     free(x[way]);
 }

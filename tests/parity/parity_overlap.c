@@ -82,7 +82,7 @@ typedef struct {
   int log2_box_dim, boxes; /* boxes along the domain */
   bool pass;
   const char *options;
-  bool varies; /* variable alpha */
+  bool alpha_varies; /* variable alpha */
 } case_t;
 
 /* Interiors that the kernels treat as small and as large. Periodic patches have boundary cells
@@ -109,7 +109,7 @@ static const case_t cases[] = {
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
 static mg_hierarchy_t *create(const fixture_backend_t *backend, const case_t *c) {
-  if (!c->varies) return fixture_create(backend, c->log2_box_dim, c->boxes, c->options);
+  if (!c->alpha_varies) return fixture_create(backend, c->log2_box_dim, c->boxes, c->options);
   const int n = c->boxes << c->log2_box_dim;
   double *alpha = field_new(n);
   field_random(alpha, n, 7);

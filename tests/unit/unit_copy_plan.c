@@ -12,7 +12,7 @@ static int64_t id_of(const int32_t n[3], const int32_t at[3]) {
   return 1 + at[0] + (n[0] + 1) * (at[1] + (n[1] + 1) * (int64_t)at[2]);
 }
 
-static void grid_of(const mg_spread_t *spread, int32_t n[3]) {
+static void grid_of(const mg_distribution_t *spread, int32_t n[3]) {
   for (int d = 0; d < 3; d++)
     n[d] = spread->layout->n[d] >> spread->halved;
 }
@@ -53,7 +53,7 @@ static void add_cells(int32_t out[3], const int32_t a[3], const int32_t b[3]) {
     out[d] = a[d] + b[d];
 }
 
-static void patches_of(const mg_spread_t *spread, int64_t rank, mg_cuboid_t **patch, int *n) {
+static void patches_of(const mg_distribution_t *spread, int64_t rank, mg_cuboid_t **patch, int *n) {
   CHECK_INT(mg_layout_patches(spread->layout, rank, patch, n), MG_OK);
   for (int p = 0; spread->halved && p < *n; p++)
     for (int d = 0; d < 3; d++) {
@@ -284,7 +284,7 @@ static void test_halos(void) {
     int32_t n[3];
     random_grid(&r, round, 16, n);
     const mg_layout_t y = random_layout(&r, n, 1, world);
-    const mg_spread_t here = {&y, false};
+    const mg_distribution_t here = {&y, false};
     mg_copy_spec_t spec = {.src = here,
                            .dst = here,
                            .depth = (int)random_int(&r, 1, 2),
@@ -307,7 +307,7 @@ static void test_transfers(void) {
     const int32_t twice[3] = {2 * n[0], 2 * n[1], 2 * n[2]};
     const mg_layout_t fine = random_layout(&r, twice, 2, world);
     const mg_layout_t coarse = random_layout(&r, n, 1, world);
-    const mg_spread_t image = {&fine, true}, cells = {&coarse, false};
+    const mg_distribution_t image = {&fine, true}, cells = {&coarse, false};
     const bool gather = round % 2 == 0, periodic = random_int(&r, 0, 1);
     const mg_copy_spec_t spec = {.src = gather ? image : cells,
                                  .dst = gather ? cells : image,

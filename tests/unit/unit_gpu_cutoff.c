@@ -21,7 +21,7 @@ static void build(int log2_box_dim, int boxes, mg_device_t device) {
 
 static void check_rows(int32_t n) {
   CHECK_INT(found.n, n);
-  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_CROSSOVERS);
+  CHECK(found.n_rows >= 2 && found.n_rows <= MG_MAX_CUTOFFS);
   CHECK(found.best >= 0 && found.best < found.n_rows && found.seconds > 0.0);
   int64_t side = 1;
   for (int r = 0; r < found.n_rows; r++) {

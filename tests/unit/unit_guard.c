@@ -39,7 +39,7 @@ int main(void) {
   patch.vec[MG_U] = x + ROW * ROW + ROW + ROW;
   const mg_view_t view = {.n = {N, N, N},
                           .box_dim = N,
-                          .ghosts = 1,
+                          .radius = 1,
                           .n_patches = 1,
                           .patch = &patch,
                           .cells = N * N * N};

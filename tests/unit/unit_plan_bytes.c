@@ -35,7 +35,7 @@ static void test_shapes(void) {
     const int32_t n[3] = {(int32_t)random_int(&r, 1, most), (int32_t)random_int(&r, 1, most),
                           (int32_t)random_int(&r, 1, most)};
     const int g = (int)random_int(&r, 1, 2);
-    const mg_shape_t s = mg_shape(n, g);
+    const mg_patch_strides_t s = mg_patch_strides(n, g);
     CHECK_INT(s.jstride % 16, 0);
     CHECK_INT(s.kstride % 16, 0);
     CHECK_INT(s.origin % 16, 0);
@@ -93,10 +93,11 @@ static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
 
 /* Bytes of the messages of the exchanges that level.c creates for level l. */
 static int64_t exchange_bytes(int l, int64_t rank) {
-  const mg_spread_t here = {&plan.level[l].layout, false}, image = {&plan.level[l].layout, true};
+  const mg_distribution_t here = {&plan.level[l].layout, false},
+                          image = {&plan.level[l].layout, true};
   mg_copy_spec_t spec = {.src = here,
                          .dst = here,
-                         .depth = plan.ghosts,
+                         .depth = plan.radius,
                          .face_dir = -1,
                          .periodic = params.boundary == MG_BOUNDARY_PERIODIC};
   int64_t bytes = message_bytes(&spec, rank);
@@ -105,7 +106,7 @@ static int64_t exchange_bytes(int l, int64_t rank) {
     bytes += message_bytes(&spec, rank);
   }
   if (l + 1 == plan.n_levels || plan.level[l].nests_coarse) return bytes;
-  const mg_spread_t coarse = {&plan.level[l + 1].layout, false};
+  const mg_distribution_t coarse = {&plan.level[l + 1].layout, false};
   spec.faces = false;
   spec.interior = true;
   spec.src = coarse;
@@ -122,7 +123,7 @@ static int64_t exchange_bytes(int l, int64_t rank) {
  * @return the largest fraction of the bound in use */
 static double check_level(int l, int64_t ranks) {
   const mg_level_plan_t *level = &plan.level[l];
-  const int g = plan.ghosts;
+  const int g = plan.radius;
   int64_t boxes = 0;
   double fullest = 0.0;
   for (int64_t rank = 0; rank < ranks; rank++) {

@@ -216,7 +216,7 @@ static void check_hierarchy(int64_t ranks) {
   CHECK_INT(build(ranks), MG_OK);
   CHECK_STRING(message, "");
   CHECK(plan.n_levels >= 1 && plan.n_levels <= MG_MAX_LEVELS);
-  CHECK_INT(plan.ghosts, radius);
+  CHECK_INT(plan.radius, radius);
   CHECK_INT(plan.boxes_asked, params.boxes_per_rank * ranks);
   const mg_layout_t *finest = &plan.level[0].layout;
   CHECK_INT(finest->box_dim, 1 << params.log2_box_dim);
@@ -235,7 +235,7 @@ static void check_hierarchy(int64_t ranks) {
     CHECK_INT(level->place, guard ? MG_PLACE_GUARD : MG_PLACE_CPU);
     const bool is_bottom = l + 1 == plan.n_levels, is_restricted = l == 1 || l == 2;
     const unsigned outer = params.krylov == MG_KRYLOV_CG && l <= 2 ? MG_VECTORS_OF_OUTER_CG : 0;
-    CHECK_INT(level->vectors, MG_VECTORS_EVERY_LEVEL | (is_restricted ? 1u << MG_SAVED : 0) |
+    CHECK_INT(level->vectors, MG_VECTORS_EVERY_LEVEL | (is_restricted ? 1u << MG_RESTRICTED_U : 0) |
                                   outer | (is_bottom ? MG_VECTORS_OF_KRYLOV : 0));
     if (is_bottom)
       CHECK(!level->nests_coarse &&
@@ -363,10 +363,11 @@ static void test_passes(void) {
     CHECK_INT(build(cases[i].ranks), MG_OK);
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
-      const bool large = mg_layout_n_cells(&level->layout) / level->layout.n_ranks >= MG_PASS_CELLS;
+      const bool large =
+          mg_layout_n_cells(&level->layout) / level->layout.n_ranks >= MG_FUSED_SWEEPS_MIN_CELLS;
       CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
-      CHECK_INT(level->layers, large ? cases[i].layers : plan.ghosts);
-      CHECK_INT((level->vectors & 1u << MG_BEFORE) != 0, large && cases[i].before);
+      CHECK_INT(level->ghost_layers, large ? cases[i].layers : plan.radius);
+      CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }
     /* If all steps of a smooth are fused, no other iterate is needed. */
     params.smooths = 1;
@@ -374,14 +375,14 @@ static void test_passes(void) {
     params.fused_sweeps = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT(plan.level[0].fused_sweeps, cases[i].steps > 1 ? 2 : 1);
-    CHECK_INT((plan.level[0].vectors & 1u << MG_BEFORE) != 0, cases[i].before);
+    CHECK_INT((plan.level[0].vectors & 1u << MG_PREVIOUS) != 0, cases[i].before);
     params.degree = 2;
     CHECK_INT(build(cases[i].ranks), MG_OK);
-    CHECK_INT((plan.level[0].vectors & 1u << MG_BEFORE) != 0, 0);
+    CHECK_INT((plan.level[0].vectors & 1u << MG_PREVIOUS) != 0, 0);
     params.fused_sweeps = 1;
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT(plan.level[0].fused_sweeps, 1);
-    CHECK_INT(plan.level[0].layers, plan.ghosts);
+    CHECK_INT(plan.level[0].ghost_layers, plan.radius);
   }
 }
 

@@ -35,7 +35,7 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
     if (mg_layout_share(y, rank) == 0) continue;
     const mg_copy_spec_t spec = {.src = {y, false},
                                  .dst = {y, false},
-                                 .depth = plan.ghosts,
+                                 .depth = plan.radius,
                                  .faces = faces,
                                  .face_dir = -1,
                                  .periodic = params.boundary == MG_BOUNDARY_PERIODIC};

@@ -25,15 +25,15 @@ static void follow(const mg_sweep_t *s, const mg_step_t *steps, const case_t *c,
   if (steps[first].c1 != 0.0) CHECK_INT(iterate_in(content, s->previous), first - 1);
   CHECK(s->n >= 1 && s->n <= c->most);
   if (s->n > 1) {
-    CHECK(s->dst != s->x && s->dst != s->previous && s->before != s->dst);
-    CHECK(s->before < 0 || (s->before != s->x && s->before != s->previous));
+    CHECK(s->dst != s->x && s->dst != s->previous && s->previous_out != s->dst);
+    CHECK(s->previous_out < 0 || (s->previous_out != s->x && s->previous_out != s->previous));
   } else {
     CHECK((s->x == s->dst) == (c->in_place && s->x >= 0));
-    CHECK(s->before < 0);
+    CHECK(s->previous_out < 0);
   }
   if (s->n == 1 && !c->in_place && s->previous >= 0) CHECK_INT(s->previous, s->dst);
   content[s->dst] = last;
-  if (s->before >= 0) content[s->before] = last - 1;
+  if (s->previous_out >= 0) content[s->previous_out] = last - 1;
 }
 
 /* Ghosts are exchanged of all that a sweep reads: of f once, before the first fused sweep. */

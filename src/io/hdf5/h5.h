@@ -124,7 +124,7 @@ typedef struct {
 } mg_h5_look_t;
 
 /** Look for a dataset. A missing dataset is not an error; one stored in an unsupported way is. */
-MG_MUST_CHECK mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look);
+MG_MUST_CHECK mg_status_t mg_h5_inspect(mg_h5_t *file, const char *path, mg_h5_look_t *look);
 
 /** List the datasets of a file as text: "it has /a, /b and 3 more datasets". Called by one rank,
  *  on a file from mg_h5_open_alone. */

@@ -252,7 +252,7 @@ static bool fill_look(hid_t type, hid_t space, hsize_t size[3], mg_h5_look_t *lo
   return true;
 }
 
-mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
+mg_status_t mg_h5_inspect(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
   char why[WHY_SIZE] = "is not a numeric dataset of 1 to 3 dimensions";
   hsize_t size[3] = {0, 0, 0};
   bool there;

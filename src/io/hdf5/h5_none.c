@@ -104,7 +104,7 @@ mg_status_t mg_h5_data_open_numbers(mg_h5_t *file, const char *path, int rank, c
                                     mg_h5_data_t *data) {
   return mg_h5_data_open(file, path, MG_H5_DOUBLE, rank, n, data);
 }
-mg_status_t mg_h5_look(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
+mg_status_t mg_h5_inspect(mg_h5_t *file, const char *path, mg_h5_look_t *look) {
   (void)file, (void)path;
   *look = (mg_h5_look_t){0};
   return none();

@@ -65,7 +65,7 @@ MG_MUST_CHECK mg_status_t mg_report_dry_run(const mg_params_t *params, const mg_
                                             const char *command_line);
 
 /** Print the text that --help, --version or --print-config requests, on rank 0. */
-void mg_report_answer(mg_action_t action, const mg_params_t *params);
+void mg_report_print_info(mg_action_t action, const mg_params_t *params);
 
 /** Print the head of the text report: problem, machine, levels. */
 void mg_report_print_head(FILE *out, const mg_report_t *report);

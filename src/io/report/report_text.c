@@ -233,7 +233,7 @@ void mg_report_print_dump(FILE *out, const mg_params_t *params, const mg_dump_st
   mg_report_flush(out);
 }
 
-void mg_report_answer(mg_action_t action, const mg_params_t *params) {
+void mg_report_print_info(mg_action_t action, const mg_params_t *params) {
   if (!mg_comm_is_root()) return;
   if (action == MG_ACTION_HELP)
     mg_params_help(stdout);
