@@ -51,7 +51,7 @@ struct mg_divisor_t {
   __device__ int quotient(int c) const { return (int)(((unsigned)c * magic) >> 18); }
 };
 
-/** Per-thread view of a level that consists of one patch. */
+/** Per-thread view of a level that consists of one patch, a cube. */
 struct mg_block_level_t {
   static constexpr bool has_many_cells = true; /* a thread may have several cells */
   const mg_cuda_patch_t *l;

@@ -119,7 +119,7 @@ template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *j
   return nullptr;
 }
 
-/* Whether a single patch covers level l, with at most MOST_CELLS cells and without Neumann walls:
+/* Whether a single patch covers level l, a cube of at most MOST_CELLS cells without Neumann walls:
  * the kernel interpolates with Dirichlet ghosts. */
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;

@@ -8,7 +8,7 @@
 typedef enum {
   MG_U,      /**< solution, or correction on coarser levels */
   MG_F,      /**< right-hand side, or restricted residual */
-  MG_BETA_I, /**< face between cells i-1 and i */
+  MG_BETA_I, /**< beta (h[0] / h[d])^2 of the face between cells i-1 and i, in direction d = 0 */
   MG_BETA_J,
   MG_BETA_K,
   MG_DINV, /**< 1 / diagonal of A, boundary conditions folded in (l1-scaled for l1jacobi) */

@@ -13,7 +13,8 @@ MG_MUST_CHECK mg_status_t mg_problem_set(mg_hierarchy_t *h);
 
 /** Alternative source of the finest level's coefficients and right-hand side. `load` is called on
  *  every rank after the built-in ones are set. It may change MG_ALPHA (if alpha varies), the face
- *  betas of cells and the faces that close patches, and MG_F. */
+ *  betas of cells and the faces that close patches, and MG_F. Betas include the factor
+ *  mg_face_metric. */
 typedef struct {
   mg_status_t (*load)(void *data, mg_hierarchy_t *h);
   void *data;
