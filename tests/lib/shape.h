@@ -24,6 +24,12 @@ static inline double *cells_new(const mg_view_t *v) {
   return x;
 }
 
+static inline void cells_random(double *x, int64_t n, uint64_t seed) {
+  random_t r = {seed};
+  for (int64_t c = 0; c < n; c++)
+    x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
+}
+
 static inline double distance(const double *x, const double *y, int64_t n) {
   double worst = 0.0;
   for (int64_t c = 0; c < n; c++)

@@ -118,6 +118,13 @@ int main(int argc, char **argv) {
                                      .smoothers = "gsrb chebyshev",
                                      .more = "walls=nndnnd"},
                  test_levels);
+    /* Not a cube, with the longest side first: fields have cells for a cube of that side. */
+    fixture_each(grids,
+                 (fixture_choices_t){.operators = "fv2 7pt",
+                                     .equations = "poisson",
+                                     .smoothers = "gsrb chebyshev",
+                                     .more = "boxes=5x2x3"},
+                 test_levels);
     if (only) break;
   }
   test_varying();

@@ -1,7 +1,7 @@
 /* op_shape: grids of 24 x 16 x 40 cells, with three widths in the unit cube. On every level A x
- * equals a reference that is written without patches and without metric factors. Halo exchange,
- * restriction, interpolation and reductions reach the right cells. A smoother leaves a solution
- * unchanged. */
+ * and its diagonal equal a reference that is written without patches and without metric factors.
+ * Halo exchange, restriction, interpolation and reductions reach the right cells. A smoother leaves
+ * a solution unchanged. */
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -35,12 +35,6 @@ static int64_t offset(const dense_t *x, const int at[3]) {
 
 static double *cell(const dense_t *x, const int at[3]) {
   return x->origin + offset(x, at);
-}
-
-static void fill_random(double *x, int64_t n, uint64_t seed) {
-  random_t r = {seed};
-  for (int64_t c = 0; c < n; c++)
-    x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
 }
 
 static void put_cells(const dense_t *x, const double *cells) {
@@ -181,7 +175,7 @@ static void test_operator(mg_level_t *level, const dense_t beta[3]) {
   const mg_view_t *v = &level->store.view;
   double *x = cells_new(v), *got = cells_new(v), worst = 0.0;
   const dense_t dense = dense_new(v);
-  fill_random(x, volume(v), 1);
+  cells_random(x, volume(v), 1);
   put_cells(&dense, x);
   fill_ghosts(&dense, mg_operator_order(v));
   field_put(level, MG_U, x);
@@ -193,6 +187,23 @@ static void test_operator(mg_level_t *level, const dense_t beta[3]) {
   }
   CHECK_CASE(worst <= row_error(v), worst, row_error(v));
   free(x), free(got), free(dense.memory);
+}
+
+/* 1 / diagonal from the reference, one unit vector at a time. */
+static void test_diagonal(mg_level_t *level, const dense_t beta[3]) {
+  const mg_view_t *v = &level->store.view;
+  double *dinv = cells_new(v), worst = 0.0;
+  field_get(level, MG_DINV, dinv);
+  int64_t c = 0;
+  EACH_CELL(at, v->n) {
+    const dense_t x = dense_new(v);
+    *cell(&x, at) = 1.0;
+    fill_ghosts(&x, mg_operator_order(v));
+    worst = worst_of(worst, fabs(1.0 / dinv[c++] - row(&x, beta, at)));
+    free(x.memory);
+  }
+  CHECK_CASE(worst <= row_error(v), worst, row_error(v));
+  free(dinv);
 }
 
 /* --- other operations ------------------------------------------------------------------ */
@@ -313,8 +324,8 @@ static void test_reductions(mg_level_t *level) {
   const int64_t n = volume(v);
   double *x = cells_new(v), *y = cells_new(v), norm, dot, mean, largest = 0.0;
   long double sum = 0.0L, product = 0.0L;
-  fill_random(x, n, 2);
-  fill_random(y, n, 3);
+  cells_random(x, n, 2);
+  cells_random(y, n, 3);
   for (int64_t c = 0; c < n; c++) {
     largest = worst_of(largest, fabs(x[c]));
     sum += x[c];
@@ -339,7 +350,7 @@ static void test_smoother(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   double *x = cells_new(v), *ax = cells_new(v), *got = cells_new(v), *dinv = cells_new(v);
   double largest = 0.0;
-  fill_random(x, volume(v), 4);
+  cells_random(x, volume(v), 4);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, -1));
   field_get(level, MG_TMP, ax);
@@ -365,6 +376,7 @@ static void test_levels(mg_hierarchy_t *h) {
     else
       coarsen_betas(v, beta);
     test_operator(&h->level[l], beta);
+    if (l > 0) test_diagonal(&h->level[l], beta);
     test_halo(&h->level[l]);
     test_reductions(&h->level[l]);
     test_smoother(&h->level[l]);

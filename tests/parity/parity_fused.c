@@ -154,6 +154,11 @@ int main(int argc, char **argv) {
                test_hierarchy);
   fixture_each(grid_48, (fixture_choices_t){.equations = "poisson", .more = two_cycles},
                test_hierarchy);
+  /* Not a cube, with the longest side first: fields have cells for a cube of that side. */
+  fixture_each((fixture_grid_t[]){{4, 1}, {0, 0}},
+               (fixture_choices_t){.equations = "poisson",
+                                   .more = "--rtol=1e-30 --max-cycles=2 boxes=5x2x3"},
+               test_hierarchy);
   for (int closed = 0; closed < 2; closed++)
     fixture_each(grid_32,
                  (fixture_choices_t){.operators = "fv2 7pt",

@@ -101,6 +101,9 @@ static const case_t cases[] = {
     {6, 5, false, "--boundary=periodic --smoother=gsrb --operator=fv4", true},
     {6, 5, false, "--boundary=periodic --smoother=chebyshev --operator=fv4", true},
     {7, 1, false, "--boundary=periodic --smoother=chebyshev", true},
+    /* Not cubes, with the longest side first: fields have cells for a cube of that side. */
+    {6, 1, false, "--boundary=periodic --smoother=gsrb boxes=5x2x3", false},
+    {6, 1, false, "--boundary=periodic --smoother=chebyshev --operator=fv4 boxes=5x2x3", false},
     {8, 1, true, "--boundary=periodic --smoother=gsrb", false},
     {8, 1, true, "--boundary=periodic --smoother=chebyshev --equation=helmholtz", false},
     {8, 1, true, "--boundary=periodic --smoother=jacobi --fused-sweeps=2", false},

@@ -191,6 +191,8 @@ static void test_messages(void) {
 }
 
 static void test_units(void) {
+  CHECK_STRING(mg_grid((int32_t[]){64, 64, 64}).text, "64^3");
+  CHECK_STRING(mg_grid((int32_t[]){24, 16, 40}).text, "24x16x40");
   CHECK_STRING(mg_bytes(0.0).text, "0 B");
   CHECK_STRING(mg_bytes(999.0).text, "999 B");
   CHECK_STRING(mg_bytes(1000.0).text, "1.000 kB");
