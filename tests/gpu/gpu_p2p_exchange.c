@@ -206,7 +206,7 @@ static void test_messages(double *sent, double *got, place_t place) {
 
 /* Nobody sends: the receiver gives up and reports the rank it waited for. Runs last because the
  * error persists. */
-static void test_patience(void) {
+static void test_timeout(void) {
   mg_cuda_p2p_t *mail = connect(0, false, FIRST);
   mg_cuda_timeout_s = 0.2;
   /* This end restarts while the window has advanced. */
@@ -242,7 +242,7 @@ int main(int argc, char **argv) {
   must(mg_backend_cuda.alloc(CELLS * sizeof(double), MG_SPACE_SHARED, &got));
   for (int place = 0; place < N_PLACES; place++)
     test_messages(sent, got, (place_t)place);
-  test_patience();
+  test_timeout();
   mg_backend_cuda.release(sent, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(got, CELLS * sizeof(double), MG_SPACE_SHARED);
   mg_backend_cuda.release(vectors, 3 * CELLS * sizeof(double), MG_SPACE_LEVEL);
