@@ -108,15 +108,9 @@ static void run(void *arg) {
   }
 }
 
-/* Count wrong elements, and overwrite the target for the next variant. */
-static double check(const work_t *w) {
-  int64_t wrong = 0;
-#pragma omp parallel for reduction(+ : wrong)
-  for (int64_t i = 0; i < w->n; i++) {
-    wrong += w->to[i] != lab_value(i);
-    w->to[i] = -1.0;
-  }
-  return (double)wrong;
+static double copied(const void *arg, int64_t i) {
+  (void)arg;
+  return lab_value(i);
 }
 
 /* The baseline of all rows: the faster of memcpy and non-temporal stores. */
@@ -126,7 +120,7 @@ static mg_status_t measure_copy(lab_t *lab, work_t *w) {
     if (!variants[v].limit) continue;
     w->copy = variants[v].copy;
     const double gb_per_s = 16e-9 * (double)w->n / lab_seconds(lab, run, w);
-    if (check(w) > 0.0)
+    if (lab_wrong(w->to, w->n, copied, NULL) > 0.0)
       return mg_error(MG_ERR_INTERNAL, "copy: '%s' gives a wrong result", variants[v].name);
     if (gb_per_s > lab->copy_gb_per_s) lab->copy_gb_per_s = gb_per_s;
   }
@@ -167,10 +161,9 @@ mg_status_t lab_open_cpu(lab_t *lab) {
 
 static mg_status_t add(lab_t *lab, work_t *w, const char *name) {
   lab_row_t row = {.threads = w->threads, .elements = w->n, .useful = 16.0};
-  snprintf(row.variant, sizeof row.variant, "%s", name);
   row.seconds = lab_seconds(lab, run, w);
-  row.error = check(w);
-  return lab_add(lab, &row);
+  row.error = lab_wrong(w->to, w->n, copied, NULL);
+  return lab_add(lab, &row, "%s", name);
 }
 
 static mg_status_t tables(lab_t *lab, work_t *w) {

@@ -47,30 +47,24 @@ struct work_t {
   int64_t n;
 };
 
-mg_status_t add(lab_t *lab, work_t *w, int variant, int threads, size_t shared) {
+mg_status_t add(lab_t *lab, work_t *w, int variant, int threads) {
   const int64_t each = (int64_t)threads * variants[variant].each;
-  const lab_launch_t launch = {variants[variant].kernel, (w->n + each - 1) / each, threads, shared};
+  const lab_launch_t launch = {variants[variant].kernel, (w->n + each - 1) / each, threads, 0};
   void *args[] = {&w->to, &w->from, &w->n};
   lab_row_t row = {};
-  snprintf(row.variant, sizeof row.variant, "%s, %d threads", variants[variant].name, threads);
   row.elements = w->n;
   row.useful = 16.0;
   MG_TRY(lab_cuda_measure(lab, launch, args, &row));
-  MG_TRY(lab_cuda_wrong(w->to, w->n, 0, 1, &row.error));
-  return lab_add(lab, &row);
+  MG_TRY(lab_cuda_wrong(w->to, w->n, lab_values_t{0, 1}, &row.error));
+  return lab_add(lab, &row, "%s, %d threads", variants[variant].name, threads);
 }
 
 mg_status_t tables(lab_t *lab, work_t *w) {
-  /* Shared memory per block that prevents a second resident block: more than half. */
-  const lab_card_t card = lab_card();
-  const size_t alone = card.shared_per_processor / 2 + 256;
-  for (int throttled = 0; throttled < 2; throttled++)
-    for (int v = 0; v < (int)(sizeof variants / sizeof variants[0]); v++) {
-      lab_table(lab, "copy", "%s, %s", variants[v].name,
-                throttled ? "one block per SM" : "as many blocks as fit");
-      for (int threads = 32; threads <= 1024; threads *= 2)
-        MG_TRY(add(lab, w, v, threads, throttled ? alone : 0));
-    }
+  for (int v = 0; v < (int)(sizeof variants / sizeof variants[0]); v++) {
+    lab_table(lab, "copy", "%s", variants[v].name);
+    for (int threads = 32; threads <= 1024; threads *= 2)
+      MG_TRY(add(lab, w, v, threads));
+  }
   return MG_OK;
 }
 } // namespace

@@ -64,7 +64,7 @@ static void print_head(const lab_t *lab) {
 static void print_row(const lab_t *lab, const lab_entry_t *e) {
   if (!lab->text) return;
   const lab_row_t *r = &e->row;
-  fprintf(lab->text, "%-*s ", name_width(lab), r->variant);
+  fprintf(lab->text, "%-*s ", name_width(lab), e->variant);
   char launch[32];
   snprintf(launch, sizeof launch, "%" PRId64 " x %d", r->blocks, r->threads);
   if (lab->place == LAB_CPU)
@@ -116,18 +116,23 @@ static mg_status_t make_room(lab_t *lab) {
   return MG_OK;
 }
 
-mg_status_t lab_add(lab_t *lab, const lab_row_t *row) {
+mg_status_t lab_add(lab_t *lab, const lab_row_t *row, const char *format, ...) {
+  char variant[LAB_NAME];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(variant, sizeof variant, format, args);
+  va_end(args);
   if (!(row->error == 0.0))
     return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' gives a wrong result, error %g", lab->ladder,
-                    lab->table, row->variant, row->error);
+                    lab->table, variant, row->error);
   if (!(row->seconds > 0.0))
-    return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' took no time", lab->ladder, lab->table,
-                    row->variant);
+    return mg_error(MG_ERR_INTERNAL, "%s: %s: '%s' took no time", lab->ladder, lab->table, variant);
   MG_TRY(make_room(lab));
   lab_entry_t *e = &lab->entry[lab->n_entries];
   memset(e, 0, sizeof *e);
   e->ladder = lab->ladder;
   memcpy(e->table, lab->table, sizeof e->table);
+  memcpy(e->variant, variant, sizeof e->variant);
   e->number = lab->n_tables;
   e->row = *row;
   e->gb_per_s = 1e-9 * row->useful * (double)row->elements / row->seconds;

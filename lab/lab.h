@@ -15,7 +15,6 @@ typedef enum { LAB_CPU, LAB_CUDA } lab_place_t;
 
 /** A measured variant. Fields that do not apply to a place (CPU or GPU) are 0 and not printed. */
 typedef struct {
-  char variant[LAB_NAME];
   int64_t blocks;   /**< blocks of the launch (GPU) */
   int threads;      /**< threads per block (GPU) or in total (CPU) */
   int registers;    /**< registers per thread (GPU) */
@@ -29,10 +28,10 @@ typedef struct {
   double error;   /**< largest error against the reference; must be 0 */
 } lab_row_t;
 
-/** A row with the values derived from it; filled by lab_add. */
+/** A row with its names and the values derived from it; filled by lab_add. */
 typedef struct {
   const char *ladder;
-  char table[LAB_TITLE];
+  char table[LAB_TITLE], variant[LAB_NAME];
   int number; /**< table number */
   lab_row_t row;
   double gb_per_s; /**< from useful bytes */
@@ -88,11 +87,12 @@ MG_SHARED double lab_small(int64_t k) {
  *  @param[in] format  what varies, and fixed parameters */
 void lab_table(lab_t *lab, const char *ladder, const char *format, ...) MG_PRINTF(3, 4);
 
-/** Add a row to the current table and print it.
+/** Add a row to the current table under the name that `format` makes, and print it.
  *
  *  A wrong result is an error and adds no row.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_INTERNAL if row->error is not 0 (logged) */
-MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row);
+MG_MUST_CHECK mg_status_t lab_add(lab_t *lab, const lab_row_t *row, const char *format, ...)
+    MG_PRINTF(3, 4);
 
 void lab_free(lab_t *lab);
 

@@ -58,3 +58,14 @@ double *lab_values(int64_t n) {
     at[i] = lab_value(i);
   return at;
 }
+
+double lab_wrong(double *at, int64_t n, double (*want)(const void *arg, int64_t i),
+                 const void *arg) {
+  int64_t wrong = 0;
+#pragma omp parallel for reduction(+ : wrong)
+  for (int64_t i = 0; i < n; i++) {
+    wrong += at[i] != want(arg, i);
+    at[i] = -1.0;
+  }
+  return (double)wrong;
+}

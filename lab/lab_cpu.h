@@ -18,6 +18,10 @@ double *lab_doubles(int64_t n);
 /** Same with at[i] = lab_value(i). */
 double *lab_values(int64_t n);
 
+/** Count the at[i] that differ from want(arg, i); overwrites all of them. */
+double lab_wrong(double *at, int64_t n, double (*want)(const void *arg, int64_t i),
+                 const void *arg);
+
 /** The calling thread's share of n elements, in multiples of `unit`, within a parallel region. */
 void lab_share(int64_t n, int64_t unit, int64_t *first, int64_t *last);
 

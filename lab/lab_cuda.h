@@ -19,7 +19,7 @@ struct lab_launch_t {
 /** Resources of the device. */
 struct lab_card_t {
   int processors, threads_per_processor;
-  size_t shared_per_processor, shared_per_block, reserved_per_block;
+  size_t shared_per_block, reserved_per_block;
 };
 lab_card_t lab_card();
 
@@ -70,8 +70,33 @@ struct lab_array_t {
 /** at[i] = lab_value(first + i). */
 mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first = 0);
 
-/** Count the at[i] that differ from lab_value(first + step i); overwrites all of them. */
-mg_status_t lab_cuda_wrong(double *at, int64_t n, int64_t first, int64_t step, double *wrong);
+/** lab_value(first + step i). */
+struct lab_values_t {
+  int64_t first, step;
+  __device__ double operator()(int64_t i) const { return lab_value(first + step * i); }
+};
+
+template <typename F>
+__global__ void lab_count_wrong(double *at, int64_t n, F want, unsigned long long *count) {
+  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  if (at[i] != want(i)) atomicAdd(count, 1ull);
+  at[i] = -1.0;
+}
+
+/** Count the at[i] that differ from want(i); overwrites all of them. */
+template <typename F> mg_status_t lab_cuda_wrong(double *at, int64_t n, F want, double *wrong) {
+  unsigned long long count;
+  lab_array_t memory;
+  MG_TRY(memory.make(1));
+  MG_CUDA_TRY(cudaMemset(memory.at, 0, sizeof count));
+  lab_count_wrong<<<(unsigned)((n + 255) / 256), 256>>>(at, n, want,
+                                                        (unsigned long long *)memory.at);
+  MG_CUDA_LAUNCHED("lab_count_wrong");
+  MG_CUDA_TRY(cudaMemcpy(&count, memory.at, sizeof count, cudaMemcpyDeviceToHost));
+  *wrong = (double)count;
+  return MG_OK;
+}
 
 /** Bytes of device memory that the ladder `smooth` needs at once, with arrays of `bytes`. */
 double lab_smooth_needs(int64_t bytes);

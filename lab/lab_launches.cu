@@ -5,12 +5,7 @@
 namespace {
 /* The launch with the most threads since the last lab_launches_forget: the main kernel of an
  * operation, rather than its walls or the last step of a sum. */
-struct {
-  const void *kernel;
-  int64_t blocks;
-  int threads;
-  size_t shared;
-} largest;
+lab_launch_t largest;
 
 void note(const void *kernel, dim3 grid, dim3 block, size_t shared) {
   const int64_t blocks = (int64_t)grid.x * grid.y * grid.z;
@@ -25,18 +20,7 @@ void lab_launches_forget() {
 }
 
 mg_status_t lab_cuda_launched(lab_row_t *row) {
-  cudaFuncAttributes attributes;
-  int resident;
-  if (!largest.kernel) return MG_OK;
-  MG_CUDA_TRY(cudaFuncGetAttributes(&attributes, largest.kernel));
-  MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, largest.kernel,
-                                                            largest.threads, largest.shared));
-  row->blocks = largest.blocks;
-  row->threads = largest.threads;
-  row->registers = attributes.numRegs;
-  row->shared = (int)(attributes.sharedSizeBytes + largest.shared);
-  row->occupancy = (double)resident * largest.threads / lab_card().threads_per_processor;
-  return MG_OK;
+  return largest.kernel ? lab_cuda_describe(largest, row) : MG_OK;
 }
 
 /* Up to CUDA 12, a <<< >>> launch calls the first function, then the second. Older libraries lack

@@ -34,11 +34,11 @@ static const struct {
     {"copy", "threads, loads in flight, occupancy", lab_copy_cpu, ON_CUDA(lab_copy_cuda), false, 2,
      0, 0.017, 0.063, 0.67},
     {"stride", "how much of a cache line, sector or bank is used", lab_stride_cpu,
-     ON_CUDA(lab_stride_cuda), false, 2, 0, 0.032, 0.115, 0.16},
+     ON_CUDA(lab_stride_cuda), false, 2, 0, 0.012, 0.043, 0.16},
     {"wide", "loads of 8 and 16 bytes, launch bounds", lab_wide_cpu, ON_CUDA(lab_wide_cuda), false,
      2, 0, 0.004, 0.007, 0.78},
     {"smooth", "the 7-point smoother: single and fused steps, and on a GPU fourth order",
-     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false, 11, 0, 0.14, 0.20, 0.62},
+     lab_smooth_cpu, ON_CUDA(lab_smooth_cuda), false, 10, 0, 0.14, 0.20, 0.62},
     {"reduce", "sums: trees, shuffles, launches", lab_reduce_cpu, ON_CUDA(lab_reduce_cuda), false,
      2, 0, 0.005, 0.014, 0.94},
     /* Levels up to 512^3 cells. */

@@ -91,10 +91,9 @@ static mg_status_t table(lab_t *lab, const double *at, int64_t n, int threads) {
   for (size_t v = 0; v < sizeof variants / sizeof variants[0]; v++) {
     run_t r = {at, n, variants[v].sum, threads, -1.0};
     lab_row_t row = {.threads = threads, .elements = n, .useful = 8.0, .flops = 1.0};
-    snprintf(row.variant, sizeof row.variant, "%s", variants[v].name);
     row.seconds = lab_seconds(lab, run, &r);
     row.error = fabs(r.result - expected);
-    MG_TRY(lab_add(lab, &row));
+    MG_TRY(lab_add(lab, &row, "%s", variants[v].name));
   }
   return MG_OK;
 }

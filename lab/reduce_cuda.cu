@@ -113,7 +113,6 @@ mg_status_t add(lab_t *lab, work_t *w, lab_enqueue_t enqueue, unsigned long long
                 double moved, const char *name) {
   lab_row_t row = {};
   unsigned long long got;
-  snprintf(row.variant, sizeof row.variant, "%s", name);
   row.elements = w->n;
   row.useful = 8.0;
   row.moved = moved;
@@ -122,7 +121,7 @@ mg_status_t add(lab_t *lab, work_t *w, lab_enqueue_t enqueue, unsigned long long
   MG_TRY(lab_cuda_launched(&row));
   MG_CUDA_TRY(cudaMemcpy(&got, w->to, sizeof got, cudaMemcpyDeviceToHost));
   row.error = got == expected ? 0.0 : 1.0;
-  return lab_add(lab, &row);
+  return lab_add(lab, &row, "%s", name);
 }
 
 mg_status_t sums(lab_t *lab, search_goal_t *goal, int what) {
@@ -145,7 +144,7 @@ mg_status_t sums(lab_t *lab, search_goal_t *goal, int what) {
   for (const search_program_t &p : rungs) {
     lab_row_t row;
     MG_TRY(goal->measure(lab, p, what, &row));
-    MG_TRY(lab_add(lab, &row));
+    MG_TRY(lab_add(lab, &row, "%s", p.name));
   }
   return add(lab, &w, enqueue_cub, expected, 0.0, "CUB");
 }
@@ -158,7 +157,7 @@ mg_status_t block_reductions(lab_t *lab, search_goal_t *goal) {
     lab_row_t row;
     if (r == 1) continue; /* as the first */
     MG_TRY(goal->measure(lab, rungs[r], SEARCH_JOINS, &row));
-    MG_TRY(lab_add(lab, &row));
+    MG_TRY(lab_add(lab, &row, "%s", rungs[r].name));
   }
   return MG_OK;
 }

@@ -87,11 +87,10 @@ mg_status_t add(lab_t *lab, run_t *r, const char *name) {
   MG_TRY(lab_cuda_time(lab, enqueue, r, &row.seconds));
   MG_CUDA_TRY(cudaDeviceSynchronize());
   MG_TRY(w->dot ? check_dot(r, &row.error) : check_norm(r, &row.error));
-  snprintf(row.variant, sizeof row.variant, "%s", name);
   row.elements = w->patch.cells();
   row.useful = w->dot ? 16.0 : 8.0;
   row.flops = w->dot ? 2.0 : 1.0;
-  return lab_add(lab, &row);
+  return lab_add(lab, &row, "%s", name);
 }
 
 template <int rows, bool pairs> mg_status_t add_rows(lab_t *lab, work_t *w, const char *name) {

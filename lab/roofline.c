@@ -177,7 +177,6 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
                    .useful = k.bytes,
                    .flops = k.flops};
   if (k.kind == ROOFLINE_HALO) row.useful /= (double)layout->n[0];
-  snprintf(row.variant, sizeof row.variant, "%s", k.name);
   if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &row.error));
   MG_TRY(roofline_begin(place, h));
   lab_t runs = *lab; /* CPU runs take up to some tenths of a second */
@@ -186,7 +185,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
   MG_TRY(place->time(&runs, run_timed, &timed, &row));
   MG_TRY(timed.status);
   row.seconds /= timed.times * (k.kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1);
-  return lab_add(lab, &row);
+  return lab_add(lab, &row, "%s", k.name);
 }
 
 /* Position-dependent values, small compared with beta / h^2. */
@@ -287,8 +286,6 @@ static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
   void *to = NULL;
   double *got = malloc(bytes);
   mg_status_t status = got ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %zu bytes", bytes);
-  snprintf(row.variant, sizeof row.variant, "%s",
-           place->fused ? "fma in registers" : "multiply and add in registers");
   if (status == MG_OK) status = backend->alloc(bytes, MG_SPACE_LEVEL, &to);
   if (status == MG_OK) status = place->fill((double *)to + n, ROOFLINE_KINDS, 0);
   if (status == MG_OK) status = place->chains(lab, (double *)to + n, to, n, &row);
@@ -296,7 +293,8 @@ static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
   if (status == MG_OK) {
     row.error = wrong_sums(got, n, place->fused);
     lab_table(lab, "roofline", "arithmetic, double");
-    status = lab_add(lab, &row);
+    status = lab_add(lab, &row, "%s",
+                     place->fused ? "fma in registers" : "multiply and add in registers");
   }
   if (to) backend->release(to, bytes, MG_SPACE_LEVEL);
   free(got);

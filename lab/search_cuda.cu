@@ -157,7 +157,7 @@ mg_status_t tables(lab_t *lab, search_goal_t *goal, search_t *search) {
     for (size_t i = 0; i < n; i++) {
       lab_row_t row;
       MG_TRY(goal->measure(lab, search->found[i], what, &row));
-      MG_TRY(lab_add(lab, &row));
+      MG_TRY(lab_add(lab, &row, "%s", search->found[i].name));
       search->found[i].seconds[what] = row.seconds;
     }
   }

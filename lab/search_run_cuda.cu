@@ -98,7 +98,6 @@ mg_status_t search_goal_t::result(const search_program_t &p, const candidate::in
 mg_status_t search_goal_t::measure(const lab_t *lab, const search_program_t &p, int what,
                                    lab_row_t *row) {
   *row = {};
-  snprintf(row->variant, sizeof row->variant, "%.*s", (int)sizeof row->variant - 1, p.name);
   if (what == SEARCH_JOINS) return measure_joins(lab, this, p, row);
   run_t r;
   bits_t expected, got;

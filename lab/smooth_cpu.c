@@ -28,8 +28,8 @@
 
 enum { GHOSTS = 1, LINE = 8, PLANES_AT_A_TIME = 8 };
 
-/* Vectors: two x, f, three betas, 1 / diagonal, and the two x of the reference. */
-enum { X, F = 2, BETA, DINV = BETA + 3, WANT, N_VECTORS = WANT + 2 };
+/* Vectors: two x, f, three betas, and the two x of the reference. */
+enum { X, F = 2, BETA, WANT = BETA + 3, N_VECTORS = WANT + 2 };
 
 /* n^3 cells with ghosts that no step changes. Vectors point at cell (0, 0, 0), which starts a cache
  * line; cell (i, j, k) is at i + j js + k ks. */
@@ -37,7 +37,7 @@ typedef struct {
   int64_t n;
   ptrdiff_t js, ks;
   double *x[2]; /* step s = 1, 2, ... writes x[s % 2], overwriting step s - 2 */
-  const double *f, *bi, *bj, *bk, *dinv;
+  const double *f, *bi, *bj, *bk;
 } grid_t;
 
 /* Equation and step coefficients: the iteration contracts for the betas here, between 1 and 2. */
@@ -53,22 +53,21 @@ typedef void (*row_fn)(const grid_t *g, int s, int64_t j, int64_t k);
 
 /* Pointers to a row's vectors at its first cell. */
 typedef struct {
-  const double *x, *f, *bi, *bj, *bk, *dinv;
+  const double *x, *f, *bi, *bj, *bk;
   double *next;
   ptrdiff_t js, ks;
 } row_t;
 
 static row_t row_at(const grid_t *g, int s, int64_t j, int64_t k) {
   const ptrdiff_t at = j * g->js + k * g->ks;
-  return (row_t){g->x[(s + 1) & 1] + at, g->f + at,        g->bi + at, g->bj + at, g->bk + at,
-                 g->dinv + at,           g->x[s & 1] + at, g->js,      g->ks};
+  return (row_t){g->x[(s + 1) & 1] + at, g->f + at, g->bi + at, g->bj + at, g->bk + at,
+                 g->x[s & 1] + at,       g->js,     g->ks};
 }
 
-MG_INLINE double dinv_summed(const row_t *r, int64_t i) {
+MG_INLINE double stepped(const row_t *r, int64_t i) {
   const mg_face_weights_t inside = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-  return 1.0 / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, inside, A, B_H2);
-}
-MG_INLINE double stepped(const row_t *r, int64_t i, double dinv) {
+  const double dinv =
+      1.0 / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, inside, A, B_H2);
   const double ax = mg_apply_7(r->x + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, A, B_H2);
   return mg_update(r->x[i], r->next[i], ax, r->f[i], dinv, C1, C2);
 }
@@ -77,7 +76,7 @@ static void one_cell_at_a_time(const grid_t *g, int s, int64_t j, int64_t k) {
   const row_t r = row_at(g, s, j, k);
   for (int64_t i = 0; i < g->n; i++) {
     LAB_OPAQUE(i);
-    r.next[i] = stepped(&r, i, dinv_summed(&r, i));
+    r.next[i] = stepped(&r, i);
   }
 }
 
@@ -86,15 +85,7 @@ static void vectors(const grid_t *g, int s, int64_t j, int64_t k) {
   const int64_t n = g->n;
 #pragma omp simd
   for (int64_t i = 0; i < n; i++)
-    r.next[i] = stepped(&r, i, dinv_summed(&r, i));
-}
-
-static void vectors_stored(const grid_t *g, int s, int64_t j, int64_t k) {
-  const row_t r = row_at(g, s, j, k);
-  const int64_t n = g->n;
-#pragma omp simd
-  for (int64_t i = 0; i < n; i++)
-    r.next[i] = stepped(&r, i, r.dinv[i]);
+    r.next[i] = stepped(&r, i);
 }
 
 /* A whole step with the worst loop order. */
@@ -104,7 +95,7 @@ static void k_innermost(const grid_t *g, int s) {
       for (int64_t k = 0; k < g->n; k++) {
         LAB_OPAQUE(k);
         const row_t r = row_at(g, s, j, k);
-        r.next[i] = stepped(&r, i, dinv_summed(&r, i));
+        r.next[i] = stepped(&r, i);
       }
 }
 
@@ -257,22 +248,15 @@ static mg_status_t allocate(smooth_t *m) {
     if (!(m->room[v] = lab_doubles(m->length + 11 * LINE * N_VECTORS))) return MG_ERR_MEMORY;
     cell[v] = m->room[v] + 11 * LINE * v + m->cell;
   }
-  m->g.x[0] = cell[X], m->g.x[1] = cell[X + 1], m->g.f = cell[F], m->g.dinv = cell[DINV];
+  m->g.x[0] = cell[X], m->g.x[1] = cell[X + 1], m->g.f = cell[F];
   m->g.bi = cell[BETA], m->g.bj = cell[BETA + 1], m->g.bk = cell[BETA + 2];
   m->want = m->g;
   m->want.x[0] = cell[WANT], m->want.x[1] = cell[WANT + 1];
-  for (int v = F; v < DINV; v++) {
+  for (int v = F; v < WANT; v++) {
 #pragma omp parallel for
     for (int64_t at = 0; at < m->length; at++)
       cell[v][at - m->cell] = start(v, at);
   }
-#pragma omp parallel for
-  for (int64_t k = 0; k < m->g.n; k++)
-    for (int64_t j = 0; j < m->g.n; j++) {
-      const row_t r = row_at(&m->g, 1, j, k);
-      for (int64_t i = 0; i < m->g.n; i++)
-        cell[DINV][i + j * m->g.js + k * m->g.ks] = dinv_summed(&r, i);
-    }
   return MG_OK;
 }
 
@@ -290,12 +274,10 @@ static const variant_t single[] = {
     {"k innermost", NULL, 1, 0, true},
     {"i innermost", one_cell_at_a_time, 1, 0, true},
     {"vectors", vectors, 1, 0, true},
-    {"vectors, 1/diagonal read", vectors_stored, 1, 0, true},
     {"threads, planes", vectors, 1, 0, false},
     {"threads, blocks of 32 rows", vectors, 1, 32, false},
     {"threads, blocks of 16 rows", vectors, 1, 16, false},
     {"threads, blocks of 8 rows", vectors, 1, 8, false},
-    {"blocks of 16, 1/diagonal read", vectors_stored, 1, 16, false},
 };
 
 /* Sorted by the number of steps. */
@@ -308,17 +290,13 @@ static const variant_t fused[] = {
     {"4 steps, blocks of 16 rows", vectors, 4, 16, false},
     {"4 steps, blocks of 8 rows", vectors, 4, 8, false},
     {"4 steps, blocks of 4 rows", vectors, 4, 4, false},
-    {"4 steps, 1/diagonal read", vectors_stored, 4, 16, false},
 };
 
 static lab_row_t row_of(const lab_t *lab, const smooth_t *m, const variant_t *v) {
   const int64_t n = m->g.n;
-  const bool stored = v->row == vectors_stored;
   lab_row_t row = {.threads = v->alone ? 1 : lab->threads, .elements = n * n * n * v->steps};
-  snprintf(row.variant, sizeof row.variant, "%s", v->name);
   row.useful = v->steps == 1 ? 56.0 : 64.0 / v->steps;
-  row.flops = stored ? 27.0 : 35.0; /* 8 to sum and invert the diagonal */
-  if (stored) row.moved = row.useful + 8.0 / v->steps;
+  row.flops = 35.0;
   if (!v->row) row.moved = LINE * row.useful; /* one line per cell */
   return row;
 }
@@ -334,7 +312,7 @@ static mg_status_t add(lab_t *lab, smooth_t *m, const variant_t *v) {
   begin(m, &m->g);
   run(&pass);
   row.error = difference(m);
-  return lab_add(lab, &row);
+  return lab_add(lab, &row, "%s", v->name);
 }
 
 static mg_status_t tables(lab_t *lab, smooth_t *m) {

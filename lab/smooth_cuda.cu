@@ -4,8 +4,7 @@
  *
  * Bytes per cell that a step must move:
  *   64  reads x, the previous iterate, f, 1/diagonal and three betas, and writes one vector;
- *   56  with the diagonal summed from the betas;
- *   48  in Jacobi form: the polynomial is factored by its roots and needs no previous iterate.
+ *   56  with the diagonal summed from the betas.
  *
  * The fourth-order operator has 25 values and 30 betas per cell and a higher arithmetic intensity.
  * A step moves 64 bytes per cell and needs 119 flops. The number of cache accesses decides its
@@ -17,7 +16,7 @@ extern "C" {
 }
 
 namespace {
-enum { CHEBYSHEV = 64, NO_DINV = 56, ROOTS = 48, FV4 = 65 /* as CHEBYSHEV */ };
+enum { CHEBYSHEV = 64, NO_DINV = 56, FV4 = 65 /* as CHEBYSHEV */ };
 enum { PLAIN, STREAMS };
 
 /* STREAMS: data not read again bypass the caches. */
@@ -39,14 +38,12 @@ template <int FORM, int PATH>
 __device__ __forceinline__ double update(const smooth_level_t &l, const mg_stencil_values_t &v,
                                          ptrdiff_t at) {
   const mg_face_weights_t one = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-  const double f = get_once<PATH>(l.f + at),
-               previous = FORM == ROOTS ? 0.0 : get_once<PATH>(l.previous + at);
+  const double f = get_once<PATH>(l.f + at), previous = get_once<PATH>(l.previous + at);
   const double ax = mg_apply_values7(v.x, v.beta[0], v.beta[1], v.beta[2], 1, 1, l.a, l.b_h2);
   const double dinv = FORM == CHEBYSHEV ? get_once<PATH>(l.dinv + at)
                                         : 1.0 / mg_diagonal_7(v.beta[0], v.beta[1], v.beta[2], 1, 1,
                                                               one, l.a, l.b_h2);
-  return FORM == ROOTS ? mg_relax(v.x.c, ax, f, dinv, l.c2)
-                       : mg_update(v.x.c, previous, ax, f, dinv, l.c1, l.c2);
+  return mg_update(v.x.c, previous, ax, f, dinv, l.c1, l.c2);
 }
 
 __device__ __forceinline__ double update_fv4(const smooth_level_t &l, ptrdiff_t at) {
@@ -151,11 +148,6 @@ const variant_t chebyshev[] = {
     COLUMNS("the same, two cells along k", NO_DINV, 2, stacks<NO_DINV, STREAMS, 2, 5>),
     COLUMNS("the same, three cells", NO_DINV, 3, stacks<NO_DINV, STREAMS, 3, 4>),
 };
-const variant_t by_roots[] = {
-    CELLS("one cell per thread, 32 x 8", ROOTS, STREAMS, 32, 8),
-    COLUMNS("two cells along k", ROOTS, 2, stacks<ROOTS, STREAMS, 2, 5>),
-    COLUMNS("three cells along k", ROOTS, 3, stacks<ROOTS, STREAMS, 3, 4>),
-};
 const variant_t fourth_order[] = {
     CELLS("one cell per thread, 8 x 4", FV4, PLAIN, 8, 4),
     CELLS("32 x 4", FV4, PLAIN, 32, 4),
@@ -165,12 +157,9 @@ const variant_t fourth_order[] = {
 };
 
 /* Bytes per cell, and flops per step, with fma as two: A x 20, the diagonal and its inverse 8, the
- * update 7 or 4. */
+ * update 7. */
 smooth_row_t row_of(const char *name, int form) {
-  const double flops = form == FV4         ? 119.0
-                       : form == CHEBYSHEV ? 27.0
-                       : form == NO_DINV   ? 35.0
-                                           : 32.0;
+  const double flops = form == FV4 ? 119.0 : form == CHEBYSHEV ? 27.0 : 35.0;
   return {name, 1, form == FV4 ? 64.0 : form, flops};
 }
 
@@ -198,9 +187,9 @@ mg_status_t enqueue_solver(void *arg, cudaStream_t) {
 /* Variants of a step, then the solver's kernel. */
 template <int N>
 mg_status_t table(lab_t *lab, smooth_data_t *d, mg_operator_t op, const variant_t (&variants)[N],
-                  double c1, int form) {
+                  int form) {
   solver_t s = {d, {}};
-  s.step.c1 = c1;
+  s.step.c1 = d->level.c1;
   s.step.c2 = d->level.c2;
   MG_TRY(d->expect(op, &s.step, 1, false));
   for (const variant_t &v : variants)
@@ -212,12 +201,10 @@ mg_status_t table(lab_t *lab, smooth_data_t *d, mg_operator_t op, const variant_
 mg_status_t tables(lab_t *lab, smooth_data_t *d) {
   const int n = d->level.n;
   lab_table(lab, "smooth", "a Chebyshev step, double, %d^3 cells", n);
-  MG_TRY(table(lab, d, MG_OPERATOR_FV2, chebyshev, d->level.c1, NO_DINV));
-  lab_table(lab, "smooth", "a step of Jacobi's form, 1/diagonal from betas, double, %d^3 cells", n);
-  MG_TRY(table(lab, d, MG_OPERATOR_FV2, by_roots, 0.0, ROOTS));
+  MG_TRY(table(lab, d, MG_OPERATOR_FV2, chebyshev, NO_DINV));
   MG_TRY(smooth_fused(lab, d));
   lab_table(lab, "smooth", "a Chebyshev step of fourth order, double, %d^3 cells", n);
-  return table(lab, d, MG_OPERATOR_FV4, fourth_order, d->level.c1, FV4);
+  return table(lab, d, MG_OPERATOR_FV4, fourth_order, FV4);
 }
 } // namespace
 

@@ -154,7 +154,6 @@ mg_status_t smooth_data_t::differ(double *error) {
 
 static lab_row_t row_of(const smooth_data_t *d, const smooth_row_t &r) {
   lab_row_t row = {};
-  snprintf(row.variant, sizeof row.variant, "%s", r.name);
   row.elements = d->view.cells * r.steps;
   row.useful = r.bytes;
   row.flops = r.flops;
@@ -167,7 +166,7 @@ mg_status_t smooth_add(lab_t *lab, smooth_data_t *d, const lab_launch_t &launch,
   void *args[] = {&d->level};
   MG_TRY(lab_cuda_measure(lab, launch, args, &row));
   MG_TRY(d->differ(&row.error));
-  return lab_add(lab, &row);
+  return lab_add(lab, &row, "%s", r.name);
 }
 
 mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t *d, lab_enqueue_t enqueue, void *arg,
@@ -178,5 +177,5 @@ mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t *d, lab_enqueue_t enqueu
   MG_TRY(d->copy(SMOOTH_TO, before)); /* the timed runs have overwritten it */
   MG_TRY(enqueue(arg, mg_cuda.stream));
   MG_TRY(d->differ(&row.error));
-  return lab_add(lab, &row);
+  return lab_add(lab, &row, "%s", r.name);
 }

@@ -35,68 +35,10 @@ static void gather(void *arg) {
   }
 }
 
-static double check_gather(const work_t *w) {
+static double gathered(const void *arg, int64_t i) {
+  const work_t *w = arg;
   const int64_t rows = w->n_from / w->stride - 1;
-  int64_t wrong = 0;
-#pragma omp parallel for reduction(+ : wrong)
-  for (int64_t i = 0; i < w->n; i++) {
-    const int64_t sweep = i / rows, at = i % rows;
-    wrong += w->to[i] != lab_value(sweep % w->stride + at * w->stride);
-    w->to[i] = -1.0;
-  }
-  return (double)wrong;
-}
-
-/* Sums of structures of `stride` doubles, all of which are used: a member at a time over all
- * structures, or a structure at a time. */
-static void members_first(void *arg) {
-  const work_t *w = arg;
-  const int64_t n = w->n_from / w->stride;
-  double *restrict to = w->to;
-#pragma omp parallel
-  {
-    int64_t first, last;
-    lab_share(n, 8, &first, &last);
-    for (int64_t i = first; i < last; i++)
-      to[i] = 0.0;
-    for (int m = 0; m < w->stride; m++) {
-      const double *restrict from = w->from + m;
-#pragma omp simd
-      for (int64_t i = first; i < last; i++)
-        to[i] += from[i * w->stride];
-    }
-  }
-}
-
-static void structures_first(void *arg) {
-  const work_t *w = arg;
-  const int64_t n = w->n_from / w->stride;
-  double *restrict to = w->to;
-#pragma omp parallel
-  {
-    int64_t first, last;
-    lab_share(n, 8, &first, &last);
-    for (int64_t i = first; i < last; i++) {
-      const double *restrict from = w->from + i * w->stride;
-      double sum = 0.0;
-      for (int m = 0; m < w->stride; m++)
-        sum += from[m];
-      to[i] = sum;
-    }
-  }
-}
-
-static double check_sums(const work_t *w) {
-  int64_t wrong = 0;
-#pragma omp parallel for reduction(+ : wrong)
-  for (int64_t i = 0; i < w->n_from / w->stride; i++) {
-    double sum = 0.0;
-    for (int m = 0; m < w->stride; m++)
-      sum += lab_value(i * w->stride + m);
-    wrong += w->to[i] != sum; /* of small integers: exact in any order */
-    w->to[i] = -1.0;
-  }
-  return (double)wrong;
+  return lab_value(i / rows % w->stride + i % rows * w->stride);
 }
 
 /* Bytes of the lines that an element's reading touches: its line, shared by those beside it. */
@@ -109,35 +51,10 @@ static mg_status_t gathers(lab_t *lab, work_t *w) {
   for (int s = 0; s < N_STRIDES; s++) {
     lab_row_t row = {.threads = lab->threads, .elements = w->n, .useful = 16.0};
     w->stride = strides[s];
-    snprintf(row.variant, sizeof row.variant, "stride %d", w->stride);
     row.moved = 8.0 + touched(w->stride);
     row.seconds = lab_seconds(lab, gather, w);
-    row.error = check_gather(w);
-    MG_TRY(lab_add(lab, &row));
-  }
-  return MG_OK;
-}
-
-static mg_status_t structures(lab_t *lab, work_t *w) {
-  static const struct {
-    const char *name;
-    lab_work_t work;
-  } order[] = {{"one member at a time", members_first},
-               {"one structure at a time", structures_first}};
-  for (int s = 1; s < N_STRIDES; s++) {
-    w->stride = strides[s];
-    lab_table(lab, "stride", "sums of structures of %d doubles", w->stride);
-    for (int o = 0; o < 2; o++) {
-      lab_row_t row = {.threads = lab->threads, .elements = w->n_from / w->stride};
-      snprintf(row.variant, sizeof row.variant, "%s", order[o].name);
-      row.useful = 8.0 * (w->stride + 1);
-      /* Member by member, a line is brought once for each of its doubles, and the sums as often. */
-      if (o == 0) row.moved = w->stride * (touched(w->stride) + 16.0);
-      row.flops = w->stride;
-      row.seconds = lab_seconds(lab, order[o].work, w);
-      row.error = check_sums(w);
-      MG_TRY(lab_add(lab, &row));
-    }
+    row.error = lab_wrong(w->to, w->n, gathered, w);
+    MG_TRY(lab_add(lab, &row, "stride %d", w->stride));
   }
   return MG_OK;
 }
@@ -146,10 +63,9 @@ mg_status_t lab_stride_cpu(lab_t *lab) {
   /* Half of the array is read a stride apart; the rest is room for what wraps. */
   work_t w = {.n_from = lab->bytes / 8, .n = lab->bytes / 16};
   double *from = lab_values(w.n_from + 64);
-  w.to = from ? lab_doubles(w.n_from) : NULL;
+  w.to = from ? lab_doubles(w.n) : NULL;
   w.from = from;
-  mg_status_t status = w.to ? gathers(lab, &w) : MG_ERR_MEMORY;
-  if (status == MG_OK) status = structures(lab, &w);
+  const mg_status_t status = w.to ? gathers(lab, &w) : MG_ERR_MEMORY;
   free(w.to);
   free(from);
   return status;

@@ -7,9 +7,9 @@ enum { THREADS = 256, WARP = 32, SECTOR = 32 };
 const int strides[] = {1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32};
 
 __global__ void gather(double *__restrict__ to, const double *__restrict__ from, int64_t n,
-                       int stride, int offset) {
+                       int stride) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) to[i] = from[offset + i * stride];
+  if (i < n) to[i] = from[i * stride];
 }
 
 /* Sums of structures of `size` doubles, read directly. The loads of a warp are one structure apart,
@@ -43,21 +43,22 @@ __global__ void sums_shared(double *__restrict__ to, const double *__restrict__ 
   to[first + threadIdx.x] = sum;
 }
 
-__global__ void wrong_sums(double *to, int64_t n, int size, double *wrong) {
-  const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  double sum = 0.0;
-  for (int m = 0; m < size; m++)
-    sum += lab_value(i * size + m);
-  if (to[i] != sum) atomicAdd(wrong, 1.0);
-  to[i] = -1.0;
-}
+/* The sum of structure i. */
+struct sums_t {
+  int size;
+  __device__ double operator()(int64_t i) const {
+    double sum = 0.0;
+    for (int m = 0; m < size; m++)
+      sum += lab_value(i * size + m);
+    return sum;
+  }
+};
 
 /* Bytes per element in the sectors that a warp's 32 loads touch. */
-double touched(int stride, int offset) {
+double touched(int stride) {
   int64_t sectors = 0, last = -1;
   for (int lane = 0; lane < WARP; lane++) {
-    const int64_t sector = (int64_t)(offset + lane * stride) * 8 / SECTOR;
+    const int64_t sector = (int64_t)lane * stride * 8 / SECTOR;
     sectors += sector != last;
     last = sector;
   }
@@ -65,34 +66,22 @@ double touched(int stride, int offset) {
 }
 
 struct work_t {
-  double *to, *from, *wrong;
+  double *to, *from;
   int64_t n; /* elements that are read a stride apart */
 };
 
-mg_status_t add_gather(lab_t *lab, work_t *w, int stride, int offset, const char *name) {
-  const lab_launch_t launch = {(const void *)gather, (w->n + THREADS - 1) / THREADS, THREADS, 0};
-  void *args[] = {&w->to, &w->from, &w->n, &stride, &offset};
-  lab_row_t row = {};
-  snprintf(row.variant, sizeof row.variant, "%s", name);
-  row.elements = w->n;
-  row.useful = 16.0;
-  row.moved = 8.0 + touched(stride, offset);
-  MG_TRY(lab_cuda_measure(lab, launch, args, &row));
-  MG_TRY(lab_cuda_wrong(w->to, w->n, offset, stride, &row.error));
-  return lab_add(lab, &row);
-}
-
 mg_status_t gathers(lab_t *lab, work_t *w) {
-  char name[LAB_NAME];
+  const lab_launch_t launch = {(const void *)gather, (w->n + THREADS - 1) / THREADS, THREADS, 0};
   lab_table(lab, "stride", "one double of each stride, written densely");
   for (int stride : strides) {
-    snprintf(name, sizeof name, "stride %d", stride);
-    MG_TRY(add_gather(lab, w, stride, 0, name));
-  }
-  lab_table(lab, "stride", "a copy that does not start at a sector");
-  for (int offset = 0; offset <= 32; offset += offset < 4 ? 1 : offset < 8 ? 4 : 8) {
-    snprintf(name, sizeof name, "offset of %d bytes", 8 * offset);
-    MG_TRY(add_gather(lab, w, 1, offset, name));
+    void *args[] = {&w->to, &w->from, &w->n, &stride};
+    lab_row_t row = {};
+    row.elements = w->n;
+    row.useful = 16.0;
+    row.moved = 8.0 + touched(stride);
+    MG_TRY(lab_cuda_measure(lab, launch, args, &row));
+    MG_TRY(lab_cuda_wrong(w->to, w->n, lab_values_t{0, stride}, &row.error));
+    MG_TRY(lab_add(lab, &row, "stride %d", stride));
   }
   return MG_OK;
 }
@@ -105,16 +94,12 @@ mg_status_t add_sums(lab_t *lab, work_t *w, int size, int pad, bool staged, cons
                          (n + THREADS - 1) / THREADS, THREADS, staged ? tile : 0};
   void *args[] = {&w->to, &w->from, &n, &size, &pad};
   lab_row_t row = {};
-  snprintf(row.variant, sizeof row.variant, "%s", name);
   row.elements = n;
   row.useful = 8.0 * (size + 1);
   row.flops = size;
   MG_TRY(lab_cuda_measure(lab, launch, args, &row));
-  MG_CUDA_TRY(cudaMemset(w->wrong, 0, sizeof(double)));
-  wrong_sums<<<(unsigned)launch.blocks, THREADS>>>(w->to, n, size, w->wrong);
-  MG_CUDA_LAUNCHED("wrong_sums");
-  MG_CUDA_TRY(cudaMemcpy(&row.error, w->wrong, sizeof(double), cudaMemcpyDeviceToHost));
-  return lab_add(lab, &row);
+  MG_TRY(lab_cuda_wrong(w->to, n, sums_t{size}, &row.error));
+  return lab_add(lab, &row, "%s", name);
 }
 
 /* Largest number of a half-warp's 16 doubles in one pair of banks; these are serialized. */
@@ -148,14 +133,12 @@ extern "C" mg_status_t lab_stride_cuda(lab_t *lab) {
   /* At every stride the data are several times larger than L2. */
   work_t w = {};
   w.n = lab->bytes / 8 / 2;
-  lab_array_t from, to, wrong;
+  lab_array_t from, to;
   MG_TRY(from.make(32 * w.n + 64));
   MG_TRY(to.make(w.n));
-  MG_TRY(wrong.make(1));
   MG_TRY(lab_cuda_fill(from.at, 32 * w.n + 64));
   w.to = to.at;
   w.from = from.at;
-  w.wrong = wrong.at;
   MG_TRY(gathers(lab, &w));
   return structures(lab, &w);
 }

@@ -6,7 +6,7 @@
 #include "lab/lab_cuda.h"
 
 namespace {
-enum { TERMS = 32, AT_A_TIME = 4 };
+enum { THREADS = 128, TERMS = 32, AT_A_TIME = 4 };
 
 /* AT_A_TIME terms from consecutive places, by loads of WIDE doubles. */
 template <int WIDE> __device__ __forceinline__ void load(const double *from, double term[]) {
@@ -22,7 +22,7 @@ template <int WIDE> __device__ __forceinline__ void load(const double *from, dou
   }
 }
 
-template <int BIG, int SMALL>
+template <int WIDE>
 __device__ __forceinline__ void max_plus(double *__restrict__ to, const double *__restrict__ big,
                                          const double *__restrict__ small, int64_t n) {
   const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,8 +31,8 @@ __device__ __forceinline__ void max_plus(double *__restrict__ to, const double *
 #pragma unroll
   for (int k = 0; k < TERMS; k += AT_A_TIME) {
     double a[AT_A_TIME], b[AT_A_TIME];
-    load<BIG>(&big[p * TERMS + k], a);
-    load<SMALL>(&small[k], b);
+    load<WIDE>(&big[p * TERMS + k], a);
+    load<WIDE>(&small[k], b);
 #pragma unroll
     for (int t = 0; t < AT_A_TIME; t++)
       most = fmax(most, a[t] + b[t]);
@@ -40,74 +40,51 @@ __device__ __forceinline__ void max_plus(double *__restrict__ to, const double *
   to[p] = most;
 }
 
-template <int BIG, int SMALL>
+template <int WIDE>
 __global__ void unbounded(double *to, const double *big, const double *small, int64_t n) {
-  max_plus<BIG, SMALL>(to, big, small, n);
+  max_plus<WIDE>(to, big, small, n);
 }
-template <int BIG, int SMALL, int THREADS, int BLOCKS>
+template <int WIDE, int BLOCKS>
 __global__ __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(BLOCKS, THREADS)) void bounded(
     double *to, const double *big, const double *small, int64_t n) {
-  max_plus<BIG, SMALL>(to, big, small, n);
+  max_plus<WIDE>(to, big, small, n);
 }
 
-__global__ void wrong_maxima(double *to, int64_t n, double *wrong) {
-  const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (p >= n) return;
-  double most = -1.0;
-  for (int k = 0; k < TERMS; k++)
-    most = fmax(most, lab_value(p * TERMS + k) + lab_small(k));
-  if (to[p] != most) atomicAdd(wrong, 1.0);
-  to[p] = -1.0;
-}
+struct maximum_t {
+  __device__ double operator()(int64_t p) const {
+    double most = -1.0;
+    for (int k = 0; k < TERMS; k++)
+      most = fmax(most, lab_value(p * TERMS + k) + lab_small(k));
+    return most;
+  }
+};
 
 struct work_t {
-  lab_array_t to, big, small, wrong;
+  lab_array_t to, big, small;
   int64_t n; /* points */
 };
 
-mg_status_t add(lab_t *lab, work_t *w, const void *kernel, int threads, const char *loads,
-                int blocks) {
-  const lab_launch_t launch = {kernel, (w->n + threads - 1) / threads, threads, 0};
+mg_status_t add(lab_t *lab, work_t *w, const void *kernel, const char *loads, int blocks) {
+  const lab_launch_t launch = {kernel, (w->n + THREADS - 1) / THREADS, THREADS, 0};
   void *args[] = {&w->to.at, &w->big.at, &w->small.at, &w->n};
+  char bounds[32] = "";
   lab_row_t row = {};
-  if (blocks * threads > lab_card().threads_per_processor) return MG_OK; /* not reachable here */
-  if (blocks > 0)
-    snprintf(row.variant, sizeof row.variant, "%s, bounds (%d, %d)", loads, threads, blocks);
-  else
-    snprintf(row.variant, sizeof row.variant, "%s", loads);
+  if (blocks * THREADS > lab_card().threads_per_processor) return MG_OK; /* not reachable here */
+  if (blocks > 0) snprintf(bounds, sizeof bounds, ", bounds (%d, %d)", (int)THREADS, blocks);
   row.elements = w->n;
   row.useful = 8.0 * (TERMS + 1);
   row.flops = 2.0 * TERMS;
   MG_TRY(lab_cuda_measure(lab, launch, args, &row));
-  MG_CUDA_TRY(cudaMemset(w->wrong.at, 0, sizeof(double)));
-  wrong_maxima<<<(unsigned)((w->n + 255) / 256), 256>>>(w->to.at, w->n, w->wrong.at);
-  MG_CUDA_LAUNCHED("wrong_maxima");
-  MG_CUDA_TRY(cudaMemcpy(&row.error, w->wrong.at, sizeof(double), cudaMemcpyDeviceToHost));
-  return lab_add(lab, &row);
+  MG_TRY(lab_cuda_wrong(w->to.at, w->n, maximum_t{}, &row.error));
+  return lab_add(lab, &row, "%s%s", loads, bounds);
 }
 
 /* Without bounds, for one block per SM, and for half and all of the threads. */
-template <int BIG, int SMALL, int THREADS>
-mg_status_t bounds(lab_t *lab, work_t *w, const char *loads) {
-  const struct {
-    const void *kernel;
-    int blocks;
-  } kernels[] = {
-      {(const void *)unbounded<BIG, SMALL>, 0},
-      {(const void *)bounded<BIG, SMALL, THREADS, 1>, 1},
-      {(const void *)bounded<BIG, SMALL, THREADS, 1024 / THREADS>, 1024 / THREADS},
-      {(const void *)bounded<BIG, SMALL, THREADS, 2048 / THREADS>, 2048 / THREADS},
-  };
-  for (const auto &k : kernels)
-    MG_TRY(add(lab, w, k.kernel, THREADS, loads, k.blocks));
-  return MG_OK;
-}
-
-template <int THREADS> mg_status_t table(lab_t *lab, work_t *w) {
-  lab_table(lab, "wide", "maximum of %d sums, blocks of %d threads", TERMS, THREADS);
-  MG_TRY((bounds<1, 1, THREADS>(lab, w, "8-byte loads")));
-  MG_TRY((bounds<1, 2, THREADS>(lab, w, "16-byte loads of small")));
-  return bounds<2, 2, THREADS>(lab, w, "16-byte loads of both");
+template <int WIDE> mg_status_t bounds(lab_t *lab, work_t *w, const char *loads) {
+  MG_TRY(add(lab, w, (const void *)unbounded<WIDE>, loads, 0));
+  MG_TRY(add(lab, w, (const void *)bounded<WIDE, 1>, loads, 1));
+  MG_TRY(add(lab, w, (const void *)bounded<WIDE, 8>, loads, 8));
+  return add(lab, w, (const void *)bounded<WIDE, 16>, loads, 16);
 }
 } // namespace
 
@@ -118,11 +95,11 @@ extern "C" mg_status_t lab_wide_cuda(lab_t *lab) {
   MG_TRY(w.big.make(w.n * TERMS));
   MG_TRY(w.to.make(w.n));
   MG_TRY(w.small.make(TERMS));
-  MG_TRY(w.wrong.make(1));
   MG_TRY(lab_cuda_fill(w.big.at, w.n * TERMS));
   for (int k = 0; k < TERMS; k++)
     terms[k] = lab_small(k);
   MG_CUDA_TRY(cudaMemcpy(w.small.at, terms, sizeof terms, cudaMemcpyHostToDevice));
-  MG_TRY(table<128>(lab, &w));
-  return table<512>(lab, &w);
+  lab_table(lab, "wide", "maximum of %d sums, blocks of %d threads", (int)TERMS, (int)THREADS);
+  MG_TRY(bounds<1>(lab, &w, "8-byte loads"));
+  return bounds<2>(lab, &w, "16-byte loads of both");
 }

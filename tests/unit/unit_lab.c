@@ -12,24 +12,19 @@ static void check_median(void) {
   CHECK(lab_median(one, 1) == 7.0);
 }
 
-static lab_row_t row(const char *name, int64_t elements, double seconds) {
-  lab_row_t r = {.elements = elements, .useful = 16.0, .seconds = seconds};
-  snprintf(r.variant, sizeof r.variant, "%s", name);
-  return r;
+static mg_status_t add(lab_t *lab, const char *name, int64_t elements, double seconds) {
+  const lab_row_t r = {.elements = elements, .useful = 16.0, .seconds = seconds};
+  return lab_add(lab, &r, "%s", name);
 }
 
 static void check_rows(void) {
   lab_t lab = {.copy_gb_per_s = 100.0};
-  lab_row_t r = row("first", 1000000000, 0.5);
   lab_table(&lab, "copy", "table %d", 1);
-  CHECK_INT(lab_add(&lab, &r), MG_OK);
-  r = row("twice as fast", 1000000000, 0.25);
-  CHECK_INT(lab_add(&lab, &r), MG_OK);
-  r = row("half of the elements in the first's time", 500000000, 0.5);
-  CHECK_INT(lab_add(&lab, &r), MG_OK);
+  CHECK_INT(add(&lab, "first", 1000000000, 0.5), MG_OK);
+  CHECK_INT(add(&lab, "twice as fast", 1000000000, 0.25), MG_OK);
+  CHECK_INT(add(&lab, "half of the elements in the first's time", 500000000, 0.5), MG_OK);
   lab_table(&lab, "copy", "table %d", 2);
-  r = row("another table", 1000000000, 1.0);
-  CHECK_INT(lab_add(&lab, &r), MG_OK);
+  CHECK_INT(add(&lab, "another table", 1000000000, 1.0), MG_OK);
   CHECK_INT(lab.n_entries, 4);
   CHECK_NEAR(lab.entry[0].gb_per_s, 32.0, 1e-12);
   CHECK_NEAR(lab.entry[0].of_copy, 0.32, 1e-12);
@@ -37,6 +32,7 @@ static void check_rows(void) {
   CHECK_NEAR(lab.entry[1].speed_up, 2.0, 1e-12);
   CHECK_NEAR(lab.entry[2].speed_up, 0.5, 1e-12);
   CHECK(lab.entry[3].speed_up == 1.0);
+  CHECK_STRING(lab.entry[1].variant, "twice as fast");
   CHECK(strcmp(lab.entry[2].table, "table 1") == 0);
   CHECK(strcmp(lab.entry[3].table, "table 2") == 0);
   lab_free(&lab);
@@ -45,17 +41,16 @@ static void check_rows(void) {
 static void check_wrong(void) {
   lab_t lab = {.copy_gb_per_s = 100.0};
   lab_table(&lab, "copy", "wrong ones");
-  lab_row_t r = row("one element", 10, 1.0);
-  r.error = 1.0;
-  CHECK_INT(lab_add(&lab, &r), MG_ERR_INTERNAL);
+  lab_row_t r = {.elements = 10, .useful = 16.0, .seconds = 1.0, .error = 1.0};
+  CHECK_INT(lab_add(&lab, &r, "one element"), MG_ERR_INTERNAL);
   r.error = NAN;
-  CHECK_INT(lab_add(&lab, &r), MG_ERR_INTERNAL);
+  CHECK_INT(lab_add(&lab, &r, "one element"), MG_ERR_INTERNAL);
   r.error = 0.0;
   r.seconds = 0.0;
-  CHECK_INT(lab_add(&lab, &r), MG_ERR_INTERNAL);
+  CHECK_INT(lab_add(&lab, &r, "one element"), MG_ERR_INTERNAL);
   CHECK_INT(lab.n_entries, 0);
   r.seconds = 1.0;
-  CHECK_INT(lab_add(&lab, &r), MG_OK);
+  CHECK_INT(lab_add(&lab, &r, "one element"), MG_OK);
   CHECK_INT(lab.n_entries, 1);
   lab_free(&lab);
 }
@@ -65,10 +60,8 @@ static void check_many(void) {
   enum { MANY = 1000 };
   lab_t lab = {.copy_gb_per_s = 1.0};
   lab_table(&lab, "copy", "many");
-  for (int i = 0; i < MANY; i++) {
-    const lab_row_t r = row("one of many", i + 1, 1.0);
-    CHECK_INT(lab_add(&lab, &r), MG_OK);
-  }
+  for (int i = 0; i < MANY; i++)
+    CHECK_INT(add(&lab, "one of many", i + 1, 1.0), MG_OK);
   CHECK_INT(lab.n_entries, MANY);
   for (int i = 0; i < lab.n_entries; i++)
     CHECK_INT(lab.entry[i].row.elements, i + 1);
