@@ -10,7 +10,6 @@
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 static void test_solve(mg_hierarchy_t *h) {
   static mg_history_t history;
@@ -56,7 +55,6 @@ static void test_bottom(mg_hierarchy_t *h) {
     if (level->comm) CHECK_CASE(norm <= 1e-3 * before + floor, norm, 1e-3 * before + floor);
     before = norm;
   }
-  free(f), free(kept);
 }
 
 static void test_both(mg_hierarchy_t *h) {

@@ -13,7 +13,6 @@
 #include "tests/lib/fixture.h"
 #include "tests/lib/two_grid.h"
 #include <float.h>
-#include <stdlib.h>
 
 /* A random right-hand side with all frequencies; its mean is zero if solvability requires it. */
 static double put_random_rhs(mg_level_t *level) {
@@ -26,7 +25,6 @@ static double put_random_rhs(mg_level_t *level) {
     MUST(mg_shift(level, MG_F, MG_F, -mean));
   }
   MUST(mg_max_norm(level, MG_F, -1, &norm));
-  free(f);
   return norm;
 }
 

@@ -13,7 +13,6 @@
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 /* Residual left by rounding of u, which a row of A weighs by at most 24 beta b/h^2 (see
  * op_algebra). */
@@ -39,8 +38,6 @@ static void solve_from(mg_hierarchy_t *h, int top) {
   CHECK_CASE(history.converged && rel < h->params.rtol, rel, h->params.rtol);
   CHECK_CASE(norm == last, norm, last);
   CHECK(history.diverged_level < 0 && history.n_before == 0);
-  free(f);
-  free(after);
 }
 
 static void test_sizes(mg_hierarchy_t *h) {
@@ -72,8 +69,6 @@ static double energy_of(const seen_t *seen) {
   MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
   field_get(level, MG_TMP, r);
   const double energy = field_dot(e, r, n);
-  free(e);
-  free(r);
   return energy;
 }
 
@@ -88,7 +83,6 @@ static mg_status_t look(void *data, const mg_history_t *history) {
   if (s >= MOST_SEEN) return MG_ERR_INTERNAL;
   field_get(level, MG_F, f);
   CHECK_CASE(field_distance(f, seen->f, n) == 0.0, 0.0, 0.0);
-  free(f);
   seen->energy[s] = energy_of(seen);
   MUST(mg_residual_norm(level, MG_U, MG_F, &norm));
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
@@ -168,12 +162,6 @@ static void test_theory(mg_hierarchy_t *h) {
     CHECK_CASE(cg.energy[c] <= plain.energy[c] * (1.0 + 1e-6), cg.energy[c], plain.energy[c]);
   }
   check_conjugate(&cg);
-  for (int c = 0; c < MOST_SEEN; c++) {
-    free(cg.p[c]);
-    free(cg.ap[c]);
-  }
-  free(f);
-  free(u);
   h->params.rtol = rtol;
 }
 
@@ -235,7 +223,6 @@ static void test_breakdown(mg_hierarchy_t *h) {
   MUST(mg_outer_cg_end(level));
   MUST(mg_max_norm(level, MG_F, -1, &distance));
   if (level->comm) CHECK_CASE(distance == r_norm, distance, r_norm);
-  free(z);
 }
 
 /* Blocks of 4^3 cells; one in five has coefficient 1e4 instead of 1. */

@@ -35,6 +35,7 @@ void fixture_begin(int *argc, char ***argv) {
 }
 
 void fixture_finalize(void) {
+  fixture_release();
   mg_device_close();
   mg_comm_finalize();
 }
@@ -124,14 +125,40 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
   return create(backend, log2_box_dim, boxes, options, true, &source);
 }
 
-double *field_new(int n) {
-  double *x = calloc((size_t)n * (size_t)n * (size_t)n, sizeof *x);
-  MUST(x ? MG_OK : MG_ERR_MEMORY);
-  return x;
-}
-
 static size_t cells_of(int n) {
   return (size_t)n * (size_t)n * (size_t)n;
+}
+
+/* All arrays allocated since the last release. */
+typedef struct array {
+  struct array *next;
+  double x[];
+} array_t;
+static array_t *arrays;
+
+double *doubles_new(size_t n) {
+  array_t *array = calloc(1, sizeof *array + n * sizeof(double));
+  MUST(array ? MG_OK : MG_ERR_MEMORY);
+  array->next = arrays;
+  arrays = array;
+  return array->x;
+}
+
+double *field_new(int n) {
+  return doubles_new(cells_of(n));
+}
+
+void fixture_release(void) {
+  while (arrays) {
+    array_t *next = arrays->next;
+    free(arrays);
+    arrays = next;
+  }
+}
+
+void field_fill(double *x, int n, double value) {
+  for (size_t c = 0; c < cells_of(n); c++)
+    x[c] = value;
 }
 
 void field_random(double *x, int n, uint64_t seed) {
@@ -200,8 +227,7 @@ static void window_close(window_t *w) {
 
 double *patch_get(const mg_level_t *level, int patch, int vec, int rim) {
   window_t w = window_open(level, patch, vec, rim);
-  double *x = malloc(w.doubles * sizeof *x);
-  MUST(x ? MG_OK : MG_ERR_MEMORY);
+  double *x = doubles_new(w.doubles);
   w.copy.dst_patch = -1;
   window_move(&w);
   memcpy(x, w.buffer, w.doubles * sizeof *x);
@@ -221,14 +247,14 @@ void field_put(const mg_level_t *level, int vec, const double *x) {
   const mg_view_t *v = &level->store.view;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    const size_t row = (size_t)p->n[0];
-    double *cells = malloc(row * (size_t)p->n[1] * (size_t)p->n[2] * sizeof *cells), *to = cells;
-    MUST(cells ? MG_OK : MG_ERR_MEMORY);
+    window_t w = window_open(level, q, vec, 0);
+    double *to = w.buffer;
+    w.copy.src_patch = -1;
     for (int k = 0; k < p->n[2]; k++)
-      for (int j = 0; j < p->n[1]; j++, to += row)
-        memcpy(to, x + row_at(v, p, j, k), row * sizeof *to);
-    patch_put(level, q, vec, 0, cells);
-    free(cells);
+      for (int j = 0; j < p->n[1]; j++, to += p->n[0])
+        memcpy(to, x + row_at(v, p, j, k), (size_t)p->n[0] * sizeof *to);
+    window_move(&w);
+    window_close(&w);
   }
 }
 
@@ -237,11 +263,14 @@ void field_get(const mg_level_t *level, int vec, double *x) {
   memset(x, 0, (size_t)mg_volume(v->n) * sizeof *x);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    double *cells = patch_get(level, q, vec, 0), *from = cells;
+    window_t w = window_open(level, q, vec, 0);
+    const double *from = w.buffer;
+    w.copy.dst_patch = -1;
+    window_move(&w);
     for (int k = 0; k < p->n[2]; k++)
       for (int j = 0; j < p->n[1]; j++, from += p->n[0])
         memcpy(x + row_at(v, p, j, k), from, (size_t)p->n[0] * sizeof *x);
-    free(cells);
+    window_close(&w);
   }
   /* Every cell has one owner; other ranks add zero, which changes only the sign of -0. */
   if (mg_comm_size(mg_comm_world()) > 1)
@@ -305,6 +334,7 @@ static void each_grid(const fixture_grid_t *grids, const char *options,
       mg_hierarchy_t *h = fixture_create(backend, grid->log2_box_dim, grid->boxes, options);
       test(h);
       mg_hierarchy_free(h);
+      fixture_release();
     }
 }
 

@@ -53,8 +53,16 @@ void fixture_must(mg_status_t status, const char *file, int line, const char *wh
  *  @return false without OpenMP if n > 1 */
 bool fixture_threads(int n);
 
-/** Allocate a dense field of n^3 zeros. Ends the test if out of memory. */
+/** Allocate n zeros, or a dense field of n^3 zeros. Ends the test if out of memory. */
+double *doubles_new(size_t n);
 double *field_new(int n);
+
+/** Free all doubles and fields that the fixture has allocated. fixture_each does so after each
+ * case, fixture_finalize at the end; tests with loops of their own may call it in between. */
+void fixture_release(void);
+
+/** Set all cells to `value`. */
+void field_fill(double *x, int n, double value);
 
 /** Fill with random values of full precision in [-1, 1), or random integers in [-range, range].
  *  Values depend only on the cell and the seed. */
@@ -68,8 +76,8 @@ void field_product(double *x, int n, const double *fi, const double *fj, const d
 void field_put(const mg_level_t *level, int vec, const double *x);
 void field_get(const mg_level_t *level, int vec, double *x);
 
-/** Copy one local patch with `rim` ghost layers into a dense array that the caller frees, and
- *  back. The closing faces of a face vector lie in the ghost layers. */
+/** Copy one local patch with `rim` ghost layers into a new dense array, and back. The closing faces
+ * of a face vector lie in the ghost layers. */
 double *patch_get(const mg_level_t *level, int patch, int vec, int rim);
 void patch_put(const mg_level_t *level, int patch, int vec, int rim, const double *x);
 

@@ -8,7 +8,6 @@
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 enum { LOG2 = 4, N = 32, LARGE = 64 };
 
@@ -23,7 +22,6 @@ static uint64_t solve(mg_hierarchy_t *h) {
     u[c] += history.norm[c];
   const uint64_t hash = field_hash(u, n);
   CHECK(history.norm[history.n_cycles - 1] < 0.1 * history.norm[0]);
-  free(u);
   mg_hierarchy_free(h);
   return hash;
 }
@@ -40,8 +38,7 @@ static double *some_alpha(int n) {
 static void test_one(const fixture_backend_t *backend, const char *problem) {
   static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi"};
   double *one = field_new(N);
-  for (int c = 0; c < N * N * N; c++)
-    one[c] = 1.0;
+  field_fill(one, N, 1.0);
   for (int s = 0; s < 4; s++) {
     char options[256], helmholtz[256];
     snprintf(options, sizeof options,
@@ -51,7 +48,6 @@ static void test_one(const fixture_backend_t *backend, const char *problem) {
     const uint64_t want = solve(fixture_create(backend, LOG2, N >> LOG2, options));
     CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, helmholtz, one)) == want);
   }
-  free(one);
 }
 
 /* Apply both operators to the same x. Compare alpha with their difference and with that of their
@@ -95,7 +91,6 @@ static void test_terms(const fixture_backend_t *backend, const char *problem) {
   CHECK(worst_mean < 16.0 * DBL_EPSILON * 2.0 * N * N);
   mg_hierarchy_free(h);
   mg_hierarchy_free(v);
-  free(alpha), free(x), free(without), free(with), free(coarse);
 }
 
 static uint64_t reference;
@@ -114,7 +109,6 @@ static void test_parity(const fixture_backend_t *backend, const char *problem) {
       CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha)) == reference);
     }
   MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
-  free(alpha);
 }
 
 static void test_large(const fixture_backend_t *backend, const char *problem) {
@@ -128,7 +122,6 @@ static void test_large(const fixture_backend_t *backend, const char *problem) {
     const uint64_t want = solve(fixture_create_varying(&fixture_backends[0], 6, 1, options, alpha));
     CHECK(solve(fixture_create_varying(backend, 6, 1, options, alpha)) == want);
   }
-  free(alpha);
 }
 
 int main(int argc, char **argv) {
@@ -143,6 +136,7 @@ int main(int argc, char **argv) {
       test_terms(backend, problems[p]);
       test_parity(backend, problems[p]);
       test_large(backend, problems[p]);
+      fixture_release();
       if (test_n_failures > before) fprintf(stderr, "on %s: %s\n", backend->name, problems[p]);
     }
   return FIXTURE_END();

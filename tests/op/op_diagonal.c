@@ -11,15 +11,13 @@
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 enum { COLORS = 4, MOST_PROBED = 8 };
 
 /* Column c of A is stored at matrix[c * n^3]. */
 static double *probe(mg_level_t *level) {
   const int n = level->store.view.n[0], cells = n * n * n;
-  double *unit = field_new(n), *matrix = calloc((size_t)cells * (size_t)cells, sizeof *matrix);
-  MUST(matrix ? MG_OK : MG_ERR_MEMORY);
+  double *unit = field_new(n), *matrix = doubles_new((size_t)cells * (size_t)cells);
   for (int c = 0; c < cells; c++) {
     unit[c] = 1.0;
     field_put(level, MG_U, unit);
@@ -27,7 +25,6 @@ static double *probe(mg_level_t *level) {
     field_get(level, MG_TMP, matrix + (size_t)c * (size_t)cells);
     unit[c] = 0.0;
   }
-  free(unit);
   return matrix;
 }
 
@@ -73,8 +70,6 @@ static double spectral_radius(const double *matrix, const double *dinv, int n) {
     for (int r = 0; r < cells; r++)
       x[r] = y[r] / norm;
   }
-  free(x);
-  free(y);
   return growth;
 }
 
@@ -101,8 +96,6 @@ static void test_level(mg_level_t *level, bool l1) {
     const double radius = spectral_radius(matrix, dinv, n);
     CHECK_CASE(radius <= level->lambda_max * (1.0 + bound), radius, level->lambda_max);
   }
-  free(dinv);
-  free(matrix);
 }
 
 static void test_levels(mg_hierarchy_t *h) {

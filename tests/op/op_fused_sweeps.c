@@ -47,10 +47,6 @@ static void test_level(mg_level_t *level, const mg_params_t *params) {
       }
       CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
     }
-  free(x[0]);
-  free(x[1]);
-  free(u);
-  free(f);
 }
 
 /* On the coarsest levels, patches are narrower than the number of fused steps. */
@@ -78,7 +74,6 @@ static void test_varying(void) {
       mg_hierarchy_free(h);
     }
   }
-  free(alpha);
 }
 
 int main(int argc, char **argv) {

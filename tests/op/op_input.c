@@ -32,24 +32,15 @@ static double *random_field(uint64_t seed, double least, bool floats) {
   return x;
 }
 
-static problem_t *problem_new(bool faces, bool floats, bool walls) {
-  problem_t *p = calloc(1, sizeof *p);
-  MUST(p ? MG_OK : MG_ERR_MEMORY);
-  *p = (problem_t){.faces = faces, .floats = floats, .walls = walls};
-  p->alpha = random_field(1, 0.0, floats);
-  p->f = random_field(2, -3.0, floats);
+static problem_t problem_new(bool faces, bool floats, bool walls) {
+  problem_t p = {.faces = faces, .floats = floats, .walls = walls};
+  p.alpha = random_field(1, 0.0, floats);
+  p.f = random_field(2, -3.0, floats);
   for (int d = 0; d < (faces ? 3 : 1); d++)
-    p->beta[d] = random_field(3 + (uint64_t)d, 0.0, floats);
+    p.beta[d] = random_field(3 + (uint64_t)d, 0.0, floats);
   for (int d = 0; d < 3 && walls; d++)
-    p->wall[d] = random_field(6 + (uint64_t)d, 0.0, false); /* only its first plane is used */
+    p.wall[d] = random_field(6 + (uint64_t)d, 0.0, false); /* only its first plane is used */
   return p;
-}
-
-static void problem_free(problem_t *p) {
-  free(p->alpha), free(p->f);
-  for (int d = 0; d < 3; d++)
-    free(p->beta[d]), free(p->wall[d]);
-  free(p);
 }
 
 /* Rank 0 writes the planes. */
@@ -153,7 +144,6 @@ static void check_faces(const problem_t *p, const mg_level_t *level, int q, int 
         worst = fmax(worst, fabs(got - want) / want);
       }
   CHECK(worst <= tolerance);
-  free(x);
 }
 
 static void check_cells(const mg_level_t *level, int vec, const double *want, double tolerance) {
@@ -162,7 +152,6 @@ static void check_cells(const mg_level_t *level, int vec, const double *want, do
   for (int c = 0; c < N * N * N; c++)
     worst = fmax(worst, fabs(x[c] - want[c]));
   CHECK(worst <= tolerance);
-  free(x);
 }
 
 static uint64_t betas_hash(const mg_level_t *level) {
@@ -172,7 +161,6 @@ static uint64_t betas_hash(const mg_level_t *level) {
     field_get(level, MG_BETA_I + d, x);
     hash = 3 * hash + field_hash(x, N);
   }
-  free(x);
   return hash;
 }
 
@@ -197,22 +185,22 @@ static void test_backend(const fixture_backend_t *backend, const problem_t *p, b
 }
 
 static void test_problem(bool faces, bool floats, bool walls) {
-  problem_t *p = problem_new(faces, floats, walls);
-  write_file(p);
+  const problem_t p = problem_new(faces, floats, walls);
+  write_file(&p);
   for (int periodic = 0; periodic < 2; periodic++) {
     uint64_t hash = 0;
     for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++)
       for (int log2_box_dim = 4; log2_box_dim <= 5; log2_box_dim++) {
         if ((1 << 3 * (5 - log2_box_dim)) < mg_comm_size(mg_comm_world())) continue;
         const int before = test_n_failures;
-        test_backend(backend, p, periodic, log2_box_dim, &hash);
+        test_backend(backend, &p, periodic, log2_box_dim, &hash);
         if (test_n_failures > before)
           fprintf(stderr, "%s, boxes of 2^%d, %s, betas of %s%s%s\n", backend->name, log2_box_dim,
                   periodic ? "periodic" : "dirichlet", faces ? "faces" : "cells",
                   floats ? ", floats" : "", walls ? ", walls" : "");
       }
   }
-  problem_free(p);
+  fixture_release();
 }
 
 int main(int argc, char **argv) {

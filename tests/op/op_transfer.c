@@ -5,7 +5,6 @@
 #include "level/transfer.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 static size_t cells_of(const mg_level_t *level) {
   const size_t n = (size_t)level->store.view.n[0];
@@ -40,8 +39,6 @@ static void test_cells(mg_hierarchy_t *h, int l) {
   for (size_t c = 0; c < cells_of(coarse); c++)
     sum_c += 8.0 * y[c];
   CHECK_CASE(sum_c == sum_f, sum_c, sum_f);
-  free(x);
-  free(y);
 }
 
 /* An integer for every fine face, by its global position; periodic images coincide. */
@@ -95,7 +92,6 @@ static void walk_faces(const mg_level_t *level, const mg_view_t *fine, int d, bo
             *worst = worst_of(*worst, fabs(*beta - mean4(fine, d, cell)));
         }
     if (put) patch_put(level, q, MG_BETA_I + d, 1, x);
-    free(x);
   }
 }
 
@@ -149,12 +145,10 @@ static bool is_exact(const formula_t *f, const mg_view_t *coarse) {
 }
 
 static void field_polynomial(double *x, int n, const formula_t *f) {
-  double *table = calloc((size_t)n, sizeof *table);
-  MUST(table ? MG_OK : MG_ERR_MEMORY);
+  double *table = doubles_new((size_t)n);
   for (int i = 0; i < n; i++)
     table[i] = value_of(f, n, i);
   field_product(x, n, table, table, table);
-  free(table);
 }
 
 /* The weights of each direction sum to at most 1 + 44/128 + 6/128 * 84 < 6 (84: the second ghost
@@ -180,9 +174,6 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
         worst = worst_of(worst, fabs(x[at] - want[at]));
       }
   CHECK_CASE(worst <= bound, worst, bound);
-  free(x);
-  free(want);
-  free(y);
 }
 
 /* The mean of a cell's children is the cell's value; for p0 each child has that value. */
@@ -205,8 +196,6 @@ static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   const double bound = 6.0 * 6.0 * 6.0 * 32.0 * DBL_EPSILON;
   CHECK_CASE(worst <= bound, worst, bound);
   CHECK_CASE(injected == 0.0 || f->kind != MG_INTERPOLATE_P0, injected, 0.0);
-  free(x);
-  free(y);
 }
 
 /* Shift x around a periodic grid: by `by` cells in i, twice that in j, three times that in k. */
@@ -234,11 +223,6 @@ static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
   double *want = field_new(n);
   roll(x, want, n, 2);
   CHECK_CASE(field_distance(moved, want, n) == 0.0, field_distance(moved, want, n), 0.0);
-  free(x);
-  free(moved);
-  free(want);
-  free(y);
-  free(z);
 }
 
 /* Adding equals overwriting followed by one rounded addition. */
@@ -258,10 +242,6 @@ static void test_add(mg_hierarchy_t *h, int l, const formula_t *f) {
   for (size_t c = 0; c < cells_of(fine); c++)
     x[c] += p[c];
   CHECK_CASE(field_distance(x, got, n) == 0.0, field_distance(x, got, n), 0.0);
-  free(x);
-  free(p);
-  free(got);
-  free(y);
 }
 
 static void test_levels(mg_hierarchy_t *h) {

@@ -41,8 +41,7 @@ static void functions(double x, bool periodic, double value[N_FUNCTIONS]) {
 static double *mean_table(int n, bool periodic) {
   static const double node[] = {0.0, 0.5384693101056831, 0.9061798459386640};
   static const double weight[] = {0.5688888888888889, 0.4786286704993665, 0.2369268850561891};
-  double *table = calloc((size_t)(N_FUNCTIONS * n), sizeof *table);
-  MUST(table ? MG_OK : MG_ERR_MEMORY);
+  double *table = doubles_new((size_t)(N_FUNCTIONS * n));
   for (int i = 0; i < n; i++)
     for (int q = -2; q <= 2; q++) {
       const int a = abs(q);
@@ -71,7 +70,6 @@ static void averages(int n, bool periodic, double *u, double *f) {
         *u++ = t[W * n + i] * t[W * n + j] * t[W * n + k];
         *f++ = -sum;
       }
-  free(t);
 }
 
 /* Same quantities for 7pt: beta = 5.5 + 4.5 tanh(10 (r - 1/4)). */
@@ -146,9 +144,6 @@ static error_t truncation_error(mg_level_t *level) {
         if (is_wall(v, at)) e.wall = worst_of(e.wall, error);
       }
   e.interior = sqrt(e.interior / cells);
-  free(u);
-  free(f);
-  free(r);
   return e;
 }
 

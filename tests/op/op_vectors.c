@@ -3,7 +3,6 @@
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 typedef struct {
   double *x, *y, *want, *got;
@@ -12,13 +11,6 @@ typedef struct {
 
 static fields_t fields_new(int n) {
   return (fields_t){field_new(n), field_new(n), field_new(n), field_new(n), n, n * n * n};
-}
-
-static void fields_free(fields_t *f) {
-  free(f->x);
-  free(f->y);
-  free(f->want);
-  free(f->got);
 }
 
 /* Store the fields in the cells and NaN in all ghosts. */
@@ -61,7 +53,6 @@ static void test_elementwise(mg_level_t *level) {
   for (int c = 0; c < f.cells; c++)
     f.want[c] = 2.5 * f.x[c]; /* exact: fma rounds 2x + x/2 once */
   check_result(level, MG_U, &f);
-  fields_free(&f);
 }
 
 /* mg_fill fills ghosts too: a patch with its ghost layers has one value. */
@@ -75,7 +66,6 @@ static void test_fill(mg_level_t *level) {
     for (int c = 0; c < cells; c++)
       worst = worst_of(worst, fabs(x[c] - 0.7));
     CHECK_CASE(worst == 0.0, worst, 0.0);
-    free(x);
   }
 }
 
@@ -96,7 +86,6 @@ static void test_sums(mg_level_t *level) {
   if (level->comm) CHECK_CASE(got == sum, got, sum);
   MUST(mg_mean(level, MG_U, &mean));
   if (level->comm) CHECK_CASE(mean == sum / f.cells, mean, sum / f.cells);
-  fields_free(&f);
 }
 
 /* Random numbers: at most 8^3 terms are added with rounding. Each addition errs by at most half
@@ -112,7 +101,6 @@ static void test_sum_error(mg_level_t *level) {
   const double want = field_dot(f.x, f.y, f.n), bound = 0.5 * 512.0 * DBL_EPSILON * absolute;
   MUST(mg_dot(level, MG_U, MG_F, &got));
   if (level->comm) CHECK_CASE(fabs(got - want) <= bound, got, want);
-  fields_free(&f);
 }
 
 /* One large cell anywhere determines the norm; one non-finite cell makes norms and sums NaN. */
@@ -143,7 +131,6 @@ static void test_extremes(mg_level_t *level) {
   if (level->comm) CHECK_CASE(norm == distance, norm, distance);
   MUST(mg_max_norm(level, MG_U, -1, &norm));
   if (level->comm) CHECK_CASE(norm == largest, norm, largest);
-  fields_free(&f);
 }
 
 /* The residual norm too: a NaN in x or f must not look like a small residual. */
@@ -165,7 +152,6 @@ static void test_residual_norm(mg_level_t *level) {
     MUST(mg_residual_norm(level, MG_U, MG_F, &norm));
     if (level->comm) CHECK_CASE(isnan(norm), norm, NAN);
   }
-  fields_free(&f);
 }
 
 /* The second ghost layer of narrow fv4 boxes is read but not filled; mg_residual requires that
@@ -182,6 +168,7 @@ static void test_levels(mg_hierarchy_t *h) {
       test_sum_error(&h->level[l]);
       test_extremes(&h->level[l]);
       if (h->level[l].store.view.box_dim >= 4) test_residual_norm(&h->level[l]);
+      fixture_release();
     }
   }
   MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);

@@ -8,7 +8,6 @@
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
-#include <stdlib.h>
 
 /* Degree of exactness of the wall formula requested by `order`, as limited by the box width, and
  * the number of layers that it fills. */
@@ -50,16 +49,13 @@ static int from_wall(int n, int i, int side) {
 static void put_polynomial(mg_level_t *level, int order, const int side[3]) {
   const mg_view_t *v = &level->store.view;
   const int n = v->n[0];
-  double *x = field_new(n), *table = calloc(3 * (size_t)n, sizeof *table);
-  MUST(table ? MG_OK : MG_ERR_MEMORY);
+  double *x = field_new(n), *table = doubles_new(3 * (size_t)n);
   for (int d = 0; d < 3; d++)
     for (int i = 0; i < n; i++)
       table[d * n + i] = polynomial(order, from_wall(n, i, side[d]));
   field_product(x, n, table, table + n, table + 2 * n);
   MUST(mg_fill(level, MG_U, NAN));
   field_put(level, MG_U, x);
-  free(x);
-  free(table);
 }
 
 /* Compare cells and ghosts of one patch with the polynomial, which vanishes on the walls given. */
@@ -85,7 +81,6 @@ static void check_patch(const mg_level_t *level, int patch, int order, const int
         if (ours) worst = worst_of(worst, fabs(*at - want) / scale);
       }
   CHECK_CASE(worst <= 1.0, worst, 1.0);
-  free(x);
 }
 
 static void test_cells(mg_level_t *level) {
@@ -147,7 +142,6 @@ static void walk_betas(mg_level_t *level, int patch, int d, int t, bool check) {
     CHECK_CASE(worst <= bound, worst, bound);
   else
     patch_put(level, patch, MG_BETA_I + d, 1, x);
-  free(x);
 }
 
 static void test_betas(mg_level_t *level) {

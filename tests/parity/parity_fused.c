@@ -9,7 +9,6 @@
 #include "solver/problem.h"
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
-#include <stdlib.h>
 
 /* A backend without its optional entries. */
 static mg_backend_t without_options(const mg_backend_t *backend) {
@@ -44,7 +43,6 @@ static void random_level(mg_level_t *level) {
   field_put(level, MG_U, x);
   field_random(x, n, 2);
   field_put(level, MG_F, x);
-  free(x);
 }
 
 static void test_residual_norm(mg_hierarchy_t *h, int l) {
@@ -69,8 +67,6 @@ static void test_residual_restrict(mg_hierarchy_t *h, int l) {
     field_get(coarse, MG_F, x[fused]);
   }
   CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
-  free(x[0]);
-  free(x[1]);
 }
 
 /* Both Krylov methods on the coarsest level, from zero and from a guess. */
@@ -88,8 +84,6 @@ static void test_bottom(mg_hierarchy_t *h) {
     }
     CHECK_CASE(field_distance(x[1], x[0], n) == 0.0, field_distance(x[1], x[0], n), 0.0);
   }
-  free(x[0]);
-  free(x[1]);
 }
 
 /* Two cycles from the problem's right-hand side: operation by operation, fused, and as a
@@ -114,8 +108,6 @@ static void test_solve(mg_hierarchy_t *h) {
                  history[0].norm[c]);
   }
   mg_hierarchy_free_graphs(h);
-  for (int way = 0; way < N_WAYS; way++)
-    free(x[way]);
 }
 
 static void test_hierarchy(mg_hierarchy_t *h) {

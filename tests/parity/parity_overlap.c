@@ -4,7 +4,6 @@
  * completes. Skips if no backend can split the step. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
-#include <stdlib.h>
 
 static void start(mg_level_t *level, const double *u, const double *f, const double *before) {
   MUST(mg_fill(level, MG_U, NAN));
@@ -31,8 +30,6 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
   field_get(level, dst, parts);
   CHECK_CASE(field_distance(whole, parts, n) == 0.0, field_distance(whole, parts, n), 0.0);
   CHECK_CASE(field_distance(whole, given[0], n) > 0.0, 0.0, 1.0);
-  free(whole);
-  free(parts);
 }
 
 /* Includes the ghosts of the deep halo; those of the right-hand side are exchanged with u's. */
@@ -58,8 +55,6 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
   }
   CHECK_CASE(field_distance(whole, parts, n) == 0.0, field_distance(whole, parts, n), 0.0);
   CHECK_CASE(field_distance(whole, given[0], n) > 0.0, 0.0, 1.0);
-  free(whole);
-  free(parts);
 }
 
 /* Single steps, or fused steps where the case has them. */
@@ -74,8 +69,6 @@ static void test_level(mg_level_t *level, bool pass) {
   for (int s = 0; s < most && !pass; s++)
     test_step(level, &level->steps[s], (const double *const *)given);
   if (pass) test_pass(level, (const double *const *)given);
-  for (int x = 0; x < 3; x++)
-    free(given[x]);
 }
 
 typedef struct {
@@ -118,9 +111,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, const case_t *c)
   field_random(alpha, n, 7);
   for (int cell = 0; cell < n * n * n; cell++)
     alpha[cell] = (alpha[cell] + 1.0) * n * n;
-  mg_hierarchy_t *h = fixture_create_varying(backend, c->log2_box_dim, c->boxes, c->options, alpha);
-  free(alpha);
-  return h;
+  return fixture_create_varying(backend, c->log2_box_dim, c->boxes, c->options, alpha);
 }
 
 static bool has_parts(const mg_level_t *level, bool pass) {
@@ -145,6 +136,7 @@ int main(int argc, char **argv) {
         n_fv4 += c->boxes == 5;
       }
       mg_hierarchy_free(h);
+      fixture_release();
     }
   }
   /* Add cases if the GPU has too many SMs for any of these levels to keep it busy: */

@@ -6,7 +6,6 @@
 #include "solver/problem.h"
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
-#include <stdlib.h>
 
 /* A dot product and a mean of random numbers, whose rounding depends on the summation order. */
 static void sums(mg_level_t *level, double sum[2]) {
@@ -16,7 +15,6 @@ static void sums(mg_level_t *level, double sum[2]) {
   field_put(level, MG_U, x);
   field_random(x, n, 2);
   field_put(level, MG_TMP, x);
-  free(x);
   MUST(mg_dot(level, MG_U, MG_TMP, &sum[0]));
   MUST(mg_mean(level, MG_U, &sum[1]));
 }
@@ -35,7 +33,7 @@ static uint64_t solve(mg_hierarchy_t *h) {
   for (int c = 0; c < history.n_cycles; c++)
     u[c + 1] += history.norm[c];
   const uint64_t hash = field_hash(u, n);
-  free(u);
+  fixture_release();
   return hash;
 }
 

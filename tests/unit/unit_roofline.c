@@ -5,7 +5,6 @@
 #include "level/ops.h"
 #include "level/smooth.h"
 #include "tests/lib/fixture.h"
-#include <stdlib.h>
 
 /* Output of a kind: a level vector, or a number. */
 enum { NUMBER = -1 };
@@ -169,7 +168,6 @@ int main(int argc, char **argv) {
     check_hierarchy(fixture_create_varying(&cpu, 4, 1, options[q], alpha), 0,
                     ROOFLINE_RESTRICTS_RESIDUAL + 1, false);
   }
-  free(alpha);
   check_hierarchy(fixture_create(&cpu, 4, 1, "--operator=fv2 --boundary=periodic"), HALO, N_KINDS,
                   false);
   return FIXTURE_END();
