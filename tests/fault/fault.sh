@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # fault: bad input and failures give one line on stderr from one rank and the documented exit code,
-# without a hang, on one and on two ranks. unit_params and unit_params_decks check more messages.
+# without a hang, on one and on two ranks. unit_params and unit_params_decks have the messages.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 # The memory limits below are those of the host.
 cpu_only
@@ -12,15 +12,9 @@ if have_mpi; then some='1 2'; fi
 # PATTERN | ARGUMENTS
 usage='
   LOG2_BOX_DIM and BOXES_PER_RANK are missing.*hpgmg-fv 7 8   |
-  LOG2_BOX_DIM=seven: not a number.*from 4 to 10              | seven 8
-  trailing .x. after the number                               | 7 8x
-  BOXES_PER_RANK=99999999999999999999: too large              | 7 99999999999999999999
   LOG2_BOX_DIM=3: out of range; expected .* from 4 to 10      | 3 8
-  BOXES_PER_RANK=0: out of range                              | 7 0
   unknown value \(did you mean fv4\?\); expected one of        | 7 8 --operator=fv44
   unknown option --smother=gsrb; did you mean --smoother\?     | 7 8 --smother=gsrb
-  --degree requires --smoother=chebyshev$                     | 7 8 --degree=3
-  --json and --csv both write to .-.                          | 4 1 --json=- --csv=-
   --min-time is 1, but --official requires 60                 | 4 1 --official --min-time=1
 '
 while IFS='|' read -r pattern arguments; do
@@ -56,9 +50,8 @@ if have_mpi; then
   differs 'unknown option --wet' 4 1 --wet
   test ! -e "$dir/x.csv" || complain 'ranks with different command lines write results'
   # Command lines longer than a report line that differ only at the end.
-  long=$(printf -- '--device=cpu %.0s' {1..400})
-  # shellcheck disable=SC2086 # words
-  expect 2 'command line of rank .* differs .*: --smooths is 2, not 3; ' 2 $long 4 1 --smooths=3 : -n 1 "$HPGMG_FV" $long 4 1 --smooths=2
+  mapfile -t long < <(printf -- '--device=cpu\n%.0s' {1..400})
+  expect 2 'command line of rank .* differs .*: --smooths is 2, not 3; ' 2 "${long[@]}" 4 1 --smooths=3 : -n 1 "$HPGMG_FV" "${long[@]}" 4 1 --smooths=2
   # The same options spelled differently; --device-id may differ.
   ok 2 4 1 --device=cpu --quiet : -n 1 "$HPGMG_FV" --device cpu -q --device-id=5 4 1
 fi
@@ -68,12 +61,8 @@ fi
 # EXIT CODE | PATTERN | TEXT
 decks='
   2 | :2: unknown key .smother.; did you mean smoother\?         | log2-box-dim = 4\nsmother = gsrb
-  2 | :3: duplicate key .cycle., first on line 1                 | cycle = f\n# no\ncycle = v
-  2 | :1: rtol = 1e-3x: trailing .x. after the number            | rtol = 1e-3x
-  2 | :2: unknown section .solvr.; did you mean .solver.\?       | # a\n[solvr]
   2 | :1: expected .key = value.                                 | smoother
   2 | degree \(.*deck.ini:3\) requires --smoother=chebyshev$     | log2-box-dim = 4\nboxes-per-rank = 1\ndegree = 2
-  2 | :1: control character 0x01 in column 3                     | # \001
 '
 while IFS='|' read -r want pattern text; do
   read -r want <<<"$want"
@@ -84,7 +73,7 @@ while IFS='|' read -r want pattern text; do
   expect "$want" "$pattern" 1 --input="$dir/deck.ini"
 done <<<"$decks"
 for ranks in $some; do
-  expect 2 'deck.ini:1: control character 0x01' "$ranks" --input="$dir/deck.ini"
+  expect 2 'degree .*deck.ini:3.* requires' "$ranks" --input="$dir/deck.ini"
   expect 3 "cannot open deck .*no.ini.*No such file" "$ranks" --input="$dir/no.ini"
 done
 expect 3 "cannot read deck .*directory" 1 --input="$dir"
@@ -97,23 +86,19 @@ fi
 
 # --- unwritable files: exit code 3, before the solves, which would take forever ---
 
-forever='4 1 --min-time=100000'
+forever=(4 1 --min-time=100000)
 touch "$dir/file"
 for ranks in $some; do
-  # shellcheck disable=SC2086
-  expect 3 "--csv=$dir/no/a.csv cannot be written: No such file" "$ranks" $forever \
+  expect 3 "--csv=$dir/no/a.csv cannot be written: No such file" "$ranks" "${forever[@]}" \
     --csv="$dir/no/a.csv"
 done
-# shellcheck disable=SC2086
-{
-  expect 3 "--csv=$dir cannot be written: Is a directory" 1 $forever --csv="$dir"
-  expect 3 'cannot be written: Not a directory' 1 $forever --csv="$dir/file/a.csv"
-  expect 3 'cannot be written: File name too long' 1 $forever --csv="$dir/$(printf '%0255d' 0)"
-  if test "$(id -u)" -ne 0; then
-    chmod a-w "$dir/file"
-    expect 3 'cannot be written: Permission denied' 1 $forever --csv="$dir/file"
-  fi
-}
+expect 3 "--csv=$dir cannot be written: Is a directory" 1 "${forever[@]}" --csv="$dir"
+expect 3 'cannot be written: Not a directory' 1 "${forever[@]}" --csv="$dir/file/a.csv"
+expect 3 'cannot be written: File name too long' 1 "${forever[@]}" --csv="$dir/$(printf '%0255d' 0)"
+if test "$(id -u)" -ne 0; then
+  chmod a-w "$dir/file"
+  expect 3 'cannot be written: Permission denied' 1 "${forever[@]}" --csv="$dir/file"
+fi
 test ! -e "$dir/a.csv" || complain 'an unexpected file was created'
 
 # A disk that is full at the start or at the end, and stdout on it. All other files are written, and an
@@ -137,9 +122,8 @@ if have_feature OpenMP; then
     OMP_NUM_THREADS=$threads expect 2 'OpenMP requests .* set OMP_NUM_THREADS' 1 4 1 --verify-only
   done
   if have_mpi; then
-    line='4 1 --verify-only --quiet'
-    # shellcheck disable=SC2086 # words
-    expect 2 'OpenMP requests 1000000 threads' 2 $line : -n 2 env OMP_NUM_THREADS=1000000 "$HPGMG_FV" $line
+    short=(4 1 --verify-only --quiet)
+    expect 2 'OpenMP requests 1000000 threads' 2 "${short[@]}" : -n 2 env OMP_NUM_THREADS=1000000 "$HPGMG_FV" "${short[@]}"
   fi
 fi
 if test -c /dev/full; then
@@ -156,7 +140,7 @@ if test -c /dev/full; then
     test "$(wc -l <"$dir/beside.csv")" -eq 4 || complain 'a full disk for JSON loses the CSV'
   fi
   # shellcheck disable=SC2086
-  for arguments in "$forever" '4 1 --verify-only --quiet --csv=-' --help --version --print-config \
+  for arguments in "${forever[*]}" '4 1 --verify-only --quiet --csv=-' --help --version --print-config \
     '--dry-run 4 1'; do
     test "$arguments" != --print-config || arguments='--print-config 4 1'
     rc=0
@@ -171,8 +155,7 @@ if test "$(id -u)" -eq 0 && mkdir "$dir/disk" && mount -t tmpfs -o size=1m none 
   seq 100 >"$dir/disk/old.csv"
   cp "$dir/disk/old.csv" "$dir/old.csv"
   cat /dev/zero >"$dir/disk/filler" 2>/dev/null || true
-  # shellcheck disable=SC2086
-  expect 3 'old.csv cannot be written: No space left' 1 $forever --csv="$dir/disk/old.csv"
+  expect 3 'old.csv cannot be written: No space left' 1 "${forever[@]}" --csv="$dir/disk/old.csv"
   cmp -s "$dir/old.csv" "$dir/disk/old.csv" || complain 'an older result is lost on a full disk'
   test "$(ls "$dir/disk")" = "$(printf 'filler\nold.csv')" || complain 'files are left over'
 fi

@@ -19,15 +19,12 @@ kind() {
   commands+=("$*")
 }
 
-once='4 1 --verify-only --quiet --device=cpu'
-# shellcheck disable=SC2086 # words
-{
-  ok 1 $once --dump=u.hdf --dump-fields=u
-  ok 1 $once --dump=float.hdf --dump-precision=float --dump-compress=6 --dump-centering=point
-  ok 1 $once --operator=7pt --dump=faces.hdf --dump-fields=beta_i,beta_j,beta_k,f
-  ok 1 $once --dump=packed.hdf --dump-fields=beta_i,beta_j,beta_k,f --dump-precision=float --dump-compress=1
-  ok 1 $once --boundary=periodic --equation=helmholtz --dump=around.hdf --dump-fields=all --dump-levels=all
-}
+once=(4 1 --verify-only --quiet --device=cpu)
+ok 1 "${once[@]}" --dump=u.hdf --dump-fields=u
+ok 1 "${once[@]}" --dump=float.hdf --dump-precision=float --dump-compress=6 --dump-centering=point
+ok 1 "${once[@]}" --operator=7pt --dump=faces.hdf --dump-fields=beta_i,beta_j,beta_k,f
+ok 1 "${once[@]}" --dump=packed.hdf --dump-fields=beta_i,beta_j,beta_k,f --dump-precision=float --dump-compress=1
+ok 1 "${once[@]}" --boundary=periodic --equation=helmholtz --dump=around.hdf --dump-fields=all --dump-levels=all
 kind 'dump' u.hdf --restart=u.hdf --rtol=1e-9
 kind 'compressed dump of floats' float.hdf --restart=float.hdf --rtol=1e-9
 kind 'coefficients' faces.hdf --coefficients=faces.hdf --rhs=faces.hdf
@@ -49,8 +46,7 @@ END
   ok 1 --coefficients=alpha.hdf --quiet --dump=with_alpha.hdf --dump-fields=alpha,beta_i,beta_j,beta_k
   kind 'coefficients with alpha' with_alpha.hdf --coefficients=with_alpha.hdf
 fi
-# shellcheck disable=SC2086
-ok 1 $once --smooths=2 --print-config
+ok 1 "${once[@]}" --smooths=2 --print-config
 grep '^[^#]' out >deck.ini
 kind 'deck' deck.ini --input=deck.ini
 

@@ -5,7 +5,7 @@
 test -r /proc/self/environ || skip_test 'processes cannot be listed without /proc'
 cpu_only
 held=$abs_top_builddir/tests/mocks/hpgmg-fv-paused
-line='4 8 --device=cpu --warmup=0 --min-time=10000'
+solves=(4 8 --device=cpu --warmup=0 --min-time=10000)
 # Unset what the program sets by itself, and variables of a batch job that look like a launcher's.
 unset OMPI_MCA_ess_singleton_isolated OMPI_MCA_ess OMPI_COMM_WORLD_SIZE PMIX_NAMESPACE PMIX_RANK PMI_RANK PMI_FD \
   SLURM_STEP_ID
@@ -34,8 +34,7 @@ single() {
     complain "more than the program: $(names_of "$dir/list")"
 }
 for signal in TERM HUP KILL; do
-  # shellcheck disable=SC2086
-  single $line
+  single "${solves[@]}"
   kill -"$signal" "$(held_process 0)"
   touch "$dir/hold/go"
   wait "$job" 2>/dev/null || true
@@ -56,8 +55,7 @@ done
 if have_mpi; then
   for signal in TERM KILL; do
     for whom in 'the launcher' 'a rank'; do
-      # shellcheck disable=SC2086
-      hold 2 'signal 1' $line
+      hold 2 'signal 1' "${solves[@]}"
       if test "$whom" = 'a rank'; then pid=$(held_process 1); else pid=$(held_parent 1); fi
       kill -"$signal" "$pid"
       # A held rank does not end at SIGTERM, and neither does its launcher.

@@ -72,12 +72,10 @@ with h5py.File(sys.argv[1], "r+") as file:
     expect 3 'changed.hdf: f_norm is .*, but max.f. of this problem is 0.5968' 1 --restart="$dir/changed.hdf" --device=cpu --quiet
   done
   # The run continues from the recomputed residual: a stored norm that claims convergence changes neither cycles nor norms.
-  goal='--rtol=1e-6 --max-cycles=20 --device=cpu'
-  # shellcheck disable=SC2086 # words
-  ok 1 --restart="$dir/whole.hdf" $goal --csv="$dir/whole.csv"
+  goal=(--rtol=1e-6 --max-cycles=20 --device=cpu)
+  ok 1 --restart="$dir/whole.hdf" "${goal[@]}" --csv="$dir/whole.csv"
   put residual_norms 1e-30
-  # shellcheck disable=SC2086 # words
-  run 1 --restart="$dir/changed.hdf" $goal --csv="$dir/changed.csv"
+  run 1 --restart="$dir/changed.hdf" "${goal[@]}" --csv="$dir/changed.csv"
   checks=$((checks + 1))
   grep -q 'warning: --restart=.*changed.hdf: the residual norm is .*, but the file has 1.000000e-30$' "$dir/err" ||
     complain "no warning about a wrong residual norm: $(cat "$dir/err")"

@@ -38,42 +38,36 @@ end() {
   rm -f "$dir"/out.*
 }
 
-files=--csv=$dir/out.csv
-if have_feature jansson; then files="$files --json=$dir/out.json"; fi
 # The first size alone would take hours.
-solves="4 8 --warmup=0 --min-time=10000 $files"
-forever="$solves --device=cpu"
+solves=(4 8 --warmup=0 --min-time=10000 "--csv=$dir/out.csv")
+if have_feature jansson; then solves+=("--json=$dir/out.json"); fi
+forever=("${solves[@]}" --device=cpu)
 # Each solve is one cycle; the run must end after the first.
 first_solve='signal 1'
 
 for signal in INT TERM; do
-  # shellcheck disable=SC2086
-  hold 1 "$first_solve" $forever
+  hold 1 "$first_solve" "${forever[@]}"
   interrupt "$signal" 0
   end "SIG$signal"
 done
 # A run with only one size.
-# shellcheck disable=SC2086
-hold 1 "$first_solve" $forever --coarsest=32
+hold 1 "$first_solve" "${forever[@]}" --coarsest=32
 interrupt TERM 0
 end 'SIGTERM in the only size' 'interrupted while the last size was timed'
 # timeout(1) sends two signals for one request: the clock stands still between them.
-# shellcheck disable=SC2086
-hold 1 "$first_solve" $forever
+hold 1 "$first_solve" "${forever[@]}"
 kill -TERM "$(held_process 0)"
 await "$job" test -e "$dir/hold/caught.0" || true
 interrupt TERM 0
 end 'SIGTERM twice at once'
 if have_cuda; then
-  # shellcheck disable=SC2086
-  hold 1 "$first_solve" $solves --device=cuda --cpu-below=0
+  hold 1 "$first_solve" "${solves[@]}" --device=cuda --cpu-below=0
   interrupt TERM 0
   end 'SIGTERM on a device'
 fi
 if have_mpi; then
   for rank in 0 1; do
-    # shellcheck disable=SC2086
-    hold 2 "$first_solve" $forever
+    hold 2 "$first_solve" "${forever[@]}"
     interrupt TERM "$rank"
     end "SIGTERM to rank $rank of 2"
   done
@@ -83,8 +77,7 @@ if have_mpi; then
   for signal in INT TERM; do
     mpi_grace 60 # with 0 it would not sleep at all
     export LD_PRELOAD=$abs_top_builddir/tests/mocks/patient_launcher.so PATIENT_UNTIL=$dir/hold/ended
-    # shellcheck disable=SC2086
-    hold 2 "$first_solve" $forever
+    hold 2 "$first_solve" "${forever[@]}"
     unset LD_PRELOAD PATIENT_UNTIL
     mpi_grace 0
     kill -"$signal" "$(held_parent 0)"
@@ -110,12 +103,11 @@ attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): "\{0,1\}\([^"]*\)"\
 # A solve with a tolerance ends after the current cycle and is dumped. A restart from the dump gives
 # the bits of an uninterrupted run.
 if have_feature HDF5 && command -v h5dump >/dev/null; then
-  hard='--device=cpu --smooths=20 --rtol=1e-300 --warmup=0 --min-solves=1 --min-time=0'
+  hard=(--device=cpu --smooths=20 --rtol=1e-300 --warmup=0 --min-solves=1 --min-time=0)
   for ranks in 1 2; do
     if test "$ranks" -gt 1 && ! have_mpi; then continue; fi
     n=3
-    # shellcheck disable=SC2086
-    hold "$ranks" "signal $n" 4 8 $hard --max-cycles=1000 --dump="$dir/part.hdf"
+    hold "$ranks" "signal $n" 4 8 "${hard[@]}" --max-cycles=1000 --dump="$dir/part.hdf"
     interrupt TERM 0
     ended 1 "SIGTERM within a solve of $ranks"
     grep -qx "VERIFICATION: FAILED (interrupted after 0 of 3 sizes, after cycle $n at [0-9]*^3)" "$dir/out" || {
@@ -127,8 +119,7 @@ if have_feature HDF5 && command -v h5dump >/dev/null; then
     run "$ranks" --restart="$dir/part.hdf" --max-cycles=$((n + 2))
     cells=$(sed -n 's/^ *\([0-9]*\)^3  cycle .*/\1/p' "$dir/out" | head -n 1)
     history_of "$cells" "$dir/out" >"$dir/on"
-    # shellcheck disable=SC2086
-    run "$ranks" 4 8 $hard --max-cycles=$((n + 2))
+    run "$ranks" 4 8 "${hard[@]}" --max-cycles=$((n + 2))
     history_of "$cells" "$dir/out" >"$dir/whole"
     checks=$((checks + 1))
     test "$(wc -l <"$dir/whole")" -eq $((n + 2)) || complain "no $((n + 2)) cycles: $(cat "$dir/out")"

@@ -18,6 +18,7 @@
 #   await PROCESS COMMAND...         wait without a limit until COMMAND succeeds; fail if PROCESS ends first
 #   hold RANKS POINT ARG...          start the program in the background as process $job and wait until all
 #                                    ranks are held at POINT of tests/mocks/paused.c; $dir/hold has their files
+#   in_python WHAT [ARG...] <<CODE   run CODE in $PYTHON with the modules of scripts/; an exception is a failure of WHAT
 #   own_matplotlib                   ignore the user's matplotlib settings and display from here on
 #   finish                           exit with 0, or 1 after any failure
 set -eu
@@ -177,6 +178,13 @@ hold() {
 # held_process RANK, held_parent RANK: process ids.
 held_process() { cut -d ' ' -f 1 "$dir/hold/held.$1"; }
 held_parent() { cut -d ' ' -f 2 "$dir/hold/held.$1"; }
+
+in_python() {
+  local what=$1
+  shift
+  checks=$((checks + 1))
+  PYTHONPATH=$abs_top_srcdir/scripts "$PYTHON" - "$@" >"$dir/why" 2>&1 || complain "$what: $(tail -n 1 "$dir/why")"
+}
 
 own_matplotlib() {
   export MPLCONFIGDIR=$dir/matplotlib

@@ -90,9 +90,7 @@ done
 refuse 2 'argument --no-title: not allowed with argument --title' slice "$dir/own.hdf" --title=a --no-title
 
 # Any title has at most two lines, and they fit the figure.
-cat >titles.py <<'PY'
-import sys
-sys.path.insert(0, sys.argv[1])
+in_python titles <<'PY'
 from plots.common import figure, set_title
 few, many = "fv2, poisson, dirichlet", ", ".join(f"phrase number {i}" for i in range(40))
 for width in (7.0, 7.5, 12.0):
@@ -116,15 +114,15 @@ for width in (7.0, 7.5, 12.0):
         assert title != "" or said == "", said
         assert title is not None or said.startswith(("Solution u", "word word", "x", r"\$a")), said
 PY
-checks=$((checks + 1))
-"$PYTHON" titles.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "titles: $(tail -n 1 why)"
 
 # For a positive field, a logarithmic scale covers nearly all values, and the title has no "magnitude". For a field that
 # changes sign, it covers at least three quarters of the magnitudes.
-cat >scale.py <<'PY'
+cp cell.hdf scale.hdf
+for kind in positive signed; do
+  in_python "$kind field" scale.hdf $kind <<'PY'
 import sys
 import h5py, numpy as np
-path, kind = sys.argv[2:4]
+path, kind = sys.argv[1:3]
 draw = np.random.default_rng(1)
 n = 32
 field = np.exp(draw.normal(0.0, 0.3, (n, n, n)))
@@ -135,7 +133,6 @@ else:
     field[draw.random((n, n, n)) < 0.5] *= 1e-8
 with h5py.File(path, "r+") as file:
     file["VTKHDF/CellData/beta_i"][...] = field
-sys.path.insert(0, sys.argv[1])
 from plots.dump import Dump
 from plots.fields import limits_of
 with Dump(path) as dump:
@@ -145,10 +142,6 @@ sizes = abs(plane.values)
 below = (sizes < low).mean()
 assert high == sizes.max() and below < (0.02 if kind == "positive" else 0.26), (low, high, below)
 PY
-cp cell.hdf scale.hdf
-for kind in positive signed; do
-  checks=$((checks + 1))
-  "$PYTHON" scale.py "$abs_top_srcdir/scripts" scale.hdf $kind >why 2>&1 || complain "$kind field: $(tail -n 1 why)"
   draw slice scale.hdf --field=beta_i --log -o $kind.svg
 done
 if grep -q 'Magnitude of\||β|' positive.svg; then complain 'positive.svg labels a positive field as magnitude'; fi
@@ -184,9 +177,8 @@ fi
 chmod u+w t.csv
 # Writes are atomic: on an error, the old file stays and the temporary one is removed.
 for how in KeyboardInterrupt 'OSError(28, "full")'; do
-  "$PYTHON" - "$abs_top_srcdir/scripts" "$how" 2>/dev/null <<'EOF' || complain "$how: the old file was not kept"
+  in_python "$how: the old file was not kept" "$how" <<'EOF'
 import builtins, os, sys
-sys.path.insert(0, sys.argv[1])
 import toolkit
 
 def half(path, mode):
@@ -197,7 +189,7 @@ def half(path, mode):
         __enter__ = lambda self: self
         __exit__ = lambda self, *_: file.close()
         def write(self, content):
-            raise eval(sys.argv[2])
+            raise eval(sys.argv[1])
     return Cut()
 
 toolkit.write_atomically("kept.txt", b"whole")
@@ -250,11 +242,9 @@ right convergence t.csv cell.hdf point.hdf
 
 # --- times -----------------------------------------------------------------------------------------
 
-timed='--min-time=0 --min-solves=1 --warmup=0 --quiet'
-# shellcheck disable=SC2086
-ok 1 5 1 $timed --levels-breakdown --json="$dir/small.json"
-# shellcheck disable=SC2086
-ok 1 5 8 $timed --levels-breakdown --json="$dir/large.json"
+timed=(--min-time=0 --min-solves=1 --warmup=0 --quiet)
+ok 1 5 1 "${timed[@]}" --levels-breakdown --json="$dir/small.json"
+ok 1 5 8 "${timed[@]}" --levels-breakdown --json="$dir/large.json"
 draw levels large.json --data=t.csv
 right png large-levels.png 1260 600
 right levels t.csv large.json
@@ -263,9 +253,7 @@ right png t.png 1260 1008
 right levels t.csv small.json large.json
 
 # Every level has a visible bar, labelled with its time, even if the finest takes much longer.
-cat >bars.py <<'PY'
-import sys
-sys.path.insert(0, sys.argv[1])
+in_python 'bars of levels' <<'PY'
 import plots.levels
 from plots.common import figure
 seconds = [51.5, 9.46, 2.73, 0.321, 0.121, 0.0642, 0.0583, 0.0562, 0.0]
@@ -282,14 +270,11 @@ assert [text.get_text().split("\n")[0] for text in ax.texts] == [f"{s:.3g}" for 
 assert all(b.y1 <= frame.y1 for b in boxes), "a label is above the frame"
 assert all(a.x1 <= b.x0 or a.y0 >= b.y1 for a, b in zip(boxes, boxes[1:])), "labels overlap"
 PY
-checks=$((checks + 1))
-"$PYTHON" bars.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bars of levels: $(tail -n 1 why)"
 
 # Repeats, strong and weak scaling; threads if more than one rank is not available.
 for repeat in 1 2 3; do
   for n in 1 2; do
-    # shellcheck disable=SC2086
-    OMP_NUM_THREADS=$n ok 1 5 8 $timed --json="$dir/threads.$n.$repeat.json"
+    OMP_NUM_THREADS=$n ok 1 5 8 "${timed[@]}" --json="$dir/threads.$n.$repeat.json"
   done
 done
 if grep -q '"threads": 2' threads.2.1.json; then
@@ -299,10 +284,8 @@ if grep -q '"threads": 2' threads.2.1.json; then
   grep -q '^threads.*strong scaling, 6 runs' said || complain "threads: $(cat said)"
 fi
 if have_mpi; then
-  # shellcheck disable=SC2086
-  ok 8 4 1 $timed --json="$dir/eight.json"
-  # shellcheck disable=SC2086
-  ok 1 4 1 $timed --json="$dir/one.json"
+  ok 8 4 1 "${timed[@]}" --json="$dir/eight.json"
+  ok 1 4 1 "${timed[@]}" --json="$dir/one.json"
   draw scaling eight.json one.json --data=t.csv -o t.png
   right png t.png 1440 552
   right scaling t.csv eight.json one.json
@@ -444,7 +427,6 @@ echo 'raise ValueError("numpy.dtype size changed")' >none/h5py.py
 PYTHONPATH=$dir/none refuse 2 'module h5py cannot be loaded \(numpy.dtype size changed\)' slice "$dir/cell.hdf"
 rm none/h5py.py
 for command in '' slice animate convergence levels scaling ladder bench roofline; do
-  # shellcheck disable=SC2086
   draw $command --help
 done
 finish

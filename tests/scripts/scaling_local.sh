@@ -86,15 +86,12 @@ if have_mpi; then
   plan domains.ini
   good submit domains
 fi
-cat >cores.py <<'PY'
-import sys
-sys.path.insert(0, sys.argv[1])
+in_python 'cores of a process' <<'PY'
 from studies import systems
 systems.os.sched_getaffinity = lambda pid: {0, 2, 4, 5}
 systems.siblings_of = lambda cpu: f"{cpu & ~1}-{cpu | 1}"
 assert systems.usable_cores() == 3, systems.usable_cores()
 PY
-"$PYTHON" cores.py "$abs_top_srcdir/scripts" || complain 'cores of a process'
 
 # --- a job that is stopped -----------------------------------------------------------------------
 

@@ -131,10 +131,8 @@ good model cpu
 if grep -q 'misses measured times' err; then complain "residuals of exact times: $(cat err)"; fi
 
 # Errors of held-back points widen a band by the same factor on both sides.
-cat >bands.py <<'PY'
-import sys
+in_python 'symmetric bands' <<'PY'
 from types import SimpleNamespace as Some
-sys.path.insert(0, sys.argv[1])
 from studies.forecast import Forecaster
 from studies.model import Model
 second = Model({("solve", "cpu"): 1.0}, 0.0)
@@ -144,14 +142,10 @@ forecaster.expect_errors([second] * 200, [-0.1, -0.1, -1.0])
 one = forecaster.predict(1)
 assert abs(one.low - 0.9) < 1e-9 and abs(one.high - 1.0 / 0.9) < 1e-9, (one.low, one.high)
 PY
-checks=$((checks + 1))
-"$PYTHON" bands.py "$abs_top_srcdir/scripts" || complain 'bands are not symmetric'
 
 # where_from: a range reaches up to the last number of ranks, otherwise numbers are listed.
-cat >where.py <<'PY'
-import sys
+in_python 'where coarse levels dominate' <<'PY'
 from types import SimpleNamespace as Some
-sys.path.insert(0, sys.argv[1])
 from studies.model_report import where_from
 curve = [Some(ranks=n) for n in (1, 8, 27, 64)]
 for holds, want in (
@@ -163,14 +157,11 @@ for holds, want in (
     text = where_from(curve, [bool(h) for h in holds], "GPUs")
     assert text == want, text
 PY
-checks=$((checks + 1))
-"$PYTHON" where.py "$abs_top_srcdir/scripts" || complain 'where coarse levels dominate'
 
 # The band of a cost contains the true value about nine times out of ten, as it should.
-cat >cover.py <<'PY'
-import random, sys
+in_python 'bands of costs' <<'PY'
+import random
 from types import SimpleNamespace as Some
-sys.path.insert(0, sys.argv[1])
 import numpy
 from studies.costs import Exchanges, Level, Setting
 from studies.model import Fit, bootstrap, seconds_of, spread
@@ -204,14 +195,12 @@ for i, (s, mb) in enumerate(zip(samples, (40, 100, 200, 300, 400))):
 caches = {m.cache for m in bootstrap(samples, Fit(samples, 128e6).model(seconds_of(samples))[0])}
 assert len(caches) > 1, caches
 PY
-checks=$((checks + 1))
-"$PYTHON" cover.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "bands of costs: $(cat why)"
 
 # Pictures, if matplotlib is available: invisible parts have no entry in the legend.
-cat >picture.py <<'PY'
-import sys
+if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+  test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'
+  in_python 'the picture' <<'PY'
 from types import SimpleNamespace as Some
-sys.path.insert(0, sys.argv[1])
 import plots.model
 drawn = []
 plots.model.save_figure = lambda fig, path: drawn.append(fig)
@@ -229,10 +218,6 @@ labels = [text.get_text() for text in share.get_legend().get_texts()]
 assert labels == ["cells", "messages"], labels
 assert drawn[0]._suptitle.get_text().count("\n") == 1
 PY
-if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
-  test "$(head -c 4 cpu/model.png | tail -c 3)" = PNG || complain 'no picture'
-  checks=$((checks + 1))
-  "$PYTHON" picture.py "$abs_top_srcdir/scripts" >why 2>&1 || complain "the picture: $(tail -n 1 why)"
 fi
 test -z "$(find . -name '*.tmp')" || complain 'temporary files are left'
 
@@ -286,5 +271,4 @@ rm two/runs/n[48].*.json
 refuse 2 'the runs do not determine message.cuda; add points that do, or set it, for example --assume=message.cuda=5us|too few' \
   model two --to=8
 
-echo "$checks runs, $failures failures"
 finish
