@@ -20,10 +20,7 @@ for argument; do
   --flips=*) flips=${argument#*=} ;;
   --seed=*) seed=${argument#*=} ;;
   --build=*) build=${argument#*=} ;;
-  -h | --help)
-    sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
-    exit 0
-    ;;
+  -h | --help) show_help ;;
   *) die "unknown argument '$argument'; see --help" ;;
   esac
 done

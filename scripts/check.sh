@@ -15,36 +15,23 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=scripts/common.sh
 . "$top/scripts/common.sh"
 
-passed=0 failed=0 skipped=0 quick=no finished=no stage_rc=0 group=
+quick=no stage_rc=0 group=
 exec </dev/null
-
-# Print the last line however the script ends. An early end counts as a failure.
-finish() {
-  end_group
-  [[ $finished == yes ]] || failed=$((failed + 1))
-  echo "$passed passed, $failed failed, $skipped skipped"
-  ((failed == 0)) || exit 1
-}
 
 case ${1-} in
 '') ;;
 --quick) quick=yes ;;
--h | --help)
-  sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
-  exit 0
-  ;;
+-h | --help) show_help ;;
 *) die "unknown argument '$1'; see --help" ;;
 esac
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
+count_at_end end_group
 
 work=$top/build/check
 jobs=$(cores)
 
 # --- processes -----------------------------------------------------------------------------------
 
-# in_group LOG COMMAND...: run COMMAND in a new process group, so that finish can end it. Sets
+# in_group LOG COMMAND...: run COMMAND in a new process group, so that end_group can end it. Sets
 # group_rc to its exit code.
 in_group() {
   local log=$1
@@ -69,10 +56,6 @@ end_group() {
 }
 
 # --- counting ------------------------------------------------------------------------------------
-
-pass() { passed=$((passed + 1)) && say "pass: $*"; }
-fail() { failed=$((failed + 1)) && say "FAIL: $*"; }
-skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
 
 # stage NAME COMMAND...: run COMMAND and count its exit code as one result; 77 is a skip. Sets stage_rc.
 # Prints the end of the output on failure. Do not call it where `set -e` is off (if, ||, &&).
@@ -251,7 +234,7 @@ shell_scripts() {
     done
 }
 shell_style() {
-  if ! have_shellcheck; then
+  if ! have_command shellcheck; then
     echo 'shellcheck could not be installed'
     exit 77
   fi
@@ -291,27 +274,21 @@ optional() {
   shift
   $check || apt_install "$@" || say "without $*: $why"
 }
-have_valgrind() { have_command valgrind; }
-have_clang_format() { have_command clang-format-14; }
-optional have_valgrind valgrind
-have_h5diff() { have_command h5diff; }
-optional have_h5diff hdf5-tools
+optional 'have_command valgrind' valgrind
+optional 'have_command h5diff' hdf5-tools
+optional 'have_command clang-format-14' clang-format-14
 have_serial_hdf5() { pkg-config --exists hdf5-serial 2>/dev/null; }
-optional have_clang_format clang-format-14
 python_environment
 export PYTHON
 # Without this, ReFrame would build the program again.
 export PACKAGES_BUILD=no
 # For tests/scripts/tutorial.sh.
-have_patch() { have_command patch; }
-optional have_patch patch
+optional 'have_command patch' patch
 # For tests/scripts/packages.sh.
 have_lmod() { compgen -G '/usr/share/lmod/*/libexec/lmod' >/dev/null; }
-have_tclsh() { have_command tclsh; }
-have_shellcheck() { have_command shellcheck; }
 optional have_lmod lmod
-optional have_tclsh tcl
-optional have_shellcheck shellcheck
+optional 'have_command tclsh' tcl
+optional 'have_command shellcheck' shellcheck
 # For scripts/bind-report.
 have_hwloc() { have_command hwloc-bind && have_command lstopo-no-graphics; }
 optional have_hwloc hwloc-nox
@@ -323,8 +300,7 @@ if [[ $quick == no ]]; then
   optional have_paraview paraview python3-paraview xvfb xauth libgl1-mesa-dri
   have_slurm() { have_command sbatch && PATH=$PATH:/usr/sbin have_command munged; }
   optional have_slurm slurm-wlm munge
-  have_clang() { have_command clang; }
-  optional have_clang clang
+  optional 'have_command clang' clang
   # The name of libFuzzer's package includes the version of clang.
   version=$(clang --version 2>/dev/null | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   [[ -z $version ]] || optional have_fuzzer "libclang-rt-$version-dev"

@@ -11,6 +11,36 @@ die() {
   exit 1
 }
 
+# Print the comment at the top of the calling script, and exit.
+show_help() {
+  sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[1]}"
+  exit 0
+}
+
+# --- counting ------------------------------------------------------------------------------------
+
+passed=0 failed=0 skipped=0 finished=no
+pass() { passed=$((passed + 1)) && say "pass: $*"; }
+fail() { failed=$((failed + 1)) && say "FAIL: $*"; }
+skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
+
+# count_at_end COMMAND...: however the script ends, run COMMAND and print the counts as the last line.
+# Without finished=yes, the end counts as a failure.
+count_at_end() {
+  at_end=("$@")
+  trap finish EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM
+}
+finish() {
+  "${at_end[@]}"
+  [[ $finished == yes ]] || failed=$((failed + 1))
+  echo "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0)) || exit 1
+}
+
+# --- machine -------------------------------------------------------------------------------------
+
 # Number of cores available to this process, from its affinity and its container's CPU quota.
 cores() {
   local n quota period q

@@ -29,30 +29,15 @@ for argument; do
   --quick) quick=yes ;;
   --no-sanitizer) sanitizer=no ;;
   --no-tests) tests=no ;;
-  -h | --help)
-    sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
-    exit 0
-    ;;
+  -h | --help) show_help ;;
   *) die "unknown argument '$argument'; see --help" ;;
   esac
 done
 # shellcheck source=tests/lib/run_mpi.sh
 . "$top/tests/lib/run_mpi.sh"
 
-passed=0 failed=0 skipped=0 finished=no
 dir=$(mktemp -d)
-finish() {
-  rm -rf "$dir"
-  [[ $finished == yes ]] || failed=$((failed + 1))
-  echo "$passed passed, $failed failed, $skipped skipped"
-  ((failed == 0)) || exit 1
-}
-trap finish EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-pass() { passed=$((passed + 1)) && say "pass: $*"; }
-fail() { failed=$((failed + 1)) && say "FAIL: $*"; }
-skip() { skipped=$((skipped + 1)) && say "skip: $*"; }
+count_at_end rm -rf "$dir"
 
 # --- build ---------------------------------------------------------------------------------------
 

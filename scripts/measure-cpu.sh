@@ -21,10 +21,7 @@ for argument; do
   --rounds=*) rounds=${argument#*=} ;;
   --build=*) build=${argument#*=} ;;
   --cores=*) cores=${argument#*=} ;;
-  -h | --help)
-    sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
-    exit 0
-    ;;
+  -h | --help) show_help ;;
   *) die "unknown argument '$argument'; see --help" ;;
   esac
 done

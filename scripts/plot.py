@@ -9,6 +9,7 @@ Exit codes: 0 done, 2 invalid option or missing module, 3 file cannot be read or
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import os
 import sys
@@ -28,6 +29,17 @@ from toolkit import (  # noqa: E402
     say,
 )
 
+# The module of each command.
+MODULES = {
+    "slice": "fields",
+    "animate": "animation",
+    "convergence": "convergence",
+    "levels": "levels",
+    "scaling": "scaling",
+    "ladder": "ladders",
+    "bench": "ladders",
+    "roofline": "ladders",
+}
 PICTURES = ("png", "svg", "pdf")
 FILMS = ("gif", "mp4")
 
@@ -233,23 +245,8 @@ def check_output(args: argparse.Namespace) -> None:
 
 def draw(args: argparse.Namespace) -> str:
     """Draw the picture and return a summary. Only the modules of one command are imported."""
-    if args.command == "slice":
-        from plots.fields import draw_slice as drawn
-    elif args.command == "animate":
-        from plots.animation import draw_animation as drawn
-    elif args.command == "convergence":
-        from plots.convergence import draw_convergence as drawn
-    elif args.command == "levels":
-        from plots.levels import draw_levels as drawn
-    elif args.command == "ladder":
-        from plots.ladders import draw_ladder as drawn
-    elif args.command == "bench":
-        from plots.ladders import draw_bench as drawn
-    elif args.command == "roofline":
-        from plots.ladders import draw_roofline as drawn
-    else:
-        from plots.scaling import draw_scaling as drawn
-    return drawn(args)
+    module = importlib.import_module(f"plots.{MODULES[args.command]}")
+    return getattr(module, f"draw_{args.command.replace('animate', 'animation')}")(args)
 
 
 def main() -> int:

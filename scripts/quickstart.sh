@@ -14,10 +14,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 case ${1-} in
 '') ;;
 --) shift ;;
--h | --help)
-  sed -n '2,/^set/{/^set/d; s/^# \{0,1\}//; p;}' "${BASH_SOURCE[0]}"
-  exit 0
-  ;;
+-h | --help) show_help ;;
 *) die "unknown argument '$1'; put arguments of hpgmg-fv after --" ;;
 esac
 

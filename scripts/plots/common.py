@@ -127,6 +127,13 @@ def save_table(path: str | None, head: list[str], rows) -> None:
     write_atomically(path, content.getvalue().encode(errors="backslashreplace"))
 
 
+def save(fig, args, shown: str, ran: list[str], head: list[str], rows) -> None:
+    """Draw the title of a picture, and save it and its plotted values as the options say."""
+    set_title(fig, shown, ran, args.title)
+    save_figure(fig, args.output)
+    save_table(args.data, head, rows)
+
+
 def phrases(about: dict, timed: bool = False) -> dict[str, str]:
     """Describe the run of a dump or report, one phrase per property, most important first.
 

@@ -12,9 +12,7 @@ from plots.common import (
     figure,
     phrases,
     plain,
-    save_figure,
-    save_table,
-    set_title,
+    save,
     split_phrases,
 )
 from plots.dump import Dump, is_dump
@@ -94,13 +92,12 @@ def draw_convergence(args) -> str:
     ax.grid(True, which="major", color="0.85")
     if len(curves) > 1 or curves[0].factor():
         ax.legend(fontsize=9)
-    set_title(fig, "Residual after each cycle", [shared], args.title)
-    save_figure(fig, args.output)
     rows = (
         [c.path, c.run["cells"].partition("³")[0], k, norm, rel]
         for c in curves
         for k, (norm, rel) in enumerate(zip(c.norms, c.rel), 1)
     )
-    save_table(args.data, ["file", "n", "cycle", "norm", "relative"], rows)
+    head = ["file", "n", "cycle", "norm", "relative"]
+    save(fig, args, "Residual after each cycle", [shared], head, rows)
     histories = "1 history" if len(curves) == 1 else f"{len(curves)} histories"
     return f"{histories} of up to {plural(longest, 'cycle')}"

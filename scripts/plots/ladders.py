@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plots.common import (
-    COLOURS,
-    LARGEST,
-    MARKERS,
-    figure,
-    plain,
-    save_figure,
-    save_table,
-    set_title,
-)
+from plots.common import COLOURS, LARGEST, MARKERS, figure, plain, save
 from plots.report import read_report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -22,15 +13,7 @@ ARITHMETIC = "arithmetic, double"  # the table of the peak flop rate; others are
 BAR = 0.17  # inches
 WIDTHS = (3.0, 2.0)  # relative widths of the axes for speed and for percent of the copy
 SPEED = "speed, % of the table's fastest row\n(ns per element; speed-up over the first row)"
-BAR_COLUMNS = [
-    "ladder",
-    "table",
-    "variant",
-    "gb_per_s",
-    "of_copy",
-    "ns_per_element",
-    "speed_up",
-]
+BAR_COLUMNS = ["ladder", "table", "variant", "gb_per_s", "of_copy", "ns_per_element", "speed_up"]
 NUMBERS = ("gb_per_s", "of_copy", "useful_bytes", "flops", "seconds", "elements", "speed_up")
 
 
@@ -214,9 +197,7 @@ def draw_ladder(args) -> str:
     draw_bars(fig, fig.add_gridspec(1, 1)[0], bench, ladder)
     drawn = drawn_rows((ladder, title, rows) for title, rows in tables)
     shown = f"hpgmg-bench, {ladder}; copy bandwidth {bench.copy:.4g} GB/s"
-    set_title(fig, shown, [bench.machine], args.title)
-    save_figure(fig, args.output)
-    save_table(args.data, BAR_COLUMNS, drawn)
+    save(fig, args, shown, [bench.machine], BAR_COLUMNS, drawn)
     return f"{ladder}, {len(drawn)} rows of {plural(len(tables), 'table')}"
 
 
@@ -224,9 +205,8 @@ def draw_roofline(args) -> str:
     bench = Bench(args.files[0])
     fig = figure(9.0, 6.0, args.dpi)
     drawn = draw_roof(fig.subplots(), bench)
-    set_title(fig, "Roofline of the solver's kernels", [bench.machine], args.title)
-    save_figure(fig, args.output)
-    save_table(args.data, ["table", "kernel", "flops_per_byte", "gflop_per_s"], drawn)
+    head = ["table", "kernel", "flops_per_byte", "gflop_per_s"]
+    save(fig, args, "Roofline of the solver's kernels", [bench.machine], head, drawn)
     return f"{len(drawn) - len(arithmetic(bench))} kernels"
 
 
@@ -265,7 +245,5 @@ def draw_bench(args) -> str:
             ax.set_title(plain(name), fontsize=9.5)
     drawn = drawn_rows(bench.tables)
     shown = f"hpgmg-bench; copy bandwidth {bench.copy:.4g} GB/s"
-    set_title(fig, shown, [bench.machine], args.title)
-    save_figure(fig, args.output)
-    save_table(args.data, BAR_COLUMNS, drawn)
+    save(fig, args, shown, [bench.machine], BAR_COLUMNS, drawn)
     return f"{plural(len(names), 'ladder')}, {len(drawn)} rows"

@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plots.common import (
-    COLOURS,
-    LARGEST,
-    figure,
-    phrases,
-    plain,
-    save_figure,
-    save_table,
-    set_title,
-    shortened,
-    split_phrases,
-)
+from plots.common import COLOURS, LARGEST, figure, phrases, plain, save, shortened, split_phrases
 from plots.report import Report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -115,8 +104,6 @@ def draw_levels(args) -> str:
     below = fig.add_subplot(grid[-1, :])
     below.axis("off")
     below.legend(handles, names, loc="center", ncol=len(names), fontsize=9)
-    set_title(fig, "Time of one solve by level and operation", [shared], args.title)
-    save_figure(fig, args.output)
     rows = (
         [report.path, i, level.dim, operation, *level.seconds[operation]]
         for report, levels in zip(reports, runs)
@@ -125,7 +112,7 @@ def draw_levels(args) -> str:
         if operation in level.seconds
     )
     head = ["file", "level", "n", "operation", "seconds_min", "seconds_mean", "seconds_max"]
-    save_table(args.data, head, rows)
+    save(fig, args, "Time of one solve by level and operation", [shared], head, rows)
     return f"{len(operations)} operations on {plural(max(map(len, runs)), 'level')}"
 
 

@@ -12,9 +12,7 @@ from plots.common import (
     figure,
     phrases,
     plain,
-    save_figure,
-    save_table,
-    set_title,
+    save,
     split_phrases,
 )
 from plots.report import Report
@@ -23,6 +21,8 @@ from toolkit import FILE, USAGE, ToolError, need, plural
 # Grids are cubes, so not every number of ranks can have the same work per rank. Within a weak
 # series it may vary by this factor.
 WEAK_SPREAD = 1.5
+COLUMNS = ["series", "kind", "units", "ranks", "threads", "dof", "repeats"]
+COLUMNS += ["seconds", "seconds_min", "seconds_max", "dof_per_s", "efficiency"]
 
 
 class Run:
@@ -168,9 +168,7 @@ def draw_scaling(args) -> str:
     repeats = max(len(p) for s in series for p in s.points)
     shown = f"{kind} scaling of one solve"
     shown += ": median of repeats, bars from the fastest to the slowest" if repeats > 1 else ""
-    set_title(fig, shown, [shared], args.title)
-    save_figure(fig, args.output)
-    save_rows(args.data, series, labels)
+    save(fig, args, shown, [shared], COLUMNS, rows_of(series, labels))
     return f"{kind.lower()} scaling, {plural(len(runs), 'run')} in {len(series)} series"
 
 
@@ -214,14 +212,10 @@ def finish_axes(axes, series: list[Series]) -> None:
     axes[0].legend(fontsize=8)
 
 
-def save_rows(path: str | None, series: list[Series], labels: list[str]) -> None:
-    head = ["series", "kind", "units", "ranks", "threads", "dof", "repeats"]
-    head += ["seconds", "seconds_min", "seconds_max", "dof_per_s", "efficiency"]
-    rows = []
+def rows_of(series: list[Series], labels: list[str]):
     for s, label in zip(series, labels):
         for i, p in enumerate(s.points):
             seconds = [run.seconds for run in p]
             row = [label, "strong" if s.strong else "weak", s.units[i], p[0].ranks, p[0].threads]
             row += [s.dof[i], len(p), s.seconds[i], min(seconds), max(seconds)]
-            rows.append([*row, s.rate[i], s.efficiency[i] / 100.0])
-    save_table(path, head, rows)
+            yield [*row, s.rate[i], s.efficiency[i] / 100.0]

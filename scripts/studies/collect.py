@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import statistics
 
+from plots.common import save_table
 from plots.report import Report
 from studies.folder import Folder, Point
-from toolkit import FILE, ToolError, write_atomically
-
-COLUMNS = (
-    *("study", "kind", "point", "repeat", "nodes", "ranks", "threads", "gpus", "n", "dof"),
-    *("seconds_min", "seconds_mean", "dof_per_s", "cycles", "norm", "error", "order"),
-    *("verification", "bytes_per_rank_max", "backend", "transport", "host", "version"),
-)
+from toolkit import FILE, ToolError
 
 
 def report_of(point: Point, path: str) -> Report:
@@ -32,7 +25,7 @@ def report_of(point: Point, path: str) -> Report:
 
 
 def row_of(folder: Folder, point: Point, repeat: int) -> dict:
-    """Values of one report for a line of the CSV."""
+    """Values of one report for a line of the CSV, by column."""
     report = report_of(point, folder.result(point, repeat))
     about = report.about
     seconds = report.positive("solves.0.seconds_mean")
@@ -76,14 +69,9 @@ def rows_of(folder: Folder) -> list[dict]:
 
 def write_csv(folder: Folder, rows: list[dict]) -> str:
     """Write results.csv with full precision. NaN becomes an empty value."""
-    content = io.StringIO()
-    table = csv.writer(content, lineterminator="\n")
-    table.writerow(COLUMNS)
-    for row in rows:
-        values = [repr(v) if isinstance(v, float) else v for v in (row[c] for c in COLUMNS)]
-        table.writerow(["" if v == "nan" else v for v in values])
     path = folder.at("results.csv")
-    write_atomically(path, content.getvalue().encode())
+    known = ([v if v == v else "" for v in row.values()] for row in rows)
+    save_table(path, list(rows[0]), known)
     return path
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import statistics
 from concurrent.futures import ThreadPoolExecutor
 
-from plots.common import GRIDS
+from plots.common import GRIDS, save_table
 from studies.costs import CPU, OF_NAME, PARTS, SCALE, Key
 from studies.folder import Folder
 from studies.forecast import N_ASKED, Change, Forecast, Forecaster, name_of
 from studies.model import HeldBack, Model, spread
 from studies.samples import Machine, Sample
-from toolkit import plural, write_atomically
+from toolkit import plural
 
 # Relative errors above which to warn: of a held-back point, and of the fit.
 FAR_OFF = 0.1
@@ -209,14 +207,11 @@ def what_if(forecaster: Forecaster, change: Change, columns: list[Forecast]) -> 
 
 def write_curve(folder: Folder, curve: list[Forecast]) -> str:
     """Write model.csv with full precision."""
-    content = io.StringIO()
-    table = csv.writer(content, lineterminator="\n")
-    table.writerow(
-        ["ranks", "n", "dof", "seconds", "seconds_5", "seconds_95", "efficiency", *PARTS]
-    )
+    path = folder.at("model.csv")
+    head = ["ranks", "n", "dof", "seconds", "seconds_5", "seconds_95", "efficiency", *PARTS]
+    rows = []
     for f in curve:
         numbers = [f.seconds, f.low, f.high, efficiency(f, curve[0]), *f.parts.values()]
-        table.writerow([f.ranks, f.dim, f.dof, *map(repr, numbers)])
-    path = folder.at("model.csv")
-    write_atomically(path, content.getvalue().encode())
+        rows.append([f.ranks, f.dim, f.dof, *numbers])
+    save_table(path, head, rows)
     return path
