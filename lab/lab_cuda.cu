@@ -77,19 +77,15 @@ extern "C" mg_status_t lab_open_cuda(lab_t *lab) {
   return measure_copy(lab);
 }
 
-mg_status_t lab_cuda_alloc(size_t bytes, void **memory) {
-  const cudaError_t error = cudaMalloc(memory, bytes);
+mg_status_t lab_array_t::make(int64_t n) {
+  const cudaError_t error = cudaMalloc((void **)&at, (size_t)n * sizeof(double));
   if (error != cudaErrorMemoryAllocation) {
     MG_CUDA_TRY(error);
     return MG_OK;
   }
   (void)cudaGetLastError();
   return mg_error(MG_ERR_MEMORY, "the GPU has no %.3g GB for arrays; reduce --mib",
-                  1e-9 * (double)bytes);
-}
-
-mg_status_t lab_array_t::make(int64_t n) {
-  return lab_cuda_alloc((size_t)n * sizeof(double), (void **)&at);
+                  1e-9 * (double)n * sizeof(double));
 }
 
 /* Peak device memory of the ladders. The grid of the smooth ladder has a power of two as side
@@ -139,16 +135,14 @@ mg_status_t lab_cuda_describe(const lab_launch_t &l, lab_row_t *row) {
 }
 
 mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
-                          lab_enqueue_t prepare, cudaStream_t stream) {
+                          cudaStream_t stream) {
   if (!stream) stream = state.stream;
   double took[MOST_RUNS], all = 0.0;
-  if (prepare) MG_TRY(prepare(arg, stream));
   lab_launches_forget();
   MG_TRY(enqueue(arg, stream)); /* warm-up */
   int n = 0;
   while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
     float ms;
-    if (prepare) MG_TRY(prepare(arg, stream));
     MG_CUDA_TRY(cudaEventRecord(state.start, stream));
     MG_TRY(enqueue(arg, stream));
     MG_CUDA_TRY(cudaEventRecord(state.end, stream));

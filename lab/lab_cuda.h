@@ -31,7 +31,7 @@ typedef mg_status_t (*lab_enqueue_t)(void *arg, cudaStream_t stream);
  *  Runs once to warm up, then as often as the lab requests, each run between two events.
  *  @return MG_OK, MG_ERR_DEVICE (logged) */
 mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
-                          lab_enqueue_t prepare = nullptr, cudaStream_t stream = nullptr);
+                          cudaStream_t stream = nullptr);
 
 /** Fill a row with the launch shape, registers, shared memory and occupancy. */
 mg_status_t lab_cuda_describe(const lab_launch_t &launch, lab_row_t *row);
@@ -54,16 +54,13 @@ mg_status_t lab_cuda_measure(const lab_t *lab, const lab_launch_t &launch, void 
 /** Resident blocks per SM for this launch. */
 mg_status_t lab_cuda_resident(const lab_launch_t &launch, int *blocks);
 
-/** @return MG_OK, MG_ERR_MEMORY (the message names the option to change), MG_ERR_DEVICE */
-mg_status_t lab_cuda_alloc(size_t bytes, void **memory);
-
 /** Device memory released at the end of its scope. */
 struct lab_array_t {
   double *at = nullptr;
   ~lab_array_t() {
     if (at) (void)cudaFree(at);
   }
-  /** @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE (logged) */
+  /** @return MG_OK, MG_ERR_MEMORY (the message names the option to change), MG_ERR_DEVICE */
   mg_status_t make(int64_t n);
 };
 

@@ -26,8 +26,17 @@ typedef enum {
   ROOFLINE_MAX_NORM,
   ROOFLINE_DIFFERENCE, /**< maximum norm of a difference */
   ROOFLINE_DOT,
-  ROOFLINE_HALO /**< periodic level: ghosts of one vector */
+  ROOFLINE_HALO, /**< periodic level: ghosts of one vector */
+  N_ROOFLINE
 } roofline_kind_t;
+
+/** Where a kernel leaves its result: in a vector of a level with `rim` layers of ghosts, or, if
+ *  vec is ROOFLINE_NUMBER, in a number. */
+typedef struct {
+  int level, vec, rim;
+} roofline_output_t;
+enum { ROOFLINE_NUMBER = -1 };
+extern const roofline_output_t roofline_output[N_ROOFLINE];
 
 /** Coefficients passed to the vector operations. */
 enum { ROOFLINE_ALPHA = 2, ROOFLINE_BETA = 3 };

@@ -40,7 +40,7 @@ mg_status_t enqueue(void *arg, cudaStream_t) {
 
 mg_status_t time_work(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row) {
   job_t job = {work, arg};
-  MG_TRY(lab_cuda_time(lab, enqueue, &job, &row->seconds, nullptr, mg_cuda.stream));
+  MG_TRY(lab_cuda_time(lab, enqueue, &job, &row->seconds, mg_cuda.stream));
   return lab_cuda_launched(row);
 }
 
@@ -76,7 +76,7 @@ mg_status_t enqueue_chains(void *arg, cudaStream_t stream) {
 
 mg_status_t chains(const lab_t *lab, double *from, double *to, int64_t n, lab_row_t *row) {
   chains_t c = {from, to, n};
-  MG_TRY(lab_cuda_time(lab, enqueue_chains, &c, &row->seconds, nullptr, mg_cuda.stream));
+  MG_TRY(lab_cuda_time(lab, enqueue_chains, &c, &row->seconds, mg_cuda.stream));
   return lab_cuda_launched(row);
 }
 

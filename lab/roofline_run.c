@@ -44,6 +44,8 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
     return mg_halo(fine, MG_U, false);
   case ROOFLINE_DOT:
     return mg_dot(fine, MG_U, MG_F, number);
+  case N_ROOFLINE:
+    break;
   }
   return MG_ERR_INTERNAL;
 }

@@ -172,7 +172,7 @@ mg_status_t smooth_add(lab_t *lab, smooth_data_t *d, const lab_launch_t &launch,
 mg_status_t smooth_add_solver(lab_t *lab, smooth_data_t *d, lab_enqueue_t enqueue, void *arg,
                               int before, const smooth_row_t &r) {
   lab_row_t row = row_of(d, r);
-  MG_TRY(lab_cuda_time(lab, enqueue, arg, &row.seconds, nullptr, mg_cuda.stream));
+  MG_TRY(lab_cuda_time(lab, enqueue, arg, &row.seconds, mg_cuda.stream));
   MG_TRY(lab_cuda_launched(&row));
   MG_TRY(d->copy(SMOOTH_TO, before)); /* the timed runs have overwritten it */
   MG_TRY(enqueue(arg, mg_cuda.stream));

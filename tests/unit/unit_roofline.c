@@ -6,33 +6,7 @@
 #include "level/smooth.h"
 #include "tests/lib/fixture.h"
 
-/* Output of a kind: a level vector, or a number. */
-enum { NUMBER = -1 };
-static const struct {
-  roofline_kind_t kind;
-  int level, vec;
-} kinds[] = {
-    {ROOFLINE_SMOOTHS, 0, MG_U},
-    {ROOFLINE_FIRST, 0, MG_U},
-    {ROOFLINE_RESIDUAL, 0, MG_TMP},
-    {ROOFLINE_RESIDUAL_NORM, 0, NUMBER},
-    {ROOFLINE_RESTRICTS_RESIDUAL, 1, MG_F},
-    {ROOFLINE_RESTRICTS, 1, MG_F},
-    {ROOFLINE_CORRECTS, 0, MG_U},
-    {ROOFLINE_INTERPOLATES, 0, MG_U},
-    {ROOFLINE_AXPBY, 0, MG_TMP},
-    {ROOFLINE_MULTIPLIES, 0, MG_TMP},
-    {ROOFLINE_SHIFTS, 0, MG_TMP},
-    {ROOFLINE_SCALES, 0, MG_TMP},
-    {ROOFLINE_FILLS, 0, MG_TMP},
-    {ROOFLINE_MAX_NORM, 0, NUMBER},
-    {ROOFLINE_DIFFERENCE, 0, NUMBER},
-    {ROOFLINE_DOT, 0, NUMBER},
-    {ROOFLINE_HALO, 0, MG_U}, /* periodic levels only */
-};
-enum { N_KINDS = sizeof kinds / sizeof kinds[0], HALO = N_KINDS - 1 };
-
-static int under_test;       /* index into kinds */
+static roofline_kind_t under_test;
 static mg_hierarchy_t *twin; /* of the hierarchy under test */
 
 static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
@@ -44,14 +18,15 @@ static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *n
 
 /* Slightly increases the last cell, or the number; for a halo, a ghost in the last row. */
 static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  const roofline_output_t *out = &roofline_output[kind];
   MG_TRY(roofline_run(h, kind, number));
-  if (kinds[under_test].vec == NUMBER) {
+  if (out->vec == ROOFLINE_NUMBER) {
     *number *= 1.0 + 0x1p-50;
     return MG_OK;
   }
-  const mg_patch_t *p = &h->level[kinds[under_test].level].store.view.patch[0];
+  const mg_patch_t *p = &h->level[out->level].store.view.patch[0];
   const int i = kind == ROOFLINE_HALO ? p->n[0] : p->n[0] - 1;
-  double *last = mg_cell(p, kinds[under_test].vec, i, p->n[1] - 1, p->n[2] - 1);
+  double *last = mg_cell(p, out->vec, i, p->n[1] - 1, p->n[2] - 1);
   *last = *last * (1.0 + 0x1p-50) + 0x1p-1000;
   return MG_OK;
 }
@@ -88,11 +63,11 @@ static mg_status_t do_half_of_difference(mg_hierarchy_t *h, roofline_kind_t kind
 
 static double error_of(mg_hierarchy_t *h, roofline_fn run) {
   double error = NAN;
-  MUST(roofline_check(&roofline_on_cpu, h, twin, kinds[under_test].kind, run, &error));
+  MUST(roofline_check(&roofline_on_cpu, h, twin, under_test, run, &error));
   return error;
 }
 
-static void check_kinds(mg_hierarchy_t *h, int first, int end) {
+static void check_kinds(mg_hierarchy_t *h, roofline_kind_t first, roofline_kind_t end) {
   for (under_test = first; under_test < end; under_test++) {
     CHECK(error_of(h, roofline_run) == 0.0);
     CHECK(error_of(h, do_nothing) > 1e-6);
@@ -102,10 +77,10 @@ static void check_kinds(mg_hierarchy_t *h, int first, int end) {
 
 static void check_norms(mg_hierarchy_t *h) {
   const int n = h->level[0].plan->layout.n[0];
-  for (under_test = 0; under_test < N_KINDS; under_test++) {
-    const roofline_kind_t kind = kinds[under_test].kind;
-    if (kind != ROOFLINE_MAX_NORM && kind != ROOFLINE_DIFFERENCE && kind != ROOFLINE_RESIDUAL_NORM)
-      continue;
+  static const roofline_kind_t kinds[] = {ROOFLINE_MAX_NORM, ROOFLINE_DIFFERENCE,
+                                          ROOFLINE_RESIDUAL_NORM};
+  for (int q = 0; q < 3; q++) {
+    under_test = kinds[q];
     amiss.i = amiss.j = amiss.k = -1;
     amiss.ghosts = 0;
     CHECK(error_of(h, do_norm_amiss) == 0.0);
@@ -126,7 +101,7 @@ static void check_norms(mg_hierarchy_t *h) {
     /* A row in a corner of the box. */
     amiss.j = amiss.k = n - 1;
     CHECK(error_of(h, do_norm_amiss) > 0.5);
-    if (kind == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
+    if (under_test == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
   }
 }
 
@@ -143,7 +118,8 @@ static void check_begin(mg_hierarchy_t *h) {
 }
 
 /* The kernels first .. end - 1 of a hierarchy, which it frees. */
-static void check_hierarchy(mg_hierarchy_t *h, int first, int end, bool norms) {
+static void check_hierarchy(mg_hierarchy_t *h, roofline_kind_t first, roofline_kind_t end,
+                            bool norms) {
   MUST(roofline_twin_create(h, &twin));
   check_kinds(h, first, end);
   check_begin(h);
@@ -164,11 +140,11 @@ int main(int argc, char **argv) {
   for (int c = 0; c < 16 * 16 * 16; c++)
     alpha[c] = lab_value(c);
   for (size_t q = 0; q < sizeof options / sizeof options[0]; q++) {
-    check_hierarchy(fixture_create(&cpu, 4, 1, options[q]), 0, HALO, q == 0);
+    check_hierarchy(fixture_create(&cpu, 4, 1, options[q]), 0, ROOFLINE_HALO, q == 0);
     check_hierarchy(fixture_create_varying(&cpu, 4, 1, options[q], alpha), 0,
                     ROOFLINE_RESTRICTS_RESIDUAL + 1, false);
   }
-  check_hierarchy(fixture_create(&cpu, 4, 1, "--operator=fv2 --boundary=periodic"), HALO, N_KINDS,
-                  false);
+  check_hierarchy(fixture_create(&cpu, 4, 1, "--operator=fv2 --boundary=periodic"), ROOFLINE_HALO,
+                  N_ROOFLINE, false);
   return FIXTURE_END();
 }
