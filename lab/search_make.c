@@ -126,11 +126,18 @@ plan_t plan_draw(plan_goal_t goal, int threads, plan_random_t *random) {
   return p;
 }
 
-/* ---- mutation ---- */
-
-static int double_or_half(int n, plan_random_t *random) {
-  return plan_random(random, 2) ? 2 * n : n / 2;
+/* Loads, and how the blocks run and end. Half of the programs run as many blocks as fit. */
+static void draw_head(plan_t *p, plan_random_t *random) {
+  p->loads = 1 << plan_random(random, 4);
+  p->width = 8 << plan_random(random, 2);
+  p->sums = 1 << plan_random(random, 1 + log2_of(p->loads * p->width / 8));
+  p->grid = (plan_grid_t)plan_random(random, N_GRIDS);
+  p->blocks = plan_random(random, 2)
+                  ? 1 << plan_random(random, 1 + log2_of(PLAN_AT_A_TIME / p->threads))
+                  : 0;
 }
+
+/* ---- mutation ---- */
 
 static void remove_step(plan_t *p, int at) {
   memmove(&p->step[at], &p->step[at + 1], (size_t)(p->n_steps - at - 1) * sizeof p->step[0]);
@@ -144,16 +151,7 @@ static void insert_step(plan_t *p, int at, plan_step_t step) {
   p->n_steps++;
 }
 
-/* Split a shuffle of radix 4 or more in two: the near half of its lanes, then the far half. */
-static void split_step(plan_t *p, int at) {
-  const plan_step_t whole = p->step[at];
-  if ((whole.kind != STEP_XOR && whole.kind != STEP_DOWN) || whole.radix < 4) return;
-  const int near = whole.radix / 2;
-  p->step[at].radix = 2;
-  insert_step(p, at, (plan_step_t){whole.kind, near, whole.by});
-  p->step[at + 1].by = near * whole.by;
-}
-
+/* The other kind of the same thing, if there is one. */
 static void turn_step(plan_step_t *s) {
   static const plan_kind_t other[N_STEP_KINDS] = {
       [STEP_XOR] = STEP_DOWN,    [STEP_DOWN] = STEP_XOR,   [STEP_STORE] = STEP_STORE,
@@ -162,57 +160,31 @@ static void turn_step(plan_step_t *s) {
   s->kind = other[s->kind];
 }
 
+/* A larger radix for a smaller distance, or the reverse. */
 static void trade(plan_step_t *s, plan_random_t *random) {
   const bool wider = plan_random(random, 2);
   s->radix = wider ? 2 * s->radix : s->radix / 2;
   s->by = wider ? s->by / 2 : 2 * s->by;
 }
 
-static void mutate_head(plan_t *p, plan_random_t *random) {
-  switch (plan_random(random, 5)) {
+void plan_mutate(plan_t *p, plan_random_t *random) {
+  const int at = p->n_steps > 0 ? plan_random(random, p->n_steps) : 0;
+  switch (p->n_steps > 0 ? plan_random(random, 5) : 0) {
   case 0:
-    p->loads = double_or_half(p->loads, random);
-    break;
-  case 3:
-    p->blocks = p->blocks ? double_or_half(p->blocks, random) : 1 << plan_random(random, 5);
+    draw_head(p, random);
     break;
   case 1:
-    p->width = 24 - p->width;
+    turn_step(&p->step[at]);
     break;
   case 2:
-    p->sums = double_or_half(p->sums, random);
+    trade(&p->step[at], random);
+    break;
+  case 3:
+    remove_step(p, at);
     break;
   default:
-    p->grid = (plan_grid_t)plan_random(random, N_GRIDS);
-  }
-}
-
-void plan_mutate(plan_t *p, plan_random_t *random) {
-  const int what = plan_random(random, 10);
-  const int at = p->n_steps > 0 ? plan_random(random, p->n_steps) : 0;
-  plan_step_t *s = &p->step[at];
-  if (what == 0 || p->n_steps == 0)
-    mutate_head(p, random);
-  else if (what == 1)
-    s->radix = double_or_half(s->radix, random);
-  else if (what == 2)
-    s->by = double_or_half(s->by, random);
-  else if (what == 3)
-    turn_step(s);
-  else if (what == 4)
-    remove_step(p, at);
-  else if (what == 5)
     insert_step(p, at, p->step[plan_random(random, p->n_steps)]);
-  else if (what == 6 && at + 1 < p->n_steps) {
-    const plan_step_t first = s[0];
-    s[0] = s[1];
-    s[1] = first;
-  } else if (what == 7)
-    trade(s, random);
-  else if (what == 8)
-    split_step(p, at);
-  else
-    insert_step(p, at, (plan_step_t){plan_random(random, 2) ? STEP_BLOCK : STEP_WARP, 0, 0});
+  }
 }
 
 /* ---- sets of programs ---- */
@@ -245,13 +217,7 @@ static plan_t pick(plan_goal_t goal, plan_random_t *random) {
     const plan_t other = plan_draw(goal, threads, random);
     if (other.n_steps < p.n_steps) p = other;
   }
-  p.loads = 1 << plan_random(random, 4);
-  p.width = 8 << plan_random(random, 2);
-  p.sums = 1 << plan_random(random, 1 + log2_of(p.loads * p.width / 8));
-  p.grid = (plan_grid_t)plan_random(random, N_GRIDS);
-  /* The other half runs as many blocks as fit. */
-  if (plan_random(random, 2))
-    p.blocks = 1 << plan_random(random, 1 + log2_of(PLAN_AT_A_TIME / p.threads));
+  draw_head(&p, random);
   if (plan_random(random, 2))
     for (int times = 1 + plan_random(random, 3); times > 0; times--)
       plan_mutate(&p, random);
