@@ -3,18 +3,15 @@
 #include "base/log.h"
 #include "comm/comm.h"
 #include "device/memory_check.h"
-#include "tests/lib/test.h"
+#include "tests/lib/plan_case.h"
 #include <stdlib.h>
 #include <string.h>
 
 static mg_memory_check_t find(const char *what, int log2_box_dim, int64_t boxes, int64_t host_bytes,
                               int64_t process_bytes) {
-  mg_params_t params;
   mg_memory_check_t c;
   const mg_room_t room = {host_bytes, process_bytes, INT64_MAX};
-  mg_params_defaults(&params);
-  params.log2_box_dim = log2_box_dim;
-  params.boxes_per_rank = boxes;
+  set_size(log2_box_dim, boxes);
   fprintf(stderr, "%s: %d %lld\n", what, log2_box_dim, (long long)boxes);
   CHECK_INT(mg_memory_check_measure(&params, &room, &c), MG_OK);
   return c;
@@ -22,19 +19,11 @@ static mg_memory_check_t find(const char *what, int log2_box_dim, int64_t boxes,
 
 /* Total bytes of the plan for a size. */
 static int64_t planned(int log2_box_dim, int64_t boxes) {
-  mg_params_t params;
-  mg_plan_t plan;
-  char message[1024];
   int64_t sum = 0;
-  mg_params_defaults(&params);
-  params.log2_box_dim = log2_box_dim;
-  params.boxes_per_rank = boxes;
-  CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);
-  for (int l = 0; l < plan.n_levels; l++) {
-    mg_level_bytes_t bytes;
-    CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);
-    sum += bytes.vectors + bytes.images + bytes.buffers;
-  }
+  set_size(log2_box_dim, boxes);
+  CHECK_INT(build(1), MG_OK);
+  for (int l = 0; l < plan.n_levels; l++)
+    sum += bytes_of(l, 0);
   return sum;
 }
 
@@ -138,18 +127,13 @@ static void test_absurd_sizes(void) {
 static void test_device(void) {
   static const mg_memory_t kinds[] = {MG_MEMORY_DEVICE, MG_MEMORY_UNIFIED};
   for (int k = 0; k < 2; k++) {
-    mg_params_t params;
-    mg_plan_t plan;
     mg_memory_check_t c;
-    char message[1024];
     int64_t need = 0;
-    mg_params_defaults(&params);
-    params.log2_box_dim = 5;
-    params.boxes_per_rank = 27;
+    set_size(5, 27);
     params.device = MG_DEVICE_CUDA;
     params.memory = kinds[k];
     params.cpu_below = 5000; /* 96^3, 48^3 and 24^3 on the device */
-    CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);
+    CHECK_INT(build(1), MG_OK);
     for (int l = 0; l < 3; l++) {
       mg_level_bytes_t bytes;
       CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);

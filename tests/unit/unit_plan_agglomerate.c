@@ -1,7 +1,6 @@
 /* Agglomeration: a coarse level uses at most as many ranks as can have --agglomerate-below cells
  * each. With 0, only its number of boxes and the level rule limit the ranks. */
-#include "plan/plan.h"
-#include "tests/lib/test.h"
+#include "tests/lib/plan_case.h"
 
 typedef struct {
   mg_device_t device;
@@ -24,16 +23,11 @@ static const case_t cases[] = {
 };
 
 int main(void) {
-  static mg_params_t params;
-  static mg_plan_t plan;
-  char message[1024];
-  mg_params_defaults(&params);
-  params.log2_box_dim = 5;
-  params.boxes_per_rank = 1;
+  set_size(5, 1);
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     params.device = cases[c].device;
     params.agglomerate_below = cases[c].below;
-    CHECK_INT(mg_plan_build(&params, 8, &plan, message, (int)sizeof message), MG_OK);
+    CHECK_INT(build(8), MG_OK);
     CHECK_INT(plan.n_levels, 7);
     for (int l = 0; l < plan.n_levels; l++)
       CHECK_INT(plan.level[l].layout.n_ranks, cases[c].ranks[l]);

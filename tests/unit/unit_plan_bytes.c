@@ -3,27 +3,16 @@
 #include "comm/comm.h"
 #include "level/level.h"
 #include "plan/copy_plan.h"
-#include "plan/plan.h"
+#include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"
-#include "tests/lib/test.h"
 #include <stdlib.h>
 
-static mg_params_t params;
-static mg_plan_t plan;
-
-static void build(mg_operator_t op, mg_boundary_t boundary, int log2_box_dim,
-                  int64_t boxes_per_rank, int64_t ranks) {
-  char message[1024];
-  mg_params_defaults(&params);
+static void build_for(mg_operator_t op, mg_boundary_t boundary, int log2_box_dim,
+                      int64_t boxes_per_rank, int64_t ranks) {
+  set_size(log2_box_dim, boxes_per_rank);
   params.op = op;
   params.boundary = boundary;
-  params.log2_box_dim = log2_box_dim;
-  params.boxes_per_rank = boxes_per_rank;
-  CHECK_INT(mg_plan_build(&params, ranks, &plan, message, (int)sizeof message), MG_OK);
-}
-
-static int64_t cube(int64_t n) {
-  return n * n * n;
+  CHECK_INT(build(ranks), MG_OK);
 }
 
 /* Rows start on 128-byte lines. Every ghost has a distinct place within the vector. Addresses of
@@ -57,14 +46,13 @@ static void test_against_allocation(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boxes = 1; boxes <= 27; boxes += 13)
       for (int d = 0; d < 3; d++) {
-        build((mg_operator_t)op, MG_BOUNDARY_PERIODIC, 4, boxes, 1);
-        char message[1024];
+        build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, 4, boxes, 1);
         params.device = devices[d];
         params.memory = memories[d];
         params.krylov = d == 0 ? MG_KRYLOV_CG : MG_KRYLOV_NONE;
         params.cpu_below = 5000; /* on the guard backend: 48^3, 32^3 and 24^3, but not 16^3 */
         mg_hierarchy_t *h = NULL;
-        CHECK_INT(mg_plan_build(&params, 1, &plan, message, (int)sizeof message), MG_OK);
+        CHECK_INT(build(1), MG_OK);
         CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
         int n_images = 0;
         for (int l = 0; h && l < plan.n_levels; l++) {
@@ -161,8 +149,8 @@ static void test_all_ranks(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boundary = 0; boundary < 2; boundary++)
       for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        build((mg_operator_t)op, (mg_boundary_t)boundary, runs[i].log2, runs[i].boxes_per_rank,
-              runs[i].ranks);
+        build_for((mg_operator_t)op, (mg_boundary_t)boundary, runs[i].log2, runs[i].boxes_per_rank,
+                  runs[i].ranks);
         for (int l = 0; l < plan.n_levels; l++) {
           const double share = check_level(l, runs[i].ranks);
           fullest = share > fullest ? share : fullest;
@@ -179,15 +167,12 @@ static void test_bytes_a_cell(void) {
   } runs[] = {{8, 1, 1}, {7, 8, 1}, {7, 4, 2}, {7, 1, 8}, {6, 32, 2}, {5, 512, 1}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     int64_t sum = 0;
-    build(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i].log2, runs[i].boxes_per_rank,
-          runs[i].ranks);
+    build_for(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i].log2, runs[i].boxes_per_rank,
+              runs[i].ranks);
     CHECK_INT(plan.level[0].layout.n[0], 256);
     for (int64_t rank = 0; rank < runs[i].ranks; rank++)
-      for (int l = 0; l < plan.n_levels; l++) {
-        mg_level_bytes_t bytes;
-        CHECK_INT(mg_plan_bytes(&plan, l, rank, &bytes), MG_OK);
-        sum += bytes.vectors + bytes.images + bytes.buffers;
-      }
+      for (int l = 0; l < plan.n_levels; l++)
+        sum += bytes_of(l, rank);
     CHECK((double)sum <= 80.0 * (double)cube(256));
   }
 }
@@ -201,8 +186,8 @@ static void test_largest_shares(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
       double all = 0.0;
-      build((mg_operator_t)op, MG_BOUNDARY_PERIODIC, runs[i].log2, runs[i].boxes_per_rank,
-            runs[i].ranks);
+      build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, runs[i].log2, runs[i].boxes_per_rank,
+                runs[i].ranks);
       for (int l = 0; l < plan.n_levels; l++) {
         const mg_layout_t *y = &plan.level[l].layout;
         mg_level_bytes_t bytes;
@@ -216,7 +201,7 @@ static void test_largest_shares(void) {
     }
   /* A face of more than 2^31 cells: 64 x 1024 per side. */
   mg_level_bytes_t bytes;
-  build(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 10, 262144, 8);
+  build_for(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 10, 262144, 8);
   CHECK_INT(mg_plan_bytes(&plan, 0, 7, &bytes), MG_OK);
   CHECK_INT(bytes.n_patches, 1);
   CHECK(bytes.buffers >= 6 * 4 * 8LL * 65536 * 65536); /* 4 messages through each face */

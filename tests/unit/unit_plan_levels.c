@@ -1,30 +1,8 @@
 /* The level hierarchy: sizes, boxes, ranks and placement, for 16^3 to 2^60 cells. */
 #include "formulas/vectors.h"
-#include "plan/plan.h"
+#include "tests/lib/plan_case.h"
 #include "tests/lib/random.h"
-#include "tests/lib/test.h"
 #include <stdlib.h>
-
-static mg_params_t params;
-static mg_plan_t plan;
-static char message[1024];
-
-static void set_size(int log2_box_dim, int64_t boxes_per_rank) {
-  mg_params_defaults(&params);
-  params.log2_box_dim = log2_box_dim;
-  params.boxes_per_rank = boxes_per_rank;
-}
-
-/* Build over old contents, which must not affect the result. */
-static mg_status_t build(int64_t ranks) {
-  memset(&plan, 0xa5, sizeof plan);
-  memset(message, 0, sizeof message);
-  return mg_plan_build(&params, ranks, &plan, message, (int)sizeof message);
-}
-
-static int64_t cube(int64_t n) {
-  return n * n * n;
-}
 
 static int64_t odd_part(int64_t n) {
   return n / (n & -n);

@@ -2,29 +2,19 @@
  * from a sample, which also includes the levels that live on few ranks. */
 #include "plan/copy_plan.h"
 #include "plan/plan_stats.h"
-#include "tests/lib/test.h"
+#include "tests/lib/plan_case.h"
 #include <stdint.h>
 #include <stdlib.h>
 
-static mg_params_t params;
-static mg_plan_t plan;
 static mg_plan_stats_t stats;
 
 static void look(int64_t ranks, int log2_box_dim, int64_t boxes_per_rank, bool messages) {
-  char message[1024] = "";
   params.log2_box_dim = log2_box_dim;
   params.boxes_per_rank = boxes_per_rank;
-  CHECK_INT(mg_plan_build(&params, ranks, &plan, message, (int)sizeof message), MG_OK);
+  CHECK_INT(build(ranks), MG_OK);
   CHECK_STRING(message, "");
   CHECK_INT(mg_plan_stats_collect(&plan, &params, ranks, messages, &stats), MG_OK);
   CHECK_INT(stats.n_ranks, ranks);
-}
-
-/* Bytes of a rank on a level. */
-static int64_t bytes_of(int l, int64_t rank) {
-  mg_level_bytes_t b;
-  CHECK_INT(mg_plan_bytes(&plan, l, rank, &b), MG_OK);
-  return b.vectors + b.images + b.buffers;
 }
 
 /* The most that any rank of a level sends in an exchange, of face ghosts only or of all ghosts. */
