@@ -89,13 +89,6 @@ if have_mpi; then
   done
 fi
 
-# ended RC WHAT: wait for the job, which must exit with RC.
-ended() {
-  rc=0
-  wait "$job" || rc=$?
-  checks=$((checks + 1))
-  test "$rc" -eq "$1" || complain "$2: exit code $rc, not $1: $(cat "$dir/err")"
-}
 export OMP_NUM_THREADS=1
 history_of() { grep -E "$1\^3  cycle" "$2"; }
 attribute() { h5dump -a "/HPGMG/$2" "$1" | sed -n 's/^ *(0): "\{0,1\}\([^"]*\)"\{0,1\}$/\1/p'; }

@@ -121,14 +121,6 @@ signals='--default-signal=HUP,INT,PIPE'
 # await_line FILE TEXT: wait until the job has written TEXT.
 await_line() { await "$job" grep -qsF -- "$2" "$1" || cat "$dir/job.err"; }
 
-# ended RC WHAT: wait for the job, which must exit with RC.
-ended() {
-  rc=0
-  wait "$job" || rc=$?
-  checks=$((checks + 1))
-  test "$rc" -eq "$1" || complain "$2: exit code $rc, not $1: $(cat "$dir/job.err")"
-}
-
 mkfifo "$dir/fifo"
 option=--csv=$dir/fifo
 waiting='is a FIFO without a reader'
@@ -136,13 +128,13 @@ waiting='is a FIFO without a reader'
 for ranks in $some; do
   cat "$dir/fifo" >"$dir/got" &
   begin "$ranks" "${once[@]}" "$option"
-  ended 0 "a FIFO on $ranks"
+  ended 0 "a FIFO on $ranks" "$dir/job.err"
   wait
   test "$(wc -l <"$dir/got")" -eq 4 || complain "incomplete output through a FIFO: $(cat "$dir/got")"
   begin "$ranks" "${once[@]}" "$option"
   await_line "$dir/job.err" "$waiting"
   cat "$dir/fifo" >"$dir/got"
-  ended 0 "a FIFO on $ranks that is read late"
+  ended 0 "a FIFO on $ranks that is read late" "$dir/job.err"
   test "$(wc -l <"$dir/got")" -eq 4 || complain "incomplete output to a late reader: $(cat "$dir/got")"
 done
 # A signal to any rank ends the wait, and the dump is written.
@@ -153,7 +145,7 @@ for case in $each; do
   begin "$ranks" "${once[@]}" "${outputs[@]}" "$option"
   await_line "$dir/job.err" "$waiting"
   kill -"$signal" "$(sed -n "${rank}p" "$dir/ranks")"
-  ended 1 "SIG$signal to rank $rank of $ranks while it waits for a reader"
+  ended 1 "SIG$signal to rank $rank of $ranks while it waits for a reader" "$dir/job.err"
   grep -q "^hpgmg-fv: error: --csv=.*fifo is not written: the FIFO had no reader when a signal arrived" "$dir/job.err" ||
     complain "SIG$signal while it waits: $(cat "$dir/job.err")"
   grep -q '^VERIFICATION: PASSED' "$dir/job.out" || complain "SIG$signal while it waits: no report"
@@ -166,7 +158,7 @@ begin 1 "${once[@]}" "$option"
 await_line "$dir/job.err" "$waiting"
 kill -HUP "$(cat "$dir/ranks")"
 cat "$dir/fifo" >"$dir/got"
-ended 0 'SIGHUP that is ignored'
+ended 0 'SIGHUP that is ignored' "$dir/job.err"
 signals='--default-signal=HUP,INT,PIPE'
 # A reader that stops after the first byte; the pipe buffer holds some more.
 if have_feature jansson; then
@@ -174,14 +166,14 @@ if have_feature jansson; then
   begin 1 4 1 --verify-only --quiet --rtol=1e-300 --max-cycles=1000 --json="$dir/fifo"
   read -r -N 1 -u 9 _
   kill -TERM "$(cat "$dir/ranks")"
-  ended 1 'a reader that stops reading'
+  ended 1 'a reader that stops reading' "$dir/job.err"
   grep -q 'fifo is not written: its reader had stopped reading when a signal arrived' "$dir/job.err" ||
     complain "a reader that stops reading: $(cat "$dir/job.err")"
   exec 9>&-
   begin 1 "${once[@]}" --dry-run --json="$dir/fifo"
   await_line "$dir/job.err" "$waiting"
   kill -TERM "$(cat "$dir/ranks")"
-  ended 143 'SIGTERM while a dry run waits for a reader'
+  ended 143 'SIGTERM while a dry run waits for a reader' "$dir/job.err"
 fi
 # A deck from a FIFO that stays incomplete.
 exec 9<>"$dir/fifo"
@@ -189,7 +181,7 @@ begin 1 --input="$dir/fifo"
 echo '# nothing yet' >&9
 until test -s "$dir/ranks"; do sleep 0.05; done
 kill -TERM "$(cat "$dir/ranks")"
-ended 143 'SIGTERM while the program waits for a deck'
+ended 143 'SIGTERM while the program waits for a deck' "$dir/job.err"
 exec 9>&-
 
 # --- signals ---
@@ -202,7 +194,7 @@ for case in HUP:1 PIPE:1 $(if have_mpi; then echo HUP:2 PIPE:2; fi); do
   kill -"$signal" "$pid"
   # Each write to a broken pipe sends another SIGPIPE.
   if test "$signal" = PIPE; then kill -PIPE "$pid" 2>/dev/null || true; fi
-  ended 1 "SIG$signal to rank $ranks of $ranks"
+  ended 1 "SIG$signal to rank $ranks of $ranks" "$dir/job.err"
   grep -q '^VERIFICATION: FAILED (interrupted' "$dir/job.out" || complain "SIG$signal: $(tail -n 1 "$dir/job.out")"
   check_files "SIG$signal"
 done

@@ -18,6 +18,7 @@
 #   await PROCESS COMMAND...         wait without a limit until COMMAND succeeds; fail if PROCESS ends first
 #   hold RANKS POINT ARG...          start the program in the background as process $job and wait until all
 #                                    ranks are held at POINT of tests/mocks/paused.c; $dir/hold has their files
+#   ended RC WHAT [FILE]             wait for process $job, which must exit with RC; FILE has its stderr ($dir/err)
 #   in_python WHAT [ARG...] <<CODE   run CODE in $PYTHON with the modules of scripts/; an exception is a failure of WHAT
 #   own_matplotlib                   ignore the user's matplotlib settings and display from here on
 #   finish                           exit with 0, or 1 after any failure
@@ -174,6 +175,12 @@ hold() {
       exit 1
     }
   done
+}
+ended() {
+  rc=0
+  wait "$job" || rc=$?
+  checks=$((checks + 1))
+  test "$rc" -eq "$1" || complain "$2: exit code $rc, not $1: $(cat "${3-$dir/err}")"
 }
 # held_process RANK, held_parent RANK: process ids.
 held_process() { cut -d ' ' -f 1 "$dir/hold/held.$1"; }

@@ -29,6 +29,13 @@ right() {
   "$PYTHON" "$abs_top_srcdir/tests/scripts/plots.py" "$@" >"$dir/why" 2>&1 || complain "$*: $(tail -n 1 "$dir/why")"
 }
 
+# shows FILE TEXT...: the SVG must contain each TEXT.
+shows() {
+  local file=$1 text
+  shift
+  for text; do grep -qF -- "$text" "$file" || complain "$file lacks the text '$text'"; done
+}
+
 # refuse RC PATTERN ARG...: plot.py must end with RC and one error line with PATTERN, and leave no file.
 refuse() {
   local want=$1 pattern=$2
@@ -73,16 +80,14 @@ END
 # Titles, axes and units, as text of an SVG.
 ok 1 --verify-only --quiet --dump="$dir/own.hdf" --coefficients="$dir/cell.hdf" --rhs="$dir/point.hdf" 4 8
 draw slice own.hdf --axis=x -o t.svg
-for text in 'Solution u at x = 0.265625 (plane 8 of 0 to 31), after ' \
+shows t.svg 'Solution u at x = 0.265625 (plane 8 of 0 to 31), after ' \
   ', dirichlet, coefficients of cell.hdf, right-hand side of point.hdf, ' \
   '32³ cells, relative residual ' 'y (edge of the cube = 1)' 'z (edge of the cube = 1)' \
-  'solution u (dimensionless)'; do
-  grep -qF "$text" t.svg || complain "t.svg lacks the text '$text'"
-done
+  'solution u (dimensionless)'
 
 # --title and --no-title.
 draw slice own.hdf -o t.svg --title='Mine & yours'
-grep -qF 'Mine &amp; yours' t.svg || complain 't.svg lacks the title of --title'
+shows t.svg 'Mine &amp; yours'
 draw slice own.hdf -o none.svg --no-title
 for file in t.svg none.svg; do
   if grep -q 'Solution u at\|32³ cells' $file; then complain "$file has the default title"; fi
@@ -145,9 +150,7 @@ PY
   draw slice scale.hdf --field=beta_i --log -o $kind.svg
 done
 if grep -q 'Magnitude of\||β|' positive.svg; then complain 'positive.svg labels a positive field as magnitude'; fi
-for text in 'Magnitude of the coefficient β of the lower faces in x at z = ' '|β| (dimensionless)'; do
-  grep -qF "$text" signed.svg || complain "signed.svg lacks the text '$text'"
-done
+shows signed.svg 'Magnitude of the coefficient β of the lower faces in x at z = ' '|β| (dimensionless)'
 
 # Orientation of the picture. Only the plotted plane is read: damage in another one goes unnoticed.
 cp cell.hdf marked.hdf
@@ -307,9 +310,7 @@ right fused fused.json
 draw ladder fused.json -o t.png
 right faster t.png
 draw bench fused.json -o t.svg
-for text in '1.62x' "% of the table" "% of a copy"; do
-  grep -qF "$text" t.svg || complain "t.svg lacks the text '$text'"
-done
+shows t.svg '1.62x' '% of the table' '% of a copy'
 draw roofline bench.json --data=t.csv -o t.png
 right png t.png 1080 720
 right roofline t.csv bench.json
@@ -318,12 +319,7 @@ n=$(grep -c '"variant"' bench.json)
 grep -q "^bench-bench.png: [0-9]* ladders, $n rows$" said || complain "bench: $(cat said)"
 right panels t.csv bench.json
 draw bench bench.json -o t.svg
-for ladder in copy stride wide reduce roofline; do
-  grep -q ">$ladder<" t.svg || complain "no panel of $ladder"
-done
-for text in "% of a copy" 'GFLOP/s' 'copy bandwidth'; do
-  grep -qF "$text" t.svg || complain "t.svg lacks the text '$text'"
-done
+shows t.svg '>copy<' '>stride<' '>wide<' '>reduce<' '>roofline<' '% of a copy' 'GFLOP/s' 'copy bandwidth'
 refuse 2 "bench.json has no ladder stairs; it has copy, stride" ladder "$dir/bench.json" --ladder=stairs
 refuse 3 'cell.json is not a report of hpgmg-bench' roofline "$dir/cell.json"
 sed 's/"of_copy": [0-9.e+-]*/"of_copy": "much"/' bench.json >wrong.json
@@ -376,7 +372,7 @@ refuse 3 'has format_version 9' slice "$dir/marked.hdf"
 strange=$'a$b$\\frac$ \377.json'
 sed 's|"host": "[^"]*"|"host": "$\\\\frac$ \\u0001"|; s|"smoother": "[^"]*"|"smoother": "$_$"|' large.json >"$strange"
 draw levels "$strange" -o t.svg
-grep -qF '$_$' t.svg || complain 't.svg lacks the smoother $_$'
+shows t.svg '$_$'
 draw convergence "$strange" large.json --data=t.csv -o t.svg
 grep -qF 'a$b$\frac$ \udcff.json' t.csv || complain "t.csv does not name $strange"
 sed 's|"host": "[^"]*"|"host": "\\ud800"|' large.json >half.json
