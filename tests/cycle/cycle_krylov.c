@@ -26,11 +26,11 @@ static double floor_of(mg_level_t *level, double beta) {
 static void solve_from(mg_hierarchy_t *h, int top) {
   static mg_history_t history;
   const int n = h->level[top].store.view.n[0];
-  double *f = field_new(n), *after = field_new(n), f_norm, norm;
+  double f_norm, norm;
   MUST(mg_problem_restrict_rhs(h, top, &f_norm));
-  field_get(&h->level[top], MG_F, f);
+  const double *f = field_get(&h->level[top], MG_F);
   MUST(mg_solve(h, top, f_norm, &history));
-  field_get(&h->level[top], MG_F, after);
+  const double *after = field_get(&h->level[top], MG_F);
   CHECK_CASE(memcmp(f, after, (size_t)n * (size_t)n * (size_t)n * sizeof *f) == 0, 0.0, 0.0);
   const double last = history.norm[history.n_cycles - 1], rel = history.rel[history.n_cycles - 1];
   MUST(mg_residual_norm(&h->level[top], MG_U, MG_F, &norm));
@@ -62,14 +62,11 @@ typedef struct {
 static double energy_of(const seen_t *seen) {
   mg_level_t *level = &seen->h->level[0];
   const int n = level->store.view.n[0];
-  double *e = field_new(n), *r = field_new(n);
-  field_get(level, MG_U, e);
+  double *e = field_get(level, MG_U);
   for (int c = 0; c < n * n * n; c++)
     e[c] = seen->solution[c] - e[c];
   MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
-  field_get(level, MG_TMP, r);
-  const double energy = field_dot(e, r, n);
-  return energy;
+  return field_dot(e, field_get(level, MG_TMP), n);
 }
 
 /* During a solve MG_U and MG_F are u and f. The updated residual differs from the true one by
@@ -79,20 +76,17 @@ static mg_status_t look(void *data, const mg_history_t *history) {
   mg_level_t *level = &seen->h->level[0];
   const int n = level->store.view.n[0], s = seen->n_seen++;
   const double last = history->norm[history->n_cycles - 1];
-  double *f = field_new(n), norm;
+  double norm;
   if (s >= MOST_SEEN) return MG_ERR_INTERNAL;
-  field_get(level, MG_F, f);
-  CHECK_CASE(field_distance(f, seen->f, n) == 0.0, 0.0, 0.0);
+  CHECK_CASE(field_distance(field_get(level, MG_F), seen->f, n) == 0.0, 0.0, 0.0);
   seen->energy[s] = energy_of(seen);
   MUST(mg_residual_norm(level, MG_U, MG_F, &norm));
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
   CHECK_CASE(fabs(norm - last) <= (s + 1) * floor_of(level, 10.0), norm, last);
   seen->norm[s] = norm;
   if (seen->h->params.krylov == MG_KRYLOV_NONE || s == 0) return MG_OK;
-  seen->p[s] = field_new(n);
-  seen->ap[s] = field_new(n);
-  field_get(level, MG_DIRECTION, seen->p[s]);
-  field_get(level, MG_A_DIRECTION, seen->ap[s]);
+  seen->p[s] = field_get(level, MG_DIRECTION);
+  seen->ap[s] = field_get(level, MG_A_DIRECTION);
   return MG_OK;
 }
 
@@ -132,13 +126,12 @@ static void check_conjugate(const seen_t *seen) {
 
 static void test_theory(mg_hierarchy_t *h) {
   static mg_history_t history;
-  const int n = h->level[0].store.view.n[0], cycles = 6;
+  const int cycles = 6;
   const double rtol = h->params.rtol;
   if (h->params.device == MG_DEVICE_GUARD) return;
-  double *f = field_new(n), *u = field_new(n), f_norm;
-  seen_t cg = {.h = h, .f = f, .solution = u}, plain = cg;
+  double f_norm;
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
-  field_get(&h->level[0], MG_F, f);
+  const double *f = field_get(&h->level[0], MG_F);
   /* At most as many cycles as with V-cycles alone. */
   h->params.krylov = MG_KRYLOV_NONE;
   MUST(mg_solve(h, 0, f_norm, &history));
@@ -149,8 +142,7 @@ static void test_theory(mg_hierarchy_t *h) {
   h->params.rtol = 1e-13;
   h->params.max_cycles = 40;
   MUST(mg_solve(h, 0, f_norm, &history));
-  field_get(&h->level[0], MG_U, u);
-
+  seen_t cg = {.h = h, .f = f, .solution = field_get(&h->level[0], MG_U)}, plain = cg;
   watch(h, MG_KRYLOV_CG, cycles, f_norm, &cg);
   watch(h, MG_KRYLOV_NONE, cycles, f_norm, &plain);
   CHECK_CASE(cg.norm[0] == plain.norm[0], cg.norm[0], plain.norm[0]);
@@ -198,11 +190,8 @@ static void test_out_of_reach(mg_hierarchy_t *h) {
 /* Steps with corrections that no preconditioner should produce. */
 static void test_breakdown(mg_hierarchy_t *h) {
   mg_level_t *level = &h->level[0];
-  const int n = level->store.view.n[0];
   mg_outer_cg_t cg;
   double norm, r_norm, distance;
-  double *z = field_new(n);
-  field_random(z, n, 1);
   MUST(mg_outer_cg_begin(level, true, &cg));
   MUST(mg_max_norm(level, MG_F, -1, &r_norm));
   /* A zero correction has no effect. */
@@ -210,7 +199,7 @@ static void test_breakdown(mg_hierarchy_t *h) {
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK_CASE(norm == r_norm && !cg.has_direction, norm, r_norm);
   /* The same direction twice: after conjugation to itself, it is zero or rounding noise. */
-  field_put(level, MG_U, z);
+  field_put(level, MG_U, field_random(level->store.view.n[0], 1));
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK(cg.has_direction && isfinite(norm));
   const double before = norm;

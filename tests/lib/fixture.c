@@ -156,21 +156,27 @@ void fixture_release(void) {
   }
 }
 
-void field_fill(double *x, int n, double value) {
+double *field_constant(int n, double value) {
+  double *x = field_new(n);
   for (size_t c = 0; c < cells_of(n); c++)
     x[c] = value;
+  return x;
 }
 
-void field_random(double *x, int n, uint64_t seed) {
+double *field_random(int n, uint64_t seed) {
+  double *x = field_new(n);
   random_t r = {seed};
   for (size_t c = 0; c < cells_of(n); c++)
     x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
+  return x;
 }
 
-void field_integers(double *x, int n, uint64_t seed, int range) {
+double *field_integers(int n, uint64_t seed, int range) {
+  double *x = field_new(n);
   random_t r = {seed};
   for (size_t c = 0; c < cells_of(n); c++)
     x[c] = (double)random_int(&r, -range, range);
+  return x;
 }
 
 void field_product(double *x, int n, const double *fi, const double *fj, const double *fk) {
@@ -258,9 +264,11 @@ void field_put(const mg_level_t *level, int vec, const double *x) {
   }
 }
 
-void field_get(const mg_level_t *level, int vec, double *x) {
+double *field_get(const mg_level_t *level, int vec) {
   const mg_view_t *v = &level->store.view;
-  memset(x, 0, (size_t)mg_volume(v->n) * sizeof *x);
+  int32_t side = v->n[0] > v->n[1] ? v->n[0] : v->n[1];
+  side = side > v->n[2] ? side : v->n[2];
+  double *x = field_new(side);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     window_t w = window_open(level, q, vec, 0);
@@ -275,6 +283,7 @@ void field_get(const mg_level_t *level, int vec, double *x) {
   /* Every cell has one owner; other ranks add zero, which changes only the sign of -0. */
   if (mg_comm_size(mg_comm_world()) > 1)
     MUST(mg_comm_sum(mg_comm_world(), x, (int)mg_volume(v->n)));
+  return x;
 }
 
 uint64_t field_hash(const double *x, int n) {

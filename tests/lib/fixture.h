@@ -61,20 +61,21 @@ double *field_new(int n);
  * case, fixture_finalize at the end; tests with loops of their own may call it in between. */
 void fixture_release(void);
 
-/** Set all cells to `value`. */
-void field_fill(double *x, int n, double value);
+/** A new field of this value. */
+double *field_constant(int n, double value);
 
-/** Fill with random values of full precision in [-1, 1), or random integers in [-range, range].
- *  Values depend only on the cell and the seed. */
-void field_random(double *x, int n, uint64_t seed);
-void field_integers(double *x, int n, uint64_t seed, int range);
+/** A new field of random values of full precision in [-1, 1), or of random integers in [-range,
+ *  range]. Values depend only on the cell and the seed. */
+double *field_random(int n, uint64_t seed);
+double *field_integers(int n, uint64_t seed, int range);
 
 /** Fill with the product of three tables of n values, one per direction. */
 void field_product(double *x, int n, const double *fi, const double *fj, const double *fk);
 
-/** Copy a dense field into the cells of a level vector, and back. Ghosts are not touched. */
+/** Copy a dense field into the cells of a level vector, or these into a new field, which has zeros
+ *  up to the cells of a cube with the longest side. Ghosts are not touched. */
 void field_put(const mg_level_t *level, int vec, const double *x);
-void field_get(const mg_level_t *level, int vec, double *x);
+double *field_get(const mg_level_t *level, int vec);
 
 /** Copy one local patch with `rim` ghost layers into a new dense array, and back. The closing faces
  * of a face vector lie in the ghost layers. */

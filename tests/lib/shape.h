@@ -18,12 +18,6 @@ static inline int64_t volume(const mg_view_t *v) {
   return mg_volume(v->n);
 }
 
-static inline double *cells_new(const mg_view_t *v) {
-  double *x = calloc((size_t)volume(v), sizeof *x);
-  MUST(x ? MG_OK : MG_ERR_MEMORY);
-  return x;
-}
-
 static inline void cells_random(double *x, int64_t n, uint64_t seed) {
   random_t r = {seed};
   for (int64_t c = 0; c < n; c++)

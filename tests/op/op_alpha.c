@@ -14,10 +14,10 @@ enum { LOG2 = 4, N = 32, LARGE = 64 };
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
   const int n = mg_level_view(&h->level[0])->n[0];
-  double *u = field_new(n), f_norm;
+  double f_norm;
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));
-  field_get(&h->level[0], MG_U, u);
+  double *u = field_get(&h->level[0], MG_U);
   for (int c = 0; c < history.n_cycles; c++)
     u[c] += history.norm[c];
   const uint64_t hash = field_hash(u, n);
@@ -28,8 +28,7 @@ static uint64_t solve(mg_hierarchy_t *h) {
 
 /* Between 0 and 2 h^-2: as large as the contribution of the betas to the diagonal. */
 static double *some_alpha(int n) {
-  double *alpha = field_new(n);
-  field_random(alpha, n, 7);
+  double *alpha = field_random(n, 7);
   for (int c = 0; c < n * n * n; c++)
     alpha[c] = (alpha[c] + 1.0) * n * n;
   return alpha;
@@ -37,8 +36,7 @@ static double *some_alpha(int n) {
 
 static void test_one(const fixture_backend_t *backend, const char *problem) {
   static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi"};
-  double *one = field_new(N);
-  field_fill(one, N, 1.0);
+  const double *one = field_constant(N, 1.0);
   for (int s = 0; s < 4; s++) {
     char options[256], helmholtz[256];
     snprintf(options, sizeof options,
@@ -53,9 +51,8 @@ static void test_one(const fixture_backend_t *backend, const char *problem) {
 /* Apply both operators to the same x. Compare alpha with their difference and with that of their
  * diagonals. */
 static void test_terms(const fixture_backend_t *backend, const char *problem) {
-  double *alpha = some_alpha(N), *x = field_new(N), *without = field_new(N), *with = field_new(N);
+  const double *alpha = some_alpha(N), *x = field_random(N, 1);
   char options[256];
-  field_random(x, N, 1);
   snprintf(options, sizeof options, "%s --equation=helmholtz", problem);
   mg_hierarchy_t *h = fixture_create(backend, LOG2, N >> LOG2, problem);
   mg_hierarchy_t *v = fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha);
@@ -63,22 +60,20 @@ static void test_terms(const fixture_backend_t *backend, const char *problem) {
   field_put(&v->level[0], MG_U, x);
   MUST(mg_residual(&h->level[0], MG_TMP, MG_U, -1));
   MUST(mg_residual(&v->level[0], MG_TMP, MG_U, -1));
-  field_get(&h->level[0], MG_TMP, without);
-  field_get(&v->level[0], MG_TMP, with);
+  const double *without = field_get(&h->level[0], MG_TMP), *with = field_get(&v->level[0], MG_TMP);
   /* Terms of A x are at most 24 beta n^2; beta is at most 10 (7pt). */
   const double rounding = 64.0 * DBL_EPSILON * 240.0 * N * N;
   double worst = 0.0, worst_diagonal = 0.0;
   for (int c = 0; c < N * N * N; c++)
     worst = fmax(worst, fabs(with[c] - without[c] - alpha[c] * x[c]));
   CHECK(worst < rounding);
-  field_get(&h->level[0], MG_DINV, without);
-  field_get(&v->level[0], MG_DINV, with);
+  without = field_get(&h->level[0], MG_DINV);
+  with = field_get(&v->level[0], MG_DINV);
   for (int c = 0; c < N * N * N; c++)
     worst_diagonal = fmax(worst_diagonal, fabs(1.0 / with[c] - 1.0 / without[c] - alpha[c]));
   CHECK(worst_diagonal < rounding);
   /* alpha of the next level */
-  double *coarse = field_new(N / 2);
-  field_get(&v->level[1], MG_ALPHA, coarse);
+  const double *coarse = field_get(&v->level[1], MG_ALPHA);
   double worst_mean = 0.0;
   for (int k = 0; k < N / 2; k++)
     for (int j = 0; j < N / 2; j++)

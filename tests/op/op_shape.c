@@ -173,27 +173,27 @@ static double row_error(const mg_view_t *v) {
 
 static void test_operator(mg_level_t *level, const dense_t beta[3]) {
   const mg_view_t *v = &level->store.view;
-  double *x = cells_new(v), *got = cells_new(v), worst = 0.0;
+  double *x = doubles_new((size_t)volume(v)), worst = 0.0;
   const dense_t dense = dense_new(v);
   cells_random(x, volume(v), 1);
   put_cells(&dense, x);
   fill_ghosts(&dense, mg_operator_order(v));
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, -1));
-  field_get(level, MG_TMP, got);
+  const double *got = field_get(level, MG_TMP);
   int64_t c = 0;
   EACH_CELL(at, v->n) {
     worst = worst_of(worst, fabs(got[c++] - row(&dense, beta, at)));
   }
   CHECK_CASE(worst <= row_error(v), worst, row_error(v));
-  free(x), free(got), free(dense.memory);
+  free(dense.memory);
 }
 
 /* 1 / diagonal from the reference, one unit vector at a time. */
 static void test_diagonal(mg_level_t *level, const dense_t beta[3]) {
   const mg_view_t *v = &level->store.view;
-  double *dinv = cells_new(v), worst = 0.0;
-  field_get(level, MG_DINV, dinv);
+  double worst = 0.0;
+  const double *dinv = field_get(level, MG_DINV);
   int64_t c = 0;
   EACH_CELL(at, v->n) {
     const dense_t x = dense_new(v);
@@ -203,7 +203,6 @@ static void test_diagonal(mg_level_t *level, const dense_t beta[3]) {
     free(x.memory);
   }
   CHECK_CASE(worst <= row_error(v), worst, row_error(v));
-  free(dinv);
 }
 
 /* --- other operations ------------------------------------------------------------------ */
@@ -214,13 +213,12 @@ static double id_of(const mg_view_t *v, const int at[3]) {
 
 static void put_ids(mg_level_t *level, int vec) {
   const mg_view_t *v = &level->store.view;
-  double *x = cells_new(v);
+  double *x = doubles_new((size_t)volume(v));
   int64_t c = 0;
   EACH_CELL(at, v->n) {
     x[c++] = id_of(v, at);
   }
   field_put(level, vec, x);
-  free(x);
 }
 
 /* Ghosts within the domain, and all of a periodic domain, hold the cells' values. */
@@ -242,7 +240,6 @@ static void check_patch(const mg_level_t *level, int patch) {
     c++;
   }
   CHECK_CASE(worst == 0.0, worst, 0.0);
-  free(x);
 }
 
 static void test_halo(mg_level_t *level) {
@@ -257,10 +254,10 @@ static void test_halo(mg_level_t *level) {
 /* Means of integers are exact. */
 static void test_restriction(mg_hierarchy_t *h, int l) {
   const mg_view_t *fine = &h->level[l].store.view, *coarse = &h->level[l + 1].store.view;
-  double *got = cells_new(coarse), worst = 0.0;
+  double worst = 0.0;
   put_ids(&h->level[l], MG_TMP);
   MUST(mg_restrict(h, l, MG_TMP, MG_F));
-  field_get(&h->level[l + 1], MG_F, got);
+  const double *got = field_get(&h->level[l + 1], MG_F);
   int64_t c = 0;
   EACH_CELL(at, coarse->n) {
     const int low[3] = {2 * at[0], 2 * at[1], 2 * at[2]},
@@ -269,7 +266,6 @@ static void test_restriction(mg_hierarchy_t *h, int l) {
     worst = worst_of(worst, fabs(got[c++] - want));
   }
   CHECK_CASE(worst == 0.0, worst, 0.0);
-  free(got);
 }
 
 /* The value of a linear function that put_ids sets on the coarse level, at a fine cell. */
@@ -280,17 +276,16 @@ static double linear_at(const mg_view_t *coarse, const int at[3]) {
 
 static void test_injection(mg_hierarchy_t *h, int l) {
   const mg_view_t *fine = &h->level[l].store.view, *coarse = &h->level[l + 1].store.view;
-  double *got = cells_new(fine), worst = 0.0;
+  double worst = 0.0;
   put_ids(&h->level[l + 1], MG_U);
   MUST(mg_interpolate(h, l, MG_INTERPOLATE_P0, false));
-  field_get(&h->level[l], MG_U, got);
+  const double *got = field_get(&h->level[l], MG_U);
   int64_t c = 0;
   EACH_CELL(at, fine->n) {
     const int half[3] = {at[0] / 2, at[1] / 2, at[2] / 2};
     worst = worst_of(worst, fabs(got[c++] - id_of(coarse, half)));
   }
   CHECK_CASE(worst == 0.0, worst, 0.0);
-  free(got);
 }
 
 /* P1, V2 and V4 reproduce linear functions where they read no ghost: two coarse cells inward. */
@@ -299,12 +294,11 @@ static void test_interpolation(mg_hierarchy_t *h, int l) {
                                              MG_INTERPOLATE_V4};
   const mg_view_t *fine = &h->level[l].store.view, *coarse = &h->level[l + 1].store.view;
   const int n_kinds = fine->op == MG_OPERATOR_FV4 ? 3 : 2;
-  double *got = cells_new(fine);
   for (int kind = 0; kind < n_kinds; kind++) {
     double worst = 0.0;
     put_ids(&h->level[l + 1], MG_U);
     MUST(mg_interpolate(h, l, kinds[kind], false));
-    field_get(&h->level[l], MG_U, got);
+    const double *got = field_get(&h->level[l], MG_U);
     int64_t c = 0;
     EACH_CELL(at, fine->n) {
       bool inside = true;
@@ -316,13 +310,13 @@ static void test_interpolation(mg_hierarchy_t *h, int l) {
     const double error = 64.0 * DBL_EPSILON * (double)volume(coarse);
     CHECK_CASE(worst <= error, worst, error);
   }
-  free(got);
 }
 
 static void test_reductions(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   const int64_t n = volume(v);
-  double *x = cells_new(v), *y = cells_new(v), norm, dot, mean, largest = 0.0;
+  double *x = doubles_new((size_t)volume(v)), *y = doubles_new((size_t)volume(v)), norm, dot, mean,
+         largest = 0.0;
   long double sum = 0.0L, product = 0.0L;
   cells_random(x, n, 2);
   cells_random(y, n, 3);
@@ -342,27 +336,25 @@ static void test_reductions(mg_level_t *level) {
     CHECK_CASE(fabs(dot - (double)product) <= error, dot, (double)product);
     CHECK_CASE(fabs(mean - (double)(sum / n)) <= DBL_EPSILON, mean, (double)(sum / n));
   }
-  free(x), free(y);
 }
 
 /* Random x solves A x = f for f = A x: each step adds Dinv times rounding errors only. */
 static void test_smoother(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
-  double *x = cells_new(v), *ax = cells_new(v), *got = cells_new(v), *dinv = cells_new(v);
+  double *x = doubles_new((size_t)volume(v));
   double largest = 0.0;
   cells_random(x, volume(v), 4);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, -1));
-  field_get(level, MG_TMP, ax);
+  const double *ax = field_get(level, MG_TMP);
   field_put(level, MG_F, ax);
-  field_get(level, MG_DINV, dinv);
+  const double *dinv = field_get(level, MG_DINV);
   for (int64_t c = 0; c < volume(v); c++)
     largest = worst_of(largest, fabs(dinv[c]));
   MUST(mg_smooth(level, false));
-  field_get(level, MG_U, got);
+  const double *got = field_get(level, MG_U);
   const double error = 2.0 * level->n_steps * largest * row_error(v);
   CHECK_CASE(distance(got, x, volume(v)) <= error, distance(got, x, volume(v)), error);
-  free(x), free(ax), free(got), free(dinv);
 }
 
 static void test_levels(mg_hierarchy_t *h) {

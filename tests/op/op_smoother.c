@@ -87,10 +87,9 @@ static void test_steps(const mg_hierarchy_t *h, const mg_level_t *level) {
 static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double *dinv, double *x,
                          double *before) {
   const int n = level->store.view.n[0];
-  double *r = field_new(n);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
-  field_get(level, MG_TMP, r);
+  const double *r = field_get(level, MG_TMP);
   for (int c = 0; c < n * n * n; c++) {
     const double old = x[c];
     const int sum = c % n + c / n % n + c / n / n;
@@ -106,20 +105,16 @@ static void step_by_hand(mg_level_t *level, const mg_step_t *step, const double 
  * guess: both start as NaN. */
 static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
   const int n = level->store.view.n[0];
-  double *x = field_new(n), *f = field_new(n), *dinv = field_new(n), *before = field_new(n),
-         *got = field_new(n);
-  field_fill(got, n, NAN);
-  if (!zero_guess) field_random(x, n, 1);
-  field_random(f, n, 2);
-  field_put(level, MG_F, f);
-  field_put(level, MG_U, zero_guess ? got : x);
-  field_put(level, MG_TMP, got);
-  field_get(level, MG_DINV, dinv);
+  double *x = zero_guess ? field_new(n) : field_random(n, 1), *before = field_new(n);
+  const double *dinv = field_get(level, MG_DINV), *none = field_constant(n, NAN);
+  field_put(level, MG_F, field_random(n, 2));
+  field_put(level, MG_U, zero_guess ? none : x);
+  field_put(level, MG_TMP, none);
   MUST(mg_smooth(level, zero_guess));
-  field_get(level, MG_U, got);
-  const mg_step_t none = {.c2 = 0.0}; /* if the level has no cells */
+  const double *got = field_get(level, MG_U);
+  const mg_step_t no_step = {.c2 = 0.0}; /* if the level has no cells */
   for (int s = 0; s < n_steps; s++)
-    step_by_hand(level, level->comm ? &level->steps[s] : &none, dinv, x, before);
+    step_by_hand(level, level->comm ? &level->steps[s] : &no_step, dinv, x, before);
   if (level->comm)
     CHECK_CASE(field_hash(got, n) == field_hash(x, n), field_distance(got, x, n), 0.0);
 }
@@ -127,12 +122,11 @@ static void test_smooth(mg_level_t *level, int n_steps, bool zero_guess) {
 /* With f = A x the residual is exactly 0, and so is every correction. */
 static void test_fixed_point(mg_level_t *level) {
   const int n = level->store.view.n[0];
-  double *x = field_new(n), *got = field_new(n);
-  field_random(x, n, 3);
+  const double *x = field_random(n, 3);
   field_put(level, MG_U, x);
   MUST(mg_residual(level, MG_F, MG_U, -1));
   MUST(mg_smooth(level, false));
-  field_get(level, MG_U, got);
+  const double *got = field_get(level, MG_U);
   CHECK_CASE(field_distance(got, x, n) == 0.0, field_distance(got, x, n), 0.0);
 }
 

@@ -23,12 +23,12 @@ static double mean8(const double *x, int n, int i, int j, int k) {
 static void test_cells(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
-  double *x = field_new(n), *y = field_new(n_c), worst = 0.0, sum_f = 0.0, sum_c = 0.0;
-  field_integers(x, n, 1, 1 << 20);
+  const double *x = field_integers(n, 1, 1 << 20);
+  double worst = 0.0, sum_f = 0.0, sum_c = 0.0;
   field_put(fine, MG_TMP, x);
   MUST(mg_fill(coarse, MG_F, NAN));
   MUST(mg_restrict(h, l, MG_TMP, MG_F));
-  field_get(coarse, MG_F, y);
+  const double *y = field_get(coarse, MG_F);
   for (int k = 0; k < n_c; k++)
     for (int j = 0; j < n_c; j++)
       for (int i = 0; i < n_c; i++)
@@ -158,14 +158,14 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
   const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   if (!is_exact(f, &coarse->store.view)) return;
   const double bound = 6.0 * 6.0 * 6.0 * (32.0 + 8.0 * n) * DBL_EPSILON;
-  double *x = field_new(n), *want = field_new(n), *y = field_new(n_c), worst = 0.0;
+  double *want = field_new(n), *y = field_new(n_c), worst = 0.0;
   field_polynomial(y, n_c, f);
   field_polynomial(want, n, f);
   MUST(mg_fill(coarse, MG_U, NAN));
   field_put(coarse, MG_U, y);
   MUST(mg_fill(fine, MG_U, NAN));
   MUST(mg_interpolate(h, l, f->kind, false));
-  field_get(fine, MG_U, x);
+  const double *x = field_get(fine, MG_U);
   const int end = n - (f->wall_order == 1);
   for (int k = 0; k < end; k++)
     for (int j = 0; j < end; j++)
@@ -180,12 +180,12 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
 static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
-  double *x = field_new(n), *y = field_new(n_c), worst = 0.0, injected = 0.0;
-  field_random(y, n_c, 2);
+  const double *y = field_random(n_c, 2);
+  double worst = 0.0, injected = 0.0;
   MUST(mg_fill(coarse, MG_U, 0.0)); /* narrow boxes fill one layer outside walls: zero the second */
   field_put(coarse, MG_U, y);
   MUST(mg_interpolate(h, l, f->kind, false));
-  field_get(fine, MG_U, x);
+  const double *x = field_get(fine, MG_U);
   for (int k = 0; k < n_c; k++)
     for (int j = 0; j < n_c; j++)
       for (int i = 0; i < n_c; i++) {
@@ -211,16 +211,14 @@ static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
   if (!fine->store.view.periodic) return;
-  double *x = field_new(n), *moved = field_new(n), *y = field_new(n_c), *z = field_new(n_c);
-  field_random(y, n_c, 5);
+  double *y = field_random(n_c, 5), *z = field_new(n_c), *want = field_new(n);
   field_put(coarse, MG_U, y);
   MUST(mg_interpolate(h, l, f->kind, false));
-  field_get(fine, MG_U, x);
+  const double *x = field_get(fine, MG_U);
   roll(y, z, n_c, 1);
   field_put(coarse, MG_U, z);
   MUST(mg_interpolate(h, l, f->kind, false));
-  field_get(fine, MG_U, moved);
-  double *want = field_new(n);
+  const double *moved = field_get(fine, MG_U);
   roll(x, want, n, 2);
   CHECK_CASE(field_distance(moved, want, n) == 0.0, field_distance(moved, want, n), 0.0);
 }
@@ -229,16 +227,14 @@ static void test_shift(mg_hierarchy_t *h, int l, const formula_t *f) {
 static void test_add(mg_hierarchy_t *h, int l, const formula_t *f) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
-  double *x = field_new(n), *p = field_new(n), *got = field_new(n), *y = field_new(n_c);
-  field_random(y, n_c, 3);
-  field_random(x, n, 4);
+  double *x = field_random(n, 4);
   MUST(mg_fill(coarse, MG_U, 0.0));
-  field_put(coarse, MG_U, y);
+  field_put(coarse, MG_U, field_random(n_c, 3));
   MUST(mg_interpolate(h, l, f->kind, false));
-  field_get(fine, MG_U, p);
+  const double *p = field_get(fine, MG_U);
   field_put(fine, MG_U, x);
   MUST(mg_interpolate(h, l, f->kind, true));
-  field_get(fine, MG_U, got);
+  const double *got = field_get(fine, MG_U);
   for (size_t c = 0; c < cells_of(fine); c++)
     x[c] += p[c];
   CHECK_CASE(field_distance(x, got, n) == 0.0, field_distance(x, got, n), 0.0);

@@ -119,7 +119,7 @@ static bool is_wall(const mg_view_t *v, const int at[3]) {
 static error_t truncation_error(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   const int n = v->n[0];
-  double *u = field_new(n), *f = field_new(n), *r = field_new(n);
+  double *u = field_new(n), *f = field_new(n);
   if (v->op == MG_OPERATOR_7PT)
     points(n, v->periodic, u, f);
   else
@@ -129,7 +129,7 @@ static error_t truncation_error(mg_level_t *level) {
   field_put(level, MG_U, u);
   field_put(level, MG_F, f);
   MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
-  field_get(level, MG_TMP, r);
+  const double *r = field_get(level, MG_TMP);
   error_t e = {0.0, 0.0};
   int cells = 0;
   for (int k = 0; k < n; k++)

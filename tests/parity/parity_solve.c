@@ -10,11 +10,8 @@
 /* A dot product and a mean of random numbers, whose rounding depends on the summation order. */
 static void sums(mg_level_t *level, double sum[2]) {
   const int n = level->store.view.n[0];
-  double *x = field_new(n);
-  field_random(x, n, 1);
-  field_put(level, MG_U, x);
-  field_random(x, n, 2);
-  field_put(level, MG_TMP, x);
+  field_put(level, MG_U, field_random(n, 1));
+  field_put(level, MG_TMP, field_random(n, 2));
   MUST(mg_dot(level, MG_U, MG_TMP, &sum[0]));
   MUST(mg_mean(level, MG_U, &sum[1]));
 }
@@ -23,11 +20,11 @@ static void sums(mg_level_t *level, double sum[2]) {
 static uint64_t solve(mg_hierarchy_t *h) {
   static mg_history_t history;
   const int n = h->level[0].store.view.n[0];
-  double *u = field_new(n), f_norm, sum[2];
+  double f_norm, sum[2];
   sums(&h->level[0], sum);
   MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
   MUST(mg_solve(h, 0, f_norm, &history));
-  field_get(&h->level[0], MG_U, u);
+  double *u = field_get(&h->level[0], MG_U);
   u[0] += (double)history.n_cycles;
   memcpy(u + n * n, sum, sizeof sum);
   for (int c = 0; c < history.n_cycles; c++)
