@@ -15,7 +15,7 @@
  *       step 1  . . . . . . . | o o o o o|          step 2 at w - 1, one row to the left,
  *       step 2  . . . . . . | o o o o o|            step 3 at w - 2, two rows to the left
  *
- * A block therefore needs only its own results and those of its left neighbour up to the same w.
+ * A block therefore needs only its own results and those of its left neighbor up to the same w.
  * Each thread runs one block, some planes behind the thread of the block to its left. */
 #include "formulas/smoother.h"
 #include "formulas/stencil.h"

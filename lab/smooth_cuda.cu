@@ -33,7 +33,7 @@ __device__ __forceinline__ mg_stencil_values_t load_near(const smooth_level_t &l
           0.0};
 }
 
-/* New value of a cell, given its neighbourhood. */
+/* New value of a cell, given its neighborhood. */
 template <int FORM, int PATH>
 __device__ __forceinline__ double update(const smooth_level_t &l, const mg_stencil_values_t &v,
                                          ptrdiff_t at) {

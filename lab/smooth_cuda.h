@@ -46,7 +46,7 @@ struct smooth_data_t {
   /** Copy one array to another. */
   mg_status_t copy(int to, int from);
   /** Compute the expected result of n steps by the solver. Chebyshev: n is 1.
-   *  @param[in] walls  the ghosts are beyond walls; otherwise they are the neighbours' cells */
+   *  @param[in] walls  the ghosts are beyond walls; otherwise they are the neighbors' cells */
   mg_status_t expect(mg_operator_t op, const mg_step_t *steps, int n, bool walls);
   /** Largest |to - want|, infinite if any value is NaN; overwrites `to`. */
   mg_status_t differ(double *error);

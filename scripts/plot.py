@@ -133,7 +133,7 @@ def add_plane(parser: Parser, field: str, log: bool | None) -> None:
         "--limits",
         type=limits,
         metavar="LOW,HIGH",
-        help="limits of the colour scale, such as --limits=-1e-3,1e-3; default: from the values",
+        help="limits of the color scale, such as --limits=-1e-3,1e-3; default: from the values",
     )
 
 

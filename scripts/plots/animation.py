@@ -10,7 +10,7 @@ import tempfile
 
 from plots.common import save_table
 from plots.dump import Dump, Plane
-from plots.fields import beyond, check_limits, colours_for, draw_plane, limits_of, rows_of
+from plots.fields import beyond, check_limits, colors_for, draw_plane, limits_of, rows_of
 from toolkit import FILE, USAGE, ToolError, need, plural, say, write_atomically
 
 RESIDUAL = "residual"  # shrinks by orders of magnitude, so its scale is logarithmic
@@ -73,16 +73,16 @@ def draw_animation(args) -> str:
     if args.output.lower().endswith(".mp4"):
         write_atomically(args.output, mp4(frames(), args.fps))
     else:
-        write_atomically(args.output, gif(frames(), args.fps, colours_for(limits, args.log)))
+        write_atomically(args.output, gif(frames(), args.fps, colors_for(limits, args.log)))
     rows = ([p, *row] for p, plane in zip(paths, planes) for row in rows_of(plane))
     save_table(args.data, ["file", *planes[0].across, args.field], rows)
     return f"{plural(len(paths), 'frame')} of {args.field} at {planes[0].where()}"
 
 
-def gif(frames, fps: float, colours: str) -> bytes:
-    """Encode a GIF with one palette of 256 colours: the colour map, and greys for the text."""
+def gif(frames, fps: float, colors: str) -> bytes:
+    """Encode a GIF with one palette of 256 colors: the color map, and greys for the text."""
     numpy = need("numpy", "numpy")
-    cmap = need("matplotlib", "matplotlib").colormaps[colours]
+    cmap = need("matplotlib", "matplotlib").colormaps[colors]
     n_greys = 40
     field = cmap(numpy.linspace(0.0, 1.0, 256 - n_greys), bytes=True)[:, :3]
     greys = numpy.linspace(0, 255, n_greys).astype(numpy.uint8)
@@ -102,13 +102,13 @@ def gif(frames, fps: float, colours: str) -> bytes:
 
 
 def with_palette(frame, palette):
-    """Map each pixel to the nearest colour of the palette. Pillow's own search turns white grey."""
+    """Map each pixel to the nearest color of the palette. Pillow's own search turns white grey."""
     numpy = need("numpy", "numpy")
     pixels = numpy.asarray(frame).astype(numpy.int32)
     packed = (pixels[..., 0] << 16) | (pixels[..., 1] << 8) | pixels[..., 2]
     found, which = numpy.unique(packed, return_inverse=True)
-    colours = numpy.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
-    distances = ((colours[:, None, :] - palette[None].astype(numpy.int32)) ** 2).sum(axis=2)
+    colors = numpy.stack([found >> 16, found >> 8 & 255, found & 255], axis=1)
+    distances = ((colors[:, None, :] - palette[None].astype(numpy.int32)) ** 2).sum(axis=2)
     nearest = distances.argmin(axis=1).astype(numpy.uint8)[which].reshape(packed.shape)
     picture = need("PIL.Image", "pillow").fromarray(nearest, mode="P")
     picture.putpalette(palette.ravel().tolist())

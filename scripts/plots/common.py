@@ -11,8 +11,8 @@ from toolkit import USAGE, ToolError, need, plural, write_atomically
 # Every run solves on three grids: levels 0, 1 and 2.
 GRIDS = ("h", "2h", "4h")
 
-# Palette of Okabe and Ito, safe for colour-blind readers.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+# Palette of Okabe and Ito, safe for color-blind readers.
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
 MARKERS = "os^Dv<>p"
 
 LARGEST = 1e150  # Matplotlib's scales overflow above it and below its inverse

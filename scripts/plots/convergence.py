@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from plots.common import (
-    COLOURS,
+    COLORS,
     GRIDS,
     LARGEST,
     MARKERS,
@@ -78,8 +78,8 @@ def draw_convergence(args) -> str:
             drawn,
             marker=MARKERS[i % len(MARKERS)],
             markevery=-(-len(drawn) // MOST_MARKERS),
-            color=COLOURS[i % len(COLOURS)],
-            linestyle=("-", "--", ":")[i // len(COLOURS) % 3],
+            color=COLORS[i % len(COLORS)],
+            linestyle=("-", "--", ":")[i // len(COLORS) % 3],
             label=f"{plain(label)}{curve.factor()}",
         )
     longest = max(len(c.rel) for c in curves)

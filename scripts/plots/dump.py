@@ -11,7 +11,7 @@ from toolkit import FILE, USAGE, ToolError, late_interrupts, need, plural
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FORMAT_VERSION = 2
 AXES = "xyz"
-# Words and formula for the labels of a field. Other fields are labelled with their name.
+# Words and formula for the labels of a field. Other fields are labeled with their name.
 FIELDS = {
     "u": ("solution u", "u"),
     "f": ("right-hand side f", "f"),
@@ -63,7 +63,7 @@ class Plane:
         self.across = [a for a in AXES if a != axis]  # axis of the columns, then of the rows
 
     def start(self, axis: str) -> float:
-        """Lower edge of the first value: a value of a face is drawn centred on the face."""
+        """Lower edge of the first value: a value of a face is drawn centered on the face."""
         of_face = self.field == f"beta_{'ijk'[AXES.index(axis)]}"
         return -0.5 / self.n if of_face else 0.0
 

@@ -24,7 +24,7 @@ LOWEST_PERCENT, SIGNED_PERCENT, DECADES = 1.0, 25.0, 4
 
 
 def limits_of(planes: list[Plane], log: bool) -> tuple[float, float]:
-    """Common colour limits of all planes; symmetric about 0 if values have both signs."""
+    """Common color limits of all planes; symmetric about 0 if values have both signs."""
     numpy = need("numpy", "numpy")
     finite = [p.values[numpy.isfinite(p.values)].astype(float) for p in planes]
     finite = [v.clip(-LARGEST, LARGEST) for v in finite]  # as drawn
@@ -66,8 +66,8 @@ def changes_sign(values) -> bool:
     return bool((values < 0.0).any() and (values > 0.0).any())
 
 
-def colours_for(limits: tuple[float, float], log: bool) -> str:
-    """Colour map: diverging for symmetric limits, otherwise dark to light; colour-blind safe."""
+def colors_for(limits: tuple[float, float], log: bool) -> str:
+    """Color map: diverging for symmetric limits, otherwise dark to light; color-blind safe."""
     return "RdBu_r" if not log and limits[0] == -limits[1] else "viridis"
 
 
@@ -89,7 +89,7 @@ def draw_plane(plane: Plane, dump: Dump, limits: tuple[float, float], extend: st
     matplotlib = need("matplotlib", "matplotlib")
     words, formula = plane.words, plane.formula
     values = numpy.ma.masked_invalid(plane.values.astype(float))
-    cmap = matplotlib.colormaps[colours_for(limits, log)].with_extremes(bad="0.6")
+    cmap = matplotlib.colormaps[colors_for(limits, log)].with_extremes(bad="0.6")
     if log:
         # Only non-finite values are masked; zero is drawn as a value below the scale.
         values, norm = abs(values).clip(min=limits[0] * 1e-3), colors.LogNorm(*limits)

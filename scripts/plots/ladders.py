@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plots.common import COLOURS, LARGEST, MARKERS, figure, plain, save
+from plots.common import COLORS, LARGEST, MARKERS, figure, plain, save
 from plots.report import read_report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -85,15 +85,15 @@ def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
     axes = [fig.add_subplot(part) for part in grid]
     at, ticks, names = 0.0, [], []
     for number, (title, rows) in enumerate(bench.of(ladder)):
-        colour = COLOURS[number % len(COLOURS)]
+        color = COLORS[number % len(COLORS)]
         axes[0].text(0.0, at, plain(title), fontsize=8, fontweight="bold", va="center")
         at -= 1.0
         fastest = min(row["ns"] for row in rows)
         for row in rows:
-            axes[-1].barh(at, 100.0 * row["of_copy"], color=colour, height=0.8)
+            axes[-1].barh(at, 100.0 * row["of_copy"], color=color, height=0.8)
             if compared:
                 label = f" {row['ns']:.3g} ns, {row['speed_up']:.3g}x"
-                axes[0].barh(at, 100.0 * fastest / row["ns"], color=colour, height=0.8)
+                axes[0].barh(at, 100.0 * fastest / row["ns"], color=color, height=0.8)
                 axes[0].text(100.0 * fastest / row["ns"], at, label, fontsize=6, va="center")
             ticks.append(at)
             names.append(plain(row["variant"], 80))
@@ -163,8 +163,8 @@ def draw_roof(ax, bench: Bench) -> list[list]:
         x = [row["flops"] / row["useful_bytes"] for row in rows]
         y = [row["gb_per_s"] * i for row, i in zip(rows, x)]
         low, high = min([low, *x]), max([high, *x])
-        colour = COLOURS[sizes.index(size) % len(COLOURS)]
-        ax.plot(x, y, ls="", ms=5, color=colour, marker=MARKERS[operators.index(operator)])
+        color = COLORS[sizes.index(size) % len(COLORS)]
+        ax.plot(x, y, ls="", ms=5, color=color, marker=MARKERS[operators.index(operator)])
         if size == sizes[-1]:
             names = [f"{operator} {row['variant']}" for row in rows]
             named += zip(x, y, names)
@@ -175,7 +175,7 @@ def draw_roof(ax, bench: Bench) -> list[list]:
     label = "copy bandwidth" + (", peak arithmetic" if math.isfinite(corner) else "")
     ax.plot(roof, [min(bench.copy * x, ceiling) for x in roof], color="black", lw=1.2, label=label)
     for number, size in enumerate(sizes):
-        ax.plot([], [], ls="", marker="o", color=COLOURS[number % len(COLOURS)], label=plain(size))
+        ax.plot([], [], ls="", marker="o", color=COLORS[number % len(COLORS)], label=plain(size))
     for number, operator in enumerate(operators):
         ax.plot([], [], ls="", marker=MARKERS[number], color="0.4", label=plain(operator))
     ax.set_xscale("log")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from plots.common import COLOURS, LARGEST, figure, phrases, plain, save, shortened, split_phrases
+from plots.common import COLORS, LARGEST, figure, phrases, plain, save, shortened, split_phrases
 from plots.report import Report
 from toolkit import FILE, USAGE, ToolError, plural
 
@@ -69,7 +69,7 @@ def draw_shares(ax, levels: list[Level], operations: list[str]) -> None:
             height,
             0.8,
             bottom,
-            color=COLOURS[OPERATIONS.index(operation)] if known else "0.7",
+            color=COLORS[OPERATIONS.index(operation)] if known else "0.7",
             hatch=None if known else "//",
             edgecolor="white",
             linewidth=0.4,
@@ -141,7 +141,7 @@ def draw_run(fig, axes, report: Report, levels: list[Level], operations: list[st
 
 
 def draw_totals(ax, totals: list[float]) -> None:
-    """Draw one bar per level, labelled with its time and its share of all levels.
+    """Draw one bar per level, labeled with its time and its share of all levels.
 
     The scale is logarithmic: the finest level takes a thousand times as long as the coarsest.
     """

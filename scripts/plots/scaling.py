@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 
 from plots.common import (
-    COLOURS,
+    COLORS,
     GRIDS,
     LARGEST,
     MARKERS,
@@ -161,7 +161,7 @@ def draw_scaling(args) -> str:
     fig = figure(12.0, 4.6, args.dpi)
     axes = fig.subplots(1, 3)
     for i, (s, label) in enumerate(zip(series, labels)):
-        draw_series(axes, s, label, COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)], i == 0)
+        draw_series(axes, s, label, COLORS[i % len(COLORS)], MARKERS[i % len(MARKERS)], i == 0)
     finish_axes(axes, series)
     kinds = {s.strong for s in series}
     kind = "Strong and weak" if len(kinds) == 2 else "Strong" if True in kinds else "Weak"
@@ -172,10 +172,10 @@ def draw_scaling(args) -> str:
     return f"{kind.lower()} scaling, {plural(len(runs), 'run')} in {len(series)} series"
 
 
-def draw_series(axes, s: Series, label: str, colour: str, marker: str, first: bool) -> None:
-    look = {"color": colour, "marker": marker, "capsize": 3, "label": plain(label)}
+def draw_series(axes, s: Series, label: str, color: str, marker: str, first: bool) -> None:
+    look = {"color": color, "marker": marker, "capsize": 3, "label": plain(label)}
     ideal = {
-        "color": colour,
+        "color": color,
         "linestyle": ":",
         "linewidth": 1.2,
         "label": "ideal" if first else None,

@@ -177,7 +177,7 @@ def bootstrap(samples: list[Sample], model: Model) -> list[Model]:
     A wild cluster bootstrap (Cameron, Gelbach and Miller 2008): each draw fits the times of the
     model plus the residuals, with a random sign per point and grid. Residuals are first divided by
     1 - leverage, which corrects for the fit following each time (MacKinnon and White 1985). Weights
-    are those of the measured times: weights of the drawn times would favour short times and bias
+    are those of the measured times: weights of the drawn times would favor short times and bias
     the draws. Each draw selects its cache size.
     """
     fits, seconds = fits_of(samples), seconds_of(samples)

@@ -95,7 +95,7 @@ def residual_warning(residuals: dict[str, dict[int, float]]) -> str | None:
 
 
 def split_lines(model: Model, samples: list[Sample]) -> list[str]:
-    """Times of the levels for the point with most ranks: measured (not fitted), and modelled.
+    """Times of the levels for the point with most ranks: measured (not fitted), and modeled.
 
     Levels that take less than a percent are summed in one line.
     """
@@ -103,12 +103,12 @@ def split_lines(model: Model, samples: list[Sample]) -> list[str]:
     most = max(on_h, key=lambda s: (s.ranks, s.dof))
     repeats = [s for s in on_h if s.name == most.name]
     measured = [statistics.median(each) for each in zip(*(s.level_seconds for s in repeats))]
-    modelled, solve = model.of_levels(most), statistics.median(s.seconds for s in repeats)
+    modeled, solve = model.of_levels(most), statistics.median(s.seconds for s in repeats)
     replayed = any(level.place != CPU for level in most.levels)
     how = "in separate solves without the graph" if replayed else "in the timed solves"
     lines = [f"levels of {most.name} on h: grid, ranks, place, measured ({how}), in the model"]
     rest = [0, 0.0, 0.0]
-    for level, seconds, predicted in zip(most.levels, measured, modelled):
+    for level, seconds, predicted in zip(most.levels, measured, modeled):
         if max(seconds, predicted) < 0.01 * solve:
             rest = [rest[0] + 1, rest[1] + seconds, rest[2] + predicted]
             continue

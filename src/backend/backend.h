@@ -34,11 +34,11 @@ typedef enum {
 typedef enum { MG_REGION_INTERIOR, MG_REGION_BOUNDARY, MG_REGION_ALL } mg_region_t;
 
 /** One-dimensional factors of separable set-up data in direction d: n[d] + 1 values at faces, n[d]
- *  at cell centres. */
+ *  at cell centers. */
 typedef struct {
   const double *beta_face[3];   /**< sin(2 pi x) at faces */
-  const double *beta_center[3]; /**< sin(2 pi x) at cell centres */
-  const double *f[3];           /**< factor of the right-hand side at cell centres */
+  const double *beta_center[3]; /**< sin(2 pi x) at cell centers */
+  const double *f[3];           /**< factor of the right-hand side at cell centers */
   const double *f_xx[3];        /**< second derivative of f, times (h[d] / h[0])^2 */
 } mg_tables_t;
 

@@ -8,7 +8,7 @@
 typedef enum {
   MG_OPERATOR_FV2, /**< 7-point finite volume, volume-averaged data, 2nd order */
   MG_OPERATOR_FV4, /**< 25-point finite volume, 4th order */
-  MG_OPERATOR_7PT  /**< 7-point cell-centred finite difference, point data, 2nd order */
+  MG_OPERATOR_7PT  /**< 7-point cell-centered finite difference, point data, 2nd order */
 } mg_operator_t;
 
 /** a alpha u - b div(beta grad u) = f; alpha is 1 unless read from a file. */
@@ -89,7 +89,7 @@ typedef enum {
 /** Precision of the values in a dump. */
 typedef enum { MG_PRECISION_DOUBLE, MG_PRECISION_FLOAT } mg_precision_t;
 
-/** Location of a dump's values: cell data, or point data at the cell centres. */
+/** Location of a dump's values: cell data, or point data at the cell centers. */
 typedef enum { MG_CENTERING_CELL, MG_CENTERING_POINT } mg_centering_t;
 
 #endif

@@ -1,6 +1,6 @@
 /* Smoothing of a small 7-point level by one block whose threads keep their cells in registers.
  *
- * A smoother step in block_level.h computes the indices of its cell and neighbours, and loads
+ * A smoother step in block_level.h computes the indices of its cell and neighbors, and loads
  * betas, f and 1 / diagonal. This takes about 1,400 cycles on an H200, for 2^3 cells as for 8^3.
  * Here it is done once for all steps and the following residual. Steps exchange values through
  * shared memory. Results are bit-identical to those of smooth.cu and residual.cu. */
@@ -23,14 +23,14 @@ struct mg_block_cell_t {
 /** Per-thread view of a level of at most MG_BLOCK_PAIRED_CELLS cells. Each thread has a pair of
  *  cells along i. All threads of the block call every function; a barrier must follow each call.
  *
- *  @tparam odd  n may be odd on a periodic level: then neighbours across the period have the same
- *               colour, and a half sweep must read their old values. Only the coarsest level can
+ *  @tparam odd  n may be odd on a periodic level: then neighbors across the period have the same
+ *               color, and a half sweep must read their old values. Only the coarsest level can
  *               be odd. */
 template <bool varies, bool odd> struct mg_block_smoother_t {
   const mg_block_level_t &level;
   const mg_step_t *steps;
   int n_steps;
-  mg_block_cell_t first, second; /**< cells of the colours of the first and second half sweep */
+  mg_block_cell_t first, second; /**< cells of the colors of the first and second half sweep */
   int now, other;                /**< halves of shared memory: current u, next u */
 
   /** @param zero  u is zero and is not loaded */

@@ -3,7 +3,7 @@
  * predecessor to complete.
  *
  * A half sweep of a small level takes 2 us. Less than a quarter of that passes between the load of
- * the neighbours and the end. The rest is the launch, kernel arguments, index arithmetic, the betas
+ * the neighbors and the end. The rest is the launch, kernel arguments, index arithmetic, the betas
  * and a division, none of which depends on the previous sweep. docs/performance.md gives the gain.
  *
  * Kernels with one or two blocks per SM that fill all SMs at once use ordinary launches

@@ -157,7 +157,7 @@ static __device__ __forceinline__ double apply(const slots_t *s, int c, int high
   return mg_apply_values25(&x, &b, a, b_h2);
 }
 
-/** Inputs that are read once: both cells, or with GSRB the cell of the current colour (in x). */
+/** Inputs that are read once: both cells, or with GSRB the cell of the current color (in x). */
 struct inputs_t {
   double2 f, dinv, previous, a; /* a: only if alpha varies */
 };
@@ -185,7 +185,7 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
 }
 
 /** Compute a pair whose even cell is at `offset` in a plane, in bytes from the first row.
- *  Updates both cells; GSRB updates the cell of the colour and copies the other. */
+ *  Updates both cells; GSRB updates the cell of the color and copies the other. */
 template <mg_fv4_operation_t op, bool varies>
 static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, const slots_t *s,
                                                       int offset, int phase, const inputs_t *in) {

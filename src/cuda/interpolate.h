@@ -87,7 +87,7 @@ static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coa
   mg_interpolate_children<kind, add>(value, fine, dst, i, j, k);
 }
 
-/** A coarse cell and its 26 neighbours, stored as [k][j][i]. */
+/** A coarse cell and its 26 neighbors, stored as [k][j][i]. */
 struct mg_neighborhood_t {
   double x[3][3][3];
   __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }

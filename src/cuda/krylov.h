@@ -55,7 +55,7 @@ template <bool varies> struct mg_one_cell_t {
   __device__ __forceinline__ void clear(int a) { x[a] = 0.0; }
 
   /** With walls on all sides their formula has order 1, Dirichlet's also at other walls: see
-   *  walls.h. If periodic, the cell is its own neighbour. */
+   *  walls.h. If periodic, the cell is its own neighbor. */
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(int dst, int a, int f) {
     const double c = x[a], near = l->v.periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);

@@ -5,7 +5,7 @@
  * latency dominates: the launch, loading the tile's record, stores over NVLink, and detecting
  * arrival. Blocks of one launch do not wait for each other, but each waits for other ranks. So
  * all blocks of a launch must be resident. Otherwise waiting blocks could keep this rank from
- * sending data that a neighbour waits for.
+ * sending data that a neighbor waits for.
  *
  * 64 KiB between two H200s, in us (docs/transports.md): 10.5 with one counter per message and
  * acknowledgements, 5.9 with one counter per tile and no acknowledgements, 4.2 as words. */

@@ -3,7 +3,7 @@
  * Bytes per cell: 48 stored, 40 as a norm, 41 restricted. 21 flops per cell, counting an fma as
  * two. Blocks have 32 x 8 threads. On large levels each thread computes two cells along k. With
  * restriction, a thread computes the four children of a coarse cell that share an i; the
- * neighbour's four arrive by shuffles. The kernels of fv4 are in fv4.cu. */
+ * neighbor's four arrive by shuffles. The kernels of fv4 are in fv4.cu. */
 #include "cuda/dependent_launch.h"
 #include "cuda/fv4.h"
 #include "cuda/stencil_load.h"
@@ -125,7 +125,7 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm
 }
 
 /* Final step of a restriction: fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) average to coarse
- * cell (I, J, K). A thread holds the four cells of one i, as [k][j]; its neighbour holds those of
+ * cell (I, J, K). A thread holds the four cells of one i, as [k][j]; its neighbor holds those of
  * the next i. Patch sizes are even, so pairs never straddle the end of a patch. */
 static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, double pair[2][2],
                                                       int i, int J, int K, const mg_patch_t &coarse,

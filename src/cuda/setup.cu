@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(256)
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }
 
-/* Rows at walls or with wrapping colours need bins that only local memory can index. They get
+/* Rows at walls or with wrapping colors need bins that only local memory can index. They get
  * their own launch, in which all lanes have such a row. Blocks along z cover layers 0, 1, n-2, n-1
  * of each direction, or all planes if every row is of this kind. */
 static __global__ void __launch_bounds__(256)

@@ -1,7 +1,7 @@
 /* The simple CUDA backend, --device=cuda-simple: every operation in its plainest form. Read it
  * before the other files of this folder, and start a backend for another device from it.
  *
- * One thread computes one cell (or one ghost, or one brick of a sum). All neighbours are in memory:
+ * One thread computes one cell (or one ghost, or one brick of a sum). All neighbors are in memory:
  * `boundary` fills the ghosts outside walls before an operation reads them. No shared memory, no
  * fused operations, no special cases for large levels. Results are bit-identical to those of the
  * CPU and of the tuned kernels, because all use the formulas in formulas/. So this backend is the

@@ -3,7 +3,7 @@
  * Bytes per cell of the 7-point operators: GSRB and Jacobi 48, Chebyshev 56. Flops, with an fma
  * counted as two: 31 per cell that GSRB changes, 35 per cell of the others. The diagonal is summed
  * from the betas; fv4 reads it, which adds 8 bytes. One thread per cell in blocks of 32 x 8: the L1
- * serves the neighbours in i and j, the L2 those in k. The kernels of fv4 are in fv4.cu.
+ * serves the neighbors in i and j, the L2 those in k. The kernels of fv4 are in fv4.cu.
  *
  * On large levels a thread of the 7-point operators has several cells stacked in k, so the values
  * they share hit the L1. Time of all steps at 512^3 in an F-cycle on an H200, ms. A copy moves

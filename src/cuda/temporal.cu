@@ -8,7 +8,7 @@
  *            q-2   step 1   from step 0's q-3 .. q-1
  *            q-3   step 2   from step 1's q-4 .. q-2, written
  *
- * Neighbours in k stay in the registers of the thread that owns the column. Neighbours in i and j
+ * Neighbors in k stay in the registers of the thread that owns the column. Neighbors in i and j
  * are read from planes in shared memory: two planes of each step's results, and rings of planes of
  * x and the betas. TMA fills these rings while the block computes (tma.h).
  *
@@ -17,8 +17,8 @@
  * Nothing is read outside walls, whose formulas are folded into the stencil. Elsewhere tiles read
  * ghosts, of which a level has one layer per step.
  *
- * A thread has two cells of a row, one of each colour. A colored step changes one of them. It is
- * the same one in all steps of a stage, because both colours and planes alternate from step to
+ * A thread has two cells of a row, one of each color. A colored step changes one of them. It is
+ * the same one in all steps of a stage, because both colors and planes alternate from step to
  * step.
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell of

@@ -16,7 +16,7 @@ __device__ __forceinline__ void store_pair(double *p, const double v[2]) {
   *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
 }
 
-/* Replace neighbours outside walls by the Dirichlet formula, also at other walls: see walls.h. */
+/* Replace neighbors outside walls by the Dirichlet formula, also at other walls: see walls.h. */
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
                                            mg_stencil_values_t *near) {
   for (int d = 0; d < 3; d++) {
@@ -54,7 +54,7 @@ template <typename S> struct columns_t {
   double dinv[STEPS][2], bk[STEPS + 1][2], previous_in[2];
   int i, j, own;
   int cell[2];            /* indices of the columns in a plane */
-  int left, right;        /* offsets of the neighbours in i; may be 0 at the edge of the tile */
+  int left, right;        /* offsets of the neighbors in i; may be 0 at the edge of the tile */
   int low, high;          /* the same in j */
   int x_here, all[STEPS]; /* ring offsets of the planes of x and of the other arrays */
   bool swapped, writes;   /* column 0 is the right one; this thread writes its cells */
@@ -63,7 +63,7 @@ template <typename S> struct columns_t {
     const mg_patch_t &p = job.l.p;
     int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
     if (COLORED) {
-      /* A half-warp has eight columns of one colour in each of two rows, which use all banks. */
+      /* A half-warp has eight columns of one color in each of two rows, which use all banks. */
       row = (int)threadIdx.x / 32 * 2 + (int)threadIdx.x / 8 % 2;
       lane = (int)threadIdx.x / 16 % 2 * 8 + (int)threadIdx.x % 8;
     }
@@ -71,7 +71,7 @@ template <typename S> struct columns_t {
     j = t.j0 + row;
     writes = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0] &&
              row >= STEPS && row < ROWS - STEPS && j < p.n[1];
-    /* Both colours and planes alternate from step to step, so one parity serves all steps. */
+    /* Both colors and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
     own = row * WIDTH + 2 * lane;
@@ -102,7 +102,7 @@ template <typename S> struct columns_t {
     all[0] = slot.all;
   }
 
-  /* Plane in shared memory with the neighbours in i and j that step s reads in plane p. */
+  /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */
   __device__ __forceinline__ const double *input_of(const double *shared, int s, int p) const {
     return s == 0 ? shared + S::X + x_here : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }

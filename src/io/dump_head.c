@@ -39,7 +39,7 @@ static void number(writer_t *w, const char *where, const char *name, double valu
 
 static const char vtk[] = "/VTKHDF", ours[] = MG_DUMP_OURS;
 
-/* The unit cube as VTK expects it. With point centring, the points are the cell centres. */
+/* The unit cube as VTK expects it. With point centring, the points are the cell centers. */
 static void put_image(writer_t *w, const mg_params_t *params, const int32_t n[3]) {
   const bool cells = params->dump_centering == MG_CENTERING_CELL;
   const int64_t version[2] = {1, 0};

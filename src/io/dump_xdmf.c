@@ -65,7 +65,7 @@ static void put_field(FILE *out, const mg_params_t *p, int level, const int32_t 
   fprintf(out, ":%s</DataItem>\n      </Attribute>\n", path);
 }
 
-/* Always cell-centred, regardless of --dump-centering, which affects VTKHDF readers only. */
+/* Always cell-centered, regardless of --dump-centering, which affects VTKHDF readers only. */
 static void put_level(FILE *out, const mg_params_t *p, int level, const int32_t n[3],
                       const char *name) {
   fprintf(out,

@@ -8,7 +8,7 @@
 /** Fields that a file may contain. */
 typedef enum {
   MG_INPUT_ALPHA,
-  MG_INPUT_BETA, /**< cell-centred */
+  MG_INPUT_BETA, /**< cell-centered */
   MG_INPUT_BETA_I,
   MG_INPUT_BETA_J,
   MG_INPUT_BETA_K,

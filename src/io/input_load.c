@@ -25,7 +25,7 @@ typedef struct {
   bool may_be_0;  /* alpha */
   uint64_t *want; /* expected checksums of a round's planes */
   float *floats;  /* one plane */
-  double *cells;  /* a round's planes and the plane below them, for cell-centred betas */
+  double *cells;  /* a round's planes and the plane below them, for cell-centered betas */
   double *wall;   /* the faces at an upper wall, as far as this rank knows them */
   uint64_t checksum;
   double largest;

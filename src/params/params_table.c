@@ -309,7 +309,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_DUMP_CENTERING] = {
     .name = "dump-centering", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
     FIELD(dump_centering), .words = centering_words, .value = "cell", DUMPED,
-    .help = "Type of VTKHDF data. cell: cells; point: points at the cell centres, for older "
+    .help = "Type of VTKHDF data. cell: cells; point: points at the cell centers, for older "
             "readers (VTK 9.1, ParaView 5.11). The values are the same."},
   [MG_OPT_DUMP_HINTS] = {
     .name = "dump-hints", .metavar = "KEY=VALUE,...", .kind = MG_KIND_PAIRS,

@@ -1,7 +1,7 @@
 /* Copy lists and messages of a halo exchange, a gather or a scatter.
  *
  * Integers only. Both ends of a message derive its content from the layouts alone, in the same
- * order. Nothing is negotiated, and every neighbour gets exactly one message. */
+ * order. Nothing is negotiated, and every neighbor gets exactly one message. */
 #ifndef MG_COPY_PLAN_H
 #define MG_COPY_PLAN_H
 

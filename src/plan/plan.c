@@ -95,7 +95,7 @@ static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks,
   return ranks > 1 ? ranks : 1;
 }
 
-/* A cuboid has fewer neighbours than a segment of the curve. If n_ranks ranks cannot have one
+/* A cuboid has fewer neighbors than a segment of the curve. If n_ranks ranks cannot have one
  * cuboid each, use fewer ranks, provided that the fullest rank gets no more boxes than before. */
 static void prefer_cuboids(mg_layout_t *layout) {
   mg_layout_choose(layout);
@@ -137,7 +137,7 @@ static smoother_t smoother_of(const mg_params_t *params) {
 /* True if the smoother of the level may fuse several steps into one sweep. Below
  * MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must correspond to
  * cells: they wrap at most once, and do not extend beyond a wall that is not the patch's own. A
- * periodic grid with an odd number of cells in some direction has no red-black colouring. */
+ * periodic grid with an odd number of cells in some direction has no red-black coloring. */
 static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
                      const smoother_t *smoother) {
   const int32_t *n = level->layout.n;
@@ -322,7 +322,7 @@ static int64_t grown(const int32_t n[3], int layers) {
 
 /* Sides of the region that the boxes of a patch cover when laid side by side, each with ghost
  * layers of depth g. Other patches need fewer cells of this patch than the boxes around it
- * would. A box and its neighbour need equally many cells of each other. */
+ * would. A box and its neighbor need equally many cells of each other. */
 static void apart(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
   for (int d = 0; d < 3; d++)
     sides[d] = n[d] / box_dim * (box_dim + 2 * g);

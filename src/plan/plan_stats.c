@@ -41,7 +41,7 @@ static int64_t bytes_sample(double n_patches) {
 }
 
 /* Computing the messages of a rank takes about 0.5 ms per patch, since the patches of all
- * neighbours are needed. The search for owners along box edges adds about 0.5 ms per 1000 boxes
+ * neighbors are needed. The search for owners along box edges adds about 0.5 ms per 1000 boxes
  * per side. */
 static int64_t messages_sample(double n_patches, int64_t boxes) {
   const double side = cbrt((double)boxes);

@@ -57,7 +57,7 @@ static block_t block_of(mg_cuda_p2p_need_t incoming, mg_cuda_p2p_need_t outgoing
   return (block_t){acks, slots, slots + mg_window_aligned(incoming.slots)};
 }
 
-static int find_neighbours(const mg_message_list_t *p, neighbor_t *list) {
+static int find_neighbors(const mg_message_list_t *p, neighbor_t *list) {
   int n = 0;
   for (int m = 0; m < p->n_receive; m++)
     list[n++] = (neighbor_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
@@ -166,7 +166,7 @@ mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
   if (status == MG_OK) {
     peer->channel = (mg_channel_t){
         .start = peer_start, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
-    const int n = find_neighbours(p, list);
+    const int n = find_neighbors(p, list);
     status =
         exchange_addresses(mg_transports_windows(p->transports), list, n, &peer->channel.bytes);
     if (status == MG_OK) status = create_exchange(p, list, n, &peer->p2p);

@@ -92,7 +92,7 @@ if have_feature jansson; then
 1 8 1.0 0 0 1
 EOF
   # 8 boxes on 3 ranks: 3, 3 and 2, with mean 8/3; 3 boxes form two cuboids. 27 ranks with one box each: the middle one has
-  # 6 neighbours at faces, 12 at edges and 8 at corners.
+  # 6 neighbors at faces, 12 at edges and 8 at corners.
   ok 1 --dry-run --ranks=3 4 3 --quiet --json="$dir/plan.json"
   test "$(level_figures "$dir/plan.json" boxes_per_rank_max imbalance patches_per_rank_max | head -n 1)" = \
     '3 1.125 2' || complain 'plan: not the imbalance and patches of 3 ranks'
@@ -101,7 +101,7 @@ EOF
     messages_per_face_exchange_max message_doubles_per_face_exchange_max >"$dir/figures"
   test "$(head -n 1 "$dir/figures")" = "26 $((6 * 16 * 16 + 12 * 16 + 8)) 6 $((6 * 16 * 16))" ||
     complain 'plan: not the messages of 27 ranks'
-  # 10^12 boxes per rank are not enumerated, not even those of the surface. A rank's octant has 7 neighbours.
+  # 10^12 boxes per rank are not enumerated, not even those of the surface. A rank's octant has 7 neighbors.
   ok 1 --dry-run --ranks=8 4 1000000000000 --device=cpu --quiet --json="$dir/plan.json"
   level_figures "$dir/plan.json" dim messages_per_exchange_max message_doubles_per_exchange_max |
     awk 'NR == 1 { n = $1 / 2; exit !(n > 100000 && $2 == 7 && $3 == 3 * n * n + 3 * n + 1) }' ||
@@ -153,7 +153,7 @@ grep -q 'in all ranks: about [0-9.]* PB, [0-9.]* bytes per cell' "$dir/out" || c
 
 # The same as JSON. Each of 96^3 ranks has 2^3 boxes, the most that any of a million ranks would have. A coarser level
 # stays on these ranks as long as each has at least 4096 cells, then on fewer ranks with 4096 cells each. A rank sends to
-# at most 26 neighbours. It needs at least seven vectors of its cells, and less than 16 vectors of a cube of that volume
+# at most 26 neighbors. It needs at least seven vectors of its cells, and less than 16 vectors of a cube of that volume
 # with ghost cells and padding (the coarsest level has the most vectors).
 if have_feature jansson; then
   ok 1 --dry-run --ranks=1000000 7 8 --device=cpu --quiet --json="$dir/plan.json"

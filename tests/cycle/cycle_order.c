@@ -31,7 +31,7 @@ static double eigenvalue(mg_operator_t op, int n, int m) {
   return 2.0 - 2.0 * cos(t);
 }
 
-/* Mean of two children of a wave on n cells, relative to its value at the parent's centre. */
+/* Mean of two children of a wave on n cells, relative to its value at the parent's center. */
 static double restricted(int n, int m) {
   return cos(pi * waves_a_side(m) / n);
 }

@@ -54,7 +54,7 @@ for op in fv2 fv4 7pt; do
   done
 done
 in_background compare 5 3 --bottom=smoother
-# On a periodic level of 3^3 cells, neighbours across the boundary have the same colour.
+# On a periodic level of 3^3 cells, neighbors across the boundary have the same color.
 in_background compare 4 27 --bottom=smoother --boundary=periodic
 in_background compare 4 27 --bottom=smoother --boundary=periodic --smoother=symgs --operator=7pt
 all_done

@@ -16,8 +16,8 @@ def cells(path: str, name: str):
         return group[name][...].astype(float) if name in group else None
 
 
-def neighbour(x: np.ndarray, axis: int, step: int, periodic: bool, outside) -> np.ndarray:
-    """x of the neighbour of each cell; at a wall, `outside` of the cell's x."""
+def neighbor(x: np.ndarray, axis: int, step: int, periodic: bool, outside) -> np.ndarray:
+    """x of the neighbor of each cell; at a wall, `outside` of the cell's x."""
     moved = np.roll(x, -step, axis)
     if periodic:
         return moved
@@ -37,9 +37,9 @@ def main() -> int:
     au = np.zeros_like(u) if alpha is None else alpha * u
     for axis in range(3):
         for step in (-1, 1):
-            beside = neighbour(beta, axis, step, periodic, lambda x: x)
+            beside = neighbor(beta, axis, step, periodic, lambda x: x)
             face = 2 / (1 / beta + 1 / beside)
-            au -= n * n * face * (neighbour(u, axis, step, periodic, lambda x: -x) - u)
+            au -= n * n * face * (neighbor(u, axis, step, periodic, lambda x: -x) - u)
     residual = f - au
     largest = abs(residual).max() / abs(f).max()
     # Rounding errors of the largest terms.

@@ -50,7 +50,7 @@ def compare(image, fields, as_points, reader):
     assert image.GetDimensions() == ((n,) * 3 if as_points else (n + 1,) * 3), image.GetDimensions()
     assert np.allclose(image.GetSpacing(), h, rtol=1e-15), image.GetSpacing()
     assert np.allclose(image.GetOrigin(), 0.5 * h if as_points else 0.0), image.GetOrigin()
-    # Values are at cell centres in both cases.
+    # Values are at cell centers in both cases.
     for i, j, k in ((0, 0, 0), (1, 2, 3), (n - 1, n // 2, 5)):
         if as_points:
             at = image.GetPoint(i + n * (j + n * k))

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* The 8 modes e^(i theta x) that alias on a grid of twice the spacing. theta of each direction
- * is a low frequency, or that plus pi. x is the cell centre in units of h, a half-integer.
+ * is a low frequency, or that plus pi. x is the cell center in units of h, a half-integer.
  * Matrices act on the amplitudes of these modes; bit d of an index selects the frequency of
  * direction d. */
 enum { MODES = 8 };
@@ -66,7 +66,7 @@ static double symbol(mg_operator_t op, const double low[3], int mode) {
 }
 
 /* The restricted mode as a multiple of the coarse mode. It is the mean of the values at -1/2 and
- * 1/2 around a coarse centre, where a high mode has opposite signs. */
+ * 1/2 around a coarse center, where a high mode has opposite signs. */
 static double restricted(const double low[3], int mode) {
   double r = 1.0;
   for (int d = 0; d < 3; d++)

@@ -34,7 +34,7 @@ else
 fi
 
 # check_messages RANKS: check the messages of a solve on h: one F-cycle with fv2, GSRB and 3 sweeps. The ranks of
-# a level form a cube with c ranks per side; each rank has a cube of cells. The largest numbers of neighbours are
+# a level form a cube with c ranks per side; each rank has a cube of cells. The largest numbers of neighbors are
 # 3 min(2, c - 1) at faces, and (1 + min(2, c - 1))^3 - 1 including edges and corners: at most 6 and 26. The next
 # finer level has q times as many ranks per side.
 # - Level l takes part in l + 1 V-cycles: the one that starts there and one for each finer level. A V-cycle has 6

@@ -1,11 +1,11 @@
 /* op_algebra: properties of the matrix A for any coefficients, between walls of both kinds.
- * Constants are annihilated. What leaves a cell enters its neighbour. A is positive, and symmetric
+ * Constants are annihilated. What leaves a cell enters its neighbor. A is positive, and symmetric
  * where the discretization is. The residual is f minus A x.
  *
  * 7pt is symmetric, and fv2 is symmetric away from Dirichlet walls. The wall formula of fv2 makes
  * the first cell depend on the second by -beta/2 more than the second on the first, so its matrix
  * is not symmetric at walls. fv4 is symmetric for constant beta only: the flux through a face reads
- * second neighbours. Row i weighs x(i+1) by 15 beta(i+1/2) + beta(i-1/2), and row i+1 weighs
+ * second neighbors. Row i weighs x(i+1) by 15 beta(i+1/2) + beta(i-1/2), and row i+1 weighs
  * x(i) by 15 beta(i+1/2) + beta(i+3/2). */
 #include "formulas/walls.h"
 #include "level/ops.h"
@@ -88,7 +88,7 @@ static void test_symmetry(mg_level_t *level) {
  *
  * fv2 differs at a wall by beta (3/2 x1^2 - 1/2 x1 x2) >= beta (1/2 x1^2 - 1/16 (x2-x1)^2). This
  * follows from 1/2 x1 (x2-x1) <= 1/2 x1^2 + 1/8 (x2-x1)^2 with room to spare. At most an eighth
- * of the form is lost, since neighbouring betas differ by at most 1/2. No such bound is
+ * of the form is lost, since neighboring betas differ by at most 1/2. No such bound is
  * available for fv4, or between walls of both kinds: it must only be above zero. The kernel of a
  * closed Poisson matrix contains the constants. */
 static double smallest_quotient(const mg_view_t *v) {

@@ -5,8 +5,8 @@
  * off-diagonal row sum where the diagonal is below 3/2 of that sum; lambda_max stays that of the
  * plain diagonal.
  *
- * For fv4 the original probes A with 4 colours per direction and takes the absolute value of the
- * combined result of each colour. lambda_max is defined this way, so it may be less than the
+ * For fv4 the original probes A with 4 colors per direction and takes the absolute value of the
+ * combined result of each color. lambda_max is defined this way, so it may be less than the
  * row's sum of absolute values. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
@@ -34,7 +34,7 @@ static int color_of(int n, int cell) {
   return cell % n % colors + COLORS * (cell / n % n % colors + COLORS * (cell / n / n % colors));
 }
 
-/* Sum of absolute values of a row without its diagonal; grouped by colour for fv4. */
+/* Sum of absolute values of a row without its diagonal; grouped by color for fv4. */
 static double off_diagonal(const mg_view_t *v, const double *matrix, int row) {
   const int n = v->n[0], cells = n * n * n;
   double sum[COLORS * COLORS * COLORS] = {0.0}, off = 0.0;

@@ -116,7 +116,7 @@ static void fill_u(const solution_t *s, int n, double *u) {
   field_product(u, n, table, table + n, table + 2 * n);
 }
 
-/* f = a u - grad beta . grad u + 3 pi^2 beta u with the beta of fv2 in a cell's centre. */
+/* f = a u - grad beta . grad u + 3 pi^2 beta u with the beta of fv2 in a cell's center. */
 static double rhs_fv2(const solution_t *s, double a, const double x[3]) {
   factor_t u[3], b[3];
   for (int d = 0; d < 3; d++) {

@@ -134,7 +134,7 @@ static void coarsen_betas(const mg_view_t *v, dense_t beta[3]) {
 
 /* --- operator -------------------------------------------------------------------------- */
 
-/* Flux of fv4 through the face f of cell x, towards the neighbour at distance `out`. */
+/* Flux of fv4 through the face f of cell x, towards the neighbor at distance `out`. */
 static double flux_fv4(const double *x, int64_t out, const double *f, const int64_t stride[3],
                        int d) {
   double sum = f[0] * (15.0 * (x[out] - x[0]) - (x[2 * out] - x[-out])) / 12.0;

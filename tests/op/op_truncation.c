@@ -5,7 +5,7 @@
  *
  * u = w(x) w(y) w(z), neither odd nor even at walls. fv2 and fv4 use averages. beta is also a
  * sum of products, so averages are products of one-dimensional averages, computed here by
- * 5-point Gauss quadrature (exact to degree 9). 7pt uses values at cell centres. */
+ * 5-point Gauss quadrature (exact to degree 9). 7pt uses values at cell centers. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
 #include <stdlib.h>
@@ -86,7 +86,7 @@ static void points(int n, bool periodic, double *u, double *f) {
         const double r = sqrt(r2), t = tanh(10.0 * (r - 0.25));
         for (int d = 0; d < 3; d++) {
           const double others = w[(d + 1) % 3][0] * w[(d + 2) % 3][0];
-          const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* r > 0 at cell centres */
+          const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* r > 0 at cell centers */
           sum += others * (beta_d * w[d][1] + (5.5 + 4.5 * t) * w[d][2]);
         }
         *u++ = w[0][0] * w[1][0] * w[2][0];
@@ -97,7 +97,7 @@ static void points(int n, bool periodic, double *u, double *f) {
 /* Root-mean-square error where A reads no ghost, and the maximum in cells that read one. The
  * interior is the same part of the cube on all grids, because the error varies in space and a
  * region that grew with n would hide the order. It stays an eighth away from walls and from the
- * centre, where 7pt's beta has a kink. Cells tile it, so its mean equals the mean over the cube
+ * center, where 7pt's beta has a kink. Cells tile it, so its mean equals the mean over the cube
  * up to O(h^2). */
 typedef struct {
   double interior, wall;

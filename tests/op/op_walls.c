@@ -25,7 +25,7 @@ static double power(double x, int n) {
 }
 
 /* Value of cell m of sum_{q=1..order} x^q. x is measured from the wall in units of h and scaled
- * so that values are about 1. Cell-centre value for order 1, cell average otherwise. */
+ * so that values are about 1. Cell-center value for order 1, cell average otherwise. */
 static double polynomial(int order, int m) {
   if (order == 1) return m + 0.5;
   double sum = 0.0;

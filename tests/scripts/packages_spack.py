@@ -9,7 +9,7 @@ packages_spack.py phases RECIPE SOURCE PREFIX
     Run the other methods of the recipe. SOURCE is an empty folder; PREFIX has the program.
 
 The names that a recipe imports from Spack are mocked below, in the modules of Spack 0.2x and in
-those of 1.x. Versions and the concretizer are not modelled.
+those of 1.x. Versions and the concretizer are not modeled.
 """
 
 import contextlib

@@ -255,7 +255,7 @@ draw levels small.json large.json --data=t.csv -o t.png
 right png t.png 1260 1008
 right levels t.csv small.json large.json
 
-# Every level has a visible bar, labelled with its time, even if the finest takes much longer.
+# Every level has a visible bar, labeled with its time, even if the finest takes much longer.
 in_python 'bars of levels' <<'PY'
 import plots.levels
 from plots.common import figure

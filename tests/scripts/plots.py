@@ -77,7 +77,7 @@ def fused(path):
 
 
 def faster(path):
-    """Bars have the colour of the first table."""
+    """Bars have the color of the first table."""
     image = np.asarray(Image.open(path).convert("RGB")).astype(int)
     of_bar = (abs(image - (0, 0x72, 0xB2)) <= 8).all(axis=2)
     widths = []  # width of the first bar in each line of pixels
@@ -126,7 +126,7 @@ def field_of(file, field, level):
 
 
 def places(field, axis, n):
-    """Centres of cells, or of their lower faces."""
+    """Centers of cells, or of their lower faces."""
     of_face = field == {"x": "beta_i", "y": "beta_j", "z": "beta_k"}[axis]
     return (np.arange(n) + (0.0 if of_face else 0.5)) / n
 
@@ -228,11 +228,11 @@ def scaling(path, *files):
 
 
 def something_on(picture, width, height):
-    """The picture has this size, no dominant colour, and more colours than text alone has."""
+    """The picture has this size, no dominant color, and more colors than text alone has."""
     assert picture.size == (int(width), int(height)), f"{picture.size} pixels"
-    colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
-    most = max(count for count, _ in colours) / (picture.width * picture.height)
-    assert len(colours) > 20 and most < 0.97, f"{len(colours)} colours, one fills {most:.2f}"
+    colors = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+    most = max(count for count, _ in colors) / (picture.width * picture.height)
+    assert len(colors) > 20 and most < 0.97, f"{len(colors)} colors, one fills {most:.2f}"
 
 
 def png(path, width, height):
@@ -264,7 +264,7 @@ def mark(dump):
 
 
 def marked(path):
-    """Yellow is the largest value, dark the smallest; the colour bar is cut off."""
+    """Yellow is the largest value, dark the smallest; the color bar is cut off."""
     with Image.open(path) as picture:
         pixels = np.asarray(picture.convert("RGB")).astype(int)[:, : int(0.8 * picture.width)]
     yellow = (pixels[..., 0] > 230) & (pixels[..., 1] > 210) & (pixels[..., 2] < 80)

@@ -38,7 +38,7 @@ held() {
     END { exit bad || n < 4 }' said >why || complain "held back: $(cat why said)"
 }
 
-# split: the modelled time of each level of the largest point is right within two percent, although it is not fitted.
+# split: the modeled time of each level of the largest point is right within two percent, although it is not fitted.
 split() {
   checks=$((checks + 1))
   awk '/^levels of .* on h: / { on = 1; next } on && NF == 0 { exit }

@@ -319,7 +319,7 @@ static void test_transfers(void) {
   }
 }
 
-/* A rank in the interior of a million has 26 neighbours; message counts are known in closed
+/* A rank in the interior of a million has 26 neighbors; message counts are known in closed
  * form. */
 static void test_one_of_a_million(void) {
   const mg_layout_t y = {.n = {102400, 102400, 102400},

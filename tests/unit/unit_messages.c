@@ -68,7 +68,7 @@ static void check_level(mg_hierarchy_t *h, int l) {
     begin(h);
     MUST(mg_halo(level, MG_U, box));
     check_accounts(h, l);
-    /* The ranks of a level are neighbours. */
+    /* The ranks of a level are neighbors. */
     CHECK((messages_of_all() > 0.0) == (level->plan->layout.n_ranks > 1));
   }
   begin(h);

@@ -156,7 +156,7 @@ static void test_all_ranks(void) {
           fullest = share > fullest ? share : fullest;
         }
       }
-  CHECK(fullest == 1.0); /* if all neighbours are alike, the bound is attained */
+  CHECK(fullest == 1.0); /* if all neighbors are alike, the bound is attained */
 }
 
 /* Documented limit: at most 80 bytes per cell of the finest level for fv2 Poisson. */

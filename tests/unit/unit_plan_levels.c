@@ -309,7 +309,7 @@ static void test_largest_grids(void) {
 }
 
 /* Which levels fuse several steps, and the cost: extra ghost layers where patches have
- * neighbours, and a vector for the previous Chebyshev iterate. */
+ * neighbors, and a vector for the previous Chebyshev iterate. */
 static void test_passes(void) {
   static const struct {
     mg_device_t device;

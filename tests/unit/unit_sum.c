@@ -227,7 +227,7 @@ static void test_closed_forms(void) {
   }
   CHECK(mg_sum_value(&numbers) == 5000050000.0);
   /* -(n (n+1) / 2)^2 has 65 bits. The conversion rounds once; the sum rounds at most to a
-   * neighbour. */
+   * neighbor. */
   const double squared = -(double)((unsigned __int128)5000050000 * 5000050000);
   CHECK(fabs(mg_sum_value(&cubes) - squared) <= ldexp(1.0, 64 - 52));
   for (int i = -1074; i < 1023; i++)
