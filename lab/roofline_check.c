@@ -66,7 +66,7 @@ void roofline_twin_free(mg_hierarchy_t *twin) {
 }
 
 /* Number of elements from a vector's first ghost to its last. */
-static int64_t extent(const mg_hierarchy_t *h, int l, int vec, double **first) {
+static int64_t extent(const mg_hierarchy_t *h, int l, mg_vector_t vec, double **first) {
   const mg_view_t *v = &h->level[l].store.view;
   const mg_patch_t *p = &v->patch[0];
   const int g = v->ghost_layers;
@@ -76,7 +76,7 @@ static int64_t extent(const mg_hierarchy_t *h, int l, int vec, double **first) {
 
 /* Ghosts too: a kernel that reads a wall ghost before it is made gets a wrong value. */
 static mg_status_t make_noise(const roofline_place_t *place, const mg_hierarchy_t *h, int l,
-                              int vec) {
+                              mg_vector_t vec) {
   double *first;
   const int64_t n = extent(h, l, vec, &first);
   MG_TRY(roofline_wait(&h->level[l]));
@@ -85,7 +85,7 @@ static mg_status_t make_noise(const roofline_place_t *place, const mg_hierarchy_
 
 mg_status_t roofline_begin(const roofline_place_t *place, mg_hierarchy_t *h) {
   MG_TRY(make_noise(place, h, 0, MG_U));
-  return mg_residual(&h->level[0], MG_F, MG_U, -1);
+  return mg_residual(&h->level[0], MG_F, MG_U, MG_NO_VECTOR);
 }
 
 /* Fill both levels with noise and copy all of their vectors to the twin. */
@@ -131,7 +131,7 @@ static double distance(const mg_patch_t *p, int rim, const double *got, const do
 }
 
 /* Compare a vector of level l with the twin's: its cells and `rim` layers of ghosts. */
-static mg_status_t compare(const check_t *c, int l, int vec, int rim, double *error) {
+static mg_status_t compare(const check_t *c, int l, mg_vector_t vec, int rim, double *error) {
   double *first, *want;
   const int64_t n = extent(c->h, l, vec, &first);
   extent(c->twin, l, vec, &want);
@@ -153,11 +153,11 @@ static double relative(double got, double want) {
 
 /* Set all cells of a vector of level 0 to `value`. Its ghosts are larger than any expected norm, so
  * a kernel that reads one is detected. */
-static mg_status_t make_level(const check_t *c, int vec, double value, double ghost) {
+static mg_status_t make_level(const check_t *c, mg_vector_t vec, double value, double ghost) {
   mg_level_t *fine = &c->h->level[0];
   MG_TRY(mg_fill(fine, vec, ghost)); /* a fill also writes the ghosts */
   MG_TRY(mg_fill(fine, MG_TMP, value));
-  MG_TRY(mg_axpby(fine, vec, 1.0, MG_TMP, 0.0, -1));
+  MG_TRY(mg_axpby(fine, vec, 1.0, MG_TMP, 0.0, MG_NO_VECTOR));
   return roofline_wait(fine);
 }
 
@@ -192,8 +192,10 @@ mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h, mg_
   MG_TRY(run_twin(&c, &want));
   *error = relative(got, want);
   const roofline_output_t *out = &roofline_output[kind];
-  if (kind == ROOFLINE_RESIDUAL_NORM) return check_maximum(&c, (const int[2]){MG_F, -1}, error);
-  if (kind == ROOFLINE_MAX_NORM) return check_maximum(&c, (const int[2]){MG_U, -1}, error);
+  if (kind == ROOFLINE_RESIDUAL_NORM)
+    return check_maximum(&c, (const int[2]){MG_F, MG_NO_VECTOR}, error);
+  if (kind == ROOFLINE_MAX_NORM)
+    return check_maximum(&c, (const int[2]){MG_U, MG_NO_VECTOR}, error);
   if (kind == ROOFLINE_DIFFERENCE) return check_maximum(&c, (const int[2]){MG_U, MG_F}, error);
   return out->vec == ROOFLINE_NUMBER ? MG_OK : compare(&c, out->level, out->vec, out->rim, error);
 }

@@ -13,7 +13,8 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
     return mg_smooth(fine, false);
   case ROOFLINE_FIRST: /* as on the first visit to a level: the guess is in no vector */
     return fine->backend->smooth(
-        &fine->store.view, &(mg_sweep_t){&fine->steps[0], 1, -1, -1, MG_U, -1}, MG_REGION_ALL);
+        &fine->store.view, &(mg_sweep_t){&fine->steps[0], 1, MG_NO_VECTOR, -1, MG_U, MG_NO_VECTOR},
+        MG_REGION_ALL);
   case ROOFLINE_RESIDUAL:
     return mg_residual(fine, MG_TMP, MG_U, MG_F);
   case ROOFLINE_RESIDUAL_NORM:
@@ -33,11 +34,11 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
   case ROOFLINE_SHIFTS:
     return mg_shift(fine, MG_TMP, MG_U, ROOFLINE_ALPHA);
   case ROOFLINE_SCALES:
-    return mg_axpby(fine, MG_TMP, ROOFLINE_ALPHA, MG_U, 0.0, -1);
+    return mg_axpby(fine, MG_TMP, ROOFLINE_ALPHA, MG_U, 0.0, MG_NO_VECTOR);
   case ROOFLINE_FILLS:
     return mg_fill(fine, MG_TMP, ROOFLINE_ALPHA);
   case ROOFLINE_MAX_NORM:
-    return mg_max_norm(fine, MG_U, -1, number);
+    return mg_max_norm(fine, MG_U, MG_NO_VECTOR, number);
   case ROOFLINE_DIFFERENCE:
     return mg_max_norm(fine, MG_U, MG_F, number);
   case ROOFLINE_HALO:

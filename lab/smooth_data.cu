@@ -129,10 +129,11 @@ mg_status_t smooth_data_t::expect(mg_operator_t op, const mg_step_t *steps, int 
   for (int d = 0; d < 3; d++)
     patch.wall[d][0] = patch.wall[d][1] = walls;
   MG_TRY(copy(SMOOTH_WANT, in_place ? SMOOTH_X : SMOOTH_PREVIOUS));
-  int from = in_place ? MG_PREVIOUS : MG_U;
+  mg_vector_t from = in_place ? MG_PREVIOUS : MG_U;
   for (int s = 0; s < n; s++) {
-    const int to = in_place || (n - s) % 2 ? MG_PREVIOUS : MG_TMP; /* the last step writes `want` */
-    const mg_sweep_t sweep = {&steps[s], 1, from, to, to, -1};
+    const mg_vector_t to =
+        in_place || (n - s) % 2 ? MG_PREVIOUS : MG_TMP; /* the last step writes `want` */
+    const mg_sweep_t sweep = {&steps[s], 1, from, to, to, MG_NO_VECTOR};
     MG_TRY(mg_cuda_smooth(&view, &sweep, MG_REGION_ALL));
     from = to;
   }

@@ -21,13 +21,14 @@ void make_steps(const smooth_data_t *d, bool gsrb) {
 
 mg_status_t enqueue_single(void *arg, cudaStream_t) {
   const smooth_data_t *d = (const smooth_data_t *)arg;
-  const mg_sweep_t sweep = {&steps[0], 1, steps[0].colored ? MG_TMP : MG_U, MG_TMP, MG_TMP, -1};
+  const mg_sweep_t sweep = {&steps[0], 1,      steps[0].colored ? MG_TMP : MG_U,
+                            MG_TMP,    MG_TMP, MG_NO_VECTOR};
   return mg_cuda_smooth(&d->view, &sweep, MG_REGION_ALL);
 }
 
 template <typename S> mg_status_t enqueue_fused(void *arg, cudaStream_t) {
   const smooth_data_t *d = (const smooth_data_t *)arg;
-  const mg_sweep_t sweep = {steps, S::STEPS, MG_U, -1, MG_TMP, -1};
+  const mg_sweep_t sweep = {steps, S::STEPS, MG_U, MG_NO_VECTOR, MG_TMP, MG_NO_VECTOR};
   mg_temporal::job_t job = mg_temporal::job_of(&d->view, 0, &sweep);
   MG_TRY(mg_temporal::launch<S>(&d->view, job, &sweep, MG_REGION_ALL));
   MG_CUDA_LAUNCHED("smooth_fused");

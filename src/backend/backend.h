@@ -116,10 +116,10 @@ typedef struct {
    *  level itself, so that `boundary` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);
   /** max |f - A x| without storing it. */
-  mg_status_t (*residual_norm)(const mg_view_t *v, int x, int f, double *norm);
+  mg_status_t (*residual_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
   /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */
-  mg_status_t (*residual_restrict)(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
-                                   int dst);
+  mg_status_t (*residual_restrict)(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                   const mg_view_t *coarse, mg_vector_t dst);
 } mg_backend_fused_t;
 
 /** Coarse levels as one operation each, where separate operations would be dominated by launches
@@ -180,7 +180,8 @@ typedef struct mg_backend {
   /** Restrict vector `beta` (MG_BETA_I + d) of the fine patches onto vector `dst` of the coarse
    *  patches, for faces 0..n in direction d. The coarse patches are the halves of the fine ones,
    *  one to one. */
-  mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
+  mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                mg_vector_t dst);
   /** fv4: extend the betas one layer outside the walls, in the tangential directions. */
   mg_status_t (*extend_faces)(const mg_view_t *v);
   /** Fill MG_DINV. lambda_max is the local maximum of the Gershgorin bound of Dinv A.
@@ -189,7 +190,7 @@ typedef struct mg_backend {
 
   /** Fill the ghosts outside the walls; edges and corners as tensor products.
    *  @param[in] order  1, 2 or 4; lower where boxes are narrower than the formula */
-  mg_status_t (*fill_wall_ghosts)(const mg_view_t *v, int vec, int order);
+  mg_status_t (*fill_wall_ghosts)(const mg_view_t *v, mg_vector_t vec, int order);
 
   /** Apply the steps of a sweep, with right-hand side MG_F, to a region of the level.
    *
@@ -200,13 +201,14 @@ typedef struct mg_backend {
    *  n > 1 and regions other than MG_REGION_ALL only as can_fuse and sweep_overlaps allow. */
   mg_status_t (*smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
   /** dst = f - A x; f < 0 means dst = A x. Ghosts of x as for smooth. */
-  mg_status_t (*residual)(const mg_view_t *v, int dst, int x, int f);
+  mg_status_t (*residual)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 
   /** Mean of the 8 children; the coarse patches are the halves of the fine ones, one to one. */
-  mg_status_t (*restrict_cells)(const mg_view_t *fine, int src, const mg_view_t *coarse, int dst);
+  mg_status_t (*restrict_cells)(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                mg_vector_t dst);
   /** fine dst = (add ? dst : 0) + P coarse src. All ghosts of src must be valid (none for P0). */
-  mg_status_t (*interpolate)(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                             mg_interpolation_t kind, bool add);
+  mg_status_t (*interpolate)(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                             mg_vector_t dst, mg_interpolation_t kind, bool add);
   /** Prepare a list of cuboid copies that is run many times.
    *
    *  @param[in] job   views and copies; the views must outlive the result, the list need not
@@ -215,22 +217,23 @@ typedef struct mg_backend {
   mg_status_t (*prepare_copies)(const mg_copy_job_t *job, mg_copies_t **out);
   void (*release_copies)(mg_copies_t *copies);
   /** Copy the cuboids of a list from vector src to vector dst. */
-  mg_status_t (*copy)(const mg_copies_t *copies, int src, int dst);
+  mg_status_t (*copy)(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
 
   /** dst = value, including ghosts. */
-  mg_status_t (*fill)(const mg_view_t *v, int dst, double value);
+  mg_status_t (*fill)(const mg_view_t *v, mg_vector_t dst, double value);
   /** dst = x + value. */
-  mg_status_t (*shift)(const mg_view_t *v, int dst, int x, double value);
+  mg_status_t (*shift)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
   /** dst = alpha x + beta y; y < 0: dst = alpha x. */
-  mg_status_t (*axpby)(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);
+  mg_status_t (*axpby)(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                       double beta, mg_vector_t y);
   /** dst = x y, cell by cell. */
-  mg_status_t (*multiply)(const mg_view_t *v, int dst, int x, int y);
+  mg_status_t (*multiply)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
 
   /** max |x - y| over the cells of this rank; y < 0: max |x|. NaN if any cell is not finite. */
-  mg_status_t (*max_norm)(const mg_view_t *v, int x, int y, double *norm);
+  mg_status_t (*max_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
   /** Add the sum of x y over the cells of this rank to `sum`; y < 0: the sum of x. See sum.h for
    *  the order of summation. */
-  mg_status_t (*dot)(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+  mg_status_t (*dot)(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 
   /* ---- optional groups, zero in a backend that lacks them ---- */
   mg_backend_queue_t queue;

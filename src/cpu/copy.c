@@ -10,7 +10,7 @@ typedef struct {
   int64_t jstride, kstride;
 } side_t;
 
-static side_t side_of(const mg_view_t *v, int vec, int32_t patch, const int32_t lo[3],
+static side_t side_of(const mg_view_t *v, mg_vector_t vec, int32_t patch, const int32_t lo[3],
                       const int32_t n[3], double *buffer) {
   if (patch < 0) return (side_t){buffer, n[0], (int64_t)n[0] * n[1]};
   const mg_patch_t *p = &v->patch[patch];
@@ -54,7 +54,7 @@ void mg_cpu_release_copies(mg_copies_t *copies) {
   free(copies);
 }
 
-mg_status_t mg_cpu_copy(const mg_copies_t *copies, int src, int dst) {
+mg_status_t mg_cpu_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst) {
   for (int l = 0; l < copies->n; l++) {
     const mg_copy_t *c = &copies->item[l];
     double *dense = copies->buffer ? copies->buffer + c->buffer : NULL;

@@ -23,7 +23,7 @@ int mg_cpu_threads(const mg_view_t *v);
 int mg_cpu_thread(void);
 
 /** Fill face ghosts of the low and high walls in k, for the 7-point operators. */
-void mg_cpu_wall_planes(const mg_view_t *v, int vec);
+void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec);
 
 /** Fill only the face ghosts of the walls in j next to the strip. */
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1);
@@ -40,34 +40,37 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *
  *
  *  mg_cpu_residual_prepare fills all of them for fv4, and those in k for the other operators.
  *  mg_cpu_residual_walls adds those in j and i strip by strip. */
-void mg_cpu_residual_prepare(const mg_view_t *v, int x);
+void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x);
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
                            int j1);
 
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
+mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                  mg_vector_t dst);
 mg_status_t mg_cpu_extend_faces(const mg_view_t *v);
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
-mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, int vec, int order);
+mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cpu_can_fuse(const mg_view_t *v, int most);
 mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep);
-mg_status_t mg_cpu_residual(const mg_view_t *v, int dst, int x, int f);
-mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm);
-mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
-                                     int dst);
-mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse, int dst);
-mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                               mg_interpolation_t kind, bool add);
+mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
+mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
+mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                     const mg_view_t *coarse, mg_vector_t dst);
+mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                  mg_vector_t dst);
+mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                               mg_vector_t dst, mg_interpolation_t kind, bool add);
 mg_status_t mg_cpu_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cpu_release_copies(mg_copies_t *copies);
-mg_status_t mg_cpu_copy(const mg_copies_t *copies, int src, int dst);
-mg_status_t mg_cpu_fill(const mg_view_t *v, int dst, double value);
-mg_status_t mg_cpu_shift(const mg_view_t *v, int dst, int x, double value);
-mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);
-mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y);
-mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm);
-mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+mg_status_t mg_cpu_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
+mg_status_t mg_cpu_fill(const mg_view_t *v, mg_vector_t dst, double value);
+mg_status_t mg_cpu_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
+mg_status_t mg_cpu_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                         double beta, mg_vector_t y);
+mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
+mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
+mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 
 #endif

@@ -100,7 +100,8 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
 static mg_status_t set_problem(const mg_view_t *v, const mg_tables_t *tables) {
   GUARDED(v, mg_cpu_set_problem(&opened, tables));
 }
-static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst) {
+static mg_status_t restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                  mg_vector_t dst) {
   GUARDED_BOTH(fine, coarse, mg_cpu_restrict_faces(&opened, d, &other_opened, dst));
 }
 static mg_status_t extend_faces(const mg_view_t *v) {
@@ -109,22 +110,22 @@ static mg_status_t extend_faces(const mg_view_t *v) {
 static mg_status_t set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
   GUARDED(v, mg_cpu_set_diagonal(&opened, l1, lambda_max));
 }
-static mg_status_t fill_wall_ghosts(const mg_view_t *v, int vec, int order) {
+static mg_status_t fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order) {
   GUARDED(v, mg_cpu_fill_wall_ghosts(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep));
   GUARDED(v, mg_cpu_smooth(&opened, sweep, region));
 }
-static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
+static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   GUARDED(v, mg_cpu_residual(&opened, dst, x, f));
 }
-static mg_status_t restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
-                                  int dst) {
+static mg_status_t restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                  mg_vector_t dst) {
   GUARDED_BOTH(fine, coarse, mg_cpu_restrict_cells(&opened, src, &other_opened, dst));
 }
-static mg_status_t interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                               mg_interpolation_t kind, bool add) {
+static mg_status_t interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                               mg_vector_t dst, mg_interpolation_t kind, bool add) {
   GUARDED_BOTH(coarse, fine, mg_cpu_interpolate(&opened, src, &other_opened, dst, kind, add));
 }
 
@@ -150,35 +151,36 @@ static void release_copies(mg_copies_t *copies) {
   free(copies);
 }
 
-static mg_status_t copy_opened(const mg_copy_job_t *job, int src, int dst) {
+static mg_status_t copy_opened(const mg_copy_job_t *job, mg_vector_t src, mg_vector_t dst) {
   mg_copies_t *copies;
   MG_TRY(mg_cpu_prepare_copies(job, &copies));
   const mg_status_t status = mg_cpu_copy(copies, src, dst);
   mg_cpu_release_copies(copies);
   return status;
 }
-static mg_status_t copy(const mg_copies_t *copies, int src, int dst) {
+static mg_status_t copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst) {
   mg_copy_job_t job = ((const guard_copies_t *)(const void *)copies)->job;
   GUARDED_BOTH(job.src, job.dst,
                (job.src = &opened, job.dst = &other_opened, copy_opened(&job, src, dst)));
 }
 
-static mg_status_t fill(const mg_view_t *v, int dst, double value) {
+static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   GUARDED(v, mg_cpu_fill(&opened, dst, value));
 }
-static mg_status_t shift(const mg_view_t *v, int dst, int x, double value) {
+static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
   GUARDED(v, mg_cpu_shift(&opened, dst, x, value));
 }
-static mg_status_t axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
+static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                         double beta, mg_vector_t y) {
   GUARDED(v, mg_cpu_axpby(&opened, dst, alpha, x, beta, y));
 }
-static mg_status_t multiply(const mg_view_t *v, int dst, int x, int y) {
+static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
   GUARDED(v, mg_cpu_multiply(&opened, dst, x, y));
 }
-static mg_status_t max_norm(const mg_view_t *v, int x, int y, double *norm) {
+static mg_status_t max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
   GUARDED(v, mg_cpu_max_norm(&opened, x, y, norm));
 }
-static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
+static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 

@@ -123,8 +123,8 @@ static void interpolate_strip(const mg_view_t *coarse, int patch, int k, int j0,
     }
 }
 
-mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                               mg_interpolation_t kind, bool add) {
+mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                               mg_vector_t dst, mg_interpolation_t kind, bool add) {
   job_t job = {.fine = fine, .src = src, .dst = dst, .kind = kind, .add = add};
   if (kind == MG_INTERPOLATE_P0) {
     mg_cpu_strips(coarse, inject_strip, &job);

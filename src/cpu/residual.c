@@ -42,7 +42,7 @@ void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *
                               p->kstride, p->n[0], out);
 }
 
-void mg_cpu_residual_prepare(const mg_view_t *v, int x) {
+void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x) {
   if (v->op == MG_OPERATOR_FV4)
     (void)mg_cpu_fill_wall_ghosts(v, x, 4); /* cannot fail */
   else
@@ -75,7 +75,7 @@ static void residual_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
     mg_cpu_residual_row(v, p, p->vec[job->x], f, j, k, mg_cell(p, job->dst, 0, j, k));
 }
 
-mg_status_t mg_cpu_residual(const mg_view_t *v, int dst, int x, int f) {
+mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   job_t job = {.dst = dst, .x = x, .f = f};
   mg_cpu_residual_prepare(v, x);
   mg_cpu_strips(v, residual_strip, &job);
@@ -112,7 +112,7 @@ static int64_t longest_row(const mg_view_t *v) {
   return (n + LINE - 1) / LINE * LINE;
 }
 
-mg_status_t mg_cpu_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
+mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
   const int threads = mg_cpu_threads(v);
   job_t job = {.x = x, .f = f, .row_doubles = longest_row(v)};
   double *scratch;
@@ -153,8 +153,8 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
   }
 }
 
-mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
-                                     int dst) {
+mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                     const mg_view_t *coarse, mg_vector_t dst) {
   job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_doubles = 4 * longest_row(fine)};
   const size_t bytes = (size_t)(mg_cpu_threads(coarse) * job.row_doubles) * sizeof *job.rows;
   job.rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */

@@ -22,14 +22,15 @@ static void cells_strip(const mg_view_t *coarse, int patch, int k, int j0, int j
   }
 }
 
-mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
-                                  int dst) {
+mg_status_t mg_cpu_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                  mg_vector_t dst) {
   job_t job = {.fine = fine, .src = src, .dst = dst};
   mg_cpu_strips(coarse, cells_strip, &job);
   return MG_OK;
 }
 
-mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst) {
+mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                  mg_vector_t dst) {
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t *p = &fine->patch[q], *c = &coarse->patch[q];
     const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};

@@ -27,7 +27,7 @@ bool mg_cpu_can_fuse(const mg_view_t *v, int most) {
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
-static void take(const copy_t *c, const mg_patch_t *from, int x, int copy) {
+static void take(const copy_t *c, const mg_patch_t *from, mg_vector_t x, int copy) {
   double *to = c->p.vec[copy] - c->origin;
   if (x < 0)
     memset(to, 0, (size_t)c->doubles * sizeof *to);
@@ -35,7 +35,7 @@ static void take(const copy_t *c, const mg_patch_t *from, int x, int copy) {
     memcpy(to, from->vec[x] - c->origin, (size_t)c->doubles * sizeof *to);
 }
 
-static void give(const copy_t *c, int copy, const mg_patch_t *to, int x) {
+static void give(const copy_t *c, int copy, const mg_patch_t *to, mg_vector_t x) {
   for (int k = 0; k < to->n[2]; k++)
     for (int j = 0; j < to->n[1]; j++)
       memcpy(mg_cell(to, x, 0, j, k), mg_cell(&c->p, copy, 0, j, k),
@@ -69,7 +69,8 @@ static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *st
     one.n_patches = 1;
     one.cells = too_large_for_the_cache; /* forces 1 / diagonal from the betas, which have ghosts */
     const int dst = steps[s].colored ? MG_U : MG_TMP;
-    MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, -1}, MG_REGION_ALL));
+    MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, MG_NO_VECTOR},
+                         MG_REGION_ALL));
     if (steps[s].colored) continue;
     double *swap = c->p.vec[MG_U];
     c->p.vec[MG_U] = c->p.vec[MG_TMP];

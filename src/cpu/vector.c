@@ -24,7 +24,7 @@ static void fill_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
     }
 }
 
-mg_status_t mg_cpu_fill(const mg_view_t *v, int dst, double value) {
+mg_status_t mg_cpu_fill(const mg_view_t *v, mg_vector_t dst, double value) {
   job_t job = {.dst = dst, .alpha = value};
   mg_cpu_strips(v, fill_strip, &job);
   return MG_OK;
@@ -43,7 +43,7 @@ static void shift_strip(const mg_view_t *v, int patch, int k, int j0, int j1, vo
   }
 }
 
-mg_status_t mg_cpu_shift(const mg_view_t *v, int dst, int x, double value) {
+mg_status_t mg_cpu_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
   job_t job = {.dst = dst, .x = x, .alpha = value};
   mg_cpu_strips(v, shift_strip, &job);
   return MG_OK;
@@ -69,7 +69,8 @@ static void axpby_strip(const mg_view_t *v, int patch, int k, int j0, int j1, vo
   }
 }
 
-mg_status_t mg_cpu_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
+mg_status_t mg_cpu_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                         double beta, mg_vector_t y) {
   job_t job = {.dst = dst, .x = x, .y = y, .alpha = alpha, .beta = beta};
   mg_cpu_strips(v, axpby_strip, &job);
   return MG_OK;
@@ -87,7 +88,7 @@ static void multiply_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
   }
 }
 
-mg_status_t mg_cpu_multiply(const mg_view_t *v, int dst, int x, int y) {
+mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
   job_t job = {.dst = dst, .x = x, .y = y};
   mg_cpu_strips(v, multiply_strip, &job);
   return MG_OK;
@@ -139,7 +140,7 @@ static void max_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
   mine->poison += largest.poison;
 }
 
-mg_status_t mg_cpu_max_norm(const mg_view_t *v, int x, int y, double *norm) {
+mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
   const int threads = mg_cpu_threads(v);
   norm_job_t job = {x, y, NULL};
   MG_TRY(mg_new(&job.partial, threads, "partial norms"));
@@ -172,7 +173,7 @@ static double brick_sum(const double *x, const double *y, ptrdiff_t js, ptrdiff_
   return sum;
 }
 
-mg_status_t mg_cpu_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
+mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
   const int u = mg_brick_width(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];

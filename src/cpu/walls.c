@@ -47,7 +47,7 @@ void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k,
     wall_line(plane + (p->n[1] - 1) * p->jstride, -p->jstride, p->n[0], 1, high, order);
 }
 
-void mg_cpu_wall_planes(const mg_view_t *v, int vec) {
+void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec) {
   const int order = mg_operator_order(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
@@ -70,7 +70,8 @@ static void valid_range(const mg_view_t *v, const mg_patch_t *p, int d, bool wal
   range[1] = p->n[d] + (p->wall[d][1] && !walls_filled ? 0 : v->radius);
 }
 
-static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec, int d, int order) {
+static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, mg_vector_t vec, int d,
+                               int order) {
   const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
   const int inner = d == 0 ? 1 : 0, outer = d == 2 ? 1 : 2;
   int line[2], lines[2];
@@ -87,7 +88,7 @@ static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, int vec,
   }
 }
 
-mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, int vec, int order) {
+mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order) {
   order = mg_wall_order(v, order);
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)

@@ -225,12 +225,16 @@ struct mg_block_level_t {
   /** All smoother steps on MG_U with fv4, as scheduled in level/smooth.c. */
   template <bool varies>
   __device__ void smooth_fv4(const mg_step_t *steps, int n_steps, bool zero_guess) const {
-    int from = MG_U, to = MG_TMP;
+    mg_vector_t from = MG_U, to = MG_TMP;
     for (int n = 0; n < n_steps; n++) {
-      const mg_sweep_t sweep = {
-          &steps[n], 1, zero_guess && n == 0 ? -1 : from, zero_guess && n <= 1 ? -1 : to, to, -1};
+      const mg_sweep_t sweep = {&steps[n],
+                                1,
+                                zero_guess && n == 0 ? MG_NO_VECTOR : from,
+                                zero_guess && n <= 1 ? MG_NO_VECTOR : to,
+                                to,
+                                MG_NO_VECTOR};
       step_fv4<varies>(mg_update_of(&sweep));
-      const int swap = from;
+      const mg_vector_t swap = from;
       from = to;
       to = swap;
     }

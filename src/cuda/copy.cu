@@ -192,7 +192,7 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS)
   mg_tile_copy(t, c, from_slot, to_slot);
 }
 
-mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst) {
+mg_status_t mg_cuda_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst) {
   const mg_copy_tiles_t *c = &copies->cuboids;
   int from, to;
   if (c->n_tiles == 0) return MG_OK;

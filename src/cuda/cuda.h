@@ -197,31 +197,33 @@ void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
 mg_status_t mg_cuda_event_record(void);
 mg_status_t mg_cuda_event_wait(void);
 mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables);
-mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst);
+mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                   mg_vector_t dst);
 mg_status_t mg_cuda_extend_faces(const mg_view_t *v);
 mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max);
-mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, int vec, int order);
+mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
 bool mg_cuda_can_fuse(const mg_view_t *v, int most);
-mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f);
-mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm);
-mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
-                                      int dst);
-mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
-                                   int dst);
-mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                                mg_interpolation_t kind, bool add);
+mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
+mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
+mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                      const mg_view_t *coarse, mg_vector_t dst);
+mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                   mg_vector_t dst);
+mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                                mg_vector_t dst, mg_interpolation_t kind, bool add);
 bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind);
 mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out);
 void mg_cuda_release_copies(mg_copies_t *copies);
-mg_status_t mg_cuda_copy(const mg_copies_t *copies, int src, int dst);
-mg_status_t mg_cuda_fill(const mg_view_t *v, int dst, double value);
-mg_status_t mg_cuda_shift(const mg_view_t *v, int dst, int x, double value);
-mg_status_t mg_cuda_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y);
-mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y);
-mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm);
-mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum);
+mg_status_t mg_cuda_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst);
+mg_status_t mg_cuda_fill(const mg_view_t *v, mg_vector_t dst, double value);
+mg_status_t mg_cuda_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value);
+mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                          double beta, mg_vector_t y);
+mg_status_t mg_cuda_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
+mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
+mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
 mg_status_t mg_cuda_event_timers_create(int n);
 void mg_cuda_event_timers_free(void);
 mg_status_t mg_cuda_event_timer_record(int number);

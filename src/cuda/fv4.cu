@@ -39,7 +39,8 @@ mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_r
   return MG_OK;
 }
 
-mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, int dst, int x, int f) {
+mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
+                                 mg_vector_t f) {
   for (int q = 0; q < v->n_patches; q++) {
     mg_fv4_job_t job = job_on(v, q, x, f);
     job.dst = job.l.p.vec[dst];
@@ -48,7 +49,8 @@ mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, int dst, int x, int f) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
+mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                      double *norm) {
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
     mg_fv4_job_t job = job_on(v, q, x, f);
@@ -58,8 +60,8 @@ mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, int x, int f, double *
   return mg_cuda_max_end(norm);
 }
 
-mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, int x, int f,
-                                          const mg_view_t *coarse, int dst) {
+mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                          const mg_view_t *coarse, mg_vector_t dst) {
   for (int q = 0; q < fine->n_patches; q++) {
     mg_fv4_job_t job = job_on(fine, q, x, f);
     job.coarse = coarse->patch[q];

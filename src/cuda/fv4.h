@@ -50,9 +50,10 @@ bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);
 /* fv4 implementations of the backend entries in cuda.h. */
 bool mg_cuda_fv4_sweep_overlaps(const mg_view_t *v, bool host);
 mg_status_t mg_cuda_fv4_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
-mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, int dst, int x, int f);
-mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, int x, int f, double *norm);
-mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, int x, int f,
-                                          const mg_view_t *coarse, int dst);
+mg_status_t mg_cuda_fv4_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
+mg_status_t mg_cuda_fv4_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                      double *norm);
+mg_status_t mg_cuda_fv4_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                          const mg_view_t *coarse, mg_vector_t dst);
 
 #endif

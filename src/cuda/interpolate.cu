@@ -136,8 +136,8 @@ static void launch_folded(const mg_view_t *coarse, int src, const mg_patch_t &c,
     launch<kind, false>(c, src, f, dst, add, 0);
 }
 
-mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                                mg_interpolation_t kind, bool add) {
+mg_status_t mg_cuda_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
   for (int q = 0; q < coarse->n_patches; q++) {
     const mg_patch_t &c = coarse->patch[q], &f = fine->patch[q];
     if (kind == MG_INTERPOLATE_P0)

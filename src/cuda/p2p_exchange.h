@@ -73,9 +73,10 @@ void mg_cuda_p2p_free(mg_cuda_p2p_t *p2p);
  *
  *  A kernel whose wait exceeds mg_cuda_timeout_s seconds gives up, and the next synchronization
  *  with the device returns MG_ERR_COMM. */
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, int src, int dst);
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, int dst);
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, mg_vector_t dst);
+MG_MUST_CHECK mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, mg_vector_t src,
+                                               mg_vector_t dst);
 
 /** Seconds that a kernel waits for another rank; default 60. */
 extern double mg_cuda_timeout_s;

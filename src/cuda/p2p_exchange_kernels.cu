@@ -228,7 +228,7 @@ mg_status_t mg_p2p_max_blocks(int sharers, int *most, int *beside) {
 }
 
 template <bool send, bool receive>
-static mg_status_t launch(const mg_cuda_p2p_t *m, int src, int dst) {
+static mg_status_t launch(const mg_cuda_p2p_t *m, mg_vector_t src, mg_vector_t dst) {
   int tiles = 0;
   if (send && m->out.n > tiles) tiles = m->out.n;
   if (send && m->local.n_tiles > tiles) tiles = m->local.n_tiles;
@@ -256,14 +256,14 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, int src, int dst) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, int src, int dst) {
+mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
   return launch<true, false>(p2p, src, dst);
 }
 
-mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, int dst) {
+mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
   return launch<false, true>(p2p, dst, dst);
 }
 
-mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, int src, int dst) {
+mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
   return launch<true, true>(p2p, src, dst);
 }

@@ -40,7 +40,7 @@ static bool in_pairs(const mg_patch_t &p, int x, int y) {
   return p.n[0] % 2 == 0 && p.jstride % 2 == 0 && p.kstride % 2 == 0 && at % 16 == 0;
 }
 
-mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
+mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
   constexpr int R = MG_NORM_ROWS;
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
@@ -56,7 +56,7 @@ mg_status_t mg_cuda_max_norm(const mg_view_t *v, int x, int y, double *norm) {
   return mg_cuda_max_end(norm);
 }
 
-mg_status_t mg_cuda_dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
+mg_status_t mg_cuda_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
   const int u = mg_brick_width(v);
   MG_TRY(mg_cuda_sum_begin());
   for (int q = 0; q < v->n_patches; q++) {

@@ -69,7 +69,7 @@ template <int planes> static void launch_residual(const mg_cuda_patch_t &l, int 
   mg_cuda_launch_dependent(kernel, grid, block_shape, l, dst, x, f);
 }
 
-mg_status_t mg_cuda_residual(const mg_view_t *v, int dst, int x, int f) {
+mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual(v, dst, x, f);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(v, q);
@@ -110,7 +110,7 @@ template <int planes> static void launch_norm(const mg_cuda_patch_t &l, int x, i
   kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
 }
 
-mg_status_t mg_cuda_residual_norm(const mg_view_t *v, int x, int f, double *norm) {
+mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
   if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual_norm(v, x, f, norm);
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++) {
@@ -187,8 +187,8 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }
 
-mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, int x, int f, const mg_view_t *coarse,
-                                      int dst) {
+mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
+                                      const mg_view_t *coarse, mg_vector_t dst) {
   if (fine->op == MG_OPERATOR_FV4) return mg_cuda_fv4_residual_restrict(fine, x, f, coarse, dst);
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_cuda_patch_t l = mg_cuda_patch(fine, q);

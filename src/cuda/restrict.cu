@@ -17,8 +17,8 @@ static __global__ void __launch_bounds__(256)
       mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
 }
 
-mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
-                                   int dst) {
+mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                   mg_vector_t dst) {
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
@@ -37,7 +37,8 @@ static __global__ void __launch_bounds__(256)
                                              stride[d == 0 ? 1 : 0], stride[d == 2 ? 1 : 2]);
 }
 
-mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse, int dst) {
+mg_status_t mg_cuda_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
+                                   mg_vector_t dst) {
   for (int q = 0; q < fine->n_patches; q++) {
     const mg_patch_t c = coarse->patch[q];
     const dim3 grid = mg_cuda_grid(c.n[0] + 1, c.n[1] + 1, c.n[2] + 1, block_shape);

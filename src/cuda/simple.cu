@@ -48,7 +48,7 @@ static __global__ void boundary_kernel(mg_patch_t p, int vec, int order, int d, 
 
 /* One direction after the other: the lines of later directions include the ghosts of earlier ones,
  * so edges and corners become tensor products. */
-mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, int vec, int order) {
+mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order) {
   order = mg_wall_order(v, order);
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
@@ -110,7 +110,7 @@ static __global__ void residual_kernel(mg_cuda_patch_t l, int dst, int x, int f)
   l.p.vec[dst][at] = f < 0 ? ax : l.p.vec[f][at] - ax;
 }
 
-static mg_status_t residual(const mg_view_t *v, int dst, int x, int f) {
+static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   MG_TRY(mg_cuda_fill_wall_ghosts(v, x, mg_operator_order(v)));
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(launch("residual", v->patch[q].n, residual_kernel, mg_cuda_patch(v, q), dst, x, f));
@@ -127,8 +127,8 @@ static __global__ void restrict_cells_kernel(mg_patch_t fine, int src, mg_patch_
       mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
 }
 
-static mg_status_t restrict_cells(const mg_view_t *fine, int src, const mg_view_t *coarse,
-                                  int dst) {
+static mg_status_t restrict_cells(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
+                                  mg_vector_t dst) {
   for (int q = 0; q < fine->n_patches; q++)
     MG_TRY(launch("restrict_cells", coarse->patch[q].n, restrict_cells_kernel, fine->patch[q], src,
                   coarse->patch[q], dst));
@@ -162,8 +162,8 @@ static __global__ void interpolate_kernel(mg_patch_t coarse, int src, mg_patch_t
   *out = add ? *out + value : value;
 }
 
-static mg_status_t interpolate(const mg_view_t *coarse, int src, const mg_view_t *fine, int dst,
-                               mg_interpolation_t kind, bool add) {
+static mg_status_t interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
+                               mg_vector_t dst, mg_interpolation_t kind, bool add) {
   for (int q = 0; q < fine->n_patches; q++)
     MG_TRY(launch("interpolate", fine->patch[q].n, interpolate_kernel, coarse->patch[q], src,
                   fine->patch[q], dst, kind, add));
@@ -178,7 +178,7 @@ static __global__ void fill_kernel(mg_patch_t p, int dst, double value, int ghos
   *mg_cell(&p, dst, i - ghosts, j - ghosts, k - ghosts) = value;
 }
 
-static mg_status_t fill(const mg_view_t *v, int dst, double value) {
+static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int g = v->ghost_layers, n[3] = {p.n[0] + 2 * g, p.n[1] + 2 * g, p.n[2] + 2 * g};
@@ -192,7 +192,7 @@ static __global__ void shift_kernel(mg_patch_t p, int dst, int x, double value) 
   *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) + value;
 }
 
-static mg_status_t shift(const mg_view_t *v, int dst, int x, double value) {
+static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(launch("shift", v->patch[q].n, shift_kernel, v->patch[q], dst, x, value));
   return MG_OK;
@@ -205,7 +205,8 @@ static __global__ void axpby_kernel(mg_patch_t p, int dst, double alpha, int x, 
   *mg_cell(&p, dst, i, j, k) = y < 0 ? alpha * ax : fma(alpha, ax, beta * *mg_cell(&p, y, i, j, k));
 }
 
-static mg_status_t axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
+static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                         double beta, mg_vector_t y) {
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(launch("axpby", v->patch[q].n, axpby_kernel, v->patch[q], dst, alpha, x, beta, y));
   return MG_OK;
@@ -216,7 +217,7 @@ static __global__ void multiply_kernel(mg_patch_t p, int dst, int x, int y) {
   *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) * *mg_cell(&p, y, i, j, k);
 }
 
-static mg_status_t multiply(const mg_view_t *v, int dst, int x, int y) {
+static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(launch("multiply", v->patch[q].n, multiply_kernel, v->patch[q], dst, x, y));
   return MG_OK;
@@ -231,7 +232,7 @@ static __global__ void max_norm_kernel(mg_patch_t p, int x, int y, unsigned long
   atomicMax(maximum, mg_max_bits(y < 0 ? value : value - *mg_cell(&p, y, i, j, k)));
 }
 
-static mg_status_t max_norm(const mg_view_t *v, int x, int y, double *norm) {
+static mg_status_t max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
   MG_TRY(mg_cuda_max_begin());
   for (int q = 0; q < v->n_patches; q++)
     MG_TRY(
@@ -257,7 +258,7 @@ static __global__ void dot_kernel(mg_patch_t p, int x, int y, int u, unsigned lo
   mg_sum_add_atomic(sum, total);
 }
 
-static mg_status_t dot(const mg_view_t *v, int x, int y, mg_sum_t *sum) {
+static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum) {
   const int u = mg_brick_width(v);
   MG_TRY(mg_cuda_sum_begin());
   for (int q = 0; q < v->n_patches; q++) {

@@ -60,15 +60,16 @@ static mg_status_t run(const mg_view_t *v, const vector_job_t &job) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_shift(const mg_view_t *v, int dst, int x, double value) {
+mg_status_t mg_cuda_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
   return run(v, {SHIFT, dst, x, -1, value, 0.0});
 }
 
-mg_status_t mg_cuda_axpby(const mg_view_t *v, int dst, double alpha, int x, double beta, int y) {
+mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
+                          double beta, mg_vector_t y) {
   return run(v, {AXPBY, dst, x, y, alpha, beta});
 }
 
-mg_status_t mg_cuda_multiply(const mg_view_t *v, int dst, int x, int y) {
+mg_status_t mg_cuda_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
   return run(v, {MULTIPLY, dst, x, y, 0.0, 0.0});
 }
 
@@ -83,7 +84,7 @@ static __global__ void __launch_bounds__(256) fill(double *x, int64_t n, double 
     if (first + q * 256 < n) x[first + q * 256] = value;
 }
 
-mg_status_t mg_cuda_fill(const mg_view_t *v, int dst, double value) {
+mg_status_t mg_cuda_fill(const mg_view_t *v, mg_vector_t dst, double value) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int g = v->ghost_layers;

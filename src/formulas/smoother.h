@@ -9,6 +9,7 @@
 #define MG_SMOOTHER_H
 
 #include "base/inline.h"
+#include "formulas/vectors.h"
 #include <math.h>
 #include <stdbool.h>
 
@@ -20,14 +21,14 @@ typedef struct {
   bool l1;       /**< Dinv is that of the l1-scaled diagonal instead of the diagonal of A */
 } mg_step_t;
 
-/** n consecutive steps as one operation. A vector < 0 is zero or is not stored. */
+/** n consecutive steps as one operation. A vector that is MG_NO_VECTOR is zero or is not stored. */
 typedef struct {
-  const mg_step_t *step; /**< the first step */
-  int n;                 /**< number of steps; > 1: fused (temporal blocking) */
-  int x;                 /**< current iterate; < 0: zero */
-  int previous;          /**< the iterate before x, read if c1 != 0; < 0: zero */
-  int dst;               /**< output: the last iterate */
-  int previous_out;      /**< output of fused steps: the iterate before the last; < 0: none */
+  const mg_step_t *step;    /**< the first step */
+  int n;                    /**< number of steps; > 1: fused (temporal blocking) */
+  mg_vector_t x;            /**< current iterate; < 0: zero */
+  mg_vector_t previous;     /**< the iterate before x, read if c1 != 0; < 0: zero */
+  mg_vector_t dst;          /**< output: the last iterate */
+  mg_vector_t previous_out; /**< output of fused steps: the iterate before the last; < 0: none */
 } mg_sweep_t;
 
 /** Value of a cell after a step on all cells. */
@@ -51,7 +52,7 @@ typedef enum {
 /** A single step on given vectors, as kernels take it. */
 typedef struct {
   mg_update_form_t form;
-  int x, previous, dst; /**< previous is x if c1 = 0, and < 0 if it is zero */
+  mg_vector_t x, previous, dst; /**< previous is x if c1 = 0, and < 0 if it is zero */
   double c1, c2;
   int color, mask; /**< cells with ((i+j+k+color) & mask) = 0 are updated; mask: 1 if colored */
 } mg_update_t;

@@ -6,8 +6,9 @@
  *  others where the plan (plan.h) requires them. Face values have the index of the cell above the
  *  face. */
 typedef enum {
-  MG_U,      /**< solution, or correction on coarser levels */
-  MG_F,      /**< right-hand side, or restricted residual */
+  MG_NO_VECTOR = -1, /**< an optional argument is absent; any value below 0 means the same */
+  MG_U,              /**< solution, or correction on coarser levels */
+  MG_F,              /**< right-hand side, or restricted residual */
   MG_BETA_I, /**< beta (h[0] / h[d])^2 of the face between cells i-1 and i, in direction d = 0 */
   MG_BETA_J,
   MG_BETA_K,

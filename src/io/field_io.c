@@ -80,7 +80,7 @@ static void prepare(const mg_field_io_t *io, const buffers_t *b, const mg_slab_t
 }
 
 /* Fetch a round's slab. If fetches are asynchronous, also start fetching the next one. */
-static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t *slab) {
+static mg_status_t fetch(const mg_field_io_t *io, mg_vector_t vec, int round, mg_slab_t *slab) {
   const bool ahead = mg_slabs_fetch_goes_on(io->slabs);
   if (!ahead || round == 0) MG_TRY(mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round)));
   MG_TRY(mg_comm_agree_or_end(mg_slabs_fetch_end(io->slabs, round, slab)));
@@ -90,7 +90,7 @@ static mg_status_t fetch(const mg_field_io_t *io, int vec, int round, mg_slab_t 
 
 /* Write when ranks share the file. */
 static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data,
-                                 const buffers_t *b, int vec) {
+                                 const buffers_t *b, mg_vector_t vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(fetch(io, vec, round, &slab));
@@ -104,7 +104,7 @@ static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *da
 /* Write when one rank owns the file. A thread writes a slab while this one fetches the next,
  * also from other ranks, and computes its checksums. */
 static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
-                                int vec, mg_write_thread_t *writer) {
+                                mg_vector_t vec, mg_write_thread_t *writer) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(fetch(io, vec, round, &slab));
@@ -121,7 +121,7 @@ static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *dat
 }
 
 static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
-                               int vec) {
+                               mg_vector_t vec) {
   mg_write_thread_t *writer = NULL;
   if (!mg_h5_writes_beside()) return write_in_turn(io, data, b, vec);
   mg_status_t status = mg_comm_agree(mg_write_thread_begin(io->file, &writer));
@@ -149,7 +149,7 @@ static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, 
 }
 
 mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *checksums,
-                           int vec) {
+                           mg_vector_t vec) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1};
   mg_status_t status = mg_comm_agree(allocate(io, &b));
@@ -180,7 +180,7 @@ static mg_status_t compare(const mg_field_io_t *io, const char *path, const buff
 }
 
 static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const mg_h5_data_t *data,
-                              const mg_h5_data_t *checksums, const buffers_t *b, int vec) {
+                              const mg_h5_data_t *checksums, const buffers_t *b, mg_vector_t vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
     const mg_slab_t slab = mg_slabs_planes(io->slabs, round);
     MG_TRY(
@@ -195,7 +195,7 @@ static mg_status_t read_slabs(const mg_field_io_t *io, const char *path, const m
 }
 
 mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char *checksums,
-                          int vec) {
+                          mg_vector_t vec) {
   buffers_t b;
   mg_h5_data_t data = {.id = -1}, sums = {.id = -1};
   mg_status_t status = mg_comm_agree(allocate(io, &b));

@@ -21,11 +21,11 @@ typedef struct {
  *  world, like all functions of this file.
  *  @return MG_OK, MG_ERR_IO, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, the same on every rank */
 MG_MUST_CHECK mg_status_t mg_field_write(const mg_field_io_t *io, const char *path,
-                                         const char *checksums, int vec);
+                                         const char *checksums, mg_vector_t vec);
 
 /** Read a field written by mg_field_write and compare every plane with its checksum. The values
  *  go to the cells of vector `vec`, unless it is negative. */
 MG_MUST_CHECK mg_status_t mg_field_read(const mg_field_io_t *io, const char *path,
-                                        const char *checksums, int vec);
+                                        const char *checksums, mg_vector_t vec);
 
 #endif

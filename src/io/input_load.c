@@ -137,7 +137,7 @@ static mg_status_t read_round(field_t *f, int round, mg_slab_t *slab) {
   return judge(f);
 }
 
-static mg_status_t read_cells(field_t *f, int vec) {
+static mg_status_t read_cells(field_t *f, mg_vector_t vec) {
   for (int round = 0; round < mg_slabs_rounds(f->slabs); round++) {
     mg_slab_t slab;
     MG_TRY(read_round(f, round, &slab));

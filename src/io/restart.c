@@ -330,7 +330,7 @@ static mg_status_t assess(mg_hierarchy_t *h, mg_restart_t *restart) {
   mg_history_t *history = &restart->history;
   const int last = history->n_cycles - 1;
   MG_TRY(mg_residual_norm(&h->level[0], MG_U, MG_F, &norm[0]));
-  MG_TRY(mg_max_norm(&h->level[0], MG_F, -1, &norm[1]));
+  MG_TRY(mg_max_norm(&h->level[0], MG_F, MG_NO_VECTOR, &norm[1]));
   MG_TRY(mg_comm_max(mg_comm_world(), norm, 2));
   MG_TRY(check_f_norm(h, norm[1], restart->f_norm));
   if (fabs(norm[0] - history->norm[last]) > 1e-3 * history->norm[last] + 1e-10 * norm[1])

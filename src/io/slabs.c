@@ -211,7 +211,7 @@ void mg_slabs_free(mg_slabs_t *s) {
 }
 
 /* Start the copies between the patches and a round's set. */
-static mg_status_t start_copies(mg_slabs_t *s, int vec, int round, bool storing) {
+static mg_status_t start_copies(mg_slabs_t *s, mg_vector_t vec, int round, bool storing) {
   const mg_backend_t *backend = s->level->backend;
   int64_t doubles;
   const int n = parts_of_round(s, round, storing, NULL, &doubles);
@@ -241,7 +241,7 @@ static mg_status_t finish_copies(mg_slabs_t *s) {
   return status;
 }
 
-mg_status_t mg_slabs_fetch_begin(mg_slabs_t *s, int vec, int round) {
+mg_status_t mg_slabs_fetch_begin(mg_slabs_t *s, mg_vector_t vec, int round) {
   return start_copies(s, vec, round, false);
 }
 
@@ -322,7 +322,7 @@ mg_status_t mg_slabs_fetch_end(mg_slabs_t *s, int round, mg_slab_t *slab) {
   return exchange_with_others(s, number, slab, false, true);
 }
 
-mg_status_t mg_slabs_store(mg_slabs_t *s, int vec, int round) {
+mg_status_t mg_slabs_store(mg_slabs_t *s, mg_vector_t vec, int round) {
   const mg_slab_t slab = mg_slabs_planes(s, round);
   const int number = own_slab(s, round);
   MG_TRY(exchange_with_others(s, number, &slab, true, true));

@@ -42,7 +42,7 @@ bool mg_slabs_fetch_goes_on(const mg_slabs_t *slabs);
  *  fetches are asynchronous, so does the slab of the round before that. Collective over the
  *  world, like the functions below.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_slabs_fetch_begin(mg_slabs_t *slabs, int vec, int round);
+MG_MUST_CHECK mg_status_t mg_slabs_fetch_begin(mg_slabs_t *slabs, mg_vector_t vec, int round);
 /** Finish the fetch.
  *  @param[out] slab  valid until a later fetch reuses its memory
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
@@ -50,6 +50,6 @@ MG_MUST_CHECK mg_status_t mg_slabs_fetch_end(mg_slabs_t *slabs, int round, mg_sl
 
 /** Copy the slabs of a round (mg_slabs_planes) to the cells of a vector; ghosts are not written.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_slabs_store(mg_slabs_t *slabs, int vec, int round);
+MG_MUST_CHECK mg_status_t mg_slabs_store(mg_slabs_t *slabs, mg_vector_t vec, int round);
 
 #endif

@@ -2,18 +2,18 @@
 
 #define VIEW(level) (&(level)->store.view)
 
-mg_status_t mg_halo(mg_level_t *level, int vec, bool box) {
+mg_status_t mg_halo(mg_level_t *level, mg_vector_t vec, bool box) {
   MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(box ? level->halo_box : level->halo, vec, vec));
   return MG_OK;
 }
 
-mg_status_t mg_halo_deep(mg_level_t *level, int vec) {
+mg_status_t mg_halo_deep(mg_level_t *level, mg_vector_t vec) {
   if (!level->halo_deep) return MG_OK;
   MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(level->halo_deep, vec, vec));
   return MG_OK;
 }
 
-mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f) {
+mg_status_t mg_residual(mg_level_t *level, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   if (!level->comm) return MG_OK;
   MG_TRY(mg_halo(level, x, false));
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->residual(VIEW(level), dst, x, f));
@@ -31,50 +31,51 @@ static mg_status_t max_over_ranks(mg_level_t *level, double *norm) {
   return MG_OK;
 }
 
-mg_status_t mg_residual_norm(mg_level_t *level, int x, int f, double *norm) {
+mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
   if (!level->backend->fused.residual_norm) {
     MG_TRY(mg_residual(level, MG_TMP, x, f));
-    return mg_max_norm(level, MG_TMP, -1, norm);
+    return mg_max_norm(level, MG_TMP, MG_NO_VECTOR, norm);
   }
   MG_TRY(mg_halo(level, x, false));
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->fused.residual_norm(VIEW(level), x, f, norm));
   return max_over_ranks(level, norm);
 }
 
-mg_status_t mg_fill(mg_level_t *level, int dst, double value) {
+mg_status_t mg_fill(mg_level_t *level, mg_vector_t dst, double value) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->fill(VIEW(level), dst, value));
   return MG_OK;
 }
 
-mg_status_t mg_axpby(mg_level_t *level, int dst, double alpha, int x, double beta, int y) {
+mg_status_t mg_axpby(mg_level_t *level, mg_vector_t dst, double alpha, mg_vector_t x, double beta,
+                     mg_vector_t y) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->axpby(VIEW(level), dst, alpha, x, beta, y));
   return MG_OK;
 }
 
-mg_status_t mg_shift(mg_level_t *level, int dst, int x, double value) {
+mg_status_t mg_shift(mg_level_t *level, mg_vector_t dst, mg_vector_t x, double value) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->shift(VIEW(level), dst, x, value));
   return MG_OK;
 }
 
-mg_status_t mg_multiply(mg_level_t *level, int dst, int x, int y) {
+mg_status_t mg_multiply(mg_level_t *level, mg_vector_t dst, mg_vector_t x, mg_vector_t y) {
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->multiply(VIEW(level), dst, x, y));
   return MG_OK;
 }
 
-mg_status_t mg_max_norm(mg_level_t *level, int x, int y, double *norm) {
+mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_VECTOR, level->backend->max_norm(VIEW(level), x, y, norm));
   return max_over_ranks(level, norm);
 }
 
-mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot) {
+mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot) {
   *dot = 0.0;
   if (!level->comm) return MG_OK;
   mg_sum_t sum = {{0}};
@@ -85,8 +86,8 @@ mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot) {
   return MG_OK;
 }
 
-mg_status_t mg_mean(mg_level_t *level, int x, double *mean) {
-  MG_TRY(mg_dot(level, x, -1, mean));
+mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean) {
+  MG_TRY(mg_dot(level, x, MG_NO_VECTOR, mean));
   const int32_t *n = VIEW(level)->n;
   *mean /= (double)n[0] * n[1] * n[2];
   return MG_OK;

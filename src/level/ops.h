@@ -10,33 +10,37 @@
 
 /** Fill the ghosts of a vector that lie inside the domain.
  *  @param[in] box  also fill edges and corners, which interpolation reads */
-MG_MUST_CHECK mg_status_t mg_halo(mg_level_t *level, int vec, bool box);
+MG_MUST_CHECK mg_status_t mg_halo(mg_level_t *level, mg_vector_t vec, bool box);
 
 /** Fill all ghost layers of a vector inside the domain, as fused sweeps read them.
  *
  *  No-op on ranks without cells, or if A already reads all layers. */
-MG_MUST_CHECK mg_status_t mg_halo_deep(mg_level_t *level, int vec);
+MG_MUST_CHECK mg_status_t mg_halo_deep(mg_level_t *level, mg_vector_t vec);
 
 /** dst = f - A x, or A x if f < 0. Refreshes the ghosts of x. */
-MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, int dst, int x, int f);
+MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, mg_vector_t dst, mg_vector_t x,
+                                      mg_vector_t f);
 
 /** max |f - A x| over the level; valid on the level's ranks. */
-MG_MUST_CHECK mg_status_t mg_residual_norm(mg_level_t *level, int x, int f, double *norm);
+MG_MUST_CHECK mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f,
+                                           double *norm);
 
 /** dst = value; dst = alpha x + beta y (no y term if y < 0); dst = x + value; dst = x y. */
-MG_MUST_CHECK mg_status_t mg_fill(mg_level_t *level, int dst, double value);
-MG_MUST_CHECK mg_status_t mg_axpby(mg_level_t *level, int dst, double alpha, int x, double beta,
-                                   int y);
-MG_MUST_CHECK mg_status_t mg_shift(mg_level_t *level, int dst, int x, double value);
-MG_MUST_CHECK mg_status_t mg_multiply(mg_level_t *level, int dst, int x, int y);
+MG_MUST_CHECK mg_status_t mg_fill(mg_level_t *level, mg_vector_t dst, double value);
+MG_MUST_CHECK mg_status_t mg_axpby(mg_level_t *level, mg_vector_t dst, double alpha, mg_vector_t x,
+                                   double beta, mg_vector_t y);
+MG_MUST_CHECK mg_status_t mg_shift(mg_level_t *level, mg_vector_t dst, mg_vector_t x, double value);
+MG_MUST_CHECK mg_status_t mg_multiply(mg_level_t *level, mg_vector_t dst, mg_vector_t x,
+                                      mg_vector_t y);
 
 /** max |x - y|, or max |x| if y < 0, over the level; NaN if any cell is not finite. */
-MG_MUST_CHECK mg_status_t mg_max_norm(mg_level_t *level, int x, int y, double *norm);
+MG_MUST_CHECK mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y,
+                                      double *norm);
 
 /** Sum of x y over the level; bit-identical on any decomposition. */
-MG_MUST_CHECK mg_status_t mg_dot(mg_level_t *level, int x, int y, double *dot);
+MG_MUST_CHECK mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot);
 
 /** Mean of x over the level. */
-MG_MUST_CHECK mg_status_t mg_mean(mg_level_t *level, int x, double *mean);
+MG_MUST_CHECK mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean);
 
 #endif

@@ -24,11 +24,13 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
   const int sweeps = (n_steps + most - 1) / most;
   int from = MG_U, to = MG_TMP, first = 0;
   for (int q = 0; q < sweeps; q++) {
-    const int n = n_steps / sweeps + (q < n_steps % sweeps), x = zero_guess && q == 0 ? -1 : from;
+    const int n = n_steps / sweeps + (q < n_steps % sweeps),
+              x = zero_guess && q == 0 ? MG_NO_VECTOR : from;
     const bool stays = n == 1 && in_place;
     /* x_0 = 0 is x of the first step and the previous iterate of the second. */
     const int previous = n > 1 || (zero_guess && q <= 1) ? -1 : stays ? from : to;
-    append_sweep(s, steps, first, (mg_sweep_t){NULL, n, x, previous, stays ? from : to, -1});
+    append_sweep(s, steps, first,
+                 (mg_sweep_t){NULL, n, x, previous, stays ? from : to, MG_NO_VECTOR});
     first += n;
     if (stays) continue;
     to = from;
@@ -45,10 +47,10 @@ static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int 
   const int n_fused = n_steps < 2 * most ? n_steps : 2 * most, last_first = n_steps - n_fused / 2;
   int first = n_fused - n_fused / 2, from = MG_TMP, to = MG_PREVIOUS;
   append_sweep(s, steps, 0,
-               (mg_sweep_t){NULL, first, zero_guess ? -1 : MG_U, -1, from,
-                            steps[first].c1 != 0.0 ? to : -1});
+               (mg_sweep_t){NULL, first, zero_guess ? MG_NO_VECTOR : MG_U, MG_NO_VECTOR, from,
+                            steps[first].c1 != 0.0 ? to : MG_NO_VECTOR});
   for (; first < last_first || n_steps - first == 1; first++) {
-    append_sweep(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, -1});
+    append_sweep(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, MG_NO_VECTOR});
     const int swap = from;
     from = to;
     to = swap;
@@ -56,9 +58,9 @@ static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int 
     if (first + 1 == n_steps) return;
   }
   s->result = MG_U;
-  append_sweep(
-      s, steps, first,
-      (mg_sweep_t){NULL, n_steps - first, from, steps[first].c1 != 0.0 ? to : -1, MG_U, -1});
+  append_sweep(s, steps, first,
+               (mg_sweep_t){NULL, n_steps - first, from, steps[first].c1 != 0.0 ? to : MG_NO_VECTOR,
+                            MG_U, MG_NO_VECTOR});
 }
 
 mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int most, bool in_place,
@@ -179,7 +181,7 @@ static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
   const mg_schedule_t *s = &level->schedule[zero_guess];
   for (int q = 0; q < s->n; q++)
     MG_TRY(run_sweep(level, &s->sweep[q], same_f));
-  return s->result == MG_U ? MG_OK : mg_axpby(level, MG_U, 1.0, s->result, 0.0, -1);
+  return s->result == MG_U ? MG_OK : mg_axpby(level, MG_U, 1.0, s->result, 0.0, MG_NO_VECTOR);
 }
 
 mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {

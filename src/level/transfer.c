@@ -11,7 +11,7 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
 }
 
 /* Vector of the coarsened patches that holds values of coarse vector `vec`. */
-static int half_vector(const mg_level_t *fine, int vec) {
+static int half_vector(const mg_level_t *fine, mg_vector_t vec) {
   return fine->has_image ? MG_U : vec;
 }
 
@@ -25,13 +25,13 @@ static mg_status_t cross(mg_level_t *fine) {
 }
 
 /* Send restricted values to the memory of the coarse level. */
-static mg_status_t deliver(mg_level_t *fine, int dst) {
+static mg_status_t deliver(mg_level_t *fine, mg_vector_t dst) {
   if (!fine->has_image) return cross(fine);
   MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
   return MG_OK;
 }
 
-mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst) {
+mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t dst) {
   mg_level_t *fine = &h->level[l];
   if (fine->comm)
     MG_TIMED(fine, MG_TIME_RESTRICT,

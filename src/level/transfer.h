@@ -17,7 +17,7 @@
 mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
 
 /** coarse dst = mean of 8 cells of fine src. Collective over the ranks of both levels. */
-MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t dst);
 
 /** coarse MG_F = mean of 8 cells of MG_F - A MG_U of level l, fused if the backend can. */
 MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l);

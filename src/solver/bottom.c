@@ -12,16 +12,16 @@ typedef struct {
 
 static mg_status_t test(mg_level_t *level, int residual, progress_t *p) {
   double norm;
-  MG_TRY(mg_max_norm(level, residual, -1, &norm));
+  MG_TRY(mg_max_norm(level, residual, MG_NO_VECTOR, &norm));
   /* The negated comparison also ends the iteration on NaN. */
   p->done = p->done || !(norm >= MG_BOTTOM_REDUCTION * p->norm0) || norm == 0.0;
   return MG_OK;
 }
 
 /* dst = A Dinv x; leaves Dinv x in MG_TMP. */
-static mg_status_t apply_preconditioned(mg_level_t *level, int dst, int x) {
+static mg_status_t apply_preconditioned(mg_level_t *level, mg_vector_t dst, mg_vector_t x) {
   MG_TRY(mg_multiply(level, MG_TMP, MG_DINV, x));
-  return mg_residual(level, dst, MG_TMP, -1);
+  return mg_residual(level, dst, MG_TMP, MG_NO_VECTOR);
 }
 
 static bool unusable(double quotient) {
@@ -57,8 +57,8 @@ static mg_status_t bicgstab_s(mg_level_t *level, double *omega, progress_t *prog
 
 static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
   double rho, alpha = 0.0, omega = 0.0;
-  MG_TRY(mg_axpby(level, MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, -1));
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, -1));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, MG_NO_VECTOR));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, MG_NO_VECTOR));
   MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_R0, &rho));
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
     MG_TRY(bicgstab_p(level, rho, &alpha, progress));
@@ -79,10 +79,10 @@ static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
 static mg_status_t cg(mg_level_t *level, progress_t *progress) {
   double rho, p_dot_ap;
   MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, MG_NO_VECTOR));
   MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_S, &rho));
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS; n++) {
-    MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, -1));
+    MG_TRY(mg_residual(level, MG_KRYLOV_AP, MG_KRYLOV_P, MG_NO_VECTOR));
     MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
     const double alpha = rho / p_dot_ap;
     /* If negative, A is not positive definite, and the step would move away from the solution. */
@@ -106,7 +106,7 @@ static bool is_singular(const mg_level_t *level) {
 
 /* If A is singular and everything else cancels, rounding leaves the right-hand side with a mean of
  * comparable size, and a Krylov method divides by A applied to it. */
-static mg_status_t remove_mean(mg_level_t *level, int vec) {
+static mg_status_t remove_mean(mg_level_t *level, mg_vector_t vec) {
   double mean;
   MG_TRY(mg_mean(level, vec, &mean));
   return mg_shift(level, vec, vec, -mean);
@@ -125,17 +125,17 @@ static mg_status_t smooth(mg_level_t *level, bool zero_guess, progress_t *progre
  * another solve may start from it. */
 static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
   if (!is_singular(level)) return smooth(level, zero_guess, progress);
-  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, -1));
+  MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, MG_NO_VECTOR));
   MG_TRY(remove_mean(level, MG_F));
   MG_TRY(smooth(level, zero_guess, progress));
-  return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
+  return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, MG_NO_VECTOR);
 }
 
 /* Initialize MG_U, and its residual in MG_KRYLOV_R. */
 static mg_status_t begin(mg_level_t *level, bool zero_guess) {
   if (zero_guess) {
     MG_TRY(mg_fill(level, MG_U, 0.0));
-    MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, -1));
+    MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_F, 0.0, MG_NO_VECTOR));
   } else {
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
   }
@@ -149,7 +149,7 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess)
     return backend->coarse.bottom(&level->store.view, method, zero_guess, MG_BOTTOM_MAX_ITERATIONS,
                                   MG_BOTTOM_REDUCTION);
   MG_TRY(begin(level, zero_guess));
-  MG_TRY(mg_max_norm(level, MG_KRYLOV_R, -1, &progress.norm0));
+  MG_TRY(mg_max_norm(level, MG_KRYLOV_R, MG_NO_VECTOR, &progress.norm0));
   if (progress.norm0 == 0.0) return MG_OK;
   if (method == MG_BOTTOM_BICGSTAB) return bicgstab(level, &progress);
   if (method == MG_BOTTOM_CG) return cg(level, &progress);

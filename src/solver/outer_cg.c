@@ -2,8 +2,8 @@
 #include "level/ops.h"
 #include <math.h>
 
-static mg_status_t copy(mg_level_t *level, int dst, int src) {
-  return mg_axpby(level, dst, 1.0, src, 0.0, -1);
+static mg_status_t copy(mg_level_t *level, mg_vector_t dst, mg_vector_t src) {
+  return mg_axpby(level, dst, 1.0, src, 0.0, MG_NO_VECTOR);
 }
 
 mg_status_t mg_outer_cg_begin(mg_level_t *level, bool from_zero, mg_outer_cg_t *cg) {
@@ -28,7 +28,7 @@ static mg_status_t turn(mg_level_t *level, const mg_outer_cg_t *cg) {
  * direction is usable. */
 static mg_status_t measure(mg_level_t *level, mg_outer_cg_t *cg, double *alpha) {
   double p_dot_r;
-  MG_TRY(mg_residual(level, MG_A_DIRECTION, MG_DIRECTION, -1));
+  MG_TRY(mg_residual(level, MG_A_DIRECTION, MG_DIRECTION, MG_NO_VECTOR));
   MG_TRY(mg_dot(level, MG_DIRECTION, MG_A_DIRECTION, &cg->p_dot_ap));
   MG_TRY(mg_dot(level, MG_DIRECTION, MG_F, &p_dot_r));
   *alpha = p_dot_r / cg->p_dot_ap;
@@ -50,7 +50,7 @@ mg_status_t mg_outer_cg_step(mg_level_t *level, mg_outer_cg_t *cg, double *norm)
   if (!cg->has_direction) alpha = 1.0;
   MG_TRY(mg_axpby(level, MG_SOLUTION, 1.0, MG_SOLUTION, alpha, MG_DIRECTION));
   MG_TRY(mg_axpby(level, MG_F, 1.0, MG_F, -alpha, MG_A_DIRECTION));
-  return mg_max_norm(level, MG_F, -1, norm);
+  return mg_max_norm(level, MG_F, MG_NO_VECTOR, norm);
 }
 
 /* Swap r and f. */

@@ -93,7 +93,7 @@ static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
   for (int times = 0; times < 8; times++) {
     double mean, largest;
     MG_TRY(mg_mean(level, MG_F, &mean));
-    MG_TRY(mg_max_norm(level, MG_F, -1, &largest));
+    MG_TRY(mg_max_norm(level, MG_F, MG_NO_VECTOR, &largest));
     if (times == 0) warn_of_mean(params, mean, largest);
     if (times > 0 && !(fabs(mean) > 1e-13 * largest)) break;
     MG_TRY(mg_shift(level, MG_F, MG_F, -mean));
@@ -157,6 +157,6 @@ mg_status_t mg_problem_set(mg_hierarchy_t *h) {
 mg_status_t mg_problem_restrict_rhs(mg_hierarchy_t *h, int l, double *f_norm) {
   for (int fine = 0; fine < l; fine++)
     MG_TRY(mg_restrict(h, fine, MG_F, MG_F));
-  MG_TRY(mg_max_norm(&h->level[l], MG_F, -1, f_norm));
+  MG_TRY(mg_max_norm(&h->level[l], MG_F, MG_NO_VECTOR, f_norm));
   return mg_comm_max(mg_comm_world(), f_norm, 1);
 }

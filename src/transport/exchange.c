@@ -210,12 +210,13 @@ static mg_status_t wait_for(const mg_backend_t *backend) {
   return backend->queue.wait ? backend->queue.wait() : MG_OK;
 }
 
-static mg_status_t copy(const mg_backend_t *backend, const mg_copies_t *copies, int src, int dst) {
+static mg_status_t copy(const mg_backend_t *backend, const mg_copies_t *copies, mg_vector_t src,
+                        mg_vector_t dst) {
   return copies ? backend->copy(copies, src, dst) : MG_OK;
 }
 
 /* Copies within this rank; through the staging buffer if two backends are involved. */
-static mg_status_t copy_local(mg_exchange_t *e, int src, int dst) {
+static mg_status_t copy_local(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   /* The destination may still be reading the buffer from the previous run. */
   if (e->crossing) MG_TRY(wait_for(e->dst.backend));
   MG_TRY(copy(e->src.backend, e->local, src, dst));
@@ -231,7 +232,7 @@ static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
   sent->bytes += channel->doubles * (int64_t)sizeof(double);
 }
 
-mg_status_t mg_exchange_begin(mg_exchange_t *e, int src, int dst) {
+mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   /* In enum order: transports that the device runs by itself are in flight before the host waits.
    */
   for (int way = 0; way < MG_N_TRANSPORTS; way++) {
@@ -243,7 +244,7 @@ mg_status_t mg_exchange_begin(mg_exchange_t *e, int src, int dst) {
   return MG_OK;
 }
 
-mg_status_t mg_exchange_finish(mg_exchange_t *e, int src, int dst) {
+mg_status_t mg_exchange_finish(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   for (int way = 0; way < MG_N_TRANSPORTS; way++)
     if (e->channel[way] && e->channel[way]->post) MG_TRY(e->channel[way]->post(e->channel[way]));
   MG_TRY(copy_local(e, src, dst));
@@ -252,7 +253,7 @@ mg_status_t mg_exchange_finish(mg_exchange_t *e, int src, int dst) {
   return MG_OK;
 }
 
-mg_status_t mg_exchange_run(mg_exchange_t *e, int src, int dst) {
+mg_status_t mg_exchange_run(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   if (e->only) {
     count(e->only, e->src.sent);
     return e->only->run(e->only, src, dst);

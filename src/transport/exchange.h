@@ -36,13 +36,16 @@ void mg_exchange_free(mg_exchange_t *exchange);
  *  One message per pair of ranks. Ranks with nothing to send or receive return at once. Messages
  *  are counted at the source.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_exchange_run(mg_exchange_t *exchange, mg_vector_t src,
+                                          mg_vector_t dst);
 
 /** mg_exchange_run in two halves, so that other cells can be processed in between. Until finish
  *  returns, the sent cells must not change and the ghosts are not valid.
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_exchange_begin(mg_exchange_t *exchange, int src, int dst);
-MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, int src, int dst);
+MG_MUST_CHECK mg_status_t mg_exchange_begin(mg_exchange_t *exchange, mg_vector_t src,
+                                            mg_vector_t dst);
+MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, mg_vector_t src,
+                                             mg_vector_t dst);
 
 /** True if this rank sends or receives messages; false for NULL. */
 bool mg_exchange_has_messages(const mg_exchange_t *e);

@@ -56,13 +56,13 @@ typedef struct mg_channel mg_channel_t;
 struct mg_channel {
   /** Pack vector src for sending. `dst` is for transports that also do the local copies.
    *  Asynchronous transports (PEER, NCCL) send here too. */
-  mg_status_t (*start)(mg_channel_t *channel, int src, int dst);
+  mg_status_t (*start)(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst);
   /** Start the transfer if the host does it; NULL otherwise. */
   mg_status_t (*post)(mg_channel_t *channel);
   /** Wait for the incoming messages and unpack them into vector dst. */
-  mg_status_t (*unpack)(mg_channel_t *channel, int dst);
+  mg_status_t (*unpack)(mg_channel_t *channel, mg_vector_t dst);
   /** Pack, send, receive and unpack in one call; NULL if that is no faster than the parts. */
-  mg_status_t (*run)(mg_channel_t *channel, int src, int dst);
+  mg_status_t (*run)(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst);
   void (*destroy)(mg_channel_t *channel);
   int64_t bytes;             /**< of the buffers */
   int64_t messages, doubles; /**< sent by this rank per run */

@@ -60,7 +60,7 @@ static bool uses_events(const buffered_t *s) {
   return s->src == s->dst && s->src->queue.event_record && !s->nccl;
 }
 
-static mg_status_t buffered_start(mg_channel_t *channel, int src, int dst) {
+static mg_status_t buffered_start(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
   (void)dst;
   buffered_t *s = (buffered_t *)channel;
   if (s->pack) MG_TRY(s->src->copy(s->pack, src, src));
@@ -85,14 +85,14 @@ static mg_status_t mpi_post(mg_channel_t *channel) {
   return MG_OK;
 }
 
-static mg_status_t mpi_unpack(mg_channel_t *channel, int dst) {
+static mg_status_t mpi_unpack(mg_channel_t *channel, mg_vector_t dst) {
   buffered_t *s = (buffered_t *)channel;
   MG_TRY(mg_requests_wait(s->requests));
   return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
 }
 
 #ifdef HAVE_NCCL
-static mg_status_t nccl_start(mg_channel_t *channel, int src, int dst) {
+static mg_status_t nccl_start(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
   buffered_t *s = (buffered_t *)channel;
   MG_TRY(buffered_start(channel, src, dst));
   MG_TRY(mg_cuda_nccl_begin());
@@ -105,7 +105,7 @@ static mg_status_t nccl_start(mg_channel_t *channel, int src, int dst) {
   return mg_cuda_nccl_end(s->nccl);
 }
 
-static mg_status_t nccl_unpack(mg_channel_t *channel, int dst) {
+static mg_status_t nccl_unpack(mg_channel_t *channel, mg_vector_t dst) {
   buffered_t *s = (buffered_t *)channel;
   return s->unpack ? s->dst->copy(s->unpack, dst, dst) : MG_OK;
 }

@@ -13,15 +13,15 @@ typedef struct {
   mg_cuda_p2p_t *p2p;
 } peer_t;
 
-static mg_status_t peer_start(mg_channel_t *channel, int src, int dst) {
+static mg_status_t peer_start(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
   return mg_cuda_p2p_send(((peer_t *)channel)->p2p, src, dst);
 }
 
-static mg_status_t peer_unpack(mg_channel_t *channel, int dst) {
+static mg_status_t peer_unpack(mg_channel_t *channel, mg_vector_t dst) {
   return mg_cuda_p2p_receive(((peer_t *)channel)->p2p, dst);
 }
 
-static mg_status_t peer_run(mg_channel_t *channel, int src, int dst) {
+static mg_status_t peer_run(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
   return mg_cuda_p2p_exchange(((peer_t *)channel)->p2p, src, dst);
 }
 

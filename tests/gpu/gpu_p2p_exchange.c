@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };
-enum { OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION };
+static const mg_vector_t OUT = MG_U, BETWEEN = MG_F, IN = MG_DIRECTION;
 
 /* Where kernels are launched: on the first queue, or on the second one, which uses another
  * launch shape. The SHARED variants launch as if many ranks shared the device, with one block

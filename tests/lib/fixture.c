@@ -201,7 +201,7 @@ typedef struct {
   int vec;
 } window_t;
 
-static window_t window_open(const mg_level_t *level, int patch, int vec, int rim) {
+static window_t window_open(const mg_level_t *level, int patch, mg_vector_t vec, int rim) {
   const mg_patch_t *p = &level->store.view.patch[patch];
   window_t w = {.level = level, .vec = vec, .doubles = 1};
   w.copy = (mg_copy_t){.src_patch = patch, .dst_patch = patch};
@@ -231,7 +231,7 @@ static void window_close(window_t *w) {
   w->level->backend->release(w->buffer, w->doubles * sizeof(double), MG_SPACE_SHARED);
 }
 
-double *patch_get(const mg_level_t *level, int patch, int vec, int rim) {
+double *patch_get(const mg_level_t *level, int patch, mg_vector_t vec, int rim) {
   window_t w = window_open(level, patch, vec, rim);
   double *x = doubles_new(w.doubles);
   w.copy.dst_patch = -1;
@@ -241,7 +241,7 @@ double *patch_get(const mg_level_t *level, int patch, int vec, int rim) {
   return x;
 }
 
-void patch_put(const mg_level_t *level, int patch, int vec, int rim, const double *x) {
+void patch_put(const mg_level_t *level, int patch, mg_vector_t vec, int rim, const double *x) {
   window_t w = window_open(level, patch, vec, rim);
   w.copy.src_patch = -1;
   memcpy(w.buffer, x, w.doubles * sizeof *x);
@@ -249,7 +249,7 @@ void patch_put(const mg_level_t *level, int patch, int vec, int rim, const doubl
   window_close(&w);
 }
 
-void field_put(const mg_level_t *level, int vec, const double *x) {
+void field_put(const mg_level_t *level, mg_vector_t vec, const double *x) {
   const mg_view_t *v = &level->store.view;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
@@ -264,7 +264,7 @@ void field_put(const mg_level_t *level, int vec, const double *x) {
   }
 }
 
-double *field_get(const mg_level_t *level, int vec) {
+double *field_get(const mg_level_t *level, mg_vector_t vec) {
   const mg_view_t *v = &level->store.view;
   int32_t side = v->n[0] > v->n[1] ? v->n[0] : v->n[1];
   side = side > v->n[2] ? side : v->n[2];

@@ -74,13 +74,13 @@ void field_product(double *x, int n, const double *fi, const double *fj, const d
 
 /** Copy a dense field into the cells of a level vector, or these into a new field, which has zeros
  *  up to the cells of a cube with the longest side. Ghosts are not touched. */
-void field_put(const mg_level_t *level, int vec, const double *x);
-double *field_get(const mg_level_t *level, int vec);
+void field_put(const mg_level_t *level, mg_vector_t vec, const double *x);
+double *field_get(const mg_level_t *level, mg_vector_t vec);
 
 /** Copy one local patch with `rim` ghost layers into a new dense array, and back. The closing faces
  * of a face vector lie in the ghost layers. */
-double *patch_get(const mg_level_t *level, int patch, int vec, int rim);
-void patch_put(const mg_level_t *level, int patch, int vec, int rim, const double *x);
+double *patch_get(const mg_level_t *level, int patch, mg_vector_t vec, int rim);
+void patch_put(const mg_level_t *level, int patch, mg_vector_t vec, int rim, const double *x);
 
 /** Hash of the bits of all cells; -0 counts as 0. */
 uint64_t field_hash(const double *x, int n);

@@ -19,7 +19,7 @@ static mg_status_t shrink_eigenvalue(mg_hierarchy_t *h, mg_level_t *level, doubl
   return mg_smoother_set(level, &h->params, level->lambda_max / factor, level->plan->fused_sweeps);
 }
 
-static void put_nan(mg_level_t *level, int vec) {
+static void put_nan(mg_level_t *level, mg_vector_t vec) {
   const mg_view_t *v = &level->store.view;
   if (!level->comm || mg_comm_rank(level->comm) != mg_comm_size(level->comm) - 1) return;
   const mg_patch_t *p = &v->patch[v->n_patches - 1];
