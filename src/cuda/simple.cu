@@ -2,7 +2,7 @@
  * before the other files of this folder, and start a backend for another device from it.
  *
  * One thread computes one cell (or one ghost, or one brick of a sum). All neighbors are in memory:
- * `boundary` fills the ghosts outside walls before an operation reads them. No shared memory, no
+ * fill_wall_ghosts fills those outside walls before an operation reads them. No shared memory, no
  * fused operations, no special cases for large levels. Results are bit-identical to those of the
  * CPU and of the tuned kernels, because all use the formulas in formulas/. So this backend is the
  * tests' reference for the tuned kernels.
@@ -27,8 +27,8 @@ static mg_status_t launch(const char *name, const int n[3], void (*kernel)(param
 
 /* Ghosts outside the two sides of direction d. A thread handles one line of cells that ends at a
  * wall: line (a, b) of the other two directions, counted from first[]. */
-static __global__ void boundary_kernel(mg_patch_t p, int vec, int order, int d, int3 first,
-                                       int3 n) {
+static __global__ void wall_ghosts_kernel(mg_patch_t p, int vec, int order, int d, int3 first,
+                                          int3 n) {
   const int count[3] = {n.x, n.y, n.z};
   MG_CUDA_CELL(a, b, side, count);
   if (!p.wall[d][side]) return;
@@ -61,7 +61,7 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
         n[e] = p.n[t] + (p.wall[t][1] && !already_filled ? 0 : v->radius) - first[e];
         e++;
       }
-      MG_TRY(launch("boundary", n, boundary_kernel, p, vec, order, d,
+      MG_TRY(launch("fill_wall_ghosts", n, wall_ghosts_kernel, p, vec, order, d,
                     make_int3(first[0], first[1], 0), make_int3(n[0], n[1], n[2])));
     }
   return MG_OK;

@@ -10,8 +10,8 @@
 /** One patch: a cuboid of cells surrounded by ghosts, one array per vector.
  *
  *  Cell (i,j,k) of vector v is vec[v][i + j*jstride + k*kstride], with 0 <= i < n[0] etc. Ghosts
- *  have indices -ghost_layers..-1 and n..n+ghost_layers-1. vec[v] is NULL if the level does not
- * store v. */
+ *  have indices -ghost_layers..-1 and n..n+ghost_layers-1. vec[v] is NULL if the level does
+ *  not store v. */
 typedef struct {
   int32_t n[3];         /**< cells */
   int32_t lo[3];        /**< global index of cell (0,0,0) */
