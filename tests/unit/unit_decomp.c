@@ -1,5 +1,5 @@
 /* Boxes on the Morton curve, and distribution of boxes to ranks. */
-#include "plan/decomp.h"
+#include "tests/lib/layouts.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
 
@@ -56,20 +56,6 @@ static void test_curve_of_largest_grids(void) {
       parent[d] = box[d] / 2;
     if (m % 2 == 0) CHECK_INT(mg_morton_position(half, parent), position / 8);
   }
-}
-
-static mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks,
-                             int64_t world) {
-  mg_layout_t y = {.box_dim = box_dim, .n_ranks = n_ranks, .world_ranks = world};
-  for (int d = 0; d < 3; d++) {
-    y.boxes[d] = boxes[d];
-    y.n[d] = boxes[d] * box_dim;
-  }
-  return y;
-}
-
-static mg_layout_t cube_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
-  return layout_of((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
 }
 
 /* World rank that owns the box at a position of the curve. */

@@ -1,21 +1,17 @@
 /* One cuboid of boxes per rank: which grids are divided this way, and into which cuboids. */
-#include "plan/decomp.h"
+#include "tests/lib/layouts.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
 
-static mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks,
-                             int64_t world) {
-  mg_layout_t y = {.box_dim = box_dim, .n_ranks = n_ranks, .world_ranks = world};
-  for (int d = 0; d < 3; d++) {
-    y.boxes[d] = boxes[d];
-    y.n[d] = boxes[d] * box_dim;
-  }
+/* The layout that mg_layout_choose makes of these boxes. */
+static mg_layout_t chosen(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks, int64_t world) {
+  mg_layout_t y = layout_of(boxes, box_dim, n_ranks, world);
   mg_layout_choose(&y);
   return y;
 }
 
-static mg_layout_t cube_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
-  return layout_of((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
+static mg_layout_t chosen_cube(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
+  return chosen((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
 }
 
 static mg_cuboid_t only_patch(const mg_layout_t *y, int64_t rank) {
@@ -54,7 +50,7 @@ static void test_cases(void) {
       {65536, 1073741824, true, {128, 128, 128}, {128, 128, 128}},
   };
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
-    const mg_layout_t y = cube_of(cases[c].boxes, 2, cases[c].ranks, cases[c].ranks);
+    const mg_layout_t y = chosen_cube(cases[c].boxes, 2, cases[c].ranks, cases[c].ranks);
     CHECK_INT(y.cuboids, cases[c].cuboids);
     if (!y.cuboids || !cases[c].cuboids) continue;
     const mg_cuboid_t first = only_patch(&y, 0), last = only_patch(&y, cases[c].ranks - 1);
@@ -93,7 +89,7 @@ static void test_owners(void) {
   int n_cuboids = 0, n_curve = 0;
   for (int32_t boxes = 1; boxes <= 14; boxes++)
     for (int64_t n_ranks = 1; n_ranks <= 40 && n_ranks <= boxes * boxes * boxes; n_ranks++) {
-      const mg_layout_t y = cube_of(boxes, 4, n_ranks, n_ranks + boxes % 3);
+      const mg_layout_t y = chosen_cube(boxes, 4, n_ranks, n_ranks + boxes % 3);
       n_cuboids += y.cuboids;
       n_curve += !y.cuboids;
       if (y.cuboids) check_owners(&y);
@@ -101,10 +97,10 @@ static void test_owners(void) {
   CHECK(n_cuboids > 50 && n_curve > 50);
   /* 24 x 16 x 40 cells: two halves of the longest side on 2 ranks are uneven, fifths are not. */
   const int32_t brick[3] = {3, 2, 5}, twice[3] = {6, 4, 10};
-  const mg_layout_t halves = layout_of(brick, 8, 2, 2), fifths = layout_of(brick, 8, 5, 5);
+  const mg_layout_t halves = chosen(brick, 8, 2, 2), fifths = chosen(brick, 8, 5, 5);
   CHECK(!halves.cuboids && fifths.cuboids);
   for (int64_t n_ranks = 1; n_ranks <= 240; n_ranks++) {
-    const mg_layout_t y = layout_of(twice, 4, n_ranks, n_ranks + 1);
+    const mg_layout_t y = chosen(twice, 4, n_ranks, n_ranks + 1);
     if (y.cuboids) check_owners(&y);
   }
 }
@@ -125,8 +121,8 @@ static void test_nesting(void) {
   for (int32_t boxes = 1; boxes <= 24; boxes++)
     for (int64_t ranks = 1; ranks <= 40 && ranks <= boxes * boxes * boxes; ranks++)
       for (int merged = 0; merged < 2; merged++) {
-        const mg_layout_t coarse = cube_of(boxes, 4, ranks, ranks + 1);
-        const mg_layout_t fine = cube_of(boxes << merged, 8 >> merged, ranks, ranks + 1);
+        const mg_layout_t coarse = chosen_cube(boxes, 4, ranks, ranks + 1);
+        const mg_layout_t fine = chosen_cube(boxes << merged, 8 >> merged, ranks, ranks + 1);
         const bool nest = mg_layouts_nest(&fine, &coarse);
         if (fine.cuboids != coarse.cuboids) {
           CHECK(!nest);

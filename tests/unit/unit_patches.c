@@ -1,25 +1,11 @@
 /* Patches: a rank's boxes are merged into few cuboids. Also tests when the patches of two levels
  * nest. */
-#include "plan/decomp.h"
+#include "tests/lib/layouts.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
 
 static int64_t cube(int64_t n) {
   return n * n * n;
-}
-
-static mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks,
-                             int64_t world) {
-  mg_layout_t y = {.box_dim = box_dim, .n_ranks = n_ranks, .world_ranks = world};
-  for (int d = 0; d < 3; d++) {
-    y.boxes[d] = boxes[d];
-    y.n[d] = boxes[d] * box_dim;
-  }
-  return y;
-}
-
-static mg_layout_t cube_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
-  return layout_of((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
 }
 
 /* Patches consist of whole boxes and hold every box of the rank exactly once, and no other box. */
