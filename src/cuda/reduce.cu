@@ -5,29 +5,35 @@
  * threads per 8^3 brick. The brick sums are added exactly, as integers, in any order. */
 #include "cuda/reduce.h"
 
-mg_status_t mg_cuda_max_begin(void) {
-  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(double), mg_cuda.stream));
+/* Clear the reduction on the device, and fetch it. */
+static mg_status_t begin(size_t bytes) {
+  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, bytes, mg_cuda.stream));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_max_end(double *value) {
-  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(double),
+static mg_status_t end(size_t bytes) {
+  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, bytes,
                               cudaMemcpyDeviceToHost, mg_cuda.stream));
-  MG_TRY(mg_cuda_finish());
+  return mg_cuda_finish();
+}
+
+mg_status_t mg_cuda_max_begin(void) {
+  return begin(sizeof(double));
+}
+
+mg_status_t mg_cuda_max_end(double *value) {
+  MG_TRY(end(sizeof(double)));
   memcpy(value, mg_cuda.reduction_host, sizeof *value);
   if (!std::isfinite(*value)) *value = NAN;
   return MG_OK;
 }
 
 mg_status_t mg_cuda_sum_begin(void) {
-  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, sizeof(mg_sum_t), mg_cuda.stream));
-  return MG_OK;
+  return begin(sizeof(mg_sum_t));
 }
 
 mg_status_t mg_cuda_sum_end(mg_sum_t *sum) {
-  MG_CUDA_TRY(cudaMemcpyAsync(mg_cuda.reduction_host, mg_cuda.reduction, sizeof(mg_sum_t),
-                              cudaMemcpyDeviceToHost, mg_cuda.stream));
-  MG_TRY(mg_cuda_finish());
+  MG_TRY(end(sizeof(mg_sum_t)));
   /* Each digit is a signed number in two's complement. */
   for (int d = 0; d < MG_SUM_LIMBS; d++)
     sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
