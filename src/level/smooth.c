@@ -138,7 +138,7 @@ static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_reg
   return MG_OK;
 }
 
-/* Exchange the ghosts of n vectors, and process the interior in a second queue while the messages
+/* Exchange the ghosts of n vectors, and process the interior on a second stream while the messages
  * are in flight.
  *
  * This is safe out of place: no cell is written that is sent or that another cell reads. It is safe

@@ -6,7 +6,7 @@
 
 enum { MG_MAX_CUTOFFS = 8 };
 
-/** One crossover level and the solve time with it. */
+/** One choice of the first level on the CPU, and the solve time with it. */
 typedef struct {
   int32_t n;         /**< cells per side of the finest level on the CPU; 0: no level is */
   int64_t cpu_below; /**< equivalent value of --cpu-below */
@@ -23,7 +23,7 @@ typedef struct {
 } mg_gpu_cutoff_t;
 
 /** Solve small problems with the run's operator, boundary, smoother and cycle on its device, for
- *  one crossover level after another. One rank solves, as on the coarse levels of a run.
+ *  one first level on the CPU after another. One rank solves, as on the coarse levels of a run.
  *  Collective over the world; all ranks get the same result.
  *
  *  @param[in]  plan   plan of the run, as far as it is known

@@ -58,7 +58,8 @@ double *doubles_new(size_t n);
 double *field_new(int n);
 
 /** Free all doubles and fields that the fixture has allocated. fixture_each does so after each
- * case, fixture_finalize at the end; tests with loops of their own may call it in between. */
+ * case, fixture_finalize at the end; tests that loop over cases themselves may call it in between.
+ */
 void fixture_release(void);
 
 /** A new field of this value. */

@@ -83,7 +83,7 @@ static int faces_of(const mg_view_t *v, int d, int e) {
   return v->n[e] + (e == d && !v->periodic);
 }
 
-/* Faces outside the domain: periodic copies; with walls only those that fv4 reads. */
+/* Faces outside the domain: periodic copies, or beside walls the faces that fv4 reads. */
 static void extend_faces(const dense_t *beta, int d) {
   const mg_view_t *v = beta->v;
   if (v->periodic) {
