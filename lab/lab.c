@@ -18,14 +18,14 @@ double lab_median(double *value, int n) {
   return n % 2 ? value[n / 2] : 0.5 * (value[n / 2 - 1] + value[n / 2]);
 }
 
-enum { CORNERS = 8, MOST_OF_SIDE = 64 };
+enum { CORNERS = 8, MAX_PER_SIDE = 64 };
 
 static int places_of_side(int n) {
-  return n < MOST_OF_SIDE ? n : MOST_OF_SIDE;
+  return n < MAX_PER_SIDE ? n : MAX_PER_SIDE;
 }
 
 int lab_places(int n) {
-  return CORNERS + places_of_side(n) + (n <= MOST_OF_SIDE ? 64 : 16);
+  return CORNERS + places_of_side(n) + (n <= MAX_PER_SIDE ? 64 : 16);
 }
 
 void lab_place(int q, int n, int cell[3]) {

@@ -45,8 +45,8 @@ typedef struct {
   char machine[LAB_TITLE]; /**< name of the GPU or host, for display */
   int threads;             /**< number of OpenMP threads */
   int64_t bytes;           /**< bytes per array; may fit in cache, which is not checked */
-  int least_runs;          /**< minimum number of timed runs per variant */
-  double least_seconds;    /**< minimum timed seconds per variant */
+  int min_runs;            /**< minimum number of timed runs per variant */
+  double min_seconds;      /**< minimum timed seconds per variant */
   double copy_gb_per_s;    /**< copy bandwidth, measured before any ladder; 0 until then */
   FILE *text;              /**< output for tables; NULL: none */
   const char *ladder;      /**< current ladder */
@@ -133,10 +133,10 @@ void lab_place(int q, int n, int cell[3]);
 /** Number of CUDA devices visible to this process. */
 int lab_cuda_devices(void);
 
-/** Default bytes per array on the first device: `most`, or less if the largest ladder would not fit
- *  in free memory.
+/** Default bytes per array on the first device: max_bytes, or less if the largest ladder would not
+ *  fit in free memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t lab_cuda_default(int64_t most, int64_t *bytes);
+MG_MUST_CHECK mg_status_t lab_cuda_default(int64_t max_bytes, int64_t *bytes);
 
 /** Identify the machine and measure its copy bandwidth.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */

@@ -7,13 +7,13 @@
 #include <omp.h>
 #endif
 
-enum { MOST_RUNS = 1000 };
+enum { MAX_RUNS = 1000 };
 
 double lab_seconds(const lab_t *lab, lab_work_t work, void *arg) {
-  double took[MOST_RUNS], all = 0.0;
+  double took[MAX_RUNS], all = 0.0;
   int n = 0;
   work(arg);
-  while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
+  while (n < MAX_RUNS && (n < lab->min_runs || all < lab->min_seconds)) {
     const double start = mg_now();
     work(arg);
     took[n] = mg_now() - start;

@@ -7,7 +7,7 @@ struct {
   lab_card_t card;
 } state;
 
-enum { MOST_RUNS = 1000 };
+enum { MAX_RUNS = 1000 };
 
 __global__ void fill_values(double *at, int64_t n, int64_t first) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -96,12 +96,12 @@ static double all_needed(int64_t bytes) {
   return rest + fmax(solver * (double)bytes, lab_smooth_needs(bytes));
 }
 
-extern "C" mg_status_t lab_cuda_default(int64_t most, int64_t *bytes) {
+extern "C" mg_status_t lab_cuda_default(int64_t max_bytes, int64_t *bytes) {
   const int64_t mib = 1 << 20;
   size_t free, all;
   MG_CUDA_TRY(cudaSetDevice(0));
   MG_CUDA_TRY(cudaMemGetInfo(&free, &all));
-  for (*bytes = most; *bytes >= mib; *bytes -= mib)
+  for (*bytes = max_bytes; *bytes >= mib; *bytes -= mib)
     if (all_needed(*bytes) <= (double)free) return MG_OK;
   return mg_error(MG_ERR_MEMORY, "the GPU has only %.3g GB free; use --device=cpu",
                   1e-9 * (double)free);
@@ -137,11 +137,11 @@ mg_status_t lab_cuda_describe(const lab_launch_t &l, lab_row_t *row) {
 mg_status_t lab_cuda_time(const lab_t *lab, lab_enqueue_t enqueue, void *arg, double *seconds,
                           cudaStream_t stream) {
   if (!stream) stream = state.stream;
-  double took[MOST_RUNS], all = 0.0;
+  double took[MAX_RUNS], all = 0.0;
   lab_launches_forget();
   MG_TRY(enqueue(arg, stream)); /* warm-up */
   int n = 0;
-  while (n < MOST_RUNS && (n < lab->least_runs || all < lab->least_seconds)) {
+  while (n < MAX_RUNS && (n < lab->min_runs || all < lab->min_seconds)) {
     float ms;
     MG_CUDA_TRY(cudaEventRecord(state.start, stream));
     MG_TRY(enqueue(arg, stream));

@@ -89,14 +89,14 @@ static void print_help(void) {
       "error, 5 wrong result.\n");
 }
 
-static mg_status_t parse_number(const char *name, const char *text, int64_t least, int64_t most,
+static mg_status_t parse_number(const char *name, const char *text, int64_t min, int64_t max,
                                 int64_t *number) {
   char *end;
   errno = 0;
   const long long value = strtoll(text, &end, 10);
-  if (errno || end == text || *end || value < least || value > most)
+  if (errno || end == text || *end || value < min || value > max)
     return mg_error(MG_ERR_USAGE, "--%s=%s is not an integer from %" PRId64 " to %" PRId64, name,
-                    text, least, most);
+                    text, min, max);
   *number = value;
   return MG_OK;
 }
@@ -142,23 +142,23 @@ static mg_status_t parse_value(const char *name, options_t *o) {
     const char *name;
     bool search; /* only the search accepts it */
     const char **text, *const *words;
-    int64_t *number, least, most;
+    int64_t *number, min, max;
   } options[] = {{"json", .text = &o->json},
                  {"csv", .text = &o->csv},
                  {"plot", .text = &o->plot},
                  {"device", .text = &o->device, .words = devices},
-                 {"mib", .number = &o->mib, .least = 1, .most = 65536},
+                 {"mib", .number = &o->mib, .min = 1, .max = 65536},
                  {"source", .search = true, .text = &o->source},
                  {"reduction", .search = true, .text = &o->reduction, .words = reductions},
-                 {"seed", .search = true, .number = &o->seed, .most = INT64_MAX},
-                 {"tries", .search = true, .number = &o->tries, .least = 1, .most = 10000}};
+                 {"seed", .search = true, .number = &o->seed, .max = INT64_MAX},
+                 {"tries", .search = true, .number = &o->tries, .min = 1, .max = 10000}};
   int k = 0;
   while (strcmp(options[k].name, name) != 0)
     k++;
   if (options[k].search) o->searches = name;
   return options[k].text
              ? parse_text(name, optarg, options[k].words, options[k].text)
-             : parse_number(name, optarg, options[k].least, options[k].most, options[k].number);
+             : parse_number(name, optarg, options[k].min, options[k].max, options[k].number);
 }
 
 /* Returns MG_ERR_INTERRUPTED after --help or --version. */
@@ -187,15 +187,15 @@ static mg_status_t parse(int argc, char **argv, options_t *o) {
 
 /* Peak memory of the selected ladders on a CPU. */
 static double needed_bytes(const options_t *o, int64_t mib) {
-  const double rest = 250e6;       /* the program, and the oracle of a level of 128^3 */
-  double most = 2.0 * (double)mib; /* the initial copy */
+  const double rest = 250e6;          /* the program, and the oracle of a level of 128^3 */
+  double max_mib = 2.0 * (double)mib; /* the initial copy */
   for (int l = 0; l < N_LADDERS; l++) {
     if (!o->named[l] && (!o->all || ladders[l].by_name)) continue;
     const bool capped = ladders[l].largest > 0 && mib > ladders[l].largest;
     const double all = (double)ladders[l].arrays * (double)(capped ? ladders[l].largest : mib);
-    most = all > most ? all : most;
+    max_mib = all > max_mib ? all : max_mib;
   }
-  return rest + most * (1 << 20);
+  return rest + max_mib * (1 << 20);
 }
 
 /* MiB per array on a CPU. Checked in advance, because touching overcommitted memory would kill the
@@ -204,8 +204,9 @@ static mg_status_t choose_size(const options_t *o, int64_t *mib) {
   const int64_t machine = mg_host_memory_available(), process = mg_host_memory_process_limit();
   const double room = (double)(machine < process ? machine : process);
   /* All ladders then finish within a minute on two cores. */
-  const int64_t a_thread = 16, most = 256, threads = mg_machine_threads();
-  const int64_t wanted = o->mib ? o->mib : threads < most / a_thread ? threads * a_thread : most;
+  const int64_t per_thread = 16, limit = 256, threads = mg_machine_threads();
+  const int64_t preset = threads < limit / per_thread ? threads * per_thread : limit;
+  const int64_t wanted = o->mib ? o->mib : preset;
   for (*mib = wanted; *mib > 1 && needed_bytes(o, *mib) > room; (*mib)--)
     ;
   if (needed_bytes(o, *mib) > room)
@@ -341,8 +342,8 @@ static mg_status_t run(const options_t *o, lab_t *lab) {
                          (o->source && !strcmp(o->source, "-"));
   lab->text = o->quiet || to_stdout ? NULL : stdout;
   mg_log_setup(0, 1, o->quiet ? MG_LOG_QUIET : MG_LOG_NORMAL);
-  lab->least_runs = o->quick ? 3 : 21;
-  lab->least_seconds = o->quick ? 0.0 : 0.03;
+  lab->min_runs = o->quick ? 3 : 21;
+  lab->min_seconds = o->quick ? 0.0 : 0.03;
   lab->search.norm = strcmp(o->reduction, "norm") == 0;
   lab->search.seed = (uint64_t)o->seed;
   lab->search.tries = (int)o->tries;

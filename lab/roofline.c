@@ -180,7 +180,7 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
   if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &row.error));
   MG_TRY(roofline_begin(place, h));
   lab_t runs = *lab; /* CPU runs take up to some tenths of a second */
-  if (lab->place == LAB_CPU && runs.least_runs > 9) runs.least_runs = 9;
+  if (lab->place == LAB_CPU && runs.min_runs > 9) runs.min_runs = 9;
   if (lab->place == LAB_CUDA) MG_TRY(choose_times(&timed));
   MG_TRY(place->time(&runs, run_timed, &timed, &row));
   MG_TRY(timed.status);

@@ -117,17 +117,17 @@ static mg_status_t run_twin(const check_t *c, double *number) {
 /* Largest difference of cells, and of `rim` layers of ghosts, divided by the largest value;
  * infinite if a difference is NaN. Pointers are to cell (0, 0, 0) of patch p. */
 static double distance(const mg_patch_t *p, int rim, const double *got, const double *want) {
-  double most = 0.0, largest = 0.0;
-#pragma omp parallel for collapse(2) reduction(max : most, largest)
+  double difference = 0.0, largest = 0.0;
+#pragma omp parallel for collapse(2) reduction(max : difference, largest)
   for (int k = -rim; k < p->n[2] + rim; k++)
     for (int j = -rim; j < p->n[1] + rim; j++)
       for (int i = -rim; i < p->n[0] + rim; i++) {
         const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
         const double d = fabs(got[at] - want[at]);
-        most = fmax(most, isnan(d) ? INFINITY : d);
+        difference = fmax(difference, isnan(d) ? INFINITY : d);
         largest = fmax(largest, fabs(want[at]));
       }
-  return most == 0.0 ? 0.0 : most / largest;
+  return difference == 0.0 ? 0.0 : difference / largest;
 }
 
 /* Compare a vector of level l with the twin's: its cells and `rim` layers of ghosts. */

@@ -17,7 +17,7 @@ extern "C" {
 #include <vector>
 
 namespace {
-enum { BEST = 10, MOST_SECONDS = 45 };
+enum { BEST = 10, MAX_SECONDS = 45 };
 
 /* A program that the device has loaded. */
 struct program_t : search_program_t {
@@ -43,7 +43,7 @@ mg_status_t load(const char *code, program_t *p) {
 /* First, coarse measurement of all three. */
 mg_status_t time_program(const lab_t *lab, search_goal_t *goal, program_t *p, bool *right) {
   lab_t quick = *lab;
-  quick.least_seconds = 0.0;
+  quick.min_seconds = 0.0;
   for (int what = 0; what < N_SEARCH_MEASURES; what++) {
     lab_row_t row;
     MG_TRY(goal->measure(&quick, *p, what, &row));
@@ -84,7 +84,7 @@ mg_status_t compile(search_t *search) {
 mg_status_t try_all(const lab_t *lab, search_goal_t *goal, search_t *search) {
   const double start = mg_now();
   for (int i = 0; i < search->set.n; i++) {
-    if (mg_now() - start > MOST_SECONDS) {
+    if (mg_now() - start > MAX_SECONDS) {
       search->untried = search->set.n - i;
       break;
     }
@@ -138,7 +138,7 @@ void report(const lab_t *lab, const search_t *search) {
               plan_verdict_name((plan_verdict_t)v));
   fprintf(lab->text, "  wrong on the device: %d\n", search->wrong);
   if (search->untried)
-    fprintf(lab->text, "  not tried because %d s had passed: %d\n", (int)MOST_SECONDS,
+    fprintf(lab->text, "  not tried because %d s had passed: %d\n", (int)MAX_SECONDS,
             search->untried);
 }
 

@@ -12,7 +12,7 @@ static int log2_of(int n) {
 }
 
 static void append(plan_t *p, plan_kind_t kind, int radix, int by) {
-  if (p->n_steps < PLAN_MOST_STEPS) p->step[p->n_steps] = (plan_step_t){kind, radix, by};
+  if (p->n_steps < PLAN_MAX_STEPS) p->step[p->n_steps] = (plan_step_t){kind, radix, by};
   p->n_steps++; /* plan_run rejects too many steps */
 }
 
@@ -60,14 +60,14 @@ int plan_random(plan_random_t *r, int below) {
 /* Order of shuffles: xor from near to far lanes, xor from far to near, or down. */
 typedef enum { NEAR_FIRST, FAR_FIRST, DOWN, N_ORDERS } order_t;
 
-static int least(int a, int b) {
+static int min_int(int a, int b) {
   return a < b ? a : b;
 }
 
 /* Combine 2^bits values per warp, `stride` lanes apart, in a random order of radices. */
 static void append_shuffles(plan_t *p, order_t order, int stride, int bits, plan_random_t *random) {
   for (int done = 0; done < bits;) {
-    const int b = 1 + plan_random(random, least(3, bits - done));
+    const int b = 1 + plan_random(random, min_int(3, bits - done));
     const int low = order == NEAR_FIRST ? done : bits - done - b;
     append(p, order == DOWN ? STEP_DOWN : STEP_XOR, 1 << b, stride << low);
     done += b;
@@ -80,7 +80,7 @@ static void append_shuffles(plan_t *p, order_t order, int stride, int bits, plan
 static int append_exchange(plan_t *p, int active, int stride, bool again, plan_random_t *random) {
   const int values = active / stride;
   const plan_kind_t barrier = active <= PLAN_WARP ? STEP_WARP : STEP_BLOCK;
-  int radix = 1 << plan_random(random, 1 + log2_of(least(values, PLAN_WARP)));
+  int radix = 1 << plan_random(random, 1 + log2_of(min_int(values, PLAN_WARP)));
   /* Radix 1 only gathers the values of many warps in one. */
   if (radix == 1 && (active <= PLAN_WARP || values > PLAN_WARP)) radix = 2;
   const bool packed = radix > 1 && radix <= 8 && plan_random(random, 2);
@@ -97,7 +97,7 @@ static bool append_steps(plan_t *p, plan_random_t *random) {
   int active = p->threads, stride = 1, exchanges = 0;
   bool shuffled = false;
   while (active > stride) {
-    const int in_warp = least(active, PLAN_WARP) / stride;
+    const int in_warp = min_int(active, PLAN_WARP) / stride;
     const bool can_shuffle = in_warp > 1 && !shuffled;
     if (!can_shuffle && exchanges == 2) return false;
     shuffled = can_shuffle && (exchanges == 2 || plan_random(random, 2));
@@ -145,7 +145,7 @@ static void remove_step(plan_t *p, int at) {
 }
 
 static void insert_step(plan_t *p, int at, plan_step_t step) {
-  if (p->n_steps >= PLAN_MOST_STEPS) return;
+  if (p->n_steps >= PLAN_MAX_STEPS) return;
   memmove(&p->step[at + 1], &p->step[at], (size_t)(p->n_steps - at) * sizeof p->step[0]);
   p->step[at] = step;
   p->n_steps++;

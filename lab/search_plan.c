@@ -15,8 +15,8 @@ const char *plan_verdict_name(plan_verdict_t verdict) {
   return name[verdict];
 }
 
-static bool is_power(int n, int least, int most) {
-  return n >= least && n <= most && (n & (n - 1)) == 0;
+static bool is_power(int n, int min, int max) {
+  return n >= min && n <= max && (n & (n - 1)) == 0;
 }
 
 static bool step_has_shape(const plan_step_t *s, const plan_t *p) {
@@ -40,10 +40,10 @@ static bool step_has_shape(const plan_step_t *s, const plan_t *p) {
 }
 
 static bool plan_has_shape(const plan_t *p) {
-  bool fits = is_power(p->threads, PLAN_WARP, PLAN_MOST_THREADS) && is_power(p->loads, 1, 8) &&
+  bool fits = is_power(p->threads, PLAN_WARP, PLAN_MAX_THREADS) && is_power(p->loads, 1, 8) &&
               is_power(p->width, 8, 16) && is_power(p->sums, 1, p->loads * p->width / 8) &&
               (p->blocks == 0 || is_power(p->blocks, 1, PLAN_AT_A_TIME / p->threads)) &&
-              p->n_steps <= PLAN_MOST_STEPS;
+              p->n_steps <= PLAN_MAX_STEPS;
   for (int s = 0; fits && s < p->n_steps; s++)
     fits = step_has_shape(&p->step[s], p);
   return fits;
@@ -58,7 +58,7 @@ typedef struct {
   int n_reads;
   struct {
     int reader, read;
-  } by[PLAN_MOST_STEPS];
+  } by[PLAN_MAX_STEPS];
 } place_t;
 
 typedef struct {
@@ -69,8 +69,8 @@ typedef struct {
   int32_t *warp;  /* [PLAN_WARP][n]: values of the lanes before a step */
   place_t *place; /* [threads] */
   int active;     /* threads */
-  int block_barrier, warp_barrier[PLAN_MOST_THREADS / PLAN_WARP]; /* last one's step; -1: none */
-  plan_verdict_t race;                                            /* PLAN_RIGHT: none */
+  int block_barrier, warp_barrier[PLAN_MAX_THREADS / PLAN_WARP]; /* last one's step; -1: none */
+  plan_verdict_t race;                                           /* PLAN_RIGHT: none */
 } run_t;
 
 /* Check for a barrier between the access by thread a at step `at` and the current access by b. A
@@ -184,7 +184,7 @@ static plan_verdict_t run_step(run_t *r, int step) {
 static plan_verdict_t run_steps(run_t *r) {
   r->active = r->plan->threads;
   r->block_barrier = -1;
-  for (int w = 0; w < PLAN_MOST_THREADS / PLAN_WARP; w++)
+  for (int w = 0; w < PLAN_MAX_THREADS / PLAN_WARP; w++)
     r->warp_barrier[w] = -1;
   for (int t = 0; t < r->plan->threads; t++)
     r->place[t].writer = -1;
@@ -288,7 +288,7 @@ bool plan_parse(const char *text, plan_t *p) {
   if (!take_number(&text, &p->width) || *text++ != '/') return false;
   if (!take_number(&text, &p->sums) || *text++ != ' ') return false;
   while (*text != ' ')
-    if (p->n_steps == PLAN_MOST_STEPS || !take_step(&text, &p->step[p->n_steps++])) return false;
+    if (p->n_steps == PLAN_MAX_STEPS || !take_step(&text, &p->step[p->n_steps++])) return false;
   for (int g = 0; g < N_GRIDS; g++)
     if (strcmp(text + 1, grid_names[g]) == 0) {
       p->grid = (plan_grid_t)g;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { PLAN_WARP = 32, PLAN_MOST_THREADS = 1024, PLAN_MOST_STEPS = 32, PLAN_TEXT = 192 };
+enum { PLAN_WARP = 32, PLAN_MAX_THREADS = 1024, PLAN_MAX_STEPS = 32, PLAN_TEXT = 192 };
 enum { PLAN_AT_A_TIME = 2048 /* most resident threads per SM */ };
 
 /** The input: the numbers of a long array (sum), or the absolute values of the cells of a
@@ -50,7 +50,7 @@ typedef struct {
   int sums;    /**< independent sums (or maxima) per thread */
   plan_grid_t grid;
   int n_steps;
-  plan_step_t step[PLAN_MOST_STEPS];
+  plan_step_t step[PLAN_MAX_STEPS];
 } plan_t;
 
 /** Why a program is invalid. */

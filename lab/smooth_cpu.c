@@ -109,11 +109,11 @@ typedef struct {
   int64_t rows; /* per block */
 } pass_t;
 
-static int64_t least(int64_t a, int64_t b) {
+static int64_t min64(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-static int64_t most(int64_t a, int64_t b) {
+static int64_t max64(int64_t a, int64_t b) {
   return a > b ? a : b;
 }
 
@@ -126,7 +126,7 @@ static void one_step(const pass_t *p) {
     lab_share(n, 1, &first, &last);
     for (int64_t begin = 0; begin < n; begin += p->rows)
       for (int64_t k = first; k < last; k++)
-        for (int64_t j = begin; j < least(n, begin + p->rows); j++)
+        for (int64_t j = begin; j < min64(n, begin + p->rows); j++)
           p->row(p->g, 1, j, k);
   }
 }
@@ -138,7 +138,7 @@ static void advance(const pass_t *p, int64_t block, int64_t first, int64_t last)
     for (int s = 1; s <= p->steps; s++) {
       const int64_t behind = s - 1, k = w - behind, begin = block * p->rows - behind;
       if (k < 0 || k >= n) continue;
-      for (int64_t j = most(0, begin); j < least(n, begin + p->rows); j++)
+      for (int64_t j = max64(0, begin); j < min64(n, begin + p->rows); j++)
         p->row(p->g, s, j, k);
     }
 }
@@ -158,7 +158,7 @@ static void several_steps(const pass_t *p) {
       for (int64_t t = -me; t < turns + threads - 1 - me; t++) {
         const int64_t first = t * PLANES_AT_A_TIME;
         if (block < blocks && t >= 0 && t < turns)
-          advance(p, block, first, least(deep, first + PLANES_AT_A_TIME));
+          advance(p, block, first, min64(deep, first + PLANES_AT_A_TIME));
 #pragma omp barrier
       }
   }
@@ -305,7 +305,7 @@ static mg_status_t add(lab_t *lab, smooth_t *m, const variant_t *v) {
   lab_row_t row = row_of(lab, m, v);
   pass_t pass = {&m->g, v->row, v->steps, row.threads, v->rows ? v->rows : m->g.n + v->steps};
   lab_t runs = *lab; /* runs take tenths of a second, and seconds with the worst loop order */
-  runs.least_runs = (int)least(lab->least_runs, v->row ? 9 : 3);
+  runs.min_runs = (int)min64(lab->min_runs, v->row ? 9 : 3);
   while (m->steps < v->steps)
     step_want(m);
   row.seconds = lab_seconds(&runs, run, &pass);

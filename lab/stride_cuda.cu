@@ -104,13 +104,13 @@ mg_status_t add_sums(lab_t *lab, work_t *w, int size, int pad, bool staged, cons
 
 /* Largest number of a half-warp's 16 doubles in one pair of banks; these are serialized. */
 int in_a_bank(int size, int pad) {
-  int lanes[16] = {}, most = 0;
+  int lanes[16] = {}, max_lanes = 0;
   for (int lane = 0; lane < 16; lane++) {
     const int first = lane * size, bank = (first + first / 16 * pad) % 16;
     lanes[bank]++;
-    if (lanes[bank] > most) most = lanes[bank];
+    if (lanes[bank] > max_lanes) max_lanes = lanes[bank];
   }
-  return most;
+  return max_lanes;
 }
 
 mg_status_t structures(lab_t *lab, work_t *w) {

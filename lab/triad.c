@@ -30,8 +30,8 @@ static int ascending(const void *a, const void *b) {
 }
 
 int main(int argc, char **argv) {
-  enum { MOST = 100000 };
-  static double seconds[MOST];
+  enum { MAX_RUNS = 100000 };
+  static double seconds[MAX_RUNS];
   const long n = argc > 1 ? (long)(strtod(argv[1], NULL) / 24.0) / 8 * 8 : 0;
   const double limit = argc > 2 ? strtod(argv[2], NULL) : 1.0;
   if (argc > 3 || n < 8 || n > (1L << 40) || !(limit > 0.0)) {
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
     fill(x[v], n, v);
   }
   int runs = 0;
-  for (const double end = now() + limit; runs < 3 || (runs < MOST && now() < end); runs++) {
+  for (const double end = now() + limit; runs < 3 || (runs < MAX_RUNS && now() < end); runs++) {
     const double start = now();
     triad(x[0], x[1], x[2], n);
     seconds[runs] = now() - start;

@@ -21,12 +21,12 @@ static double larger(double a, double b) {
 static void in_turn(const work_t *w, int64_t first, int64_t last) {
   for (int64_t p = first; p < last; p++) {
     const double *row = w->big + p * TERMS;
-    double most = -1.0;
+    double largest = -1.0;
     for (int64_t k = 0; k < TERMS; k++) {
       LAB_OPAQUE(k);
-      most = larger(most, row[k] + w->small[k]);
+      largest = larger(largest, row[k] + w->small[k]);
     }
-    w->to[p] = most;
+    w->to[p] = largest;
   }
 }
 
@@ -35,11 +35,11 @@ static void vectors(const work_t *w, int64_t first, int64_t last) {
   const double *restrict small = w->small;
   for (int64_t p = first; p < last; p++) {
     const double *restrict row = w->big + p * TERMS;
-    double most = -1.0;
-#pragma omp simd reduction(max : most)
+    double largest = -1.0;
+#pragma omp simd reduction(max : largest)
     for (int k = 0; k < TERMS; k++)
-      most = larger(most, row[k] + small[k]);
-    w->to[p] = most;
+      largest = larger(largest, row[k] + small[k]);
+    w->to[p] = largest;
   }
 }
 
@@ -69,10 +69,10 @@ static void run(void *arg) {
 
 static double maximum(const void *arg, int64_t p) {
   (void)arg;
-  double most = -1.0;
+  double largest = -1.0;
   for (int k = 0; k < TERMS; k++)
-    most = larger(most, lab_value(p * TERMS + k) + lab_small(k));
-  return most;
+    largest = larger(largest, lab_value(p * TERMS + k) + lab_small(k));
+  return largest;
 }
 
 mg_status_t lab_wide_cpu(lab_t *lab) {

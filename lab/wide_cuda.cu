@@ -27,7 +27,7 @@ __device__ __forceinline__ void max_plus(double *__restrict__ to, const double *
                                          const double *__restrict__ small, int64_t n) {
   const int64_t p = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (p >= n) return;
-  double most = -1.0;
+  double maximum = -1.0;
 #pragma unroll
   for (int k = 0; k < TERMS; k += AT_A_TIME) {
     double a[AT_A_TIME], b[AT_A_TIME];
@@ -35,9 +35,9 @@ __device__ __forceinline__ void max_plus(double *__restrict__ to, const double *
     load<WIDE>(&small[k], b);
 #pragma unroll
     for (int t = 0; t < AT_A_TIME; t++)
-      most = fmax(most, a[t] + b[t]);
+      maximum = fmax(maximum, a[t] + b[t]);
   }
-  to[p] = most;
+  to[p] = maximum;
 }
 
 template <int WIDE>
@@ -52,10 +52,10 @@ __global__ __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(BLOCKS, THREADS)) void
 
 struct maximum_t {
   __device__ double operator()(int64_t p) const {
-    double most = -1.0;
+    double maximum = -1.0;
     for (int k = 0; k < TERMS; k++)
-      most = fmax(most, lab_value(p * TERMS + k) + lab_small(k));
-    return most;
+      maximum = fmax(maximum, lab_value(p * TERMS + k) + lab_small(k));
+    return maximum;
   }
 };
 

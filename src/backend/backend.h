@@ -108,10 +108,10 @@ typedef struct {
 /** Several operations in one pass over memory. Each entry is optional by itself. */
 typedef struct {
   /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep
-   *  over memory, for all n <= most. Fused sweeps are out of place: neither dst nor before may be
-   *  x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
+   *  over memory, for all n <= max_steps. Fused sweeps are out of place: neither dst nor before may
+   * be x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
    *  MG_ALPHA and the betas, must be valid. */
-  bool (*can_fuse)(const mg_view_t *v, int most);
+  bool (*can_fuse)(const mg_view_t *v, int max_steps);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
    *  level itself, so that `boundary` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);
@@ -127,10 +127,9 @@ typedef struct {
 typedef struct {
   /** A whole Krylov solve of the coarsest level as in bottom.h. `bottom_fits` reports which
    *  levels are small enough.
-   *  @param[in] most       maximum iterations
    *  @param[in] reduction  stop at this reduction of the maximum norm of the residual */
   bool (*bottom_fits)(const mg_view_t *v, mg_bottom_t method);
-  mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
+  mg_status_t (*bottom)(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int max_iterations,
                         double reduction);
   /** Cycles over the coarsest levels.
    *

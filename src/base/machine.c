@@ -42,7 +42,7 @@ int mg_machine_threads(void) {
 }
 
 /* A larger request is surely a mistake. */
-enum { MOST_THREADS = 4096 };
+enum { MAX_THREADS = 4096 };
 
 static int threads_asked_for(void) {
 #ifdef _OPENMP
@@ -133,7 +133,7 @@ static int thread_error(void) {
 }
 
 static bool asks_too_many(void) {
-  return threads_asked_for() < 1 || threads_asked_for() > MOST_THREADS;
+  return threads_asked_for() < 1 || threads_asked_for() > MAX_THREADS;
 }
 
 bool mg_machine_has_threads(void) {
@@ -147,7 +147,7 @@ mg_status_t mg_machine_check_threads(void) {
     return mg_error(MG_ERR_USAGE,
                     "OpenMP requests %d threads per rank; the allowed range is 1 to %d; set "
                     "OMP_NUM_THREADS to the number of cores per rank",
-                    threads_asked_for(), MOST_THREADS);
+                    threads_asked_for(), MAX_THREADS);
   if (variable)
     return mg_error(MG_ERR_MEMORY,
                     "%s=%s: cannot start %d threads with this stack size: %s; reduce it (8M is "

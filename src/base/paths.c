@@ -18,7 +18,7 @@ static bool follow(const char *path, char target[MG_REAL_PATH_MAX]) {
 }
 
 void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]) {
-  enum { MOST_LINKS = 40 }; /* the kernel's limit; links may be cyclic */
+  enum { MAX_LINKS = 40 }; /* the kernel's limit; links may be cyclic */
   char folder[PATH_MAX], found[PATH_MAX], at[MG_REAL_PATH_MAX], next[MG_REAL_PATH_MAX];
   real[0] = '\0';
   if (path[0] == '\0' || strcmp(path, "-") == 0) return;
@@ -27,7 +27,7 @@ void mg_path_resolve(const char *path, char real[MG_REAL_PATH_MAX]) {
     return;
   }
   snprintf(at, sizeof at, "%s", path);
-  for (int link = 0; link < MOST_LINKS && follow(at, next); link++)
+  for (int link = 0; link < MAX_LINKS && follow(at, next); link++)
     strcpy(at, next);
   const char *slash = strrchr(at, '/'), *base = slash ? slash + 1 : at;
   snprintf(folder, sizeof folder, "%.*s", slash ? (int)(base - at) : 1, slash ? at : ".");

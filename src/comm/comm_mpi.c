@@ -171,12 +171,12 @@ mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, d
 }
 
 mg_status_t mg_comm_max(mg_comm_t *comm, double *values, int n) {
-  enum { MOST = 64 };
+  enum { MAX_DOUBLES = 64 };
   if (comm->size == 1) return MG_OK;
-  if (n > MOST / 2)
-    return mg_error(MG_ERR_INTERNAL, "mg_comm_max: %d values, limit %d", n, MOST / 2);
+  if (n > MAX_DOUBLES / 2)
+    return mg_error(MG_ERR_INTERNAL, "mg_comm_max: %d values, limit %d", n, MAX_DOUBLES / 2);
   /* MPI_MAX may drop a NaN, so reduce a NaN flag along with each value. */
-  double both[MOST];
+  double both[MAX_DOUBLES];
   for (int i = 0; i < n; i++) {
     both[2 * i] = isnan(values[i]) ? 0.0 : values[i];
     both[2 * i + 1] = isnan(values[i]) ? 1.0 : 0.0;

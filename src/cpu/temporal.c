@@ -21,9 +21,10 @@ static bool is_alone(const mg_view_t *v) {
   return alone;
 }
 
-bool mg_cpu_can_fuse(const mg_view_t *v, int most) {
+bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
   /* Stored 1 / diagonal has no ghosts, so it must be computed from the betas. */
-  return v->op != MG_OPERATOR_FV4 && !v->alpha_varies && (is_alone(v) || v->ghost_layers >= most);
+  return v->op != MG_OPERATOR_FV4 && !v->alpha_varies &&
+         (is_alone(v) || v->ghost_layers >= max_steps);
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */

@@ -16,9 +16,9 @@ bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
          mg_is_cube(v->n) && v->cells == (int64_t)v->n[0] * v->n[0] * v->n[0];
 }
 
-mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
-                           double reduction) {
-  const mg_bottom_job_t job = {method, most, reduction, nullptr, 0};
+mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
+                           int max_iterations, double reduction) {
+  const mg_bottom_job_t job = {method, max_iterations, reduction, nullptr, 0};
   const int threads = mg_cuda_block_threads(v->cells);
   const auto kernel = v->op == MG_OPERATOR_FV4
                           ? (v->alpha_varies ? bottom<true, true> : bottom<true, false>)

@@ -43,19 +43,19 @@ int64_t mg_tile_cells(int64_t cells) {
   return MG_TILE_CELLS * (1 + cells / (4096 * MG_TILE_CELLS));
 }
 
-mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t most, mg_tile_t **tiles,
-                           int *n_tiles) {
+mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t max_cells,
+                           mg_tile_t **tiles, int *n_tiles) {
   int64_t count = 0;
   for (int c = 0; c < n; c++)
-    count += (cells_of(&copies[c]) + most - 1) / most;
+    count += (cells_of(&copies[c]) + max_cells - 1) / max_cells;
   MG_TRY(mg_new(tiles, count, "tile lists"));
   mg_tile_t *tile = *tiles;
   *n_tiles = (int)count;
   for (int c = 0; c < n; c++) {
     const int64_t ni = copies[c].n[0], nj = copies[c].n[1], all = cells_of(&copies[c]);
-    for (int64_t first = 0; first < all; first += most)
+    for (int64_t first = 0; first < all; first += max_cells)
       *tile++ = {c, (int32_t)(first % ni), (int32_t)(first / ni % nj), (int32_t)(first / ni / nj),
-                 (int32_t)(all - first < most ? all - first : most)};
+                 (int32_t)(all - first < max_cells ? all - first : max_cells)};
   }
   return MG_OK;
 }

@@ -52,11 +52,11 @@ mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot);
 /** Cells per tile, chosen so that a list of this many cells has at most a few thousand tiles. */
 int64_t mg_tile_cells(int64_t cells);
 
-/** Cut n cuboids into tiles of at most `most` cells. Only the sizes of the cuboids are read.
+/** Cut n cuboids into tiles of at most max_cells cells. Only the sizes of the cuboids are read.
  *  @param[out] tiles  host memory; the caller frees it
  *  @return MG_OK, MG_ERR_MEMORY */
-mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t most, mg_tile_t **tiles,
-                           int *n_tiles);
+mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t max_cells,
+                           mg_tile_t **tiles, int *n_tiles);
 
 /** Copy a host array into newly allocated device memory.
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */

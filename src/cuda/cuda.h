@@ -231,8 +231,8 @@ mg_status_t mg_cuda_event_timers_elapsed(int first, int last, double *seconds);
 void mg_cuda_range_begin(const char *name);
 void mg_cuda_range_end(void);
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method);
-mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess, int most,
-                           double reduction);
+mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
+                           int max_iterations, double reduction);
 mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out);
 void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle);
 mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *coarse_cycle, int top,

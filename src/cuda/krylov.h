@@ -7,7 +7,7 @@
 /** Solver method and stopping criteria. */
 struct mg_bottom_job_t {
   mg_bottom_t method;
-  int most;
+  int max_iterations;
   double reduction;
   const mg_step_t *step; /**< MG_BOTTOM_SMOOTHER: one smooth */
   int n_steps;
@@ -109,11 +109,11 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     return quotient == 0.0 || !isfinite(quotient);
   }
 
-  __device__ void bicgstab(int most) {
+  __device__ void bicgstab(int max_iterations) {
     axpby(MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, -1);
     axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, -1);
     double rho = dot(MG_KRYLOV_R, MG_KRYLOV_R0);
-    for (int n = 0; n < most && !done; n++) {
+    for (int n = 0; n < max_iterations && !done; n++) {
       apply_preconditioned(MG_KRYLOV_AP, MG_KRYLOV_P);
       const double ap_dot_r0 = dot(MG_KRYLOV_AP, MG_KRYLOV_R0);
       const double alpha = rho / ap_dot_r0;
@@ -139,11 +139,11 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     }
   }
 
-  __device__ void cg(int most) {
+  __device__ void cg(int max_iterations) {
     multiply(MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R);
     axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1);
     double rho = dot(MG_KRYLOV_R, MG_KRYLOV_S);
-    for (int n = 0; n < most; n++) {
+    for (int n = 0; n < max_iterations; n++) {
       residual_of(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
       const double alpha = rho / dot(MG_KRYLOV_P, MG_KRYLOV_AP);
       if (unusable(alpha) || alpha < 0.0) return;
@@ -163,7 +163,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
       axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, -1);
       remove_mean(MG_F);
     }
-    for (int n = 0; n < job.most && !done; n++) {
+    for (int n = 0; n < job.max_iterations && !done; n++) {
       mg_block_smooth<fv4, varies>(l, this->s, job.step, job.n_steps, zero_guess && n == 0);
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
@@ -182,9 +182,9 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
     norm0 = max_norm(MG_KRYLOV_R);
     if (norm0 == 0.0) return;
     if (job.method == MG_BOTTOM_CG)
-      cg(job.most);
+      cg(job.max_iterations);
     else if (job.method == MG_BOTTOM_BICGSTAB)
-      bicgstab(job.most);
+      bicgstab(job.max_iterations);
     else if constexpr (level_t::has_many_cells)
       smoother(job, zero_guess);
   }

@@ -89,12 +89,12 @@ inline int mg_region_tiles(const mg_patch_t &p, const mg_tiling_t &c, mg_region_
 
 /** Choose the tiling for overlap, which leaves SMs free for messages if that costs nothing.
  *  @param[in] tiling_of  double (int, mg_tiling_t *): computes the tiling that leaves the given
- * number of SMs idle in the last wave, 0 for all busy; returns its relative cost
+ *      number of SMs idle in the last wave, 0 for all busy; returns its relative cost
  *  @return whether the tiling leaves SMs free */
 template <typename F> inline bool mg_tiling_for_overlap(F tiling_of, mg_tiling_t *c) {
   mg_tiling_t whole;
-  const double least = tiling_of(0, &whole);
-  if (tiling_of((int)MG_SMS_FOR_MESSAGES, c) <= least) return true;
+  const double cost = tiling_of(0, &whole);
+  if (tiling_of((int)MG_SMS_FOR_MESSAGES, c) <= cost) return true;
   *c = whole;
   return false;
 }

@@ -65,8 +65,8 @@ static __global__ void __launch_bounds__(256)
 
 /** Doubles per direction of the longest table. */
 static size_t table_row(const int32_t n[3]) {
-  const int32_t most = n[0] > n[1] ? n[0] : n[1];
-  return (size_t)(most > n[2] ? most : n[2]) + 1;
+  const int32_t longer = n[0] > n[1] ? n[0] : n[1];
+  return (size_t)(longer > n[2] ? longer : n[2]) + 1;
 }
 
 /** Copy the host's tables, four for each direction, into one device allocation. */

@@ -42,8 +42,8 @@ mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CU
  *  last wave.
  *  @param n          planes of the level
  *  @param tiles      tiles per plane
- *  @param resident  blocks that run at the same time
- *  @param idle     block slots to leave free in the last wave for other work
+ *  @param resident   blocks that run at the same time
+ *  @param idle       block slots to leave free in the last wave for other work
  *  @param steps      number of fused sweeps: a block starts and ends this many planes outside its
  *                    own
  *  @param[out] cost_out  relative cost; may be NULL
@@ -51,16 +51,16 @@ mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CU
 inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t resident, int64_t idle, int steps,
                                double *cost_out) {
   int best = n;
-  double least = 1e300;
+  double min_cost = 1e300;
   for (int slabs = 1; slabs <= 64 && slabs <= n; slabs++) {
     const int planes = (n + slabs - 1) / slabs;
     const int64_t blocks = tiles * ((n + planes - 1) / planes) + idle,
                   waves = (blocks + resident - 1) / resident;
     /* On average half of the steps run in the extra planes; the first two stages arrive late. */
     const double cost = (double)waves * (planes + steps + 1);
-    if (cost < least) least = cost, best = planes;
+    if (cost < min_cost) min_cost = cost, best = planes;
   }
-  if (cost_out) *cost_out = least;
+  if (cost_out) *cost_out = min_cost;
   return best;
 }
 

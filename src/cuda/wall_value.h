@@ -51,8 +51,8 @@ static __device__ __forceinline__ double mg_wall_ghosts(const double *x, const p
   return mg_wall_ghost<order>(y, depth[n - 1]);
 }
 
-/** Value of a ghost that lies outside 1 to `most` walls; cell0 is the patch's first cell. */
-template <int order, int most>
+/** Value of a ghost that lies outside 1 to `max_walls` walls; cell0 is the patch's first cell. */
+template <int order, int max_walls>
 static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, const double *cell0,
                                                        const mg_ghost_axis_t r[3]) {
   const double *x = cell0 + r[0].wall + r[1].wall * p->jstride + r[2].wall * p->kstride;
@@ -64,13 +64,13 @@ static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, cons
     const int depth = first == 0 ? r[0].depth : first == 1 ? r[1].depth : r[2].depth;
     return mg_wall_ghosts<order, 1>(x, &step, &depth);
   }
-  if (most == 2 || walls == 2) {
+  if (max_walls == 2 || walls == 2) {
     const ptrdiff_t steps[2] = {first == 0 ? in[0] : in[1], r[2].outside ? in[2] : in[1]};
     const int depths[2] = {first == 0 ? r[0].depth : r[1].depth,
                            r[2].outside ? r[2].depth : r[1].depth};
     return mg_wall_ghosts<order, 2>(x, steps, depths);
   }
-  if constexpr (most == 3) {
+  if constexpr (max_walls == 3) {
     const int depths[3] = {r[0].depth, r[1].depth, r[2].depth};
     return mg_wall_ghosts<order, 3>(x, in, depths);
   }

@@ -149,20 +149,21 @@ mg_status_t mg_device_places(mg_device_place_t **places) {
 
 static mg_status_t warn_if_shared(void) {
   mg_device_place_t *places;
-  int most = 1;
+  int max_sharers = 1;
   MG_TRY(mg_device_places(&places));
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
-    most = places[r].sharers > most ? places[r].sharers : most;
+    if (places[r].sharers > max_sharers) max_sharers = places[r].sharers;
   free(places);
-  if (most > 1) mg_warning("%d ranks share a CUDA device; one rank per device is faster", most);
+  if (max_sharers > 1)
+    mg_warning("%d ranks share a CUDA device; one rank per device is faster", max_sharers);
   return MG_OK;
 }
 
 mg_status_t mg_device_resolve(mg_params_t *params) {
   if (params->device != MG_DEVICE_AUTO) return MG_OK;
-  double least = mg_device_count();
-  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
-  params->device = least < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  double min_devices = mg_device_count();
+  MG_TRY(mg_comm_min(mg_comm_world(), &min_devices, 1));
+  params->device = min_devices < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
   return MG_OK;
 }
 

@@ -17,11 +17,11 @@ static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg
   if (sweep.n > 1 && sweep.previous >= 0) e->halo[e->n_halo++] = sweep.previous;
 }
 
-/* The fewest sweeps, with nearly equal numbers of steps. An odd number of vector swaps n_fused with
- * a copy to MG_U, which is cheaper than another sweep. */
-static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
+/* As few sweeps as possible, with nearly equal numbers of steps. If the number of vector swaps is
+ * odd, the smooth ends with a copy to MG_U, which is cheaper than another sweep. */
+static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int max_fused,
                             bool in_place, bool zero_guess) {
-  const int sweeps = (n_steps + most - 1) / most;
+  const int sweeps = (n_steps + max_fused - 1) / max_fused;
   int from = MG_U, to = MG_TMP, first = 0;
   for (int q = 0; q < sweeps; q++) {
     const int n = n_steps / sweeps + (q < n_steps % sweeps),
@@ -42,9 +42,10 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
 /* For steps that read two iterates. A fused sweep is out of place: to read and to write two
  * iterates takes four vectors, and there are three. So the first sweep writes two, the last one
  * reads two, and the steps between them are single. */
-static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int most,
-                                  bool zero_guess) {
-  const int n_fused = n_steps < 2 * most ? n_steps : 2 * most, last_first = n_steps - n_fused / 2;
+static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps,
+                                  int max_fused, bool zero_guess) {
+  const int n_fused = n_steps < 2 * max_fused ? n_steps : 2 * max_fused,
+            last_first = n_steps - n_fused / 2;
   int first = n_fused - n_fused / 2, from = MG_TMP, to = MG_PREVIOUS;
   append_sweep(s, steps, 0,
                (mg_sweep_t){NULL, first, zero_guess ? MG_NO_VECTOR : MG_U, MG_NO_VECTOR, from,
@@ -63,14 +64,14 @@ static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int 
                             MG_U, MG_NO_VECTOR});
 }
 
-mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int most, bool in_place,
+mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused, bool in_place,
                                bool zero_guess, mg_schedule_t *out) {
   *out = (mg_schedule_t){.sweep = NULL};
   MG_TRY(mg_new(&out->sweep, n_steps, "the sweeps of a smooth"));
-  if (most > 1 && n_steps > most && mg_steps_look_back(steps, n_steps))
-    schedule_two_iterates(out, steps, n_steps, most, zero_guess);
+  if (max_fused > 1 && n_steps > max_fused && mg_steps_look_back(steps, n_steps))
+    schedule_two_iterates(out, steps, n_steps, max_fused, zero_guess);
   else
-    schedule_evenly(out, steps, n_steps, most, in_place, zero_guess);
+    schedule_evenly(out, steps, n_steps, max_fused, in_place, zero_guess);
   return MG_OK;
 }
 
@@ -81,10 +82,10 @@ void mg_schedule_free(mg_schedule_t *schedule) {
 
 /* ---- set-up ---- */
 
-static bool can_fuse(const mg_level_t *level, int most) {
+static bool can_fuse(const mg_level_t *level, int max_fused) {
   const mg_backend_t *backend = level->backend;
-  return most > 1 && level->n_steps > 1 && mg_steps_fuse(level->steps, level->n_steps) &&
-         backend->fused.can_fuse && backend->fused.can_fuse(mg_level_view(level), most);
+  return max_fused > 1 && level->n_steps > 1 && mg_steps_fuse(level->steps, level->n_steps) &&
+         backend->fused.can_fuse && backend->fused.can_fuse(mg_level_view(level), max_fused);
 }
 
 static bool overlaps(const mg_level_t *level, int n) {
@@ -94,12 +95,12 @@ static bool overlaps(const mg_level_t *level, int n) {
          backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_host_only(exchange));
 }
 
-static mg_status_t set_schedules(mg_level_t *level, int most) {
+static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
   /* Colored steps of the 7-point operators update in place; all others need a second vector. */
   const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
-  double cannot = !can_fuse(level, most);
+  double cannot = !can_fuse(level, max_fused);
   MG_TRY(mg_comm_max(level->comm, &cannot, 1));
-  level->fused_sweeps = cannot > 0.0 ? 1 : most;
+  level->fused_sweeps = cannot > 0.0 ? 1 : max_fused;
   for (int zero = 0; zero < 2; zero++) {
     mg_schedule_t *s = &level->schedule[zero];
     MG_TRY(
@@ -111,11 +112,11 @@ static mg_status_t set_schedules(mg_level_t *level, int most) {
 }
 
 mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double lambda_max,
-                            int most) {
+                            int max_fused) {
   if (!level->comm) return MG_OK;
   mg_smoother_free(level);
   MG_TRY(mg_smoother_steps(params, lambda_max, &level->steps, &level->n_steps));
-  return set_schedules(level, most);
+  return set_schedules(level, max_fused);
 }
 
 void mg_smoother_free(mg_level_t *level) {

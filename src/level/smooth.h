@@ -8,12 +8,12 @@
  *
  *  Steps between two fused sweeps run singly where fused sweeps would need a fourth vector. Needs
  *  no backend; memory of earlier contents of *out is not freed.
- *  @param[in]  most        maximum number of fused steps per sweep; 1: none
+ *  @param[in]  max_fused   maximum number of fused steps per sweep; 1: none
  *  @param[in]  in_place    single steps update their vector in place
  *  @param[in]  zero_guess  the first iterate is zero instead of MG_U
  *  @param[out] out         refers to `steps`; free with mg_schedule_free
  *  @return MG_OK, MG_ERR_MEMORY */
-MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int most,
+MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused,
                                              bool in_place, bool zero_guess, mg_schedule_t *out);
 void mg_schedule_free(mg_schedule_t *schedule);
 
@@ -23,10 +23,10 @@ void mg_schedule_free(mg_schedule_t *schedule);
  *  its own which sweeps overlap with messages.
  *  Collective over the level. Replaces an earlier smoother.
  *  @param[in] lambda_max  upper bound of the eigenvalues of Dinv A
- *  @param[in] most        maximum number of fused steps per sweep, if the backend can fuse them
+ *  @param[in] max_fused   maximum number of fused steps per sweep, if the backend can fuse them
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params,
-                                          double lambda_max, int most);
+                                          double lambda_max, int max_fused);
 
 /** Apply the level's smoother steps to MG_U with right-hand side MG_F.
  *

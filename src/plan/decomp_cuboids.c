@@ -76,13 +76,13 @@ int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]) {
 
 /* Parts of equal shape and number of ranks are cut identically, wherever they are. There are
  * few different ones, and a result for one holds for all of them. */
-enum { MOST_SHAPES = 1024 };
+enum { MAX_SHAPES = 1024 };
 typedef struct {
   int32_t n[3];
   int64_t n_ranks;
 } shape_t;
 typedef struct {
-  shape_t shape[MOST_SHAPES];
+  shape_t shape[MAX_SHAPES];
   int n;
 } shapes_t;
 
@@ -98,7 +98,7 @@ static bool add_shape(shapes_t *all, shape_t s) {
   for (int i = 0; i < all->n; i++)
     if (all->shape[i].n_ranks == s.n_ranks && memcmp(all->shape[i].n, s.n, sizeof s.n) == 0)
       return true;
-  if (all->n == MOST_SHAPES) return false;
+  if (all->n == MAX_SHAPES) return false;
   all->shape[all->n++] = s;
   return true;
 }

@@ -18,9 +18,9 @@ const char *mg_place_name(mg_place_t place) {
 int32_t mg_plan_boxes_a_side(int log2_box_dim, int64_t boxes_per_rank, int64_t ranks) {
   const __int128 boxes = (__int128)boxes_per_rank * ranks;
   /* Counting up to twice the limit is enough to detect that it is exceeded. */
-  const int64_t most = ((int64_t)MG_MAX_DIM >> log2_box_dim) * 2;
+  const int64_t limit = ((int64_t)MG_MAX_DIM >> log2_box_dim) * 2;
   int64_t b = 1;
-  while (b < most && (__int128)(b + 1) * (b + 1) * (b + 1) <= boxes)
+  while (b < limit && (__int128)(b + 1) * (b + 1) * (b + 1) <= boxes)
     b++;
   while (mg_odd_part(b) > MG_MAX_ODD_PART)
     b--;
@@ -99,12 +99,12 @@ static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks,
  * cuboid each, use fewer ranks, provided that the fullest rank gets no more boxes than before. */
 static void prefer_cuboids(mg_layout_t *layout) {
   mg_layout_choose(layout);
-  const int64_t boxes = mg_layout_n_boxes(layout), most = mg_layout_largest_share(layout);
-  if (layout->cuboids || boxes % most != 0) return;
+  const int64_t boxes = mg_layout_n_boxes(layout), share = mg_layout_largest_share(layout);
+  if (layout->cuboids || boxes % share != 0) return;
   mg_layout_t fewer = *layout;
-  fewer.n_ranks = boxes / most;
+  fewer.n_ranks = boxes / share;
   mg_layout_choose(&fewer);
-  if (fewer.cuboids && mg_layout_largest_share(&fewer) == most) *layout = fewer;
+  if (fewer.cuboids && mg_layout_largest_share(&fewer) == share) *layout = fewer;
 }
 
 static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *layout) {
@@ -182,8 +182,8 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
 }
 
 static bool is_too_wide(int log2_box_dim, const int32_t boxes[3]) {
-  const int32_t most = MG_MAX_DIM >> log2_box_dim;
-  return boxes[0] > most || boxes[1] > most || boxes[2] > most;
+  const int32_t max_boxes = MG_MAX_DIM >> log2_box_dim;
+  return boxes[0] > max_boxes || boxes[1] > max_boxes || boxes[2] > max_boxes;
 }
 
 /* True if the grid may have these boxes. */
@@ -242,11 +242,11 @@ static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
 void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int64_t *below,
                           int64_t *above) {
   const mg_layout_t *fine = &plan->level[0].layout;
-  const int64_t most = MG_MAX_DIM >> params->log2_box_dim;
+  const int64_t max_boxes = MG_MAX_DIM >> params->log2_box_dim;
   *below = fine->n_ranks;
   *above = 0;
   if (mg_params_has_files(params) || params->boxes[0] > 0) return; /* the grid is fixed */
-  for (int64_t m = fine->boxes[0] + 1; m <= most && *above == 0; m++) {
+  for (int64_t m = fine->boxes[0] + 1; m <= max_boxes && *above == 0; m++) {
     const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
     if (mg_odd_part(m) <= MG_MAX_ODD_PART && fills(params, (int32_t)m, ranks)) *above = ranks;
   }

@@ -45,8 +45,8 @@ static int64_t bytes_sample(double n_patches) {
  * per side. */
 static int64_t messages_sample(double n_patches, int64_t boxes) {
   const double side = cbrt((double)boxes);
-  const int64_t least = 4, sample = (int64_t)(60.0 / (n_patches + 1e-3 * side));
-  return sample > least ? sample : least;
+  const int64_t min_sample = 4, sample = (int64_t)(60.0 / (n_patches + 1e-3 * side));
+  return sample > min_sample ? sample : min_sample;
 }
 
 static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_t *messages_max,

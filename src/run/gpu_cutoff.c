@@ -8,18 +8,18 @@
 
 /* Solves use the same operations as those of the run, on levels like its coarse levels: boxes
  * of 8^3 cells, merged into patches. Above 64^3 cells a GPU is much faster. */
-enum { LOG2_BOX_DIM = 3, MOST_CELLS_A_SIDE = 64, MOST_SOLVES = 5 };
+enum { LOG2_BOX_DIM = 3, MAX_CELLS_PER_SIDE = 64, MAX_SOLVES = 5 };
 
-/* In seconds. No further cutoff is tried after `enough`, or if twice the time of the last
- * one would exceed `most`. No further solve of one cutoff is run after `enough_for_one`. */
-static const double enough = 0.12, most = 0.2, enough_for_one = 0.02;
+/* Time limits in seconds. No further cutoff is tried after soft_limit, or if twice the time of the
+ * last one would exceed hard_limit. No further solve of one cutoff is run after cutoff_limit. */
+static const double soft_limit = 0.12, hard_limit = 0.2, cutoff_limit = 0.02;
 
 /* Fraction of the solve time that the CPU must save before it gets a level. */
 static const double gain = 0.05;
 
 static int32_t grid_for(const mg_plan_t *plan) {
   const int32_t *fine = plan->level[0].layout.n;
-  int32_t n = MOST_CELLS_A_SIDE;
+  int32_t n = MAX_CELLS_PER_SIDE;
   while (n > fine[0] || n > fine[1] || n > fine[2])
     n /= 2;
   return n;
@@ -48,12 +48,12 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
 /* Time of the fastest of a few solves, after one warm-up solve. */
 static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
   static mg_history_t history;
-  double f_norm, all = 0.0;
+  double f_norm, total = 0.0;
   MG_TRY(mg_problem_set(h));
   MG_TRY(mg_problem_restrict_rhs(h, 0, &f_norm));
   MG_TRY(mg_comm_agree(mg_graph_capture(h, 0)));
   *fastest = INFINITY;
-  for (int s = 0; s <= MOST_SOLVES && all < enough_for_one; s++) {
+  for (int s = 0; s <= MAX_SOLVES && total < cutoff_limit; s++) {
     MG_TRY(mg_comm_barrier(mg_comm_world()));
     const double start = mg_now();
     MG_TRY(mg_solve(h, 0, f_norm, &history));
@@ -61,7 +61,7 @@ static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
     MG_TRY(mg_comm_max(mg_comm_world(), &seconds, 1));
     if (s == 0) continue;
     if (seconds < *fastest) *fastest = seconds;
-    all += seconds;
+    total += seconds;
   }
   return MG_OK;
 }
@@ -82,7 +82,7 @@ static mg_status_t seconds_since(double start, double *seconds) {
   return mg_comm_max(mg_comm_world(), seconds, 1);
 }
 
-static void say(const mg_gpu_cutoff_t *found) {
+static void log_cutoffs(const mg_gpu_cutoff_t *found) {
   for (int r = 0; r < found->n_rows; r++) {
     const mg_gpu_cutoff_row_t *row = &found->row[r];
     mg_verbose("gpu cutoff: %.3f ms for a solve of %d^3 cells with --cpu-below=%lld%s",
@@ -105,13 +105,13 @@ static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
                                  .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
     MG_TRY(measure(params, found->n, row));
     found->n_rows++;
-    const double least = found->row[found->best].seconds, before = found->seconds;
-    if (row->seconds < (found->best == 0 ? 1.0 - gain : 1.0) * least)
+    const double fastest = found->row[found->best].seconds, before = found->seconds;
+    if (row->seconds < (found->best == 0 ? 1.0 - gain : 1.0) * fastest)
       found->best = found->n_rows - 1;
     MG_TRY(seconds_since(start, &found->seconds));
-    const bool far_behind = side >= 8 && row->seconds > 2.0 * least,
-               too_long = found->seconds + 2.0 * (found->seconds - before) > most;
-    if (found->n_rows > 1 && (far_behind || found->seconds > enough || too_long)) break;
+    const bool far_behind = side >= 8 && row->seconds > 2.0 * fastest,
+               too_long = found->seconds + 2.0 * (found->seconds - before) > hard_limit;
+    if (found->n_rows > 1 && (far_behind || found->seconds > soft_limit || too_long)) break;
   }
   return MG_OK;
 }
@@ -136,7 +136,7 @@ mg_status_t mg_gpu_cutoff_choose(mg_params_t *params, const mg_plan_t *plan,
   params->cpu_below = 0;
   if (plan->level[0].place != MG_PLACE_CUDA) return MG_OK;
   MG_TRY(mg_gpu_cutoff_measure(params, plan, found));
-  say(found);
+  log_cutoffs(found);
   params->cpu_below = found->row[found->best].cpu_below;
   return MG_OK;
 }

@@ -108,8 +108,8 @@ double mg_verify_attainable_rtol(const mg_params_t *params, int n) {
 }
 
 void mg_verify_warn_of_rtol(const mg_params_t *params, const int32_t n[3]) {
-  const int32_t most = n[0] > n[1] ? n[0] : n[1];
-  const double attainable = mg_verify_attainable_rtol(params, most > n[2] ? most : n[2]);
+  const int32_t longer = n[0] > n[1] ? n[0] : n[1];
+  const double attainable = mg_verify_attainable_rtol(params, longer > n[2] ? longer : n[2]);
   if (params->rtol == 0.0 || params->rtol >= attainable) return;
   /* The suggested value is rounded to two digits and still above the limit. */
   mg_warning("--rtol=%g is below round-off: on %s cells max|f-Au| / max|f| stalls near %.2g; use "
@@ -146,7 +146,7 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
     const mg_history_t *hist = &result->size[s].history;
     const mg_grid_text_t grid = mg_grid(result->size[s].n);
     const double rel = hist->rel[hist->n_cycles - 1],
-                 most = residual_bound(params, result->size[s].n[0]);
+                 bound = residual_bound(params, result->size[s].n[0]);
     if (hist->diverged_level >= 0)
       fail(result, "the solve at %s diverged in cycle %d on level %d", grid.text, hist->n_cycles,
            hist->diverged_level);
@@ -154,9 +154,9 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
     if (!hist->converged)
       fail(result, "relative residual %.3g after %d cycle%s at %s, above --rtol=%.3g", rel,
            hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, params->rtol);
-    if (rel > most && !mg_params_has_files(params) && mg_is_cube(result->size[s].n))
+    if (rel > bound && !mg_params_has_files(params) && mg_is_cube(result->size[s].n))
       fail(result, "relative residual %.3g after %d cycle%s at %s, expected below %.3g", rel,
-           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, most);
+           hist->n_cycles, hist->n_cycles == 1 ? "" : "s", grid.text, bound);
   }
 }
 

@@ -105,7 +105,7 @@ static void check_texts(void) {
  * numbers. Maxima compare bits, starting from 0. */
 static void check_numbers(const plan_t *plan) {
   const bool sums = plan->goal == PLAN_SUM;
-  int32_t value[PLAN_MOST_THREADS], want = 0;
+  int32_t value[PLAN_MAX_THREADS], want = 0;
   for (int t = 0; t < plan->threads; t++) {
     value[t] = t * 7919 % 1021 - (sums ? 400 : 0);
     want = sums ? want + value[t] : value[t] > want ? value[t] : want;
