@@ -16,7 +16,7 @@
 /** Kind of memory. */
 typedef enum {
   MG_SPACE_LEVEL,   /**< accessed by the backend's operations only */
-  MG_SPACE_MANAGED, /**< as LEVEL, but managed memory; the driver has no reason to migrate it */
+  MG_SPACE_MANAGED, /**< as LEVEL, but CUDA managed memory, which stays on the device */
   MG_SPACE_SHARED   /**< accessed by host code and backend: message buffers, the first level on the
                        CPU */
 } mg_space_t;
@@ -56,8 +56,8 @@ typedef struct mg_copies mg_copies_t;
 
 enum { MG_MAX_COARSE_CYCLE_LEVELS = 24 };
 
-/** Input of a coarse cycle: the coarsest levels of a hierarchy, coarsest last. On this rank the
- *  patches of each level are the halves of those of the level before. */
+/** Input of a coarse cycle: the coarsest levels of a hierarchy, coarsest last. The patches of each
+ *  level are the coarsened patches of the level before, all on this rank. */
 typedef struct {
   struct {
     const mg_view_t *view;
@@ -113,7 +113,7 @@ typedef struct {
    *  MG_ALPHA and the betas, must be valid. */
   bool (*can_fuse)(const mg_view_t *v, int max_steps);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
-   *  level itself, so that `boundary` need not be called before it. */
+   *  level itself, so that `fill_wall_ghosts` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);
   /** max |f - A x| without storing it. */
   mg_status_t (*residual_norm)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
@@ -176,9 +176,8 @@ typedef struct mg_backend {
   /** Fill f and the face betas of every cell, including the faces at index n that close the
    *  patch. */
   mg_status_t (*set_problem)(const mg_view_t *v, const mg_tables_t *tables);
-  /** Restrict vector `beta` (MG_BETA_I + d) of the fine patches onto vector `dst` of the coarse
-   *  patches, for faces 0..n in direction d. The coarse patches are the halves of the fine ones,
-   *  one to one. */
+  /** Restrict MG_BETA_I + d of the fine patches to vector `dst` of the coarse patches, for faces
+   *  0..n in direction d. Coarse patch p is the coarsened fine patch p. */
   mg_status_t (*restrict_faces)(const mg_view_t *fine, int d, const mg_view_t *coarse,
                                 mg_vector_t dst);
   /** fv4: extend the betas one layer outside the walls, in the tangential directions. */
@@ -202,7 +201,7 @@ typedef struct mg_backend {
   /** dst = f - A x; f < 0 means dst = A x. Ghosts of x as for smooth. */
   mg_status_t (*residual)(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 
-  /** Mean of the 8 children; the coarse patches are the halves of the fine ones, one to one. */
+  /** Mean of the 8 children. Coarse patch p is the coarsened fine patch p. */
   mg_status_t (*restrict_cells)(const mg_view_t *fine, mg_vector_t src, const mg_view_t *coarse,
                                 mg_vector_t dst);
   /** fine dst = (add ? dst : 0) + P coarse src. All ghosts of src must be valid (none for P0). */

@@ -191,7 +191,7 @@ __device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const doubl
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
 }
 
-/* The entries of the tuned backend's table. `boundary` is in simple.cu. */
+/* The entries of the tuned backend's table. mg_cuda_fill_wall_ghosts is in simple.cu. */
 mg_status_t mg_cuda_alloc(size_t bytes, mg_space_t space, void **memory);
 void mg_cuda_release(void *memory, size_t bytes, mg_space_t space);
 mg_status_t mg_cuda_event_record(void);

@@ -18,8 +18,8 @@ typedef struct {
 
 /** Sums of one row of a 7-point operator; `at` is patch-local.
  *
- *  The quadratic wall formula reaches the second cell inward, which either has the color of the
- *  first or is its neighbor. So its weight of 1/2 counts as off-diagonal. */
+ *  The quadratic wall formula adds half of the wall face's beta to the weight of the neighbor
+ *  opposite the wall. */
 MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
                                       const int at[3]) {
   const double *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),

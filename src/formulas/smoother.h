@@ -49,7 +49,7 @@ typedef enum {
   MG_UPDATE_ALL      /**< all cells */
 } mg_update_form_t;
 
-/** A single step on given vectors, as kernels take it. */
+/** A single step on given vectors: the argument of the kernels. */
 typedef struct {
   mg_update_form_t form;
   mg_vector_t x, previous, dst; /**< previous is x if c1 = 0, and < 0 if it is zero */
