@@ -117,7 +117,7 @@ MG_MUST_CHECK mg_status_t mg_comm_broadcast(mg_comm_t *comm, void *data, size_t 
 MG_MUST_CHECK mg_status_t mg_comm_barrier(mg_comm_t *comm);
 
 /** Does the MPI library accept CUDA device memory, as it reports at run time? */
-bool mg_comm_takes_device_memory(void);
+bool mg_comm_accepts_device_memory(void);
 
 /** Messages in flight. */
 typedef struct mg_requests mg_requests_t;

@@ -245,7 +245,7 @@ mg_status_t mg_comm_barrier(mg_comm_t *comm) {
   return MG_OK;
 }
 
-bool mg_comm_takes_device_memory(void) {
+bool mg_comm_accepts_device_memory(void) {
 #if defined(MPIX_GPU_SUPPORT_CUDA)
   /* MPICH 4.0 and later, and its derivatives */
   int takes = 0;

@@ -140,7 +140,7 @@ mg_status_t mg_comm_barrier_with_timeout(mg_comm_t *comm, const char *failure, d
   return MG_OK;
 }
 
-bool mg_comm_takes_device_memory(void) {
+bool mg_comm_accepts_device_memory(void) {
   return false;
 }
 

@@ -35,9 +35,9 @@ typedef struct {
   int64_t slots;    /**< both slots, in the receiver's window */
   int64_t arrivals; /**< counters in the receiver's window; 0 for words */
   int64_t acks;     /**< counters in the sender's window, used by one-way messages */
-} mg_cuda_p2p_need_t;
-mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t first,
-                                    int64_t doubles);
+} mg_cuda_p2p_bytes_t;
+mg_cuda_p2p_bytes_t mg_cuda_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
+                                      int64_t doubles);
 
 /** One message, seen from this rank. Slots and counters are zeroed memory, aligned to 16 bytes. */
 typedef struct {

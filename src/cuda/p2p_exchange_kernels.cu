@@ -45,24 +45,23 @@ struct limit_t {
 
 /* Whether any wait has timed out. Thousands of threads poll this while they wait; polling host
  * memory over the bus would take longer than the message. */
-static __device__ volatile int gave_up;
+static __device__ volatile int any_timed_out;
 
-/* Wait until `come` holds or the time limit expires. After a timeout, later waits return at once.
- */
+/* Wait until arrived() or a timeout. After a timeout, later waits return at once. */
 template <typename F>
-static __device__ __forceinline__ void wait_until(F come, int rank, const limit_t &limit) {
+static __device__ __forceinline__ void wait_until(F arrived, int rank, const limit_t &limit) {
   for (int spin = 0; spin < 1000; spin++)
-    if (come()) return;
+    if (arrived()) return;
   const unsigned long long start = nanoseconds();
-  while (!come()) {
+  while (!arrived()) {
 #if __CUDA_ARCH__ >= 700
     __nanosleep(100);
 #endif
     /* A clock that steps back, as between time slices, must not look like a timeout. */
     const long long waited = (long long)(nanoseconds() - start);
-    if (waited < (long long)limit.timeout_ns && !gave_up) continue;
-    if (!gave_up) *limit.timed_out = 1 + rank;
-    gave_up = 1;
+    if (waited < (long long)limit.timeout_ns && !any_timed_out) continue;
+    if (!any_timed_out) *limit.timed_out = 1 + rank;
+    any_timed_out = 1;
     __threadfence_system();
     return;
   }
@@ -76,9 +75,9 @@ template <int TILES> static __device__ __forceinline__ void sync_tile(void) {
     asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y), "n"((int)MG_TILE_THREADS) : "memory");
 }
 
-/* Wait until the tile's watched counter reaches `least`; one thread of the tile polls. */
+/* Wait until the tile's watched counter reaches `target`; one thread of the tile polls. */
 template <int TILES>
-static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t least,
+static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, mg_counter_t target,
                                                         const limit_t &limit) {
   if (threadIdx.x == 0)
     wait_until(
@@ -86,7 +85,7 @@ static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, 
           mg_counter_t value;
           asm volatile(LOAD_AND_ACQUIRE "%0, [%1];" : "=l"(value) : "l"(s.wait_for) : "memory");
           if (MUST_FENCE) __threadfence_system();
-          return value >= least;
+          return value >= target;
         },
         s.rank, limit);
   sync_tile<TILES>();
@@ -117,7 +116,7 @@ static __device__ __forceinline__ double wait_for_word(const char *word, mg_coun
 }
 
 /* Offset of the tile's cell in its vector. */
-static __device__ __forceinline__ int64_t place_of(const mg_p2p_tile_t &s, unsigned cell) {
+static __device__ __forceinline__ int64_t offset_of(const mg_p2p_tile_t &s, unsigned cell) {
   const uint3 at = mg_tile_cell(s.tile, s.ni, s.nj, cell);
   return at.x + at.y * s.cells.jstride + at.z * s.cells.kstride;
 }
@@ -126,21 +125,22 @@ static __device__ __forceinline__ int64_t place_of(const mg_p2p_tile_t &s, unsig
  * cannot assume that the two sides do not alias. Data written by other devices is read past L1,
  * which is not coherent with such writes. */
 template <bool sends>
-static __device__ __forceinline__ void move(const mg_p2p_tile_t &s, double *slot, double *vector) {
+static __device__ __forceinline__ void copy_doubles(const mg_p2p_tile_t &s, double *slot,
+                                                    double *vector) {
   for (int first = (int)threadIdx.x; first < s.tile.cells; first += MG_TILE_CELLS) {
     double value[4];
-    int64_t place[4];
+    int64_t offset[4];
 #pragma unroll
     for (int c = 0; c < 4; c++) {
       const int cell = first + c * MG_TILE_THREADS;
       if (cell >= s.tile.cells) break;
-      place[c] = place_of(s, (unsigned)cell);
-      value[c] = sends ? vector[place[c]] : __ldcg(slot + cell);
+      offset[c] = offset_of(s, (unsigned)cell);
+      value[c] = sends ? vector[offset[c]] : __ldcg(slot + cell);
     }
 #pragma unroll
     for (int c = 0; c < 4; c++) {
       const int cell = first + c * MG_TILE_THREADS;
-      if (cell < s.tile.cells) (sends ? slot[cell] : vector[place[c]]) = value[c];
+      if (cell < s.tile.cells) (sends ? slot[cell] : vector[offset[c]]) = value[c];
     }
   }
 }
@@ -163,9 +163,9 @@ static __device__ void send_tile(mg_p2p_tile_t *own, int vector, const limit_t &
   double *const from = s.cells.at + vector * s.cells.vector;
   if (s.wait_for && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
   if (!s.words)
-    move<true>(s, (double *)slot, from);
+    copy_doubles<true>(s, (double *)slot, from);
   else if ((int)threadIdx.x < s.tile.cells)
-    store_word(slot + MG_WORD_BYTES * threadIdx.x, from[place_of(s, threadIdx.x)], s.done + 1);
+    store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], s.done + 1);
   finish_tile<TILES>(own, s);
 }
 
@@ -176,9 +176,9 @@ static __device__ void receive_tile(mg_p2p_tile_t *own, int vector, const limit_
   double *const to = s.cells.at + vector * s.cells.vector;
   if (s.wait_for) wait_for_counter<TILES>(s, s.done + 1, limit);
   if (!s.words)
-    move<false>(s, (double *)slot, to);
+    copy_doubles<false>(s, (double *)slot, to);
   else if ((int)threadIdx.x < s.tile.cells)
-    to[place_of(s, threadIdx.x)] =
+    to[offset_of(s, threadIdx.x)] =
         wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, s.done + 1, s.rank, limit);
   finish_tile<TILES>(own, s);
 }
@@ -211,19 +211,19 @@ static __global__ void __launch_bounds__(MG_TILE_THREADS *TILES)
 /* All blocks of all ranks on the GPU must be resident, together with the kernels that precede
  * another rank's exchange. A block of the fused sweeps or the coarse cycle needs a whole SM, and
  * a single exchange block on that SM excludes it. So ranks that share a GPU leave one SM free. */
-template <int TILES> static mg_status_t find_most_blocks(int sharers, int *most) {
-  int each;
+template <int TILES> static mg_status_t find_max_blocks(int sharers, int *max_blocks) {
+  int per_sm;
   MG_CUDA_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &each, p2p_exchange_kernel<true, true, TILES>, MG_TILE_THREADS * TILES, 0));
-  *most = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * each;
+      &per_sm, p2p_exchange_kernel<true, true, TILES>, MG_TILE_THREADS * TILES, 0));
+  *max_blocks = sharers > 1 ? std::max(1, (mg_cuda.sms - 1) / sharers) : mg_cuda.sms * per_sm;
   return MG_OK;
 }
 
-mg_status_t mg_p2p_max_blocks(int sharers, int *most, int *beside) {
-  MG_TRY(find_most_blocks<1>(sharers, most));
-  MG_TRY(find_most_blocks<CONCURRENT_TILES>(sharers, beside));
+mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_concurrent) {
+  MG_TRY(find_max_blocks<1>(sharers, max_blocks));
+  MG_TRY(find_max_blocks<CONCURRENT_TILES>(sharers, max_blocks_concurrent));
   /* An SM can hold one such block. Six ranks on an H200 get fewer SMs each than this limit. */
-  *beside = std::min(*beside, (int)MG_SMS_FOR_MESSAGES);
+  *max_blocks_concurrent = std::min(*max_blocks_concurrent, (int)MG_SMS_FOR_MESSAGES);
   return MG_OK;
 }
 
@@ -238,10 +238,10 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, mg_vector_t src, mg_vector_t d
   if (send) MG_TRY(mg_slot_of(m->src, src, &from_slot));
   MG_TRY(mg_slot_of(m->dst, dst, &to_slot));
   const limit_t limit = {mg_cuda.timed_out, (unsigned long long)(1e9 * mg_cuda_timeout_s)};
-  const bool beside = mg_cuda.stream == mg_cuda.streams[1];
+  const bool concurrent = mg_cuda.stream == mg_cuda.streams[1];
   /* Here some blocks may start late, if compute tiles occupy the SMs. That is safe: compute tiles
    * wait for nothing and end, and the peer rank runs tiles of the same kind. */
-  if (beside) {
+  if (concurrent) {
     const int blocks =
         std::min(m->max_blocks_concurrent, (tiles + CONCURRENT_TILES - 1) / CONCURRENT_TILES);
     p2p_exchange_kernel<send, receive, CONCURRENT_TILES>

@@ -9,7 +9,7 @@ static bool as_words(int64_t doubles) {
 
 /* Maximum cells per tile. With words, one cell per thread. Large messages use tiles big enough to
  * keep a list to a few thousand tiles. */
-static int64_t most_of(int64_t doubles) {
+static int64_t max_tile_cells(int64_t doubles) {
   return as_words(doubles) ? (int64_t)MG_TILE_THREADS : mg_tile_cells(doubles);
 }
 
@@ -21,12 +21,12 @@ static int64_t tiles_of(const mg_copy_t *items, int n_items, int64_t first, int6
   int64_t tiles = 0;
   for (const mg_copy_t *c = items; c < items + n_items; c++)
     if (c->buffer >= first && c->buffer < first + doubles)
-      tiles += (cells_of(c) + most_of(doubles) - 1) / most_of(doubles);
+      tiles += (cells_of(c) + max_tile_cells(doubles) - 1) / max_tile_cells(doubles);
   return tiles;
 }
 
-mg_cuda_p2p_need_t mg_cuda_p2p_need(const mg_copy_t *items, int n_items, int64_t first,
-                                    int64_t doubles) {
+mg_cuda_p2p_bytes_t mg_cuda_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
+                                      int64_t doubles) {
   const int64_t counters = tiles_of(items, n_items, first, doubles) * (int64_t)sizeof(mg_counter_t);
   const bool words = as_words(doubles);
   return {2 * doubles * (words ? MG_WORD_BYTES : (int64_t)sizeof(double)), words ? 0 : counters,
@@ -84,7 +84,8 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
   for (int c = 0; c < n_items; c++)
     memcpy(sizes[c].n, item[c].n, sizeof sizes[c].n);
   mg_tile_t *tile = nullptr;
-  const mg_status_t status = mg_cuboids_cut(sizes, n_items, most_of(m->doubles), &tile, &n_tiles);
+  const mg_status_t status =
+      mg_cuboids_cut(sizes, n_items, max_tile_cells(m->doubles), &tile, &n_tiles);
   for (int t = 0; t < n_tiles && status == MG_OK; t++)
     out[(*n)++] = tile_of(p, m, &item[tile[t].copy], tile[t], t);
   free(sizes);
@@ -93,11 +94,11 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
 }
 
 static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
-  int64_t most = 0;
+  int64_t n_tiles = 0;
   for (const mg_cuda_message_t *m = p->message; m < p->message + p->n_messages; m++)
-    most += tiles_of(p->item, p->n_items, m->first, m->doubles);
-  if (most == 0) return MG_OK;
-  const size_t bytes = sizeof(mg_p2p_tile_t) * (size_t)most;
+    n_tiles += tiles_of(p->item, p->n_items, m->first, m->doubles);
+  if (n_tiles == 0) return MG_OK;
+  const size_t bytes = sizeof(mg_p2p_tile_t) * (size_t)n_tiles;
   mg_p2p_tile_t *tiles = (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), bytes);
   mg_status_t status = tiles ? MG_OK : mg_out_of_memory(bytes, "tile lists");
   for (int m = 0; m < p->n_messages && status == MG_OK; m++)

@@ -46,6 +46,6 @@ struct mg_cuda_p2p {
 
 /** Maximum number of blocks of a normal launch and of a launch beside other kernels, such that
  *  the blocks of all ranks sharing the device are resident together. */
-mg_status_t mg_p2p_max_blocks(int sharers, int *most, int *beside);
+mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_concurrent);
 
 #endif

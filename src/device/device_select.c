@@ -101,31 +101,31 @@ static mg_status_t open_device(const mg_params_t *params, int n) {
 #endif
 }
 
-static int compare_places(const void *left, const void *right) {
-  const mg_device_place_t *a = *(mg_device_place_t *const *)left,
-                          *b = *(mg_device_place_t *const *)right;
+static int compare_locations(const void *left, const void *right) {
+  const mg_device_location_t *a = *(mg_device_location_t *const *)left,
+                             *b = *(mg_device_location_t *const *)right;
   if (a->host != b->host) return a->host < b->host ? -1 : 1;
   return memcmp(a->uuid, b->uuid, sizeof a->uuid);
 }
 
 /* After sorting, ranks that share a device are adjacent. */
-static void count_sharers(mg_device_place_t *places, mg_device_place_t **sorted, int n) {
+static void count_sharers(mg_device_location_t *locations, mg_device_location_t **sorted, int n) {
   for (int r = 0; r < n; r++)
-    sorted[r] = &places[r];
-  qsort(sorted, (size_t)n, sizeof *sorted, compare_places);
+    sorted[r] = &locations[r];
+  qsort(sorted, (size_t)n, sizeof *sorted, compare_locations);
   for (int first = 0, end; first < n; first = end) {
-    for (end = first + 1; end < n && compare_places(&sorted[first], &sorted[end]) == 0;)
+    for (end = first + 1; end < n && compare_locations(&sorted[first], &sorted[end]) == 0;)
       end++;
     for (int r = first; r < end; r++)
       sorted[r]->sharers = end - first;
   }
 }
 
-mg_status_t mg_device_places(mg_device_place_t **places) {
+mg_status_t mg_device_locations(mg_device_location_t **locations) {
   mg_comm_t *world = mg_comm_world();
   const int n = mg_comm_size(world);
   int host;
-  mg_device_place_t mine;
+  mg_device_location_t mine;
   memset(&mine, 0, sizeof mine);
   MG_TRY(mg_comm_host_number(&host));
   mine.host = host;
@@ -133,27 +133,27 @@ mg_status_t mg_device_places(mg_device_place_t **places) {
 #ifdef HAVE_CUDA
   status = mg_cuda_identity(mine.uuid);
 #endif
-  mg_device_place_t **sorted = NULL;
-  *places = NULL;
-  if (status == MG_OK) status = mg_new(places, n, "device locations of all ranks");
+  mg_device_location_t **sorted = NULL;
+  *locations = NULL;
+  if (status == MG_OK) status = mg_new(locations, n, "device locations of all ranks");
   if (status == MG_OK) status = mg_new(&sorted, n, "device locations of all ranks");
   status = mg_comm_agree(status);
-  if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *places);
-  if (status == MG_OK) count_sharers(*places, sorted, n);
+  if (status == MG_OK) status = mg_comm_gather(world, &mine, sizeof mine, *locations);
+  if (status == MG_OK) count_sharers(*locations, sorted, n);
   free(sorted);
   if (status == MG_OK) return MG_OK;
-  free(*places);
-  *places = NULL;
+  free(*locations);
+  *locations = NULL;
   return status;
 }
 
 static mg_status_t warn_if_shared(void) {
-  mg_device_place_t *places;
+  mg_device_location_t *locations;
   int max_sharers = 1;
-  MG_TRY(mg_device_places(&places));
+  MG_TRY(mg_device_locations(&locations));
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
-    if (places[r].sharers > max_sharers) max_sharers = places[r].sharers;
-  free(places);
+    if (locations[r].sharers > max_sharers) max_sharers = locations[r].sharers;
+  free(locations);
   if (max_sharers > 1)
     mg_warning("%d ranks share a CUDA device; one rank per device is faster", max_sharers);
   return MG_OK;
@@ -257,10 +257,10 @@ mg_status_t mg_device_choose(mg_params_t *params) {
 mg_status_t mg_device_room(int64_t *bytes) {
   *bytes = INT64_MAX;
 #ifdef HAVE_CUDA
-  mg_device_place_t *places;
-  MG_TRY(mg_device_places(&places));
-  const int sharers = places[mg_comm_rank(mg_comm_world())].sharers;
-  free(places);
+  mg_device_location_t *locations;
+  MG_TRY(mg_device_locations(&locations));
+  const int sharers = locations[mg_comm_rank(mg_comm_world())].sharers;
+  free(locations);
   MG_TRY(mg_comm_agree(mg_cuda_available(sharers, bytes)));
   /* No rank may allocate before all ranks have read the free memory. */
   MG_TRY(mg_comm_barrier(mg_comm_world()));

@@ -12,12 +12,12 @@ typedef struct {
   int64_t host;           /**< number of the host, equal for all ranks on it */
   unsigned char uuid[16]; /**< device UUID (numbers differ per process); zero: no device */
   int sharers;            /**< ranks that share the device, including this one */
-} mg_device_place_t;
+} mg_device_location_t;
 
 /** Locations of all ranks, after the devices have been opened. Collective over the world.
- *  @param[out] places  one per rank of the world; the caller frees
+ *  @param[out] locations  one per rank of the world; the caller frees
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_device_places(mg_device_place_t **places);
+MG_MUST_CHECK mg_status_t mg_device_locations(mg_device_location_t **locations);
 
 /** Resolve --device=auto for a run that is only planned: as mg_device_choose, but opens no
  *  device. A device requested by name need not exist. Collective over the world. */

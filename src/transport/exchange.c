@@ -6,34 +6,34 @@
 struct mg_exchange {
   mg_copy_plan_t plan;
   mg_end_t src, dst;
-  double *crossing;
-  int64_t crossing_doubles; /* staging buffer for local copies between two backends, in memory that
-                               both reach */
-  mg_copies_t *local, *enter; /* local: source to destination, or to `crossing`; enter: from
-                                 `crossing` to destination */
+  double *staging; /* buffer for local copies between two backends, in memory that both access;
+                      NULL: one backend */
+  int64_t staging_doubles;
+  mg_copies_t *local;                     /* source to destination, or to `staging` */
+  mg_copies_t *unstaged;                  /* `staging` to destination */
   mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL if no message uses this transport */
-  mg_channel_t *only; /* the sole channel, if it has `run` and does all the work; else NULL */
+  mg_channel_t *sole; /* the only channel, if it also does the local copies (PEER); else NULL */
 };
 
-static void number_crossing(mg_exchange_t *e) {
+static void set_staging_offsets(mg_exchange_t *e) {
   for (int c = 0; c < e->plan.local.n; c++) {
     mg_copy_t *copy = &e->plan.local.item[c];
-    copy->buffer = e->crossing_doubles;
-    e->crossing_doubles += (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
+    copy->buffer = e->staging_doubles;
+    e->staging_doubles += (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
   }
 }
 
-/* The host reaches any memory but a device does not, so use the device backend's shared memory. */
-static const mg_backend_t *crossing_backend(const mg_exchange_t *e) {
+/* The host can access any memory but a device cannot, so use the device backend's shared memory. */
+static const mg_backend_t *staging_backend(const mg_exchange_t *e) {
   return e->src.backend->queue.wait ? e->src.backend : e->dst.backend;
 }
 
-static mg_status_t alloc_crossing(mg_exchange_t *e) {
+static mg_status_t alloc_staging(mg_exchange_t *e) {
   void *memory;
-  if (e->crossing_doubles == 0) return MG_OK;
-  MG_TRY(crossing_backend(e)->alloc((size_t)e->crossing_doubles * sizeof(double), MG_SPACE_SHARED,
-                                    &memory));
-  e->crossing = memory;
+  if (e->staging_doubles == 0) return MG_OK;
+  MG_TRY(staging_backend(e)->alloc((size_t)e->staging_doubles * sizeof(double), MG_SPACE_SHARED,
+                                   &memory));
+  e->staging = memory;
   return MG_OK;
 }
 
@@ -45,7 +45,7 @@ static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_v
 
 /* A local copy names a patch on both sides. Split it in two: on each side, one patch is replaced by
  * the buffer. */
-static mg_status_t prepare_crossing(mg_exchange_t *e) {
+static mg_status_t prepare_staged(mg_exchange_t *e) {
   mg_copy_list_t half = e->plan.local;
   if (half.n == 0) return MG_OK;
   MG_TRY(mg_new(&half.item, half.n, "copy lists"));
@@ -57,7 +57,7 @@ static mg_status_t prepare_crossing(mg_exchange_t *e) {
     }
     const mg_end_t *end = side == 0 ? &e->src : &e->dst;
     status =
-        prepare(end, end->view, end->view, e->crossing, &half, side == 0 ? &e->local : &e->enter);
+        prepare(end, end->view, end->view, e->staging, &half, side == 0 ? &e->local : &e->unstaged);
   }
   free(half.item);
   return status;
@@ -66,22 +66,21 @@ static mg_status_t prepare_crossing(mg_exchange_t *e) {
 static mg_status_t prepare_local(mg_exchange_t *e) {
   /* The peer channel also does the local copies. */
   if (e->channel[MG_TRANSPORT_PEER]) return MG_OK;
-  MG_TRY(alloc_crossing(e));
-  if (e->crossing) return prepare_crossing(e);
+  MG_TRY(alloc_staging(e));
+  if (e->staging) return prepare_staged(e);
   return prepare(&e->src, e->src.view, e->dst.view, NULL, &e->plan.local, &e->local);
 }
 
 /* Transport of a message. There is a choice only between two levels on devices. */
-static mg_transport_t way_of(const mg_exchange_t *e, const mg_transports_t *transports,
-                             const mg_message_t *message) {
-  const bool chosen = e->src.backend == e->dst.backend && e->src.backend->queue.wait;
-  return chosen ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
+static mg_transport_t transport_of(const mg_exchange_t *e, const mg_transports_t *transports,
+                                   const mg_message_t *message) {
+  const bool has_choice = e->src.backend == e->dst.backend && e->src.backend->queue.wait;
+  return has_choice ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
 }
 
-/* Messages of one direction that use transport `way`, and their copies, with the buffer compacted.
- */
+/* Messages of one direction that use a transport, and their copies, with the buffer compacted. */
 static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t *transports,
-                                   mg_transport_t way, bool sending,
+                                   mg_transport_t transport, bool sending,
                                    mg_message_list_t *message_list) {
   const mg_copy_plan_t *p = &e->plan;
   const mg_message_t *message = sending ? p->send : p->receive;
@@ -96,7 +95,7 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t
   int64_t doubles = 0;
   for (int m = 0; m < n; m++) {
     const int64_t end = message[m].offset + message[m].count;
-    const bool keep = way_of(e, transports, &message[m]) == way;
+    const bool keep = transport_of(e, transports, &message[m]) == transport;
     for (; c < all->n && all->item[c].buffer < end; c++) {
       if (!keep) continue;
       list->item[list->n] = all->item[c];
@@ -111,17 +110,18 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t
   return MG_OK;
 }
 
-static mg_status_t open_channel(mg_exchange_t *e, mg_transports_t *transports, mg_transport_t way) {
+static mg_status_t open_channel(mg_exchange_t *e, mg_transports_t *transports,
+                                mg_transport_t transport) {
   mg_message_list_t message_list = {.src = e->src.backend,
                                     .dst = e->dst.backend,
                                     .src_view = e->src.view,
                                     .dst_view = e->dst.view,
                                     .local = e->plan.local,
                                     .transports = transports};
-  mg_status_t status = select_messages(e, transports, way, true, &message_list);
-  if (status == MG_OK) status = select_messages(e, transports, way, false, &message_list);
+  mg_status_t status = select_messages(e, transports, transport, true, &message_list);
+  if (status == MG_OK) status = select_messages(e, transports, transport, false, &message_list);
   if (status == MG_OK && message_list.n_send + message_list.n_receive > 0)
-    status = mg_channel_create(way, &message_list, &e->channel[way]);
+    status = mg_channel_create(transport, &message_list, &e->channel[transport]);
   free(message_list.pack.item);
   free(message_list.unpack.item);
   free(message_list.send);
@@ -129,22 +129,22 @@ static mg_status_t open_channel(mg_exchange_t *e, mg_transports_t *transports, m
   return status;
 }
 
-/* The channel that does everything, if it is the only one. */
-static mg_channel_t *find_only(const mg_exchange_t *e) {
-  mg_channel_t *only = e->channel[MG_TRANSPORT_PEER];
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way] && e->channel[way] != only) only = NULL;
-  return only;
+/* The peer channel, if it is the only one. It also does the local copies. */
+static mg_channel_t *find_sole(const mg_exchange_t *e) {
+  mg_channel_t *sole = e->channel[MG_TRANSPORT_PEER];
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t] && e->channel[t] != sole) sole = NULL;
+  return sole;
 }
 
 static mg_status_t prepare_all(mg_exchange_t *e, const mg_copy_spec_t *spec,
                                mg_transports_t *transports) {
   MG_TRY(mg_copy_plan_build(spec, mg_comm_rank(mg_comm_world()), &e->plan));
-  if (e->src.backend != e->dst.backend) number_crossing(e);
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    MG_TRY(open_channel(e, transports, (mg_transport_t)way));
+  if (e->src.backend != e->dst.backend) set_staging_offsets(e);
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    MG_TRY(open_channel(e, transports, (mg_transport_t)t));
   MG_TRY(prepare_local(e));
-  e->only = find_only(e);
+  e->sole = find_sole(e);
   return MG_OK;
 }
 
@@ -168,42 +168,42 @@ mg_status_t mg_exchange_create(const mg_copy_spec_t *spec, mg_end_t src, mg_end_
 
 void mg_exchange_free(mg_exchange_t *e) {
   if (!e) return;
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way]) e->channel[way]->destroy(e->channel[way]);
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t]) e->channel[t]->destroy(e->channel[t]);
   e->src.backend->release_copies(e->local);
-  e->dst.backend->release_copies(e->enter);
-  if (e->crossing)
-    crossing_backend(e)->release(e->crossing, (size_t)e->crossing_doubles * sizeof(double),
-                                 MG_SPACE_SHARED);
+  e->dst.backend->release_copies(e->unstaged);
+  if (e->staging)
+    staging_backend(e)->release(e->staging, (size_t)e->staging_doubles * sizeof(double),
+                                MG_SPACE_SHARED);
   mg_copy_plan_free(&e->plan);
   free(e);
 }
 
 int64_t mg_exchange_bytes(const mg_exchange_t *e) {
   if (!e) return 0;
-  int64_t bytes = e->crossing_doubles * (int64_t)sizeof(double);
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way]) bytes += e->channel[way]->bytes;
+  int64_t bytes = e->staging_doubles * (int64_t)sizeof(double);
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t]) bytes += e->channel[t]->bytes;
   return bytes;
 }
 
 bool mg_exchange_has_messages(const mg_exchange_t *e) {
-  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way]) return true;
+  for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t]) return true;
   return false;
 }
 
 bool mg_exchange_host_only(const mg_exchange_t *e) {
-  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way] && !e->channel[way]->post) return false;
+  for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t] && !e->channel[t]->post) return false;
   return mg_exchange_has_messages(e);
 }
 
 bool mg_exchange_needs_host(const mg_exchange_t *e) {
-  bool waits = e && e->crossing;
-  for (int way = 0; e && way < MG_N_TRANSPORTS; way++)
-    waits = waits || (e->channel[way] && e->channel[way]->post);
-  return waits;
+  bool needs_host = e && e->staging;
+  for (int t = 0; e && t < MG_N_TRANSPORTS; t++)
+    needs_host = needs_host || (e->channel[t] && e->channel[t]->post);
+  return needs_host;
 }
 
 static mg_status_t wait_for(const mg_backend_t *backend) {
@@ -218,11 +218,11 @@ static mg_status_t copy(const mg_backend_t *backend, const mg_copies_t *copies, 
 /* Copies within this rank; through the staging buffer if two backends are involved. */
 static mg_status_t copy_local(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   /* The destination may still be reading the buffer from the previous run. */
-  if (e->crossing) MG_TRY(wait_for(e->dst.backend));
+  if (e->staging) MG_TRY(wait_for(e->dst.backend));
   MG_TRY(copy(e->src.backend, e->local, src, dst));
-  if (!e->crossing) return MG_OK;
+  if (!e->staging) return MG_OK;
   MG_TRY(wait_for(e->src.backend));
-  return copy(e->dst.backend, e->enter, src, dst);
+  return copy(e->dst.backend, e->unstaged, src, dst);
 }
 
 /* Count all messages of a channel once per run, so that counting does not show in the timings. */
@@ -235,8 +235,8 @@ static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
 mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
   /* In enum order: transports that the device runs by itself are in flight before the host waits.
    */
-  for (int way = 0; way < MG_N_TRANSPORTS; way++) {
-    mg_channel_t *channel = e->channel[way];
+  for (int t = 0; t < MG_N_TRANSPORTS; t++) {
+    mg_channel_t *channel = e->channel[t];
     if (!channel) continue;
     MG_TRY(channel->start(channel, src, dst));
     count(channel, e->src.sent);
@@ -245,18 +245,18 @@ mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst
 }
 
 mg_status_t mg_exchange_finish(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way] && e->channel[way]->post) MG_TRY(e->channel[way]->post(e->channel[way]));
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t] && e->channel[t]->post) MG_TRY(e->channel[t]->post(e->channel[t]));
   MG_TRY(copy_local(e, src, dst));
-  for (int way = 0; way < MG_N_TRANSPORTS; way++)
-    if (e->channel[way]) MG_TRY(e->channel[way]->unpack(e->channel[way], dst));
+  for (int t = 0; t < MG_N_TRANSPORTS; t++)
+    if (e->channel[t]) MG_TRY(e->channel[t]->unpack(e->channel[t], dst));
   return MG_OK;
 }
 
 mg_status_t mg_exchange_run(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {
-  if (e->only) {
-    count(e->only, e->src.sent);
-    return e->only->run(e->only, src, dst);
+  if (e->sole) {
+    count(e->sole, e->src.sent);
+    return e->sole->run(e->sole, src, dst);
   }
   MG_TRY(mg_exchange_begin(e, src, dst));
   return mg_exchange_finish(e, src, dst);

@@ -50,10 +50,10 @@ MG_MUST_CHECK mg_status_t mg_exchange_finish(mg_exchange_t *exchange, mg_vector_
 /** True if this rank sends or receives messages; false for NULL. */
 bool mg_exchange_has_messages(const mg_exchange_t *e);
 
-/** True if there are messages and the host carries all of them, so that they occupy no GPU. */
+/** True if there are messages and the host carries all of them, so that they use no SMs. */
 bool mg_exchange_host_only(const mg_exchange_t *e);
 
-/** True if a run needs the host midway: for messages carried by MPI, or between two backends. */
+/** True if a run needs the host between its steps: for messages by MPI, or between two backends. */
 bool mg_exchange_needs_host(const mg_exchange_t *exchange);
 
 /** Bytes of the buffers; 0 for NULL. */

@@ -74,17 +74,17 @@ void mg_transports_free(mg_transports_t *transports) {
 }
 
 /* Rank 0 logs the reason; every rank returns the error. */
-static mg_status_t refuse(mg_transport_t asked, const char *why) {
+static mg_status_t fail_requested(mg_transport_t requested, const char *why) {
   if (world_rank() != 0) return MG_ERR_UNAVAILABLE;
   return mg_error(MG_ERR_UNAVAILABLE, "--transport=%s: %s; use --transport=auto",
-                  mg_transport_name(asked), why);
+                  mg_transport_name(requested), why);
 }
 
 /* Agreed by all ranks, because their MPI libraries may be configured differently. */
-static mg_status_t mpi_takes_device_memory(bool *takes) {
-  double least = mg_comm_takes_device_memory();
-  MG_TRY(mg_comm_min(mg_comm_world(), &least, 1));
-  *takes = least > 0.0;
+static mg_status_t mpi_accepts_device_memory(bool *accepts) {
+  double on_all = mg_comm_accepts_device_memory();
+  MG_TRY(mg_comm_min(mg_comm_world(), &on_all, 1));
+  *accepts = on_all > 0.0;
   return MG_OK;
 }
 
@@ -92,19 +92,19 @@ static mg_status_t mpi_takes_device_memory(bool *takes) {
 /* Diagnosis if windows open but stores do not arrive. */
 #define LOST_STORES "stores do not arrive; check IOMMU and PCIe ACS settings"
 
-/* Known about the ranks before trying any transport. */
+/* What is known about the ranks before any transport is tried. */
 typedef struct {
-  const mg_device_place_t *places;
-  bool all_alone; /* no two ranks share a device */
+  const mg_device_location_t *at;
+  bool none_share; /* no two ranks share a device */
 } ranks_t;
 
-static bool alone(const ranks_t *ranks, int r) {
-  return ranks->places[r].sharers == 1;
+static bool has_own_device(const ranks_t *ranks, int r) {
+  return ranks->at[r].sharers == 1;
 }
 
-static bool all_alone(const mg_device_place_t *places) {
+static bool none_share(const mg_device_location_t *at) {
   for (int r = 0; r < world_size(); r++)
-    if (places[r].sharers > 1) return false;
+    if (at[r].sharers > 1) return false;
   return true;
 }
 
@@ -116,12 +116,12 @@ static mg_status_t open_windows(mg_transports_t *transports, const ranks_t *rank
   mg_pair_t *pair;
   mg_status_t status = mg_comm_agree(mg_new(&pair, n, "pairs of ranks"));
   for (int r = 0; r < n && status == MG_OK; r++) {
-    pair[r].try_peer = r != me && ranks->places[r].host == ranks->places[me].host &&
-                       (insist || (alone(ranks, r) && alone(ranks, me)));
-    pair[r].uuid = ranks->places[r].uuid;
+    pair[r].try_peer = r != me && ranks->at[r].host == ranks->at[me].host &&
+                       (insist || (has_own_device(ranks, r) && has_own_device(ranks, me)));
+    pair[r].uuid = ranks->at[r].uuid;
   }
   if (status == MG_OK)
-    status = mg_windows_create(pair, ranks->places[me].sharers, reached, &transports->windows);
+    status = mg_windows_create(pair, ranks->at[me].sharers, reached, &transports->windows);
   free(pair);
   return status;
 }
@@ -183,44 +183,45 @@ static mg_status_t measure(mg_transport_t transport, mg_transports_t *transports
 }
 
 /* Use the transport that the user named for all pairs. */
-static mg_status_t take(mg_transports_t *transports, mg_transport_t way) {
+static mg_status_t use_for_all(mg_transports_t *transports, mg_transport_t transport) {
   double seconds;
   for (int r = 0; r < world_size(); r++)
-    transports->to[r] = way;
-  MG_TRY(measure(way, transports, &seconds));
+    transports->to[r] = transport;
+  MG_TRY(measure(transport, transports, &seconds));
   snprintf(transports->text, sizeof transports->text,
-           "%s, as requested (64 KiB to the next rank: %.1f us)", mg_transport_name(way),
+           "%s, as requested (64 KiB to the next rank: %.1f us)", mg_transport_name(transport),
            1e6 * seconds);
   return MG_OK;
 }
 
-static mg_status_t take_peer(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
+static mg_status_t use_peer(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
   const int n = world_size(), me = world_rank();
   int missing = -1, first;
   MG_TRY(open_windows(transports, ranks, true, reached));
   for (int r = 0; r < n; r++)
     if (r != me && !reached[r]) missing = r;
   MG_TRY(mg_comm_first(mg_comm_world(), missing >= 0, &first));
-  if (first == n) return take(transports, MG_TRANSPORT_PEER);
+  if (first == n) return use_for_all(transports, MG_TRANSPORT_PEER);
   if (first != me) return MG_ERR_UNAVAILABLE;
   return mg_error(MG_ERR_UNAVAILABLE,
                   "--transport=peer: no peer access between the GPUs of ranks %d and %d (%s); use "
                   "--transport=auto",
                   me, missing,
-                  ranks->places[me].host != ranks->places[missing].host ? "different hosts"
-                  : mg_windows_lost(transports->windows)
+                  ranks->at[me].host != ranks->at[missing].host ? "different hosts"
+                  : mg_windows_lost_stores(transports->windows)
                       ? LOST_STORES
                       : "unsupported, or hidden by CUDA_VISIBLE_DEVICES");
 }
 
-static mg_status_t take_nccl(mg_transports_t *transports, const ranks_t *ranks) {
-  if (!ranks->all_alone) return refuse(MG_TRANSPORT_NCCL, "NCCL requires one GPU per rank");
+static mg_status_t use_nccl(mg_transports_t *transports, const ranks_t *ranks) {
+  if (!ranks->none_share)
+    return fail_requested(MG_TRANSPORT_NCCL, "NCCL requires one GPU per rank");
   char text[192];
   const char *why;
   MG_TRY(open_nccl(transports, &why));
-  if (!why) return take(transports, MG_TRANSPORT_NCCL);
+  if (!why) return use_for_all(transports, MG_TRANSPORT_NCCL);
   snprintf(text, sizeof text, "NCCL failed to start: %s (set NCCL_DEBUG=INFO for details)", why);
-  return refuse(MG_TRANSPORT_NCCL, text);
+  return fail_requested(MG_TRANSPORT_NCCL, text);
 }
 
 /* Results of the survey for auto. */
@@ -236,24 +237,24 @@ typedef struct {
 static mg_status_t survey(mg_transports_t *transports, const ranks_t *ranks, const bool *reached,
                           survey_t *s) {
   const int n = world_size(), me = world_rank();
-  double all = 1.0, most[2] = {0.0, mg_windows_lost(transports->windows) ? 1.0 : 0.0};
+  double everywhere = 1.0, any[2] = {0.0, mg_windows_lost_stores(transports->windows) ? 1.0 : 0.0};
   for (int r = 0; r < n; r++) {
-    if (r != me && !reached[r]) all = 0.0;
-    if (reached[r]) most[0] = 1.0;
+    if (r != me && !reached[r]) everywhere = 0.0;
+    if (reached[r]) any[0] = 1.0;
   }
   double ring = reached[(me + 1) % n] && reached[(me + n - 1) % n] ? 1.0 : 0.0,
-         least[2] = {all, ring};
-  MG_TRY(mg_comm_min(mg_comm_world(), least, 2));
-  MG_TRY(mg_comm_max(mg_comm_world(), most, 2));
-  s->peer_everywhere = least[0] > 0.0;
-  s->peer_in_ring = least[1] > 0.0;
+         all[2] = {everywhere, ring};
+  MG_TRY(mg_comm_min(mg_comm_world(), all, 2));
+  MG_TRY(mg_comm_max(mg_comm_world(), any, 2));
+  s->peer_everywhere = all[0] > 0.0;
+  s->peer_in_ring = all[1] > 0.0;
   s->works[MG_TRANSPORT_HOST] = true;
-  MG_TRY(mpi_takes_device_memory(&s->works[MG_TRANSPORT_MPI]));
-  s->works[MG_TRANSPORT_PEER] = most[0] > 0.0;
-  s->lost = most[1] > 0.0;
+  MG_TRY(mpi_accepts_device_memory(&s->works[MG_TRANSPORT_MPI]));
+  s->works[MG_TRANSPORT_PEER] = any[0] > 0.0;
+  s->lost = any[1] > 0.0;
   if (s->lost) mg_warning("no peer stores between some GPUs: " LOST_STORES);
   /* NCCL is slow to start, so try it only if some pair has no peer stores. */
-  s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->all_alone && !s->peer_everywhere;
+  s->works[MG_TRANSPORT_NCCL] = has_nccl() && ranks->none_share && !s->peer_everywhere;
   if (s->works[MG_TRANSPORT_NCCL]) MG_TRY(open_nccl(transports, &s->nccl_failed));
   if (s->nccl_failed) {
     s->works[MG_TRANSPORT_NCCL] = false;
@@ -275,7 +276,7 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
                        mg_transport_name((mg_transport_t)t), 1e6 * s->seconds[t]);
       separator = ",";
     }
-  if (!ranks->all_alone)
+  if (!ranks->none_share)
     used += snprintf(text + used, size - (size_t)used,
                      "; no peer stores between ranks that share a GPU");
   if (s->lost)
@@ -284,46 +285,47 @@ static void describe(const survey_t *s, const ranks_t *ranks, char *text, size_t
     snprintf(text + used, size - (size_t)used, "; nccl failed to start: %s", s->nccl_failed);
 }
 
-static mg_status_t take_fastest(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
+static mg_status_t use_fastest(mg_transports_t *transports, const ranks_t *ranks, bool *reached) {
   survey_t s;
   memset(&s, 0, sizeof s);
   MG_TRY(open_windows(transports, ranks, false, reached));
   MG_TRY(survey(transports, ranks, reached, &s));
   /* Times are those of the slowest rank, so all ranks compare the same numbers. */
-  mg_transport_t far = MG_TRANSPORT_HOST;
+  mg_transport_t other = MG_TRANSPORT_HOST;
   for (int t = MG_TRANSPORT_NCCL; t < MG_N_TRANSPORTS; t++)
-    if (s.works[t] && s.seconds[t] < s.seconds[far]) far = (mg_transport_t)t;
+    if (s.works[t] && s.seconds[t] < s.seconds[other]) other = (mg_transport_t)t;
   /* An unused NCCL must not hold device memory, nor abort the job with its timeout. */
-  if (far != MG_TRANSPORT_NCCL) close_nccl(transports);
-  const bool near = s.works[MG_TRANSPORT_PEER] &&
-                    (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[far]);
+  if (other != MG_TRANSPORT_NCCL) close_nccl(transports);
+  const bool use_peer_stores =
+      s.works[MG_TRANSPORT_PEER] &&
+      (!s.peer_in_ring || s.seconds[MG_TRANSPORT_PEER] <= s.seconds[other]);
   for (int r = 0; r < world_size(); r++)
-    transports->to[r] = near && reached[r] ? MG_TRANSPORT_PEER : far;
+    transports->to[r] = use_peer_stores && reached[r] ? MG_TRANSPORT_PEER : other;
   describe(&s, ranks, transports->text, sizeof transports->text);
   return MG_OK;
 }
 
-static mg_status_t choose(mg_transports_t *transports, mg_transport_t asked) {
+static mg_status_t choose_for_devices(mg_transports_t *transports, mg_transport_t requested) {
   const int n = world_size();
-  mg_device_place_t *places = NULL;
-  MG_TRY(mg_device_places(&places));
-  const ranks_t ranks = {places, all_alone(places)};
+  mg_device_location_t *at = NULL;
+  MG_TRY(mg_device_locations(&at));
+  const ranks_t ranks = {at, none_share(at)};
   bool *reached;
   mg_status_t status = mg_comm_agree(mg_new(&reached, n, "peer access flags"));
   if (status == MG_OK) {
-    status = asked == MG_TRANSPORT_AUTO   ? take_fastest(transports, &ranks, reached)
-             : asked == MG_TRANSPORT_PEER ? take_peer(transports, &ranks, reached)
-             : asked == MG_TRANSPORT_NCCL ? take_nccl(transports, &ranks)
-                                          : take(transports, asked);
+    status = requested == MG_TRANSPORT_AUTO   ? use_fastest(transports, &ranks, reached)
+             : requested == MG_TRANSPORT_PEER ? use_peer(transports, &ranks, reached)
+             : requested == MG_TRANSPORT_NCCL ? use_nccl(transports, &ranks)
+                                              : use_for_all(transports, requested);
   }
-  free(places);
+  free(at);
   free(reached);
   return status;
 }
 #endif
 
-/* Names of the transports that any rank uses, for reports. */
-static mg_status_t name_ways(mg_transports_t *transports) {
+/* Set `name`: the transports that any rank uses. */
+static mg_status_t set_name(mg_transports_t *transports) {
   double used[MG_N_TRANSPORTS] = {0.0};
   for (int r = 0; r < world_size(); r++)
     if (r != world_rank()) used[transports->to[r]] = 1.0;
@@ -339,41 +341,41 @@ static mg_status_t name_ways(mg_transports_t *transports) {
 }
 
 /* Reject what cannot work before trying anything. Collective. */
-static mg_status_t check_asked(mg_transport_t asked, bool on_device) {
-  if (asked == MG_TRANSPORT_AUTO || asked == MG_TRANSPORT_HOST) return MG_OK;
-  if (!on_device) return refuse(asked, "no level is on a GPU");
+static mg_status_t check_requested(mg_transport_t requested, bool on_device) {
+  if (requested == MG_TRANSPORT_AUTO || requested == MG_TRANSPORT_HOST) return MG_OK;
+  if (!on_device) return fail_requested(requested, "no level is on a GPU");
 #ifndef HAVE_NCCL
-  if (asked == MG_TRANSPORT_NCCL)
-    return refuse(asked, "built without NCCL; configure --with-nccl=DIR");
+  if (requested == MG_TRANSPORT_NCCL)
+    return fail_requested(requested, "built without NCCL; configure --with-nccl=DIR");
 #endif
-  if (asked != MG_TRANSPORT_MPI) return MG_OK;
-  bool takes;
-  MG_TRY(mpi_takes_device_memory(&takes));
-  return takes ? MG_OK : refuse(asked, "the MPI library is not CUDA-aware");
+  if (requested != MG_TRANSPORT_MPI) return MG_OK;
+  bool accepts;
+  MG_TRY(mpi_accepts_device_memory(&accepts));
+  return accepts ? MG_OK : fail_requested(requested, "the MPI library is not CUDA-aware");
 }
 
-static mg_status_t settle(mg_transports_t *transports, mg_transport_t asked, bool on_device) {
+static mg_status_t choose(mg_transports_t *transports, mg_transport_t requested, bool on_device) {
   for (int r = 0; r < world_size(); r++)
     transports->to[r] = MG_TRANSPORT_HOST;
   snprintf(transports->text, sizeof transports->text, "%s",
            world_size() == 1 ? "one rank, no messages" : "all levels on the CPU");
 #ifdef HAVE_CUDA
-  if (on_device && world_size() > 1) MG_TRY(choose(transports, asked));
+  if (on_device && world_size() > 1) MG_TRY(choose_for_devices(transports, requested));
 #else
-  (void)asked;
+  (void)requested;
   (void)on_device;
 #endif
-  return name_ways(transports);
+  return set_name(transports);
 }
 
 mg_status_t mg_transports_create(const mg_params_t *params, bool on_device, mg_transports_t **out) {
   *out = NULL;
-  MG_TRY(check_asked(params->transport, on_device));
+  MG_TRY(check_requested(params->transport, on_device));
   mg_transports_t *transports;
   mg_status_t status = mg_new(&transports, 1, "transports");
   if (status == MG_OK) status = mg_new(&transports->to, world_size(), "transports");
   status = mg_comm_agree(status);
-  if (status == MG_OK) status = settle(transports, params->transport, on_device);
+  if (status == MG_OK) status = choose(transports, params->transport, on_device);
   if (status != MG_OK) {
     /* Errors below MG_ERR_DEVICE occur on all ranks alike. After worse ones, do not wait for
      * others. */

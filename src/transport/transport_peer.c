@@ -1,5 +1,6 @@
-/* Channels through the windows of the ranks of a host: which blocks of a window a message uses.
- * The kernels are in cuda/p2p_exchange_kernels.cu. */
+/* The peer transport: kernels store messages into windows of the receiving ranks (windows.h). This
+ * file assigns each message its blocks in windows. The kernels of this peer-to-peer (p2p) exchange
+ * are in cuda/p2p_exchange_kernels.cu. */
 #include "base/alloc.h"
 #include "base/log.h"
 #include "cuda/p2p_exchange.h"
@@ -7,7 +8,6 @@
 #include "transport/windows.h"
 #include <stdlib.h>
 
-/* A channel through windows. */
 typedef struct {
   mg_channel_t channel;
   mg_cuda_p2p_t *p2p;
@@ -31,27 +31,28 @@ static void peer_destroy(mg_channel_t *channel) {
   free(p);
 }
 
-/* Layout of the block that a pair shares in a window, as byte offsets: arrival counters at 0,
- * counters of what the other rank has consumed, slots for incoming data. */
+/* Layout of the block in one rank's window that a pair of ranks uses, as byte offsets: arrival
+ * counters at 0, counters that the other rank raises when it has read a message (acks), slots for
+ * incoming data. */
 typedef struct {
   int64_t acks, slots, end;
 } block_t;
 
-/* A neighbor of a channel, and its blocks in both ranks' windows. */
+/* A neighbor rank, and the pair's blocks in the windows of both. */
 typedef struct {
   int64_t rank;
   const mg_message_t *send, *receive; /* NULL if nothing is sent in that direction */
-  char *here, *there;
-  block_t at_here, at_there;
+  char *own, *remote;                 /* the blocks: in this rank's window, in the neighbor's */
+  block_t own_block, remote_block;
 } neighbor_t;
 
-static mg_cuda_p2p_need_t need_of(const mg_message_t *m, const mg_copy_list_t *items) {
-  if (!m) return (mg_cuda_p2p_need_t){0};
-  return mg_cuda_p2p_need(items->item, items->n, m->offset, m->count);
+static mg_cuda_p2p_bytes_t bytes_of(const mg_message_t *m, const mg_copy_list_t *items) {
+  if (!m) return (mg_cuda_p2p_bytes_t){0};
+  return mg_cuda_p2p_bytes(items->item, items->n, m->offset, m->count);
 }
 
 /* Block of the rank that receives `incoming` and sends `outgoing`. */
-static block_t block_of(mg_cuda_p2p_need_t incoming, mg_cuda_p2p_need_t outgoing, bool one_way) {
+static block_t block_of(mg_cuda_p2p_bytes_t incoming, mg_cuda_p2p_bytes_t outgoing, bool one_way) {
   const int64_t acks = mg_window_aligned(incoming.arrivals);
   const int64_t slots = acks + (one_way ? mg_window_aligned(outgoing.acks) : 0);
   return (block_t){acks, slots, slots + mg_window_aligned(incoming.slots)};
@@ -69,11 +70,11 @@ static int find_neighbors(const mg_message_list_t *p, neighbor_t *list) {
     list[at].send = &p->send[m];
   }
   for (int i = 0; i < n; i++) {
-    const mg_cuda_p2p_need_t incoming = need_of(list[i].receive, &p->unpack),
-                             outgoing = need_of(list[i].send, &p->pack);
+    const mg_cuda_p2p_bytes_t incoming = bytes_of(list[i].receive, &p->unpack),
+                              outgoing = bytes_of(list[i].send, &p->pack);
     const bool one_way = !list[i].send || !list[i].receive;
-    list[i].at_here = block_of(incoming, outgoing, one_way);
-    list[i].at_there = block_of(outgoing, incoming, one_way);
+    list[i].own_block = block_of(incoming, outgoing, one_way);
+    list[i].remote_block = block_of(outgoing, incoming, one_way);
   }
   return n;
 }
@@ -81,32 +82,33 @@ static int find_neighbors(const mg_message_list_t *p, neighbor_t *list) {
 static mg_status_t exchange_addresses(mg_windows_t *w, neighbor_t *list, int n, int64_t *bytes) {
   const char *what = "peer window addresses";
   int64_t *ranks;
-  mg_window_address_t *give = NULL, *get = NULL;
+  mg_window_address_t *own = NULL, *remote = NULL;
   mg_status_t status = mg_new(&ranks, n, what);
-  if (status == MG_OK) status = mg_new(&give, n, what);
-  if (status == MG_OK) status = mg_new(&get, n, what);
-  for (int i = 0; i < n && ranks && give; i++) {
+  if (status == MG_OK) status = mg_new(&own, n, what);
+  if (status == MG_OK) status = mg_new(&remote, n, what);
+  for (int i = 0; i < n && ranks && own; i++) {
     ranks[i] = list[i].rank;
-    *bytes += list[i].at_here.end;
-    if (status == MG_OK) status = mg_windows_allot(w, list[i].at_here.end, &give[i], &list[i].here);
+    *bytes += list[i].own_block.end;
+    if (status == MG_OK)
+      status = mg_windows_alloc_block(w, list[i].own_block.end, &own[i], &list[i].own);
     /* The other ranks wait for an address even if this one failed. */
-    if (status != MG_OK) give[i].at.window = -1;
+    if (status != MG_OK) own[i].at.window = -1;
   }
-  if (ranks && give && get) {
-    const mg_status_t swapped =
-        mg_windows_swap(ranks, n, give[0].doubles, get[0].doubles, MG_WINDOW_ADDRESS_DOUBLES);
-    status = status == MG_OK ? swapped : status;
+  if (ranks && own && remote) {
+    const mg_status_t exchanged =
+        mg_windows_exchange(ranks, n, own[0].doubles, remote[0].doubles, MG_WINDOW_ADDRESS_DOUBLES);
+    status = status == MG_OK ? exchanged : status;
   }
   for (int i = 0; i < n && status == MG_OK; i++) {
-    if (get[i].at.window < 0) status = MG_ERR_DEVICE;
-    if (status == MG_OK) status = mg_windows_open(w, list[i].rank, &get[i], &list[i].there);
-    if (status == MG_OK && !list[i].there)
+    if (remote[i].at.window < 0) status = MG_ERR_DEVICE;
+    if (status == MG_OK) status = mg_windows_open(w, list[i].rank, &remote[i], &list[i].remote);
+    if (status == MG_OK && !list[i].remote)
       status = mg_error(MG_ERR_DEVICE, "cannot open GPU memory of rank %lld; use --transport=host",
                         (long long)list[i].rank);
   }
   free(ranks);
-  free(give);
-  free(get);
+  free(own);
+  free(remote);
   return status;
 }
 
@@ -116,18 +118,19 @@ static void fill_table(const mg_message_t *message, int n_messages, const neighb
   for (int m = 0; m < n_messages; m++)
     for (int i = 0; i < n; i++) {
       if ((sending ? list[i].send : list[i].receive) != &message[m]) continue;
-      const neighbor_t *to = &list[i];
-      const bool one_way = !to->send || !to->receive;
-      char *receiver = sending ? to->there : to->here, *sender = sending ? to->here : to->there;
-      const block_t *at = sending ? &to->at_there : &to->at_here,
-                    *back = sending ? &to->at_here : &to->at_there;
+      const neighbor_t *neighbor = &list[i];
+      const bool one_way = !neighbor->send || !neighbor->receive;
+      char *receiver = sending ? neighbor->remote : neighbor->own,
+           *sender = sending ? neighbor->own : neighbor->remote;
+      const block_t *in_receiver = sending ? &neighbor->remote_block : &neighbor->own_block,
+                    *in_sender = sending ? &neighbor->own_block : &neighbor->remote_block;
       table[m] = (mg_cuda_message_t){
-          .slots = receiver + at->slots,
+          .slots = receiver + in_receiver->slots,
           .arrivals = receiver,
-          .acks = one_way ? sender + back->acks : NULL,
+          .acks = one_way ? sender + in_sender->acks : NULL,
           .doubles = message[m].count,
           .first = message[m].offset,
-          .rank = (int)to->rank,
+          .rank = (int)neighbor->rank,
       };
     }
 }

@@ -1,4 +1,4 @@
-/* Memory of the windows: this rank's, and what it has mapped of others. */
+/* Memory of this rank's windows, and mappings of other ranks' windows. */
 #include "transport/windows.h"
 #include "base/alloc.h"
 #include "comm/comm.h"
@@ -9,9 +9,9 @@ enum { WINDOW_BYTES = 8 << 20, ALIGNMENT = 256 };
 
 /* Another rank's window; `memory` is NULL if it could not be opened. */
 typedef struct {
-  int64_t rank, number;
+  int64_t rank, index;
   void *memory;
-} opened_t;
+} remote_window_t;
 
 typedef struct {
   char *memory;
@@ -22,8 +22,8 @@ typedef struct {
 struct mg_windows {
   window_t *own;
   int n_own;
-  opened_t *opened;
-  int n_opened;
+  remote_window_t *remote;
+  int n_remote;
   int sharers; /* number of ranks on this device */
   bool lost;   /* a window opens but stores do not arrive, in either direction */
 };
@@ -44,8 +44,8 @@ int64_t mg_window_aligned(int64_t bytes) {
   return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-mg_status_t mg_windows_allot(mg_windows_t *w, int64_t bytes, mg_window_address_t *address,
-                             char **memory) {
+mg_status_t mg_windows_alloc_block(mg_windows_t *w, int64_t bytes, mg_window_address_t *address,
+                                   char **memory) {
   bytes = mg_window_aligned(bytes);
   if (w->own[w->n_own - 1].bytes - w->own[w->n_own - 1].used < bytes) MG_TRY(add_window(w, bytes));
   window_t *window = &w->own[w->n_own - 1];
@@ -60,16 +60,16 @@ mg_status_t mg_windows_allot(mg_windows_t *w, int64_t bytes, mg_window_address_t
 /* Find or map another rank's window. */
 static mg_status_t open_window(mg_windows_t *w, int64_t rank, const mg_window_address_t *address,
                                char **memory) {
-  for (int o = 0; o < w->n_opened; o++)
-    if (w->opened[o].rank == rank && w->opened[o].number == address->at.window) {
-      *memory = w->opened[o].memory;
+  for (int r = 0; r < w->n_remote; r++)
+    if (w->remote[r].rank == rank && w->remote[r].index == address->at.window) {
+      *memory = w->remote[r].memory;
       return MG_OK;
     }
-  MG_TRY(mg_grow(&w->opened, w->n_opened + 1, "peer windows"));
-  opened_t *opened = &w->opened[w->n_opened++];
-  *opened = (opened_t){rank, address->at.window, NULL};
-  if (!mg_cuda_window_open(address->at.handle, &opened->memory)) opened->memory = NULL;
-  *memory = opened->memory;
+  MG_TRY(mg_grow(&w->remote, w->n_remote + 1, "peer windows"));
+  remote_window_t *remote = &w->remote[w->n_remote++];
+  *remote = (remote_window_t){rank, address->at.window, NULL};
+  if (!mg_cuda_window_open(address->at.handle, &remote->memory)) remote->memory = NULL;
+  *memory = remote->memory;
   return MG_OK;
 }
 
@@ -80,15 +80,15 @@ mg_status_t mg_windows_open(mg_windows_t *w, int64_t rank, const mg_window_addre
   return MG_OK;
 }
 
-mg_status_t mg_windows_swap(const int64_t *ranks, int n_ranks, const double *give, double *get,
-                            int n) {
+mg_status_t mg_windows_exchange(const int64_t *ranks, int n_ranks, const double *sent,
+                                double *received, int n) {
   mg_requests_t *requests;
   MG_TRY(mg_requests_create(2 * n_ranks, &requests));
   mg_status_t status = MG_OK;
   for (int r = 0; r < n_ranks && status == MG_OK; r++)
-    status = mg_comm_receive(requests, ranks[r], get + (size_t)r * (size_t)n, n);
+    status = mg_comm_receive(requests, ranks[r], received + (size_t)r * (size_t)n, n);
   for (int r = 0; r < n_ranks && status == MG_OK; r++)
-    status = mg_comm_send(requests, ranks[r], give + (size_t)r * (size_t)n, n);
+    status = mg_comm_send(requests, ranks[r], sent + (size_t)r * (size_t)n, n);
   if (status == MG_OK) status = mg_requests_wait(requests);
   mg_requests_free(requests);
   return status;
@@ -123,21 +123,21 @@ mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers, bool *reached
   return status;
 }
 
-bool mg_windows_lost(const mg_windows_t *w) {
+bool mg_windows_lost_stores(const mg_windows_t *w) {
   return w->lost;
 }
 
 void mg_windows_free(mg_windows_t *w) {
   if (!w) return;
-  for (int o = 0; o < w->n_opened; o++)
-    if (w->opened[o].memory) mg_cuda_window_close(w->opened[o].memory);
+  for (int r = 0; r < w->n_remote; r++)
+    if (w->remote[r].memory) mg_cuda_window_close(w->remote[r].memory);
   /* Release memory only after all ranks have closed it. If the barrier fails, leave it until exit.
    */
-  const bool all_came = mg_comm_barrier(mg_comm_world()) == MG_OK;
-  for (int n = 0; n < w->n_own && all_came; n++)
+  const bool all_closed = mg_comm_barrier(mg_comm_world()) == MG_OK;
+  for (int n = 0; n < w->n_own && all_closed; n++)
     mg_cuda_window_release(w->own[n].memory);
   free(w->own);
-  free(w->opened);
+  free(w->remote);
   free(w);
 }
 

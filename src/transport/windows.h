@@ -1,14 +1,14 @@
-/* Windows: device memory of this rank that other ranks of its host write into, and theirs. The CUDA
- * part is in cuda/peer.h. */
+/* Windows: device memory of each rank that kernels of the other ranks of its host store into. The
+ * peer transport (transport_peer.c) puts its messages there. The CUDA part is in cuda/window.h. */
 #ifndef MG_WINDOWS_H
 #define MG_WINDOWS_H
 
 #include "base/status.h"
-#include "cuda/peer.h"
+#include "cuda/window.h"
 #include <stdbool.h>
 #include <stdint.h>
 
-/** This rank's windows and those it has opened. */
+/** This rank's windows, and the opened windows of other ranks. */
 typedef struct mg_windows mg_windows_t;
 
 /** Whether to try peer access to a rank. */
@@ -42,30 +42,30 @@ MG_MUST_CHECK mg_status_t mg_windows_create(const mg_pair_t *pairs, int sharers,
  *  @pre collective over the world; no rank writes into windows any more */
 void mg_windows_free(mg_windows_t *windows);
 
-/** True if some rank's window opens but stores do not arrive, so that it is not reached. */
-bool mg_windows_lost(const mg_windows_t *windows);
+/** True if a window of some rank opens but stores do not arrive. Such a rank is not reached. */
+bool mg_windows_lost_stores(const mg_windows_t *windows);
 
 /** Number of ranks on this rank's device, including this one. */
 int mg_windows_sharers(const mg_windows_t *windows);
 
-/** `bytes`, rounded up so that what follows is aligned. */
+/** `bytes`, rounded up to the alignment of blocks. */
 int64_t mg_window_aligned(int64_t bytes);
 
 /** Allocate a block of this rank's windows. It is freed with the windows.
  *  @param[out] address  for another rank
  *  @param[out] memory   for this rank */
-MG_MUST_CHECK mg_status_t mg_windows_allot(mg_windows_t *windows, int64_t bytes,
-                                           mg_window_address_t *address, char **memory);
+MG_MUST_CHECK mg_status_t mg_windows_alloc_block(mg_windows_t *windows, int64_t bytes,
+                                                 mg_window_address_t *address, char **memory);
 
 /** Map an address of another rank. *memory is NULL if its window cannot be opened. */
 MG_MUST_CHECK mg_status_t mg_windows_open(mg_windows_t *windows, int64_t rank,
                                           const mg_window_address_t *address, char **memory);
 
 /** Exchange n doubles with each of several ranks.
- *  @param[in]  give  n doubles for each rank
- *  @param[out] get   n doubles from each rank */
-MG_MUST_CHECK mg_status_t mg_windows_swap(const int64_t *ranks, int n_ranks, const double *give,
-                                          double *get, int n);
+ *  @param[in]  sent      n doubles for each rank
+ *  @param[out] received  n doubles from each rank */
+MG_MUST_CHECK mg_status_t mg_windows_exchange(const int64_t *ranks, int n_ranks, const double *sent,
+                                              double *received, int n);
 
 /** Store a probe in the window of each rank that can be opened, and check which ones arrive.
  *

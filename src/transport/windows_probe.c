@@ -8,61 +8,61 @@
 typedef struct {
   const int64_t *rank;
   int n;
-  char **probe;                    /* of the other rank, in a window of this one */
-  mg_window_address_t *give, *get; /* addresses of the probes, for the other rank and from it */
-  double *here, *there;            /* result of a test on this rank and on the other */
-} exchange_t;
+  char **probe; /* in a window of this rank; the other rank stores into it */
+  mg_window_address_t *address, *peer_address; /* of the probe here, and of the probe there */
+  double *result, *peer_result;                /* of a test on this rank and on the other rank */
+} probes_t;
 
-static mg_status_t exchange_create(const int64_t *ranks, int n, exchange_t *m) {
+static mg_status_t probes_create(const int64_t *ranks, int n, probes_t *p) {
   const char *what = "peer window addresses";
-  *m = (exchange_t){.rank = ranks, .n = n};
-  MG_TRY(mg_new(&m->probe, n, what));
-  MG_TRY(mg_new(&m->give, n, what));
-  MG_TRY(mg_new(&m->get, n, what));
-  MG_TRY(mg_new(&m->here, n, what));
-  return mg_new(&m->there, n, what);
+  *p = (probes_t){.rank = ranks, .n = n};
+  MG_TRY(mg_new(&p->probe, n, what));
+  MG_TRY(mg_new(&p->address, n, what));
+  MG_TRY(mg_new(&p->peer_address, n, what));
+  MG_TRY(mg_new(&p->result, n, what));
+  return mg_new(&p->peer_result, n, what);
 }
 
-static void exchange_free(exchange_t *m) {
-  free(m->probe);
-  free(m->give);
-  free(m->get);
-  free(m->here);
-  free(m->there);
+static void probes_free(probes_t *p) {
+  free(p->probe);
+  free(p->address);
+  free(p->peer_address);
+  free(p->result);
+  free(p->peer_result);
 }
 
 /* Each pair exchanges the addresses of its probes. Each rank then opens the other's window and
  * stores the probe there. */
-static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, exchange_t *m) {
+static mg_status_t store_probes(mg_windows_t *w, const mg_pair_t *pairs, probes_t *p) {
   const int me = mg_comm_rank(mg_comm_world());
-  for (int r = 0; r < m->n; r++)
-    MG_TRY(mg_windows_allot(w, MG_CUDA_PROBE_BYTES, &m->give[r], &m->probe[r]));
-  MG_TRY(mg_windows_swap(m->rank, m->n, m->give[0].doubles, m->get[0].doubles,
-                         MG_WINDOW_ADDRESS_DOUBLES));
-  for (int r = 0; r < m->n; r++) {
+  for (int r = 0; r < p->n; r++)
+    MG_TRY(mg_windows_alloc_block(w, MG_CUDA_PROBE_BYTES, &p->address[r], &p->probe[r]));
+  MG_TRY(mg_windows_exchange(p->rank, p->n, p->address[0].doubles, p->peer_address[0].doubles,
+                             MG_WINDOW_ADDRESS_DOUBLES));
+  for (int r = 0; r < p->n; r++) {
     char *memory = NULL;
-    if (mg_cuda_reaches(pairs[m->rank[r]].uuid))
-      MG_TRY(mg_windows_open(w, m->rank[r], &m->get[r], &memory));
-    m->here[r] = memory ? 1.0 : 0.0;
-    if (memory) MG_TRY(mg_cuda_window_probe(memory, me));
+    if (mg_cuda_has_peer_access(pairs[p->rank[r]].uuid))
+      MG_TRY(mg_windows_open(w, p->rank[r], &p->peer_address[r], &memory));
+    p->result[r] = memory ? 1.0 : 0.0;
+    if (memory) MG_TRY(mg_cuda_window_store_probe(memory, me));
   }
   return MG_OK;
 }
 
 /* Each pair exchanges whether the windows opened, then whether the probes arrived. */
-static mg_status_t check_probes(exchange_t *m, bool *reached, bool *lost) {
-  MG_TRY(mg_windows_swap(m->rank, m->n, m->here, m->there, 1));
-  for (int r = 0; r < m->n; r++) {
-    const bool opened = m->here[r] > 0.0 && m->there[r] > 0.0;
+static mg_status_t check_probes(probes_t *p, bool *reached, bool *lost) {
+  MG_TRY(mg_windows_exchange(p->rank, p->n, p->result, p->peer_result, 1));
+  for (int r = 0; r < p->n; r++) {
+    const bool opened = p->result[r] > 0.0 && p->peer_result[r] > 0.0;
     bool arrived;
-    reached[m->rank[r]] = opened;
-    MG_TRY(mg_cuda_window_probed(m->probe[r], (int)m->rank[r], &arrived));
-    m->here[r] = arrived ? 1.0 : 0.0;
+    reached[p->rank[r]] = opened;
+    MG_TRY(mg_cuda_window_check_probe(p->probe[r], (int)p->rank[r], &arrived));
+    p->result[r] = arrived ? 1.0 : 0.0;
   }
-  MG_TRY(mg_windows_swap(m->rank, m->n, m->here, m->there, 1));
-  for (int r = 0; r < m->n; r++)
-    if (reached[m->rank[r]] && (m->here[r] == 0.0 || m->there[r] == 0.0)) {
-      reached[m->rank[r]] = false;
+  MG_TRY(mg_windows_exchange(p->rank, p->n, p->result, p->peer_result, 1));
+  for (int r = 0; r < p->n; r++)
+    if (reached[p->rank[r]] && (p->result[r] == 0.0 || p->peer_result[r] == 0.0)) {
+      reached[p->rank[r]] = false;
       *lost = true;
     }
   return MG_OK;
@@ -70,10 +70,10 @@ static mg_status_t check_probes(exchange_t *m, bool *reached, bool *lost) {
 
 mg_status_t mg_windows_probe(mg_windows_t *w, const mg_pair_t *pairs, const int64_t *ranks,
                              int n_ranks, bool *reached, bool *lost) {
-  exchange_t m;
-  mg_status_t status = exchange_create(ranks, n_ranks, &m);
-  if (status == MG_OK) status = store_probes(w, pairs, &m);
-  if (status == MG_OK) status = check_probes(&m, reached, lost);
-  exchange_free(&m);
+  probes_t p;
+  mg_status_t status = probes_create(ranks, n_ranks, &p);
+  if (status == MG_OK) status = store_probes(w, pairs, &p);
+  if (status == MG_OK) status = check_probes(&p, reached, lost);
+  probes_free(&p);
   return status;
 }

@@ -11,7 +11,7 @@
 #include "backend/backend.h"
 #include "comm/comm.h"
 #include "cuda/p2p_exchange.h"
-#include "cuda/peer.h"
+#include "cuda/window.h"
 #include <stdlib.h>
 
 enum { N = 36, RIM = 1, SIDE = N + 2 * RIM, CELLS = SIDE * SIDE * SIDE, N_MESSAGES = 4 };
@@ -93,11 +93,11 @@ static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
     pack[part].buffer = unpack[part].buffer = doubles;
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
-  const mg_cuda_p2p_need_t need = mg_cuda_p2p_need(pack, 2, 0, doubles);
+  const mg_cuda_p2p_bytes_t bytes = mg_cuda_p2p_bytes(pack, 2, 0, doubles);
   char *block = window + (size_t)(2 * (N_PLACES * message + place) + one_way) * BLOCK_BYTES;
-  char *acks = block + need.slots, *arrivals = acks + (need.acks + 15) / 16 * 16;
-  CHECK(arrivals + need.arrivals <= block + BLOCK_BYTES);
-  CHECK_INT(need.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
+  char *acks = block + bytes.slots, *arrivals = acks + (bytes.acks + 15) / 16 * 16;
+  CHECK(arrivals + bytes.arrivals <= block + BLOCK_BYTES);
+  CHECK_INT(bytes.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
   const mg_cuda_message_t ends = {.slots = block,
                                   .arrivals = arrivals,
                                   .acks = one_way ? acks : NULL,

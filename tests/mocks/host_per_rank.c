@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-mg_status_t __real_mg_device_places(mg_device_place_t **places);
-mg_status_t __wrap_mg_device_places(mg_device_place_t **places);
+mg_status_t __real_mg_device_locations(mg_device_location_t **locations);
+mg_status_t __wrap_mg_device_locations(mg_device_location_t **locations);
 
-mg_status_t __wrap_mg_device_places(mg_device_place_t **places) {
+mg_status_t __wrap_mg_device_locations(mg_device_location_t **locations) {
   char host[32];
-  MG_TRY(__real_mg_device_places(places));
+  MG_TRY(__real_mg_device_locations(locations));
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++) {
-    (*places)[r].host = r;
-    (*places)[r].sharers = 1;
+    (*locations)[r].host = r;
+    (*locations)[r].sharers = 1;
   }
   snprintf(host, sizeof host, "host-%d", mg_comm_rank(mg_comm_world()));
   setenv("NCCL_HOSTID", host, 1);

@@ -1,8 +1,8 @@
-/* Peer windows by CUDA IPC. */
+/* Windows by CUDA IPC. */
 #include "cuda/cuda.h"
 #include <cstring>
 extern "C" {
-#include "cuda/peer.h"
+#include "cuda/window.h"
 }
 
 static_assert(sizeof(cudaIpcMemHandle_t) == MG_CUDA_HANDLE_BYTES, "handles are sent as bytes");
@@ -35,24 +35,24 @@ void mg_cuda_window_release(void *memory) {
   (void)cudaFree(memory);
 }
 
-static bool reaches_peer(const unsigned char uuid[16]) {
-  int own = 0, n = 0, reaches = 0;
+static bool query_peer_access(const unsigned char uuid[16]) {
+  int own = 0, n = 0, has_access = 0;
   if (cudaGetDevice(&own) != cudaSuccess || cudaGetDeviceCount(&n) != cudaSuccess) return false;
   for (int device = 0; device < n; device++) {
     cudaDeviceProp properties;
     if (cudaGetDeviceProperties(&properties, device) != cudaSuccess) continue;
     if (memcmp(&properties.uuid, uuid, 16) != 0) continue;
     if (device == own) return true;
-    return cudaDeviceCanAccessPeer(&reaches, own, device) == cudaSuccess && reaches;
+    return cudaDeviceCanAccessPeer(&has_access, own, device) == cudaSuccess && has_access;
   }
   return false;
 }
 
-bool mg_cuda_reaches(const unsigned char uuid[16]) {
-  const bool reaches = reaches_peer(uuid);
+bool mg_cuda_has_peer_access(const unsigned char uuid[16]) {
+  const bool has_access = query_peer_access(uuid);
   (void)cudaGetLastError(); /* a failed query is a valid answer; clear it so that the next launch
                                does not report it */
-  return reaches;
+  return has_access;
 }
 
 bool mg_cuda_window_open(const unsigned char handle[MG_CUDA_HANDLE_BYTES], void **memory) {
@@ -75,22 +75,22 @@ static __host__ __device__ double probe_value(int number, int at) {
   return 1.0 + (double)number * PROBE_DOUBLES + at;
 }
 
-static __global__ void store_probe(double *place, int number) {
-  place[threadIdx.x] = probe_value(number, (int)threadIdx.x);
+static __global__ void store_probe(double *probe, int number) {
+  probe[threadIdx.x] = probe_value(number, (int)threadIdx.x);
 }
 
-mg_status_t mg_cuda_window_probe(void *place, int number) {
-  store_probe<<<1, PROBE_DOUBLES, 0, mg_cuda.stream>>>((double *)place, number);
+mg_status_t mg_cuda_window_store_probe(void *probe, int number) {
+  store_probe<<<1, PROBE_DOUBLES, 0, mg_cuda.stream>>>((double *)probe, number);
   MG_CUDA_LAUNCHED("window_probe");
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_window_probed(void *place, int number, bool *arrived) {
-  double there[PROBE_DOUBLES];
-  MG_CUDA_TRY(cudaMemcpy(there, place, sizeof there, cudaMemcpyDeviceToHost));
+mg_status_t mg_cuda_window_check_probe(void *probe, int number, bool *arrived) {
+  double found[PROBE_DOUBLES];
+  MG_CUDA_TRY(cudaMemcpy(found, probe, sizeof found, cudaMemcpyDeviceToHost));
   *arrived = true;
   for (int at = 0; at < (int)PROBE_DOUBLES; at++)
-    *arrived = *arrived && there[at] == probe_value(number, at);
-  return zero(place, sizeof there);
+    *arrived = *arrived && found[at] == probe_value(number, at);
+  return zero(probe, sizeof found);
 }
