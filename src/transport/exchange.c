@@ -80,16 +80,15 @@ static mg_transport_t transport_of(const mg_exchange_t *e, const mg_transports_t
 
 /* Messages of one direction that use a transport, and their copies, with the buffer compacted. */
 static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t *transports,
-                                   mg_transport_t transport, bool sending,
-                                   mg_message_list_t *message_list) {
+                                   mg_transport_t transport, bool sending, mg_channel_job_t *job) {
   const mg_copy_plan_t *p = &e->plan;
   const mg_message_t *message = sending ? p->send : p->receive;
   const mg_copy_list_t *all = sending ? &p->pack : &p->unpack;
   const int n = sending ? p->n_send : p->n_receive;
-  mg_copy_list_t *list = sending ? &message_list->pack : &message_list->unpack;
+  mg_copy_list_t *list = sending ? &job->pack : &job->unpack;
   mg_message_t *kept;
   MG_TRY(mg_new(&kept, n, "message lists"));
-  *(sending ? &message_list->send : &message_list->receive) = kept;
+  *(sending ? &job->send : &job->receive) = kept;
   MG_TRY(mg_new(&list->item, all->n, "copy lists"));
   int n_kept = 0, c = 0;
   int64_t doubles = 0;
@@ -105,27 +104,27 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t
     kept[n_kept++] = (mg_message_t){message[m].rank, doubles, message[m].count};
     doubles += message[m].count;
   }
-  *(sending ? &message_list->n_send : &message_list->n_receive) = n_kept;
-  *(sending ? &message_list->send_doubles : &message_list->receive_doubles) = doubles;
+  *(sending ? &job->n_send : &job->n_receive) = n_kept;
+  *(sending ? &job->send_doubles : &job->receive_doubles) = doubles;
   return MG_OK;
 }
 
 static mg_status_t open_channel(mg_exchange_t *e, mg_transports_t *transports,
                                 mg_transport_t transport) {
-  mg_message_list_t message_list = {.src = e->src.backend,
-                                    .dst = e->dst.backend,
-                                    .src_view = e->src.view,
-                                    .dst_view = e->dst.view,
-                                    .local = e->plan.local,
-                                    .transports = transports};
-  mg_status_t status = select_messages(e, transports, transport, true, &message_list);
-  if (status == MG_OK) status = select_messages(e, transports, transport, false, &message_list);
-  if (status == MG_OK && message_list.n_send + message_list.n_receive > 0)
-    status = mg_channel_create(transport, &message_list, &e->channel[transport]);
-  free(message_list.pack.item);
-  free(message_list.unpack.item);
-  free(message_list.send);
-  free(message_list.receive);
+  mg_channel_job_t job = {.src = e->src.backend,
+                          .dst = e->dst.backend,
+                          .src_view = e->src.view,
+                          .dst_view = e->dst.view,
+                          .local = e->plan.local,
+                          .transports = transports};
+  mg_status_t status = select_messages(e, transports, transport, true, &job);
+  if (status == MG_OK) status = select_messages(e, transports, transport, false, &job);
+  if (status == MG_OK && job.n_send + job.n_receive > 0)
+    status = mg_channel_create(transport, &job, &e->channel[transport]);
+  free(job.pack.item);
+  free(job.unpack.item);
+  free(job.send);
+  free(job.receive);
   return status;
 }
 

@@ -39,7 +39,8 @@ const char *mg_transports_describe(const mg_transports_t *transports);
 /** Names of the transports in use, joined by "+"; "none" with one rank. */
 const char *mg_transports_name(const mg_transports_t *transports);
 
-/** This rank's messages of one exchange that use the same transport. */
+/** Input of a channel: this rank's messages of one exchange that use the same transport, with their
+ *  copies. */
 typedef struct {
   const mg_backend_t *src, *dst;
   const mg_view_t *src_view, *dst_view;
@@ -49,9 +50,9 @@ typedef struct {
   int n_send, n_receive;
   int64_t send_doubles, receive_doubles;
   mg_transports_t *transports;
-} mg_message_list_t;
+} mg_channel_job_t;
 
-/** A message list with its buffers. Each transport's own struct begins with this one. */
+/** The messages of a job, with their buffers. Each transport's own struct begins with this one. */
 typedef struct mg_channel mg_channel_t;
 struct mg_channel {
   /** Pack vector src for sending. `dst` is for transports that also do the local copies.
@@ -70,14 +71,12 @@ struct mg_channel {
 
 /** Create a channel of a transport. Collective over the ranks that use it; all must create their
  *  channels in the same order.
- *  @param[in] message_list  only read
  *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
-MG_MUST_CHECK mg_status_t mg_channel_create(mg_transport_t transport,
-                                            const mg_message_list_t *message_list,
+MG_MUST_CHECK mg_status_t mg_channel_create(mg_transport_t transport, const mg_channel_job_t *job,
                                             mg_channel_t **out);
 
-/** Prepare the copies of one side of message_list; no-op if the list is empty. */
-MG_MUST_CHECK mg_status_t mg_message_list_prepare(const mg_message_list_t *message_list,
-                                                  bool sending, double *buffer, mg_copies_t **out);
+/** Prepare the pack or unpack copies of a job; no-op if there are none. */
+MG_MUST_CHECK mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *job, bool sending,
+                                                    double *buffer, mg_copies_t **out);
 
 #endif

@@ -111,29 +111,29 @@ static mg_status_t nccl_unpack(mg_channel_t *channel, mg_vector_t dst) {
 }
 #endif
 
-static mg_status_t keep_messages(const mg_message_t *from, int n, mg_message_t **to) {
+static mg_status_t copy_messages(const mg_message_t *from, int n, mg_message_t **to) {
   MG_TRY(mg_new(to, n, "message lists"));
   for (int m = 0; m < n; m++)
     (*to)[m] = from[m];
   return MG_OK;
 }
 
-static mg_status_t fill(buffered_t *s, const mg_message_list_t *p) {
+static mg_status_t set_up(buffered_t *s, const mg_channel_job_t *p) {
   s->n_send = p->n_send;
   s->n_receive = p->n_receive;
-  MG_TRY(keep_messages(p->send, p->n_send, &s->send));
-  MG_TRY(keep_messages(p->receive, p->n_receive, &s->receive));
+  MG_TRY(copy_messages(p->send, p->n_send, &s->send));
+  MG_TRY(copy_messages(p->receive, p->n_receive, &s->receive));
   s->send_doubles = p->send_doubles;
   s->receive_doubles = p->receive_doubles;
   s->channel.bytes = (p->send_doubles + p->receive_doubles) * (int64_t)sizeof(double);
   MG_TRY(alloc_buffer(p->src, s->space, p->send_doubles, &s->outgoing));
   MG_TRY(alloc_buffer(p->dst, s->space, p->receive_doubles, &s->incoming));
-  MG_TRY(mg_message_list_prepare(p, true, s->outgoing, &s->pack));
-  MG_TRY(mg_message_list_prepare(p, false, s->incoming, &s->unpack));
+  MG_TRY(mg_channel_prepare_copies(p, true, s->outgoing, &s->pack));
+  MG_TRY(mg_channel_prepare_copies(p, false, s->incoming, &s->unpack));
   return mg_requests_create(p->n_send + p->n_receive, &s->requests);
 }
 
-mg_status_t mg_channel_buffered(mg_transport_t transport, const mg_message_list_t *message_list,
+mg_status_t mg_channel_buffered(mg_transport_t transport, const mg_channel_job_t *job,
                                 mg_channel_t **out) {
   buffered_t *s;
   *out = NULL;
@@ -143,16 +143,16 @@ mg_status_t mg_channel_buffered(mg_transport_t transport, const mg_message_list_
   s->channel.destroy = buffered_destroy;
 #ifdef HAVE_NCCL
   if (transport == MG_TRANSPORT_NCCL) {
-    s->nccl = mg_transports_nccl(message_list->transports);
+    s->nccl = mg_transports_nccl(job->transports);
     s->channel.start = nccl_start;
     s->channel.post = NULL;
     s->channel.unpack = nccl_unpack;
   }
 #endif
-  s->src = message_list->src;
-  s->dst = message_list->dst;
+  s->src = job->src;
+  s->dst = job->dst;
   s->space = transport == MG_TRANSPORT_HOST ? MG_SPACE_SHARED : MG_SPACE_LEVEL;
-  const mg_status_t status = fill(s, message_list);
+  const mg_status_t status = set_up(s, job);
   if (status != MG_OK) {
     buffered_destroy(&s->channel);
     return status;

@@ -4,8 +4,8 @@
 #endif
 #include "transport/transport_impl.h"
 
-mg_status_t mg_message_list_prepare(const mg_message_list_t *p, bool sending, double *buffer,
-                                    mg_copies_t **out) {
+mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *p, bool sending, double *buffer,
+                                      mg_copies_t **out) {
   const mg_copy_list_t *list = sending ? &p->pack : &p->unpack;
   const mg_view_t *view = sending ? p->src_view : p->dst_view;
   const mg_copy_job_t job = {view, view, buffer, list->item, list->n};
@@ -13,18 +13,18 @@ mg_status_t mg_message_list_prepare(const mg_message_list_t *p, bool sending, do
   return (sending ? p->src : p->dst)->prepare_copies(&job, out);
 }
 
-static mg_status_t channel_of(mg_transport_t transport, const mg_message_list_t *message_list,
+static mg_status_t channel_of(mg_transport_t transport, const mg_channel_job_t *job,
                               mg_channel_t **out) {
 #ifdef HAVE_CUDA
-  if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(message_list, out);
+  if (transport == MG_TRANSPORT_PEER) return mg_channel_peer(job, out);
 #endif
-  return mg_channel_buffered(transport, message_list, out);
+  return mg_channel_buffered(transport, job, out);
 }
 
-mg_status_t mg_channel_create(mg_transport_t transport, const mg_message_list_t *message_list,
+mg_status_t mg_channel_create(mg_transport_t transport, const mg_channel_job_t *job,
                               mg_channel_t **out) {
-  MG_TRY(channel_of(transport, message_list, out));
-  (*out)->messages = message_list->n_send;
-  (*out)->doubles = message_list->send_doubles;
+  MG_TRY(channel_of(transport, job, out));
+  (*out)->messages = job->n_send;
+  (*out)->doubles = job->send_doubles;
   return MG_OK;
 }

@@ -9,10 +9,10 @@ typedef struct {
   mg_view_t view;
   mg_copy_t out, in;
   mg_message_t send, receive;
-  mg_message_list_t message_list;
+  mg_channel_job_t job;
 } ring_t;
 
-static void lay_ring(ring_t *r, mg_transports_t *transports, double *memory, int64_t doubles) {
+static void set_ring(ring_t *r, mg_transports_t *transports, double *memory, int64_t doubles) {
   const int rank = mg_comm_rank(mg_comm_world()), size = mg_comm_size(mg_comm_world());
   const mg_backend_t *backend = &mg_backend_cuda;
   *r = (ring_t){.patch = {.n = {(int32_t)doubles, 1, 1}, .jstride = doubles, .kstride = doubles}};
@@ -22,19 +22,19 @@ static void lay_ring(ring_t *r, mg_transports_t *transports, double *memory, int
   r->in = (mg_copy_t){.src_patch = -1, .n = {(int32_t)doubles, 1, 1}};
   r->send = (mg_message_t){(rank + 1) % size, 0, doubles};
   r->receive = (mg_message_t){(rank + size - 1) % size, 0, doubles};
-  r->message_list = (mg_message_list_t){.src = backend,
-                                        .dst = backend,
-                                        .src_view = &r->view,
-                                        .dst_view = &r->view,
-                                        .pack = {&r->out, 1, 1},
-                                        .unpack = {&r->in, 1, 1},
-                                        .send = &r->send,
-                                        .receive = &r->receive,
-                                        .n_send = 1,
-                                        .n_receive = 1,
-                                        .send_doubles = doubles,
-                                        .receive_doubles = doubles,
-                                        .transports = transports};
+  r->job = (mg_channel_job_t){.src = backend,
+                              .dst = backend,
+                              .src_view = &r->view,
+                              .dst_view = &r->view,
+                              .pack = {&r->out, 1, 1},
+                              .unpack = {&r->in, 1, 1},
+                              .send = &r->send,
+                              .receive = &r->receive,
+                              .n_send = 1,
+                              .n_receive = 1,
+                              .send_doubles = doubles,
+                              .receive_doubles = doubles,
+                              .transports = transports};
 }
 
 static mg_status_t send_around(mg_channel_t *c, int times) {
@@ -70,8 +70,8 @@ mg_status_t mg_transport_measure(mg_transport_t transport, mg_transports_t *tran
   mg_status_t status = mg_backend_cuda.alloc(bytes, MG_SPACE_LEVEL, &memory);
   status = mg_comm_agree(status);
   if (status == MG_OK) {
-    lay_ring(&ring, transports, memory, doubles);
-    status = mg_comm_agree_or_end(mg_channel_create(transport, &ring.message_list, &channel));
+    set_ring(&ring, transports, memory, doubles);
+    status = mg_comm_agree_or_end(mg_channel_create(transport, &ring.job, &channel));
   }
   if (status == MG_OK) status = mg_comm_agree_or_end(time_ring(channel, times, seconds));
   if (channel) channel->destroy(channel);

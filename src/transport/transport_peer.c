@@ -58,7 +58,7 @@ static block_t block_of(mg_cuda_p2p_bytes_t incoming, mg_cuda_p2p_bytes_t outgoi
   return (block_t){acks, slots, slots + mg_window_aligned(incoming.slots)};
 }
 
-static int find_neighbors(const mg_message_list_t *p, neighbor_t *list) {
+static int find_neighbors(const mg_channel_job_t *p, neighbor_t *list) {
   int n = 0;
   for (int m = 0; m < p->n_receive; m++)
     list[n++] = (neighbor_t){.rank = p->receive[m].rank, .receive = &p->receive[m]};
@@ -135,7 +135,7 @@ static void fill_table(const mg_message_t *message, int n_messages, const neighb
     }
 }
 
-static mg_status_t create_exchange(const mg_message_list_t *p, const neighbor_t *list, int n,
+static mg_status_t create_exchange(const mg_channel_job_t *p, const neighbor_t *list, int n,
                                    mg_cuda_p2p_t **out) {
   mg_cuda_message_t *table;
   MG_TRY(mg_new(&table, p->n_send + p->n_receive, "message tables"));
@@ -160,7 +160,7 @@ static mg_status_t create_exchange(const mg_message_list_t *p, const neighbor_t 
   return status;
 }
 
-mg_status_t mg_channel_peer(const mg_message_list_t *p, mg_channel_t **out) {
+mg_status_t mg_channel_peer(const mg_channel_job_t *p, mg_channel_t **out) {
   peer_t *peer;
   neighbor_t *list = NULL;
   *out = NULL;
