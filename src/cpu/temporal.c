@@ -14,7 +14,7 @@ typedef struct {
   ptrdiff_t origin, doubles; /* of one vector's array */
 } copy_t;
 
-static bool is_alone(const mg_view_t *v) {
+static bool covers_level(const mg_view_t *v) {
   bool alone = v->n_patches == 1 && !v->periodic;
   for (int d = 0; d < 3 && alone; d++)
     alone = v->patch[0].n[d] == v->n[d];
@@ -24,11 +24,11 @@ static bool is_alone(const mg_view_t *v) {
 bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
   /* Stored 1 / diagonal has no ghosts, so it must be computed from the betas. */
   return v->op != MG_OPERATOR_FV4 && !v->alpha_varies &&
-         (is_alone(v) || v->ghost_layers >= max_steps);
+         (covers_level(v) || v->ghost_layers >= max_steps);
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
-static void take(const copy_t *c, const mg_patch_t *from, mg_vector_t x, int copy) {
+static void load_copy(const copy_t *c, const mg_patch_t *from, mg_vector_t x, int copy) {
   double *to = c->p.vec[copy] - c->origin;
   if (x < 0)
     memset(to, 0, (size_t)c->doubles * sizeof *to);
@@ -36,7 +36,7 @@ static void take(const copy_t *c, const mg_patch_t *from, mg_vector_t x, int cop
     memcpy(to, from->vec[x] - c->origin, (size_t)c->doubles * sizeof *to);
 }
 
-static void give(const copy_t *c, int copy, const mg_patch_t *to, mg_vector_t x) {
+static void store_copy(const copy_t *c, int copy, const mg_patch_t *to, mg_vector_t x) {
   for (int k = 0; k < to->n[2]; k++)
     for (int j = 0; j < to->n[1]; j++)
       memcpy(mg_cell(to, x, 0, j, k), mg_cell(&c->p, copy, 0, j, k),
@@ -61,7 +61,7 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
 
 /* Run the steps on the copies. The last iterate ends in MG_U and, except for colored steps, the
  * previous one in MG_TMP. */
-static mg_status_t make_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n) {
+static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n) {
   const int64_t too_large_for_the_cache = INT64_MAX;
   for (int s = 0; s < n; s++) {
     mg_patch_t p = grown(&c->p, n - 1 - s);
@@ -89,11 +89,11 @@ static mg_status_t smooth_patch(const mg_view_t *v, const mg_patch_t *patch,
   MG_TRY(mg_new(&c.memory, 2 * c.doubles, "patch copies"));
   c.p.vec[MG_U] = c.memory + c.origin;
   c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
-  take(&c, patch, sweep->x, MG_U);
-  take(&c, patch, sweep->previous, MG_TMP);
-  const mg_status_t status = make_steps(v, &c, sweep->step, sweep->n);
-  give(&c, MG_U, patch, sweep->dst);
-  if (sweep->previous_out >= 0) give(&c, MG_TMP, patch, sweep->previous_out);
+  load_copy(&c, patch, sweep->x, MG_U);
+  load_copy(&c, patch, sweep->previous, MG_TMP);
+  const mg_status_t status = run_steps(v, &c, sweep->step, sweep->n);
+  store_copy(&c, MG_U, patch, sweep->dst);
+  if (sweep->previous_out >= 0) store_copy(&c, MG_TMP, patch, sweep->previous_out);
   free(c.memory);
   return status;
 }

@@ -23,7 +23,7 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
 }
 
 /* Set the shape and walls of one patch. Its vectors are contiguous, starting at `memory`. */
-static double *lay_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
+static double *set_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
                          mg_patch_t *p) {
   const mg_patch_strides_t shape = mg_patch_strides(c->n, v->ghost_layers);
   memset(p, 0, sizeof *p);
@@ -63,7 +63,7 @@ static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vect
   v->n_patches = n;
   double *memory = store->memory;
   for (int p = 0; p < n; p++)
-    memory = lay_patch(&patches[p], v, vectors, memory, &v->patch[p]);
+    memory = set_patch(&patches[p], v, vectors, memory, &v->patch[p]);
   return MG_OK;
 }
 
@@ -92,8 +92,8 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, 
   return v;
 }
 
-/* The backend of the finer level owns the memory of a shared level: the coarse one cannot allocate
- * memory that both reach. */
+/* The backend of the finer level owns the memory of a shared level: the CPU backend cannot allocate
+ * memory that a device accesses. */
 static void choose_owner(const mg_hierarchy_t *h, const mg_level_t *level, mg_store_t *store) {
   const bool unified = h->params.memory == MG_MEMORY_UNIFIED;
   store->owner = level->backend;

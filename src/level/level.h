@@ -24,12 +24,12 @@ typedef struct mg_profile mg_profile_t;
 typedef struct {
   mg_sweep_t sweep;
   int halo[3], n_halo; /**< MG_F first */
-  bool overlaps;       /**< the interior overlaps with messages */
-} mg_scheduled_t;
+  bool overlaps;       /**< the interior is processed while messages are in flight */
+} mg_scheduled_sweep_t;
 
 /** The sweeps of one smooth (smooth.h). */
 typedef struct {
-  mg_scheduled_t *sweep;
+  mg_scheduled_sweep_t *sweep;
   int n;
   int result; /**< vector of the last iterate; copied to MG_U if it is another */
 } mg_schedule_t;
@@ -57,7 +57,7 @@ typedef struct {
 
   mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
-  int fused_sweeps;          /**< maximum steps per sweep; 1 if sweeps are not fused */
+  int fused_sweeps;          /**< maximum number of fused steps per sweep; 1: not fused */
   mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
   double lambda_max;         /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
@@ -108,16 +108,16 @@ void mg_hierarchy_free(mg_hierarchy_t *hierarchy);
  *  changed. */
 void mg_hierarchy_free_graphs(mg_hierarchy_t *hierarchy);
 
-/** What mg_hierarchy_free releases besides: the smoother of a level (smooth.h), and a prepared but
- *  unused profile (profile.h), if any. */
+/** Called by mg_hierarchy_free: release the smoother of a level (smooth.h), and a profile that was
+ *  prepared but not used (profile.h). */
 void mg_smoother_free(mg_level_t *level);
 void mg_profile_release(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);
 
-/** Views of a level, and of this rank's coarsened cells of level l: the image, or level l+1 used in
- *  place. */
+/** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1 used
+ *  in place. */
 const mg_view_t *mg_level_view(const mg_level_t *level);
 const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *hierarchy, int l);
 

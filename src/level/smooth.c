@@ -9,8 +9,8 @@
 /* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
  * also read ghosts of the right-hand side, which the first sweep exchanges. */
 static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
-  mg_scheduled_t *e = &s->sweep[s->n++];
-  *e = (mg_scheduled_t){.sweep = sweep};
+  mg_scheduled_sweep_t *e = &s->sweep[s->n++];
+  *e = (mg_scheduled_sweep_t){.sweep = sweep};
   e->sweep.step = &steps[first];
   if (sweep.n > 1 && first == 0) e->halo[e->n_halo++] = MG_F;
   if (sweep.x >= 0) e->halo[e->n_halo++] = sweep.x;
@@ -45,12 +45,12 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
 static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps,
                                   int max_fused, bool zero_guess) {
   const int n_fused = n_steps < 2 * max_fused ? n_steps : 2 * max_fused,
-            last_first = n_steps - n_fused / 2;
+            first_of_last = n_steps - n_fused / 2;
   int first = n_fused - n_fused / 2, from = MG_TMP, to = MG_PREVIOUS;
   append_sweep(s, steps, 0,
                (mg_sweep_t){NULL, first, zero_guess ? MG_NO_VECTOR : MG_U, MG_NO_VECTOR, from,
                             steps[first].c1 != 0.0 ? to : MG_NO_VECTOR});
-  for (; first < last_first || n_steps - first == 1; first++) {
+  for (; first < first_of_last || n_steps - first == 1; first++) {
     append_sweep(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, MG_NO_VECTOR});
     const int swap = from;
     from = to;
@@ -98,9 +98,9 @@ static bool overlaps(const mg_level_t *level, int n) {
 static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
   /* Colored steps of the 7-point operators update in place; all others need a second vector. */
   const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
-  double cannot = !can_fuse(level, max_fused);
-  MG_TRY(mg_comm_max(level->comm, &cannot, 1));
-  level->fused_sweeps = cannot > 0.0 ? 1 : max_fused;
+  double any_cannot = !can_fuse(level, max_fused);
+  MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
+  level->fused_sweeps = any_cannot > 0.0 ? 1 : max_fused;
   for (int zero = 0; zero < 2; zero++) {
     mg_schedule_t *s = &level->schedule[zero];
     MG_TRY(
@@ -168,7 +168,7 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
 
 /* While profiling, messages and computation run one after the other; otherwise the same time would
  * be counted twice. */
-static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_t *s, bool same_f) {
+static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f) {
   const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
   mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
   if (s->overlaps && !level->profile && n > 0)

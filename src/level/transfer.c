@@ -18,15 +18,15 @@ static int half_vector(const mg_level_t *fine, mg_vector_t vec) {
 /* Wait before the CPU reads cells that a device wrote in shared memory. The other direction needs
  * no wait: a kernel sees what the host wrote before the launch. The host writes these cells again
  * only after the next restriction, which waits here. */
-static mg_status_t cross(mg_level_t *fine) {
+static mg_status_t wait_for_device(mg_level_t *fine) {
   if (!fine->plan[1].shared || !fine->backend->queue.wait) return MG_OK;
   MG_TIMED(fine, MG_TIME_HALO, fine->backend->queue.wait());
   return MG_OK;
 }
 
 /* Send restricted values to the memory of the coarse level. */
-static mg_status_t deliver(mg_level_t *fine, mg_vector_t dst) {
-  if (!fine->has_image) return cross(fine);
+static mg_status_t send_to_coarse(mg_level_t *fine, mg_vector_t dst) {
+  if (!fine->has_image) return wait_for_device(fine);
   MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->gather, MG_U, dst));
   return MG_OK;
 }
@@ -37,7 +37,7 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t d
     MG_TIMED(fine, MG_TIME_RESTRICT,
              fine->backend->restrict_cells(&fine->store.view, src, mg_level_coarse_view(h, l),
                                            half_vector(fine, dst)));
-  return deliver(fine, dst);
+  return send_to_coarse(fine, dst);
 }
 
 mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
@@ -53,10 +53,10 @@ mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
                                                     mg_level_coarse_view(h, l),
                                                     half_vector(fine, MG_F)));
   }
-  return deliver(fine, MG_F);
+  return send_to_coarse(fine, MG_F);
 }
 
-/* Used only at setup, so the plans of the three face vectors are freed right after use. */
+/* Exchange face values once. Used only in set-up, so the exchange is freed after the run. */
 static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_vec, mg_end_t dst,
                                      int dst_vec) {
   mg_exchange_t *exchange;
@@ -76,7 +76,7 @@ mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
       MG_TRY(fine->backend->restrict_faces(&fine->store.view, d, mg_level_coarse_view(h, l),
                                            half_vector(fine, beta)));
     if (!fine->has_image) {
-      MG_TRY(cross(fine));
+      MG_TRY(wait_for_device(fine));
       continue;
     }
     const mg_copy_spec_t spec = {.src = {&fine->plan->layout, true},

@@ -79,7 +79,7 @@ static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params)
 
 /* Cells per rank below which a level is not worth its messages. On two H200s an F-cycle at
  * 512^3 took 18.80 ms with 32768, 18.91 with 262144, 19.20 with 4096 and 20.6 with 2097152. */
-static int64_t cells_for_rank(mg_place_t place, int64_t agglomerate_below) {
+static int64_t min_cells_per_rank(mg_place_t place, int64_t agglomerate_below) {
   if (agglomerate_below != MG_AGGLOMERATE_AUTO) return agglomerate_below;
   return mg_place_is_cuda(place) ? 65536 : 4096;
 }
@@ -89,7 +89,7 @@ static int64_t cells_for_rank(mg_place_t place, int64_t agglomerate_below) {
 static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
                                   const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(coarse);
-  const int64_t below = cells_for_rank(place_of(coarse, params), params->agglomerate_below);
+  const int64_t below = min_cells_per_rank(place_of(coarse, params), params->agglomerate_below);
   int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
   if (below > 0) ranks = min64(ranks, cells / below);
   return ranks > 1 ? ranks : 1;
@@ -115,7 +115,7 @@ static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *l
 
 /* True if the operations of a level's processor can access the cells of the next coarser level
  * in place. */
-static bool reaches(const mg_level_plan_t *level, mg_memory_t memory) {
+static bool can_access_coarse(const mg_level_plan_t *level, mg_memory_t memory) {
   if (level[0].place == level[1].place) return true;
   return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
 }
@@ -151,12 +151,12 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
 
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
                              const smoother_t *smoother) {
-  const bool apart = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
+  const bool has_halo = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
   if (!may_fuse(level, params, smoother)) return;
   level->fused_sweeps = params->fused_sweeps;
-  if (apart) level->ghost_layers = params->fused_sweeps;
+  if (has_halo) level->ghost_layers = params->fused_sweeps;
   if (smoother->look_back && smoother->n_steps > params->fused_sweeps)
     level->vectors |= 1u << MG_PREVIOUS;
 }
@@ -175,8 +175,8 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
     set_fused_sweeps(plan, level, params, &smoother);
     if (is_bottom) continue;
-    level->nests_coarse =
-        reaches(level, params->memory) && mg_layouts_nest(&level->layout, &level[1].layout);
+    level->nests_coarse = can_access_coarse(level, params->memory) &&
+                          mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
 }
@@ -208,7 +208,7 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
 }
 
 /* True if u is given on a wall. Otherwise A of a single cell could be 0. */
-static bool fixes_u(const mg_params_t *params) {
+static bool has_dirichlet_wall(const mg_params_t *params) {
   return params->boundary != MG_BOUNDARY_PERIODIC && mg_has_wall(params->wall, MG_WALL_DIRICHLET);
 }
 
@@ -232,7 +232,7 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
 
 /* True if a run on `ranks` ranks has m boxes per side on its finest grid, and boxes on every
  * rank. */
-static bool fills(const mg_params_t *params, int32_t m, int64_t ranks) {
+static bool uses_all_ranks(const mg_params_t *params, int32_t m, int64_t ranks) {
   if (mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, ranks) != m) return false;
   mg_layout_t layout = finest_of(params, (int32_t[3]){m, m, m}, ranks);
   prefer_cuboids(&layout);
@@ -248,7 +248,8 @@ void mg_plan_useful_ranks(const mg_params_t *params, const mg_plan_t *plan, int6
   if (mg_params_has_files(params) || params->boxes[0] > 0) return; /* the grid is fixed */
   for (int64_t m = fine->boxes[0] + 1; m <= max_boxes && *above == 0; m++) {
     const int64_t ranks = (m * m * m + params->boxes_per_rank - 1) / params->boxes_per_rank;
-    if (mg_odd_part(m) <= MG_MAX_ODD_PART && fills(params, (int32_t)m, ranks)) *above = ranks;
+    if (mg_odd_part(m) <= MG_MAX_ODD_PART && uses_all_ranks(params, (int32_t)m, ranks))
+      *above = ranks;
   }
 }
 
@@ -274,7 +275,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     return MG_ERR_USAGE;
   }
   const int radius = radius_of(params->op);
-  int smallest = fixes_u(params) ? 1 : 2;
+  int smallest = has_dirichlet_wall(params) ? 1 : 2;
   if (params->coarsest > smallest) smallest = params->coarsest;
 
   plan->radius = radius;
@@ -313,7 +314,7 @@ mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
 }
 
 /* Number of cells of a cuboid grown by `layers` on each side. */
-static int64_t grown(const int32_t n[3], int layers) {
+static int64_t grown_cells(const int32_t n[3], int layers) {
   int64_t cells = 1;
   for (int d = 0; d < 3; d++)
     cells *= n[d] + 2 * layers;
@@ -323,7 +324,7 @@ static int64_t grown(const int32_t n[3], int layers) {
 /* Sides of the region that the boxes of a patch cover when laid side by side, each with ghost
  * layers of depth g. Other patches need fewer cells of this patch than the boxes around it
  * would. A box and its neighbor need equally many cells of each other. */
-static void apart(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
+static void padded_sides(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
   for (int d = 0; d < 3; d++)
     sides[d] = n[d] / box_dim * (box_dim + 2 * g);
 }
@@ -332,8 +333,9 @@ static void apart(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) 
  * edges and corners. */
 static int64_t deep_doubles(const int32_t n[3], int32_t box_dim, int layers) {
   int32_t sides[3];
-  apart(n, box_dim, layers, sides);
-  return grown(n, layers) - grown(n, 0) + grown(sides, 0) - grown(sides, -layers);
+  padded_sides(n, box_dim, layers, sides);
+  return grown_cells(n, layers) - grown_cells(n, 0) + grown_cells(sides, 0) -
+         grown_cells(sides, -layers);
 }
 
 /* Upper bound on the doubles received and sent in the halo exchanges of a patch: one exchange
@@ -348,8 +350,8 @@ static int64_t halo_doubles(const int32_t n[3], int32_t box_dim, int g) {
  * coarse level. */
 static int64_t coarse_end_doubles(const int32_t n[3], int32_t image_box_dim, int g) {
   int32_t sides[3];
-  apart(n, image_box_dim, g, sides);
-  return grown(n, 0) + grown(sides, 0);
+  padded_sides(n, image_box_dim, g, sides);
+  return grown_cells(n, 0) + grown_cells(sides, 0);
 }
 
 static mg_status_t coarse_end_bytes(const mg_plan_t *plan, int l, int64_t rank, int64_t *bytes) {
@@ -381,7 +383,7 @@ mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_b
       buffer += deep_doubles(n, level->layout.box_dim, level->ghost_layers);
     if (!has_image) continue;
     image += mg_patch_strides(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
-    buffer += grown(half, 0) + grown(half, g); /* gather, scatter */
+    buffer += grown_cells(half, 0) + grown_cells(half, g); /* gather, scatter */
   }
   bytes->vectors = doubles * (int64_t)sizeof(double);
   bytes->images = image * (int64_t)sizeof(double);

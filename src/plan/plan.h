@@ -7,13 +7,14 @@
 
 enum {
   MG_MAX_LEVELS = 24,
-  MG_MAX_LOG2_DIM = 20, /**< of the cells in a direction: their product fits in 64 bits */
+  MG_MAX_LOG2_DIM = 20, /**< log2 of the maximum cells per direction: n^3 fits in 64 bits */
   MG_MAX_DIM = 1 << MG_MAX_LOG2_DIM,
-  MG_MAX_LOG2_SHARE = 53, /**< of the cells per rank: their bytes fit in 64 bits */
+  MG_MAX_LOG2_SHARE = 53, /**< log2 of the maximum cells per rank: their bytes fit in 64 bits */
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
   MG_FUSED_SWEEPS_MIN_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
-  MG_MAX_ODD_PART = 11, /**< of the cells per side: the coarsest grid is at most 11^3 */
+  MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
+                           most 11^3 */
   MG_ROW_DOUBLES = 16   /**< rows are aligned to 128 bytes */
 };
 
@@ -92,7 +93,7 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *  @param[in]  ranks    number of ranks of the whole run
  *  @param[out] message  on error, one line that names the limit and the nearest size that works
  *  @return MG_OK, MG_ERR_USAGE if the grid has more than MG_MAX_DIM cells in a direction or a rank
- * has more than 2^MG_MAX_LOG2_SHARE cells
+ *      has more than 2^MG_MAX_LOG2_SHARE cells
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);

@@ -15,8 +15,8 @@ static int64_t spread(int64_t i, int64_t sample, int64_t n) {
   return sample == 1 ? 0 : (int64_t)((__int128)i * (n - 1) / (sample - 1));
 }
 
-static int64_t at_most(int64_t sample, int64_t n) {
-  return sample < n ? sample : n;
+static int64_t min64(int64_t a, int64_t b) {
+  return a < b ? a : b;
 }
 
 static mg_status_t bytes_of(const mg_plan_t *plan, int l, int64_t rank, int64_t *bytes,
@@ -29,7 +29,7 @@ static mg_status_t bytes_of(const mg_plan_t *plan, int l, int64_t rank, int64_t 
 }
 
 /* Number of patches of the middle rank among the ranks that hold boxes. */
-static mg_status_t usual_patches(const mg_plan_t *plan, int l, int *n_patches) {
+static mg_status_t typical_patches(const mg_plan_t *plan, int l, int *n_patches) {
   const mg_layout_t *layout = &plan->level[l].layout;
   int64_t bytes;
   return bytes_of(plan, l, mg_layout_rank(layout, layout->n_ranks / 2), &bytes, n_patches);
@@ -49,8 +49,8 @@ static int64_t messages_sample(double n_patches, int64_t boxes) {
   return sample > min_sample ? sample : min_sample;
 }
 
-static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_t *messages_max,
-                                    int64_t *doubles_max) {
+static mg_status_t add_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_t *messages_max,
+                                int64_t *doubles_max) {
   mg_copy_plan_t copies;
   MG_TRY(mg_copy_plan_build(halo, rank, &copies));
   if (copies.n_send > *messages_max) *messages_max = copies.n_send;
@@ -59,7 +59,7 @@ static mg_status_t look_at_exchange(const mg_copy_spec_t *halo, int64_t rank, in
   return MG_OK;
 }
 
-static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
+static mg_status_t collect_messages(const mg_plan_t *plan, int l, bool periodic, int64_t sample,
                                     mg_level_stats_t *s) {
   const mg_layout_t *layout = &plan->level[l].layout;
   const mg_copy_spec_t halo = mg_copy_halo(layout, plan->radius, periodic);
@@ -67,8 +67,8 @@ static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic,
   faces.faces = true;
   for (int64_t i = 0; i < sample; i++) {
     const int64_t rank = mg_layout_rank(layout, spread(i, sample, layout->n_ranks));
-    MG_TRY(look_at_exchange(&halo, rank, &s->messages_max, &s->message_doubles_max));
-    MG_TRY(look_at_exchange(&faces, rank, &s->face_messages_max, &s->face_message_doubles_max));
+    MG_TRY(add_exchange(&halo, rank, &s->messages_max, &s->message_doubles_max));
+    MG_TRY(add_exchange(&faces, rank, &s->face_messages_max, &s->face_message_doubles_max));
   }
   s->n_message_ranks = sample;
   return MG_OK;
@@ -77,35 +77,35 @@ static mg_status_t look_at_messages(const mg_plan_t *plan, int l, bool periodic,
 /* The owners of the next coarser level's cells have buffers for all of them, and may be few of
  * this level's ranks. They are evaluated separately: in the mean of a sample they would also
  * stand for ranks that are not sampled. */
-static mg_status_t look_at_coarse_end(const mg_plan_t *plan, int l, mg_level_stats_t *s,
-                                      double *in_all) {
-  int of_one;
-  *in_all = 0.0;
+static mg_status_t collect_coarse_end(const mg_plan_t *plan, int l, mg_level_stats_t *s,
+                                      double *total) {
+  int typical;
+  *total = 0.0;
   if (l + 1 == plan->n_levels || plan->level[l].nests_coarse) return MG_OK;
   const mg_layout_t *coarse = &plan->level[l + 1].layout;
-  MG_TRY(usual_patches(plan, l + 1, &of_one));
-  const int64_t sample = at_most(bytes_sample(of_one), coarse->n_ranks);
+  MG_TRY(typical_patches(plan, l + 1, &typical));
+  const int64_t sample = min64(bytes_sample(typical), coarse->n_ranks);
   for (int64_t i = 0; i < sample; i++) {
     mg_level_bytes_t b;
     MG_TRY(mg_plan_bytes(plan, l, mg_layout_rank(coarse, spread(i, sample, coarse->n_ranks)), &b));
     const int64_t bytes = b.vectors + b.images + b.buffers;
     if (b.boxes > 0 && bytes > s->bytes.max) s->bytes.max = bytes;
-    *in_all += (double)b.coarse_buffers * (double)coarse->n_ranks / (double)sample;
+    *total += (double)b.coarse_buffers * (double)coarse->n_ranks / (double)sample;
   }
   return MG_OK;
 }
 
 /* n_patches: mean over the ranks that hold boxes. */
-static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_stats_t *s,
+static mg_status_t collect_level(const mg_plan_t *plan, int l, mg_level_stats_t *s,
                                  double *n_patches) {
   const mg_layout_t *layout = &plan->level[l].layout;
   s->boxes_per_rank_max = mg_layout_largest_share(layout);
   s->imbalance =
       (double)s->boxes_per_rank_max * (double)layout->n_ranks / (double)mg_layout_n_boxes(layout);
-  int of_one;
+  int typical;
   double own = 0.0, coarse_buffers;
-  MG_TRY(usual_patches(plan, l, &of_one));
-  const int64_t sample = at_most(bytes_sample(of_one), layout->n_ranks);
+  MG_TRY(typical_patches(plan, l, &typical));
+  const int64_t sample = min64(bytes_sample(typical), layout->n_ranks);
   *n_patches = 0.0;
   for (int64_t i = 0; i < sample; i++) {
     mg_level_bytes_t b;
@@ -115,14 +115,14 @@ static mg_status_t look_at_level(const mg_plan_t *plan, int l, mg_level_stats_t 
     *n_patches += (double)b.n_patches / (double)sample;
     if (b.n_patches > s->patches_max) s->patches_max = b.n_patches;
   }
-  MG_TRY(look_at_coarse_end(plan, l, s, &coarse_buffers));
+  MG_TRY(collect_coarse_end(plan, l, s, &coarse_buffers));
   s->bytes_in_all = own * (double)layout->n_ranks / (double)sample + coarse_buffers;
   if (sample < layout->n_ranks)
     s->bytes.sum = s->bytes_in_all * (double)sample / (double)layout->n_ranks;
   return MG_OK;
 }
 
-static mg_status_t look_at_ranks(const mg_plan_t *plan, int64_t sample, mg_plan_stats_t *stats) {
+static mg_status_t collect_ranks(const mg_plan_t *plan, int64_t sample, mg_plan_stats_t *stats) {
   for (int64_t i = 0; i < sample; i++) {
     int64_t sum = 0, bytes;
     int n_patches;
@@ -146,13 +146,13 @@ mg_status_t mg_plan_stats_collect(const mg_plan_t *plan, const mg_params_t *para
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_stats_t *s = &stats->level[l];
     double n_patches;
-    MG_TRY(look_at_level(plan, l, s, &n_patches));
-    sample = at_most(sample, bytes_sample(n_patches));
+    MG_TRY(collect_level(plan, l, s, &n_patches));
+    sample = min64(sample, bytes_sample(n_patches));
     if (!messages) continue;
     const int64_t few = messages_sample(n_patches, s->boxes_per_rank_max);
-    MG_TRY(look_at_messages(plan, l, periodic, at_most(few, plan->level[l].layout.n_ranks), s));
+    MG_TRY(collect_messages(plan, l, periodic, min64(few, plan->level[l].layout.n_ranks), s));
   }
-  return look_at_ranks(plan, sample, stats);
+  return collect_ranks(plan, sample, stats);
 }
 
 double mg_plan_stats_bytes(const mg_plan_stats_t *s) {

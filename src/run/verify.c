@@ -141,7 +141,7 @@ static double residual_bound(const mg_params_t *params, int n) {
   return params->op == MG_OPERATOR_7PT ? fmax(1.0, 0.1 * n) : 1.0;
 }
 
-static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
+static void check_residuals(const mg_params_t *params, mg_result_t *result) {
   for (int s = 0; s < result->n_sizes; s++) {
     const mg_history_t *hist = &result->size[s].history;
     const mg_grid_text_t grid = mg_grid(result->size[s].n);
@@ -160,7 +160,7 @@ static void judge_residuals(const mg_params_t *params, mg_result_t *result) {
   }
 }
 
-static void judge_error(const mg_params_t *params, mg_result_t *result) {
+static void check_error(const mg_params_t *params, mg_result_t *result) {
   const int n = result->size[0].n[0];
   const double expected = mg_verify_expected_error(params, n);
   const double expected_2h = mg_verify_expected_error(params, n / 2);
@@ -210,7 +210,7 @@ static void judge_error(const mg_params_t *params, mg_result_t *result) {
 void mg_verify(const mg_params_t *params, mg_result_t *result) {
   result->passed = true;
   result->why[0] = result->note[0] = '\0';
-  judge_residuals(params, result);
+  check_residuals(params, result);
   if (result->interrupted && result->n_sizes < result->n_sizes_planned)
     fail(result, "interrupted after %d of %d sizes%s", result->n_sizes, result->n_sizes_planned,
          result->where);
@@ -228,7 +228,7 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
     return;
   }
   if (result->n_sizes == MG_N_SIZES)
-    judge_error(params, result);
+    check_error(params, result);
   else
     snprintf(result->note, sizeof result->note,
              "error and order need three levels; this run has %d", result->n_sizes);

@@ -10,7 +10,7 @@ typedef struct {
   bool done;
 } progress_t;
 
-static mg_status_t test(mg_level_t *level, int residual, progress_t *p) {
+static mg_status_t test_convergence(mg_level_t *level, int residual, progress_t *p) {
   double norm;
   MG_TRY(mg_max_norm(level, residual, MG_NO_VECTOR, &norm));
   /* The negated comparison also ends the iteration on NaN. */
@@ -24,7 +24,7 @@ static mg_status_t apply_preconditioned(mg_level_t *level, mg_vector_t dst, mg_v
   return mg_residual(level, dst, MG_TMP, MG_NO_VECTOR);
 }
 
-static bool unusable(double quotient) {
+static bool is_unusable(double quotient) {
   return quotient == 0.0 || !isfinite(quotient);
 }
 
@@ -38,7 +38,7 @@ static mg_status_t bicgstab_p(mg_level_t *level, double rho, double *alpha, prog
   if (progress->done) return MG_OK;
   MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, *alpha, MG_TMP));
   MG_TRY(mg_axpby(level, MG_KRYLOV_S, 1.0, MG_KRYLOV_R, -*alpha, MG_KRYLOV_AP));
-  return test(level, MG_KRYLOV_S, progress);
+  return test_convergence(level, MG_KRYLOV_S, progress);
 }
 
 /* Second half: the stabilizing step along s. */
@@ -48,11 +48,11 @@ static mg_status_t bicgstab_s(mg_level_t *level, double *omega, progress_t *prog
   MG_TRY(mg_dot(level, MG_KRYLOV_AS, MG_KRYLOV_AS, &as_dot_as));
   MG_TRY(mg_dot(level, MG_KRYLOV_AS, MG_KRYLOV_S, &as_dot_s));
   *omega = as_dot_s / as_dot_as;
-  progress->done = as_dot_as == 0.0 || unusable(*omega);
+  progress->done = as_dot_as == 0.0 || is_unusable(*omega);
   if (progress->done) return MG_OK;
   MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, *omega, MG_TMP));
   MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_S, -*omega, MG_KRYLOV_AS));
-  return test(level, MG_KRYLOV_R, progress);
+  return test_convergence(level, MG_KRYLOV_R, progress);
 }
 
 static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
@@ -68,7 +68,7 @@ static mg_status_t bicgstab(mg_level_t *level, progress_t *progress) {
     double rho_next;
     MG_TRY(mg_dot(level, MG_KRYLOV_R, MG_KRYLOV_R0, &rho_next));
     const double beta = rho_next / rho * (alpha / omega);
-    if (unusable(beta)) break;
+    if (is_unusable(beta)) break;
     MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_P, -omega, MG_KRYLOV_AP));
     MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_KRYLOV_R, beta, MG_KRYLOV_P));
     rho = rho_next;
@@ -86,10 +86,10 @@ static mg_status_t cg(mg_level_t *level, progress_t *progress) {
     MG_TRY(mg_dot(level, MG_KRYLOV_P, MG_KRYLOV_AP, &p_dot_ap));
     const double alpha = rho / p_dot_ap;
     /* If negative, A is not positive definite, and the step would move away from the solution. */
-    if (unusable(alpha) || alpha < 0.0) break;
+    if (is_unusable(alpha) || alpha < 0.0) break;
     MG_TRY(mg_axpby(level, MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P));
     MG_TRY(mg_axpby(level, MG_KRYLOV_R, 1.0, MG_KRYLOV_R, -alpha, MG_KRYLOV_AP));
-    MG_TRY(test(level, MG_KRYLOV_R, progress));
+    MG_TRY(test_convergence(level, MG_KRYLOV_R, progress));
     if (progress->done) break;
     double rho_next;
     MG_TRY(mg_multiply(level, MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R));
@@ -104,30 +104,31 @@ static bool is_singular(const mg_level_t *level) {
   return mg_is_singular(&level->store.view);
 }
 
-/* If A is singular and everything else cancels, rounding leaves the right-hand side with a mean of
- * comparable size, and a Krylov method divides by A applied to it. */
+/* If A is singular, rounding gives the right-hand side a mean. If the rest cancels, the mean
+ * dominates. A maps it to nearly 0, and a Krylov method divides by that. */
 static mg_status_t remove_mean(mg_level_t *level, mg_vector_t vec) {
   double mean;
   MG_TRY(mg_mean(level, vec, &mean));
   return mg_shift(level, vec, vec, -mean);
 }
 
-static mg_status_t smooth(mg_level_t *level, bool zero_guess, progress_t *progress) {
+static mg_status_t smooth_until_converged(mg_level_t *level, bool zero_guess,
+                                          progress_t *progress) {
   for (int n = 0; n < MG_BOTTOM_MAX_ITERATIONS && !progress->done; n++) {
     MG_TRY(mg_smooth(level, zero_guess && n == 0));
     MG_TRY(mg_residual(level, MG_KRYLOV_R, MG_U, MG_F));
-    MG_TRY(test(level, MG_KRYLOV_R, progress));
+    MG_TRY(test_convergence(level, MG_KRYLOV_R, progress));
   }
   return MG_OK;
 }
 
 /* If A is singular, remove the mean of MG_F during the solve and restore MG_F afterwards, because
  * another solve may start from it. */
-static mg_status_t smoother(mg_level_t *level, bool zero_guess, progress_t *progress) {
-  if (!is_singular(level)) return smooth(level, zero_guess, progress);
+static mg_status_t solve_by_smoothing(mg_level_t *level, bool zero_guess, progress_t *progress) {
+  if (!is_singular(level)) return smooth_until_converged(level, zero_guess, progress);
   MG_TRY(mg_axpby(level, MG_KRYLOV_P, 1.0, MG_F, 0.0, MG_NO_VECTOR));
   MG_TRY(remove_mean(level, MG_F));
-  MG_TRY(smooth(level, zero_guess, progress));
+  MG_TRY(smooth_until_converged(level, zero_guess, progress));
   return mg_axpby(level, MG_F, 1.0, MG_KRYLOV_P, 0.0, MG_NO_VECTOR);
 }
 
@@ -153,7 +154,7 @@ static mg_status_t solve(mg_level_t *level, mg_bottom_t method, bool zero_guess)
   if (progress.norm0 == 0.0) return MG_OK;
   if (method == MG_BOTTOM_BICGSTAB) return bicgstab(level, &progress);
   if (method == MG_BOTTOM_CG) return cg(level, &progress);
-  return smoother(level, zero_guess, &progress);
+  return solve_by_smoothing(level, zero_guess, &progress);
 }
 
 mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess) {

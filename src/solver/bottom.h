@@ -15,8 +15,8 @@ enum { MG_BOTTOM_MAX_ITERATIONS = 200 };
  *  Collective over the level's ranks; other ranks return at once. On a breakdown the current
  *  iterate is kept. CG also breaks down on a direction in which A is not positive: at walls fv2 and
  *  fv4 are not symmetric, and with a rough beta CG cannot solve a large coarsest grid.
- *  @param[in] zero_guess  start from zero and ignore MG_U; else start from MG_U, as for cycles to a
- *      tolerance that have no coarser level
+ *  @param[in] zero_guess  start from zero and ignore MG_U. Otherwise start from MG_U: later cycles
+ * of a hierarchy of one level
  *  @return MG_OK, MG_ERR_COMM, MG_ERR_DEVICE; non-finite values are detected by the cycle
  *  @ref BiCGStab: van der Vorst (1992); CG: Hestenes and Stiefel (1952) */
 MG_MUST_CHECK mg_status_t mg_bottom_solve(mg_level_t *level, mg_bottom_t method, bool zero_guess);

@@ -4,7 +4,7 @@
 
 /* True if all levels from `first` on are entirely on this rank, each uses the coarsened patches of
  * the previous one in place, and the backend can run them. */
-static bool in_one_piece(const mg_hierarchy_t *h, int first) {
+static bool can_start_at(const mg_hierarchy_t *h, int first) {
   for (int l = first; l < h->n_levels; l++) {
     const mg_level_t *level = &h->level[l];
     if (!level->backend->coarse.cycle_run || level->backend != h->level[first].backend)
@@ -36,6 +36,6 @@ mg_status_t mg_coarse_cycle_prepare(mg_hierarchy_t *h) {
   if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
   h->coarse_cycle = NULL;
   for (int first = 0; first < h->n_levels && !h->coarse_cycle; first++)
-    if (in_one_piece(h, first)) MG_TRY(prepare_from(h, first));
+    if (can_start_at(h, first)) MG_TRY(prepare_from(h, first));
   return MG_OK;
 }

@@ -3,7 +3,7 @@
 #include "solver/outer_cg.h"
 #include <math.h>
 
-/* Run n_cycles again with checks. CG does not restart where it did the first time. */
+/* Run n_cycles again with checks. CG restarts of the first run are not repeated. */
 static mg_status_t find_diverged_level(mg_hierarchy_t *h, int top, int n_cycles, int *diverged) {
   mg_level_t *level = &h->level[top];
   mg_outer_cg_t cg;

@@ -1,8 +1,8 @@
 #include "solver/graph.h"
 #include "solver/cycle.h"
 
-/* Does an exchange of this level need the host? */
-static bool level_waits(const mg_level_t *level) {
+/* True if an exchange of this level needs the host. */
+static bool level_needs_host(const mg_level_t *level) {
   return mg_exchange_needs_host(level->halo) || mg_exchange_needs_host(level->halo_box) ||
          mg_exchange_needs_host(level->halo_deep) || mg_exchange_needs_host(level->gather) ||
          mg_exchange_needs_host(level->scatter);
@@ -13,13 +13,13 @@ static bool can_capture(const mg_hierarchy_t *h, int top) {
   const mg_backend_t *backend = h->level[top].backend;
   if (!backend->graph.begin) return false;
   for (int l = top; l < h->n_levels; l++)
-    if (h->level[l].backend != backend || level_waits(&h->level[l])) return false;
+    if (h->level[l].backend != backend || level_needs_host(&h->level[l])) return false;
   return h->coarse_cycle || !last->comm ||
          (backend->coarse.bottom &&
           backend->coarse.bottom_fits(&last->store.view, h->params.bottom));
 }
 
-/* Does a solve have cycles of this kind? */
+/* True if a solve has cycles of this kind. */
 static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
   if (kind == MG_KIND_NEXT) return h->params.rtol > 0.0 && !mg_uses_cg(h);
   if (kind == MG_KIND_PRECONDITION) return mg_uses_cg(h);
@@ -28,8 +28,8 @@ static bool is_needed(const mg_hierarchy_t *h, mg_cycle_kind_t kind) {
 
 mg_status_t mg_graph_capture(mg_hierarchy_t *h, int top) {
   const mg_backend_t *backend = h->level[top].backend;
-  /* All ranks or none: a rank that captures only enqueues what another rank would wait for. A rank
-   * without cells on the coarsest level does not know its solver. */
+  /* All ranks or none: a capturing rank would only enqueue messages that others wait for. A rank
+   * without cells on the coarsest level cannot check its bottom solver. */
   double on_all = can_capture(h, top);
   MG_TRY(mg_comm_min(mg_comm_world(), &on_all, 1));
   if (on_all == 0.0) return MG_OK;

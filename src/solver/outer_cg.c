@@ -16,7 +16,7 @@ mg_status_t mg_outer_cg_begin(mg_level_t *level, bool from_zero, mg_outer_cg_t *
 
 /* Make the preconditioned residual conjugate to the previous direction. This is the Polak-Ribiere
  * formula: z.(r - r_before) / z_before.r_before with r - r_before = -alpha A p. */
-static mg_status_t turn(mg_level_t *level, const mg_outer_cg_t *cg) {
+static mg_status_t set_direction(mg_level_t *level, const mg_outer_cg_t *cg) {
   double z_dot_ap;
   if (!cg->has_direction) return copy(level, MG_DIRECTION, MG_U);
   MG_TRY(mg_dot(level, MG_U, MG_A_DIRECTION, &z_dot_ap));
@@ -26,7 +26,7 @@ static mg_status_t turn(mg_level_t *level, const mg_outer_cg_t *cg) {
 /* Step length along the direction. It minimizes the error in the A-norm if A is positive definite.
  * Uses p.r, not z.r: they are equal only for a constant preconditioner. Sets has_direction if the
  * direction is usable. */
-static mg_status_t measure(mg_level_t *level, mg_outer_cg_t *cg, double *alpha) {
+static mg_status_t set_step_length(mg_level_t *level, mg_outer_cg_t *cg, double *alpha) {
   double p_dot_r;
   MG_TRY(mg_residual(level, MG_A_DIRECTION, MG_DIRECTION, MG_NO_VECTOR));
   MG_TRY(mg_dot(level, MG_DIRECTION, MG_A_DIRECTION, &cg->p_dot_ap));
@@ -37,15 +37,15 @@ static mg_status_t measure(mg_level_t *level, mg_outer_cg_t *cg, double *alpha) 
 }
 
 mg_status_t mg_outer_cg_step(mg_level_t *level, mg_outer_cg_t *cg, double *norm) {
-  const bool turned = cg->has_direction;
+  const bool had_direction = cg->has_direction;
   double alpha = 1.0;
   *norm = 0.0;
   if (!level->comm) return MG_OK;
-  MG_TRY(turn(level, cg));
-  MG_TRY(measure(level, cg, &alpha));
-  if (turned && !cg->has_direction) {
-    MG_TRY(turn(level, cg));
-    MG_TRY(measure(level, cg, &alpha));
+  MG_TRY(set_direction(level, cg));
+  MG_TRY(set_step_length(level, cg, &alpha));
+  if (had_direction && !cg->has_direction) {
+    MG_TRY(set_direction(level, cg));
+    MG_TRY(set_step_length(level, cg, &alpha));
   }
   if (!cg->has_direction) alpha = 1.0;
   MG_TRY(mg_axpby(level, MG_SOLUTION, 1.0, MG_SOLUTION, alpha, MG_DIRECTION));

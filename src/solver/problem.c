@@ -89,7 +89,7 @@ static void warn_of_mean(const mg_params_t *params, double mean, double largest)
 /* If the mean of a user's f is much larger than its variation, subtracting it once leaves a mean
  * from rounding of the sum. No A u has such a mean, so the residual would stagnate at it. Each
  * further subtraction leaves only the rounding of the remainder, so two or three suffice. */
-static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
+static mg_status_t remove_users_rhs_mean(const mg_params_t *params, mg_level_t *level) {
   for (int times = 0; times < 8; times++) {
     double mean, largest;
     MG_TRY(mg_mean(level, MG_F, &mean));
@@ -104,9 +104,9 @@ static mg_status_t balance_users(const mg_params_t *params, mg_level_t *level) {
 /* If A is singular, a solution exists only if the right-hand side has mean zero. The built-in
  * periodic Helmholtz problems also get mean zero, as in the reference. A user's Helmholtz
  * right-hand side is unchanged. */
-static mg_status_t balance_rhs(const mg_params_t *params, mg_level_t *level) {
+static mg_status_t remove_rhs_mean(const mg_params_t *params, mg_level_t *level) {
   const bool users = params->rhs[0] != '\0', singular = mg_is_singular(&level->store.view);
-  if (users) return singular ? balance_users(params, level) : MG_OK;
+  if (users) return singular ? remove_users_rhs_mean(params, level) : MG_OK;
   if (!singular && !level->store.view.periodic) return MG_OK;
   double mean;
   MG_TRY(mg_mean(level, MG_F, &mean));
@@ -139,7 +139,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
   if (source) MG_TRY(source->load(source->data, h));
   MG_TRY(close_neumann_walls(&h->level[0]));
-  MG_TRY(balance_rhs(&h->params, &h->level[0]));
+  MG_TRY(remove_rhs_mean(&h->params, &h->level[0]));
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));

@@ -21,10 +21,10 @@ typedef struct {
 /** Solve A MG_U = MG_F on level `top`, with multigrid on the levels below.
  *
  *  One cycle (F or V as chosen). With a tolerance, V-cycles follow until it is reached or
- *  --max-cycles are done. With --krylov=cg, each cycle after an F-cycle, or from zero, is a CG step
- *  (outer_cg.h); its norm is that of CG's updated residual, except for the last step, whose norm is
- *  max |MG_F - A MG_U| as for plain cycles. Overwrites MG_U of all levels and MG_F of the coarser
- *  ones. Collective over the world.
+ *  --max-cycles are done. With --krylov=cg, the cycles after the F-cycle (all cycles with
+ * --cycle=v) are CG steps (outer_cg.h). The norm of a step is that of CG's updated residual; that
+ * of the last step is max |MG_F - A MG_U|, as for plain cycles. Overwrites MG_U of all levels and
+ * MG_F of the coarser ones. Collective over the world.
  *  @param[in]  f_norm   max |MG_F| of the top level
  *  @param[out] history  the same on every rank
  *  @return MG_OK, MG_ERR_DIVERGED (logged with level and cycle), MG_ERR_COMM, MG_ERR_DEVICE */

@@ -37,7 +37,7 @@ static void follow(const mg_sweep_t *s, const mg_step_t *steps, const case_t *c,
 }
 
 /* Ghosts are exchanged of all that a sweep reads: of f once, before the first fused sweep. */
-static void check_halo(const mg_scheduled_t *e, bool is_first) {
+static void check_halo(const mg_scheduled_sweep_t *e, bool is_first) {
   const mg_sweep_t *s = &e->sweep;
   unsigned got = 0, want = 0;
   for (int v = 0; v < e->n_halo; v++)
