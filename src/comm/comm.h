@@ -87,7 +87,7 @@ MG_MUST_CHECK mg_status_t mg_comm_sum_on_host(double *values, int n);
 
 /** This rank's index among the ranks that share its host's memory, and the number of those ranks.
  *  Collective over the world. */
-MG_MUST_CHECK mg_status_t mg_comm_place_on_host(int *rank, int *size);
+MG_MUST_CHECK mg_status_t mg_comm_rank_on_host(int *rank, int *size);
 
 /** A unique number of this host: the lowest rank on it. Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_comm_host_number(int *number);

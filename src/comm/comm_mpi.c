@@ -58,7 +58,7 @@ static bool leaves_daemon_alone(void) {
 
 /* Without a launcher, Open MPI 4 starts a daemon (orted), which only MPI_Comm_spawn needs. It may
  * run forever if the program is killed during MPI_Init. */
-static mg_status_t forgo_daemon(void) {
+static mg_status_t avoid_daemon(void) {
   if (leaves_daemon_alone()) return MG_OK;
   /* All programs without a daemon share one session directory. The first to exit removes it. */
   if (setenv("OMPI_MCA_ess_singleton_isolated", "1", 0) != 0 ||
@@ -67,14 +67,14 @@ static mg_status_t forgo_daemon(void) {
   return MG_OK;
 }
 #else
-static mg_status_t forgo_daemon(void) {
+static mg_status_t avoid_daemon(void) {
   return MG_OK;
 }
 #endif
 
 mg_status_t mg_comm_init(int *argc, char ***argv) {
   int provided;
-  MG_TRY(forgo_daemon());
+  MG_TRY(avoid_daemon());
   /* Threads compute, the main thread communicates. */
   TRY_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided));
   /* Return errors also from calls without a communicator, such as MPI_Info calls. */
@@ -88,7 +88,7 @@ mg_status_t mg_comm_init(int *argc, char ***argv) {
   if (world.rank == 0)
     (void)mg_error(MG_ERR_COMM,
                    "this MPI library lacks MPI_THREAD_FUNNELED; use one that supports threads");
-  mg_comm_finalize(); /* every rank exits by itself: no abort can cut off the message of rank 0 */
+  mg_comm_finalize(); /* each rank exits normally: an abort could cut off the message of rank 0 */
   return MG_ERR_COMM;
 }
 
@@ -205,7 +205,7 @@ mg_status_t mg_comm_sum_on_host(double *values, int n) {
   return MG_OK;
 }
 
-mg_status_t mg_comm_place_on_host(int *rank, int *size) {
+mg_status_t mg_comm_rank_on_host(int *rank, int *size) {
   MPI_Comm host;
   TRY_MPI(MPI_Comm_split_type(world.mpi, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
   TRY_MPI(MPI_Comm_rank(host, rank));

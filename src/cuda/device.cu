@@ -29,7 +29,7 @@ mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line) {
 
 /* Describe why there is no device. Without a driver the runtime reports that the driver is too old,
  * so the driver version is checked first. */
-static void say_none(cudaError_t error, char *why, size_t size) {
+static void describe_no_device(cudaError_t error, char *why, size_t size) {
   int driver = 0;
   (void)cudaDriverGetVersion(&driver);
   if (driver == 0)
@@ -48,11 +48,11 @@ int mg_cuda_devices(char *why, size_t size) {
   (void)setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   const cudaError_t error = cudaGetDeviceCount(&n);
   if (error == cudaSuccess && n > 0) return n;
-  say_none(error == cudaSuccess ? cudaErrorNoDevice : error, why, size);
+  describe_no_device(error == cudaSuccess ? cudaErrorNoDevice : error, why, size);
   return 0;
 }
 
-static void say_no_code(int device, cudaError_t error, char *why, size_t size) {
+static void describe_no_code(int device, cudaError_t error, char *why, size_t size) {
   int major = 0, minor = 0;
   (void)cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
   (void)cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
@@ -75,7 +75,7 @@ bool mg_cuda_usable(int device, char *why, size_t size) {
   if (there) error = cudaFuncGetAttributes(&of_probe, probe); /* is there code for this GPU? */
   if (error == cudaSuccess) return true;
   if (there || loads)
-    say_no_code(device, error, why, size);
+    describe_no_code(device, error, why, size);
   else
     snprintf(why, size, "cannot use CUDA device %d: %s", device, cudaGetErrorString(error));
   (void)cudaGetLastError();
@@ -268,7 +268,7 @@ static mg_status_t wait_watched(cudaError_t (*query)()) {
 }
 
 /* Fail if a kernel's wait for another rank timed out: results may then be wrong. */
-static mg_status_t all_in_time() {
+static mg_status_t check_timeouts() {
   if (!*mg_cuda.timed_out) return MG_OK;
   return mg_error(MG_ERR_COMM,
                   "timed out waiting for rank %d in a peer-to-peer exchange; it may have died; "
@@ -281,7 +281,7 @@ mg_status_t mg_cuda_finish(void) {
     MG_TRY(wait_watched(query_stream));
   else
     MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
-  return all_in_time();
+  return check_timeouts();
 }
 
 mg_status_t mg_cuda_event_record(void) {
@@ -294,7 +294,7 @@ mg_status_t mg_cuda_event_wait(void) {
     MG_TRY(wait_watched(query_event));
   else
     MG_CUDA_TRY(cudaEventSynchronize(mg_cuda.event));
-  return all_in_time();
+  return check_timeouts();
 }
 
 /* The second stream has higher priority, because messages depend on its kernels. In a captured

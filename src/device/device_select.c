@@ -53,7 +53,7 @@ const char *mg_device_text(void) {
 /* Number of this rank's device. */
 static mg_status_t device_number(const mg_params_t *params, int n, int *number) {
   int rank, size;
-  MG_TRY(mg_comm_place_on_host(&rank, &size));
+  MG_TRY(mg_comm_rank_on_host(&rank, &size));
   *number = params->device_id >= 0 ? params->device_id : rank % n;
   return MG_OK;
 }
@@ -202,7 +202,8 @@ static mg_status_t check_memory(const mg_params_t *params) {
 
 /* Not all ranks have a device. If one was requested by name, this is an error, which one rank
  * logs. */
-static mg_status_t do_without(mg_params_t *params, bool named, int first, const char *why) {
+static mg_status_t continue_without_device(mg_params_t *params, bool named, int first,
+                                           const char *why) {
   const int rank = mg_comm_rank(mg_comm_world());
   if (named) {
     /* All ranks return an error and exit by themselves, so none needs to abort the rank that
@@ -225,7 +226,8 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   char why[WHY];
   int first;
   MG_TRY(find_unusable(params, here, why, &first));
-  if (first < mg_comm_size(mg_comm_world())) return do_without(params, named, first, why);
+  if (first < mg_comm_size(mg_comm_world()))
+    return continue_without_device(params, named, first, why);
   MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
   MG_TRY(limit_fused_sweeps(params));
@@ -249,7 +251,7 @@ mg_status_t mg_device_choose(mg_params_t *params) {
   MG_TRY(find_why(here > 0, why, &first));
   const bool all = first == mg_comm_size(mg_comm_world());
   if (all || !named) MG_TRY(check_device_id(params, here));
-  if (!all) return do_without(params, named, first, why);
+  if (!all) return continue_without_device(params, named, first, why);
   if (!named) params->device = MG_DEVICE_CUDA;
   return open_devices(params, here, named);
 }

@@ -9,12 +9,12 @@
 #include <string.h>
 
 /* The memories that can run out. */
-enum { HOST, PROCESS, DEVICE, N_PLACES };
+enum { HOST, PROCESS, DEVICE, N_MEMORIES };
 
 /* Memory that this rank needs on all levels: its share of host memory, and device memory. The
  * transport of messages between devices is not chosen yet. Their buffers may be in host memory,
  * or in device memory with two slots per message; both are counted. */
-static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device) {
+static mg_status_t bytes_needed(const mg_plan_t *plan, double *host, double *device) {
   *host = *device = 0.0;
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_bytes_t bytes;
@@ -27,31 +27,32 @@ static mg_status_t need_here(const mg_plan_t *plan, double *host, double *device
   return MG_OK;
 }
 
-/* Need and room of the memory with the highest need / room. */
-static mg_status_t compare(const mg_plan_t *plan, const mg_room_t *room, mg_memory_check_t *c) {
-  const double there[N_PLACES] = {(double)room->host_bytes, (double)room->process_bytes,
-                                  (double)room->device_bytes};
-  double need[N_PLACES] = {0.0, 0.0, 0.0}, worst = 0.0;
-  MG_TRY(mg_comm_agree(need_here(plan, &need[PROCESS], &need[DEVICE])));
+/* Need and room of the tightest memory of all ranks: that with the highest need / room. */
+static mg_status_t find_tightest(const mg_plan_t *plan, const mg_room_t *room,
+                                 mg_memory_check_t *c) {
+  const double available[N_MEMORIES] = {(double)room->host_bytes, (double)room->process_bytes,
+                                        (double)room->device_bytes};
+  double need[N_MEMORIES] = {0.0, 0.0, 0.0}, worst = 0.0;
+  MG_TRY(mg_comm_agree(bytes_needed(plan, &need[PROCESS], &need[DEVICE])));
   need[HOST] = need[PROCESS];
   MG_TRY(mg_comm_sum_on_host(&need[HOST], 1));
-  int mine = HOST;
-  for (int p = 0; p < N_PLACES; p++)
-    if (need[p] / there[p] > need[mine] / there[mine]) mine = p;
-  const double ratio = need[mine] / there[mine];
+  int tightest = HOST;
+  for (int p = 0; p < N_MEMORIES; p++)
+    if (need[p] / available[p] > need[tightest] / available[tightest]) tightest = p;
+  const double ratio = need[tightest] / available[tightest];
   worst = ratio;
   MG_TRY(mg_comm_max(mg_comm_world(), &worst, 1));
   /* Ranks that have the worst ratio contribute its need and room; the others contribute -1. */
-  double said[3] = {-1.0, -1.0, -1.0};
+  double result[3] = {-1.0, -1.0, -1.0};
   if (ratio == worst) {
-    said[0] = need[mine];
-    said[1] = there[mine];
-    said[2] = mine == DEVICE;
+    result[0] = need[tightest];
+    result[1] = available[tightest];
+    result[2] = tightest == DEVICE;
   }
-  MG_TRY(mg_comm_max(mg_comm_world(), said, 3));
-  c->need = said[0];
-  c->room = said[1];
-  c->on_device = said[2] > 0.0;
+  MG_TRY(mg_comm_max(mg_comm_world(), result, 3));
+  c->need = result[0];
+  c->room = result[1];
+  c->on_device = result[2] > 0.0;
   c->fits = c->need <= c->room;
   return MG_OK;
 }
@@ -68,7 +69,7 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   const int64_t ranks = mg_comm_size(mg_comm_world());
   if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
   mg_memory_check_t c;
-  MG_TRY(compare(&plan, room, &c));
+  MG_TRY(find_tightest(&plan, room, &c));
   if (c.fits) size->n = plan.level[0].layout.n[0];
   return MG_OK;
 }
@@ -114,7 +115,7 @@ mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *
   mg_plan_t plan;
   memset(capacity, 0, sizeof *capacity);
   MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, message, (int)sizeof message));
-  MG_TRY(compare(&plan, room, capacity));
+  MG_TRY(find_tightest(&plan, room, capacity));
   if (capacity->fits) return MG_OK;
   return largest_sizes(params, room, &capacity->largest, &capacity->same_width);
 }

@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells in direction d of the grid that a spread covers, and cells per side of its boxes. */
-static int32_t spread_dim(const mg_distribution_t *s, int d) {
+/* Cells in direction d of the grid of a distribution, and cells per side of its boxes. */
+static int32_t grid_dim(const mg_distribution_t *s, int d) {
   return s->layout->n[d] >> s->halved;
 }
 
-static int32_t spread_box_dim(const mg_distribution_t *s) {
+static int32_t box_dim_of(const mg_distribution_t *s) {
   return s->layout->box_dim >> s->halved;
 }
 
-static mg_status_t spread_patches(const mg_distribution_t *s, int64_t rank, mg_cuboid_t **patches,
-                                  int *n) {
+static mg_status_t patches_of(const mg_distribution_t *s, int64_t rank, mg_cuboid_t **patches,
+                              int *n) {
   MG_TRY(mg_layout_patches(s->layout, rank, patches, n));
   if (s->halved)
     for (int p = 0; p < *n; p++)
@@ -100,7 +100,7 @@ static mg_status_t add_wrapped(const mg_layout_t *layout, const range_t *range, 
  * cuboid consists of these boxes, and its own boxes are excluded. */
 static mg_status_t add_near(const mg_distribution_t *other, const mg_cuboid_t *c, bool boxes,
                             int depth, bool periodic, rank_set_t *set) {
-  const int32_t w = spread_box_dim(other), *m = other->layout->boxes;
+  const int32_t w = box_dim_of(other), *m = other->layout->boxes;
   range_t rest;
   for (int d = 0; d < 3; d++) {
     rest.lo[d] = floor_div(c->lo[d] - depth, w);
@@ -164,7 +164,7 @@ static mg_cuboid_t piece_of(const mg_cuboid_t *c, const int direction[3], int de
 static mg_cuboid_t with_far_wall(const mg_copy_spec_t *spec, const mg_cuboid_t *c) {
   mg_cuboid_t grown = *c;
   const int d = spec->face_dir;
-  if (d >= 0 && !spec->periodic && c->lo[d] + c->n[d] == spread_dim(&spec->src, d)) grown.n[d]++;
+  if (d >= 0 && !spec->periodic && c->lo[d] + c->n[d] == grid_dim(&spec->src, d)) grown.n[d]++;
   return grown;
 }
 
@@ -227,7 +227,7 @@ static mg_status_t add_pieces(const pair_t *pair, int q, const int32_t shift[3],
 
 static mg_status_t pair_list(const pair_t *pair, mg_copy_list_t *list) {
   const mg_distribution_t *src = &pair->spec->src;
-  const int32_t n[3] = {spread_dim(src, 0), spread_dim(src, 1), spread_dim(src, 2)};
+  const int32_t n[3] = {grid_dim(src, 0), grid_dim(src, 1), grid_dim(src, 2)};
   const int reach = pair->spec->periodic ? 1 : 0;
   for (int q = 0; q < pair->n_dst; q++)
     for (int k = -reach; k <= reach; k++)
@@ -271,7 +271,7 @@ static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, cons
     mg_copy_list_t copies = {0};
     pair_t pair = {
         .spec = spec, .dst = mine->dst, .n_dst = mine->n_dst, .same_rank = peers->rank[i] == rank};
-    mg_status_t status = spread_patches(&spec->src, peers->rank[i], &src, &pair.n_src);
+    mg_status_t status = patches_of(&spec->src, peers->rank[i], &src, &pair.n_src);
     pair.src = src;
     if (status == MG_OK) status = pair_list(&pair, &copies);
     if (status == MG_OK && copies.n > 0) {
@@ -298,7 +298,7 @@ static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const m
     mg_cuboid_t *dst = NULL;
     mg_copy_list_t copies = {0};
     pair_t pair = {.spec = spec, .src = mine->src, .n_src = mine->n_src};
-    mg_status_t status = spread_patches(&spec->dst, peers->rank[i], &dst, &pair.n_dst);
+    mg_status_t status = patches_of(&spec->dst, peers->rank[i], &dst, &pair.n_dst);
     pair.dst = dst;
     if (status == MG_OK) status = pair_list(&pair, &copies);
     if (status == MG_OK && copies.n > 0)
@@ -321,8 +321,8 @@ mg_status_t mg_copy_plan_build(const mg_copy_spec_t *spec, int64_t rank, mg_copy
   mine_t mine = {0};
   rank_set_t sources = {0}, targets = {0};
   memset(plan, 0, sizeof *plan);
-  mg_status_t status = spread_patches(&spec->src, rank, &mine.src, &mine.n_src);
-  if (status == MG_OK) status = spread_patches(&spec->dst, rank, &mine.dst, &mine.n_dst);
+  mg_status_t status = patches_of(&spec->src, rank, &mine.src, &mine.n_src);
+  if (status == MG_OK) status = patches_of(&spec->dst, rank, &mine.dst, &mine.n_dst);
   if (status == MG_OK) status = find_peers(spec, &spec->src, rank, mine.dst, mine.n_dst, &sources);
   if (status == MG_OK) status = find_peers(spec, &spec->dst, rank, mine.src, mine.n_src, &targets);
   if (status == MG_OK) status = build_receives(spec, rank, &mine, &sources, plan);

@@ -230,7 +230,7 @@ static mg_status_t merge(share_t *share, const int order[3], int too_many) {
 
 /* Merge with the order of axes that needs the fewest cuboids, into `best`; the caller frees
  * both lists. */
-static mg_status_t merge_well(share_t *best, share_t *tried) {
+static mg_status_t merge_best_order(share_t *best, share_t *tried) {
   static const int orders[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1},
                                    {2, 0, 1}, {1, 2, 0}, {2, 1, 0}};
   MG_TRY(merge(best, orders[0], INT_MAX));
@@ -245,13 +245,13 @@ static mg_status_t merge_well(share_t *best, share_t *tried) {
 }
 
 /* Merge a segment of the curve into cuboids, in units of boxes. */
-static mg_status_t merge_stretch(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
+static mg_status_t merge_segment(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
                                  int *n_cut) {
   share_t best = {.boxes = layout->boxes};
   mg_layout_range(layout, rank, &best.first, &best.last);
   if (best.first == best.last) return MG_OK;
   share_t tried = best;
-  const mg_status_t status = merge_well(&best, &tried);
+  const mg_status_t status = merge_best_order(&best, &tried);
   free(tried.cut);
   if (status != MG_OK) {
     free(best.cut);
@@ -262,8 +262,8 @@ static mg_status_t merge_stretch(const mg_layout_t *layout, int64_t rank, mg_cub
   return MG_OK;
 }
 
-static mg_status_t take_part(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
-                             int *n_cut) {
+static mg_status_t cuboid_of_rank(const mg_layout_t *layout, int64_t rank, mg_cuboid_t **cut,
+                                  int *n_cut) {
   const int64_t index = index_of(layout, rank);
   if (index < 0) return MG_OK;
   MG_TRY(mg_new(cut, 1, "patch lists"));
@@ -277,9 +277,9 @@ mg_status_t mg_layout_patches(const mg_layout_t *layout, int64_t rank, mg_cuboid
   *patches = NULL;
   *n_patches = 0;
   if (layout->cuboids)
-    MG_TRY(take_part(layout, rank, patches, n_patches));
+    MG_TRY(cuboid_of_rank(layout, rank, patches, n_patches));
   else
-    MG_TRY(merge_stretch(layout, rank, patches, n_patches));
+    MG_TRY(merge_segment(layout, rank, patches, n_patches));
   for (int p = 0; p < *n_patches; p++)
     for (int d = 0; d < 3; d++) {
       (*patches)[p].lo[d] *= layout->box_dim;

@@ -39,7 +39,7 @@ static cut_t cut_of(const part_t *part) {
 }
 
 /* Part number `way` of a cut. */
-static part_t take(const part_t *part, const cut_t *cut, int way) {
+static part_t part_at(const part_t *part, const cut_t *cut, int way) {
   part_t p = *part;
   const bool last = way == cut->ways - 1;
   const int32_t below = way * cut->layers;
@@ -50,7 +50,7 @@ static part_t take(const part_t *part, const cut_t *cut, int way) {
   return p;
 }
 
-static int way_to(int64_t at, int64_t width, int ways) {
+static int way_containing(int64_t at, int64_t width, int ways) {
   const int64_t way = width > 0 ? at / width : ways;
   return way < ways ? (int)way : ways - 1;
 }
@@ -59,7 +59,7 @@ mg_cuboid_t mg_cuboids_part(const mg_layout_t *layout, int64_t index) {
   part_t part = whole(layout);
   while (part.n_ranks > 1) {
     const cut_t cut = cut_of(&part);
-    part = take(&part, &cut, way_to(index - part.first, cut.ranks, cut.ways));
+    part = part_at(&part, &cut, way_containing(index - part.first, cut.ranks, cut.ways));
   }
   return part.boxes;
 }
@@ -69,7 +69,7 @@ int64_t mg_cuboids_index(const mg_layout_t *layout, const int32_t box[3]) {
   while (part.n_ranks > 1) {
     const cut_t cut = cut_of(&part);
     const int d = cut.direction;
-    part = take(&part, &cut, way_to(box[d] - part.boxes.lo[d], cut.layers, cut.ways));
+    part = part_at(&part, &cut, way_containing(box[d] - part.boxes.lo[d], cut.layers, cut.ways));
   }
   return part.first;
 }
@@ -110,7 +110,7 @@ static part_t part_of(shape_t s) {
 
 /* Add the shapes of the parts of a cut; all but the last are equal. */
 static bool add_parts(shapes_t *all, const part_t *part, const cut_t *cut) {
-  const part_t first = take(part, cut, 0), last = take(part, cut, cut->ways - 1);
+  const part_t first = part_at(part, cut, 0), last = part_at(part, cut, cut->ways - 1);
   return add_shape(all, shape_of(&first)) && add_shape(all, shape_of(&last));
 }
 

@@ -28,7 +28,7 @@ static mg_status_t check_interrupt(mg_result_t *result) {
 /* Record the history of a solve, even if a signal ended it. All complete solves have the same
  * history, and that of an interrupted solve is the beginning of it. So an interrupted solve
  * never replaces a complete one. */
-static void keep_history(int s, const mg_history_t *history, mg_result_t *result) {
+static void record_history(int s, const mg_history_t *history, mg_result_t *result) {
   mg_size_result_t *size = &result->size[s];
   if (s == 0) result->n_cycles_at_h = history->n_cycles;
   if (history->stopped && !history->converged) {
@@ -52,7 +52,7 @@ static mg_status_t timed_solve(mg_hierarchy_t *h, int s, mg_result_t *result, do
   const mg_status_t status =
       mg_solve_watched(h, s, result->size[s].f_norm, &until_signal, &history);
   *seconds = mg_now() - start;
-  if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(s, &history, result);
+  if (status == MG_OK || status == MG_ERR_DIVERGED) record_history(s, &history, result);
   MG_TRY(status);
   return mg_comm_max(mg_comm_world(), seconds, 1);
 }
@@ -66,7 +66,7 @@ static void show_progress(const mg_params_t *p, const char *phase, int s, int do
     mg_progress("%s at %s: solve %d of %d, %.0f s left", phase, names[s], done + 1, of, left);
 }
 
-static void say_solved(const char *phase, const mg_size_result_t *size, double seconds) {
+static void log_solve(const char *phase, const mg_size_result_t *size, double seconds) {
   mg_verbose("%s at 1/%d: %.6f s, max|f-Au| %.6e after %d cycle%s", phase, size->n[0], seconds,
              size->history.norm[size->history.n_cycles - 1], size->history.n_cycles,
              size->history.n_cycles == 1 ? "" : "s");
@@ -79,7 +79,7 @@ static mg_status_t warm_up(mg_hierarchy_t *h, int s, mg_result_t *result, double
     show_progress(&h->params, "warm-up", s, i, n, *estimate * (n - i));
     MG_TRY(timed_solve(h, s, result, estimate));
     if (result->interrupted) return MG_OK;
-    say_solved("warm-up", &result->size[s], *estimate);
+    log_solve("warm-up", &result->size[s], *estimate);
     MG_TRY(check_interrupt(result));
   }
   return MG_OK;
@@ -99,7 +99,7 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
     double seconds;
     MG_TRY(timed_solve(h, s, result, &seconds));
     if (result->interrupted) return MG_OK;
-    say_solved(p->verify_only ? "verification" : "timing", size, seconds);
+    log_solve(p->verify_only ? "verification" : "timing", size, seconds);
     size->seconds_min =
         size->n_solves == 0 || seconds < size->seconds_min ? seconds : size->seconds_min;
     total += seconds;
@@ -112,7 +112,7 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
   }
 }
 
-static void forget_accounts(mg_hierarchy_t *h) {
+static void reset_timers(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
 }
@@ -130,7 +130,7 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
   for (int s = 0; s < N_SOLVES && status == MG_OK && !result->interrupted; s++) {
     double seconds;
     status = timed_solve(h, 0, result, &seconds);
-    if (status == MG_OK) say_solved("profile", &result->size[0], seconds);
+    if (status == MG_OK) log_solve("profile", &result->size[0], seconds);
     if (status == MG_OK) result->seconds_profiled += seconds / N_SOLVES;
   }
   const mg_status_t ended = mg_profile_end(h);
@@ -140,19 +140,20 @@ static mg_status_t profile(mg_hierarchy_t *h, mg_result_t *result) {
 }
 
 /* One solve that continues an earlier run. It cannot be repeated, so it is not timed. */
-static mg_status_t go_on(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
+static mg_status_t continue_solve(mg_hierarchy_t *h, const mg_history_t *start,
+                                  mg_result_t *result) {
   mg_size_result_t *size = &result->size[0];
   mg_history_t history = *start;
-  forget_accounts(h);
+  reset_timers(h);
   const double begin = mg_now();
   const mg_status_t status = mg_solve_continue(h, 0, size->f_norm, &until_signal, &history);
   result->seconds_profiled = mg_now() - begin;
-  if (status == MG_OK || status == MG_ERR_DIVERGED) keep_history(0, &history, result);
+  if (status == MG_OK || status == MG_ERR_DIVERGED) record_history(0, &history, result);
   MG_TRY(status);
   MG_TRY(mg_comm_max(mg_comm_world(), &result->seconds_profiled, 1));
   if (result->interrupted) return MG_OK;
   size->n_solves = result->n_sizes = result->n_profiled = 1;
-  say_solved("restart", size, 0.0);
+  log_solve("restart", size, 0.0);
   return result->n_sizes_planned > 1 ? check_interrupt(result) : MG_OK;
 }
 
@@ -163,11 +164,11 @@ static mg_status_t run_size(mg_hierarchy_t *h, int s, const mg_history_t *start,
   memcpy(size->n, h->plan.level[s].layout.n, sizeof size->n);
   size->seconds_min = size->seconds_mean = NAN;
   MG_TRY(mg_problem_restrict_rhs(h, s, &size->f_norm));
-  if (s == 0 && start) return go_on(h, start, result);
+  if (s == 0 && start) return continue_solve(h, start, result);
   MG_TRY(warm_up(h, s, result, &estimate));
   if (result->interrupted) return MG_OK;
   /* The breakdown covers the timed solves of the finest grid. */
-  if (s == 0) forget_accounts(h);
+  if (s == 0) reset_timers(h);
   MG_TRY(timed_solves(h, s, result, estimate));
   if (size->n_solves == 0) return MG_OK;
   result->n_sizes = s + 1;
@@ -204,7 +205,7 @@ static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
 
 mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
-  mg_timers_t kept[MG_MAX_LEVELS];
+  mg_timers_t timers_at_h[MG_MAX_LEVELS];
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
   /* Coarser grids give no error estimate if the smoothness of the problem is unknown. */
   if (mg_params_has_files(&h->params)) result->n_sizes_planned = 1;
@@ -214,14 +215,14 @@ mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result
     MG_TRY(run_size_or_stop(h, s, start, result));
     if (s == 0)
       for (int l = 0; l < h->n_levels; l++)
-        kept[l] = h->level[l].timers;
+        timers_at_h[l] = h->level[l].timers;
     if (result->n_sizes <= s || result->diverged) break;
     if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
     if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_RESTRICTED_U));
   }
   if (result->n_sizes > 0)
     for (int l = 0; l < h->n_levels; l++)
-      h->level[l].timers = kept[l];
+      h->level[l].timers = timers_at_h[l];
   result->error = difference[1];
   if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
   mg_progress_clear();
