@@ -19,15 +19,7 @@ sys.dont_write_bytecode = True
 
 from plots.common import GRIDS, add_title_options  # noqa: E402
 from plots.dump import FIELDS  # noqa: E402
-from toolkit import (  # noqa: E402
-    USAGE,
-    Parser,
-    ToolError,
-    integer_in,
-    number_in,
-    run_main,
-    say,
-)
+from toolkit import Parser, UsageError, integer_in, number_in, run_main, say  # noqa: E402
 
 # The module of each command.
 MODULES = {
@@ -230,17 +222,16 @@ def check_output(args: argparse.Namespace) -> None:
         args.output = f"{os.path.splitext(first)[0]}-{args.command}.{args.kinds[0]}"
     kind = os.path.splitext(args.output)[1][1:].lower()
     if kind not in args.kinds:
-        raise ToolError(
+        raise UsageError(
             f"--output={args.output}: the name of a picture of '{args.command}' must end in "
-            f".{', .'.join(args.kinds)}",
-            USAGE,
+            f".{', .'.join(args.kinds)}"
         )
     inputs = {os.path.realpath(path) for path in args.files}
     for path in (args.output, args.data):
         if path is not None and os.path.realpath(path) in inputs:
-            raise ToolError(f"{path} is an input and would be overwritten; use another name", USAGE)
+            raise UsageError(f"{path} is an input and would be overwritten; use another name")
     if args.data is not None and os.path.realpath(args.data) == os.path.realpath(args.output):
-        raise ToolError(f"--output and --data are both {args.output}; use different names", USAGE)
+        raise UsageError(f"--output and --data are both {args.output}; use different names")
 
 
 def draw(args: argparse.Namespace) -> str:

@@ -25,9 +25,19 @@ MEMORY = 4
 class ToolError(Exception):
     """An error: one line for the user, and an exit code."""
 
-    def __init__(self, text: str, code: int):
+    code: int
+
+    def __init__(self, text: str, code: int | None = None):
         super().__init__(" ".join(text.split()))
-        self.code = code
+        self.code = self.code if code is None else code
+
+
+class UsageError(ToolError):
+    code = USAGE
+
+
+class FileError(ToolError):
+    code = FILE
 
 
 # --- output --------------------------------------------------------------------------------------
@@ -98,15 +108,13 @@ def need(module: str, package: str):
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise ToolError(
+        raise UsageError(
             f"the Python module {package} is missing: 'apt-get install python3-{package.lower()}' "
-            f"or 'pip install {package}'",
-            USAGE,
+            f"or 'pip install {package}'"
         ) from None
     except Exception as error:  # for example a module built for another numpy
-        raise ToolError(
-            f"the Python module {package} cannot be loaded ({str(error)[:120]}); reinstall it",
-            USAGE,
+        raise UsageError(
+            f"the Python module {package} cannot be loaded ({str(error)[:120]}); reinstall it"
         ) from None
 
 
@@ -171,8 +179,8 @@ def write_atomically(path: str, content: bytes | memoryview) -> None:
             if not os.access(final, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             if is_standard(final):
-                raise ToolError(
-                    f"{path} is the file that standard output or error goes to; name another", USAGE
+                raise UsageError(
+                    f"{path} is the file that standard output or error goes to; name another"
                 )
         # Mode "x" fails if the name exists, so no file of the user is overwritten.
         with open(f"{final}.{os.getpid()}.tmp", "xb") as out:
@@ -187,7 +195,7 @@ def write_atomically(path: str, content: bytes | memoryview) -> None:
         if not isinstance(error, OSError):
             raise
         shown = path or "a file without a name"
-        raise ToolError(f"{shown} cannot be written: {error.strerror}", FILE) from None
+        raise FileError(f"{shown} cannot be written: {error.strerror}") from None
 
 
 def plural(n: int, word: str) -> str:
@@ -204,7 +212,7 @@ class Parser(argparse.ArgumentParser):
         say(self.format_help().rstrip())
 
     def error(self, message: str):
-        raise ToolError(f"{message}; see {self.prog} --help", USAGE)
+        raise UsageError(f"{message}; see {self.prog} --help")
 
 
 def number_in(low: float, high: float):

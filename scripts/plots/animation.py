@@ -11,7 +11,7 @@ import tempfile
 from plots.common import save_table
 from plots.dump import Dump, Plane
 from plots.fields import beyond, check_limits, colors_for, draw_plane, limits_of, rows_of
-from toolkit import FILE, USAGE, ToolError, need, plural, say, write_atomically
+from toolkit import FileError, UsageError, need, plural, say, write_atomically
 
 RESIDUAL = "residual"  # shrinks by orders of magnitude, so its scale is logarithmic
 # All dumps of an animation must agree in these.
@@ -26,10 +26,9 @@ def in_order(paths: list[str]) -> list[str]:
             about = dump.about
         one = {key: str(about[key]) for key in PROBLEM if key in about}
         if problem is not None and one != problem[1]:
-            raise ToolError(
+            raise UsageError(
                 f"an animation shows one problem, but {path} has {', '.join(one.values())} cells "
-                f"and {problem[0]} has {', '.join(problem[1].values())}",
-                USAGE,
+                f"and {problem[0]} has {', '.join(problem[1].values())}"
             )
         problem = problem or (path, one)
         cycles = about["cycles"]
@@ -43,10 +42,9 @@ def in_order(paths: list[str]) -> list[str]:
 def plane_of(dump: Dump, args) -> Plane:
     fields = dump.fields(args.level)
     if args.field == RESIDUAL and RESIDUAL not in fields:
-        raise ToolError(
+        raise UsageError(
             f"{dump.path} has no field residual, the default of animate: dump it with "
-            f"hpgmg-fv --dump-fields=residual, or set --field to one of {', '.join(fields)}",
-            USAGE,
+            f"hpgmg-fv --dump-fields=residual, or set --field to one of {', '.join(fields)}"
         )
     return dump.plane(args.field, args.level, args.axis, args.at)
 
@@ -118,7 +116,7 @@ def with_palette(frame, palette):
 def mp4(frames, fps: float) -> bytes:
     """Encode an MP4 with ffmpeg, without date and version, so that it is reproducible."""
     if shutil.which("ffmpeg") is None:
-        raise ToolError("an .mp4 needs ffmpeg ('apt-get install ffmpeg'); or write a .gif", USAGE)
+        raise UsageError("an .mp4 needs ffmpeg ('apt-get install ffmpeg'); or write a .gif")
     with tempfile.TemporaryDirectory() as folder:
         for i, frame in enumerate(frames):
             frame.save(os.path.join(folder, f"{i:06d}.png"))
@@ -130,6 +128,6 @@ def mp4(frames, fps: float) -> bytes:
         command += ["-fflags", "+bitexact", "-flags:v", "+bitexact", out]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
-            raise ToolError(f"ffmpeg failed: {done.stderr.strip()[-120:]}", FILE)
+            raise FileError(f"ffmpeg failed: {done.stderr.strip()[-120:]}")
         with open(out, "rb") as file:
             return file.read()

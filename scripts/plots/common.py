@@ -6,7 +6,7 @@ import csv
 import os
 import warnings
 
-from toolkit import USAGE, ToolError, need, plural, write_atomically
+from toolkit import UsageError, need, plural, write_atomically
 
 # Every run solves on three grids: levels 0, 1 and 2.
 GRIDS = ("h", "2h", "4h")
@@ -107,7 +107,7 @@ def save_figure(fig, path: str) -> None:
     kind = os.path.splitext(path)[1][1:].lower()
     undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     if kind not in undated:
-        raise ToolError(f"{path}: the name of a picture must end in .{', .'.join(undated)}", USAGE)
+        raise UsageError(f"{path}: the name of a picture must end in .{', .'.join(undated)}")
     content = io.BytesIO()
     fig.savefig(content, format=kind, metadata=undated[kind])
     write_atomically(path, content.getvalue())

@@ -17,7 +17,7 @@ from plots.common import (
 )
 from plots.dump import Dump, is_dump
 from plots.report import Report
-from toolkit import FILE, ToolError, need, plural
+from toolkit import FileError, need, plural
 
 MOST_MARKERS = 40  # per curve: more would overlap
 
@@ -65,7 +65,7 @@ def draw_convergence(args) -> str:
     curves = [curve for path in args.files for curve in curves_of(path, grids)]
     curves = [curve for curve in curves if curve.rel]
     if not curves:
-        raise ToolError(f"{args.files[0]} has no residual norms; repeat the run", FILE)
+        raise FileError(f"{args.files[0]} has no residual norms; repeat the run")
     shared, labels = split_phrases([c.run for c in curves], [c.path for c in curves])
 
     fig = figure(7.5, 5.4, args.dpi)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import stat
 
-from toolkit import FILE, USAGE, ToolError, late_interrupts, need, plural
+from toolkit import FileError, ToolError, UsageError, late_interrupts, need, plural
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 FORMAT_VERSION = 2
@@ -50,7 +50,7 @@ def is_dump(path: str) -> bool:
         with open(path, "rb") as file:
             return file.read(len(SIGNATURE)) == SIGNATURE
     except OSError as error:
-        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
 
 
 class Plane:
@@ -83,7 +83,7 @@ class Dump:
 
     def __enter__(self) -> Dump:
         if not is_dump(self.path):
-            raise ToolError(f"{self.path} is not an HDF5 file; use a file written by --dump", FILE)
+            raise FileError(f"{self.path} is not an HDF5 file; use a file written by --dump")
         with self.reading():
             self.file = need("h5py", "h5py").File(self.path, "r")
         try:
@@ -105,14 +105,14 @@ class Dump:
         except ToolError:
             raise
         except WRONG as error:
-            raise ToolError(
-                f"{self.path} cannot be read as a dump ({str(error)[:120]}); dump it again", FILE
+            raise FileError(
+                f"{self.path} cannot be read as a dump ({str(error)[:120]}); dump it again"
             ) from None
 
     def _about(self) -> dict:
         with self.reading():
             if "HPGMG" not in self.file:
-                raise ToolError(f"{self.path} is not a dump of hpgmg-fv: no group HPGMG", FILE)
+                raise FileError(f"{self.path} is not a dump of hpgmg-fv: no group HPGMG")
             found = {}
             for key, value in self.file["HPGMG"].attrs.items():
                 if key == "residual_norms":
@@ -123,18 +123,17 @@ class Dump:
                     found[key] = value if isinstance(value, str) else value.flat[0]
             version = found.get("format_version")
             if version != FORMAT_VERSION:
-                raise ToolError(
+                raise FileError(
                     f"{self.path} has format_version {version}, but this plot.py reads "
-                    f"{FORMAT_VERSION}: use the plot.py of the program's release",
-                    FILE,
+                    f"{FORMAT_VERSION}: use the plot.py of the program's release"
                 )
             if found.get("complete") != 1:
-                raise ToolError(f"{self.path} is incomplete; dump it again", FILE)
+                raise FileError(f"{self.path} is incomplete; dump it again")
             for key, kind in ATTRIBUTES.items():
                 if key not in found:
-                    raise ToolError(f"{self.path} has no attribute HPGMG/{key}", FILE)
+                    raise FileError(f"{self.path} has no attribute HPGMG/{key}")
                 if (kind is str) != isinstance(found[key], str):
-                    raise ToolError(f"{self.path}: HPGMG/{key} is {found[key]}", FILE)
+                    raise FileError(f"{self.path}: HPGMG/{key} is {found[key]}")
                 found[key] = kind(found[key])
             for key in ("coefficients", "rhs", "krylov"):
                 if key in found:
@@ -155,10 +154,9 @@ class Dump:
     def _group(self, level: int):
         groups = self._levels()
         if level not in groups:
-            raise ToolError(
+            raise UsageError(
                 f"--level={level}: {self.path} has only level {', '.join(map(str, groups))}; "
-                "dump more with --dump-levels",
-                USAGE,
+                "dump more with --dump-levels"
             )
         return self.file[groups[level]]
 
@@ -171,15 +169,14 @@ class Dump:
         with self.reading():
             group = self._group(level)
             if field not in list(group):
-                raise ToolError(
+                raise UsageError(
                     f"--field={field}: level {level} of {self.path} has only {', '.join(group)}; "
-                    "dump more with --dump-fields",
-                    USAGE,
+                    "dump more with --dump-fields"
                 )
             data = group[field]
             n = data.shape[0]
             if data.shape != (n, n, n) or data.dtype.kind != "f":
-                raise ToolError(f"{self.path}: {data.name} is not a cubic array of floats", FILE)
+                raise FileError(f"{self.path}: {data.name} is not a cubic array of floats")
             index = min(int(at * n), n - 1)
             cut = [slice(None)] * 3
             cut[2 - AXES.index(axis)] = index

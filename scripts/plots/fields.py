@@ -13,7 +13,7 @@ from plots.common import (
     set_title,
 )
 from plots.dump import Dump, Plane
-from toolkit import USAGE, ToolError, need, plural
+from toolkit import UsageError, need, plural
 
 # Fields that change with each cycle.
 CHANGED_BY_CYCLES = ("u", "residual")
@@ -178,4 +178,4 @@ def check_limits(limits: tuple[float, float], log: bool) -> None:
     elif log and limits[0] < 1.0 / LARGEST:
         why = f"a logarithmic scale needs a lower limit of at least {1.0 / LARGEST:g}"
     if why:
-        raise ToolError(f"--limits={limits[0]:g},{limits[1]:g}: {why}", USAGE)
+        raise UsageError(f"--limits={limits[0]:g},{limits[1]:g}: {why}")

@@ -6,7 +6,7 @@ import math
 
 from plots.common import COLORS, LARGEST, MARKERS, figure, plain, save
 from plots.report import read_report
-from toolkit import FILE, USAGE, ToolError, plural
+from toolkit import FileError, UsageError, plural
 
 ROOFLINE = "roofline"
 ARITHMETIC = "arithmetic, double"  # the table of the peak flop rate; others are solver kernels
@@ -32,11 +32,11 @@ class Bench:
             ]
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             why = str(error)[:80]
-            raise ToolError(f"{path} has no tables of hpgmg-bench ({why})", FILE) from None
+            raise FileError(f"{path} has no tables of hpgmg-bench ({why})") from None
         if not self.tables:
-            raise ToolError(f"{path} has no tables of hpgmg-bench; repeat the run", FILE)
+            raise FileError(f"{path} has no tables of hpgmg-bench; repeat the run")
         if not 0.0 < self.copy <= LARGEST:
-            raise ToolError(f"{path}: invalid copy_gb_per_s {self.copy}; repeat the run", FILE)
+            raise FileError(f"{path}: invalid copy_gb_per_s {self.copy}; repeat the run")
 
     def row(self, row: dict) -> dict:
         values = {key: float(row[key]) for key in NUMBERS}
@@ -51,7 +51,7 @@ class Bench:
         tables = [(title, rows) for name, title, rows in self.tables if name == ladder]
         if not tables:
             there = ", ".join(dict.fromkeys(name for name, _, _ in self.tables)) or "none"
-            raise ToolError(f"{self.path} has no ladder {ladder}; it has {there}", USAGE)
+            raise UsageError(f"{self.path} has no ladder {ladder}; it has {there}")
         return tables
 
 

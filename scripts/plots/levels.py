@@ -6,7 +6,7 @@ import math
 
 from plots.common import COLORS, LARGEST, figure, phrases, plain, save, shortened, split_phrases
 from plots.report import Report
-from toolkit import FILE, USAGE, ToolError, plural
+from toolkit import FileError, UsageError, plural
 
 # In stacking order; the names are those of src/base/timers.c.
 OPERATIONS = (
@@ -30,9 +30,7 @@ class Level:
         self.dim = report.get(f"{where}.dim.0", int)
         self.backend = report.get(f"{where}.backend", str)
         if "seconds" not in report.get(where, dict):
-            raise ToolError(
-                f"{report.path} has no seconds per level; run with --levels-breakdown", FILE
-            )
+            raise FileError(f"{report.path} has no seconds per level; run with --levels-breakdown")
         self.seconds = {
             key: report.numbers(f"{where}.seconds.{key}")
             for key in report.get(f"{where}.seconds", dict)
@@ -80,14 +78,12 @@ def draw_shares(ax, levels: list[Level], operations: list[str]) -> None:
 
 def draw_levels(args) -> str:
     if len(args.files) > MOST_FILES:
-        raise ToolError(
-            f"{len(args.files)} files: at most {MOST_FILES} fit into one picture", USAGE
-        )
+        raise UsageError(f"{len(args.files)} files: at most {MOST_FILES} fit into one picture")
     reports = [Report(path) for path in args.files]
     runs = [[Level(r, i) for i in range(len(r.get("levels", list)))] for r in reports]
     for report, levels in zip(reports, runs):
         if not levels:
-            raise ToolError(f"{report.path} has no levels; repeat the run", FILE)
+            raise FileError(f"{report.path} has no levels; repeat the run")
     found = {operation for levels in runs for level in levels for operation in level.seconds}
     operations = [o for o in OPERATIONS if o in found] + sorted(found - set(OPERATIONS))
     shared, labels = split_phrases(

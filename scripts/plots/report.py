@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plots.common import LARGEST
 from plots.dump import is_dump
-from toolkit import FILE, ToolError, read_json
+from toolkit import FileError, read_json
 
 
 def read_report(path: str, program: str) -> dict:
@@ -12,18 +12,17 @@ def read_report(path: str, program: str) -> dict:
     try:
         data = read_json(path)
     except OSError as error:
-        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         if is_dump(path):
             text = f"{path} is a dump; use a report written by --json"
-            raise ToolError(text, FILE) from None
-        raise ToolError(
+            raise FileError(text) from None
+        raise FileError(
             f"{path} is neither a dump nor JSON ({str(error)[:80]}); use a file written by --json "
-            "or --dump",
-            FILE,
+            "or --dump"
         ) from None
     if not isinstance(data, dict) or data.get("program") != program:
-        raise ToolError(f"{path} is not a report of {program}", FILE)
+        raise FileError(f"{path} is not a report of {program}")
     return data
 
 
@@ -34,7 +33,7 @@ class Report:
         self.path = path
         self.data = read_report(path, "hpgmg-fv")
         if self.data.get("dry_run"):
-            raise ToolError(f"{path} is a plan; use the report of a run without --dry-run", FILE)
+            raise FileError(f"{path} is a plan; use the report of a run without --dry-run")
         self.about = {
             key: self.get(f"problem.{key}", str)
             for key in ("operator", "equation", "boundary", "smoother", "cycle")
@@ -56,7 +55,7 @@ class Report:
             try:
                 value = value[int(key)] if isinstance(value, list) else value[key]
             except (KeyError, IndexError, TypeError, ValueError):
-                raise ToolError(f"{self.path} has no {where}; repeat the run", FILE) from None
+                raise FileError(f"{self.path} has no {where}; repeat the run") from None
         if kind is float and value is None:
             return float("nan")
         # Counts are positive 64-bit integers.
@@ -69,7 +68,7 @@ class Report:
 
     def wrong(self, where: str, value):
         text = f"{self.path}: {where} has the invalid value {str(value)[:40]}; repeat the run"
-        raise ToolError(text, FILE)
+        raise FileError(text)
 
     def positive(self, where: str) -> float:
         """A positive number that fits on a scale."""

@@ -16,7 +16,7 @@ from plots.common import (
     split_phrases,
 )
 from plots.report import Report
-from toolkit import FILE, USAGE, ToolError, need, plural
+from toolkit import FileError, UsageError, need, plural
 
 # Grids are cubes, so not every number of ranks can have the same work per rank. Within a weak
 # series it may vary by this factor.
@@ -33,14 +33,14 @@ class Run:
         about = report.about
         self.path = report.path
         if GRIDS.index(grid) >= len(report.get("solves", list)):
-            raise ToolError(f"{self.path} has no solve of {grid}; use --grid=h", USAGE)
+            raise UsageError(f"{self.path} has no solve of {grid}; use --grid=h")
         self.ranks, self.threads = about["ranks"], about["threads"]
         self.on_gpus = about["backend"] == "cuda"
         self.dof = report.get(f"{where}.dof", int)
         self.seconds = report.get(f"{where}.seconds_mean", float)
         if not self.seconds > 0.0:
-            raise ToolError(
-                f"{self.path} was not timed; run without --verify-only, or omit the file", FILE
+            raise FileError(
+                f"{self.path} was not timed; run without --verify-only, or omit the file"
             )
         if not 1.0 / LARGEST <= self.seconds <= LARGEST:
             report.wrong(f"{where}.seconds_mean", self.seconds)
@@ -113,26 +113,25 @@ def split_machines(runs: list[Run]) -> list[list[Run]]:
 def series_of(runs: list[Run], mode: str) -> list[Series]:
     """Group runs: strong scaling if grids are equal, weak scaling if the work per unit is."""
     if n_units(runs) < 2:
-        raise ToolError(
+        raise UsageError(
             "scaling needs runs on at least two numbers of ranks; "
-            f"{', '.join(run.path for run in runs[:3])} have {runs[0].units} (ranks x threads)",
-            USAGE,
+            f"{', '.join(run.path for run in runs[:3])} have {runs[0].units} (ranks x threads)"
         )
     by_size = groups(runs, lambda run: run.dof)
     if mode != "weak" and (mode == "strong" or all(n_units(part) > 1 for part in by_size)):
         parts = [part for part in by_size if n_units(part) > 1]
         if not parts:
-            raise ToolError("--mode=strong: no two numbers of ranks have the same grid", USAGE)
+            raise UsageError("--mode=strong: no two numbers of ranks have the same grid")
         return [Series(p, True) for part in parts for p in split_machines(part)]
     work = [run.dof / run.units for run in runs]
     one_size = all(len({run.dof for run in p}) == 1 for p in groups(runs, lambda r: r.units))
     if mode == "weak" or (max(work) <= WEAK_SPREAD * min(work) and one_size):
         if not one_size:
-            raise ToolError("--mode=weak: one number of ranks has several grids", USAGE)
+            raise UsageError("--mode=weak: one number of ranks has several grids")
         return [Series(p, False) for p in split_machines(runs)]
     sizes = ", ".join(sorted({f"{run.n}³ on {run.units}" for run in runs})[:6])
-    raise ToolError(
-        f"neither strong nor weak scaling ({sizes}): use files of one kind, or set --mode", USAGE
+    raise UsageError(
+        f"neither strong nor weak scaling ({sizes}): use files of one kind, or set --mode"
     )
 
 

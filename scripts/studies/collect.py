@@ -7,7 +7,7 @@ import statistics
 from plots.common import save_table
 from plots.report import Report
 from studies.folder import Folder, Point
-from toolkit import FILE, ToolError
+from toolkit import FileError
 
 
 def report_of(point: Point, path: str) -> Report:
@@ -20,7 +20,7 @@ def report_of(point: Point, path: str) -> Report:
         ("cells per side", about["n"], point.dim[0]),
     ):
         if has != planned:
-            raise ToolError(f"{path} has {has} {what}, the plan has {planned}; remove it", FILE)
+            raise FileError(f"{path} has {has} {what}, the plan has {planned}; remove it")
     return report
 
 
@@ -63,7 +63,7 @@ def rows_of(folder: Folder) -> list[dict]:
         for path in folder.results(point):
             rows.append(row_of(folder, point, int(path.rsplit(".", 2)[1])))
     if not rows:
-        raise ToolError(f"{folder.path} has no results yet; see 'scaling status'", FILE)
+        raise FileError(f"{folder.path} has no results yet; see 'scaling status'")
     return rows
 
 

@@ -17,7 +17,7 @@ import json
 
 from studies.plan import ask
 from studies.study import Study
-from toolkit import USAGE, ToolError, need
+from toolkit import UsageError, need
 
 # Kinds of levels: on the CPU, on a GPU, and on a GPU with fused sweeps.
 CPU, GPU, PASSES = "cpu", "cuda", "passes"
@@ -138,10 +138,9 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
             )
         return levels
     except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError) as error:
-        raise ToolError(
+        raise UsageError(
             f"{program} --dry-run --json lacks values that a model needs ({error}); use a program "
-            "and scripts of one version",
-            USAGE,
+            "and scripts of one version"
         ) from None
 
 

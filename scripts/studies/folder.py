@@ -19,7 +19,7 @@ import os
 import toolkit
 from plots.report import Report
 from studies.study import LAUNCHERS, SYSTEMS, Study, read_study, read_text
-from toolkit import FILE, USAGE, ToolError, whole_number, write_atomically
+from toolkit import FileError, ToolError, UsageError, whole_number, write_atomically
 
 PLAN_FORMAT = 2
 
@@ -93,9 +93,9 @@ def read_json(path: str, remedy: str = "plan the study again"):
     try:
         return toolkit.read_json(path)
     except OSError as error:
-        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise ToolError(f"{path} is damaged ({str(error)[:80]}); {remedy}", FILE) from None
+        raise FileError(f"{path} is damaged ({str(error)[:80]}); {remedy}") from None
 
 
 def text_of(path: str) -> str:
@@ -104,7 +104,7 @@ def text_of(path: str) -> str:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError as error:
-        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def is_report(path: str) -> bool:
@@ -139,17 +139,16 @@ class Folder:
     def __init__(self, path: str):
         self.path = os.path.abspath(path)
         if not os.path.exists(self.at("plan.json")):
-            raise ToolError(f"{path} has no plan; make one with 'scaling plan STUDY.ini'", USAGE)
+            raise UsageError(f"{path} has no plan; make one with 'scaling plan STUDY.ini'")
         try:
             self.plan = plan_of(read_json(self.at("plan.json")))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            raise ToolError(f"{path}/plan.json is damaged ({error}); plan it again", FILE) from None
+            raise FileError(f"{path}/plan.json is damaged ({error}); plan it again") from None
         text = read_text(self.at("study.ini"))
         if text != self.plan.study:
-            raise ToolError(
+            raise UsageError(
                 f"{path}/study.ini was changed after planning; "
-                f"plan it again with 'scaling plan {path}/study.ini --folder={path}'",
-                USAGE,
+                f"plan it again with 'scaling plan {path}/study.ini --folder={path}'"
             )
         self.study: Study = read_study(self.at("study.ini"), self.plan.base, text)
 
@@ -160,10 +159,9 @@ class Folder:
 
     def must_be_here(self) -> None:
         if self.is_elsewhere:
-            raise ToolError(
+            raise UsageError(
                 f"{self.path} was copied or moved from {self.plan.folder}, and its jobs would run "
-                f"there; plan again with 'scaling plan {self.path}/study.ini --folder={self.path}'",
-                USAGE,
+                f"there; plan again with 'scaling plan {self.path}/study.ini --folder={self.path}'"
             )
 
     def at(self, *parts: str) -> str:
@@ -191,7 +189,7 @@ class Folder:
             try:
                 os.replace(path, f"{path.removesuffix('.json')}.part")
             except OSError as error:
-                raise ToolError(f"{path} cannot be renamed: {error.strerror}", FILE) from None
+                raise FileError(f"{path} cannot be renamed: {error.strerror}") from None
 
     def exit_codes(self, point: Point) -> list[int]:
         """Exit codes of repeats that ended without a report."""
@@ -231,7 +229,7 @@ class Folder:
         remedy = "remove it once all jobs of this study have ended"
         jobs = read_json(path, remedy)
         if not isinstance(jobs, dict) or not all(isinstance(j, str) for j in jobs.values()):
-            raise ToolError(f"{path} is damaged; {remedy}", FILE)
+            raise FileError(f"{path} is damaged; {remedy}")
         return jobs
 
     def save_job(self, point: Point, job: str) -> None:
@@ -291,23 +289,19 @@ def must_be_the_same(path: str, study: Study, plan: Plan, old: Plan | None) -> N
     if (old.study if old else read_text(file)) != plan.study:
         known = read_study(file, old.base, old.study) if old else None
         if known is None or dataclasses.replace(known, repeats=study.repeats) != study:
-            raise ToolError(
-                f"{path} holds another study ({file}); use another folder (--folder)", USAGE
-            )
+            raise UsageError(f"{path} holds another study ({file}); use another folder (--folder)")
     runs = os.path.join(path, "runs")
     ran = os.path.isdir(runs) and any(name.endswith(".json") for name in os.listdir(runs))
     if old and ran and (old.program, old.version) != (plan.program, plan.version):
-        raise ToolError(
+        raise UsageError(
             f"{path} has runs of {old.version}, {old.program}, which cannot be mixed with "
-            f"those of {plan.version}, {plan.program}; use another folder (--folder)",
-            USAGE,
+            f"those of {plan.version}, {plan.program}; use another folder (--folder)"
         )
     here = old and same_place(old.folder, plan.folder)
     if old and (ran or (here and has_jobs(path))) and old.system_words() != plan.system_words():
-        raise ToolError(
+        raise UsageError(
             f"{path} has jobs or runs of {old.system_words()}, which cannot be mixed with "
-            f"those of {plan.system_words()}; use another folder (--folder)",
-            USAGE,
+            f"those of {plan.system_words()}; use another folder (--folder)"
         )
 
 
@@ -318,9 +312,7 @@ def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) ->
         if os.path.exists(os.path.join(path, "study.ini")):
             must_be_the_same(path, study, plan, old)
         elif os.path.isdir(path) and os.listdir(path):
-            raise ToolError(
-                f"{path} holds files but no study; use another folder (--folder)", USAGE
-            )
+            raise UsageError(f"{path} holds files but no study; use another folder (--folder)")
         for part in ("jobs", "runs"):
             os.makedirs(os.path.join(path, part), exist_ok=True)
         state = os.path.join(path, "state.json")
@@ -328,7 +320,7 @@ def make_folder(path: str, study: Study, plan: Plan, scripts: dict[str, str]) ->
         if old and not same_place(old.folder, plan.folder) and os.path.exists(state):
             os.unlink(state)
     except OSError as error:
-        raise ToolError(f"{path} cannot be used as folder: {error.strerror}", FILE) from None
+        raise FileError(f"{path} cannot be used as folder: {error.strerror}") from None
     write_atomically(os.path.join(path, "study.ini"), plan.study.encode())
     for name, text in scripts.items():
         script = os.path.join(path, "jobs", f"{name}.sh")

@@ -27,7 +27,7 @@ from studies.model import Model, spread, total_of
 from studies.plan import boxes_of
 from studies.samples import Machine
 from studies.study import Study
-from toolkit import USAGE, ToolError, plural, whole_number
+from toolkit import UsageError, plural, whole_number
 
 # Concurrent runs of the program for plans: each spends most of its time in MPI_Init.
 N_ASKED = 4
@@ -79,10 +79,9 @@ def parse_assumption(text: str) -> tuple[list[Key], float]:
         seconds = -1.0
     known = name in OF_NAME and place in ("", CPU, GPU, PASSES)
     if not known or not 0.0 <= seconds < 1e6 or (place and not OF_NAME[name].by_place):
-        raise ToolError(
+        raise UsageError(
             f"--assume={text} must be NAME=VALUE with a unit, such as message=5us or "
-            f"cell.cpu=30ns; names are {', '.join(OF_NAME)}, units s, ms, us and ns",
-            USAGE,
+            f"cell.cpu=30ns; names are {', '.join(OF_NAME)}, units s, ms, us and ns"
         )
     places = [place] if place else [CPU, GPU, PASSES]
     return list(dict.fromkeys(key_of(name, p) for p in places)), seconds
@@ -125,7 +124,7 @@ class Forecaster:
         wanted = sorted({n for n in wanted if n >= 1})
         if not wanted:
             least = each if self.study.kind == "weak" else self.study.ranks(first)
-            raise ToolError(f"--to={most_ranks}: the forecast starts at {least} ranks", USAGE)
+            raise UsageError(f"--to={most_ranks}: the forecast starts at {least} ranks")
         return wanted
 
     def work(self, nodes: int, change: Change) -> tuple[list[Level], Callable[[float], list[Work]]]:
@@ -169,7 +168,7 @@ class Forecaster:
             for m in self.draws
         ]
         if not seconds > 0.0:
-            raise ToolError("all costs are 0, so there is no forecast; assume fewer", USAGE)
+            raise UsageError("all costs are 0, so there is no forecast; assume fewer")
         width = spread(seconds, likely) if likely else 0.0
         parts = dict.fromkeys(PARTS, 0.0)
         for key, count in total.items():
@@ -211,15 +210,13 @@ class Forecaster:
         for one in predicted:
             if not isinstance(one, Forecast):
                 if not self.machine.exchanges and ("exchange" in {name for name, _ in one}):
-                    raise ToolError(
+                    raise UsageError(
                         "no run has messages between ranks, so their costs cannot be fitted; add "
-                        "points with more than one rank",
-                        USAGE,
+                        "points with more than one rank"
                     )
-                raise ToolError(
+                raise UsageError(
                     f"the runs do not determine {', '.join(map(name_of, one))}; add points that "
-                    f"do, or set it, for example --assume={name_of(one[0])}=5us",
-                    USAGE,
+                    f"do, or set it, for example --assume={name_of(one[0])}=5us"
                 )
             found.append(one)
         return found

@@ -15,7 +15,7 @@ import statistics
 
 from studies.costs import CPU, Key, Work, work_of
 from studies.samples import Sample
-from toolkit import USAGE, ToolError, need
+from toolkit import ToolError, UsageError, need
 
 GRID_WEIGHT = (1.0, 0.5, 0.25)
 MB = 1e6
@@ -116,10 +116,9 @@ def fit(samples: list[Sample]) -> Model:
     n_solves = len({(s.name, s.grid) for s in samples})
     # As many solves as costs would fit exactly, with bands of zero width.
     if n_solves <= len(model.values):
-        raise ToolError(
+        raise UsageError(
             f"{n_solves} solves (points times grids) are too few for {len(model.values)} costs; "
-            "measure more points",
-            USAGE,
+            "measure more points"
         )
     return model
 

@@ -11,7 +11,7 @@ import tempfile
 from gpus import visible_gpus
 from studies.folder import Plan, Point
 from studies.study import GIVEN, TAKEN, Study
-from toolkit import USAGE, ToolError, plural
+from toolkit import USAGE, ToolError, UsageError, plural
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIND_REPORT = os.path.join(TOP, "scripts", "bind-report")
@@ -36,15 +36,14 @@ def find_program(study: Study, named: str | None) -> str:
             name
         )
         if found is None:
-            raise ToolError(f"{where}={name} is not an executable program; build it first", USAGE)
+            raise UsageError(f"{where}={name} is not an executable program; build it first")
         return os.path.abspath(found)
     found = shutil.which("hpgmg-fv")
     for build in BUILDS:
         found = found or shutil.which(os.path.join(TOP, build, "hpgmg-fv"))
     if found is None:
-        raise ToolError(
-            "hpgmg-fv is not in PATH; build it (scripts/quickstart.sh) or name it with --program",
-            USAGE,
+        raise UsageError(
+            "hpgmg-fv is not in PATH; build it (scripts/quickstart.sh) or name it with --program"
         )
     return os.path.abspath(found)
 
@@ -64,7 +63,7 @@ def ask(program: str, words: list[str]) -> str:
                 env={**os.environ, **{f"OMPI_MCA_{key}": value for key, value in mpi.items()}},
             )
     except OSError as error:
-        raise ToolError(f"{program} cannot be run: {error.strerror}", USAGE) from None
+        raise UsageError(f"{program} cannot be run: {error.strerror}") from None
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("hpgmg-fv: error: ")]
         # Otherwise report the first line of MPI or the loader.
@@ -102,10 +101,9 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
             patches=int(report["levels"][0]["patches_per_rank_max"]),
         )
     except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise ToolError(
+        raise UsageError(
             f"{program} --dry-run --json lacks values that a plan needs ({error}); use a program "
-            "and scripts of one version",
-            USAGE,
+            "and scripts of one version"
         ) from None
 
 
@@ -114,14 +112,11 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
     has = {words[0]: words[1:] for words in map(str.split, built.splitlines()[1:]) if words}
     device = study.options.get("device", "cuda" if study.gpus_per_rank else "cpu")
     if device != "cpu" and study.gpus_per_rank == 0:
-        raise ToolError(
-            f"[options] device = {device} needs GPUs: set [node] gpus-per-rank = 1", USAGE
-        )
+        raise UsageError(f"[options] device = {device} needs GPUs: set [node] gpus-per-rank = 1")
     if device in ON_CPU and study.gpus_per_rank > 0:
-        raise ToolError(
+        raise UsageError(
             f"[options] device = {device} would leave the GPUs of [node] gpus-per-rank = "
-            f"{study.gpus_per_rank} idle: remove one of the two lines",
-            USAGE,
+            f"{study.gpus_per_rank} idle: remove one of the two lines"
         )
     most = max(study.ranks(nodes) for nodes in study.nodes)
     for wanted, part, why in (
@@ -131,16 +126,14 @@ def check_build(study: Study, program: str, built: str, local: bool) -> None:
     ):
         if wanted and has.get(part, [])[:1] == ["no"]:
             instead = f", or {ON_CPU_INSTEAD}" if part == "CUDA" else ""
-            raise ToolError(
+            raise UsageError(
                 f"{program} was built without {part}, which is needed for {why}; use a build "
-                f"with {part} (--program){instead}",
-                USAGE,
+                f"with {part} (--program){instead}"
             )
     if local and most > 1 and shutil.which("mpirun") is None:
-        raise ToolError(
+        raise UsageError(
             f"{plural(most, 'rank')} need mpirun, which is not in PATH: 'apt-get install "
-            "openmpi-bin'",
-            USAGE,
+            "openmpi-bin'"
         )
 
 
@@ -153,10 +146,9 @@ def check_gpus(study: Study, local: bool) -> list[str]:
         return []
     have = len(visible_gpus({**os.environ, **study.environment}))
     if have == 0:
-        raise ToolError(
+        raise UsageError(
             f"{GPUS_KEY.format(1)} needs a GPU, but this machine has none that CUDA can use; "
-            f"select a batch system with --system, or {ON_CPU_INSTEAD}",
-            USAGE,
+            f"select a batch system with --system, or {ON_CPU_INSTEAD}"
         )
     most = max(study.ranks(nodes) for nodes in study.nodes)
     if have >= most:
@@ -183,10 +175,9 @@ def check_deck(study: Study, program: str) -> None:
     for key, value in settings_of(study, program).items():
         # Options on the command line override the deck.
         if key in TAKEN and key not in GIVEN and value != "no":
-            raise ToolError(
+            raise UsageError(
                 f"{study.options['input']} sets {key} = {value[:60]}, which a study's deck must "
-                f"not set: {TAKEN[key]}",
-                USAGE,
+                f"not set: {TAKEN[key]}"
             )
 
 
@@ -237,12 +228,11 @@ def check_work(study: Study, points: list[Point]) -> list[str]:
     if study.kind == "strong":
         for point in points:
             if point.dim != points[0].dim:
-                raise ToolError(
+                raise UsageError(
                     f"{point.name} would solve {point.dim[0]}^3 cells, not the "
                     f"{points[0].dim[0]}^3 of {points[0].name}: {plural(point.ranks, 'rank')} with "
                     f"{point.boxes_per_rank} boxes each form another cube; use a number of nodes "
-                    "that divides the boxes",
-                    USAGE,
+                    "that divides the boxes"
                 )
     most = max(point.cells / point.ranks for point in points)
     for point in points:

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from toolkit import FILE, ToolError
+from toolkit import FileError, ToolError
 
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LOOK_S = 0.2  # interval for polling the output of a job
@@ -66,7 +66,7 @@ def start(words: list[str], folder: str, output: str) -> subprocess.Popen:
     try:
         out = open(output, "wb")  # noqa: SIM115
     except OSError as error:
-        raise ToolError(f"{output} cannot be written: {error.strerror}", FILE) from None
+        raise FileError(f"{output} cannot be written: {error.strerror}") from None
     with out:
         try:
             return subprocess.Popen(
@@ -78,7 +78,7 @@ def start(words: list[str], folder: str, output: str) -> subprocess.Popen:
                 start_new_session=True,
             )
         except OSError as error:
-            raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
+            raise FileError(f"{words[0]} cannot be run: {error.strerror}") from None
 
 
 def run_job(words: list[str], folder: str, output: str, record, say) -> None:

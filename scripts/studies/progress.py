@@ -7,7 +7,7 @@ import os
 
 from studies.folder import Folder, Lock, Point
 from studies.systems import PENDING, RUNNING, SYSTEMS
-from toolkit import ToolError, plural
+from toolkit import ToolError, UsageError, plural
 
 PLANNED, DONE, FAILED = "planned", "done", "failed"
 
@@ -159,5 +159,5 @@ def chosen_points(folder: Folder, text: str | None) -> list[str] | None:
     chosen = text.split(",")
     for name in chosen:
         if name not in names:
-            raise ToolError(f"--only={text}: '{name}' is not one of {', '.join(names)}", 2)
+            raise UsageError(f"--only={text}: '{name}' is not one of {', '.join(names)}")
     return chosen

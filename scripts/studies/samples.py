@@ -21,7 +21,7 @@ from studies.costs import (
 from studies.folder import Folder, Point
 from studies.plan import settings_of
 from studies.systems import usable_cores
-from toolkit import FILE, USAGE, ToolError, whole_number
+from toolkit import FileError, UsageError, whole_number
 
 # Values of reports that all runs of a model must share.
 ALIKE = ("operator", "equation", "boundary", "smoother", "cycle")
@@ -147,10 +147,9 @@ class Collector:
                         folder.study, program, point.ranks, point.boxes_per_rank, cpu_below=below
                     )
                 if not levels_agree(report, planned[below]):
-                    raise ToolError(
+                    raise UsageError(
                         f"the levels of {path} differ from the plan of {program}; set --program to "
-                        "the program that ran it",
-                        USAGE,
+                        "the program that ran it"
                     )
                 setting = Setting(point.threads, on_host, cores, {}, 0)
                 self.cpu_below = below if self.cpu_below is None else self.cpu_below
@@ -162,10 +161,9 @@ class Collector:
         path, others = self.first_settings
         for key in ALIKE_SETTINGS:
             if settings.get(key) != others.get(key):
-                raise ToolError(
+                raise UsageError(
                     f"all runs of a model must have one value of {key}: {folder.path} has "
-                    f"{settings.get(key)}, {path} has {others.get(key)}",
-                    USAGE,
+                    f"{settings.get(key)}, {path} has {others.get(key)}"
                 )
 
     def add_run(self, report: Report, name: str, levels: list[Level], setting: Setting) -> None:
@@ -195,10 +193,9 @@ class Collector:
         self.first = self.first or report
         for key in ALIKE:
             if report.about[key] != self.first.about[key]:
-                raise ToolError(
+                raise UsageError(
                     f"all runs of a model must have one {key}: {report.path} has "
-                    f"{report.about[key]}, {self.first.path} has {self.first.about[key]}",
-                    USAGE,
+                    f"{report.about[key]}, {self.first.path} has {self.first.about[key]}"
                 )
         self.cycles = max(self.cycles, report.get("solves.0.cycles", int))
 
@@ -207,10 +204,9 @@ class Collector:
         visits = visits_of(len(levels), report.about["cycle"], report.get("solves.0.cycles", int))
         for i, level in enumerate(levels):
             if "messages" not in report.get(f"levels.{i}", dict):
-                raise ToolError(
+                raise UsageError(
                     f"{report.path} does not count messages; a model needs --levels-breakdown "
-                    "([options] levels-breakdown = yes)",
-                    USAGE,
+                    "([options] levels-breakdown = yes)"
                 )
             if level.messages > 0:
                 messages, size = (
@@ -225,9 +221,7 @@ class Collector:
     def machine(self) -> Machine:
         """Call once all studies are added. Also completes the settings of all samples."""
         if self.first is None:
-            raise ToolError(
-                "no study has results yet; 'scaling status' lists what is missing", FILE
-            )
+            raise FileError("no study has results yet; 'scaling status' lists what is missing")
         # fv4 and fused sweeps read ghost cells at edges and corners.
         edges = self.first.about["operator"] == "fv4"
         exchanges = {

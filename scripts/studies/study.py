@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 
-from toolkit import FILE, USAGE, ToolError, whole_number
+from toolkit import FileError, UsageError, whole_number
 
 KINDS = ("weak", "strong")
 SYSTEMS = ("slurm", "pbs", "lsf", "flux", "local")
@@ -104,11 +104,11 @@ class Reader:
         try:
             self.ini.read_string(without_comments(text), source=path)
         except configparser.Error as error:
-            raise ToolError(f"{path} is not a study: {error}", USAGE) from None
+            raise UsageError(f"{path} is not a study: {error}") from None
         self.known: dict[str, list[str]] = {}
 
     def fail(self, section: str, key: str, text: str):
-        raise ToolError(f"{self.path}: [{section}] {key} {text}", USAGE)
+        raise UsageError(f"{self.path}: [{section}] {key} {text}")
 
     def text(self, section: str, key: str, default: str | None = None) -> str | None:
         self.known.setdefault(section, []).append(key)
@@ -126,7 +126,7 @@ class Reader:
         value = self.text(section, key)
         if value is None:
             self.look_for_misspelt(section, key)
-            raise ToolError(f"{self.path} has no [{section}] {key}, such as '{key} = {example}'", 2)
+            raise UsageError(f"{self.path} has no [{section}] {key}, such as '{key} = {example}'")
         return value
 
     def look_for_misspelt(self, section: str, key: str) -> None:
@@ -210,7 +210,7 @@ class Reader:
     def unknown(self, what: str, name: str, names: list[str]):
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean '{near[0]}'?" if near else f"known: {', '.join(names)}"
-        raise ToolError(f"{self.path}: unknown {what}; {hint}", USAGE)
+        raise UsageError(f"{self.path}: unknown {what}; {hint}")
 
 
 def without_comments(text: str) -> str:
@@ -230,9 +230,9 @@ def read_text(path: str) -> str:
         with open(path, encoding="utf-8") as file:
             return file.read()
     except OSError as error:
-        raise ToolError(f"{path} cannot be read: {error.strerror}", FILE) from None
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ToolError(f"{path} is not UTF-8 text; a study is an INI file", USAGE) from None
+        raise UsageError(f"{path} is not UTF-8 text; a study is an INI file") from None
 
 
 def node_counts(reader: Reader) -> list[int]:

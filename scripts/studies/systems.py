@@ -17,7 +17,7 @@ import subprocess
 from studies import process
 from studies.folder import Folder, Point
 from studies.study import Study
-from toolkit import FILE, USAGE, ToolError
+from toolkit import FileError, UsageError
 
 PENDING, RUNNING, ENDED = "pending", "running", "ended"
 
@@ -41,10 +41,10 @@ def run_tool(words: list[str], folder: Folder, stdin: str | None = None, fine=(0
                 words, cwd=folder.path, stdin=source, capture_output=True, text=True
             )
     except OSError as error:
-        raise ToolError(f"{words[0]} cannot be run: {error.strerror}", FILE) from None
+        raise FileError(f"{words[0]} cannot be run: {error.strerror}") from None
     if done.returncode not in fine:
         why = (done.stderr.strip() or done.stdout.strip() or "no reason given").splitlines()[-1]
-        raise ToolError(f"{words[0]} failed (exit code {done.returncode}): {why[:200]}", FILE)
+        raise FileError(f"{words[0]} failed (exit code {done.returncode}): {why[:200]}")
     return done.stdout
 
 
@@ -89,8 +89,8 @@ def mpirun(study: Study, point: Point, *more: str) -> list[str]:
 def number_of(command: str, printed: str) -> str:
     """The job id that a submit command printed: a single word."""
     if len(printed.split()) != 1:
-        raise ToolError(
-            f"{command} printed no job id: {printed[:200]!r}; check the queue for a job", FILE
+        raise FileError(
+            f"{command} printed no job id: {printed[:200]!r}; check the queue for a job"
         )
     return printed
 
@@ -131,10 +131,9 @@ class Slurm(System):
     def check_folder(self, path):
         # Slurm expands these in the path of the output file, and a job without one fails.
         if "%" in path or "\\" in path:
-            raise ToolError(
+            raise UsageError(
                 f"{path} contains % or \\, which Slurm expands in file names; use another folder "
-                "(--folder)",
-                USAGE,
+                "(--folder)"
             )
 
     def header(self, study, point):
@@ -208,7 +207,7 @@ class Pbs(System):
             known = json.loads(printed or "{}").get("Jobs", {}) if printed.strip() else {}
             letters = {job: about["job_state"] for job, about in known.items()}
         except (ValueError, KeyError, AttributeError, TypeError) as error:
-            raise ToolError(f"qstat -F json printed no list of jobs ({error})", FILE) from None
+            raise FileError(f"qstat -F json printed no list of jobs ({error})") from None
         place = {**dict.fromkeys("QHWTS", PENDING), **dict.fromkeys("REB", RUNNING)}
         return {job: place[s] for job, s in letters.items() if job in jobs and s in place}
 
@@ -249,7 +248,7 @@ class Lsf(System):
         printed = run_tool(["bsub"], folder, stdin=folder.at(self.script(point)))
         found = re.search(r"Job <(\d+)>", printed)
         if not found:
-            raise ToolError(f"bsub printed no job id: {printed.strip()[:200]}", FILE)
+            raise FileError(f"bsub printed no job id: {printed.strip()[:200]}")
         return found.group(1)
 
     def states(self, folder, jobs):
@@ -385,9 +384,8 @@ def find_launcher(system: System, wanted: str | None) -> str:
     if wanted is None:
         return system.launchers[0]
     if wanted not in system.launchers:
-        raise ToolError(
+        raise UsageError(
             f"[batch] launcher = {wanted} does not work with {system.name}, which supports "
-            f"{', '.join(system.launchers)}",
-            USAGE,
+            f"{', '.join(system.launchers)}"
         )
     return wanted
