@@ -4,7 +4,7 @@
 _hpgmg_bench() {
   local current=${COMP_WORDS[COMP_CWORD]}
   local previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local option='' value=''
+  local option='' value='' words=''
 
   # Readline splits words at '=': "--device=cpu" arrives as "--device", "=", "cpu".
   if [[ $current == '=' ]]; then
@@ -19,25 +19,20 @@ _hpgmg_bench() {
 
   COMPREPLY=()
   case $option in
-    --device)
-      mapfile -t COMPREPLY < <(compgen -W 'auto cuda cpu' -- "$value")
-      [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
-      return
-      ;;
+    --device) words='auto cuda cpu' ;;
+    --reduction) words='norm sum' ;;
     --json | --csv | --plot | --source)
       mapfile -t COMPREPLY < <(compgen -f -- "$value")
       compopt -o filenames 2>/dev/null
       return
       ;;
-    --reduction)
-      mapfile -t COMPREPLY < <(compgen -W 'norm sum' -- "$value")
-      [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
-      return
-      ;;
     --mib | --seed | --tries) return ;; # numbers
   esac
 
-  if [[ $current == -* ]]; then
+  if [[ -n $words ]]; then
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$value")
+    [[ $current == --*=* ]] && COMPREPLY=("${COMPREPLY[@]/#/$option=}")
+  elif [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
       --device= --mib= --quick --json= --csv= --plot= --reduction= --seed= --tries= --source= --quiet
       --help --version' -- "$current")
