@@ -21,19 +21,46 @@ from plots.common import GRIDS, add_title_options  # noqa: E402
 from plots.dump import FIELDS  # noqa: E402
 from toolkit import Parser, UsageError, integer_in, number_in, run_main, say  # noqa: E402
 
-# The module of each command.
-MODULES = {
-    "slice": "fields",
-    "animate": "animation",
-    "convergence": "convergence",
-    "levels": "levels",
-    "scaling": "scaling",
-    "ladder": "ladders",
-    "bench": "ladders",
-    "roofline": "ladders",
-}
 PICTURES = ("png", "svg", "pdf")
 FILMS = ("gif", "mp4")
+
+BENCH = "a report of hpgmg-bench --json"
+# Module, description, the files and their description of each command.
+COMMANDS = {
+    "slice": ("fields", "plot a plane of one field of a dump", "FILE.hdf", "a dump"),
+    "animate": (
+        "animation",
+        "animate a plane of one field over several dumps of one run, ordered by cycle",
+        "FILE.hdf",
+        "dumps, as written with --dump-every",
+    ),
+    "convergence": (
+        "convergence",
+        "plot the residual after each cycle",
+        "FILE",
+        "dumps or JSON reports",
+    ),
+    "levels": (
+        "levels",
+        "plot seconds per level and operation",
+        "FILE.json",
+        "up to four reports of runs with --levels-breakdown",
+    ),
+    "scaling": (
+        "scaling",
+        "plot time, DOF/s and parallel efficiency against ranks, threads or GPUs",
+        "FILE.json",
+        "reports; several reports of one point show the spread",
+    ),
+    "ladder": (
+        "ladders",
+        "plot one ladder: speed, and percent of copy bandwidth",
+        "FILE.json",
+        BENCH,
+    ),
+    "bench": ("ladders", "plot all ladders and the roofline, one panel each", "FILE.json", BENCH),
+    "roofline": ("ladders", "plot the solver's kernels below the roofline", "FILE.json", BENCH),
+}
 
 
 # --- values of options ---------------------------------------------------------------------------
@@ -138,80 +165,41 @@ def parse(words: list[str]) -> argparse.Namespace:
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
-    def command(name: str, text: str, files: str, help_files: str, most: int | None = None):
+    subs = {}
+    for name, (_, text, files, help_files) in COMMANDS.items():
         sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-        sub.add_argument("files", nargs=1 if most == 1 else "+", metavar=files, help=help_files)
-        return sub
-
-    sub = command("slice", "plot a plane of one field of a dump", "FILE.hdf", "a dump", 1)
-    add_plane(sub, "u", False)
-    add_common(sub, PICTURES)
-
-    sub = command(
-        "animate",
-        "animate a plane of one field over several dumps of one run, ordered by cycle",
-        "FILE.hdf",
-        "dumps, as written with --dump-every",
-    )
-    add_plane(sub, "residual", None)
-    sub.add_argument(
+        one = name == "slice" or help_files == BENCH
+        sub.add_argument("files", nargs=1 if one else "+", metavar=files, help=help_files)
+        subs[name] = sub
+    add_plane(subs["slice"], "u", False)
+    add_plane(subs["animate"], "residual", None)
+    subs["animate"].add_argument(
         "--fps",
         type=number_in(0.1, 50.0),
         default=2.0,
         metavar="N",
         help="frames per second, 0.1 to 50; default %(default)s",
     )
-    add_common(sub, FILMS)
-
-    text = f"{','.join(GRIDS)}"
-    sub = command(
-        "convergence", "plot the residual after each cycle", "FILE", "dumps or JSON reports"
-    )
-    sub.add_argument(
+    subs["convergence"].add_argument(
         "--grid",
         type=grids,
-        metavar=text,
+        metavar=",".join(GRIDS),
         help="grids of a JSON report to plot; default: all for one file, h for several files",
     )
-    add_common(sub, PICTURES)
-
-    sub = command(
-        "levels",
-        "plot seconds per level and operation",
-        "FILE.json",
-        "up to four reports of runs with --levels-breakdown",
-    )
-    add_common(sub, PICTURES)
-
-    sub = command(
-        "scaling",
-        "plot time, DOF/s and parallel efficiency against ranks, threads or GPUs",
-        "FILE.json",
-        "reports; several reports of one point show the spread",
-    )
-    sub.add_argument(
+    subs["scaling"].add_argument(
         "--mode",
         choices=("auto", "strong", "weak"),
         default="auto",
         help="strong: same grid; weak: same work per unit; default: derived from the sizes",
     )
-    sub.add_argument(
+    subs["scaling"].add_argument(
         "--grid", choices=GRIDS, default="h", help="grid of the solve; default %(default)s"
     )
-    add_common(sub, PICTURES)
-
-    text = "a report of hpgmg-bench --json"
-    sub = command(
-        "ladder", "plot one ladder: speed, and percent of copy bandwidth", "FILE.json", text, 1
+    subs["ladder"].add_argument(
+        "--ladder", metavar="NAME", help="such as copy; default: the first one"
     )
-    sub.add_argument("--ladder", metavar="NAME", help="such as copy; default: the first one")
-    add_common(sub, PICTURES)
-    sub = command(
-        "bench", "plot all ladders and the roofline, one panel each", "FILE.json", text, 1
-    )
-    add_common(sub, PICTURES)
-    sub = command("roofline", "plot the solver's kernels below the roofline", "FILE.json", text, 1)
-    add_common(sub, PICTURES)
+    for name, sub in subs.items():
+        add_common(sub, FILMS if name == "animate" else PICTURES)
     return parser.parse_args(words)
 
 
@@ -236,7 +224,7 @@ def check_output(args: argparse.Namespace) -> None:
 
 def draw(args: argparse.Namespace) -> str:
     """Draw the picture and return a summary. Only the modules of one command are imported."""
-    module = importlib.import_module(f"plots.{MODULES[args.command]}")
+    module = importlib.import_module(f"plots.{COMMANDS[args.command][0]}")
     return getattr(module, f"draw_{args.command.replace('animate', 'animation')}")(args)
 
 
