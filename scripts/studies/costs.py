@@ -13,11 +13,10 @@ studies/model.py. The amounts are known for any number of ranks.
 from __future__ import annotations
 
 import dataclasses
-import json
 
-from studies.plan import ask
+from studies.plan import planned
 from studies.study import Study
-from toolkit import UsageError, need
+from toolkit import need
 
 # Kinds of levels: on the CPU, on a GPU, and on a GPU with fused sweeps.
 CPU, GPU, PASSES = "cpu", "cuda", "passes"
@@ -113,12 +112,11 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
     `changes` are options, such as cpu_below=0, that override those of the study.
     """
     options = {key.replace("_", "-"): str(value) for key, value in changes.items()}
-    words = dataclasses.replace(study, options={**study.options, **options}).option_words()
-    words += ["--dry-run", f"--ranks={ranks}", "--json=-"]
-    printed = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
-    try:
+    study = dataclasses.replace(study, options={**study.options, **options})
+
+    def made_of(report: dict) -> list[Level]:
         levels: list[Level] = []
-        for about in json.loads(printed)["levels"]:
+        for about in report["levels"]:
             before = levels[-1].ranks if levels else about["ranks"]
             levels.append(
                 Level(
@@ -137,11 +135,8 @@ def levels_of(study: Study, program: str, ranks: int, boxes: int, **changes) -> 
                 )
             )
         return levels
-    except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError) as error:
-        raise UsageError(
-            f"{program} --dry-run --json lacks values that a model needs ({error}); use a program "
-            "and scripts of one version"
-        ) from None
+
+    return planned(study, program, ranks, boxes, "model", made_of)
 
 
 def visits_of(n_levels: int, cycle: str, cycles: int) -> list[int]:

@@ -82,12 +82,23 @@ def boxes_of(study: Study, nodes: int) -> int:
     return -(-total // study.ranks(nodes))
 
 
-def point_of(study: Study, program: str, nodes: int) -> Point:
-    ranks, boxes = study.ranks(nodes), boxes_of(study, nodes)
+def planned(study: Study, program: str, ranks: int, boxes: int, what: str, made_of):
+    """A `what`: what `made_of` makes of the program's plan (--dry-run --json)."""
     words = [*study.option_words(), "--dry-run", f"--ranks={ranks}", "--json=-"]
     printed = ask(program, [*words, str(study.log2_box_dim), str(boxes)])
     try:
-        report = json.loads(printed)
+        return made_of(json.loads(printed))
+    except (ValueError, KeyError, IndexError, TypeError, ZeroDivisionError) as error:
+        raise UsageError(
+            f"{program} --dry-run --json lacks values that a {what} needs ({error}); use a program "
+            "and scripts of one version"
+        ) from None
+
+
+def point_of(study: Study, program: str, nodes: int) -> Point:
+    ranks, boxes = study.ranks(nodes), boxes_of(study, nodes)
+
+    def made_of(report: dict) -> Point:
         return Point(
             name=f"n{nodes}",
             nodes=nodes,
@@ -100,11 +111,8 @@ def point_of(study: Study, program: str, nodes: int) -> Point:
             bytes_per_rank_max=int(report["memory"]["bytes_per_rank"]["max"]),
             patches=int(report["levels"][0]["patches_per_rank_max"]),
         )
-    except (ValueError, KeyError, IndexError, TypeError) as error:
-        raise UsageError(
-            f"{program} --dry-run --json lacks values that a plan needs ({error}); use a program "
-            "and scripts of one version"
-        ) from None
+
+    return planned(study, program, ranks, boxes, "plan", made_of)
 
 
 def check_build(study: Study, program: str, built: str, local: bool) -> None:
