@@ -148,10 +148,18 @@ def late_interrupts():
 # --- files ---------------------------------------------------------------------------------------
 
 
+def read_text(path: str, errors: str = "strict") -> str:
+    """Read a file of UTF-8 text; - is standard input. `errors`: as for open()."""
+    try:
+        with open(0 if path == "-" else path, encoding="utf-8", errors=errors) as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+
+
 def read_json(path: str):
-    """Parse a JSON file. Raises OSError, ValueError or RecursionError."""
-    with open(path, encoding="utf-8") as file:
-        data = json.load(file)
+    """Parse a JSON file. Raises FileError, ValueError or RecursionError."""
+    data = json.loads(read_text(path))
     json.dumps(data, ensure_ascii=False).encode()  # reject unpaired surrogates
     return data
 

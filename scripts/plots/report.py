@@ -11,8 +11,6 @@ def read_report(path: str, program: str) -> dict:
     """Read the JSON report of `program`."""
     try:
         data = read_json(path)
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         if is_dump(path):
             text = f"{path} is a dump; use a report written by --json"

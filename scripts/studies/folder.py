@@ -92,19 +92,13 @@ def plan_of(data) -> Plan:
 def read_json(path: str, remedy: str = "plan the study again"):
     try:
         return toolkit.read_json(path)
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise FileError(f"{path} is damaged ({str(error)[:80]}); {remedy}") from None
 
 
 def text_of(path: str) -> str:
     """Read a file that a job has written. Invalid UTF-8 is replaced."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+    return toolkit.read_text(path, "replace")
 
 
 def is_report(path: str) -> bool:

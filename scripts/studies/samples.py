@@ -18,7 +18,7 @@ from studies.costs import (
     levels_of,
     visits_of,
 )
-from studies.folder import Folder, Point
+from studies.folder import Folder, Point, text_of
 from studies.plan import settings_of
 from studies.systems import usable_cores
 from toolkit import FileError, UsageError, whole_number
@@ -67,11 +67,9 @@ def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
     path = folder.at("runs", f"{point.name}.bind")
     hosts: dict[str, list[tuple[str, int]]] = {}
     if os.path.exists(path):
-        with open(path, encoding="utf-8", errors="replace") as file:
-            for line in file:
-                words = line.split()
-                if len(words) > 5 and whole_number(words[0]) >= 0 and whole_number(words[4]) >= 0:
-                    hosts.setdefault(words[1], []).append((words[3], whole_number(words[4])))
+        for words in map(str.split, text_of(path).split("\n")):
+            if len(words) > 5 and whole_number(words[0]) >= 0 and whole_number(words[4]) >= 0:
+                hosts.setdefault(words[1], []).append((words[3], whole_number(words[4])))
     if sum(map(len, hosts.values())) == point.ranks:
         # Ranks with the same set of CPUs share their cores.
         cores = [sum(dict(ranks).values()) for ranks in hosts.values()]
