@@ -8,8 +8,10 @@ import difflib
 import os
 import re
 import shlex
+from collections.abc import Callable
 
-from toolkit import FileError, UsageError, whole_number
+import toolkit
+from toolkit import UsageError, whole_number
 
 KINDS = ("weak", "strong")
 SYSTEMS = ("slurm", "pbs", "lsf", "flux", "local")
@@ -49,50 +51,11 @@ SHELLS_OWN = re.compile(
 )
 
 
-@dataclasses.dataclass
-class Study:
-    """A study as read from its file."""
-
-    kind: str
-    nodes: list[int]
-    repeats: int
-    name: str
-    program: str | None
-    ranks_per_node: int
-    gpus_per_rank: int
-    threads: int
-    numa: int  # NUMA domains of a node to spread ranks over
-    memory_per_node: float | None  # GB
-    memory_per_gpu: float | None  # GB
-    log2_box_dim: int
-    boxes_per_rank: int
-    system: str
-    launcher: str | None
-    launcher_options: list[str]
-    account: str | None
-    partition: str | None
-    time: str | None
-    modules: list[str]
-    options: dict[str, str]
-    environment: dict[str, str]
-
-    def ranks(self, nodes: int) -> int:
-        return nodes * self.ranks_per_node
-
-    def option_words(self) -> list[str]:
-        """Options of the program as words, with defaults that [options] may override."""
-        device = "cuda" if self.gpus_per_rank else "cpu"
-        options = {"device": device, "levels-breakdown": "yes", **self.options}
-        flags = {"yes": "--{0}", "no": None}
-        words = [flags.get(value, "--{0}={1}") for value in options.values()]
-        return [w.format(key, options[key]) for w, key in zip(words, options) if w is not None]
-
-
 class Reader:
     """Reads sections and keys of the file. finish() reports the ones that were never read."""
 
-    def __init__(self, path: str, text: str):
-        self.path = path
+    def __init__(self, path: str, base: str, text: str):
+        self.path, self.base = path, base
         self.ini = configparser.ConfigParser(
             strict=True,
             interpolation=None,
@@ -227,10 +190,7 @@ def without_comments(text: str) -> str:
 
 def read_text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from None
+        return toolkit.read_text(path)
     except UnicodeDecodeError:
         raise UsageError(f"{path} is not UTF-8 text; a study is an INI file") from None
 
@@ -243,10 +203,10 @@ def node_counts(reader: Reader) -> list[int]:
     return counts
 
 
-def checked_options(reader: Reader, base: str) -> dict[str, str]:
+def checked_options(reader: Reader) -> dict[str, str]:
     """Check the names of options. The program checks their values in 'scaling plan'.
 
-    Paths of files become relative to `base`, because jobs run in another folder.
+    Paths of files become relative to the reader's base, because jobs run in another folder.
     """
     options = reader.pairs("options")
     for key in options:
@@ -255,7 +215,7 @@ def checked_options(reader: Reader, base: str) -> dict[str, str]:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", key):
             reader.fail("options", key, "is not a long option of hpgmg-fv without --")
         if key in FILES and options[key] not in ("", "yes", "no"):
-            options[key] = os.path.join(base, options[key])
+            options[key] = os.path.join(reader.base, options[key])
     return options
 
 
@@ -287,35 +247,57 @@ def checked_time(reader: Reader) -> str | None:
     return text
 
 
-def read_study(path: str, base: str, text: str | None = None) -> Study:
+def by(read: Callable):
+    """A field of a study, with the function that reads it."""
+    return dataclasses.field(metadata={"read": read})
+
+
+@dataclasses.dataclass
+class Study:
+    """A study as read from its file."""
+
+    kind: str = by(lambda r: r.choice("study", "kind", KINDS, None))
+    nodes: list[int] = by(node_counts)
+    repeats: int = by(lambda r: r.integer("study", "repeats", 1, 1000, 3))
+    name: str = by(lambda r: r.word("study", "name"))
+    program: str | None = by(lambda r: r.text("study", "program"))
+    ranks_per_node: int = by(lambda r: r.integer("node", "ranks", 1, 4096, None))
+    gpus_per_rank: int = by(lambda r: r.integer("node", "gpus-per-rank", 0, 1, 0))
+    threads: int = by(lambda r: r.integer("node", "threads", 1, 4096, 1))
+    # NUMA domains of a node to spread ranks over
+    numa: int = by(lambda r: r.integer("node", "numa", 1, 1024, 1))
+    memory_per_node: float | None = by(lambda r: r.gigabytes("node", "memory"))
+    memory_per_gpu: float | None = by(lambda r: r.gigabytes("node", "gpu-memory"))
+    log2_box_dim: int = by(lambda r: r.integer("problem", "log2-box-dim", 4, 10, None))
+    boxes_per_rank: int = by(lambda r: r.integer("problem", "boxes-per-rank", 1, 10**12, None))
+    system: str = by(lambda r: r.choice("batch", "system", ("auto", *SYSTEMS), "auto"))
+    launcher: str | None = by(lambda r: r.choice("batch", "launcher", ("auto", *LAUNCHERS), "auto"))
+    launcher_options: list[str] = by(lambda r: r.words("batch", "launcher-options"))
+    account: str | None = by(lambda r: r.word("batch", "account"))
+    partition: str | None = by(lambda r: r.word("batch", "partition"))
+    time: str | None = by(checked_time)
+    modules: list[str] = by(module_names)
+    options: dict[str, str] = by(checked_options)
+    environment: dict[str, str] = by(checked_environment)
+
+    def ranks(self, nodes: int) -> int:
+        return nodes * self.ranks_per_node
+
+    def option_words(self) -> list[str]:
+        """Options of the program as words, with defaults that [options] may override."""
+        device = "cuda" if self.gpus_per_rank else "cpu"
+        options = {"device": device, "levels-breakdown": "yes", **self.options}
+        flags = {"yes": "--{0}", "no": None}
+        words = [flags.get(value, "--{0}={1}") for value in options.values()]
+        return [w.format(key, options[key]) for w, key in zip(words, options) if w is not None]
+
+
+def read_study(path: str, base: str, text: str) -> Study:
     """Read a study. Paths in [options] are relative to `base`."""
-    reader = Reader(path, read_text(path) if text is None else text)
-    kind = reader.choice("study", "kind", KINDS, None)
-    study = Study(
-        kind=kind,
-        nodes=node_counts(reader),
-        repeats=reader.integer("study", "repeats", 1, 1000, 3),
-        name=reader.word("study", "name") or f"{kind}-scaling",
-        program=reader.text("study", "program"),
-        ranks_per_node=reader.integer("node", "ranks", 1, 4096, None),
-        gpus_per_rank=reader.integer("node", "gpus-per-rank", 0, 1, 0),
-        threads=reader.integer("node", "threads", 1, 4096, 1),
-        numa=reader.integer("node", "numa", 1, 1024, 1),
-        memory_per_node=reader.gigabytes("node", "memory"),
-        memory_per_gpu=reader.gigabytes("node", "gpu-memory"),
-        log2_box_dim=reader.integer("problem", "log2-box-dim", 4, 10, None),
-        boxes_per_rank=reader.integer("problem", "boxes-per-rank", 1, 10**12, None),
-        system=reader.choice("batch", "system", ("auto", *SYSTEMS), "auto"),
-        launcher=reader.choice("batch", "launcher", ("auto", *LAUNCHERS), "auto"),
-        launcher_options=reader.words("batch", "launcher-options"),
-        account=reader.word("batch", "account"),
-        partition=reader.word("batch", "partition"),
-        time=checked_time(reader),
-        modules=module_names(reader),
-        options=checked_options(reader, base),
-        environment=checked_environment(reader),
-    )
+    reader = Reader(path, base, text)
+    study = Study(**{f.name: f.metadata["read"](reader) for f in dataclasses.fields(Study)})
     reader.finish()
+    study.name = study.name or f"{study.kind}-scaling"
     if study.ranks_per_node % study.numa:
         reader.fail("node", "numa", f"= {study.numa} does not divide {study.ranks_per_node} ranks")
     most = study.ranks(study.nodes[-1])
