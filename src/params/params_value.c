@@ -183,54 +183,57 @@ static bool set_pairs(const mg_option_t *option, const char *text, char *field, 
   }
 }
 
+/* A value of any kind, and the bytes that it takes in its field. */
+typedef union {
+  int word;
+  int64_t number;
+  double real;
+  bool on;
+  unsigned bits;
+} value_t;
+
+static const size_t size_of[] = {
+    [MG_KIND_WORD] = sizeof(int),      [MG_KIND_INT] = sizeof(int),
+    [MG_KIND_INT64] = sizeof(int64_t), [MG_KIND_DOUBLE] = sizeof(double),
+    [MG_KIND_FLAG] = sizeof(bool),     [MG_KIND_VERBOSITY] = sizeof(int),
+    [MG_KIND_SET] = sizeof(unsigned)};
+
+/* Read a value of a kind with a size. */
+static bool read_value(const mg_option_t *option, const char *text, value_t *v, char *why,
+                       int why_size) {
+  int64_t number;
+  switch (option->kind) {
+  case MG_KIND_WORD:
+    return read_word(option, text, &v->word, why, why_size);
+  case MG_KIND_INT:
+    if (!read_int64(option, text, &number, why, why_size)) return false;
+    v->word = (int)number; /* the table's limits fit an int */
+    return true;
+  case MG_KIND_INT64:
+    v->number = find_word(option, text);
+    return v->number != 0 || read_int64(option, text, &v->number, why, why_size);
+  case MG_KIND_DOUBLE:
+    return read_double(option, text, &v->real, why, why_size);
+  case MG_KIND_SET:
+    return read_set(option, text, &v->bits, why, why_size);
+  default:
+    return read_flag(option, text, &v->on, why, why_size);
+  }
+}
+
 bool mg_option_set(const mg_option_t *option, const char *text, mg_params_t *params, char *why,
                    int why_size) {
   char *field = (char *)params + option->offset;
-  int64_t number = 0;
-  double real = 0;
-  int word = 0;
-  unsigned bits = 0;
-  bool on = false;
-
+  value_t v;
   if (text[0] == '\0') return refuse(option, "no value", why, why_size);
-  switch (option->kind) {
-  case MG_KIND_WORD:
-    if (!read_word(option, text, &word, why, why_size)) return false;
-    memcpy(field, &word, sizeof word);
-    return true;
-  case MG_KIND_INT:
-    if (!read_int64(option, text, &number, why, why_size)) return false;
-    word = (int)number; /* the table's limits fit an int */
-    memcpy(field, &word, sizeof word);
-    return true;
-  case MG_KIND_INT64:
-    number = find_word(option, text);
-    if (number == 0 && !read_int64(option, text, &number, why, why_size)) return false;
-    memcpy(field, &number, sizeof number);
-    return true;
-  case MG_KIND_DOUBLE:
-    if (!read_double(option, text, &real, why, why_size)) return false;
-    memcpy(field, &real, sizeof real);
-    return true;
-  case MG_KIND_FLAG:
-    if (!read_flag(option, text, &on, why, why_size)) return false;
-    memcpy(field, &on, sizeof on);
-    return true;
-  case MG_KIND_VERBOSITY:
-    if (!read_flag(option, text, &on, why, why_size)) return false;
-    return set_verbosity(option, on, &params->verbosity, why, why_size);
-  case MG_KIND_SET:
-    if (!read_set(option, text, &bits, why, why_size)) return false;
-    memcpy(field, &bits, sizeof bits);
-    return true;
-  case MG_KIND_PATH:
-    return set_path(option, text, field, why, why_size);
-  case MG_KIND_PAIRS:
-    return set_pairs(option, text, field, why, why_size);
-  case MG_KIND_ACTION:
-    break;
-  }
-  return refuse(option, "unexpected value", why, why_size);
+  if (option->kind == MG_KIND_PATH) return set_path(option, text, field, why, why_size);
+  if (option->kind == MG_KIND_PAIRS) return set_pairs(option, text, field, why, why_size);
+  if (option->kind == MG_KIND_ACTION) return refuse(option, "unexpected value", why, why_size);
+  if (!read_value(option, text, &v, why, why_size)) return false;
+  if (option->kind == MG_KIND_VERBOSITY)
+    return set_verbosity(option, v.on, &params->verbosity, why, why_size);
+  memcpy(field, &v, size_of[option->kind]);
+  return true;
 }
 
 /* The fewest digits that read back to the same bits. 17 always suffice, and %g drops trailing
@@ -244,61 +247,54 @@ static void format_double(double value, char *text, int text_size) {
 
 bool mg_option_format(const mg_option_t *option, const mg_params_t *params, char *text,
                       int text_size) {
-  const char *field = (const char *)params + option->offset;
-  int64_t number = 0;
-  double real = 0;
-  int word = 0;
-  unsigned bits = 0;
-  bool on = false;
-
+  const char *field = (const char *)params + option->offset, *word = NULL;
+  const size_t size = (size_t)text_size;
+  value_t v = {0};
   text[0] = '\0';
+  if (option->kind < MG_KIND_PATH) memcpy(&v, field, size_of[option->kind]);
   switch (option->kind) {
-  case MG_KIND_WORD:
-    memcpy(&word, field, sizeof word);
-    snprintf(text, (size_t)text_size, "%s", option->words[word]);
-    return true;
   case MG_KIND_INT:
-    memcpy(&word, field, sizeof word);
-    if (!in_limits_int64(option, word)) return false;
-    snprintf(text, (size_t)text_size, "%d", word);
+    if (!in_limits_int64(option, v.word)) return false;
+    snprintf(text, size, "%d", v.word);
     return true;
   case MG_KIND_INT64:
-    memcpy(&number, field, sizeof number);
-    if (option->words && number < 0) {
-      snprintf(text, (size_t)text_size, "%s", option->words[-1 - number]);
-      return true;
+    if (option->words && v.number < 0) {
+      word = option->words[-1 - v.number];
+      break;
     }
-    if (!in_limits_int64(option, number)) return false;
-    snprintf(text, (size_t)text_size, "%" PRId64, number);
+    if (!in_limits_int64(option, v.number)) return false;
+    snprintf(text, size, "%" PRId64, v.number);
     return true;
   case MG_KIND_DOUBLE:
-    memcpy(&real, field, sizeof real);
-    if (!in_limits(option, real)) return false;
-    format_double(real, text, text_size);
-    return true;
-  case MG_KIND_FLAG:
-    memcpy(&on, field, sizeof on);
-    snprintf(text, (size_t)text_size, "%s", on ? "yes" : "no");
-    return true;
-  case MG_KIND_VERBOSITY:
-    snprintf(text, (size_t)text_size, "%s", params->verbosity == (int)option->min ? "yes" : "no");
+    if (!in_limits(option, v.real)) return false;
+    format_double(v.real, text, text_size);
     return true;
   case MG_KIND_SET:
-    memcpy(&bits, field, sizeof bits);
-    format_set(option, bits, text, text_size);
+    format_set(option, v.bits, text, text_size);
     return true;
+  case MG_KIND_WORD:
+    word = option->words[v.word];
+    break;
+  case MG_KIND_FLAG:
+    word = v.on ? "yes" : "no";
+    break;
+  case MG_KIND_VERBOSITY:
+    word = v.word == (int)option->min ? "yes" : "no";
+    break;
   case MG_KIND_PATH:
   case MG_KIND_PAIRS:
-    snprintf(text, (size_t)text_size, "%s", field);
-    return field[0] != '\0';
-  case MG_KIND_ACTION:
+    word = field;
     break;
+  case MG_KIND_ACTION:
+    return false;
   }
-  return false;
+  snprintf(text, size, "%s", word);
+  return text[0] != '\0';
 }
 
-static void describe_words(const mg_option_t *option, char *text, int text_size) {
-  int used = snprintf(text, (size_t)text_size, "one of ");
+/* Write the words of an option after `before`. */
+static void list_words(const mg_option_t *option, const char *before, char *text, int text_size) {
+  int used = snprintf(text, (size_t)text_size, "%s", before);
   for (int i = 0; option->words[i] && used < text_size; i++)
     used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
                      option->words[i]);
@@ -306,25 +302,21 @@ static void describe_words(const mg_option_t *option, char *text, int text_size)
 
 /* Describe numeric words as a range. */
 static void describe_set(const mg_option_t *option, char *text, int text_size) {
-  int n = 0, used = 0;
+  int n = 0;
   while (option->words[n])
     n++;
-  if (isdigit((unsigned char)option->words[0][0])) {
+  if (isdigit((unsigned char)option->words[0][0]))
     snprintf(text, (size_t)text_size, "all or a comma-separated list of %s to %s", option->words[0],
              option->words[n - 1]);
-    return;
-  }
-  used = snprintf(text, (size_t)text_size, "all or a comma-separated list of ");
-  for (int i = 0; i < n && used < text_size; i++)
-    used += snprintf(text + used, (size_t)(text_size - used), "%s%s", i > 0 ? ", " : "",
-                     option->words[i]);
+  else
+    list_words(option, "all or a comma-separated list of ", text, text_size);
 }
 
 void mg_option_describe_limits(const mg_option_t *option, char *text, int text_size) {
   const size_t size = (size_t)text_size;
   switch (option->kind) {
   case MG_KIND_WORD:
-    describe_words(option, text, text_size);
+    list_words(option, "one of ", text, text_size);
     return;
   case MG_KIND_INT:
   case MG_KIND_INT64:
