@@ -60,7 +60,6 @@ static mg_status_t store_line(line_t *line, const char *begin, const char *end) 
 
 /* Section names are checked, then ignored: they only help the reader of a deck. */
 static mg_status_t check_section(line_t *line) {
-  static const char *const names[] = {"problem", "solver", "run", "output", NULL};
   char *name = line->text + 1, *close = strchr(name, ']');
   if (!close)
     return mg_parser_fail(line->parser, MG_ERR_USAGE,
@@ -72,11 +71,11 @@ static mg_status_t check_section(line_t *line) {
         "%.150s:%d: unexpected '%.60s' after the section name; move it to the next line",
         line->parser->deck_name, line->number, close + 1 + strspn(close + 1, BLANKS));
   *close = '\0';
-  for (int i = 0; names[i]; i++)
-    if (strcmp(names[i], name) == 0) return MG_OK;
-  return mg_parser_fail(line->parser, MG_ERR_USAGE,
-                        "%.150s:%d: unknown section [%.60s]; did you mean [%s]?",
-                        line->parser->deck_name, line->number, name, mg_nearest_word(name, names));
+  for (int i = 0; mg_deck_sections[i]; i++)
+    if (strcmp(mg_deck_sections[i], name) == 0) return MG_OK;
+  return mg_parser_fail(
+      line->parser, MG_ERR_USAGE, "%.150s:%d: unknown section [%.60s]; did you mean [%s]?",
+      line->parser->deck_name, line->number, name, mg_nearest_word(name, mg_deck_sections));
 }
 
 static mg_status_t refuse_key(const line_t *line, const char *name) {

@@ -144,7 +144,7 @@ static void print_key(FILE *out, const mg_option_t *option, const mg_params_t *p
 void mg_params_print(FILE *out, const mg_params_t *params) {
   fputs("# Deck of hpgmg-fv: run with --input=FILE. Command-line options override it.\n", out);
   for (int group = 0; group < MG_GROUP_HELP; group++) {
-    fprintf(out, "\n[%s]\n", mg_option_group_name((mg_option_group_t)group));
+    fprintf(out, "\n[%s]\n", mg_deck_sections[group]);
     for (int i = 0; i < MG_N_OPTIONS; i++) {
       const mg_option_t *option = &mg_options[i];
       if ((int)option->group == group && option->where & MG_IN_DECK) print_key(out, option, params);

@@ -25,7 +25,8 @@ static const char *const level_words[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6
 static const char *const precision_words[] = {"double", "float", NULL};
 static const char *const centering_words[] = {"cell", "point", NULL};
 
-static const char *const group_names[MG_N_GROUPS] = {"problem", "solver", "run", "output", "help"};
+const char *const mg_deck_sections[MG_GROUP_HELP + 1] = {"problem", "solver", "run", "output",
+                                                         NULL};
 
 static bool with_chebyshev(const mg_params_t *p) {
   return p->smoother == MG_SMOOTHER_CHEBYSHEV;
@@ -57,10 +58,32 @@ static bool without_dry_run(const mg_params_t *p) {
 }
 
 #define FIELD(member) .offset = offsetof(mg_params_t, member)
-#define ANYWHERE      .where = MG_IN_DECK | MG_AS_OPTION
-#define SIZE          .where = MG_IN_DECK | MG_AS_ARGUMENT
-#define OPTION_ONLY   .where = MG_AS_OPTION
-#define DUMPED        .applies = with_dump, .condition = "requires --dump=FILE", .decided_by = MG_OPT_DUMP
+
+/* Where an option is set: in a section of a deck and as an option, as an argument, or only as an
+ * option. */
+#define IN(section) .group = MG_GROUP_##section, .where = MG_IN_DECK | MG_AS_OPTION
+#define SIZE        .where = MG_IN_DECK | MG_AS_ARGUMENT
+#define OPTION_ONLY .where = MG_AS_OPTION
+
+/* Kinds of values. */
+#define ONE_OF(member, list)       .kind = MG_KIND_WORD, FIELD(member), .words = list
+#define SOME_OF(member, list)      .kind = MG_KIND_SET, FIELD(member), .words = list
+#define INTEGER(member, low, high) .kind = MG_KIND_INT, FIELD(member), .min = low, .max = high
+#define LARGE(member, low, high)   .kind = MG_KIND_INT64, FIELD(member), .min = low, .max = high
+#define REAL(member, low, high)    .kind = MG_KIND_DOUBLE, FIELD(member), .min = low, .max = high
+#define FLAG(member)               .kind = MG_KIND_FLAG, FIELD(member), .value = "no"
+#define LOUDNESS                   .kind = MG_KIND_VERBOSITY, FIELD(verbosity), .value = "no"
+#define PATH(member)               .kind = MG_KIND_PATH, .metavar = "FILE", FIELD(member)
+
+/* Conditions. */
+#define DUMPED    .applies = with_dump, .condition = "requires --dump=FILE", .decided_by = MG_OPT_DUMP
+#define WITH_RTOL .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL
+#define REAL_RUN                                                                                   \
+  .applies = without_dry_run, .condition = "cannot be combined with --dry-run",                    \
+  .decided_by = MG_OPT_DRY_RUN
+#define ON_CUDA                                                                                    \
+  .applies = may_use_cuda, .condition = "requires --device=auto, cuda or cuda-simple",             \
+  .decided_by = MG_OPT_DEVICE
 #define TIMED                                                                                      \
   .applies = with_timing, .decided_by = MG_OPT_VERIFY_ONLY,                                        \
   .condition = "cannot be combined with --verify-only or --restart"
@@ -68,281 +91,232 @@ static bool without_dry_run(const mg_params_t *p) {
 /* clang-format off */
 const mg_option_t mg_options[MG_N_OPTIONS] = {
   [MG_OPT_LOG2_BOX_DIM] = {
-    .name = "log2-box-dim", .metavar = "LOG2_BOX_DIM", .kind = MG_KIND_INT,
-    .group = MG_GROUP_PROBLEM, SIZE, FIELD(log2_box_dim), .min = 4, .max = 10,
+    .name = "log2-box-dim", .group = MG_GROUP_PROBLEM, SIZE, .metavar = "LOG2_BOX_DIM",
+    INTEGER(log2_box_dim, 4, 10),
     .help = "Cells per side of a box on the finest level, as a power of two: 7 means 128 cells."},
   [MG_OPT_BOXES_PER_RANK] = {
-    .name = "boxes-per-rank", .metavar = "BOXES_PER_RANK", .kind = MG_KIND_INT64,
-    .group = MG_GROUP_PROBLEM, SIZE, FIELD(boxes_per_rank), .min = 1, .max = 1e12,
+    .name = "boxes-per-rank", .group = MG_GROUP_PROBLEM, SIZE, .metavar = "BOXES_PER_RANK",
+    LARGE(boxes_per_rank, 1, 1e12),
     .help = "Maximum number of boxes per rank. The grid is the largest cube of boxes that fits "
             "on all ranks together and coarsens well."},
   [MG_OPT_OPERATOR] = {
-    .name = "operator", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(op),
-    .words = operator_words, .value = "fv2",
-    .in_dump = true,
+    .name = "operator", IN(PROBLEM), ONE_OF(op, operator_words), .value = "fv2", .in_dump = true,
     .help = "Discretization. fv2: 2nd-order finite volume, 7 points; fv4: 4th-order finite "
             "volume, 25 points; 7pt: 2nd-order finite difference, 7 points."},
   [MG_OPT_EQUATION] = {
-    .name = "equation", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(equation),
-    .words = equation_words, .value = "poisson",
+    .name = "equation", IN(PROBLEM), ONE_OF(equation, equation_words), .value = "poisson",
     .in_dump = true,
     .help = "poisson: -div(beta grad u) = f; helmholtz: u - div(beta grad u) = f."},
   [MG_OPT_BOUNDARY] = {
-    .name = "boundary", .kind = MG_KIND_WORD, .group = MG_GROUP_PROBLEM, ANYWHERE, FIELD(boundary),
-    .words = boundary_words, .value = "dirichlet",
+    .name = "boundary", IN(PROBLEM), ONE_OF(boundary, boundary_words), .value = "dirichlet",
     .in_dump = true,
     .help = "Boundary condition of the unit cube. dirichlet: u = 0; periodic: periodic in all "
             "directions."},
   [MG_OPT_COEFFICIENTS] = {
-    .name = "coefficients", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM,
-    ANYWHERE, FIELD(coefficients),
+    .name = "coefficients", IN(PROBLEM), PATH(coefficients),
     .help = "HDF5 file in dump layout with alpha, beta or both. beta is either a cell field, "
             "averaged harmonically onto the faces, or beta_i, beta_j and beta_k on the lower "
             "faces of each cell. The file sets the grid size. Defaults change to --operator=7pt "
             "--smoother=chebyshev --krylov=cg --cycle=v --rtol=1e-8 --max-cycles=200 --warmup=0 "
             "--min-solves=1 --min-time=0."},
   [MG_OPT_RHS] = {
-    .name = "rhs", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_PROBLEM, ANYWHERE,
-    FIELD(rhs),
+    .name = "rhs", IN(PROBLEM), PATH(rhs),
     .help = "HDF5 file in dump layout with the right-hand side f. The file sets the grid size. "
             "Defaults change to --rtol=1e-8 --max-cycles=200 --warmup=0 --min-solves=1 "
             "--min-time=0."},
   [MG_OPT_SMOOTHER] = {
-    .name = "smoother", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(smoother),
-    .words = smoother_words, .value = "gsrb",
+    .name = "smoother", IN(SOLVER), ONE_OF(smoother, smoother_words), .value = "gsrb",
     .in_dump = true,
     .help = "gsrb: red-black Gauss-Seidel; chebyshev: Chebyshev polynomial; jacobi: Jacobi "
             "weighted by 2/3; l1jacobi: Jacobi with the l1 diagonal; symgs: symmetric red-black "
             "Gauss-Seidel; ssor: symgs over-relaxed by --omega."},
   [MG_OPT_SMOOTHS] = {
-    .name = "smooths", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(smooths), .min = 1, .max = 100, .value = "3",
+    .name = "smooths", IN(SOLVER), .metavar = "N", INTEGER(smooths, 1, 100), .value = "3",
     .note = "gsrb 3 (7pt 2), symgs and ssor 2, jacobi and l1jacobi 6 (7pt 4), chebyshev 1",
     .in_dump = true,
     .help = "Smoothing steps before and after each coarse-grid correction: red-black sweeps "
             "(gsrb), forward-backward pairs (symgs, ssor), sweeps (jacobi, l1jacobi) or polynomials "
             "(chebyshev)."},
   [MG_OPT_DEGREE] = {
-    .name = "degree", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(degree), .min = 1, .max = MG_MAX_DEGREE, .value = "6", .note = "6 (7pt 4)",
-    .applies = with_chebyshev, .condition = "requires --smoother=chebyshev",
-    .decided_by = MG_OPT_SMOOTHER,
-    .in_dump = true,
+    .name = "degree", IN(SOLVER), .metavar = "N", INTEGER(degree, 1, MG_MAX_DEGREE), .value = "6",
+    .note = "6 (7pt 4)", .applies = with_chebyshev, .condition = "requires --smoother=chebyshev",
+    .decided_by = MG_OPT_SMOOTHER, .in_dump = true,
     .help = "Degree of the Chebyshev polynomial."},
   [MG_OPT_OMEGA] = {
-    .name = "omega", .metavar = "W", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(omega), .min = 0, .max = 2, .open = true, .value = "1",
-    .note = "ssor 1.15, jacobi 2/3, others 1",
-    .applies = without_chebyshev, .condition = "cannot be combined with --smoother=chebyshev",
-    .decided_by = MG_OPT_SMOOTHER,
+    .name = "omega", IN(SOLVER), .metavar = "W", REAL(omega, 0, 2), .open = true, .value = "1",
+    .note = "ssor 1.15, jacobi 2/3, others 1", .applies = without_chebyshev,
+    .condition = "cannot be combined with --smoother=chebyshev", .decided_by = MG_OPT_SMOOTHER,
     .in_later_dumps = true,
     .help = "Relaxation weight: each smoother step adds W times its correction."},
   [MG_OPT_BOTTOM] = {
-    .name = "bottom", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(bottom),
-    .words = bottom_words, .value = "bicgstab",
+    .name = "bottom", IN(SOLVER), ONE_OF(bottom, bottom_words), .value = "bicgstab",
     .in_dump = true,
     .help = "Solver on the coarsest level."},
   [MG_OPT_CYCLE] = {
-    .name = "cycle", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(cycle),
-    .words = cycle_words, .value = "f",
-    .in_dump = true,
+    .name = "cycle", IN(SOLVER), ONE_OF(cycle, cycle_words), .value = "f", .in_dump = true,
     .help = "First cycle of each solve. f: F-cycle (full multigrid); v: V-cycle from u = 0."},
   [MG_OPT_RTOL] = {
-    .name = "rtol", .metavar = "R", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(rtol), .min = 0, .max = 1, .open = true, .note = "one cycle",
+    .name = "rtol", IN(SOLVER), .metavar = "R", REAL(rtol, 0, 1), .open = true, .note = "one cycle",
     .in_dump = true,
     .help = "After the first cycle, run further cycles until max|f-Au| / max|f| is below R."},
   [MG_OPT_MAX_CYCLES] = {
-    .name = "max-cycles", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(max_cycles), .min = 1, .max = 1000, .value = "1", .note = "20",
-    .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL,
-    .in_dump = true,
+    .name = "max-cycles", IN(SOLVER), .metavar = "N", INTEGER(max_cycles, 1, 1000), .value = "1",
+    .note = "20", WITH_RTOL, .in_dump = true,
     .help = "Maximum number of cycles per solve, including the first."},
   [MG_OPT_KRYLOV] = {
-    .name = "krylov", .kind = MG_KIND_WORD, .group = MG_GROUP_SOLVER, ANYWHERE, FIELD(krylov),
-    .words = krylov_words, .value = "none",
-    .applies = with_rtol, .condition = "requires --rtol=R", .decided_by = MG_OPT_RTOL,
+    .name = "krylov", IN(SOLVER), ONE_OF(krylov, krylov_words), .value = "none", WITH_RTOL,
     .in_later_dumps = true,
     .help = "Method after the first cycle. none: V-cycles; cg: flexible conjugate gradients "
             "preconditioned by a V-cycle, for coefficients with large jumps, best with "
             "--operator=7pt and --smoother=symgs or chebyshev."},
   [MG_OPT_COARSEST] = {
-    .name = "coarsest", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_SOLVER, ANYWHERE,
-    FIELD(coarsest), .min = 1, .max = 1048576, .value = "1",
+    .name = "coarsest", IN(SOLVER), .metavar = "N", INTEGER(coarsest, 1, 1048576), .value = "1",
     .in_dump = true,
     .help = "Do not coarsen below N cells per side."},
   [MG_OPT_WARMUP] = {
-    .name = "warmup", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(warmup), .min = 0, .max = 1000000, .value = "1", .official = "10", TIMED,
+    .name = "warmup", IN(RUN), .metavar = "N", INTEGER(warmup, 0, 1000000), .value = "1",
+    .official = "10", TIMED,
     .help = "Solves before timing starts."},
   [MG_OPT_MIN_SOLVES] = {
-    .name = "min-solves", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(min_solves), .min = 1, .max = 1000000, .value = "10", .official = "10", TIMED,
+    .name = "min-solves", IN(RUN), .metavar = "N", INTEGER(min_solves, 1, 1000000), .value = "10",
+    .official = "10", TIMED,
     .help = "Minimum number of timed solves of each grid (h, 2h and 4h)."},
   [MG_OPT_MIN_TIME] = {
-    .name = "min-time", .metavar = "SECONDS", .kind = MG_KIND_DOUBLE, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(min_time), .min = 0, .max = 1e6, .value = "1", .official = "60", TIMED,
+    .name = "min-time", IN(RUN), .metavar = "SECONDS", REAL(min_time, 0, 1e6), .value = "1",
+    .official = "60", TIMED,
     .help = "Minimum total time of the timed solves of each grid."},
   [MG_OPT_OFFICIAL] = {
-    .name = "official", .kind = MG_KIND_FLAG, .group = MG_GROUP_RUN, ANYWHERE, FIELD(official),
-    .value = "no", TIMED,
+    .name = "official", IN(RUN), FLAG(official), TIMED,
     .help = "Use the settings of the official benchmark: --warmup=10 --min-solves=10 "
             "--min-time=60."},
   [MG_OPT_VERIFY_ONLY] = {
-    .name = "verify-only", .kind = MG_KIND_FLAG, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(verify_only), .value = "no",
+    .name = "verify-only", IN(RUN), FLAG(verify_only),
     .help = "Solve each grid once to verify it, without warm-up and timing."},
   [MG_OPT_DEVICE] = {
-    .name = "device", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(device),
-    .words = device_words, .value = "auto",
+    .name = "device", IN(RUN), ONE_OF(device, device_words), .value = "auto",
     .help = "Where the fine levels live. auto: GPU if every rank has one, otherwise CPU; cuda: "
             "GPU; cpu: CPU. For tests: guard, CPU with protected memory; cuda-simple, GPU with "
             "simple kernels."},
   [MG_OPT_DEVICE_ID] = {
-    .name = "device-id", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(device_id), .min = 0, .max = 1023, .note = "round-robin over the devices of each host",
-    .applies = may_use_cuda, .condition = "requires --device=auto, cuda or cuda-simple",
-    .decided_by = MG_OPT_DEVICE,
+    .name = "device-id", IN(RUN), .metavar = "N", INTEGER(device_id, 0, 1023),
+    .note = "round-robin over the devices of each host", ON_CUDA,
     .help = "Number of the CUDA device, among those visible to the process. A wrapper script "
             "can set it for each rank."},
   [MG_OPT_MEMORY] = {
-    .name = "memory", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(memory),
-    .words = memory_words, .value = "auto", .applies = without_cpu,
-    .condition = "cannot be combined with --device=cpu", .decided_by = MG_OPT_DEVICE,
+    .name = "memory", IN(RUN), ONE_OF(memory, memory_words), .value = "auto",
+    .applies = without_cpu, .condition = "cannot be combined with --device=cpu",
+    .decided_by = MG_OPT_DEVICE,
     .help = "Memory of GPU levels. device: plain device memory; unified: managed memory that "
             "stays on the GPU, with the first CPU level in memory that CPU and GPU both access; "
             "auto: device. Results are bit-identical."},
   [MG_OPT_TRANSPORT] = {
-    .name = "transport", .kind = MG_KIND_WORD, .group = MG_GROUP_RUN, ANYWHERE, FIELD(transport),
-    .words = transport_words, .value = "auto",
-    .applies = may_use_cuda, .condition = "requires --device=auto, cuda or cuda-simple",
-    .decided_by = MG_OPT_DEVICE,
+    .name = "transport", IN(RUN), ONE_OF(transport, transport_words), .value = "auto", ON_CUDA,
     .help = "Message transport between GPUs. auto: the fastest that works; peer: direct stores "
             "into the other GPU's memory, within a host; nccl: NCCL; mpi: GPU-aware MPI; host: "
             "pinned host memory, always available."},
   [MG_OPT_CPU_BELOW] = {
-    .name = "cpu-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(cpu_below), .words = auto_words, .min = 0, .max = 1e18, .value = "auto",
+    .name = "cpu-below", IN(RUN), .metavar = "CELLS", LARGE(cpu_below, 0, 1e18),
+    .words = auto_words, .value = "auto",
     .help = "Levels with fewer cells than this in total live on the CPU. auto: measure at "
             "start-up which coarse levels run faster on the CPU; 0 without a GPU."},
   [MG_OPT_AGGLOMERATE_BELOW] = {
-    .name = "agglomerate-below", .metavar = "CELLS", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN,
-    ANYWHERE, FIELD(agglomerate_below), .words = auto_words, .min = 0, .max = 1e18,
-    .value = "auto", .note = "auto (4096 on the CPU, 65536 on a GPU)",
+    .name = "agglomerate-below", IN(RUN), .metavar = "CELLS", LARGE(agglomerate_below, 0, 1e18),
+    .words = auto_words, .value = "auto", .note = "auto (4096 on the CPU, 65536 on a GPU)",
     .help = "Gather coarse levels onto fewer ranks until each rank holds at least this many "
             "cells. 0: gather only levels with fewer boxes than ranks."},
   [MG_OPT_FUSED_SWEEPS] = {
-    .name = "fused-sweeps", .alias = "steps-per-pass", .metavar = "N", .kind = MG_KIND_INT,
-    .group = MG_GROUP_RUN, ANYWHERE, FIELD(fused_sweeps), .min = 1, .max = MG_MAX_FUSED_SWEEPS,
-    .value = "3",
+    .name = "fused-sweeps", .alias = "steps-per-pass", IN(RUN), .metavar = "N",
+    INTEGER(fused_sweeps, 1, MG_MAX_FUSED_SWEEPS), .value = "3",
     .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
             "into one pass over a large level of fv2 or 7pt (temporal blocking). 1: no fusing. "
             "Requires sm_90 or sm_100 and CUDA 12 or newer. Results are bit-identical. Alias: "
             "--steps-per-pass."},
   [MG_OPT_RESTART] = {
-    .name = "restart", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, ANYWHERE,
-    FIELD(restart),
+    .name = "restart", IN(RUN), PATH(restart),
     .help = "Continue from the solution in a --dump file, on any ranks, boxes and device: "
             "V-cycles at h until --rtol or --max-cycles, then verification, without timing. The "
             "file sets the size and the defaults of all other settings. The problem must be the "
             "same."},
   [MG_OPT_INPUT] = {
-    .name = "input", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_RUN, OPTION_ONLY,
-    FIELD(input),
+    .name = "input", .group = MG_GROUP_RUN, OPTION_ONLY, PATH(input),
     .help = "Read options from a deck with lines `key = value`; the keys are the long option "
             "names. The command line overrides the deck."},
   [MG_OPT_DRY_RUN] = {
-    .name = "dry-run", .kind = MG_KIND_FLAG, .group = MG_GROUP_RUN, OPTION_ONLY, FIELD(dry_run),
-    .value = "no",
+    .name = "dry-run", .group = MG_GROUP_RUN, OPTION_ONLY, FLAG(dry_run),
     .help = "Print levels, boxes and bytes per rank without allocating the grid, and exit."},
   [MG_OPT_RANKS] = {
-    .name = "ranks", .metavar = "N", .kind = MG_KIND_INT64, .group = MG_GROUP_RUN, OPTION_ONLY,
-    FIELD(ranks), .min = 1, .max = 1e9, .note = "number of started ranks",
-    .applies = with_dry_run, .condition = "requires --dry-run", .decided_by = MG_OPT_DRY_RUN,
+    .name = "ranks", .group = MG_GROUP_RUN, OPTION_ONLY, .metavar = "N", LARGE(ranks, 1, 1e9),
+    .note = "number of started ranks", .applies = with_dry_run, .condition = "requires --dry-run",
+    .decided_by = MG_OPT_DRY_RUN,
     .help = "Number of ranks to plan for."},
   [MG_OPT_LEVELS_BREAKDOWN] = {
-    .name = "levels-breakdown", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(levels_breakdown), .value = "no",
+    .name = "levels-breakdown", IN(OUTPUT), FLAG(levels_breakdown),
     .help = "Print seconds per operation and level, and messages, bytes and reductions per "
             "level (min, mean and max over ranks); then each level's percentage of a solve, "
             "with totals. GPU levels are timed in three additional solves."},
   [MG_OPT_JSON] = {
-    .name = "json", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(json),
+    .name = "json", IN(OUTPUT), PATH(json),
     .help = "Write the results, or the plan of --dry-run, as JSON. FILE - is stdout; the report "
             "then goes to stderr."},
   [MG_OPT_CSV] = {
-    .name = "csv", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(csv), .applies = without_dry_run, .condition = "cannot be combined with --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
+    .name = "csv", IN(OUTPUT), PATH(csv), REAL_RUN,
     .help = "Write the results as CSV. FILE - is stdout; the report then goes to stderr."},
   [MG_OPT_DUMP] = {
-    .name = "dump", .metavar = "FILE", .kind = MG_KIND_PATH, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(dump), .applies = without_dry_run, .condition = "cannot be combined with --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
+    .name = "dump", IN(OUTPUT), PATH(dump), REAL_RUN,
     .help = "After the solves, write the fields to an HDF5 file (VTKHDF image data; ParaView "
             "opens it if its name ends in .hdf) and a description to FILE.xdmf."},
   [MG_OPT_DUMP_FIELDS] = {
-    .name = "dump-fields", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(dump_fields), .words = field_words, .value = "u,f,residual", DUMPED,
+    .name = "dump-fields", IN(OUTPUT), SOME_OF(dump_fields, field_words), .value = "u,f,residual",
+    DUMPED,
     .help = "Fields to write: solution u, right-hand side f, residual f - A u, beta_i, beta_j "
             "and beta_k on the lower faces of each cell, dinv (1 / diagonal), and alpha if "
             "--coefficients has one."},
   [MG_OPT_DUMP_LEVELS] = {
-    .name = "dump-levels", .metavar = "LEVELS", .kind = MG_KIND_SET, .group = MG_GROUP_OUTPUT,
-    ANYWHERE, FIELD(dump_levels), .words = level_words, .value = "0", DUMPED,
+    .name = "dump-levels", IN(OUTPUT), .metavar = "LEVELS", SOME_OF(dump_levels, level_words),
+    .value = "0", DUMPED,
     .help = "Levels to write, separated by commas; 0 is the finest. Levels 0, 1 and 2 hold the "
             "solutions at h, 2h and 4h; coarser levels hold the values of the last cycle."},
   [MG_OPT_DUMP_EVERY] = {
-    .name = "dump-every", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(dump_every), .min = 0, .max = 1000, .value = "0", DUMPED,
+    .name = "dump-every", IN(OUTPUT), .metavar = "N", INTEGER(dump_every, 0, 1000), .value = "0",
+    DUMPED,
     .help = "Solve once more at h and write a file after every N cycles: grid.hdf becomes "
             "grid.0003.hdf. 0: off."},
   [MG_OPT_DUMP_PRECISION] = {
-    .name = "dump-precision", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(dump_precision), .words = precision_words, .value = "double", DUMPED,
+    .name = "dump-precision", IN(OUTPUT), ONE_OF(dump_precision, precision_words),
+    .value = "double", DUMPED,
     .help = "Precision of stored values; float halves the file size."},
   [MG_OPT_DUMP_COMPRESS] = {
-    .name = "dump-compress", .metavar = "N", .kind = MG_KIND_INT, .group = MG_GROUP_OUTPUT,
-    ANYWHERE, FIELD(dump_compress), .min = 0, .max = 9, .value = "0", DUMPED,
+    .name = "dump-compress", IN(OUTPUT), .metavar = "N", INTEGER(dump_compress, 0, 9), .value = "0",
+    DUMPED,
     .help = "Deflate compression level. 0: no compression."},
   [MG_OPT_DUMP_CENTERING] = {
-    .name = "dump-centering", .kind = MG_KIND_WORD, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(dump_centering), .words = centering_words, .value = "cell", DUMPED,
+    .name = "dump-centering", IN(OUTPUT), ONE_OF(dump_centering, centering_words), .value = "cell",
+    DUMPED,
     .help = "Type of VTKHDF data. cell: cells; point: points at the cell centers, for older "
             "readers (VTK 9.1, ParaView 5.11). The values are the same."},
   [MG_OPT_DUMP_HINTS] = {
-    .name = "dump-hints", .metavar = "KEY=VALUE,...", .kind = MG_KIND_PAIRS,
-    .group = MG_GROUP_OUTPUT, ANYWHERE, FIELD(dump_hints), DUMPED,
+    .name = "dump-hints", IN(OUTPUT), .metavar = "KEY=VALUE,...", .kind = MG_KIND_PAIRS,
+    FIELD(dump_hints), DUMPED,
     .help = "MPI-IO hints for parallel writes, such as cb_nodes=4."},
   [MG_OPT_PRINT_CONFIG] = {
-    .name = "print-config", .kind = MG_KIND_FLAG, .group = MG_GROUP_OUTPUT, OPTION_ONLY,
-    FIELD(print_config), .value = "no",
-    .applies = without_dry_run, .condition = "cannot be combined with --dry-run",
-    .decided_by = MG_OPT_DRY_RUN,
+    .name = "print-config", .group = MG_GROUP_OUTPUT, OPTION_ONLY, FLAG(print_config), REAL_RUN,
     .help = "Print a deck that reproduces this run, and exit."},
   [MG_OPT_QUIET] = {
-    .name = "quiet", .letter = 'q', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(verbosity), .min = -1, .value = "no",
+    .name = "quiet", .letter = 'q', IN(OUTPUT), LOUDNESS, .min = -1,
     .help = "Suppress the report, progress and warnings. Files, errors and the exit status "
             "remain."},
   [MG_OPT_VERBOSE] = {
-    .name = "verbose", .letter = 'v', .kind = MG_KIND_VERBOSITY, .group = MG_GROUP_OUTPUT, ANYWHERE,
-    FIELD(verbosity), .min = 1, .value = "no",
+    .name = "verbose", .letter = 'v', IN(OUTPUT), LOUDNESS, .min = 1,
     .help = "Print more on stderr: set-up steps, one line per solve, source locations of "
             "errors."},
   [MG_OPT_HELP] = {
-    .name = "help", .letter = 'h', .kind = MG_KIND_ACTION, .group = MG_GROUP_HELP, OPTION_ONLY,
+    .name = "help", .letter = 'h', .group = MG_GROUP_HELP, OPTION_ONLY, .kind = MG_KIND_ACTION,
     .help = "Print this help and exit."},
   [MG_OPT_VERSION] = {
-    .name = "version", .letter = 'V', .kind = MG_KIND_ACTION, .group = MG_GROUP_HELP, OPTION_ONLY,
+    .name = "version", .letter = 'V', .group = MG_GROUP_HELP, OPTION_ONLY, .kind = MG_KIND_ACTION,
     .help = "Print the version and build configuration, and exit."},
 };
 /* clang-format on */
-
-const char *mg_option_group_name(mg_option_group_t group) {
-  return group_names[group];
-}
 
 static bool is_named(const mg_option_t *option, const char *name) {
   return strcmp(option->name, name) == 0 || (option->alias && strcmp(option->alias, name) == 0);

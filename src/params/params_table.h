@@ -111,8 +111,8 @@ typedef struct {
 
 extern const mg_option_t mg_options[MG_N_OPTIONS];
 
-/** Name of a group, also its section in decks ("problem", ...); static string. */
-const char *mg_option_group_name(mg_option_group_t group);
+/** Sections of decks ("problem", ...), by group; ends with NULL. */
+extern const char *const mg_deck_sections[MG_GROUP_HELP + 1];
 
 /** Find an option by its name or alias, without dashes.
  *  @return NULL if there is none */
