@@ -27,26 +27,25 @@ static void one_at_a_time(const part_t *p) {
   }
 }
 
-/* N loads, then N stores: N lines in flight at once, each from a different N-th of the part. */
-#define BATCHED(name, N)                                                                           \
-  static void name(const part_t *p) {                                                              \
-    const int64_t each = (p->last - p->first) / N;                                                 \
-    const double *from = p->from + p->first;                                                       \
-    double *to = p->to + p->first;                                                                 \
-    for (int64_t i = 0; i < each; i++) {                                                           \
-      uint64_t bits[N];                                                                            \
-      for (int u = 0; u < N; u++) {                                                                \
-        memcpy(&bits[u], &from[u * each + i], sizeof bits[u]);                                     \
-        LAB_OPAQUE(bits[u]);                                                                       \
-      }                                                                                            \
-      for (int u = 0; u < N; u++)                                                                  \
-        memcpy(&to[u * each + i], &bits[u], sizeof bits[u]);                                       \
-    }                                                                                              \
-    const part_t rest = {p->to, p->from, p->first + N * each, p->last};                            \
-    one_at_a_time(&rest);                                                                          \
+/* Eight loads, then eight stores: eight lines in flight at once, each from a different eighth of
+ * the part. */
+static void eight_streams(const part_t *p) {
+  enum { N = 8 };
+  const int64_t each = (p->last - p->first) / N;
+  const double *from = p->from + p->first;
+  double *to = p->to + p->first;
+  for (int64_t i = 0; i < each; i++) {
+    uint64_t bits[N];
+    for (int u = 0; u < N; u++) {
+      memcpy(&bits[u], &from[u * each + i], sizeof bits[u]);
+      LAB_OPAQUE(bits[u]);
+    }
+    for (int u = 0; u < N; u++)
+      memcpy(&to[u * each + i], &bits[u], sizeof bits[u]);
   }
-BATCHED(four_streams, 4)
-BATCHED(eight_streams, 8)
+  const part_t rest = {p->to, p->from, p->first + N * each, p->last};
+  one_at_a_time(&rest);
+}
 
 static void vectors(const part_t *p) {
   double *restrict to = p->to;
@@ -79,7 +78,6 @@ static const struct {
   bool limit; /* candidate for the fastest variant */
 } variants[] = {
     {"one double at a time", one_at_a_time, false},
-    {"4 streams, loads first", four_streams, false},
     {"8 streams, loads first", eight_streams, false},
     {"vectors", vectors, false},
     {"memcpy", library, true},

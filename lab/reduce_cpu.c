@@ -17,17 +17,6 @@ static double in_turn(const double *at, int64_t first, int64_t last) {
   return sum;
 }
 
-static double four_sums(const double *at, int64_t first, int64_t last) {
-  double sum[4] = {0.0, 0.0, 0.0, 0.0};
-  int64_t i = first;
-  for (; i + 4 <= last; i += 4) {
-    LAB_OPAQUE(i);
-    for (int u = 0; u < 4; u++)
-      sum[u] += at[i + u];
-  }
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]) + in_turn(at, i, last);
-}
-
 static double vectors(const double *at, int64_t first, int64_t last) {
   double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -77,7 +66,6 @@ static const struct {
   sum_fn sum;
 } variants[] = {
     {"one sum", in_turn},
-    {"four independent sums", four_sums},
     {"a vector of sums", vectors},
     {"32 sums in vectors", wide_vectors},
 };

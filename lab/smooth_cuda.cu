@@ -138,10 +138,7 @@ const variant_t chebyshev[] = {
     CELLS("one cell per thread, 8 x 4", CHEBYSHEV, PLAIN, 8, 4),
     CELLS("rows of 32, 32 x 4", CHEBYSHEV, PLAIN, 32, 4),
     CELLS("32 x 8", CHEBYSHEV, PLAIN, 32, 8),
-    CELLS("32 x 32", CHEBYSHEV, PLAIN, 32, 32),
-    CELLS("128 x 2", CHEBYSHEV, PLAIN, 128, 2),
     CELLS("32 x 8, streaming loads", CHEBYSHEV, STREAMS, 32, 8),
-    COLUMNS("marching 16 planes", CHEBYSHEV, 16, march<CHEBYSHEV, 16>),
     COLUMNS("marching 64 planes", CHEBYSHEV, 64, march<CHEBYSHEV, 64>),
     COLUMNS("two cells along k", CHEBYSHEV, 2, stacks<CHEBYSHEV, STREAMS, 2, 5>),
     CELLS("1/diagonal from betas, 32 x 8", NO_DINV, STREAMS, 32, 8),
@@ -151,8 +148,6 @@ const variant_t chebyshev[] = {
 const variant_t fourth_order[] = {
     CELLS("one cell per thread, 8 x 4", FV4, PLAIN, 8, 4),
     CELLS("32 x 4", FV4, PLAIN, 32, 4),
-    CELLS("32 x 8", FV4, PLAIN, 32, 8),
-    CELLS("32 x 16", FV4, PLAIN, 32, 16),
     COLUMNS("marching 16 planes", FV4, 16, fv4_columns<16>),
 };
 
