@@ -70,43 +70,34 @@ static const kernel_t of_7pt[] = {
 #define STEP(...)                                                                                  \
   { __VA_ARGS__, ROOFLINE_SMOOTHS }
 static const struct {
-  const char *operator, * smoother, *boundary; /* NULL: walls */
-  bool alpha_varies;                           /* alpha varies */
-  kernel_t fused, first;                       /* no name: none on any place */
+  const char *operator, * smoother;
+  const char *boundary; /* NULL: walls */
+  bool alpha_varies;
+  kernel_t fused, first; /* no name: none on any place */
   const kernel_t *others;
   int n_others;
 } problems[] = {
-    {"fv2", "gsrb", NULL, false, STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     STEP("GSRB, a half sweep", 48.0, 15.5), of_fv2, 15},
-    {"fv2", "jacobi", NULL, false, STEP("Jacobi, 3 fused steps", 48.0 / 3, 35.0),
-     STEP("Jacobi, a step", 48.0, 35.0), NULL, 0},
-    {"fv2", "l1jacobi", NULL, false, {0}, STEP("l1-Jacobi, a step", 56.0, 27.0), NULL, 0},
-    {"fv2", "chebyshev", NULL, false, STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
-     STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0), NULL, 0},
-    {"fv2",
-     "gsrb",
-     "periodic",
-     false,
-     {0},
-     {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO},
-     NULL,
-     0},
-    {"fv2", "gsrb", NULL, true, STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     STEP("GSRB, a half sweep", 48.0, 15.5), of_fv2, 4},
-    {"fv2", "chebyshev", NULL, true, STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
-     STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0), NULL, 0},
-    {"fv4", "gsrb", NULL, false, {0}, STEP("GSRB, a half sweep", 56.0, 57.5), of_fv4, 6},
-    {"fv4",
-     "chebyshev",
-     NULL,
-     false,
-     {0},
-     STEP("Chebyshev, a step", 64.0 - UNREAD, 119.0),
-     NULL,
-     0},
-    {"fv4", "gsrb", NULL, true, {0}, STEP("GSRB, a half sweep", 56.0, 57.5), of_fv4 + 1, 3},
-    {"7pt", "gsrb", NULL, false, STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
-     STEP("GSRB, a half sweep", 48.0, 15.5), of_7pt, 2},
+    {"fv2", "gsrb", .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5), .others = of_fv2, .n_others = 15},
+    {"fv2", "jacobi", .fused = STEP("Jacobi, 3 fused steps", 48.0 / 3, 35.0),
+     .first = STEP("Jacobi, a step", 48.0, 35.0)},
+    {"fv2", "l1jacobi", .first = STEP("l1-Jacobi, a step", 56.0, 27.0)},
+    {"fv2", "chebyshev", .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
+     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
+    {"fv2", "gsrb", "periodic", .first = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO}},
+    {"fv2", "gsrb", .alpha_varies = true,
+     .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5), .others = of_fv2, .n_others = 4},
+    {"fv2", "chebyshev", .alpha_varies = true,
+     .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
+     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
+    {"fv4", "gsrb", .first = STEP("GSRB, a half sweep", 56.0, 57.5), .others = of_fv4,
+     .n_others = 6},
+    {"fv4", "chebyshev", .first = STEP("Chebyshev, a step", 64.0 - UNREAD, 119.0)},
+    {"fv4", "gsrb", .alpha_varies = true, .first = STEP("GSRB, a half sweep", 56.0, 57.5),
+     .others = of_fv4 + 1, .n_others = 3},
+    {"7pt", "gsrb", .fused = STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5), .others = of_7pt, .n_others = 2},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
 enum { LARGEST_CHECKED = 7 /* log2 of the cells per side */ };
