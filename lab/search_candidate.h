@@ -60,25 +60,18 @@ struct step_t {
   static __host__ __device__ constexpr int places(int) { return 0; }
 };
 
-template <int RADIX, int BY> struct shuffle_xor : step_t {
+template <int RADIX, int BY, bool XOR> struct any_shuffle : step_t {
   template <int ACTIVE, typename T> static __device__ __forceinline__ T run(T value, T *) {
     T other[RADIX - 1];
 #pragma unroll
     for (int m = 1; m < RADIX; m++)
-      other[m - 1] = __shfl_xor_sync(ALL, value, m * BY);
+      other[m - 1] =
+          XOR ? __shfl_xor_sync(ALL, value, m * BY) : __shfl_down_sync(ALL, value, m * BY);
     return joined(value, all_of<RADIX - 1>(other));
   }
 };
-
-template <int RADIX, int BY> struct shuffle_down : step_t {
-  template <int ACTIVE, typename T> static __device__ __forceinline__ T run(T value, T *) {
-    T other[RADIX - 1];
-#pragma unroll
-    for (int m = 1; m < RADIX; m++)
-      other[m - 1] = __shfl_down_sync(ALL, value, m * BY);
-    return joined(value, all_of<RADIX - 1>(other));
-  }
-};
+template <int RADIX, int BY> struct shuffle_xor : any_shuffle<RADIX, BY, true> {};
+template <int RADIX, int BY> struct shuffle_down : any_shuffle<RADIX, BY, false> {};
 
 template <int BY> struct store : step_t {
   static __host__ __device__ constexpr int places(int n) { return (n + BY - 1) / BY; }
