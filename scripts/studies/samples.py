@@ -50,13 +50,13 @@ class Sample:
 class Machine:
     """Properties of the machine and the runs, other than times."""
 
-    cores: int | None
-    exchanges: dict[str, Exchanges]
-    tail_cells: int
-    most_hosts: int
-    cpu_below: int  # of the first study
-    cycle: str
-    cycles: int  # maximum over solves
+    cores: int | None = None
+    exchanges: dict[str, Exchanges] = dataclasses.field(default_factory=dict)
+    tail_cells: int = 0
+    most_hosts: int = 1
+    cpu_below: int = 0  # of the first run
+    cycle: str = ""
+    cycles: int = 1  # maximum over solves
 
 
 def host_of(folder: Folder, point: Point) -> tuple[int, int | None, int]:
@@ -119,14 +119,12 @@ def levels_agree(report: Report, levels: list[Level]) -> bool:
 
 
 class Collector:
-    """Reads the runs of studies into samples; `machine()` has what they reveal of the machine."""
+    """Reads the runs of studies into samples, and records what they reveal of the machine."""
 
     def __init__(self):
         self.samples: list[Sample] = []
         self.counted: dict[str, list[tuple[Level, float, float]]] = {CPU: [], GPU: [], PASSES: []}
-        self.tail_cells, self.most_hosts, self.cycles = 0, 1, 1
-        self.cores: int | None = None
-        self.cpu_below: int | None = None
+        self.found = Machine()
         self.first: Report | None = None
         self.first_settings: tuple[str, dict[str, str]] | None = None
 
@@ -135,8 +133,8 @@ class Collector:
         for point in folder.plan.points:
             planned: dict[int, list[Level]] = {}
             on_host, cores, n_hosts = host_of(folder, point)
-            self.most_hosts = max(self.most_hosts, n_hosts)
-            self.cores = max(cores or 0, self.cores or 0) or None
+            self.found.most_hosts = max(self.found.most_hosts, n_hosts)
+            self.found.cores = max(cores or 0, self.found.cores or 0) or None
             for path in folder.results(point):
                 report = report_of(point, path)
                 below = option(report, "cpu_below")
@@ -150,7 +148,7 @@ class Collector:
                         "the program that ran it"
                     )
                 setting = Setting(point.threads, on_host, cores, {}, 0)
-                self.cpu_below = below if self.cpu_below is None else self.cpu_below
+                self.found.cpu_below = self.found.cpu_below if self.samples else below
                 self.add_run(report, f"{name}{point.name}", planned[below], setting)
 
     def must_have_like_settings(self, folder: Folder, program: str) -> None:
@@ -195,7 +193,7 @@ class Collector:
                     f"all runs of a model must have one {key}: {report.path} has "
                     f"{report.about[key]}, {self.first.path} has {self.first.about[key]}"
                 )
-        self.cycles = max(self.cycles, report.get("solves.0.cycles", int))
+        self.found.cycles = max(self.found.cycles, report.get("solves.0.cycles", int))
 
     def look_at_levels(self, report: Report, levels: list[Level]) -> None:
         """Record the exchanges per visit, and the levels that one GPU kernel processes together."""
@@ -214,7 +212,7 @@ class Collector:
                 if messages > 0.0 and size > 0.0:
                     self.counted[level.kind].append((level, messages, size / 8))
             if report.get(f"levels.{i}.seconds", dict).get("coarse_levels"):
-                self.tail_cells = max(self.tail_cells, level.cells)
+                self.found.tail_cells = max(self.found.tail_cells, level.cells)
 
     def machine(self) -> Machine:
         """Call once all studies are added. Also completes the settings of all samples."""
@@ -222,19 +220,13 @@ class Collector:
             raise FileError("no study has results yet; 'scaling status' lists what is missing")
         # fv4 and fused sweeps read ghost cells at edges and corners.
         edges = self.first.about["operator"] == "fv4"
-        exchanges = {
+        self.found.exchanges = {
             kind: exchanges_of(counted, edges or kind == PASSES)
             for kind, counted in self.counted.items()
             if counted
         }
+        self.found.cycle = self.first.about["cycle"]
         for sample in self.samples:
-            sample.setting.exchanges, sample.setting.tail_cells = exchanges, self.tail_cells
-        return Machine(
-            cores=self.cores,
-            exchanges=exchanges,
-            tail_cells=self.tail_cells,
-            most_hosts=self.most_hosts,
-            cpu_below=self.cpu_below or 0,
-            cycle=self.first.about["cycle"],
-            cycles=self.cycles,
-        )
+            sample.setting.exchanges = self.found.exchanges
+            sample.setting.tail_cells = self.found.tail_cells
+        return self.found
