@@ -36,20 +36,12 @@ mg_status_t mg_dump_check_xml(const char *path) {
 }
 
 static void put_escaped(FILE *out, const char *text) {
+  static const char *const escaped[256] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;"};
   for (; *text; text++)
-    switch (*text) {
-    case '&':
-      fputs("&amp;", out);
-      break;
-    case '<':
-      fputs("&lt;", out);
-      break;
-    case '>':
-      fputs("&gt;", out);
-      break;
-    default:
+    if (escaped[(unsigned char)*text])
+      fputs(escaped[(unsigned char)*text], out);
+    else
       fputc(*text, out);
-    }
 }
 
 static void put_field(FILE *out, const mg_params_t *p, int level, const int32_t n[3],
