@@ -37,8 +37,7 @@ static mg_status_t run_level(mg_hierarchy_t *h, int l, mg_h5_t *file, bool write
                       1.0,
                       h->params.dump_precision,
                       h->params.dump_compress};
-  const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
-  MG_TRY(mg_slabs_create(level, several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
+  MG_TRY(mg_slabs_create(level, mg_h5_ranks(), &io.slabs));
   mg_status_t status = MG_OK;
   for (int field = 0; field < MG_N_FIELDS && status == MG_OK; field++) {
     char path[MG_DATA_PATH_MAX], checksums[MG_DATA_PATH_MAX];
@@ -70,27 +69,14 @@ typedef struct {
   uint64_t *sums;
 } wall_t;
 
-/* Write or read a small dataset as a whole on rank 0. */
-static mg_status_t move_dataset(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
-                                const int32_t n[], bool write, void *values) {
-  const int32_t rows = mg_comm_is_root() ? n[rank - 1] : 0;
-  mg_h5_data_t data;
-  MG_TRY(mg_comm_agree(write ? mg_h5_data_create(file, path, type, rank, n, 0, &data)
-                             : mg_h5_data_open(file, path, type, rank, n, &data)));
-  const mg_status_t status = mg_comm_agree(write ? mg_h5_write_planes(file, &data, 0, rows, values)
-                                                 : mg_h5_read_planes(file, &data, 0, rows, values));
-  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(file, &data));
-  return status != MG_OK ? status : closed;
-}
-
 static mg_status_t move_wall(mg_h5_t *file, int d, const int32_t n[2], bool write,
                              const wall_t *wall) {
   const char *name = mg_field_name((mg_field_t)(MG_FIELD_BETA_I + d));
   char path[MG_DATA_PATH_MAX], sums[MG_DATA_PATH_MAX];
   snprintf(path, sizeof path, "/HPGMG/walls/%s", name);
   snprintf(sums, sizeof sums, "/HPGMG/checksums/walls/%s", name);
-  MG_TRY(move_dataset(file, path, MG_H5_DOUBLE, 2, n, write, wall->faces));
-  return move_dataset(file, sums, MG_H5_UINT64, 1, &n[1], write, wall->sums);
+  MG_TRY(mg_dataset_move(file, path, MG_H5_DOUBLE, 2, n, write, wall->faces));
+  return mg_dataset_move(file, sums, MG_H5_UINT64, 1, &n[1], write, wall->sums);
 }
 
 static bool same_walls(const wall_t *a, const wall_t *b, const int32_t n[2]) {
@@ -145,8 +131,7 @@ static mg_status_t write_all(mg_hierarchy_t *h, const char *path, const mg_dump_
   const int64_t complete = 1;
   if (status == MG_OK)
     status = mg_comm_agree(mg_h5_put_integers(file, MG_DUMP_OURS, "complete", &complete, 1));
-  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
-  return status != MG_OK ? status : closed;
+  return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
 static mg_status_t check_complete(mg_h5_t *file) {
@@ -164,8 +149,7 @@ static mg_status_t check_all(mg_hierarchy_t *h, const char *path) {
   if (status == MG_OK) status = mg_comm_agree(check_complete(file));
   if (status == MG_OK) status = run_levels(h, file, false);
   if (status == MG_OK) status = run_walls(h, file, false);
-  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
-  return status != MG_OK ? status : closed;
+  return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
 /* Prepare the file on rank 0 and broadcast its names to all ranks. */

@@ -62,6 +62,17 @@ static uint64_t checksum_of(const mg_field_io_t *io, const buffers_t *b, const m
                    : mg_checksum_doubles(slab->cells + at, n, first);
 }
 
+mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type, int rank,
+                            const int32_t n[], bool write, void *values) {
+  const int32_t rows = mg_comm_is_root() ? n[rank - 1] : 0;
+  mg_h5_data_t data;
+  MG_TRY(mg_comm_agree(write ? mg_h5_data_create(file, path, type, rank, n, 0, &data)
+                             : mg_h5_data_open(file, path, type, rank, n, &data)));
+  const mg_status_t status = mg_comm_agree(write ? mg_h5_write_planes(file, &data, 0, rows, values)
+                                                 : mg_h5_read_planes(file, &data, 0, rows, values));
+  return mg_status_worst(status, mg_comm_agree(mg_h5_data_close(file, &data)));
+}
+
 /* --- writing --------------------------------------------------------------------------- */
 
 /* Skipped if it would change nothing, as with cubes. */
@@ -88,7 +99,8 @@ static mg_status_t fetch(const mg_field_io_t *io, mg_vector_t vec, int round, mg
   return mg_comm_agree(mg_slabs_fetch_begin(io->slabs, vec, round + 1));
 }
 
-/* Write when ranks share the file. */
+/* Write when ranks share the file: file access then sends MPI messages, which only this thread may
+ * do. */
 static mg_status_t write_in_turn(const mg_field_io_t *io, const mg_h5_data_t *data,
                                  const buffers_t *b, mg_vector_t vec) {
   for (int round = 0; round < mg_slabs_rounds(io->slabs); round++) {
@@ -123,7 +135,7 @@ static mg_status_t write_beside(const mg_field_io_t *io, const mg_h5_data_t *dat
 static mg_status_t write_slabs(const mg_field_io_t *io, const mg_h5_data_t *data, buffers_t *b,
                                mg_vector_t vec) {
   mg_write_thread_t *writer = NULL;
-  if (!mg_h5_writes_beside()) return write_in_turn(io, data, b, vec);
+  if (mg_h5_ranks() > 1) return write_in_turn(io, data, b, vec);
   mg_status_t status = mg_comm_agree(mg_write_thread_begin(io->file, &writer));
   if (status == MG_OK) status = write_beside(io, data, b, vec, writer);
   mg_write_thread_end(writer);
@@ -139,13 +151,7 @@ static mg_status_t write_checksums(const mg_field_io_t *io, const buffers_t *b, 
   MG_TRY(mg_comm_sum(mg_comm_world(), b->halves, 2 * io->n[2]));
   for (int32_t k = 0; k < io->n[2]; k++)
     b->checksum[k] = (uint64_t)b->halves[2 * k] << 32 | (uint64_t)b->halves[2 * k + 1];
-  mg_h5_data_t data;
-  const bool writes = mg_comm_is_root();
-  MG_TRY(mg_comm_agree(mg_h5_data_create(io->file, path, MG_H5_UINT64, 1, &io->n[2], 0, &data)));
-  const mg_status_t status =
-      mg_comm_agree(mg_h5_write_planes(io->file, &data, 0, writes ? io->n[2] : 0, b->checksum));
-  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
-  return status != MG_OK ? status : closed;
+  return mg_dataset_move(io->file, path, MG_H5_UINT64, 1, &io->n[2], true, b->checksum);
 }
 
 mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char *checksums,
@@ -157,8 +163,7 @@ mg_status_t mg_field_write(const mg_field_io_t *io, const char *path, const char
     status = mg_comm_agree(
         mg_h5_data_create(io->file, path, type_of(io), 3, io->n, io->compress, &data));
   if (status == MG_OK) status = write_slabs(io, &data, &b, vec);
-  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
-  if (status == MG_OK) status = closed;
+  status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &data)));
   if (status == MG_OK) status = write_checksums(io, &b, checksums);
   release(&b);
   return status;
@@ -204,9 +209,8 @@ mg_status_t mg_field_read(const mg_field_io_t *io, const char *path, const char 
   if (status == MG_OK)
     status = mg_comm_agree(mg_h5_data_open(io->file, checksums, MG_H5_UINT64, 1, &io->n[2], &sums));
   if (status == MG_OK) status = read_slabs(io, path, &data, &sums, &b, vec);
-  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(io->file, &data));
-  const mg_status_t closed_too = mg_comm_agree(mg_h5_data_close(io->file, &sums));
+  status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &data)));
+  status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(io->file, &sums)));
   release(&b);
-  if (status == MG_OK) status = closed != MG_OK ? closed : closed_too;
   return status;
 }

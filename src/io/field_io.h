@@ -15,6 +15,10 @@ typedef struct {
   int compress; /**< deflate level */
 } mg_field_io_t;
 
+/** Write or read a small dataset as a whole, on rank 0. */
+MG_MUST_CHECK mg_status_t mg_dataset_move(mg_h5_t *file, const char *path, mg_h5_type_t type,
+                                          int rank, const int32_t n[], bool write, void *values);
+
 /** Write a vector as [n[2]][n[1]][n[0]] to `path`, and n[2] checksums to `checksums`.
  *
  *  While a slab is being written, the next one is fetched from the device. Collective over the

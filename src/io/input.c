@@ -175,8 +175,7 @@ static mg_status_t look_into(const mg_input_source_t *source, mg_input_t *input)
   MG_TRY(mg_h5_open_alone(source->option, source->path, &file));
   mg_status_t status = find_fields(file, source, input);
   if (status == MG_OK) status = check_fields(file, source, input);
-  const mg_status_t closed = mg_h5_close(file);
-  return status == MG_OK ? closed : status;
+  return mg_status_worst(status, mg_h5_close(file));
 }
 
 static mg_status_t look_into_all(const mg_params_t *params, mg_input_t *input) {

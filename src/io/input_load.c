@@ -4,6 +4,7 @@
 #include "formulas/walls.h"
 #include "io/boundary_faces_io.h"
 #include "io/checksum.h"
+#include "io/field_io.h"
 #include "io/hdf5/h5.h"
 #include "io/input.h"
 #include "io/slabs.h"
@@ -168,21 +169,11 @@ static mg_status_t close_faces(field_t *f, int d, double *wall) {
   return mg_boundary_faces_put(level, d, wall);
 }
 
-/* Read an open dataset of the wall on rank 0, then close it. */
-static mg_status_t read_rows(field_t *f, mg_h5_data_t *data, void *values) {
-  const mg_status_t status =
-      mg_comm_agree(mg_h5_read_planes(f->file, data, 0, mg_comm_is_root() ? f->n : 0, values));
-  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(f->file, data));
-  return status != MG_OK ? status : closed;
-}
-
 /* Read the stored checksums of a wall's rows. */
 static mg_status_t read_wall_sums(field_t *f, uint64_t *sums) {
   char path[MG_INPUT_PATH_MAX];
-  mg_h5_data_t data;
   snprintf(path, sizeof path, "/HPGMG/checksums/walls/%s", f->name);
-  MG_TRY(mg_comm_agree(mg_h5_data_open(f->file, path, MG_H5_UINT64, 1, &f->n, &data)));
-  return read_rows(f, &data, sums);
+  return mg_dataset_move(f->file, path, MG_H5_UINT64, 1, &f->n, false, sums);
 }
 
 /* On rank 0, which has the wall. Its checksums count towards the problem's checksum, stored or
@@ -214,7 +205,9 @@ static mg_status_t read_walls(field_t *f) {
   snprintf(path, sizeof path, "/HPGMG/walls/%s", f->name);
   MG_TRY(mg_comm_agree(mg_h5_data_open_numbers(f->file, path, 2, (int32_t[]){f->n, f->n}, &data)));
   memset(f->wall, 0, (size_t)plane_cells(f) * sizeof *f->wall);
-  MG_TRY(read_rows(f, &data, f->wall));
+  const mg_status_t status =
+      mg_comm_agree(mg_h5_read_planes(f->file, &data, 0, mg_comm_is_root() ? f->n : 0, f->wall));
+  MG_TRY(mg_status_worst(status, mg_comm_agree(mg_h5_data_close(f->file, &data))));
   MG_TRY(check_wall_sums(f, path));
   if (mg_comm_is_root()) check_values(f, f->wall, f->n - 1, true);
   return judge(f);
@@ -344,7 +337,6 @@ static mg_status_t check_largest(const field_t *f, int field) {
 
 static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, int field,
                               mg_hierarchy_t *h, mg_input_t *input) {
-  const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
   field_t f = {.h = h,
                .file = file,
                .option = source->option,
@@ -357,17 +349,16 @@ static mg_status_t load_field(mg_h5_t *file, const mg_input_source_t *source, in
                .bad_plane = input->cells,
                .is_signed = field == MG_INPUT_F,
                .may_be_0 = field == MG_INPUT_ALPHA};
-  MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &f.slabs));
+  MG_TRY(mg_slabs_create(&h->level[0], mg_h5_ranks(), &f.slabs));
   mg_status_t status = mg_comm_agree(allocate(&f, field));
   if (status == MG_OK) status = open_data(&f);
   if (status == MG_OK) status = mg_comm_agree_or_end(read_field(&f, field));
   if (status == MG_OK) status = mg_comm_agree(check_largest(&f, field));
   if (status == MG_OK) status = add_checksum(&f, field, input);
-  const mg_status_t closed = mg_comm_agree(mg_h5_data_close(file, &f.data));
-  const mg_status_t closed_too = mg_comm_agree(mg_h5_data_close(file, &f.sums));
+  status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(file, &f.data)));
+  status = mg_status_worst(status, mg_comm_agree(mg_h5_data_close(file, &f.sums)));
   mg_slabs_free(f.slabs);
   free(f.want), free(f.floats), free(f.cells), free(f.wall);
-  if (status == MG_OK) status = closed != MG_OK ? closed : closed_too;
   return status;
 }
 
@@ -377,8 +368,7 @@ static mg_status_t load_source(const mg_input_source_t *source, mg_hierarchy_t *
   mg_status_t status = mg_comm_agree(mg_h5_open_input(source->option, source->path, &file));
   for (int field = source->from; field < source->end && status == MG_OK; field++)
     if (input->place[field].path[0]) status = load_field(file, source, field, h, input);
-  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
-  return status != MG_OK ? status : closed;
+  return mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
 }
 
 mg_status_t mg_input_load(void *data, mg_hierarchy_t *h) {

@@ -136,13 +136,9 @@ static mg_status_t read_cells(mg_h5_t *file, head_t *head) {
 }
 
 static mg_status_t read_numbers(mg_h5_t *file, head_t *head) {
-  const struct {
-    const char *name;
-    int64_t *value;
-  } number[] = {{"box_cells", &head->box_cells}, {"cycles", &head->cycles}};
   MG_TRY(read_cells(file, head));
-  for (size_t i = 0; i < sizeof number / sizeof number[0]; i++)
-    MG_TRY(mg_h5_get_integers(file, ours, number[i].name, number[i].value, 1));
+  MG_TRY(mg_h5_get_integers(file, ours, "box_cells", &head->box_cells, 1));
+  MG_TRY(mg_h5_get_integers(file, ours, "cycles", &head->cycles, 1));
   return mg_h5_get_doubles(file, ours, "f_norm", &head->f_norm, 1);
 }
 
@@ -202,8 +198,7 @@ static mg_status_t read_head(const char *path, head_t *head) {
   MG_TRY(check_superblock(path));
   MG_TRY(mg_h5_open_alone("restart", path, &file));
   const mg_status_t status = read_open(file, path, head);
-  const mg_status_t closed = mg_h5_close(file);
-  return status != MG_OK ? status : closed;
+  return mg_status_worst(status, mg_h5_close(file));
 }
 
 /* --- settings -------------------------------------------------------------------------- */
@@ -305,9 +300,8 @@ mg_status_t mg_restart_open(const mg_params_t *params, const mg_plan_t *plan,
 }
 
 static mg_status_t read_u(mg_hierarchy_t *h, const mg_restart_t *restart, mg_h5_t *file) {
-  const bool several = mg_h5_parallel() && mg_comm_size(mg_comm_world()) > 1;
   mg_field_io_t io = {.file = file, .n = restart->n, .precision = restart->precision};
-  MG_TRY(mg_slabs_create(&h->level[0], several ? mg_comm_size(mg_comm_world()) : 1, &io.slabs));
+  MG_TRY(mg_slabs_create(&h->level[0], mg_h5_ranks(), &io.slabs));
   const mg_status_t status =
       mg_field_read(&io, path_of_u(restart->centering), checksums_of_u, MG_U);
   mg_slabs_free(io.slabs);
@@ -358,7 +352,6 @@ mg_status_t mg_restart_load(mg_hierarchy_t *h, mg_restart_t *restart) {
   if (h->params.restart[0] == '\0') return MG_OK;
   mg_status_t status = mg_comm_agree(mg_h5_open_input("restart", h->params.restart, &file));
   if (status == MG_OK) status = read_u(h, restart, file);
-  const mg_status_t closed = mg_comm_agree(mg_h5_close(file));
-  if (status == MG_OK) status = closed;
+  status = mg_status_worst(status, mg_comm_agree(mg_h5_close(file)));
   return status == MG_OK ? mg_comm_agree_or_end(assess(h, restart)) : status;
 }

@@ -43,15 +43,14 @@ static inline mg_h5_data_t mg_h5_data(mg_h5_type_t type, int rank, const int32_t
   return data;
 }
 
-/** Whether an HDF5 library is available, and whether it can write from all ranks at once. */
+/** Whether an HDF5 library is available. */
 bool mg_h5_available(void);
-bool mg_h5_parallel(void);
 
-/** Whether another thread may write planes while this one continues. Not if ranks share the
- *  file: file access then sends MPI messages, which only this thread may do. */
-bool mg_h5_writes_beside(void);
+/** Number of ranks that access the files of this run: all of them with parallel HDF5, otherwise
+ *  rank 0 alone. */
+int mg_h5_ranks(void);
 
-/** Whether this rank accesses the files of this run. Rank 0 always does. */
+/** Whether this rank does. */
 bool mg_h5_takes_part(void);
 
 /** Set the file to remove if the run aborts in the middle of a call, because it is then

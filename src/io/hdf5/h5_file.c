@@ -12,28 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool is_parallel(void) {
-#ifdef HAVE_PARALLEL_HDF5
-  return mg_comm_size(mg_comm_world()) > 1;
-#else
-  return false;
-#endif
-}
-
 bool mg_h5_available(void) {
   return true;
 }
 
-bool mg_h5_parallel(void) {
+int mg_h5_ranks(void) {
 #ifdef HAVE_PARALLEL_HDF5
-  return true;
+  return mg_comm_size(mg_comm_world());
 #else
-  return false;
+  return 1;
 #endif
 }
 
-bool mg_h5_writes_beside(void) {
-  return !is_parallel();
+static bool is_parallel(void) {
+  return mg_h5_ranks() > 1;
 }
 
 bool mg_h5_takes_part(void) {
@@ -264,10 +256,7 @@ static mg_status_t open_with(const char *option, const char *path, const char *h
     status = mg_h5_failed(file, "set", "transfer properties");
   if (access >= 0 && H5Pclose(access) < 0 && status == MG_OK)
     status = mg_h5_failed(file, "release", "access properties");
-  if (status != MG_OK) {
-    const mg_status_t closed = mg_h5_close(file);
-    return closed > status ? closed : status;
-  }
+  if (status != MG_OK) return mg_status_worst(status, mg_h5_close(file));
   *out = file;
   return MG_OK;
 }
