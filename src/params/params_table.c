@@ -344,33 +344,18 @@ bool mg_option_applies(const mg_option_t *option, const mg_params_t *params) {
   return !option->applies || option->applies(params);
 }
 
-const char *mg_operator_name(mg_operator_t op) {
-  return operator_words[op];
-}
-const char *mg_equation_name(mg_equation_t equation) {
-  return equation_words[equation];
-}
-const char *mg_boundary_name(mg_boundary_t boundary) {
-  return boundary_words[boundary];
-}
-const char *mg_smoother_name(mg_smoother_t smoother) {
-  return smoother_words[smoother];
-}
-const char *mg_bottom_name(mg_bottom_t bottom) {
-  return bottom_words[bottom];
-}
-const char *mg_cycle_name(mg_cycle_t cycle) {
-  return cycle_words[cycle];
-}
-const char *mg_krylov_name(mg_krylov_method_t krylov) {
-  return krylov_words[krylov];
-}
-const char *mg_device_name(mg_device_t device) {
-  return device_words[device];
-}
-const char *mg_field_name(mg_field_t field) {
-  return field_words[field];
-}
-const char *mg_transport_name(mg_transport_t transport) {
-  return transport_words[transport];
-}
+/* The word of an enum value. */
+#define NAME(function, type, words)                                                                \
+  const char *function(type value) {                                                               \
+    return words[value];                                                                           \
+  }
+NAME(mg_operator_name, mg_operator_t, operator_words)
+NAME(mg_equation_name, mg_equation_t, equation_words)
+NAME(mg_boundary_name, mg_boundary_t, boundary_words)
+NAME(mg_smoother_name, mg_smoother_t, smoother_words)
+NAME(mg_bottom_name, mg_bottom_t, bottom_words)
+NAME(mg_cycle_name, mg_cycle_t, cycle_words)
+NAME(mg_krylov_name, mg_krylov_method_t, krylov_words)
+NAME(mg_device_name, mg_device_t, device_words)
+NAME(mg_field_name, mg_field_t, field_words)
+NAME(mg_transport_name, mg_transport_t, transport_words)
