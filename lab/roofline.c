@@ -190,28 +190,18 @@ static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
 
 /* Build the hierarchy of a problem on 2^log2_n cells per side as the solver does. */
 static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
-  char size[16], op[32], smoother[32], boundary[32], message[2048] = "";
-  snprintf(size, sizeof size, "%d", log2_n);
-  snprintf(op, sizeof op, "--operator=%s", problems[p].operator);
-  snprintf(smoother, sizeof smoother, "--smoother=%s", problems[p].smoother);
-  snprintf(boundary, sizeof boundary, "--boundary=%s",
-           problems[p].boundary ? problems[p].boundary : "dirichlet");
-  char *argv[] = {"hpgmg-bench",
-                  size,
-                  "1",
-                  op,
-                  smoother,
-                  boundary,
-                  lab->place == LAB_CUDA ? "--device=cuda" : "--device=cpu",
-                  "--cpu-below=0",
-                  "--memory=device",
-                  NULL};
-  if (lab->place == LAB_CPU) argv[8] = NULL;
+  char deck[256], message[2048] = "";
+  const int length = snprintf(
+      deck, sizeof deck,
+      "log2-box-dim = %d\nboxes-per-rank = 1\noperator = %s\nsmoother = %s\nboundary = %s\n"
+      "device = %s\ncpu-below = 0\n%s",
+      log2_n, problems[p].operator, problems[p].smoother,
+      problems[p].boundary ? problems[p].boundary : "dirichlet",
+      lab->place == LAB_CUDA ? "cuda" : "cpu", lab->place == LAB_CUDA ? "memory = device\n" : "");
   static mg_params_t params;
   static mg_plan_t plan;
-  mg_action_t action;
-  mg_status_t status = mg_params_parse(lab->place == LAB_CUDA ? 9 : 8, argv, &params, &action,
-                                       message, sizeof message);
+  mg_status_t status =
+      mg_params_parse_deck(deck, length, "roofline", &params, message, sizeof message);
   params.alpha_varies = problems[p].alpha_varies;
   if (status == MG_OK) status = mg_plan_build(&params, 1, &plan, message, sizeof message);
   if (status != MG_OK) return mg_error(status, "roofline: %s", message);
