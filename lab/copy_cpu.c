@@ -10,30 +10,22 @@
 #include <emmintrin.h>
 #endif
 
-typedef struct {
-  double *restrict to;
-  const double *restrict from;
-  int64_t first, last;
-} part_t;
+/* Copy n numbers. */
+typedef void (*copy_fn)(double *to, const double *from, int64_t n);
 
-typedef void (*copy_fn)(const part_t *part);
-
-static void one_at_a_time(const part_t *p) {
-  for (int64_t i = p->first; i < p->last; i++) {
+static void one_at_a_time(double *to, const double *from, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
     uint64_t bits;
-    memcpy(&bits, &p->from[i], sizeof bits);
+    memcpy(&bits, &from[i], sizeof bits);
     LAB_OPAQUE(bits);
-    memcpy(&p->to[i], &bits, sizeof bits);
+    memcpy(&to[i], &bits, sizeof bits);
   }
 }
 
-/* Eight loads, then eight stores: eight lines in flight at once, each from a different eighth of
- * the part. */
-static void eight_streams(const part_t *p) {
+/* Eight loads, then eight stores: eight lines in flight at once, each from a different eighth. */
+static void eight_streams(double *to, const double *from, int64_t n) {
   enum { N = 8 };
-  const int64_t each = (p->last - p->first) / N;
-  const double *from = p->from + p->first;
-  double *to = p->to + p->first;
+  const int64_t each = n / N;
   for (int64_t i = 0; i < each; i++) {
     uint64_t bits[N];
     for (int u = 0; u < N; u++) {
@@ -43,31 +35,28 @@ static void eight_streams(const part_t *p) {
     for (int u = 0; u < N; u++)
       memcpy(&to[u * each + i], &bits[u], sizeof bits[u]);
   }
-  const part_t rest = {p->to, p->from, p->first + N * each, p->last};
-  one_at_a_time(&rest);
+  one_at_a_time(to + N * each, from + N * each, n - N * each);
 }
 
-static void vectors(const part_t *p) {
-  double *restrict to = p->to;
-  const double *restrict from = p->from;
+static void vectors(double *to, const double *from, int64_t n) {
 #pragma omp simd
-  for (int64_t i = p->first; i < p->last; i++)
+  for (int64_t i = 0; i < n; i++)
     to[i] = from[i];
 }
 
-static void library(const part_t *p) {
-  memcpy(p->to + p->first, p->from + p->first, (size_t)(p->last - p->first) * sizeof(double));
+static void library(double *to, const double *from, int64_t n) {
+  memcpy(to, from, (size_t)n * sizeof *to);
 }
 
 #ifdef __SSE2__
-/* Parts start at cache lines. */
-static void past_the_cache(const part_t *p) {
-  int64_t i = p->first;
-  for (; i + 8 <= p->last; i += 8)
+/* Each thread's numbers start at a cache line. */
+static void past_the_cache(double *to, const double *from, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8)
     for (int u = 0; u < 8; u += 2)
-      _mm_stream_pd(&p->to[i + u], _mm_loadu_pd(&p->from[i + u]));
-  for (; i < p->last; i++)
-    p->to[i] = p->from[i];
+      _mm_stream_pd(&to[i + u], _mm_loadu_pd(&from[i + u]));
+  for (; i < n; i++)
+    to[i] = from[i];
   _mm_sfence();
 }
 #endif
@@ -101,8 +90,7 @@ static void run(void *arg) {
   {
     int64_t first, last;
     lab_share(w->n, 8, &first, &last);
-    const part_t part = {w->to, w->from, first, last};
-    w->copy(&part);
+    w->copy(w->to + first, w->from + first, last - first);
   }
 }
 
