@@ -27,6 +27,7 @@ from reframe.core.exceptions import BuildError, SanityError
 
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
 REPORT = "report.json"
+SIZES = ("h", "2h", "4h")
 
 
 class hpgmg_fv_build(rfm.CompileOnlyRegressionTest):
@@ -138,7 +139,7 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
                 raise SanityError(f"{part}.{name} is {report[part][name]}, not {wanted}")
 
         row = self.golden_row(report)
-        for i, size in enumerate(("h", "2h", "4h")):
+        for i, size in enumerate(SIZES):
             solve = report["solves"][i]
             norm, rel = solve["norms"][0], solve["rel"][-1]
             if not (math.isfinite(norm) and 0 <= rel < 1):
@@ -149,17 +150,13 @@ class hpgmg_fv_base(rfm.RunOnlyRegressionTest):
                 raise SanityError(f"at {size} the norm is {norm}, but {golden} in the original")
         return True
 
-    @performance_function("DOF/s", perf_key="h")
-    def speed_h(self):
-        return self.report["solves"][0]["dof_per_s"]
+    @performance_function("DOF/s")
+    def speed(self, solve=0):
+        return self.report["solves"][solve]["dof_per_s"]
 
-    @performance_function("DOF/s", perf_key="2h")
-    def speed_2h(self):
-        return self.report["solves"][1]["dof_per_s"]
-
-    @performance_function("DOF/s", perf_key="4h")
-    def speed_4h(self):
-        return self.report["solves"][2]["dof_per_s"]
+    @run_before("performance")
+    def set_speeds(self):
+        self.perf_variables = {size: self.speed(i) for i, size in enumerate(SIZES)}
 
 
 @rfm.simple_test
