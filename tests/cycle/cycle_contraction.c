@@ -61,12 +61,10 @@ static void test_factor(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{4, 1}, {4, 2}, {5, 2}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grids,
-               (fixture_choices_t){.equations = "poisson",
-                                   .smoothers = "gsrb chebyshev jacobi l1jacobi symgs ssor",
-                                   .more = "--cycle=v --rtol=1e-30 --max-cycles=9"},
+  fixture_each("4x1 4x2 5x2",
+               "--equation=poisson --smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor "
+               "--cycle=v --rtol=1e-30 --max-cycles=9",
                test_factor);
   return FIXTURE_END();
 }

@@ -254,9 +254,8 @@ static int cycles_of(mg_hierarchy_t *h, mg_krylov_method_t method) {
 }
 
 static void test_rough(const char *smoother) {
-  char options[256];
-  snprintf(options, sizeof options,
-           "--operator=7pt --smoother=%s --krylov=cg --rtol=1e-8 --max-cycles=300", smoother);
+  const char *options =
+      textf("--operator=7pt --smoother=%s --krylov=cg --rtol=1e-8 --max-cycles=300", smoother);
   mg_backend_t backend = mg_backend_cpu;
   backend.set_problem = set_rough_problem;
   mg_hierarchy_t *h = fixture_create(&fixture_backends[0], 5, 1, options);
@@ -272,24 +271,17 @@ static void test_rough(const char *smoother) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grid_16[] = {{4, 1}, {0, 0}}, grid_32[] = {{4, 2}, {0, 0}};
   fixture_begin(&argc, &argv);
-  for (int cycle = 0; cycle < 2; cycle++) {
-    const char *more = cycle == 0 ? "--krylov=cg --rtol=1e-9" : "--krylov=cg --rtol=1e-9 --cycle=v";
-    fixture_each(grid_32, (fixture_choices_t){.smoothers = "gsrb symgs chebyshev", .more = more},
-                 test_sizes);
-  }
-  const fixture_choices_t theory = {.operators = "7pt",
-                                    .boundaries = "dirichlet",
-                                    .smoothers = "symgs chebyshev jacobi l1jacobi",
-                                    .more = "--krylov=cg --rtol=1e-9"};
-  fixture_each(grid_32, theory, test_theory);
-  const fixture_choices_t some = {.smoothers = "symgs", .more = "--krylov=cg --rtol=1e-9"};
-  fixture_each(grid_16, some, test_out_of_reach);
-  fixture_each(grid_16, some, test_breakdown);
+  fixture_each("4x2", "--krylov=cg --rtol=1e-9 --cycle=f,v --smoother=gsrb,symgs,chebyshev",
+               test_sizes);
+  fixture_each("4x2",
+               "--krylov=cg --rtol=1e-9 --operator=7pt --boundary=dirichlet "
+               "--smoother=symgs,chebyshev,jacobi,l1jacobi",
+               test_theory);
+  fixture_each("4x1", "--krylov=cg --rtol=1e-9 --smoother=symgs", test_out_of_reach);
+  fixture_each("4x1", "--krylov=cg --rtol=1e-9 --smoother=symgs", test_breakdown);
   /* With one level, the preconditioner is the bottom solver. */
-  const char *one_level = "--krylov=cg --rtol=1e-9 --cycle=v --coarsest=16";
-  fixture_each(grid_16, (fixture_choices_t){.more = one_level}, test_sizes);
+  fixture_each("4x1", "--krylov=cg --rtol=1e-9 --cycle=v --coarsest=16", test_sizes);
   test_rough("symgs");
   test_rough("chebyshev");
   test_rough("gsrb");

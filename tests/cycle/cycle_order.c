@@ -98,11 +98,7 @@ static void test_order(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{5, 2}, {6, 2}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(
-      grids,
-      (fixture_choices_t){.equations = "poisson", .more = "--rtol=1e-10 --verify-only --quiet"},
-      test_order);
+  fixture_each("5x2 6x2", "--equation=poisson --rtol=1e-10 --verify-only --quiet", test_order);
   return FIXTURE_END();
 }

@@ -65,10 +65,9 @@ static double solve(const fixture_backend_t *backend, int log2_box_dim, const ch
 
 /* As in op_neumann: an error C h^2 (1 + pi h), with the largest width. */
 static void test_order(const char *smoother) {
-  char options[256];
   uint64_t hash;
-  snprintf(options, sizeof options,
-           "--operator=fv2 --rtol=1e-6 --max-cycles=200 --smoother=%s boxes=3x2x5", smoother);
+  const char *options =
+      textf("--operator=fv2 --rtol=1e-6 --max-cycles=200 --smoother=%s boxes=3x2x5", smoother);
   const double coarse = solve(fixture_backends, 3, options, &sine, &hash),
                fine = solve(fixture_backends, 4, options, &sine, &hash);
   const double h = 1.0 / 32.0, bound = log2((1.0 + 2.0 * pi * h) / (1.0 + pi * h));
@@ -82,10 +81,8 @@ static void test_parity(void) {
                            *const smoothers[] = {"gsrb", "chebyshev"},
                            *const boundaries[] = {"dirichlet", "periodic"};
   for (int c = 0; c < 12; c++) {
-    char options[256];
     uint64_t want, hash;
-    snprintf(
-        options, sizeof options,
+    const char *options = textf(
         "--operator=%s --smoother=%s --boundary=%s --rtol=1e-3 --max-cycles=200 %s boxes=3x2x5",
         operators[c % 3], smoothers[c / 3 % 2], boundaries[c / 6], c % 3 == 2 ? "--krylov=cg" : "");
     (void)solve(fixture_backends, 3, options, NULL, &want);
@@ -142,21 +139,19 @@ static void test_restart(mg_hierarchy_t *h) {
 
 /* Restarts require boxes of 16^3 cells or more. */
 static void test_restarts(void) {
-  static const fixture_grid_t grid[] = {{4, 1}, {0, 0}};
-  char path[256], xdmf[300], more[512];
+  char path[256];
   const char *folder = getenv("TMPDIR");
   if (!mg_h5_available()) return;
   snprintf(path, sizeof path, "%.200s/op_shape.%ld.hdf", folder ? folder : "/tmp", (long)getpid());
   MUST(mg_comm_broadcast(mg_comm_world(), path, sizeof path));
-  snprintf(more, sizeof more,
-           "--rtol=0.5 --dump=%s --dump-fields=all --dump-levels=all boxes=3x2x5", path);
-  fixture_each(grid,
-               (fixture_choices_t){.boundaries = "dirichlet", .equations = "poisson", .more = more},
+  fixture_each("4x1",
+               textf("--boundary=dirichlet --equation=poisson --rtol=0.5 --dump=%s "
+                     "--dump-fields=all --dump-levels=all boxes=3x2x5",
+                     path),
                test_restart);
-  snprintf(xdmf, sizeof xdmf, "%s.xdmf", path);
   if (!mg_comm_is_root()) return;
   (void)remove(path);
-  (void)remove(xdmf);
+  (void)remove(textf("%s.xdmf", path));
 }
 
 int main(int argc, char **argv) {

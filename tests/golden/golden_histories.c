@@ -10,28 +10,23 @@
 
 enum { MOST = 5 };
 static const struct {
-  const char *op, *smoother;
-  char cycle; /* the first cycle; V-cycles follow */
+  const char *options; /* V-cycles follow the first cycle */
   int n;
   double norm[MOST];
 } histories[] = {
-    {"fv2",
-     "chebyshev",
-     'f',
+    {"--operator=fv2 --smoother=chebyshev --cycle=f",
      5,
      {1.638758839020316e-03, 2.902847647734408e-05, 5.870873851510083e-07, 1.331266552551114e-08,
       3.136931825409306e-10}},
-    {"fv4",
-     "gsrb",
-     'f',
+    {"--operator=fv4 --smoother=gsrb --cycle=f",
      4,
      {6.934041112727218e-05, 9.920533452500990e-07, 1.449018749433151e-08, 2.212448002580913e-10}},
-    {"fv2",
-     "chebyshev",
-     'v',
+    {"--operator=fv2 --smoother=chebyshev --cycle=v",
      3,
      {1.650544863139791e-02, 3.246104054266397e-04, 7.138786714655510e-06}},
-    {"fv4", "gsrb", 'v', 3, {3.729128157729744e-02, 6.724278542051820e-04, 1.223156713370255e-05}},
+    {"--operator=fv4 --smoother=gsrb --cycle=v",
+     3,
+     {3.729128157729744e-02, 6.724278542051820e-04, 1.223156713370255e-05}},
 };
 
 static int current; /* index into histories */
@@ -69,21 +64,15 @@ static void test_solved(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grid_64[] = {{5, 2}, {0, 0}};
   fixture_begin(&argc, &argv);
-  for (current = 0; current < (int)(sizeof histories / sizeof *histories); current++) {
-    char more[128];
-    snprintf(more, sizeof more, "--cycle=%c --rtol=1e-30 --max-cycles=%d", histories[current].cycle,
-             histories[current].n);
-    fixture_each(grid_64,
-                 (fixture_choices_t){histories[current].op, "dirichlet", "poisson",
-                                     histories[current].smoother, more},
+  for (current = 0; current < (int)(sizeof histories / sizeof *histories); current++)
+    fixture_each("5x2",
+                 textf("%s --boundary=dirichlet --equation=poisson --rtol=1e-30 --max-cycles=%d",
+                       histories[current].options, histories[current].n),
                  test_history);
-  }
-  const fixture_choices_t solved = {.boundaries = "dirichlet",
-                                    .equations = "poisson",
-                                    .more = "--rtol=1e-11 --verify-only --quiet",
-                                    .operators = "fv2 fv4"};
-  fixture_each(grid_64, solved, test_solved);
+  fixture_each("5x2",
+               "--operator=fv2,fv4 --boundary=dirichlet --equation=poisson --rtol=1e-11 "
+               "--verify-only --quiet",
+               test_solved);
   return FIXTURE_END();
 }

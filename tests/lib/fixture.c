@@ -319,58 +319,53 @@ double field_dot(const double *x, const double *y, int n) {
   return (double)sum;
 }
 
-static char current_case[640];
+static const char *current_case;
 
 bool fixture_explain(double got, double want) {
   fprintf(stderr, "  %s\n  got  %.17g\n  want %.17g\n", current_case, got, want);
   return false;
 }
 
-/* Return the words of a list one after another. */
-static const char *next_word(const char *list, char word[32]) {
-  int used = 0;
-  return sscanf(list, " %31s%n", word, &used) == 1 ? list + used : NULL;
-}
-
-static void each_grid(const fixture_grid_t *grids, const char *options,
-                      void (*test)(mg_hierarchy_t *h)) {
+static void each_grid(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h)) {
   const char *only = getenv("FIXTURE_BACKEND");
-  for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++)
-    for (const fixture_grid_t *grid = grids; grid->boxes > 0; grid++) {
-      if (only && strcmp(only, backend->name) != 0) continue;
-      snprintf(current_case, sizeof current_case, "%s: %d boxes per side, of 2^%d cells: %s",
-               backend->name, grid->boxes, grid->log2_box_dim, options);
-      mg_hierarchy_t *h = fixture_create(backend, grid->log2_box_dim, grid->boxes, options);
+  int log2_box_dim, boxes, used;
+  for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++) {
+    if (only && strcmp(only, backend->name) != 0) continue;
+    for (const char *at = grids; sscanf(at, "%dx%d%n", &log2_box_dim, &boxes, &used) == 2;
+         at += used) {
+      current_case = textf("%s: %d boxes per side, of 2^%d cells: %s", backend->name, boxes,
+                           log2_box_dim, options);
+      mg_hierarchy_t *h = fixture_create(backend, log2_box_dim, boxes, options);
       test(h);
       mg_hierarchy_free(h);
       fixture_release();
     }
+  }
 }
 
-enum { N_CHOICES = 4 };
-
-/* Append each word of one list, then recurse into the next list. */
-static void each_word(const char *const lists[N_CHOICES], int choice, const char *options,
-                      const fixture_grid_t *grids, void (*test)(mg_hierarchy_t *h)) {
-  static const char *const names[N_CHOICES] = {"operator", "boundary", "equation", "smoother"};
-  if (choice == N_CHOICES) {
+/* Split the first list of values in the options. */
+static void each_value(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h)) {
+  const char *first = strchr(options, ',');
+  if (!first) {
     each_grid(grids, options, test);
     return;
   }
-  char word[32], longer[512];
-  for (const char *list = lists[choice]; (list = next_word(list, word)) != NULL;) {
-    snprintf(longer, sizeof longer, "%.400s --%s=%s", options, names[choice], word);
-    each_word(lists, choice + 1, longer, grids, test);
-  }
+  while (first[-1] != '=')
+    first--;
+  const char *end = first + strcspn(first, " ");
+  for (const char *value = first; value < end; value += strcspn(value, ", ") + 1)
+    each_value(
+        grids,
+        textf("%.*s%.*s%s", (int)(first - options), options, (int)strcspn(value, ", "), value, end),
+        test);
 }
 
-void fixture_each(const fixture_grid_t *grids, fixture_choices_t choices,
-                  void (*test)(mg_hierarchy_t *h)) {
-  const char *const lists[N_CHOICES] = {
-      choices.operators ? choices.operators : "fv2 fv4 7pt",
-      choices.boundaries ? choices.boundaries : "dirichlet periodic",
-      choices.equations ? choices.equations : "poisson helmholtz",
-      choices.smoothers ? choices.smoothers : "gsrb",
-  };
-  each_word(lists, 0, choices.more ? choices.more : "", grids, test);
+void fixture_each(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h)) {
+  static const char *const defaults[] = {"--operator=fv2,fv4,7pt", "--boundary=dirichlet,periodic",
+                                         "--equation=poisson,helmholtz", "--smoother=gsrb"};
+  for (int d = 0; d < 4; d++) {
+    const char *name = textf("%.*s", (int)strcspn(defaults[d], "=") + 1, defaults[d]);
+    if (!strstr(options, name)) options = textf("%s %s", options, defaults[d]);
+  }
+  each_value(grids, options, test);
 }

@@ -98,21 +98,11 @@ double field_distance(const double *x, const double *y, int n);
 /** Dot product in long double: the error of the summation is far below that of its terms. */
 double field_dot(const double *x, const double *y, int n);
 
-/** A grid: boxes per side, with 2^log2_box_dim cells per box side. Lists end with {0, 0}. */
-typedef struct {
-  int log2_box_dim, boxes;
-} fixture_grid_t;
-
-/** Choices to combine; each is a list of words separated by blanks. NULL means all operators,
- *  boundaries and equations, but only gsrb as the smoother. */
-typedef struct {
-  const char *operators, *boundaries, *equations, *smoothers;
-  const char *more; /**< further options for every case, or NULL */
-} fixture_choices_t;
-
-/** Run `test` on a hierarchy of each combination, for every grid on every backend. */
-void fixture_each(const fixture_grid_t *grids, fixture_choices_t choices,
-                  void (*test)(mg_hierarchy_t *h));
+/** Run `test` on a hierarchy of each combination of options, for every grid on every backend.
+ *  @param grids  "4x1 5x2": one box of 2^4 cells per side, then two boxes of 2^5 per side
+ *  @param options  as for fixture_create; of values separated by commas, each is used.
+ *      All operators, boundaries and equations unless given, but only gsrb as the smoother. */
+void fixture_each(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h));
 
 /** CHECK that reports the current case of fixture_each and both numbers. */
 #define CHECK_CASE(ok, got, want)                                                                  \

@@ -9,8 +9,10 @@
 #define MG_TEST_H
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /** Exit code that the test harness counts as skipped. */
@@ -53,6 +55,24 @@ static inline void test_contains(const char *text, const char *part, const char 
                                  const char *what) {
   if (!test_count(strstr(text, part) != NULL, file, line, what))
     fprintf(stderr, "  got  \"%s\"\n  want \"...%s...\"\n", text, part);
+}
+
+/* printf into a new text, which is kept until the program ends. */
+__attribute__((format(printf, 1, 2))) static inline const char *textf(const char *format, ...) {
+  enum { SIZE = 1024 };
+  static struct kept {
+    struct kept *previous;
+    char text[SIZE];
+  } * last;
+  struct kept *t = malloc(sizeof *t);
+  va_list values;
+  if (!t) abort();
+  t->previous = last;
+  last = t;
+  va_start(values, format);
+  if (vsnprintf(t->text, SIZE, format, values) >= SIZE) abort();
+  va_end(values);
+  return t->text;
 }
 
 static inline int test_result(void) {

@@ -151,15 +151,9 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{4, 1}, {5, 1}, {4, 2}, {4, 3}, {0, 0}},
-                              few[] = {{4, 1}, {4, 3}, {0, 0}};
-  static const char *const walls[] = {"walls=nnnnnn", "walls=nndddd", "walls=dnddnd"};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, (fixture_choices_t){0}, test_levels);
-  for (int w = 0; w < 3; w++)
-    fixture_each(
-        few,
-        (fixture_choices_t){.operators = "fv2 7pt", .boundaries = "dirichlet", .more = walls[w]},
-        test_levels);
+  fixture_each("4x1 5x1 4x2 4x3", "", test_levels);
+  fixture_each("4x1 4x3", "walls=nnnnnn,nndddd,dnddnd --operator=fv2,7pt --boundary=dirichlet",
+               test_levels);
   return FIXTURE_END();
 }

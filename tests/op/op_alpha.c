@@ -34,17 +34,18 @@ static double *some_alpha(int n) {
   return alpha;
 }
 
+static const char *options_of(const char *problem, const char *smoother) {
+  return textf("%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
+               smoother);
+}
+
 static void test_one(const fixture_backend_t *backend, const char *problem) {
   static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi"};
   const double *one = field_constant(N, 1.0);
   for (int s = 0; s < 4; s++) {
-    char options[256], helmholtz[256];
-    snprintf(options, sizeof options,
-             "%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
-             smoothers[s]);
-    snprintf(helmholtz, sizeof helmholtz, "%s", options);
+    const char *options = options_of(problem, smoothers[s]);
     const uint64_t want = solve(fixture_create(backend, LOG2, N >> LOG2, options));
-    CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, helmholtz, one)) == want);
+    CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, options, one)) == want);
   }
 }
 
@@ -52,10 +53,9 @@ static void test_one(const fixture_backend_t *backend, const char *problem) {
  * diagonals. */
 static void test_terms(const fixture_backend_t *backend, const char *problem) {
   const double *alpha = some_alpha(N), *x = field_random(N, 1);
-  char options[256];
-  snprintf(options, sizeof options, "%s --equation=helmholtz", problem);
   mg_hierarchy_t *h = fixture_create(backend, LOG2, N >> LOG2, problem);
-  mg_hierarchy_t *v = fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha);
+  mg_hierarchy_t *v = fixture_create_varying(backend, LOG2, N >> LOG2,
+                                             textf("%s --equation=helmholtz", problem), alpha);
   field_put(&h->level[0], MG_U, x);
   field_put(&v->level[0], MG_U, x);
   MUST(mg_residual(&h->level[0], MG_TMP, MG_U, -1));
@@ -88,20 +88,18 @@ static void test_terms(const fixture_backend_t *backend, const char *problem) {
   mg_hierarchy_free(v);
 }
 
-static uint64_t reference;
+static const char *const smoothers_of_both_kinds[] = {"gsrb", "chebyshev"};
 
 static void test_parity(const fixture_backend_t *backend, const char *problem) {
+  uint64_t want = 0;
   double *alpha = some_alpha(N);
-  char options[256];
   for (int s = 0; s < 2; s++)
     for (int threads = 1; threads <= 3; threads += 2) {
       if ((threads > 1 && backend != fixture_backends) || !fixture_threads(threads)) continue;
-      snprintf(options, sizeof options,
-               "%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
-               s ? "chebyshev" : "gsrb");
+      const char *options = options_of(problem, smoothers_of_both_kinds[s]);
       if (threads == 1)
-        reference = solve(fixture_create_varying(&fixture_backends[0], 5, 1, options, alpha));
-      CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha)) == reference);
+        want = solve(fixture_create_varying(fixture_backends, 5, 1, options, alpha));
+      CHECK(solve(fixture_create_varying(backend, LOG2, N >> LOG2, options, alpha)) == want);
     }
   MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
 }
@@ -109,12 +107,9 @@ static void test_parity(const fixture_backend_t *backend, const char *problem) {
 static void test_large(const fixture_backend_t *backend, const char *problem) {
   if (strncmp(backend->name, "cuda", 4) != 0) return;
   double *alpha = some_alpha(LARGE);
-  char options[256];
   for (int s = 0; s < 2; s++) {
-    snprintf(options, sizeof options,
-             "%s --equation=helmholtz --smoother=%s --rtol=1e-30 --max-cycles=3", problem,
-             s ? "chebyshev" : "gsrb");
-    const uint64_t want = solve(fixture_create_varying(&fixture_backends[0], 6, 1, options, alpha));
+    const char *options = options_of(problem, smoothers_of_both_kinds[s]);
+    const uint64_t want = solve(fixture_create_varying(fixture_backends, 6, 1, options, alpha));
     CHECK(solve(fixture_create_varying(backend, 6, 1, options, alpha)) == want);
   }
 }

@@ -122,21 +122,11 @@ static void test_original(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{4, 1}, {4, 3}, {0, 0}}, grid_16[] = {{4, 1}, {0, 0}},
-                              grid_128[] = {{6, 2}, {0, 0}};
-  const fixture_choices_t all = {0}, l1 = {.equations = "poisson", .smoothers = "l1jacobi"},
-                          closed = {.operators = "fv2 7pt",
-                                    .boundaries = "dirichlet",
-                                    .more = "walls=nnnnnn"},
-                          mixed = {.operators = "fv2 7pt",
-                                   .boundaries = "dirichlet",
-                                   .more = "walls=dnnndd"},
-                          original_ones = {.boundaries = "dirichlet", .equations = "poisson"};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, all, test_levels);
-  fixture_each(grid_16, l1, test_levels);
-  fixture_each(grids, closed, test_levels);
-  fixture_each(grid_16, mixed, test_levels);
-  fixture_each(grid_128, original_ones, test_original);
+  fixture_each("4x1 4x3", "", test_levels);
+  fixture_each("4x1", "--equation=poisson --smoother=l1jacobi", test_levels);
+  fixture_each("4x1 4x3", "--operator=fv2,7pt --boundary=dirichlet walls=nnnnnn", test_levels);
+  fixture_each("4x1", "--operator=fv2,7pt --boundary=dirichlet walls=dnnndd", test_levels);
+  fixture_each("6x2", "--boundary=dirichlet --equation=poisson", test_original);
   return FIXTURE_END();
 }

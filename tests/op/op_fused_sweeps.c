@@ -12,9 +12,11 @@ static int levels_with_passes;
 
 /* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
  * rank. */
-static fixture_grid_t large_grid(void) {
-  if (mg_device_count() == 0) return (fixture_grid_t){4, 2};
-  return mg_comm_size(mg_comm_world()) == 1 ? (fixture_grid_t){5, 3} : (fixture_grid_t){6, 2};
+static const char *large_grid(int *log2_box_dim, int *boxes) {
+  const bool device = mg_device_count() > 0, alone = mg_comm_size(mg_comm_world()) == 1;
+  *log2_box_dim = !device ? 4 : alone ? 5 : 6;
+  *boxes = device && alone ? 3 : 2;
+  return textf("%dx%d", *log2_box_dim, *boxes);
 }
 
 /* Smooth twice: fused sweeps must see the same right-hand side and must not depend on leftovers
@@ -54,19 +56,19 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 static void test_varying(void) {
-  static const char *const options[] = {"--operator=7pt --smoother=chebyshev",
-                                        "--operator=fv2 --boundary=periodic --smoother=gsrb"};
-  const fixture_grid_t grid = large_grid();
-  const int n = grid.boxes << grid.log2_box_dim;
+  static const char *const options[] = {
+      "--equation=helmholtz --operator=7pt --smoother=chebyshev",
+      "--equation=helmholtz --operator=fv2 --boundary=periodic --smoother=gsrb"};
+  int log2_box_dim, boxes;
+  (void)large_grid(&log2_box_dim, &boxes);
+  const int n = boxes << log2_box_dim;
   double *alpha = field_random(n, 5);
   for (int c = 0; c < n * n * n; c++)
     alpha[c] += 1.5;
   for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
     if (strcmp(b->name, "cuda") != 0) continue; /* the guard backend has no fused sweeps */
     for (int o = 0; o < 2; o++) {
-      char all[256];
-      snprintf(all, sizeof all, "--equation=helmholtz %s", options[o]);
-      mg_hierarchy_t *h = fixture_create_varying(b, grid.log2_box_dim, grid.boxes, all, alpha);
+      mg_hierarchy_t *h = fixture_create_varying(b, log2_box_dim, boxes, options[o], alpha);
       test_levels(h);
       mg_hierarchy_free(h);
     }
@@ -75,48 +77,28 @@ static void test_varying(void) {
 
 int main(int argc, char **argv) {
   /* Equal and unequal numbers of fused steps, with single steps between and after them. */
-  static const struct {
-    const char *smoothers, *more;
-  } cases[] = {
-      {"gsrb", "--smooths=1"},
-      {"gsrb", "--smooths=3"},
-      {"gsrb", "--smooths=3 --omega=1.15"},
-      {"gsrb jacobi", "--smooths=5 --fused-sweeps=2"},
-      {"jacobi", "--smooths=4"},
-      {"chebyshev", "--degree=2"},
-      {"chebyshev", "--degree=3 --fused-sweeps=2"},
-      {"chebyshev", "--degree=6"},
-      {"chebyshev", "--degree=9"},
-      {"chebyshev", "--smooths=2 --degree=3"},
+  static const char *const cases[] = {
+      "--equation=helmholtz --smoother=gsrb --smooths=1,3",
+      "--equation=helmholtz --smoother=gsrb --smooths=3 --omega=1.15",
+      "--equation=helmholtz --smoother=gsrb,jacobi --smooths=5 --fused-sweeps=2",
+      "--equation=helmholtz --smoother=jacobi --smooths=4",
+      "--equation=helmholtz --smoother=chebyshev --degree=2,6,9",
+      "--equation=helmholtz --smoother=chebyshev --degree=3 --fused-sweeps=2",
+      "--equation=helmholtz --smoother=chebyshev --smooths=2 --degree=3",
+      "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
+      /* Not a cube, with the longest side first: fields have cells for a cube of that side. */
+      "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
+  int log2_box_dim, boxes;
   fixture_begin(&argc, &argv);
-  const fixture_grid_t grids[] = {large_grid(), {0, 0}};
+  const char *grid = large_grid(&log2_box_dim, &boxes);
   static const char *const backends[] = {"guard", "cuda"};
   const char *only = getenv("FIXTURE_BACKEND");
   for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
     /* Other backends have no fused sweeps, or the same ones. */
     if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-      fixture_each(grids,
-                   (fixture_choices_t){.operators = "fv2 7pt",
-                                       .equations = "helmholtz",
-                                       .smoothers = cases[c].smoothers,
-                                       .more = cases[c].more},
-                   test_levels);
-    fixture_each(grids,
-                 (fixture_choices_t){.operators = "fv2 7pt",
-                                     .boundaries = "dirichlet",
-                                     .equations = "poisson",
-                                     .smoothers = "gsrb chebyshev",
-                                     .more = "walls=nndnnd"},
-                 test_levels);
-    /* Not a cube, with the longest side first: fields have cells for a cube of that side. */
-    fixture_each(grids,
-                 (fixture_choices_t){.operators = "fv2 7pt",
-                                     .equations = "poisson",
-                                     .smoothers = "gsrb chebyshev",
-                                     .more = "boxes=5x2x3"},
-                 test_levels);
+      fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
     if (only) break;
   }
   test_varying();

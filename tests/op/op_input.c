@@ -81,7 +81,6 @@ static void write_file(const problem_t *p) {
                                        "/HPGMG/checksums", "/HPGMG/checksums/level_0"};
   const int n = mg_comm_is_root() ? N : 0;
   mg_h5_t *file;
-  char name[128];
   MUST(mg_h5_create(path, "", &file));
   for (size_t g = 0; g < sizeof groups / sizeof groups[0]; g++)
     MUST(mg_h5_group(file, groups[g]));
@@ -90,12 +89,11 @@ static void write_file(const problem_t *p) {
   write_checksums(file, "/HPGMG/checksums/level_0/f", p->f, p->floats);
   if (!p->faces) write_data(file, "/VTKHDF/CellData/beta", p->beta[0], p->floats);
   for (int d = 0; d < 3 && p->faces; d++) {
-    snprintf(name, sizeof name, "/VTKHDF/CellData/%s", faces[d]);
-    write_data(file, name, p->beta[d], p->floats);
+    write_data(file, textf("/VTKHDF/CellData/%s", faces[d]), p->beta[d], p->floats);
     if (!p->walls) continue;
     mg_h5_data_t data;
-    snprintf(name, sizeof name, "/HPGMG/walls/%s", faces[d]);
-    MUST(mg_h5_data_create(file, name, MG_H5_DOUBLE, 2, (int32_t[]){N, N}, 0, &data));
+    MUST(mg_h5_data_create(file, textf("/HPGMG/walls/%s", faces[d]), MG_H5_DOUBLE, 2,
+                           (int32_t[]){N, N}, 0, &data));
     MUST(mg_h5_write_planes(file, &data, 0, n, p->wall[d]));
     MUST(mg_h5_data_close(file, &data));
   }
@@ -162,10 +160,9 @@ static uint64_t betas_hash(const mg_level_t *level) {
 
 static void test_backend(const fixture_backend_t *backend, const problem_t *p, bool periodic,
                          int log2_box_dim, uint64_t *hash) {
-  char options[1024];
-  snprintf(options, sizeof options,
-           "--operator=7pt --equation=helmholtz --boundary=%s --coefficients=%s --rhs=%s",
-           periodic ? "periodic" : "dirichlet", path, path);
+  const char *options =
+      textf("--operator=7pt --equation=helmholtz --boundary=%s --coefficients=%s --rhs=%s",
+            periodic ? "periodic" : "dirichlet", path, path);
   mg_hierarchy_t *h = fixture_create(backend, log2_box_dim, N >> log2_box_dim, options);
   const mg_level_t *level = &h->level[0];
   CHECK(h->params.alpha_varies);

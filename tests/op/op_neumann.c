@@ -193,9 +193,8 @@ static void test_solves(void) {
   static const char *const operators[] = {"fv2", "7pt"}, *const smoothers[] = {"gsrb", "chebyshev"};
   for (int c = 0; c < 4; c++)
     for (int walls = 0; walls < 2; walls++) {
-      char options[128];
-      snprintf(options, sizeof options, "--operator=%s --smoother=%s --rtol=1e-9 walls=%s",
-               operators[c % 2], smoothers[c / 2], walls ? "nndddd" : "nnnnnn");
+      const char *options = textf("--operator=%s --smoother=%s --rtol=1e-9 walls=%s",
+                                  operators[c % 2], smoothers[c / 2], walls ? "nndddd" : "nnnnnn");
       test_order(options, (solution_t){{true, !walls, !walls}});
     }
 }
@@ -213,14 +212,9 @@ static void test_fv4(void) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{4, 1}, {4, 3}, {0, 0}};
-  static const char *const walls[] = {"walls=nnnnnn", "walls=nndddd", "walls=dnddnd"};
   fixture_begin(&argc, &argv);
-  for (int w = 0; w < 3; w++)
-    fixture_each(
-        grids,
-        (fixture_choices_t){.operators = "fv2 7pt", .boundaries = "dirichlet", .more = walls[w]},
-        test_levels);
+  fixture_each("4x1 4x3", "walls=nnnnnn,nndddd,dnddnd --operator=fv2,7pt --boundary=dirichlet",
+               test_levels);
   test_solves();
   test_fv4();
   return FIXTURE_END();

@@ -381,9 +381,7 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grid[] = {{3, 1}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grid, (fixture_choices_t){.smoothers = "gsrb chebyshev", .more = "boxes=3x2x5"},
-               test_levels);
+  fixture_each("3x1", "--smoother=gsrb,chebyshev boxes=3x2x5", test_levels);
   return FIXTURE_END();
 }

@@ -148,29 +148,17 @@ static void test_finest(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grid_16[] = {{4, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}},
-                              grid_64[] = {{5, 2}, {0, 0}};
-  static const char all[] = "gsrb chebyshev jacobi l1jacobi symgs ssor";
   fixture_begin(&argc, &argv);
   test_chebyshev();
-  fixture_each(grid_16, (fixture_choices_t){.smoothers = all}, test_levels);
-  fixture_each(grid_48,
-               (fixture_choices_t){.equations = "helmholtz", .smoothers = "gsrb chebyshev"},
-               test_levels);
+  fixture_each("4x1", "--smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor", test_levels);
+  fixture_each("4x3", "--equation=helmholtz --smoother=gsrb,chebyshev", test_levels);
   /* An odd number of steps ends in the other vector. */
-  fixture_each(grid_16, (fixture_choices_t){.smoothers = "jacobi l1jacobi", .more = "--smooths=3"},
-               test_levels);
-  fixture_each(grid_16, (fixture_choices_t){.smoothers = "chebyshev", .more = "--degree=5"},
-               test_levels);
-  fixture_each(
-      grid_16,
-      (fixture_choices_t){.smoothers = "gsrb jacobi l1jacobi symgs", .more = "--omega=1.2"},
-      test_levels);
-  fixture_each(grid_64,
-               (fixture_choices_t){.operators = "fv2 7pt",
-                                   .boundaries = "dirichlet",
-                                   .equations = "helmholtz",
-                                   .smoothers = "gsrb chebyshev l1jacobi"},
+  fixture_each("4x1", "--smoother=jacobi,l1jacobi --smooths=3", test_levels);
+  fixture_each("4x1", "--smoother=chebyshev --degree=5", test_levels);
+  fixture_each("4x1", "--smoother=gsrb,jacobi,l1jacobi,symgs --omega=1.2", test_levels);
+  fixture_each("5x2",
+               "--operator=fv2,7pt --boundary=dirichlet --equation=helmholtz "
+               "--smoother=gsrb,chebyshev,l1jacobi",
                test_finest);
   return FIXTURE_END();
 }

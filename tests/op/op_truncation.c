@@ -175,8 +175,7 @@ static void check_order(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{4, 1}, {4, 2}, {5, 2}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, (fixture_choices_t){0}, check_order);
+  fixture_each("4x1 4x2 5x2", "", check_order);
   return FIXTURE_END();
 }

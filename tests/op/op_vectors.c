@@ -167,9 +167,7 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{5, 1}, {4, 2}, {4, 3}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, (fixture_choices_t){.operators = "fv2 fv4", .equations = "poisson"},
-               test_levels);
+  fixture_each("5x1 4x2 4x3", "--operator=fv2,fv4 --equation=poisson", test_levels);
   return FIXTURE_END();
 }

@@ -166,10 +166,8 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  /* The last grid has boxes of 16, 8, 4 and 2 cells, down to a coarsest grid of 3. */
-  static const fixture_grid_t grids[] = {{4, 1}, {4, 2}, {4, 3}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, (fixture_choices_t){.boundaries = "dirichlet", .equations = "poisson"},
-               test_levels);
+  /* The last grid has boxes of 16, 8, 4 and 2 cells, down to a coarsest grid of 3. */
+  fixture_each("4x1 4x2 4x3", "--boundary=dirichlet --equation=poisson", test_levels);
   return FIXTURE_END();
 }

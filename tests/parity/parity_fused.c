@@ -132,28 +132,16 @@ static void test_hierarchy(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grid_32[] = {{5, 1}, {0, 0}}, grid_48[] = {{4, 3}, {0, 0}};
-  const char *two_cycles = "--rtol=1e-30 --max-cycles=2";
   fixture_begin(&argc, &argv);
   CHECK(mg_backend_cpu.fused.residual_norm && mg_backend_cpu.fused.residual_restrict);
-  fixture_each(grid_32,
-               (fixture_choices_t){
-                   .equations = "helmholtz", .smoothers = "gsrb chebyshev", .more = two_cycles},
+  fixture_each("5x1", "--equation=helmholtz --smoother=gsrb,chebyshev --rtol=1e-30 --max-cycles=2",
                test_hierarchy);
-  fixture_each(grid_48, (fixture_choices_t){.equations = "poisson", .more = two_cycles},
-               test_hierarchy);
+  fixture_each("4x3", "--equation=poisson --rtol=1e-30 --max-cycles=2", test_hierarchy);
   /* Not a cube, with the longest side first: fields have cells for a cube of that side. */
-  fixture_each((fixture_grid_t[]){{4, 1}, {0, 0}},
-               (fixture_choices_t){.equations = "poisson",
-                                   .more = "--rtol=1e-30 --max-cycles=2 boxes=5x2x3"},
+  fixture_each("4x1", "--equation=poisson --rtol=1e-30 --max-cycles=2 boxes=5x2x3", test_hierarchy);
+  fixture_each("5x1",
+               "--operator=fv2,7pt --boundary=dirichlet --equation=poisson --rtol=1e-30 "
+               "--max-cycles=2 walls=ndnndn,nnnnnn",
                test_hierarchy);
-  for (int closed = 0; closed < 2; closed++)
-    fixture_each(grid_32,
-                 (fixture_choices_t){.operators = "fv2 7pt",
-                                     .boundaries = "dirichlet",
-                                     .equations = "poisson",
-                                     .more = closed ? "--rtol=1e-30 --max-cycles=2 walls=nnnnnn"
-                                                    : "--rtol=1e-30 --max-cycles=2 walls=ndnndn"},
-                 test_hierarchy);
   return FIXTURE_END();
 }

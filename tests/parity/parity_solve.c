@@ -34,11 +34,15 @@ static uint64_t solve(mg_hierarchy_t *h) {
   return hash;
 }
 
-/* The same grid in one box and in 8. At 64^3 the CPU computes the 7-point diagonal. */
-static const fixture_grid_t cuts[][2] = {{{5, 1}, {4, 2}}, {{6, 1}, {5, 2}}};
+typedef struct {
+  int log2_box_dim, boxes; /* per side */
+} grid_t;
 
-static void check(const fixture_backend_t *backend, fixture_grid_t grid, const char *options,
-                  int threads, uint64_t want) {
+/* The same grid in one box and in 8. At 64^3 the CPU computes the 7-point diagonal. */
+static const grid_t cuts[][2] = {{{5, 1}, {4, 2}}, {{6, 1}, {5, 2}}};
+
+static void check(const fixture_backend_t *backend, grid_t grid, const char *options, int threads,
+                  uint64_t want) {
   if (!fixture_threads(threads)) return;
   mg_hierarchy_t *h = fixture_create(backend, grid.log2_box_dim, grid.boxes, options);
   const uint64_t got = solve(h);
@@ -52,7 +56,7 @@ static void check(const fixture_backend_t *backend, fixture_grid_t grid, const c
   CHECK(got == want);
 }
 
-static void test_case(const char *options, const fixture_grid_t cut[2]) {
+static void test_case(const char *options, const grid_t cut[2]) {
   MUST(fixture_threads(1) ? MG_OK : MG_ERR_INTERNAL);
   mg_hierarchy_t *h = fixture_create(&fixture_backends[0], cut[0].log2_box_dim, 1, options);
   const uint64_t want = solve(h);
@@ -65,7 +69,7 @@ static void test_case(const char *options, const fixture_grid_t cut[2]) {
   check(&fixture_backends[0], cut[0], options, 2, want);
 }
 
-static void print_case(const char *options, fixture_grid_t grid) {
+static void print_case(const char *options, grid_t grid) {
   mg_hierarchy_t *h = fixture_create(&fixture_backends[0], grid.log2_box_dim, grid.boxes, options);
   const uint64_t hash = solve(h);
   if (mg_comm_is_root())
@@ -74,51 +78,41 @@ static void print_case(const char *options, fixture_grid_t grid) {
   mg_hierarchy_free(h);
 }
 
+static bool print;
+
+static void run_case(const char *options) {
+  if (print)
+    print_case(options, (grid_t){4, 3});
+  else
+    test_case(options, cuts[0]);
+}
+
 static const char *const operators[] = {"fv2", "fv4", "7pt"};
 static const char *const boundaries[] = {"dirichlet", "periodic"};
 static const char *const smoothers[] = {"gsrb", "chebyshev", "jacobi", "l1jacobi", "symgs", "ssor"};
 
 int main(int argc, char **argv) {
-  const bool print = argc > 1 && strcmp(argv[1], "print") == 0;
+  print = argc > 1 && strcmp(argv[1], "print") == 0;
   fixture_begin(&argc, &argv);
   for (int c = 0; c < 3 * 2 * 5; c++) {
-    char options[256];
     const int smoother = c / 6;
-    snprintf(options, sizeof options,
-             " --operator=%s --boundary=%s --smoother=%s --rtol=1e-30 --max-cycles=3",
-             operators[c % 3], boundaries[c / 3 % 2], smoothers[smoother]);
-    if (print) {
-      print_case(options, (fixture_grid_t){4, 2});
-      print_case(options, (fixture_grid_t){4, 3});
-      continue;
-    }
-    test_case(options, cuts[0]);
+    const char *options =
+        textf(" --operator=%s --boundary=%s --smoother=%s --rtol=1e-30 --max-cycles=3",
+              operators[c % 3], boundaries[c / 3 % 2], smoothers[smoother]);
+    run_case(options);
+    if (print) print_case(options, (grid_t){4, 2});
     /* Chebyshev and gsrb cover both kinds of step: into another vector and in place. */
-    if (smoother < 2) test_case(options, cuts[1]);
+    if (!print && smoother < 2) test_case(options, cuts[1]);
   }
   /* Neumann walls. */
-  for (int c = 0; c < 2 * 2; c++) {
-    char options[256];
-    snprintf(options, sizeof options,
-             " --operator=%s --smoother=gsrb --rtol=1e-30 --max-cycles=3 walls=%s",
-             c % 2 == 0 ? "fv2" : "7pt", c < 2 ? "nnnnnn" : "dnndnd");
-    if (print)
-      print_case(options, (fixture_grid_t){4, 3});
-    else
-      test_case(options, cuts[0]);
-  }
+  for (int c = 0; c < 2 * 2; c++)
+    run_case(textf(" --operator=%s --smoother=gsrb --rtol=1e-30 --max-cycles=3 walls=%s",
+                   c % 2 == 0 ? "fv2" : "7pt", c < 2 ? "nnnnnn" : "dnndnd"));
   /* CG around the cycles. */
-  for (int c = 0; c < 3 * 2; c++) {
-    char options[256];
-    snprintf(options, sizeof options,
-             " --operator=%s --boundary=%s --smoother=symgs --krylov=cg --cycle=%s --rtol=1e-30 "
-             "--max-cycles=4",
-             operators[c % 3], boundaries[c / 3], c % 2 == 0 ? "f" : "v");
-    if (print)
-      print_case(options, (fixture_grid_t){4, 3});
-    else
-      test_case(options, cuts[0]);
-  }
+  for (int c = 0; c < 3 * 2; c++)
+    run_case(textf(" --operator=%s --boundary=%s --smoother=symgs --krylov=cg --cycle=%s "
+                   "--rtol=1e-30 --max-cycles=4",
+                   operators[c % 3], boundaries[c / 3], c % 2 == 0 ? "f" : "v"));
   if (!print) return FIXTURE_END();
   fixture_finalize();
   return 0;

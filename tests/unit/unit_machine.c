@@ -29,9 +29,7 @@ static void put(const file_t *file) {
 }
 
 static void clear(void) {
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'/proc '%s'/sys", root, root);
-  CHECK_INT(system(command), 0);
+  CHECK_INT(system(textf("rm -rf '%s'/proc '%s'/sys", root, root)), 0);
 }
 
 #define MEMINFO                                                                                    \

@@ -108,14 +108,10 @@ static void test_hierarchy(mg_hierarchy_t *h) {
 }
 
 int main(int argc, char **argv) {
-  static const fixture_grid_t grids[] = {{4, 2}, {4, 3}, {0, 0}};
   fixture_begin(&argc, &argv);
-  fixture_each(grids, (fixture_choices_t){.equations = "poisson", .more = "--coarsest=4"},
-               test_hierarchy);
-  fixture_each(grids,
-               (fixture_choices_t){.operators = "7pt",
-                                   .equations = "helmholtz",
-                                   .more = "--krylov=cg --rtol=1e-2 --smoother=symgs"},
+  fixture_each("4x2 4x3", "--equation=poisson --coarsest=4", test_hierarchy);
+  fixture_each("4x2 4x3",
+               "--operator=7pt --equation=helmholtz --krylov=cg --rtol=1e-2 --smoother=gsrb,symgs",
                test_hierarchy);
   return FIXTURE_END();
 }

@@ -92,7 +92,7 @@ static void test_long_lines(void) {
 }
 
 static void test_deck_files(void) {
-  char path[] = "unit_params_XXXXXX", line[256];
+  char path[] = "unit_params_XXXXXX";
   const int descriptor = mkstemp(path);
   FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
   CHECK(file != NULL);
@@ -100,27 +100,21 @@ static void test_deck_files(void) {
   fputs("log2-box-dim = 5\nboxes-per-rank = 64\nofficial = yes\nsmooths = 2\n", file);
   fclose(file);
 
-  snprintf(line, sizeof line, "--input=%s --smooths=4", path);
-  expect_ok(line);
+  expect_ok(textf("--input=%s --smooths=4", path));
   CHECK(params.smooths == 4 && params.boxes_per_rank == 64 && params.warmup == 10);
-  snprintf(line, sizeof line, "--input=%s 6 8 --official=no --verify-only", path);
-  expect_ok(line);
+  expect_ok(textf("--input=%s 6 8 --official=no --verify-only", path));
   CHECK(params.log2_box_dim == 6 && params.boxes_per_rank == 8 && params.verify_only);
-  snprintf(line, sizeof line, "--input=%s --min-time=3", path);
-  expect_usage(line, "--min-time is 3, but --official requires 60");
-  snprintf(line, sizeof line, "--input=%s 6", path);
-  expect_usage(line, "BOXES_PER_RANK is missing");
-  snprintf(line, sizeof line, "--input=%s --csv=%s", path, path);
-  expect_usage(line, "which --input reads");
-  snprintf(line, sizeof line, "--input=%s --input=%s", path, path);
-  expect_usage(line, "only one deck is allowed");
+  expect_usage(textf("--input=%s --min-time=3", path),
+               "--min-time is 3, but --official requires 60");
+  expect_usage(textf("--input=%s 6", path), "BOXES_PER_RANK is missing");
+  expect_usage(textf("--input=%s --csv=%s", path, path), "which --input reads");
+  expect_usage(textf("--input=%s --input=%s", path, path), "only one deck is allowed");
   file = fopen(path, "a"); /* sparse, but larger than the limit for a deck */
   CHECK(file && ftruncate(fileno(file), MG_DECK_SIZE_MAX + 1) == 0);
   if (file) fclose(file);
-  snprintf(line, sizeof line, "--input=%s", path);
-  expect_usage(line, "exceeds the limit of 1048576 bytes");
+  expect_usage(textf("--input=%s", path), "exceeds the limit of 1048576 bytes");
   remove(path);
-  CHECK_INT(parse(line), MG_ERR_IO);
+  CHECK_INT(parse(textf("--input=%s", path)), MG_ERR_IO);
   CHECK_CONTAINS(message, "No such file or directory");
   CHECK_INT(parse("--input=/ 7 8"), MG_ERR_IO);
   CHECK_CONTAINS(message, "Is a directory");
@@ -144,7 +138,7 @@ static void test_command_line_wins(void) {
       {"verbose = yes\n", "--quiet"},
       {"verbose = yes\n", "--quiet=no --verbose"},
   };
-  char path[] = "unit_params_XXXXXX", line[256];
+  char path[] = "unit_params_XXXXXX";
   const int descriptor = mkstemp(path);
   CHECK(descriptor >= 0);
   if (descriptor < 0) return;
@@ -155,11 +149,9 @@ static void test_command_line_wins(void) {
     if (!file) return;
     fprintf(file, "log2-box-dim = 5\nboxes-per-rank = 8\n%s", cases[i].deck);
     fclose(file);
-    snprintf(line, sizeof line, "5 8 %s", cases[i].line);
-    expect_ok(line);
+    expect_ok(textf("5 8 %s", cases[i].line));
     const mg_params_t wanted = params;
-    snprintf(line, sizeof line, "--input=%s %s", path, cases[i].line);
-    expect_ok(line);
+    expect_ok(textf("--input=%s %s", path, cases[i].line));
     memset(params.input, 0, sizeof params.input);
     CHECK(memcmp(&params, &wanted, sizeof params) == 0);
   }

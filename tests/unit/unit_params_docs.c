@@ -9,9 +9,9 @@
 /* Read a file of the source tree as a string without backslashes, since troff writes "\-\-rtol". */
 static char *load(const char *name) {
   const char *srcdir = getenv("srcdir");
-  char path[4096], *text = NULL;
+  const char *path = textf("%s/%s", srcdir ? srcdir : ".", name);
+  char *text = NULL;
   size_t size = 0;
-  snprintf(path, sizeof path, "%s/%s", srcdir ? srcdir : ".", name);
   FILE *in = fopen(path, "r");
   if (!in) {
     fprintf(stderr, "can't open %s\n", path);
@@ -59,11 +59,9 @@ static bool is_number(const char *word) {
 }
 
 static void check_document(const char *where, const char *text) {
-  char dashed[80];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
-    snprintf(dashed, sizeof dashed, "--%s", option->name);
-    if (option->where & MG_AS_OPTION) check_mentioned(where, text, dashed);
+    if (option->where & MG_AS_OPTION) check_mentioned(where, text, textf("--%s", option->name));
     for (int j = 0; option->words && option->words[j]; j++)
       if (!is_number(option->words[j])) check_mentioned(where, text, option->words[j]);
   }
@@ -71,12 +69,11 @@ static void check_document(const char *where, const char *text) {
 
 /* The man page gives the range of each number, except those without a limit in practice. */
 static void check_ranges(const char *man) {
-  char range[64];
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     const mg_option_t *option = &mg_options[i];
     if (option->kind != MG_KIND_INT && option->kind != MG_KIND_INT64) continue;
-    snprintf(range, sizeof range, "%.0f to %.0f", option->min, option->max);
-    if (option->max < 1e15) check_mentioned("the man page", man, range);
+    if (option->max < 1e15)
+      check_mentioned("the man page", man, textf("%.0f to %.0f", option->min, option->max));
   }
 }
 
@@ -86,11 +83,8 @@ static void check_help_layout(const char *help) {
     CHECK(length <= 100);
     line += length + (line[length] == '\n');
   }
-  for (int i = 0; i <= 5; i++) {
-    char code[] = "0  ";
-    code[0] = (char)('0' + i);
-    CHECK_CONTAINS(help, code);
-  }
+  for (int code = 0; code <= 5; code++)
+    CHECK_CONTAINS(help, textf("%d  ", code));
 }
 
 static void test_decks_parse(void) {
