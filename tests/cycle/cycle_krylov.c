@@ -215,8 +215,7 @@ static void test_breakdown(mg_hierarchy_t *h) {
 }
 
 /* Blocks of 4^3 cells; one in five has coefficient 1e4 instead of 1. */
-static double rough(int n, int i, int j, int k) {
-  const int at[3] = {i, j, k};
+static double rough(int n, const int at[3]) {
   uint64_t block = 0;
   for (int d = 0; d < 3; d++)
     block = 64 * block + (uint64_t)((at[d] < 0 ? 0 : at[d] >= n ? n - 1 : at[d]) / 4);
@@ -229,16 +228,16 @@ static mg_status_t set_rough_problem(const mg_view_t *v, const mg_tables_t *tabl
   MG_TRY(mg_backend_cpu.set_problem(v, tables));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
-    for (int k = 0; k <= p->n[2]; k++)
-      for (int j = 0; j <= p->n[1]; j++)
-        for (int i = 0; i <= p->n[0]; i++)
-          for (int d = 0; d < 3; d++) {
-            const int c[3] = {p->lo[0] + i, p->lo[1] + j, p->lo[2] + k};
-            const double above = rough(v->n[0], c[0], c[1], c[2]);
-            const double below = rough(v->n[0], c[0] - (d == 0), c[1] - (d == 1), c[2] - (d == 2));
-            p->vec[MG_BETA_I + d][i + j * p->jstride + k * p->kstride] =
-                2.0 * above * below / (above + below);
-          }
+    EACH_CELL(at, ((const int32_t[3]){p->n[0] + 1, p->n[1] + 1, p->n[2] + 1})) {
+      for (int d = 0; d < 3; d++) {
+        int c[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
+        const double above = rough(v->n[0], c);
+        c[d]--;
+        const double below = rough(v->n[0], c);
+        p->vec[MG_BETA_I + d][at[0] + at[1] * p->jstride + at[2] * p->kstride] =
+            2.0 * above * below / (above + below);
+      }
+    }
   }
   return MG_OK;
 }

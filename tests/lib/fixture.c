@@ -180,10 +180,20 @@ double *field_integers(int n, uint64_t seed, int range) {
 }
 
 void field_product(double *x, int n, const double *fi, const double *fj, const double *fk) {
-  for (int k = 0; k < n; k++)
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++)
-        *x++ = fi[i] * fj[j] * fk[k];
+  EACH_CELL(at, ((const int32_t[3]){n, n, n})) {
+    *x++ = fi[at[0]] * fj[at[1]] * fk[at[2]];
+  }
+}
+
+double field_child(const double *x, int n, const int32_t at[3], int c) {
+  return x[2 * at[0] + (c & 1) + n * (2 * at[1] + (c >> 1 & 1) + n * (2 * at[2] + (c >> 2)))];
+}
+
+double field_mean8(const double *x, int n, const int32_t at[3]) {
+  double sum = 0.0;
+  for (int c = 0; c < 8; c++)
+    sum += field_child(x, n, at, c);
+  return 0.125 * sum;
 }
 
 /* Dense index of a patch row. */

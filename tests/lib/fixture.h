@@ -12,6 +12,7 @@
 
 #include "level/level.h"
 #include "solver/problem.h"
+#include "tests/lib/cells.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
 
@@ -72,6 +73,10 @@ double *field_integers(int n, uint64_t seed, int range);
 
 /** Fill with the product of three tables of n values, one per direction. */
 void field_product(double *x, int n, const double *fi, const double *fj, const double *fk);
+
+/** Child c of a coarse cell in a field of n cells per side, and the mean of its 8 children. */
+double field_child(const double *x, int n, const int32_t at[3], int c);
+double field_mean8(const double *x, int n, const int32_t at[3]);
 
 /** Copy a dense field into the cells of a level vector, or these into a new field, which has zeros
  *  up to the cells of a cube with the longest side. Ghosts are not touched. */

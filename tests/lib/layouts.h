@@ -3,6 +3,7 @@
 #define MG_TEST_LAYOUTS_H
 
 #include "plan/decomp.h"
+#include "tests/lib/test.h"
 
 /** A layout of boxes[0] x boxes[1] x boxes[2] boxes, cut along the Morton curve. */
 static inline mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int64_t n_ranks,
@@ -18,6 +19,28 @@ static inline mg_layout_t layout_of(const int32_t boxes[3], int32_t box_dim, int
 /** layout_of a cube. */
 static inline mg_layout_t cube_of(int32_t boxes, int32_t box_dim, int64_t n_ranks, int64_t world) {
   return layout_of((int32_t[3]){boxes, boxes, boxes}, box_dim, n_ranks, world);
+}
+
+static inline int64_t cube(int64_t n) {
+  return n * n * n;
+}
+
+/** True if every rank's coarse patches are exactly its fine patches coarsened by two. */
+static inline bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
+  bool nest = mg_doubles(fine->n, coarse->n);
+  for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
+    mg_cuboid_t *f, *c;
+    int n_f, n_c;
+    CHECK_INT(mg_layout_patches(fine, rank, &f, &n_f), MG_OK);
+    CHECK_INT(mg_layout_patches(coarse, rank, &c, &n_c), MG_OK);
+    nest = nest && n_f == n_c;
+    for (int p = 0; nest && p < n_f; p++)
+      for (int d = 0; d < 3; d++)
+        nest = nest && f[p].lo[d] == 2 * c[p].lo[d] && f[p].n[d] == 2 * c[p].n[d];
+    free(f);
+    free(c);
+  }
+  return nest;
 }
 
 #endif

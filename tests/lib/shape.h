@@ -8,12 +8,6 @@
 
 #define MG_TEST_PI 3.14159265358979323846
 
-/** Loop over the cells of a level. */
-#define EACH_CELL(at, n)                                                                           \
-  for (int at[3] = {0, 0, 0}; at[2] < (n)[2]; at[2]++)                                             \
-    for (at[1] = 0; at[1] < (n)[1]; at[1]++)                                                       \
-      for (at[0] = 0; at[0] < (n)[0]; at[0]++)
-
 static inline int64_t volume(const mg_view_t *v) {
   return mg_volume(v->n);
 }

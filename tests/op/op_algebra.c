@@ -29,15 +29,13 @@ static double *apply(mg_level_t *level, const double *x) {
 
 /* Zero the `rim` cells next to Dirichlet walls. */
 static void clear_dirichlet(const mg_view_t *v, int rim, double *x) {
-  const int n = v->n[0];
-  int cell[3];
-  for (cell[2] = 0; cell[2] < n; cell[2]++)
-    for (cell[1] = 0; cell[1] < n; cell[1]++)
-      for (cell[0] = 0; cell[0] < n; cell[0]++, x++)
-        for (int d = 0; d < 3; d++)
-          if ((cell[d] < rim && v->side[d][0] == MG_WALL_DIRICHLET) ||
-              (cell[d] >= n - rim && v->side[d][1] == MG_WALL_DIRICHLET))
-            *x = 0.0;
+  EACH_CELL(at, v->n) {
+    for (int d = 0; d < 3; d++)
+      if ((at[d] < rim && v->side[d][0] == MG_WALL_DIRICHLET) ||
+          (at[d] >= v->n[d] - rim && v->side[d][1] == MG_WALL_DIRICHLET))
+        *x = 0.0;
+    x++;
+  }
 }
 
 /* Exact, because differences of equal numbers are 0 and a * c is exact for a = 0 or 1. Only

@@ -101,8 +101,8 @@ static void write_file(const problem_t *p) {
   MUST(mg_comm_barrier(mg_comm_world()));
 }
 
-static double at(const double *x, int i, int j, int k) {
-  return x[i + N * (j + N * k)];
+static double at(const double *x, const int c[3]) {
+  return x[c[0] + N * (c[1] + N * c[2])];
 }
 
 /* Expected beta of the face below cell c in direction d; c[d] may be N. */
@@ -116,13 +116,10 @@ static double wanted(const problem_t *p, const int c[3], int d, bool periodic) {
   }
   const bool outside = !periodic && c[d] == N;
   if (p->faces && outside && p->walls) return p->wall[d][t + N * u];
-  if (p->faces)
-    return at(p->beta[d], outside ? low[0] : high[0], outside ? low[1] : high[1],
-              outside ? low[2] : high[2]);
-  if (outside) return at(p->beta[0], low[0], low[1], low[2]);
-  if (!periodic && c[d] == 0) return at(p->beta[0], c[0], c[1], c[2]);
-  return 2.0 / (1.0 / at(p->beta[0], low[0], low[1], low[2]) +
-                1.0 / at(p->beta[0], high[0], high[1], high[2]));
+  if (p->faces) return at(p->beta[d], outside ? low : high);
+  if (outside) return at(p->beta[0], low);
+  if (!periodic && c[d] == 0) return at(p->beta[0], c);
+  return 2.0 / (1.0 / at(p->beta[0], low) + 1.0 / at(p->beta[0], high));
 }
 
 static void check_faces(const problem_t *p, const mg_level_t *level, int q, int d) {
@@ -132,14 +129,12 @@ static void check_faces(const problem_t *p, const mg_level_t *level, int q, int 
   double *x = patch_get(level, q, MG_BETA_I + d, 1), worst = 0.0;
   int end[3] = {n[0], n[1], n[2]};
   end[d]++;
-  for (int k = 0; k < end[2]; k++)
-    for (int j = 0; j < end[1]; j++)
-      for (int i = 0; i < end[0]; i++) {
-        const int c[3] = {patch->lo[0] + i, patch->lo[1] + j, patch->lo[2] + k};
-        const double want = wanted(p, c, d, level->store.view.periodic);
-        const double got = x[i + 1 + (n[0] + 2) * (j + 1 + (n[1] + 2) * (k + 1))];
-        worst = fmax(worst, fabs(got - want) / want);
-      }
+  EACH_CELL(i, end) {
+    const int c[3] = {patch->lo[0] + i[0], patch->lo[1] + i[1], patch->lo[2] + i[2]};
+    const double want = wanted(p, c, d, level->store.view.periodic);
+    const double got = x[i[0] + 1 + (n[0] + 2) * (i[1] + 1 + (n[1] + 2) * (i[2] + 1))];
+    worst = fmax(worst, fabs(got - want) / want);
+  }
   CHECK(worst <= tolerance);
 }
 

@@ -22,14 +22,12 @@ static void check_ghosts(const mg_level_t *level, int patch) {
   const mg_patch_t *p = &level->store.view.patch[patch];
   const int row = p->n[0] + 2, plane = row * (p->n[1] + 2);
   double *x = patch_get(level, patch, MG_U, 1), worst = 0.0;
-  const double *const origin = x + 1 + row + plane, *at = x;
-  for (int k = -1; k <= p->n[2]; k++)
-    for (int j = -1; j <= p->n[1]; j++)
-      for (int i = -1; i <= p->n[0]; i++, at++)
-        worst = worst_of(
-            worst,
-            fabs(*at -
-                 origin[mirrored(p, 0, i) + row * mirrored(p, 1, j) + plane * mirrored(p, 2, k)]));
+  const double *const origin = x + 1 + row + plane, *value = x;
+  EACH_CELL_AND_GHOST(at, p->n, 1) {
+    const int inside =
+        mirrored(p, 0, at[0]) + row * mirrored(p, 1, at[1]) + plane * mirrored(p, 2, at[2]);
+    worst = worst_of(worst, fabs(*value++ - origin[inside]));
+  }
   CHECK_CASE(worst == 0.0, worst, 0.0);
 }
 

@@ -11,33 +11,23 @@ static size_t cells_of(const mg_level_t *level) {
   return n * n * n;
 }
 
-/* Mean of the children of coarse cell (i,j,k) of a dense field of n cells per side. */
-static double mean8(const double *x, int n, int i, int j, int k) {
-  double sum = 0.0;
-  for (int c = 0; c < 8; c++)
-    sum += x[2 * i + (c & 1) + n * (2 * j + (c >> 1 & 1) + n * (2 * k + (c >> 2)))];
-  return 0.125 * sum;
-}
-
 /* 20-bit integers: their sums and eighths are exact in any order. */
 static void test_cells(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  const int n = fine->store.view.n[0], n_c = coarse->store.view.n[0];
+  const int n = fine->store.view.n[0];
   const double *x = field_integers(n, 1, 1 << 20);
   double worst = 0.0, sum_f = 0.0, sum_c = 0.0;
   field_put(fine, MG_TMP, x);
   MUST(mg_fill(coarse, MG_F, NAN));
   MUST(mg_restrict(h, l, MG_TMP, MG_F));
   const double *y = field_get(coarse, MG_F);
-  for (int k = 0; k < n_c; k++)
-    for (int j = 0; j < n_c; j++)
-      for (int i = 0; i < n_c; i++)
-        worst = worst_of(worst, fabs(y[i + n_c * (j + n_c * k)] - mean8(x, n, i, j, k)));
+  EACH_CELL(at, coarse->store.view.n) {
+    worst = worst_of(worst, fabs(*y - field_mean8(x, n, at)));
+    sum_c += 8.0 * *y++;
+  }
   CHECK_CASE(worst == 0.0, worst, 0.0);
   for (size_t c = 0; c < cells_of(fine); c++)
     sum_f += x[c];
-  for (size_t c = 0; c < cells_of(coarse); c++)
-    sum_c += 8.0 * y[c];
   CHECK_CASE(sum_c == sum_f, sum_c, sum_f);
 }
 
@@ -81,16 +71,14 @@ static void walk_faces(const mg_level_t *level, const mg_view_t *fine, int d, bo
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     double *x = patch_get(level, q, MG_BETA_I + d, 1), *beta = x;
-    int32_t at[3];
-    for (at[2] = -1; at[2] <= p->n[2]; at[2]++)
-      for (at[1] = -1; at[1] <= p->n[1]; at[1]++)
-        for (at[0] = -1; at[0] <= p->n[0]; at[0]++, beta++) {
-          const int32_t cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
-          if (put)
-            *beta = has_face(v, p, d, at, 0) ? face_value(v, d, cell) : NAN;
-          else if (has_face(v, p, d, at, rim))
-            *worst = worst_of(*worst, fabs(*beta - mean4(fine, d, cell)));
-        }
+    EACH_CELL_AND_GHOST(at, p->n, 1) {
+      const int32_t cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
+      if (put)
+        *beta = has_face(v, p, d, at, 0) ? face_value(v, d, cell) : NAN;
+      else if (has_face(v, p, d, at, rim))
+        *worst = worst_of(*worst, fabs(*beta - mean4(fine, d, cell)));
+      beta++;
+    }
     if (put) patch_put(level, q, MG_BETA_I + d, 1, x);
   }
 }
@@ -167,12 +155,10 @@ static void test_polynomials(mg_hierarchy_t *h, int l, const formula_t *f) {
   MUST(mg_interpolate(h, l, f->kind, false));
   const double *x = field_get(fine, MG_U);
   const int end = n - (f->wall_order == 1);
-  for (int k = 0; k < end; k++)
-    for (int j = 0; j < end; j++)
-      for (int i = 0; i < end; i++) {
-        const int at = i + n * (j + n * k);
-        worst = worst_of(worst, fabs(x[at] - want[at]));
-      }
+  EACH_CELL(at, ((const int32_t[3]){end, end, end})) {
+    const int c = at[0] + n * (at[1] + n * at[2]);
+    worst = worst_of(worst, fabs(x[c] - want[c]));
+  }
   CHECK_CASE(worst <= bound, worst, bound);
 }
 
@@ -186,13 +172,10 @@ static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
   field_put(coarse, MG_U, y);
   MUST(mg_interpolate(h, l, f->kind, false));
   const double *x = field_get(fine, MG_U);
-  for (int k = 0; k < n_c; k++)
-    for (int j = 0; j < n_c; j++)
-      for (int i = 0; i < n_c; i++) {
-        const double parent = y[i + n_c * (j + n_c * k)];
-        worst = worst_of(worst, fabs(mean8(x, n, i, j, k) - parent));
-        injected = worst_of(injected, fabs(x[2 * i + n * (2 * j + n * 2 * k)] - parent));
-      }
+  EACH_CELL(at, coarse->store.view.n) {
+    worst = worst_of(worst, fabs(field_mean8(x, n, at) - *y));
+    injected = worst_of(injected, fabs(field_child(x, n, at, 0) - *y++));
+  }
   const double bound = 6.0 * 6.0 * 6.0 * 32.0 * DBL_EPSILON;
   CHECK_CASE(worst <= bound, worst, bound);
   CHECK_CASE(injected == 0.0 || f->kind != MG_INTERPOLATE_P0, injected, 0.0);
@@ -200,10 +183,9 @@ static void test_mean(mg_hierarchy_t *h, int l, const formula_t *f) {
 
 /* Shift x around a periodic grid: by `by` cells in i, twice that in j, three times that in k. */
 static void roll(const double *x, double *y, int n, int by) {
-  for (int k = 0; k < n; k++)
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++)
-        y[(i + by) % n + n * ((j + 2 * by) % n + n * ((k + 3 * by) % n))] = x[i + n * (j + n * k)];
+  EACH_CELL(at, ((const int32_t[3]){n, n, n})) {
+    y[(at[0] + by) % n + n * ((at[1] + 2 * by) % n + n * ((at[2] + 3 * by) % n))] = *x++;
+  }
 }
 
 /* Translation invariance on a periodic grid: interpolating a shifted field shifts the result. */

@@ -57,41 +57,36 @@ static double *mean_table(int n, bool periodic) {
  *   div(beta grad u) = sum_d w''(d) w w + 1/4 (s w')'(d) (s w) (s w)                            */
 static void averages(int n, bool periodic, double *u, double *f) {
   double *t = mean_table(n, periodic);
-  for (int k = 0; k < n; k++)
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++) {
-        const int at[3] = {i, j, k};
-        double sum = 0.0;
-        for (int d = 0; d < 3; d++) {
-          const int o = at[d], p = at[(d + 1) % 3], q = at[(d + 2) % 3];
-          sum += t[W_XX * n + o] * t[W * n + p] * t[W * n + q] +
-                 0.25 * t[SW_X_X * n + o] * t[SW * n + p] * t[SW * n + q];
-        }
-        *u++ = t[W * n + i] * t[W * n + j] * t[W * n + k];
-        *f++ = -sum;
-      }
+  EACH_CELL(at, ((const int32_t[3]){n, n, n})) {
+    double sum = 0.0;
+    for (int d = 0; d < 3; d++) {
+      const int o = at[d], p = at[(d + 1) % 3], q = at[(d + 2) % 3];
+      sum += t[W_XX * n + o] * t[W * n + p] * t[W * n + q] +
+             0.25 * t[SW_X_X * n + o] * t[SW * n + p] * t[SW * n + q];
+    }
+    *u++ = t[W * n + at[0]] * t[W * n + at[1]] * t[W * n + at[2]];
+    *f++ = -sum;
+  }
 }
 
 /* Same quantities for 7pt: beta = 5.5 + 4.5 tanh(10 (r - 1/4)). */
 static void points(int n, bool periodic, double *u, double *f) {
-  for (int k = 0; k < n; k++)
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++) {
-        const double x[3] = {(i + 0.5) / n, (j + 0.5) / n, (k + 0.5) / n};
-        double w[3][3], r2 = 0.0, sum = 0.0;
-        for (int d = 0; d < 3; d++) {
-          factors(x[d], periodic, w[d]);
-          r2 += (x[d] - 0.5) * (x[d] - 0.5);
-        }
-        const double r = sqrt(r2), t = tanh(10.0 * (r - 0.25));
-        for (int d = 0; d < 3; d++) {
-          const double others = w[(d + 1) % 3][0] * w[(d + 2) % 3][0];
-          const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* r > 0 at cell centers */
-          sum += others * (beta_d * w[d][1] + (5.5 + 4.5 * t) * w[d][2]);
-        }
-        *u++ = w[0][0] * w[1][0] * w[2][0];
-        *f++ = -sum;
-      }
+  EACH_CELL(at, ((const int32_t[3]){n, n, n})) {
+    double x[3], w[3][3], r2 = 0.0, sum = 0.0;
+    for (int d = 0; d < 3; d++) {
+      x[d] = (at[d] + 0.5) / n;
+      factors(x[d], periodic, w[d]);
+      r2 += (x[d] - 0.5) * (x[d] - 0.5);
+    }
+    const double r = sqrt(r2), t = tanh(10.0 * (r - 0.25));
+    for (int d = 0; d < 3; d++) {
+      const double others = w[(d + 1) % 3][0] * w[(d + 2) % 3][0];
+      const double beta_d = 45.0 * (1.0 - t * t) * (x[d] - 0.5) / r; /* r > 0 at cell centers */
+      sum += others * (beta_d * w[d][1] + (5.5 + 4.5 * t) * w[d][2]);
+    }
+    *u++ = w[0][0] * w[1][0] * w[2][0];
+    *f++ = -sum;
+  }
 }
 
 /* Root-mean-square error where A reads no ghost, and the maximum in cells that read one. The
@@ -132,17 +127,14 @@ static error_t truncation_error(mg_level_t *level) {
   const double *r = field_get(level, MG_TMP);
   error_t e = {0.0, 0.0};
   int cells = 0;
-  for (int k = 0; k < n; k++)
-    for (int j = 0; j < n; j++)
-      for (int i = 0; i < n; i++) {
-        const int at[3] = {i, j, k};
-        const double error = fabs(r[i + n * (j + n * k)]);
-        if (is_interior(v, at)) {
-          e.interior += error * error;
-          cells++;
-        }
-        if (is_wall(v, at)) e.wall = worst_of(e.wall, error);
-      }
+  EACH_CELL(at, v->n) {
+    const double error = fabs(*r++);
+    if (is_interior(v, at)) {
+      e.interior += error * error;
+      cells++;
+    }
+    if (is_wall(v, at)) e.wall = worst_of(e.wall, error);
+  }
   e.interior = sqrt(e.interior / cells);
   return e;
 }

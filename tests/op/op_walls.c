@@ -64,22 +64,19 @@ static void check_patch(const mg_level_t *level, int patch, int order, const int
   const mg_patch_t *p = &v->patch[patch];
   const int n = v->n[0], rim = order == 4 ? 2 : 1;
   double *x = patch_get(level, patch, MG_U, rim), worst = 0.0;
-  const double *at = x;
-  for (int k = -rim; k < p->n[2] + rim; k++)
-    for (int j = -rim; j < p->n[1] + rim; j++)
-      for (int i = -rim; i < p->n[0] + rim; i++, at++) {
-        const int cell[3] = {i, j, k};
-        double want = 1.0, scale = 16.0 * DBL_EPSILON;
-        bool ours = true;
-        for (int d = 0; d < 3; d++) {
-          const int m = from_wall(n, p->lo[d] + cell[d], side[d]);
-          ours = ours && m < n;
-          want *= polynomial(order, m);
-          /* the fourth cell is the largest that a formula reads */
-          scale *= weight(order, m < 0 ? -m : 0) * polynomial(order, m < 0 ? order - 1 : m);
-        }
-        if (ours) worst = worst_of(worst, fabs(*at - want) / scale);
-      }
+  EACH_CELL_AND_GHOST(at, p->n, rim) {
+    double want = 1.0, scale = 16.0 * DBL_EPSILON;
+    bool ours = true;
+    for (int d = 0; d < 3; d++) {
+      const int m = from_wall(n, p->lo[d] + at[d], side[d]);
+      ours = ours && m < n;
+      want *= polynomial(order, m);
+      /* the fourth cell is the largest that a formula reads */
+      scale *= weight(order, m < 0 ? -m : 0) * polynomial(order, m < 0 ? order - 1 : m);
+    }
+    if (ours) worst = worst_of(worst, fabs(*x - want) / scale);
+    x++;
+  }
   CHECK_CASE(worst <= 1.0, worst, 1.0);
 }
 
@@ -121,20 +118,18 @@ static void walk_betas(mg_level_t *level, int patch, int d, int t, bool check) {
   const mg_view_t *v = &level->store.view;
   const mg_patch_t *p = &v->patch[patch];
   double *x = patch_get(level, patch, MG_BETA_I + d, 1), *beta = x, worst = 0.0;
-  int32_t at[3];
-  for (at[2] = -1; at[2] <= p->n[2]; at[2]++)
-    for (at[1] = -1; at[1] <= p->n[1]; at[1]++)
-      for (at[0] = -1; at[0] <= p->n[0]; at[0]++, beta++) {
-        const int32_t cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
-        int32_t inside[3] = {at[0], at[1], at[2]};
-        inside[t] = 0;
-        const bool outside = (cell[t] < 0 || cell[t] >= v->n[0]) && is_face(p, d, inside);
-        const double want = beta_at(v, t, cell);
-        if (!check)
-          *beta = is_face(p, d, at) ? want : NAN;
-        else if (outside)
-          worst = worst_of(worst, fabs(*beta - want));
-      }
+  EACH_CELL_AND_GHOST(at, p->n, 1) {
+    const int32_t cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
+    int32_t inside[3] = {at[0], at[1], at[2]};
+    inside[t] = 0;
+    const bool outside = (cell[t] < 0 || cell[t] >= v->n[0]) && is_face(p, d, inside);
+    const double want = beta_at(v, t, cell);
+    if (!check)
+      *beta = is_face(p, d, at) ? want : NAN;
+    else if (outside)
+      worst = worst_of(worst, fabs(*beta - want));
+    beta++;
+  }
   /* The weights sum to 31; the values grow up to this one from the wall inward. */
   const int32_t far = (int32_t)(v->n[0] + 1);
   const double bound = 16.0 * 31.0 * DBL_EPSILON * beta_at(v, 0, (const int32_t[3]){far, 0, 0});

@@ -1,6 +1,7 @@
 /* Executes copy plans for all ranks in one process. Every requested cell that has an owner is
  * written exactly once with the correct value, and nothing else is touched. */
 #include "plan/copy_plan.h"
+#include "tests/lib/cells.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -37,12 +38,6 @@ static void *zeros(int64_t n, size_t size) {
   if (!memory) abort();
   return memory;
 }
-
-/* Loop over every cell of a cuboid of n cells. */
-#define EACH_CELL(at, n)                                                                           \
-  for (int32_t at[3] = {0, 0, 0}; at[2] < (n)[2]; at[2]++)                                         \
-    for (at[1] = 0; at[1] < (n)[1]; at[1]++)                                                       \
-      for (at[0] = 0; at[0] < (n)[0]; at[0]++)
 
 static int64_t dense(const int32_t n[3], const int32_t at[3]) {
   return at[0] + n[0] * (at[1] + n[1] * (int64_t)at[2]);

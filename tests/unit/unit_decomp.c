@@ -12,10 +12,6 @@ static int64_t morton_code(const int32_t box[3]) {
   return code;
 }
 
-static int64_t cube(int64_t n) {
-  return n * n * n;
-}
-
 /* Positions number the boxes in Morton order without duplicates or gaps. */
 static void check_curve(const int32_t boxes[3]) {
   int64_t code_before = -1;

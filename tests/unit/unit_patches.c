@@ -1,12 +1,9 @@
 /* Patches: a rank's boxes are merged into few cuboids. Also tests when the patches of two levels
  * nest. */
+#include "tests/lib/cells.h"
 #include "tests/lib/layouts.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
-
-static int64_t cube(int64_t n) {
-  return n * n * n;
-}
 
 /* Patches consist of whole boxes and hold every box of the rank exactly once, and no other box. */
 static void check_patches(const mg_layout_t *y, int64_t rank) {
@@ -26,17 +23,14 @@ static void check_patches(const mg_layout_t *y, int64_t rank) {
       hi[d] = lo[d] + patch[p].n[d] / y->box_dim;
       CHECK(lo[d] >= 0 && hi[d] <= y->boxes[d]);
     }
-    for (int32_t k = lo[2]; k < hi[2]; k++)
-      for (int32_t j = lo[1]; j < hi[1]; j++)
-        for (int32_t i = lo[0]; i < hi[0]; i++) {
-          const int32_t box[3] = {i, j, k};
-          const int64_t at = mg_morton_position(y->boxes, box) - first;
-          const bool fits = at >= 0 && at < last - first && !held[at];
-          CHECK(fits);
-          if (!fits) continue;
-          held[at] = true;
-          n_held++;
-        }
+    EACH_CELL_FROM(box, lo, hi) {
+      const int64_t at = mg_morton_position(y->boxes, box) - first;
+      const bool fits = at >= 0 && at < last - first && !held[at];
+      CHECK(fits);
+      if (!fits) continue;
+      held[at] = true;
+      n_held++;
+    }
   }
   CHECK_INT(n_held, last - first);
   free(held);
@@ -89,16 +83,16 @@ static int cut_greedily(const mg_layout_t *y, int64_t first, int64_t last, const
       for (bool free = true; free; hi[order[a]] += free) {
         from[order[a]] = hi[order[a]];
         free = hi[order[a]] < y->boxes[order[a]];
-        for (int32_t k = from[2]; free && k < hi[2] + (order[a] == 2); k++)
-          for (int32_t j = from[1]; j < hi[1] + (order[a] == 1); j++)
-            for (int32_t i = from[0]; i < hi[0] + (order[a] == 0); i++)
-              free = free && mine[k][j][i];
+        int32_t to[3] = {hi[0], hi[1], hi[2]};
+        to[order[a]] += free;
+        EACH_CELL_FROM(at, from, to) {
+          free = free && mine[at[2]][at[1]][at[0]];
+        }
       }
     }
-    for (int32_t k = lo[2]; k < hi[2]; k++)
-      for (int32_t j = lo[1]; j < hi[1]; j++)
-        for (int32_t i = lo[0]; i < hi[0]; i++)
-          mine[k][j][i] = false;
+    EACH_CELL_FROM(at, lo, hi) {
+      mine[at[2]][at[1]][at[0]] = false;
+    }
     for (int d = 0; d < 3; d++) {
       out[n].lo[d] = lo[d] * y->box_dim;
       out[n].n[d] = (hi[d] - lo[d]) * y->box_dim;
@@ -204,24 +198,6 @@ static void test_patch_counts(void) {
       free(patch);
     }
   }
-}
-
-/* True if every rank's coarse patches are exactly its fine patches coarsened by two. */
-static bool patches_nest(const mg_layout_t *fine, const mg_layout_t *coarse) {
-  bool nest = mg_doubles(fine->n, coarse->n);
-  for (int64_t rank = 0; rank < fine->world_ranks; rank++) {
-    mg_cuboid_t *f, *c;
-    int n_f, n_c;
-    CHECK_INT(mg_layout_patches(fine, rank, &f, &n_f), MG_OK);
-    CHECK_INT(mg_layout_patches(coarse, rank, &c, &n_c), MG_OK);
-    nest = nest && n_f == n_c;
-    for (int p = 0; nest && p < n_f; p++)
-      for (int d = 0; d < 3; d++)
-        nest = nest && f[p].lo[d] == 2 * c[p].lo[d] && f[p].n[d] == 2 * c[p].n[d];
-    free(f);
-    free(c);
-  }
-  return nest;
 }
 
 /* Reports true exactly if the patches nest. */

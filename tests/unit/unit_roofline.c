@@ -33,25 +33,24 @@ static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, doub
 
 /* Computes the norms cell by cell, optionally skipping a plane or row, or reading a ghost. */
 static struct {
-  int i, j, k; /* cells to skip; -1 matches any index, but three times -1 skips none */
-  int ghosts;  /* number of ghosts read along i */
+  int at[3];  /* cells to skip; -1 matches any index, but three times -1 skips none */
+  int ghosts; /* number of ghosts read along i */
 } amiss;
 
 static mg_status_t do_norm_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   const mg_patch_t *p = &h->level[0].store.view.patch[0];
   const bool of_residual = kind == ROOFLINE_RESIDUAL_NORM;
-  const bool any = amiss.i < 0 && amiss.j < 0 && amiss.k < 0;
+  const bool any = amiss.at[0] < 0 && amiss.at[1] < 0 && amiss.at[2] < 0;
   if (of_residual) MUST(mg_residual(&h->level[0], MG_TMP, MG_U, MG_F));
   *number = 0.0;
-  for (int k = 0; k < p->n[2]; k++)
-    for (int j = 0; j < p->n[1]; j++)
-      for (int i = 0; i < p->n[0] + amiss.ghosts; i++) {
-        const bool left_out = !any && (amiss.i < 0 || i == amiss.i) &&
-                              (amiss.j < 0 || j == amiss.j) && (amiss.k < 0 || k == amiss.k);
-        const int x = of_residual ? i < p->n[0] ? MG_TMP : MG_F : MG_U;
-        const double y = kind == ROOFLINE_DIFFERENCE ? *mg_cell(p, MG_F, i, j, k) : 0.0;
-        if (!left_out) *number = fmax(*number, fabs(*mg_cell(p, x, i, j, k) - y));
-      }
+  EACH_CELL(at, ((const int32_t[3]){p->n[0] + amiss.ghosts, p->n[1], p->n[2]})) {
+    bool left_out = !any;
+    for (int d = 0; d < 3; d++)
+      left_out = left_out && (amiss.at[d] < 0 || at[d] == amiss.at[d]);
+    const int x = of_residual ? at[0] < p->n[0] ? MG_TMP : MG_F : MG_U;
+    const double y = kind == ROOFLINE_DIFFERENCE ? *mg_cell(p, MG_F, at[0], at[1], at[2]) : 0.0;
+    if (!left_out) *number = fmax(*number, fabs(*mg_cell(p, x, at[0], at[1], at[2]) - y));
+  }
   return MG_OK;
 }
 
@@ -81,25 +80,20 @@ static void check_norms(mg_hierarchy_t *h) {
                                           ROOFLINE_RESIDUAL_NORM};
   for (int q = 0; q < 3; q++) {
     under_test = kinds[q];
-    amiss.i = amiss.j = amiss.k = -1;
+    for (int d = 0; d < 3; d++)
+      amiss.at[d] = -1;
     amiss.ghosts = 0;
     CHECK(error_of(h, do_norm_amiss) == 0.0);
     amiss.ghosts = 1;
     CHECK(error_of(h, do_norm_amiss) > 0.5);
     amiss.ghosts = 0;
-    for (int m = 0; m < n; m++) {
-      amiss.i = m;
-      CHECK(error_of(h, do_norm_amiss) > 0.5);
-      amiss.i = -1;
-      amiss.j = m;
-      CHECK(error_of(h, do_norm_amiss) > 0.5);
-      amiss.j = -1;
-      amiss.k = m;
-      CHECK(error_of(h, do_norm_amiss) > 0.5);
-      amiss.k = -1;
+    for (int d = 0; d < 3; d++) {
+      for (amiss.at[d] = 0; amiss.at[d] < n; amiss.at[d]++)
+        CHECK(error_of(h, do_norm_amiss) > 0.5);
+      amiss.at[d] = -1;
     }
     /* A row in a corner of the box. */
-    amiss.j = amiss.k = n - 1;
+    amiss.at[1] = amiss.at[2] = n - 1;
     CHECK(error_of(h, do_norm_amiss) > 0.5);
     if (under_test == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
   }
