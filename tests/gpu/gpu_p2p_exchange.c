@@ -220,9 +220,8 @@ int main(int argc, char **argv) {
   must(mg_comm_init(&argc, &argv));
   mg_log_setup(0, 1, MG_LOG_QUIET);
   if (mg_device_count() == 0) {
-    fprintf(stderr, "skipped: no CUDA device\n");
     mg_comm_finalize();
-    return 77;
+    return test_skip("no CUDA device");
   }
   static mg_params_t params;
   mg_params_defaults(&params);
@@ -253,7 +252,6 @@ int main(int argc, char **argv) {
 }
 #else
 int main(void) {
-  fprintf(stderr, "skipped: build without CUDA\n");
-  return 77;
+  return test_skip("build without CUDA");
 }
 #endif

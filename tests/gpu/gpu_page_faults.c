@@ -77,24 +77,18 @@ static int look(const char *what) {
   return sum;
 }
 
-static int skip(const char *why) {
-  printf("skipped: %s\n", why);
-  fixture_finalize();
-  return 77;
-}
-
 int main(int argc, char **argv) {
   static const fixture_backend_t unified = {"cuda and cpu, unified",
                                             "--device=cuda --memory=unified --cpu-below=4097"};
   static mg_history_t history;
   double f_norm;
   fixture_begin(&argc, &argv);
-  if (mg_device_count() == 0) return skip("no CUDA device here");
+  if (mg_device_count() == 0) return FIXTURE_SKIP("no CUDA device here");
   mg_params_t params;
   mg_params_defaults(&params);
   params.device = MG_DEVICE_CUDA;
   MUST(mg_device_choose(&params));
-  if (!start_counting()) return skip("CUPTI has no counters of unified memory here");
+  if (!start_counting()) return FIXTURE_SKIP("CUPTI has no counters of unified memory here");
 
   mg_hierarchy_t *h = fixture_create(&unified, 5, 4, "");
   CHECK(h->level[2].plan->place == MG_PLACE_CUDA && h->level[3].plan->shared); /* 16^3 */
@@ -110,7 +104,7 @@ int main(int argc, char **argv) {
   MUST(mg_fill(&h->level[0], MG_U, 0.0));
   if (look("a page that the host writes") == 0 && test_n_failures == 0) {
     mg_hierarchy_free(h);
-    return skip("the counters do not see a fault that is there");
+    return FIXTURE_SKIP("the counters do not see a fault that is there");
   }
   /* The access pattern that --memory=unified keeps out of managed memory for this reason: a
    * level that the host fills and a kernel reads. */
@@ -127,10 +121,9 @@ int main(int argc, char **argv) {
   return FIXTURE_END();
 }
 #else
-#include <stdio.h>
+#include "tests/lib/test.h"
 
 int main(void) {
-  printf("skipped: build without CUPTI\n");
-  return 77;
+  return test_skip("build without CUPTI");
 }
 #endif

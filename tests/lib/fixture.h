@@ -120,6 +120,7 @@ void fixture_begin(int *argc, char ***argv);
 void fixture_finalize(void);
 
 /** Finalize MPI. @return the exit code of main */
-#define FIXTURE_END() (fixture_finalize(), TEST_RESULT())
+#define FIXTURE_END()     (fixture_finalize(), TEST_RESULT())
+#define FIXTURE_SKIP(why) (fixture_finalize(), test_skip(why))
 
 #endif

@@ -75,6 +75,12 @@ __attribute__((format(printf, 1, 2))) static inline const char *textf(const char
   return t->text;
 }
 
+/* @return the exit code of a skipped test */
+static inline int test_skip(const char *why) {
+  fprintf(stderr, "skipped: %s\n", why);
+  return TEST_SKIP;
+}
+
 static inline int test_result(void) {
   printf("%d checks, %d failures\n", test_n_checks, test_n_failures);
   return test_n_failures == 0 ? 0 : 1;

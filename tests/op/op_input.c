@@ -193,11 +193,7 @@ static void test_problem(bool faces, bool floats, bool walls) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  if (!mg_h5_available()) {
-    printf("skipped: build without HDF5\n");
-    fixture_finalize();
-    return 77;
-  }
+  if (!mg_h5_available()) return FIXTURE_SKIP("build without HDF5");
   const char *folder = getenv("TMPDIR");
   snprintf(path, sizeof path, "%.200s/op_input.%ld.hdf", folder ? folder : "/tmp", (long)getpid());
   MUST(mg_comm_broadcast(mg_comm_world(), path, sizeof path));

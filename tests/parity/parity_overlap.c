@@ -139,7 +139,5 @@ int main(int argc, char **argv) {
   /* Add cases if the GPU has too many SMs for any of these levels to keep it busy: */
   CHECK(!has_passes || (n_passes > 0 && n_fv4 > 0));
   if (n_steps > 0) return FIXTURE_END();
-  fprintf(stderr, "skipped: no backend splits a sweep into interior and boundary\n");
-  fixture_finalize();
-  return TEST_SKIP;
+  return FIXTURE_SKIP("no backend splits a sweep into interior and boundary");
 }

@@ -27,10 +27,7 @@ static void check_refused(void) {
 
 int main(void) {
   plan_set_t set;
-  if (!plan_can_compile()) {
-    printf("skipped: build without NVRTC\n");
-    return TEST_SKIP;
-  }
+  if (!plan_can_compile()) return test_skip("build without NVRTC");
   for (int goal = 0; goal < N_PLAN_GOALS; goal++) {
     CHECK_INT(plan_collect((plan_goal_t)goal, 3, 40, &set), MG_OK);
     check_compiled(&set);
