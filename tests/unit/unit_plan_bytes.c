@@ -7,12 +7,16 @@
 #include "tests/lib/random.h"
 #include <stdlib.h>
 
-static void build_for(mg_operator_t op, mg_boundary_t boundary, int log2_box_dim,
-                      int64_t boxes_per_rank, int64_t ranks) {
-  set_size(log2_box_dim, boxes_per_rank);
+typedef struct {
+  int log2_box_dim;
+  int64_t boxes_per_rank, ranks;
+} run_t;
+
+static void build_for(mg_operator_t op, mg_boundary_t boundary, run_t run) {
+  set_size(run.log2_box_dim, run.boxes_per_rank);
   params.op = op;
   params.boundary = boundary;
-  CHECK_INT(build(ranks), MG_OK);
+  CHECK_INT(build(run.ranks), MG_OK);
 }
 
 /* Rows start on 128-byte lines. Every ghost has a distinct place within the vector. Addresses of
@@ -46,7 +50,7 @@ static void test_against_allocation(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boxes = 1; boxes <= 27; boxes += 13)
       for (int d = 0; d < 3; d++) {
-        build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, 4, boxes, 1);
+        build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, (run_t){4, boxes, 1});
         params.device = devices[d];
         params.memory = memories[d];
         params.krylov = d == 0 ? MG_KRYLOV_CG : MG_KRYLOV_NONE;
@@ -140,17 +144,13 @@ static double check_level(int l, int64_t ranks) {
 }
 
 static void test_all_ranks(void) {
-  static const struct {
-    int log2;
-    int64_t boxes_per_rank, ranks;
-  } runs[] = {{4, 1, 8}, {4, 8, 1},  {4, 8, 2}, {4, 27, 2}, {4, 8, 3}, {4, 64, 8},
-              {5, 8, 8}, {4, 13, 5}, {6, 1, 8}, {5, 27, 3}, {7, 8, 2}, {4, 6, 20}};
+  static const run_t runs[] = {{4, 1, 8}, {4, 8, 1},  {4, 8, 2}, {4, 27, 2}, {4, 8, 3}, {4, 64, 8},
+                               {5, 8, 8}, {4, 13, 5}, {6, 1, 8}, {5, 27, 3}, {7, 8, 2}, {4, 6, 20}};
   double fullest = 0.0;
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boundary = 0; boundary < 2; boundary++)
       for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
-        build_for((mg_operator_t)op, (mg_boundary_t)boundary, runs[i].log2, runs[i].boxes_per_rank,
-                  runs[i].ranks);
+        build_for((mg_operator_t)op, (mg_boundary_t)boundary, runs[i]);
         for (int l = 0; l < plan.n_levels; l++) {
           const double share = check_level(l, runs[i].ranks);
           fullest = share > fullest ? share : fullest;
@@ -161,14 +161,10 @@ static void test_all_ranks(void) {
 
 /* Documented limit: at most 80 bytes per cell of the finest level for fv2 Poisson. */
 static void test_bytes_a_cell(void) {
-  static const struct {
-    int log2;
-    int64_t boxes_per_rank, ranks;
-  } runs[] = {{8, 1, 1}, {7, 8, 1}, {7, 4, 2}, {7, 1, 8}, {6, 32, 2}, {5, 512, 1}};
+  static const run_t runs[] = {{8, 1, 1}, {7, 8, 1}, {7, 4, 2}, {7, 1, 8}, {6, 32, 2}, {5, 512, 1}};
   for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
     int64_t sum = 0;
-    build_for(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i].log2, runs[i].boxes_per_rank,
-              runs[i].ranks);
+    build_for(MG_OPERATOR_FV2, MG_BOUNDARY_DIRICHLET, runs[i]);
     CHECK_INT(plan.level[0].layout.n[0], 256);
     for (int64_t rank = 0; rank < runs[i].ranks; rank++)
       for (int l = 0; l < plan.n_levels; l++)
@@ -179,15 +175,12 @@ static void test_bytes_a_cell(void) {
 
 /* The largest shares per rank that a plan allows: no count exceeds 2^63. */
 static void test_largest_shares(void) {
-  static const struct {
-    int log2;
-    int64_t boxes_per_rank, ranks;
-  } runs[] = {{10, 11239423, 1}, {8, 671088640, 1}, {4, 1000000000000, 1}, {10, 1, 1073741824}};
+  static const run_t runs[] = {
+      {10, 11239423, 1}, {8, 671088640, 1}, {4, 1000000000000, 1}, {10, 1, 1073741824}};
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
       double all = 0.0;
-      build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, runs[i].log2, runs[i].boxes_per_rank,
-                runs[i].ranks);
+      build_for((mg_operator_t)op, MG_BOUNDARY_PERIODIC, runs[i]);
       for (int l = 0; l < plan.n_levels; l++) {
         const mg_layout_t *y = &plan.level[l].layout;
         mg_level_bytes_t bytes;
@@ -201,7 +194,7 @@ static void test_largest_shares(void) {
     }
   /* A face of more than 2^31 cells: 64 x 1024 per side. */
   mg_level_bytes_t bytes;
-  build_for(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, 10, 262144, 8);
+  build_for(MG_OPERATOR_FV2, MG_BOUNDARY_PERIODIC, (run_t){10, 262144, 8});
   CHECK_INT(mg_plan_bytes(&plan, 0, 7, &bytes), MG_OK);
   CHECK_INT(bytes.n_patches, 1);
   CHECK(bytes.buffers >= 6 * 4 * 8LL * 65536 * 65536); /* 4 messages through each face */
