@@ -16,9 +16,9 @@
 
 /* A random right-hand side with all frequencies; its mean is zero if solvability requires it. */
 static double put_random_rhs(mg_level_t *level) {
-  const int n = level->store.view.n[0];
+  const int64_t cells = mg_volume(level->store.view.n);
   double mean, norm;
-  field_put(level, MG_F, field_random(n, 1));
+  field_put(level, MG_F, field_random(cells, 1));
   if (level->store.view.periodic) {
     MUST(mg_mean(level, MG_F, &mean));
     MUST(mg_shift(level, MG_F, MG_F, -mean));

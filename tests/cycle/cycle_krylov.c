@@ -62,11 +62,12 @@ typedef struct {
 static double energy_of(const seen_t *seen) {
   mg_level_t *level = &seen->h->level[0];
   const int n = level->store.view.n[0];
+  const int64_t cells = mg_volume(level->store.view.n);
   double *e = field_get(level, MG_U);
   for (int c = 0; c < n * n * n; c++)
     e[c] = seen->solution[c] - e[c];
   MUST(mg_residual(level, MG_TMP, MG_U, MG_F));
-  return field_dot(e, field_get(level, MG_TMP), n);
+  return field_dot(e, field_get(level, MG_TMP), cells);
 }
 
 /* During a solve MG_U and MG_F are u and f. The updated residual differs from the true one by
@@ -74,11 +75,12 @@ static double energy_of(const seen_t *seen) {
 static mg_status_t look(void *data, const mg_history_t *history) {
   seen_t *seen = data;
   mg_level_t *level = &seen->h->level[0];
-  const int n = level->store.view.n[0], s = seen->n_seen++;
+  const int s = seen->n_seen++;
   const double last = history->norm[history->n_cycles - 1];
   double norm;
   if (s >= MOST_SEEN) return MG_ERR_INTERNAL;
-  CHECK_CASE(field_distance(field_get(level, MG_F), seen->f, n) == 0.0, 0.0, 0.0);
+  CHECK_CASE(field_distance(field_get(level, MG_F), seen->f, mg_volume(level->store.view.n)) == 0.0,
+             0.0, 0.0);
   seen->energy[s] = energy_of(seen);
   MUST(mg_residual_norm(level, MG_U, MG_F, &norm));
   MUST(mg_comm_max(mg_comm_world(), &norm, 1));
@@ -111,13 +113,13 @@ static void watch(mg_hierarchy_t *h, mg_krylov_method_t method, int n_cycles, do
  * 3e-3 to 0.1 remain; with these smoothers, 1e-12. */
 static void check_conjugate(const seen_t *seen) {
   const mg_view_t *v = &seen->h->level[0].store.view;
-  const int n = v->n[0];
+  const int64_t cells = mg_volume(v->n);
   const double condition = 2.0 * 10.0 * 9.0 * v->b_h2 / (3.0 * 9.87);
   for (int k = 3; k < seen->n_seen; k++)
     for (int j = 1; j < k - 1; j++) {
-      const double scale =
-          sqrt(field_dot(seen->p[k], seen->ap[k], n)) * sqrt(field_dot(seen->p[j], seen->ap[j], n));
-      const double cosine = field_dot(seen->p[k], seen->ap[j], n) / scale;
+      const double scale = sqrt(field_dot(seen->p[k], seen->ap[k], cells)) *
+                           sqrt(field_dot(seen->p[j], seen->ap[j], cells));
+      const double cosine = field_dot(seen->p[k], seen->ap[j], cells) / scale;
       const double bound = DBL_EPSILON * condition * seen->norm[0] / seen->norm[k - 1];
       CHECK(bound < 1e-4);
       CHECK_CASE(fabs(cosine) <= bound, cosine, bound);
@@ -199,7 +201,7 @@ static void test_breakdown(mg_hierarchy_t *h) {
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK_CASE(norm == r_norm && !cg.has_direction, norm, r_norm);
   /* The same direction twice: after conjugation to itself, it is zero or rounding noise. */
-  field_put(level, MG_U, field_random(level->store.view.n[0], 1));
+  field_put(level, MG_U, field_random(mg_volume(level->store.view.n), 1));
   MUST(mg_outer_cg_step(level, &cg, &norm));
   if (level->comm) CHECK(cg.has_direction && isfinite(norm));
   const double before = norm;

@@ -125,10 +125,6 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
   return create(backend, log2_box_dim, boxes, options, true, &source);
 }
 
-static size_t cells_of(int n) {
-  return (size_t)n * (size_t)n * (size_t)n;
-}
-
 /* All arrays allocated since the last release. */
 typedef struct array {
   struct array *next;
@@ -136,16 +132,12 @@ typedef struct array {
 } array_t;
 static array_t *arrays;
 
-double *doubles_new(size_t n) {
-  array_t *array = calloc(1, sizeof *array + n * sizeof(double));
+double *field_new(int64_t n) {
+  array_t *array = calloc(1, sizeof *array + (size_t)n * sizeof(double));
   MUST(array ? MG_OK : MG_ERR_MEMORY);
   array->next = arrays;
   arrays = array;
   return array->x;
-}
-
-double *field_new(int n) {
-  return doubles_new(cells_of(n));
 }
 
 void fixture_release(void) {
@@ -156,40 +148,41 @@ void fixture_release(void) {
   }
 }
 
-double *field_constant(int n, double value) {
+double *field_constant(int64_t n, double value) {
   double *x = field_new(n);
-  for (size_t c = 0; c < cells_of(n); c++)
+  for (int64_t c = 0; c < n; c++)
     x[c] = value;
   return x;
 }
 
-double *field_random(int n, uint64_t seed) {
+double *field_random(int64_t n, uint64_t seed) {
   double *x = field_new(n);
   random_t r = {seed};
-  for (size_t c = 0; c < cells_of(n); c++)
+  for (int64_t c = 0; c < n; c++)
     x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
   return x;
 }
 
-double *field_integers(int n, uint64_t seed, int range) {
+double *field_integers(int64_t n, uint64_t seed, int range) {
   double *x = field_new(n);
   random_t r = {seed};
-  for (size_t c = 0; c < cells_of(n); c++)
+  for (int64_t c = 0; c < n; c++)
     x[c] = (double)random_int(&r, -range, range);
   return x;
 }
 
-void field_product(double *x, int n, const double *fi, const double *fj, const double *fk) {
-  EACH_CELL(at, ((const int32_t[3]){n, n, n})) {
+void field_product(double *x, const int32_t n[3], const double *fi, const double *fj,
+                   const double *fk) {
+  EACH_CELL(at, n) {
     *x++ = fi[at[0]] * fj[at[1]] * fk[at[2]];
   }
 }
 
-double field_child(const double *x, int n, const int32_t at[3], int c) {
-  return x[2 * at[0] + (c & 1) + n * (2 * at[1] + (c >> 1 & 1) + n * (2 * at[2] + (c >> 2)))];
+double field_child(const double *x, const int32_t n[3], const int32_t at[3], int c) {
+  return x[2 * at[0] + (c & 1) + n[0] * (2 * at[1] + (c >> 1 & 1) + n[1] * (2 * at[2] + (c >> 2)))];
 }
 
-double field_mean8(const double *x, int n, const int32_t at[3]) {
+double field_mean8(const double *x, const int32_t n[3], const int32_t at[3]) {
   double sum = 0.0;
   for (int c = 0; c < 8; c++)
     sum += field_child(x, n, at, c);
@@ -243,7 +236,7 @@ static void window_close(window_t *w) {
 
 double *patch_get(const mg_level_t *level, int patch, mg_vector_t vec, int rim) {
   window_t w = window_open(level, patch, vec, rim);
-  double *x = doubles_new(w.doubles);
+  double *x = field_new((int64_t)w.doubles);
   w.copy.dst_patch = -1;
   window_move(&w);
   memcpy(x, w.buffer, w.doubles * sizeof *x);
@@ -276,9 +269,7 @@ void field_put(const mg_level_t *level, mg_vector_t vec, const double *x) {
 
 double *field_get(const mg_level_t *level, mg_vector_t vec) {
   const mg_view_t *v = &level->store.view;
-  int32_t side = v->n[0] > v->n[1] ? v->n[0] : v->n[1];
-  side = side > v->n[2] ? side : v->n[2];
-  double *x = field_new(side);
+  double *x = field_new(mg_volume(v->n));
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
     window_t w = window_open(level, q, vec, 0);
@@ -296,9 +287,9 @@ double *field_get(const mg_level_t *level, mg_vector_t vec) {
   return x;
 }
 
-uint64_t field_hash(const double *x, int n) {
+uint64_t field_hash(const double *x, int64_t n) {
   uint64_t hash = 0;
-  for (size_t c = 0; c < cells_of(n); c++) {
+  for (int64_t c = 0; c < n; c++) {
     const double value = x[c] + 0.0;
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -308,23 +299,23 @@ uint64_t field_hash(const double *x, int n) {
   return hash;
 }
 
-double field_norm(const double *x, int n) {
+double field_norm(const double *x, int64_t n) {
   double norm = 0.0;
-  for (size_t c = 0; c < cells_of(n); c++)
+  for (int64_t c = 0; c < n; c++)
     norm = worst_of(norm, fabs(x[c]));
   return norm;
 }
 
-double field_distance(const double *x, const double *y, int n) {
+double field_distance(const double *x, const double *y, int64_t n) {
   double norm = 0.0;
-  for (size_t c = 0; c < cells_of(n); c++)
+  for (int64_t c = 0; c < n; c++)
     norm = worst_of(norm, fabs(x[c] - y[c]));
   return norm;
 }
 
-double field_dot(const double *x, const double *y, int n) {
+double field_dot(const double *x, const double *y, int64_t n) {
   long double sum = 0.0L;
-  for (size_t c = 0; c < cells_of(n); c++)
+  for (int64_t c = 0; c < n; c++)
     sum += (long double)x[c] * y[c];
   return (double)sum;
 }

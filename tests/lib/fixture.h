@@ -1,9 +1,9 @@
 /* Test fixture: builds hierarchies from options on a named backend and moves dense fields in and
  * out.
  *
- * A dense field is an array of dim^3 doubles, i fastest, identical on every rank. Cells travel
- * through the backend's own copy, so tests of operations never touch level memory. Tests run on any
- * number of ranks; every function here is collective over the world.
+ * A dense field is an array of the cells of a level, i fastest, identical on every rank. Cells
+ * travel through the backend's own copy, so tests of operations never touch level memory. Tests run
+ * on any number of ranks; every function here is collective over the world.
  *
  * FIXTURE_BACKEND restricts fixture_each to one backend. FIXTURE_OPTIONS adds options to every
  * case. */
@@ -54,32 +54,33 @@ void fixture_must(mg_status_t status, const char *file, int line, const char *wh
  *  @return false without OpenMP if n > 1 */
 bool fixture_threads(int n);
 
-/** Allocate n zeros, or a dense field of n^3 zeros. Ends the test if out of memory. */
-double *doubles_new(size_t n);
-double *field_new(int n);
+/** Allocate n zeros. Ends the test if out of memory. */
+double *field_new(int64_t n);
 
-/** Free all doubles and fields that the fixture has allocated. fixture_each does so after each
+/** Free all fields that the fixture has allocated. fixture_each does so after each
  * case, fixture_finalize at the end; tests that loop over cases themselves may call it in between.
  */
 void fixture_release(void);
 
 /** A new field of this value. */
-double *field_constant(int n, double value);
+double *field_constant(int64_t n, double value);
 
 /** A new field of random values of full precision in [-1, 1), or of random integers in [-range,
  *  range]. Values depend only on the cell and the seed. */
-double *field_random(int n, uint64_t seed);
-double *field_integers(int n, uint64_t seed, int range);
+double *field_random(int64_t n, uint64_t seed);
+double *field_integers(int64_t n, uint64_t seed, int range);
 
-/** Fill with the product of three tables of n values, one per direction. */
-void field_product(double *x, int n, const double *fi, const double *fj, const double *fk);
+/** Fill with the product of three tables of n[0], n[1] and n[2] values. */
+void field_product(double *x, const int32_t n[3], const double *fi, const double *fj,
+                   const double *fk);
 
-/** Child c of a coarse cell in a field of n cells per side, and the mean of its 8 children. */
-double field_child(const double *x, int n, const int32_t at[3], int c);
-double field_mean8(const double *x, int n, const int32_t at[3]);
+/** Child c of a coarse cell in a field of n[0] x n[1] x n[2] cells, and the mean of its 8
+ * children. */
+double field_child(const double *x, const int32_t n[3], const int32_t at[3], int c);
+double field_mean8(const double *x, const int32_t n[3], const int32_t at[3]);
 
-/** Copy a dense field into the cells of a level vector, or these into a new field, which has zeros
- *  up to the cells of a cube with the longest side. Ghosts are not touched. */
+/** Copy a dense field into the cells of a level vector, or these into a new field. Ghosts are not
+ *  touched. */
 void field_put(const mg_level_t *level, mg_vector_t vec, const double *x);
 double *field_get(const mg_level_t *level, mg_vector_t vec);
 
@@ -89,7 +90,7 @@ double *patch_get(const mg_level_t *level, int patch, mg_vector_t vec, int rim);
 void patch_put(const mg_level_t *level, int patch, mg_vector_t vec, int rim, const double *x);
 
 /** Hash of the bits of all cells; -0 counts as 0. */
-uint64_t field_hash(const double *x, int n);
+uint64_t field_hash(const double *x, int64_t n);
 
 /** The larger value, or NaN if either is NaN. */
 static inline double worst_of(double worst, double x) {
@@ -97,11 +98,11 @@ static inline double worst_of(double worst, double x) {
 }
 
 /** max |x|, and max |x - y|; NaN if any value is NaN. */
-double field_norm(const double *x, int n);
-double field_distance(const double *x, const double *y, int n);
+double field_norm(const double *x, int64_t n);
+double field_distance(const double *x, const double *y, int64_t n);
 
 /** Dot product in long double: the error of the summation is far below that of its terms. */
-double field_dot(const double *x, const double *y, int n);
+double field_dot(const double *x, const double *y, int64_t n);
 
 /** Run `test` on a hierarchy of each combination of options, for every grid on every backend.
  *  @param grids  "4x1 5x2": one box of 2^4 cells per side, then two boxes of 2^5 per side
@@ -115,6 +116,10 @@ void fixture_each(const char *grids, const char *options, void (*test)(mg_hierar
 #define fixture_check(ok, got, want, file, line, what)                                             \
   (test_count((ok), (file), (line), (what)) || fixture_explain((got), (want)))
 bool fixture_explain(double got, double want);
+
+/** CHECK_CASE that two fields are equal. */
+#define CHECK_SAME(x, y, n)                                                                        \
+  CHECK_CASE(field_distance((x), (y), (n)) == 0.0, field_distance((x), (y), (n)), 0.0)
 
 void fixture_begin(int *argc, char ***argv);
 void fixture_finalize(void);

@@ -8,23 +8,6 @@
 
 #define MG_TEST_PI 3.14159265358979323846
 
-static inline int64_t volume(const mg_view_t *v) {
-  return mg_volume(v->n);
-}
-
-static inline void cells_random(double *x, int64_t n, uint64_t seed) {
-  random_t r = {seed};
-  for (int64_t c = 0; c < n; c++)
-    x[c] = (double)(random_bits(&r) >> 11) * 0x1p-52 - 1.0;
-}
-
-static inline double distance(const double *x, const double *y, int64_t n) {
-  double worst = 0.0;
-  for (int64_t c = 0; c < n; c++)
-    worst = worst_of(worst, fabs(x[c] - y[c]));
-  return worst;
-}
-
 /** beta at the face below a cell; of fv2 and fv4 the average over the face. */
 static inline double beta_at(const mg_view_t *v, int d, const int at[3]) {
   double x[3], s = 1.0, r2 = 0.0, tangential = 0.0;

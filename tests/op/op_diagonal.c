@@ -17,7 +17,7 @@ enum { COLORS = 4, MOST_PROBED = 8 };
 /* Column c of A is stored at matrix[c * n^3]. */
 static double *probe(mg_level_t *level) {
   const int n = level->store.view.n[0], cells = n * n * n;
-  double *unit = field_new(n), *matrix = doubles_new((size_t)cells * (size_t)cells);
+  double *unit = field_new(cells), *matrix = field_new(cells * cells);
   for (int c = 0; c < cells; c++) {
     unit[c] = 1.0;
     field_put(level, MG_U, unit);
@@ -54,7 +54,7 @@ static double off_diagonal(const mg_view_t *v, const double *matrix, int row) {
  * Dinv A is symmetric if A is; the iteration then approaches the value from below. */
 static double spectral_radius(const double *matrix, const double *dinv, int n) {
   const int cells = n * n * n;
-  double *x = field_random(n, 1), *y = field_new(n), growth = 0.0;
+  double *x = field_random(cells, 1), *y = field_new(cells), growth = 0.0;
   for (int step = 0; step < 100; step++) {
     memset(y, 0, (size_t)cells * sizeof *y);
     for (int c = 0; c < cells; c++)

@@ -25,7 +25,7 @@ static double round_to(double x, bool floats) {
 }
 
 static double *random_field(uint64_t seed, double least, bool floats) {
-  double *x = field_random(N, seed);
+  double *x = field_random(N * N * N, seed);
   for (int c = 0; c < N * N * N; c++)
     x[c] = round_to(exp(4.6 * x[c]) + least, floats);
   return x;
@@ -149,7 +149,7 @@ static void check_cells(const mg_level_t *level, int vec, const double *want, do
 static uint64_t betas_hash(const mg_level_t *level) {
   uint64_t hash = 0;
   for (int d = 0; d < 3; d++)
-    hash = 3 * hash + field_hash(field_get(level, MG_BETA_I + d), N);
+    hash = 3 * hash + field_hash(field_get(level, MG_BETA_I + d), N * N * N);
   return hash;
 }
 

@@ -41,7 +41,7 @@ static void functions(double x, bool periodic, double value[N_FUNCTIONS]) {
 static double *mean_table(int n, bool periodic) {
   static const double node[] = {0.0, 0.5384693101056831, 0.9061798459386640};
   static const double weight[] = {0.5688888888888889, 0.4786286704993665, 0.2369268850561891};
-  double *table = doubles_new((size_t)(N_FUNCTIONS * n));
+  double *table = field_new(N_FUNCTIONS * n);
   for (int i = 0; i < n; i++)
     for (int q = -2; q <= 2; q++) {
       const int a = abs(q);
@@ -114,7 +114,7 @@ static bool is_wall(const mg_view_t *v, const int at[3]) {
 static error_t truncation_error(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   const int n = v->n[0];
-  double *u = field_new(n), *f = field_new(n);
+  double *u = field_new(mg_volume(v->n)), *f = field_new(mg_volume(v->n));
   if (v->op == MG_OPERATOR_7PT)
     points(n, v->periodic, u, f);
   else

@@ -49,11 +49,11 @@ static int from_wall(int n, int i, int side) {
 static void put_polynomial(mg_level_t *level, int order, const int side[3]) {
   const mg_view_t *v = &level->store.view;
   const int n = v->n[0];
-  double *x = field_new(n), *table = doubles_new(3 * (size_t)n);
+  double *x = field_new(mg_volume(v->n)), *table = field_new(3 * n);
   for (int d = 0; d < 3; d++)
     for (int i = 0; i < n; i++)
       table[d * n + i] = polynomial(order, from_wall(n, i, side[d]));
-  field_product(x, n, table, table + n, table + 2 * n);
+  field_product(x, v->n, table, table + n, table + 2 * n);
   MUST(mg_fill(level, MG_U, NAN));
   field_put(level, MG_U, x);
 }

@@ -130,7 +130,7 @@ int main(int argc, char **argv) {
       "--operator=7pt --smoother=gsrb"};
   const fixture_backend_t cpu = {"cpu", "--device=cpu"};
   fixture_begin(&argc, &argv);
-  double *alpha = field_new(16);
+  double *alpha = field_new(16 * 16 * 16);
   for (int c = 0; c < 16 * 16 * 16; c++)
     alpha[c] = lab_value(c);
   for (size_t q = 0; q < sizeof options / sizeof options[0]; q++) {
