@@ -2,8 +2,7 @@
 # transport_options: errors of --transport and --device-id on any machine: one line from one rank, exit
 # code 2 for an invalid value, 4 for a missing device or transport.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-some='1'
-if have_mpi; then some='1 2'; fi
+some=$(rank_counts 2)
 
 for ranks in $some; do
   expect 2 '--transport=pear: unknown value \(did you mean peer\?\)' "$ranks" 4 1 --transport=pear
@@ -28,10 +27,8 @@ rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-0}}
 exec "$HPGMG_FV" 4 1 --verify-only --device-id=$((1020 + rank * 5))
 EOF
   chmod +x "$dir/wrapper"
-  program=$HPGMG_FV HPGMG_FV=$dir/wrapper
-  sed -i "s|\"\$HPGMG_FV\"|'$program'|" "$dir/wrapper"
-  expect 2 '--device-id=1025: out of range' 2
-  HPGMG_FV=$program
+  sed -i "s|\"\$HPGMG_FV\"|'$HPGMG_FV'|" "$dir/wrapper"
+  HPGMG_FV=$dir/wrapper expect 2 '--device-id=1025: out of range' 2
 fi
 
 # Without a device, transports other than host and auto are refused.

@@ -4,8 +4,7 @@
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 # The memory limits below are those of the host.
 cpu_only
-some='1'
-if have_mpi; then some='1 2'; fi
+some=$(rank_counts 2)
 
 # --- usage: exit code 2 ---
 
@@ -183,21 +182,18 @@ fi
 # --- a rank that fails while others may wait for it: it waits for them, or aborts all with exit code 4 ---
 
 if have_mpi; then
-  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/late_rank
-  ok 2 1e9 comes
-  expect 4 'others wait for this one \[rank 1\]' 2 0.1 stays
-  HPGMG_FV=$program
+  late_rank=$abs_top_builddir/tests/mocks/late_rank
+  HPGMG_FV=$late_rank ok 2 1e9 comes
+  HPGMG_FV=$late_rank expect 4 'others wait for this one \[rank 1\]' 2 0.1 stays
 fi
 
 # --- an MPI library without thread support: exit code 5 ---
 
-if test -x "$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single"; then
-  program=$HPGMG_FV HPGMG_FV=$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single
-  for ranks in $some; do
-    expect 5 'this MPI library lacks MPI_THREAD_FUNNELED' "$ranks" 4 8
-  done
-  HPGMG_FV=$program
-fi
+single=$abs_top_builddir/tests/mocks/hpgmg-fv-mpi-single
+for ranks in $some; do
+  test -x "$single" || continue
+  HPGMG_FV=$single expect 5 'this MPI library lacks MPI_THREAD_FUNNELED' "$ranks" 4 8
+done
 
 # --- a size beyond memory: exit code 4, with the needed and free memory and the sizes that fit ---
 

@@ -6,8 +6,7 @@ if ! have_feature HDF5; then
   expect 2 '--dump requires a build with HDF5; install libhdf5' 1 4 1 --dump="$dir/x.hdf"
   finish
 fi
-some=1
-if have_mpi; then some='1 2'; fi
+some=$(rank_counts 2)
 
 # expect_late RC PATTERN RANKS ARG...: like expect, for errors after the report.
 expect_late() {

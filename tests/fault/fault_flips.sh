@@ -33,12 +33,11 @@ kind 'right-hand side' packed.hdf --rhs=packed.hdf
 kind 'periodic coefficients' around.hdf --coefficients=around.hdf --boundary=periodic --equation=helmholtz
 ok 1 --coefficients=faces.hdf --rhs=packed.hdf --quiet --max-cycles=3 --rtol=0.1 --dump=own.hdf --dump-fields=u
 kind 'dump of a user-defined problem' own.hdf --restart=own.hdf --rtol=1e-9 --max-cycles=50
-python=${PYTHON:-python3}
-if "$python" -c 'import h5py' 2>/dev/null; then
-  "$python" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf --cells=16 >/dev/null
+if "$PYTHON" -c 'import h5py' 2>/dev/null; then
+  "$PYTHON" "$abs_top_srcdir/inputs/rough_field.py" rough.hdf --cells=16 >/dev/null
   kind 'rough_field.py' rough.hdf --coefficients=rough.hdf --rhs=rough.hdf
   # A dump of a run with an alpha field.
-  "$python" - <<'END'
+  "$PYTHON" - <<'END'
 import h5py
 with h5py.File("rough.hdf") as rough, h5py.File("alpha.hdf", "w") as file:
     file["VTKHDF/CellData/alpha"] = rough["VTKHDF/CellData/beta"][...]

@@ -7,8 +7,7 @@
 need_feature HDF5
 file=$dir/good.hdf
 ok 1 4 1 --verify-only --dump="$file" --dump-fields=u
-some=1
-if have_mpi; then some='1 2'; fi
+some=$(rank_counts 2)
 
 mkfifo "$dir/pipe"
 for ranks in $some; do
@@ -56,12 +55,11 @@ if have_mpi; then
   done
 fi
 # Attributes changed with h5py keep a valid HDF5 checksum.
-python=${PYTHON:-python3}
-if "$python" -c 'import h5py' 2>/dev/null; then
+if "$PYTHON" -c 'import h5py' 2>/dev/null; then
   # put NAME VALUE: set an attribute in a copy of the dump.
   put() {
     cp "$dir/whole.hdf" "$dir/changed.hdf"
-    "$python" -c 'import sys, h5py
+    "$PYTHON" -c 'import sys, h5py
 with h5py.File(sys.argv[1], "r+") as file:
     old = file["HPGMG"].attrs[sys.argv[2]]
     file["HPGMG"].attrs.modify(sys.argv[2], old * 0 + float(sys.argv[3]))' "$dir/changed.hdf" "$@"

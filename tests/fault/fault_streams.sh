@@ -5,8 +5,7 @@
 # exit code 4.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
-some=1
-if have_mpi; then some='1 2'; fi
+some=$(rank_counts 2)
 program=$HPGMG_FV
 bench=$(dirname "$HPGMG_FV")/hpgmg-bench
 once=(4 1 --verify-only)
@@ -43,15 +42,13 @@ wrapper no_streams 'exec "$@" <&- >&- 2>&-'
 for closed in no_stdin no_stdout no_stderr no_streams; do
   for ranks in $some; do
     if test "$ranks" -gt 1 && test $closed != no_streams; then continue; fi
-    HPGMG_FV=$dir/$closed
-    ok "$ranks" "${once[@]}" "${outputs[@]}"
-    HPGMG_FV=$program
+    HPGMG_FV=$dir/$closed ok "$ranks" "${once[@]}" "${outputs[@]}"
     check_files "$closed on $ranks"
   done
 done
-HPGMG_FV=$dir/no_stdin
-for ranks in $some; do expect 2 'LOG2_BOX_DIM and BOXES_PER_RANK are missing' "$ranks" --input=/dev/stdin; done
-HPGMG_FV=$program
+for ranks in $some; do
+  HPGMG_FV=$dir/no_stdin expect 2 'LOG2_BOX_DIM and BOXES_PER_RANK are missing' "$ranks" --input=/dev/stdin
+done
 checks=$((checks + 1))
 solo bash -c 'exec "$0" "$@" <&- >&- 2>&-' "$bench" copy --mib=1 --quick --csv="$dir/b.csv" ||
   complain 'hpgmg-bench with closed descriptors'
@@ -64,14 +61,11 @@ unread='f=$(mktemp -u "${0%/*}/unread.XXXXXX") && mkfifo "$f" && { : <"$f" & } &
 wrapper unread_stdout "$unread" 'exec "$@" >&9 9>&-'
 wrapper unread_stderr "$unread" 'exec "$@" 2>&9 9>&-'
 for ranks in $some; do
-  HPGMG_FV=$dir/unread_stdout
-  expect 3 'stdout cannot be written: Broken pipe' "$ranks" "${forever[@]}" "${outputs[@]}"
-  HPGMG_FV=$program
+  HPGMG_FV=$dir/unread_stdout expect 3 'stdout cannot be written: Broken pipe' "$ranks" "${forever[@]}" "${outputs[@]}"
   check_files "nobody reads stdout of $ranks"
 done
-HPGMG_FV=$dir/unread_stderr
-run 1 "${forever[@]}" "${outputs[@]}" --verbose
-checks=$((checks + 1)) HPGMG_FV=$program
+HPGMG_FV=$dir/unread_stderr run 1 "${forever[@]}" "${outputs[@]}" --verbose
+checks=$((checks + 1))
 test "$rc" -eq 1 || complain "stderr without a reader: exit code $rc"
 grep -q '^VERIFICATION: FAILED (interrupted' "$dir/out" || complain "stderr without a reader: $(tail -n 1 "$dir/out")"
 check_files 'stderr without a reader'

@@ -4,7 +4,6 @@
 # vtk and pvpython.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
-: "${PYTHON:=python3}"
 need_feature HDF5
 "$PYTHON" -c 'import h5py' 2>/dev/null || skip_test "$PYTHON has no h5py (python3-h5py)"
 unset DISPLAY

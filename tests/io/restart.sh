@@ -37,12 +37,10 @@ solve_both() {
   solves "$ranks" 4 8 --verify-only --device=cpu --rtol=1e-13 --max-cycles=3 --dump="$dir/part.hdf" --quiet "$@"
 }
 
-some=1
-if have_mpi; then some='1 3'; fi
 for op in fv2 fv4 7pt; do
   for boundary in dirichlet periodic; do
     solve_both 1 --operator=$op --boundary=$boundary --equation=helmholtz
-    for ranks in $some; do
+    for ranks in $(rank_counts 3); do
       for device in $(each_device); do
         check_restart "$ranks" --device="$device"
       done

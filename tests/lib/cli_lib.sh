@@ -7,6 +7,9 @@
 #                                    PATTERN and contains no source location
 #   one_error NAME RC PATTERN ARG... the last command must have exited with $rc = RC and printed one line, "NAME: error:"
 #                                    and PATTERN, to $dir/err
+#   exits RC COMMAND...              run COMMAND, which must exit with RC; output in $dir/out and $dir/err
+#   rank_counts N                    print 1, and N if several ranks can run
+#   has_keys FILE KEY...             the keys of a JSON file must be these
 #   need_feature NAME                skip the test if --version does not list the feature as built in
 #   results_of FILE                  print the results of a CSV report
 #   level_figures FILE KEY...        print one line per level of a JSON report with the values of the keys;
@@ -20,12 +23,14 @@
 #                                    ranks are held at POINT of tests/mocks/paused.c; $dir/hold has their files
 #   ended RC WHAT [FILE]             wait for process $job, which must exit with RC; FILE has its stderr ($dir/err)
 #   in_python WHAT [ARG...] <<CODE   run CODE in $PYTHON with the modules of scripts/; an exception is a failure of WHAT
+#   inner_make ARG...                run make in the build folder, independent of an outer make
 #   own_matplotlib                   ignore the user's matplotlib settings and display from here on
 #   finish                           exit with 0, or 1 after any failure
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 own_folder
 checks=0 failures=0
+: "${PYTHON:=python3}"
 
 complain() {
   echo "failed: $*"
@@ -59,6 +64,19 @@ ok() {
     complain "$*: exit code $rc, $(cat "$dir/err")"
     tail -n 3 "$dir/out"
   fi
+}
+
+exits() {
+  local want=$1
+  shift
+  checks=$((checks + 1)) rc=0
+  "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
+  test "$rc" -eq "$want" || complain "$*: exit code $rc, not $want: $(cat "$dir/err")"
+}
+
+rank_counts() {
+  echo 1
+  if have_mpi; then echo "$1"; fi
 }
 
 expect() {
@@ -125,6 +143,14 @@ is_json() {
     fi
   done
 }
+
+has_keys() {
+  diff <(printf '%s\n' "${@:2}" | sort) <(grep -oE '^ *"[a-z0-9_]+":' "$1" | tr -d ' ":' | sort -u) ||
+    complain "$1: keys"
+}
+
+# Unset make's variables.
+inner_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$abs_top_builddir" "$@"; }
 
 stdout_errors() {
   local name=$1

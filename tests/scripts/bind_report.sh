@@ -3,7 +3,6 @@
 # reports ranks that mpirun starts here.
 set -eu
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
-: "${PYTHON:=python3}"
 for tool in hwloc-bind lstopo-no-graphics "$PYTHON"; do
   command -v "$tool" >/dev/null || skip_test "no $tool (hwloc-nox, python3)"
 done
@@ -12,13 +11,7 @@ script=$abs_top_srcdir/scripts/bind-report
 unset OMP_NUM_THREADS OMP_PLACES OMP_PROC_BIND CUDA_VISIBLE_DEVICES PMI_RANK PMIX_RANK SLURM_PROCID
 
 # report RC ARG...: bind-report must end with RC; output in $dir/out and $dir/err.
-report() {
-  local want=$1
-  shift
-  checks=$((checks + 1)) rc=0
-  "$PYTHON" "$script" "$@" >"$dir/out" 2>"$dir/err" </dev/null || rc=$?
-  test "$rc" -eq "$want" || complain "bind-report $*: exit code $rc, not $want: $(cat "$dir/err")"
-}
+report() { exits "$1" "$PYTHON" "$script" "${@:2}"; }
 
 # refuse RC TEXT ARG...: it must end with RC, no output and one error line with TEXT.
 refuse() {

@@ -3,15 +3,8 @@
 # links and their anchors resolve. Options exist in a program, configure or a script. Files of the source
 # tree and names of the code in backticks exist. Files of docs/results/ are linked,
 # dated and rectangular.
-set -eu
-. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
 top=$abs_top_srcdir
-own_folder
-bad=0
-complain() {
-  echo "$*"
-  bad=$((bad + 1))
-}
 
 documents='README.md CONTRIBUTING.md CHANGELOG.md'
 for path in "$top"/docs/*.md; do
@@ -133,4 +126,4 @@ done
 
 echo "$n_links links, $n_options options, $n_paths paths, $n_names names in $(echo "$documents" | wc -w) documents"
 test "$n_links" -ge 5 && test "$n_options" -ge 20 && test "$n_paths" -ge 20 && test "$n_names" -ge 20
-test "$bad" -eq 0
+finish

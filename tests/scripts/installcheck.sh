@@ -17,7 +17,7 @@ if have_mpi; then ok 2 4 4 --verify-only; fi
 "$(dirname "$HPGMG_FV")/hpgmg-bench" --version | grep -q '^hpgmg-bench ' || complain 'no hpgmg-bench'
 plot=$(dirname "$decks")/scripts/plot.py
 test -x "$plot" || complain "$plot is missing"
-if have_feature jansson && "${PYTHON:=python3}" -c 'import matplotlib' 2>/dev/null; then
+if have_feature jansson && "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
   solo "$(dirname "$HPGMG_FV")/hpgmg-bench" --device=cpu --quick --mib=1 --json="$dir/a.json" copy wide >/dev/null
   own_matplotlib
   "$PYTHON" "$plot" bench "$dir/a.json" -o "$dir/a.png" >/dev/null || complain "$plot draws no picture"
@@ -25,14 +25,14 @@ fi
 # A study can be planned with installed files only.
 scripts=$(dirname "$plot")
 if have_mpi && have_feature OpenMP && have_feature jansson &&
-  "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+  "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$scripts/scaling" plan "$decks/studies/weak.ini" --system=local --program="$HPGMG_FV" \
     --folder="$dir/study" >/dev/null || complain "$scripts/scaling makes no plan"
   if command -v hwloc-bind >/dev/null; then
     solo "$scripts/bind-report" env >"$dir/bound" 2>&1 || complain "$scripts/bind-report: $(cat "$dir/bound")"
   fi
 fi
-if "${PYTHON:=python3}" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
+if "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
   "$PYTHON" "$decks/rough_field.py" --help >/dev/null || complain "$decks/rough_field.py does not start"
 fi
 n=0

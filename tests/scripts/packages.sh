@@ -13,7 +13,6 @@ export PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 # Keep user settings of module systems and ReFrame out of the test, and theirs out of the home folder.
 export HOME=$dir
 unset DISPLAY XDG_CACHE_HOME XDG_CONFIG_HOME
-: "${PYTHON:=python3}"
 left_out() { echo "not run: $*"; }
 
 # holds COMMAND...: COMMAND must end with 0, otherwise its output is shown.
@@ -24,9 +23,6 @@ holds() {
 
 # says PATTERN: a line of the last command's output must match PATTERN.
 says() { grep -qE -- "$1" "$dir/out" || complain "no '$1' in: $(tail -n 15 "$dir/out")"; }
-
-# Unset make's variables, so that the inner make is independent of the outer one.
-inner_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$abs_top_builddir" "$@"; }
 
 # --- Spack -----------------------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@
 # without matplotlib, h5py, HDF5 or jansson.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
-: "${PYTHON:=python3}"
 for feature in HDF5 jansson; do
   need_feature $feature
 done

@@ -1,13 +1,8 @@
 # shellcheck shell=bash disable=SC2016,SC2086,SC2154
 # tutorial: the diffs of docs/tutorial.md apply to the sources without fuzz, in their order. With the first two the test
 # fails for the new operator alone, with the third it passes, and with all of them the program verifies a solve.
-set -eu
-. "$abs_top_srcdir/tests/lib/run_mpi.sh"
-if ! command -v patch >/dev/null; then
-  echo 'skipped: there is no patch'
-  exit 77
-fi
-own_folder
+. "$abs_top_srcdir/tests/lib/cli_lib.sh"
+command -v patch >/dev/null || skip_test 'there is no patch'
 tree=$dir/tree
 mkdir "$tree" "$dir/objects"
 cp -R "$abs_top_srcdir/src" "$abs_top_srcdir/tests" "$abs_top_srcdir/docs" "$abs_top_srcdir/scripts" \
@@ -18,7 +13,7 @@ awk -v folder="$dir" '/^```diff$/ { file = folder "/" ++n ".diff"; next } /^```/
 
 # Variables of the build's Makefile, with the copy's headers.
 value_of() {
-  env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s --no-print-directory -C "$abs_top_builddir" DEFAULT_INCLUDES= \
+  inner_make --no-print-directory DEFAULT_INCLUDES= \
     AM_CPPFLAGS="-I$tree/src -I$tree -I$abs_top_builddir" --eval "value: ; @echo $1" value
 }
 compile=$(value_of '$(COMPILE)')
