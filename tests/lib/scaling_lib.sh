@@ -6,11 +6,11 @@
 #   good ARG...              run the tool; it must end with 0 and no error
 #   refuse RC PATTERN ARG... run the tool; it must end with RC and one error line that matches PATTERN
 #   says PATTERN             the last output must match PATTERN
+#   small_study NODES REPEATS RANKS BOXES  print a weak study of 16^3 boxes that takes a second
 #   $planner                 the program, reported as built with MPI, OpenMP and CUDA; only for plans.
 #                            Without a GPU, an nvidia-smi in PATH reports 64 of them
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 cpu_only
-: "${PYTHON:=python3}"
 need_feature jansson
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 own_matplotlib
@@ -39,6 +39,24 @@ need_python() {
   for module; do
     "$PYTHON" -c "import $module" 2>/dev/null || skip_test "$PYTHON has no $module (python3-$module)"
   done
+}
+
+small_study() {
+  cat <<INI
+[study]
+kind    = weak
+nodes   = $1
+repeats = $2
+[node]
+ranks = $3
+[problem]
+log2-box-dim   = 4
+boxes-per-rank = $4
+[options]
+warmup     = 0
+min-solves = 1
+min-time   = 0
+INI
 }
 
 scaling() {

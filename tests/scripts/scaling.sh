@@ -39,20 +39,8 @@ test ! -e pwned || complain 'a shell executed a string of the study'
 
 # --- a study on this machine ---------------------------------------------------------------------
 
-cat >"$dir/small.ini" <<INI
-[study]
-kind    = weak
-nodes   = 1, 2
-repeats = 2
-[node]
-ranks = 1
-[problem]
-log2-box-dim   = 4
-boxes-per-rank = 4
-[options]
-warmup     = 0
-min-solves = 1
-min-time   = 0
+small_study '1, 2' 2 1 4 >"$dir/small.ini"
+cat >>"$dir/small.ini" <<INI
 [environment]
 NOTE = \$(touch $dir/pwned) "it's" ; \`touch $dir/pwned\`
 INI

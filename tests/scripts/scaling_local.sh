@@ -6,21 +6,7 @@
 need_python
 cd "$dir" || exit 1
 
-cat >small.ini <<'INI'
-[study]
-kind    = weak
-nodes   = 1
-repeats = 1
-[node]
-ranks = 1
-[problem]
-log2-box-dim   = 4
-boxes-per-rank = 1
-[options]
-warmup     = 0
-min-solves = 1
-min-time   = 0
-INI
+small_study 1 1 1 1 >small.ini
 plan() {
   good plan "$@" --system=local --program="$HPGMG_FV"
 }

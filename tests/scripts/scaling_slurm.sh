@@ -21,20 +21,8 @@ OMPI_MCA_opal_common_ucx_devices = any
 UCX_TLS = tcp,self
 UCX_NET_DEVICES = lo'
 fi
-cat >"$dir/weak.ini" <<INI
-[study]
-kind    = weak
-nodes   = 1, 2, 4
-repeats = 2
-[node]
-ranks = 2
-[problem]
-log2-box-dim   = 4
-boxes-per-rank = 4
-[options]
-warmup     = 0
-min-solves = 1
-min-time   = 0
+small_study '1, 2, 4' 2 2 4 >"$dir/weak.ini"
+cat >>"$dir/weak.ini" <<INI
 [batch]
 time = 12:00:00
 [environment]
