@@ -7,6 +7,7 @@
 #include "level/transfer.h"
 #include "solver/solve.h"
 #include "tests/lib/fixture.h"
+#include "tests/lib/plan_case.h"
 
 static const double pi = 3.14159265358979323846;
 
@@ -200,15 +201,10 @@ static void test_solves(void) {
 }
 
 static void test_fv4(void) {
-  static mg_params_t params;
-  static mg_plan_t plan;
-  char message[1024];
-  mg_params_defaults(&params);
-  params.log2_box_dim = 4;
-  params.boxes_per_rank = 1;
+  set_size(4, 1);
   params.op = MG_OPERATOR_FV4;
   params.wall[2][1] = MG_WALL_NEUMANN;
-  CHECK_INT(mg_plan_build(&params, 1, &plan, message, sizeof message), MG_ERR_USAGE);
+  CHECK_INT(build(1), MG_ERR_USAGE);
 }
 
 int main(int argc, char **argv) {

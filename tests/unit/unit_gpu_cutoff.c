@@ -4,19 +4,15 @@
  * acceptable. */
 #include "run/gpu_cutoff.h"
 #include "tests/lib/fixture.h"
+#include "tests/lib/plan_case.h"
 
-static mg_params_t params;
-static mg_plan_t plan;
 static mg_gpu_cutoff_t found;
 
-static void build(int log2_box_dim, int boxes, mg_device_t device) {
+static void build_on(mg_device_t device, int log2_box_dim, int boxes) {
   const int ranks = mg_comm_size(mg_comm_world());
-  char message[1024];
-  mg_params_defaults(&params);
-  params.log2_box_dim = log2_box_dim;
-  params.boxes_per_rank = (boxes * boxes * boxes + ranks - 1) / ranks;
+  set_size(log2_box_dim, (boxes * boxes * boxes + ranks - 1) / ranks);
   params.device = device;
-  MUST(mg_plan_build(&params, ranks, &plan, message, sizeof message));
+  MUST(build(ranks));
 }
 
 static void check_rows(int32_t n) {
@@ -37,22 +33,22 @@ static void check_rows(int32_t n) {
 
 int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  build(5, 4, MG_DEVICE_GUARD); /* 128^3: solves of 64^3 */
+  build_on(MG_DEVICE_GUARD, 5, 4); /* 128^3: solves of 64^3 */
   MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   check_rows(64);
-  build(4, 3, MG_DEVICE_GUARD); /* 48^3: solves of 32^3 */
+  build_on(MG_DEVICE_GUARD, 4, 3); /* 48^3: solves of 32^3 */
   params.op = MG_OPERATOR_7PT;
   params.smoother = MG_SMOOTHER_CHEBYSHEV;
   params.rtol = 1e-9; /* the solves still run one cycle */
   MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   check_rows(32);
-  build(4, 1, MG_DEVICE_GUARD);
+  build_on(MG_DEVICE_GUARD, 4, 1);
   params.coarsest = 16; /* no coarser level */
   MUST(mg_gpu_cutoff_measure(&params, &plan, &found));
   CHECK_INT(found.n_rows, 0);
 
   for (int d = 0; d < 2; d++) {
-    build(5, 1, d == 0 ? MG_DEVICE_CPU : MG_DEVICE_GUARD);
+    build_on(d == 0 ? MG_DEVICE_CPU : MG_DEVICE_GUARD, 5, 1);
     CHECK_INT(params.cpu_below, MG_CPU_BELOW_AUTO);
     MUST(mg_gpu_cutoff_choose(&params, &plan, &found));
     CHECK_INT(params.cpu_below, 0);
