@@ -2,6 +2,7 @@
  * written exactly once with the correct value, and nothing else is touched. */
 #include "plan/copy_plan.h"
 #include "tests/lib/cells.h"
+#include "tests/lib/layouts.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -253,11 +254,7 @@ static mg_layout_t random_layout(random_t *r, const int32_t n[3], int32_t unit, 
   do
     w = unit * (int32_t)random_int(r, 1, n[0] / unit);
   while (!fills(n, w));
-  mg_layout_t y = {.box_dim = w, .world_ranks = world};
-  for (int d = 0; d < 3; d++) {
-    y.n[d] = n[d];
-    y.boxes[d] = n[d] / w;
-  }
+  mg_layout_t y = layout_of((const int32_t[3]){n[0] / w, n[1] / w, n[2] / w}, w, 1, world);
   const int64_t boxes = mg_layout_n_boxes(&y);
   y.n_ranks = random_int(r, 1, boxes < world ? boxes : world);
   if (random_int(r, 0, 1)) mg_layout_choose(&y);
@@ -317,11 +314,7 @@ static void test_transfers(void) {
 /* A rank in the interior of a million has 26 neighbors; message counts are known in closed
  * form. */
 static void test_one_of_a_million(void) {
-  const mg_layout_t y = {.n = {102400, 102400, 102400},
-                         .box_dim = 1024,
-                         .boxes = {100, 100, 100},
-                         .n_ranks = 1000000,
-                         .world_ranks = 1000000};
+  const mg_layout_t y = cube_of(100, 1024, 1000000, 1000000);
   const int32_t box[3] = {50, 49, 50};
   const int64_t rank = mg_layout_owner(&y, box);
   mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
@@ -342,11 +335,7 @@ static void test_one_of_a_million(void) {
 /* A message of more than 2^31 doubles: counts are 64-bit. */
 static void test_longest_messages(void) {
   const int64_t w = 1 << 19;
-  const mg_layout_t y = {.n = {1 << 20, 1 << 20, 1 << 20},
-                         .box_dim = (int32_t)w,
-                         .boxes = {2, 2, 2},
-                         .n_ranks = 2,
-                         .world_ranks = 2};
+  const mg_layout_t y = cube_of(2, (int32_t)w, 2, 2);
   mg_copy_spec_t spec = {.src = {&y, false}, .dst = {&y, false}, .depth = 2, .face_dir = -1};
   mg_copy_plan_t plan;
   CHECK_INT(mg_copy_plan_build(&spec, 1, &plan), MG_OK);
