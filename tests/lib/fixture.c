@@ -125,6 +125,14 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
   return create(backend, log2_box_dim, boxes, options, true, &source);
 }
 
+const mg_history_t *fixture_solve(mg_hierarchy_t *h) {
+  static mg_history_t history;
+  double f_norm;
+  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
+  MUST(mg_solve(h, 0, f_norm, &history));
+  return &history;
+}
+
 /* All arrays allocated since the last release. */
 typedef struct array {
   struct array *next;

@@ -12,6 +12,7 @@
 
 #include "level/level.h"
 #include "solver/problem.h"
+#include "solver/solve.h"
 #include "tests/lib/cells.h"
 #include "tests/lib/random.h"
 #include "tests/lib/test.h"
@@ -45,6 +46,10 @@ mg_hierarchy_t *fixture_create_varying(const fixture_backend_t *backend, int log
 /** Like fixture_create, with the source's coefficients and right-hand side. */
 mg_hierarchy_t *fixture_create_from(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                     const char *options, const mg_problem_source_t *source);
+
+/** Solve the problem on the finest level.
+ *  @return valid until the next call */
+const mg_history_t *fixture_solve(mg_hierarchy_t *h);
 
 /** End the whole test if a call that must succeed fails. */
 #define MUST(call) fixture_must((call), __FILE__, __LINE__, #call)

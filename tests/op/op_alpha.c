@@ -4,24 +4,19 @@
  * bit-identical on every backend and for any number of threads and boxes. On devices this
  * includes levels large enough for the kernels of large levels. */
 #include "level/ops.h"
-#include "solver/problem.h"
-#include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include <float.h>
 
 enum { LOG2 = 4, N = 32, LARGE = 64 };
 
 static uint64_t solve(mg_hierarchy_t *h) {
-  static mg_history_t history;
   const int64_t cells = mg_volume(mg_level_view(&h->level[0])->n);
-  double f_norm;
-  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
-  MUST(mg_solve(h, 0, f_norm, &history));
+  const mg_history_t *history = fixture_solve(h);
   double *u = field_get(&h->level[0], MG_U);
-  for (int c = 0; c < history.n_cycles; c++)
-    u[c] += history.norm[c];
+  for (int c = 0; c < history->n_cycles; c++)
+    u[c] += history->norm[c];
   const uint64_t hash = field_hash(u, cells);
-  CHECK(history.norm[history.n_cycles - 1] < 0.1 * history.norm[0]);
+  CHECK(history->norm[history->n_cycles - 1] < 0.1 * history->norm[0]);
   mg_hierarchy_free(h);
   return hash;
 }

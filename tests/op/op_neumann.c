@@ -5,7 +5,6 @@
 #include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/transfer.h"
-#include "solver/solve.h"
 #include "tests/lib/fixture.h"
 #include "tests/lib/plan_case.h"
 
@@ -154,15 +153,12 @@ static mg_status_t load(void *data, mg_hierarchy_t *h) {
 /* Error of the solution. The exact one has mean zero if all walls are Neumann's. */
 static double solve(const fixture_backend_t *backend, int log2_n, const char *options,
                     solution_t *s, uint64_t *hash) {
-  static mg_history_t history;
   const mg_problem_source_t source = {load, s};
   mg_hierarchy_t *h = fixture_create_from(backend, log2_n, 1, options, &source);
   const int n = h->level[0].store.view.n[0];
   const int64_t cells = mg_volume(h->level[0].store.view.n);
-  double f_norm, *exact = field_new(cells);
-  MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
-  MUST(mg_solve(h, 0, f_norm, &history));
-  CHECK(history.converged);
+  double *exact = field_new(cells);
+  CHECK(fixture_solve(h)->converged);
   const double *u = field_get(&h->level[0], MG_U);
   fill_u(s, n, exact);
   const double error = field_distance(u, exact, cells);

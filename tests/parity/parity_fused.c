@@ -6,8 +6,6 @@
 #include "level/transfer.h"
 #include "solver/bottom.h"
 #include "solver/graph.h"
-#include "solver/problem.h"
-#include "solver/solve.h"
 #include "tests/lib/fixture.h"
 
 /* A backend without its optional entries. */
@@ -88,13 +86,12 @@ static void test_bottom(mg_hierarchy_t *h) {
 static void test_solve(mg_hierarchy_t *h) {
   enum { PLAIN, FUSED, RECORDED, N_WAYS };
   const int64_t cells = mg_volume(h->level[0].store.view.n);
-  double *x[N_WAYS], f_norm;
+  double *x[N_WAYS];
   static mg_history_t history[N_WAYS];
   for (int way = 0; way < N_WAYS; way++) {
     choose(h, way != PLAIN);
     if (way == RECORDED) MUST(mg_graph_capture(h, 0));
-    MUST(mg_problem_restrict_rhs(h, 0, &f_norm));
-    MUST(mg_solve(h, 0, f_norm, &history[way]));
+    history[way] = *fixture_solve(h);
     x[way] = field_get(&h->level[0], MG_U);
     if (way == PLAIN) continue;
     CHECK_SAME(x[way], x[0], cells);
