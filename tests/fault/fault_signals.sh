@@ -20,10 +20,7 @@ interrupt() {
 # end WHAT [REASON]: the program must exit with 1 and a report.
 end() {
   local reason=${2:-interrupted after 1 of 3 sizes}
-  rc=0
-  wait "$job" || rc=$?
-  checks=$((checks + 1))
-  test "$rc" -eq 1 || complain "$1: exit code $rc"
+  ended 1 "$1"
   if grep -q '^hpgmg-fv: error' "$dir/err"; then complain "$1: $(cat "$dir/err")"; fi
   grep -qxF "VERIFICATION: FAILED ($reason)" "$dir/out" ||
     complain "$1: $(tail -n 1 "$dir/out")"

@@ -4,15 +4,12 @@
 set -euo pipefail
 : "${abs_top_srcdir:?}" "${abs_top_builddir:?}"
 
-skip() {
-  echo "skipped: $*"
-  exit 77
-}
-[[ ${HPGMG_SANITIZED:-no} == no ]] || skip 'sanitizers affect vectorization'
-grep -q '^MG_CFLAGS = .*-fopenmp' "$abs_top_builddir/Makefile" || skip 'build without OpenMP'
+. "$abs_top_srcdir/tests/lib/run_mpi.sh"
+[[ ${HPGMG_SANITIZED:-no} == no ]] || skip_test 'sanitizers affect vectorization'
+grep -q '^MG_CFLAGS = .*-fopenmp' "$abs_top_builddir/Makefile" || skip_test 'build without OpenMP'
 report=$(make -s -C "$abs_top_builddir" vec-report)
-[[ -n $report ]] || skip 'the compiler prints no report'
-grep -q '^CFLAGS = .*-O3' "$abs_top_builddir/Makefile" || skip 'build without -O3'
+[[ -n $report ]] || skip_test 'the compiler prints no report'
+grep -q '^CFLAGS = .*-O3' "$abs_top_builddir/Makefile" || skip_test 'build without -O3'
 
 # marked_loops FILE: print "FILE:FIRST:LAST" for each marked loop. The report names a line of the loop,
 # or the line that uses a macro with the loop.
