@@ -29,13 +29,13 @@ import numpy as np
 from PIL import Image
 
 
-def bench_tables(path):
+def report_of(path):
     with open(path, encoding="utf-8") as file:
-        return json.load(file)["tables"]
+        return json.load(file)
 
 
 def bench_rows(path, ladder):
-    tables = [t for t in bench_tables(path) if t["ladder"] == ladder]
+    tables = [t for t in report_of(path)["tables"] if t["ladder"] == ladder]
     return [(t["table"], row) for t in tables for row in t["rows"]]
 
 
@@ -92,7 +92,7 @@ def faster(path):
 def panels(path, report):
     want = [
         (t["ladder"], t["table"], r["variant"], r["of_copy"])
-        for t in bench_tables(report)
+        for t in report_of(report)["tables"]
         for r in t["rows"]
     ]
     drawn = [(r["ladder"], r["table"], r["variant"], float(r["of_copy"])) for r in table(path)]
@@ -161,8 +161,7 @@ def film(path, field, *dumps):
 def histories(path):
     """[n, norms, relative norms] for a dump, or for each grid of a report."""
     if path.endswith(".json"):
-        with open(path) as file:
-            return [[round(1 / s["h"]), s["norms"], s["rel"]] for s in json.load(file)["solves"]]
+        return [[round(1 / s["h"]), s["norms"], s["rel"]] for s in report_of(path)["solves"]]
     with h5py.File(path) as file:
         about = file["HPGMG"].attrs
         norms = about["residual_norms"]
@@ -192,10 +191,9 @@ def printed(path, out):
 def levels(path, *files):
     want = {}
     for name in files:
-        with open(name) as file:
-            for i, level in enumerate(json.load(file)["levels"]):
-                for operation, seconds in level["seconds"].items():
-                    want[name, i, level["dim"][0], operation] = seconds
+        for i, level in enumerate(report_of(name)["levels"]):
+            for operation, seconds in level["seconds"].items():
+                want[name, i, level["dim"][0], operation] = seconds
     columns = ("seconds_min", "seconds_mean", "seconds_max")
     rows = {
         (r["file"], int(r["level"]), int(r["n"]), r["operation"]): [float(r[c]) for c in columns]
@@ -207,8 +205,7 @@ def levels(path, *files):
 def scaling(path, *files):
     points = {}
     for name in files:
-        with open(name) as file:
-            report = json.load(file)
+        report = report_of(name)
         units = report["run"]["ranks"] * report["run"]["threads"]
         solve = report["solves"][0]
         points.setdefault(units, []).append((solve["seconds_mean"], solve["dof"]))

@@ -56,18 +56,10 @@ def plan_of(program, words):
 
 
 def words_of(study, ranks, boxes, more=()):
-    device = "cuda" if study["gpu"] else "cpu"
-    steps = f"--fused-sweeps={study['steps']}"
-    words = [
-        f"--device={device}",
-        "--cpu-below=0",
-        steps,
-        *more,
-        "--dry-run",
-        "--quiet",
-        "--json=-",
-    ]
-    return [*words, f"--ranks={ranks}", str(study["log2_box_dim"]), str(boxes)]
+    size = f"--ranks={ranks} {study['log2_box_dim']} {boxes}"
+    where = f"--device={'cuda' if study['gpu'] else 'cpu'} --cpu-below=0"
+    plan = f"--fused-sweeps={study['steps']} --dry-run --quiet --json=-"
+    return f"{size} {where} {plan}".split() + list(more)
 
 
 def study_of(folder):
