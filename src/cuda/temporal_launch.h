@@ -114,14 +114,15 @@ inline mg_status_t make_map(const mg_view_t *v, const job_t &job, int x, bool fa
   return mg_cuda_tma_map(&array, WIDTH, rows, map);
 }
 
+/* Tensor maps of boxes of `rows` rows, or as many of them as `request` needs. */
 inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous, int rows,
                              maps_t *m) {
   if (job.has_x) MG_TRY(make_map(v, job, x, false, rows, &m->x));
   if (job.has_previous) MG_TRY(make_map(v, job, previous, false, rows, &m->previous));
-  if (v->alpha_varies) MG_TRY(make_map(v, job, MG_ALPHA, false, rows, &m->alpha));
+  if (v->alpha_varies) MG_TRY(make_map(v, job, MG_ALPHA, false, rows - 2, &m->alpha));
   for (int d = 0; d < 3; d++)
-    MG_TRY(make_map(v, job, MG_BETA_I + d, true, rows, &m->beta[d]));
-  return make_map(v, job, MG_F, false, rows, &m->f);
+    MG_TRY(make_map(v, job, MG_BETA_I + d, true, d == 1 ? rows - 1 : rows - 2, &m->beta[d]));
+  return make_map(v, job, MG_F, false, rows - 2, &m->f);
 }
 
 /* Tiling of a patch into tiles of `rows` rows. `idle_sms`: number of SMs to leave free for

@@ -82,23 +82,26 @@ struct tile_t {
   int i0, j0, first, last;
 };
 
-/* Request stage q; called by one thread. */
+/* Request stage q; called by one thread. Steps change no cell of the first and the last row, so
+ * only x and the previous iterate are needed there; the rest of these rows is leftovers, and no
+ * result depends on it. */
 template <typename S>
 __device__ __forceinline__ void request(double *shared, const job_t &job, const maps_t &maps,
                                         const tile_t &t, int q, const slots_t &to,
                                         uint64_t *arrived) {
   const bool previous = !S::COLORED && job.has_previous;
-  const int boxes = 4 + job.has_x + previous + S::VARIES;
+  const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
+  double *const own = shared + to.own, *const all = shared + to.all + WIDTH;
   arrived += to.arrival;
-  mg_mbarrier_expect(arrived, (unsigned)(boxes * S::PLANE * (int)sizeof(double)));
+  mg_mbarrier_expect(arrived, (unsigned)(rows * WIDTH * (int)sizeof(double)));
   if (job.has_x) mg_tma_load(shared + S::X + to.x, &maps.x, i, j, k, arrived);
-  mg_tma_load(shared + S::BK + to.own, &maps.beta[2], i, j, k, arrived);
-  mg_tma_load(shared + S::BI + to.all, &maps.beta[0], i, j, k - 1, arrived);
-  mg_tma_load(shared + S::BJ + to.all, &maps.beta[1], i, j, k - 1, arrived);
-  mg_tma_load(shared + S::F + to.all, &maps.f, i, j, k - 1, arrived);
-  if (previous) mg_tma_load(shared + S::PREVIOUS + to.own, &maps.previous, i, j, k - 1, arrived);
-  if (S::VARIES) mg_tma_load(shared + S::ALPHA + to.all, &maps.alpha, i, j, k - 1, arrived);
+  mg_tma_load(own + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
+  mg_tma_load(all + S::BI, &maps.beta[0], i, j + 1, k - 1, arrived);
+  mg_tma_load(all + S::BJ, &maps.beta[1], i, j + 1, k - 1, arrived);
+  mg_tma_load(all + S::F, &maps.f, i, j + 1, k - 1, arrived);
+  if (previous) mg_tma_load(own + S::PREVIOUS, &maps.previous, i, j, k - 1, arrived);
+  if (S::VARIES) mg_tma_load(all + S::ALPHA, &maps.alpha, i, j + 1, k - 1, arrived);
 }
 } // namespace mg_temporal
 

@@ -31,10 +31,12 @@ mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CU
   const cuuint32_t box[3] = {(cuuint32_t)width, (cuuint32_t)rows, 1}, one[3] = {1, 1, 1};
   const CUtensorMapDataType type =
       array->bytes == 8 ? CU_TENSOR_MAP_DATA_TYPE_FLOAT64 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  /* Promotion to L2 lines of 128 bytes would fetch parts of lines that belong to other tiles. Three
+   * fused half sweeps of 512^3 on an H100 read 9.4 GB with it, 7.8 GB without. */
   const CUresult result =
       encode(map, type, 3, const_cast<void *>(array->from), size, stride, box, one,
              CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-             CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+             CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     return mg_error(MG_ERR_DEVICE, "cuTensorMapEncodeTiled: CUDA driver error %d", (int)result);
   return MG_OK;
