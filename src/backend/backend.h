@@ -120,6 +120,16 @@ typedef struct {
   /** coarse dst = mean of the 8 children of f - A x, without storing the residual. */
   mg_status_t (*residual_restrict)(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                    const mg_view_t *coarse, mg_vector_t dst);
+  /** `smooth` of n > 1 steps that also uses the residual of its result: coarse dst = mean of its 8
+   *  children, or if `coarse` is NULL its maximum norm, which norm_end returns. norm_begin clears
+   *  the maximum; no other reduction may come between. can_smooth_residual reports whether the
+   *  view allows it. All ghosts that the sweep reads are needed one layer deeper. These four
+   *  entries are all there, or none. */
+  bool (*can_smooth_residual)(const mg_view_t *v, int n);
+  mg_status_t (*smooth_residual)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                 const mg_view_t *coarse, mg_vector_t dst);
+  mg_status_t (*norm_begin)(void);
+  mg_status_t (*norm_end)(double *norm);
 } mg_backend_fused_t;
 
 /** Coarse levels as one operation each, where separate operations would be dominated by launches

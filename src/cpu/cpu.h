@@ -53,7 +53,15 @@ mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
 mg_status_t mg_cpu_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps);
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep);
+/** Use of the residual of fused sweeps: restricted to coarse dst, or if `coarse` is NULL, *norm is
+ *  raised to its maximum norm. */
+typedef struct {
+  const mg_view_t *coarse;
+  mg_vector_t dst;
+  double *norm;
+} mg_cpu_residual_use_t;
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
+                                const mg_cpu_residual_use_t *use);
 mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,

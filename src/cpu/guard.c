@@ -114,7 +114,7 @@ static mg_status_t fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int ord
   GUARDED(v, mg_cpu_fill_wall_ghosts(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep));
+  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep, NULL));
   GUARDED(v, mg_cpu_smooth(&opened, sweep, region));
 }
 static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
@@ -184,6 +184,29 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
+static bool can_smooth_residual(const mg_view_t *v, int n) {
+  return mg_cpu_can_fuse(v, n + 1);
+}
+static double residual_norm;
+static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                   const mg_view_t *coarse, mg_vector_t dst) {
+  (void)region; /* the whole level: the guard has no `sweep_overlaps` */
+  if (coarse)
+    GUARDED_BOTH(
+        v, coarse,
+        mg_cpu_smooth_fused(&opened, sweep, &(mg_cpu_residual_use_t){&other_opened, dst, NULL}));
+  GUARDED(v, mg_cpu_smooth_fused(&opened, sweep,
+                                 &(mg_cpu_residual_use_t){NULL, MG_NO_VECTOR, &residual_norm}));
+}
+static mg_status_t norm_begin(void) {
+  residual_norm = 0.0;
+  return MG_OK;
+}
+static mg_status_t norm_end(double *norm) {
+  *norm = residual_norm;
+  return MG_OK;
+}
+
 /* Optional groups are zero, so that a guarded run also exercises their compositions. Exception:
  * fused sweeps, which have no composition; this tests their callers without a device. */
 const mg_backend_t mg_backend_guard = {
@@ -208,5 +231,9 @@ const mg_backend_t mg_backend_guard = {
     .multiply = multiply,
     .max_norm = max_norm,
     .dot = dot,
-    .fused.can_fuse = mg_cpu_can_fuse,
+    .fused = {.can_fuse = mg_cpu_can_fuse,
+              .can_smooth_residual = can_smooth_residual,
+              .smooth_residual = smooth_residual,
+              .norm_begin = norm_begin,
+              .norm_end = norm_end},
 };

@@ -4,6 +4,7 @@
  * layers. It is the oracle for fused sweeps on a device, and tests the layers above without one. */
 #include "base/alloc.h"
 #include "cpu/cpu.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,12 +60,13 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
   return p;
 }
 
-/* Run the steps on the copies. The last iterate ends in MG_U and, except for colored steps, the
- * previous one in MG_TMP. */
-static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n) {
+/* Run the steps on the copies. The last iterate ends in MG_U, with `ghosts` valid layers of ghosts,
+ * and the previous one in MG_TMP, except for colored steps. */
+static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n,
+                             int ghosts) {
   const int64_t too_large_for_the_cache = INT64_MAX;
   for (int s = 0; s < n; s++) {
-    mg_patch_t p = grown(&c->p, n - 1 - s);
+    mg_patch_t p = grown(&c->p, n - 1 - s + ghosts);
     mg_view_t one = *v;
     one.patch = &p;
     one.n_patches = 1;
@@ -80,8 +82,26 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
   return MG_OK;
 }
 
-static mg_status_t smooth_patch(const mg_view_t *v, const mg_patch_t *patch,
-                                const mg_sweep_t *sweep) {
+/* Restrict the residual of the result to patch q of `coarse`, or raise *norm to its maximum. */
+static mg_status_t use_residual(const mg_view_t *v, copy_t *c, int q, mg_cpu_residual_use_t use) {
+  mg_view_t fine = *v;
+  fine.patch = &c->p;
+  fine.n_patches = 1;
+  if (!use.coarse) {
+    double norm;
+    MG_TRY(mg_cpu_residual_norm(&fine, MG_U, MG_F, &norm));
+    if (!isnan(*use.norm) && !(norm <= *use.norm)) *use.norm = norm;
+    return MG_OK;
+  }
+  mg_view_t coarse = *use.coarse;
+  coarse.patch += q;
+  coarse.n_patches = 1;
+  return mg_cpu_residual_restrict(&fine, MG_U, MG_F, &coarse, use.dst);
+}
+
+static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *sweep,
+                                const mg_cpu_residual_use_t *use) {
+  const mg_patch_t *patch = &v->patch[q];
   const int layers = v->ghost_layers;
   copy_t c = {.p = *patch};
   c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
@@ -91,15 +111,17 @@ static mg_status_t smooth_patch(const mg_view_t *v, const mg_patch_t *patch,
   c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
   load_copy(&c, patch, sweep->x, MG_U);
   load_copy(&c, patch, sweep->previous, MG_TMP);
-  const mg_status_t status = run_steps(v, &c, sweep->step, sweep->n);
+  mg_status_t status = run_steps(v, &c, sweep->step, sweep->n, use ? 1 : 0);
   store_copy(&c, MG_U, patch, sweep->dst);
   if (sweep->previous_out >= 0) store_copy(&c, MG_TMP, patch, sweep->previous_out);
+  if (status == MG_OK && use) status = use_residual(v, &c, q, *use);
   free(c.memory);
   return status;
 }
 
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep) {
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
+                                const mg_cpu_residual_use_t *use) {
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(smooth_patch(v, &v->patch[q], sweep));
+    MG_TRY(smooth_patch(v, q, sweep, use));
   return MG_OK;
 }

@@ -204,7 +204,10 @@ mg_status_t mg_cuda_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max
 mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int order);
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host);
-bool mg_cuda_can_fuse(const mg_view_t *v, int most);
+bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps);
+bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n);
+mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                    const mg_view_t *coarse, mg_vector_t dst);
 mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,

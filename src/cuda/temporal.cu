@@ -8,21 +8,27 @@
  *            q-2   step 1   from step 0's q-3 .. q-1
  *            q-3   step 2   from step 1's q-4 .. q-2, written
  *
+ * One more plane behind, the last sweep of a smooth can compute the residual of the result. It is
+ * restricted to the coarser level at once, or only its maximum norm is kept.
+ *
  * Neighbors in k stay in the registers of the thread that owns the column. Neighbors in i and j
- * are read from planes in shared memory: two planes of each step's results, and rings of planes of
- * x and the betas. TMA fills these rings while the block computes (tma.h).
+ * are read from planes in shared memory: rings of planes of x, f and the betas, which TMA fills
+ * while the block computes (tma.h). Half sweeps update x in its ring. Other steps need two further
+ * planes each for their results.
  *
  * Each step invalidates one more layer of cells around the tile, so tiles overlap. With three
- * steps, 24 x 26 of the 32 x 32 cells are written. Along i a box begins at a multiple of 64 bytes.
- * Nothing is read outside walls, whose formulas are folded into the stencil. Elsewhere tiles read
- * ghosts, of which a level has one layer per step.
+ * steps, 24 x 26 of the 32 x 32 cells are written, with a residual 24 x 24. Along i a box begins at
+ * a multiple of 64 bytes. Nothing is read outside walls, whose formulas are folded into the
+ * stencil. Elsewhere tiles read ghosts, of which a level has one layer per step, and one for the
+ * residual.
  *
  * A thread has two cells of a row, one of each color. A colored step changes one of them. It is
  * the same one in all steps of a stage, because both colors and planes alternate from step to
  * step.
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell of
- * the fused sweeps: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies.
+ * the fused sweeps: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies;
+ * 1 more for a restricted residual, where a kernel of its own moves 41.
  * The ladder `hpgmg-bench smooth` has the variants that led to this one; docs/kernels.md
  * explains why it won.
  *
@@ -40,37 +46,42 @@ enum { SHORTEST = 32 }; /* fewest cells of a patch along each direction */
 
 /* Shared memory per block; exceeds the limit of sm_120. */
 template <bool COLORED, bool VARIES>
-constexpr size_t MOST_BYTES = shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
-constexpr int SHARED_BYTES = (int)std::max({MOST_BYTES<true, false>, MOST_BYTES<true, true>,
-                                            MOST_BYTES<false, false>, MOST_BYTES<false, true>});
+constexpr size_t BYTES = shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
+template <bool COLORED>
+constexpr size_t RESIDUAL_BYTES =
+    with_residual_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, false>, RESIDUAL_NORM>::BYTES;
+constexpr int SHARED_BYTES =
+    (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
+                   RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>});
 
-/* Whether the patch provides all that tiles read: along each direction walls on both sides, or one
- * ghost layer per step. */
-bool fits(const mg_view_t *v, const mg_patch_t *p, int most) {
-  bool fits = p->n[0] % 2 == 0;
-  for (int d = 0; d < 3; d++)
-    fits = fits && p->n[d] >= SHORTEST &&
-           ((p->wall[d][0] && p->wall[d][1]) || v->ghost_layers >= most);
-  return fits;
+/* Whether the patches provide all that tiles read: along each direction walls on both sides, or as
+ * many ghost layers as steps and residual read. */
+bool patches_fit(const mg_view_t *v, int layers) {
+  bool fit = true;
+  for (int q = 0; q < v->n_patches; q++) {
+    const mg_patch_t &p = v->patch[q];
+    fit = fit && p.n[0] % 2 == 0;
+    for (int d = 0; d < 3; d++)
+      fit = fit && p.n[d] >= SHORTEST &&
+            ((p.wall[d][0] && p.wall[d][1]) || v->ghost_layers >= layers);
+  }
+  return fit;
 }
 } // namespace
 
 mg_status_t mg_cuda_has_temporal(bool *has) {
-  int device, most;
+  int device, max_bytes;
   MG_TRY(mg_cuda_has_tma(has));
   MG_CUDA_TRY(cudaGetDevice(&device));
-  MG_CUDA_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  *has = *has && most >= SHARED_BYTES;
+  MG_CUDA_TRY(cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  *has = *has && max_bytes >= SHARED_BYTES;
   return MG_OK;
 }
 
-bool mg_cuda_can_fuse(const mg_view_t *v, int most) {
-  bool can = false;
-  if (v->op == MG_OPERATOR_FV4 || most > MG_MAX_FUSED_SWEEPS || mg_cuda_has_temporal(&can) != MG_OK)
-    return false;
-  for (int q = 0; q < v->n_patches; q++)
-    can = can && fits(v, &v->patch[q], most);
-  return can;
+bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
+  bool has = false;
+  return v->op != MG_OPERATOR_FV4 && max_steps <= MG_MAX_FUSED_SWEEPS &&
+         mg_cuda_has_temporal(&has) == MG_OK && has && patches_fit(v, max_steps);
 }
 
 bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
@@ -79,16 +90,36 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
     const mg_patch_t &p = v->patch[q];
     mg_tiling_t tiling;
     const bool room = mg_tiling_for_overlap(
-        [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, MOST_ROWS, n, idle_sms, c); },
+        [&](int idle_sms, mg_tiling_t *c) {
+          return tiling_of(p, MOST_ROWS, n, RESIDUAL_UNUSED, idle_sms, c);
+        },
         &tiling);
     pays = (room || host) && mg_overlap_pays(p, tiling, mg_cuda.sms);
   }
   return pays;
 }
 
-mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t);
-  /* [all cells, colored, colored with a weight][3 steps instead of 2][alpha varies] */
+bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
+  /* Shared memory has no room for a varying alpha too. */
+  return mg_cuda_can_fuse(v, n) && !v->alpha_varies && patches_fit(v, n + 1);
+}
+
+namespace {
+typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t);
+
+/* The launch for a form: all cells, colored, or colored with a weight. */
+template <residual_use_t USE> launch_t *launch_with_residual(int form, int n) {
+  static launch_t *const launches[3][2] = {
+      {launch<with_residual_t<shape_t<false, 2, false>, USE>>,
+       launch<with_residual_t<shape_t<false, 3, false>, USE>>},
+      {launch<with_residual_t<shape_t<true, 2, false>, USE>>,
+       launch<with_residual_t<shape_t<true, 3, false>, USE>>},
+      {launch<with_residual_t<weighted_shape_t<2, false>, USE>>,
+       launch<with_residual_t<weighted_shape_t<3, false>, USE>>}};
+  return launches[form][n - 2];
+}
+
+launch_t *launch_without(int form, int n, bool varies) {
   static launch_t *const launches[3][2][2] = {
       {{launch<shape_t<false, 2, false>>, launch<shape_t<false, 2, true>>},
        {launch<shape_t<false, 3, false>>, launch<shape_t<false, 3, true>>}},
@@ -96,16 +127,40 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
        {launch<shape_t<true, 3, false>>, launch<shape_t<true, 3, true>>}},
       {{launch<weighted_shape_t<2, false>>, launch<weighted_shape_t<2, true>>},
        {launch<weighted_shape_t<3, false>>, launch<weighted_shape_t<3, true>>}}};
-  if (sweep->n < 2 || sweep->n > MG_MAX_FUSED_SWEEPS)
-    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
-                    MG_MAX_FUSED_SWEEPS);
+  return launches[form][n - 2][varies];
+}
+
+mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                   residual_use_t use, const mg_view_t *coarse, mg_vector_t dst) {
+  const int n = sweep->n;
+  if (n < 2 || n > MG_MAX_FUSED_SWEEPS)
+    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", n, MG_MAX_FUSED_SWEEPS);
   const mg_step_t *step = sweep->step;
   const int form = !step->colored ? 0 : step->c2 == 1.0 ? 1 : 2;
-  launch_t *const launch = launches[form][sweep->n - 2][v->alpha_varies];
+  launch_t *const launch = use == RESIDUAL_UNUSED ? launch_without(form, n, v->alpha_varies)
+                           : use == RESIDUAL_RESTRICTED
+                               ? launch_with_residual<RESIDUAL_RESTRICTED>(form, n)
+                               : launch_with_residual<RESIDUAL_NORM>(form, n);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
+    job.maximum = mg_cuda.reduction;
+    if (coarse) {
+      job.coarse = mg_cell(&coarse->patch[q], dst, 0, 0, 0);
+      job.coarse_jstride = coarse->patch[q].jstride;
+      job.coarse_kstride = coarse->patch[q].kstride;
+    }
     MG_TRY(launch(v, job, sweep, region));
     MG_CUDA_LAUNCHED("smooth_fused");
   }
   return MG_OK;
+}
+} // namespace
+
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  return smooth(v, sweep, region, RESIDUAL_UNUSED, NULL, MG_NO_VECTOR);
+}
+
+mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                    const mg_view_t *coarse, mg_vector_t dst) {
+  return smooth(v, sweep, region, coarse ? RESIDUAL_RESTRICTED : RESIDUAL_NORM, coarse, dst);
 }

@@ -4,6 +4,7 @@
 
 #include "cuda/stencil_load.h"
 #include "cuda/temporal_pipeline.h"
+#include <type_traits>
 
 namespace mg_temporal {
 constexpr unsigned ALL = 0xffffffffu;
@@ -44,20 +45,16 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
   return mg_stencil_apply(&l, near);
 }
 
-/* The two columns of a thread, with each step's data from the planes around its own. A half sweep
- * updates column 0 in even stages (counted from the first) and column 1 in odd ones. So column 0
- * is the left one in every other row. */
-template <typename S> struct columns_t {
-  static constexpr bool COLORED = S::COLORED, VARIES = S::VARIES;
-  static constexpr int STEPS = S::STEPS, ROWS = S::ROWS, PLANE = S::PLANE;
-  double x[STEPS][3][2]; /* planes below, at and above the step's plane */
-  double dinv[STEPS][2], bk[STEPS + 1][2], previous_in[2];
+/* Where the two columns of a thread are. A half sweep updates column 0 in even stages (counted from
+ * the first) and column 1 in odd ones. So column 0 is the left one in every other row. */
+template <typename S> struct position_t {
+  static constexpr bool COLORED = S::COLORED;
+  static constexpr int PLANE = S::PLANE;
   int i, j, own;
-  int cell[2];            /* indices of the columns in a plane */
-  int left, right;        /* offsets of the neighbors in i; may be 0 at the edge of the tile */
-  int low, high;          /* the same in j */
-  int x_here, all[STEPS]; /* ring offsets of the planes of x and of the other arrays */
-  bool swapped, writes;   /* column 0 is the right one; this thread writes its cells */
+  int cell[2];           /* indices of the columns in a plane */
+  int left[2], right[2]; /* offsets of their neighbors in i; 0 at the edge of the tile */
+  int low, high;         /* the same in j, for both */
+  bool swapped, writes;  /* column 0 is the right one; this thread writes its cells */
 
   __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_stage) {
     const mg_patch_t &p = job.l.p;
@@ -70,35 +67,194 @@ template <typename S> struct columns_t {
     i = t.i0 + 2 * lane;
     j = t.j0 + row;
     writes = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0] &&
-             row >= STEPS && row < ROWS - STEPS && j < p.n[1];
+             row >= S::MARGIN && row < S::ROWS - S::MARGIN && j < p.n[1];
     /* Both colors and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
     own = row * WIDTH + 2 * lane;
-    cell[0] = own + swapped;
-    cell[1] = own + !swapped;
-    left = own > 0 ? -1 : 0;
-    right = own < PLANE - 2 ? 1 : 0;
+    for (int c = 0; c < 2; c++) {
+      const int side = swapped ? 1 - c : c;
+      cell[c] = own + side;
+      left[c] = lane == 0 && side == 0 ? 0 : -1;
+      right[c] = lane == LANES - 1 && side == 1 ? 0 : 1;
+    }
     low = row > 0 ? -WIDTH : 0;
-    high = row < ROWS - 1 ? WIDTH : 0;
+    high = row < S::ROWS - 1 ? WIDTH : 0;
   }
 
-  /* Load both columns of a plane, column 0 first. */
-  __device__ __forceinline__ void load(const double *plane, double v[2]) const {
-    if constexpr (COLORED) {
-      v[0] = plane[cell[0]];
-      v[1] = plane[cell[1]];
+  /* Set both columns of a plane to zero. */
+  __device__ __forceinline__ void clear(double *plane) const {
+    const double zero[2] = {0.0, 0.0};
+    store_pair(plane + own, zero);
+  }
+};
+
+/* Whether the block writes plane p of the last step. A residual needs one more on each side. */
+template <bool careful, typename S>
+__device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
+  return !careful || S::USE == RESIDUAL_UNUSED || (p >= t.first && p < t.last);
+}
+
+/* What becomes of a thread's residuals: the mean of each coarse cell, or their maximum. */
+template <typename S> struct residual_t {
+  double below;               /* sum of four residuals in the plane below */
+  unsigned long long largest; /* bits of the maximum */
+
+  /* r: residuals of both cells in plane p. Rows j and j + 1 of an even j are in one warp. */
+  __device__ __forceinline__ void add(const job_t &job, const position_t<S> &at, int p,
+                                      const double r[2]) {
+    if constexpr (S::USE == RESIDUAL_NORM) {
+      if (at.writes) largest = max(largest, max(mg_max_bits(r[0]), mg_max_bits(r[1])));
     } else {
-      load_pair(plane + own, v);
+      const double row = r[0] + r[1], sum = row + __shfl_xor_sync(ALL, row, S::COLORED ? 8 : LANES);
+      if (p % 2 != 0 && at.writes && at.j % 2 == 0)
+        job.coarse[at.i / 2 + at.j / 2 * job.coarse_jstride + p / 2 * job.coarse_kstride] =
+            mg_mean_of_planes(below, sum);
+      below = sum;
     }
   }
 
+  /* Called after the last plane. */
+  __device__ __forceinline__ void end(const job_t &job, unsigned long long known) {
+    if constexpr (S::USE == RESIDUAL_NORM)
+      mg_max_raise(mg_max_of_warp(largest), (int)threadIdx.x % 32, known, job.maximum);
+  }
+};
+
+/* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
+ * a half sweep reads only the other color. x[d], x_at[d]: plane q - d of stage q. */
+template <typename S> struct colored_columns_t : position_t<S> {
+  static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH;
+  using P = position_t<S>;
+  using P::cell, P::i, P::own, P::left, P::right, P::low, P::high, P::swapped, P::writes;
+  double x[DEPTH + 2][2], dinv[STEPS][2], bk[DEPTH + 1][2];
+  int x_at[DEPTH + 1], all[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
+  residual_t<S> residual;
+
+  __device__ __forceinline__ void load(const double *plane, double v[2]) const {
+    v[0] = plane[cell[0]];
+    v[1] = plane[cell[1]];
+  }
+
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(const double *shared, const slots_t &slot,
-                                             bool has_previous) {
-    load(shared + S::X + slot.x, x[0][2]);
+  __device__ __forceinline__ void load_stage(double *shared, const job_t &job,
+                                             const slots_t &slot) {
+    if (!job.has_x) this->clear(shared + S::X + slot.x);
+    load(shared + S::X + slot.x, x[0]);
     load(shared + S::BK + slot.own, bk[0]);
-    if (!COLORED && has_previous) load(shared + S::PREVIOUS + slot.own, previous_in);
+    x_at[0] = slot.x;
+    all[0] = slot.all;
+  }
+
+  /* Stencil of column c in plane q - 1 - s. */
+  template <int s>
+  __device__ __forceinline__ mg_stencil_values_t near(const double *shared, const job_t &job,
+                                                      int c) const {
+    const double *const plane = shared + S::X + x_at[s + 1] + cell[c],
+                        *const bi = shared + S::BI + all[s] + cell[c],
+                        *const bj = shared + S::BJ + all[s] + cell[c];
+    mg_stencil_values_t near;
+    near.x.c = x[s + 1][c];
+    near.x.low[0] = plane[left[c]];
+    near.x.high[0] = plane[right[c]];
+    near.x.low[1] = plane[low];
+    near.x.high[1] = plane[high];
+    near.x.low[2] = x[s + 2][c];
+    near.x.high[2] = x[s][c];
+    near.beta[0][0] = bi[0];
+    near.beta[0][1] = bi[right[c]];
+    near.beta[1][0] = bj[0];
+    near.beta[1][1] = bj[high];
+    near.beta[2][0] = bk[s + 1][c];
+    near.beta[2][1] = bk[s][c];
+    near.a = S::VARIES ? shared[S::ALPHA + all[s] + cell[c]] : job.l.v.a;
+    near.f = shared[S::F + all[s] + cell[c]];
+    return near;
+  }
+
+  /* Half sweep s of stage q, which changes column c. */
+  template <bool careful, int s, int c>
+  __device__ __forceinline__ void half_sweep(double *shared, const job_t &job, const tile_t &t,
+                                             int q, double *to) {
+    const int p = q - 1 - s, beyond = DEPTH - 1 - s;
+    if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
+    const mg_stencil_values_t v = near<s>(shared, job, c);
+    /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
+    constexpr bool is_new = s < 2;
+    const double ax = apply<careful, is_new>(job.l, i + cell[c] - own, this->j, p, v, &dinv[s][c]);
+    x[s + 1][c] = mg_relax(v.x.c, ax, v.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : 1.0);
+    if (s < DEPTH - 1) shared[S::X + x_at[s + 1] + cell[c]] = x[s + 1][c];
+    if (s == STEPS - 1 && writes && writes_plane<careful, S>(t, p)) {
+      const double pair[2] = {swapped ? x[s + 1][1] : x[s + 1][0],
+                              swapped ? x[s + 1][0] : x[s + 1][1]};
+      store_pair(to + p * job.l.p.kstride, pair);
+    }
+  }
+
+  template <bool careful>
+  __device__ __forceinline__ void add_residual(const double *shared, const job_t &job,
+                                               const tile_t &t, int q) {
+    const int p = q - 1 - STEPS;
+    if (careful && (p < t.first || p >= t.last)) return;
+    double r[2], unused;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+      const mg_stencil_values_t v = near<DEPTH - 1>(shared, job, c);
+      r[c] = v.f - apply<careful, false>(job.l, i + cell[c] - own, this->j, p, v, &unused);
+    }
+    residual.add(job, *this, p, r);
+  }
+
+  template <bool careful, int odd>
+  __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
+                                        double *to, double *) {
+    half_sweep<careful, 0, odd>(shared, job, t, q, to);
+    half_sweep<careful, 1, odd>(shared, job, t, q, to);
+    if constexpr (STEPS > 2) half_sweep<careful, STEPS - 1, odd>(shared, job, t, q, to);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<careful>(shared, job, t, q);
+  }
+
+  /* Advance to the next plane. */
+  __device__ __forceinline__ void advance(const slots_t &) {
+#pragma unroll
+    for (int v = 0; v < 2; v++) {
+#pragma unroll
+      for (int d = DEPTH + 1; d > 0; d--)
+        x[d][v] = x[d - 1][v];
+#pragma unroll
+      for (int s = STEPS - 1; s > 0; s--)
+        dinv[s][v] = dinv[s - 1][v];
+#pragma unroll
+      for (int d = DEPTH; d > 0; d--)
+        bk[d][v] = bk[d - 1][v];
+    }
+#pragma unroll
+    for (int d = DEPTH; d > 0; d--)
+      x_at[d] = x_at[d - 1];
+#pragma unroll
+    for (int d = DEPTH - 1; d > 0; d--)
+      all[d] = all[d - 1];
+  }
+};
+
+/* Columns of a smoother whose steps change all cells. Two planes of each step's results are in
+ * shared memory. */
+template <typename S> struct whole_columns_t : position_t<S> {
+  static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PLANE = S::PLANE;
+  using P = position_t<S>;
+  using P::i, P::own, P::low, P::high, P::writes;
+  double x[DEPTH][3][2]; /* planes below, at and above the step's plane */
+  double dinv[STEPS][2], bk[DEPTH + 1][2], previous_in[2];
+  int x_here, all[DEPTH]; /* ring offsets of the planes of x and of the other arrays */
+  residual_t<S> residual;
+
+  /* Load the values of these columns from a stage. */
+  __device__ __forceinline__ void load_stage(double *shared, const job_t &job,
+                                             const slots_t &slot) {
+    if (!job.has_x) this->clear(shared + S::X + slot.x);
+    load_pair(shared + S::X + slot.x + own, x[0][2]);
+    load_pair(shared + S::BK + slot.own + own, bk[0]);
+    if (job.has_previous) load_pair(shared + S::PREVIOUS + slot.own + own, previous_in);
     all[0] = slot.all;
   }
 
@@ -107,117 +263,106 @@ template <typename S> struct columns_t {
     return s == 0 ? shared + S::X + x_here : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }
 
-  /* A half sweep in plane p, which changes column c. */
-  template <bool at_walls, int s, int c>
-  __device__ __forceinline__ double half_sweep(const double *shared, const job_t &job, int p) {
-    const double *const plane = input_of(shared, s, p) + cell[c];
-    const double *const bi = shared + S::BI + all[s] + cell[c], *const bj = shared + S::BJ +
-                                                                            all[s] + cell[c];
-    mg_stencil_values_t near;
-    near.x.c = x[s][1][c];
-    near.x.low[0] = plane[left];
-    near.x.high[0] = plane[right];
-    near.x.low[1] = plane[low];
-    near.x.high[1] = plane[high];
-    near.x.low[2] = x[s][0][c];
-    near.x.high[2] = x[s][2][c];
-    near.beta[0][0] = bi[0];
-    near.beta[0][1] = bi[right];
-    near.beta[1][0] = bj[0];
-    near.beta[1][1] = bj[high];
-    near.beta[2][0] = bk[s + 1][c];
-    near.beta[2][1] = bk[s][c];
-    near.a = VARIES ? shared[S::ALPHA + all[s] + cell[c]] : job.l.v.a;
-    near.f = shared[S::F + all[s] + cell[c]];
-    /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
-    constexpr bool is_new = s < 2;
-    const double ax = apply<at_walls, is_new>(job.l, i + cell[c] - own, j, p, near, &dinv[s][c]);
-    return mg_relax(near.x.c, ax, near.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : 1.0);
-  }
+  /* What step s reads of both cells in plane p. */
+  struct both_t {
+    double beside[2][2], bi[2], bj[2], bj_high[2], f[2], a[2], left_x, right_x, right_bi;
+  };
 
-  /* A step that changes all cells. */
-  template <bool at_walls, int s>
-  __device__ __forceinline__ void whole_step(const double *shared, const job_t &job, int p,
-                                             double value[2]) {
-    constexpr bool is_new = s == 0;
+  template <int s>
+  __device__ __forceinline__ both_t load_both(const double *shared, const job_t &job, int p) const {
     const double *const plane = input_of(shared, s, p) + own;
     const double *const bi = shared + S::BI + all[s] + own, *const bj =
                                                                 shared + S::BJ + all[s] + own;
-    double beside[2][2], bi0[2], bj0[2], bj1[2], f[2], a[2];
-    load_pair(plane + low, beside[0]);
-    load_pair(plane + high, beside[1]);
-    load_pair(bi, bi0);
-    load_pair(bj, bj0);
-    load_pair(bj + high, bj1);
-    load_pair(shared + S::F + all[s] + own, f);
-    if (VARIES) load_pair(shared + S::ALPHA + all[s] + own, a);
-    const double left_x = __shfl_up_sync(ALL, x[s][1][1], 1, LANES),
-                 right_x = __shfl_down_sync(ALL, x[s][1][0], 1, LANES),
-                 right_bi = __shfl_down_sync(ALL, bi0[0], 1, LANES);
-#pragma unroll
-    for (int v = 0; v < 2; v++) {
-      mg_stencil_values_t near;
-      near.x.c = x[s][1][v];
-      near.x.low[0] = v ? x[s][1][0] : left_x;
-      near.x.high[0] = v ? right_x : x[s][1][1];
-      near.x.low[1] = beside[0][v];
-      near.x.high[1] = beside[1][v];
-      near.x.low[2] = x[s][0][v];
-      near.x.high[2] = x[s][2][v];
-      near.beta[0][0] = bi0[v];
-      near.beta[0][1] = v ? right_bi : bi0[1];
-      near.beta[1][0] = bj0[v];
-      near.beta[1][1] = bj1[v];
-      near.beta[2][0] = bk[s + 1][v];
-      near.beta[2][1] = bk[s][v];
-      near.a = VARIES ? a[v] : job.l.v.a;
-      const double ax = apply<at_walls, is_new>(job.l, i + v, j, p, near, &dinv[s][v]);
-      /* In the registers of the previous step this plane is the lowest one. */
-      const double last = s == 0 ? previous_in[v] : x[s > 0 ? s - 1 : 0][0][v];
-      const double previous = job.c1[s] == 0.0 ? near.x.c : last;
-      value[v] = mg_update(near.x.c, previous, ax, f[v], dinv[s][v], job.c1[s], job.c2[s]);
-    }
+    both_t b;
+    load_pair(plane + low, b.beside[0]);
+    load_pair(plane + high, b.beside[1]);
+    load_pair(bi, b.bi);
+    load_pair(bj, b.bj);
+    load_pair(bj + high, b.bj_high);
+    load_pair(shared + S::F + all[s] + own, b.f);
+    if (S::VARIES) load_pair(shared + S::ALPHA + all[s] + own, b.a);
+    b.left_x = __shfl_up_sync(ALL, x[s][1][1], 1, LANES);
+    b.right_x = __shfl_down_sync(ALL, x[s][1][0], 1, LANES);
+    b.right_bi = __shfl_down_sync(ALL, b.bi[0], 1, LANES);
+    return b;
+  }
+
+  /* Stencil of column c. */
+  template <int s>
+  __device__ __forceinline__ mg_stencil_values_t near(const both_t &b, const job_t &job,
+                                                      int c) const {
+    mg_stencil_values_t v;
+    v.x.c = x[s][1][c];
+    v.x.low[0] = c ? x[s][1][0] : b.left_x;
+    v.x.high[0] = c ? b.right_x : x[s][1][1];
+    v.x.low[1] = b.beside[0][c];
+    v.x.high[1] = b.beside[1][c];
+    v.x.low[2] = x[s][0][c];
+    v.x.high[2] = x[s][2][c];
+    v.beta[0][0] = b.bi[c];
+    v.beta[0][1] = c ? b.right_bi : b.bi[1];
+    v.beta[1][0] = b.bj[c];
+    v.beta[1][1] = b.bj_high[c];
+    v.beta[2][0] = bk[s + 1][c];
+    v.beta[2][1] = bk[s][c];
+    v.a = S::VARIES ? b.a[c] : job.l.v.a;
+    v.f = b.f[c];
+    return v;
   }
 
   /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
    * `careful`: cells may be at walls, and the plane may be unused or lack planes below it, as in
-   * the first stages. `odd`: the stage number, counted from the first, is odd. */
-  template <bool careful, int s, int odd>
+   * the first stages. */
+  template <bool careful, int s>
   __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
                                        double *to, double *to_previous) {
-    const int p = q - 1 - s, beyond = STEPS - 1 - s;
+    const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
+    constexpr bool is_new = s == 0;
+    const both_t both = load_both<s>(shared, job, p);
     double value[2];
-    if constexpr (COLORED) {
-      value[odd] = half_sweep<careful, s, odd>(shared, job, p);
-      value[1 - odd] = x[s][1][1 - odd];
-    } else {
-      whole_step<careful, s>(shared, job, p, value);
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+      const mg_stencil_values_t v = near<s>(both, job, c);
+      const double ax = apply<careful, is_new>(job.l, i + c, this->j, p, v, &dinv[s][c]);
+      /* In the registers of the previous step this plane is the lowest one. */
+      const double last = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
+      const double previous = job.c1[s] == 0.0 ? v.x.c : last;
+      value[c] = mg_update(v.x.c, previous, ax, v.f, dinv[s][c], job.c1[s], job.c2[s]);
     }
-    if constexpr (s < STEPS - 1) {
-      double *const result = shared + S::STEP + (2 * s + (p & 1)) * PLANE;
-      if constexpr (COLORED) {
-        result[cell[0]] = value[0];
-        result[cell[1]] = value[1];
-      } else {
-        store_pair(result + own, value);
-      }
+    if constexpr (s < DEPTH - 1) {
+      store_pair(shared + S::STEP + (2 * s + (p & 1)) * PLANE + own, value);
       x[s + 1][2][0] = value[0];
       x[s + 1][2][1] = value[1];
-    } else if (writes) {
-      const double pair[2] = {COLORED && swapped ? value[1] : value[0],
-                              COLORED && swapped ? value[0] : value[1]};
-      store_pair(to + p * job.l.p.kstride, pair);
-      if (!COLORED && to_previous) store_pair(to_previous + p * job.l.p.kstride, x[s][1]);
     }
+    if (s == STEPS - 1 && writes && writes_plane<careful, S>(t, p)) {
+      store_pair(to + p * job.l.p.kstride, value);
+      if (to_previous) store_pair(to_previous + p * job.l.p.kstride, x[s][1]);
+    }
+  }
+
+  template <bool careful>
+  __device__ __forceinline__ void add_residual(const double *shared, const job_t &job,
+                                               const tile_t &t, int q) {
+    const int p = q - 1 - STEPS;
+    if (careful && (p < t.first || p >= t.last)) return;
+    const both_t both = load_both<DEPTH - 1>(shared, job, p);
+    double r[2], unused;
+#pragma unroll
+    for (int c = 0; c < 2; c++) {
+      const mg_stencil_values_t v = near<DEPTH - 1>(both, job, c);
+      r[c] = v.f - apply<careful, false>(job.l, i + c, this->j, p, v, &unused);
+    }
+    residual.add(job, *this, p, r);
   }
 
   template <bool careful, int odd>
   __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
                                         double *to, double *to_previous) {
-    step<careful, 0, odd>(shared, job, t, q, to, to_previous);
-    step<careful, 1, odd>(shared, job, t, q, to, to_previous);
-    if constexpr (STEPS > 2) step<careful, STEPS - 1, odd>(shared, job, t, q, to, to_previous);
+    step<careful, 0>(shared, job, t, q, to, to_previous);
+    step<careful, 1>(shared, job, t, q, to, to_previous);
+    if constexpr (STEPS > 2) step<careful, STEPS - 1>(shared, job, t, q, to, to_previous);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<careful>(shared, job, t, q);
   }
 
   /* Advance to the next plane. */
@@ -225,24 +370,27 @@ template <typename S> struct columns_t {
 #pragma unroll
     for (int v = 0; v < 2; v++) {
 #pragma unroll
-      for (int s = 0; s < STEPS; s++) {
+      for (int s = 0; s < DEPTH; s++) {
         x[s][0][v] = x[s][1][v];
         x[s][1][v] = x[s][2][v];
       }
 #pragma unroll
-      for (int s = STEPS - 1; s > 0; s--) {
+      for (int s = STEPS - 1; s > 0; s--)
         dinv[s][v] = dinv[s - 1][v];
-      }
 #pragma unroll
-      for (int s = STEPS; s > 0; s--)
-        bk[s][v] = bk[s - 1][v];
+      for (int d = DEPTH; d > 0; d--)
+        bk[d][v] = bk[d - 1][v];
     }
 #pragma unroll
-    for (int s = STEPS - 1; s > 0; s--)
-      all[s] = all[s - 1];
+    for (int d = DEPTH - 1; d > 0; d--)
+      all[d] = all[d - 1];
     x_here = slot.x;
   }
 };
+
+template <typename S>
+using columns_t =
+    typename std::conditional<S::COLORED, colored_columns_t<S>, whole_columns_t<S>>::type;
 } // namespace mg_temporal
 
 #endif

@@ -21,12 +21,14 @@ __device__ __forceinline__ void stage(columns_t<S> &c, double *shared, uint64_t 
                                       const job_t &job, const maps_t &maps, const tile_t &t, int q,
                                       double *to, double *to_previous, pipeline_t *s) {
   /* No thread still reads the planes that stage q + AHEAD overwrites. */
-  if (threadIdx.x == 0 && q + S::AHEAD < t.last + S::STEPS) {
+  if (threadIdx.x == 0 && q + S::AHEAD < t.last + S::DEPTH) {
     request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
     next<S>(&s->requested);
+    /* Half sweeps wrote in the planes that the next stage requests. */
+    if (S::COLORED) mg_tma_fence();
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
-  c.load_stage(shared, s->slot, job.has_previous);
+  c.load_stage(shared, job, s->slot);
   if (q >= s->plain_first && q < s->plain_end)
     c.template steps<false, odd>(shared, job, t, q, to, to_previous);
   else
@@ -40,26 +42,26 @@ __device__ __forceinline__ void stage(columns_t<S> &c, double *shared, uint64_t 
 template <typename S>
 static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     fused_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
-  constexpr int STEPS = S::STEPS;
+  constexpr int DEPTH = S::DEPTH;
   extern __shared__ __align__(128) double shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
   int at[3];
   mg_tile_of_block(job.tiles, at);
-  const tile_t t = {at[0] * OUT_I - BOX_START, at[1] * S::OUT_J - STEPS, at[2] * job.planes,
+  const tile_t t = {at[0] * OUT_I - BOX_START, at[1] * S::OUT_J - S::MARGIN, at[2] * job.planes,
                     min((at[2] + 1) * job.planes, p.n[2])};
-  const int first = t.first - STEPS, end = t.last + STEPS;
+  const int first = t.first - DEPTH, end = t.last + DEPTH;
   columns_t<S> c = {};
+  const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
   c.begin(job, t, first);
   pipeline_t pipeline = {};
   /* Plain stages: the planes of all steps are needed, and no cell is at a wall. */
   const bool at_wall = (p.wall[0][0] && t.i0 <= 0) || (p.wall[0][1] && t.i0 + WIDTH >= p.n[0]) ||
                        (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
-  pipeline.plain_first = max(t.first + STEPS, p.wall[2][0] ? STEPS + 1 : 0);
-  pipeline.plain_end = at_wall ? pipeline.plain_first : p.wall[2][1] ? min(end, p.n[2]) : end;
-  if (!job.has_x)
-    for (int e = (int)threadIdx.x; e < S::X_SLOTS * S::PLANE; e += S::THREADS)
-      shared[S::X + e] = 0.0;
+  pipeline.plain_first = max(t.first + DEPTH, p.wall[2][0] ? DEPTH + 1 : 0);
+  pipeline.plain_end = at_wall        ? pipeline.plain_first
+                       : p.wall[2][1] ? min(t.last + S::STEPS, p.n[2])
+                                      : t.last + S::STEPS;
   if (threadIdx.x == 0) {
     mg_mbarrier_create(arrived, S::ARRIVALS);
     for (int q = first; q < first + S::AHEAD; q++) {
@@ -78,6 +80,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     if (S::COLORED && ++q < end)
       stage<S, 1>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
   }
+  c.residual.end(job, known);
 }
 
 /* Kernel arguments of a sweep over patch q. */
@@ -128,15 +131,18 @@ inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int pr
 /* Tiling of a patch into tiles of `rows` rows. `idle_sms`: number of SMs to leave free for
  * messages.
  *  @return relative cost */
-inline double tiling_of(const mg_patch_t &p, int rows, int steps, int idle_sms, mg_tiling_t *c) {
-  const int blocks = MOST_ROWS / rows * mg_cuda.sms;
+inline double tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t use, int idle_sms,
+                        mg_tiling_t *c) {
+  const int blocks = MOST_ROWS / rows * mg_cuda.sms, depth = steps + (use != RESIDUAL_UNUSED),
+            margin = margin_of(steps, use);
   double cost;
-  *c = {{OUT_I, rows - 2 * steps, 0}, {BOX_START, steps, steps}, {WIDTH, rows, 0}, {}};
+  *c = {{OUT_I, rows - 2 * margin, 0}, {BOX_START, margin, depth}, {WIDTH, rows, 0}, {}};
   c->n[0] = (p.n[0] + OUT_START + OUT_I - 1) / OUT_I;
   c->n[1] = (p.n[1] + c->cells[1] - 1) / c->cells[1];
   c->cells[2] =
-      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], blocks, idle_sms, steps, &cost);
-  c->box[2] = c->cells[2] + 2 * steps;
+      mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], blocks, idle_sms, depth, &cost);
+  if (use == RESIDUAL_RESTRICTED) c->cells[2] += c->cells[2] % 2;
+  c->box[2] = c->cells[2] + 2 * depth;
   c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
   return cost;
 }
@@ -152,7 +158,7 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
   ready = true;
   MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
   const mg_tiling_t tiling = mg_tiling_for(region, [&](int idle_sms, mg_tiling_t *c) {
-    return tiling_of(job.l.p, S::ROWS, S::STEPS, idle_sms, c);
+    return tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE, idle_sms, c);
   });
   job.planes = tiling.cells[2];
   const int grid = mg_region_tiles(job.l.p, tiling, region, &job.tiles);

@@ -26,31 +26,47 @@ struct job_t {
   int low[3]; /* cells of the tensor maps below cell 0 */
   int planes; /* planes that a block writes */
   mg_region_tiles_t tiles;
+  double *coarse; /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
+  ptrdiff_t coarse_jstride, coarse_kstride;
+  unsigned long long *maximum; /* RESIDUAL_NORM */
 };
 
 struct maps_t {
   CUtensorMap x, previous, f, alpha, beta[3];
 };
 
+/* Use of the residual of the last step's result, which is a further stage of the pipeline. */
+enum residual_use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_NORM };
+
+/* Rows by which tiles overlap: one per step and for the residual; even with a residual, so that a
+ * tile starts at a coarse cell. */
+constexpr int margin_of(int steps, residual_use_t use) {
+  return use == RESIDUAL_UNUSED ? steps : (steps + 2) / 2 * 2;
+}
+
 /* A pipeline. IS_COLORED: half sweeps; otherwise steps on all cells, which may read two iterates.
  * N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver uses the defaults; the
  * laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1; the multiplication makes
  * F-cycles of 128^3 and 256^3 2 % slower on an H100. */
 template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MOST_ROWS,
-          int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false>
+          int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false,
+          residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED>
 struct shape_t {
   static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED;
+  static constexpr residual_use_t USE = RESIDUAL_USE;
   static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = N_AHEAD;
+  /* Planes from the one that arrives to the last one computed; cells that tiles overlap in j. */
+  static constexpr int DEPTH = STEPS + (USE != RESIDUAL_UNUSED), MARGIN = margin_of(STEPS, USE);
   static constexpr int THREADS = LANES * ROWS, PLANE = WIDTH * ROWS;
   static constexpr int BLOCKS = MOST_ROWS / ROWS; /* per SM */
-  static constexpr int OUT_J = ROWS - 2 * STEPS;
+  static constexpr int OUT_J = ROWS - 2 * MARGIN;
   /* Number of planes in each ring, and start of each ring in doubles. */
-  static constexpr int X_SLOTS = 2 + AHEAD, OWN_SLOTS = 1 + AHEAD, STEP_SLOTS = STEPS + AHEAD;
+  static constexpr int X_SLOTS = (COLORED ? DEPTH + 1 : 2) + AHEAD, OWN_SLOTS = 1 + AHEAD,
+                       ALL_SLOTS = DEPTH + AHEAD, STEP_SLOTS = COLORED ? 0 : 2 * (DEPTH - 1);
   static constexpr int ARRIVALS = AHEAD + 1;
-  static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + 2 * (STEPS - 1) * PLANE,
-                       BJ = BI + STEP_SLOTS * PLANE, F = BJ + STEP_SLOTS * PLANE,
-                       ALPHA = F + STEP_SLOTS * PLANE,
-                       BK = ALPHA + (VARIES ? STEP_SLOTS * PLANE : 0),
+  static constexpr int X = 0, STEP = X + X_SLOTS * PLANE, BI = STEP + STEP_SLOTS * PLANE,
+                       BJ = BI + ALL_SLOTS * PLANE, F = BJ + ALL_SLOTS * PLANE,
+                       ALPHA = F + ALL_SLOTS * PLANE, BK = ALPHA + (VARIES ? ALL_SLOTS * PLANE : 0),
                        PREVIOUS = BK + OWN_SLOTS * PLANE,
                        END = PREVIOUS + (COLORED ? 0 : OWN_SLOTS * PLANE);
   static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
@@ -59,6 +75,9 @@ struct shape_t {
 template <int N_STEPS, bool ALPHA_VARIES>
 using weighted_shape_t =
     shape_t<true, N_STEPS, ALPHA_VARIES, MOST_ROWS, ALPHA_VARIES ? 1 : 2, true>;
+template <typename S, residual_use_t USE>
+using with_residual_t = shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS,
+                                S::COLORED && !S::VARIES ? 2 : 1, S::WEIGHTED, USE>;
 
 /* Advance to the next of the n planes of a ring. */
 template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
@@ -73,7 +92,7 @@ struct slots_t {
 template <typename S> __device__ __forceinline__ void next(slots_t *at) {
   next<S>(&at->x, S::X_SLOTS);
   next<S>(&at->own, S::OWN_SLOTS);
-  next<S>(&at->all, S::STEP_SLOTS);
+  next<S>(&at->all, S::ALL_SLOTS);
   at->arrival = at->arrival + 1 == S::ARRIVALS ? 0 : at->arrival + 1;
 }
 

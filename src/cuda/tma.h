@@ -82,6 +82,13 @@ static __device__ __forceinline__ void mg_tma_load(void *to, const CUtensorMap *
 #endif
 }
 
+/** Order earlier writes to shared memory before later copies to the same place. */
+static __device__ __forceinline__ void mg_tma_fence(void) {
+#if MG_CUDA_BOX_CODE
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
 /** Initialize n arrivals. Called by one thread; a block barrier must follow. */
 static __device__ __forceinline__ void mg_mbarrier_create(uint64_t *arrived, int n) {
 #if MG_CUDA_BOX_CODE

@@ -231,9 +231,14 @@ MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *b
   return mg_apply_values25(&v, &b, a, b_h2);
 }
 
-/** Mean of the 8 children in a fixed order; each argument is the sum of a pair along i. */
+/** Mean of the 8 children in a fixed order; the arguments are the sums of two planes. */
+MG_INLINE double mg_mean_of_planes(double low, double high) {
+  return 0.125 * (low + high);
+}
+
+/** The same; each argument is the sum of a pair along i. */
 MG_INLINE double mg_mean8(double row00, double row10, double row01, double row11) {
-  return 0.125 * ((row00 + row10) + (row01 + row11));
+  return mg_mean_of_planes(row00 + row10, row01 + row11);
 }
 
 /** Mean of the 4 fine faces of a coarse face; t1 and t2 are the tangential strides. */

@@ -25,6 +25,7 @@ typedef struct {
   mg_sweep_t sweep;
   int halo[3], n_halo; /**< MG_F first */
   bool overlaps;       /**< the interior is processed while messages are in flight */
+  bool has_residual;   /**< can also compute the residual of its result */
 } mg_scheduled_sweep_t;
 
 /** The sweeps of one smooth (smooth.h). */

@@ -1,4 +1,5 @@
 #include "level/ops.h"
+#include "formulas/walls.h"
 
 #define VIEW(level) (&(level)->store.view)
 
@@ -40,6 +41,11 @@ mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f, do
   }
   MG_TRY(mg_halo(level, x, false));
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->fused.residual_norm(VIEW(level), x, f, norm));
+  return max_over_ranks(level, norm);
+}
+
+mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm) {
+  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->fused.norm_end(norm));
   return max_over_ranks(level, norm);
 }
 
@@ -91,4 +97,11 @@ mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean) {
   const int32_t *n = VIEW(level)->n;
   *mean /= (double)n[0] * n[1] * n[2];
   return MG_OK;
+}
+
+mg_status_t mg_remove_mean(mg_level_t *level, mg_vector_t x) {
+  if (!mg_is_singular(VIEW(level))) return MG_OK;
+  double mean;
+  MG_TRY(mg_mean(level, x, &mean));
+  return mg_shift(level, x, x, -mean);
 }

@@ -25,6 +25,9 @@ MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, mg_vector_t dst, mg_vec
 MG_MUST_CHECK mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f,
                                            double *norm);
 
+/** The norm that mg_smooth_norm_begin in smooth.h began, without other reductions in between. */
+MG_MUST_CHECK mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm);
+
 /** dst = value; dst = alpha x + beta y (no y term if y < 0); dst = x + value; dst = x y. */
 MG_MUST_CHECK mg_status_t mg_fill(mg_level_t *level, mg_vector_t dst, double value);
 MG_MUST_CHECK mg_status_t mg_axpby(mg_level_t *level, mg_vector_t dst, double alpha, mg_vector_t x,
@@ -39,6 +42,9 @@ MG_MUST_CHECK mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vecto
 
 /** Sum of x y over the level; bit-identical on any decomposition. */
 MG_MUST_CHECK mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot);
+
+/** Subtract the mean of x if the problem determines the solution only up to a constant. */
+MG_MUST_CHECK mg_status_t mg_remove_mean(mg_level_t *level, mg_vector_t x);
 
 /** Mean of x over the level. */
 MG_MUST_CHECK mg_status_t mg_mean(mg_level_t *level, mg_vector_t x, double *mean);

@@ -95,6 +95,15 @@ static bool overlaps(const mg_level_t *level, int n) {
          backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_host_only(exchange));
 }
 
+/* Whether the last sweep can also use the residual of its result. */
+static bool can_use_residual(const mg_level_t *level, const mg_schedule_t *s) {
+  const mg_backend_t *backend = level->backend;
+  const mg_sweep_t *last = &s->sweep[s->n - 1].sweep;
+  return level->plan->fused_residual && last->n > 1 && s->result == MG_U &&
+         backend->fused.can_smooth_residual &&
+         backend->fused.can_smooth_residual(mg_level_view(level), last->n);
+}
+
 static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
   /* Colored steps of the 7-point operators update in place; all others need a second vector. */
   const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
@@ -107,6 +116,9 @@ static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
         mg_schedule_create(level->steps, level->n_steps, level->fused_sweeps, in_place, zero, s));
     for (int q = 0; q < s->n; q++)
       s->sweep[q].overlaps = overlaps(level, s->sweep[q].sweep.n);
+    any_cannot = !can_use_residual(level, s);
+    MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
+    s->sweep[s->n - 1].has_residual = any_cannot == 0.0;
   }
   return MG_OK;
 }
@@ -128,14 +140,27 @@ void mg_smoother_free(mg_level_t *level) {
 
 /* ---- smoothing ---- */
 
+/* Use of the residual by the last sweep: restricted to `coarse`, or if that is NULL its norm. */
+typedef struct {
+  const mg_view_t *coarse;
+  mg_vector_t dst;
+} residual_use_t;
+
 static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const int *vec, int n) {
   for (int v = 0; v < n; v++)
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_run(exchange, vec[v], vec[v]));
   return MG_OK;
 }
 
-static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_region_t region) {
-  MG_TIMED(level, MG_TIME_SMOOTH, level->backend->smooth(mg_level_view(level), sweep, region));
+static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_region_t region,
+                              const residual_use_t *use) {
+  const mg_backend_t *backend = level->backend;
+  const mg_view_t *view = mg_level_view(level);
+  if (use)
+    MG_TIMED(level, MG_TIME_SMOOTH,
+             backend->fused.smooth_residual(view, sweep, region, use->coarse, use->dst));
+  else
+    MG_TIMED(level, MG_TIME_SMOOTH, backend->smooth(view, sweep, region));
   return MG_OK;
 }
 
@@ -145,8 +170,8 @@ static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_reg
  * This is safe out of place: no cell is written that is sent or that another cell reads. It is safe
  * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
  * updated, since cells of one color read only the other color. */
-static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, const int *vec,
-                                  int n) {
+static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, const int *vec, int n,
+                                  const residual_use_t *use) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
   const bool host = mg_exchange_needs_host(exchange);
@@ -156,39 +181,56 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
   backend->overlap.stream_switch();
-  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR));
+  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR, use));
   backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
-  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY));
+  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY, use));
   return backend->overlap.stream_join();
 }
 
 /* While profiling, messages and computation run one after the other; otherwise the same time would
  * be counted twice. */
-static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f) {
+static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f,
+                             const residual_use_t *use) {
   const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
   mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
   if (s->overlaps && !level->profile && n > 0)
-    return run_overlapped(level, &s->sweep, s->halo + skip, n);
+    return run_overlapped(level, &s->sweep, s->halo + skip, n, use);
   if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n));
-  return run_region(level, &s->sweep, MG_REGION_ALL);
+  return run_region(level, &s->sweep, MG_REGION_ALL, use);
 }
 
-static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f) {
+static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f,
+                          const residual_use_t *use) {
   if (!level->comm) return MG_OK;
   const mg_schedule_t *s = &level->schedule[zero_guess];
   for (int q = 0; q < s->n; q++)
-    MG_TRY(run_sweep(level, &s->sweep[q], same_f));
+    MG_TRY(run_sweep(level, &s->sweep[q], same_f, q == s->n - 1 ? use : NULL));
   return s->result == MG_U ? MG_OK : mg_axpby(level, MG_U, 1.0, s->result, 0.0, MG_NO_VECTOR);
 }
 
 mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
-  return smooth(level, zero_guess, false);
+  return smooth(level, zero_guess, false, NULL);
+}
+
+bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
+  const mg_schedule_t *s = &level->schedule[zero_guess];
+  return level->comm && s->sweep[s->n - 1].has_residual;
+}
+
+mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess, const mg_view_t *coarse,
+                                  mg_vector_t dst) {
+  return smooth(level, zero_guess, false, &(residual_use_t){coarse, dst});
+}
+
+mg_status_t mg_smooth_norm_begin(mg_level_t *level) {
+  MG_TRY(level->backend->fused.norm_begin());
+  return smooth(level, false, true, &(residual_use_t){NULL, MG_NO_VECTOR});
 }
 
 mg_status_t mg_smooth_same_rhs(mg_level_t *level) {
-  return smooth(level, false, true);
+  return smooth(level, false, true, NULL);
 }

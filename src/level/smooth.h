@@ -35,6 +35,20 @@ MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *
  *  @pre collective over the ranks that hold cells of the level; other ranks return at once */
 MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
 
+/** Whether the last sweep of a smooth can also compute the residual, as the next two operations
+ *  require. The same on all ranks that hold cells of the level; false on others. */
+bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess);
+
+/** mg_smooth, and coarse dst = restricted residual MG_F - A MG_U.
+ *  @pre mg_smooth_has_residual */
+MG_MUST_CHECK mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess,
+                                                const mg_view_t *coarse, mg_vector_t dst);
+
+/** mg_smooth_same_rhs, and begin the maximum norm of the residual, which mg_residual_norm_end in
+ *  ops.h returns.
+ *  @pre mg_smooth_has_residual */
+MG_MUST_CHECK mg_status_t mg_smooth_norm_begin(mg_level_t *level);
+
 /** Like mg_smooth, starting from MG_U.
  *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
 MG_MUST_CHECK mg_status_t mg_smooth_same_rhs(mg_level_t *level);

@@ -1,5 +1,6 @@
 #include "level/transfer.h"
 #include "level/ops.h"
+#include "level/smooth.h"
 
 mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
   static const mg_interpolation_t kinds[][2] = {
@@ -53,6 +54,17 @@ mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
                                                     mg_level_coarse_view(h, l),
                                                     half_vector(fine, MG_F)));
   }
+  return send_to_coarse(fine, MG_F);
+}
+
+mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess) {
+  mg_level_t *fine = &h->level[l];
+  if (!mg_smooth_has_residual(fine, zero_guess)) {
+    MG_TRY(mg_smooth(fine, zero_guess));
+    return mg_residual_restrict(h, l);
+  }
+  MG_TRY(
+      mg_smooth_residual_to(fine, zero_guess, mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
   return send_to_coarse(fine, MG_F);
 }
 

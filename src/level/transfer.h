@@ -22,6 +22,10 @@ MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src,
 /** coarse MG_F = mean of 8 cells of MG_F - A MG_U of level l, fused if the backend can. */
 MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l);
 
+/** Smooth level l and restrict its residual: mg_smooth and mg_residual_restrict, as one operation
+ * if the backend can. */
+MG_MUST_CHECK mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess);
+
 /** Restrict the face betas of level l to level l+1, including closing faces but not the halo. */
 MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);
 

@@ -123,7 +123,7 @@ static bool can_access_coarse(const mg_level_plan_t *level, mg_memory_t memory) 
 /* Properties of the smoother that determine ghost layers and vectors. */
 typedef struct {
   int n_steps;
-  bool fuse, look_back;
+  bool fuse, look_back, colored;
 } smoother_t;
 
 /* Whether steps fuse or look back is the same for any number of smooths and any bound. */
@@ -131,7 +131,8 @@ static smoother_t smoother_of(const mg_params_t *params) {
   mg_step_t step[MG_MAX_DEGREE];
   const double any_bound = 1.0;
   const int n = mg_smoother_steps_once(params, any_bound, step);
-  return (smoother_t){params->smooths * n, mg_steps_fuse(step, n), mg_steps_look_back(step, n)};
+  return (smoother_t){params->smooths * n, mg_steps_fuse(step, n), mg_steps_look_back(step, n),
+                      step[0].colored};
 }
 
 /* True if the smoother of the level may fuse several steps into one sweep. Below
@@ -149,14 +150,26 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
          level->layout.box_dim >= params->fused_sweeps;
 }
 
+/* True if the last fused sweeps may compute the residual too, which reads one more ghost layer. */
+static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
+                              const smoother_t *smoother) {
+  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks,
+                min_cells = smoother->colored ? MG_FUSED_RESIDUAL_MIN_CELLS
+                                              : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
+  return (level->place == MG_PLACE_GUARD || cells >= min_cells) && !params->alpha_varies &&
+         level->layout.box_dim > params->fused_sweeps;
+}
+
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
                              const smoother_t *smoother) {
   const bool has_halo = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
+  level->fused_residual = false;
   if (!may_fuse(level, params, smoother)) return;
   level->fused_sweeps = params->fused_sweeps;
-  if (has_halo) level->ghost_layers = params->fused_sweeps;
+  level->fused_residual = may_fuse_residual(level, params, smoother);
+  if (has_halo) level->ghost_layers = params->fused_sweeps + level->fused_residual;
   if (smoother->look_back && smoother->n_steps > params->fused_sweeps)
     level->vectors |= 1u << MG_PREVIOUS;
 }

@@ -25,16 +25,10 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
   return MG_OK;
 }
 
-/* Pre-smooth, residual, restriction. */
-static mg_status_t descend(mg_hierarchy_t *h, int l, bool zero_guess) {
-  MG_TRY(mg_smooth(&h->level[l], zero_guess));
-  return mg_residual_restrict(h, l);
-}
-
-/* Interpolation, correction, post-smooth. */
-static mg_status_t ascend(mg_hierarchy_t *h, int l) {
+/* Interpolation, correction, post-smooth; `norm`: begin the residual norm too. */
+static mg_status_t ascend(mg_hierarchy_t *h, int l, bool norm) {
   MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
-  return mg_smooth_same_rhs(&h->level[l]);
+  return norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
 }
 
 /* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.h) if there is
@@ -58,43 +52,51 @@ static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool
   return MG_OK;
 }
 
-static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, int *diverged) {
+static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, bool norm, int *diverged) {
   const int lowest = lowest_level(h, top, diverged);
   for (int l = top; l < lowest; l++) {
-    MG_TRY(descend(h, l, zero_guess || l > top));
+    MG_TRY(mg_smooth_restrict(h, l, zero_guess || l > top));
     MG_TRY(mg_divergence_check(h, l, diverged));
   }
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess || lowest > top, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(ascend(h, l));
+    MG_TRY(ascend(h, l, norm && l == top));
     MG_TRY(mg_divergence_check(h, l, diverged));
   }
   return MG_OK;
 }
 
-static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
+static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool norm, int *diverged) {
   const int lowest = lowest_level(h, top, diverged);
   for (int l = top; l < lowest; l++)
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_F, true, diverged));
   for (int l = lowest - 1; l >= top; l--) {
     MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
-    MG_TRY(v_cycle(h, l, false, diverged));
+    MG_TRY(v_cycle(h, l, false, norm && l == top, diverged));
   }
   return MG_OK;
 }
 
-mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
-                                   int *diverged) {
-  if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, diverged);
-  return v_cycle(h, top, kind != MG_KIND_NEXT, diverged);
+/* Does the last sweep of a cycle begin the norm of its residual? */
+static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
+  const mg_level_t *level = &h->level[top];
+  return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) &&
+         !mg_is_singular(&level->store.view) && mg_smooth_has_residual(level, false);
 }
 
-mg_status_t mg_cycle_remove_mean(mg_level_t *level) {
-  if (!mg_is_singular(&level->store.view)) return MG_OK;
-  double mean;
-  MG_TRY(mg_mean(level, MG_U, &mean));
-  return mg_shift(level, MG_U, MG_U, -mean);
+mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
+  mg_level_t *level = &h->level[top];
+  if (ends_with_norm(h, top, kind)) return mg_residual_norm_end(level, norm);
+  return mg_residual_norm(level, MG_U, MG_F, norm);
+}
+
+mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                   int *diverged) {
+  const bool norm = !diverged && ends_with_norm(h, top, kind);
+  if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
+    return f_cycle(h, top, norm, diverged);
+  return v_cycle(h, top, kind != MG_KIND_NEXT, norm, diverged);
 }
 
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
@@ -107,5 +109,5 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   else
     MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));
   if (backend->profile.range_end) backend->profile.range_end();
-  return mg_cycle_remove_mean(level);
+  return mg_remove_mean(level, MG_U);
 }

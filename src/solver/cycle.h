@@ -29,12 +29,13 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                        int *diverged);
 
-/** The same, operation by operation: without a graph and without removing the mean of u. */
+/** max |f - A u| after mg_cycle_run of this kind on the level `top`. */
+MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                                 double *norm);
+
+/** The cycle operation by operation: without a graph and without removing the mean of u. */
 MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  int *diverged);
-
-/** Subtract the mean of u if the problem determines u only up to a constant. */
-MG_MUST_CHECK mg_status_t mg_cycle_remove_mean(mg_level_t *level);
 
 /** A larger residual counts as divergence; as a multiple of max |f|. */
 double mg_divergence_limit(const mg_hierarchy_t *h);

@@ -48,18 +48,18 @@ static mg_status_t call_back(const solve_t *s) {
   return has_callback(s) ? s->watch->after_cycle(s->watch->data, s->history) : MG_OK;
 }
 
-/* Compute and record the residual of MG_U. */
-static mg_status_t residual_after_cycle(const solve_t *s) {
-  double norm;
-  MG_TRY(mg_residual_norm(&s->h->level[s->top], MG_U, MG_F, &norm));
+static mg_status_t end_cycle(const solve_t *s, double norm) {
   MG_TRY(record_norm(s, norm));
   return call_back(s);
 }
 
 static mg_status_t plain_cycles(const solve_t *s) {
   while (is_unfinished(s) && s->history->n_cycles < mg_n_plain_cycles(s->h, s->max_cycles)) {
-    MG_TRY(mg_cycle_run(s->h, s->top, mg_plain_cycle_kind(s->history->n_cycles), NULL));
-    MG_TRY(residual_after_cycle(s));
+    const mg_cycle_kind_t kind = mg_plain_cycle_kind(s->history->n_cycles);
+    double norm;
+    MG_TRY(mg_cycle_run(s->h, s->top, kind, NULL));
+    MG_TRY(mg_cycle_residual_norm(s->h, s->top, kind, &norm));
+    MG_TRY(end_cycle(s, norm));
   }
   return MG_OK;
 }
@@ -92,9 +92,11 @@ static mg_status_t cg_cycles(const solve_t *s) {
     const mg_status_t status = cg_steps(s, &cg);
     MG_TRY(mg_outer_cg_end(level));
     MG_TRY(status);
-    MG_TRY(mg_cycle_remove_mean(level));
+    MG_TRY(mg_remove_mean(level, MG_U));
     s->history->n_cycles--;
-    MG_TRY(residual_after_cycle(s));
+    double norm;
+    MG_TRY(mg_residual_norm(level, MG_U, MG_F, &norm));
+    MG_TRY(end_cycle(s, norm));
   }
   return MG_OK;
 }

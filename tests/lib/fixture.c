@@ -62,11 +62,22 @@ static void set_boxes(mg_params_t *params, const char *boxes, int log2_box_dim) 
   params->log2_box_dim = log2_box_dim;
 }
 
+/* Let fused sweeps compute residuals on levels of any size. */
+static void fuse_residuals(mg_plan_t *plan) {
+  for (int l = 0; l < plan->n_levels; l++) {
+    mg_level_plan_t *level = &plan->level[l];
+    if (level->fused_sweeps == 1 || level->layout.box_dim <= level->fused_sweeps) continue;
+    level->fused_residual = true;
+    if (level->ghost_layers > plan->radius) level->ghost_layers = level->fused_sweeps + 1;
+  }
+}
+
 static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                               const char *options, bool alpha_varies,
                               const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
   const char *walls = "dddddd", *shape = NULL;
+  bool residuals = false;
   const int smallest = 4; /* that options accept */
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
@@ -80,6 +91,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
       walls = word + 6;
     else if (strncmp(word, "boxes=", 6) == 0)
       shape = word + 6;
+    else if (strcmp(word, "residuals") == 0)
+      residuals = true;
     else
       argv[argc++] = word;
 
@@ -95,6 +108,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   if (status == MG_OK) status = mg_input_open(&params, &input);
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
+  if (residuals) fuse_residuals(&plan);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
   MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);

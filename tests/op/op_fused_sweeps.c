@@ -1,22 +1,21 @@
 /* op_fused_sweeps: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: a
  * guess and zero; the right-hand side of the previous smooth and another one; patches bordering
- * walls of both kinds, other patches and themselves; variable alpha. */
+ * walls of both kinds, other patches and themselves; variable alpha; the residual of the last
+ * sweep, restricted and as a norm. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
+#include "level/transfer.h"
 #include "tests/lib/fixture.h"
 #include <stdlib.h>
 #include <string.h>
 
-static int levels_with_passes;
+static int levels_with_passes, levels_with_residuals;
 
 /* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
  * rank. */
-static const char *large_grid(int *log2_box_dim, int *boxes) {
-  const bool device = mg_device_count() > 0, alone = mg_comm_size(mg_comm_world()) == 1;
-  *log2_box_dim = !device ? 4 : alone ? 5 : 6;
-  *boxes = device && alone ? 3 : 2;
-  return textf("%dx%d", *log2_box_dim, *boxes);
+static const char *large_grid(void) {
+  return mg_comm_size(mg_comm_world()) == 1 ? "5x3" : "6x2";
 }
 
 /* Smooth twice: fused sweeps must see the same right-hand side and must not depend on leftovers
@@ -50,6 +49,53 @@ static void test_level(mg_level_t *level, const mg_params_t *params) {
     }
 }
 
+/* Results of smooth, residual and restriction, then of a second smooth and the residual's norm. */
+typedef struct {
+  double *x, *coarse_f, norm;
+} results_t;
+
+static results_t run_with_residuals(mg_hierarchy_t *h, int l, bool zero_guess) {
+  mg_level_t *level = &h->level[l], *coarse = level + 1;
+  const int64_t cells = mg_volume(level->store.view.n);
+  results_t r;
+  field_put(level, MG_U, field_random(cells, 30));
+  field_put(level, MG_F, field_random(cells, 31));
+  MUST(mg_fill(level, MG_TMP, NAN));
+  MUST(mg_fill(coarse, MG_F, NAN));
+  MUST(mg_smooth_restrict(h, l, zero_guess));
+  r.coarse_f = field_get(coarse, MG_F);
+  if (mg_smooth_has_residual(level, false)) {
+    MUST(mg_smooth_norm_begin(level));
+    MUST(mg_residual_norm_end(level, &r.norm));
+  } else {
+    MUST(mg_smooth_same_rhs(level));
+    MUST(mg_residual_norm(level, MG_U, MG_F, &r.norm));
+  }
+  r.x = field_get(level, MG_U);
+  return r;
+}
+
+/* Fused and composed. */
+static void test_residuals(mg_hierarchy_t *h) {
+  for (int l = 0; l + 1 < h->n_levels; l++) {
+    mg_level_t *level = &h->level[l];
+    const int64_t cells = mg_volume(level->store.view.n);
+    if (!level->plan->fused_residual) continue;
+    for (int zero = 0; zero < 2; zero++) {
+      results_t r[2];
+      for (int fused = 0; fused < 2; fused++) {
+        MUST(mg_smoother_set(level, &h->params, level->lambda_max,
+                             fused ? level->plan->fused_sweeps : 1));
+        r[fused] = run_with_residuals(h, l, zero == 1);
+      }
+      levels_with_residuals += mg_smooth_has_residual(level, zero == 1);
+      CHECK_SAME(r[1].x, r[0].x, cells);
+      CHECK_SAME(r[1].coarse_f, r[0].coarse_f, cells / 8);
+      CHECK_CASE(r[1].norm == r[0].norm, r[1].norm, r[0].norm);
+    }
+  }
+}
+
 /* On the coarsest levels, patches are narrower than the number of fused steps. */
 static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
@@ -61,7 +107,7 @@ static void test_varying(void) {
       "--equation=helmholtz --operator=7pt --smoother=chebyshev",
       "--equation=helmholtz --operator=fv2 --boundary=periodic --smoother=gsrb"};
   int log2_box_dim, boxes;
-  (void)large_grid(&log2_box_dim, &boxes);
+  MUST(sscanf(large_grid(), "%dx%d", &log2_box_dim, &boxes) == 2 ? MG_OK : MG_ERR_INTERNAL);
   const int n = boxes << log2_box_dim;
   double *alpha = field_random((int64_t)n * n * n, 5);
   for (int c = 0; c < n * n * n; c++)
@@ -90,19 +136,31 @@ int main(int argc, char **argv) {
       /* Not a cube. */
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
-  int log2_box_dim, boxes;
+  static const char *const residual_cases[] = {
+      "--smoother=gsrb --smooths=1,3",
+      "--smoother=gsrb,jacobi --smooths=3 --fused-sweeps=2",
+      "--smoother=ssor --omega=1.15",
+      "--smoother=chebyshev --degree=2,6",
+      "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
+      "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
+  };
   fixture_begin(&argc, &argv);
-  const char *grid = large_grid(&log2_box_dim, &boxes);
   static const char *const backends[] = {"guard", "cuda"};
   const char *only = getenv("FIXTURE_BACKEND");
   for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
     /* Other backends have no fused sweeps, or the same ones. */
     if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
+    const char *grid = strcmp(only ? only : backends[b], "guard") == 0 ? "4x2" : large_grid();
+    levels_with_passes = levels_with_residuals = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
       fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
+    for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
+      fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]),
+                   test_residuals);
+    CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
+    CHECK(levels_with_residuals > 0 || (only && strcmp(only, "cpu") == 0));
     if (only) break;
   }
   test_varying();
-  CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
   return FIXTURE_END();
 }

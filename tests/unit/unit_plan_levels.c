@@ -319,17 +319,22 @@ static void test_passes(void) {
     int64_t ranks;
     int steps, layers; /* for 512^3 or 1024^3 cells, if three steps are requested */
     bool before;
+    int64_t residual_cells; /* per rank, from which the residual is fused too; 0: never */
   } cases[] = {
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3,
-       true},
-      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false,
+       1 << 24},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 3, false,
+       1 << 24},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false,
+       1 << 27},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3, true,
+       1 << 27},
+      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false, 0},
       {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1,
-       false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1,
-       false},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 1, 2, false},
+       false, 0},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1, false,
+       0},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 1, 2, false, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(8, 8);
@@ -341,10 +346,13 @@ static void test_passes(void) {
     CHECK_INT(build(cases[i].ranks), MG_OK);
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
-      const bool large =
-          mg_layout_n_cells(&level->layout) / level->layout.n_ranks >= MG_FUSED_SWEEPS_MIN_CELLS;
+      const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+      const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS,
+                 residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
+                 deep = large && cases[i].layers > plan.radius;
       CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
-      CHECK_INT(level->ghost_layers, large ? cases[i].layers : plan.radius);
+      CHECK_INT(level->fused_residual, residual);
+      CHECK_INT(level->ghost_layers, deep ? cases[i].layers + residual : plan.radius);
       CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }
     /* If all steps of a smooth are fused, no other iterate is needed. */
