@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(WIDTH *HEIGHT) cells(smooth_level_t l) {
 /* CELLS cells per thread along k, with shared values served by L1: the form of the solver
  * (src/cuda/smooth.cu). */
 template <int FORM, int PATH, int CELLS, int BLOCKS>
-__global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(BLOCKS, 256)) stacks(smooth_level_t l) {
+__global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(BLOCKS, 256)) stacks(smooth_level_t l) {
   const int i = (int)blockIdx.x * 32 + (int)threadIdx.x % 32;
   const int j = (int)blockIdx.y * 8 + (int)threadIdx.x / 32, k = (int)blockIdx.z * CELLS;
   const ptrdiff_t at = i + j * l.js + k * l.ks;

@@ -45,7 +45,7 @@ __global__ void unbounded(double *to, const double *big, const double *small, in
   max_plus<WIDE>(to, big, small, n);
 }
 template <int WIDE, int BLOCKS>
-__global__ __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(BLOCKS, THREADS)) void bounded(
+__global__ __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(BLOCKS, THREADS)) void bounded(
     double *to, const double *big, const double *small, int64_t n) {
   max_plus<WIDE>(to, big, small, n);
 }

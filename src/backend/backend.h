@@ -67,8 +67,8 @@ typedef struct {
   int n_levels;
   mg_interpolation_t v, f; /**< interpolation of corrections (v) and of F-cycle solutions (f) */
   mg_bottom_t bottom;
-  int most;         /**< maximum iterations of the bottom solver */
-  double reduction; /**< residual reduction (maximum norm) that ends the bottom solver */
+  int max_iterations; /**< maximum iterations of the bottom solver */
+  double reduction;   /**< residual reduction (maximum norm) that ends the bottom solver */
 } mg_coarse_cycle_job_t;
 
 /** Prepared coarse cycle, in a backend-specific form. */

@@ -16,17 +16,17 @@
 
 /* 1024 threads are slower: with a coarse cycle from 16^3 down, GDOF/s at 64^3 are 0.334 (GSRB) and
  * 0.285 (Chebyshev); 512 threads reach 0.398 and 0.306 (coarse_cycle.cu). */
-enum { MG_BLOCK_MOST_THREADS = 512, MG_BLOCK_MOST_CELLS = 4096 };
+enum { MG_BLOCK_MAX_THREADS = 512, MG_BLOCK_MAX_CELLS = 4096 };
 
 /** Most cells of a level that block_smoother.h supports. */
 enum { MG_BLOCK_PAIRED_CELLS = 10 * 10 * 10 };
 
-/** Threads of the block for a level of `cells` cells: full warps, at most MG_BLOCK_MOST_THREADS. On
+/** Threads of the block for a level of `cells` cells: full warps, at most MG_BLOCK_MAX_THREADS. On
  *  a tiny level a single warp keeps the barriers cheap. */
 inline int mg_cuda_block_threads(int64_t cells) {
   const int64_t warps = (cells + 31) / 32 * 32;
-  const int most = MG_BLOCK_MOST_THREADS;
-  return warps < most ? (int)warps : most;
+  const int max = MG_BLOCK_MAX_THREADS;
+  return warps < max ? (int)warps : max;
 }
 
 /* Loops over cells are not unrolled: a thread has one or two cells, and instruction fetches are
@@ -35,10 +35,10 @@ inline int mg_cuda_block_threads(int64_t cells) {
 /** Shared-memory scratch of the block. */
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];
-  double lane_sum[MG_BLOCK_MOST_THREADS];
+  double lane_sum[MG_BLOCK_MAX_THREADS];
   double value[2][MG_BLOCK_PAIRED_CELLS];
   double scalar;
-  unsigned long long warp_max[MG_BLOCK_MOST_THREADS / 32];
+  unsigned long long warp_max[MG_BLOCK_MAX_THREADS / 32];
 };
 
 /** Division of small integers by one multiplication. Exact for c < 2^18 / n, which covers c < n^3

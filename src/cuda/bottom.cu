@@ -4,7 +4,7 @@
 #include "cuda/krylov.h"
 
 template <bool fv4, bool varies>
-static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
+static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
   mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
@@ -12,7 +12,7 @@ static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
 }
 
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
-  return method != MG_BOTTOM_SMOOTHER && v->n_patches == 1 && v->cells <= MG_BLOCK_MOST_CELLS &&
+  return method != MG_BOTTOM_SMOOTHER && v->n_patches == 1 && v->cells <= MG_BLOCK_MAX_CELLS &&
          mg_is_cube(v->n) && v->cells == (int64_t)v->n[0] * v->n[0] * v->n[0];
 }
 

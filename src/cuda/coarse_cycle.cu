@@ -21,7 +21,7 @@
 #include <cstdlib>
 #include <new>
 
-enum { MOST_LEVELS = 6, MOST_CELLS = MG_BLOCK_PAIRED_CELLS };
+enum { MAX_LEVELS = 6, MAX_CELLS = MG_BLOCK_PAIRED_CELLS };
 
 struct coarse_level_t {
   mg_cuda_patch_t l;
@@ -31,7 +31,7 @@ struct coarse_level_t {
 
 /** Kernel arguments; the coarsest level is the last. */
 struct coarse_args_t {
-  coarse_level_t level[MOST_LEVELS];
+  coarse_level_t level[MAX_LEVELS];
   int n_levels;
   mg_bottom_job_t bottom;
 };
@@ -98,7 +98,7 @@ struct cycles_t {
 };
 
 template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
-static __global__ void __launch_bounds__(MG_BLOCK_MOST_THREADS)
+static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     coarse_cycle_kernel(const MG_GRID_CONSTANT coarse_args_t args, int top, mg_cycle_t cycle,
                         bool zero_guess) {
   mg_cuda_wait_dependency();
@@ -119,12 +119,12 @@ template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *j
   return nullptr;
 }
 
-/* Whether a single patch covers level l, a cube of at most MOST_CELLS cells without Neumann walls:
+/* Whether a single patch covers level l, a cube of at most MAX_CELLS cells without Neumann walls:
  * the kernel interpolates with Dirichlet ghosts. */
 static bool fits(const mg_coarse_cycle_job_t *job, int l) {
   const mg_view_t *v = job->level[l].view;
   const int64_t cells = (int64_t)v->n[0] * v->n[0] * v->n[0];
-  return v->n_patches == 1 && mg_is_cube(v->n) && v->cells == cells && cells <= MOST_CELLS &&
+  return v->n_patches == 1 && mg_is_cube(v->n) && v->cells == cells && cells <= MAX_CELLS &&
          !mg_has_wall(v->side, MG_WALL_NEUMANN);
 }
 
@@ -150,7 +150,7 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
   *out = nullptr;
   const kernel_t kernel =
       job->level[0].view->alpha_varies ? kernel_for<true>(job) : kernel_for<false>(job);
-  if (job->n_levels > MOST_LEVELS || !kernel) return MG_OK;
+  if (job->n_levels > MAX_LEVELS || !kernel) return MG_OK;
   for (int l = 0; l < job->n_levels; l++)
     if (!fits(job, l)) return MG_OK;
   mg_coarse_cycle_t *coarse_cycle = new (std::nothrow) mg_coarse_cycle_t();
@@ -169,7 +169,8 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
   const coarse_level_t &last = coarse_cycle->args.level[job->n_levels - 1];
   coarse_cycle->kernel = kernel;
   coarse_cycle->args.n_levels = job->n_levels;
-  coarse_cycle->args.bottom = {job->bottom, job->most, job->reduction, last.step, last.n_steps};
+  coarse_cycle->args.bottom = {job->bottom, job->max_iterations, job->reduction, last.step,
+                               last.n_steps};
   *out = coarse_cycle;
   return MG_OK;
 }

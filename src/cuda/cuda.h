@@ -65,7 +65,7 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
 #endif
 
 /** Resident threads per SM of the target architecture. Launch bounds that request more are an
- *  error, so MG_CUDA_MOST_BLOCKS limits the requested blocks per SM. */
+ *  error, so MG_CUDA_MIN_BLOCKS limits the requested blocks per SM. */
 #if !defined(__CUDA_ARCH__)
 #define MG_CUDA_RESIDENT_THREADS 2048
 #elif __CUDA_ARCH__ == 750
@@ -75,7 +75,7 @@ mg_status_t mg_cuda_failed(cudaError_t error, const char *call, const char *file
 #else
 #define MG_CUDA_RESIDENT_THREADS 2048
 #endif
-#define MG_CUDA_MOST_BLOCKS(wanted, threads)                                                       \
+#define MG_CUDA_MIN_BLOCKS(wanted, threads)                                                        \
   ((wanted) * (threads) <= MG_CUDA_RESIDENT_THREADS ? (wanted)                                     \
                                                     : MG_CUDA_RESIDENT_THREADS / (threads))
 

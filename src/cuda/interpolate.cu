@@ -17,7 +17,7 @@ enum { LOW_BLOCKS = 8 };
 
 /** P0, P1 and V2. The order of the wall formula is used only if the walls are folded in. */
 template <mg_interpolation_t kind, bool add, bool folded>
-static __global__ void __launch_bounds__(128, MG_CUDA_MOST_BLOCKS(LOW_BLOCKS, 128))
+static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128))
     interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   mg_cuda_wait_dependency();
@@ -78,7 +78,7 @@ template <int cells> static __device__ __forceinline__ void combine_line(double 
 }
 
 template <bool add>
-static __global__ void __launch_bounds__(THREADS, MG_CUDA_MOST_BLOCKS(V4_BLOCKS, THREADS))
+static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, THREADS))
     interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, int src,
                    const MG_GRID_CONSTANT mg_patch_t fine, int dst, int order) {
   mg_cuda_wait_dependency();

@@ -18,7 +18,7 @@ enum { MG_NORM_ROWS = 4, MG_NORM_BLOCKS = 4 /* per SM */ };
  *   256 threads, 64 registers: 10.8, 465
  *   128, 64, 32 threads, 64 registers: 9.5, 8.9, 8.5 and 464, 473, 517
  *   128 registers: 10.8 (256 threads) and 8.4 (32 threads), 465 */
-enum { MG_DOT_PLANES = 1, MG_DOT_LEAST_THREADS = 32 };
+enum { MG_DOT_PLANES = 1, MG_DOT_MIN_THREADS = 32 };
 
 /** Value |x| or |x - y| of a cell, or the larger of two cells, as bits; NaN is the largest. */
 template <bool pairs, bool differs>
@@ -82,7 +82,7 @@ inline dim3 mg_max_norm_grid(const mg_patch_t &p, bool pairs, int processors) {
 /** Threads per block of mg_dot_kernel: 256, or fewer so that each SM has blocks. */
 inline int mg_dot_threads(int64_t lanes, int processors) {
   int threads = 256;
-  while (threads > MG_DOT_LEAST_THREADS && lanes / threads < 4 * (int64_t)processors)
+  while (threads > MG_DOT_MIN_THREADS && lanes / threads < 4 * (int64_t)processors)
     threads /= 2;
   return threads;
 }
@@ -131,7 +131,7 @@ static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, c
  *                  for bricks of any width
  *  @param any      u if planes is 0 */
 template <bool product, int planes>
-static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(8 >> planes, 256))
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 256))
     mg_dot_kernel(mg_patch_t p, int x, int y, int any, unsigned long long *sum) {
   const int u = planes > 0 ? 8 : any;
   __shared__ unsigned long long digit[MG_SUM_LIMBS];

@@ -15,7 +15,7 @@ static const dim3 block_shape(32, 8, 1);
 enum { PLANES = 2 };
 
 /* Blocks of 256 threads per SM. */
-#define BLOCKS(one, planes) MG_CUDA_MOST_BLOCKS((planes) == 1 ? (one) : 5, 256)
+#define BLOCKS(one, planes) MG_CUDA_MIN_BLOCKS((planes) == 1 ? (one) : 5, 256)
 
 /** Whether this block is clear of walls, given the cells per thread along j and k. */
 static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int planes) {
@@ -140,7 +140,7 @@ static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, 
 }
 
 template <bool varies>
-static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(2, 256))
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
     residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(2, 256))
 
 /* residual_restrict for large levels. */
 template <bool varies>
-static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     residual_restrict_large(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;

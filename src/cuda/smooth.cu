@@ -33,7 +33,7 @@
 enum { COLORED_PLANES = 3, ALL_PLANES = 2 };
 
 /* Blocks of 256 threads per SM. */
-#define BLOCKS(planes) MG_CUDA_MOST_BLOCKS((planes) == 2 ? 5 : 4, 256)
+#define BLOCKS(planes) MG_CUDA_MIN_BLOCKS((planes) == 2 ? 5 : 4, 256)
 
 /** Whether no cell of this block is at a wall. The block has `width` cells along i and `planes`
  *  cells per thread along k. */
@@ -47,7 +47,7 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int width, int
  * thread writes. All but the values of x and f is loaded or computed while the previous sweep
  * runs. */
 template <bool varies>
-static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     colored_7(mg_cuda_patch_t l, mg_update_t u) {
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y);
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z);
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
 }
 
 template <bool stored, bool varies>
-static __global__ void __launch_bounds__(256, MG_CUDA_MOST_BLOCKS(4, 256))
+static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     all_7(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const mg_row_t row = mg_row<varies>(&l, i, j, k);

@@ -91,7 +91,7 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
     mg_tiling_t tiling;
     const bool room = mg_tiling_for_overlap(
         [&](int idle_sms, mg_tiling_t *c) {
-          return tiling_of(p, MOST_ROWS, n, RESIDUAL_UNUSED, idle_sms, c);
+          return tiling_of(p, MAX_ROWS, n, RESIDUAL_UNUSED, idle_sms, c);
         },
         &tiling);
     pays = (room || host) && mg_overlap_pays(p, tiling, mg_cuda.sms);

@@ -133,7 +133,7 @@ inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int pr
  *  @return relative cost */
 inline double tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t use, int idle_sms,
                         mg_tiling_t *c) {
-  const int blocks = MOST_ROWS / rows * mg_cuda.sms, depth = steps + (use != RESIDUAL_UNUSED),
+  const int blocks = MAX_ROWS / rows * mg_cuda.sms, depth = steps + (use != RESIDUAL_UNUSED),
             margin = margin_of(steps, use);
   double cost;
   *c = {{OUT_I, rows - 2 * margin, 0}, {BOX_START, margin, depth}, {WIDTH, rows, 0}, {}};

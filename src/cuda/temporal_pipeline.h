@@ -11,7 +11,7 @@ namespace mg_temporal {
  * 32 x 32 169.3; 32 x 24 143.8; 32 x 16 with two blocks per SM 143.1; a cluster of two 116.7.
  * Prefetching two planes ahead raised the first from 169.3 to 175.7. docs/kernels.md has a later
  * run. */
-enum { WIDTH = 32, MOST_ROWS = 32, LANES = WIDTH / 2 };
+enum { WIDTH = 32, MAX_ROWS = 32, LANES = WIDTH / 2 };
 /* Columns along i that a tile writes, and the starts of tile and box: multiples of 64 bytes. This
  * alignment raised 158.4 to 166.9 (two planes ahead, a slower GPU). */
 enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
@@ -48,7 +48,7 @@ constexpr int margin_of(int steps, residual_use_t use) {
  * N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver uses the defaults; the
  * laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1; the multiplication makes
  * F-cycles of 128^3 and 256^3 2 % slower on an H100. */
-template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MOST_ROWS,
+template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MAX_ROWS,
           int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false,
           residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED>
 struct shape_t {
@@ -58,7 +58,7 @@ struct shape_t {
   /* Planes from the one that arrives to the last one computed; cells that tiles overlap in j. */
   static constexpr int DEPTH = STEPS + (USE != RESIDUAL_UNUSED), MARGIN = margin_of(STEPS, USE);
   static constexpr int THREADS = LANES * ROWS, PLANE = WIDTH * ROWS;
-  static constexpr int BLOCKS = MOST_ROWS / ROWS; /* per SM */
+  static constexpr int BLOCKS = MAX_ROWS / ROWS; /* per SM */
   static constexpr int OUT_J = ROWS - 2 * MARGIN;
   /* Number of planes in each ring, and start of each ring in doubles. */
   static constexpr int X_SLOTS = (COLORED ? DEPTH + 1 : 2) + AHEAD, OWN_SLOTS = 1 + AHEAD,
@@ -73,8 +73,7 @@ struct shape_t {
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 template <int N_STEPS, bool ALPHA_VARIES>
-using weighted_shape_t =
-    shape_t<true, N_STEPS, ALPHA_VARIES, MOST_ROWS, ALPHA_VARIES ? 1 : 2, true>;
+using weighted_shape_t = shape_t<true, N_STEPS, ALPHA_VARIES, MAX_ROWS, ALPHA_VARIES ? 1 : 2, true>;
 template <typename S, residual_use_t USE>
 using with_residual_t = shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS,
                                 S::COLORED && !S::VARIES ? 2 : 1, S::WEIGHTED, USE>;

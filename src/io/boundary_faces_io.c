@@ -18,14 +18,14 @@ void mg_boundary_faces_size(const mg_level_t *level, int d, int32_t n[2]) {
 }
 
 int64_t mg_boundary_faces_max(const mg_level_t *level) {
-  int64_t most = 0;
+  int64_t max = 0;
   for (int d = 0; d < 3; d++) {
     int32_t n[2];
     mg_boundary_faces_size(level, d, n);
     const int64_t faces = (int64_t)n[0] * n[1];
-    most = faces > most ? faces : most;
+    max = faces > max ? faces : max;
   }
-  return most;
+  return max;
 }
 
 /* This rank's patches at the wall. */

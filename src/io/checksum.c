@@ -13,8 +13,8 @@ static inline uint64_t term(uint32_t low, uint32_t high, uint32_t index) {
 
 /* At most one thread per 65536 values: beyond that, the barrier costs more than threads save. */
 static int threads_for(int64_t n) {
-  const int64_t useful = n >> 16, most = mg_machine_threads();
-  return useful < 1 ? 1 : (int)(useful < most ? useful : most);
+  const int64_t useful = n >> 16, max = mg_machine_threads();
+  return useful < 1 ? 1 : (int)(useful < max ? useful : max);
 }
 
 uint64_t mg_checksum_doubles(const double *value, int64_t n, uint64_t first) {

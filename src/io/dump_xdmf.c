@@ -10,13 +10,14 @@
 static int character_bytes(const unsigned char *text) {
   const unsigned first = text[0];
   const int n = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  static const unsigned least[] = {0, 0x20, 0x80, 0x800, 0x10000}; /* overlong forms are invalid */
+  static const unsigned min_code[] = {0, 0x20, 0x80, 0x800,
+                                      0x10000}; /* overlong forms are invalid */
   unsigned code = n < 2 ? first : first & (0xffu >> (n + 1));
   for (int i = 1; i < n; i++) {
     if ((text[i] & 0xc0) != 0x80) return 0;
     code = code << 6 | (text[i] & 0x3f);
   }
-  if (n == 0 || first > 0xf4 || code < least[n] || code == 0x7f || code > 0x10ffff) return 0;
+  if (n == 0 || first > 0xf4 || code < min_code[n] || code == 0x7f || code > 0x10ffff) return 0;
   return (code >= 0xd800 && code <= 0xdfff) || code == 0xfffe || code == 0xffff ? 0 : n;
 }
 

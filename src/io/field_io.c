@@ -25,13 +25,13 @@ static void release(buffers_t *b) {
 }
 
 static mg_status_t allocate(const mg_field_io_t *io, buffers_t *b) {
-  const int64_t most = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
+  const int64_t doubles = mg_slabs_planes(io->slabs, 0).n * plane_cells(io);
   *b = (buffers_t){0};
   MG_TRY(mg_new(&b->checksum, io->n[2], "checksums"));
   MG_TRY(mg_new(&b->halves, 2 * (int64_t)io->n[2], "checksums"));
-  if (io->precision != MG_PRECISION_FLOAT || most == 0) return MG_OK;
-  MG_TRY(mg_new(&b->floats, most, "dump buffers"));
-  return mg_new(&b->other, most, "dump buffers");
+  if (io->precision != MG_PRECISION_FLOAT || doubles == 0) return MG_OK;
+  MG_TRY(mg_new(&b->floats, doubles, "dump buffers"));
+  return mg_new(&b->other, doubles, "dump buffers");
 }
 
 static mg_h5_type_t type_of(const mg_field_io_t *io) {

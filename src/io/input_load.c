@@ -41,11 +41,11 @@ static int64_t plane_cells(const field_t *f) {
 }
 
 /* Products and sums of values within these limits neither overflow nor underflow. */
-static const double least = 1e-60, most = 1e60;
+static const double min_value = 1e-60, max_value = 1e60;
 
 static bool is_allowed(const field_t *f, double value) {
-  if (f->is_signed) return fabs(value) <= most;
-  return (value >= least && value <= most) || (f->may_be_0 && value == 0.0);
+  if (f->is_signed) return fabs(value) <= max_value;
+  return (value >= min_value && value <= max_value) || (f->may_be_0 && value == 0.0);
 }
 
 /* Record the first invalid cell of the first plane that has one. */
@@ -61,7 +61,7 @@ static void blame(field_t *f, const double *cells, int32_t plane, bool wall) {
 }
 
 static void check_values(field_t *f, const double *cells, int32_t plane, bool wall) {
-  const double lowest = f->is_signed ? -most : least;
+  const double lowest = f->is_signed ? -max_value : min_value;
   const double other = f->may_be_0 ? 0.0 : lowest; /* one more allowed value */
   const int64_t n = plane_cells(f);
   double largest = f->largest;
@@ -70,7 +70,7 @@ static void check_values(field_t *f, const double *cells, int32_t plane, bool wa
   for (int64_t c = 0; c < n; c++) {
     const double size = fabs(cells[c]);
     largest = size > largest ? size : largest;
-    bad += !((cells[c] >= lowest && cells[c] <= most) || cells[c] == other); /* NaN too */
+    bad += !((cells[c] >= lowest && cells[c] <= max_value) || cells[c] == other); /* NaN too */
   }
   f->largest = largest;
   if (bad > 0) blame(f, cells, plane, wall);
@@ -319,10 +319,10 @@ static mg_status_t add_checksum(const field_t *f, int field, mg_input_t *input) 
 static mg_status_t check_largest(const field_t *f, int field) {
   double largest = f->largest;
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
-  if (field == MG_INPUT_F && largest > 0.0 && largest < least) {
+  if (field == MG_INPUT_F && largest > 0.0 && largest < min_value) {
     if (!mg_comm_is_root()) return MG_ERR_IO;
-    return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
-                    f->file_path, largest);
+    return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60",
+                    f->option, f->file_path, largest);
   }
   if (field != MG_INPUT_ALPHA || largest > 0.0 ||
       mg_has_wall(f->h->level[0].store.view.side, MG_WALL_DIRICHLET))

@@ -9,7 +9,7 @@ typedef struct {
   mg_cuboid_t cells;
 } holding_t;
 
-enum { SLAB_BYTES = 2 << 20, MOST_SETS = 3 };
+enum { SLAB_BYTES = 2 << 20, MAX_SETS = 3 };
 
 struct mg_slabs {
   const mg_level_t *level;
@@ -21,7 +21,7 @@ struct mg_slabs {
   int n_holdings;
   int64_t slab_doubles, pack_doubles;
   int n_sets;
-  double *set[MOST_SETS]; /* a slab, then packed parts; rounds cycle through the sets */
+  double *set[MAX_SETS]; /* a slab, then packed parts; rounds cycle through the sets */
   double *incoming;
   mg_copies_t *copies; /* in flight */
   mg_requests_t *requests;

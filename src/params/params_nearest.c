@@ -54,12 +54,12 @@ bool mg_names_size(const char *name) {
 const char *mg_nearest_option(const char *name, unsigned where) {
   const char *nearest = NULL;
   /* Allow (length + 1) / 3 edits: about one per three letters, none for a single letter. */
-  int least = ((int)strlen(name) + 1) / 3 + 1;
+  int limit = ((int)strlen(name) + 1) / 3 + 1;
   for (int i = 0; i < MG_N_OPTIONS; i++) {
     if (!(mg_options[i].where & where)) continue;
     const int distance = distance_of(name, mg_options[i].name);
-    if (distance >= least) continue;
-    least = distance;
+    if (distance >= limit) continue;
+    limit = distance;
     nearest = mg_options[i].name;
   }
   return nearest;

@@ -19,7 +19,7 @@ static mg_status_t prepare_from(mg_hierarchy_t *h, int first) {
                                .v = mg_interpolation_of(h->params.op, MG_CYCLE_V),
                                .f = mg_interpolation_of(h->params.op, MG_CYCLE_F),
                                .bottom = h->params.bottom,
-                               .most = MG_BOTTOM_MAX_ITERATIONS,
+                               .max_iterations = MG_BOTTOM_MAX_ITERATIONS,
                                .reduction = MG_BOTTOM_REDUCTION};
   for (int l = 0; l < job.n_levels; l++) {
     const mg_level_t *level = &h->level[first + l];

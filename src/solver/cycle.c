@@ -4,14 +4,17 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 #include "solver/bottom.h"
+#include <math.h>
 
-/* A first V-cycle with P0 may raise the residual by a factor of up to 0.035 n (verify.c); a
- * convergent solve stays far below 1e3. CG reduces the error in the norm of A, and its largest
- * residual may rise meanwhile, depending on how much the coefficient varies. For coefficients from
- * files no bound is known. */
+/* A first V-cycle with P0 may raise the residual by a factor of up to 0.035 n (verify.c); up to
+ * 2^13 cells per side, a convergent solve stays below 1e3. CG reduces the error in the norm of A,
+ * and its largest residual may rise meanwhile, depending on how much the coefficient varies. For
+ * coefficients from files no bound is known. */
 double mg_divergence_limit(const mg_hierarchy_t *h) {
   if (mg_params_has_files(&h->params)) return 1e15;
-  return mg_uses_cg(h) ? 1e8 : 1e3;
+  if (mg_uses_cg(h)) return 1e8;
+  const int32_t *n = h->plan.level[0].layout.n;
+  return fmax(1e3, 0.1 * fmax(n[0], fmax(n[1], n[2])));
 }
 
 mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {

@@ -28,9 +28,9 @@ static hid_t creation_list(const mg_h5_data_t *data, int compress) {
   bool good = H5Pset_fill_time(list, H5D_FILL_TIME_NEVER) >= 0;
   if (good && compress > 0) {
     const hsize_t n = (hsize_t)data->n[0], rows = (hsize_t)data->n[1];
-    const hsize_t most = (4 << 20) / (n * H5Tget_size(type_of(data->type)));
+    const hsize_t max_rows = (4 << 20) / (n * H5Tget_size(type_of(data->type)));
     /* for three dimensions */
-    const hsize_t chunk[3] = {1, most < 1 ? 1 : most < rows ? most : rows, n};
+    const hsize_t chunk[3] = {1, max_rows < 1 ? 1 : max_rows < rows ? max_rows : rows, n};
     good = H5Pset_chunk(list, data->rank, chunk) >= 0 && H5Pset_shuffle(list) >= 0 &&
            H5Pset_deflate(list, (unsigned)compress) >= 0;
   }
@@ -59,12 +59,12 @@ mg_status_t mg_h5_data_create(mg_h5_t *file, const char *path, mg_h5_type_t type
 enum { WHY_SIZE = 256 };
 
 static void check_chunks(hid_t list, int rank, const hsize_t size[3], char why[WHY_SIZE]) {
-  const double most = 1 << 24;
+  const double max_values = 1 << 24;
   hsize_t chunk[3] = {1, 1, 1};
   bool good = H5Pget_chunk(list, rank, chunk) == rank;
   for (int d = 0; d < rank; d++)
     good = good && chunk[d] <= size[d];
-  if (good && (double)chunk[0] * (double)chunk[1] * (double)chunk[2] <= most) return;
+  if (good && (double)chunk[0] * (double)chunk[1] * (double)chunk[2] <= max_values) return;
   snprintf(
       why, WHY_SIZE,
       "has chunks of %llu x %llu x %llu values; chunks must fit into the dataset and hold at most "
@@ -326,10 +326,10 @@ static mg_status_t move_planes(const mover_t *m, int32_t first, int32_t count, v
   const int64_t bands = data->rank < 3 ? 1 : (plane + CALL_BYTES - 1) / CALL_BYTES;
   const int64_t rows_of_plane = data->rank < 3 ? data->n[0] : data->n[1];
   const int64_t rows = data->rank < 3 ? 1 : (rows_of_plane + bands - 1) / bands;
-  double most[1] = {bands > 1 ? (double)(count * bands) : 1.0};
-  if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), most, 1));
+  double max_calls[1] = {bands > 1 ? (double)(count * bands) : 1.0};
+  if (m->file->shared) MG_TRY(mg_comm_max(mg_comm_world(), max_calls, 1));
   mg_status_t status = MG_OK;
-  for (int64_t call = 0; call < (int64_t)most[0]; call++) {
+  for (int64_t call = 0; call < (int64_t)max_calls[0]; call++) {
     hsize_t start[3] = {(hsize_t)first, 0, 0},
             n[3] = {(hsize_t)count, (hsize_t)rows_of_plane, (hsize_t)data->n[0]};
     char *at = values;

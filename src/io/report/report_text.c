@@ -137,12 +137,13 @@ static void print_messages(FILE *out, const mg_report_t *r) {
   fprintf(out, "  level       grid  messages: min     mean      max   bytes: min         mean      "
                "    max  reductions\n");
   for (int l = 0; l < r->plan->n_levels; l++) {
-    const mg_count_t *m = &r->messages[l], *b = &r->message_bytes[l], *most = &r->reductions[l];
-    if (m->max == 0 && most->max == 0) continue;
+    const mg_count_t *m = &r->messages[l], *b = &r->message_bytes[l],
+                     *reductions = &r->reductions[l];
+    if (m->max == 0 && reductions->max == 0) continue;
     fprintf(out, "  %5d  %9s  %13" PRId64 " %8.1f %8" PRId64, l,
             mg_grid(r->plan->level[l].layout.n).text, m->min, m->mean, m->max);
     fprintf(out, "  %11" PRId64 " %12.0f %12" PRId64 " %11" PRId64 "\n", b->min, b->mean, b->max,
-            most->max);
+            reductions->max);
   }
 }
 
