@@ -130,17 +130,24 @@ launch_t *launch_without(int form, int n, bool varies) {
   return launches[form][n - 2][varies];
 }
 
-mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
-                   residual_use_t use, const mg_view_t *coarse, mg_vector_t dst) {
-  const int n = sweep->n;
-  if (n < 2 || n > MG_MAX_FUSED_SWEEPS)
-    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", n, MG_MAX_FUSED_SWEEPS);
+launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
   const mg_step_t *step = sweep->step;
   const int form = !step->colored ? 0 : step->c2 == 1.0 ? 1 : 2;
-  launch_t *const launch = use == RESIDUAL_UNUSED ? launch_without(form, n, v->alpha_varies)
-                           : use == RESIDUAL_RESTRICTED
-                               ? launch_with_residual<RESIDUAL_RESTRICTED>(form, n)
-                               : launch_with_residual<RESIDUAL_NORM>(form, n);
+  if (use == RESIDUAL_UNUSED) return launch_without(form, sweep->n, v->alpha_varies);
+  if (use == RESIDUAL_NORM) return launch_with_residual<RESIDUAL_NORM>(form, sweep->n);
+  return launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
+}
+} // namespace
+
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                 bool residual, const mg_view_t *coarse, mg_vector_t dst) {
+  if (sweep->n < 2 || sweep->n > MG_MAX_FUSED_SWEEPS)
+    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
+                    MG_MAX_FUSED_SWEEPS);
+  launch_t *const launch = launch_of(v, sweep,
+                                     !residual ? RESIDUAL_UNUSED
+                                     : coarse  ? RESIDUAL_RESTRICTED
+                                               : RESIDUAL_NORM);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     job.maximum = mg_cuda.reduction;
@@ -154,13 +161,8 @@ mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t regi
   }
   return MG_OK;
 }
-} // namespace
-
-mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  return smooth(v, sweep, region, RESIDUAL_UNUSED, NULL, MG_NO_VECTOR);
-}
 
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst) {
-  return smooth(v, sweep, region, coarse ? RESIDUAL_RESTRICTED : RESIDUAL_NORM, coarse, dst);
+  return mg_cuda_smooth_fused(v, sweep, region, true, coarse, dst);
 }

@@ -4,8 +4,10 @@
 
 #include "cuda/cuda.h"
 
-/** `smooth` of the backend table for sweeps of several steps. */
-mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region);
+/** `smooth` of the backend table for sweeps of several steps, or with `residual` smooth_residual.
+ */
+mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                 bool residual, const mg_view_t *coarse, mg_vector_t dst);
 
 /** `sweep_overlaps` of the backend table for n > 1. */
 bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host);
