@@ -321,8 +321,8 @@ static mg_status_t check_largest(const field_t *f, int field) {
   MG_TRY(mg_comm_max(mg_comm_world(), &largest, 1));
   if (field == MG_INPUT_F && largest > 0.0 && largest < min_value) {
     if (!mg_comm_is_root()) return MG_ERR_IO;
-    return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60",
-                    f->option, f->file_path, largest);
+    return mg_error(MG_ERR_IO, "--%s=%s: max|f| is %g; it must be 0 or at least 1e-60", f->option,
+                    f->file_path, largest);
   }
   if (field != MG_INPUT_ALPHA || largest > 0.0 ||
       mg_has_wall(f->h->level[0].store.view.side, MG_WALL_DIRICHLET))

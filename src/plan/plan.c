@@ -150,14 +150,16 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
          level->layout.box_dim >= params->fused_sweeps;
 }
 
-/* True if the last fused sweeps may compute the residual too, which reads one more ghost layer. */
+/* True if the last fused sweeps may compute the residual too, which reads one more ghost layer. On
+ * GPUs only levels of one rank do, since it has not been measured beside messages. */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
                               const smoother_t *smoother) {
   const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks,
                 min_cells = smoother->colored ? MG_FUSED_RESIDUAL_MIN_CELLS
                                               : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
-  return (level->place == MG_PLACE_GUARD || cells >= min_cells) && !params->alpha_varies &&
-         level->layout.box_dim > params->fused_sweeps;
+  const bool pays =
+      level->place == MG_PLACE_GUARD || (cells >= min_cells && level->layout.n_ranks == 1);
+  return pays && !params->alpha_varies && level->layout.box_dim > params->fused_sweeps;
 }
 
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
