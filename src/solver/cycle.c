@@ -28,7 +28,8 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
   return MG_OK;
 }
 
-/* Interpolation, correction, post-smooth; `norm`: begin the residual norm too. */
+/* Interpolation, correction, post-smooth. The right-hand side is that of the pre-smooth, with valid
+ * ghosts. `norm`, here and below: the last sweep also begins the norm of the residual. */
 static mg_status_t ascend(mg_hierarchy_t *h, int l, bool norm) {
   MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
   return norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
