@@ -107,9 +107,9 @@ typedef struct {
 
 /** Several operations in one pass over memory. Each entry is optional by itself. */
 typedef struct {
-  /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep
-   *  over memory, for all n <= max_steps. Fused sweeps are out of place: neither dst nor before may
-   * be x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
+  /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep over
+   *  memory, for all n <= max_steps. Fused sweeps are out of place: neither dst nor previous_out
+   *  may be x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
    *  MG_ALPHA and the betas, must be valid. */
   bool (*can_fuse)(const mg_view_t *v, int max_steps);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse

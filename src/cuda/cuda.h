@@ -340,8 +340,8 @@ static __device__ __forceinline__ unsigned long long mg_max_of(const unsigned lo
 /** Threads per block of the kernels that call mg_max_add. */
 enum { MG_MAX_THREADS = 256 };
 
-/** Raise the global maximum to the block's if that is larger; only thread 0 acts.
- *  @param[in] known  mg_max_known(maximum) */
+/** Raise the global maximum to `bits` if that is larger; only t = 0 of a warp or block acts.
+ *  @param[in] known  mg_max_known(maximum), or 0 */
 static __device__ __forceinline__ void mg_max_raise(unsigned long long bits, int t,
                                                     unsigned long long known,
                                                     unsigned long long *maximum) {

@@ -1,4 +1,5 @@
-/* Fused sweeps of a 7-point smoother: several steps per traversal of memory (temporal blocking).
+/* Fused sweeps of the 7-point smoothers: two or three steps per pass over memory (temporal
+ * blocking).
  *
  * A block owns a tile of columns and traverses its planes once. At stage q it performs the first
  * step in plane q - 1, the second in q - 2, the third in q - 3, and writes the last step's result:
@@ -8,8 +9,9 @@
  *            q-2   step 1   from step 0's q-3 .. q-1
  *            q-3   step 2   from step 1's q-4 .. q-2, written
  *
- * One more plane behind, the last sweep of a smooth can compute the residual of the result. It is
- * restricted to the coarser level at once, or only its maximum norm is kept.
+ * With a residual there is one stage more: plane q-4 (after three steps) gets the residual of the
+ * last step's result. It is restricted to the coarser level, or reduced to its maximum norm; it is
+ * not stored.
  *
  * Neighbors in k stay in the registers of the thread that owns the column. Neighbors in i and j
  * are read from planes in shared memory: rings of planes of x, f and the betas, which TMA fills
@@ -26,11 +28,10 @@
  * the same one in all steps of a stage, because both colors and planes alternate from step to
  * step.
  *
- * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell of
- * the fused sweeps: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies;
- * 1 more for a restricted residual, where a kernel of its own moves 41.
- * The ladder `hpgmg-bench smooth` has the variants that led to this one; docs/kernels.md
- * explains why it won.
+ * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
+ * pass: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies; 1 more for a
+ * restricted residual, which a separate kernel computes for 41. `hpgmg-bench smooth` times other
+ * shapes of this pipeline; docs/kernels.md compares them.
  *
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
@@ -42,7 +43,7 @@
 using namespace mg_temporal;
 
 namespace {
-enum { SHORTEST = 32 }; /* fewest cells of a patch along each direction */
+enum { MIN_CELLS = 32 }; /* of a patch along each direction */
 
 /* Shared memory per block; exceeds the limit of sm_120. */
 template <bool COLORED, bool VARIES>
@@ -54,15 +55,15 @@ constexpr int SHARED_BYTES =
     (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
                    RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>});
 
-/* Whether the patches provide all that tiles read: along each direction walls on both sides, or as
- * many ghost layers as steps and residual read. */
+/* Whether every patch is large enough, has an even number of cells along i, and in each direction
+ * has walls on both sides or `layers` ghost layers. */
 bool patches_fit(const mg_view_t *v, int layers) {
   bool fit = true;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     fit = fit && p.n[0] % 2 == 0;
     for (int d = 0; d < 3; d++)
-      fit = fit && p.n[d] >= SHORTEST &&
+      fit = fit && p.n[d] >= MIN_CELLS &&
             ((p.wall[d][0] && p.wall[d][1]) || v->ghost_layers >= layers);
   }
   return fit;
@@ -100,16 +101,19 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
 }
 
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
-  /* Shared memory has no room for a varying alpha too. */
+  /* A ring of alpha planes does not fit into shared memory beside the residual's stage. */
   return mg_cuda_can_fuse(v, n) && !v->alpha_varies && patches_fit(v, n + 1);
 }
 
 namespace {
 typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t);
 
-/* The launch for a form: all cells, colored, or colored with a weight. */
-template <residual_use_t USE> launch_t *launch_with_residual(int form, int n) {
-  static launch_t *const launches[3][2] = {
+/* Steps on all cells, colored ones, and colored ones with a weight. */
+enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED, N_FORMS };
+
+/* Launch function for a form and a number of steps. */
+template <residual_use_t USE> launch_t *launch_with_residual(form_t form, int n) {
+  static launch_t *const launches[N_FORMS][2] = {
       {launch<with_residual_t<shape_t<false, 2, false>, USE>>,
        launch<with_residual_t<shape_t<false, 3, false>, USE>>},
       {launch<with_residual_t<shape_t<true, 2, false>, USE>>,
@@ -119,8 +123,8 @@ template <residual_use_t USE> launch_t *launch_with_residual(int form, int n) {
   return launches[form][n - 2];
 }
 
-launch_t *launch_without(int form, int n, bool varies) {
-  static launch_t *const launches[3][2][2] = {
+launch_t *launch_without_residual(form_t form, int n, bool varies) {
+  static launch_t *const launches[N_FORMS][2][2] = {
       {{launch<shape_t<false, 2, false>>, launch<shape_t<false, 2, true>>},
        {launch<shape_t<false, 3, false>>, launch<shape_t<false, 3, true>>}},
       {{launch<shape_t<true, 2, false>>, launch<shape_t<true, 2, true>>},
@@ -132,8 +136,8 @@ launch_t *launch_without(int form, int n, bool varies) {
 
 launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
   const mg_step_t *step = sweep->step;
-  const int form = !step->colored ? 0 : step->c2 == 1.0 ? 1 : 2;
-  if (use == RESIDUAL_UNUSED) return launch_without(form, sweep->n, v->alpha_varies);
+  const form_t form = !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
+  if (use == RESIDUAL_UNUSED) return launch_without_residual(form, sweep->n, v->alpha_varies);
   if (use == RESIDUAL_NORM) return launch_with_residual<RESIDUAL_NORM>(form, sweep->n);
   return launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
 }
@@ -144,10 +148,10 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
   if (sweep->n < 2 || sweep->n > MG_MAX_FUSED_SWEEPS)
     return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
                     MG_MAX_FUSED_SWEEPS);
-  launch_t *const launch = launch_of(v, sweep,
-                                     !residual ? RESIDUAL_UNUSED
-                                     : coarse  ? RESIDUAL_RESTRICTED
-                                               : RESIDUAL_NORM);
+  launch_t *const launch_patch = launch_of(v, sweep,
+                                           !residual ? RESIDUAL_UNUSED
+                                           : coarse  ? RESIDUAL_RESTRICTED
+                                                     : RESIDUAL_NORM);
   for (int q = 0; q < v->n_patches; q++) {
     job_t job = job_of(v, q, sweep);
     job.maximum = mg_cuda.reduction;
@@ -156,7 +160,7 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
       job.coarse_jstride = coarse->patch[q].jstride;
       job.coarse_kstride = coarse->patch[q].kstride;
     }
-    MG_TRY(launch(v, job, sweep, region));
+    MG_TRY(launch_patch(v, job, sweep, region));
     MG_CUDA_LAUNCHED("smooth_fused");
   }
   return MG_OK;

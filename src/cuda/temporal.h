@@ -4,8 +4,7 @@
 
 #include "cuda/cuda.h"
 
-/** `smooth` of the backend table for sweeps of several steps, or with `residual` smooth_residual.
- */
+/** Backend entry `smooth` for sweeps of several steps. With `residual`: entry `smooth_residual`. */
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  bool residual, const mg_view_t *coarse, mg_vector_t dst);
 

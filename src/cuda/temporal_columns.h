@@ -7,7 +7,7 @@
 #include <type_traits>
 
 namespace mg_temporal {
-constexpr unsigned ALL = 0xffffffffu;
+constexpr unsigned FULL_WARP = 0xffffffffu;
 
 __device__ __forceinline__ void load_pair(const double *p, double v[2]) {
   const double2 t = *reinterpret_cast<const double2 *>(p);
@@ -29,7 +29,7 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int a
   }
 }
 
-/* A x of a cell, and 1 / diagonal if wants_dinv. at_walls: the cell may be at a wall. */
+/* A x of a cell, and 1 / diagonal if wants_dinv. at_walls: check for walls. */
 template <bool at_walls, bool wants_dinv>
 __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, int k,
                                         mg_stencil_values_t near, double *dinv) {
@@ -45,15 +45,16 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
   return mg_stencil_apply(&l, near);
 }
 
-/* Where the two columns of a thread are. A half sweep updates column 0 in even stages (counted from
- * the first) and column 1 in odd ones. So column 0 is the left one in every other row. */
+/* Position of a thread's two columns in its tile. Half sweeps update column 0 in even stages
+ * (counted from the block's first) and column 1 in odd ones, so column 0 is the left column in one
+ * row and the right one in the next. */
 template <typename S> struct position_t {
   static constexpr bool COLORED = S::COLORED;
   static constexpr int PLANE = S::PLANE;
-  int i, j, own;
+  int i, j, pair;        /* cell of the left column; its index in a plane of shared memory */
   int cell[2];           /* indices of the columns in a plane */
   int left[2], right[2]; /* offsets of their neighbors in i; 0 at the edge of the tile */
-  int low, high;         /* the same in j, for both */
+  int low, high;         /* offsets of both columns' neighbors in j; 0 at the edge of the tile */
   bool swapped, writes;  /* column 0 is the right one; this thread writes its cells */
 
   __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_stage) {
@@ -71,10 +72,10 @@ template <typename S> struct position_t {
     /* Both colors and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
-    own = row * WIDTH + 2 * lane;
+    pair = row * WIDTH + 2 * lane;
     for (int c = 0; c < 2; c++) {
       const int side = swapped ? 1 - c : c;
-      cell[c] = own + side;
+      cell[c] = pair + side;
       left[c] = lane == 0 && side == 0 ? 0 : -1;
       right[c] = lane == LANES - 1 && side == 1 ? 0 : 1;
     }
@@ -85,17 +86,18 @@ template <typename S> struct position_t {
   /* Set both columns of a plane to zero. */
   __device__ __forceinline__ void clear(double *plane) const {
     const double zero[2] = {0.0, 0.0};
-    store_pair(plane + own, zero);
+    store_pair(plane + pair, zero);
   }
 };
 
-/* Whether the block writes plane p of the last step. A residual needs one more on each side. */
+/* Whether the block writes plane p of the last step. With a residual, that step is also computed in
+ * one more plane on each side, which is not written. */
 template <bool careful, typename S>
 __device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
-  return !careful || S::USE == RESIDUAL_UNUSED || (p >= t.first && p < t.last);
+  return !careful || S::USE == RESIDUAL_UNUSED || (p >= t.first && p < t.end);
 }
 
-/* What becomes of a thread's residuals: the mean of each coarse cell, or their maximum. */
+/* Reduction of a thread's residuals: means over coarse cells, or the maximum. */
 template <typename S> struct residual_t {
   double below;               /* sum of four residuals in the plane below */
   unsigned long long largest; /* bits of the maximum */
@@ -106,7 +108,8 @@ template <typename S> struct residual_t {
     if constexpr (S::USE == RESIDUAL_NORM) {
       if (at.writes) largest = max(largest, max(mg_max_bits(r[0]), mg_max_bits(r[1])));
     } else {
-      const double row = r[0] + r[1], sum = row + __shfl_xor_sync(ALL, row, S::COLORED ? 8 : LANES);
+      const double row = r[0] + r[1],
+                   sum = row + __shfl_xor_sync(FULL_WARP, row, S::COLORED ? 8 : LANES);
       if (p % 2 != 0 && at.writes && at.j % 2 == 0)
         job.coarse[at.i / 2 + at.j / 2 * job.coarse_jstride + p / 2 * job.coarse_kstride] =
             mg_mean_of_planes(below, sum);
@@ -122,13 +125,14 @@ template <typename S> struct residual_t {
 };
 
 /* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
- * a half sweep reads only the other color. x[d], x_at[d]: plane q - d of stage q. */
+ * a half sweep reads only the other color. In stage q, x[d] and x_at[d] belong to plane q - d. */
 template <typename S> struct colored_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH;
   using P = position_t<S>;
-  using P::cell, P::i, P::own, P::left, P::right, P::low, P::high, P::swapped, P::writes;
+  using P::cell, P::i, P::pair, P::left, P::right, P::low, P::high, P::swapped, P::writes;
   double x[DEPTH + 2][2], dinv[STEPS][2], bk[DEPTH + 1][2];
-  int x_at[DEPTH + 1], all[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
+  int x_at[DEPTH + 1],
+      long_at[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
   residual_t<S> residual;
 
   __device__ __forceinline__ void load(const double *plane, double v[2]) const {
@@ -141,9 +145,9 @@ template <typename S> struct colored_columns_t : position_t<S> {
                                              const slots_t &slot) {
     if (!job.has_x) this->clear(shared + S::X + slot.x);
     load(shared + S::X + slot.x, x[0]);
-    load(shared + S::BK + slot.own, bk[0]);
+    load(shared + S::BK + slot.short_ring, bk[0]);
     x_at[0] = slot.x;
-    all[0] = slot.all;
+    long_at[0] = slot.long_ring;
   }
 
   /* Stencil of column c in plane q - 1 - s. */
@@ -151,8 +155,8 @@ template <typename S> struct colored_columns_t : position_t<S> {
   __device__ __forceinline__ mg_stencil_values_t near(const double *shared, const job_t &job,
                                                       int c) const {
     const double *const plane = shared + S::X + x_at[s + 1] + cell[c],
-                        *const bi = shared + S::BI + all[s] + cell[c],
-                        *const bj = shared + S::BJ + all[s] + cell[c];
+                        *const bi = shared + S::BI + long_at[s] + cell[c],
+                        *const bj = shared + S::BJ + long_at[s] + cell[c];
     mg_stencil_values_t near;
     near.x.c = x[s + 1][c];
     near.x.low[0] = plane[left[c]];
@@ -167,8 +171,8 @@ template <typename S> struct colored_columns_t : position_t<S> {
     near.beta[1][1] = bj[high];
     near.beta[2][0] = bk[s + 1][c];
     near.beta[2][1] = bk[s][c];
-    near.a = S::VARIES ? shared[S::ALPHA + all[s] + cell[c]] : job.l.v.a;
-    near.f = shared[S::F + all[s] + cell[c]];
+    near.a = S::VARIES ? shared[S::ALPHA + long_at[s] + cell[c]] : job.l.v.a;
+    near.f = shared[S::F + long_at[s] + cell[c]];
     return near;
   }
 
@@ -177,17 +181,18 @@ template <typename S> struct colored_columns_t : position_t<S> {
   __device__ __forceinline__ void half_sweep(double *shared, const job_t &job, const tile_t &t,
                                              int q, double *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
+    if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
     const mg_stencil_values_t v = near<s>(shared, job, c);
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
-    constexpr bool is_new = s < 2;
-    const double ax = apply<careful, is_new>(job.l, i + cell[c] - own, this->j, p, v, &dinv[s][c]);
+    constexpr bool needs_dinv = s < 2;
+    const double ax =
+        apply<careful, needs_dinv>(job.l, i + cell[c] - pair, this->j, p, v, &dinv[s][c]);
     x[s + 1][c] = mg_relax(v.x.c, ax, v.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : 1.0);
     if (s < DEPTH - 1) shared[S::X + x_at[s + 1] + cell[c]] = x[s + 1][c];
     if (s == STEPS - 1 && writes && writes_plane<careful, S>(t, p)) {
-      const double pair[2] = {swapped ? x[s + 1][1] : x[s + 1][0],
-                              swapped ? x[s + 1][0] : x[s + 1][1]};
-      store_pair(to + p * job.l.p.kstride, pair);
+      const double values[2] = {swapped ? x[s + 1][1] : x[s + 1][0],
+                                swapped ? x[s + 1][0] : x[s + 1][1]};
+      store_pair(to + p * job.l.p.kstride, values);
     }
   }
 
@@ -195,12 +200,12 @@ template <typename S> struct colored_columns_t : position_t<S> {
   __device__ __forceinline__ void add_residual(const double *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
-    if (careful && (p < t.first || p >= t.last)) return;
+    if (careful && (p < t.first || p >= t.end)) return;
     double r[2], unused;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const mg_stencil_values_t v = near<DEPTH - 1>(shared, job, c);
-      r[c] = v.f - apply<careful, false>(job.l, i + cell[c] - own, this->j, p, v, &unused);
+      r[c] = v.f - apply<careful, false>(job.l, i + cell[c] - pair, this->j, p, v, &unused);
     }
     residual.add(job, *this, p, r);
   }
@@ -233,7 +238,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
       x_at[d] = x_at[d - 1];
 #pragma unroll
     for (int d = DEPTH - 1; d > 0; d--)
-      all[d] = all[d - 1];
+      long_at[d] = long_at[d - 1];
   }
 };
 
@@ -242,25 +247,27 @@ template <typename S> struct colored_columns_t : position_t<S> {
 template <typename S> struct whole_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PLANE = S::PLANE;
   using P = position_t<S>;
-  using P::i, P::own, P::low, P::high, P::writes;
-  double x[DEPTH][3][2]; /* planes below, at and above the step's plane */
+  using P::i, P::pair, P::low, P::high, P::writes;
+  /* x[s]: input of step s (s = STEPS: of the residual) in the planes below, at and above it. */
+  double x[DEPTH][3][2];
   double dinv[STEPS][2], bk[DEPTH + 1][2], previous_in[2];
-  int x_here, all[DEPTH]; /* ring offsets of the planes of x and of the other arrays */
+  int x_at,
+      long_at[DEPTH]; /* ring offsets: x of plane q - 1; the other arrays of plane q - 1 - d */
   residual_t<S> residual;
 
   /* Load the values of these columns from a stage. */
   __device__ __forceinline__ void load_stage(double *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!job.has_x) this->clear(shared + S::X + slot.x);
-    load_pair(shared + S::X + slot.x + own, x[0][2]);
-    load_pair(shared + S::BK + slot.own + own, bk[0]);
-    if (job.has_previous) load_pair(shared + S::PREVIOUS + slot.own + own, previous_in);
-    all[0] = slot.all;
+    load_pair(shared + S::X + slot.x + pair, x[0][2]);
+    load_pair(shared + S::BK + slot.short_ring + pair, bk[0]);
+    if (job.has_previous) load_pair(shared + S::PREVIOUS + slot.short_ring + pair, previous_in);
+    long_at[0] = slot.long_ring;
   }
 
   /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */
   __device__ __forceinline__ const double *input_of(const double *shared, int s, int p) const {
-    return s == 0 ? shared + S::X + x_here : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
+    return s == 0 ? shared + S::X + x_at : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }
 
   /* What step s reads of both cells in plane p. */
@@ -270,20 +277,20 @@ template <typename S> struct whole_columns_t : position_t<S> {
 
   template <int s>
   __device__ __forceinline__ both_t load_both(const double *shared, const job_t &job, int p) const {
-    const double *const plane = input_of(shared, s, p) + own;
-    const double *const bi = shared + S::BI + all[s] + own, *const bj =
-                                                                shared + S::BJ + all[s] + own;
+    const double *const plane = input_of(shared, s, p) + pair;
+    const double *const bi = shared + S::BI + long_at[s] + pair, *const bj = shared + S::BJ +
+                                                                             long_at[s] + pair;
     both_t b;
     load_pair(plane + low, b.beside[0]);
     load_pair(plane + high, b.beside[1]);
     load_pair(bi, b.bi);
     load_pair(bj, b.bj);
     load_pair(bj + high, b.bj_high);
-    load_pair(shared + S::F + all[s] + own, b.f);
-    if (S::VARIES) load_pair(shared + S::ALPHA + all[s] + own, b.a);
-    b.left_x = __shfl_up_sync(ALL, x[s][1][1], 1, LANES);
-    b.right_x = __shfl_down_sync(ALL, x[s][1][0], 1, LANES);
-    b.right_bi = __shfl_down_sync(ALL, b.bi[0], 1, LANES);
+    load_pair(shared + S::F + long_at[s] + pair, b.f);
+    if (S::VARIES) load_pair(shared + S::ALPHA + long_at[s] + pair, b.a);
+    b.left_x = __shfl_up_sync(FULL_WARP, x[s][1][1], 1, LANES);
+    b.right_x = __shfl_down_sync(FULL_WARP, x[s][1][0], 1, LANES);
+    b.right_bi = __shfl_down_sync(FULL_WARP, b.bi[0], 1, LANES);
     return b;
   }
 
@@ -317,21 +324,21 @@ template <typename S> struct whole_columns_t : position_t<S> {
   __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
                                        double *to, double *to_previous) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    if (careful && (p < t.first - beyond || p >= t.last + beyond)) return;
-    constexpr bool is_new = s == 0;
+    if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
+    constexpr bool needs_dinv = s == 0;
     const both_t both = load_both<s>(shared, job, p);
     double value[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const mg_stencil_values_t v = near<s>(both, job, c);
-      const double ax = apply<careful, is_new>(job.l, i + c, this->j, p, v, &dinv[s][c]);
+      const double ax = apply<careful, needs_dinv>(job.l, i + c, this->j, p, v, &dinv[s][c]);
       /* In the registers of the previous step this plane is the lowest one. */
-      const double last = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
-      const double previous = job.c1[s] == 0.0 ? v.x.c : last;
+      const double before = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
+      const double previous = job.c1[s] == 0.0 ? v.x.c : before;
       value[c] = mg_update(v.x.c, previous, ax, v.f, dinv[s][c], job.c1[s], job.c2[s]);
     }
     if constexpr (s < DEPTH - 1) {
-      store_pair(shared + S::STEP + (2 * s + (p & 1)) * PLANE + own, value);
+      store_pair(shared + S::STEP + (2 * s + (p & 1)) * PLANE + pair, value);
       x[s + 1][2][0] = value[0];
       x[s + 1][2][1] = value[1];
     }
@@ -345,7 +352,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
   __device__ __forceinline__ void add_residual(const double *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
-    if (careful && (p < t.first || p >= t.last)) return;
+    if (careful && (p < t.first || p >= t.end)) return;
     const both_t both = load_both<DEPTH - 1>(shared, job, p);
     double r[2], unused;
 #pragma unroll
@@ -383,8 +390,8 @@ template <typename S> struct whole_columns_t : position_t<S> {
     }
 #pragma unroll
     for (int d = DEPTH - 1; d > 0; d--)
-      all[d] = all[d - 1];
-    x_here = slot.x;
+      long_at[d] = long_at[d - 1];
+    x_at = slot.x;
   }
 };
 

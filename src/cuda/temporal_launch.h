@@ -9,11 +9,13 @@ extern "C" {
 }
 
 namespace mg_temporal {
-/* Pipeline state that is carried from stage to stage. */
+/* State carried from stage to stage: ring offsets of this stage and of the next request, mbarrier
+ * phase. */
 struct pipeline_t {
   slots_t slot, requested;
   unsigned parity;
-  int plain_first, plain_end; /* stages that need no checks for walls or unused planes */
+  /* Stages plain_first <= q < plain_end run without checks for walls or unused planes. */
+  int plain_first, plain_end;
 };
 
 template <typename S, int odd>
@@ -21,10 +23,10 @@ __device__ __forceinline__ void stage(columns_t<S> &c, double *shared, uint64_t 
                                       const job_t &job, const maps_t &maps, const tile_t &t, int q,
                                       double *to, double *to_previous, pipeline_t *s) {
   /* No thread still reads the planes that stage q + AHEAD overwrites. */
-  if (threadIdx.x == 0 && q + S::AHEAD < t.last + S::DEPTH) {
+  if (threadIdx.x == 0 && q + S::AHEAD < t.end + S::DEPTH) {
     request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
     next<S>(&s->requested);
-    /* Half sweeps wrote in the planes that the next stage requests. */
+    /* Order half sweeps' stores to x before the next stage's TMA load into the same plane. */
     if (S::COLORED) mg_tma_fence();
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
@@ -50,7 +52,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   mg_tile_of_block(job.tiles, at);
   const tile_t t = {at[0] * OUT_I - BOX_START, at[1] * S::OUT_J - S::MARGIN, at[2] * job.planes,
                     min((at[2] + 1) * job.planes, p.n[2])};
-  const int first = t.first - DEPTH, end = t.last + DEPTH;
+  const int first = t.first - DEPTH, end = t.end + DEPTH;
   columns_t<S> c = {};
   const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
   c.begin(job, t, first);
@@ -60,8 +62,8 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
                        (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
   pipeline.plain_first = max(t.first + DEPTH, p.wall[2][0] ? DEPTH + 1 : 0);
   pipeline.plain_end = at_wall        ? pipeline.plain_first
-                       : p.wall[2][1] ? min(t.last + S::STEPS, p.n[2])
-                                      : t.last + S::STEPS;
+                       : p.wall[2][1] ? min(t.end + S::STEPS, p.n[2])
+                                      : t.end + S::STEPS;
   if (threadIdx.x == 0) {
     mg_mbarrier_create(arrived, S::ARRIVALS);
     for (int q = first; q < first + S::AHEAD; q++) {
@@ -70,11 +72,9 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
   }
   __syncthreads();
-  double *const to = p.vec[job.dst] + c.i + c.j * p.jstride, *const to_previous =
-                                                                 job.previous_out < 0
-                                                                     ? nullptr
-                                                                     : p.vec[job.previous_out] +
-                                                                           c.i + c.j * p.jstride;
+  const ptrdiff_t column = c.i + c.j * p.jstride;
+  double *const to = p.vec[job.dst] + column;
+  double *const to_previous = job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column;
   for (int q = first; q < end; q++) {
     stage<S, 0>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
     if (S::COLORED && ++q < end)
@@ -96,28 +96,30 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
     job.c1[s] = sweep->step[s].c1;
     job.c2[s] = sweep->step[s].c2;
   }
-  /* Even along i, for 16-byte alignment. An extra cell is at the end of the previous row. */
+  /* Even along i, for 16-byte alignment; the extra cell, if any, is the end of the previous row and
+   * is not used. */
   for (int d = 0; d < 3; d++)
     job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->ghost_layers + 1) / 2 * 2 : v->ghost_layers;
   return job;
 }
 
-/* Tensor map of vector x, with the ghosts that tiles read. `far`: x is a face vector, which has one
- * more layer at a high wall. */
-inline mg_status_t make_map(const mg_view_t *v, const job_t &job, int x, bool far, int rows,
+/* Tensor map of vector `vec`, with the ghosts that tiles read. `is_face`: a vector of face values,
+ * which has one more layer at a high wall. */
+inline mg_status_t make_map(const mg_view_t *v, const job_t &job, int vec, bool is_face, int rows,
                             CUtensorMap *map) {
   const mg_patch_t &p = job.l.p;
-  mg_box_array_t array = {mg_cell(&p, x, -job.low[0], -job.low[1], -job.low[2]),
+  mg_box_array_t array = {mg_cell(&p, vec, -job.low[0], -job.low[1], -job.low[2]),
                           sizeof(double),
                           {},
                           p.jstride,
                           p.kstride};
   for (int d = 0; d < 3; d++)
-    array.extent[d] = job.low[d] + p.n[d] + (p.wall[d][1] ? (int)far : v->ghost_layers);
+    array.extent[d] = job.low[d] + p.n[d] + (p.wall[d][1] ? (int)is_face : v->ghost_layers);
   return mg_cuda_tma_map(&array, WIDTH, rows, map);
 }
 
-/* Tensor maps of boxes of `rows` rows, or as many of them as `request` needs. */
+/* Tensor maps for tiles of `rows` rows. f, alpha and beta_i, beta_k need two rows fewer, beta_j
+ * one. */
 inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous, int rows,
                              maps_t *m) {
   if (job.has_x) MG_TRY(make_map(v, job, x, false, rows, &m->x));

@@ -44,11 +44,10 @@ mg_status_t mg_cuda_tma_map(const mg_box_array_t *array, int width, int rows, CU
  *  @param tiles      tiles per plane
  *  @param resident   blocks that run at the same time
  *  @param idle       block slots to leave free in the last wave for other work
- *  @param steps      number of fused sweeps: a block starts and ends this many planes outside its
- *                    own
+ *  @param depth      planes that a block computes before its first and after its last one
  *  @param[out] cost_out  relative cost; may be NULL
  *  @return planes per block */
-inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t resident, int64_t idle, int steps,
+inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t resident, int64_t idle, int depth,
                                double *cost_out) {
   int best = n;
   double min_cost = 1e300;
@@ -56,8 +55,8 @@ inline int mg_planes_of_blocks(int n, int64_t tiles, int64_t resident, int64_t i
     const int planes = (n + slabs - 1) / slabs;
     const int64_t blocks = tiles * ((n + planes - 1) / planes) + idle,
                   waves = (blocks + resident - 1) / resident;
-    /* On average half of the steps run in the extra planes; the first two stages arrive late. */
-    const double cost = (double)waves * (planes + steps + 1);
+    /* On average half of the stages run in the extra planes; the first two stages arrive late. */
+    const double cost = (double)waves * (planes + depth + 1);
     if (cost < min_cost) min_cost = cost, best = planes;
   }
   if (cost_out) *cost_out = min_cost;

@@ -4,7 +4,7 @@
  *
  *     x' = x + c1 (x - x_previous) + c2 Dinv (f - A x)
  *
- * on all cells or on the cells of one color. Backends know steps, not smoothers. */
+ * on all cells or on the cells of one color. Backends implement steps, not smoothers. */
 #ifndef MG_SMOOTHER_H
 #define MG_SMOOTHER_H
 
@@ -57,7 +57,7 @@ typedef struct {
   int color, mask; /**< cells with ((i+j+k+color) & mask) = 0 are updated; mask: 1 if colored */
 } mg_update_t;
 
-/** The form of a sweep of one step: the only place that distinguishes steps. */
+/** The form of a sweep of one step. */
 MG_INLINE mg_update_t mg_update_of(const mg_sweep_t *sweep) {
   const mg_step_t *step = sweep->step;
   mg_update_t u;

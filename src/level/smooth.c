@@ -7,7 +7,7 @@
 /* ---- schedule ---- */
 
 /* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
- * also read ghosts of the right-hand side, which the first sweep exchanges. */
+ * also read ghosts of the right-hand side. Only the first one exchanges them. */
 static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
   mg_scheduled_sweep_t *e = &s->sweep[s->n++];
   *e = (mg_scheduled_sweep_t){.sweep = sweep};
@@ -39,9 +39,9 @@ static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_step
   s->result = from;
 }
 
-/* For steps that read two iterates. A fused sweep is out of place: to read and to write two
- * iterates takes four vectors, and there are three. So the first sweep writes two, the last one
- * reads two, and the steps between them are single. */
+/* Schedule for steps that read two iterates. A fused sweep is out of place. Reading two iterates
+ * and writing two takes four vectors, and there are three. So the first sweep writes two iterates,
+ * the last one reads two, and single steps run in between. */
 static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps,
                                   int max_fused, bool zero_guess) {
   const int n_fused = n_steps < 2 * max_fused ? n_steps : 2 * max_fused,
@@ -95,8 +95,8 @@ static bool overlaps(const mg_level_t *level, int n) {
          backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_host_only(exchange));
 }
 
-/* Whether the last sweep can also use the residual of its result. */
-static bool can_use_residual(const mg_level_t *level, const mg_schedule_t *s) {
+/* Whether the last sweep can also compute the residual of its result (mg_smooth_has_residual). */
+static bool can_compute_residual(const mg_level_t *level, const mg_schedule_t *s) {
   const mg_backend_t *backend = level->backend;
   const mg_sweep_t *last = &s->sweep[s->n - 1].sweep;
   return level->plan->fused_residual && last->n > 1 && s->result == MG_U &&
@@ -116,7 +116,7 @@ static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
         mg_schedule_create(level->steps, level->n_steps, level->fused_sweeps, in_place, zero, s));
     for (int q = 0; q < s->n; q++)
       s->sweep[q].overlaps = overlaps(level, s->sweep[q].sweep.n);
-    any_cannot = !can_use_residual(level, s);
+    any_cannot = !can_compute_residual(level, s);
     MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
     s->sweep[s->n - 1].has_residual = any_cannot == 0.0;
   }
@@ -140,11 +140,12 @@ void mg_smoother_free(mg_level_t *level) {
 
 /* ---- smoothing ---- */
 
-/* Use of the residual by the last sweep: restricted to `coarse`, or if that is NULL its norm. */
+/* Output of the residual of the last sweep: restricted to vector dst of `coarse`; if coarse is
+ * NULL, its norm. */
 typedef struct {
   const mg_view_t *coarse;
   mg_vector_t dst;
-} residual_use_t;
+} residual_output_t;
 
 static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, const int *vec, int n) {
   for (int v = 0; v < n; v++)
@@ -153,12 +154,12 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
 }
 
 static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_region_t region,
-                              const residual_use_t *use) {
+                              const residual_output_t *output) {
   const mg_backend_t *backend = level->backend;
   const mg_view_t *view = mg_level_view(level);
-  if (use)
+  if (output)
     MG_TIMED(level, MG_TIME_SMOOTH,
-             backend->fused.smooth_residual(view, sweep, region, use->coarse, use->dst));
+             backend->fused.smooth_residual(view, sweep, region, output->coarse, output->dst));
   else
     MG_TIMED(level, MG_TIME_SMOOTH, backend->smooth(view, sweep, region));
   return MG_OK;
@@ -171,7 +172,7 @@ static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_reg
  * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
  * updated, since cells of one color read only the other color. */
 static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, const int *vec, int n,
-                                  const residual_use_t *use) {
+                                  const residual_output_t *output) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
   const bool host = mg_exchange_needs_host(exchange);
@@ -181,34 +182,34 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
   backend->overlap.stream_switch();
-  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR, use));
+  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR, output));
   backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
-  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY, use));
+  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY, output));
   return backend->overlap.stream_join();
 }
 
 /* While profiling, messages and computation run one after the other; otherwise the same time would
  * be counted twice. */
 static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f,
-                             const residual_use_t *use) {
+                             const residual_output_t *output) {
   const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
   mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
   if (s->overlaps && !level->profile && n > 0)
-    return run_overlapped(level, &s->sweep, s->halo + skip, n, use);
+    return run_overlapped(level, &s->sweep, s->halo + skip, n, output);
   if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n));
-  return run_region(level, &s->sweep, MG_REGION_ALL, use);
+  return run_region(level, &s->sweep, MG_REGION_ALL, output);
 }
 
 static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f,
-                          const residual_use_t *use) {
+                          const residual_output_t *output) {
   if (!level->comm) return MG_OK;
   const mg_schedule_t *s = &level->schedule[zero_guess];
   for (int q = 0; q < s->n; q++)
-    MG_TRY(run_sweep(level, &s->sweep[q], same_f, q == s->n - 1 ? use : NULL));
+    MG_TRY(run_sweep(level, &s->sweep[q], same_f, q == s->n - 1 ? output : NULL));
   return s->result == MG_U ? MG_OK : mg_axpby(level, MG_U, 1.0, s->result, 0.0, MG_NO_VECTOR);
 }
 
@@ -223,12 +224,13 @@ bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
 
 mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess, const mg_view_t *coarse,
                                   mg_vector_t dst) {
-  return smooth(level, zero_guess, false, &(residual_use_t){coarse, dst});
+  return smooth(level, zero_guess, false, &(residual_output_t){coarse, dst});
 }
 
 mg_status_t mg_smooth_norm_begin(mg_level_t *level) {
+  /* The right-hand side is that of the pre-smooth. */
   MG_TRY(level->backend->fused.norm_begin());
-  return smooth(level, false, true, &(residual_use_t){NULL, MG_NO_VECTOR});
+  return smooth(level, false, true, &(residual_output_t){NULL, MG_NO_VECTOR});
 }
 
 mg_status_t mg_smooth_same_rhs(mg_level_t *level) {

@@ -6,8 +6,8 @@
 
 /** Schedule the steps of one smooth as sweeps over memory.
  *
- *  Steps between two fused sweeps run singly where fused sweeps would need a fourth vector. Needs
- *  no backend; memory of earlier contents of *out is not freed.
+ *  With two-iterate smoothers, steps between the first and the last fused sweep are single. Needs
+ * no backend. Earlier contents of *out are not freed.
  *  @param[in]  max_fused   maximum number of fused steps per sweep; 1: none
  *  @param[in]  in_place    single steps update their vector in place
  *  @param[in]  zero_guess  the first iterate is zero instead of MG_U
@@ -35,21 +35,23 @@ MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *
  *  @pre collective over the ranks that hold cells of the level; other ranks return at once */
 MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
 
-/** Whether the last sweep of a smooth can also compute the residual, as the next two operations
- *  require. The same on all ranks that hold cells of the level; false on others. */
+/** Whether the last sweep of a smooth can also compute the residual, as mg_smooth_residual_to and
+ *  mg_smooth_norm_begin require. The same on all ranks that hold cells of the level; false on
+ *  others. */
 bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess);
 
-/** mg_smooth, and coarse dst = restricted residual MG_F - A MG_U.
+/** mg_smooth, then coarse dst = restricted residual MG_F - A MG_U, by the last sweep.
+ *  @param[in] coarse  view of the coarsened patches (mg_level_coarse_view)
  *  @pre mg_smooth_has_residual */
 MG_MUST_CHECK mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess,
                                                 const mg_view_t *coarse, mg_vector_t dst);
 
-/** mg_smooth_same_rhs, and begin the maximum norm of the residual, which mg_residual_norm_end in
- *  ops.h returns.
+/** mg_smooth_same_rhs that also reduces the residual of its result to the maximum norm, on the
+ *  device. mg_residual_norm_end (ops.h) returns it; no other reduction may run in between.
  *  @pre mg_smooth_has_residual */
 MG_MUST_CHECK mg_status_t mg_smooth_norm_begin(mg_level_t *level);
 
-/** Like mg_smooth, starting from MG_U.
+/** Like mg_smooth(level, false), without exchanging the ghosts of MG_F.
  *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
 MG_MUST_CHECK mg_status_t mg_smooth_same_rhs(mg_level_t *level);
 

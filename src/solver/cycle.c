@@ -28,11 +28,11 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
   return MG_OK;
 }
 
-/* Interpolation, correction, post-smooth. The right-hand side is that of the pre-smooth, with valid
- * ghosts. `norm`, here and below: the last sweep also begins the norm of the residual. */
-static mg_status_t ascend(mg_hierarchy_t *h, int l, bool norm) {
+/* Interpolation, correction, post-smooth. MG_F is unchanged since the pre-smooth, so its ghosts are
+ * valid. `with_norm`, here and below: the last sweep also computes the residual norm. */
+static mg_status_t ascend(mg_hierarchy_t *h, int l, bool with_norm) {
   MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
-  return norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
+  return with_norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
 }
 
 /* The level that ends the descent: the first one of the coarse cycle (coarse_cycle.h) if there is
@@ -42,7 +42,7 @@ static int lowest_level(const mg_hierarchy_t *h, int top, const int *diverged) {
   return h->coarse_cycle_first > top ? h->coarse_cycle_first : top;
 }
 
-/* Solve on the lowest level: bottom solver, or the coarse cycle from there down. */
+/* Solve on the lowest level: bottom solver, or coarse cycle on it and all coarser levels. */
 static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool zero_guess,
                                 int *diverged) {
   mg_level_t *level = &h->level[l];
@@ -56,7 +56,8 @@ static mg_status_t solve_lowest(mg_hierarchy_t *h, int l, mg_cycle_t cycle, bool
   return MG_OK;
 }
 
-static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, bool norm, int *diverged) {
+static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, bool with_norm,
+                           int *diverged) {
   const int lowest = lowest_level(h, top, diverged);
   for (int l = top; l < lowest; l++) {
     MG_TRY(mg_smooth_restrict(h, l, zero_guess || l > top));
@@ -64,25 +65,25 @@ static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, bool nor
   }
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess || lowest > top, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(ascend(h, l, norm && l == top));
+    MG_TRY(ascend(h, l, with_norm && l == top));
     MG_TRY(mg_divergence_check(h, l, diverged));
   }
   return MG_OK;
 }
 
-static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool norm, int *diverged) {
+static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool with_norm, int *diverged) {
   const int lowest = lowest_level(h, top, diverged);
   for (int l = top; l < lowest; l++)
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_F, true, diverged));
   for (int l = lowest - 1; l >= top; l--) {
     MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
-    MG_TRY(v_cycle(h, l, false, norm && l == top, diverged));
+    MG_TRY(v_cycle(h, l, false, with_norm && l == top, diverged));
   }
   return MG_OK;
 }
 
-/* Does the last sweep of a cycle begin the norm of its residual? */
+/* Whether the last sweep of a cycle also computes the residual norm. */
 static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
   const mg_level_t *level = &h->level[top];
   return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) &&
@@ -97,10 +98,10 @@ mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
 
 mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                    int *diverged) {
-  const bool norm = !diverged && ends_with_norm(h, top, kind);
+  const bool with_norm = !diverged && ends_with_norm(h, top, kind);
   if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
-    return f_cycle(h, top, norm, diverged);
-  return v_cycle(h, top, kind != MG_KIND_NEXT, norm, diverged);
+    return f_cycle(h, top, with_norm, diverged);
+  return v_cycle(h, top, kind != MG_KIND_NEXT, with_norm, diverged);
 }
 
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {

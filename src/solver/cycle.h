@@ -9,11 +9,11 @@ enum { MG_MAX_CYCLES = 1000 };
 /** Residual norms after each cycle of one solve, and how it ended. */
 typedef struct {
   int n_cycles;
-  int n_before;               /**< cycles of an earlier run, included in n_cycles */
+  int n_before;               /**< cycles before a restart, included in n_cycles */
   double norm[MG_MAX_CYCLES]; /**< max |f - A u| */
   double rel[MG_MAX_CYCLES];  /**< norm / max |f| */
   bool converged;             /**< rel is below --rtol, or there is no --rtol */
-  bool stopped;               /**< the watch ended the solve */
+  bool stopped;               /**< poll_stop (mg_watch_t, solve.h) ended the solve */
   int diverged_level;         /**< level on which the last cycle diverged, otherwise -1 */
 } mg_history_t;
 
@@ -29,7 +29,8 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                        int *diverged);
 
-/** max |f - A u| after mg_cycle_run of this kind on the level `top`. */
+/** max |f - A u| on level `top`. Call directly after mg_cycle_run(h, top, kind): the cycle may have
+ *  computed the norm on the device, and another reduction would overwrite it. */
 MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  double *norm);
 
@@ -37,7 +38,7 @@ MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_
 MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  int *diverged);
 
-/** A larger residual counts as divergence; as a multiple of max |f|. */
+/** Residual norm, as a multiple of max |f|, above which a solve has diverged. */
 double mg_divergence_limit(const mg_hierarchy_t *h);
 
 /** Check the residual of level l.
