@@ -17,6 +17,20 @@ __device__ __forceinline__ void store_pair(double *p, const double v[2]) {
   *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
 }
 
+/* Move values of one plane to the next one behind. */
+template <int N> __device__ __forceinline__ void shift(double (&v)[N][2]) {
+#pragma unroll
+  for (int n = N - 1; n > 0; n--) {
+    v[n][0] = v[n - 1][0];
+    v[n][1] = v[n - 1][1];
+  }
+}
+template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
+#pragma unroll
+  for (int n = N - 1; n > 0; n--)
+    v[n] = v[n - 1];
+}
+
 /* Replace neighbors outside walls by the Dirichlet formula, also at other walls: see walls.h. */
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
                                            mg_stencil_values_t *near) {
@@ -221,24 +235,11 @@ template <typename S> struct colored_columns_t : position_t<S> {
 
   /* Advance to the next plane. */
   __device__ __forceinline__ void advance(const slots_t &) {
-#pragma unroll
-    for (int v = 0; v < 2; v++) {
-#pragma unroll
-      for (int d = DEPTH + 1; d > 0; d--)
-        x[d][v] = x[d - 1][v];
-#pragma unroll
-      for (int s = STEPS - 1; s > 0; s--)
-        dinv[s][v] = dinv[s - 1][v];
-#pragma unroll
-      for (int d = DEPTH; d > 0; d--)
-        bk[d][v] = bk[d - 1][v];
-    }
-#pragma unroll
-    for (int d = DEPTH; d > 0; d--)
-      x_at[d] = x_at[d - 1];
-#pragma unroll
-    for (int d = DEPTH - 1; d > 0; d--)
-      long_at[d] = long_at[d - 1];
+    shift(x);
+    shift(dinv);
+    shift(bk);
+    shift(x_at);
+    shift(long_at);
   }
 };
 
@@ -375,22 +376,15 @@ template <typename S> struct whole_columns_t : position_t<S> {
   /* Advance to the next plane. */
   __device__ __forceinline__ void advance(const slots_t &slot) {
 #pragma unroll
-    for (int v = 0; v < 2; v++) {
+    for (int s = 0; s < DEPTH; s++)
 #pragma unroll
-      for (int s = 0; s < DEPTH; s++) {
-        x[s][0][v] = x[s][1][v];
-        x[s][1][v] = x[s][2][v];
+      for (int c = 0; c < 2; c++) {
+        x[s][0][c] = x[s][1][c];
+        x[s][1][c] = x[s][2][c];
       }
-#pragma unroll
-      for (int s = STEPS - 1; s > 0; s--)
-        dinv[s][v] = dinv[s - 1][v];
-#pragma unroll
-      for (int d = DEPTH; d > 0; d--)
-        bk[d][v] = bk[d - 1][v];
-    }
-#pragma unroll
-    for (int d = DEPTH - 1; d > 0; d--)
-      long_at[d] = long_at[d - 1];
+    shift(dinv);
+    shift(bk);
+    shift(long_at);
     x_at = slot.x;
   }
 };
