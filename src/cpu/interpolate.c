@@ -10,7 +10,7 @@ enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
 
 typedef struct {
   const mg_view_t *fine;
-  int src, dst;
+  mg_vector_t src, dst;
   mg_interpolation_t kind;
   bool add;
   double *scratch;     /* LINES + 1 rows per thread */

@@ -59,7 +59,7 @@ void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, i
 }
 
 typedef struct {
-  int dst, x, f;
+  mg_vector_t dst, x, f;
   const mg_view_t *fine; /* residual_restrict only */
   double *norm;          /* residual_norm only: one per thread, a cache line apart */
   double *rows;          /* scratch, `row_doubles` per thread */

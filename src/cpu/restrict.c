@@ -4,7 +4,7 @@
 
 typedef struct {
   const mg_view_t *fine;
-  int src, dst;
+  mg_vector_t src, dst;
 } job_t;
 
 static void cells_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1, void *arg) {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 typedef struct {
-  int dst, x, y;
+  mg_vector_t dst, x, y;
   double alpha, beta;
 } job_t;
 
@@ -101,7 +101,7 @@ typedef struct {
 } partial_t;
 
 typedef struct {
-  int x, y;
+  mg_vector_t x, y;
   partial_t *partial;
 } norm_job_t;
 

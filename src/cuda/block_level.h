@@ -63,7 +63,7 @@ struct mg_block_level_t {
       : l(level), s(shared), row(level->p.n[0]), cells(row.n * row.n * row.n),
         unit(mg_brick_width(&level->v)) {}
 
-  __device__ double *vec(int x) const { return l->p.vec[x]; }
+  __device__ double *vec(mg_vector_t x) const { return l->p.vec[x]; }
 
   /** Indices of cell number c, i fastest. */
   __device__ int3 cell(int c) const {
@@ -75,7 +75,8 @@ struct mg_block_level_t {
   }
   __device__ ptrdiff_t offset(int c) const { return offset(cell(c)); }
 
-  __device__ void axpby(int dst, double alpha, int x, double beta, int y) const {
+  __device__ void axpby(mg_vector_t dst, double alpha, mg_vector_t x, double beta,
+                        mg_vector_t y) const {
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const ptrdiff_t at = offset(c);
@@ -84,7 +85,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  __device__ void multiply(int dst, int x, int y) const {
+  __device__ void multiply(mg_vector_t dst, mg_vector_t x, mg_vector_t y) const {
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const ptrdiff_t at = offset(c);
@@ -93,7 +94,7 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  __device__ void shift(int x, double value) const {
+  __device__ void shift(mg_vector_t x, double value) const {
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x)
       vec(x)[offset(c)] += value;
@@ -101,7 +102,7 @@ struct mg_block_level_t {
   }
 
   /** Set x to zero, including its ghosts. */
-  __device__ void clear(int x) const {
+  __device__ void clear(mg_vector_t x) const {
     const int g = l->v.radius;
     const mg_divisor_t w(row.n + 2 * g);
 #pragma unroll 1
@@ -113,7 +114,7 @@ struct mg_block_level_t {
   }
 
   /** Fill all ghosts of x: periodic copies, or the Dirichlet formula of the given order. */
-  __device__ void fill_ghosts(int x, int order) const {
+  __device__ void fill_ghosts(mg_vector_t x, int order) const {
     const mg_patch_t *p = &l->p;
     const int g = l->v.radius, n = row.n;
     const mg_divisor_t w(n + 2 * g);
@@ -136,7 +137,7 @@ struct mg_block_level_t {
 
   /** Fill the ghosts that fv4's A reads: all layers at faces, the first layer at edges. Cells are
    *  numbered face by face, then edge by edge, to reduce divergence within a warp. */
-  __device__ void fill_ghosts_fv4(int x) const {
+  __device__ void fill_ghosts_fv4(mg_vector_t x) const {
     const mg_patch_t *p = &l->p;
     const int n = row.n, faces = 6 * l->v.radius * n * n, all = faces + 12 * n;
 #pragma unroll 1
@@ -181,7 +182,8 @@ struct mg_block_level_t {
 
   /** A x at a cell. With fv4 the ghosts of x must be valid.
    *  @tparam varies  alpha varies in space; also a parameter of all other functions that apply A */
-  template <bool fv4, bool varies> __device__ __forceinline__ double apply(int x, int3 i) const {
+  template <bool fv4, bool varies>
+  __device__ __forceinline__ double apply(mg_vector_t x, int3 i) const {
     if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
     const mg_values7_t near = mg_values7(places(stride, i), vec(x) + offset(i), l->order);
@@ -189,7 +191,8 @@ struct mg_block_level_t {
   }
 
   /** dst = f - A x, or A x for f < 0. */
-  template <bool fv4, bool varies> __device__ void residual(int dst, int x, int f) const {
+  template <bool fv4, bool varies>
+  __device__ void residual(mg_vector_t dst, mg_vector_t x, mg_vector_t f) const {
     if (fv4) fill_ghosts_fv4(x);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
@@ -238,11 +241,12 @@ struct mg_block_level_t {
       from = to;
       to = swap;
     }
-    if (from != MG_U) axpby(MG_U, 1.0, from, 0.0, -1);
+    if (from != MG_U) axpby(MG_U, 1.0, from, 0.0, MG_NO_VECTOR);
   }
 
   /** coarse dst = mean of the 8 child cells of src. */
-  __device__ void restrict_cells(int src, const mg_block_level_t &coarse, int dst) const {
+  __device__ void restrict_cells(mg_vector_t src, const mg_block_level_t &coarse,
+                                 mg_vector_t dst) const {
     const ptrdiff_t js = l->p.jstride, ks = l->p.kstride;
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
@@ -274,7 +278,7 @@ struct mg_block_level_t {
   }
 
   /** max |x|; NaN if any value is not finite. */
-  __device__ double max_norm(int x) const {
+  __device__ double max_norm(mg_vector_t x) const {
     unsigned long long bits = 0;
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
@@ -288,7 +292,7 @@ struct mg_block_level_t {
   }
 
   /* Partial sum of this lane over a brick. */
-  __device__ double lane_of_brick(int brick, int lane, int x, int y) const {
+  __device__ double lane_of_brick(int brick, int lane, mg_vector_t x, mg_vector_t y) const {
     const mg_patch_t *p = &l->p;
     const int u = unit, side = row.n / u;
     const int bi = brick % side * u, bj = brick / side % side * u, bk = brick / side / side * u;
@@ -304,13 +308,13 @@ struct mg_block_level_t {
   }
 
   /** Sum of x y, or of x if y < 0, in the order defined in sum.h. */
-  __device__ double dot(int x, int y) const {
+  __device__ double dot(mg_vector_t x, mg_vector_t y) const {
     const int side = row.n / unit, bricks = side * side * side;
     return bricks == 1 ? dot_of_brick(x, y) : dot_of_bricks(l, s, x, y, bricks);
   }
 
   /* Dot product for a single brick: the exact sum of one term is the term itself. -0 becomes 0. */
-  __device__ double dot_of_brick(int x, int y) const {
+  __device__ double dot_of_brick(mg_vector_t x, mg_vector_t y) const {
     const int lane = (int)threadIdx.x;
     if (lane < unit) s->lane_sum[lane] = lane_of_brick(0, lane, x, y);
     __syncthreads();
@@ -323,12 +327,13 @@ struct mg_block_level_t {
 
   /* Not inlined: few coarsest levels have several bricks. Inlined, it was 5,000 instructions at
    * each of nine dot products, two thirds of the coarse-cycle kernel. */
-  __device__ __noinline__ static double
-  dot_of_bricks(const mg_cuda_patch_t *l, mg_block_shared_t *s, int x, int y, int bricks) {
+  __device__ __noinline__ static double dot_of_bricks(const mg_cuda_patch_t *l,
+                                                      mg_block_shared_t *s, mg_vector_t x,
+                                                      mg_vector_t y, int bricks) {
     return mg_block_level_t(l, s).add_bricks(x, y, bricks);
   }
 
-  __device__ double add_bricks(int x, int y, int bricks) const {
+  __device__ double add_bricks(mg_vector_t x, mg_vector_t y, int bricks) const {
     const int per_pass = (int)blockDim.x / unit;
     const int lane = (int)threadIdx.x % unit, local = (int)threadIdx.x / unit;
 #pragma unroll 1

@@ -47,7 +47,7 @@ unsigned mg_vectors_in(const mg_view_t *v);
 /** Slot of a vector: it lies `slot * vector` doubles after a place's `at`. With an empty set (a
  *  buffer) any vector is accepted.
  *  @return MG_OK, MG_ERR_INTERNAL if a non-empty set lacks the vector */
-mg_status_t mg_slot_of(unsigned vectors, int vector, int *slot);
+mg_status_t mg_slot_of(unsigned vectors, mg_vector_t vector, int *slot);
 
 /** Cells per tile, chosen so that a list of this many cells has at most a few thousand tiles. */
 int64_t mg_tile_cells(int64_t cells);

@@ -6,7 +6,7 @@ static mg_status_t run(mg_fv4_operation_t op, const mg_fv4_job_t *job) {
                                       : mg_cuda_fv4_small(op, job);
 }
 
-static mg_fv4_job_t job_on(const mg_view_t *v, int q, int x, int f) {
+static mg_fv4_job_t job_on(const mg_view_t *v, int q, mg_vector_t x, mg_vector_t f) {
   mg_fv4_job_t job = {};
   job.l = mg_cuda_patch(v, q);
   job.x = job.l.p.vec[x];

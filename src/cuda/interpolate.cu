@@ -18,7 +18,7 @@ enum { LOW_BLOCKS = 8 };
 /** P0, P1 and V2. The order of the wall formula is used only if the walls are folded in. */
 template <mg_interpolation_t kind, bool add, bool folded>
 static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128))
-    interpolate(mg_patch_t coarse, int src, mg_patch_t fine, int dst, int order) {
+    interpolate(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine, mg_vector_t dst, int order) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   mg_cuda_wait_dependency();
   if constexpr (folded)
@@ -28,8 +28,8 @@ static __global__ void __launch_bounds__(128, MG_CUDA_MIN_BLOCKS(LOW_BLOCKS, 128
 }
 
 template <mg_interpolation_t kind, bool folded>
-static void launch(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
-                   int order) {
+static void launch(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
+                   bool add, int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], block_shape);
   if (add)
     mg_cuda_launch_dependent(interpolate<kind, true, folded>, grid, block_shape, c, src, f, dst,
@@ -44,7 +44,7 @@ enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, TI = BI + 4, TJ = BJ + 4
 
 /** The coarse value at patch-local indices, including ghosts outside walls. With lower orders the
  *  second ghost is zero in memory. */
-static __device__ __forceinline__ double value_at(const mg_patch_t &p, int vec, int order,
+static __device__ __forceinline__ double value_at(const mg_patch_t &p, mg_vector_t vec, int order,
                                                   const int at[3]) {
   const mg_ghost_axis_t r[3] = {mg_ghost_axis(&p, 0, at[0]), mg_ghost_axis(&p, 1, at[1]),
                                 mg_ghost_axis(&p, 2, at[2])};
@@ -79,8 +79,8 @@ template <int cells> static __device__ __forceinline__ void combine_line(double 
 
 template <bool add>
 static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, THREADS))
-    interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, int src,
-                   const MG_GRID_CONSTANT mg_patch_t fine, int dst, int order) {
+    interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, mg_vector_t src,
+                   const MG_GRID_CONSTANT mg_patch_t fine, mg_vector_t dst, int order) {
   mg_cuda_wait_dependency();
   __shared__ double tile[TK][TJ][TI];
   const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
@@ -114,8 +114,8 @@ static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, 
   }
 }
 
-static void launch_v4(const mg_patch_t &c, int src, const mg_patch_t &f, int dst, bool add,
-                      int order) {
+static void launch_v4(const mg_patch_t &c, mg_vector_t src, const mg_patch_t &f, mg_vector_t dst,
+                      bool add, int order) {
   const dim3 grid = mg_cuda_grid(c.n[0], c.n[1], c.n[2], dim3(BI, BJ, BK));
   if (add)
     mg_cuda_launch_dependent(interpolate_v4<true>, grid, THREADS, c, src, f, dst, order);
@@ -128,8 +128,8 @@ bool mg_cuda_folds_walls(const mg_view_t *coarse, mg_interpolation_t kind) {
 }
 
 template <mg_interpolation_t kind>
-static void launch_folded(const mg_view_t *coarse, int src, const mg_patch_t &c,
-                          const mg_patch_t &f, int dst, bool add, int order) {
+static void launch_folded(const mg_view_t *coarse, mg_vector_t src, const mg_patch_t &c,
+                          const mg_patch_t &f, mg_vector_t dst, bool add, int order) {
   if (mg_cuda_folds_walls(coarse, kind))
     launch<kind, true>(c, src, f, dst, add, mg_wall_order(coarse, order));
   else

@@ -23,9 +23,9 @@ template <mg_interpolation_t kind> static __device__ constexpr int mg_interpolat
  *  loads come first. With five values per direction (V4) that takes too many registers, so a
  *  thread handles one side in k after the other. */
 template <mg_interpolation_t kind, bool add, typename values_t>
-static __device__ __forceinline__ void mg_interpolate_children(const values_t &value,
-                                                               const mg_patch_t &fine, int dst,
-                                                               int i, int j, int k) {
+static __device__ __forceinline__ void
+mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector_t dst, int i,
+                        int j, int k) {
   constexpr int radius = mg_interpolation_radius<kind>(), sides = radius < 2 ? 2 : 1;
 #pragma unroll
   for (int first = 0; first < 2; first += sides) {
@@ -78,9 +78,9 @@ static __device__ __forceinline__ void mg_interpolate_children(const values_t &v
 /** mg_interpolate_children with values from memory. The ghosts of src that the formula reads must
  *  be valid. */
 template <mg_interpolation_t kind, bool add>
-static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse, int src,
-                                                           const mg_patch_t &fine, int dst, int i,
-                                                           int j, int k) {
+static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse,
+                                                           mg_vector_t src, const mg_patch_t &fine,
+                                                           mg_vector_t dst, int i, int j, int k) {
   const double *x = mg_cell(&coarse, src, i, j, k);
   const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
   const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
@@ -130,9 +130,9 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
 /** mg_interpolate_cell for P1 and V2 with Dirichlet walls folded in: reads no ghosts outside the
  *  domain. */
 template <mg_interpolation_t kind, bool add>
-static __device__ __forceinline__ void mg_interpolate_folded(const mg_patch_t &coarse, int src,
-                                                             const mg_patch_t &fine, int dst,
-                                                             int order, int i, int j, int k) {
+static __device__ __forceinline__ void
+mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_t &fine,
+                      mg_vector_t dst, int order, int i, int j, int k) {
   const int at[3] = {i, j, k};
   bool low[3], high[3], any = false;
   for (int d = 0; d < 3; d++) {

@@ -47,27 +47,30 @@ template <bool varies> struct mg_one_cell_t {
     l->p.vec[MG_U][0] = x[MG_U];
   }
 
-  __device__ __forceinline__ void axpby(int dst, double alpha, int a, double beta, int b) {
+  __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
+                                        mg_vector_t b) {
     x[dst] = b < 0 ? alpha * x[a] : fma(alpha, x[a], beta * x[b]);
   }
-  __device__ __forceinline__ void multiply(int dst, int a, int b) { x[dst] = x[a] * x[b]; }
-  __device__ __forceinline__ void shift(int a, double value) { x[a] += value; }
-  __device__ __forceinline__ void clear(int a) { x[a] = 0.0; }
+  __device__ __forceinline__ void multiply(mg_vector_t dst, mg_vector_t a, mg_vector_t b) {
+    x[dst] = x[a] * x[b];
+  }
+  __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += value; }
+  __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
 
   /** With walls on all sides their formula has order 1, Dirichlet's also at other walls: see
    *  walls.h. If periodic, the cell is its own neighbor. */
   template <bool fv4, bool alpha_varies>
-  __device__ __forceinline__ void residual(int dst, int a, int f) {
+  __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
     const double c = x[a], near = l->v.periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
     const double ax = mg_row_apply(l, row, {c, {near, near, near}, {near, near, near}});
     x[dst] = f < 0 ? ax : x[f] - ax;
   }
 
-  __device__ __forceinline__ double max_norm(int a) const {
+  __device__ __forceinline__ double max_norm(mg_vector_t a) const {
     return isfinite(x[a]) ? fabs(x[a]) : NAN;
   }
 
-  __device__ __forceinline__ double dot(int a, int b) const {
+  __device__ __forceinline__ double dot(mg_vector_t a, mg_vector_t b) const {
     const double sum = b < 0 ? 0.0 + x[a] : fma(x[a], x[b], 0.0);
     return isfinite(sum) ? sum + 0.0 : NAN;
   }
@@ -89,29 +92,29 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
   __device__ mg_krylov_t(const level_t &level, double until)
       : level_t(level), norm0(0.0), reduction(until), done(false) {}
 
-  __device__ void residual_of(int dst, int x, int f) {
+  __device__ void residual_of(mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
     this->template residual<fv4, varies>(dst, x, f);
   }
 
-  __device__ void test(int residual_vector) {
+  __device__ void test(mg_vector_t residual_vector) {
     const double norm = max_norm(residual_vector);
     done = done || !(norm >= reduction * norm0) || norm == 0.0;
   }
 
-  __device__ void apply_preconditioned(int dst, int x) {
+  __device__ void apply_preconditioned(mg_vector_t dst, mg_vector_t x) {
     multiply(MG_TMP, MG_DINV, x);
-    residual_of(dst, MG_TMP, -1);
+    residual_of(dst, MG_TMP, MG_NO_VECTOR);
   }
 
-  __device__ void remove_mean(int x) { shift(x, -(dot(x, -1) / (double)cells)); }
+  __device__ void remove_mean(mg_vector_t x) { shift(x, -(dot(x, MG_NO_VECTOR) / (double)cells)); }
 
   __device__ static bool unusable(double quotient) {
     return quotient == 0.0 || !isfinite(quotient);
   }
 
   __device__ void bicgstab(int max_iterations) {
-    axpby(MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, -1);
-    axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, -1);
+    axpby(MG_KRYLOV_R0, 1.0, MG_KRYLOV_R, 0.0, MG_NO_VECTOR);
+    axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_R, 0.0, MG_NO_VECTOR);
     double rho = dot(MG_KRYLOV_R, MG_KRYLOV_R0);
     for (int n = 0; n < max_iterations && !done; n++) {
       apply_preconditioned(MG_KRYLOV_AP, MG_KRYLOV_P);
@@ -141,10 +144,10 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
 
   __device__ void cg(int max_iterations) {
     multiply(MG_KRYLOV_S, MG_DINV, MG_KRYLOV_R);
-    axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, -1);
+    axpby(MG_KRYLOV_P, 1.0, MG_KRYLOV_S, 0.0, MG_NO_VECTOR);
     double rho = dot(MG_KRYLOV_R, MG_KRYLOV_S);
     for (int n = 0; n < max_iterations; n++) {
-      residual_of(MG_KRYLOV_AP, MG_KRYLOV_P, -1);
+      residual_of(MG_KRYLOV_AP, MG_KRYLOV_P, MG_NO_VECTOR);
       const double alpha = rho / dot(MG_KRYLOV_P, MG_KRYLOV_AP);
       if (unusable(alpha) || alpha < 0.0) return;
       axpby(MG_U, 1.0, MG_U, alpha, MG_KRYLOV_P);
@@ -160,7 +163,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
 
   __device__ void smoother(const mg_bottom_job_t &job, bool zero_guess) {
     if (l->singular) {
-      axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, -1);
+      axpby(MG_KRYLOV_P, 1.0, MG_F, 0.0, MG_NO_VECTOR);
       remove_mean(MG_F);
     }
     for (int n = 0; n < job.max_iterations && !done; n++) {
@@ -168,13 +171,13 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
-    if (l->singular) axpby(MG_F, 1.0, MG_KRYLOV_P, 0.0, -1);
+    if (l->singular) axpby(MG_F, 1.0, MG_KRYLOV_P, 0.0, MG_NO_VECTOR);
   }
 
   __device__ void solve(const mg_bottom_job_t &job, bool zero_guess) {
     if (zero_guess) {
       clear(MG_U);
-      axpby(MG_KRYLOV_R, 1.0, MG_F, 0.0, -1);
+      axpby(MG_KRYLOV_R, 1.0, MG_F, 0.0, MG_NO_VECTOR);
     } else {
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
     }

@@ -41,7 +41,7 @@ mg_status_t mg_cuda_sum_end(mg_sum_t *sum) {
 }
 
 /** Whether cells can be loaded in pairs. In a level's own arrays this holds if rows are even. */
-static bool in_pairs(const mg_patch_t &p, int x, int y) {
+static bool in_pairs(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
   const uintptr_t at = (uintptr_t)p.vec[x] | (y < 0 ? 0 : (uintptr_t)p.vec[y]);
   return p.n[0] % 2 == 0 && p.jstride % 2 == 0 && p.kstride % 2 == 0 && at % 16 == 0;
 }

@@ -35,8 +35,8 @@ template <bool pairs> static __device__ __forceinline__ double2 mg_load_cells(co
 
 /** Largest value, as bits, among the cells of one thread of a 32 x 8 block. */
 template <int rows, bool pairs, bool differs>
-static __device__ __forceinline__ unsigned long long mg_largest_of_thread(const mg_patch_t &p,
-                                                                          int x, int y) {
+static __device__ __forceinline__ unsigned long long
+mg_largest_of_thread(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x) * (pairs ? 2 : 1);
   const int row = (int)(blockIdx.y * 8 + threadIdx.y), step = (int)gridDim.y * 8;
   const int step_j = step % p.n[1], step_k = step / p.n[1];
@@ -66,7 +66,7 @@ static __device__ __forceinline__ unsigned long long mg_largest_of_thread(const 
 
 template <int rows, bool pairs, bool differs>
 static __global__ void __launch_bounds__(256, MG_NORM_BLOCKS)
-    mg_max_norm_kernel(mg_patch_t p, int x, int y, unsigned long long *maximum) {
+    mg_max_norm_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, unsigned long long *maximum) {
   const unsigned long long known = mg_max_known(maximum);
   mg_max_add(mg_largest_of_thread<rows, pairs, differs>(p, x, y), known, maximum);
 }
@@ -132,7 +132,7 @@ static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, c
  *  @param any      u if planes is 0 */
 template <bool product, int planes>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 256))
-    mg_dot_kernel(mg_patch_t p, int x, int y, int any, unsigned long long *sum) {
+    mg_dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, int any, unsigned long long *sum) {
   const int u = planes > 0 ? 8 : any;
   __shared__ unsigned long long digit[MG_SUM_LIMBS];
   __shared__ double lane_sum[planes > 0 ? 1 : 256];

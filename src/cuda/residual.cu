@@ -26,8 +26,8 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int 
 
 /** Residual away from walls. */
 template <bool varies>
-static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l, int x, int f,
-                                                       ptrdiff_t at) {
+static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l, mg_vector_t x,
+                                                       mg_vector_t f, ptrdiff_t at) {
   const mg_stencil_values_t near = mg_stencil_load<varies>(l, l->p.vec[x], f, at);
   const double ax = mg_stencil_apply(l, near);
   return f < 0 ? ax : near.f - ax;
@@ -35,15 +35,15 @@ static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l,
 
 /** Residual at any cell. */
 template <bool varies>
-static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, int x, int f, int i,
-                                                     int j, int k) {
+static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
+                                                     mg_vector_t f, int i, int j, int k) {
   const double ax = mg_apply<false, varies>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
 template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
-    residual(mg_cuda_patch_t l, int dst, int x, int f) {
+    residual(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   mg_cuda_wait_dependency();
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
@@ -63,7 +63,9 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
       l.p.vec[dst][at + q * ks] = residual_at<varies>(&l, x, f, i, j, k + q);
 }
 
-template <int planes> static void launch_residual(const mg_cuda_patch_t &l, int dst, int x, int f) {
+template <int planes>
+static void launch_residual(const mg_cuda_patch_t &l, mg_vector_t dst, mg_vector_t x,
+                            mg_vector_t f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
   const auto kernel = l.v.alpha_varies ? residual<planes, true> : residual<planes, false>;
   mg_cuda_launch_dependent(kernel, grid, block_shape, l, dst, x, f);
@@ -86,7 +88,7 @@ mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
  * thread mean fewer reductions. */
 template <int planes, bool varies>
 static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
-    residual_norm(mg_cuda_patch_t l, int x, int f, unsigned long long *maximum) {
+    residual_norm(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, unsigned long long *maximum) {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const unsigned long long known = mg_max_known(maximum);
@@ -104,7 +106,8 @@ static __global__ void __launch_bounds__(256, BLOCKS(varies ? 6 : 8, planes))
   mg_max_add(largest, known, maximum);
 }
 
-template <int planes> static void launch_norm(const mg_cuda_patch_t &l, int x, int f) {
+template <int planes>
+static void launch_norm(const mg_cuda_patch_t &l, mg_vector_t x, mg_vector_t f) {
   const dim3 grid = mg_cuda_grid(l.p.n[0], l.p.n[1], (l.p.n[2] + planes - 1) / planes, block_shape);
   const auto kernel = l.v.alpha_varies ? residual_norm<planes, true> : residual_norm<planes, false>;
   kernel<<<grid, block_shape, 0, mg_cuda.stream>>>(l, x, f, mg_cuda.reduction);
@@ -129,7 +132,7 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t
  * the next i. Patch sizes are even, so pairs never straddle the end of a patch. */
 static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, double pair[2][2],
                                                       int i, int J, int K, const mg_patch_t &coarse,
-                                                      int dst) {
+                                                      mg_vector_t dst) {
 #pragma unroll
   for (int dk = 0; dk < 2; dk++)
 #pragma unroll
@@ -141,7 +144,8 @@ static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, 
 
 template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
-    residual_restrict(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
+    residual_restrict(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t coarse,
+                      mg_vector_t dst) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
   const bool inside = i < l.p.n[0] && 2 * J < l.p.n[1];
@@ -166,7 +170,8 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
 /* residual_restrict for large levels. */
 template <bool varies>
 static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
-    residual_restrict_large(mg_cuda_patch_t l, int x, int f, mg_patch_t coarse, int dst) {
+    residual_restrict_large(mg_cuda_patch_t l, mg_vector_t x, mg_vector_t f, mg_patch_t coarse,
+                            mg_vector_t dst) {
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
   const int j = 2 * J, k = 2 * K;

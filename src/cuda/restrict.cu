@@ -8,7 +8,7 @@
 static const dim3 block_shape(32, 8, 1);
 
 static __global__ void __launch_bounds__(256)
-    cells(mg_patch_t fine, int src, mg_patch_t coarse, int dst) {
+    cells(mg_patch_t fine, mg_vector_t src, mg_patch_t coarse, mg_vector_t dst) {
   mg_cuda_wait_dependency();
   MG_CUDA_CELL(i, j, k, coarse.n);
   const ptrdiff_t js = fine.jstride, ks = fine.kstride;
@@ -29,7 +29,7 @@ mg_status_t mg_cuda_restrict_cells(const mg_view_t *fine, mg_vector_t src, const
 }
 
 static __global__ void __launch_bounds__(256)
-    faces(mg_patch_t fine, int d, mg_patch_t coarse, int dst) {
+    faces(mg_patch_t fine, int d, mg_patch_t coarse, mg_vector_t dst) {
   const int n[3] = {coarse.n[0] + (d == 0), coarse.n[1] + (d == 1), coarse.n[2] + (d == 2)};
   MG_CUDA_CELL(i, j, k, n);
   const ptrdiff_t stride[3] = {1, fine.jstride, fine.kstride};

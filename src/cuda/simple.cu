@@ -27,8 +27,8 @@ static mg_status_t launch(const char *name, const int n[3], void (*kernel)(param
 
 /* Ghosts outside the two sides of direction d. A thread handles one line of cells that ends at a
  * wall: line (a, b) of the other two directions, counted from first[]. */
-static __global__ void wall_ghosts_kernel(mg_patch_t p, int vec, int order, int d, int3 first,
-                                          int3 n) {
+static __global__ void wall_ghosts_kernel(mg_patch_t p, mg_vector_t vec, int order, int d,
+                                          int3 first, int3 n) {
   const int count[3] = {n.x, n.y, n.z};
   MG_CUDA_CELL(a, b, side, count);
   if (!p.wall[d][side]) return;
@@ -103,7 +103,8 @@ static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region
   return MG_OK;
 }
 
-static __global__ void residual_kernel(mg_cuda_patch_t l, int dst, int x, int f) {
+static __global__ void residual_kernel(mg_cuda_patch_t l, mg_vector_t dst, mg_vector_t x,
+                                       mg_vector_t f) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const double ax = apply(&l, l.p.vec[x], at);
@@ -119,7 +120,8 @@ static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
 
 /* ---- two levels ---- */
 
-static __global__ void restrict_cells_kernel(mg_patch_t fine, int src, mg_patch_t coarse, int dst) {
+static __global__ void restrict_cells_kernel(mg_patch_t fine, mg_vector_t src, mg_patch_t coarse,
+                                             mg_vector_t dst) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   const ptrdiff_t js = fine.jstride, ks = fine.kstride;
   const double *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
@@ -144,8 +146,8 @@ static __device__ double interpolate_line(mg_interpolation_t kind, const double 
 }
 
 /* One thread per fine cell: a tensor product, along k first, then j, then i. */
-static __global__ void interpolate_kernel(mg_patch_t coarse, int src, mg_patch_t fine, int dst,
-                                          mg_interpolation_t kind, bool add) {
+static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg_patch_t fine,
+                                          mg_vector_t dst, mg_interpolation_t kind, bool add) {
   MG_CUDA_CELL(i, j, k, fine.n);
   const int reach = kind == MG_INTERPOLATE_V4 ? 2 : kind == MG_INTERPOLATE_P0 ? 0 : 1;
   double row[5] = {}, column[5] = {}, line[5] = {};
@@ -172,7 +174,7 @@ static mg_status_t interpolate(const mg_view_t *coarse, mg_vector_t src, const m
 
 /* ---- vectors ---- */
 
-static __global__ void fill_kernel(mg_patch_t p, int dst, double value, int ghosts) {
+static __global__ void fill_kernel(mg_patch_t p, mg_vector_t dst, double value, int ghosts) {
   const int n[3] = {p.n[0] + 2 * ghosts, p.n[1] + 2 * ghosts, p.n[2] + 2 * ghosts};
   MG_CUDA_CELL(i, j, k, n);
   *mg_cell(&p, dst, i - ghosts, j - ghosts, k - ghosts) = value;
@@ -187,7 +189,7 @@ static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
   return MG_OK;
 }
 
-static __global__ void shift_kernel(mg_patch_t p, int dst, int x, double value) {
+static __global__ void shift_kernel(mg_patch_t p, mg_vector_t dst, mg_vector_t x, double value) {
   MG_CUDA_CELL(i, j, k, p.n);
   *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) + value;
 }
@@ -198,8 +200,8 @@ static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, dou
   return MG_OK;
 }
 
-static __global__ void axpby_kernel(mg_patch_t p, int dst, double alpha, int x, double beta,
-                                    int y) {
+static __global__ void axpby_kernel(mg_patch_t p, mg_vector_t dst, double alpha, mg_vector_t x,
+                                    double beta, mg_vector_t y) {
   MG_CUDA_CELL(i, j, k, p.n);
   const double ax = *mg_cell(&p, x, i, j, k);
   *mg_cell(&p, dst, i, j, k) = y < 0 ? alpha * ax : fma(alpha, ax, beta * *mg_cell(&p, y, i, j, k));
@@ -212,7 +214,8 @@ static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_v
   return MG_OK;
 }
 
-static __global__ void multiply_kernel(mg_patch_t p, int dst, int x, int y) {
+static __global__ void multiply_kernel(mg_patch_t p, mg_vector_t dst, mg_vector_t x,
+                                       mg_vector_t y) {
   MG_CUDA_CELL(i, j, k, p.n);
   *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) * *mg_cell(&p, y, i, j, k);
 }
@@ -226,7 +229,8 @@ static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
 /* ---- reductions ---- */
 
 /* Non-negative doubles order like their bit patterns, and NaN is above all of them. */
-static __global__ void max_norm_kernel(mg_patch_t p, int x, int y, unsigned long long *maximum) {
+static __global__ void max_norm_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y,
+                                       unsigned long long *maximum) {
   MG_CUDA_CELL(i, j, k, p.n);
   const double value = *mg_cell(&p, x, i, j, k);
   atomicMax(maximum, mg_max_bits(y < 0 ? value : value - *mg_cell(&p, y, i, j, k)));
@@ -242,7 +246,8 @@ static mg_status_t max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, do
 
 /* One thread per brick of u^3 cells, which is summed in the order of sum.h: lane i sums
  * cell i of every row, then the lanes are added in order. The brick sums are added exactly. */
-static __global__ void dot_kernel(mg_patch_t p, int x, int y, int u, unsigned long long *sum) {
+static __global__ void dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, int u,
+                                  unsigned long long *sum) {
   const int bricks[3] = {p.n[0] / u, p.n[1] / u, p.n[2] / u};
   MG_CUDA_CELL(bi, bj, bk, bricks);
   double lane[8] = {};

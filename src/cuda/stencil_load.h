@@ -33,8 +33,8 @@ static __device__ __forceinline__ bool mg_clear_of_walls(const mg_patch_t &p, co
  *  @param f  right-hand side vector; < 0: zero */
 template <bool varies>
 static __device__ __forceinline__ mg_stencil_values_t mg_stencil_load(const mg_cuda_patch_t *l,
-                                                                      const double *x, int f,
-                                                                      ptrdiff_t at) {
+                                                                      const double *x,
+                                                                      mg_vector_t f, ptrdiff_t at) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride;
   const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,

@@ -105,8 +105,8 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
 
 /* Tensor map of vector `vec`, with the ghosts that tiles read. `is_face`: a vector of face values,
  * which has one more layer at a high wall. */
-inline mg_status_t make_map(const mg_view_t *v, const job_t &job, int vec, bool is_face, int rows,
-                            CUtensorMap *map) {
+inline mg_status_t make_map(const mg_view_t *v, const job_t &job, mg_vector_t vec, bool is_face,
+                            int rows, CUtensorMap *map) {
   const mg_patch_t &p = job.l.p;
   mg_box_array_t array = {mg_cell(&p, vec, -job.low[0], -job.low[1], -job.low[2]),
                           sizeof(double),
@@ -120,13 +120,14 @@ inline mg_status_t make_map(const mg_view_t *v, const job_t &job, int vec, bool 
 
 /* Tensor maps for tiles of `rows` rows. f, alpha and beta_i, beta_k need two rows fewer, beta_j
  * one. */
-inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, int x, int previous, int rows,
-                             maps_t *m) {
+inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, mg_vector_t x,
+                             mg_vector_t previous, int rows, maps_t *m) {
   if (job.has_x) MG_TRY(make_map(v, job, x, false, rows, &m->x));
   if (job.has_previous) MG_TRY(make_map(v, job, previous, false, rows, &m->previous));
   if (v->alpha_varies) MG_TRY(make_map(v, job, MG_ALPHA, false, rows - 2, &m->alpha));
   for (int d = 0; d < 3; d++)
-    MG_TRY(make_map(v, job, MG_BETA_I + d, true, d == 1 ? rows - 1 : rows - 2, &m->beta[d]));
+    MG_TRY(make_map(v, job, (mg_vector_t)(MG_BETA_I + d), true, d == 1 ? rows - 1 : rows - 2,
+                    &m->beta[d]));
   return make_map(v, job, MG_F, false, rows - 2, &m->f);
 }
 

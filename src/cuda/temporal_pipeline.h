@@ -20,9 +20,9 @@ enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_S
 /* Kernel arguments of a launch. */
 struct job_t {
   mg_cuda_patch_t l;
-  int dst, previous_out;    /* outputs: the last iterate, and the one before it unless < 0 */
-  bool has_x, has_previous; /* the iterate, and the previous one, are read; otherwise zero */
-  int color;                /* color of the first step */
+  mg_vector_t dst, previous_out; /* outputs: the last iterate, and the one before it unless < 0 */
+  bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
+  int color;                     /* color of the first step */
   double c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
   int low[3]; /* cells below cell 0 that the tensor maps include */
   int planes; /* planes that a block writes */

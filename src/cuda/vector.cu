@@ -7,7 +7,7 @@ enum vector_operation_t { SHIFT, AXPBY, MULTIPLY };
 
 struct vector_job_t {
   vector_operation_t operation;
-  int dst, x, y; /* y < 0: no second operand */
+  mg_vector_t dst, x, y; /* y < 0: no second operand */
   double alpha, beta;
 };
 
@@ -61,7 +61,7 @@ static mg_status_t run(const mg_view_t *v, const vector_job_t &job) {
 }
 
 mg_status_t mg_cuda_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
-  return run(v, {SHIFT, dst, x, -1, value, 0.0});
+  return run(v, {SHIFT, dst, x, MG_NO_VECTOR, value, 0.0});
 }
 
 mg_status_t mg_cuda_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,

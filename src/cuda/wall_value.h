@@ -81,7 +81,8 @@ static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, cons
  *  second ghost of the lower-order formulas is always zero, so edge ghosts that depend on it are
  *  left unchanged. */
 template <int order>
-static __device__ __forceinline__ void mg_wall_fill(const mg_patch_t *p, int vec, const int at[3]) {
+static __device__ __forceinline__ void mg_wall_fill(const mg_patch_t *p, mg_vector_t vec,
+                                                    const int at[3]) {
   mg_ghost_axis_t r[3];
   for (int e = 0; e < 3; e++) {
     r[e] = mg_ghost_axis(p, e, at[e]);
@@ -90,7 +91,7 @@ static __device__ __forceinline__ void mg_wall_fill(const mg_patch_t *p, int vec
   *mg_cell(p, vec, at[0], at[1], at[2]) = mg_wall_value<order, 3>(p, p->vec[vec], r);
 }
 
-static __device__ inline void mg_wall_fill(const mg_patch_t *p, int vec, const int at[3],
+static __device__ inline void mg_wall_fill(const mg_patch_t *p, mg_vector_t vec, const int at[3],
                                            int order) {
   if (order == 4)
     mg_wall_fill<4>(p, vec, at);

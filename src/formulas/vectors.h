@@ -48,7 +48,7 @@ static inline int mg_n_vectors(unsigned vectors) {
 }
 
 /** Number of vectors of a set that precede `vector`. */
-static inline int mg_vectors_before(unsigned vectors, int vector) {
+static inline int mg_vectors_before(unsigned vectors, mg_vector_t vector) {
   return mg_n_vectors(vectors & ((1u << vector) - 1));
 }
 

@@ -12,7 +12,7 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle) {
 }
 
 /* Vector of the coarsened patches that holds values of coarse vector `vec`. */
-static int half_vector(const mg_level_t *fine, mg_vector_t vec) {
+static mg_vector_t half_vector(const mg_level_t *fine, mg_vector_t vec) {
   return fine->has_image ? MG_U : vec;
 }
 
@@ -69,8 +69,8 @@ mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess) {
 }
 
 /* Exchange face values once. Used only in set-up, so the exchange is freed after the run. */
-static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_vec, mg_end_t dst,
-                                     int dst_vec) {
+static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, mg_vector_t src_vec,
+                                     mg_end_t dst, mg_vector_t dst_vec) {
   mg_exchange_t *exchange;
   MG_TRY(mg_exchange_create(&spec, src, dst, NULL, &exchange));
   mg_status_t status = mg_exchange_run(exchange, src_vec, dst_vec);
@@ -83,7 +83,7 @@ static mg_status_t run_face_exchange(mg_copy_spec_t spec, mg_end_t src, int src_
 mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   for (int d = 0; d < 3; d++) {
-    const int beta = MG_BETA_I + d;
+    const mg_vector_t beta = MG_BETA_I + d;
     if (fine->comm)
       MG_TRY(fine->backend->restrict_faces(&fine->store.view, d, mg_level_coarse_view(h, l),
                                            half_vector(fine, beta)));
