@@ -107,10 +107,11 @@ typedef struct {
 
 /** Several operations in one pass over memory. Each entry is optional by itself. */
 typedef struct {
-  /** Temporal blocking: whether `smooth` can fuse n steps of a 7-point smoother into one sweep over
-   *  memory, for all n <= max_steps. Fused sweeps are out of place: neither dst nor previous_out
-   *  may be x or previous. Outside the walls, n layers of ghosts of x, and n - 1 of previous, MG_F,
-   *  MG_ALPHA and the betas, must be valid. */
+  /** Temporal blocking: whether `smooth` can fuse n steps of a smoother into one sweep over memory,
+   *  for all n <= max_steps; of fv4, colored steps only. Fused sweeps are out of place: neither dst
+   *  nor previous_out may be x or previous. Outside the walls, mg_layers_of_steps ghost layers of x
+   *  must be valid, one less of the betas, and n - 1 of previous, MG_F, MG_ALPHA and, for fv4,
+   *  MG_DINV. */
   bool (*can_fuse)(const mg_view_t *v, int max_steps);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
    *  level itself, so that `fill_wall_ghosts` need not be called before it. */

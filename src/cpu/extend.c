@@ -1,5 +1,6 @@
 /* fv4 reads face betas one layer outward in the tangential directions. Outside the walls they are
- * extrapolated from the faces inside. */
+ * extrapolated from the faces inside, also beside the ghosts of other patches: fused sweeps change
+ * cells there. */
 #include "cpu/cpu.h"
 #include "formulas/stencil.h"
 
@@ -9,8 +10,11 @@ static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, i
   const int u = 3 - d - t;
   const ptrdiff_t in = side == 0 ? stride[t] : -stride[t];
   double *wall = p->vec[MG_BETA_I + d] + (side == 0 ? 0 : (p->n[t] - 1) * stride[t]);
-  for (int y = 0; y < p->n[u]; y++)
-    for (int x = 0; x <= p->n[d]; x++) {
+  int along_u[2], along_d[2];
+  mg_extended_range(v, p, u, false, along_u);
+  mg_extended_range(v, p, d, true, along_d);
+  for (int y = along_u[0]; y < along_u[1]; y++)
+    for (int x = along_d[0]; x < along_d[1]; x++) {
       double *b = wall + x * stride[d] + y * stride[u];
       b[-in] = mg_extrapolate_face(b, in, v->box_dim);
     }

@@ -23,9 +23,10 @@ static bool covers_level(const mg_view_t *v) {
 }
 
 bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
-  /* Stored 1 / diagonal has no ghosts, so it must be computed from the betas. */
-  return v->op != MG_OPERATOR_FV4 && !v->alpha_varies &&
-         (covers_level(v) || v->ghost_layers >= max_steps);
+  /* 1 / diagonal is computed from the betas, because it has no ghosts; with a varying alpha it
+   * would be read. That of fv4 is always read, and has ghosts. */
+  return !v->alpha_varies &&
+         (covers_level(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
@@ -61,7 +62,7 @@ static mg_patch_t grown(const mg_patch_t *patch, int layers) {
 }
 
 /* Run the steps on the copies. The last iterate ends in MG_U, with `ghosts` valid layers of ghosts,
- * and the previous one in MG_TMP, except for colored steps. */
+ * and the previous one in MG_TMP, except for colored steps in place. */
 static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *steps, int n,
                              int ghosts) {
   const int64_t too_large_for_the_cache = INT64_MAX;
@@ -71,10 +72,11 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
     one.patch = &p;
     one.n_patches = 1;
     one.cells = too_large_for_the_cache; /* forces 1 / diagonal from the betas, which have ghosts */
-    const int dst = steps[s].colored ? MG_U : MG_TMP;
+    const bool in_place = steps[s].colored && v->op != MG_OPERATOR_FV4;
+    const int dst = in_place ? MG_U : MG_TMP;
     MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, MG_NO_VECTOR},
                          MG_REGION_ALL));
-    if (steps[s].colored) continue;
+    if (in_place) continue;
     double *swap = c->p.vec[MG_U];
     c->p.vec[MG_U] = c->p.vec[MG_TMP];
     c->p.vec[MG_TMP] = swap;
@@ -110,7 +112,9 @@ static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *swe
   c.p.vec[MG_U] = c.memory + c.origin;
   c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
   load_copy(&c, patch, sweep->x, MG_U);
-  load_copy(&c, patch, sweep->previous, MG_TMP);
+  /* A colored step copies the other color only where it changes cells, but fv4 reads it in one
+   * layer more. */
+  load_copy(&c, patch, sweep->step->colored ? sweep->x : sweep->previous, MG_TMP);
   mg_status_t status = run_steps(v, &c, sweep->step, sweep->n, use ? 1 : 0);
   store_copy(&c, MG_U, patch, sweep->dst);
   if (sweep->previous_out >= 0) store_copy(&c, MG_TMP, patch, sweep->previous_out);

@@ -125,11 +125,11 @@ mg_status_t mg_cuda_set_problem(const mg_view_t *v, const mg_tables_t *tables) {
 
 /** Extend the faces normal to d by one layer outside the wall normal to t. */
 static __global__ void __launch_bounds__(256)
-    extend(mg_patch_t p, int box_dim, int d, int t, int side) {
+    extend(mg_patch_t p, int box_dim, int d, int t, int side, int2 along_d, int2 along_u) {
   const int u = 3 - d - t;
-  const int x = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  const int y = (int)(blockIdx.y * blockDim.y + threadIdx.y);
-  if (x > p.n[d] || y >= p.n[u]) return;
+  const int x = along_d.x + (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int y = along_u.x + (int)(blockIdx.y * blockDim.y + threadIdx.y);
+  if (x >= along_d.y || y >= along_u.y) return;
   const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
   const ptrdiff_t in = side == 0 ? stride[t] : -stride[t];
   double *b = p.vec[MG_BETA_I + d] + (side == 0 ? 0 : (p.n[t] - 1) * stride[t]) + x * stride[d] +
@@ -144,8 +144,12 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
       for (int t = 0; t < 3; t++)
         for (int side = 0; side < 2; side++) {
           if (t == d || !p.wall[t][side]) continue;
-          const dim3 grid = mg_cuda_grid(p.n[d] + 1, p.n[3 - d - t], 1, block_shape);
-          extend<<<grid, block_shape, 0, mg_cuda.stream>>>(p, v->box_dim, d, t, side);
+          int of_d[2], of_u[2];
+          mg_extended_range(v, &p, d, true, of_d);
+          mg_extended_range(v, &p, 3 - d - t, false, of_u);
+          const dim3 grid = mg_cuda_grid(of_d[1] - of_d[0], of_u[1] - of_u[0], 1, block_shape);
+          extend<<<grid, block_shape, 0, mg_cuda.stream>>>(
+              p, v->box_dim, d, t, side, make_int2(of_d[0], of_d[1]), make_int2(of_u[0], of_u[1]));
           MG_CUDA_LAUNCHED("extend_faces");
         }
   }

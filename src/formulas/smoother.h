@@ -31,6 +31,13 @@ typedef struct {
   mg_vector_t previous_out; /**< output of fused steps: the iterate before the last; < 0: none */
 } mg_sweep_t;
 
+/** Ghost layers that n fused steps read; `radius` is that of the operator. Each further step adds
+ *  one layer. That holds for fv4 because its fused steps are colored: of the cells that the
+ * previous step has changed, which have the other color, fv4 reads only the face neighbors. */
+MG_INLINE int mg_layers_of_steps(int radius, int n) {
+  return radius + n - 1;
+}
+
 /** Value of a cell after a step on all cells. */
 MG_INLINE double mg_update(double x, double x_previous, double ax, double f, double dinv, double c1,
                            double c2) {

@@ -76,6 +76,15 @@ MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, int order, int 
   return w;
 }
 
+/** Indices along direction d, range[0] <= index < range[1], of the cells or faces next to which
+ * betas are extended outside a wall of another direction. Ghosts that are not outside walls count.
+ */
+MG_INLINE void mg_extended_range(const mg_view_t *v, const mg_patch_t *p, int d, bool faces,
+                                 int range[2]) {
+  range[0] = p->wall[d][0] ? 0 : -v->ghost_layers;
+  range[1] = p->n[d] + (p->wall[d][1] ? (int)faces : v->ghost_layers);
+}
+
 /** Whether one of the domain's sides is of this kind. */
 MG_INLINE bool mg_has_wall(const mg_wall_t side[3][2], mg_wall_t kind) {
   bool any = false;

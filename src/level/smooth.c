@@ -18,11 +18,15 @@ static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg
 }
 
 /* As few sweeps as possible, with nearly equal numbers of steps. If the number of vector swaps is
- * odd, the smooth ends with a copy to MG_U, which is cheaper than another sweep. */
+ * odd, the smooth ends with a copy to MG_U, which is cheaper than another sweep. From zero, it
+ * needs no copy if the first sweep writes the other vector. */
 static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int max_fused,
                             bool in_place, bool zero_guess) {
-  const int sweeps = (n_steps + max_fused - 1) / max_fused;
-  int from = MG_U, to = MG_TMP, first = 0;
+  const int sweeps = (n_steps + max_fused - 1) / max_fused,
+            singles = n_steps / sweeps == 1 ? sweeps - n_steps % sweeps : 0,
+            swaps = sweeps - (in_place ? singles : 0);
+  const bool from_other = zero_guess && swaps % 2 != 0;
+  int from = from_other ? MG_TMP : MG_U, to = from_other ? MG_U : MG_TMP, first = 0;
   for (int q = 0; q < sweeps; q++) {
     const int n = n_steps / sweeps + (q < n_steps % sweeps),
               x = zero_guess && q == 0 ? MG_NO_VECTOR : from;

@@ -228,8 +228,8 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "fused-sweeps", .alias = "steps-per-pass", IN(RUN), .metavar = "N",
     INTEGER(fused_sweeps, 1, MG_MAX_FUSED_SWEEPS), .value = "3",
     .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
-            "into one pass over a large level of fv2 or 7pt (temporal blocking). 1: no fusing. "
-            "Requires sm_90 or sm_100 and CUDA 12 or newer. Results are bit-identical. Alias: "
+            "into one pass over a large level (temporal blocking); fv4: at most 2 half sweeps. "
+            "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. Results are bit-identical. Alias: "
             "--steps-per-pass."},
   [MG_OPT_RESTART] = {
     .name = "restart", IN(RUN), PATH(restart),

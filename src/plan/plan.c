@@ -135,23 +135,32 @@ static smoother_t smoother_of(const mg_params_t *params) {
                       step[0].colored};
 }
 
-/* True if the smoother of the level may fuse several steps into one sweep. Below
- * MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must correspond to
- * cells: they wrap at most once, and do not extend beyond a wall that is not the patch's own. A
- * periodic grid with an odd number of cells in some direction has no red-black coloring. */
+/* Maximum number of steps of a fused sweep. */
+static int max_fused_steps(const mg_params_t *params) {
+  const int most = params->op == MG_OPERATOR_FV4 ? MG_MAX_FUSED_SWEEPS_FV4 : MG_MAX_FUSED_SWEEPS;
+  return params->fused_sweeps < most ? params->fused_sweeps : most;
+}
+
+/* True if the smoother of the level may fuse several steps into one sweep: of fv4, only colored
+ * steps. Below MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must
+ * correspond to cells: they wrap at most once, and do not extend beyond a wall that is not the
+ * patch's own. A periodic grid with an odd number of cells in some direction has no red-black
+ * coloring. */
 static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
                      const smoother_t *smoother) {
+  const int most = max_fused_steps(params);
   const int32_t *n = level->layout.n;
   const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
   const bool large = level->place == MG_PLACE_GUARD ||
                      (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
-  return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 && smoother->fuse && large &&
-         n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0 &&
-         level->layout.box_dim >= params->fused_sweeps;
+  return most > 1 && (params->op != MG_OPERATOR_FV4 || smoother->colored) && smoother->fuse &&
+         large && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0 &&
+         level->layout.box_dim >= mg_layers_of_steps(radius_of(params->op), most);
 }
 
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer. On
- * GPUs only levels of one rank do, since it has not been measured beside messages. */
+ * GPUs only levels of one rank do, since it has not been measured beside messages. fv4's residual
+ * would read two more layers, for which shared memory has no room (cuda/fv4_fused.cu). */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
                               const smoother_t *smoother) {
   const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks,
@@ -159,7 +168,8 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
                                               : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
   const bool pays =
       level->place == MG_PLACE_GUARD || (cells >= min_cells && level->layout.n_ranks == 1);
-  return pays && !params->alpha_varies && level->layout.box_dim > params->fused_sweeps;
+  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
+         level->layout.box_dim > params->fused_sweeps;
 }
 
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
@@ -169,10 +179,12 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
   level->fused_sweeps = 1;
   level->fused_residual = false;
   if (!may_fuse(level, params, smoother)) return;
-  level->fused_sweeps = params->fused_sweeps;
+  level->fused_sweeps = max_fused_steps(params);
   level->fused_residual = may_fuse_residual(level, params, smoother);
-  if (has_halo) level->ghost_layers = params->fused_sweeps + level->fused_residual;
-  if (smoother->look_back && smoother->n_steps > params->fused_sweeps)
+  if (has_halo)
+    level->ghost_layers =
+        mg_layers_of_steps(plan->radius, level->fused_sweeps + level->fused_residual);
+  if (smoother->look_back && smoother->n_steps > level->fused_sweeps)
     level->vectors |= 1u << MG_PREVIOUS;
 }
 

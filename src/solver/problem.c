@@ -120,6 +120,8 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   MG_TRY(level->backend->set_diagonal(v, params->smoother == MG_SMOOTHER_L1JACOBI,
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
+  /* Fused sweeps of fv4 read 1 / diagonal also in ghosts. */
+  if (v->op == MG_OPERATOR_FV4) MG_TRY(mg_halo_deep(level, MG_DINV));
   return mg_smoother_set(level, params, level->lambda_max, level->plan->fused_sweeps);
 }
 

@@ -1,7 +1,7 @@
-/* op_fused_sweeps: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: a
- * guess and zero; the right-hand side of the previous smooth and another one; patches bordering
- * walls of both kinds, other patches and themselves; variable alpha; the residual of the last
- * sweep, restricted and as a norm. */
+/* op_fused_sweeps: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: the
+ * 7-point operators, and half sweeps of fv4; a guess and zero; the right-hand side of the previous
+ * smooth and another one; patches bordering walls of both kinds, other patches and themselves;
+ * variable alpha; the residual of the last sweep, restricted and as a norm. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int levels_with_passes, levels_with_residuals;
+static int levels_with_passes, fv4_levels, levels_with_residuals;
 
 /* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
  * rank. */
@@ -35,6 +35,7 @@ static void test_level(mg_level_t *level, const mg_params_t *params) {
   const int n = level->store.view.n[0];
   const int64_t cells = mg_volume(level->store.view.n);
   levels_with_passes += level->fused_sweeps > 1;
+  fv4_levels += level->fused_sweeps > 1 && params->op == MG_OPERATOR_FV4;
   const int seeds = n > 100 ? 1 : 2;
   for (int seed = 0; seed < seeds; seed++)
     for (int zero = 0; zero < 2; zero++) {
@@ -136,6 +137,12 @@ int main(int argc, char **argv) {
       /* Not a cube. */
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
+  static const char *const fv4_cases[] = {
+      "--equation=helmholtz --smoother=gsrb --smooths=1,3",
+      "--equation=poisson --smoother=gsrb --omega=1.15",
+      "--equation=poisson --smoother=gsrb boxes=5x2x3",
+      "--equation=helmholtz --smoother=gsrb boxes=2x5x3",
+  };
   static const char *const residual_cases[] = {
       "--smoother=gsrb --smooths=1,3",
       "--smoother=gsrb,jacobi --smooths=3 --fused-sweeps=2",
@@ -151,12 +158,15 @@ int main(int argc, char **argv) {
     /* Other backends have no fused sweeps, or the same ones. */
     if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
     const char *grid = strcmp(only ? only : backends[b], "guard") == 0 ? "4x2" : large_grid();
-    levels_with_passes = levels_with_residuals = 0;
+    levels_with_passes = fv4_levels = levels_with_residuals = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
       fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
+    for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
+      fixture_each(grid, textf("--operator=fv4 %s", fv4_cases[c]), test_levels);
     for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
       fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]),
                    test_residuals);
+    CHECK(fv4_levels > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(levels_with_residuals > 0 || (only && strcmp(only, "cpu") == 0));
     if (only) break;

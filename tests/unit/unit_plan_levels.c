@@ -334,7 +334,10 @@ static void test_passes(void) {
        false, 0},
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1, false,
        0},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 1, 2, false, 0},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false, 0},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false, 0},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV4, 8, 1, 2, false,
+       0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(8, 8);
