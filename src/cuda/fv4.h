@@ -44,6 +44,13 @@ bool mg_cuda_fv4_marches(const mg_cuda_patch_t *l);
 mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg_region_t part);
 mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
+/* Two half sweeps in one pass (fv4_fused.cu): entries `can_fuse`, `smooth` of two steps, and
+ * `sweep_overlaps` for them. */
+bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps);
+mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
+                                     mg_region_t region);
+bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host);
+
 /* As the backend entry sweep_overlaps, for a patch that uses the march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);
 

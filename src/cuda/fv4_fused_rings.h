@@ -2,9 +2,9 @@
  * the ghosts outside walls.
  *
  * All planes have rows of BOX_I columns. Row r and column c of a box belong to cell
- * (i0 - COL0 + c, j0 - ROW0 + r), where (i0, j0) is the first cell that the block writes. A cell has
- * the same offset in all planes, because planes without the first rows are addressed as if they had
- * them.
+ * (i0 - COL0 + c, j0 - ROW0 + r), where (i0, j0) is the first cell that the block writes. A cell
+ * has the same offset in all planes, because planes without the first rows are addressed as if they
+ * had them.
  *
  * Ghosts outside walls are not read from memory: after a plane has arrived or was computed, those
  * within it are evaluated in place. Planes outside a wall in k are computed from the four planes
@@ -15,6 +15,7 @@
 #include "cuda/fv4.h"
 #include "cuda/overlap.h"
 #include "cuda/tma.h"
+#include <climits>
 
 namespace mg_fv4_fused {
 enum {
@@ -30,16 +31,12 @@ enum {
   LANES = (OUT_I + 4) / 2,
   ROWS = OUT_J + 4,
   THREADS = LANES * ROWS,
-  /* First row of the planes of the half sweep's result, of betas normal to i and k, and to j; number
-   * of rows. */
-  Y_ROW = 1,
-  J_ROW = 2,
-  J_ROWS = ROWS - 1,
+  FIRST_ROW = 1, /* first row of the planes of y and of the betas; they have ROWS rows */
   /* Doubles per plane: multiples of 128 bytes. */
   X_PLANE = (BOX_I * X_ROWS + 15) / 16 * 16,
   PLANE = (BOX_I * ROWS + 15) / 16 * 16,
-  /* Planes of x q-2 .. q+3, of y q-4 .. q, of the betas normal to i and j q-3 .. q+2 and to k
-   * q-2 .. q+2 in stage q. The last one of x and of the betas is in flight. */
+  /* Planes in stage q: x q-2 .. q+3; y, the result of the first half sweep, q-4 .. q; betas normal
+   * to i and j q-3 .. q+2, to k q-2 .. q+2. The last one of x and of the betas is in flight. */
   X_SLOTS = 6,
   Y_SLOTS = 5,
   IJ_SLOTS = 6,
@@ -58,7 +55,8 @@ enum {
 constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
 static_assert(BYTES <= 227 * 1024, "more than a block may have");
 static_assert(LANES == 16 && ROWS % 2 == 0, "a warp has two rows");
-static_assert(OUT_I % 4 == 0 && OUT_J % 4 == 0, "the formulas of a wall need 4 cells in the last tile");
+static_assert(OUT_I % 4 == 0 && OUT_J % 4 == 0,
+              "the formulas of a wall need 4 cells in the last tile");
 
 extern __shared__ __align__(128) double rings[];
 
@@ -83,13 +81,13 @@ static __device__ __forceinline__ slots_t first_slots(void) {
     s.x[d] = (X_RING + d * X_PLANE) * COL;
 #pragma unroll
   for (int d = 0; d < Y_SLOTS; d++)
-    s.y[d] = (Y_RING + d * PLANE) * COL - Y_ROW * ROW;
+    s.y[d] = (Y_RING + d * PLANE) * COL - FIRST_ROW * ROW;
 #pragma unroll
   for (int d = 0; d < IJ_SLOTS; d++)
-    s.ij[d] = (I_RING + d * PLANE) * COL - Y_ROW * ROW;
+    s.ij[d] = (I_RING + d * PLANE) * COL - FIRST_ROW * ROW;
 #pragma unroll
   for (int d = 0; d < K_SLOTS; d++)
-    s.k[d] = (K_RING + d * PLANE) * COL - Y_ROW * ROW;
+    s.k[d] = (K_RING + d * PLANE) * COL - FIRST_ROW * ROW;
   return s;
 }
 
@@ -111,8 +109,8 @@ static __device__ __forceinline__ void next_plane(slots_t *s) {
 /* Kernel arguments. x of the job is null for a zero vector. */
 struct job_t {
   mg_fv4_job_t sweep;
-  int low[3];   /* ghosts below cell 0 that the tensor maps include */
-  int planes;   /* that a block writes */
+  int low[3]; /* ghosts below cell 0 that the tensor maps include */
+  int planes; /* that a block writes */
   mg_region_tiles_t tiles;
 };
 struct maps_t {
@@ -156,29 +154,143 @@ static __device__ __forceinline__ tile_t tile_at(const job_t &job) {
 
 /* ---- loads ---- */
 
-/* The loads of one arrival; done by one thread. */
-struct loader_t {
-  const job_t *job;
-  const maps_t *maps;
-  const tile_t *tile;
-  uint64_t *arrived;
+/* Whether plane k of x is loaded: it is not outside a wall, and x is not zero. */
+static __device__ __forceinline__ bool loads_x(const job_t &job, const tile_t &t, int k) {
+  return job.sweep.x && k >= t.x_first && k < t.x_end;
+}
+
+static __device__ __forceinline__ void load(const CUtensorMap *map, int to, int row, int k,
+                                            const job_t &job, const tile_t &t, uint64_t *arrived) {
+  mg_tma_load((char *)rings + to + row * ROW, map, t.i0 - COL0 + job.low[0],
+              t.j0 - ROW0 + row + job.low[1], k + job.low[2], arrived);
+}
+
+/* Request what stage q + ahead needs beyond the stage before it: x of plane q + 2, betas normal to
+ * i and j of plane q + 1, and to k of face q + 1. With `all`, also what the stage before had. `s`
+ * has the slots of stage q. Called by one thread. */
+template <int ahead, bool all>
+static __device__ __forceinline__ void request(const job_t &job, const maps_t &maps,
+                                               const tile_t &t, const slots_t &s, int q,
+                                               uint64_t *arrived) {
+  constexpr int X0 = all ? 1 : 4, IJ0 = all ? 2 : 4, K0 = all ? 2 : 3;
+  int rows = 2 * (5 - IJ0) * ROWS + (4 - K0) * ROWS;
+#pragma unroll
+  for (int d = X0; d < 5; d++)
+    if (loads_x(job, t, q + ahead - 2 + d)) rows += X_ROWS;
+  mg_mbarrier_expect(arrived, (unsigned)(rows * ROW));
+#pragma unroll
+  for (int d = X0 + ahead; d < 5 + ahead; d++)
+    if (loads_x(job, t, q - 2 + d)) load(&maps.x, s.x[d], 0, q - 2 + d, job, t, arrived);
+#pragma unroll
+  for (int d = IJ0 + ahead; d < 5 + ahead; d++) {
+    load(&maps.beta[0], s.ij[d], FIRST_ROW, q - 3 + d, job, t, arrived);
+    load(&maps.beta[1], s.ij[d] + I_TO_J, FIRST_ROW, q - 3 + d, job, t, arrived);
+  }
+#pragma unroll
+  for (int d = K0 + ahead; d < 4 + ahead; d++)
+    load(&maps.beta[2], s.k[d], FIRST_ROW, q - 2 + d, job, t, arrived);
+}
+
+/* ---- ghosts outside walls ---- */
+
+/* A part of a plane: rows and columns first <= r < end. */
+struct part_t {
+  int row, row_end, col, col_end;
 };
-
-static __device__ __forceinline__ void load_x(const loader_t &l, int to, int k) {
-  if (!l.job->sweep.x || k < l.tile->x_first || k >= l.tile->x_end) return;
-  mg_mbarrier_add(l.arrived, X_ROWS * ROW);
-  mg_tma_load((char *)rings + to, &l.maps->x, l.tile->i0 - COL0 + l.job->low[0],
-              l.tile->j0 - ROW0 + l.job->low[1], k + l.job->low[2], l.arrived);
+static __device__ __forceinline__ part_t part_of_x(void) {
+  return {0, X_ROWS, 0, BOX_I};
+}
+static __device__ __forceinline__ part_t part_of_y(void) {
+  return {FIRST_ROW, FIRST_ROW + ROWS, COL0 - 2, COL0 - 2 + 2 * LANES};
 }
 
-static __device__ __forceinline__ void load_beta(const loader_t &l, int d, int to, int k) {
-  const int row = d == 1 ? (int)J_ROW : (int)Y_ROW;
-  mg_mbarrier_add(l.arrived, (d == 1 ? (int)J_ROWS : (int)ROWS) * ROW);
-  mg_tma_load((char *)rings + to + row * ROW, &l.maps->beta[d], l.tile->i0 - COL0 + l.job->low[0],
-              l.tile->j0 - ROW0 + row + l.job->low[1], k + l.job->low[2], l.arrived);
+/* The first or the second ghost at offset `at`; `in` is the inward step. */
+static __device__ __forceinline__ double ghost(int depth, int at, int in) {
+  const int first = at + (depth - 1) * in;
+  const double x1 = value_at(first + in), x2 = value_at(first + 2 * in),
+               x3 = value_at(first + 3 * in), x4 = value_at(first + 4 * in);
+  return depth == 1 ? mg_ghost_4(1, x1, x2, x3, x4) : mg_ghost_4(2, x1, x2, x3, x4);
 }
 
-static __device__ __forceinline__ void load_ij(const loader_t &l, int to, int k) {
-  load_beta(l, 0, to, k);
-  load_beta(l, 1, to + I_TO_J + (J_ROW - Y_ROW) * 0, k);
+static __device__ __forceinline__ void fill_line(int first, int in) {
+  put(first, ghost(1, first, in));
+  put(first - in, ghost(2, first - in, in));
 }
+
+/* The first ghost outside a wall in i and one in j. */
+static __device__ __forceinline__ void fill_corner(int at, int in_i, int in_j) {
+  double x[4];
+  for (int n = 0; n < 4; n++)
+    x[n] = ghost(1, at + (n + 1) * in_j, in_i);
+  put(at, mg_ghost_4(1, x[0], x[1], x[2], x[3]));
+}
+
+/* Fill a plane's ghosts outside the walls in i and j. */
+static __device__ void fill_ghosts_ij(int plane, const tile_t &t, part_t part) {
+  const int n = (int)threadIdx.x, side = n % 2, line = n / 2;
+  static_assert(2 * (X_ROWS + BOX_I) + 4 <= THREADS, "one line per thread");
+  const int g_col = side ? t.high_col : t.low_col, in_i = side ? -COL : COL;
+  const int g_row = side ? t.high_row : t.low_row, in_j = side ? -ROW : ROW;
+  if (line < X_ROWS) {
+    if (g_col >= 0 && line >= max(part.row, t.row) && line < min(part.row_end, t.row_end))
+      fill_line(plane + line * ROW + g_col * COL, in_i);
+  } else if (line < X_ROWS + BOX_I) {
+    const int c = line - X_ROWS;
+    if (g_row >= 0 && c >= max(part.col, t.col) && c < min(part.col_end, t.col_end))
+      fill_line(plane + g_row * ROW + c * COL, in_j);
+  } else if (line < X_ROWS + BOX_I + 2) {
+    const int second = line - (X_ROWS + BOX_I), row = second ? t.high_row : t.low_row;
+    if (g_col >= 0 && row >= 0)
+      fill_corner(plane + row * ROW + g_col * COL, in_i, second ? -ROW : ROW);
+  }
+}
+
+/* Compute the plane at `depth` outside a wall in k from the four planes before it, nearest first;
+ * `to` may be the last of them. `faces` selects the ghosts outside no other wall, `edges` those
+ * outside another one. */
+static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3, int from4,
+                                        const tile_t &t, part_t part, int depth, bool faces,
+                                        bool edges) {
+  for (int n = (int)threadIdx.x; n < BOX_I * X_ROWS; n += THREADS) {
+    const int r = n / BOX_I, c = n % BOX_I, at = r * ROW + c * COL;
+    if (r < part.row || r >= part.row_end || c < part.col || c >= part.col_end) continue;
+    const bool face = r >= t.row && r < t.row_end && c >= t.col && c < t.col_end;
+    if (face ? !faces : !edges) continue;
+    const double x1 = value_at(from1 + at), x2 = value_at(from2 + at), x3 = value_at(from3 + at),
+                 x4 = value_at(from4 + at);
+    put(to + at, depth == 1 ? mg_ghost_4(1, x1, x2, x3, x4) : mg_ghost_4(2, x1, x2, x3, x4));
+  }
+}
+
+/* Fill the ghosts of x for the first stage q. The first two planes after a wall in k have arrived
+ * too. */
+static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const tile_t &t,
+                                                         bool low) {
+  const part_t part = part_of_x();
+  if (t.walls) {
+#pragma unroll
+    for (int d = 1; d < 6; d++)
+      if (low ? d >= 2 : d <= 3) fill_ghosts_ij(s.x[d], t, part);
+    __syncthreads();
+  }
+  if (!low) return;
+  fill_ghost_plane(s.x[1], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 1, true, true);
+  fill_ghost_plane(s.x[0], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 2, true, false);
+  __syncthreads();
+}
+
+/* In stage q: fill the ghosts in plane q + 2 of x, and compute planes outside the high wall in k.
+ */
+static __device__ __forceinline__ void fill_next_ghosts(const slots_t &s, const tile_t &t, int q) {
+  const part_t part = part_of_x();
+  if (t.walls && q + 2 < t.x_end) fill_ghosts_ij(s.x[4], t, part);
+  /* The plane at the wall is q + 2, then q + 1. */
+  if (q + 3 == t.x_end)
+    fill_ghost_plane(s.x[5], s.x[4], s.x[3], s.x[2], s.x[1], t, part, 1, true, false);
+  if (q + 2 != t.x_end) return;
+  fill_ghost_plane(s.x[5], s.x[3], s.x[2], s.x[1], s.x[0], t, part, 2, true, false);
+  if (t.walls) fill_ghost_plane(s.x[4], s.x[3], s.x[2], s.x[1], s.x[0], t, part, 1, false, true);
+}
+} // namespace mg_fv4_fused
+
+#endif

@@ -201,12 +201,14 @@ static mg_status_t smooth_step(const mg_view_t *v, const mg_sweep_t *sweep) {
 }
 
 bool mg_cuda_sweep_overlaps(const mg_view_t *v, int n, bool host) {
+  if (n > 1 && v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_fused_overlaps(v, host);
   if (n > 1) return mg_cuda_fused_overlaps(v, n, host);
   return v->op == MG_OPERATOR_FV4 ? mg_cuda_fv4_sweep_overlaps(v, host)
                                   : mg_cuda_step_overlaps(v, host);
 }
 
 mg_status_t mg_cuda_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  if (sweep->n > 1 && v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_smooth_fused(v, sweep, region);
   if (sweep->n > 1) return mg_cuda_smooth_fused(v, sweep, region, false, NULL, MG_NO_VECTOR);
   if (v->op == MG_OPERATOR_FV4 && sweep->x >= 0) return mg_cuda_fv4_smooth(v, sweep, region);
   return region == MG_REGION_ALL ? smooth_step(v, sweep) : mg_cuda_smooth_region(v, sweep, region);

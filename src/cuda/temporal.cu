@@ -36,6 +36,7 @@
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
  * CUDA (2009): planes in shared memory, columns in registers. */
+#include "cuda/fv4.h"
 #include "cuda/temporal.h"
 #include "cuda/temporal_launch.h"
 #include <algorithm>
@@ -81,8 +82,9 @@ mg_status_t mg_cuda_has_temporal(bool *has) {
 
 bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;
-  return v->op != MG_OPERATOR_FV4 && max_steps <= MG_MAX_FUSED_SWEEPS &&
-         mg_cuda_has_temporal(&has) == MG_OK && has && patches_fit(v, max_steps);
+  if (v->op == MG_OPERATOR_FV4) return mg_cuda_fv4_can_fuse(v, max_steps);
+  return max_steps <= MG_MAX_FUSED_SWEEPS && mg_cuda_has_temporal(&has) == MG_OK && has &&
+         patches_fit(v, max_steps);
 }
 
 bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
@@ -102,7 +104,8 @@ bool mg_cuda_fused_overlaps(const mg_view_t *v, int n, bool host) {
 
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
   /* A ring of alpha planes does not fit into shared memory beside the residual's stage. */
-  return mg_cuda_can_fuse(v, n) && !v->alpha_varies && patches_fit(v, n + 1);
+  return v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) && !v->alpha_varies &&
+         patches_fit(v, n + 1);
 }
 
 namespace {

@@ -106,7 +106,9 @@ static void test_levels(mg_hierarchy_t *h) {
 static void test_varying(void) {
   static const char *const options[] = {
       "--equation=helmholtz --operator=7pt --smoother=chebyshev",
-      "--equation=helmholtz --operator=fv2 --boundary=periodic --smoother=gsrb"};
+      "--equation=helmholtz --operator=fv2 --boundary=periodic --smoother=gsrb",
+      "--equation=helmholtz --operator=fv4 --boundary=periodic --smoother=gsrb",
+      "--equation=helmholtz --operator=fv4 --boundary=dirichlet --smoother=gsrb"};
   int log2_box_dim, boxes;
   MUST(sscanf(large_grid(), "%dx%d", &log2_box_dim, &boxes) == 2 ? MG_OK : MG_ERR_INTERNAL);
   const int n = boxes << log2_box_dim;
@@ -115,7 +117,7 @@ static void test_varying(void) {
     alpha[c] += 1.5;
   for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
     if (strcmp(b->name, "cuda") != 0) continue; /* the guard backend has no fused sweeps */
-    for (int o = 0; o < 2; o++) {
+    for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
       mg_hierarchy_t *h = fixture_create_varying(b, log2_box_dim, boxes, options[o], alpha);
       test_levels(h);
       mg_hierarchy_free(h);

@@ -100,6 +100,8 @@ static const case_t cases[] = {
     {8, 1, true, "--boundary=periodic --smoother=chebyshev --equation=helmholtz", false},
     {8, 1, true, "--boundary=periodic --smoother=jacobi --fused-sweeps=2", false},
     {8, 1, true, "--boundary=periodic --smoother=gsrb", true},
+    {8, 1, true, "--boundary=periodic --smoother=gsrb --operator=fv4", false},
+    {7, 1, true, "--smoother=gsrb --operator=fv4 boxes=2x3x2", false},
 };
 enum { N_CASES = sizeof cases / sizeof cases[0] };
 
