@@ -1,137 +1,48 @@
 /* Two half sweeps of fv4's GSRB in one pass over memory (temporal blocking).
  *
  * A block owns a tile of columns and traverses its planes once. In stage q it performs the first
- * half sweep in plane q and the second one in plane q-2, which it writes:
+ * half sweep in plane q and the second one in plane q-1, which it writes:
  *
  *     plane  q+3   x in flight
  *            q     half sweep 0   from x of q-2 .. q+2, to y of q
- *            q-2   half sweep 1   from y of q-4 .. q, written
+ *            q-1   half sweep 1   from y of q-3 .. q and x of q+1, written
  *
  * x, y and the betas are rings of planes in shared memory, which TMA fills one stage ahead
- * (fv4_fused_rings.h). f and 1/diagonal are read once, one stage ahead, into registers. One barrier
- * per stage suffices: of the plane just computed, the second half sweep reads only the thread's own
- * column. Tiles at walls need another one, before y's ghosts.
+ * (fv4_fused_rings.h). f and 1/diagonal are read once, into registers.
  *
- * Overlap. fv4 reads two cells on each side, but of the color that the first half sweep has changed
- * only the face neighbors. So that half sweep covers one cell more than the tile on each side,
- * reads x from three cells and betas from two cells outside the tile, and the level has three ghost
- * layers. (With values outside walls, y's other ghosts depend on changed cells too, but on none
- * that are further away.) Two Jacobi or Chebyshev steps would need four layers and both cells of
- * each pair.
+ * Of the cells that the first half sweep has changed, the second one reads only the face neighbors:
+ * the others have its own color. Hence
+ *   - the first half sweep covers one cell more than the tile on each side, and reads x from three
+ *     and betas from two cells outside the tile; the level has three ghost layers;
+ *   - of plane q, the second one needs only the new value in its own column, which is in a
+ * register, so there is one barrier per stage;
+ *   - both half sweeps of a stage change the same column, so 20 of the 55 values that the second
+ * one reads are already in registers. At walls, ghosts depend on cells of both colors. Tiles there
+ * have two more barriers per stage, for y's ghosts, and read all values of the second half sweep
+ * from shared memory. Two steps on all cells (Jacobi, Chebyshev) would need a fourth layer, a lag
+ * of two planes and twice the arithmetic.
  *
- * Budget, for a tile of 28 x 24 cells, whose box is 36 x 30:
- *   - shared memory: 6 planes of x, 5 of y, 6, 6 and 5 of the betas, 229 kB of 232 kB, so an SM has
- *     one block, of 448 threads and up to 144 registers. A residual of the result would need y's
- *     successor (5 planes more) and a tile smaller by two cells on each side; it does not fit.
+ * Budget, for a tile of 28 x 28 cells in a box of 36 x 34:
+ *   - shared memory: 6 planes of x, 4 of y, 5, 5 and 4 of the betas, 225 kB of 232 kB. So an SM has
+ *     one block, of 512 threads with 128 registers. A residual of the result would need 5 planes
+ *     more, and a tile smaller by two cells on each side: it does not fit.
  *   - bytes per cell and two half sweeps: 56 from and to memory instead of 112; requested from L2
- *     77 instead of about 130, because the boxes of x are 1.61, of the betas 1.50, and of f and
- *     1/diagonal 1.24 times the tile.
- *   - work: the half sweeps of 896 cells per plane for 672, 1.33 times, plus 6 planes per block.
- *     A changed cell loads 55 values from shared memory, 3.4 cycles of an SM, and has about 95
- *     operations in double, 1.5 cycles. So shared memory, not device memory, limits the pass: 2.75
- *     ms at 512^3 and 1.94 GHz, where device memory takes 2.6 ms on an H100 and 1.8 on an H200 for
- *     this pass, and 5.1 and 3.6 for two single half sweeps.
+ *     75 instead of about 130, since the boxes of x are 1.56, those of the betas 1.47, and f and
+ *     1/diagonal 1.22 times the tile.
+ *   - work: 1.18 half sweeps per cell and half sweep, and 3 planes more per block. A thread loads
+ * 55 and 35 values from shared memory, which takes an SM about 2,750 cycles per plane and tile; 95
+ *     operations in double per half sweep take half of that. At 512^3 and 1.94 GHz: 2.1 ms, beside
+ *     56 bytes from memory, 2.6 ms on an H100 and 1.8 ms on an H200. Two single half sweeps move
+ * 112 bytes, 5.1 and 3.6 ms.
  *
  * A half-warp has eight cells of one color in each of two adjacent rows, which use all banks.
  * Results are bit-identical to those of single half sweeps: same formulas, same order. */
-#include "cuda/fv4_fused_rings.h"
+#include "cuda/fv4_fused_stencil.h"
 
 using namespace mg_fv4_fused;
 
 namespace {
 enum { MIN_CELLS = 32 }; /* of a patch along each direction */
-
-/* Values of x or y; `plane` has the offsets of five planes, `cell` that of the cell in a plane. */
-__device__ __forceinline__ mg_axis4_t load_axis4(int at, int step) {
-  mg_axis4_t v;
-  v.low2 = value_at(at - 2 * step);
-  v.low = value_at(at - step);
-  v.high = value_at(at + step);
-  v.high2 = value_at(at + 2 * step);
-  return v;
-}
-
-__device__ __forceinline__ mg_edges4_t load_edges4(int at_low, int at_high, int step) {
-  mg_edges4_t v; /* the sides in the second direction are at_low and at_high */
-  v.low_low = value_at(at_low - step);
-  v.low_high = value_at(at_high - step);
-  v.high_low = value_at(at_low + step);
-  v.high_high = value_at(at_high + step);
-  return v;
-}
-
-__device__ __forceinline__ mg_values25_t load_values25(const int (&plane)[5], int cell) {
-  const int at = plane[2] + cell, low = plane[1] + cell, high = plane[3] + cell;
-  mg_values25_t v;
-  v.c = value_at(at);
-  v.i = load_axis4(at, COL);
-  v.j = load_axis4(at, ROW);
-  v.k.low2 = value_at(plane[0] + cell);
-  v.k.low = value_at(low);
-  v.k.high = value_at(high);
-  v.k.high2 = value_at(plane[4] + cell);
-  v.ij = load_edges4(at - ROW, at + ROW, COL);
-  v.ik = load_edges4(low, high, COL);
-  v.jk = load_edges4(low, high, ROW);
-  return v;
-}
-
-__device__ __forceinline__ mg_neighbors2_t load_neighbors2(int low, int high) {
-  mg_neighbors2_t v;
-  v.low = value_at(low);
-  v.high = value_at(high);
-  return v;
-}
-
-/* Betas of the two faces at `step` from each other that are normal to i or j. `t` is the step in
- * the other one of these directions; below and above are the neighbors in k. */
-__device__ __forceinline__ mg_faces10_t load_faces_ij(int below, int at, int above, int step,
-                                                      int t) {
-  mg_faces10_t v;
-  v.low.c = value_at(at);
-  v.high.c = value_at(at + step);
-  v.low.t1 = load_neighbors2(at - t, at + t);
-  v.high.t1 = load_neighbors2(at + step - t, at + step + t);
-  v.low.t2 = load_neighbors2(below, above);
-  v.high.t2 = load_neighbors2(below + step, above + step);
-  return v;
-}
-
-__device__ __forceinline__ mg_face5_t load_face_k(int at) {
-  mg_face5_t v;
-  v.c = value_at(at);
-  v.t1 = load_neighbors2(at - COL, at + COL);
-  v.t2 = load_neighbors2(at - ROW, at + ROW);
-  return v;
-}
-
-/* `ij`: planes below, at and above the cell; `k`: its low and high faces. */
-__device__ __forceinline__ mg_betas30_t load_betas30(const int (&ij)[3], const int (&k)[2],
-                                                     int cell) {
-  const int below = ij[0] + cell, at = ij[1] + cell, above = ij[2] + cell;
-  mg_betas30_t b;
-  b.i = load_faces_ij(below, at, above, COL, ROW);
-  b.j = load_faces_ij(below + I_TO_J, at + I_TO_J, above + I_TO_J, ROW, COL);
-  b.k.low = load_face_k(k[0] + cell);
-  b.k.high = load_face_k(k[1] + cell);
-  return b;
-}
-
-/* What a half sweep reads once of a cell. */
-struct inputs_t {
-  double f, dinv, a; /* a: only if alpha varies */
-};
-
-/* New value of a cell. */
-template <bool varies>
-__device__ __forceinline__ double relax(const job_t &job, const int (&x)[5], const int (&ij)[3],
-                                        const int (&k)[2], int cell, const inputs_t &in) {
-  const mg_values25_t v = load_values25(x, cell);
-  const mg_betas30_t b = load_betas30(ij, k, cell);
-  const double a = varies ? in.a : job.sweep.l.v.a;
-  const double ax = mg_apply_values25(&v, &b, a, job.sweep.l.v.b_h2);
-  return mg_relax(v.c, ax, in.f, in.dinv, job.sweep.c2);
-}
 
 /* A thread's pair of cells. */
 struct pair_t {
@@ -164,24 +75,24 @@ __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const tile_t 
   return c;
 }
 
-/* What both half sweeps read of a plane: [0] of the cell that the first one changes, [1] of the
- * other one. */
-struct both_t {
-  inputs_t of[2];
+/* What the half sweeps read once of a pair. The values are selected when used, so that no thread
+ * waits for them before. */
+struct inputs_t {
+  double2 f, dinv, a; /* a: only if alpha varies */
 };
 
 template <bool varies>
-__device__ __forceinline__ both_t read_inputs(const job_t &job, const pair_t &c, int k) {
+__device__ __forceinline__ inputs_t read_inputs(const job_t &job, const pair_t &c, int k) {
   const ptrdiff_t at = c.column + k * job.sweep.l.p.kstride;
-  const double2 f = *(const double2 *)(job.sweep.f + at),
-                dinv = *(const double2 *)(job.sweep.dinv + at);
-  double2 a = make_double2(0.0, 0.0);
-  if (varies) a = *(const double2 *)(job.sweep.l.p.vec[MG_ALPHA] + at);
-  const bool right = (c.parity + k) & 1;
-  both_t in;
-  in.of[0] = {right ? f.y : f.x, right ? dinv.y : dinv.x, right ? a.y : a.x};
-  in.of[1] = {right ? f.x : f.y, right ? dinv.x : dinv.y, right ? a.x : a.y};
+  inputs_t in = {};
+  in.f = *(const double2 *)(job.sweep.f + at);
+  in.dinv = *(const double2 *)(job.sweep.dinv + at);
+  if (varies) in.a = *(const double2 *)(job.sweep.l.p.vec[MG_ALPHA] + at);
   return in;
+}
+
+__device__ __forceinline__ input_t input_of(const inputs_t &in, bool right) {
+  return {right ? in.f.y : in.f.x, right ? in.dinv.y : in.dinv.x, right ? in.a.y : in.a.x};
 }
 
 /* The state of a block that marches. */
@@ -209,45 +120,63 @@ __device__ __forceinline__ void begin(const job_t &job, const maps_t &maps, cons
   fill_first_ghosts(m->s, t, low);
 }
 
-/* The first half sweep in plane q, or outside the wall the ghosts of its result. */
-template <bool varies>
-__device__ __forceinline__ void first_half(const job_t &job, const tile_t &t, const pair_t &c,
-                                           const slots_t &s, int q, const inputs_t &in) {
-  if (q >= t.x_end) {
-    if (q == t.x_end)
-      fill_ghost_plane(s.y[4], s.y[3], s.y[2], s.y[1], s.y[0], t, part_of_y(), 1, true, true);
-    else
-      fill_ghost_plane(s.y[4], s.y[2], s.y[1], s.y[0], s.y[4], t, part_of_y(), 2, true, true);
-    __syncthreads();
-    return;
-  }
-  if (c.inside) {
-    const int right = (c.parity + q) & 1 ? (int)COL : 0, cell = c.cell + right,
-              other = c.cell + COL - right;
-    double x = value_at(s.x[2] + cell);
-    if (c.computes && q >= t.k0 - 1 && q <= t.k1) {
-      const int planes[5] = {s.x[0], s.x[1], s.x[2], s.x[3], s.x[4]};
-      x = relax<varies>(job, planes, {s.ij[2], s.ij[3], s.ij[4]}, {s.k[2], s.k[3]}, cell, in);
-    }
-    put(s.y[4] + cell, x);
-    put(s.y[4] + other, value_at(s.x[2] + other));
-  }
-  fill_next_ghosts(s, t, q);
-  if (!t.walls) return;
-  __syncthreads();
-  fill_ghosts_ij(s.y[4], t, part_of_y());
+/* Write plane k; y[2] is the first half sweep's result, x the new value of the cell whose column is
+ * `right` or left. */
+__device__ __forceinline__ void write(const job_t &job, const pair_t &c, const slots_t &s, int k,
+                                      bool right, double x) {
+  const double other = value_at(s.y[2] + c.cell + (right ? 0 : (int)COL));
+  *(double2 *)(job.sweep.dst + c.column + k * job.sweep.l.p.kstride) =
+      right ? make_double2(other, x) : make_double2(x, other);
 }
 
-/* The second half sweep in plane k, of which y[2] is the first one's result. */
+/* Stage q: the first half sweep in plane q. Away from walls also the second one in plane q - 1, of
+ * the same column: it reads only that column of the plane just computed. Reads the next inputs. */
 template <bool varies>
-__device__ __forceinline__ void second_half(const job_t &job, const pair_t &c, const slots_t &s,
-                                            int k, const inputs_t &in) {
-  const bool left = (c.parity + k) & 1;
-  const int cell = c.cell + (left ? 0 : (int)COL), other = c.cell + (left ? (int)COL : 0);
-  const double x = relax<varies>(job, s.y, {s.ij[0], s.ij[1], s.ij[2]}, {s.k[0], s.k[1]}, cell, in),
-               y = value_at(s.y[2] + other);
-  *(double2 *)(job.sweep.dst + c.column + k * job.sweep.l.p.kstride) =
-      left ? make_double2(x, y) : make_double2(y, x);
+__device__ __forceinline__ void march(const job_t &job, const tile_t &t, const pair_t &c,
+                                      const slots_t &s, int q, inputs_t *in, const input_t &second,
+                                      bool writes) {
+  const bool right = (c.parity + q) & 1,
+             reads = c.computes && q + 1 >= t.read && q + 1 < t.read_end;
+  const int cell = c.cell + (right ? (int)COL : 0), other = c.cell + (right ? 0 : (int)COL);
+  if (!c.inside) return;
+  put(s.y[3] + other, value_at(s.x[2] + other));
+  if (!c.computes || q < t.read || q >= t.read_end) {
+    put(s.y[3] + cell, value_at(s.x[2] + cell));
+    if (reads) *in = read_inputs<varies>(job, c, q + 1);
+    return;
+  }
+  const stencil_t v = load_first(s, cell);
+  const double x = relax<varies>(job, v, input_of(*in, right));
+  put(s.y[3] + cell, x);
+  if (reads) *in = read_inputs<varies>(job, c, q + 1);
+  if (!writes) return;
+  const stencil_t below = load_second_below(s, cell, v, x);
+  write(job, c, s, q - 1, right, relax<varies>(job, below, second));
+}
+
+/* In stage q of a tile at a wall: fill y's ghosts, then the second half sweep in plane q - 1. */
+template <bool varies>
+__device__ __forceinline__ void march_at_wall(const job_t &job, const tile_t &t, const pair_t &c,
+                                              const slots_t &s, int q, const input_t &second,
+                                              bool writes) {
+  const bool right = (c.parity + q) & 1;
+  const int cell = c.cell + (right ? (int)COL : 0);
+  double high2 = value_at(s.x[3] + cell);
+  /* Near the wall in k, that plane is outside. In stage x_end, y[3] still has the fourth plane. */
+  if (q + 1 == t.x_end)
+    high2 = mg_ghost_4(1, value_at(s.y[3] + cell), value_at(s.y[2] + cell), value_at(s.y[1] + cell),
+                       value_at(s.y[0] + cell));
+  if (q == t.x_end)
+    high2 = mg_ghost_4(2, value_at(s.y[2] + cell), value_at(s.y[1] + cell), value_at(s.y[0] + cell),
+                       value_at(s.y[3] + cell));
+  __syncthreads();
+  if (q == t.x_end)
+    fill_ghost_plane(s.y[3], s.y[2], s.y[1], s.y[0], s.y[3], t, part_of_y(), 1, true, true);
+  else if (t.walls)
+    fill_ghosts_ij(s.y[3], t, part_of_y());
+  __syncthreads();
+  if (writes)
+    write(job, c, s, q - 1, right, relax<varies>(job, load_second(s, cell, high2), second));
 }
 
 /* Stages first <= q < end. Writes planes from k0 to write_end - 1. */
@@ -255,45 +184,30 @@ template <bool varies>
 __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const tile_t &t,
                                     const pair_t &c, march_t *m, int first, int end,
                                     int write_end) {
-  const int read = max(t.k0 - 1, t.x_first), read_end = min(t.k1 + 1, t.x_end);
-  both_t next = {};
-  inputs_t second[3] = {};
+  inputs_t in = {};
+  input_t second = {};
   begin(job, maps, t, m, first);
-  if (c.computes && first >= read) next = read_inputs<varies>(job, c, first);
+  if (c.computes && first >= t.read) in = read_inputs<varies>(job, c, first);
 #pragma unroll 1
   for (int q = first; q < end; q++) {
+    const bool writes = c.writes && q - 1 >= t.k0 && q - 1 < write_end,
+               at_wall = t.walls || q >= t.x_end - 1;
+    const input_t below = second;
     wait_for_stage(*m, m->stages);
-    second[0] = second[1];
-    second[1] = second[2];
-    second[2] = next.of[1];
-    const inputs_t in = next.of[0];
-    if (c.computes && q + 1 >= read && q + 1 < read_end) next = read_inputs<varies>(job, c, q + 1);
-    first_half<varies>(job, t, c, m->s, q, in);
-    if (c.writes && q - 2 >= t.k0 && q - 2 < write_end)
-      second_half<varies>(job, c, m->s, q - 2, second[0]);
-    /* Ghosts were stored where the next loads go. */
-    mg_tma_fence();
+    second = input_of(in, !((c.parity + q) & 1));
+    if (q < t.x_end) {
+      march<varies>(job, t, c, m->s, q, &in, below, writes && !at_wall);
+      fill_next_ghosts(m->s, t, q);
+    }
+    if (at_wall) march_at_wall<varies>(job, t, c, m->s, q, below, writes);
+    /* Ghosts of x were stored where the next loads go. Elsewhere the fence would only wait. */
+    if (t.walls) mg_tma_fence();
     __syncthreads();
     next_plane(&m->s);
     if (threadIdx.x == 0 && q + 2 < end)
       request<1, false>(job, maps, t, m->s, q + 1, m->arrived + m->stages % ARRIVALS);
     m->stages++;
   }
-}
-
-/* Fill the planes of y outside the low wall in k, after stages 0 to 3 have computed those inside.
- * The block then starts again with stage 0. */
-__device__ __forceinline__ void fill_low_ghosts(const tile_t &t, march_t *m) {
-  int(&y)[Y_SLOTS] = m->s.y;
-  const part_t part = part_of_y();
-  fill_ghost_plane(y[4], y[0], y[1], y[2], y[3], t, part, 1, true, true);
-  fill_ghost_plane(y[3], y[0], y[1], y[2], y[3], t, part, 2, true, true);
-  __syncthreads();
-  /* For stage 0: planes -2 and -1, and room for plane 0. */
-  const int room = y[2];
-  y[2] = y[3];
-  y[3] = y[4];
-  y[4] = room;
 }
 
 template <bool varies>
@@ -307,12 +221,15 @@ __global__ void __launch_bounds__(THREADS, 1)
     for (int n = (int)threadIdx.x; n < X_SLOTS * X_PLANE; n += THREADS)
       rings[X_RING + n] = 0.0;
   __syncthreads();
+  /* Outside the low wall in k, y follows from its first four planes, which are computed twice. */
   const bool low = t.k0 == t.x_first;
 #pragma unroll 1
   for (int prepares = low; prepares >= 0; prepares--) {
-    run<varies>(job, maps, t, c, &m, low ? 0 : t.k0 - 2, prepares ? 4 : t.k1 + 2,
+    run<varies>(job, maps, t, c, &m, low ? 0 : t.k0 - 2, prepares ? 4 : t.k1 + 1,
                 prepares ? 0 : t.k1);
-    if (prepares) fill_low_ghosts(t, &m);
+    if (!prepares) break;
+    fill_low_ghosts({m.s.y[3], m.s.y[0], m.s.y[1], m.s.y[2]});
+    __syncthreads();
   }
 }
 
@@ -341,7 +258,7 @@ mg_status_t make_maps(const mg_view_t *v, const job_t &job, maps_t *maps) {
 
 /* @return relative cost */
 double tiling_of(const mg_patch_t &p, int idle_sms, mg_tiling_t *c) {
-  const int extra_planes = 5;
+  const int extra_planes = 3;
   double cost;
   *c = {{OUT_I, OUT_J, 0}, {COL0, ROW0, ROW0}, {BOX_I, X_ROWS, 0}, {}};
   c->n[0] = (p.n[0] + OUT_I - 1) / OUT_I;

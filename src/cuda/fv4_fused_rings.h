@@ -19,10 +19,10 @@
 
 namespace mg_fv4_fused {
 enum {
-  /* Cells that a block writes, per plane. The second half sweep reads two cells beyond them, of
-   * which it needs new values in the first; these read two cells further. */
+  /* Cells that a block writes, per plane. The first half sweep covers one cell more on each side,
+   * and reads two cells further. */
   OUT_I = 28,
-  OUT_J = 24,
+  OUT_J = 28,
   COL0 = 4, /* one more than read, so that boxes begin at multiples of 32 bytes */
   ROW0 = 3,
   BOX_I = OUT_I + 2 * COL0,
@@ -35,12 +35,12 @@ enum {
   /* Doubles per plane: multiples of 128 bytes. */
   X_PLANE = (BOX_I * X_ROWS + 15) / 16 * 16,
   PLANE = (BOX_I * ROWS + 15) / 16 * 16,
-  /* Planes in stage q: x q-2 .. q+3; y, the result of the first half sweep, q-4 .. q; betas normal
-   * to i and j q-3 .. q+2, to k q-2 .. q+2. The last one of x and of the betas is in flight. */
+  /* Planes in stage q: x q-2 .. q+3; y, the result of the first half sweep, q-3 .. q; betas normal
+   * to i and j q-2 .. q+2, to k q-1 .. q+2. The last one of x and of the betas is in flight. */
   X_SLOTS = 6,
-  Y_SLOTS = 5,
-  IJ_SLOTS = 6,
-  K_SLOTS = 5,
+  Y_SLOTS = 4,
+  IJ_SLOTS = 5,
+  K_SLOTS = 4,
   Y_RING = 0,
   X_RING = Y_RING + Y_SLOTS * PLANE,
   I_RING = X_RING + X_SLOTS * X_PLANE,
@@ -125,6 +125,7 @@ struct tile_t {
   int low_col, high_col, low_row, high_row;
   int row, row_end, col, col_end;
   int x_first, x_end; /* planes of x that are loaded */
+  int read, read_end; /* planes that the first half sweep changes */
   bool walls;         /* in i or j */
 };
 
@@ -148,6 +149,8 @@ static __device__ __forceinline__ tile_t tile_at(const job_t &job) {
   t.row_end = t.high_row >= 0 ? t.high_row : X_ROWS;
   t.x_first = p.wall[2][0] ? 0 : INT_MIN;
   t.x_end = p.wall[2][1] ? p.n[2] : INT_MAX;
+  t.read = max(t.k0 - 1, t.x_first);
+  t.read_end = min(t.k1 + 1, t.x_end);
   t.walls = t.low_col >= 0 || t.high_col >= 0 || t.low_row >= 0 || t.high_row >= 0;
   return t;
 }
@@ -172,23 +175,23 @@ template <int ahead, bool all>
 static __device__ __forceinline__ void request(const job_t &job, const maps_t &maps,
                                                const tile_t &t, const slots_t &s, int q,
                                                uint64_t *arrived) {
-  constexpr int X0 = all ? 1 : 4, IJ0 = all ? 2 : 4, K0 = all ? 2 : 3;
-  int rows = 2 * (5 - IJ0) * ROWS + (4 - K0) * ROWS;
+  constexpr int X0 = all ? 1 : 4, IJ0 = all ? 1 : 3, K0 = all ? 1 : 2;
+  int rows = 2 * (4 - IJ0) * ROWS + (3 - K0) * ROWS;
 #pragma unroll
-  for (int d = X0; d < 5; d++)
-    if (loads_x(job, t, q + ahead - 2 + d)) rows += X_ROWS;
+  for (int d = X0 + ahead; d < 5 + ahead; d++)
+    if (loads_x(job, t, q - 2 + d)) rows += X_ROWS;
   mg_mbarrier_expect(arrived, (unsigned)(rows * ROW));
 #pragma unroll
   for (int d = X0 + ahead; d < 5 + ahead; d++)
     if (loads_x(job, t, q - 2 + d)) load(&maps.x, s.x[d], 0, q - 2 + d, job, t, arrived);
 #pragma unroll
-  for (int d = IJ0 + ahead; d < 5 + ahead; d++) {
-    load(&maps.beta[0], s.ij[d], FIRST_ROW, q - 3 + d, job, t, arrived);
-    load(&maps.beta[1], s.ij[d] + I_TO_J, FIRST_ROW, q - 3 + d, job, t, arrived);
+  for (int d = IJ0 + ahead; d < 4 + ahead; d++) {
+    load(&maps.beta[0], s.ij[d], FIRST_ROW, q - 2 + d, job, t, arrived);
+    load(&maps.beta[1], s.ij[d] + I_TO_J, FIRST_ROW, q - 2 + d, job, t, arrived);
   }
 #pragma unroll
-  for (int d = K0 + ahead; d < 4 + ahead; d++)
-    load(&maps.beta[2], s.k[d], FIRST_ROW, q - 2 + d, job, t, arrived);
+  for (int d = K0 + ahead; d < 3 + ahead; d++)
+    load(&maps.beta[2], s.k[d], FIRST_ROW, q - 1 + d, job, t, arrived);
 }
 
 /* ---- ghosts outside walls ---- */
@@ -262,6 +265,20 @@ static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3,
   }
 }
 
+/* The planes of y outside the low wall in k, at depths 1 and 2, from the four planes inside,
+ * nearest first. They replace planes 3 and 2. */
+static __device__ void fill_low_ghosts(const int (&from)[4]) {
+  const part_t part = part_of_y();
+  for (int n = (int)threadIdx.x; n < BOX_I * X_ROWS; n += THREADS) {
+    const int r = n / BOX_I, c = n % BOX_I, at = r * ROW + c * COL;
+    if (r < part.row || r >= part.row_end || c < part.col || c >= part.col_end) continue;
+    const double x1 = value_at(from[0] + at), x2 = value_at(from[1] + at),
+                 x3 = value_at(from[2] + at), x4 = value_at(from[3] + at);
+    put(from[3] + at, mg_ghost_4(1, x1, x2, x3, x4));
+    put(from[2] + at, mg_ghost_4(2, x1, x2, x3, x4));
+  }
+}
+
 /* Fill the ghosts of x for the first stage q. The first two planes after a wall in k have arrived
  * too. */
 static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const tile_t &t,
@@ -276,6 +293,7 @@ static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const
   if (!low) return;
   fill_ghost_plane(s.x[1], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 1, true, true);
   fill_ghost_plane(s.x[0], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 2, true, false);
+  mg_tma_fence(); /* before later loads */
   __syncthreads();
 }
 
