@@ -51,6 +51,13 @@ struct mg_divisor_t {
   __device__ int quotient(int c) const { return (int)(((unsigned)c * magic) >> 18); }
 };
 
+/** Two adjacent cells (i, j, k) and (i + 1, j, k), i even, of a level of at most
+ *  MG_BLOCK_PAIRED_CELLS cells. If n is odd, the last pair of a row has one cell. */
+struct mg_block_pair_t {
+  bool there; /**< whether this thread has a pair */
+  int i, j, k;
+};
+
 /** Per-thread view of a level that consists of one patch, a cube. */
 struct mg_block_level_t {
   static constexpr bool has_many_cells = true; /* a thread may have several cells */
@@ -74,6 +81,19 @@ struct mg_block_level_t {
     return at.x + at.y * l->p.jstride + at.z * l->p.kstride;
   }
   __device__ ptrdiff_t offset(int c) const { return offset(cell(c)); }
+
+  /** The pair of this thread. */
+  __device__ __forceinline__ mg_block_pair_t pair(void) const {
+    const mg_divisor_t half((row.n + 1) / 2);
+    const int t = (int)threadIdx.x, q = half.quotient(t), k = row.quotient(q);
+    return {k < row.n, 2 * (t - q * half.n), q - k * row.n, k};
+  }
+
+  /** Values of a pair; 0 where there is no cell. */
+  __device__ __forceinline__ double2 load(mg_vector_t x, const mg_block_pair_t &p) const {
+    const double *from = vec(x) + offset(make_int3(p.i, p.j, p.k));
+    return make_double2(p.there ? from[0] : 0.0, p.there && p.i + 1 < row.n ? from[1] : 0.0);
+  }
 
   __device__ void axpby(mg_vector_t dst, double alpha, mg_vector_t x, double beta,
                         mg_vector_t y) const {
@@ -256,6 +276,58 @@ struct mg_block_level_t {
           mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
     }
     __syncthreads();
+  }
+
+  /** Copy MG_U with one layer of ghosts to shared memory: [k][j][i], row.n + 2 cells per side. */
+  __device__ void gather_with_ghosts(double *to, int order) const {
+    const mg_patch_t *p = &l->p;
+    const int n = row.n;
+    const mg_divisor_t w(n + 2);
+#pragma unroll 1
+    for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
+      const int q = w.quotient(c), k = w.quotient(q);
+      int at[3] = {c - q * w.n - 1, q - k * w.n - 1, k - 1};
+      mg_ghost_axis_t r[3];
+      bool outside = false;
+      for (int d = 0; d < 3; d++) {
+        if (l->v.periodic) at[d] = at[d] < 0 ? n - 1 : at[d] == n ? 0 : at[d];
+        r[d] = mg_ghost_axis(p, d, at[d]);
+        outside = outside || r[d].outside;
+      }
+      const double *u = vec(MG_U);
+      to[c] = !outside     ? u[offset(make_int3(at[0], at[1], at[2]))]
+              : order == 1 ? mg_wall_value<1, 3>(p, u, r)
+                           : mg_wall_value<2, 3>(p, u, r);
+    }
+    __syncthreads();
+  }
+
+  /** P (MG_U of the coarser level) at a pair of cells, by P0, P1 or V2: as mg_interpolate_children,
+   *  for one of the four pairs of children of a coarse cell. A thread per pair has an eighth of
+   *  the instructions of a thread per coarse cell. Overwrites s->value[1]. */
+  template <mg_interpolation_t kind>
+  __device__ __forceinline__ double2 interpolate_pair(const mg_block_level_t &coarse,
+                                                      const mg_block_pair_t &p) const {
+    if constexpr (kind == MG_INTERPOLATE_P0) {
+      const double u = coarse.load(MG_U, {p.there, p.i / 2, p.j / 2, p.k / 2}).x;
+      return make_double2(u, u);
+    }
+    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1);
+    coarse.gather_with_ghosts(s->value[1], order);
+    const int w = coarse.row.n + 2, side_j = p.j % 2 ? 1 : -1, side_k = p.k % 2 ? 1 : -1;
+    const double *x = s->value[1] + p.i / 2 + w * (p.j / 2 + w * (p.there ? p.k / 2 : 0));
+    double row[3];
+#pragma unroll
+    for (int di = 0; di < 3; di++) {
+      double column[3];
+#pragma unroll
+      for (int dj = 0; dj < 3; dj++)
+        column[dj] = mg_combine3<kind>(x[di + w * dj], x[di + w * (dj + w)],
+                                       x[di + w * (dj + 2 * w)], side_k);
+      row[di] = mg_combine3<kind>(column[0], column[1], column[2], side_j);
+    }
+    return make_double2(mg_combine3<kind>(row[0], row[1], row[2], -1),
+                        mg_combine3<kind>(row[0], row[1], row[2], 1));
   }
 
   /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level). */

@@ -8,7 +8,7 @@ static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     bottom(const MG_GRID_CONSTANT mg_cuda_patch_t l, mg_bottom_job_t job, bool zero_guess) {
   mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
-  mg_block_solve<fv4, varies>(&l, &shared, job, zero_guess);
+  mg_block_solve<fv4, true, varies>(&l, &shared, job, zero_guess);
 }
 
 bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
@@ -18,7 +18,7 @@ bool mg_cuda_bottom_fits(const mg_view_t *v, mg_bottom_t method) {
 
 mg_status_t mg_cuda_bottom(const mg_view_t *v, mg_bottom_t method, bool zero_guess,
                            int max_iterations, double reduction) {
-  const mg_bottom_job_t job = {method, max_iterations, reduction, nullptr, 0};
+  const mg_bottom_job_t job = {method, max_iterations, reduction, {}};
   const int threads = mg_cuda_block_threads(v->cells);
   const auto kernel = v->op == MG_OPERATOR_FV4
                           ? (v->alpha_varies ? bottom<true, true> : bottom<true, false>)

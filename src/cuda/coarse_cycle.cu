@@ -25,8 +25,7 @@ enum { MAX_LEVELS = 6, MAX_CELLS = MG_BLOCK_PAIRED_CELLS };
 
 struct coarse_level_t {
   mg_cuda_patch_t l;
-  const mg_step_t *step;
-  int n_steps;
+  mg_block_steps_t steps;
 };
 
 /** Kernel arguments; the coarsest level is the last. */
@@ -44,8 +43,11 @@ struct mg_coarse_cycle {
   mg_step_t *steps; /**< device: steps of all levels */
 };
 
+/** Where a smooth takes its first iterate from. */
+enum guess_t { ZERO, STORED, CORRECTED, INTERPOLATED };
+
 /** V-cycle and F-cycle; level 0 is the finest level of the coarse cycle. */
-template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
+template <bool fv4, bool colored, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 struct cycles_t {
   const coarse_args_t *args;
   mg_block_shared_t *shared;
@@ -54,19 +56,35 @@ struct cycles_t {
     return mg_block_level_t(&args->level[l].l, shared);
   }
 
-  /** Visit a level above the coarsest. Down: smooth, and restrict the residual to the next level.
-   *  Up: interpolate the correction, and smooth. One function for both keeps the code small. */
-  __device__ void visit(int l, bool down, bool zero_guess) const {
+  /* First iterate of this thread's cells. */
+  __device__ double2 first_iterate(const mg_block_level_t &cells, const mg_block_level_t &coarse,
+                                   guess_t guess) const {
+    const mg_block_pair_t pair = cells.pair();
+    const double2 zero = {0.0, 0.0},
+                  u = guess == STORED || guess == CORRECTED ? cells.load(MG_U, pair) : zero;
+    double2 p = zero;
+    if (guess == CORRECTED || (guess == INTERPOLATED && v_kind == f_kind))
+      p = cells.template interpolate_pair<v_kind>(coarse, pair);
+    else if (guess == INTERPOLATED)
+      p = cells.template interpolate_pair<f_kind>(coarse, pair);
+    return guess == CORRECTED ? make_double2(u.x + p.x, u.y + p.y) : guess == STORED ? u : p;
+  }
+
+  /** Visit a level above the coarsest: smooth, and on the way down restrict the residual to the
+   *  next level. One function for both directions keeps the code small. */
+  __device__ void visit(int l, bool down, guess_t guess) const {
     const coarse_level_t &here = args->level[l];
     const mg_block_level_t cells = level(l), coarse = level(l + 1);
-    if (!down) cells.template interpolate<v_kind, true>(coarse);
     if constexpr (fv4) {
-      cells.template smooth_fv4<varies>(here.step, here.n_steps, zero_guess);
+      if (guess == CORRECTED) cells.template interpolate<v_kind, true>(coarse);
+      if (guess == INTERPOLATED) cells.template interpolate<f_kind, false>(coarse);
+      cells.template smooth_fv4<varies>(here.steps.step, here.steps.n, guess == ZERO);
       if (down) cells.template residual<true, varies>(MG_TMP, MG_U, MG_F);
       if (down) cells.restrict_cells(MG_TMP, coarse, MG_F);
     } else {
-      mg_block_smoother_t<varies, false> pairs(cells, here.step, here.n_steps, zero_guess);
-      pairs.smooth(zero_guess);
+      mg_block_smoother_t<colored, varies, false> pairs(cells, here.steps,
+                                                        first_iterate(cells, coarse, guess));
+      pairs.smooth();
       if (down) pairs.restrict_residual(coarse);
     }
     __syncthreads();
@@ -79,17 +97,15 @@ struct cycles_t {
     const int bottom = args->n_levels - 1;
     for (int l = top; f_cycle && l < bottom; l++)
       level(l).restrict_cells(MG_F, level(l + 1), MG_F);
-    bool zero = f_cycle || zero_guess;
-    for (int start = f_cycle ? bottom : top; start >= top; start--, zero = false) {
-      if (f_cycle && start < bottom)
-        level(start).template interpolate<f_kind, false>(level(start + 1));
+    const guess_t first = f_cycle ? INTERPOLATED : zero_guess ? ZERO : STORED;
+    for (int start = f_cycle ? bottom : top; start >= top; start--) {
       bool down = true;
       for (int l = start; l >= start; l += down ? 1 : -1) {
         if (l < bottom) {
-          visit(l, down, down && (zero || l > start));
+          visit(l, down, !down ? CORRECTED : l > start ? ZERO : first);
         } else {
-          mg_block_solve<fv4, varies>(&args->level[bottom].l, shared, args->bottom,
-                                      zero || bottom > start);
+          mg_block_solve<fv4, colored, varies>(&args->level[bottom].l, shared, args->bottom,
+                                               f_cycle || zero_guess || bottom > start);
           down = false;
         }
       }
@@ -97,26 +113,34 @@ struct cycles_t {
   }
 };
 
-template <bool fv4, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
+template <bool fv4, bool colored, bool varies, mg_interpolation_t v_kind, mg_interpolation_t f_kind>
 static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
     coarse_cycle_kernel(const MG_GRID_CONSTANT coarse_args_t args, int top, mg_cycle_t cycle,
                         bool zero_guess) {
   mg_cuda_wait_dependency();
   __shared__ mg_block_shared_t shared;
-  const cycles_t<fv4, varies, v_kind, f_kind> cycles = {&args, &shared};
+  const cycles_t<fv4, colored, varies, v_kind, f_kind> cycles = {&args, &shared};
   cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
 /* Kernel for the interpolations of the job; null if no operator uses that combination. */
-template <bool varies> static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
+template <bool colored, bool varies> static kernel_t kernel_of(const mg_coarse_cycle_job_t *job) {
   const bool fv4 = job->level[0].view->op == MG_OPERATOR_FV4;
   if (fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V4)
-    return coarse_cycle_kernel<true, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V4>;
+    return coarse_cycle_kernel<true, true, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V4>;
   if (!fv4 && job->v == MG_INTERPOLATE_V2 && job->f == MG_INTERPOLATE_V2)
-    return coarse_cycle_kernel<false, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
+    return coarse_cycle_kernel<false, colored, varies, MG_INTERPOLATE_V2, MG_INTERPOLATE_V2>;
   if (!fv4 && job->v == MG_INTERPOLATE_P0 && job->f == MG_INTERPOLATE_P1)
-    return coarse_cycle_kernel<false, varies, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
+    return coarse_cycle_kernel<false, colored, varies, MG_INTERPOLATE_P0, MG_INTERPOLATE_P1>;
   return nullptr;
+}
+
+static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
+  if (job->level[0].step[0].colored)
+    return job->level[0].view->alpha_varies ? kernel_of<true, true>(job)
+                                            : kernel_of<true, false>(job);
+  return job->level[0].view->alpha_varies ? kernel_of<false, true>(job)
+                                          : kernel_of<false, false>(job);
 }
 
 /* Whether a single patch covers level l, a cube of at most MAX_CELLS cells without Neumann walls:
@@ -148,11 +172,10 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
 
 mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
   *out = nullptr;
-  const kernel_t kernel =
-      job->level[0].view->alpha_varies ? kernel_for<true>(job) : kernel_for<false>(job);
+  const kernel_t kernel = kernel_for(job);
   if (job->n_levels > MAX_LEVELS || !kernel) return MG_OK;
   for (int l = 0; l < job->n_levels; l++)
-    if (!fits(job, l)) return MG_OK;
+    if (!fits(job, l) || job->level[l].n_steps > MG_BLOCK_MAX_STEPS) return MG_OK;
   mg_coarse_cycle_t *coarse_cycle = new (std::nothrow) mg_coarse_cycle_t();
   if (!coarse_cycle) return mg_out_of_memory(sizeof *coarse_cycle, "the coarse cycle");
   const mg_status_t status = copy_steps(job, &coarse_cycle->steps);
@@ -162,15 +185,15 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
   }
   const mg_step_t *step = coarse_cycle->steps;
   for (int l = 0; l < job->n_levels; l++) {
-    coarse_cycle->args.level[l] = {mg_cuda_patch(job->level[l].view, 0), step,
-                                   job->level[l].n_steps};
+    coarse_cycle->args.level[l] = {
+        mg_cuda_patch(job->level[l].view, 0),
+        mg_cuda_block_steps(job->level[l].step, job->level[l].n_steps, step)};
     step += job->level[l].n_steps;
   }
   const coarse_level_t &last = coarse_cycle->args.level[job->n_levels - 1];
   coarse_cycle->kernel = kernel;
   coarse_cycle->args.n_levels = job->n_levels;
-  coarse_cycle->args.bottom = {job->bottom, job->max_iterations, job->reduction, last.step,
-                               last.n_steps};
+  coarse_cycle->args.bottom = {job->bottom, job->max_iterations, job->reduction, last.steps};
   *out = coarse_cycle;
   return MG_OK;
 }
@@ -181,9 +204,15 @@ void mg_cuda_coarse_cycle_free(mg_coarse_cycle_t *coarse_cycle) {
   delete coarse_cycle;
 }
 
+/* Threads of the block: one for each pair of cells (fv4: for each cell) of the finest level. */
+static int threads_for(const mg_view_t *v) {
+  const int64_t rows = (int64_t)v->n[0] * v->n[0];
+  return mg_cuda_block_threads(v->op == MG_OPERATOR_FV4 ? v->cells : rows * ((v->n[0] + 1) / 2));
+}
+
 mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle,
                                      bool zero_guess) {
-  const int threads = mg_cuda_block_threads(t->args.level[top].l.v.cells);
+  const int threads = threads_for(&t->args.level[top].l.v);
   mg_cuda_launch_dependent(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;

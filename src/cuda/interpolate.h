@@ -4,12 +4,18 @@
 
 #include "cuda/cuda.h"
 
+/** The formula of P1 or V2 in one direction. */
+template <mg_interpolation_t kind>
+static __device__ __forceinline__ double mg_combine3(double m1, double c, double p1, int side) {
+  return kind == MG_INTERPOLATE_P1 ? mg_interpolate_p1(m1, c, p1, side)
+                                   : mg_interpolate_v2(m1, c, p1, side);
+}
+
 /** The formula in one direction: x[0..4] are the values at offsets -2..2. */
 template <mg_interpolation_t kind>
 static __device__ __forceinline__ double mg_combine(const double x[5], int side) {
   if (kind == MG_INTERPOLATE_P0) return x[2];
-  if (kind == MG_INTERPOLATE_P1) return mg_interpolate_p1(x[1], x[2], x[3], side);
-  if (kind == MG_INTERPOLATE_V2) return mg_interpolate_v2(x[1], x[2], x[3], side);
+  if (kind != MG_INTERPOLATE_V4) return mg_combine3<kind>(x[1], x[2], x[3], side);
   return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
 }
 

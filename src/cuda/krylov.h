@@ -9,20 +9,21 @@ struct mg_bottom_job_t {
   mg_bottom_t method;
   int max_iterations;
   double reduction;
-  const mg_step_t *step; /**< MG_BOTTOM_SMOOTHER: one smooth */
-  int n_steps;
+  mg_block_steps_t steps; /**< MG_BOTTOM_SMOOTHER: one smooth */
 };
 
 /** One complete smooth of MG_U. Not inlined, since it is rarely used on the coarsest level. */
-template <bool fv4, bool varies>
+template <bool fv4, bool colored, bool varies>
 static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg_block_shared_t *s,
-                                                    const mg_step_t *steps, int n_steps,
+                                                    const mg_block_steps_t &steps,
                                                     bool zero_guess) {
   const mg_block_level_t level(l, s);
-  if constexpr (fv4)
-    level.smooth_fv4<varies>(steps, n_steps, zero_guess);
-  else
-    mg_block_smoother_t<varies, true>(level, steps, n_steps, zero_guess).smooth(zero_guess);
+  if constexpr (fv4) {
+    level.smooth_fv4<varies>(steps.step, steps.n, zero_guess);
+  } else {
+    const double2 zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
+    mg_block_smoother_t<colored, varies, true>(level, steps, u).smooth();
+  }
   __syncthreads();
 }
 
@@ -77,7 +78,7 @@ template <bool varies> struct mg_one_cell_t {
 };
 
 /** The solver as seen by one thread, on a level type with the interface of mg_block_level_t. */
-template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t {
+template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylov_t : level_t {
   using level_t::axpby;
   using level_t::cells;
   using level_t::clear;
@@ -167,7 +168,7 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
       remove_mean(MG_F);
     }
     for (int n = 0; n < job.max_iterations && !done; n++) {
-      mg_block_smooth<fv4, varies>(l, this->s, job.step, job.n_steps, zero_guess && n == 0);
+      mg_block_smooth<fv4, colored, varies>(l, this->s, job.steps, zero_guess && n == 0);
       residual_of(MG_KRYLOV_R, MG_U, MG_F);
       test(MG_KRYLOV_R);
     }
@@ -194,18 +195,19 @@ template <typename level_t, bool fv4, bool varies> struct mg_krylov_t : level_t 
 };
 
 /** Solve a level of one patch. All threads of the block must call this; it ends with a barrier. */
-template <bool fv4, bool varies>
+template <bool fv4, bool colored, bool varies>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
                                                       mg_block_shared_t *s,
                                                       const mg_bottom_job_t &job, bool zero_guess) {
   if (!fv4 && l->v.n[0] == 1 && job.method != MG_BOTTOM_SMOOTHER) {
     if (threadIdx.x == 0) {
-      mg_krylov_t<mg_one_cell_t<varies>, fv4, varies> solver({l, zero_guess}, job.reduction);
+      mg_krylov_t<mg_one_cell_t<varies>, fv4, colored, varies> solver({l, zero_guess},
+                                                                      job.reduction);
       solver.solve(job, zero_guess);
       solver.store();
     }
   } else {
-    mg_krylov_t<mg_block_level_t, fv4, varies> solver({l, s}, job.reduction);
+    mg_krylov_t<mg_block_level_t, fv4, colored, varies> solver({l, s}, job.reduction);
     solver.solve(job, zero_guess);
   }
   __syncthreads();
