@@ -46,7 +46,7 @@ typedef struct {
  *  memory. The buffer may be NULL if no item refers to it. */
 typedef struct {
   const mg_view_t *src, *dst;
-  double *buffer;
+  mg_real_t *buffer;
   const mg_copy_t *item;
   int n;
 } mg_copy_job_t;
@@ -178,6 +178,7 @@ typedef struct {
 
 typedef struct mg_backend {
   const char *name;
+  int value_bytes; /**< sizeof(mg_real_t) of the levels that the table works on: 8 or 4 */
 
   /** Allocate zeroed memory. The caller keeps `bytes` for release.
    *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
@@ -253,8 +254,9 @@ typedef struct mg_backend {
   mg_backend_graph_t graph;
 } mg_backend_t;
 
-/** The CPU: OpenMP over planes and rows, SIMD along i. */
+/** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */
 extern const mg_backend_t mg_backend_cpu;
+extern const mg_backend_t mg_backend_cpu_float;
 
 /** CUDA devices; only in builds with HAVE_CUDA. */
 extern const mg_backend_t mg_backend_cuda;
@@ -265,5 +267,6 @@ extern const mg_backend_t mg_backend_cuda_simple;
 /** CPU operations on memory that is inaccessible outside of them, so that an access by any other
  *  layer faults. Slow; for tests. */
 extern const mg_backend_t mg_backend_guard;
+extern const mg_backend_t mg_backend_guard_float;
 
 #endif

@@ -6,12 +6,12 @@
 
 /* One side of a copy: a patch's vector, or a contiguous part of the buffer. */
 typedef struct {
-  double *at;
+  mg_real_t *at;
   int64_t jstride, kstride;
 } side_t;
 
 static side_t side_of(const mg_view_t *v, mg_vector_t vec, int32_t patch, const int32_t lo[3],
-                      const int32_t n[3], double *buffer) {
+                      const int32_t n[3], mg_real_t *buffer) {
   if (patch < 0) return (side_t){buffer, n[0], (int64_t)n[0] * n[1]};
   const mg_patch_t *p = &v->patch[patch];
   return (side_t){mg_cell(p, vec, lo[0], lo[1], lo[2]), p->jstride, p->kstride};
@@ -19,8 +19,8 @@ static side_t side_of(const mg_view_t *v, mg_vector_t vec, int32_t patch, const 
 
 static void copy_rows(const mg_copy_t *c, side_t src, side_t dst, int k) {
   for (int j = 0; j < c->n[1]; j++) {
-    const double *from = src.at + j * src.jstride + k * src.kstride;
-    double *to = dst.at + j * dst.jstride + k * dst.kstride;
+    const mg_real_t *from = src.at + j * src.jstride + k * src.kstride;
+    mg_real_t *to = dst.at + j * dst.jstride + k * dst.kstride;
     if (c->n[0] <= 4)
       for (int i = 0; i < c->n[0]; i++)
         to[i] = from[i];
@@ -31,7 +31,7 @@ static void copy_rows(const mg_copy_t *c, side_t src, side_t dst, int k) {
 
 struct mg_copies {
   const mg_view_t *src, *dst;
-  double *buffer;
+  mg_real_t *buffer;
   int n;
   mg_copy_t item[];
 };
@@ -57,7 +57,7 @@ void mg_cpu_release_copies(mg_copies_t *copies) {
 mg_status_t mg_cpu_copy(const mg_copies_t *copies, mg_vector_t src, mg_vector_t dst) {
   for (int l = 0; l < copies->n; l++) {
     const mg_copy_t *c = &copies->item[l];
-    double *dense = copies->buffer ? copies->buffer + c->buffer : NULL;
+    mg_real_t *dense = copies->buffer ? copies->buffer + c->buffer : NULL;
     const side_t from = side_of(copies->src, src, c->src_patch, c->src_lo, c->n, dense);
     const side_t to = side_of(copies->dst, dst, c->dst_patch, c->dst_lo, c->n, dense);
 #pragma omp parallel for num_threads(mg_cpu_threads(copies->src)) if (c->n[2] > 16)

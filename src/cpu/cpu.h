@@ -3,6 +3,7 @@
 #define MG_CPU_H
 
 #include "backend/backend.h"
+#include "cpu/float_names.h"
 #include "formulas/index.h"
 #include "formulas/walls.h"
 
@@ -26,22 +27,22 @@ int mg_cpu_thread(void);
 void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec);
 
 /** Fill only the face ghosts of the walls in j next to the strip. */
-void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1);
+void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0, int j1);
 
 /** Fill face ghosts of the walls in i for one row; x points at its first cell. */
-void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order);
+void mg_cpu_wall_ends(const mg_patch_t *p, mg_real_t *x, int order);
 
 /** Residual f - A x of one row into out[0..n), or A x if f is NULL.
  *  @pre ghosts of x are valid */
-void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
-                         int j, int k, double *out);
+void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_t *x,
+                         const mg_real_t *f, int j, int k, mg_real_t *out);
 
 /** Fill the wall ghosts of vector x before computing rows of A x.
  *
  *  mg_cpu_residual_prepare fills all of them for fv4, and those in k for the other operators.
  *  mg_cpu_residual_walls adds those in j and i strip by strip. */
 void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x);
-void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
+void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                            int j1);
 
 /* The entries of the backend table, one file each. */

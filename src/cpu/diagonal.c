@@ -4,7 +4,7 @@
 
 mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max) {
   const int order = mg_operator_order(v);
-  double largest = 0.0;
+  mg_real_t largest = 0.0;
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t *p = &v->patch[q];
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)                 \
@@ -18,9 +18,9 @@ mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
               v->op == MG_OPERATOR_FV4
                   ? mg_row_sums_fv4(v, p, order, at, mg_row_is_interior(v, p, at))
                   : mg_row_sums_7(v, p, order, at);
-          const double bound = (s.diagonal + s.off) / s.diagonal;
+          const mg_real_t bound = (s.diagonal + s.off) / s.diagonal;
           largest = bound > largest ? bound : largest;
-          *mg_cell(p, MG_DINV, i, j, k) = 1.0 / (l1 ? mg_l1_diagonal(s) : s.diagonal);
+          *mg_cell(p, MG_DINV, i, j, k) = MG_REAL(1.0) / (l1 ? mg_l1_diagonal(s) : s.diagonal);
         }
   }
   *lambda_max = largest;

@@ -9,13 +9,13 @@ static void extend_wall(const mg_view_t *v, const mg_patch_t *p, int d, int t, i
   const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
   const int u = 3 - d - t;
   const ptrdiff_t in = side == 0 ? stride[t] : -stride[t];
-  double *wall = p->vec[MG_BETA_I + d] + (side == 0 ? 0 : (p->n[t] - 1) * stride[t]);
+  mg_real_t *wall = p->vec[MG_BETA_I + d] + (side == 0 ? 0 : (p->n[t] - 1) * stride[t]);
   int along_u[2], along_d[2];
   mg_extended_range(v, p, u, false, along_u);
   mg_extended_range(v, p, d, true, along_d);
   for (int y = along_u[0]; y < along_u[1]; y++)
     for (int x = along_d[0]; x < along_d[1]; x++) {
-      double *b = wall + x * stride[d] + y * stride[u];
+      mg_real_t *b = wall + x * stride[d] + y * stride[u];
       b[-in] = mg_extrapolate_face(b, in, v->box_dim);
     }
 }

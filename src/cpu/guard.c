@@ -4,58 +4,11 @@
  * written. If they access a level's cells through it, they stop with a segmentation fault at the
  * offending line. The operations get views of the twin, at a fixed distance. Pages are never
  * unlocked and locked again: mprotect took longer than the operations. */
-#define _GNU_SOURCE
 #include "base/alloc.h"
 #include "cpu/cpu.h"
+#include "cpu/guard_memory.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-/* Two address ranges without memory, and the offset of the next allocation in them. */
-static const size_t RANGE_BYTES = (size_t)1 << 36;
-static char *closed, *twin;
-static size_t used;
-static int n_live;
-
-static size_t whole_pages(size_t bytes) {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  return (bytes + page - 1) / page * page;
-}
-
-/* Map addresses that cannot be accessed, at `at`, or anywhere if it is NULL. */
-static void *reserve(void *at, size_t bytes) {
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at ? MAP_FIXED : 0);
-  void *memory = mmap(at, bytes, PROT_NONE, flags, -1, 0);
-  return memory == MAP_FAILED ? NULL : memory;
-}
-
-static mg_status_t guard_alloc(size_t bytes, mg_space_t space, void **memory) {
-  if (space == MG_SPACE_SHARED) return mg_backend_cpu.alloc(bytes, space, memory);
-  *memory = NULL;
-  if (!closed) closed = reserve(NULL, RANGE_BYTES);
-  if (!twin) twin = reserve(NULL, RANGE_BYTES);
-  /* Leave an inaccessible page between two allocations. */
-  const size_t size = whole_pages(bytes), page = whole_pages(1);
-  if (!closed || !twin || RANGE_BYTES - used < size + page ||
-      mprotect(twin + used, size, PROT_READ | PROT_WRITE) != 0)
-    return mg_out_of_memory(bytes, "guarded level data");
-  *memory = closed + used; /* zeroed by the kernel */
-  used += size + page;
-  n_live++;
-  return MG_OK;
-}
-
-static void guard_release(void *memory, size_t bytes, mg_space_t space) {
-  if (space == MG_SPACE_SHARED) {
-    mg_backend_cpu.release(memory, bytes, space);
-    return;
-  }
-  if (!memory) return;
-  /* Replace the old pages by fresh ones. */
-  (void)reserve(twin + ((char *)memory - closed), whole_pages(bytes));
-  if (--n_live == 0) used = 0;
-}
 
 /* A view of the same patches at accessible addresses. */
 static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
@@ -63,12 +16,8 @@ static mg_status_t open_view(const mg_view_t *v, mg_view_t *out) {
   MG_TRY(mg_new(&out->patch, v->n_patches, "patch lists"));
   for (int p = 0; p < v->n_patches; p++) {
     out->patch[p] = v->patch[p];
-    for (int vec = 0; vec < MG_N_VECTORS; vec++) {
-      /* Compare as integers: most vectors of a patch do not lie in the range. */
-      const uintptr_t at = (uintptr_t)v->patch[p].vec[vec];
-      if (closed && at - (uintptr_t)closed < RANGE_BYTES)
-        out->patch[p].vec[vec] = (double *)(void *)(twin + (at - (uintptr_t)closed));
-    }
+    for (int vec = 0; vec < MG_N_VECTORS; vec++)
+      out->patch[p].vec[vec] = mg_guard_open(v->patch[p].vec[vec]);
   }
   return MG_OK;
 }
@@ -211,8 +160,9 @@ static mg_status_t norm_end(double *norm) {
  * fused sweeps, which have no composition; this tests their callers without a device. */
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
-    .alloc = guard_alloc,
-    .release = guard_release,
+    .value_bytes = sizeof(mg_real_t),
+    .alloc = mg_guard_alloc,
+    .release = mg_guard_release,
     .set_problem = set_problem,
     .restrict_faces = restrict_faces,
     .extend_faces = extend_faces,

@@ -13,14 +13,14 @@ typedef struct {
   mg_vector_t src, dst;
   mg_interpolation_t kind;
   bool add;
-  double *scratch;     /* LINES + 1 rows per thread */
-  int64_t row_doubles; /* length of a scratch row, including PAD before its first cell */
+  mg_real_t *scratch; /* LINES + 1 rows per thread */
+  int64_t row_values; /* length of a scratch row, including PAD before its first cell */
 } job_t;
 
 /* Apply the formula in one direction to a row including ghosts; x[0..4] are the rows at offsets
  * -2..2. */
-static void combine(mg_interpolation_t kind, const double *const x[LINES], int side, int n,
-                    double *restrict out) {
+static void combine(mg_interpolation_t kind, const mg_real_t *const x[LINES], int side, int n,
+                    mg_real_t *restrict out) {
   switch (kind) {
   case MG_INTERPOLATE_P0:
     break; /* handled without combining */
@@ -44,7 +44,7 @@ static void combine(mg_interpolation_t kind, const double *const x[LINES], int s
 
 /* Expand a combined row along i into n pairs of children. */
 #define EXPAND(name, low, high)                                                                    \
-  static void name(const double *t, int n, double *restrict out, bool add) {                       \
+  static void name(const mg_real_t *t, int n, mg_real_t *restrict out, bool add) {                 \
     if (add) {                                                                                     \
       _Pragma("omp simd") for (int i = 0; i < n; i++) {                                            \
         out[2 * i] += (low);                                                                       \
@@ -66,7 +66,7 @@ EXPAND(expand_v4, mg_interpolate_v4(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2]
        mg_interpolate_v4(t[i - 2], t[i - 1], t[i], t[i + 1], t[i + 2], 1))
 #undef EXPAND
 
-static void expand(mg_interpolation_t kind, const double *t, int n, double *out, bool add) {
+static void expand(mg_interpolation_t kind, const mg_real_t *t, int n, mg_real_t *out, bool add) {
   switch (kind) {
   case MG_INTERPOLATE_P0:
     expand_p0(t, n, out, add);
@@ -98,15 +98,15 @@ static void interpolate_strip(const mg_view_t *coarse, int patch, int k, int j0,
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   /* Read only `reach` cells past the patch: p1 and v2 have a single ghost layer. */
   const int reach = job->kind == MG_INTERPOLATE_V4 ? 2 : 1;
-  double *mine = job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_doubles + PAD;
-  double *across_k[LINES], *across_jk = mine + LINES * job->row_doubles;
+  mg_real_t *mine = job->scratch + mg_cpu_thread() * (LINES + 1) * job->row_values + PAD;
+  mg_real_t *across_k[LINES], *across_jk = mine + LINES * job->row_values;
   for (int r = 0; r < LINES; r++)
-    across_k[r] = mine + r * job->row_doubles;
+    across_k[r] = mine + r * job->row_values;
 
   for (int j = j0; j < j1; j++)
     for (int side_k = 0; side_k < 2; side_k++) {
       for (int dj = -reach; dj <= reach; dj++) {
-        const double *x[LINES];
+        const mg_real_t *x[LINES];
         for (int dk = -REACH; dk <= REACH; dk++) {
           const int reached = dk < -reach ? -reach : dk > reach ? reach : dk;
           x[dk + REACH] = mg_cell(c, job->src, 0, j + dj, k + reached);
@@ -114,8 +114,8 @@ static void interpolate_strip(const mg_view_t *coarse, int patch, int k, int j0,
         combine(job->kind, x, 2 * side_k - 1, c->n[0], across_k[dj + REACH]);
       }
       for (int side_j = 0; side_j < 2; side_j++) {
-        const double *const x[LINES] = {across_k[0], across_k[1], across_k[2], across_k[3],
-                                        across_k[4]};
+        const mg_real_t *const x[LINES] = {across_k[0], across_k[1], across_k[2], across_k[3],
+                                           across_k[4]};
         combine(job->kind, x, 2 * side_j - 1, c->n[0], across_jk);
         expand(job->kind, across_jk, c->n[0],
                mg_cell(p, job->dst, 0, 2 * j + side_j, 2 * k + side_k), job->add);
@@ -131,9 +131,9 @@ mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const m
     return MG_OK;
   }
   for (int q = 0; q < coarse->n_patches; q++)
-    if (coarse->patch[q].n[0] + 2 * PAD > job.row_doubles)
-      job.row_doubles = coarse->patch[q].n[0] + 2 * PAD;
-  MG_TRY(mg_new(&job.scratch, mg_cpu_threads(coarse) * (LINES + 1) * job.row_doubles,
+    if (coarse->patch[q].n[0] + 2 * PAD > job.row_values)
+      job.row_values = coarse->patch[q].n[0] + 2 * PAD;
+  MG_TRY(mg_new(&job.scratch, mg_cpu_threads(coarse) * (LINES + 1) * job.row_values,
                 "interpolation rows"));
   mg_cpu_strips(coarse, interpolate_strip, &job);
   free(job.scratch);

@@ -9,10 +9,10 @@
 
 /* Row loops. `f` is NULL for A x alone; `a_of_i` is a alpha of cell i. */
 #define RESIDUAL_ROW(name, apply, a_of_i)                                                          \
-  static void name(const mg_view_t *v, const double *alpha, const double *x, const double *bi,     \
-                   const double *bj, const double *bk, const double *f, ptrdiff_t js,              \
-                   ptrdiff_t ks, int n, double *out) {                                             \
-    const double a = v->a, b_h2 = v->b_h2;                                                         \
+  static void name(const mg_view_t *v, const mg_real_t *alpha, const mg_real_t *x,                 \
+                   const mg_real_t *bi, const mg_real_t *bj, const mg_real_t *bk,                  \
+                   const mg_real_t *f, ptrdiff_t js, ptrdiff_t ks, int n, mg_real_t *out) {        \
+    const mg_real_t a = MG_REAL(v->a), b_h2 = MG_REAL(v->b_h2);                                    \
     (void)alpha;                                                                                   \
     (void)a;                                                                                       \
     if (f) {                                                                                       \
@@ -29,12 +29,12 @@ RESIDUAL_ROW(row_7_varying, mg_apply_7, alpha[i])
 RESIDUAL_ROW(row_fv4_varying, mg_apply_fv4, alpha[i])
 #undef RESIDUAL_ROW
 
-void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const double *x, const double *f,
-                         int j, int k, double *out) {
+void mg_cpu_residual_row(const mg_view_t *v, const mg_patch_t *p, const mg_real_t *x,
+                         const mg_real_t *f, int j, int k, mg_real_t *out) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
-  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
-               *bk = p->vec[MG_BETA_K] + at;
-  const double *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;
+  const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+                  *bk = p->vec[MG_BETA_K] + at;
+  const mg_real_t *alpha = v->alpha_varies ? p->vec[MG_ALPHA] + at : NULL;
   const bool fv4 = v->op == MG_OPERATOR_FV4;
   (fv4               ? v->alpha_varies ? row_fv4_varying : row_fv4
    : v->alpha_varies ? row_7_varying
@@ -49,7 +49,7 @@ void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x) {
     mg_cpu_wall_planes(v, x);
 }
 
-void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0,
+void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                            int j1) {
   if (v->op == MG_OPERATOR_FV4) return;
   const int order = mg_operator_order(v);
@@ -61,15 +61,15 @@ void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, double *x, i
 typedef struct {
   mg_vector_t dst, x, f;
   const mg_view_t *fine; /* residual_restrict only */
-  double *norm;          /* residual_norm only: one per thread, a cache line apart */
-  double *rows;          /* scratch, `row_doubles` per thread */
-  int64_t row_doubles;
+  mg_real_t *norm;       /* residual_norm only: one per thread, a cache line apart */
+  mg_real_t *rows;       /* scratch, `row_values` per thread */
+  int64_t row_values;
 } job_t;
 
 static void residual_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const double *f = job->f < 0 ? NULL : p->vec[job->f];
+  const mg_real_t *f = job->f < 0 ? NULL : p->vec[job->f];
   mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
   for (int j = j0; j < j1; j++)
     mg_cpu_residual_row(v, p, p->vec[job->x], f, j, k, mg_cell(p, job->dst, 0, j, k));
@@ -82,24 +82,24 @@ mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
   return MG_OK;
 }
 
-enum { LINE = 16 }; /* doubles between the results of two threads */
+enum { LINE = 16 }; /* values between the results of two threads */
 
 static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  double *row = job->rows + mg_cpu_thread() * job->row_doubles;
-  double norm = 0.0, poison = 0.0;
+  mg_real_t *row = job->rows + mg_cpu_thread() * job->row_values;
+  mg_real_t norm = 0.0, poison = 0.0;
   mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
   for (int j = j0; j < j1; j++) {
     mg_cpu_residual_row(v, p, p->vec[job->x], p->vec[job->f], j, k, row);
 #pragma omp simd reduction(max : norm) reduction(+ : poison)
     for (int i = 0; i < p->n[0]; i++) {
-      const double r = fabs(row[i]);
+      const mg_real_t r = mg_abs(row[i]);
       norm = r > norm ? r : norm;
       poison += r - r; /* 0, or NaN if r is not finite */
     }
   }
-  double *mine = job->norm + mg_cpu_thread() * LINE;
+  mg_real_t *mine = job->norm + mg_cpu_thread() * LINE;
   mine[0] = norm > mine[0] ? norm : mine[0];
   mine[1] += poison;
 }
@@ -114,9 +114,9 @@ static int64_t longest_row(const mg_view_t *v) {
 
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
   const int threads = mg_cpu_threads(v);
-  job_t job = {.x = x, .f = f, .row_doubles = longest_row(v)};
-  double *scratch;
-  MG_TRY(mg_new(&scratch, threads * (LINE + job.row_doubles), "residual rows"));
+  job_t job = {.x = x, .f = f, .row_values = longest_row(v)};
+  mg_real_t *scratch;
+  MG_TRY(mg_new(&scratch, threads * (LINE + job.row_values), "residual rows"));
   job.norm = scratch;
   job.rows = scratch + threads * LINE;
   mg_cpu_residual_prepare(v, x);
@@ -135,17 +135,17 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
   const job_t *job = arg;
   const mg_view_t *fine = job->fine;
   const mg_patch_t *p = &fine->patch[patch], *c = &coarse->patch[patch];
-  double *row[4];
+  mg_real_t *row[4];
   for (int r = 0; r < 4; r++)
-    row[r] = job->rows + mg_cpu_thread() * job->row_doubles + r * (job->row_doubles / 4);
+    row[r] = job->rows + mg_cpu_thread() * job->row_values + r * (job->row_values / 4);
   for (int dk = 0; dk < 2; dk++)
     mg_cpu_residual_walls(fine, p, p->vec[job->x], 2 * k + dk, 2 * j0, 2 * j1);
   for (int j = j0; j < j1; j++) {
     for (int r = 0; r < 4; r++)
       mg_cpu_residual_row(fine, p, p->vec[job->x], p->vec[job->f], 2 * j + (r & 1),
                           2 * k + (r >> 1), row[r]);
-    double *out = mg_cell(c, job->dst, 0, j, k);
-    const double *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
+    mg_real_t *out = mg_cell(c, job->dst, 0, j, k);
+    const mg_real_t *r0 = row[0], *r1 = row[1], *r2 = row[2], *r3 = row[3];
 #pragma omp simd
     for (int i = 0; i < c->n[0]; i++)
       out[i] = mg_mean8(r0[2 * i] + r0[2 * i + 1], r1[2 * i] + r1[2 * i + 1],
@@ -155,8 +155,8 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                      const mg_view_t *coarse, mg_vector_t dst) {
-  job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_doubles = 4 * longest_row(fine)};
-  const size_t bytes = (size_t)(mg_cpu_threads(coarse) * job.row_doubles) * sizeof *job.rows;
+  job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_values = 4 * longest_row(fine)};
+  const size_t bytes = (size_t)(mg_cpu_threads(coarse) * job.row_values) * sizeof *job.rows;
   job.rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */
   if (!job.rows) return mg_out_of_memory(bytes, "residual rows");
   mg_cpu_residual_prepare(fine, x);

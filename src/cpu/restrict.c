@@ -11,10 +11,10 @@ static void cells_strip(const mg_view_t *coarse, int patch, int k, int j0, int j
   const job_t *job = arg;
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   for (int j = j0; j < j1; j++) {
-    const double *x = mg_cell(p, job->src, 0, 2 * j, 2 * k);
-    const double *r0 = x, *r1 = x + p->jstride, *r2 = x + p->kstride,
-                 *r3 = x + p->jstride + p->kstride;
-    double *out = mg_cell(c, job->dst, 0, j, k);
+    const mg_real_t *x = mg_cell(p, job->src, 0, 2 * j, 2 * k);
+    const mg_real_t *r0 = x, *r1 = x + p->jstride, *r2 = x + p->kstride,
+                    *r3 = x + p->jstride + p->kstride;
+    mg_real_t *out = mg_cell(c, job->dst, 0, j, k);
 #pragma omp simd
     for (int i = 0; i < c->n[0]; i++)
       out[i] = mg_mean8(r0[2 * i] + r0[2 * i + 1], r1[2 * i] + r1[2 * i + 1],
@@ -39,8 +39,8 @@ mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t 
 #pragma omp parallel for num_threads(mg_cpu_threads(coarse)) if (mg_cpu_threads(coarse) > 1)
     for (int k = 0; k < n[2]; k++)
       for (int j = 0; j < n[1]; j++) {
-        const double *x = mg_cell(p, MG_BETA_I + d, 0, 2 * j, 2 * k);
-        double *out = mg_cell(c, dst, 0, j, k);
+        const mg_real_t *x = mg_cell(p, MG_BETA_I + d, 0, 2 * j, 2 * k);
+        mg_real_t *out = mg_cell(c, dst, 0, j, k);
 #pragma omp simd
         for (int i = 0; i < n[0]; i++)
           out[i] = mg_mean4(x + 2 * i, t1, t2);

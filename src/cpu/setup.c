@@ -11,10 +11,10 @@ static void beta_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k < n[2]; k++)
     for (int j = 0; j < n[1]; j++) {
-      double *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
+      mg_real_t *beta = mg_cell(p, MG_BETA_I + d, 0, j, k);
 #pragma omp simd
       for (int i = 0; i < n[0]; i++)
-        beta[i] = mg_beta_fv(scale, metric, sx[i], sy[j], sz[k]);
+        beta[i] = MG_REAL(mg_beta_fv(scale, metric, sx[i], sy[j], sz[k]));
     }
 }
 
@@ -26,10 +26,10 @@ static void rhs_fv(const mg_view_t *v, const mg_patch_t *p, const mg_tables_t *t
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
   for (int k = 0; k < p->n[2]; k++)
     for (int j = 0; j < p->n[1]; j++) {
-      double *f = mg_cell(p, MG_F, 0, j, k);
+      mg_real_t *f = mg_cell(p, MG_F, 0, j, k);
 #pragma omp simd
       for (int i = 0; i < p->n[0]; i++)
-        f[i] = mg_rhs_fv(h2, x[i], y[j], z[k], xx[i], yy[j], zz[k]);
+        f[i] = MG_REAL(mg_rhs_fv(h2, x[i], y[j], z[k], xx[i], yy[j], zz[k]));
     }
 }
 
@@ -45,11 +45,14 @@ static void set_7pt(const mg_view_t *v, const mg_patch_t *p) {
         const double x = xf + 0.5 * h[0], y = yf + 0.5 * h[1], z = zf + 0.5 * h[2];
         const bool in_i = i < p->n[0], in_j = j < p->n[1], in_k = k < p->n[2];
         double g[3]; /* not used */
-        if (in_j && in_k) *mg_cell(p, MG_BETA_I, i, j, k) = metric[0] * mg_beta_point(xf, y, z, g);
-        if (in_i && in_k) *mg_cell(p, MG_BETA_J, i, j, k) = metric[1] * mg_beta_point(x, yf, z, g);
-        if (in_i && in_j) *mg_cell(p, MG_BETA_K, i, j, k) = metric[2] * mg_beta_point(x, y, zf, g);
+        if (in_j && in_k)
+          *mg_cell(p, MG_BETA_I, i, j, k) = MG_REAL(metric[0] * mg_beta_point(xf, y, z, g));
+        if (in_i && in_k)
+          *mg_cell(p, MG_BETA_J, i, j, k) = MG_REAL(metric[1] * mg_beta_point(x, yf, z, g));
+        if (in_i && in_j)
+          *mg_cell(p, MG_BETA_K, i, j, k) = MG_REAL(metric[2] * mg_beta_point(x, y, zf, g));
         if (in_i && in_j && in_k)
-          *mg_cell(p, MG_F, i, j, k) = mg_rhs_point(v->a, v->periodic, x, y, z);
+          *mg_cell(p, MG_F, i, j, k) = MG_REAL(mg_rhs_point(v->a, v->periodic, x, y, z));
       }
 }
 

@@ -20,18 +20,18 @@ typedef struct {
 
 /* Pointers of a row, all at its first cell. */
 typedef struct {
-  const double *f, *dinv, *bi, *bj, *bk;
-  const double *alpha; /* NULL if alpha is constant */
-  double *src, *dst;   /* src is NULL for zero */
+  const mg_real_t *f, *dinv, *bi, *bj, *bk;
+  const mg_real_t *alpha; /* NULL if alpha is constant */
+  mg_real_t *src, *dst;   /* src is NULL for zero */
   ptrdiff_t js, ks;
   int n;
   mg_face_weights_t weights; /* for the faces of all cells except the first and the last */
-  double first, last;        /* weight of the first cell's low face and the last cell's high face */
+  mg_real_t first, last;     /* weight of the first cell's low face and the last cell's high face */
 } row_t;
 
 static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
-  const double wall = mg_wall_weight(job->order);
+  const mg_real_t wall = mg_wall_weight(job->order);
   return (row_t){.f = p->vec[MG_F] + at,
                  .dinv = p->vec[MG_DINV] + at,
                  .alpha = p->vec[MG_ALPHA] ? p->vec[MG_ALPHA] + at : NULL,
@@ -44,38 +44,41 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
                  .ks = p->kstride,
                  .n = p->n[0],
                  .weights = mg_face_weights(p, job->order, -1, j, k),
-                 .first = p->wall[0][0] ? wall : 1.0,
-                 .last = p->wall[0][1] ? wall : 1.0};
+                 .first = p->wall[0][0] ? wall : MG_REAL(1.0),
+                 .last = p->wall[0][1] ? wall : MG_REAL(1.0)};
 }
 
 /* Bodies of the row loops for cell i: A x, and 1 / diagonal from the betas. They must be inlined,
  * or the loop is not vectorized. */
-MG_INLINE double apply_7(const mg_view_t *v, const row_t *r, int i) {
-  return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
+MG_INLINE mg_real_t apply_7(const mg_view_t *v, const row_t *r, int i) {
+  return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, MG_REAL(v->a),
+                    MG_REAL(v->b_h2));
 }
 
-MG_INLINE double apply_fv4(const mg_view_t *v, const row_t *r, int i) {
-  return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, v->a, v->b_h2);
+MG_INLINE mg_real_t apply_fv4(const mg_view_t *v, const row_t *r, int i) {
+  return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, MG_REAL(v->a),
+                      MG_REAL(v->b_h2));
 }
 
-MG_INLINE double apply_7_varying(const mg_view_t *v, const row_t *r, int i) {
+MG_INLINE mg_real_t apply_7_varying(const mg_view_t *v, const row_t *r, int i) {
   return mg_apply_7(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
-                    v->b_h2);
+                    MG_REAL(v->b_h2));
 }
 
-MG_INLINE double apply_fv4_varying(const mg_view_t *v, const row_t *r, int i) {
+MG_INLINE mg_real_t apply_fv4_varying(const mg_view_t *v, const row_t *r, int i) {
   return mg_apply_fv4(r->src + i, r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, r->alpha[i],
-                      v->b_h2);
+                      MG_REAL(v->b_h2));
 }
 
-MG_INLINE double dinv_7(const mg_view_t *v, const row_t *r, int i) {
+MG_INLINE mg_real_t dinv_7(const mg_view_t *v, const row_t *r, int i) {
   mg_face_weights_t w = r->weights;
-  w.low[0] = i == 0 ? r->first : 1.0;
-  w.high[0] = i == r->n - 1 ? r->last : 1.0;
-  return 1.0 / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, w, v->a, v->b_h2);
+  w.low[0] = i == 0 ? r->first : MG_REAL(1.0);
+  w.high[0] = i == r->n - 1 ? r->last : MG_REAL(1.0);
+  return MG_REAL(1.0) / mg_diagonal_7(r->bi + i, r->bj + i, r->bk + i, r->js, r->ks, w,
+                                      MG_REAL(v->a), MG_REAL(v->b_h2));
 }
 
-MG_INLINE double dinv_stored(const mg_view_t *v, const row_t *r, int i) {
+MG_INLINE mg_real_t dinv_stored(const mg_view_t *v, const row_t *r, int i) {
   (void)v;
   return r->dinv[i];
 }
@@ -85,15 +88,15 @@ MG_INLINE double dinv_stored(const mg_view_t *v, const row_t *r, int i) {
  * until the store reaches the cache. Without the buffer the stalls take half of the loop's time. */
 enum { CHUNK = 512 };
 #define COLORED_ROW(name, apply, dinv)                                                             \
-  static void colored_##name(const mg_view_t *view, row_t row, int phase, double c2) {             \
+  static void colored_##name(const mg_view_t *view, row_t row, int phase, mg_real_t c2) {          \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
-    double buffer[CHUNK];                                                                          \
+    mg_real_t buffer[CHUNK];                                                                       \
     for (int start = 0; start < r.n; start += CHUNK) {                                             \
       const int end = start + CHUNK < r.n ? start + CHUNK : r.n;                                   \
       _Pragma("omp simd") for (int i = start; i < end; i++) {                                      \
-        const double x = r.src[i];                                                                 \
-        const double relaxed = mg_relax(x, apply(&v, &r, i), r.f[i], dinv(&v, &r, i), c2);         \
+        const mg_real_t x = r.src[i];                                                              \
+        const mg_real_t relaxed = mg_relax(x, apply(&v, &r, i), r.f[i], dinv(&v, &r, i), c2);      \
         buffer[i - start] = ((i ^ phase) & 1) == 0 ? relaxed : x;                                  \
       }                                                                                            \
       _Pragma("omp simd") for (int i = start; i < end; i++) r.src[i] = buffer[i - start];          \
@@ -105,11 +108,11 @@ COLORED_ROW(7_varying, apply_7_varying, dinv_stored)
 #undef COLORED_ROW
 
 #define COLORED_FV4_ROW(name, apply)                                                               \
-  static void colored_##name(const mg_view_t *view, row_t row, int phase, double c2) {             \
+  static void colored_##name(const mg_view_t *view, row_t row, int phase, mg_real_t c2) {          \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
-      const double relaxed = mg_relax(r.src[i], apply(&v, &r, i), r.f[i], r.dinv[i], c2);          \
+      const mg_real_t relaxed = mg_relax(r.src[i], apply(&v, &r, i), r.f[i], r.dinv[i], c2);       \
       r.dst[i] = ((i ^ phase) & 1) == 0 ? relaxed : r.src[i];                                      \
     }                                                                                              \
   }
@@ -119,7 +122,7 @@ COLORED_FV4_ROW(fv4_varying, apply_fv4_varying)
 
 /* Steps on all cells. The previous iterate is the old content of dst, zero, or x if c1 = 0. */
 #define ROW(name, apply, previous, dinv)                                                           \
-  static void name(const mg_view_t *view, row_t row, double c1, double c2) {                       \
+  static void name(const mg_view_t *view, row_t row, mg_real_t c1, mg_real_t c2) {                 \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) r.dst[i] =                                   \
@@ -139,12 +142,12 @@ ROWS(fv4_varying, apply_fv4_varying, dinv_stored)
 
 /* A step from zero, where A x is also zero. Only cells with (i ^ phase) & mask == 0 change. */
 #define FIRST_ROW(name, dinv)                                                                      \
-  static void first_##name(const mg_view_t *view, row_t row, int phase, int mask, double c2) {     \
+  static void first_##name(const mg_view_t *view, row_t row, int phase, int mask, mg_real_t c2) {  \
     const mg_view_t v = *view;                                                                     \
     const row_t r = row;                                                                           \
     _Pragma("omp simd") for (int i = 0; i < r.n; i++) {                                            \
-      const double relaxed = mg_relax(0.0, 0.0, r.f[i], dinv(&v, &r, i), c2);                      \
-      r.dst[i] = ((i ^ phase) & mask) == 0 ? relaxed : 0.0;                                        \
+      const mg_real_t relaxed = mg_relax(0.0, 0.0, r.f[i], dinv(&v, &r, i), c2);                   \
+      r.dst[i] = ((i ^ phase) & mask) == 0 ? relaxed : MG_REAL(0.0);                               \
     }                                                                                              \
   }
 FIRST_ROW(7, dinv_7)
@@ -153,11 +156,12 @@ FIRST_ROW(stored, dinv_stored)
 
 /* Row functions of one variant of the operator. */
 typedef struct rows {
-  void (*first)(const mg_view_t *v, row_t row, int phase, int mask, double c2);
-  void (*colored)(const mg_view_t *v, row_t row, int phase, double c2);
-  void (*all)(const mg_view_t *v, row_t row, double c1, double c2);
-  void (*second)(const mg_view_t *v, row_t row, double c1, double c2); /* previous is zero */
-  void (*jacobi)(const mg_view_t *v, row_t row, double c1, double c2); /* previous has weight 0 */
+  void (*first)(const mg_view_t *v, row_t row, int phase, int mask, mg_real_t c2);
+  void (*colored)(const mg_view_t *v, row_t row, int phase, mg_real_t c2);
+  void (*all)(const mg_view_t *v, row_t row, mg_real_t c1, mg_real_t c2);
+  void (*second)(const mg_view_t *v, row_t row, mg_real_t c1, mg_real_t c2); /* previous is zero */
+  void (*jacobi)(const mg_view_t *v, row_t row, mg_real_t c1,
+                 mg_real_t c2); /* previous has weight 0 */
 } rows_t;
 
 #define ROWS_OF(name, first)                                                                       \
@@ -183,15 +187,15 @@ static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job
   const int phase = (p->lo[0] ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ u->color) & 1;
   switch (u->form) {
   case MG_UPDATE_FIRST:
-    job->rows->first(v, row, phase, u->mask, u->c2);
+    job->rows->first(v, row, phase, u->mask, MG_REAL(u->c2));
     break;
   case MG_UPDATE_COLORED:
-    job->rows->colored(v, row, phase, u->c2);
+    job->rows->colored(v, row, phase, MG_REAL(u->c2));
     break;
   case MG_UPDATE_ALL:
     (u->previous == u->x ? job->rows->jacobi
      : u->previous < 0   ? job->rows->second
-                         : job->rows->all)(v, row, u->c1, u->c2);
+                         : job->rows->all)(v, row, MG_REAL(u->c1), MG_REAL(u->c2));
   }
 }
 
@@ -199,7 +203,7 @@ static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, v
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
   const bool walls = v->op != MG_OPERATOR_FV4 && job->u.x >= 0;
-  double *x = job->u.x < 0 ? NULL : p->vec[job->u.x];
+  mg_real_t *x = job->u.x < 0 ? NULL : p->vec[job->u.x];
   /* In place, the wall ghosts must come from values before the step, so fill them first for the
    * whole row. */
   if (walls) mg_cpu_wall_rows(v, p, x, k, j0, j1);

@@ -48,7 +48,7 @@ static void patch_share(const mg_view_t *v, int patch, int t, int threads, mg_st
                         void *arg) {
   const mg_patch_t *p = &v->patch[patch];
   const int nk = p->n[2];
-  const int by_cache = strip_rows(p, strip_bytes / (p->jstride * (int64_t)sizeof(double)));
+  const int by_cache = strip_rows(p, strip_bytes / (p->jstride * (int64_t)sizeof(mg_real_t)));
   if (nk >= 4 * threads || nk % threads == 0) {
     const int count = strip_count(p, by_cache);
     const int k0 = (int)((int64_t)nk * t / threads), k1 = (int)((int64_t)nk * (t + 1) / threads);

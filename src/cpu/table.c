@@ -32,6 +32,7 @@ static void cpu_release(void *memory, size_t bytes, mg_space_t space) {
 
 const mg_backend_t mg_backend_cpu = {
     .name = "cpu",
+    .value_bytes = sizeof(mg_real_t),
     .alloc = cpu_alloc,
     .release = cpu_release,
     .set_problem = mg_cpu_set_problem,

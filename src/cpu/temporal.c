@@ -11,8 +11,8 @@
 /* A copy of one patch, with memory for two iterates. */
 typedef struct {
   mg_patch_t p; /* MG_U and MG_TMP are the copies */
-  double *memory;
-  ptrdiff_t origin, doubles; /* of one vector's array */
+  mg_real_t *memory;
+  ptrdiff_t origin, values; /* of one vector's array */
 } copy_t;
 
 static bool covers_level(const mg_view_t *v) {
@@ -31,18 +31,18 @@ bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
 static void load_copy(const copy_t *c, const mg_patch_t *from, mg_vector_t x, int copy) {
-  double *to = c->p.vec[copy] - c->origin;
+  mg_real_t *to = c->p.vec[copy] - c->origin;
   if (x < 0)
-    memset(to, 0, (size_t)c->doubles * sizeof *to);
+    memset(to, 0, (size_t)c->values * sizeof *to);
   else
-    memcpy(to, from->vec[x] - c->origin, (size_t)c->doubles * sizeof *to);
+    memcpy(to, from->vec[x] - c->origin, (size_t)c->values * sizeof *to);
 }
 
 static void store_copy(const copy_t *c, int copy, const mg_patch_t *to, mg_vector_t x) {
   for (int k = 0; k < to->n[2]; k++)
     for (int j = 0; j < to->n[1]; j++)
       memcpy(mg_cell(to, x, 0, j, k), mg_cell(&c->p, copy, 0, j, k),
-             (size_t)to->n[0] * sizeof(double));
+             (size_t)to->n[0] * sizeof(mg_real_t));
 }
 
 /* The patch, with `layers` ghost layers turned into cells. */
@@ -77,7 +77,7 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
     MG_TRY(mg_cpu_smooth(&one, &(mg_sweep_t){&steps[s], 1, MG_U, dst, dst, MG_NO_VECTOR},
                          MG_REGION_ALL));
     if (in_place) continue;
-    double *swap = c->p.vec[MG_U];
+    mg_real_t *swap = c->p.vec[MG_U];
     c->p.vec[MG_U] = c->p.vec[MG_TMP];
     c->p.vec[MG_TMP] = swap;
   }
@@ -106,11 +106,11 @@ static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *swe
   const mg_patch_t *patch = &v->patch[q];
   const int layers = v->ghost_layers;
   copy_t c = {.p = *patch};
-  c.doubles = (patch->n[2] + 2 * layers) * patch->kstride;
+  c.values = (patch->n[2] + 2 * layers) * patch->kstride;
   c.origin = layers * (1 + patch->jstride + patch->kstride);
-  MG_TRY(mg_new(&c.memory, 2 * c.doubles, "patch copies"));
+  MG_TRY(mg_new(&c.memory, 2 * c.values, "patch copies"));
   c.p.vec[MG_U] = c.memory + c.origin;
-  c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.doubles;
+  c.p.vec[MG_TMP] = c.p.vec[MG_U] + c.values;
   load_copy(&c, patch, sweep->x, MG_U);
   /* A colored step copies the other color only where it changes cells, but fv4 reads it in one
    * layer more. */

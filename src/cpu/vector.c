@@ -18,9 +18,9 @@ static void fill_strip(const mg_view_t *v, int patch, int k, int j0, int j1, voi
   const int ja = j0 == 0 ? -g : j0, jb = j1 == p->n[1] ? p->n[1] + g : j1;
   for (int kk = ka; kk < kb; kk++)
     for (int j = ja; j < jb; j++) {
-      double *out = mg_cell(p, job->dst, 0, j, kk);
+      mg_real_t *out = mg_cell(p, job->dst, 0, j, kk);
       for (int i = -g; i < p->n[0] + g; i++)
-        out[i] = job->alpha;
+        out[i] = MG_REAL(job->alpha);
     }
 }
 
@@ -33,10 +33,10 @@ mg_status_t mg_cpu_fill(const mg_view_t *v, mg_vector_t dst, double value) {
 static void shift_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const double value = job->alpha;
+  const mg_real_t value = MG_REAL(job->alpha);
   for (int j = j0; j < j1; j++) {
-    const double *x = mg_cell(p, job->x, 0, j, k);
-    double *out = mg_cell(p, job->dst, 0, j, k);
+    const mg_real_t *x = mg_cell(p, job->x, 0, j, k);
+    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
 #pragma omp simd
     for (int i = 0; i < p->n[0]; i++)
       out[i] = x[i] + value;
@@ -52,19 +52,19 @@ mg_status_t mg_cpu_shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, dou
 static void axpby_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const double alpha = job->alpha, beta = job->beta;
+  const mg_real_t alpha = MG_REAL(job->alpha), beta = MG_REAL(job->beta);
   for (int j = j0; j < j1; j++) {
-    const double *x = mg_cell(p, job->x, 0, j, k);
-    double *out = mg_cell(p, job->dst, 0, j, k);
+    const mg_real_t *x = mg_cell(p, job->x, 0, j, k);
+    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
     if (job->y < 0) {
 #pragma omp simd
       for (int i = 0; i < p->n[0]; i++)
         out[i] = alpha * x[i];
     } else {
-      const double *y = mg_cell(p, job->y, 0, j, k);
+      const mg_real_t *y = mg_cell(p, job->y, 0, j, k);
 #pragma omp simd
       for (int i = 0; i < p->n[0]; i++)
-        out[i] = fma(alpha, x[i], beta * y[i]);
+        out[i] = mg_fma(alpha, x[i], beta * y[i]);
     }
   }
 }
@@ -80,8 +80,8 @@ static void multiply_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
   for (int j = j0; j < j1; j++) {
-    const double *x = mg_cell(p, job->x, 0, j, k), *y = mg_cell(p, job->y, 0, j, k);
-    double *out = mg_cell(p, job->dst, 0, j, k);
+    const mg_real_t *x = mg_cell(p, job->x, 0, j, k), *y = mg_cell(p, job->y, 0, j, k);
+    mg_real_t *out = mg_cell(p, job->dst, 0, j, k);
 #pragma omp simd
     for (int i = 0; i < p->n[0]; i++)
       out[i] = x[i] * y[i];
@@ -96,7 +96,7 @@ mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
 
 /* A thread's partial result of a reduction, padded to keep threads on separate cache lines. */
 typedef struct {
-  double norm, poison;
+  mg_real_t norm, poison;
   double pad[14];
 } partial_t;
 
@@ -107,19 +107,19 @@ typedef struct {
 
 /* Largest |x| or |x - y| of a row. Two separate loops: with the branch inside one loop, gcc 12
  * vectorizes neither, which is 3 times slower in cache. */
-static void norm_of_row(const double *x, const double *y, int n, partial_t *largest) {
-  double norm = largest->norm, poison = 0.0; /* 0, or NaN if a value is not finite */
+static void norm_of_row(const mg_real_t *x, const mg_real_t *y, int n, partial_t *largest) {
+  mg_real_t norm = largest->norm, poison = 0.0; /* 0, or NaN if a value is not finite */
   if (y) {
 #pragma omp simd reduction(max : norm) reduction(+ : poison)
     for (int i = 0; i < n; i++) {
-      const double r = fabs(x[i] - y[i]);
+      const mg_real_t r = mg_abs(x[i] - y[i]);
       norm = r > norm ? r : norm;
       poison += r - r;
     }
   } else {
 #pragma omp simd reduction(max : norm) reduction(+ : poison)
     for (int i = 0; i < n; i++) {
-      const double r = fabs(x[i]);
+      const mg_real_t r = mg_abs(x[i]);
       norm = r > norm ? r : norm;
       poison += r - r;
     }
@@ -145,7 +145,7 @@ mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, do
   norm_job_t job = {x, y, NULL};
   MG_TRY(mg_new(&job.partial, threads, "partial norms"));
   mg_cpu_strips(v, max_norm_strip, &job);
-  double poison = 0.0;
+  mg_real_t poison = 0.0;
   *norm = 0.0;
   for (int t = 0; t < threads; t++) {
     *norm = job.partial[t].norm > *norm ? job.partial[t].norm : *norm;
@@ -157,15 +157,16 @@ mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, do
 }
 
 /* Sum of one brick of u^3 cells. There is one lane for each i; planes and rows are added in order,
- * lanes last. */
-static double brick_sum(const double *x, const double *y, ptrdiff_t js, ptrdiff_t ks, int u) {
+ * lanes last. Always in double: the product of two floats is exact. */
+static double brick_sum(const mg_real_t *x, const mg_real_t *y, ptrdiff_t js, ptrdiff_t ks, int u) {
   double lane[8] = {0.0};
   for (int k = 0; k < u; k++)
     for (int j = 0; j < u; j++) {
       const ptrdiff_t at = j * js + k * ks;
 #pragma omp simd
       for (int i = 0; i < u; i++)
-        lane[i] = y ? fma(x[at + i], y[at + i], lane[i]) : lane[i] + x[at + i];
+        lane[i] =
+            y ? fma((double)x[at + i], (double)y[at + i], lane[i]) : lane[i] + (double)x[at + i];
     }
   double sum = lane[0];
   for (int i = 1; i < u; i++)
@@ -185,8 +186,8 @@ mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
       for (int k = 0; k < nk; k++)
         for (int j = 0; j < nj; j++)
           for (int i = 0; i < ni; i++) {
-            const double *xb = mg_cell(p, x, i * u, j * u, k * u);
-            const double *yb = y < 0 ? NULL : mg_cell(p, y, i * u, j * u, k * u);
+            const mg_real_t *xb = mg_cell(p, x, i * u, j * u, k * u);
+            const mg_real_t *yb = y < 0 ? NULL : mg_cell(p, y, i * u, j * u, k * u);
             mg_sum_add(&mine, brick_sum(xb, yb, p->jstride, p->kstride, u));
           }
 #pragma omp critical(mg_cpu_dot_merge)

@@ -8,7 +8,7 @@
 
 /* Ghosts of n lines of cells. x points at the cells next to the wall, `in` is the inward stride,
  * `along` the stride between lines. */
-static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along, mg_wall_t kind,
+static inline void wall_line(mg_real_t *x, ptrdiff_t in, int64_t n, ptrdiff_t along, mg_wall_t kind,
                              int order) {
   if (kind == MG_WALL_NEUMANN) {
 #pragma omp simd
@@ -25,22 +25,23 @@ static inline void wall_line(double *x, ptrdiff_t in, int64_t n, ptrdiff_t along
   } else {
 #pragma omp simd
     for (int64_t l = 0; l < n; l++) {
-      double *c = x + l * along;
+      mg_real_t *c = x + l * along;
       c[-in] = mg_ghost_4(1, c[0], c[in], c[2 * in], c[3 * in]);
       c[-2 * in] = mg_ghost_4(2, c[0], c[in], c[2 * in], c[3 * in]);
     }
   }
 }
 
-void mg_cpu_wall_ends(const mg_patch_t *p, double *x, int order) {
+void mg_cpu_wall_ends(const mg_patch_t *p, mg_real_t *x, int order) {
   const mg_wall_t low = p->wall[0][0], high = p->wall[0][1];
   if (low) wall_line(x, 1, 1, 1, low, order);
   if (high) wall_line(x + p->n[0] - 1, -1, 1, 1, high, order);
 }
 
-void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, double *x, int k, int j0, int j1) {
+void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
+                      int j1) {
   const int order = mg_operator_order(v);
-  double *plane = x + k * p->kstride;
+  mg_real_t *plane = x + k * p->kstride;
   const mg_wall_t low = p->wall[1][0], high = p->wall[1][1];
   if (low && j0 == 0) wall_line(plane, p->jstride, p->n[0], 1, low, order);
   if (high && j1 == p->n[1])
@@ -53,7 +54,7 @@ void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec) {
     const mg_patch_t *p = &v->patch[q];
     for (int side = 0; side < 2; side++) {
       if (!p->wall[2][side]) continue;
-      double *x = mg_cell(p, vec, 0, 0, side == 0 ? 0 : p->n[2] - 1);
+      mg_real_t *x = mg_cell(p, vec, 0, 0, side == 0 ? 0 : p->n[2] - 1);
       const ptrdiff_t in = side == 0 ? p->kstride : -p->kstride;
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
       for (int j = 0; j < p->n[1]; j++)
@@ -79,7 +80,7 @@ static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, mg_vecto
   valid_range(v, p, outer, outer < d, lines);
   for (int side = 0; side < 2; side++) {
     if (!p->wall[d][side]) continue;
-    double *wall = p->vec[vec] + (side == 0 ? 0 : (p->n[d] - 1) * stride[d]);
+    mg_real_t *wall = p->vec[vec] + (side == 0 ? 0 : (p->n[d] - 1) * stride[d]);
     const ptrdiff_t in = side == 0 ? stride[d] : -stride[d];
 #pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
     for (int l = lines[0]; l < lines[1]; l++)

@@ -322,6 +322,7 @@ static mg_status_t cuda_stream_join(void) {
 
 extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",
+    .value_bytes = sizeof(mg_real_t),
     .alloc = mg_cuda_alloc,
     .release = mg_cuda_release,
     .set_problem = mg_cuda_set_problem,

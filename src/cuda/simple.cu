@@ -276,6 +276,7 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
 
 extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .name = "cuda-simple",
+    .value_bytes = sizeof(mg_real_t),
     .alloc = mg_cuda_alloc,
     .release = mg_cuda_release,
     .set_problem = mg_cuda_set_problem,

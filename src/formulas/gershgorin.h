@@ -13,7 +13,7 @@
 
 /** Diagonal and off-diagonal sum of one row of A. */
 typedef struct {
-  double diagonal, off;
+  mg_real_t diagonal, off;
 } mg_row_sums_t;
 
 /** Sums of one row of a 7-point operator; `at` is patch-local.
@@ -22,39 +22,40 @@ typedef struct {
  *  opposite the wall. */
 MG_SHARED mg_row_sums_t mg_row_sums_7(const mg_view_t *v, const mg_patch_t *p, int order,
                                       const int at[3]) {
-  const double *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
-               *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
-               *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
+  const mg_real_t *bi = mg_cell(p, MG_BETA_I, at[0], at[1], at[2]),
+                  *bj = mg_cell(p, MG_BETA_J, at[0], at[1], at[2]),
+                  *bk = mg_cell(p, MG_BETA_K, at[0], at[1], at[2]);
   const mg_face_weights_t w = mg_face_weights(p, order, at[0], at[1], at[2]);
-  const double low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
-  const double at_wall = mg_wall_off_diagonal(order);
-  double off = 0.0;
+  const mg_real_t low[3] = {bi[0], bj[0], bk[0]}, high[3] = {bi[1], bj[p->jstride], bk[p->kstride]};
+  const mg_real_t at_wall = mg_wall_off_diagonal(order);
+  mg_real_t off = 0.0;
   for (int d = 0; d < 3; d++) {
-    off += low[d] * (w.low[d] == 1.0 ? 1.0 : at_wall);
-    off += high[d] * (w.high[d] == 1.0 ? 1.0 : at_wall);
+    off += low[d] * (w.low[d] == MG_REAL(1.0) ? MG_REAL(1.0) : at_wall);
+    off += high[d] * (w.high[d] == MG_REAL(1.0) ? MG_REAL(1.0) : at_wall);
   }
   mg_row_sums_t s;
-  const double a = mg_a_at(v, p, bi - p->vec[MG_BETA_I]);
-  s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, a, v->b_h2);
-  s.off = off * v->b_h2;
+  const mg_real_t a = mg_a_at(v, p, bi - p->vec[MG_BETA_I]);
+  s.diagonal = mg_diagonal_7(bi, bj, bk, p->jstride, p->kstride, w, a, MG_REAL(v->b_h2));
+  s.off = off * MG_REAL(v->b_h2);
   return s;
 }
 
 /* Weights of one fv4 row by offset, in units of -b/h^2: along the axes, and on the 4 edges of each
  * plane (d, t). */
 typedef struct {
-  double axis[3][5];
-  double edge[3][2][2]; /* [plane ij, ik, jk][low or high in the first direction][in the second] */
+  mg_real_t axis[3][5];
+  mg_real_t edge[3][2]
+                [2]; /* [plane ij, ik, jk][low or high in the first direction][in the second] */
 } mg_row_weights_t;
 
-MG_SHARED void mg_add_cross(mg_row_weights_t *w, const double *beta, int d, int t,
+MG_SHARED void mg_add_cross(mg_row_weights_t *w, const mg_real_t *beta, int d, int t,
                             const ptrdiff_t stride[3]) {
   const int plane = d + t - 1;
   for (int side = 0; side < 2; side++) {
-    const double *face = beta + side * stride[d];
-    const double gradient = (face[stride[t]] - face[-stride[t]]) / 48.0;
+    const mg_real_t *face = beta + side * stride[d];
+    const mg_real_t gradient = (face[stride[t]] - face[-stride[t]]) / MG_REAL(48.0);
     for (int up = 0; up < 2; up++) {
-      const double g = up ? gradient : -gradient;
+      const mg_real_t g = up ? gradient : -gradient;
       const int first = d < t ? side : up, second = d < t ? up : side;
       w->edge[plane][first][second] += g;
       w->axis[t][2 + (up ? 1 : -1)] -= g;
@@ -63,7 +64,7 @@ MG_SHARED void mg_add_cross(mg_row_weights_t *w, const double *beta, int d, int 
 }
 
 MG_SHARED void mg_fv4_weights(const mg_patch_t *p, const int at[3], mg_row_weights_t *w) {
-  const double low[5] = {-1.0 / 12, 15.0 / 12, -15.0 / 12, 1.0 / 12, 0.0};
+  const mg_real_t low[5] = {-1.0 / 12, 15.0 / 12, -15.0 / 12, 1.0 / 12, 0.0};
   const ptrdiff_t stride[3] = {1, p->jstride, p->kstride};
   for (int d = 0; d < 3; d++) {
     for (int o = 0; o < 5; o++)
@@ -72,7 +73,7 @@ MG_SHARED void mg_fv4_weights(const mg_patch_t *p, const int at[3], mg_row_weigh
       w->edge[d][e >> 1][e & 1] = 0.0;
   }
   for (int d = 0; d < 3; d++) {
-    const double *beta = mg_cell(p, MG_BETA_I + d, at[0], at[1], at[2]);
+    const mg_real_t *beta = mg_cell(p, MG_BETA_I + d, at[0], at[1], at[2]);
     for (int o = 0; o < 5; o++)
       w->axis[d][o] += beta[0] * low[o] + beta[stride[d]] * low[4 - o];
     for (int t = 0; t < 3; t++)
@@ -86,9 +87,9 @@ MG_SHARED mg_row_sums_t mg_sums_interior(const mg_row_weights_t *w) {
   s.diagonal = s.off = 0.0;
   for (int d = 0; d < 3; d++) {
     s.diagonal += w->axis[d][2];
-    s.off += fabs(w->axis[d][0] + w->axis[d][4]) + fabs(w->axis[d][1]) + fabs(w->axis[d][3]);
+    s.off += mg_abs(w->axis[d][0] + w->axis[d][4]) + mg_abs(w->axis[d][1]) + mg_abs(w->axis[d][3]);
     for (int e = 0; e < 4; e++)
-      s.off += fabs(w->edge[d][e >> 1][e & 1]);
+      s.off += mg_abs(w->edge[d][e >> 1][e & 1]);
   }
   return s;
 }
@@ -97,7 +98,7 @@ MG_SHARED mg_row_sums_t mg_sums_interior(const mg_row_weights_t *w) {
 typedef struct {
   int n;
   int cell[4];
-  double factor[4];
+  mg_real_t factor[4];
 } mg_ghost_combination_t;
 
 /** @param[in] n  cells in the direction */
@@ -111,8 +112,8 @@ MG_SHARED mg_ghost_combination_t mg_fold_cell(const mg_view_t *v, int n, int ord
   }
   const int depth = cell < 0 ? -cell : cell - n + 1;
   const int wall = cell < 0 ? 0 : n - 1, in = cell < 0 ? 1 : -1;
-  const double first[] = MG_WALL_QUARTIC(12), second[] = MG_WALL_QUARTIC_SECOND(12),
-               quadratic[] = MG_WALL_QUADRATIC, linear[] = MG_WALL_LINEAR;
+  const mg_real_t first[] = MG_WALL_QUARTIC(12), second[] = MG_WALL_QUARTIC_SECOND(12),
+                  quadratic[] = MG_WALL_QUADRATIC, linear[] = MG_WALL_LINEAR;
   /* The fallback formulas define the second ghost as 0. */
   f.n = order < 4 && depth == 2 ? 0 : order;
   for (int c = 0; c < f.n; c++) {
@@ -127,16 +128,17 @@ MG_SHARED mg_ghost_combination_t mg_fold_cell(const mg_view_t *v, int n, int ord
 enum { MG_FV4_COLORS = 4 };
 
 typedef struct {
-  double diagonal, bin[MG_FV4_COLORS][MG_FV4_COLORS][MG_FV4_COLORS];
+  mg_real_t diagonal, bin[MG_FV4_COLORS][MG_FV4_COLORS][MG_FV4_COLORS];
   int colors[3];
   const int *cell; /* global index of the row's cell */
 } mg_color_sums_t;
 
-MG_SHARED void mg_add_folded(mg_color_sums_t *b, double weight, const mg_ghost_combination_t f[3]) {
+MG_SHARED void mg_add_folded(mg_color_sums_t *b, mg_real_t weight,
+                             const mg_ghost_combination_t f[3]) {
   for (int z = 0; z < f[2].n; z++)
     for (int y = 0; y < f[1].n; y++)
       for (int x = 0; x < f[0].n; x++) {
-        const double w = weight * f[0].factor[x] * f[1].factor[y] * f[2].factor[z];
+        const mg_real_t w = weight * f[0].factor[x] * f[1].factor[y] * f[2].factor[z];
         const int c[3] = {f[0].cell[x], f[1].cell[y], f[2].cell[z]};
         if (c[0] == b->cell[0] && c[1] == b->cell[1] && c[2] == b->cell[2])
           b->diagonal += w;
@@ -181,7 +183,7 @@ MG_SHARED mg_row_sums_t mg_sums_folded(const mg_view_t *v, int order, const int 
   s.diagonal = b.diagonal;
   s.off = 0.0;
   for (int c = 0; c < MG_FV4_COLORS * MG_FV4_COLORS * MG_FV4_COLORS; c++)
-    s.off += fabs((&b.bin[0][0][0])[c]);
+    s.off += mg_abs((&b.bin[0][0][0])[c]);
   return s;
 }
 
@@ -211,17 +213,17 @@ MG_SHARED mg_row_sums_t mg_row_sums_fv4(const mg_view_t *v, const mg_patch_t *p,
   const int cell[3] = {p->lo[0] + at[0], p->lo[1] + at[1], p->lo[2] + at[2]};
   mg_fv4_weights(p, at, &w);
   s = simple ? mg_sums_interior(&w) : mg_sums_folded(v, order, cell, &w);
-  const double a = mg_a_at(v, p, at[0] + at[1] * p->jstride + at[2] * p->kstride);
-  s.diagonal = fma(-v->b_h2, s.diagonal, a);
-  s.off *= v->b_h2;
+  const mg_real_t a = mg_a_at(v, p, at[0] + at[1] * p->jstride + at[2] * p->kstride);
+  s.diagonal = mg_fma(MG_REAL(-v->b_h2), s.diagonal, a);
+  s.off *= MG_REAL(v->b_h2);
   return s;
 }
 
 /** l1-scaled diagonal: the l1 term is added if the diagonal does not dominate.
  *  @ref Baker, Falgout, Kolev, Yang, Multigrid smoothers for ultraparallel computing (2011), eq.
  *      6.5 with theta = 3/2 */
-MG_SHARED double mg_l1_diagonal(mg_row_sums_t s) {
-  return s.diagonal >= 1.5 * s.off ? s.diagonal : s.diagonal + 0.5 * s.off;
+MG_SHARED mg_real_t mg_l1_diagonal(mg_row_sums_t s) {
+  return s.diagonal >= MG_REAL(1.5) * s.off ? s.diagonal : s.diagonal + MG_REAL(0.5) * s.off;
 }
 
 #endif

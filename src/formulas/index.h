@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 /** Address of a cell; indices are patch-local and may be ghosts. */
-MG_INLINE double *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, int64_t k) {
+MG_INLINE mg_real_t *mg_cell(const mg_patch_t *p, int vec, int64_t i, int64_t j, int64_t k) {
   return p->vec[vec] + i + j * p->jstride + k * p->kstride;
 }
 
 /** a alpha of the cell at offset `at`. */
-MG_INLINE double mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t at) {
-  return v->alpha_varies ? p->vec[MG_ALPHA][at] : v->a;
+MG_INLINE mg_real_t mg_a_at(const mg_view_t *v, const mg_patch_t *p, ptrdiff_t at) {
+  return v->alpha_varies ? p->vec[MG_ALPHA][at] : MG_REAL(v->a);
 }
 
 MG_INLINE bool mg_is_cube(const int32_t n[3]) {

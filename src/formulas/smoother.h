@@ -9,8 +9,8 @@
 #define MG_SMOOTHER_H
 
 #include "base/inline.h"
+#include "formulas/real.h"
 #include "formulas/vectors.h"
-#include <math.h>
 #include <stdbool.h>
 
 /** One step of a smoother. The steps of one smooth are all colored, with equal c2, or none is. */
@@ -39,14 +39,14 @@ MG_INLINE int mg_layers_of_steps(int radius, int n) {
 }
 
 /** Value of a cell after a step on all cells. */
-MG_INLINE double mg_update(double x, double x_previous, double ax, double f, double dinv, double c1,
-                           double c2) {
-  return fma(c2 * dinv, f - ax, fma(c1, x - x_previous, x));
+MG_INLINE mg_real_t mg_update(mg_real_t x, mg_real_t x_previous, mg_real_t ax, mg_real_t f,
+                              mg_real_t dinv, mg_real_t c1, mg_real_t c2) {
+  return mg_fma(c2 * dinv, f - ax, mg_fma(c1, x - x_previous, x));
 }
 
 /** Value of a cell of the color after a colored step. */
-MG_INLINE double mg_relax(double x, double ax, double f, double dinv, double c2) {
-  return fma(c2 * dinv, f - ax, x);
+MG_INLINE mg_real_t mg_relax(mg_real_t x, mg_real_t ax, mg_real_t f, mg_real_t dinv, mg_real_t c2) {
+  return mg_fma(c2 * dinv, f - ax, x);
 }
 
 /** Forms of a single step. Each kernel implements one or several of them. */

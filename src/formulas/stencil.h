@@ -7,33 +7,34 @@
 #define MG_STENCIL_H
 
 #include "base/inline.h"
-#include <math.h>
+#include "formulas/real.h"
 #include <stddef.h>
 #include <stdint.h>
 
 /** Values of a 7-point stencil: the cell, and its low and high neighbors in i, j, k. */
 typedef struct {
-  double c, low[3], high[3];
+  mg_real_t c, low[3], high[3];
 } mg_values7_t;
 
 /** A x of the 7-point operators, fv2 and 7pt.
  *
  *       -b/h^2 [ beta_i(i+1)(x(i+1)-x) + beta_i(i)(x(i-1)-x) + the same in j, k ] + a x */
-MG_INLINE double mg_apply_values7(mg_values7_t x, const double *bi, const double *bj,
-                                  const double *bk, ptrdiff_t js, ptrdiff_t ks, double a,
-                                  double b_h2) {
-  double s = bi[1] * (x.high[0] - x.c);
-  s = fma(bi[0], x.low[0] - x.c, s);
-  s = fma(bj[js], x.high[1] - x.c, s);
-  s = fma(bj[0], x.low[1] - x.c, s);
-  s = fma(bk[ks], x.high[2] - x.c, s);
-  s = fma(bk[0], x.low[2] - x.c, s);
-  return fma(-b_h2, s, a * x.c);
+MG_INLINE mg_real_t mg_apply_values7(mg_values7_t x, const mg_real_t *bi, const mg_real_t *bj,
+                                     const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
+                                     mg_real_t b_h2) {
+  mg_real_t s = bi[1] * (x.high[0] - x.c);
+  s = mg_fma(bi[0], x.low[0] - x.c, s);
+  s = mg_fma(bj[js], x.high[1] - x.c, s);
+  s = mg_fma(bj[0], x.low[1] - x.c, s);
+  s = mg_fma(bk[ks], x.high[2] - x.c, s);
+  s = mg_fma(bk[0], x.low[2] - x.c, s);
+  return mg_fma(-b_h2, s, a * x.c);
 }
 
 /** A x of the 7-point operators with all neighbors in memory, ghosts included. */
-MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj, const double *bk,
-                            ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
+MG_INLINE mg_real_t mg_apply_7(const mg_real_t *x, const mg_real_t *bi, const mg_real_t *bj,
+                               const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
+                               mg_real_t b_h2) {
   mg_values7_t v;
   v.c = x[0];
   v.low[0] = x[-1];
@@ -48,30 +49,31 @@ MG_INLINE double mg_apply_7(const double *x, const double *bi, const double *bj,
 /** Weight of each face's beta in the diagonal of a 7-point row. It is 1 at an interior face and
  *  larger at a wall, where the ghost formula uses the cell itself. */
 typedef struct {
-  double low[3], high[3];
+  mg_real_t low[3], high[3];
 } mg_face_weights_t;
 
 /** Diagonal of A for the 7-point operators. */
-MG_INLINE double mg_diagonal_7(const double *bi, const double *bj, const double *bk, ptrdiff_t js,
-                               ptrdiff_t ks, mg_face_weights_t w, double a, double b_h2) {
-  double s = w.low[0] * bi[0];
+MG_INLINE mg_real_t mg_diagonal_7(const mg_real_t *bi, const mg_real_t *bj, const mg_real_t *bk,
+                                  ptrdiff_t js, ptrdiff_t ks, mg_face_weights_t w, mg_real_t a,
+                                  mg_real_t b_h2) {
+  mg_real_t s = w.low[0] * bi[0];
   s = s + w.high[0] * bi[1];
   s = s + w.low[1] * bj[0];
   s = s + w.high[1] * bj[js];
   s = s + w.low[2] * bk[0];
   s = s + w.high[2] * bk[ks];
-  return fma(b_h2, s, a);
+  return mg_fma(b_h2, s, a);
 }
 
 /** Values next to a cell along one direction, at offsets -2, -1, 1 and 2. */
 typedef struct {
-  double low2, low, high, high2;
+  mg_real_t low2, low, high, high2;
 } mg_axis4_t;
 
 /** Edge neighbors of a cell in the plane of two directions, named by the side in the first, then in
  *  the second direction. */
 typedef struct {
-  double low_low, low_high, high_low, high_high;
+  mg_real_t low_low, low_high, high_low, high_high;
 } mg_edges4_t;
 
 /** Values of an fv4 stencil, here in the plane of i and j:
@@ -83,20 +85,20 @@ typedef struct {
  *                               j.low2
  */
 typedef struct {
-  double c;
+  mg_real_t c;
   mg_axis4_t i, j, k;
   mg_edges4_t ij, ik, jk;
 } mg_values25_t;
 
 /** Betas of the two faces next to a face along one tangential direction. */
 typedef struct {
-  double low, high;
+  mg_real_t low, high;
 } mg_neighbors2_t;
 
 /** Betas of a face and of its neighbors along both tangential directions. t1 precedes t2 in the
  *  order i, j, k. */
 typedef struct {
-  double c;
+  mg_real_t c;
   mg_neighbors2_t t1, t2;
 } mg_face5_t;
 
@@ -119,9 +121,9 @@ typedef struct {
 
 /** Fourth-order fluxes through the low and the high face normal to a direction; x: values along
  *  it. */
-MG_INLINE double mg_fluxes4(double c, mg_axis4_t x, const mg_faces10_t *beta) {
-  return beta->low.c * fma(15.0, x.low - c, x.high - x.low2) +
-         beta->high.c * fma(15.0, x.high - c, x.low - x.high2);
+MG_INLINE mg_real_t mg_fluxes4(mg_real_t c, mg_axis4_t x, const mg_faces10_t *beta) {
+  return beta->low.c * mg_fma(MG_REAL(15.0), x.low - c, x.high - x.low2) +
+         beta->high.c * mg_fma(MG_REAL(15.0), x.high - c, x.low - x.high2);
 }
 
 /** s plus the cross terms of the two faces normal to direction d, in tangential direction t: the
@@ -136,15 +138,15 @@ MG_INLINE double mg_fluxes4(double c, mg_axis4_t x, const mg_faces10_t *beta) {
  *  @param t          values along t
  *  @param dt         edge neighbors
  *  @param low, high  betas along t of the neighbors of the low and the high face */
-MG_INLINE double mg_crosses4(mg_axis4_t t, mg_edges4_t dt, mg_neighbors2_t low,
-                             mg_neighbors2_t high, double s) {
-  s = fma(low.high - low.low, (dt.low_high - t.high) - (dt.low_low - t.low), s);
-  return fma(high.high - high.low, (dt.high_high - t.high) - (dt.high_low - t.low), s);
+MG_INLINE mg_real_t mg_crosses4(mg_axis4_t t, mg_edges4_t dt, mg_neighbors2_t low,
+                                mg_neighbors2_t high, mg_real_t s) {
+  s = mg_fma(low.high - low.low, (dt.low_high - t.high) - (dt.low_low - t.low), s);
+  return mg_fma(high.high - high.low, (dt.high_high - t.high) - (dt.high_low - t.low), s);
 }
 
 /** Edge neighbors with the two directions exchanged. */
 MG_INLINE mg_edges4_t mg_transposed(mg_edges4_t x) {
-  const double low_high = x.low_high;
+  const mg_real_t low_high = x.low_high;
   x.low_high = x.high_low;
   x.high_low = low_high;
   return x;
@@ -152,21 +154,21 @@ MG_INLINE mg_edges4_t mg_transposed(mg_edges4_t x) {
 
 /** A x of fv4: fluxes with factor 1/12, tangential variation of beta with factor 1/48.
  *  @ref problem statement in docs/algorithm.md, "Operators" */
-MG_INLINE double mg_apply_values25(const mg_values25_t *x, const mg_betas30_t *b, double a,
-                                   double b_h2) {
-  const double fluxes = (mg_fluxes4(x->c, x->i, &b->i) + mg_fluxes4(x->c, x->j, &b->j)) +
-                        mg_fluxes4(x->c, x->k, &b->k);
-  double cross = mg_crosses4(x->j, x->ij, b->i.low.t1, b->i.high.t1, 0.0);
+MG_INLINE mg_real_t mg_apply_values25(const mg_values25_t *x, const mg_betas30_t *b, mg_real_t a,
+                                      mg_real_t b_h2) {
+  const mg_real_t fluxes = (mg_fluxes4(x->c, x->i, &b->i) + mg_fluxes4(x->c, x->j, &b->j)) +
+                           mg_fluxes4(x->c, x->k, &b->k);
+  mg_real_t cross = mg_crosses4(x->j, x->ij, b->i.low.t1, b->i.high.t1, MG_REAL(0.0));
   cross = mg_crosses4(x->k, x->ik, b->i.low.t2, b->i.high.t2, cross);
   cross = mg_crosses4(x->i, mg_transposed(x->ij), b->j.low.t1, b->j.high.t1, cross);
   cross = mg_crosses4(x->k, x->jk, b->j.low.t2, b->j.high.t2, cross);
   cross = mg_crosses4(x->i, mg_transposed(x->ik), b->k.low.t1, b->k.high.t1, cross);
   cross = mg_crosses4(x->j, mg_transposed(x->jk), b->k.low.t2, b->k.high.t2, cross);
-  return fma(-b_h2 * (1.0 / 12.0), fma(0.25, cross, fluxes), a * x->c);
+  return mg_fma(-b_h2 * MG_REAL(1.0 / 12.0), mg_fma(MG_REAL(0.25), cross, fluxes), a * x->c);
 }
 
 /** Load values: along stride d; in the plane of strides d and t; all. */
-MG_INLINE mg_axis4_t mg_load_axis4(const double *x, ptrdiff_t d) {
+MG_INLINE mg_axis4_t mg_load_axis4(const mg_real_t *x, ptrdiff_t d) {
   mg_axis4_t v;
   v.low2 = x[-2 * d];
   v.low = x[-d];
@@ -174,7 +176,7 @@ MG_INLINE mg_axis4_t mg_load_axis4(const double *x, ptrdiff_t d) {
   v.high2 = x[2 * d];
   return v;
 }
-MG_INLINE mg_edges4_t mg_load_edges4(const double *x, ptrdiff_t d, ptrdiff_t t) {
+MG_INLINE mg_edges4_t mg_load_edges4(const mg_real_t *x, ptrdiff_t d, ptrdiff_t t) {
   mg_edges4_t v;
   v.low_low = x[-d - t];
   v.low_high = x[-d + t];
@@ -182,7 +184,7 @@ MG_INLINE mg_edges4_t mg_load_edges4(const double *x, ptrdiff_t d, ptrdiff_t t) 
   v.high_high = x[d + t];
   return v;
 }
-MG_INLINE mg_values25_t mg_load_values25(const double *x, ptrdiff_t js, ptrdiff_t ks) {
+MG_INLINE mg_values25_t mg_load_values25(const mg_real_t *x, ptrdiff_t js, ptrdiff_t ks) {
   mg_values25_t v;
   v.c = x[0];
   v.i = mg_load_axis4(x, 1);
@@ -196,13 +198,13 @@ MG_INLINE mg_values25_t mg_load_values25(const double *x, ptrdiff_t js, ptrdiff_
 
 /** Load betas: next to face `at` along stride t; of the faces normal to stride d, with tangential
  *  strides t1 and t2; all. */
-MG_INLINE mg_neighbors2_t mg_load_neighbors2(const double *beta, ptrdiff_t at, ptrdiff_t t) {
+MG_INLINE mg_neighbors2_t mg_load_neighbors2(const mg_real_t *beta, ptrdiff_t at, ptrdiff_t t) {
   mg_neighbors2_t v;
   v.low = beta[at - t];
   v.high = beta[at + t];
   return v;
 }
-MG_INLINE mg_faces10_t mg_load_faces10(const double *beta, ptrdiff_t d, ptrdiff_t t1,
+MG_INLINE mg_faces10_t mg_load_faces10(const mg_real_t *beta, ptrdiff_t d, ptrdiff_t t1,
                                        ptrdiff_t t2) {
   mg_faces10_t v;
   v.low.c = beta[0];
@@ -213,8 +215,8 @@ MG_INLINE mg_faces10_t mg_load_faces10(const double *beta, ptrdiff_t d, ptrdiff_
   v.high.t2 = mg_load_neighbors2(beta, d, t2);
   return v;
 }
-MG_INLINE mg_betas30_t mg_load_betas30(const double *bi, const double *bj, const double *bk,
-                                       ptrdiff_t js, ptrdiff_t ks) {
+MG_INLINE mg_betas30_t mg_load_betas30(const mg_real_t *bi, const mg_real_t *bj,
+                                       const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks) {
   mg_betas30_t b;
   b.i = mg_load_faces10(bi, 1, js, ks);
   b.j = mg_load_faces10(bj, js, 1, ks);
@@ -224,42 +226,46 @@ MG_INLINE mg_betas30_t mg_load_betas30(const double *bi, const double *bj, const
 
 /** A x of fv4 with all neighbors in memory, ghosts included. Reads betas one face outward in both
  *  tangential directions. */
-MG_INLINE double mg_apply_fv4(const double *x, const double *bi, const double *bj, const double *bk,
-                              ptrdiff_t js, ptrdiff_t ks, double a, double b_h2) {
+MG_INLINE mg_real_t mg_apply_fv4(const mg_real_t *x, const mg_real_t *bi, const mg_real_t *bj,
+                                 const mg_real_t *bk, ptrdiff_t js, ptrdiff_t ks, mg_real_t a,
+                                 mg_real_t b_h2) {
   const mg_betas30_t b = mg_load_betas30(bi, bj, bk, js, ks);
   const mg_values25_t v = mg_load_values25(x, js, ks);
   return mg_apply_values25(&v, &b, a, b_h2);
 }
 
 /** Mean of the 8 children in a fixed order; the arguments are the sums of two planes. */
-MG_INLINE double mg_mean_of_planes(double low, double high) {
-  return 0.125 * (low + high);
+MG_INLINE mg_real_t mg_mean_of_planes(mg_real_t low, mg_real_t high) {
+  return MG_REAL(0.125) * (low + high);
 }
 
 /** The same; each argument is the sum of a pair along i. */
-MG_INLINE double mg_mean8(double row00, double row10, double row01, double row11) {
+MG_INLINE mg_real_t mg_mean8(mg_real_t row00, mg_real_t row10, mg_real_t row01, mg_real_t row11) {
   return mg_mean_of_planes(row00 + row10, row01 + row11);
 }
 
 /** Mean of the 4 fine faces of a coarse face; t1 and t2 are the tangential strides. */
-MG_INLINE double mg_mean4(const double *x, ptrdiff_t t1, ptrdiff_t t2) {
-  return 0.25 * ((x[0] + x[t1]) + (x[t2] + x[t1 + t2]));
+MG_INLINE mg_real_t mg_mean4(const mg_real_t *x, ptrdiff_t t1, ptrdiff_t t2) {
+  return MG_REAL(0.25) * ((x[0] + x[t1]) + (x[t2] + x[t1 + t2]));
 }
 
 /** Extrapolate a face beta one layer outside the domain from tangential neighbors inside it. */
-MG_INLINE double mg_extrapolate_linear(double b1, double b2) {
-  return fma(2.0, b1, -b2);
+MG_INLINE mg_real_t mg_extrapolate_linear(mg_real_t b1, mg_real_t b2) {
+  return mg_fma(MG_REAL(2.0), b1, -b2);
 }
-MG_INLINE double mg_extrapolate_cubic(double b1, double b2, double b3, double b4) {
-  return fma(4.0, b1, fma(-6.0, b2, fma(4.0, b3, -b4)));
+MG_INLINE mg_real_t mg_extrapolate_cubic(mg_real_t b1, mg_real_t b2, mg_real_t b3, mg_real_t b4) {
+  return mg_fma(MG_REAL(4.0), b1, mg_fma(MG_REAL(-6.0), b2, mg_fma(MG_REAL(4.0), b3, -b4)));
 }
-MG_INLINE double mg_extrapolate_quartic(double b1, double b2, double b3, double b4, double b5) {
-  return fma(5.0, b1, fma(-10.0, b2, fma(10.0, b3, fma(-5.0, b4, b5))));
+MG_INLINE mg_real_t mg_extrapolate_quartic(mg_real_t b1, mg_real_t b2, mg_real_t b3, mg_real_t b4,
+                                           mg_real_t b5) {
+  return mg_fma(
+      MG_REAL(5.0), b1,
+      mg_fma(MG_REAL(-10.0), b2, mg_fma(MG_REAL(10.0), b3, mg_fma(MG_REAL(-5.0), b4, b5))));
 }
 
 /** Extrapolation formula for a box width; b points at the first face inside, `in` is the inward
  *  stride. */
-MG_INLINE double mg_extrapolate_face(const double *b, ptrdiff_t in, int box_dim) {
+MG_INLINE mg_real_t mg_extrapolate_face(const mg_real_t *b, ptrdiff_t in, int box_dim) {
   if (box_dim >= 5) return mg_extrapolate_quartic(b[0], b[in], b[2 * in], b[3 * in], b[4 * in]);
   if (box_dim == 4) return mg_extrapolate_cubic(b[0], b[in], b[2 * in], b[3 * in]);
   if (box_dim >= 2) return mg_extrapolate_linear(b[0], b[in]);
@@ -268,14 +274,15 @@ MG_INLINE double mg_extrapolate_face(const double *b, ptrdiff_t in, int box_dim)
 
 /** Interpolation in one direction: the child on the low (side -1) or high (side +1) side of a
  *  coarse cell. m2, m1, c, p1, p2 are the coarse cells at offsets -2 .. +2. */
-MG_INLINE double mg_interpolate_p1(double m1, double c, double p1, int side) {
-  return fma(0.75, c, 0.25 * (side < 0 ? m1 : p1));
+MG_INLINE mg_real_t mg_interpolate_p1(mg_real_t m1, mg_real_t c, mg_real_t p1, int side) {
+  return mg_fma(MG_REAL(0.75), c, MG_REAL(0.25) * (side < 0 ? m1 : p1));
 }
-MG_INLINE double mg_interpolate_v2(double m1, double c, double p1, int side) {
-  return fma(side < 0 ? 0.125 : -0.125, m1 - p1, c);
+MG_INLINE mg_real_t mg_interpolate_v2(mg_real_t m1, mg_real_t c, mg_real_t p1, int side) {
+  return mg_fma(MG_REAL(side < 0 ? 0.125 : -0.125), m1 - p1, c);
 }
-MG_INLINE double mg_interpolate_v4(double m2, double m1, double c, double p1, double p2, int side) {
-  const double d = fma(22.0 / 128.0, m1 - p1, (-3.0 / 128.0) * (m2 - p2));
+MG_INLINE mg_real_t mg_interpolate_v4(mg_real_t m2, mg_real_t m1, mg_real_t c, mg_real_t p1,
+                                      mg_real_t p2, int side) {
+  const mg_real_t d = mg_fma(MG_REAL(22.0 / 128.0), m1 - p1, MG_REAL(-3.0 / 128.0) * (m2 - p2));
   return side < 0 ? c + d : c - d;
 }
 

@@ -3,6 +3,7 @@
 #define MG_VIEW_H
 
 #include "base/types.h"
+#include "formulas/real.h"
 #include "formulas/vectors.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,12 +14,12 @@
  *  have indices -ghost_layers..-1 and n..n+ghost_layers-1. vec[v] is NULL if the level does
  *  not store v. */
 typedef struct {
-  int32_t n[3];         /**< cells */
-  int32_t lo[3];        /**< global index of cell (0,0,0) */
-  int64_t jstride;      /**< doubles between consecutive rows */
-  int64_t kstride;      /**< doubles between consecutive planes */
-  mg_wall_t wall[3][2]; /**< kind of the low and high side of each direction */
-  double *vec[MG_N_VECTORS];
+  int32_t n[3];                 /**< cells */
+  int32_t lo[3];                /**< global index of cell (0,0,0) */
+  int64_t jstride;              /**< values between consecutive rows */
+  int64_t kstride;              /**< values between consecutive planes */
+  mg_wall_t wall[3][2];         /**< kind of the low and high side of each direction */
+  mg_real_t *vec[MG_N_VECTORS]; /**< opaque to all layers but the backend */
 } mg_patch_t;
 
 /** The part of a level, or of a level's image, that one rank holds. */
@@ -44,7 +45,7 @@ typedef struct {
   int32_t src_patch, dst_patch; /**< index into the view; -1 for the buffer */
   int32_t src_lo[3], dst_lo[3]; /**< first cell, patch-local */
   int32_t n[3];
-  int64_t buffer; /**< offset in doubles; cells are contiguous, i fastest */
+  int64_t buffer; /**< offset in values; cells are contiguous, i fastest */
 } mg_copy_t;
 
 #endif

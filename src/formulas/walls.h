@@ -26,29 +26,29 @@
   { -505.0 / (divisor), 335.0 / (divisor), -145.0 / (divisor), 27.0 / (divisor) }
 
 /** Ghost next to a wall, by the formula of order 1 or 2. */
-MG_INLINE double mg_ghost(mg_wall_t kind, int order, double x1, double x2) {
-  const double linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
+MG_INLINE mg_real_t mg_ghost(mg_wall_t kind, int order, mg_real_t x1, mg_real_t x2) {
+  const mg_real_t linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
   if (kind == MG_WALL_NEUMANN) return x1;
-  return order == 1 ? linear[0] * x1 : fma(quadratic[0], x1, quadratic[1] * x2);
+  return order == 1 ? linear[0] * x1 : mg_fma(quadratic[0], x1, quadratic[1] * x2);
 }
 
 /** Ghost at depth 1 or 2 outside a Dirichlet wall, by the formula of order 4. */
-MG_INLINE double mg_ghost_4(int depth, double x1, double x2, double x3, double x4) {
-  const double first[] = MG_WALL_QUARTIC(1.0), second[] = MG_WALL_QUARTIC_SECOND(1.0);
-  const double *w = depth == 1 ? first : second;
-  return fma(w[0], x1, fma(w[1], x2, fma(w[2], x3, w[3] * x4))) * (1.0 / 12.0);
+MG_INLINE mg_real_t mg_ghost_4(int depth, mg_real_t x1, mg_real_t x2, mg_real_t x3, mg_real_t x4) {
+  const mg_real_t first[] = MG_WALL_QUARTIC(1.0), second[] = MG_WALL_QUARTIC_SECOND(1.0);
+  const mg_real_t *w = depth == 1 ? first : second;
+  return mg_fma(w[0], x1, mg_fma(w[1], x2, mg_fma(w[2], x3, w[3] * x4))) * MG_REAL(1.0 / 12.0);
 }
 
 /** Weight of a wall's face in the diagonal of a 7-point row: 1 - (weight of x1). */
-MG_INLINE double mg_wall_weight(int order) {
-  const double linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
-  return order == 1 ? 1.0 - linear[0] : 1.0 - quadratic[0];
+MG_INLINE mg_real_t mg_wall_weight(int order) {
+  const mg_real_t linear[] = MG_WALL_LINEAR, quadratic[] = MG_WALL_QUADRATIC;
+  return order == 1 ? MG_REAL(1.0) - linear[0] : MG_REAL(1.0) - quadratic[0];
 }
 
 /** Weight of a wall's face in the Gershgorin sum of a 7-point row: |weight of x2|. */
-MG_INLINE double mg_wall_off_diagonal(int order) {
-  const double quadratic[] = MG_WALL_QUADRATIC;
-  return order == 1 ? 0.0 : quadratic[1];
+MG_INLINE mg_real_t mg_wall_off_diagonal(int order) {
+  const mg_real_t quadratic[] = MG_WALL_QUADRATIC;
+  return order == 1 ? MG_REAL(0.0) : quadratic[1];
 }
 
 /** Order actually used for a wall formula: narrow boxes fall back to a lower order. */
@@ -66,12 +66,12 @@ MG_INLINE int mg_operator_order(const mg_view_t *v) {
 /** Face weights of a cell in the diagonal of the 7-point operators. Use i = -1 for a cell that is
  *  neither the first nor the last of its row. */
 MG_INLINE mg_face_weights_t mg_face_weights(const mg_patch_t *p, int order, int i, int j, int k) {
-  const double wall = mg_wall_weight(order);
+  const mg_real_t wall = mg_wall_weight(order);
   const int at[3] = {i, j, k};
   mg_face_weights_t w;
   for (int d = 0; d < 3; d++) {
-    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall : 1.0;
-    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall : 1.0;
+    w.low[d] = p->wall[d][0] && at[d] == 0 ? wall : MG_REAL(1.0);
+    w.high[d] = p->wall[d][1] && at[d] == p->n[d] - 1 ? wall : MG_REAL(1.0);
   }
   return w;
 }

@@ -1,0 +1,44 @@
+/* Names of the functions and tables that are compiled for float.
+ *
+ * The files of this folder that touch cells are compiled twice, for double and with MG_FLOAT for
+ * float. Their code uses the names on the left. */
+#ifndef MG_CPU_FLOAT_NAMES_H
+#define MG_CPU_FLOAT_NAMES_H
+
+#ifdef MG_FLOAT
+#define mg_backend_cpu           mg_backend_cpu_float
+#define mg_backend_guard         mg_backend_guard_float
+#define mg_cpu_axpby             mg_cpu_axpby_float
+#define mg_cpu_can_fuse          mg_cpu_can_fuse_float
+#define mg_cpu_copy              mg_cpu_copy_float
+#define mg_cpu_dot               mg_cpu_dot_float
+#define mg_cpu_extend_faces      mg_cpu_extend_faces_float
+#define mg_cpu_fill              mg_cpu_fill_float
+#define mg_cpu_fill_wall_ghosts  mg_cpu_fill_wall_ghosts_float
+#define mg_cpu_interpolate       mg_cpu_interpolate_float
+#define mg_cpu_max_norm          mg_cpu_max_norm_float
+#define mg_cpu_multiply          mg_cpu_multiply_float
+#define mg_cpu_prepare_copies    mg_cpu_prepare_copies_float
+#define mg_cpu_release_copies    mg_cpu_release_copies_float
+#define mg_cpu_residual          mg_cpu_residual_float
+#define mg_cpu_residual_norm     mg_cpu_residual_norm_float
+#define mg_cpu_residual_prepare  mg_cpu_residual_prepare_float
+#define mg_cpu_residual_restrict mg_cpu_residual_restrict_float
+#define mg_cpu_residual_row      mg_cpu_residual_row_float
+#define mg_cpu_residual_walls    mg_cpu_residual_walls_float
+#define mg_cpu_restrict_cells    mg_cpu_restrict_cells_float
+#define mg_cpu_restrict_faces    mg_cpu_restrict_faces_float
+#define mg_cpu_set_diagonal      mg_cpu_set_diagonal_float
+#define mg_cpu_set_problem       mg_cpu_set_problem_float
+#define mg_cpu_shift             mg_cpu_shift_float
+#define mg_cpu_smooth            mg_cpu_smooth_float
+#define mg_cpu_smooth_fused      mg_cpu_smooth_fused_float
+#define mg_cpu_strips            mg_cpu_strips_float
+#define mg_cpu_thread            mg_cpu_thread_float
+#define mg_cpu_threads           mg_cpu_threads_float
+#define mg_cpu_wall_ends         mg_cpu_wall_ends_float
+#define mg_cpu_wall_planes       mg_cpu_wall_planes_float
+#define mg_cpu_wall_rows         mg_cpu_wall_rows_float
+#endif
+
+#endif
