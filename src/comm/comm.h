@@ -128,11 +128,11 @@ void mg_requests_free(mg_requests_t *requests);
  *
  *  `data` must stay valid until mg_requests_wait. Long messages are split, so that no MPI count
  *  exceeds 2^31. Messages between two ranks arrive in the order sent.
- *  @pre sender and receiver pass the same n_doubles */
-MG_MUST_CHECK mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
-                                          int64_t n_doubles);
-MG_MUST_CHECK mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
-                                       int64_t n_doubles);
+ *  @pre sender and receiver pass the same number of bytes */
+MG_MUST_CHECK mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data,
+                                          int64_t bytes);
+MG_MUST_CHECK mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const void *data,
+                                       int64_t bytes);
 
 /** Wait for all messages in flight, then reset the list for reuse. */
 MG_MUST_CHECK mg_status_t mg_requests_wait(mg_requests_t *requests);

@@ -22,8 +22,8 @@ struct mg_comm {
 
 static struct mg_comm world;
 
-/* Maximum size of one MPI message in doubles: 2^27 doubles are 1 GiB. */
-static const int64_t piece_doubles = (int64_t)1 << 27;
+/* Maximum size of one MPI message: 1 GiB. */
+static const int64_t piece_bytes = (int64_t)1 << 30;
 enum { TAG = 1 };
 
 /* Report a failed call. `call` is its source text "MPI_Barrier(...)"; the name is printed. */
@@ -292,28 +292,26 @@ static mg_status_t next_request(mg_requests_t *r, MPI_Request **request) {
   return MG_OK;
 }
 
-mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
-                            int64_t n_doubles) {
-  while (n_doubles > 0) {
-    const int64_t n = n_doubles < piece_doubles ? n_doubles : piece_doubles;
+mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data, int64_t bytes) {
+  for (char *at = data; bytes > 0;) {
+    const int64_t n = bytes < piece_bytes ? bytes : piece_bytes;
     MPI_Request *request = NULL;
     MG_TRY(next_request(requests, &request));
-    TRY_MPI(MPI_Irecv(data, (int)n, MPI_DOUBLE, (int)rank, TAG, world.mpi, request));
-    data += n;
-    n_doubles -= n;
+    TRY_MPI(MPI_Irecv(at, (int)n, MPI_BYTE, (int)rank, TAG, world.mpi, request));
+    at += n;
+    bytes -= n;
   }
   return MG_OK;
 }
 
-mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
-                         int64_t n_doubles) {
-  while (n_doubles > 0) {
-    const int64_t n = n_doubles < piece_doubles ? n_doubles : piece_doubles;
+mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const void *data, int64_t bytes) {
+  for (const char *at = data; bytes > 0;) {
+    const int64_t n = bytes < piece_bytes ? bytes : piece_bytes;
     MPI_Request *request = NULL;
     MG_TRY(next_request(requests, &request));
-    TRY_MPI(MPI_Isend(data, (int)n, MPI_DOUBLE, (int)rank, TAG, world.mpi, request));
-    data += n;
-    n_doubles -= n;
+    TRY_MPI(MPI_Isend(at, (int)n, MPI_BYTE, (int)rank, TAG, world.mpi, request));
+    at += n;
+    bytes -= n;
   }
   return MG_OK;
 }

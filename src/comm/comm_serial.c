@@ -155,20 +155,18 @@ void mg_requests_free(mg_requests_t *requests) {
   (void)requests;
 }
 
-mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, double *data,
-                            int64_t n_doubles) {
+mg_status_t mg_comm_receive(mg_requests_t *requests, int64_t rank, void *data, int64_t bytes) {
   (void)requests;
   (void)data;
-  return mg_error(MG_ERR_INTERNAL, "receive of %lld doubles from rank %lld in a build without MPI",
-                  (long long)n_doubles, (long long)rank);
+  return mg_error(MG_ERR_INTERNAL, "receive of %lld bytes from rank %lld in a build without MPI",
+                  (long long)bytes, (long long)rank);
 }
 
-mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const double *data,
-                         int64_t n_doubles) {
+mg_status_t mg_comm_send(mg_requests_t *requests, int64_t rank, const void *data, int64_t bytes) {
   (void)requests;
   (void)data;
-  return mg_error(MG_ERR_INTERNAL, "send of %lld doubles to rank %lld in a build without MPI",
-                  (long long)n_doubles, (long long)rank);
+  return mg_error(MG_ERR_INTERNAL, "send of %lld bytes to rank %lld in a build without MPI",
+                  (long long)bytes, (long long)rank);
 }
 
 mg_status_t mg_requests_wait(mg_requests_t *requests) {

@@ -98,13 +98,13 @@ mg_status_t mg_cuda_nccl_begin(void) {
   return MG_OK;
 }
 
-mg_status_t mg_cuda_nccl_send(mg_nccl_t *nccl, int rank, const double *data, int64_t n_doubles) {
-  TRY_NCCL(ncclSend(data, (size_t)n_doubles, ncclDouble, rank, nccl->comm, mg_cuda.stream));
+mg_status_t mg_cuda_nccl_send(mg_nccl_t *nccl, int rank, const void *data, int64_t bytes) {
+  TRY_NCCL(ncclSend(data, (size_t)bytes, ncclChar, rank, nccl->comm, mg_cuda.stream));
   return MG_OK;
 }
 
-mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, double *data, int64_t n_doubles) {
-  TRY_NCCL(ncclRecv(data, (size_t)n_doubles, ncclDouble, rank, nccl->comm, mg_cuda.stream));
+mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, void *data, int64_t bytes) {
+  TRY_NCCL(ncclRecv(data, (size_t)bytes, ncclChar, rank, nccl->comm, mg_cuda.stream));
   return MG_OK;
 }
 

@@ -31,10 +31,10 @@ void mg_cuda_nccl_abandon(mg_nccl_t *nccl);
 /** Enqueue the messages of one exchange between begin and end. Both sides use device memory.
  *  @return MG_OK, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_cuda_nccl_begin(void);
-MG_MUST_CHECK mg_status_t mg_cuda_nccl_send(mg_nccl_t *nccl, int rank, const double *data,
-                                            int64_t n_doubles);
-MG_MUST_CHECK mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, double *data,
-                                               int64_t n_doubles);
+MG_MUST_CHECK mg_status_t mg_cuda_nccl_send(mg_nccl_t *nccl, int rank, const void *data,
+                                            int64_t bytes);
+MG_MUST_CHECK mg_status_t mg_cuda_nccl_receive(mg_nccl_t *nccl, int rank, void *data,
+                                               int64_t bytes);
 MG_MUST_CHECK mg_status_t mg_cuda_nccl_end(mg_nccl_t *nccl);
 
 /** NCCL version, for example 2.28.9, in static storage. */

@@ -260,6 +260,13 @@ static void move_rows(const mg_slab_t *slab, const int32_t n[3], const mg_cuboid
     }
 }
 
+/* Start a message of n cells to or from another rank. */
+static mg_status_t post(const mg_slabs_t *s, int64_t rank, double *cells, int64_t n, bool sends) {
+  const int64_t bytes = n * (int64_t)sizeof *cells;
+  return sends ? mg_comm_send(s->requests, rank, cells, bytes)
+               : mg_comm_receive(s->requests, rank, cells, bytes);
+}
+
 /* Iterate over the parts of this rank's slab that other ranks hold: exchange messages, or move
  * rows. */
 static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg_slab_t *slab,
@@ -275,8 +282,7 @@ static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg
       move_rows(slab, s->n, &part, dense, !storing);
     } else {
       if (rank >= 0 && s->holding[h].rank != rank) {
-        MG_TRY(storing ? mg_comm_send(s->requests, rank, start, count)
-                       : mg_comm_receive(s->requests, rank, start, count));
+        MG_TRY(post(s, rank, start, count, storing));
         start += count;
         count = 0;
       }
@@ -286,8 +292,7 @@ static mg_status_t exchange_with_others(mg_slabs_t *s, int slab_number, const mg
     dense += mg_volume(part.n);
   }
   if (moving || count == 0) return MG_OK;
-  return storing ? mg_comm_send(s->requests, rank, start, count)
-                 : mg_comm_receive(s->requests, rank, start, count);
+  return post(s, rank, start, count, storing);
 }
 
 /* Exchange this rank's packed parts with the holders of the slabs; move its own parts. */
@@ -304,9 +309,7 @@ static mg_status_t exchange_packed(mg_slabs_t *s, int round, const mg_slab_t *ow
       if (holder == s->me) move_rows(own, s->n, &part, dense + count, !storing);
       count += mg_volume(part.n);
     }
-    if (holder != s->me && count > 0)
-      MG_TRY(storing ? mg_comm_receive(s->requests, holder, dense, count)
-                     : mg_comm_send(s->requests, holder, dense, count));
+    if (holder != s->me && count > 0) MG_TRY(post(s, holder, dense, count, !storing));
     dense += count;
   }
   return MG_OK;

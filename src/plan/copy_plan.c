@@ -280,7 +280,7 @@ static mg_status_t build_receives(const mg_copy_spec_t *spec, int64_t rank, cons
         copies = (mg_copy_list_t){0};
       } else {
         status = add_message(&copies, false, peers->rank[i], &plan->unpack,
-                             &plan->receive[plan->n_receive++], &plan->receive_doubles);
+                             &plan->receive[plan->n_receive++], &plan->receive_values);
       }
     }
     free(src);
@@ -303,7 +303,7 @@ static mg_status_t build_sends(const mg_copy_spec_t *spec, int64_t rank, const m
     if (status == MG_OK) status = pair_list(&pair, &copies);
     if (status == MG_OK && copies.n > 0)
       status = add_message(&copies, true, peers->rank[i], &plan->pack, &plan->send[plan->n_send++],
-                           &plan->send_doubles);
+                           &plan->send_values);
     free(dst);
     free(copies.item);
     if (status != MG_OK) return status;

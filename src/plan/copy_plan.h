@@ -28,7 +28,7 @@ typedef struct {
 /** The part of the send or receive buffer that is exchanged with one other rank. */
 typedef struct {
   int64_t rank;
-  int64_t offset, count; /**< doubles */
+  int64_t offset, count; /**< values */
 } mg_message_t;
 
 /** List of copies with its length. */
@@ -44,7 +44,7 @@ typedef struct {
   mg_copy_list_t unpack; /**< receive buffer to destination patches */
   mg_message_t *send, *receive;
   int n_send, n_receive;
-  int64_t send_doubles, receive_doubles;
+  int64_t send_values, receive_values;
 } mg_copy_plan_t;
 
 /** The halo exchange of a level: all ghosts of `depth` layers, including edges and corners. */

@@ -54,7 +54,7 @@ static mg_status_t add_exchange(const mg_copy_spec_t *halo, int64_t rank, int64_
   mg_copy_plan_t copies;
   MG_TRY(mg_copy_plan_build(halo, rank, &copies));
   if (copies.n_send > *messages_max) *messages_max = copies.n_send;
-  if (copies.send_doubles > *doubles_max) *doubles_max = copies.send_doubles;
+  if (copies.send_values > *doubles_max) *doubles_max = copies.send_values;
   mg_copy_plan_free(&copies);
   return MG_OK;
 }

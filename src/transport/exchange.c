@@ -6,9 +6,9 @@
 struct mg_exchange {
   mg_copy_plan_t plan;
   mg_end_t src, dst;
-  double *staging; /* buffer for local copies between two backends, in memory that both access;
+  void *staging; /* buffer for local copies between two backends, in memory that both access;
                       NULL: one backend */
-  int64_t staging_doubles;
+  int64_t staging_values;
   mg_copies_t *local;                     /* source to destination, or to `staging` */
   mg_copies_t *unstaged;                  /* `staging` to destination */
   mg_channel_t *channel[MG_N_TRANSPORTS]; /* NULL if no message uses this transport */
@@ -18,8 +18,8 @@ struct mg_exchange {
 static void set_staging_offsets(mg_exchange_t *e) {
   for (int c = 0; c < e->plan.local.n; c++) {
     mg_copy_t *copy = &e->plan.local.item[c];
-    copy->buffer = e->staging_doubles;
-    e->staging_doubles += (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
+    copy->buffer = e->staging_values;
+    e->staging_values += (int64_t)copy->n[0] * copy->n[1] * copy->n[2];
   }
 }
 
@@ -28,17 +28,17 @@ static const mg_backend_t *staging_backend(const mg_exchange_t *e) {
   return e->src.backend->queue.wait ? e->src.backend : e->dst.backend;
 }
 
+static int64_t staging_bytes(const mg_exchange_t *e) {
+  return e->staging_values * e->src.backend->value_bytes;
+}
+
 static mg_status_t alloc_staging(mg_exchange_t *e) {
-  void *memory;
-  if (e->staging_doubles == 0) return MG_OK;
-  MG_TRY(staging_backend(e)->alloc((size_t)e->staging_doubles * sizeof(double), MG_SPACE_SHARED,
-                                   &memory));
-  e->staging = memory;
-  return MG_OK;
+  if (e->staging_values == 0) return MG_OK;
+  return staging_backend(e)->alloc((size_t)staging_bytes(e), MG_SPACE_SHARED, &e->staging);
 }
 
 static mg_status_t prepare(const mg_end_t *end, const mg_view_t *src, const mg_view_t *dst,
-                           double *buffer, const mg_copy_list_t *list, mg_copies_t **out) {
+                           void *buffer, const mg_copy_list_t *list, mg_copies_t **out) {
   const mg_copy_job_t job = {src, dst, buffer, list->item, list->n};
   return list->n > 0 ? end->backend->prepare_copies(&job, out) : MG_OK;
 }
@@ -91,21 +91,21 @@ static mg_status_t select_messages(const mg_exchange_t *e, const mg_transports_t
   *(sending ? &job->send : &job->receive) = kept;
   MG_TRY(mg_new(&list->item, all->n, "copy lists"));
   int n_kept = 0, c = 0;
-  int64_t doubles = 0;
+  int64_t values = 0;
   for (int m = 0; m < n; m++) {
     const int64_t end = message[m].offset + message[m].count;
     const bool keep = transport_of(e, transports, &message[m]) == transport;
     for (; c < all->n && all->item[c].buffer < end; c++) {
       if (!keep) continue;
       list->item[list->n] = all->item[c];
-      list->item[list->n++].buffer += doubles - message[m].offset;
+      list->item[list->n++].buffer += values - message[m].offset;
     }
     if (!keep) continue;
-    kept[n_kept++] = (mg_message_t){message[m].rank, doubles, message[m].count};
-    doubles += message[m].count;
+    kept[n_kept++] = (mg_message_t){message[m].rank, values, message[m].count};
+    values += message[m].count;
   }
   *(sending ? &job->n_send : &job->n_receive) = n_kept;
-  *(sending ? &job->send_doubles : &job->receive_doubles) = doubles;
+  *(sending ? &job->send_values : &job->receive_values) = values;
   return MG_OK;
 }
 
@@ -172,15 +172,14 @@ void mg_exchange_free(mg_exchange_t *e) {
   e->src.backend->release_copies(e->local);
   e->dst.backend->release_copies(e->unstaged);
   if (e->staging)
-    staging_backend(e)->release(e->staging, (size_t)e->staging_doubles * sizeof(double),
-                                MG_SPACE_SHARED);
+    staging_backend(e)->release(e->staging, (size_t)staging_bytes(e), MG_SPACE_SHARED);
   mg_copy_plan_free(&e->plan);
   free(e);
 }
 
 int64_t mg_exchange_bytes(const mg_exchange_t *e) {
   if (!e) return 0;
-  int64_t bytes = e->staging_doubles * (int64_t)sizeof(double);
+  int64_t bytes = staging_bytes(e);
   for (int t = 0; t < MG_N_TRANSPORTS; t++)
     if (e->channel[t]) bytes += e->channel[t]->bytes;
   return bytes;
@@ -228,7 +227,7 @@ static mg_status_t copy_local(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst
 static void count(const mg_channel_t *channel, mg_traffic_t *sent) {
   if (!sent) return;
   sent->messages += channel->messages;
-  sent->bytes += channel->doubles * (int64_t)sizeof(double);
+  sent->bytes += channel->bytes_sent;
 }
 
 mg_status_t mg_exchange_begin(mg_exchange_t *e, mg_vector_t src, mg_vector_t dst) {

@@ -42,13 +42,13 @@ const char *mg_transports_name(const mg_transports_t *transports);
 /** Input of a channel: this rank's messages of one exchange that use the same transport, with their
  *  copies. */
 typedef struct {
-  const mg_backend_t *src, *dst;
+  const mg_backend_t *src, *dst; /**< of equal value_bytes */
   const mg_view_t *src_view, *dst_view;
   mg_copy_list_t pack, unpack; /**< buffer offsets start at the first message */
   mg_copy_list_t local;        /**< copies within the rank, for transports that do them too: PEER */
   mg_message_t *send, *receive; /**< contiguous, in buffer order */
   int n_send, n_receive;
-  int64_t send_doubles, receive_doubles;
+  int64_t send_values, receive_values;
   mg_transports_t *transports;
 } mg_channel_job_t;
 
@@ -65,8 +65,8 @@ struct mg_channel {
   /** Pack, send, receive and unpack in one call; NULL if that is no faster than the parts. */
   mg_status_t (*run)(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst);
   void (*destroy)(mg_channel_t *channel);
-  int64_t bytes;             /**< of the buffers */
-  int64_t messages, doubles; /**< sent by this rank per run */
+  int64_t bytes;                /**< of the buffers */
+  int64_t messages, bytes_sent; /**< by this rank per run */
 };
 
 /** Create a channel of a transport. Collective over the ranks that use it; all must create their
@@ -77,6 +77,6 @@ MG_MUST_CHECK mg_status_t mg_channel_create(mg_transport_t transport, const mg_c
 
 /** Prepare the pack or unpack copies of a job; no-op if there are none. */
 MG_MUST_CHECK mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *job, bool sending,
-                                                    double *buffer, mg_copies_t **out);
+                                                    void *buffer, mg_copies_t **out);
 
 #endif

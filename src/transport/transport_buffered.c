@@ -16,34 +16,34 @@ typedef struct {
   mg_space_t space;
   mg_message_t *send, *receive;
   int n_send, n_receive;
-  int64_t send_doubles, receive_doubles;
-  double *outgoing, *incoming;
+  int64_t send_bytes, receive_bytes;
+  char *outgoing, *incoming;
   mg_copies_t *pack, *unpack;
   mg_requests_t *requests; /* MPI requests */
   struct mg_nccl *nccl;
 } buffered_t;
 
-static mg_status_t alloc_buffer(const mg_backend_t *backend, mg_space_t space, int64_t doubles,
-                                double **out) {
+static mg_status_t alloc_buffer(const mg_backend_t *backend, mg_space_t space, int64_t bytes,
+                                char **out) {
   void *memory = NULL;
   *out = NULL;
-  if (doubles == 0) return MG_OK;
-  MG_TRY(backend->alloc((size_t)doubles * sizeof(double), space, &memory));
+  if (bytes == 0) return MG_OK;
+  MG_TRY(backend->alloc((size_t)bytes, space, &memory));
   *out = memory;
   return MG_OK;
 }
 
-static void release_buffer(const mg_backend_t *backend, mg_space_t space, int64_t doubles,
-                           double *buffer) {
-  if (buffer) backend->release(buffer, (size_t)doubles * sizeof(double), space);
+static void release_buffer(const mg_backend_t *backend, mg_space_t space, int64_t bytes,
+                           char *buffer) {
+  if (buffer) backend->release(buffer, (size_t)bytes, space);
 }
 
 static void buffered_destroy(mg_channel_t *channel) {
   buffered_t *s = (buffered_t *)channel;
   s->src->release_copies(s->pack);
   s->dst->release_copies(s->unpack);
-  release_buffer(s->src, s->space, s->send_doubles, s->outgoing);
-  release_buffer(s->dst, s->space, s->receive_doubles, s->incoming);
+  release_buffer(s->src, s->space, s->send_bytes, s->outgoing);
+  release_buffer(s->dst, s->space, s->receive_bytes, s->incoming);
   mg_requests_free(s->requests);
   free(s->send);
   free(s->receive);
@@ -77,11 +77,13 @@ static mg_status_t mpi_post(mg_channel_t *channel) {
     if (s->n_receive > 0) MG_TRY(wait_for(s->dst));
   }
   for (int m = 0; m < s->n_receive; m++)
-    MG_TRY(mg_comm_receive(s->requests, s->receive[m].rank, s->incoming + s->receive[m].offset,
-                           s->receive[m].count));
+    MG_TRY(mg_comm_receive(s->requests, s->receive[m].rank,
+                           s->incoming + s->receive[m].offset * s->src->value_bytes,
+                           s->receive[m].count * s->src->value_bytes));
   for (int m = 0; m < s->n_send; m++)
-    MG_TRY(mg_comm_send(s->requests, s->send[m].rank, s->outgoing + s->send[m].offset,
-                        s->send[m].count));
+    MG_TRY(mg_comm_send(s->requests, s->send[m].rank,
+                        s->outgoing + s->send[m].offset * s->src->value_bytes,
+                        s->send[m].count * s->src->value_bytes));
   return MG_OK;
 }
 
@@ -98,10 +100,12 @@ static mg_status_t nccl_start(mg_channel_t *channel, mg_vector_t src, mg_vector_
   MG_TRY(mg_cuda_nccl_begin());
   for (int m = 0; m < s->n_receive; m++)
     MG_TRY(mg_cuda_nccl_receive(s->nccl, (int)s->receive[m].rank,
-                                s->incoming + s->receive[m].offset, s->receive[m].count));
+                                s->incoming + s->receive[m].offset * s->src->value_bytes,
+                                s->receive[m].count * s->src->value_bytes));
   for (int m = 0; m < s->n_send; m++)
-    MG_TRY(mg_cuda_nccl_send(s->nccl, (int)s->send[m].rank, s->outgoing + s->send[m].offset,
-                             s->send[m].count));
+    MG_TRY(mg_cuda_nccl_send(s->nccl, (int)s->send[m].rank,
+                             s->outgoing + s->send[m].offset * s->src->value_bytes,
+                             s->send[m].count * s->src->value_bytes));
   return mg_cuda_nccl_end(s->nccl);
 }
 
@@ -123,11 +127,11 @@ static mg_status_t set_up(buffered_t *s, const mg_channel_job_t *p) {
   s->n_receive = p->n_receive;
   MG_TRY(copy_messages(p->send, p->n_send, &s->send));
   MG_TRY(copy_messages(p->receive, p->n_receive, &s->receive));
-  s->send_doubles = p->send_doubles;
-  s->receive_doubles = p->receive_doubles;
-  s->channel.bytes = (p->send_doubles + p->receive_doubles) * (int64_t)sizeof(double);
-  MG_TRY(alloc_buffer(p->src, s->space, p->send_doubles, &s->outgoing));
-  MG_TRY(alloc_buffer(p->dst, s->space, p->receive_doubles, &s->incoming));
+  s->send_bytes = p->send_values * p->src->value_bytes;
+  s->receive_bytes = p->receive_values * p->dst->value_bytes;
+  s->channel.bytes = s->send_bytes + s->receive_bytes;
+  MG_TRY(alloc_buffer(p->src, s->space, s->send_bytes, &s->outgoing));
+  MG_TRY(alloc_buffer(p->dst, s->space, s->receive_bytes, &s->incoming));
   MG_TRY(mg_channel_prepare_copies(p, true, s->outgoing, &s->pack));
   MG_TRY(mg_channel_prepare_copies(p, false, s->incoming, &s->unpack));
   return mg_requests_create(p->n_send + p->n_receive, &s->requests);

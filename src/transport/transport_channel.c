@@ -4,7 +4,7 @@
 #endif
 #include "transport/transport_impl.h"
 
-mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *p, bool sending, double *buffer,
+mg_status_t mg_channel_prepare_copies(const mg_channel_job_t *p, bool sending, void *buffer,
                                       mg_copies_t **out) {
   const mg_copy_list_t *list = sending ? &p->pack : &p->unpack;
   const mg_view_t *view = sending ? p->src_view : p->dst_view;
@@ -25,6 +25,6 @@ mg_status_t mg_channel_create(mg_transport_t transport, const mg_channel_job_t *
                               mg_channel_t **out) {
   MG_TRY(channel_of(transport, job, out));
   (*out)->messages = job->n_send;
-  (*out)->doubles = job->send_doubles;
+  (*out)->bytes_sent = job->send_values * job->src->value_bytes;
   return MG_OK;
 }

@@ -32,8 +32,8 @@ static void set_ring(ring_t *r, mg_transports_t *transports, double *memory, int
                               .receive = &r->receive,
                               .n_send = 1,
                               .n_receive = 1,
-                              .send_doubles = doubles,
-                              .receive_doubles = doubles,
+                              .send_values = doubles,
+                              .receive_values = doubles,
                               .transports = transports};
 }
 

@@ -86,9 +86,11 @@ mg_status_t mg_windows_exchange(const int64_t *ranks, int n_ranks, const double 
   MG_TRY(mg_requests_create(2 * n_ranks, &requests));
   mg_status_t status = MG_OK;
   for (int r = 0; r < n_ranks && status == MG_OK; r++)
-    status = mg_comm_receive(requests, ranks[r], received + (size_t)r * (size_t)n, n);
+    status = mg_comm_receive(requests, ranks[r], received + (size_t)r * (size_t)n,
+                             n * (int64_t)sizeof *received);
   for (int r = 0; r < n_ranks && status == MG_OK; r++)
-    status = mg_comm_send(requests, ranks[r], sent + (size_t)r * (size_t)n, n);
+    status =
+        mg_comm_send(requests, ranks[r], sent + (size_t)r * (size_t)n, n * (int64_t)sizeof *sent);
   if (status == MG_OK) status = mg_requests_wait(requests);
   mg_requests_free(requests);
   return status;

@@ -62,8 +62,8 @@ static void rank_create(const mg_copy_spec_t *spec, int64_t rank, rank_t *r) {
   CHECK_INT(mg_copy_plan_build(spec, rank, &r->plan), MG_OK);
   patches_of(&spec->src, rank, &r->src, &r->n_src);
   patches_of(&spec->dst, rank, &r->dst, &r->n_dst);
-  r->send = zeros(r->plan.send_doubles, sizeof *r->send);
-  r->receive = zeros(r->plan.receive_doubles, sizeof *r->receive);
+  r->send = zeros(r->plan.send_values, sizeof *r->send);
+  r->receive = zeros(r->plan.receive_values, sizeof *r->receive);
   r->target = zeros(r->n_dst, sizeof *r->target);
   for (int p = 0; p < r->n_dst; p++) {
     target_t *t = &r->target[p];
@@ -163,8 +163,8 @@ static void deliver(rank_t *all, int n_ranks) {
   int n_sent = 0, n_received = 0;
   for (int r = 0; r < n_ranks; r++) {
     const mg_copy_plan_t *plan = &all[r].plan;
-    check_messages(plan->send, plan->n_send, plan->send_doubles, r);
-    check_messages(plan->receive, plan->n_receive, plan->receive_doubles, r);
+    check_messages(plan->send, plan->n_send, plan->send_values, r);
+    check_messages(plan->receive, plan->n_receive, plan->receive_values, r);
     n_sent += plan->n_send;
     for (int m = 0; m < plan->n_receive; m++) {
       const mg_message_t *in = &plan->receive[m], *out = NULL;
@@ -322,13 +322,13 @@ static void test_one_of_a_million(void) {
   CHECK_INT(mg_copy_plan_build(&spec, rank, &plan), MG_OK);
   CHECK_INT(plan.n_send, 26);
   CHECK_INT(plan.n_receive, 26);
-  CHECK_INT(plan.send_doubles, 1028LL * 1028 * 1028 - 1024LL * 1024 * 1024);
-  CHECK_INT(plan.receive_doubles, plan.send_doubles);
+  CHECK_INT(plan.send_values, 1028LL * 1028 * 1028 - 1024LL * 1024 * 1024);
+  CHECK_INT(plan.receive_values, plan.send_values);
   mg_copy_plan_free(&plan);
   spec.faces = true;
   CHECK_INT(mg_copy_plan_build(&spec, rank, &plan), MG_OK);
   CHECK_INT(plan.n_send, 6);
-  CHECK_INT(plan.send_doubles, 6LL * 2 * 1024 * 1024);
+  CHECK_INT(plan.send_values, 6LL * 2 * 1024 * 1024);
   mg_copy_plan_free(&plan);
 }
 

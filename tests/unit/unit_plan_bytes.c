@@ -78,7 +78,7 @@ static void test_against_allocation(void) {
 static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
   mg_copy_plan_t copies;
   CHECK_INT(mg_copy_plan_build(spec, rank, &copies), MG_OK);
-  const int64_t doubles = copies.send_doubles + copies.receive_doubles;
+  const int64_t doubles = copies.send_values + copies.receive_values;
   mg_copy_plan_free(&copies);
   return doubles * (int64_t)sizeof(double);
 }

@@ -32,7 +32,7 @@ static void count_messages(int l, int64_t ranks, bool faces, int64_t *messages, 
     mg_copy_plan_t copies;
     CHECK_INT(mg_copy_plan_build(&spec, rank, &copies), MG_OK);
     *messages = copies.n_send > *messages ? copies.n_send : *messages;
-    *doubles = copies.send_doubles > *doubles ? copies.send_doubles : *doubles;
+    *doubles = copies.send_values > *doubles ? copies.send_values : *doubles;
     mg_copy_plan_free(&copies);
   }
 }
