@@ -176,6 +176,21 @@ typedef struct {
   void (*free)(mg_graph_t *graph);
 } mg_backend_graph_t;
 
+/** Between a level of double cells, which the table works on, and the float level of the same
+ *  cells, `low` (--precision=mixed). The formulas are in formulas/precision.h. */
+typedef struct {
+  /** low dst = scale src, of the cells and the first layer of ghosts. */
+  mg_status_t (*lower)(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
+                       double scale);
+  /** dst = (add ? dst : 0) + scale low src. */
+  mg_status_t (*raise)(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
+                       double scale, bool add);
+  /** low dst = scale (f - A x), and max |f - A x| if norm is not NULL. Ghosts of x as for
+   *  `smooth`. */
+  mg_status_t (*residual)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
+                          mg_vector_t dst, double scale, double *norm);
+} mg_backend_mixed_t;
+
 typedef struct mg_backend {
   const char *name;
   int value_bytes; /**< sizeof(mg_real_t) of the levels that the table works on: 8 or 4 */
@@ -194,7 +209,8 @@ typedef struct mg_backend {
                                 mg_vector_t dst);
   /** fv4: extend the betas one layer outside the walls, in the tangential directions. */
   mg_status_t (*extend_faces)(const mg_view_t *v);
-  /** Fill MG_DINV. lambda_max is the local maximum of the Gershgorin bound of Dinv A.
+  /** Fill MG_DINV, if the level stores it. lambda_max is the local maximum of the Gershgorin bound
+   * of Dinv A.
    *  @param[in] l1  fill the l1-scaled diagonal instead; lambda_max is still that of Dinv A */
   mg_status_t (*set_diagonal)(const mg_view_t *v, bool l1, double *lambda_max);
 
@@ -252,6 +268,7 @@ typedef struct mg_backend {
   mg_backend_coarse_t coarse;
   mg_backend_profile_t profile;
   mg_backend_graph_t graph;
+  mg_backend_mixed_t mixed; /**< only in tables for double */
 } mg_backend_t;
 
 /** The CPU: OpenMP over planes and rows, SIMD along i. The same for float cells. */

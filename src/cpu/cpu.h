@@ -45,6 +45,22 @@ void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x);
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                            int j1);
 
+/** Values in the longest row of all patches, rounded up to whole cache lines. */
+int64_t mg_cpu_longest_row(const mg_view_t *v);
+
+/** A thread's part of a maximum norm, padded to keep threads on separate cache lines. */
+typedef struct {
+  mg_real_t norm, poison; /* poison: 0, or NaN if a value is not finite */
+  double pad[14];
+} mg_cpu_partial_norm_t;
+
+/** Raise `largest` to max |x - y| of a row, or max |x| if y is NULL. */
+void mg_cpu_norm_of_row(const mg_real_t *x, const mg_real_t *y, int n,
+                        mg_cpu_partial_norm_t *largest);
+
+/** The norm over all threads; NaN if any value is not finite. */
+double mg_cpu_join_norms(const mg_cpu_partial_norm_t *partial, int threads);
+
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
@@ -81,5 +97,14 @@ mg_status_t mg_cpu_axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_v
 mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t y);
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm);
 mg_status_t mg_cpu_dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_t *sum);
+#ifndef MG_FLOAT
+mg_status_t mg_cpu_lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
+                         double scale);
+mg_status_t mg_cpu_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low, mg_vector_t src,
+                         double scale, bool add);
+mg_status_t mg_cpu_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                  const mg_view_t *low, mg_vector_t dst, double scale,
+                                  double *norm);
+#endif
 
 #endif

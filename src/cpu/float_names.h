@@ -16,8 +16,11 @@
 #define mg_cpu_fill              mg_cpu_fill_float
 #define mg_cpu_fill_wall_ghosts  mg_cpu_fill_wall_ghosts_float
 #define mg_cpu_interpolate       mg_cpu_interpolate_float
+#define mg_cpu_join_norms        mg_cpu_join_norms_float
+#define mg_cpu_longest_row       mg_cpu_longest_row_float
 #define mg_cpu_max_norm          mg_cpu_max_norm_float
 #define mg_cpu_multiply          mg_cpu_multiply_float
+#define mg_cpu_norm_of_row       mg_cpu_norm_of_row_float
 #define mg_cpu_prepare_copies    mg_cpu_prepare_copies_float
 #define mg_cpu_release_copies    mg_cpu_release_copies_float
 #define mg_cpu_residual          mg_cpu_residual_float

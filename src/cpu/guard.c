@@ -133,6 +133,22 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
+#ifndef MG_FLOAT
+static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
+                         double scale) {
+  GUARDED_BOTH(v, low, mg_cpu_lower(&opened, src, &other_opened, dst, scale));
+}
+static mg_status_t raise_low(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
+                             mg_vector_t src, double scale, bool add) {
+  GUARDED_BOTH(v, low, mg_cpu_raise(&opened, dst, &other_opened, src, scale, add));
+}
+static mg_status_t residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                  const mg_view_t *low, mg_vector_t dst, double scale,
+                                  double *norm) {
+  GUARDED_BOTH(v, low, mg_cpu_residual_lower(&opened, x, f, &other_opened, dst, scale, norm));
+}
+#endif
+
 static bool can_smooth_residual(const mg_view_t *v, int n) {
   return mg_cpu_can_fuse(v, n + 1);
 }
@@ -186,4 +202,7 @@ const mg_backend_t mg_backend_guard = {
               .smooth_residual = smooth_residual,
               .norm_begin = norm_begin,
               .norm_end = norm_end},
+#ifndef MG_FLOAT
+    .mixed = {.lower = lower, .raise = raise_low, .residual = residual_lower},
+#endif
 };

@@ -60,9 +60,9 @@ void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x
 
 typedef struct {
   mg_vector_t dst, x, f;
-  const mg_view_t *fine; /* residual_restrict only */
-  mg_real_t *norm;       /* residual_norm only: one per thread, a cache line apart */
-  mg_real_t *rows;       /* scratch, `row_values` per thread */
+  const mg_view_t *fine;          /* residual_restrict only */
+  mg_cpu_partial_norm_t *partial; /* residual_norm only: one per thread */
+  mg_real_t *rows;                /* scratch, `row_values` per thread */
   int64_t row_values;
 } job_t;
 
@@ -82,52 +82,38 @@ mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
   return MG_OK;
 }
 
-enum { LINE = 16 }; /* values between the results of two threads */
-
 static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
   mg_real_t *row = job->rows + mg_cpu_thread() * job->row_values;
-  mg_real_t norm = 0.0, poison = 0.0;
   mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
   for (int j = j0; j < j1; j++) {
     mg_cpu_residual_row(v, p, p->vec[job->x], p->vec[job->f], j, k, row);
-#pragma omp simd reduction(max : norm) reduction(+ : poison)
-    for (int i = 0; i < p->n[0]; i++) {
-      const mg_real_t r = mg_abs(row[i]);
-      norm = r > norm ? r : norm;
-      poison += r - r; /* 0, or NaN if r is not finite */
-    }
+    mg_cpu_norm_of_row(row, NULL, p->n[0], &job->partial[mg_cpu_thread()]);
   }
-  mg_real_t *mine = job->norm + mg_cpu_thread() * LINE;
-  mine[0] = norm > mine[0] ? norm : mine[0];
-  mine[1] += poison;
 }
 
-/* Length of the longest row of all patches. */
-static int64_t longest_row(const mg_view_t *v) {
-  int64_t n = LINE;
+int64_t mg_cpu_longest_row(const mg_view_t *v) {
+  const int64_t line = 16; /* rows of two threads do not share a cache line */
+  int64_t n = line;
   for (int q = 0; q < v->n_patches; q++)
     n = v->patch[q].n[0] > n ? v->patch[q].n[0] : n;
-  return (n + LINE - 1) / LINE * LINE;
+  return (n + line - 1) / line * line;
 }
 
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
   const int threads = mg_cpu_threads(v);
-  job_t job = {.x = x, .f = f, .row_values = longest_row(v)};
-  mg_real_t *scratch;
-  MG_TRY(mg_new(&scratch, threads * (LINE + job.row_values), "residual rows"));
-  job.norm = scratch;
-  job.rows = scratch + threads * LINE;
-  mg_cpu_residual_prepare(v, x);
-  mg_cpu_strips(v, norm_strip, &job);
-  *norm = 0.0;
-  for (int t = 0; t < threads; t++)
-    *norm = job.norm[t * LINE] > *norm ? job.norm[t * LINE] : *norm;
-  for (int t = 0; t < threads; t++)
-    *norm += job.norm[t * LINE + 1];
-  free(scratch);
-  return MG_OK;
+  job_t job = {.x = x, .f = f, .row_values = mg_cpu_longest_row(v)};
+  MG_TRY(mg_new(&job.partial, threads, "partial norms"));
+  const mg_status_t status = mg_new(&job.rows, threads * job.row_values, "residual rows");
+  if (status == MG_OK) {
+    mg_cpu_residual_prepare(v, x);
+    mg_cpu_strips(v, norm_strip, &job);
+    *norm = mg_cpu_join_norms(job.partial, threads);
+  }
+  free(job.rows);
+  free(job.partial);
+  return status;
 }
 
 /* Called for strips of the coarse patches: four fine rows make one coarse row. */
@@ -155,7 +141,8 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                      const mg_view_t *coarse, mg_vector_t dst) {
-  job_t job = {.dst = dst, .x = x, .f = f, .fine = fine, .row_values = 4 * longest_row(fine)};
+  job_t job = {
+      .dst = dst, .x = x, .f = f, .fine = fine, .row_values = 4 * mg_cpu_longest_row(fine)};
   const size_t bytes = (size_t)(mg_cpu_threads(coarse) * job.row_values) * sizeof *job.rows;
   job.rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */
   if (!job.rows) return mg_out_of_memory(bytes, "residual rows");

@@ -54,4 +54,7 @@ const mg_backend_t mg_backend_cpu = {
     .max_norm = mg_cpu_max_norm,
     .dot = mg_cpu_dot,
     .fused = {.residual_norm = mg_cpu_residual_norm, .residual_restrict = mg_cpu_residual_restrict},
+#ifndef MG_FLOAT
+    .mixed = {.lower = mg_cpu_lower, .raise = mg_cpu_raise, .residual = mg_cpu_residual_lower},
+#endif
 };

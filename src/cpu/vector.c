@@ -94,20 +94,15 @@ mg_status_t mg_cpu_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
   return MG_OK;
 }
 
-/* A thread's partial result of a reduction, padded to keep threads on separate cache lines. */
-typedef struct {
-  mg_real_t norm, poison;
-  double pad[14];
-} partial_t;
-
 typedef struct {
   mg_vector_t x, y;
-  partial_t *partial;
+  mg_cpu_partial_norm_t *partial;
 } norm_job_t;
 
 /* Largest |x| or |x - y| of a row. Two separate loops: with the branch inside one loop, gcc 12
  * vectorizes neither, which is 3 times slower in cache. */
-static void norm_of_row(const mg_real_t *x, const mg_real_t *y, int n, partial_t *largest) {
+void mg_cpu_norm_of_row(const mg_real_t *x, const mg_real_t *y, int n,
+                        mg_cpu_partial_norm_t *largest) {
   mg_real_t norm = largest->norm, poison = 0.0; /* 0, or NaN if a value is not finite */
   if (y) {
 #pragma omp simd reduction(max : norm) reduction(+ : poison)
@@ -131,13 +126,22 @@ static void norm_of_row(const mg_real_t *x, const mg_real_t *y, int n, partial_t
 static void max_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const norm_job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  partial_t largest = {0};
+  mg_cpu_partial_norm_t largest = {0};
   for (int j = j0; j < j1; j++)
-    norm_of_row(mg_cell(p, job->x, 0, j, k), job->y < 0 ? NULL : mg_cell(p, job->y, 0, j, k),
-                p->n[0], &largest);
-  partial_t *mine = &job->partial[mg_cpu_thread()];
+    mg_cpu_norm_of_row(mg_cell(p, job->x, 0, j, k), job->y < 0 ? NULL : mg_cell(p, job->y, 0, j, k),
+                       p->n[0], &largest);
+  mg_cpu_partial_norm_t *mine = &job->partial[mg_cpu_thread()];
   mine->norm = largest.norm > mine->norm ? largest.norm : mine->norm;
   mine->poison += largest.poison;
+}
+
+double mg_cpu_join_norms(const mg_cpu_partial_norm_t *partial, int threads) {
+  mg_real_t norm = 0.0, poison = 0.0;
+  for (int t = 0; t < threads; t++) {
+    norm = partial[t].norm > norm ? partial[t].norm : norm;
+    poison += partial[t].poison;
+  }
+  return norm + poison;
 }
 
 mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {
@@ -145,13 +149,7 @@ mg_status_t mg_cpu_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, do
   norm_job_t job = {x, y, NULL};
   MG_TRY(mg_new(&job.partial, threads, "partial norms"));
   mg_cpu_strips(v, max_norm_strip, &job);
-  mg_real_t poison = 0.0;
-  *norm = 0.0;
-  for (int t = 0; t < threads; t++) {
-    *norm = job.partial[t].norm > *norm ? job.partial[t].norm : *norm;
-    poison += job.partial[t].poison;
-  }
-  *norm += poison;
+  *norm = mg_cpu_join_norms(job.partial, threads);
   free(job.partial);
   return MG_OK;
 }

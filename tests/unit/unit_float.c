@@ -1,5 +1,6 @@
 /* The CPU backend for float cells computes what the one for double cells computes, within the
- * rounding of float. Both start from the same values, which float holds exactly. */
+ * rounding of float. Both start from the same values, which float holds exactly. Between the two,
+ * values are rounded once. */
 #include "backend/backend.h"
 #include "formulas/index.h"
 #include "formulas/walls.h"
@@ -92,7 +93,7 @@ static void fill_both(const level_t *d, const level_t *f) {
   for (int vec = 0; vec < MG_N_VECTORS; vec++) {
     const bool positive = (vec >= MG_BETA_I && vec <= MG_BETA_K) || vec == MG_ALPHA;
     for (ptrdiff_t at = -LAYERS * (1 + ROW + PLANE); at < VECTOR - ORIGIN; at++) {
-      const double x = (double)random_int(&r, -(1 << 23), 1 << 23) * 0x1p-23;
+      const double x = (double)random_int(&r, -(1 << 22), 1 << 22) * 0x1p-22;
       set_value(d, vec, at, positive ? 1.0 + 0.5 * x : x);
       set_value(f, vec, at, value_at(d, vec, at));
     }
@@ -176,11 +177,51 @@ static void test_sums(void) {
   free(f.memory);
 }
 
+/* Between double and float cells: each value is rounded once, as (float) rounds. */
+static void test_between(mg_boundary_t boundary, double scale) {
+  level_t d, f;
+  double norm, want;
+  level_create(&mg_backend_cpu, MG_OPERATOR_FV4, boundary, false, &d);
+  level_create(&mg_backend_cpu_float, MG_OPERATOR_FV4, boundary, false, &f);
+  fill_both(&d, &f);
+  const mg_backend_mixed_t *mixed = &mg_backend_cpu.mixed;
+  CHECK_INT(d.backend->residual(&d.view, MG_TMP, MG_U, MG_F), MG_OK);
+  CHECK_INT(d.backend->max_norm(&d.view, MG_TMP, MG_NO_VECTOR, &want), MG_OK);
+  CHECK_INT(mixed->residual(&d.view, MG_U, MG_F, &f.view, MG_F, scale, &norm), MG_OK);
+  CHECK(norm == want && norm > 0.0);
+  CHECK_INT(mixed->residual(&d.view, MG_U, MG_F, &f.view, MG_F, scale, NULL), MG_OK);
+  CHECK_INT(mixed->lower(&d.view, MG_TMP, &f.view, MG_TMP, scale), MG_OK);
+  EACH_CELL(at, d.view.n) {
+    const double r = value_at(&d, MG_TMP, offset(at));
+    CHECK(value_at(&f, MG_F, offset(at)) == (double)(float)(scale * r));
+    CHECK(value_at(&f, MG_TMP, offset(at)) == (double)(float)(scale * r));
+  }
+  /* Ghosts too: the last face of a patch is one. */
+  CHECK_INT(mixed->lower(&d.view, MG_BETA_I, &f.view, MG_TMP, 1.0), MG_OK);
+  EACH_CELL_AND_GHOST(at, d.view.n, 1) {
+    CHECK(value_at(&f, MG_TMP, offset(at)) == value_at(&d, MG_BETA_I, offset(at)));
+  }
+  for (int add = 0; add < 2; add++) {
+    EACH_CELL(at, d.view.n) {
+      set_value(&d, MG_TMP, offset(at), value_at(&d, MG_U, offset(at)));
+    }
+    CHECK_INT(mixed->raise(&d.view, MG_U, &f.view, MG_U, 1.0 / scale, add), MG_OK);
+    EACH_CELL(at, d.view.n) {
+      const double e = value_at(&f, MG_U, offset(at)), u = value_at(&d, MG_TMP, offset(at));
+      CHECK(value_at(&d, MG_U, offset(at)) == fma(1.0 / scale, e, add ? u : 0.0));
+    }
+  }
+  free(d.memory);
+  free(f.memory);
+}
+
 int main(void) {
   for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
     for (int boundary = MG_BOUNDARY_DIRICHLET; boundary <= MG_BOUNDARY_PERIODIC; boundary++)
       for (int varies = 0; varies < 2; varies++)
         test_operator(op, boundary, varies);
   test_sums();
+  test_between(MG_BOUNDARY_DIRICHLET, 1.0);
+  test_between(MG_BOUNDARY_PERIODIC, 3.0);
   return TEST_RESULT();
 }
