@@ -26,6 +26,7 @@ _hpgmg_fv() {
     --bottom) words='bicgstab cg smoother' ;;
     --cycle) words='f v' ;;
     --krylov) words='none cg' ;;
+    --precision) words='double mixed' ;;
     --cpu-below | --agglomerate-below) words='auto 0' ;;
     --fused-sweeps) words='1 2 3' ;;
     --memory) words='auto device unified' ;;
@@ -54,7 +55,7 @@ _hpgmg_fv() {
   if [[ $current == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '
       --operator= --equation= --boundary= --coefficients= --rhs=
-      --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest=
+      --smoother= --smooths= --degree= --omega= --bottom= --cycle= --rtol= --max-cycles= --krylov= --coarsest= --precision=
       --warmup= --min-solves= --min-time= --official --verify-only
       --device= --device-id= --memory= --transport= --cpu-below= --agglomerate-below= --fused-sweeps= --restart= --input= --dry-run --ranks=
       --levels-breakdown --json= --csv= --dump= --dump-fields= --dump-levels= --dump-every= --dump-precision=

@@ -152,6 +152,8 @@ def phrases(about: dict, timed: bool = False) -> dict[str, str]:
     found["cycle"] = f"{about['cycle'].upper()}-cycle"
     if about.get("krylov", "none") != "none":
         found["cycle"] += f" and {about['krylov']}"
+    if about.get("precision", "double") != "double":
+        found["cycle"] += f" in {about['precision']} precision"
     found["smoother"] = about["smoother"]
     if "smooths" in about:
         found["smooths"] = f"{plural(about['smooths'], 'sweep')} before and after"

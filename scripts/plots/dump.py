@@ -138,6 +138,8 @@ class Dump:
             for key in ("coefficients", "rhs", "krylov"):
                 if key in found:
                     found[key] = str(found[key])
+            # The attribute `precision` is that of the stored values.
+            found["precision"] = str(found.get("solver_precision", "double"))
             found["n"] = found["cells"]
             return found
 

@@ -37,7 +37,7 @@ class Report:
             for key in ("operator", "equation", "boundary", "smoother", "cycle")
         }
         # Missing in reports of older versions; null if no file was used.
-        for key in ("krylov", "coefficients", "rhs"):
+        for key in ("krylov", "precision", "coefficients", "rhs"):
             if self.data["problem"].get(key) is not None:
                 self.about[key] = self.get(f"problem.{key}", str)
         self.about["n"] = self.get("problem.dim.0", int)

@@ -26,7 +26,7 @@ from toolkit import FileError, UsageError, whole_number
 # Values of reports that all runs of a model must share.
 ALIKE = ("operator", "equation", "boundary", "smoother", "cycle")
 # Settings that they must share too, which reports do not contain.
-ALIKE_SETTINGS = ("smooths", "degree", "bottom", "krylov")
+ALIKE_SETTINGS = ("smooths", "degree", "bottom", "krylov", "precision")
 N_GRIDS = 3  # every run solves on h, 2h and 4h
 
 

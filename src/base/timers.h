@@ -44,6 +44,9 @@ typedef struct {
   mg_traffic_t traffic;
 } mg_timers_t;
 
+/** The sums of two timers: levels of double and of float cells. */
+mg_timers_t mg_timers_sum(const mg_timers_t *a, const mg_timers_t *b);
+
 /** Seconds on a monotonic clock. */
 double mg_now(void);
 

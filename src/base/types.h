@@ -86,6 +86,13 @@ typedef enum {
   MG_N_FIELDS
 } mg_field_t;
 
+/** Precision class of the solver (docs/algorithm.md, "Mixed precision"). */
+typedef enum {
+  MG_CLASS_DOUBLE, /**< everything in double: the original benchmark's rules */
+  MG_CLASS_MIXED   /**< u, f, betas and residuals of the levels where solves start in double; the
+                      cycles that compute corrections in float */
+} mg_precision_class_t;
+
 /** Precision of the values in a dump. */
 typedef enum { MG_PRECISION_DOUBLE, MG_PRECISION_FLOAT } mg_precision_t;
 

@@ -20,7 +20,8 @@ mg_status_t mg_cpu_set_diagonal(const mg_view_t *v, bool l1, double *lambda_max)
                   : mg_row_sums_7(v, p, order, at);
           const mg_real_t bound = (s.diagonal + s.off) / s.diagonal;
           largest = bound > largest ? bound : largest;
-          *mg_cell(p, MG_DINV, i, j, k) = MG_REAL(1.0) / (l1 ? mg_l1_diagonal(s) : s.diagonal);
+          if (p->vec[MG_DINV])
+            *mg_cell(p, MG_DINV, i, j, k) = MG_REAL(1.0) / (l1 ? mg_l1_diagonal(s) : s.diagonal);
         }
   }
   *lambda_max = largest;

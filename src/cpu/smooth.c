@@ -20,7 +20,8 @@ typedef struct {
 
 /* Pointers of a row, all at its first cell. */
 typedef struct {
-  const mg_real_t *f, *dinv, *bi, *bj, *bk;
+  const mg_real_t *f, *bi, *bj, *bk;
+  const mg_real_t *dinv;  /* NULL if not stored */
   const mg_real_t *alpha; /* NULL if alpha is constant */
   mg_real_t *src, *dst;   /* src is NULL for zero */
   ptrdiff_t js, ks;
@@ -33,7 +34,7 @@ static row_t row_at(const mg_patch_t *p, const job_t *job, int j, int k) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
   const mg_real_t wall = mg_wall_weight(job->order);
   return (row_t){.f = p->vec[MG_F] + at,
-                 .dinv = p->vec[MG_DINV] + at,
+                 .dinv = p->vec[MG_DINV] ? p->vec[MG_DINV] + at : NULL,
                  .alpha = p->vec[MG_ALPHA] ? p->vec[MG_ALPHA] + at : NULL,
                  .bi = p->vec[MG_BETA_I] + at,
                  .bj = p->vec[MG_BETA_J] + at,
@@ -173,12 +174,13 @@ static const rows_t rows_7 = ROWS_OF(7, first_7), rows_7_stored = ROWS_OF(7_stor
 #undef ROWS_OF
 
 /* Loading 1 / diagonal from cache is faster than dividing. If alpha varies, 1 / diagonal is always
- * loaded. */
+ * loaded. A large level may not store it (plan/plan.c). */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
   const int64_t cells_in_cache = 1 << 17;
   if (v->op == MG_OPERATOR_FV4) return v->alpha_varies ? &rows_fv4_varying : &rows_fv4;
   if (v->alpha_varies) return &rows_7_varying;
-  return step->l1 || v->cells < cells_in_cache ? &rows_7_stored : &rows_7;
+  const bool stored = v->n_patches > 0 && v->patch[0].vec[MG_DINV];
+  return stored && (step->l1 || v->cells < cells_in_cache) ? &rows_7_stored : &rows_7;
 }
 
 static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job, int j, int k) {

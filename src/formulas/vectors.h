@@ -33,7 +33,10 @@ typedef enum {
 
 /** A set of vectors: bit 1 << vector for each. */
 #define MG_VECTORS_EVERY_LEVEL ((1u << MG_N_VECTORS_EVERY_LEVEL) - 1)
-#define MG_VECTORS_OF_KRYLOV   ((1u << MG_N_VECTORS) - (1u << MG_KRYLOV_R0))
+/** Double cells beside float levels (--precision=mixed). */
+#define MG_VECTORS_OF_OUTER                                                                        \
+  (1u << MG_U | 1u << MG_F | 1u << MG_BETA_I | 1u << MG_BETA_J | 1u << MG_BETA_K)
+#define MG_VECTORS_OF_KRYLOV ((1u << MG_N_VECTORS) - (1u << MG_KRYLOV_R0))
 #define MG_VECTORS_OF_OUTER_CG                                                                     \
   (1u << MG_SOLUTION | 1u << MG_RHS | 1u << MG_DIRECTION | 1u << MG_A_DIRECTION)
 /** An image of the next coarser level (see transfer.h) holds one vector. */

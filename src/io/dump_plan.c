@@ -39,7 +39,7 @@ int64_t mg_dump_bytes(const mg_params_t *params, const mg_plan_t *plan) {
   const int64_t size =
       params->dump_precision == MG_PRECISION_FLOAT ? sizeof(float) : sizeof(double);
   int64_t bytes = 0;
-  for (int l = 0; l < plan->n_levels; l++)
+  for (int l = 0; l < mg_plan_n_double_levels(plan); l++)
     for (int field = 0; field < MG_N_FIELDS; field++) {
       if (mg_dump_wants_level(params, l) && mg_dump_wants(params, (mg_field_t)field))
         bytes += mg_layout_n_cells(&plan->level[l].layout) * size;
@@ -53,13 +53,14 @@ int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan) {
   return params->dump_compress > 0 ? METADATA_BYTES : mg_dump_bytes(params, plan) + METADATA_BYTES;
 }
 
-/* A selection of all levels means all existing ones. An explicitly named level must exist. */
+/* A selection of all levels means all that have double cells. An explicitly named level must. */
 static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan) {
   if (params->dump_levels == (1u << MG_MAX_LEVELS) - 1) return MG_OK;
-  for (int l = plan->n_levels; l < MG_MAX_LEVELS; l++)
+  const int n = mg_plan_n_double_levels(plan);
+  for (int l = n; l < MG_MAX_LEVELS; l++)
     if (mg_dump_wants_level(params, l))
-      return mg_error(MG_ERR_USAGE, "--dump-levels: level %d does not exist; use levels 0 to %d", l,
-                      plan->n_levels - 1);
+      return mg_error(MG_ERR_USAGE, "--dump-levels: level %d %s; use levels 0 to %d", l,
+                      l < plan->n_levels ? "has float cells only" : "does not exist", n - 1);
   return MG_OK;
 }
 

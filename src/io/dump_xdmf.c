@@ -85,7 +85,7 @@ mg_status_t mg_dump_write_xdmf(const mg_params_t *params, const mg_plan_t *plan,
   FILE *out = fopen(file.temporary, "w");
   if (!out) return mg_error(MG_ERR_IO, "%s cannot be written: %s", name, strerror(errno));
   fputs("<?xml version=\"1.0\"?>\n<Xdmf Version=\"2.0\">\n  <Domain>\n", out);
-  for (int l = 0; l < plan->n_levels; l++)
+  for (int l = 0; l < mg_plan_n_double_levels(plan); l++)
     if (params->dump_levels & 1u << l) put_level(out, params, l, plan->level[l].layout.n, base);
   fputs("  </Domain>\n</Xdmf>\n", out);
   const bool good = ferror(out) == 0;

@@ -227,14 +227,16 @@ static mg_status_t add_size(mg_settings_t *list, const head_t *head, const mg_pa
   return MG_OK;
 }
 
-/* The problem's settings are binding: the stored cells are valid for no other. */
+/* The problem's settings are binding: the stored cells are valid for no other. The precision class
+ * is, because the history continues. */
 static void add_settings(mg_settings_t *list, const head_t *head) {
   const bool has_rtol = strtod(head->setting[MG_OPT_RTOL], NULL) > 0.0;
   for (int id = 0; id < MG_N_OPTIONS; id++) {
     const mg_option_t *option = &mg_options[id];
+    const bool binds = option->group == MG_GROUP_PROBLEM || id == MG_OPT_PRECISION;
     const bool needs_rtol = id == MG_OPT_RTOL || option->decided_by == MG_OPT_RTOL;
     if (head->setting[id][0] && (has_rtol || !needs_rtol))
-      mg_settings_add(list, option->name, head->setting[id], option->group == MG_GROUP_PROBLEM);
+      mg_settings_add(list, option->name, head->setting[id], binds);
   }
 }
 
@@ -256,6 +258,8 @@ mg_status_t mg_restart_settings(const mg_params_t *params, mg_setting_t settings
   /* These files may have been moved; their contents are compared when they are read. */
   if (head.coefficients[0]) mg_settings_add(&list, "coefficients", head.coefficients, false);
   if (head.rhs[0]) mg_settings_add(&list, "rhs", head.rhs, false);
+  if (!head.setting[MG_OPT_PRECISION][0]) /* a dump of an older version */
+    snprintf(head.setting[MG_OPT_PRECISION], WORD_SIZE, "%s", mg_precision_name(MG_CLASS_DOUBLE));
   add_settings(&list, &head);
   *n = list.n;
   return MG_OK;

@@ -13,6 +13,12 @@ static const mg_backend_t *const backends[MG_N_PLACES] = {[MG_PLACE_CPU] = &mg_b
                                                               &mg_backend_cuda_simple,
 #endif
                                                           [MG_PLACE_GUARD] = &mg_backend_guard};
+static const mg_backend_t *const float_backends[MG_N_PLACES] = {
+    [MG_PLACE_CPU] = &mg_backend_cpu_float, [MG_PLACE_GUARD] = &mg_backend_guard_float};
+
+static const mg_backend_t *backend_of(const mg_level_plan_t *plan) {
+  return (plan->value_bytes == sizeof(float) ? float_backends : backends)[plan->place];
+}
 
 const mg_view_t *mg_level_view(const mg_level_t *level) {
   return &level->store.view;
@@ -23,8 +29,9 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
 }
 
 /* Set the shape and walls of one patch. Its vectors are contiguous, starting at `memory`. */
-static double *set_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vectors, double *memory,
-                         mg_patch_t *p) {
+static char *set_patch(const mg_cuboid_t *c, const mg_store_t *store, unsigned vectors,
+                       char *memory, mg_patch_t *p) {
+  const mg_view_t *v = &store->view;
   const mg_patch_strides_t shape = mg_patch_strides(c->n, v->ghost_layers);
   memset(p, 0, sizeof *p);
   memcpy(p->n, c->n, sizeof p->n);
@@ -37,8 +44,8 @@ static double *set_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vect
   }
   for (int vec = 0; vec < MG_N_VECTORS; vec++) {
     if (!(vectors & 1u << vec)) continue;
-    p->vec[vec] = memory + shape.origin;
-    memory += shape.size;
+    p->vec[vec] = (void *)(memory + shape.origin * store->value_bytes);
+    memory += shape.size * store->value_bytes;
   }
   return memory;
 }
@@ -47,23 +54,23 @@ static double *set_patch(const mg_cuboid_t *c, const mg_view_t *v, unsigned vect
 static mg_status_t store_create(const mg_cuboid_t *patches, int n, unsigned vectors,
                                 mg_store_t *store) {
   mg_view_t *v = &store->view;
-  int64_t doubles = 0;
+  int64_t values = 0;
   for (int p = 0; p < n; p++) {
-    doubles += mg_patch_strides(patches[p].n, v->ghost_layers).size * mg_n_vectors(vectors);
+    values += mg_patch_strides(patches[p].n, v->ghost_layers).size * mg_n_vectors(vectors);
     v->cells += (int64_t)patches[p].n[0] * patches[p].n[1] * patches[p].n[2];
   }
   if (n == 0) return MG_OK;
   MG_TRY(mg_new(&v->patch, n, "patch lists"));
-  store->bytes = (size_t)doubles * sizeof(double);
+  store->bytes = (size_t)(values * store->value_bytes);
   const mg_status_t status = store->owner->alloc(store->bytes, store->space, &store->memory);
   if (status != MG_OK) {
     store->memory = NULL;
     return status;
   }
   v->n_patches = n;
-  double *memory = store->memory;
+  char *memory = store->memory;
   for (int p = 0; p < n; p++)
-    memory = set_patch(&patches[p], v, vectors, memory, &v->patch[p]);
+    memory = set_patch(&patches[p], store, vectors, memory, &v->patch[p]);
   return MG_OK;
 }
 
@@ -97,6 +104,7 @@ static mg_view_t empty_view(const mg_hierarchy_t *h, const mg_layout_t *layout, 
 static void choose_owner(const mg_hierarchy_t *h, const mg_level_t *level, mg_store_t *store) {
   const bool unified = h->params.memory == MG_MEMORY_UNIFIED;
   store->owner = level->backend;
+  store->value_bytes = level->plan->value_bytes;
   store->space = unified ? MG_SPACE_MANAGED : MG_SPACE_LEVEL;
   if (store != &level->store || !level->plan->shared) return;
   store->owner = level[-1].backend;
@@ -162,8 +170,8 @@ static mg_status_t create_levels(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     level->index = l;
-    level->plan = &h->plan.level[l];
-    level->backend = backends[level->plan->place];
+    level->plan = h->plan.n_outer > 0 ? &h->plan.outer[l] : &h->plan.level[l];
+    level->backend = backend_of(level->plan);
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
   for (int l = 0; l < h->n_levels; l++)
@@ -175,6 +183,17 @@ static mg_status_t create_all_exchanges(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_exchanges(h, &h->level[l]));
   return MG_OK;
+}
+
+static mg_status_t create(const mg_params_t *params, const mg_plan_t *plan,
+                          mg_transports_t *transports, mg_hierarchy_t **out);
+
+/* The float levels of mixed precision. */
+static mg_status_t create_low(mg_hierarchy_t *h) {
+  if (h->plan.n_outer == 0) return MG_OK;
+  mg_plan_t plan = h->plan;
+  plan.n_outer = 0;
+  return create(&h->params, &plan, h->transports, &h->low);
 }
 
 static mg_status_t create_transports(mg_hierarchy_t *h) {
@@ -190,27 +209,38 @@ static mg_status_t split_ranks(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
-                                mg_hierarchy_t **out) {
+/* transports: NULL to create them, or those of the hierarchy that this one belongs to. */
+static mg_status_t create(const mg_params_t *params, const mg_plan_t *plan,
+                          mg_transports_t *transports, mg_hierarchy_t **out) {
   mg_hierarchy_t *h;
   *out = NULL;
   mg_status_t status = mg_new(&h, 1, "the level hierarchy");
   if (h) {
     h->params = *params;
     h->plan = *plan;
-    h->n_levels = plan->n_levels;
+    h->n_levels = mg_plan_n_double_levels(plan);
+    h->transports = transports;
+    h->low_scale = 1.0;
+    h->residual_level = -1;
   }
   status = mg_comm_agree(status);
-  if (status == MG_OK) status = create_transports(h);
+  if (status == MG_OK && !transports) status = create_transports(h);
   if (status == MG_OK) status = mg_comm_agree(create_levels(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(create_all_exchanges(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(split_ranks(h));
+  if (status == MG_OK) status = create_low(h);
   if (status != MG_OK) {
+    if (h && transports) h->transports = NULL;
     mg_hierarchy_free(h);
     return status;
   }
   *out = h;
   return MG_OK;
+}
+
+mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
+                                mg_hierarchy_t **out) {
+  return create(params, plan, NULL, out);
 }
 
 void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
@@ -223,6 +253,8 @@ void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
 
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
+  if (h->low) h->low->transports = NULL; /* shared */
+  mg_hierarchy_free(h->low);
   mg_hierarchy_free_graphs(h);
   mg_profile_release(h);
   if (h->coarse_cycle) h->level[h->coarse_cycle_first].backend->coarse.cycle_free(h->coarse_cycle);
@@ -248,4 +280,15 @@ int64_t mg_level_bytes(const mg_level_t *level) {
                   mg_exchange_bytes(level->gather) + mg_exchange_bytes(level->scatter);
   if (level->halo != level->halo_box) bytes += mg_exchange_bytes(level->halo_box);
   return bytes;
+}
+
+int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l) {
+  const int64_t bytes = l < h->n_levels ? mg_level_bytes(&h->level[l]) : 0;
+  return h->low ? bytes + mg_level_bytes(&h->low->level[l]) : bytes;
+}
+
+mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l) {
+  if (!h->low) return h->level[l].timers;
+  if (l >= h->n_levels) return h->low->level[l].timers;
+  return mg_timers_sum(&h->level[l].timers, &h->low->level[l].timers);
 }

@@ -15,6 +15,7 @@ typedef struct {
   size_t bytes;
   const mg_backend_t *owner; /**< allocated the memory, in `space` */
   mg_space_t space;
+  int value_bytes; /**< 8: double cells; 4: float */
 } mg_store_t;
 
 /** See profile.h. */
@@ -74,14 +75,21 @@ typedef enum {
   MG_N_CYCLE_KINDS
 } mg_cycle_kind_t;
 
-/** All levels and the parameters of the cycle. */
-typedef struct {
+/** All levels and the parameters of the cycle.
+ *
+ *  With --precision=mixed, the levels are the double cells of the grids where solves start: u, f
+ * and betas, without a smoother. `low` then has the float levels of all grids, which compute the
+ *  corrections (solver/mixed.c). Level l of `low` has the cells of level l. */
+typedef struct mg_hierarchy {
   mg_plan_t plan;
   mg_params_t params;
   mg_transports_t *transports; /**< for messages between devices */
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
-  mg_profile_t *profile;          /**< NULL unless profiling; then every operation is timed */
+  struct mg_hierarchy *low; /**< NULL with --precision=double */
+  double low_scale;         /**< factor of residuals on float levels (formulas/precision.h); 1 */
+  int residual_level;       /**< MG_F of this float level holds the current residual; -1: of none */
+  mg_profile_t *profile;    /**< NULL unless profiling; then every operation is timed */
   mg_profile_t *prepared_profile; /**< from mg_profile_prepare; NULL if not prepared */
 
   mg_coarse_cycle_t *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one call;
@@ -116,6 +124,16 @@ void mg_profile_release(mg_hierarchy_t *h);
 
 /** Bytes of a level on this rank: vectors, image, message buffers. */
 int64_t mg_level_bytes(const mg_level_t *level);
+
+/** The hierarchy whose levels have smoothers and reach down to the coarsest grid: `low` with
+ *  --precision=mixed, otherwise the hierarchy itself. */
+static inline const mg_hierarchy_t *mg_hierarchy_of_cycles(const mg_hierarchy_t *h) {
+  return h->low ? h->low : h;
+}
+
+/** Bytes and accounts of the double and the float cells of grid l together, on this rank. */
+int64_t mg_hierarchy_bytes(const mg_hierarchy_t *h, int l);
+mg_timers_t mg_hierarchy_timers(const mg_hierarchy_t *h, int l);
 
 /** View of a level; and of this rank's coarsened patches of level l: the image, or level l+1 used
  *  in place. */

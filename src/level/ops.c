@@ -81,6 +81,30 @@ mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y, double 
   return max_over_ranks(level, norm);
 }
 
+mg_status_t mg_lower(mg_level_t *level, mg_level_t *low, mg_vector_t src, mg_vector_t dst,
+                     double scale) {
+  if (!level->comm) return MG_OK;
+  MG_TIMED(level, MG_TIME_VECTOR,
+           level->backend->mixed.lower(VIEW(level), src, VIEW(low), dst, scale));
+  return MG_OK;
+}
+
+mg_status_t mg_raise(mg_level_t *level, mg_level_t *low, double scale, bool add) {
+  if (!level->comm) return MG_OK;
+  MG_TIMED(level, MG_TIME_VECTOR,
+           level->backend->mixed.raise(VIEW(level), MG_U, VIEW(low), MG_U, scale, add));
+  return MG_OK;
+}
+
+mg_status_t mg_lower_residual(mg_level_t *level, mg_level_t *low, double scale, double *norm) {
+  if (norm) *norm = 0.0;
+  if (!level->comm) return MG_OK;
+  MG_TRY(mg_halo(level, MG_U, false));
+  MG_TIMED(level, MG_TIME_RESIDUAL,
+           level->backend->mixed.residual(VIEW(level), MG_U, MG_F, VIEW(low), MG_F, scale, norm));
+  return norm ? max_over_ranks(level, norm) : MG_OK;
+}
+
 mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot) {
   *dot = 0.0;
   if (!level->comm) return MG_OK;

@@ -40,6 +40,18 @@ MG_MUST_CHECK mg_status_t mg_multiply(mg_level_t *level, mg_vector_t dst, mg_vec
 MG_MUST_CHECK mg_status_t mg_max_norm(mg_level_t *level, mg_vector_t x, mg_vector_t y,
                                       double *norm);
 
+/** Between a level of double cells and its float level `low` (mg_hierarchy_t.low):
+ *
+ *  mg_lower: low dst = scale src, rounded; also the first layer of ghosts.
+ *  mg_raise: MG_U = (add ? MG_U : 0) + scale low MG_U.
+ *  mg_lower_residual: low MG_F = scale (MG_F - A MG_U), rounded; norm: max |MG_F - A MG_U| over the
+ *  level, or NULL. Refreshes the ghosts of MG_U. */
+MG_MUST_CHECK mg_status_t mg_lower(mg_level_t *level, mg_level_t *low, mg_vector_t src,
+                                   mg_vector_t dst, double scale);
+MG_MUST_CHECK mg_status_t mg_raise(mg_level_t *level, mg_level_t *low, double scale, bool add);
+MG_MUST_CHECK mg_status_t mg_lower_residual(mg_level_t *level, mg_level_t *low, double scale,
+                                            double *norm);
+
 /** Sum of x y over the level; bit-identical on any decomposition. */
 MG_MUST_CHECK mg_status_t mg_dot(mg_level_t *level, mg_vector_t x, mg_vector_t y, double *dot);
 

@@ -68,8 +68,9 @@ mg_status_t mg_span_end(mg_level_t *level, const mg_span_t *span) {
 
 /* The backend with event timers; there is at most one. */
 static const mg_backend_t *timing_backend(const mg_hierarchy_t *h) {
-  for (int l = 0; l < h->n_levels; l++)
-    if (h->level[l].backend->profile.timer_record) return h->level[l].backend;
+  for (; h; h = h->low)
+    for (int l = 0; l < h->n_levels; l++)
+      if (h->level[l].backend->profile.timer_record) return h->level[l].backend;
   return NULL;
 }
 
@@ -78,9 +79,11 @@ bool mg_profile_needed(const mg_hierarchy_t *h) {
 }
 
 static void attach(mg_hierarchy_t *h, mg_profile_t *profile) {
-  h->profile = profile;
-  for (int l = 0; l < h->n_levels; l++)
-    h->level[l].profile = profile;
+  for (; h; h = h->low) {
+    h->profile = profile;
+    for (int l = 0; l < h->n_levels; l++)
+      h->level[l].profile = profile;
+  }
 }
 
 mg_status_t mg_profile_prepare(mg_hierarchy_t *h) {
@@ -107,8 +110,9 @@ void mg_profile_release(mg_hierarchy_t *h) {
 }
 
 mg_status_t mg_profile_begin(mg_hierarchy_t *h) {
-  for (int l = 0; l < h->n_levels; l++)
-    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+  for (mg_hierarchy_t *of = h; of; of = of->low)
+    for (int l = 0; l < of->n_levels; l++)
+      memset(&of->level[l].timers, 0, sizeof of->level[l].timers);
   MG_TRY(mg_profile_prepare(h));
   attach(h, h->prepared_profile);
   return MG_OK;

@@ -34,6 +34,7 @@ typedef struct {
   double omega; /**< relaxation weight of the other smoothers */
   mg_bottom_t bottom;
   mg_cycle_t cycle;
+  mg_precision_class_t precision;
   double rtol;               /**< 0: exactly one cycle; otherwise V-cycles follow until reached */
   int max_cycles;            /**< maximum number of cycles, including the first; 1 without rtol */
   mg_krylov_method_t krylov; /**< method of the cycles after the first; none without rtol */
@@ -175,6 +176,7 @@ const char *mg_smoother_name(mg_smoother_t smoother);
 const char *mg_bottom_name(mg_bottom_t bottom);
 const char *mg_cycle_name(mg_cycle_t cycle);
 const char *mg_krylov_name(mg_krylov_method_t krylov);
+const char *mg_precision_name(mg_precision_class_t precision);
 const char *mg_device_name(mg_device_t device);
 const char *mg_transport_name(mg_transport_t transport);
 const char *mg_field_name(mg_field_t field);

@@ -22,6 +22,7 @@ static const char *const field_words[] = {"u",      "f",    "residual", "beta_i"
 static const char *const level_words[] = {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",
                                           "9",  "10", "11", "12", "13", "14", "15", "16", "17",
                                           "18", "19", "20", "21", "22", "23", NULL};
+static const char *const class_words[] = {"double", "mixed", NULL};
 static const char *const precision_words[] = {"double", "float", NULL};
 static const char *const centering_words[] = {"cell", "point", NULL};
 
@@ -173,6 +174,11 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "coarsest", IN(SOLVER), .metavar = "N", INTEGER(coarsest, 1, 1048576), .value = "1",
     .in_dump = true,
     .help = "Do not coarsen below N cells per side."},
+  [MG_OPT_PRECISION] = {
+    .name = "precision", IN(SOLVER), ONE_OF(precision, class_words), .value = "double",
+    .official = "double", .attribute = "solver_precision", .in_later_dumps = true,
+    .help = "double: all cells in double; mixed: the solution, f and residuals in double, the cycles "
+            "that correct the solution in float. On CPUs only."},
   [MG_OPT_WARMUP] = {
     .name = "warmup", IN(RUN), .metavar = "N", INTEGER(warmup, 0, 1000000), .value = "1",
     .official = "10", TIMED,
@@ -335,7 +341,7 @@ const mg_option_t *mg_option_find_letter(char letter) {
 }
 
 void mg_option_attribute(const mg_option_t *option, char *text, int text_size) {
-  snprintf(text, (size_t)text_size, "%s", option->name);
+  snprintf(text, (size_t)text_size, "%s", option->attribute ? option->attribute : option->name);
   for (char *c = text; *c; c++)
     if (*c == '-') *c = '_';
 }
@@ -357,5 +363,6 @@ NAME(mg_bottom_name, mg_bottom_t, bottom_words)
 NAME(mg_cycle_name, mg_cycle_t, cycle_words)
 NAME(mg_krylov_name, mg_krylov_method_t, krylov_words)
 NAME(mg_device_name, mg_device_t, device_words)
+NAME(mg_precision_name, mg_precision_class_t, class_words)
 NAME(mg_field_name, mg_field_t, field_words)
 NAME(mg_transport_name, mg_transport_t, transport_words)

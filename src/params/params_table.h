@@ -24,6 +24,7 @@ typedef enum {
   MG_OPT_MAX_CYCLES,
   MG_OPT_KRYLOV,
   MG_OPT_COARSEST,
+  MG_OPT_PRECISION,
   MG_OPT_WARMUP,
   MG_OPT_MIN_SOLVES,
   MG_OPT_MIN_TIME,
@@ -101,6 +102,7 @@ typedef struct {
   const char *value;        /**< default as the user would write it; NULL: unset */
   const char *note;         /**< description of a default that depends on other options */
   const char *official;     /**< value set by --official; NULL: not set by it */
+  const char *attribute;    /**< name in a dump; NULL: the name with '_' for '-' */
   bool in_dump;             /**< dumps store the value; a restart takes it from there */
   bool in_later_dumps;      /**< the same, but older dumps lack it: the default applies */
   bool (*applies)(const mg_params_t *params); /**< NULL: always */
@@ -122,7 +124,7 @@ const mg_option_t *mg_option_find(const char *name);
  *  @return NULL if there is none */
 const mg_option_t *mg_option_find_letter(char letter);
 
-/** Name of the attribute that stores the option in a dump: the name with '_' for '-'. */
+/** Name of the attribute that stores the option in a dump. */
 void mg_option_attribute(const mg_option_t *option, char *text, int text_size);
 
 /** Does the option have an effect, given the other values in `params`? */

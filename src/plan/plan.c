@@ -188,24 +188,73 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
     level->vectors |= 1u << MG_PREVIOUS;
 }
 
+/* Vectors that a float level on the CPU does without, to save memory: MG_TMP, if steps and
+ * residuals are in place or fused; MG_DINV, if the level is so large that 1 / diagonal is computed.
+ * The bottom solver needs both. */
+static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
+                               const smoother_t *smoother) {
+  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+  const bool l1 = params->smoother == MG_SMOOTHER_L1JACOBI;
+  unsigned unused = 0;
+  if (level->place != MG_PLACE_CPU || params->op == MG_OPERATOR_FV4) return 0;
+  if (smoother->colored) unused |= 1u << MG_TMP;
+  if (!l1 && !params->alpha_varies && cells >= MG_STORED_DINV_MAX_CELLS) unused |= 1u << MG_DINV;
+  return unused;
+}
+
+/* Vectors that only a level where a solve starts needs. */
+static unsigned vectors_of_start(const mg_params_t *params, int l) {
+  const unsigned restricted = l > 0 ? 1u << MG_RESTRICTED_U : 0;
+  return restricted | (params->krylov == MG_KRYLOV_CG ? MG_VECTORS_OF_OUTER_CG : 0);
+}
+
+/* True if double cells beside a float level need MG_TMP: to swap the vectors of CG, to dump a
+ * residual, or where the backend cannot compute its norm without storing it. */
+static bool needs_outer_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
+  const bool dumps = params->dump[0] && params->dump_fields & 1u << MG_FIELD_RESIDUAL;
+  return dumps || params->krylov == MG_KRYLOV_CG || level->place == MG_PLACE_GUARD ||
+         level->place == MG_PLACE_CUDA_SIMPLE;
+}
+
+/* The double cells of the levels where solves start. Nothing is smoothed there. */
+static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_starts) {
+  plan->n_outer = n_starts < plan->n_levels ? n_starts : plan->n_levels;
+  for (int l = 0; l < plan->n_outer; l++) {
+    mg_level_plan_t *outer = &plan->outer[l];
+    *outer = plan->level[l];
+    outer->value_bytes = sizeof(double);
+    outer->vectors = MG_VECTORS_OF_OUTER | vectors_of_start(params, l);
+    if (params->alpha_varies) outer->vectors |= 1u << MG_ALPHA;
+    if (params->dump[0] && params->dump_fields & 1u << MG_FIELD_DINV)
+      outer->vectors |= 1u << MG_DINV;
+    if (needs_outer_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
+    outer->ghost_layers = plan->radius;
+    outer->fused_sweeps = 1;
+    outer->fused_residual = false;
+  }
+}
+
 static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
+  const bool is_mixed = params->precision == MG_CLASS_MIXED;
   /* Solves start at h, 2h and 4h; for a user's problem only at h. */
   const int last_start = mg_params_has_files(params) ? 0 : 2;
   const smoother_t smoother = smoother_of(params);
   for (int l = 0; l < plan->n_levels; l++) {
     mg_level_plan_t *level = &plan->level[l];
     const bool is_bottom = l == plan->n_levels - 1;
+    level->value_bytes = is_mixed ? sizeof(float) : sizeof(double);
     level->vectors = MG_VECTORS_EVERY_LEVEL;
-    if (l > 0 && l <= last_start) level->vectors |= 1u << MG_RESTRICTED_U;
+    if (l <= last_start && !is_mixed) level->vectors |= vectors_of_start(params, l);
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
-    if (params->krylov == MG_KRYLOV_CG && l <= last_start) level->vectors |= MG_VECTORS_OF_OUTER_CG;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
+    if (is_mixed && !is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
     if (is_bottom) continue;
     level->nests_coarse = can_access_coarse(level, params->memory) &&
                           mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;
   }
+  if (is_mixed) set_outer_levels(plan, params, last_start + 1);
 }
 
 static bool is_too_wide(int log2_box_dim, const int32_t boxes[3]) {
@@ -319,105 +368,5 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     add_level(plan, params, &layout);
   }
   finish_levels(plan, params);
-  return MG_OK;
-}
-
-static int64_t round_up(int64_t n, int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
-mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
-  const int64_t page = 512, skew = 9 * MG_ROW_DOUBLES, small = 4096;
-  mg_patch_strides_t s;
-  /* The left ghosts of a row are stored at the end of the previous row. */
-  s.jstride = round_up(n[0] + 2 * layers, MG_ROW_DOUBLES);
-  s.kstride = s.jstride * (n[1] + 2 * layers);
-  s.origin = MG_ROW_DOUBLES + layers * (s.jstride + s.kstride);
-  s.size = MG_ROW_DOUBLES + s.kstride * (n[2] + 2 * layers);
-  /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
-   * low 12 address bits, or a store stalls the loads of the other vectors. */
-  if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
-  return s;
-}
-
-/* Number of cells of a cuboid grown by `layers` on each side. */
-static int64_t grown_cells(const int32_t n[3], int layers) {
-  int64_t cells = 1;
-  for (int d = 0; d < 3; d++)
-    cells *= n[d] + 2 * layers;
-  return cells;
-}
-
-/* Sides of the region that the boxes of a patch cover when laid side by side, each with ghost
- * layers of depth g. Other patches need fewer cells of this patch than the boxes around it
- * would. A box and its neighbor need equally many cells of each other. */
-static void padded_sides(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
-  for (int d = 0; d < 3; d++)
-    sides[d] = n[d] / box_dim * (box_dim + 2 * g);
-}
-
-/* Upper bound on the doubles received and sent in an exchange of `layers` layers, including
- * edges and corners. */
-static int64_t deep_doubles(const int32_t n[3], int32_t box_dim, int layers) {
-  int32_t sides[3];
-  padded_sides(n, box_dim, layers, sides);
-  return grown_cells(n, layers) - grown_cells(n, 0) + grown_cells(sides, 0) -
-         grown_cells(sides, -layers);
-}
-
-/* Upper bound on the doubles received and sent in the halo exchanges of a patch: one exchange
- * with edges and corners and, if the operator reads only faces, another one for faces. */
-static int64_t halo_doubles(const int32_t n[3], int32_t box_dim, int g) {
-  const int64_t all = deep_doubles(n, box_dim, g);
-  const int64_t face = 2 * g * ((int64_t)n[0] * n[1] + (int64_t)n[0] * n[2] + (int64_t)n[1] * n[2]);
-  return g > 1 ? all : all + 2 * face;
-}
-
-/* Upper bound on the doubles that gather and scatter move at the coarse end, for a patch of the
- * coarse level. */
-static int64_t coarse_end_doubles(const int32_t n[3], int32_t image_box_dim, int g) {
-  int32_t sides[3];
-  padded_sides(n, image_box_dim, g, sides);
-  return grown_cells(n, 0) + grown_cells(sides, 0);
-}
-
-static mg_status_t coarse_end_bytes(const mg_plan_t *plan, int l, int64_t rank, int64_t *bytes) {
-  mg_cuboid_t *patches;
-  int n_patches;
-  MG_TRY(mg_layout_patches(&plan->level[l + 1].layout, rank, &patches, &n_patches));
-  for (int p = 0; p < n_patches; p++)
-    *bytes += (int64_t)sizeof(double) *
-              coarse_end_doubles(patches[p].n, plan->level[l].layout.box_dim / 2, plan->radius);
-  free(patches);
-  return MG_OK;
-}
-
-mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_bytes_t *bytes) {
-  const mg_level_plan_t *level = &plan->level[l];
-  const bool has_image = l + 1 < plan->n_levels && !level->nests_coarse;
-  const int g = plan->radius;
-  int64_t doubles = 0, image = 0, buffer = 0;
-  mg_cuboid_t *patches;
-  memset(bytes, 0, sizeof *bytes);
-  bytes->boxes = mg_layout_share(&level->layout, rank);
-  MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
-  for (int p = 0; p < bytes->n_patches; p++) {
-    const int32_t *n = patches[p].n;
-    const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    doubles += mg_patch_strides(n, level->ghost_layers).size * mg_n_vectors(level->vectors);
-    if (level->layout.n_ranks > 1) buffer += halo_doubles(n, level->layout.box_dim, g);
-    if (level->layout.n_ranks > 1 && level->ghost_layers > g)
-      buffer += deep_doubles(n, level->layout.box_dim, level->ghost_layers);
-    if (!has_image) continue;
-    image += mg_patch_strides(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
-    buffer += grown_cells(half, 0) + grown_cells(half, g); /* gather, scatter */
-  }
-  bytes->vectors = doubles * (int64_t)sizeof(double);
-  bytes->images = image * (int64_t)sizeof(double);
-  bytes->buffers = buffer * (int64_t)sizeof(double);
-  free(patches);
-  if (!has_image || level->layout.n_ranks == 1) return MG_OK;
-  MG_TRY(coarse_end_bytes(plan, l, rank, &bytes->coarse_buffers));
-  bytes->buffers += bytes->coarse_buffers;
   return MG_OK;
 }

@@ -18,9 +18,13 @@ enum {
    *  1.02. */
   MG_FUSED_RESIDUAL_MIN_CELLS = 1 << 24,
   MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 27, /**< smoothers whose steps change all cells */
+  /** From this number of cells per rank on, the CPU computes 1 / diagonal instead of loading it
+   *  (cpu/smooth.c), and float levels do not store it. */
+  MG_STORED_DINV_MAX_CELLS = 1 << 17,
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
-  MG_ROW_DOUBLES = 16   /**< rows are aligned to 128 bytes */
+  MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
+  MG_MAX_OUTER = 3      /**< solves start at h, 2h and 4h */
 };
 
 /** Backend of a level. */
@@ -43,6 +47,7 @@ const char *mg_place_name(mg_place_t place);
 typedef struct {
   mg_layout_t layout;
   mg_place_t place;
+  int value_bytes;     /**< 8: double; 4: float */
   unsigned vectors;    /**< stored per patch: bit 1 << mg_vector_t for each */
   bool nests_coarse;   /**< patches of the next coarser level are the halves of these */
   bool shared;         /**< in memory that the processor of the next finer level can access too */
@@ -57,9 +62,18 @@ typedef struct {
   int radius;          /**< ghost layers that the operator reads: 1, or 2 for fv4 */
   int64_t boxes_asked; /**< boxes per rank times ranks; the grid may use fewer */
   mg_level_plan_t level[MG_MAX_LEVELS];
+  /** With --precision=mixed, `level` has the float levels, and `outer` the double cells of the
+   *  levels where solves start. Otherwise n_outer is 0. */
+  int n_outer;
+  mg_level_plan_t outer[MG_MAX_OUTER];
 } mg_plan_t;
 
-/** Strides and sizes of a patch's arrays, in doubles. */
+/** Number of levels whose cells can be inspected: those of double cells. */
+static inline int mg_plan_n_double_levels(const mg_plan_t *plan) {
+  return plan->n_outer > 0 ? plan->n_outer : plan->n_levels;
+}
+
+/** Strides and sizes of a patch's arrays, in values. */
 typedef struct {
   int64_t jstride, kstride; /**< from row to row, and from plane to plane */
   int64_t origin;           /**< offset of cell (0,0,0) in a vector's array */

@@ -4,6 +4,7 @@
 #include "level/ops.h"
 #include "level/profile.h"
 #include "level/transfer.h"
+#include "run/rounding.h"
 #include "solver/graph.h"
 #include "solver/problem.h"
 #include <limits.h>
@@ -113,8 +114,26 @@ static mg_status_t timed_solves(mg_hierarchy_t *h, int s, mg_result_t *result, d
 }
 
 static void reset_timers(mg_hierarchy_t *h) {
-  for (int l = 0; l < h->n_levels; l++)
-    memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+  for (; h; h = h->low)
+    for (int l = 0; l < h->n_levels; l++)
+      memset(&h->level[l].timers, 0, sizeof h->level[l].timers);
+}
+
+/* Timers of the levels of double and of float cells. */
+typedef struct {
+  mg_timers_t timers[2][MG_MAX_LEVELS];
+} saved_timers_t;
+
+static void save_timers(const mg_hierarchy_t *h, saved_timers_t *saved) {
+  for (int low = 0; h; h = h->low, low++)
+    for (int l = 0; l < h->n_levels; l++)
+      saved->timers[low][l] = h->level[l].timers;
+}
+
+static void restore_timers(mg_hierarchy_t *h, const saved_timers_t *saved) {
+  for (int low = 0; h; h = h->low, low++)
+    for (int l = 0; l < h->n_levels; l++)
+      h->level[l].timers = saved->timers[low][l];
 }
 
 /* If operations are only enqueued, per-level times come from separate solves, so that profiling
@@ -203,26 +222,33 @@ static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
   return mg_comm_max(mg_comm_world(), error, 1);
 }
 
+/* Only error and order need it, which need all sizes. */
+static mg_status_t measure_rounding(mg_hierarchy_t *h, int s, mg_result_t *result) {
+  const mg_size_result_t *size = &result->size[s];
+  if (!h->low || result->n_sizes_planned < MG_N_SIZES || result->interrupted) return MG_OK;
+  mg_progress("effect of float rounding");
+  return mg_rounding_measure(h, s, size->history.n_cycles, size->f_norm, &result->rounding[s]);
+}
+
 mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start, mg_result_t *result) {
   double difference[MG_N_SIZES] = {NAN, NAN, NAN};
-  mg_timers_t timers_at_h[MG_MAX_LEVELS];
+  static saved_timers_t timers_at_h; /* too large for some stacks */
   result->n_sizes_planned = h->n_levels < MG_N_SIZES ? h->n_levels : MG_N_SIZES;
   /* Coarser grids give no error estimate if the smoothness of the problem is unknown. */
   if (mg_params_has_files(&h->params)) result->n_sizes_planned = 1;
   result->error = result->order = NAN;
+  for (int s = 0; s < MG_N_SIZES; s++)
+    result->rounding[s] = NAN;
   MG_TRY(prepare(h, result->n_sizes_planned));
   for (int s = 0; s < result->n_sizes_planned && !result->interrupted; s++) {
     MG_TRY(run_size_or_stop(h, s, start, result));
-    if (s == 0)
-      for (int l = 0; l < h->n_levels; l++)
-        timers_at_h[l] = h->level[l].timers;
+    if (s == 0) save_timers(h, &timers_at_h);
     if (result->n_sizes <= s || result->diverged) break;
     if (s > 0) MG_TRY(richardson(h, s, &difference[s]));
     if (s + 1 < result->n_sizes_planned) MG_TRY(mg_restrict(h, s, MG_U, MG_RESTRICTED_U));
+    MG_TRY(measure_rounding(h, s, result));
   }
-  if (result->n_sizes > 0)
-    for (int l = 0; l < h->n_levels; l++)
-      h->level[l].timers = timers_at_h[l];
+  if (result->n_sizes > 0) restore_timers(h, &timers_at_h);
   result->error = difference[1];
   if (difference[1] > 0.0) result->order = log2(difference[2] / difference[1]);
   mg_progress_clear();

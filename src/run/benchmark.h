@@ -22,8 +22,14 @@ typedef struct {
   int n_sizes; /**< sizes solved: 3, fewer if interrupted or if there are fewer levels */
   int n_sizes_planned;
   mg_size_result_t size[MG_N_SIZES];
-  double error;         /**< max |u_2h - R u_h|; NaN if not computed */
-  double order;         /**< log2 of error(2h) / error(h); NaN if not computed */
+  double error; /**< max |u_2h - R u_h|; NaN if not computed */
+  double order; /**< log2 of error(2h) / error(h); NaN if not computed */
+  /** With --precision=mixed, for each size: how much the solution depends on how float cells round
+   *  (rounding.h). NAN: not measured. */
+  double rounding[MG_N_SIZES];
+  /** From these, bounds on how far error and order are from those of a run in double: relative to
+   *  the error, and absolute (set by mg_verify). */
+  double error_rounding, order_rounding;
   double seconds_setup; /**< from the first allocation to coefficients and f of all levels */
   int n_profiled; /**< solves of the finest grid in the per-level times; 0: no per-level times */
   double seconds_profiled; /**< per profiled solve, the mean on the slowest rank */

@@ -207,7 +207,31 @@ static void check_error(const mg_params_t *params, mg_result_t *result) {
          expected_order + w.order_slack_high);
 }
 
+/* Mixed precision: compare with a run in double, which differs by float rounding alone. The
+ * difference between two runs that round differently (rounding.h) is of the size of the difference
+ * from a run in double; twice the difference is used as its bound. u_2h - R u_h has both solutions'
+ * roundings. */
+static void check_rounding(const mg_params_t *params, mg_result_t *result) {
+  const double of[2] = {2.0 * (result->rounding[0] + result->rounding[1]),
+                        2.0 * (result->rounding[1] + result->rounding[2])};
+  if (params->precision != MG_CLASS_MIXED) return;
+  const double error_2h = result->error * exp2(result->order);
+  result->error_rounding = of[0] / result->error;
+  result->order_rounding = (of[0] / result->error + of[1] / error_2h) / log(2.0);
+  if (!(result->error_rounding <= MG_MAX_ERROR_ROUNDING))
+    fail(result,
+         "float rounding may change the error by %.2g %%, more than %.2g %%; use "
+         "--precision=double",
+         100.0 * result->error_rounding, 100.0 * MG_MAX_ERROR_ROUNDING);
+  if (!(result->order_rounding <= MG_MAX_ORDER_ROUNDING))
+    fail(result,
+         "float rounding may change the order by %.3g, more than %.3g; use "
+         "--precision=double",
+         result->order_rounding, MG_MAX_ORDER_ROUNDING);
+}
+
 void mg_verify(const mg_params_t *params, mg_result_t *result) {
+  result->error_rounding = result->order_rounding = NAN;
   result->passed = true;
   result->why[0] = result->note[0] = '\0';
   check_residuals(params, result);
@@ -227,9 +251,10 @@ void mg_verify(const mg_params_t *params, mg_result_t *result) {
              "the grid is not a cube: only convergence is checked");
     return;
   }
-  if (result->n_sizes == MG_N_SIZES)
+  if (result->n_sizes == MG_N_SIZES) {
+    check_rounding(params, result);
     check_error(params, result);
-  else
+  } else
     snprintf(result->note, sizeof result->note,
              "error and order need three levels; this run has %d", result->n_sizes);
 }

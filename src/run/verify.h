@@ -4,11 +4,17 @@
 
 #include "run/benchmark.h"
 
+/** With --precision=mixed, how far float rounding may move the results from those of a run in
+ *  double: the error, relative, and the order. */
+#define MG_MAX_ERROR_ROUNDING 0.01
+#define MG_MAX_ORDER_ROUNDING 0.01
+
 /** Judge a run: set result->passed and, if it is false, result->why. Not collective.
  *
  *  Requires finite norms, that --rtol was reached, and residual, error and order within bounds
- *  for the operator and grid at hand (derived in verify.c). After a single V-cycle, only the
- *  residual is judged. */
+ *  for the operator and grid at hand (derived in verify.c). With --precision=mixed also requires
+ *  that float rounding changes error and order by no more than the limits above. After a single
+ * V-cycle, only the residual is judged. */
 void mg_verify(const mg_params_t *params, mg_result_t *result);
 
 /** Relative residual max |f - A u| / max |f| at which solves on n cells per side stall. For a

@@ -92,12 +92,14 @@ static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kin
 
 mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
   mg_level_t *level = &h->level[top];
+  if (h->low) return mg_mixed_residual(h, top, norm);
   if (ends_with_norm(h, top, kind)) return mg_residual_norm_end(level, norm);
   return mg_residual_norm(level, MG_U, MG_F, norm);
 }
 
 mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                    int *diverged) {
+  if (h->low) return mg_mixed_cycle(h, top, kind, diverged);
   const bool with_norm = !diverged && ends_with_norm(h, top, kind);
   if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F)
     return f_cycle(h, top, with_norm, diverged);
@@ -107,6 +109,8 @@ mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
 mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
   mg_level_t *level = &h->level[top];
   const mg_backend_t *backend = level->backend;
+  if (h->low && kind == MG_KIND_NEXT && h->residual_level != top)
+    MG_TRY(mg_mixed_residual(h, top, NULL));
   if (backend->profile.range_begin)
     backend->profile.range_begin(kind == MG_KIND_FIRST ? "first cycle" : "cycle");
   if (h->graph[top][kind] && !h->profile && !diverged)
@@ -114,5 +118,6 @@ mg_status_t mg_cycle_run(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *
   else
     MG_TRY(mg_cycle_by_operations(h, top, kind, diverged));
   if (backend->profile.range_end) backend->profile.range_end();
+  h->residual_level = -1;
   return mg_remove_mean(level, MG_U);
 }

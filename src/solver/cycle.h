@@ -38,6 +38,15 @@ MG_MUST_CHECK mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_
 MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                                  int *diverged);
 
+/** mg_cycle_by_operations of a hierarchy in mixed precision (mixed.c).
+ *  @pre kind NEXT: mg_mixed_residual has been called since u last changed */
+MG_MUST_CHECK mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                         int *diverged);
+
+/** Make the residual of level `top` the right-hand side of the next cycle in mixed precision.
+ *  @param[out] norm  max |f - A u|, on the level's ranks; NULL: not needed */
+MG_MUST_CHECK mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *norm);
+
 /** Residual norm, as a multiple of max |f|, above which a solve has diverged. */
 double mg_divergence_limit(const mg_hierarchy_t *h);
 

@@ -48,7 +48,7 @@ static mg_status_t set_finest(mg_level_t *level) {
   return status;
 }
 
-/* Set the betas of a patch's faces at its low or high wall normal to d to 0. MG_TMP must be 0. */
+/* Set the betas of a patch's faces at its low or high wall normal to d to 0. MG_U must be 0. */
 static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int side) {
   const mg_backend_t *backend = level->backend;
   const mg_view_t *v = &level->store.view;
@@ -58,7 +58,7 @@ static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int sid
   faces.src_lo[d] = faces.dst_lo[d] = side == 0 ? 0 : p->n[d];
   mg_copies_t *copies;
   MG_TRY(backend->prepare_copies(&(mg_copy_job_t){v, v, NULL, &faces, 1}, &copies));
-  mg_status_t status = backend->copy(copies, MG_TMP, MG_BETA_I + d);
+  mg_status_t status = backend->copy(copies, MG_U, MG_BETA_I + d);
   /* A copy in flight still reads the list. */
   if (status == MG_OK && backend->queue.wait) status = backend->queue.wait();
   backend->release_copies(copies);
@@ -69,7 +69,7 @@ static mg_status_t close_wall(const mg_level_t *level, int patch, int d, int sid
 static mg_status_t close_neumann_walls(mg_level_t *level) {
   const mg_view_t *v = &level->store.view;
   if (!mg_has_wall(v->side, MG_WALL_NEUMANN)) return MG_OK;
-  MG_TRY(mg_fill(level, MG_TMP, 0.0));
+  MG_TRY(mg_fill(level, MG_U, 0.0));
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++)
       for (int side = 0; side < 2; side++)
@@ -113,6 +113,7 @@ static mg_status_t remove_rhs_mean(const mg_params_t *params, mg_level_t *level)
   return mg_shift(level, MG_F, MG_F, -mean);
 }
 
+/* Dinv and lambda_max, and for fv4 the betas outside the walls. */
 static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
   if (!level->comm) return MG_OK;
   const mg_view_t *v = &level->store.view;
@@ -121,8 +122,7 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
   /* Fused sweeps of fv4 read 1 / diagonal also in ghosts. */
-  if (v->op == MG_OPERATOR_FV4) MG_TRY(mg_halo_deep(level, MG_DINV));
-  return mg_smoother_set(level, params, level->lambda_max, level->plan->fused_sweeps);
+  return v->op == MG_OPERATOR_FV4 ? mg_halo_deep(level, MG_DINV) : MG_OK;
 }
 
 static mg_status_t set_coefficients(mg_hierarchy_t *h) {
@@ -136,6 +136,21 @@ static mg_status_t set_coefficients(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
+static mg_status_t set_smoothers(mg_hierarchy_t *h) {
+  for (int l = 0; l < h->n_levels; l++)
+    MG_TRY(mg_smoother_set(&h->level[l], &h->params, h->level[l].lambda_max,
+                           h->level[l].plan->fused_sweeps));
+  return mg_coarse_cycle_prepare(h);
+}
+
+/* Round the coefficients of the finest level to its float cells, closing faces included. */
+static mg_status_t lower_coefficients(mg_hierarchy_t *h) {
+  mg_level_t *level = &h->level[0], *low = &h->low->level[0];
+  for (int d = 0; d < 3; d++)
+    MG_TRY(mg_lower(level, low, MG_BETA_I + d, MG_BETA_I + d, 1.0));
+  return h->params.alpha_varies ? mg_lower(level, low, MG_ALPHA, MG_ALPHA, 1.0) : MG_OK;
+}
+
 static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source) {
   MG_TRY(set_finest(&h->level[0]));
   if (h->params.alpha_varies) MG_TRY(mg_fill(&h->level[0], MG_ALPHA, 1.0));
@@ -145,7 +160,12 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   MG_TRY(set_coefficients(h));
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));
-  return mg_coarse_cycle_prepare(h);
+  if (!h->low) return set_smoothers(h);
+  MG_TRY(lower_coefficients(h));
+  MG_TRY(set_coefficients(h->low));
+  for (int l = 0; l < h->low->n_levels; l++)
+    MG_TRY(set_diagonal(&h->params, &h->low->level[l]));
+  return set_smoothers(h->low);
 }
 
 mg_status_t mg_problem_set_from(mg_hierarchy_t *h, const mg_problem_source_t *source) {

@@ -139,7 +139,7 @@ done
 # --cpu-below=0 fixes the levels' places, since auto measures and a rank's bytes depend on it.
 ok 1 4 8 --verify-only --cpu-below=0 --csv="$dir/a.csv"
 test "$(wc -l <"$dir/a.csv")" -eq 4 || complain 'CSV: not a line for each of three sizes'
-awk -F, 'NF != 22 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 22 columns everywhere'
+awk -F, 'NF != 23 { exit 1 }' "$dir/a.csv" || complain 'CSV: not 23 columns everywhere'
 awk -F, 'NR > 1 && ($6 != 64 / 2 ^ (NR - 1) || $11 != $6 ^ 3 || $10 != 1 / $6) { exit 1 }' \
   "$dir/a.csv" || complain 'CSV: n, dof or h is wrong'
 awk -F, 'NR > 1 && $15 $16 $17 != "" { exit 1 }' "$dir/a.csv" || complain 'CSV: NaN is not empty'
@@ -172,8 +172,8 @@ if have_feature jansson; then
     complain '--json=-: stdout is not the JSON alone'
   is_json "$dir/out"
   has_keys "$dir/a.json" backend boundary box_dim boxes bytes bytes_per_rank_max coefficients command_line \
-    cpu_below cycle cycles device dim dof dof_per_s equation error h host idle_ranks kind krylov levels memory \
-    norms operator order note problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds \
+    cpu_below cycle cycles device dim dof dof_per_s equation error error_rounding h host idle_ranks kind krylov levels \
+    memory norms operator order order_rounding note precision problem program ranks reason rel rhs run seconds_mean seconds_min setup_seconds \
     smoother solves threads transport useful_ranks verification version
   for line in '"program": "hpgmg-fv"' '"operator": "fv2"' '"verification": "passed"' \
     '"seconds_mean": null' '"dof": 32768' '"cycles": 1' "\"backend\": \"$device\""; do
@@ -211,6 +211,24 @@ reproduces 4 8 --verify-only --operator=fv4 --equation=helmholtz --boundary=peri
   --smoother=chebyshev --degree=5 --smooths=2 --bottom=cg --cycle=v --rtol=0.012345678901234567 \
   --max-cycles=7 --krylov=cg --coarsest=3
 reproduces 4 1 --operator=7pt --smoother=symgs --warmup=0 --min-solves=2 --min-time=0
+
+reproduces 4 8 --verify-only --precision=mixed
+
+# --- precision ---
+
+expect 2 '--precision is mixed, which runs on CPUs only; use --device=cpu, or double' \
+  1 4 1 --precision=mixed --device=cuda
+expect 2 '--precision is mixed, but --official requires double; remove one of them' 1 4 1 --precision=mixed --official
+expect 2 '--precision=.*float' 1 4 1 --precision=float
+ok 1 4 8 --verify-only --precision=mixed --csv="$dir/mixed.csv"
+grep -q '^  precision mixed: u, f and residuals in double, cycles in float$' "$dir/out" || complain 'no line precision'
+grep -q '^  device    none: --precision=mixed runs on CPUs only$' "$dir/out" || complain 'auto does not say why the CPU'
+grep -q '^float rounding changes the error by at most ' "$dir/out" || complain 'no line on float rounding'
+test "$(cut -d, -f23 "$dir/mixed.csv" | sort -u)" = $'mixed\nprecision' || complain 'CSV: no class'
+ok 1 4 8 --precision=mixed --dry-run
+grep -q '^dry run: fv2, poisson, dirichlet, mixed precision, on 1 rank' "$dir/out" || complain 'dry run: no class'
+ok 1 4 1 --precision=mixed --print-config
+grep -qx 'precision = mixed' "$dir/out" || complain 'print-config: no class'
 
 printf 'log2-box-dim = 4\nboxes-per-rank = 8\nsmoother = jacobi ; weak\n[run]\nverify-only = yes\n' \
   >"$dir/deck.ini"

@@ -76,7 +76,7 @@ if have_feature jansson; then
     bytes_ranks_looked_at coefficients command_line cycle dim dry_run equation idle_ranks imbalance kind krylov \
     levels max mean memory message_doubles_per_exchange_max message_doubles_per_face_exchange_max \
     messages_per_exchange_max messages_per_face_exchange_max messages_ranks_looked_at min operator \
-    patches_per_rank_max problem program ranks ranks_looked_at rhs run smoother steps_per_pass useful_ranks \
+    patches_per_rank_max precision problem program ranks ranks_looked_at rhs run smoother steps_per_pass useful_ranks \
     version
   for line in '"dry_run": true' '"ranks": 9' '"ranks_looked_at": 9' '"kind": "host"'; do
     grep -qF -- "$line" "$dir/out" || complain "plan: no $line"
@@ -149,6 +149,11 @@ table "$dir/out" | tr -d '^' | awk '
   { before = $2; ranks = $5 }
   END { exit bad }' || complain 'levels do not follow from each other'
 grep -q 'in all ranks: about [0-9.]* PB, [0-9.]* bytes per cell' "$dir/out" || complain 'no sum'
+
+# In mixed precision, double cells (40 bytes) and float cells (20 bytes) of the finest level, and the coarser levels.
+ok 1 --dry-run 8 8 --device=cpu --precision=mixed
+bytes=$(sed -n 's/.*GB, \([0-9]*\)\.[0-9] bytes per cell$/\1/p' "$dir/out")
+if ! { test "$bytes" -ge 69 && test "$bytes" -le 72; }; then complain "mixed precision: $bytes bytes per cell"; fi
 
 # The same as JSON. Each of 96^3 ranks has 2^3 boxes, the most that any of a million ranks would have. A coarser level
 # stays on these ranks as long as each has at least 4096 cells, then on fewer ranks with 4096 cells each. A rank sends to

@@ -51,6 +51,7 @@ sweep 1 0 40 4 8 --verify-only --quiet
 sweep 1 0 20 4 1 --verify-only --quiet --operator=fv4 --smoother=chebyshev
 sweep 1 0 20 4 1 --verify-only --quiet --operator=7pt --smoother=symgs --krylov=cg --rtol=1e-4 --levels-breakdown
 sweep 1 0 10 4 1 --verify-only --quiet --device=guard --boundary=periodic --bottom=smoother
+sweep 1 0 30 4 1 --verify-only --quiet --precision=mixed
 if have_feature HDF5; then
   ok 1 4 1 --verify-only --quiet --dump="$dir/a.hdf" --dump-fields=all
   sweep 1 0 20 4 1 --verify-only --quiet --dump="$dir/b.hdf" --dump-fields=all --dump-levels=0,1

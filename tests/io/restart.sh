@@ -50,6 +50,16 @@ for op in fv2 fv4 7pt; do
   check_restart 1 --device=cpu
 done
 
+# The class of precision comes from the file.
+for op in fv2 fv4; do
+  solve_both 1 --operator=$op --precision=mixed
+  for ranks in $(rank_counts 3); do
+    check_restart "$ranks" --device=cpu
+  done
+  grep -q ',mixed$' "$dir/rest.csv" || complain 'a restart of a mixed dump is not mixed'
+done
+expect 2 '--precision is double, but --restart=.* requires mixed' 1 --restart="$dir/part.hdf" --precision=double
+
 # A dump written by several ranks, compressed, as points; read into other boxes.
 if have_mpi; then
   solves 1 5 8 --verify-only --device=cpu --rtol=1e-13 --max-cycles=7 --csv="$dir/whole.csv"
@@ -63,6 +73,7 @@ fi
 
 # Without further cycles, the residual is the file's.
 ok 1 4 8 --verify-only --device=cpu --csv="$dir/whole.csv" --dump="$dir/part.hdf"
+expect 2 '--precision is mixed, but --restart=.* requires double' 1 --restart="$dir/part.hdf" --precision=mixed
 ok 1 --restart="$dir/part.hdf" --device=cpu --csv="$dir/rest.csv"
 cmp -s <(numbers "$dir/whole.csv") <(numbers "$dir/rest.csv") || complain 'no further cycle: different results'
 # A solve without a tolerance continues with one.
@@ -81,14 +92,14 @@ reached() {
     complain "$*: $(cat "$dir/rest.csv")"
 }
 reached
-grep -q ',cg$' "$dir/rest.csv" || complain 'krylov = cg is not restored from the file'
+grep -q ',cg,double$' "$dir/rest.csv" || complain 'krylov = cg is not restored from the file'
 grep -q 'CG with a V-cycle as preconditioner' "$dir/out" || complain "no CG in: $(head -n 5 "$dir/out")"
 if have_mpi; then
   run 3 --restart="$dir/whole.0003.hdf" --device=cpu --csv="$dir/three.csv"
   cmp -s <(numbers "$dir/rest.csv") <(numbers "$dir/three.csv") || complain 'CG: different results on 3 ranks'
 fi
 reached --krylov=none
-grep -q ',none$' "$dir/rest.csv" || complain '--krylov=none does not override the file'
+grep -q ',none,double$' "$dir/rest.csv" || complain '--krylov=none does not override the file'
 if cmp -s "$dir/whole.0002.hdf" "$dir/whole.0003.hdf"; then complain 'the dumps of two cycles are equal'; fi
 ok 1 --restart="$dir/whole.0006.hdf"
 test "$(grep -c ' 32^3  cycle' "$dir/out")" -eq 6 || complain 'a restart from a converged dump'

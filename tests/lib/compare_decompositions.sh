@@ -18,7 +18,7 @@ solve() {
   OMP_NUM_THREADS=$threads ok "$ranks" $problem --verify-only --rtol=1e-6 --max-cycles=200 "$@" \
     --json="$dir/run.json"
   # every norm, error and order
-  sed -n '/"norms": \[/,/\]/p; /"rel": \[/,/\]/p; /^  "error"/p; /^  "order"/p' "$dir/run.json" >"$dir/results"
+  sed -n '/"norms": \[/,/\]/p; /"rel": \[/,/\]/p; /^  "error/p; /^  "order/p' "$dir/run.json" >"$dir/results"
   rm -f "$dir/run.json"
 }
 

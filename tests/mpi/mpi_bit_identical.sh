@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # mpi_bit_identical: every norm, error and order is bit-identical (compared as 17 digits) for any ranks,
-# boxes per rank, box width, threads and agglomeration. Here three problems with 32^3 cells;
+# boxes per rank, box width, threads and agglomeration. Here four problems with 32^3 cells;
 # mpi_bit_identical_all.sh has more. Also on a CUDA device if present, with one rank and with several
 # that share it.
 . "$abs_top_srcdir/tests/lib/compare_decompositions.sh"
@@ -13,11 +13,7 @@ if have_cuda; then
 fi
 
 # The grid is the largest cube of boxes that fits: 8 boxes also with 3 x 3 and 5 x 2.
-compare '
-  --operator=fv2 --smoother=gsrb
-  --operator=fv4 --smoother=chebyshev --boundary=periodic
-  --operator=7pt --smoother=ssor --krylov=cg
-' '
+setups='
   1 1 5 1 --device=cpu
   1 1 4 8 --device=cpu
   1 3 4 8 --device=cpu
@@ -25,7 +21,15 @@ compare '
   3 1 4 3 --device=cpu
   5 2 4 2 --device=cpu --agglomerate-below=0
   8 1 4 1 --device=cpu --agglomerate-below=100
-'"$on_cuda"
+'
+compare '
+  --operator=fv2 --smoother=gsrb
+  --operator=fv4 --smoother=chebyshev --boundary=periodic
+  --operator=7pt --smoother=ssor --krylov=cg
+' "$setups$on_cuda"
+compare '
+  --operator=fv4 --precision=mixed
+' "$setups"
 echo "$comparisons comparisons"
 test "$comparisons" -ge 6 || complain 'too few comparisons'
 finish

@@ -75,6 +75,46 @@ static void test_against_allocation(void) {
       }
 }
 
+/* In mixed precision a level has double cells, float cells or both. Large float levels on the CPU
+ * store neither 1 / diagonal nor, if steps are in place, a work vector. */
+static void test_mixed(void) {
+  static const mg_device_t devices[] = {MG_DEVICE_CPU, MG_DEVICE_GUARD};
+  const unsigned dinv = 1u << MG_DINV, tmp = 1u << MG_TMP;
+  for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
+    for (int smoother = MG_SMOOTHER_GSRB; smoother <= MG_SMOOTHER_L1JACOBI; smoother++)
+      for (int d = 0; d < 2; d++) {
+        build_for((mg_operator_t)op, MG_BOUNDARY_DIRICHLET, (run_t){5, 8, 1});
+        params.precision = MG_CLASS_MIXED;
+        params.smoother = (mg_smoother_t)smoother;
+        params.device = devices[d];
+        params.cpu_below = 5000;
+        mg_hierarchy_t *h = NULL;
+        CHECK_INT(build(1), MG_OK);
+        CHECK_INT(plan.n_outer, 3);
+        CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
+        for (int l = 0; h && l < plan.n_levels; l++) {
+          mg_level_bytes_t bytes;
+          const mg_store_t *low = &h->low->level[l].store;
+          const size_t outer = l < plan.n_outer ? h->level[l].store.bytes : 0;
+          CHECK_INT(mg_plan_bytes(&plan, l, 0, &bytes), MG_OK);
+          CHECK_INT(bytes.vectors, outer + low->bytes);
+          CHECK(bytes.vectors + bytes.images + bytes.buffers >= mg_hierarchy_bytes(h, l));
+          CHECK_INT(low->value_bytes, 4);
+          CHECK_INT(h->low->level[l].backend->value_bytes, 4);
+        }
+        const unsigned finest = plan.level[0].vectors,
+                       bottom = plan.level[plan.n_levels - 1].vectors;
+        const bool on_cpu = d == 0 && op != MG_OPERATOR_FV4;
+        CHECK_INT((finest & tmp) == 0, on_cpu && smoother == MG_SMOOTHER_GSRB);
+        CHECK_INT((finest & dinv) == 0, on_cpu && smoother != MG_SMOOTHER_L1JACOBI);
+        CHECK_INT(bottom & (dinv | tmp), dinv | tmp);
+        CHECK_INT(plan.outer[1].vectors & ~tmp, MG_VECTORS_OF_OUTER | 1u << MG_RESTRICTED_U);
+        CHECK_INT(plan.outer[0].value_bytes, 8);
+        mg_hierarchy_free(h);
+      }
+  params.precision = MG_CLASS_DOUBLE;
+}
+
 static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
   mg_copy_plan_t copies;
   CHECK_INT(mg_copy_plan_build(spec, rank, &copies), MG_OK);
@@ -204,6 +244,7 @@ int main(int argc, char **argv) {
   if (mg_comm_init(&argc, &argv) != MG_OK) return 1;
   test_shapes();
   test_against_allocation();
+  test_mixed();
   test_all_ranks();
   test_bytes_a_cell();
   test_largest_shares();

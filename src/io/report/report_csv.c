@@ -33,7 +33,8 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
   const mg_params_t *p = r->params;
   fprintf(out,
           "operator,equation,boundary,smoother,cycle,n,levels,ranks,threads,h,dof,cycles,norm,rel,"
-          "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max,krylov");
+          "seconds_min,seconds_mean,dof_per_s,error,order,verification,bytes_per_rank_max,krylov,"
+          "precision");
   breakdown_names(out, r);
   fputc('\n', out);
   for (int s = 0; s < r->result->n_sizes; s++) {
@@ -53,8 +54,9 @@ mg_status_t mg_report_csv(FILE *out, const mg_report_t *r) {
     number(out, timed ? mg_size_dof(size) / size->seconds_mean : NAN, ",");
     number(out, r->result->error, ",");
     number(out, r->result->order, ",");
-    fprintf(out, "%s,%lld,%s", r->result->passed ? "passed" : "failed",
-            (long long)r->bytes_per_rank_max, mg_krylov_name(p->krylov));
+    fprintf(out, "%s,%lld,%s,%s", r->result->passed ? "passed" : "failed",
+            (long long)r->bytes_per_rank_max, mg_krylov_name(p->krylov),
+            mg_precision_name(p->precision));
     breakdown(out, r, s == 0);
     fputc('\n', out);
   }

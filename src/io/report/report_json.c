@@ -31,12 +31,13 @@ static json_t *file_or_null(const char *path) {
 
 static json_t *problem(const mg_params_t *p, const mg_plan_t *plan) {
   const int32_t *n = plan->level[0].layout.n;
-  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
+  return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:[i,i,i], s:i, s:o, s:o}", "operator",
                    mg_operator_name(p->op), "equation", mg_equation_name(p->equation), "boundary",
                    mg_boundary_name(p->boundary), "smoother", mg_smoother_name(p->smoother),
-                   "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov), "dim",
-                   n[0], n[1], n[2], "levels", plan->n_levels, "coefficients",
-                   file_or_null(p->coefficients), "rhs", file_or_null(p->rhs));
+                   "cycle", mg_cycle_name(p->cycle), "krylov", mg_krylov_name(p->krylov),
+                   "precision", mg_precision_name(p->precision), "dim", n[0], n[1], n[2], "levels",
+                   plan->n_levels, "coefficients", file_or_null(p->coefficients), "rhs",
+                   file_or_null(p->rhs));
 }
 
 /* The nearest rank counts at which every rank has cells. */
@@ -122,7 +123,7 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
       "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:f, s:o}, s:o, s:o, s:o, "
-      "s:o, s:s, "
+      "s:o, s:o, s:o, s:s, "
       "s:s, s:s, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
       "run", "ranks", r->ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(r->plan),
@@ -131,8 +132,10 @@ mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
       "cpu_below", (json_int_t)r->params->cpu_below, "host", text(r->host), "setup_seconds",
       r->result->seconds_setup, "command_line", text(r->command_line), "levels", levels(r),
       "solves", solves(r), "error", number(r->result->error), "order", number(r->result->order),
-      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
-      r->result->note, "memory", "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
+      "error_rounding", number(r->result->error_rounding), "order_rounding",
+      number(r->result->order_rounding), "verification", r->result->passed ? "passed" : "failed",
+      "reason", r->result->why, "note", r->result->note, "memory", "kind",
+      mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
       (json_int_t)r->bytes_per_rank_max);
   return write_and_free(out, root);
 }

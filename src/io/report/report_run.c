@@ -17,17 +17,19 @@ const char *mg_report_command_line(int argc, char *const argv[]) {
 
 /* Memory and eigenvalue bound of every level. */
 static mg_status_t gather_levels(const mg_hierarchy_t *h, mg_report_t *r) {
+  const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
+  const int n = cycles->n_levels;
   double bytes[MG_MAX_LEVELS], lambda[MG_MAX_LEVELS], all = 0.0;
-  for (int l = 0; l < h->n_levels; l++) {
-    bytes[l] = (double)mg_level_bytes(&h->level[l]);
-    lambda[l] = h->level[l].lambda_max;
+  for (int l = 0; l < n; l++) {
+    bytes[l] = (double)mg_hierarchy_bytes(h, l);
+    lambda[l] = cycles->level[l].lambda_max;
     all += bytes[l];
   }
-  MG_TRY(mg_comm_sum(mg_comm_world(), bytes, h->n_levels));
-  MG_TRY(mg_comm_max(mg_comm_world(), lambda, h->n_levels));
+  MG_TRY(mg_comm_sum(mg_comm_world(), bytes, n));
+  MG_TRY(mg_comm_max(mg_comm_world(), lambda, n));
   MG_TRY(mg_comm_max(mg_comm_world(), &all, 1));
   r->bytes_per_rank_max = (int64_t)all;
-  for (int l = 0; l < h->n_levels; l++) {
+  for (int l = 0; l < n; l++) {
     r->level_bytes[l] = (int64_t)bytes[l];
     r->lambda_max[l] = lambda[l];
   }
@@ -56,10 +58,9 @@ static mg_status_t gather_times(const mg_timers_t *timers, double per_solve, int
 
 /* Messages and reductions per solve of a level, over the ranks that hold its cells. All solves of
  * one grid send the same messages. */
-static mg_status_t gather_traffic(const mg_level_t *level, int n_solves, int l, mg_report_t *r) {
+static mg_status_t gather_traffic(const mg_traffic_t *t, bool member, int n_solves, int l,
+                                  mg_report_t *r) {
   enum { N = 3 };
-  const mg_traffic_t *t = &level->timers.traffic;
-  const bool member = level->comm != NULL;
   const int64_t mine[N] = {t->messages / n_solves, t->bytes / n_solves, t->reductions / n_solves};
   double min[N], max[N], sum[N + 1];
   for (int i = 0; i < N; i++) {
@@ -77,10 +78,13 @@ static mg_status_t gather_traffic(const mg_level_t *level, int n_solves, int l, 
 }
 
 static mg_status_t gather_accounts(const mg_hierarchy_t *h, mg_report_t *r) {
+  const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
   const int n = r->result->n_profiled;
-  for (int l = 0; l < h->n_levels; l++) {
-    MG_TRY(gather_times(&h->level[l].timers, n > 0 ? 1.0 / n : 0.0, l, r));
-    MG_TRY(gather_traffic(&h->level[l], n > 0 ? n : 1, l, r));
+  for (int l = 0; l < cycles->n_levels; l++) {
+    const mg_timers_t timers = mg_hierarchy_timers(h, l);
+    const bool member = cycles->level[l].comm != NULL;
+    MG_TRY(gather_times(&timers, n > 0 ? 1.0 / n : 0.0, l, r));
+    MG_TRY(gather_traffic(&timers.traffic, member, n > 0 ? n : 1, l, r));
   }
   return MG_OK;
 }

@@ -93,6 +93,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
     fprintf(out, " until max|f-Au| < %g max|f|, at most %d cycle%s", p->rtol, p->max_cycles,
             p->max_cycles == 1 ? "" : "s");
   fprintf(out, "; bottom %s\n", mg_bottom_name(p->bottom));
+  if (p->precision == MG_CLASS_MIXED)
+    fprintf(out, "  precision mixed: u, f and residuals in double, cycles in float\n");
   fprintf(out, "  machine   %d rank%s of %d thread%s, rank 0 on %s\n", r->ranks,
           r->ranks == 1 ? "" : "s", r->threads, r->threads == 1 ? "" : "s", r->host);
   mg_report_idle_ranks(out, p, r->plan);
@@ -216,6 +218,9 @@ void mg_report_print_results(FILE *out, const mg_report_t *r) {
   fprintf(out, "\n");
   if (!isnan(result->error)) fprintf(out, "error %.15e\n", result->error);
   if (!isnan(result->order)) fprintf(out, "order %.3f\n", result->order);
+  if (!isnan(result->error_rounding))
+    fprintf(out, "float rounding changes the error by at most %.2g %%, the order by at most %.2g\n",
+            100.0 * result->error_rounding, result->order_rounding);
   if (result->note[0]) fprintf(out, "note  %s\n", result->note);
   if (result->passed)
     fprintf(out, "VERIFICATION: PASSED\n");

@@ -1,0 +1,114 @@
+/* Memory of a plan: patches, images and message buffers. */
+#include "formulas/vectors.h"
+#include "plan/plan.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t round_up(int64_t n, int64_t to) {
+  return (n + to - 1) / to * to;
+}
+
+mg_patch_strides_t mg_patch_strides(const int32_t n[3], int layers) {
+  const int64_t page = 512, skew = 9 * MG_ROW_VALUES, small = 4096;
+  mg_patch_strides_t s;
+  /* The left ghosts of a row are stored at the end of the previous row. */
+  s.jstride = round_up(n[0] + 2 * layers, MG_ROW_VALUES);
+  s.kstride = s.jstride * (n[1] + 2 * layers);
+  s.origin = MG_ROW_VALUES + layers * (s.jstride + s.kstride);
+  s.size = MG_ROW_VALUES + s.kstride * (n[2] + 2 * layers);
+  /* The vectors of a patch are contiguous. The same cell of two vectors must not agree in the
+   * low 12 address bits, or a store stalls the loads of the other vectors. */
+  if (s.size > small) s.size = round_up(s.size - skew, page) + skew;
+  return s;
+}
+
+/* Number of cells of a cuboid grown by `layers` on each side. */
+static int64_t grown_cells(const int32_t n[3], int layers) {
+  int64_t cells = 1;
+  for (int d = 0; d < 3; d++)
+    cells *= n[d] + 2 * layers;
+  return cells;
+}
+
+/* Sides of the region that the boxes of a patch cover when laid side by side, each with ghost
+ * layers of depth g. Other patches need fewer cells of this patch than the boxes around it
+ * would. A box and its neighbor need equally many cells of each other. */
+static void padded_sides(const int32_t n[3], int32_t box_dim, int g, int32_t sides[3]) {
+  for (int d = 0; d < 3; d++)
+    sides[d] = n[d] / box_dim * (box_dim + 2 * g);
+}
+
+/* Upper bound on the values received and sent in an exchange of `layers` layers, including
+ * edges and corners. */
+static int64_t deep_values(const int32_t n[3], int32_t box_dim, int layers) {
+  int32_t sides[3];
+  padded_sides(n, box_dim, layers, sides);
+  return grown_cells(n, layers) - grown_cells(n, 0) + grown_cells(sides, 0) -
+         grown_cells(sides, -layers);
+}
+
+/* Upper bound on the values received and sent in the halo exchanges of a patch: one exchange
+ * with edges and corners and, if the operator reads only faces, another one for faces. */
+static int64_t halo_values(const int32_t n[3], int32_t box_dim, int g) {
+  const int64_t all = deep_values(n, box_dim, g);
+  const int64_t face = 2 * g * ((int64_t)n[0] * n[1] + (int64_t)n[0] * n[2] + (int64_t)n[1] * n[2]);
+  return g > 1 ? all : all + 2 * face;
+}
+
+/* Upper bound on the values that gather and scatter move at the coarse end, for a patch of the
+ * coarse level. */
+static int64_t coarse_end_values(const int32_t n[3], int32_t image_box_dim, int g) {
+  int32_t sides[3];
+  padded_sides(n, image_box_dim, g, sides);
+  return grown_cells(n, 0) + grown_cells(sides, 0);
+}
+
+static mg_status_t coarse_end_bytes(const mg_plan_t *plan, const mg_level_plan_t *level,
+                                    int64_t rank, int64_t *bytes) {
+  mg_cuboid_t *patches;
+  int n_patches;
+  MG_TRY(mg_layout_patches(&level[1].layout, rank, &patches, &n_patches));
+  for (int p = 0; p < n_patches; p++)
+    *bytes += level->value_bytes *
+              coarse_end_values(patches[p].n, level->layout.box_dim / 2, plan->radius);
+  free(patches);
+  return MG_OK;
+}
+
+/* Add the bytes of one level's cells. level[1] is the next coarser level if `has_image`. */
+static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t *level,
+                                   bool has_image, int64_t rank, mg_level_bytes_t *bytes) {
+  const int g = plan->radius;
+  int64_t values = 0, image = 0, buffer = 0, coarse_buffers = 0;
+  mg_cuboid_t *patches;
+  MG_TRY(mg_layout_patches(&level->layout, rank, &patches, &bytes->n_patches));
+  for (int p = 0; p < bytes->n_patches; p++) {
+    const int32_t *n = patches[p].n;
+    const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
+    values += mg_patch_strides(n, level->ghost_layers).size * mg_n_vectors(level->vectors);
+    if (level->layout.n_ranks > 1) buffer += halo_values(n, level->layout.box_dim, g);
+    if (level->layout.n_ranks > 1 && level->ghost_layers > g)
+      buffer += deep_values(n, level->layout.box_dim, level->ghost_layers);
+    if (!has_image) continue;
+    image += mg_patch_strides(half, g).size * mg_n_vectors(MG_VECTORS_OF_IMAGE);
+    buffer += grown_cells(half, 0) + grown_cells(half, g); /* gather, scatter */
+  }
+  free(patches);
+  if (has_image && level->layout.n_ranks > 1)
+    MG_TRY(coarse_end_bytes(plan, level, rank, &coarse_buffers));
+  bytes->vectors += values * level->value_bytes;
+  bytes->images += image * level->value_bytes;
+  bytes->buffers += buffer * level->value_bytes + coarse_buffers;
+  bytes->coarse_buffers += coarse_buffers;
+  return MG_OK;
+}
+
+mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_bytes_t *bytes) {
+  const mg_level_plan_t *level = &plan->level[l];
+  memset(bytes, 0, sizeof *bytes);
+  bytes->boxes = mg_layout_share(&level->layout, rank);
+  MG_TRY(add_level_bytes(plan, level, l + 1 < plan->n_levels && !level->nests_coarse, rank, bytes));
+  if (l >= plan->n_outer) return MG_OK;
+  level = &plan->outer[l];
+  return add_level_bytes(plan, level, l + 1 < plan->n_outer && !level->nests_coarse, rank, bytes);
+}

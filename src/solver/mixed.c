@@ -1,0 +1,62 @@
+/* Mixed precision: cycles of a hierarchy with float levels (mg_hierarchy_t.low).
+ *
+ * A V-cycle is one step of defect correction: the residual of the double u, rounded to float, is
+ * the right-hand side of a float V-cycle from zero, whose result is added to u in double. */
+#include "level/ops.h"
+#include "level/transfer.h"
+#include "solver/cycle.h"
+
+mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *norm) {
+  h->residual_level = top;
+  return mg_lower_residual(&h->level[top], &h->low->level[top], h->low_scale, norm);
+}
+
+static mg_status_t raise_correction(mg_hierarchy_t *h, int l, bool add) {
+  return mg_raise(&h->level[l], &h->low->level[l], 1.0 / h->low_scale, add);
+}
+
+/* A float V-cycle whose right-hand side is set; its result becomes u, or is added to it. */
+static mg_status_t correct(mg_hierarchy_t *h, int l, bool add, int *diverged) {
+  MG_TRY(mg_cycle_by_operations(h->low, l, MG_KIND_PRECONDITION, diverged));
+  MG_TRY(raise_correction(h, l, add));
+  return mg_divergence_check(h, l, diverged);
+}
+
+/* A V-cycle from zero, where the residual is f. */
+static mg_status_t v_cycle_from_zero(mg_hierarchy_t *h, int l, int *diverged) {
+  MG_TRY(mg_lower(&h->level[l], &h->low->level[l], MG_F, MG_F, h->low_scale));
+  return correct(h, l, false, diverged);
+}
+
+/* The first guess on the last double level: a float F-cycle on the coarser ones, interpolated. */
+static mg_status_t float_guess(mg_hierarchy_t *h, int l, int *diverged) {
+  mg_hierarchy_t *low = h->low;
+  MG_TRY(mg_lower(&h->level[l], &low->level[l], MG_F, MG_F, h->low_scale));
+  MG_TRY(mg_restrict(low, l, MG_F, MG_F));
+  MG_TRY(mg_cycle_by_operations(low, l + 1, MG_KIND_FIRST, diverged));
+  MG_TRY(mg_interpolate(low, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+  return raise_correction(h, l, false);
+}
+
+/* Each V-cycle on a double level is a correction in double: the float rounding of the levels below
+ * is an error that the V-cycles reduce like any other. */
+static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
+  const int last = h->n_levels - 1;
+  const bool is_bottom = last == h->low->n_levels - 1;
+  for (int l = top; l < last; l++)
+    MG_TRY(mg_restrict(h, l, MG_F, MG_F));
+  MG_TRY(is_bottom ? v_cycle_from_zero(h, last, diverged) : float_guess(h, last, diverged));
+  for (int l = is_bottom ? last - 1 : last; l >= top; l--) {
+    if (l < last)
+      MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+    MG_TRY(mg_mixed_residual(h, l, NULL));
+    MG_TRY(correct(h, l, true, diverged));
+  }
+  return MG_OK;
+}
+
+mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, int *diverged) {
+  if (kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F) return f_cycle(h, top, diverged);
+  return kind == MG_KIND_NEXT ? correct(h, top, true, diverged)
+                              : v_cycle_from_zero(h, top, diverged);
+}

@@ -1,0 +1,148 @@
+/* cycle_mixed: solves with --precision=mixed. For every operator, boundary, equation and kind of
+ * smoother, from F-cycles and from zero:
+ *
+ * - A tolerance of 1e-10 takes at most one cycle more than in double.
+ * - After one F-cycle, the distance from the solution in double is within the bound that the
+ * verdict uses: twice the difference between two solves that round differently.
+ * - Results are bit-identical on the guard backend, for any number of threads and boxes, and if a
+ *   solve is continued.
+ *
+ * For a coefficient that jumps by 1e4, CG takes few more steps than in double. */
+#include "level/ops.h"
+#include "run/rounding.h"
+#include "tests/lib/fixture.h"
+
+static const char *case_options;
+
+static mg_hierarchy_t *create(const char *backend, int log2_box_dim, int boxes, const char *more) {
+  const fixture_backend_t *b = fixture_backends;
+  while (strcmp(b->name, backend) != 0)
+    b++;
+  return fixture_create(b, log2_box_dim, boxes, textf("%s %s", case_options, more));
+}
+
+static void solve(mg_hierarchy_t *h, int top, mg_history_t *history) {
+  double f_norm;
+  MUST(mg_problem_restrict_rhs(h, top, &f_norm));
+  MUST(mg_solve(h, top, f_norm, history));
+}
+
+static uint64_t hash_of(mg_hierarchy_t *h, const mg_history_t *history) {
+  const int64_t cells = mg_volume(h->level[0].store.view.n);
+  double *u = field_get(&h->level[0], MG_U);
+  for (int c = 0; c < history->n_cycles; c++)
+    u[c] += history->norm[c];
+  return field_hash(u, cells);
+}
+
+static bool same(uint64_t got, uint64_t want, const char *what) {
+  if (got != want) fprintf(stderr, "  %s: bits differ %s\n", case_options, what);
+  return got == want;
+}
+
+/* Two cycles, then the others. CG would start with a new direction. */
+static void test_continued(mg_hierarchy_t *h, int most, uint64_t want) {
+  static mg_history_t history;
+  double f_norm;
+  if (h->params.krylov == MG_KRYLOV_CG) return;
+  h->params.max_cycles = 2;
+  solve(h, 0, &history);
+  MUST(mg_max_norm(&h->level[0], MG_F, MG_NO_VECTOR, &f_norm));
+  MUST(mg_comm_max(mg_comm_world(), &f_norm, 1));
+  h->params.max_cycles = most;
+  h->residual_level = -1; /* as after a restart */
+  MUST(mg_solve_continue(h, 0, f_norm, NULL, &history));
+  CHECK(same(hash_of(h, &history), want, "if continued"));
+}
+
+/* Solve to 1e-10 in both classes, and in mixed precision in other ways. The guard is slow.
+ * @param n_guards  1 to 3 */
+static void test_tolerance(int n_guards) {
+  static mg_history_t d, m, other;
+  const char *mixed = "--precision=mixed --rtol=1e-10 --max-cycles=60";
+  mg_hierarchy_t *h = create("cpu", 4, 2, "--rtol=1e-10 --max-cycles=60");
+  solve(h, 0, &d);
+  mg_hierarchy_free(h);
+  h = create("cpu", 4, 2, mixed);
+  solve(h, 0, &m);
+  const uint64_t want = hash_of(h, &m);
+  if (!(d.converged && m.converged && m.n_cycles <= d.n_cycles + 1))
+    fprintf(stderr, "  %s: %d cycles, %d in double\n", case_options, m.n_cycles, d.n_cycles);
+  CHECK(d.converged && m.converged && m.n_cycles <= d.n_cycles + 1);
+  test_continued(h, 60, want);
+  mg_hierarchy_free(h);
+  static const char *const backends[] = {"guard and cpu", "guard", "guard and cpu, shared"};
+  for (int b = 0; b < n_guards; b++) {
+    h = create(backends[b], 4, 2, mixed);
+    solve(h, 0, &other);
+    CHECK(same(hash_of(h, &other), want, backends[b]));
+    mg_hierarchy_free(h);
+  }
+  for (int threads = 2; threads <= 9 && fixture_threads(threads); threads += 7) {
+    h = create("cpu", 5, 1, mixed);
+    solve(h, 0, &other);
+    CHECK(same(hash_of(h, &other), want, "with threads and one box"));
+    mg_hierarchy_free(h);
+  }
+  (void)fixture_threads(1);
+  fixture_release();
+}
+
+/* One cycle from level 1, where the difference of two roundings is that of single cells. */
+static void test_rounding(void) {
+  static mg_history_t history;
+  mg_hierarchy_t *h = create("cpu", 5, 2, "");
+  const int64_t cells = mg_volume(h->level[1].store.view.n);
+  double f_norm, difference, before;
+  solve(h, 1, &history);
+  const double *in_double = field_get(&h->level[1], MG_U);
+  mg_hierarchy_free(h);
+  h = create("cpu", 5, 2, "--precision=mixed");
+  MUST(mg_problem_restrict_rhs(h, 1, &f_norm));
+  MUST(mg_solve(h, 1, f_norm, &history));
+  const double *u = field_get(&h->level[1], MG_U);
+  MUST(mg_rounding_measure(h, 1, 1, f_norm, &difference));
+  const double distance = field_distance(u, in_double, cells);
+  if (!(distance <= 2.0 * difference))
+    fprintf(stderr, "  %s: distance %g, difference %g\n", case_options, distance, difference);
+  CHECK(distance <= 2.0 * difference);
+  /* An F-cycle reduces the float rounding of the coarse levels: far below that of u itself. */
+  CHECK(difference > 0.0);
+  if (h->params.cycle == MG_CYCLE_F) CHECK(difference <= 0x1p-24 * field_norm(u, cells));
+  /* The measurement leaves u as it was. */
+  before = field_distance(u, field_get(&h->level[1], MG_U), cells);
+  CHECK(before == 0.0);
+  mg_hierarchy_free(h);
+  fixture_release();
+}
+
+int main(int argc, char **argv) {
+  static const char *const operators[] = {"fv2", "fv4", "7pt"};
+  static const char *const boundaries[] = {"dirichlet", "periodic"};
+  static const char *const smoothers[] = {"gsrb",     "chebyshev", "jacobi",
+                                          "l1jacobi", "symgs",     "ssor"};
+  fixture_begin(&argc, &argv);
+  for (int op = 0; op < 3; op++)
+    for (int b = 0; b < 2; b++)
+      for (int s = 0; s < 6; s++) {
+        const char *options = textf("--operator=%s --boundary=%s --smoother=%s", operators[op],
+                                    boundaries[b], smoothers[s]);
+        const bool helmholtz = (op + b + s) % 2 == 1;
+        case_options = textf("%s --equation=%s --cycle=%s", options,
+                             helmholtz ? "helmholtz" : "poisson", s % 3 == 2 ? "v" : "f");
+        test_tolerance(s == 0 ? 3 : 1);
+        case_options = options;
+        if (s < 2) test_rounding();
+      }
+  case_options = "--bottom=cg --operator=7pt";
+  test_tolerance(1);
+  case_options = "--bottom=smoother --coarsest=8";
+  test_tolerance(1);
+  case_options = "--krylov=cg --operator=7pt --smoother=symgs";
+  test_tolerance(1);
+  case_options = "--coarsest=16"; /* as many levels as double ones, or fewer */
+  test_tolerance(1);
+  case_options = "--coarsest=32 --bottom=bicgstab";
+  test_tolerance(1);
+  return FIXTURE_END();
+}
