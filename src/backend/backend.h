@@ -277,9 +277,11 @@ extern const mg_backend_t mg_backend_cpu_float;
 
 /** CUDA devices; only in builds with HAVE_CUDA. */
 extern const mg_backend_t mg_backend_cuda;
+extern const mg_backend_t mg_backend_cuda_float;
 
 /** CUDA devices with single-step kernels and no fused entries: the oracle of mg_backend_cuda. */
 extern const mg_backend_t mg_backend_cuda_simple;
+extern const mg_backend_t mg_backend_cuda_simple_float;
 
 /** CPU operations on memory that is inaccessible outside of them, so that an access by any other
  *  layer faults. Slow; for tests. */

@@ -36,7 +36,7 @@ inline int mg_cuda_block_threads(int64_t cells) {
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];
   double lane_sum[MG_BLOCK_MAX_THREADS];
-  double value[2][MG_BLOCK_PAIRED_CELLS];
+  mg_real_t value[2][MG_BLOCK_PAIRED_CELLS];
   double scalar;
   unsigned long long warp_max[MG_BLOCK_MAX_THREADS / 32];
 };
@@ -70,7 +70,7 @@ struct mg_block_level_t {
       : l(level), s(shared), row(level->p.n[0]), cells(row.n * row.n * row.n),
         unit(mg_brick_width(&level->v)) {}
 
-  __device__ double *vec(mg_vector_t x) const { return l->p.vec[x]; }
+  __device__ mg_real_t *vec(mg_vector_t x) const { return l->p.vec[x]; }
 
   /** Indices of cell number c, i fastest. */
   __device__ int3 cell(int c) const {
@@ -90,17 +90,19 @@ struct mg_block_level_t {
   }
 
   /** Values of a pair; 0 where there is no cell. */
-  __device__ __forceinline__ double2 load(mg_vector_t x, const mg_block_pair_t &p) const {
-    const double *from = vec(x) + offset(make_int3(p.i, p.j, p.k));
-    return make_double2(p.there ? from[0] : 0.0, p.there && p.i + 1 < row.n ? from[1] : 0.0);
+  __device__ __forceinline__ mg_real2_t load(mg_vector_t x, const mg_block_pair_t &p) const {
+    const mg_real_t *from = vec(x) + offset(make_int3(p.i, p.j, p.k));
+    return mg_make_real2(p.there ? from[0] : MG_REAL(0.0),
+                         p.there && p.i + 1 < row.n ? from[1] : MG_REAL(0.0));
   }
 
   __device__ void axpby(mg_vector_t dst, double alpha, mg_vector_t x, double beta,
                         mg_vector_t y) const {
+    const mg_real_t a = MG_REAL(alpha), b = MG_REAL(beta);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const ptrdiff_t at = offset(c);
-      vec(dst)[at] = y < 0 ? alpha * vec(x)[at] : fma(alpha, vec(x)[at], beta * vec(y)[at]);
+      vec(dst)[at] = y < 0 ? a * vec(x)[at] : mg_fma(a, vec(x)[at], b * vec(y)[at]);
     }
     __syncthreads();
   }
@@ -117,7 +119,7 @@ struct mg_block_level_t {
   __device__ void shift(mg_vector_t x, double value) const {
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x)
-      vec(x)[offset(c)] += value;
+      vec(x)[offset(c)] += MG_REAL(value);
     __syncthreads();
   }
 
@@ -203,7 +205,7 @@ struct mg_block_level_t {
   /** A x at a cell. With fv4 the ghosts of x must be valid.
    *  @tparam varies  alpha varies in space; also a parameter of all other functions that apply A */
   template <bool fv4, bool varies>
-  __device__ __forceinline__ double apply(mg_vector_t x, int3 i) const {
+  __device__ __forceinline__ mg_real_t apply(mg_vector_t x, int3 i) const {
     if constexpr (fv4) return mg_apply<true, varies>(l, vec(x), i.x, i.y, i.z);
     const int stride[3] = {1, (int)l->p.jstride, (int)l->p.kstride};
     const mg_values7_t near = mg_values7(places(stride, i), vec(x) + offset(i), l->order);
@@ -218,7 +220,7 @@ struct mg_block_level_t {
     for (int c = (int)threadIdx.x; c < cells; c += (int)blockDim.x) {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
-      const double ax = apply<fv4, varies>(x, i);
+      const mg_real_t ax = apply<fv4, varies>(x, i);
       vec(dst)[at] = f < 0 ? ax : vec(f)[at] - ax;
     }
     __syncthreads();
@@ -234,10 +236,10 @@ struct mg_block_level_t {
       const int3 i = cell(c);
       const ptrdiff_t at = offset(i);
       const int phase = ((p->lo[0] + i.x) ^ (p->lo[1] + i.y) ^ (p->lo[2] + i.z) ^ u.color) & u.mask;
-      double value = u.x < 0 ? 0.0 : vec(u.x)[at];
+      mg_real_t value = u.x < 0 ? MG_REAL(0.0) : vec(u.x)[at];
       if (phase == 0) {
-        const double ax = u.x < 0 ? 0.0 : apply<true, varies>(u.x, i);
-        const double previous = u.previous < 0 ? 0.0 : vec(u.previous)[at];
+        const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply<true, varies>(u.x, i);
+        const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : vec(u.previous)[at];
         value = mg_update(value, previous, ax, vec(MG_F)[at], vec(MG_DINV)[at], u.c1, u.c2);
       }
       vec(u.dst)[at] = value;
@@ -271,7 +273,7 @@ struct mg_block_level_t {
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
-      const double *x = vec(src) + offset(make_int3(2 * i.x, 2 * i.y, 2 * i.z));
+      const mg_real_t *x = vec(src) + offset(make_int3(2 * i.x, 2 * i.y, 2 * i.z));
       coarse.vec(dst)[coarse.offset(i)] =
           mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
     }
@@ -279,7 +281,7 @@ struct mg_block_level_t {
   }
 
   /** Copy MG_U with one layer of ghosts to shared memory: [k][j][i], row.n + 2 cells per side. */
-  __device__ void gather_with_ghosts(double *to, int order) const {
+  __device__ void gather_with_ghosts(mg_real_t *to, int order) const {
     const mg_patch_t *p = &l->p;
     const int n = row.n;
     const mg_divisor_t w(n + 2);
@@ -294,7 +296,7 @@ struct mg_block_level_t {
         r[d] = mg_ghost_axis(p, d, at[d]);
         outside = outside || r[d].outside;
       }
-      const double *u = vec(MG_U);
+      const mg_real_t *u = vec(MG_U);
       to[c] = !outside     ? u[offset(make_int3(at[0], at[1], at[2]))]
               : order == 1 ? mg_wall_value<1, 3>(p, u, r)
                            : mg_wall_value<2, 3>(p, u, r);
@@ -306,28 +308,28 @@ struct mg_block_level_t {
    *  for one of the four pairs of children of a coarse cell. A thread per pair has an eighth of
    *  the instructions of a thread per coarse cell. Overwrites s->value[1]. */
   template <mg_interpolation_t kind>
-  __device__ __forceinline__ double2 interpolate_pair(const mg_block_level_t &coarse,
-                                                      const mg_block_pair_t &p) const {
+  __device__ __forceinline__ mg_real2_t interpolate_pair(const mg_block_level_t &coarse,
+                                                         const mg_block_pair_t &p) const {
     if constexpr (kind == MG_INTERPOLATE_P0) {
-      const double u = coarse.load(MG_U, {p.there, p.i / 2, p.j / 2, p.k / 2}).x;
-      return make_double2(u, u);
+      const mg_real_t u = coarse.load(MG_U, {p.there, p.i / 2, p.j / 2, p.k / 2}).x;
+      return mg_make_real2(u, u);
     }
     const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1);
     coarse.gather_with_ghosts(s->value[1], order);
     const int w = coarse.row.n + 2, side_j = p.j % 2 ? 1 : -1, side_k = p.k % 2 ? 1 : -1;
-    const double *x = s->value[1] + p.i / 2 + w * (p.j / 2 + w * (p.there ? p.k / 2 : 0));
-    double row[3];
+    const mg_real_t *x = s->value[1] + p.i / 2 + w * (p.j / 2 + w * (p.there ? p.k / 2 : 0));
+    mg_real_t row[3];
 #pragma unroll
     for (int di = 0; di < 3; di++) {
-      double column[3];
+      mg_real_t column[3];
 #pragma unroll
       for (int dj = 0; dj < 3; dj++)
         column[dj] = mg_combine3<kind>(x[di + w * dj], x[di + w * (dj + w)],
                                        x[di + w * (dj + 2 * w)], side_k);
       row[di] = mg_combine3<kind>(column[0], column[1], column[2], side_j);
     }
-    return make_double2(mg_combine3<kind>(row[0], row[1], row[2], -1),
-                        mg_combine3<kind>(row[0], row[1], row[2], 1));
+    return mg_make_real2(mg_combine3<kind>(row[0], row[1], row[2], -1),
+                         mg_combine3<kind>(row[0], row[1], row[2], 1));
   }
 
   /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level). */
@@ -368,13 +370,13 @@ struct mg_block_level_t {
     const mg_patch_t *p = &l->p;
     const int u = unit, side = row.n / u;
     const int bi = brick % side * u, bj = brick / side % side * u, bk = brick / side / side * u;
-    const double *a = mg_cell(p, x, bi + lane, bj, bk);
-    const double *b = y < 0 ? nullptr : mg_cell(p, y, bi + lane, bj, bk);
+    const mg_real_t *a = mg_cell(p, x, bi + lane, bj, bk);
+    const mg_real_t *b = y < 0 ? nullptr : mg_cell(p, y, bi + lane, bj, bk);
     double sum = 0.0;
     for (int k = 0; k < u; k++)
       for (int j = 0; j < u; j++) {
         const ptrdiff_t at = j * p->jstride + k * p->kstride;
-        sum = b ? fma(a[at], b[at], sum) : sum + a[at];
+        sum = b ? fma((double)a[at], (double)b[at], sum) : sum + a[at];
       }
     return sum;
   }

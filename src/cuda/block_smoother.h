@@ -41,8 +41,8 @@ struct mg_block_cell_t {
   ptrdiff_t at; /**< offset in the level's vectors */
   mg_row_t row;
   mg_places7_t near; /**< offsets in shared memory */
-  double f;
-  double dinv; /**< 1 / diagonal; c2 / diagonal in colored steps */
+  mg_real_t f;
+  mg_real_t dinv; /**< 1 / diagonal; c2 / diagonal in colored steps */
 };
 
 /** Per-thread view of a level of at most MG_BLOCK_PAIRED_CELLS cells. Each thread has a pair of
@@ -61,7 +61,7 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
 
   /** @param u  values of the pair */
   __device__ __forceinline__ mg_block_smoother_t(const mg_block_level_t &l,
-                                                 const mg_block_steps_t &s, double2 u)
+                                                 const mg_block_steps_t &s, mg_real2_t u)
       : level(l), steps(s), now(0), other(1) {
     const mg_block_pair_t pair = level.pair();
     const mg_patch_t *p = &level.l->p;
@@ -73,7 +73,7 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
   }
 
   __device__ __forceinline__ void load(mg_block_cell_t *c, const mg_block_pair_t &pair, int which,
-                                       double u) {
+                                       mg_real_t u) {
     const int side = level.row.n, stride[3] = {1, side, side * side};
     const int3 i = make_int3(pair.i + which, pair.j, pair.k);
     c->there = pair.there && i.x < side;
@@ -84,7 +84,7 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
     c->row = mg_row<varies>(level.l, i.x, i.y, i.z);
     c->f = level.vec(MG_F)[c->at];
     c->dinv = level.vec(MG_DINV)[c->at];
-    if (colored) c->dinv *= steps.c2; /* here, off the path from step to step */
+    if (colored) c->dinv *= MG_REAL(steps.c2); /* here, off the path from step to step */
     level.s->value[now][c->place] = u;
   }
 
@@ -94,21 +94,22 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
 
   /* With u = 0, A u is 0 exactly, so a zero guess is no special case. */
   __device__ __forceinline__ void relax(const mg_block_cell_t &c) {
-    double u = 0.0;
+    mg_real_t u = 0.0;
     if (c.there) {
       const mg_values7_t x = values(c);
-      u = mg_relax(x.c, mg_row_apply(level.l, c.row, x), c.f, c.dinv, 1.0);
+      u = mg_relax(x.c, mg_row_apply(level.l, c.row, x), c.f, c.dinv, MG_REAL(1.0));
     }
     if (odd) __syncthreads();
     if (c.there) level.s->value[now][c.place] = u;
   }
 
   /* The next iterate replaces the previous one. */
-  __device__ __forceinline__ void update(const mg_block_cell_t &c, double c1, double c2) {
+  __device__ __forceinline__ void update(const mg_block_cell_t &c, mg_real_t c1, mg_real_t c2) {
     if (!c.there) return;
     const mg_values7_t x = values(c);
-    double *const next = &level.s->value[other][c.place];
-    const double ax = mg_row_apply(level.l, c.row, x), previous = c1 == 0.0 ? x.c : *next;
+    mg_real_t *const next = &level.s->value[other][c.place];
+    const mg_real_t ax = mg_row_apply(level.l, c.row, x),
+                    previous = c1 == MG_REAL(0.0) ? x.c : *next;
     *next = mg_update(x.c, previous, ax, c.f, c.dinv, c1, c2);
   }
 
@@ -123,8 +124,8 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
           relax(second);
       } else {
         const mg_step_t s = steps.step[n];
-        update(first, s.c1, s.c2);
-        update(second, s.c1, s.c2);
+        update(first, MG_REAL(s.c1), MG_REAL(s.c2));
+        update(second, MG_REAL(s.c1), MG_REAL(s.c2));
         now = other;
         other = 1 - now;
       }
@@ -136,7 +137,7 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
 
   /** coarse MG_F = mean of f - A u over the 8 child cells. */
   __device__ __forceinline__ void restrict_residual(const mg_block_level_t &coarse) const {
-    double *const r = level.s->value[other];
+    mg_real_t *const r = level.s->value[other];
     if (first.there) r[first.place] = first.f - mg_row_apply(level.l, first.row, values(first));
     if (second.there)
       r[second.place] = second.f - mg_row_apply(level.l, second.row, values(second));
@@ -145,7 +146,7 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
-      const double *x = r + 2 * (i.x + i.y * js + i.z * ks);
+      const mg_real_t *x = r + 2 * (i.x + i.y * js + i.z * ks);
       coarse.vec(MG_F)[coarse.offset(i)] =
           mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
     }

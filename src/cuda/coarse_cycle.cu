@@ -57,17 +57,17 @@ struct cycles_t {
   }
 
   /* First iterate of this thread's cells. */
-  __device__ double2 first_iterate(const mg_block_level_t &cells, const mg_block_level_t &coarse,
-                                   guess_t guess) const {
+  __device__ mg_real2_t first_iterate(const mg_block_level_t &cells, const mg_block_level_t &coarse,
+                                      guess_t guess) const {
     const mg_block_pair_t pair = cells.pair();
-    const double2 zero = {0.0, 0.0},
-                  u = guess == STORED || guess == CORRECTED ? cells.load(MG_U, pair) : zero;
-    double2 p = zero;
+    const mg_real2_t zero = {0.0, 0.0},
+                     u = guess == STORED || guess == CORRECTED ? cells.load(MG_U, pair) : zero;
+    mg_real2_t p = zero;
     if (guess == CORRECTED || (guess == INTERPOLATED && v_kind == f_kind))
       p = cells.template interpolate_pair<v_kind>(coarse, pair);
     else if (guess == INTERPOLATED)
       p = cells.template interpolate_pair<f_kind>(coarse, pair);
-    return guess == CORRECTED ? make_double2(u.x + p.x, u.y + p.y) : guess == STORED ? u : p;
+    return guess == CORRECTED ? mg_make_real2(u.x + p.x, u.y + p.y) : guess == STORED ? u : p;
   }
 
   /** Visit a level above the coarsest: smooth, and on the way down restrict the residual to the

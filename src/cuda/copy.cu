@@ -11,7 +11,7 @@ struct mg_copies {
 };
 
 mg_cuboid_address_t mg_cuboid_address(const mg_view_t *v, int32_t patch, const int32_t lo[3],
-                                      const int32_t n[3], double *dense) {
+                                      const int32_t n[3], mg_real_t *dense) {
   if (patch < 0) return {dense, 0, n[0], (int64_t)n[0] * n[1]};
   const mg_patch_t *p = &v->patch[patch];
   /* A patch's vectors are evenly spaced (level.c); an image has one. */
@@ -60,6 +60,7 @@ mg_status_t mg_cuboids_cut(const mg_copy_tile_t *copies, int n, int64_t max_cell
   return MG_OK;
 }
 
+#ifndef MG_FLOAT /* the same for both types */
 mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaMalloc(to, bytes));
   /* Copy on the stream that reads the data. cudaMemcpy returns when pageable memory has been
@@ -70,6 +71,7 @@ mg_status_t mg_cuda_to_device(const void *from, size_t bytes, void **to) {
   MG_CUDA_TRY(cudaStreamSynchronize(mg_cuda.stream));
   return MG_OK;
 }
+#endif
 
 /* Memory of freed small lists, kept for reuse. I/O creates one list per slab; there cudaMalloc
  * and cudaFree cost more than the copies, and cudaFree waits for the device. Reuse is safe
@@ -161,7 +163,7 @@ mg_status_t mg_cuda_prepare_copies(const mg_copy_job_t *job, mg_copies_t **out) 
   }
   for (int l = 0; l < job->n; l++) {
     const mg_copy_t *copy = &job->item[l];
-    double *dense = job->buffer ? job->buffer + copy->buffer : nullptr;
+    mg_real_t *dense = job->buffer ? job->buffer + copy->buffer : nullptr;
     copies[l].from = mg_cuboid_address(job->src, copy->src_patch, copy->src_lo, copy->n, dense);
     copies[l].to = mg_cuboid_address(job->dst, copy->dst_patch, copy->dst_lo, copy->n, dense);
     memcpy(copies[l].n, copy->n, sizeof copy->n);

@@ -7,7 +7,7 @@
 /** A cuboid's location: its first cell in the patch's first vector, or a dense range of a buffer.
  */
 struct mg_cuboid_address_t {
-  double *at;
+  mg_real_t *at;
   int64_t vector; /**< doubles between consecutive vectors; 0 in a buffer */
   int64_t jstride, kstride;
 };
@@ -39,7 +39,7 @@ struct mg_copy_tiles_t {
 
 /** One side of a copy job: a cuboid of a patch, or `dense` if the patch index is negative. */
 mg_cuboid_address_t mg_cuboid_address(const mg_view_t *v, int32_t patch, const int32_t lo[3],
-                                      const int32_t n[3], double *dense);
+                                      const int32_t n[3], mg_real_t *dense);
 
 /** Bit set of the vectors that a view's patches have, for mg_slot_of; empty without patches. */
 unsigned mg_vectors_in(const mg_view_t *v);
@@ -82,18 +82,18 @@ static __device__ __forceinline__ uint3 mg_tile_cell(const mg_tile_t &t, unsigne
  *  the selected vectors. Four loads are in flight before the first store, because the compiler
  *  cannot assume that the two sides do not alias. */
 static __device__ __forceinline__ void mg_tile_move(const mg_tile_t &t, unsigned ni, unsigned nj,
-                                                    const double *from, int64_t from_j,
-                                                    int64_t from_k, double *to, int64_t to_j,
+                                                    const mg_real_t *from, int64_t from_j,
+                                                    int64_t from_k, mg_real_t *to, int64_t to_j,
                                                     int64_t to_k) {
   for (int first = (int)threadIdx.x; first < t.cells; first += MG_TILE_CELLS) {
-    double value[4];
+    mg_real_t value[4];
     int64_t target[4];
 #pragma unroll
     for (int c = 0; c < 4; c++) {
       const int cell = first + c * MG_TILE_THREADS;
       if (cell >= t.cells) break;
       const uint3 at = mg_tile_cell(t, ni, nj, (unsigned)cell);
-      const double *source = from + at.x + at.y * from_j + at.z * from_k;
+      const mg_real_t *source = from + at.x + at.y * from_j + at.z * from_k;
       value[c] = *source;
       target[c] = at.x + at.y * to_j + at.z * to_k;
     }

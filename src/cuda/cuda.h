@@ -8,6 +8,7 @@
 #define MG_CUDA_H
 
 #include "config.h"
+#include "cuda/float_names.h"
 
 #include <cmath>
 #include <cstddef>
@@ -95,6 +96,20 @@ mg_status_t mg_cuda_launched(const char *kernel, const char *file, int line);
  *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
 mg_status_t mg_cuda_finish(void);
 
+/** A pair of cells. */
+#ifdef MG_FLOAT
+typedef float2 mg_real2_t;
+#else
+typedef double2 mg_real2_t;
+#endif
+
+static __host__ __device__ __forceinline__ mg_real2_t mg_make_real2(mg_real_t x, mg_real_t y) {
+  mg_real2_t pair;
+  pair.x = x;
+  pair.y = y;
+  return pair;
+}
+
 /** A level's view and one of its patches, passed to kernels by value. */
 struct mg_cuda_patch_t {
   mg_view_t v; /**< v.patch is NULL: the array of patches is in host memory */
@@ -162,13 +177,13 @@ static __device__ __forceinline__ mg_places7_t mg_places7(const mg_cuda_patch_t 
 }
 
 /** Values of a stencil. All walls have the Dirichlet formula: see walls.h. */
-static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const double *x,
+static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s, const mg_real_t *x,
                                                           int order) {
   mg_values7_t v;
   v.c = x[0];
 #pragma unroll
   for (int d = 0; d < 3; d++) {
-    const double low = x[s.low[d]], high = x[s.high[d]];
+    const mg_real_t low = x[s.low[d]], high = x[s.high[d]];
     v.low[d] = s.wall_low[d] ? mg_ghost(MG_WALL_DIRICHLET, order, v.c, low) : low;
     v.high[d] = s.wall_high[d] ? mg_ghost(MG_WALL_DIRICHLET, order, v.c, high) : high;
   }
@@ -179,13 +194,13 @@ static __device__ __forceinline__ mg_values7_t mg_values7(const mg_places7_t &s,
  *  @tparam varies  alpha varies in space; a template parameter, so that kernels with constant alpha
  *                  keep their register count */
 template <bool fv4, bool varies = false>
-__device__ __forceinline__ double mg_apply(const mg_cuda_patch_t *l, const double *x, int i, int j,
-                                           int k) {
+__device__ __forceinline__ mg_real_t mg_apply(const mg_cuda_patch_t *l, const mg_real_t *x, int i,
+                                              int j, int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
-  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
-               *bk = p->vec[MG_BETA_K] + at;
-  const double a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+                  *bk = p->vec[MG_BETA_K] + at;
+  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
   if (fv4) return mg_apply_fv4(x + at, bi, bj, bk, js, ks, a, l->v.b_h2);
   const mg_values7_t v = mg_values7(mg_places7(l, i, j, k), x + at, l->order);
   return mg_apply_values7(v, bi, bj, bk, js, ks, a, l->v.b_h2);
@@ -244,6 +259,23 @@ mg_status_t mg_cuda_graph_begin(void);
 mg_status_t mg_cuda_graph_end(mg_graph_t **out);
 mg_status_t mg_cuda_graph_launch(const mg_graph_t *graph);
 void mg_cuda_graph_free(mg_graph_t *graph);
+
+mg_status_t mg_cuda_stream_fork(void);
+void mg_cuda_stream_switch(void);
+mg_status_t mg_cuda_stream_join(void);
+#ifndef MG_FLOAT
+mg_status_t mg_cuda_lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low,
+                          mg_vector_t dst, double scale);
+mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
+                          mg_vector_t src, double scale, bool add);
+mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                   const mg_view_t *low, mg_vector_t dst, double scale,
+                                   double *norm);
+#endif
+
+/* Set-up and clean-up of files compiled for float, which device.cu calls (float_names.h). */
+mg_status_t mg_cuda_float_fv4_open(void);
+void mg_float_cuboids_close(void);
 
 /* Groups that both CUDA backends have. */
 constexpr mg_backend_queue_t mg_cuda_queue = {

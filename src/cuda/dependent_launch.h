@@ -31,8 +31,12 @@ static __device__ __forceinline__ void mg_cuda_wait_dependency(void) {
 }
 
 /** Force evaluation before mg_cuda_wait_dependency; the compiler could otherwise defer it. */
-static __device__ __forceinline__ void mg_cuda_force(double &x) {
+static __device__ __forceinline__ void mg_cuda_force(mg_real_t &x) {
+#ifdef MG_FLOAT
+  asm volatile("" : "+f"(x));
+#else
   asm volatile("" : "+d"(x));
+#endif
 }
 static __device__ __forceinline__ void mg_cuda_force(mg_places7_t &s) {
 #pragma unroll

@@ -121,7 +121,8 @@ static mg_status_t open_device(int device) {
   *mg_cuda.timed_out = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.sms, cudaDevAttrMultiProcessorCount, device));
   MG_TRY(find_dependent_launches(&mg_cuda.dependent_launches));
-  return mg_cuda_fv4_open();
+  MG_TRY(mg_cuda_fv4_open());
+  return mg_cuda_float_fv4_open();
 }
 
 mg_status_t mg_cuda_open(int device) {
@@ -168,6 +169,7 @@ mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   mg_cuboids_close();
+  mg_float_cuboids_close();
   (void)cudaFreeHost((void *)mg_cuda.timed_out);
   (void)cudaEventDestroy(mg_cuda.event);
   (void)cudaFreeHost(mg_cuda.reduction_host);
@@ -300,7 +302,7 @@ mg_status_t mg_cuda_event_wait(void) {
 /* The second stream has higher priority, because messages depend on its kernels. In a captured
  * graph both streams have equal priority: keeping priorities there
  * (cudaGraphInstantiateFlagUseNodePriority) made no difference on two H200s, docs/transports.md. */
-static mg_status_t cuda_stream_fork(void) {
+mg_status_t mg_cuda_stream_fork(void) {
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.forked, mg_cuda.streams[0]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.streams[1], mg_cuda.forked, 0));
   mg_cuda.stream = mg_cuda.streams[1];
@@ -308,64 +310,14 @@ static mg_status_t cuda_stream_fork(void) {
   return MG_OK;
 }
 
-static void cuda_stream_switch(void) {
+void mg_cuda_stream_switch(void) {
   mg_cuda.stream = mg_cuda.streams[mg_cuda.stream == mg_cuda.streams[0]];
 }
 
-static mg_status_t cuda_stream_join(void) {
+mg_status_t mg_cuda_stream_join(void) {
   mg_cuda.stream = mg_cuda.streams[0];
   MG_CUDA_TRY(cudaEventRecord(mg_cuda.joined, mg_cuda.streams[1]));
   MG_CUDA_TRY(cudaStreamWaitEvent(mg_cuda.streams[0], mg_cuda.joined, 0));
   mg_cuda.stream_state = MG_CUDA_JOINED;
   return MG_OK;
 }
-
-extern "C" const mg_backend_t mg_backend_cuda = {
-    .name = "cuda",
-    .value_bytes = sizeof(mg_real_t),
-    .alloc = mg_cuda_alloc,
-    .release = mg_cuda_release,
-    .set_problem = mg_cuda_set_problem,
-    .restrict_faces = mg_cuda_restrict_faces,
-    .extend_faces = mg_cuda_extend_faces,
-    .set_diagonal = mg_cuda_set_diagonal,
-    .fill_wall_ghosts = mg_cuda_fill_wall_ghosts,
-    .smooth = mg_cuda_smooth,
-    .residual = mg_cuda_residual,
-    .restrict_cells = mg_cuda_restrict_cells,
-    .interpolate = mg_cuda_interpolate,
-    .prepare_copies = mg_cuda_prepare_copies,
-    .release_copies = mg_cuda_release_copies,
-    .copy = mg_cuda_copy,
-    .fill = mg_cuda_fill,
-    .shift = mg_cuda_shift,
-    .axpby = mg_cuda_axpby,
-    .multiply = mg_cuda_multiply,
-    .max_norm = mg_cuda_max_norm,
-    .dot = mg_cuda_dot,
-    .queue = mg_cuda_queue,
-    .overlap = {.stream_fork = cuda_stream_fork,
-                .stream_switch = cuda_stream_switch,
-                .stream_join = cuda_stream_join,
-                .sweep_overlaps = mg_cuda_sweep_overlaps},
-    .fused = {.can_fuse = mg_cuda_can_fuse,
-              .folds_walls = mg_cuda_folds_walls,
-              .residual_norm = mg_cuda_residual_norm,
-              .residual_restrict = mg_cuda_residual_restrict,
-              .can_smooth_residual = mg_cuda_can_smooth_residual,
-              .smooth_residual = mg_cuda_smooth_residual,
-              .norm_begin = mg_cuda_max_begin,
-              .norm_end = mg_cuda_max_end},
-    .coarse = {.bottom_fits = mg_cuda_bottom_fits,
-               .bottom = mg_cuda_bottom,
-               .cycle_create = mg_cuda_coarse_cycle_create,
-               .cycle_free = mg_cuda_coarse_cycle_free,
-               .cycle_run = mg_cuda_coarse_cycle_run},
-    .profile = mg_cuda_profile,
-#ifndef MG_CUDA_DEBUG /* a graph cannot capture the debug build's synchronization */
-    .graph = {.begin = mg_cuda_graph_begin,
-              .end = mg_cuda_graph_end,
-              .launch = mg_cuda_graph_launch,
-              .free = mg_cuda_graph_free},
-#endif
-};

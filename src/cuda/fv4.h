@@ -15,23 +15,24 @@ enum mg_fv4_operation_t {
 /** One operation on one patch, passed to its kernels by value. */
 struct mg_fv4_job_t {
   mg_cuda_patch_t l;
-  const double *x, *f; /**< f is null for A x instead of f - A x */
-  const double *dinv, *previous;
-  double *dst;   /**< cell (0,0,0); in the coarse patch for MG_FV4_RESTRICT */
-  int color;     /**< as in mg_step_t */
-  double c1, c2; /**< as in mg_step_t */
+  const mg_real_t *x, *f; /**< f is null for A x instead of f - A x */
+  const mg_real_t *dinv, *previous;
+  mg_real_t *dst;   /**< cell (0,0,0); in the coarse patch for MG_FV4_RESTRICT */
+  int color;        /**< as in mg_step_t */
+  mg_real_t c1, c2; /**< as in mg_step_t */
   mg_patch_t coarse;
   unsigned long long *maximum;
 };
 
 /** The result of an operation for one cell. */
 template <mg_fv4_operation_t op>
-static __device__ __forceinline__ double mg_fv4_result(const mg_fv4_job_t &job, double x, double ax,
-                                                       double f, double dinv, double previous) {
+static __device__ __forceinline__ mg_real_t mg_fv4_result(const mg_fv4_job_t &job, mg_real_t x,
+                                                          mg_real_t ax, mg_real_t f, mg_real_t dinv,
+                                                          mg_real_t previous) {
   if (op == MG_FV4_COLORED) return mg_relax(x, ax, f, dinv, job.c2);
   /* If c1 = 0 the previous iterate has no effect, and x is already loaded. */
   if (op == MG_FV4_ALL)
-    return mg_update(x, job.c1 == 0.0 ? x : previous, ax, f, dinv, job.c1, job.c2);
+    return mg_update(x, job.c1 == MG_REAL(0.0) ? x : previous, ax, f, dinv, job.c1, job.c2);
   return job.f ? f - ax : ax;
 }
 
@@ -45,11 +46,24 @@ mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg
 mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
 /* Two half sweeps in one pass (fv4_fused.cu): entries `can_fuse`, `smooth` of two steps, and
- * `sweep_overlaps` for them. */
+ * `sweep_overlaps` for them. Only for double cells. */
+#ifdef MG_FLOAT
+inline bool mg_cuda_fv4_can_fuse(const mg_view_t *, int) {
+  return false;
+}
+inline mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *, const mg_sweep_t *sweep,
+                                            mg_region_t) {
+  return mg_error(MG_ERR_INTERNAL, "%d fused sweeps of fv4 in float, limit 1", sweep->n);
+}
+inline bool mg_cuda_fv4_fused_overlaps(const mg_view_t *, bool) {
+  return false;
+}
+#else
 bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps);
 mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
                                      mg_region_t region);
 bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host);
+#endif
 
 /* As the backend entry sweep_overlaps, for a patch that uses the march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);

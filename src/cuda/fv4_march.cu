@@ -149,8 +149,8 @@ static __device__ __forceinline__ mg_betas30_t load_betas30(offsets5_t i, offset
 }
 
 /** A x of a cell; c and high are the offsets of its column and the next, in the cell's row. */
-static __device__ __forceinline__ double apply(const slots_t *s, int c, int high, double a,
-                                               double b_h2) {
+static __device__ __forceinline__ mg_real_t apply(const slots_t *s, int c, int high, mg_real_t a,
+                                                  mg_real_t b_h2) {
   const offsets5_t i = columns(c, high), j = rows(), k = planes5(s->u, 2 * PITCH * BYTES);
   const mg_values25_t x = load_values25(i, j, k);
   const mg_betas30_t b = load_betas30(i, j, s);
@@ -159,14 +159,14 @@ static __device__ __forceinline__ double apply(const slots_t *s, int c, int high
 
 /** Inputs that are read once: both cells, or with GSRB the cell of the current color (in x). */
 struct inputs_t {
-  double2 f, dinv, previous, a; /* a: only if alpha varies */
+  mg_real2_t f, dinv, previous, a; /* a: only if alpha varies */
 };
 
 template <mg_fv4_operation_t op, bool varies>
 static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, ptrdiff_t at,
                                                        int phase) {
-  const double2 zero = make_double2(0.0, 0.0);
-  const double *alpha = job->l.p.vec[MG_ALPHA];
+  const mg_real2_t zero = mg_make_real2(0.0, 0.0);
+  const mg_real_t *alpha = job->l.p.vec[MG_ALPHA];
   inputs_t in = {zero, zero, zero, zero};
   if (op == MG_FV4_COLORED) {
     in.f.x = job->f[at + phase];
@@ -175,11 +175,11 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
     return in;
   }
   /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
-  if (varies) in.a = *(const double2 *)(alpha + at);
-  if (job->f) in.f = *(const double2 *)(job->f + at);
+  if (varies) in.a = *(const mg_real2_t *)(alpha + at);
+  if (job->f) in.f = *(const mg_real2_t *)(job->f + at);
   if (op == MG_FV4_ALL) {
-    in.dinv = *(const double2 *)(job->dinv + at);
-    if (job->previous) in.previous = *(const double2 *)(job->previous + at);
+    in.dinv = *(const mg_real2_t *)(job->dinv + at);
+    if (job->previous) in.previous = *(const mg_real2_t *)(job->previous + at);
   }
   return in;
 }
@@ -187,19 +187,20 @@ static __device__ __forceinline__ inputs_t read_inputs(const mg_fv4_job_t *job, 
 /** Compute a pair whose even cell is at `offset` in a plane, in bytes from the first row.
  *  Updates both cells; GSRB updates the cell of the color and copies the other. */
 template <mg_fv4_operation_t op, bool varies>
-static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, const slots_t *s,
-                                                      int offset, int phase, const inputs_t *in) {
-  const double b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
-               second_a = varies ? in->a.y : job->l.v.a;
+static __device__ __forceinline__ mg_real2_t pair_result(const mg_fv4_job_t *job, const slots_t *s,
+                                                         int offset, int phase,
+                                                         const inputs_t *in) {
+  const mg_real_t b_h2 = job->l.v.b_h2, first_a = varies ? in->a.x : job->l.v.a,
+                  second_a = varies ? in->a.y : job->l.v.a;
   const int even = offset, odd = offset + HALF * BYTES, u = s->u[2] + 2 * PITCH * BYTES;
   if (op == MG_FV4_COLORED) {
     const int c = phase ? odd : even, high = phase ? even + BYTES : odd;
-    const double x = value_at(u + c), other = value_at(u + (phase ? even : odd));
-    const double ax = apply(s, c, high, first_a, b_h2);
-    const double new_x = mg_fv4_result<op>(*job, x, ax, in->f.x, in->dinv.x, 0.0);
-    return phase ? make_double2(other, new_x) : make_double2(new_x, other);
+    const mg_real_t x = value_at(u + c), other = value_at(u + (phase ? even : odd));
+    const mg_real_t ax = apply(s, c, high, first_a, b_h2);
+    const mg_real_t new_x = mg_fv4_result<op>(*job, x, ax, in->f.x, in->dinv.x, 0.0);
+    return phase ? mg_make_real2(other, new_x) : mg_make_real2(new_x, other);
   }
-  double2 r;
+  mg_real2_t r;
   r.x = mg_fv4_result<op>(*job, value_at(u + even), apply(s, even, odd, first_a, b_h2), in->f.x,
                           in->dinv.x, in->previous.x);
   r.y = mg_fv4_result<op>(*job, value_at(u + odd), apply(s, odd, even + BYTES, second_a, b_h2),
@@ -210,12 +211,12 @@ static __device__ __forceinline__ double2 pair_result(const mg_fv4_job_t *job, c
 /** MG_FV4_RESTRICT: a thread of an even row keeps its pair sums of two planes. It reads those of
  * the next odd row one step after they were computed, and keeps the first. */
 struct sums_t {
-  double even_row[2], odd_row;
+  mg_real_t even_row[2], odd_row;
 };
 
 static __device__ __forceinline__ void store_pair_sum(sums_t *sums, int m, int row, int k,
-                                                      double2 r) {
-  const double sum = r.x + r.y;
+                                                      mg_real2_t r) {
+  const mg_real_t sum = r.x + r.y;
   if (row % 2)
     ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m] = sum;
   else if (k % 2)
@@ -227,7 +228,7 @@ static __device__ __forceinline__ void store_pair_sum(sums_t *sums, int m, int r
 static __device__ __forceinline__ void restrict_pair(const mg_fv4_job_t *job, const tile_t *t,
                                                      sums_t *sums, int m, int row, int k) {
   if (row % 2) return;
-  const double odd_row = ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m];
+  const mg_real_t odd_row = ring[RINGS + k % 2 * SUMS + row / 2 * PAIRS + m];
   if (k % 2)
     job->dst[t->i0 / 2 + m + (t->j0 + row) / 2 * job->coarse.jstride +
              k / 2 * job->coarse.kstride] =
@@ -268,14 +269,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     }
     if (inside) {
       if (op == MG_FV4_RESTRICT && k > k0) restrict_pair(&job, &t, &sums, m, row, k - 1);
-      const double2 r = pair_result<op, varies>(&job, &slots, offset, phase, &in);
+      const mg_real2_t r = pair_result<op, varies>(&job, &slots, offset, phase, &in);
       if (op == MG_FV4_NORM) {
         largest = max(largest, mg_max_bits(r.x));
         largest = max(largest, mg_max_bits(r.y));
       } else if (op == MG_FV4_RESTRICT) {
         store_pair_sum(&sums, m, row, k, r);
       } else {
-        *(double2 *)(job.dst + at) = r;
+        *(mg_real2_t *)(job.dst + at) = r;
       }
     }
     rotate(slots.u);
@@ -303,7 +304,7 @@ static const kernel_t kernels[][2] = {
     {march<MG_FV4_RESIDUAL, false>, march<MG_FV4_RESIDUAL, true>},
     {march<MG_FV4_NORM, false>, march<MG_FV4_NORM, true>},
     {march<MG_FV4_RESTRICT, false>, march<MG_FV4_RESTRICT, true>}};
-static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(double);
+static const size_t shared_bytes = (RINGS + 2 * SUMS) * sizeof(mg_real_t);
 
 /* Blocks per SM on the open device. One with 96 to 164 KiB of shared memory (sm_80 to sm_89 and
  * sm_120), none with 64 KiB. */

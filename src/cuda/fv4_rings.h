@@ -39,10 +39,10 @@ enum {
   J_RING = I_RING + IJ_SLOTS * BETA_PLANE,
   K_RING = J_RING + IJ_SLOTS * BETA_PLANE,
   RINGS = K_RING + K_SLOTS * BETA_PLANE,
-  BYTES = sizeof(double)
+  BYTES = sizeof(mg_real_t)
 };
 
-extern __shared__ double ring[];
+extern __shared__ mg_real_t ring[];
 
 /* Byte offsets of the planes, oldest first. */
 struct slots_t {
@@ -72,11 +72,11 @@ template <int n> static __device__ __forceinline__ void rotate(int (&slot)[n]) {
 }
 
 /* A value and a plane at a byte offset from the start of the rings. */
-static __device__ __forceinline__ double value_at(int bytes) {
-  return *(const double *)((const char *)ring + bytes);
+static __device__ __forceinline__ mg_real_t value_at(int bytes) {
+  return *(const mg_real_t *)((const char *)ring + bytes);
 }
-static __device__ __forceinline__ double *plane_at(int bytes) {
-  return (double *)((char *)ring + bytes);
+static __device__ __forceinline__ mg_real_t *plane_at(int bytes) {
+  return (mg_real_t *)((char *)ring + bytes);
 }
 
 /* Position of a column in a row; column 2 is the tile's first cell. */
@@ -84,11 +84,11 @@ static __device__ __forceinline__ int column(int c) {
   return (c & 1) * HALF + (c >> 1);
 }
 
-static __device__ __forceinline__ void fetch(int to_bytes, const double *from) {
+static __device__ __forceinline__ void fetch(int to_bytes, const mg_real_t *from) {
 #if __CUDA_ARCH__ >= 800
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
                    (unsigned)__cvta_generic_to_shared(ring) + (unsigned)to_bytes),
-               "l"(from)
+               "l"(from), "n"((int)sizeof(mg_real_t))
                : "memory");
 #else
   *plane_at(to_bytes) = *from;
@@ -134,7 +134,7 @@ enum field_t { FIELD_U, FIELD_I, FIELD_J, FIELD_K, FIELDS };
  * columns beside the tile. The pointers refer to the next plane of each field. Ghosts outside
  * walls are fetched like other cells and overwritten afterwards. */
 struct share_t {
-  const double *from[FIELDS], *side_from;
+  const mg_real_t *from[FIELDS], *side_from;
   int warp, to, side_to; /* byte offsets */
   int cols, rows;        /* columns from the thread's own on, rows of tile and halo; in memory */
   int side;              /* the field_t of side_from */
@@ -142,7 +142,7 @@ struct share_t {
 
 template <int ROWS, int BEFORE, int AFTER>
 static __device__ __forceinline__ void assign_side(share_t *s, const tile_t *t, const mg_patch_t *p,
-                                                   int q, field_t field, const double *plane,
+                                                   int q, field_t field, const mg_real_t *plane,
                                                    int first_row) {
   const int sides = BEFORE + AFTER, r = q / sides, which = q % sides;
   const int c = which < BEFORE ? 2 - BEFORE + which : 2 - BEFORE + which + WIDTH;
@@ -164,8 +164,8 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
   s.rows = p->n[1] + 4 - t->j0;
   s.cols = p->n[0] + 2 - t->i0 - lane;
   /* Planes -2 of u, -1 of the betas normal to i and j, 0 of those normal to k. */
-  const double *u = job->x + (k0 - 2) * ks, *bi = p->vec[MG_BETA_I] + (k0 - 1) * ks,
-               *bj = p->vec[MG_BETA_J] + (k0 - 1) * ks, *bk = p->vec[MG_BETA_K] + k0 * ks;
+  const mg_real_t *u = job->x + (k0 - 2) * ks, *bi = p->vec[MG_BETA_I] + (k0 - 1) * ks,
+                  *bj = p->vec[MG_BETA_J] + (k0 - 1) * ks, *bk = p->vec[MG_BETA_K] + k0 * ks;
   const ptrdiff_t at = min(t->i0 + lane, p->n[0] + 1) + (t->j0 + s.warp) * js;
   s.from[FIELD_U] = u + at - 2 * js;
   s.from[FIELD_I] = bi + at - js;
@@ -188,7 +188,7 @@ static __device__ __forceinline__ share_t share_of(const mg_fv4_job_t *job, cons
 /* Fetch the next plane of a field. Its first row is `before` rows before the tile's first cell. */
 template <field_t field, int ROWS, int before>
 static __device__ __forceinline__ void fetch_plane(share_t *s, const mg_patch_t *p, int to) {
-  const double *from = s->from[field];
+  const mg_real_t *from = s->from[field];
 #pragma unroll
   for (int r = 0; r < ROWS; r += WARPS) {
     if (s->warp + r < min(ROWS, s->rows - 2 + before)) {
@@ -225,36 +225,36 @@ static __device__ __forceinline__ void skip_u(share_t *s, const mg_patch_t *p, i
 }
 
 /* Ghosts of a row outside a wall in i: the first ghost is in column g. */
-static __device__ __forceinline__ double first_ghost(const double *row, int g, int in) {
+static __device__ __forceinline__ mg_real_t first_ghost(const mg_real_t *row, int g, int in) {
   return mg_ghost_4(1, row[column(g + in)], row[column(g + 2 * in)], row[column(g + 3 * in)],
                     row[column(g + 4 * in)]);
 }
 
-static __device__ __forceinline__ void fill_row(double *row, int g, int in) {
-  const double first = first_ghost(row, g, in),
-               second = mg_ghost_4(2, row[column(g + in)], row[column(g + 2 * in)],
-                                   row[column(g + 3 * in)], row[column(g + 4 * in)]);
+static __device__ __forceinline__ void fill_row(mg_real_t *row, int g, int in) {
+  const mg_real_t first = first_ghost(row, g, in),
+                  second = mg_ghost_4(2, row[column(g + in)], row[column(g + 2 * in)],
+                                      row[column(g + 3 * in)], row[column(g + 4 * in)]);
   row[column(g)] = first;
   row[column(g - in)] = second;
 }
 
 /* Ghosts of a column outside a wall in j: `first` is the first ghost, `in` the inward step. */
-static __device__ __forceinline__ void fill_column(double *first, int in) {
-  const double x1 = first[in], x2 = first[2 * in], x3 = first[3 * in], x4 = first[4 * in];
+static __device__ __forceinline__ void fill_column(mg_real_t *first, int in) {
+  const mg_real_t x1 = first[in], x2 = first[2 * in], x3 = first[3 * in], x4 = first[4 * in];
   first[0] = mg_ghost_4(1, x1, x2, x3, x4);
   first[-in] = mg_ghost_4(2, x1, x2, x3, x4);
 }
 
 /* The first ghost outside two walls; `row` points to the ghost's row. */
-static __device__ __forceinline__ void fill_corner(double *row, int g, int in, int row_in) {
-  double x[4];
+static __device__ __forceinline__ void fill_corner(mg_real_t *row, int g, int in, int row_in) {
+  mg_real_t x[4];
   for (int c = 0; c < 4; c++)
     x[c] = first_ghost(row + (c + 1) * row_in, g, in);
   row[column(g)] = mg_ghost_4(1, x[0], x[1], x[2], x[3]);
 }
 
 /* Fill a plane's ghosts outside the walls in i and j. */
-static __device__ void fill_ghosts_ij(double *plane, const tile_t *t) {
+static __device__ void fill_ghosts_ij(mg_real_t *plane, const tile_t *t) {
   for (int q = (int)threadIdx.x; q < 2 * U_ROWS + 2 * COLUMNS + 4; q += THREADS) {
     if (q < 2 * U_ROWS) {
       const int r = q / 2, g = q % 2 ? t->high_col : t->low_col;
@@ -275,9 +275,9 @@ static __device__ void fill_ghosts_ij(double *plane, const tile_t *t) {
  * `faces` selects the ghosts outside no other wall, `edges` those outside another one. */
 static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3, int from4,
                                         const tile_t *t, int depth, bool faces, bool edges) {
-  const double *x1 = plane_at(from1), *x2 = plane_at(from2), *x3 = plane_at(from3),
-               *x4 = plane_at(from4);
-  double *x = plane_at(to);
+  const mg_real_t *x1 = plane_at(from1), *x2 = plane_at(from2), *x3 = plane_at(from3),
+                  *x4 = plane_at(from4);
+  mg_real_t *x = plane_at(to);
   for (int q = (int)threadIdx.x; q < 2 * U_ROWS * PITCH; q += THREADS) {
     const int odd = q / (U_ROWS * PITCH), in_half = q % (U_ROWS * PITCH);
     const int r = in_half / PITCH, c = 2 * (in_half % PITCH) + odd, at = odd * HALF + in_half;

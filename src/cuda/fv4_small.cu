@@ -18,8 +18,8 @@ static __device__ __forceinline__ int distance(int i, int first, int end) {
 
 /** The ghost value outside the walls given by r. Not called for the second ghost of lower orders.
  */
-static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job,
-                                               const mg_ghost_axis_t r[3]) {
+static __device__ __forceinline__ mg_real_t ghost(const mg_fv4_job_t *job,
+                                                  const mg_ghost_axis_t r[3]) {
   const mg_patch_t *p = &job->l.p;
   return job->l.order == 4   ? mg_wall_value<4, 2>(p, job->x, r)
          : job->l.order == 2 ? mg_wall_value<2, 2>(p, job->x, r)
@@ -29,7 +29,7 @@ static __device__ __forceinline__ double ghost(const mg_fv4_job_t *job,
 /** Fill the tile: the block's cells, plus two more along the axes and one on edges. A warp has
  *  one j and each lane a column. All values in memory are loaded first, together; then the wall
  *  formulas are applied. */
-static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double *tile) {
+static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, mg_real_t *tile) {
   static_assert(THREADS == 32 * UJ && UI <= 32, "one warp per row");
   const mg_patch_t *p = &job->l.p;
   const int i0 = (int)blockIdx.x * BI, j0 = (int)blockIdx.y * BJ, k0 = (int)blockIdx.z * BK;
@@ -44,16 +44,16 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
   const int max_depth = job->l.order == 4 ? 2 : 1;
   const bool column_outside = r[0].outside || r[1].outside;
   const bool column_stored = r[0].depth > max_depth || r[1].depth > max_depth;
-  const double *x = job->x + i + j * p->jstride + (k0 - 2) * p->kstride;
-  double *to = tile + tj * UI + ti;
-  double value[UK];
+  const mg_real_t *x = job->x + i + j * p->jstride + (k0 - 2) * p->kstride;
+  mg_real_t *to = tile + tj * UI + ti;
+  mg_real_t value[UK];
 #pragma unroll
   for (int t = 0; t < UK; t++) {
     const int k = k0 + t - 2;
     const mg_ghost_axis_t r_k = mg_ghost_axis(p, 2, k);
     const bool needed = ij_distance + distance(k, k0, k_end) <= 2;
     const bool stored = !(column_outside || r_k.outside) || column_stored || r_k.depth > max_depth;
-    value[t] = needed && stored ? x[t * p->kstride] : 0.0;
+    value[t] = needed && stored ? x[t * p->kstride] : MG_REAL(0.0);
   }
 #pragma unroll
   for (int t = 0; t < UK; t++)
@@ -70,8 +70,8 @@ static __device__ __forceinline__ void fill_tile(const mg_fv4_job_t *job, double
 
 template <mg_fv4_operation_t op, bool varies>
 static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT mg_fv4_job_t job) {
-  __shared__ double tile[UI * UJ * UK];
-  __shared__ double pair[BK][BJ][BI / 2];
+  __shared__ mg_real_t tile[UI * UJ * UK];
+  __shared__ mg_real_t pair[BK][BJ][BI / 2];
   const mg_patch_t *p = &job.l.p;
   const int t = (int)threadIdx.x, ti = t % BI, tj = t / BI % BJ, tk = t / (BI * BJ);
   const int i = (int)blockIdx.x * BI + ti, j = (int)blockIdx.y * BJ + tj,
@@ -79,7 +79,7 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
   const bool inside = i < p->n[0] && j < p->n[1] && k < p->n[2];
   const ptrdiff_t at = i + j * p->jstride + k * p->kstride;
   mg_betas30_t b = {};
-  double a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
+  mg_real_t a = job.l.v.a, f = 0.0, dinv = 0.0, previous = 0.0, result = 0.0;
   if (inside) {
     b = mg_load_betas30(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
                         p->jstride, p->kstride);
@@ -97,9 +97,9 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
   fill_tile(&job, tile);
   __syncthreads();
   if (inside) {
-    const double *x = tile + ti + 2 + (tj + 2) * UI + (tk + 2) * (UI * UJ);
+    const mg_real_t *x = tile + ti + 2 + (tj + 2) * UI + (tk + 2) * (UI * UJ);
     const mg_values25_t v = mg_load_values25(x, UI, UI * UJ);
-    const double ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
+    const mg_real_t ax = mg_apply_values25(&v, &b, a, job.l.v.b_h2);
     const int phase = ((p->lo[0] + i) ^ (p->lo[1] + j) ^ (p->lo[2] + k) ^ job.color) & 1;
     result = mg_fv4_result<op>(job, v.c, ax, f, dinv, previous);
     if (op == MG_FV4_COLORED && phase) result = v.c;
@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(THREADS) small(const MG_GRID_CONSTANT m
     static_assert(THREADS == MG_MAX_THREADS, "mg_max_add requires it");
     mg_max_add(mg_max_bits(result), known, job.maximum);
   } else if (op == MG_FV4_RESTRICT) {
-    const double sum = result + __shfl_xor_sync(0xffffffffu, result, 1);
+    const mg_real_t sum = result + __shfl_xor_sync(0xffffffffu, result, 1);
     if (t % 2 == 0) pair[tk][tj][ti / 2] = sum;
     __syncthreads();
     const int ci = t % (BI / 2), cj = t / (BI / 2) % (BJ / 2), ck = t / (BI / 2) / (BJ / 2);

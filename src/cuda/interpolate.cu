@@ -44,8 +44,8 @@ enum { BI = 16, BJ = 4, BK = 4, THREADS = BI * BJ * BK, TI = BI + 4, TJ = BJ + 4
 
 /** The coarse value at patch-local indices, including ghosts outside walls. With lower orders the
  *  second ghost is zero in memory. */
-static __device__ __forceinline__ double value_at(const mg_patch_t &p, mg_vector_t vec, int order,
-                                                  const int at[3]) {
+static __device__ __forceinline__ mg_real_t value_at(const mg_patch_t &p, mg_vector_t vec,
+                                                     int order, const int at[3]) {
   const mg_ghost_axis_t r[3] = {mg_ghost_axis(&p, 0, at[0]), mg_ghost_axis(&p, 1, at[1]),
                                 mg_ghost_axis(&p, 2, at[2])};
   const int depth = max(max(r[0].depth, r[1].depth), r[2].depth);
@@ -64,8 +64,9 @@ static_assert(TK == 2 * BK && TJ == 2 * BJ, "combinations overwrite their inputs
 
 /** Replace a line of cells by fine pairs, in place: one pair per cell, without the two ghosts at
  *  each end. */
-template <int cells> static __device__ __forceinline__ void combine_line(double *line, int step) {
-  double x[cells];
+template <int cells>
+static __device__ __forceinline__ void combine_line(mg_real_t *line, int step) {
+  mg_real_t x[cells];
 #pragma unroll
   for (int a = 0; a < cells; a++)
     x[a] = line[a * step];
@@ -82,7 +83,7 @@ static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, 
     interpolate_v4(const MG_GRID_CONSTANT mg_patch_t coarse, mg_vector_t src,
                    const MG_GRID_CONSTANT mg_patch_t fine, mg_vector_t dst, int order) {
   mg_cuda_wait_dependency();
-  __shared__ double tile[TK][TJ][TI];
+  __shared__ mg_real_t tile[TK][TJ][TI];
   const int first[3] = {(int)blockIdx.x * BI, (int)blockIdx.y * BJ, (int)blockIdx.z * BK};
   for (int t = (int)threadIdx.x; t < TI * TJ * TK; t += THREADS) {
     const int a[3] = {t % TI, t / TI % TJ, t / (TI * TJ)};
@@ -101,12 +102,12 @@ static __global__ void __launch_bounds__(THREADS, MG_CUDA_MIN_BLOCKS(V4_BLOCKS, 
   for (int row = t / BI; row < TJ * TK; row += THREADS / BI) {
     const int j = 2 * first[1] + row % TJ, k = 2 * first[2] + row / TJ;
     if (i >= coarse.n[0] || j >= fine.n[1] || k >= fine.n[2]) continue;
-    const double *x = &tile[row / TJ][row % TJ][a];
-    double2 *out = (double2 *)mg_cell(&fine, dst, 2 * i, j, k);
-    double2 pair = make_double2(mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], -1),
-                                mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], 1));
+    const mg_real_t *x = &tile[row / TJ][row % TJ][a];
+    mg_real2_t *out = (mg_real2_t *)mg_cell(&fine, dst, 2 * i, j, k);
+    mg_real2_t pair = mg_make_real2(mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], -1),
+                                    mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], 1));
     if (add) {
-      const double2 old = *out;
+      const mg_real2_t old = *out;
       pair.x = old.x + pair.x;
       pair.y = old.y + pair.y;
     }

@@ -6,14 +6,15 @@
 
 /** The formula of P1 or V2 in one direction. */
 template <mg_interpolation_t kind>
-static __device__ __forceinline__ double mg_combine3(double m1, double c, double p1, int side) {
+static __device__ __forceinline__ mg_real_t mg_combine3(mg_real_t m1, mg_real_t c, mg_real_t p1,
+                                                        int side) {
   return kind == MG_INTERPOLATE_P1 ? mg_interpolate_p1(m1, c, p1, side)
                                    : mg_interpolate_v2(m1, c, p1, side);
 }
 
 /** The formula in one direction: x[0..4] are the values at offsets -2..2. */
 template <mg_interpolation_t kind>
-static __device__ __forceinline__ double mg_combine(const double x[5], int side) {
+static __device__ __forceinline__ mg_real_t mg_combine(const mg_real_t x[5], int side) {
   if (kind == MG_INTERPOLATE_P0) return x[2];
   if (kind != MG_INTERPOLATE_V4) return mg_combine3<kind>(x[1], x[2], x[3], side);
   return mg_interpolate_v4(x[0], x[1], x[2], x[3], x[4], side);
@@ -36,21 +37,21 @@ mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector
 #pragma unroll
   for (int first = 0; first < 2; first += sides) {
     /* Rows start on 128-byte lines, so a pair is 16-byte aligned. */
-    double2 pair[sides][2];
-    double2 *out[sides][2];
-    double plane[sides][5][5]; /* [k][j][i], combined over k */
+    mg_real2_t pair[sides][2];
+    mg_real2_t *out[sides][2];
+    mg_real_t plane[sides][5][5]; /* [k][j][i], combined over k */
 #pragma unroll
     for (int s = 0; s < sides; s++)
 #pragma unroll
       for (int t = 0; t < 2; t++) {
-        out[s][t] = (double2 *)mg_cell(&fine, dst, 2 * i, 2 * j + t, 2 * k + first + s);
+        out[s][t] = (mg_real2_t *)mg_cell(&fine, dst, 2 * i, 2 * j + t, 2 * k + first + s);
         if (add) pair[s][t] = *out[s][t];
       }
 #pragma unroll
     for (int dj = -radius; dj <= radius; dj++)
 #pragma unroll
       for (int di = -radius; di <= radius; di++) {
-        double column[5];
+        mg_real_t column[5];
 #pragma unroll
         for (int dk = -radius; dk <= radius; dk++)
           column[dk + 2] = value(di, dj, dk);
@@ -62,14 +63,15 @@ mg_interpolate_children(const values_t &value, const mg_patch_t &fine, mg_vector
     for (int s = 0; s < sides; s++)
 #pragma unroll
       for (int t = 0; t < 2; t++) {
-        double row[5];
+        mg_real_t row[5];
 #pragma unroll
         for (int di = -radius; di <= radius; di++) {
-          const double column[5] = {plane[s][0][di + 2], plane[s][1][di + 2], plane[s][2][di + 2],
-                                    plane[s][3][di + 2], plane[s][4][di + 2]};
+          const mg_real_t column[5] = {plane[s][0][di + 2], plane[s][1][di + 2],
+                                       plane[s][2][di + 2], plane[s][3][di + 2],
+                                       plane[s][4][di + 2]};
           row[di + 2] = mg_combine<kind>(column, t == 0 ? -1 : 1);
         }
-        const double low = mg_combine<kind>(row, -1), high = mg_combine<kind>(row, 1);
+        const mg_real_t low = mg_combine<kind>(row, -1), high = mg_combine<kind>(row, 1);
         pair[s][t].x = add ? pair[s][t].x + low : low;
         pair[s][t].y = add ? pair[s][t].y + high : high;
       }
@@ -87,7 +89,7 @@ template <mg_interpolation_t kind, bool add>
 static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coarse,
                                                            mg_vector_t src, const mg_patch_t &fine,
                                                            mg_vector_t dst, int i, int j, int k) {
-  const double *x = mg_cell(&coarse, src, i, j, k);
+  const mg_real_t *x = mg_cell(&coarse, src, i, j, k);
   const ptrdiff_t js = coarse.jstride, ks = coarse.kstride;
   const auto value = [=](int di, int dj, int dk) { return x[di + dj * js + dk * ks]; };
   mg_interpolate_children<kind, add>(value, fine, dst, i, j, k);
@@ -95,8 +97,10 @@ static __device__ __forceinline__ void mg_interpolate_cell(const mg_patch_t &coa
 
 /** A coarse cell and its 26 neighbors, stored as [k][j][i]. */
 struct mg_neighborhood_t {
-  double x[3][3][3];
-  __device__ double operator()(int di, int dj, int dk) const { return x[dk + 1][dj + 1][di + 1]; }
+  mg_real_t x[3][3][3];
+  __device__ mg_real_t operator()(int di, int dj, int dk) const {
+    return x[dk + 1][dj + 1][di + 1];
+  }
 };
 
 /** Evaluate ghosts outside Dirichlet walls from the cells of the window, in i, then j, then k. A
@@ -107,9 +111,9 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
   for (int a = 0; a < 3; a++)
 #pragma unroll
     for (int b = 0; b < 3; b++) {
-      double *row = w->x[a][b];
-      const double under = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[2]),
-                   over = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[0]);
+      mg_real_t *row = w->x[a][b];
+      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[2]),
+                      over = mg_ghost(MG_WALL_DIRICHLET, order, row[1], row[0]);
       if (low[0]) row[0] = under;
       if (high[0]) row[2] = over;
     }
@@ -117,8 +121,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
   for (int a = 0; a < 3; a++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const double under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][2][i]),
-                   over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][0][i]);
+      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][2][i]),
+                      over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[a][1][i], w->x[a][0][i]);
       if (low[1]) w->x[a][0][i] = under;
       if (high[1]) w->x[a][2][i] = over;
     }
@@ -126,8 +130,8 @@ static __device__ __forceinline__ void mg_fold_walls(mg_neighborhood_t *w, const
   for (int j = 0; j < 3; j++)
 #pragma unroll
     for (int i = 0; i < 3; i++) {
-      const double under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[2][j][i]),
-                   over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[0][j][i]);
+      const mg_real_t under = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[2][j][i]),
+                      over = mg_ghost(MG_WALL_DIRICHLET, order, w->x[1][j][i], w->x[0][j][i]);
       if (low[2]) w->x[0][j][i] = under;
       if (high[2]) w->x[2][j][i] = over;
     }
@@ -163,7 +167,7 @@ mg_interpolate_folded(const mg_patch_t &coarse, mg_vector_t src, const mg_patch_
         for (int d = 0; d < 3; d++)
           outside = outside || (step[d] < 0 && low[d]) || (step[d] > 0 && high[d]);
         w.x[dk + 1][dj + 1][di + 1] =
-            outside ? 0.0 : *mg_cell(&coarse, src, i + di, j + dj, k + dk);
+            outside ? MG_REAL(0.0) : *mg_cell(&coarse, src, i + di, j + dj, k + dk);
       }
   mg_fold_walls(&w, low, high, order);
   mg_interpolate_children<kind, add>(w, fine, dst, i, j, k);

@@ -21,7 +21,7 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
   if constexpr (fv4) {
     level.smooth_fv4<varies>(steps.step, steps.n, zero_guess);
   } else {
-    const double2 zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
+    const mg_real2_t zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
     mg_block_smoother_t<colored, varies, true>(level, steps, u).smooth();
   }
   __syncthreads();
@@ -33,7 +33,7 @@ template <bool varies> struct mg_one_cell_t {
   static constexpr int cells = 1;
   const mg_cuda_patch_t *l;
   mg_row_t row;
-  double x[MG_N_VECTORS];
+  mg_real_t x[MG_N_VECTORS];
 
   __device__ __forceinline__ mg_one_cell_t(const mg_cuda_patch_t *level, bool zero_guess)
       : l(level), row(mg_row<varies>(level, 0, 0, 0)) {
@@ -50,29 +50,29 @@ template <bool varies> struct mg_one_cell_t {
 
   __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
                                         mg_vector_t b) {
-    x[dst] = b < 0 ? alpha * x[a] : fma(alpha, x[a], beta * x[b]);
+    x[dst] = b < 0 ? MG_REAL(alpha) * x[a] : mg_fma(MG_REAL(alpha), x[a], MG_REAL(beta) * x[b]);
   }
   __device__ __forceinline__ void multiply(mg_vector_t dst, mg_vector_t a, mg_vector_t b) {
     x[dst] = x[a] * x[b];
   }
-  __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += value; }
+  __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += MG_REAL(value); }
   __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
 
   /** With walls on all sides their formula has order 1, Dirichlet's also at other walls: see
    *  walls.h. If periodic, the cell is its own neighbor. */
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
-    const double c = x[a], near = l->v.periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
-    const double ax = mg_row_apply(l, row, {c, {near, near, near}, {near, near, near}});
+    const mg_real_t c = x[a], near = l->v.periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
+    const mg_real_t ax = mg_row_apply(l, row, {c, {near, near, near}, {near, near, near}});
     x[dst] = f < 0 ? ax : x[f] - ax;
   }
 
   __device__ __forceinline__ double max_norm(mg_vector_t a) const {
-    return isfinite(x[a]) ? fabs(x[a]) : NAN;
+    return isfinite(x[a]) ? fabs((double)x[a]) : NAN;
   }
 
   __device__ __forceinline__ double dot(mg_vector_t a, mg_vector_t b) const {
-    const double sum = b < 0 ? 0.0 + x[a] : fma(x[a], x[b], 0.0);
+    const double sum = b < 0 ? 0.0 + x[a] : fma((double)x[a], (double)x[b], 0.0);
     return isfinite(sum) ? sum + 0.0 : NAN;
   }
 };

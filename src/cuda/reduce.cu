@@ -5,6 +5,7 @@
  * threads per 8^3 brick. The brick sums are added exactly, as integers, in any order. */
 #include "cuda/reduce.h"
 
+#ifndef MG_FLOAT /* the same for both types */
 /* Clear the reduction on the device, and fetch it. */
 static mg_status_t begin(size_t bytes) {
   MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.reduction, 0, bytes, mg_cuda.stream));
@@ -39,11 +40,13 @@ mg_status_t mg_cuda_sum_end(mg_sum_t *sum) {
     sum->digit[d] += (int64_t)mg_cuda.reduction_host[d];
   return MG_OK;
 }
+#endif
 
 /** Whether cells can be loaded in pairs. In a level's own arrays this holds if rows are even. */
 static bool in_pairs(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
   const uintptr_t at = (uintptr_t)p.vec[x] | (y < 0 ? 0 : (uintptr_t)p.vec[y]);
-  return p.n[0] % 2 == 0 && p.jstride % 2 == 0 && p.kstride % 2 == 0 && at % 16 == 0;
+  return p.n[0] % 2 == 0 && p.jstride % 2 == 0 && p.kstride % 2 == 0 &&
+         at % sizeof(mg_real2_t) == 0;
 }
 
 mg_status_t mg_cuda_max_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t y, double *norm) {

@@ -22,15 +22,16 @@ enum { MG_DOT_PLANES = 1, MG_DOT_MIN_THREADS = 32 };
 
 /** Value |x| or |x - y| of a cell, or the larger of two cells, as bits; NaN is the largest. */
 template <bool pairs, bool differs>
-static __device__ __forceinline__ unsigned long long mg_largest_of(const double2 &x,
-                                                                   const double2 &y) {
+static __device__ __forceinline__ unsigned long long mg_largest_of(const mg_real2_t &x,
+                                                                   const mg_real2_t &y) {
   const unsigned long long a = mg_max_bits(differs ? x.x - y.x : x.x),
                            b = mg_max_bits(differs ? x.y - y.y : x.y);
   return pairs && b > a ? b : a;
 }
 
-template <bool pairs> static __device__ __forceinline__ double2 mg_load_cells(const double *at) {
-  return pairs ? *(const double2 *)at : make_double2(*at, 0.0);
+template <bool pairs>
+static __device__ __forceinline__ mg_real2_t mg_load_cells(const mg_real_t *at) {
+  return pairs ? *(const mg_real2_t *)at : mg_make_real2(*at, 0.0);
 }
 
 /** Largest value, as bits, among the cells of one thread of a 32 x 8 block. */
@@ -43,13 +44,13 @@ mg_largest_of_thread(const mg_patch_t &p, mg_vector_t x, mg_vector_t y) {
   int j = row % p.n[1], k = i < p.n[0] ? row / p.n[1] : p.n[2];
   unsigned long long largest = 0;
   while (k < p.n[2]) {
-    double2 a[rows], b[rows];
+    mg_real2_t a[rows], b[rows];
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
       const bool inside = k < p.n[2];
-      a[r] = inside ? mg_load_cells<pairs>(p.vec[x] + at) : make_double2(0.0, 0.0);
-      b[r] = differs && inside ? mg_load_cells<pairs>(p.vec[y] + at) : make_double2(0.0, 0.0);
+      a[r] = inside ? mg_load_cells<pairs>(p.vec[x] + at) : mg_make_real2(0.0, 0.0);
+      b[r] = differs && inside ? mg_load_cells<pairs>(p.vec[y] + at) : mg_make_real2(0.0, 0.0);
       j += step_j;
       k += step_k;
       if (j >= p.n[1]) {
@@ -89,24 +90,24 @@ inline int mg_dot_threads(int64_t lanes, int processors) {
 
 /** Sum over a lane of a brick of u^3: one cell per row, row by row, plane by plane. */
 template <bool product>
-static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const double *a,
-                                                     const double *b, int u) {
+static __device__ __forceinline__ double mg_lane_sum(const mg_patch_t &p, const mg_real_t *a,
+                                                     const mg_real_t *b, int u) {
   double s = 0.0;
   for (int k = 0; k < u; k++)
     for (int j = 0; j < u; j++) {
       const ptrdiff_t at = j * p.jstride + k * p.kstride;
-      s = product ? fma(a[at], b[at], s) : s + a[at];
+      s = product ? fma((double)a[at], (double)b[at], s) : s + a[at];
     }
   return s;
 }
 
 /** mg_lane_sum for bricks of 8^3, loading `planes` planes before adding the first cell. */
 template <bool product, int planes>
-static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, const double *a,
-                                                          const double *b) {
+static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, const mg_real_t *a,
+                                                          const mg_real_t *b) {
   double s = 0.0;
   for (int k = 0; k < 8; k += planes) {
-    double x[planes][8], y[planes][8];
+    mg_real_t x[planes][8], y[planes][8];
 #pragma unroll
     for (int q = 0; q < planes; q++)
 #pragma unroll
@@ -119,7 +120,7 @@ static __device__ __forceinline__ double mg_lane_sum_of_8(const mg_patch_t &p, c
     for (int q = 0; q < planes; q++)
 #pragma unroll
       for (int j = 0; j < 8; j++)
-        s = product ? fma(x[q][j], y[q][j], s) : s + x[q][j];
+        s = product ? fma((double)x[q][j], (double)y[q][j], s) : s + x[q][j];
   }
   return s;
 }
@@ -147,8 +148,8 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(8 >> planes, 25
   double s = 0.0;
   if (mine) {
     const int64_t bi = brick % ni * u, bj = brick / ni % nj * u, bk = brick / ni / nj * u;
-    const double *a = mg_cell(&p, x, bi + lane, bj, bk);
-    const double *b = product ? mg_cell(&p, y, bi + lane, bj, bk) : a;
+    const mg_real_t *a = mg_cell(&p, x, bi + lane, bj, bk);
+    const mg_real_t *b = product ? mg_cell(&p, y, bi + lane, bj, bk) : a;
     if constexpr (planes > 0)
       s = mg_lane_sum_of_8<product, planes>(p, a, b);
     else

@@ -26,18 +26,18 @@ static __device__ __forceinline__ bool clear(const mg_patch_t &p, int rows, int 
 
 /** Residual away from walls. */
 template <bool varies>
-static __device__ __forceinline__ double residual_near(const mg_cuda_patch_t *l, mg_vector_t x,
-                                                       mg_vector_t f, ptrdiff_t at) {
+static __device__ __forceinline__ mg_real_t residual_near(const mg_cuda_patch_t *l, mg_vector_t x,
+                                                          mg_vector_t f, ptrdiff_t at) {
   const mg_stencil_values_t near = mg_stencil_load<varies>(l, l->p.vec[x], f, at);
-  const double ax = mg_stencil_apply(l, near);
+  const mg_real_t ax = mg_stencil_apply(l, near);
   return f < 0 ? ax : near.f - ax;
 }
 
 /** Residual at any cell. */
 template <bool varies>
-static __device__ __forceinline__ double residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
-                                                     mg_vector_t f, int i, int j, int k) {
-  const double ax = mg_apply<false, varies>(l, l->p.vec[x], i, j, k);
+static __device__ __forceinline__ mg_real_t residual_at(const mg_cuda_patch_t *l, mg_vector_t x,
+                                                        mg_vector_t f, int i, int j, int k) {
+  const mg_real_t ax = mg_apply<false, varies>(l, l->p.vec[x], i, j, k);
   return f < 0 ? ax : l->p.vec[f][i + j * l->p.jstride + k * l->p.kstride] - ax;
 }
 
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(256, BLOCKS(8, planes))
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   const ptrdiff_t ks = l.p.kstride, at = i + j * l.p.jstride + k * ks;
   if (clear(l.p, 1, planes)) {
-    double value[planes];
+    mg_real_t value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++)
       value[q] = residual_near<varies>(&l, x, f, at + q * ks);
@@ -130,9 +130,9 @@ mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t
 /* Final step of a restriction: fine cells (2I, 2J, 2K) to (2I+1, 2J+1, 2K+1) average to coarse
  * cell (I, J, K). A thread holds the four cells of one i, as [k][j]; its neighbor holds those of
  * the next i. Patch sizes are even, so pairs never straddle the end of a patch. */
-static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l, double pair[2][2],
-                                                      int i, int J, int K, const mg_patch_t &coarse,
-                                                      mg_vector_t dst) {
+static __device__ __forceinline__ void restrict_pairs(const mg_cuda_patch_t &l,
+                                                      mg_real_t pair[2][2], int i, int J, int K,
+                                                      const mg_patch_t &coarse, mg_vector_t dst) {
 #pragma unroll
   for (int dk = 0; dk < 2; dk++)
 #pragma unroll
@@ -149,7 +149,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(2, 256))
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
   const bool inside = i < l.p.n[0] && 2 * J < l.p.n[1];
-  double pair[2][2] = {}; /* [k][j] */
+  mg_real_t pair[2][2] = {}; /* [k][j] */
   mg_row_t row[2][2] = {};
 #pragma unroll
   for (int c = 0; c < 4; c++)
@@ -175,7 +175,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
   const int i = (int)(blockIdx.x * 32 + threadIdx.x);
   const int J = (int)(blockIdx.y * 8 + threadIdx.y), K = (int)blockIdx.z;
   const int j = 2 * J, k = 2 * K;
-  double pair[2][2]; /* [k][j] */
+  mg_real_t pair[2][2]; /* [k][j] */
   if (clear(l.p, 2, 2)) {
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
 #pragma unroll
@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     const bool inside = i < l.p.n[0] && j < l.p.n[1];
     for (int dk = 0; dk < 2; dk++)
       for (int dj = 0; dj < 2; dj++)
-        pair[dk][dj] = inside ? residual_at<varies>(&l, x, f, i, j + dj, k + dk) : 0.0;
+        pair[dk][dj] = inside ? residual_at<varies>(&l, x, f, i, j + dj, k + dk) : MG_REAL(0.0);
   }
   restrict_pairs(l, pair, i, J, K, coarse, dst);
 }

@@ -12,7 +12,7 @@ static __global__ void __launch_bounds__(256)
   mg_cuda_wait_dependency();
   MG_CUDA_CELL(i, j, k, coarse.n);
   const ptrdiff_t js = fine.jstride, ks = fine.kstride;
-  const double *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
+  const mg_real_t *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
   *mg_cell(&coarse, dst, i, j, k) =
       mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
 }

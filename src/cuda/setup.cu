@@ -132,8 +132,8 @@ static __global__ void __launch_bounds__(256)
   if (x >= along_d.y || y >= along_u.y) return;
   const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
   const ptrdiff_t in = side == 0 ? stride[t] : -stride[t];
-  double *b = p.vec[MG_BETA_I + d] + (side == 0 ? 0 : (p.n[t] - 1) * stride[t]) + x * stride[d] +
-              y * stride[u];
+  mg_real_t *b = p.vec[MG_BETA_I + d] + (side == 0 ? 0 : (p.n[t] - 1) * stride[t]) + x * stride[d] +
+                 y * stride[u];
   b[-in] = mg_extrapolate_face(b, in, box_dim);
 }
 
@@ -157,9 +157,10 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
 }
 
 /** Store the inverse diagonal of a row. @return the row's Gershgorin bound */
-static __device__ __forceinline__ double store_dinv(const mg_cuda_patch_t &l, bool l1,
-                                                    const int at[3], mg_row_sums_t s) {
-  *mg_cell(&l.p, MG_DINV, at[0], at[1], at[2]) = 1.0 / (l1 ? mg_l1_diagonal(s) : s.diagonal);
+static __device__ __forceinline__ mg_real_t store_dinv(const mg_cuda_patch_t &l, bool l1,
+                                                       const int at[3], mg_row_sums_t s) {
+  *mg_cell(&l.p, MG_DINV, at[0], at[1], at[2]) =
+      MG_REAL(1.0) / (l1 ? mg_l1_diagonal(s) : s.diagonal);
   return (s.diagonal + s.off) / s.diagonal;
 }
 
@@ -167,7 +168,7 @@ static __global__ void __launch_bounds__(256)
     diagonal_7(mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
-  double bound = 0.0;
+  mg_real_t bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1])
     bound = store_dinv(l, l1, at, mg_row_sums_7(&l.v, &l.p, l.order, at));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
@@ -178,7 +179,7 @@ static __global__ void __launch_bounds__(256)
     diagonal_fv4(const MG_GRID_CONSTANT mg_cuda_patch_t l, bool l1, unsigned long long *maximum) {
   const int at[3] = {(int)(blockIdx.x * blockDim.x + threadIdx.x),
                      (int)(blockIdx.y * blockDim.y + threadIdx.y), (int)blockIdx.z};
-  double bound = 0.0;
+  mg_real_t bound = 0.0;
   if (at[0] < l.p.n[0] && at[1] < l.p.n[1] && mg_row_is_interior(&l.v, &l.p, at))
     bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, true));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
@@ -202,7 +203,7 @@ static __global__ void __launch_bounds__(256)
     mine = mine && at[e] >= 0 && at[e] < l.p.n[e];
     mine = mine && (all || e >= d || (cell >= 2 && cell < l.v.n[e] - 2));
   }
-  double bound = 0.0;
+  mg_real_t bound = 0.0;
   if (mine) bound = store_dinv(l, l1, at, mg_row_sums_fv4(&l.v, &l.p, l.order, at, false));
   mg_max_add(mg_max_bits(bound), mg_max_known(maximum), maximum);
 }

@@ -35,9 +35,9 @@ static __global__ void wall_ghosts_kernel(mg_patch_t p, mg_vector_t vec, int ord
   const int at_wall = side == 0 ? 0 : p.n[d] - 1, i = first.x + a, j = first.y + b;
   const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
   const ptrdiff_t in = side == 0 ? stride[d] : -stride[d];
-  double *x = d == 0   ? mg_cell(&p, vec, at_wall, i, j)
-              : d == 1 ? mg_cell(&p, vec, i, at_wall, j)
-                       : mg_cell(&p, vec, i, j, at_wall);
+  mg_real_t *x = d == 0   ? mg_cell(&p, vec, at_wall, i, j)
+                 : d == 1 ? mg_cell(&p, vec, i, at_wall, j)
+                          : mg_cell(&p, vec, i, j, at_wall);
   if (order < 4) {
     x[-in] = mg_ghost(p.wall[d][side], order, x[0], x[in]);
   } else {
@@ -70,10 +70,10 @@ mg_status_t mg_cuda_fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int or
 /* ---- operator and smoother ---- */
 
 /* A x at offset `at` of the patch. */
-static __device__ double apply(const mg_cuda_patch_t *l, const double *x, ptrdiff_t at) {
+static __device__ mg_real_t apply(const mg_cuda_patch_t *l, const mg_real_t *x, ptrdiff_t at) {
   const mg_patch_t *p = &l->p;
-  const double *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
-               *bk = p->vec[MG_BETA_K] + at, a = mg_a_at(&l->v, p, at);
+  const mg_real_t *bi = p->vec[MG_BETA_I] + at, *bj = p->vec[MG_BETA_J] + at,
+                  *bk = p->vec[MG_BETA_K] + at, a = mg_a_at(&l->v, p, at);
   return l->v.op == MG_OPERATOR_FV4
              ? mg_apply_fv4(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2)
              : mg_apply_7(x + at, bi, bj, bk, p->jstride, p->kstride, a, l->v.b_h2);
@@ -84,14 +84,14 @@ static __global__ void step_kernel(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const int phase = (l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color;
-  const double x = u.x < 0 ? 0.0 : l.p.vec[u.x][at];
-  double *out = l.p.vec[u.dst] + at;
+  const mg_real_t x = u.x < 0 ? MG_REAL(0.0) : l.p.vec[u.x][at];
+  mg_real_t *out = l.p.vec[u.dst] + at;
   if (phase & u.mask) {
     if (u.dst != u.x) *out = x;
     return;
   }
-  const double ax = u.x < 0 ? 0.0 : apply(&l, l.p.vec[u.x], at);
-  const double previous = u.previous < 0 ? 0.0 : l.p.vec[u.previous][at];
+  const mg_real_t ax = u.x < 0 ? MG_REAL(0.0) : apply(&l, l.p.vec[u.x], at);
+  const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
   *out = mg_update(x, previous, ax, l.p.vec[MG_F][at], l.p.vec[MG_DINV][at], u.c1, u.c2);
 }
 
@@ -107,7 +107,7 @@ static __global__ void residual_kernel(mg_cuda_patch_t l, mg_vector_t dst, mg_ve
                                        mg_vector_t f) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
-  const double ax = apply(&l, l.p.vec[x], at);
+  const mg_real_t ax = apply(&l, l.p.vec[x], at);
   l.p.vec[dst][at] = f < 0 ? ax : l.p.vec[f][at] - ax;
 }
 
@@ -124,7 +124,7 @@ static __global__ void restrict_cells_kernel(mg_patch_t fine, mg_vector_t src, m
                                              mg_vector_t dst) {
   MG_CUDA_CELL(i, j, k, coarse.n);
   const ptrdiff_t js = fine.jstride, ks = fine.kstride;
-  const double *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
+  const mg_real_t *x = mg_cell(&fine, src, 2 * i, 2 * j, 2 * k);
   *mg_cell(&coarse, dst, i, j, k) =
       mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
 }
@@ -138,7 +138,8 @@ static mg_status_t restrict_cells(const mg_view_t *fine, mg_vector_t src, const 
 }
 
 /* The formula in one direction: x[0..4] are the coarse cells at offsets -2..2. */
-static __device__ double interpolate_line(mg_interpolation_t kind, const double x[5], int side) {
+static __device__ mg_real_t interpolate_line(mg_interpolation_t kind, const mg_real_t x[5],
+                                             int side) {
   if (kind == MG_INTERPOLATE_P0) return x[2];
   if (kind == MG_INTERPOLATE_P1) return mg_interpolate_p1(x[1], x[2], x[3], side);
   if (kind == MG_INTERPOLATE_V2) return mg_interpolate_v2(x[1], x[2], x[3], side);
@@ -150,7 +151,7 @@ static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg
                                           mg_vector_t dst, mg_interpolation_t kind, bool add) {
   MG_CUDA_CELL(i, j, k, fine.n);
   const int reach = kind == MG_INTERPOLATE_V4 ? 2 : kind == MG_INTERPOLATE_P0 ? 0 : 1;
-  double row[5] = {}, column[5] = {}, line[5] = {};
+  mg_real_t row[5] = {}, column[5] = {}, line[5] = {};
   for (int di = -reach; di <= reach; di++) {
     for (int dj = -reach; dj <= reach; dj++) {
       for (int dk = -reach; dk <= reach; dk++)
@@ -159,8 +160,8 @@ static __global__ void interpolate_kernel(mg_patch_t coarse, mg_vector_t src, mg
     }
     row[di + 2] = interpolate_line(kind, column, j % 2 ? 1 : -1);
   }
-  const double value = interpolate_line(kind, row, i % 2 ? 1 : -1);
-  double *out = mg_cell(&fine, dst, i, j, k);
+  const mg_real_t value = interpolate_line(kind, row, i % 2 ? 1 : -1);
+  mg_real_t *out = mg_cell(&fine, dst, i, j, k);
   *out = add ? *out + value : value;
 }
 
@@ -191,7 +192,7 @@ static mg_status_t fill(const mg_view_t *v, mg_vector_t dst, double value) {
 
 static __global__ void shift_kernel(mg_patch_t p, mg_vector_t dst, mg_vector_t x, double value) {
   MG_CUDA_CELL(i, j, k, p.n);
-  *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) + value;
+  *mg_cell(&p, dst, i, j, k) = *mg_cell(&p, x, i, j, k) + MG_REAL(value);
 }
 
 static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, double value) {
@@ -203,8 +204,9 @@ static mg_status_t shift(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, dou
 static __global__ void axpby_kernel(mg_patch_t p, mg_vector_t dst, double alpha, mg_vector_t x,
                                     double beta, mg_vector_t y) {
   MG_CUDA_CELL(i, j, k, p.n);
-  const double ax = *mg_cell(&p, x, i, j, k);
-  *mg_cell(&p, dst, i, j, k) = y < 0 ? alpha * ax : fma(alpha, ax, beta * *mg_cell(&p, y, i, j, k));
+  const mg_real_t a = MG_REAL(alpha), ax = *mg_cell(&p, x, i, j, k);
+  *mg_cell(&p, dst, i, j, k) =
+      y < 0 ? a * ax : mg_fma(a, ax, MG_REAL(beta) * *mg_cell(&p, y, i, j, k));
 }
 
 static mg_status_t axpby(const mg_view_t *v, mg_vector_t dst, double alpha, mg_vector_t x,
@@ -232,7 +234,7 @@ static mg_status_t multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, 
 static __global__ void max_norm_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y,
                                        unsigned long long *maximum) {
   MG_CUDA_CELL(i, j, k, p.n);
-  const double value = *mg_cell(&p, x, i, j, k);
+  const mg_real_t value = *mg_cell(&p, x, i, j, k);
   atomicMax(maximum, mg_max_bits(y < 0 ? value : value - *mg_cell(&p, y, i, j, k)));
 }
 
@@ -254,8 +256,9 @@ static __global__ void dot_kernel(mg_patch_t p, mg_vector_t x, mg_vector_t y, in
   for (int k = bk * u; k < (bk + 1) * u; k++)
     for (int j = bj * u; j < (bj + 1) * u; j++)
       for (int i = 0; i < u; i++) {
-        const double value = *mg_cell(&p, x, bi * u + i, j, k);
-        lane[i] = y < 0 ? lane[i] + value : fma(value, *mg_cell(&p, y, bi * u + i, j, k), lane[i]);
+        const mg_real_t value = *mg_cell(&p, x, bi * u + i, j, k);
+        lane[i] = y < 0 ? lane[i] + value
+                        : fma((double)value, (double)*mg_cell(&p, y, bi * u + i, j, k), lane[i]);
       }
   double total = lane[0];
   for (int i = 1; i < u; i++)
@@ -299,4 +302,7 @@ extern "C" const mg_backend_t mg_backend_cuda_simple = {
     .dot = dot,
     .queue = mg_cuda_queue,
     .profile = mg_cuda_profile,
+#ifndef MG_FLOAT
+    .mixed = {.lower = mg_cuda_lower, .raise = mg_cuda_raise, .residual = mg_cuda_residual_lower},
+#endif
 };

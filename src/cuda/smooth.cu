@@ -58,14 +58,14 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     return;
   }
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
-  double d = u.c2 * mg_row_dinv<false>(&l, row, i, j, k); /* off the path from x to x */
-  double *x = mg_cell(&l.p, u.x, i, j, k);
-  const double *f = mg_cell(&l.p, MG_F, i, j, k);
+  mg_real_t d = MG_REAL(u.c2) * mg_row_dinv<false>(&l, row, i, j, k); /* off the path from x to x */
+  mg_real_t *x = mg_cell(&l.p, u.x, i, j, k);
+  const mg_real_t *f = mg_cell(&l.p, MG_F, i, j, k);
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_force(d);
   mg_cuda_force(places);
   mg_cuda_wait_dependency();
-  const double right = *f;
+  const mg_real_t right = *f;
   const mg_values7_t near = mg_values7(places, x, l.order);
   *x = mg_relax(near.c, mg_row_apply(&l, row, near), right, d, 1.0);
 }
@@ -79,14 +79,14 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
   const int phase = (l.p.lo[0] ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & 1;
   if (clear(l.p, 2 * (int)blockDim.x, planes)) {
-    double *x = l.p.vec[u.x] + j * l.p.jstride + k * l.p.kstride;
-    double value[planes];
+    mg_real_t *x = l.p.vec[u.x] + j * l.p.jstride + k * l.p.kstride;
+    mg_real_t value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
       const mg_stencil_values_t near = mg_stencil_load<varies>(
           &l, l.p.vec[u.x], MG_F,
           2 * pair + (phase ^ (q & 1)) + j * l.p.jstride + (k + q) * l.p.kstride);
-      const double ax = mg_stencil_apply(&l, near);
+      const mg_real_t ax = mg_stencil_apply(&l, near);
       value[q] = mg_relax(near.x.c, ax, near.f, mg_stencil_dinv(&l, near), u.c2);
     }
 #pragma unroll
@@ -105,13 +105,14 @@ static __global__ void __launch_bounds__(256, MG_CUDA_MIN_BLOCKS(4, 256))
     all_7(mg_cuda_patch_t l, mg_update_t u) {
   MG_CUDA_CELL(i, j, k, l.p.n);
   const mg_row_t row = mg_row<varies>(&l, i, j, k);
-  double d = mg_row_dinv<stored>(&l, row, i, j, k);
+  mg_real_t d = mg_row_dinv<stored>(&l, row, i, j, k);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   mg_places7_t places = mg_places7(&l, i, j, k);
   mg_cuda_force(d);
   mg_cuda_force(places);
   mg_cuda_wait_dependency();
-  const double f = l.p.vec[MG_F][at], previous = u.previous < 0 ? 0.0 : l.p.vec[u.previous][at];
+  const mg_real_t f = l.p.vec[MG_F][at],
+                  previous = u.previous < 0 ? MG_REAL(0.0) : l.p.vec[u.previous][at];
   const mg_values7_t near = mg_values7(places, l.p.vec[u.x] + at, l.order);
   l.p.vec[u.dst][at] = mg_update(near.c, previous, mg_row_apply(&l, row, near), f, d, u.c1, u.c2);
 }
@@ -125,14 +126,16 @@ static __global__ void __launch_bounds__(256, BLOCKS(planes))
   const int k = (int)(blockIdx.z * blockDim.z + threadIdx.z) * planes;
   if (clear(l.p, (int)blockDim.x, planes)) {
     const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride, ks = l.p.kstride;
-    double value[planes];
+    mg_real_t value[planes];
 #pragma unroll
     for (int q = 0; q < planes; q++) {
-      const double previous = u.previous < 0 ? 0.0 : __ldcs(l.p.vec[u.previous] + at + q * ks);
+      const mg_real_t previous =
+          u.previous < 0 ? MG_REAL(0.0) : __ldcs(l.p.vec[u.previous] + at + q * ks);
       const mg_stencil_values_t near = mg_stencil_load<varies>(&l, l.p.vec[u.x], MG_F, at + q * ks);
       /* A x first: fewer values then occupy registers during the division. */
-      const double ax = mg_stencil_apply(&l, near);
-      const double d = stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
+      const mg_real_t ax = mg_stencil_apply(&l, near);
+      const mg_real_t d =
+          stored ? __ldcs(l.p.vec[MG_DINV] + at + q * ks) : mg_stencil_dinv(&l, near);
       value[q] = mg_update(near.x.c, previous, ax, near.f, d, u.c1, u.c2);
     }
 #pragma unroll
@@ -151,10 +154,10 @@ static __global__ void __launch_bounds__(256) first(mg_cuda_patch_t l, mg_update
   MG_CUDA_CELL(i, j, k, l.p.n);
   const ptrdiff_t at = i + j * l.p.jstride + k * l.p.kstride;
   const int phase = ((l.p.lo[0] + i) ^ (l.p.lo[1] + j) ^ (l.p.lo[2] + k) ^ u.color) & u.mask;
-  double d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : 0.0;
+  mg_real_t d = phase == 0 ? mg_smooth_dinv<stored, varies>(&l, i, j, k) : MG_REAL(0.0);
   mg_cuda_force(d);
   mg_cuda_wait_dependency();
-  l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : 0.0;
+  l.p.vec[u.dst][at] = phase == 0 ? mg_relax(0.0, 0.0, l.p.vec[MG_F][at], d, u.c2) : MG_REAL(0.0);
 }
 
 typedef void (*kernel_t)(mg_cuda_patch_t l, mg_update_t u);

@@ -8,21 +8,22 @@ static const dim3 mg_smooth_block(32, 8, 1);
 
 /** 1 / diagonal: stored if it is l1-scaled or the operator is fv4, otherwise computed. */
 template <bool stored, bool varies>
-static __device__ __forceinline__ double mg_smooth_dinv(const mg_cuda_patch_t *l, int i, int j,
-                                                        int k) {
+static __device__ __forceinline__ mg_real_t mg_smooth_dinv(const mg_cuda_patch_t *l, int i, int j,
+                                                           int k) {
   const mg_patch_t *p = &l->p;
   const ptrdiff_t js = p->jstride, ks = p->kstride, at = i + j * js + k * ks;
   if (stored) return p->vec[MG_DINV][at];
-  const double a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
-  return 1.0 / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at, p->vec[MG_BETA_K] + at,
-                             js, ks, mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
+  const mg_real_t a = varies ? p->vec[MG_ALPHA][at] : l->v.a;
+  return MG_REAL(1.0) / mg_diagonal_7(p->vec[MG_BETA_I] + at, p->vec[MG_BETA_J] + at,
+                                      p->vec[MG_BETA_K] + at, js, ks,
+                                      mg_face_weights(p, l->order, i, j, k), a, l->v.b_h2);
 }
 
 /** Update of a cell of the color, in place; 7-point operators. */
 template <bool varies>
 static __device__ __forceinline__ void mg_relax_cell(const mg_cuda_patch_t *l, const mg_update_t &u,
                                                      int i, int j, int k) {
-  double *x = l->p.vec[u.x];
+  mg_real_t *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
   x[at] = mg_relax(x[at], mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
                    mg_smooth_dinv<false, varies>(l, i, j, k), u.c2);
@@ -32,9 +33,9 @@ static __device__ __forceinline__ void mg_relax_cell(const mg_cuda_patch_t *l, c
 template <bool stored, bool varies>
 static __device__ __forceinline__ void mg_update_cell(const mg_cuda_patch_t *l,
                                                       const mg_update_t &u, int i, int j, int k) {
-  const double *x = l->p.vec[u.x];
+  const mg_real_t *x = l->p.vec[u.x];
   const ptrdiff_t at = i + j * l->p.jstride + k * l->p.kstride;
-  const double previous = u.previous < 0 ? 0.0 : l->p.vec[u.previous][at];
+  const mg_real_t previous = u.previous < 0 ? MG_REAL(0.0) : l->p.vec[u.previous][at];
   l->p.vec[u.dst][at] =
       mg_update(x[at], previous, mg_apply<false, varies>(l, x, i, j, k), l->p.vec[MG_F][at],
                 mg_smooth_dinv<stored, varies>(l, i, j, k), u.c1, u.c2);

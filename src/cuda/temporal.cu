@@ -46,6 +46,7 @@ using namespace mg_temporal;
 namespace {
 enum { MIN_CELLS = 32 }; /* of a patch along each direction */
 
+#ifndef MG_FLOAT
 /* Shared memory per block; exceeds the limit of sm_120. */
 template <bool COLORED, bool VARIES>
 constexpr size_t BYTES = shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
@@ -55,6 +56,7 @@ constexpr size_t RESIDUAL_BYTES =
 constexpr int SHARED_BYTES =
     (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
                    RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>});
+#endif
 
 /* Whether every patch is large enough, has an even number of cells along i, and in each direction
  * has walls on both sides or `layers` ghost layers. */
@@ -71,6 +73,7 @@ bool patches_fit(const mg_view_t *v, int layers) {
 }
 } // namespace
 
+#ifndef MG_FLOAT /* the kernels for float need less */
 mg_status_t mg_cuda_has_temporal(bool *has) {
   int device, max_bytes;
   MG_TRY(mg_cuda_has_tma(has));
@@ -79,6 +82,7 @@ mg_status_t mg_cuda_has_temporal(bool *has) {
   *has = *has && max_bytes >= SHARED_BYTES;
   return MG_OK;
 }
+#endif
 
 bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps) {
   bool has = false;

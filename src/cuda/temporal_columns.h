@@ -9,16 +9,16 @@
 namespace mg_temporal {
 constexpr unsigned FULL_WARP = 0xffffffffu;
 
-__device__ __forceinline__ void load_pair(const double *p, double v[2]) {
-  const double2 t = *reinterpret_cast<const double2 *>(p);
+__device__ __forceinline__ void load_pair(const mg_real_t *p, mg_real_t v[2]) {
+  const mg_real2_t t = *reinterpret_cast<const mg_real2_t *>(p);
   v[0] = t.x, v[1] = t.y;
 }
-__device__ __forceinline__ void store_pair(double *p, const double v[2]) {
-  *reinterpret_cast<double2 *>(p) = make_double2(v[0], v[1]);
+__device__ __forceinline__ void store_pair(mg_real_t *p, const mg_real_t v[2]) {
+  *reinterpret_cast<mg_real2_t *>(p) = mg_make_real2(v[0], v[1]);
 }
 
 /* Move values of one plane to the next one behind. */
-template <int N> __device__ __forceinline__ void shift(double (&v)[N][2]) {
+template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2]) {
 #pragma unroll
   for (int n = N - 1; n > 0; n--) {
     v[n][0] = v[n - 1][0];
@@ -35,7 +35,7 @@ template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
 __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
                                            mg_stencil_values_t *near) {
   for (int d = 0; d < 3; d++) {
-    const double c = near->x.c, low = near->x.low[d], high = near->x.high[d];
+    const mg_real_t c = near->x.c, low = near->x.low[d], high = near->x.high[d];
     if (l.p.wall[d][0] && at[d] == 0)
       near->x.low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, c, high);
     if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1)
@@ -45,8 +45,8 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int a
 
 /* A x of a cell, and 1 / diagonal if wants_dinv. at_walls: check for walls. */
 template <bool at_walls, bool wants_dinv>
-__device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, int k,
-                                        mg_stencil_values_t near, double *dinv) {
+__device__ __forceinline__ mg_real_t apply(const mg_cuda_patch_t &l, int i, int j, int k,
+                                           mg_stencil_values_t near, mg_real_t *dinv) {
   if (!at_walls) {
     if (wants_dinv) *dinv = mg_stencil_dinv(&l, near);
     return mg_stencil_apply(&l, near);
@@ -54,8 +54,8 @@ __device__ __forceinline__ double apply(const mg_cuda_patch_t &l, int i, int j, 
   const int at[3] = {i, j, k};
   fold_walls(l, at, &near);
   if (wants_dinv)
-    *dinv = 1.0 / mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1,
-                                mg_face_weights(&l.p, l.order, i, j, k), near.a, l.v.b_h2);
+    *dinv = MG_REAL(1.0) / mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1,
+                                         mg_face_weights(&l.p, l.order, i, j, k), near.a, l.v.b_h2);
   return mg_stencil_apply(&l, near);
 }
 
@@ -98,8 +98,8 @@ template <typename S> struct position_t {
   }
 
   /* Set both columns of a plane to zero. */
-  __device__ __forceinline__ void clear(double *plane) const {
-    const double zero[2] = {0.0, 0.0};
+  __device__ __forceinline__ void clear(mg_real_t *plane) const {
+    const mg_real_t zero[2] = {0.0, 0.0};
     store_pair(plane + pair, zero);
   }
 };
@@ -113,17 +113,17 @@ __device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
 
 /* Reduction of a thread's residuals: means over coarse cells, or the maximum. */
 template <typename S> struct residual_t {
-  double below;               /* sum of four residuals in the plane below */
+  mg_real_t below;            /* sum of four residuals in the plane below */
   unsigned long long largest; /* bits of the maximum */
 
   /* r: residuals of both cells in plane p. Rows j and j + 1 of an even j are in one warp. */
   __device__ __forceinline__ void add(const job_t &job, const position_t<S> &at, int p,
-                                      const double r[2]) {
+                                      const mg_real_t r[2]) {
     if constexpr (S::USE == RESIDUAL_NORM) {
       if (at.writes) largest = max(largest, max(mg_max_bits(r[0]), mg_max_bits(r[1])));
     } else {
-      const double row = r[0] + r[1],
-                   sum = row + __shfl_xor_sync(FULL_WARP, row, S::COLORED ? 8 : LANES);
+      const mg_real_t row = r[0] + r[1],
+                      sum = row + __shfl_xor_sync(FULL_WARP, row, S::COLORED ? 8 : LANES);
       if (p % 2 != 0 && at.writes && at.j % 2 == 0)
         job.coarse[at.i / 2 + at.j / 2 * job.coarse_jstride + p / 2 * job.coarse_kstride] =
             mg_mean_of_planes(below, sum);
@@ -144,18 +144,18 @@ template <typename S> struct colored_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH;
   using P = position_t<S>;
   using P::cell, P::i, P::pair, P::left, P::right, P::low, P::high, P::swapped, P::writes;
-  double x[DEPTH + 2][2], dinv[STEPS][2], bk[DEPTH + 1][2];
+  mg_real_t x[DEPTH + 2][2], dinv[STEPS][2], bk[DEPTH + 1][2];
   int x_at[DEPTH + 1],
       long_at[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
   residual_t<S> residual;
 
-  __device__ __forceinline__ void load(const double *plane, double v[2]) const {
+  __device__ __forceinline__ void load(const mg_real_t *plane, mg_real_t v[2]) const {
     v[0] = plane[cell[0]];
     v[1] = plane[cell[1]];
   }
 
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(double *shared, const job_t &job,
+  __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!job.has_x) this->clear(shared + S::X + slot.x);
     load(shared + S::X + slot.x, x[0]);
@@ -166,11 +166,11 @@ template <typename S> struct colored_columns_t : position_t<S> {
 
   /* Stencil of column c in plane q - 1 - s. */
   template <int s>
-  __device__ __forceinline__ mg_stencil_values_t near(const double *shared, const job_t &job,
+  __device__ __forceinline__ mg_stencil_values_t near(const mg_real_t *shared, const job_t &job,
                                                       int c) const {
-    const double *const plane = shared + S::X + x_at[s + 1] + cell[c],
-                        *const bi = shared + S::BI + long_at[s] + cell[c],
-                        *const bj = shared + S::BJ + long_at[s] + cell[c];
+    const mg_real_t *const plane = shared + S::X + x_at[s + 1] + cell[c],
+                           *const bi = shared + S::BI + long_at[s] + cell[c],
+                           *const bj = shared + S::BJ + long_at[s] + cell[c];
     mg_stencil_values_t near;
     near.x.c = x[s + 1][c];
     near.x.low[0] = plane[left[c]];
@@ -192,30 +192,30 @@ template <typename S> struct colored_columns_t : position_t<S> {
 
   /* Half sweep s of stage q, which changes column c. */
   template <bool careful, int s, int c>
-  __device__ __forceinline__ void half_sweep(double *shared, const job_t &job, const tile_t &t,
-                                             int q, double *to) {
+  __device__ __forceinline__ void half_sweep(mg_real_t *shared, const job_t &job, const tile_t &t,
+                                             int q, mg_real_t *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
     const mg_stencil_values_t v = near<s>(shared, job, c);
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     constexpr bool needs_dinv = s < 2;
-    const double ax =
+    const mg_real_t ax =
         apply<careful, needs_dinv>(job.l, i + cell[c] - pair, this->j, p, v, &dinv[s][c]);
-    x[s + 1][c] = mg_relax(v.x.c, ax, v.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : 1.0);
+    x[s + 1][c] = mg_relax(v.x.c, ax, v.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
     if (s < DEPTH - 1) shared[S::X + x_at[s + 1] + cell[c]] = x[s + 1][c];
     if (s == STEPS - 1 && writes && writes_plane<careful, S>(t, p)) {
-      const double values[2] = {swapped ? x[s + 1][1] : x[s + 1][0],
-                                swapped ? x[s + 1][0] : x[s + 1][1]};
+      const mg_real_t values[2] = {swapped ? x[s + 1][1] : x[s + 1][0],
+                                   swapped ? x[s + 1][0] : x[s + 1][1]};
       store_pair(to + p * job.l.p.kstride, values);
     }
   }
 
   template <bool careful>
-  __device__ __forceinline__ void add_residual(const double *shared, const job_t &job,
+  __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (careful && (p < t.first || p >= t.end)) return;
-    double r[2], unused;
+    mg_real_t r[2], unused;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const mg_stencil_values_t v = near<DEPTH - 1>(shared, job, c);
@@ -225,8 +225,8 @@ template <typename S> struct colored_columns_t : position_t<S> {
   }
 
   template <bool careful, int odd>
-  __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
-                                        double *to, double *) {
+  __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
+                                        mg_real_t *to, mg_real_t *) {
     half_sweep<careful, 0, odd>(shared, job, t, q, to);
     half_sweep<careful, 1, odd>(shared, job, t, q, to);
     if constexpr (STEPS > 2) half_sweep<careful, STEPS - 1, odd>(shared, job, t, q, to);
@@ -250,14 +250,14 @@ template <typename S> struct whole_columns_t : position_t<S> {
   using P = position_t<S>;
   using P::i, P::pair, P::low, P::high, P::writes;
   /* x[s]: input of step s (s = STEPS: of the residual) in the planes below, at and above it. */
-  double x[DEPTH][3][2];
-  double dinv[STEPS][2], bk[DEPTH + 1][2], previous_in[2];
+  mg_real_t x[DEPTH][3][2];
+  mg_real_t dinv[STEPS][2], bk[DEPTH + 1][2], previous_in[2];
   int x_at,
       long_at[DEPTH]; /* ring offsets: x of plane q - 1; the other arrays of plane q - 1 - d */
   residual_t<S> residual;
 
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(double *shared, const job_t &job,
+  __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!job.has_x) this->clear(shared + S::X + slot.x);
     load_pair(shared + S::X + slot.x + pair, x[0][2]);
@@ -267,20 +267,22 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 
   /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */
-  __device__ __forceinline__ const double *input_of(const double *shared, int s, int p) const {
+  __device__ __forceinline__ const mg_real_t *input_of(const mg_real_t *shared, int s,
+                                                       int p) const {
     return s == 0 ? shared + S::X + x_at : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }
 
   /* What step s reads of both cells in plane p. */
   struct both_t {
-    double beside[2][2], bi[2], bj[2], bj_high[2], f[2], a[2], left_x, right_x, right_bi;
+    mg_real_t beside[2][2], bi[2], bj[2], bj_high[2], f[2], a[2], left_x, right_x, right_bi;
   };
 
   template <int s>
-  __device__ __forceinline__ both_t load_both(const double *shared, const job_t &job, int p) const {
-    const double *const plane = input_of(shared, s, p) + pair;
-    const double *const bi = shared + S::BI + long_at[s] + pair, *const bj = shared + S::BJ +
-                                                                             long_at[s] + pair;
+  __device__ __forceinline__ both_t load_both(const mg_real_t *shared, const job_t &job,
+                                              int p) const {
+    const mg_real_t *const plane = input_of(shared, s, p) + pair;
+    const mg_real_t *const bi = shared + S::BI + long_at[s] + pair, *const bj = shared + S::BJ +
+                                                                                long_at[s] + pair;
     both_t b;
     load_pair(plane + low, b.beside[0]);
     load_pair(plane + high, b.beside[1]);
@@ -322,20 +324,20 @@ template <typename S> struct whole_columns_t : position_t<S> {
    * `careful`: cells may be at walls, and the plane may be unused or lack planes below it, as in
    * the first stages. */
   template <bool careful, int s>
-  __device__ __forceinline__ void step(double *shared, const job_t &job, const tile_t &t, int q,
-                                       double *to, double *to_previous) {
+  __device__ __forceinline__ void step(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
+                                       mg_real_t *to, mg_real_t *to_previous) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
     constexpr bool needs_dinv = s == 0;
     const both_t both = load_both<s>(shared, job, p);
-    double value[2];
+    mg_real_t value[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const mg_stencil_values_t v = near<s>(both, job, c);
-      const double ax = apply<careful, needs_dinv>(job.l, i + c, this->j, p, v, &dinv[s][c]);
+      const mg_real_t ax = apply<careful, needs_dinv>(job.l, i + c, this->j, p, v, &dinv[s][c]);
       /* In the registers of the previous step this plane is the lowest one. */
-      const double before = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
-      const double previous = job.c1[s] == 0.0 ? v.x.c : before;
+      const mg_real_t before = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
+      const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.x.c : before;
       value[c] = mg_update(v.x.c, previous, ax, v.f, dinv[s][c], job.c1[s], job.c2[s]);
     }
     if constexpr (s < DEPTH - 1) {
@@ -350,12 +352,12 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 
   template <bool careful>
-  __device__ __forceinline__ void add_residual(const double *shared, const job_t &job,
+  __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (careful && (p < t.first || p >= t.end)) return;
     const both_t both = load_both<DEPTH - 1>(shared, job, p);
-    double r[2], unused;
+    mg_real_t r[2], unused;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const mg_stencil_values_t v = near<DEPTH - 1>(both, job, c);
@@ -365,8 +367,8 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 
   template <bool careful, int odd>
-  __device__ __forceinline__ void steps(double *shared, const job_t &job, const tile_t &t, int q,
-                                        double *to, double *to_previous) {
+  __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
+                                        mg_real_t *to, mg_real_t *to_previous) {
     step<careful, 0>(shared, job, t, q, to, to_previous);
     step<careful, 1>(shared, job, t, q, to, to_previous);
     if constexpr (STEPS > 2) step<careful, STEPS - 1>(shared, job, t, q, to, to_previous);

@@ -19,9 +19,9 @@ struct pipeline_t {
 };
 
 template <typename S, int odd>
-__device__ __forceinline__ void stage(columns_t<S> &c, double *shared, uint64_t *arrived,
+__device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
                                       const job_t &job, const maps_t &maps, const tile_t &t, int q,
-                                      double *to, double *to_previous, pipeline_t *s) {
+                                      mg_real_t *to, mg_real_t *to_previous, pipeline_t *s) {
   /* No thread still reads the planes that stage q + AHEAD overwrites. */
   if (threadIdx.x == 0 && q + S::AHEAD < t.end + S::DEPTH) {
     request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
@@ -45,7 +45,7 @@ template <typename S>
 static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     fused_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
   constexpr int DEPTH = S::DEPTH;
-  extern __shared__ __align__(128) double shared[];
+  extern __shared__ __align__(128) mg_real_t shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
   int at[3];
@@ -73,8 +73,8 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   }
   __syncthreads();
   const ptrdiff_t column = c.i + c.j * p.jstride;
-  double *const to = p.vec[job.dst] + column;
-  double *const to_previous = job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column;
+  mg_real_t *const to = p.vec[job.dst] + column;
+  mg_real_t *const to_previous = job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column;
   for (int q = first; q < end; q++) {
     stage<S, 0>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
     if (S::COLORED && ++q < end)
@@ -96,10 +96,12 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
     job.c1[s] = sweep->step[s].c1;
     job.c2[s] = sweep->step[s].c2;
   }
-  /* Even along i, for 16-byte alignment; the extra cell, if any, is the end of the previous row and
-   * is not used. */
+  /* A multiple of 16 bytes along i; extra cells, if any, are the end of the previous row and are
+   * not used. */
+  const int line = 16 / (int)sizeof(mg_real_t),
+            aligned = (v->ghost_layers + line - 1) / line * line;
   for (int d = 0; d < 3; d++)
-    job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? (v->ghost_layers + 1) / 2 * 2 : v->ghost_layers;
+    job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? aligned : v->ghost_layers;
   return job;
 }
 
@@ -109,7 +111,7 @@ inline mg_status_t make_map(const mg_view_t *v, const job_t &job, mg_vector_t ve
                             int rows, CUtensorMap *map) {
   const mg_patch_t &p = job.l.p;
   mg_box_array_t array = {mg_cell(&p, vec, -job.low[0], -job.low[1], -job.low[2]),
-                          sizeof(double),
+                          sizeof(mg_real_t),
                           {},
                           p.jstride,
                           p.kstride};

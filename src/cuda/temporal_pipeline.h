@@ -23,11 +23,11 @@ struct job_t {
   mg_vector_t dst, previous_out; /* outputs: the last iterate, and the one before it unless < 0 */
   bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
   int color;                     /* color of the first step */
-  double c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
+  mg_real_t c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
   int low[3]; /* cells below cell 0 that the tensor maps include */
   int planes; /* planes that a block writes */
   mg_region_tiles_t tiles;
-  double *coarse; /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
+  mg_real_t *coarse; /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
   ptrdiff_t coarse_jstride, coarse_kstride;
   unsigned long long *maximum; /* RESIDUAL_NORM */
 };
@@ -72,7 +72,7 @@ struct shape_t {
                        BK = ALPHA + (VARIES ? LONG_SLOTS * PLANE : 0),
                        PREVIOUS = BK + SHORT_SLOTS * PLANE,
                        END = PREVIOUS + (COLORED ? 0 : SHORT_SLOTS * PLANE);
-  static constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
+  static constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
 template <int N_STEPS, bool ALPHA_VARIES>
@@ -108,15 +108,15 @@ struct tile_t {
  * these rows need only x and the previous iterate. Their other values in shared memory are
  * undefined; no written result depends on them. */
 template <typename S>
-__device__ __forceinline__ void request(double *shared, const job_t &job, const maps_t &maps,
+__device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, const maps_t &maps,
                                         const tile_t &t, int q, const slots_t &to,
                                         uint64_t *arrived) {
   const bool previous = !S::COLORED && job.has_previous;
   const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
-  double *const once = shared + to.short_ring, *const often = shared + to.long_ring + WIDTH;
+  mg_real_t *const once = shared + to.short_ring, *const often = shared + to.long_ring + WIDTH;
   arrived += to.arrival;
-  mg_mbarrier_expect(arrived, (unsigned)(rows * WIDTH * (int)sizeof(double)));
+  mg_mbarrier_expect(arrived, (unsigned)(rows * WIDTH * (int)sizeof(mg_real_t)));
   if (job.has_x) mg_tma_load(shared + S::X + to.x, &maps.x, i, j, k, arrived);
   mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
   mg_tma_load(often + S::BI, &maps.beta[0], i, j + 1, k - 1, arrived);

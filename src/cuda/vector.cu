@@ -23,22 +23,23 @@ static __global__ void __launch_bounds__(256) combine(mg_patch_t p, vector_job_t
   const int j = (int)(blockIdx.y * blockDim.y + threadIdx.y), k = (int)blockIdx.z * planes;
   if (i >= p.n[0] || j >= p.n[1]) return;
   const ptrdiff_t at = i + j * p.jstride + k * p.kstride;
-  double x[planes], y[planes];
+  mg_real_t x[planes], y[planes];
 #pragma unroll
   for (int q = 0; q < planes; q++) {
     const bool inside = k + q < p.n[2];
-    x[q] = inside ? p.vec[job.x][at + q * p.kstride] : 0.0;
-    y[q] = two && inside ? p.vec[job.y][at + q * p.kstride] : 0.0;
+    x[q] = inside ? p.vec[job.x][at + q * p.kstride] : MG_REAL(0.0);
+    y[q] = two && inside ? p.vec[job.y][at + q * p.kstride] : MG_REAL(0.0);
   }
 #pragma unroll
   for (int q = 0; q < planes; q++) {
-    double value;
+    mg_real_t value;
     if (job.operation == SHIFT)
-      value = x[q] + job.alpha;
+      value = x[q] + MG_REAL(job.alpha);
     else if (job.operation == MULTIPLY)
       value = x[q] * y[q];
     else
-      value = two ? fma(job.alpha, x[q], job.beta * y[q]) : job.alpha * x[q];
+      value = two ? mg_fma(MG_REAL(job.alpha), x[q], MG_REAL(job.beta) * y[q])
+                  : MG_REAL(job.alpha) * x[q];
     if (k + q < p.n[2]) p.vec[job.dst][at + q * p.kstride] = value;
   }
 }
@@ -77,7 +78,7 @@ mg_status_t mg_cuda_multiply(const mg_view_t *v, mg_vector_t dst, mg_vector_t x,
 enum { FILL_CELLS = 4 };
 
 /* Also fills ghosts: all from the first to the last ghost of the patch, including padding. */
-static __global__ void __launch_bounds__(256) fill(double *x, int64_t n, double value) {
+static __global__ void __launch_bounds__(256) fill(mg_real_t *x, int64_t n, mg_real_t value) {
   const int64_t first = (int64_t)blockIdx.x * (256 * FILL_CELLS) + threadIdx.x;
 #pragma unroll
   for (int q = 0; q < FILL_CELLS; q++)
@@ -88,10 +89,10 @@ mg_status_t mg_cuda_fill(const mg_view_t *v, mg_vector_t dst, double value) {
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     const int g = v->ghost_layers;
-    double *first = mg_cell(&p, dst, -g, -g, -g);
+    mg_real_t *first = mg_cell(&p, dst, -g, -g, -g);
     const int64_t n = mg_cell(&p, dst, p.n[0] - 1 + g, p.n[1] - 1 + g, p.n[2] - 1 + g) - first + 1;
     const int64_t per = 256 * FILL_CELLS;
-    fill<<<(unsigned)((n + per - 1) / per), 256, 0, mg_cuda.stream>>>(first, n, value);
+    fill<<<(unsigned)((n + per - 1) / per), 256, 0, mg_cuda.stream>>>(first, n, MG_REAL(value));
     MG_CUDA_LAUNCHED("fill");
   }
   return MG_OK;

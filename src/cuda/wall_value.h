@@ -28,7 +28,7 @@ static __device__ __forceinline__ mg_ghost_axis_t mg_ghost_axis(const mg_patch_t
 
 /** The wall formula in one direction, from the value at the wall and those inward of it. */
 template <int order>
-static __device__ __forceinline__ double mg_wall_ghost(const double x[order], int depth) {
+static __device__ __forceinline__ mg_real_t mg_wall_ghost(const mg_real_t x[order], int depth) {
   if constexpr (order < 4)
     return mg_ghost(MG_WALL_DIRICHLET, order, x[0], x[order - 1]);
   else
@@ -38,9 +38,10 @@ static __device__ __forceinline__ double mg_wall_ghost(const double x[order], in
 
 /** Value outside n walls, given inward steps and depths with the innermost direction first. */
 template <int order, int n>
-static __device__ __forceinline__ double mg_wall_ghosts(const double *x, const ptrdiff_t in[n],
-                                                        const int depth[n]) {
-  double y[order];
+static __device__ __forceinline__ mg_real_t mg_wall_ghosts(const mg_real_t *x,
+                                                           const ptrdiff_t in[n],
+                                                           const int depth[n]) {
+  mg_real_t y[order];
 #pragma unroll
   for (int c = 0; c < order; c++) {
     if constexpr (n == 1)
@@ -53,9 +54,10 @@ static __device__ __forceinline__ double mg_wall_ghosts(const double *x, const p
 
 /** Value of a ghost that lies outside 1 to `max_walls` walls; cell0 is the patch's first cell. */
 template <int order, int max_walls>
-static __device__ __forceinline__ double mg_wall_value(const mg_patch_t *p, const double *cell0,
-                                                       const mg_ghost_axis_t r[3]) {
-  const double *x = cell0 + r[0].wall + r[1].wall * p->jstride + r[2].wall * p->kstride;
+static __device__ __forceinline__ mg_real_t mg_wall_value(const mg_patch_t *p,
+                                                          const mg_real_t *cell0,
+                                                          const mg_ghost_axis_t r[3]) {
+  const mg_real_t *x = cell0 + r[0].wall + r[1].wall * p->jstride + r[2].wall * p->kstride;
   const ptrdiff_t in[3] = {r[0].in, r[1].in * p->jstride, r[2].in * p->kstride};
   const int walls = r[0].outside + r[1].outside + r[2].outside;
   const int first = r[0].outside ? 0 : r[1].outside ? 1 : 2;

@@ -14,7 +14,12 @@ static const mg_backend_t *const backends[MG_N_PLACES] = {[MG_PLACE_CPU] = &mg_b
 #endif
                                                           [MG_PLACE_GUARD] = &mg_backend_guard};
 static const mg_backend_t *const float_backends[MG_N_PLACES] = {
-    [MG_PLACE_CPU] = &mg_backend_cpu_float, [MG_PLACE_GUARD] = &mg_backend_guard_float};
+    [MG_PLACE_CPU] = &mg_backend_cpu_float,
+#ifdef HAVE_CUDA
+    [MG_PLACE_CUDA] = &mg_backend_cuda_float,
+    [MG_PLACE_CUDA_SIMPLE] = &mg_backend_cuda_simple_float,
+#endif
+    [MG_PLACE_GUARD] = &mg_backend_guard_float};
 
 static const mg_backend_t *backend_of(const mg_level_plan_t *plan) {
   return (plan->value_bytes == sizeof(float) ? float_backends : backends)[plan->place];
