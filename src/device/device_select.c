@@ -159,13 +159,7 @@ static mg_status_t warn_if_shared(void) {
   return MG_OK;
 }
 
-/* --device=auto takes the CPU because no GPU kernels exist for float cells. */
-static bool needs_cpu(const mg_params_t *params) {
-  return params->device == MG_DEVICE_AUTO && params->precision == MG_CLASS_MIXED;
-}
-
 mg_status_t mg_device_resolve(mg_params_t *params) {
-  if (needs_cpu(params)) params->device = MG_DEVICE_CPU;
   if (params->device != MG_DEVICE_AUTO) return MG_OK;
   double min_devices = mg_device_count();
   MG_TRY(mg_comm_min(mg_comm_world(), &min_devices, 1));
@@ -243,10 +237,6 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
 mg_status_t mg_device_choose(mg_params_t *params) {
   const bool named = params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE;
   snprintf(device_text, sizeof device_text, "none: --device=%s", mg_device_name(params->device));
-  if (needs_cpu(params)) {
-    params->device = MG_DEVICE_CPU;
-    snprintf(device_text, sizeof device_text, "none: --precision=mixed runs on CPUs only");
-  }
   if (params->device != MG_DEVICE_AUTO && !named) return MG_OK;
 #ifndef HAVE_CUDA
   if (named && !mg_comm_is_root()) return MG_ERR_UNAVAILABLE;

@@ -219,17 +219,6 @@ static mg_status_t apply_official(mg_parser_t *parser) {
   return MG_OK;
 }
 
-/* --device=auto then takes the CPU (device/device_select.c). */
-static mg_status_t check_precision(mg_parser_t *parser) {
-  char label[256];
-  const mg_params_t *p = parser->params;
-  if (p->precision != MG_CLASS_MIXED) return MG_OK;
-  if (p->device != MG_DEVICE_CUDA && p->device != MG_DEVICE_CUDA_SIMPLE) return MG_OK;
-  return mg_parser_fail(
-      parser, MG_ERR_USAGE, "%s is mixed, which runs on CPUs only; use --device=cpu, or double",
-      mg_parser_label(parser, &mg_options[MG_OPT_PRECISION], label, (int)sizeof label));
-}
-
 mg_status_t mg_parser_finish(mg_parser_t *parser) {
   MG_TRY(check_size(parser));
   settle_restart(parser);
@@ -237,6 +226,5 @@ mg_status_t mg_parser_finish(mg_parser_t *parser) {
   mg_params_set_dependent_defaults(parser->params, parser->source);
   MG_TRY(check_conditions(parser));
   MG_TRY(apply_official(parser));
-  MG_TRY(check_precision(parser));
   return mg_parser_check_files(parser);
 }

@@ -178,7 +178,7 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     .name = "precision", IN(SOLVER), ONE_OF(precision, class_words), .value = "double",
     .official = "double", .attribute = "solver_precision", .in_later_dumps = true,
     .help = "double: all cells in double; mixed: the solution, f and residuals in double, the cycles "
-            "that correct the solution in float. On CPUs only."},
+            "that correct the solution in float."},
   [MG_OPT_WARMUP] = {
     .name = "warmup", IN(RUN), .metavar = "N", INTEGER(warmup, 0, 1000000), .value = "1",
     .official = "10", TIMED,

@@ -8,15 +8,22 @@ static bool level_needs_host(const mg_level_t *level) {
          mg_exchange_needs_host(level->scatter);
 }
 
-static bool can_capture(const mg_hierarchy_t *h, int top) {
-  const mg_level_t *last = &h->level[h->n_levels - 1];
-  const mg_backend_t *backend = h->level[top].backend;
-  if (!backend->graph.begin) return false;
+/* True if the levels from `top` on are in one place and no exchange between them needs the host. */
+static bool levels_can_enqueue(const mg_hierarchy_t *h, int top) {
   for (int l = top; l < h->n_levels; l++)
-    if (h->level[l].backend != backend || level_needs_host(&h->level[l])) return false;
-  return h->coarse_cycle || !last->comm ||
-         (backend->coarse.bottom &&
-          backend->coarse.bottom_fits(&last->store.view, h->params.bottom));
+    if (h->level[l].plan->place != h->level[top].plan->place || level_needs_host(&h->level[l]))
+      return false;
+  return true;
+}
+
+static bool can_capture(const mg_hierarchy_t *h, int top) {
+  const mg_hierarchy_t *cycles = mg_hierarchy_of_cycles(h);
+  const mg_level_t *last = &cycles->level[cycles->n_levels - 1];
+  if (!h->level[top].backend->graph.begin) return false;
+  if (!levels_can_enqueue(h, top) || !levels_can_enqueue(cycles, top)) return false;
+  return cycles->coarse_cycle || !last->comm ||
+         (last->backend->coarse.bottom &&
+          last->backend->coarse.bottom_fits(&last->store.view, h->params.bottom));
 }
 
 /* True if a solve has cycles of this kind. */

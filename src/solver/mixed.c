@@ -6,9 +6,13 @@
 #include "level/transfer.h"
 #include "solver/cycle.h"
 
+static mg_status_t lower_residual(mg_hierarchy_t *h, int l, double *norm) {
+  return mg_lower_residual(&h->level[l], &h->low->level[l], h->low_scale, norm);
+}
+
 mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *norm) {
   h->residual_level = top;
-  return mg_lower_residual(&h->level[top], &h->low->level[top], h->low_scale, norm);
+  return lower_residual(h, top, norm);
 }
 
 static mg_status_t raise_correction(mg_hierarchy_t *h, int l, bool add) {
@@ -49,7 +53,7 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
   for (int l = is_bottom ? last - 1 : last; l >= top; l--) {
     if (l < last)
       MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
-    MG_TRY(mg_mixed_residual(h, l, NULL));
+    MG_TRY(lower_residual(h, l, NULL));
     MG_TRY(correct(h, l, true, diverged));
   }
   return MG_OK;

@@ -161,6 +161,7 @@ static mg_status_t set_all(mg_hierarchy_t *h, const mg_problem_source_t *source)
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(set_diagonal(&h->params, &h->level[l]));
   if (!h->low) return set_smoothers(h);
+  mg_hierarchy_free_graphs(h);
   MG_TRY(lower_coefficients(h));
   MG_TRY(set_coefficients(h->low));
   for (int l = 0; l < h->low->n_levels; l++)

@@ -216,13 +216,10 @@ reproduces 4 8 --verify-only --precision=mixed
 
 # --- precision ---
 
-expect 2 '--precision is mixed, which runs on CPUs only; use --device=cpu, or double' \
-  1 4 1 --precision=mixed --device=cuda
 expect 2 '--precision is mixed, but --official requires double; remove one of them' 1 4 1 --precision=mixed --official
 expect 2 '--precision=.*float' 1 4 1 --precision=float
 ok 1 4 8 --verify-only --precision=mixed --csv="$dir/mixed.csv"
 grep -q '^  precision mixed: u, f and residuals in double, cycles in float$' "$dir/out" || complain 'no line precision'
-grep -q '^  device    none: --precision=mixed runs on CPUs only$' "$dir/out" || complain 'auto does not say why the CPU'
 grep -q '^float rounding changes the error by at most ' "$dir/out" || complain 'no line on float rounding'
 test "$(cut -d, -f23 "$dir/mixed.csv" | sort -u)" = $'mixed\nprecision' || complain 'CSV: no class'
 ok 1 4 8 --precision=mixed --dry-run

@@ -3,7 +3,7 @@
 # boundary: Poisson with every smoother; Helmholtz, and V-cycles to a tolerance, with GSRB. Each case runs with all
 # levels on the device, with levels below 600 or 5000 cells on the CPU (the latter in managed memory too), and below
 # 40000 cells: all levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the
-# simple kernels. Skips without a device.
+# simple kernels; the same in mixed precision. Skips without a device.
 . "$abs_top_srcdir/tests/lib/compare_gpu.sh"
 
 compare() {
@@ -41,6 +41,26 @@ for op in fv2 7pt; do
       in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --fused-sweeps=$steps
       in_background large 5 125 --operator="$op" --smoother="$smoother" --fused-sweeps=$steps
     done
+  done
+done
+
+# Mixed precision: float kernels, and the operations between double and float cells.
+for op in fv2 fv4 7pt; do
+  for smoother in gsrb chebyshev jacobi l1jacobi symgs ssor; do
+    in_background compare 4 8 --operator="$op" --smoother="$smoother" --precision=mixed
+  done
+  in_background compare 4 27 --operator="$op" --boundary=periodic --equation=helmholtz --precision=mixed
+  in_background compare 4 8 --operator="$op" --cycle=v --rtol=1e-10 --bottom=cg --precision=mixed
+  in_background compare 4 8 --operator="$op" --krylov=cg --rtol=1e-10 --precision=mixed
+  in_background large 5 125 --operator="$op" --precision=mixed
+  for smoother in gsrb chebyshev; do
+    for steps in 1 3; do
+      in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --fused-sweeps=$steps \
+        --precision=mixed
+    done
+    results "$dir/cpu" 4 8 --operator="$op" --smoother="$smoother" --precision=mixed --device=cpu
+    results "$dir/simple" 4 8 --operator="$op" --smoother="$smoother" --precision=mixed --device=cuda-simple
+    same "$dir/cpu" "$dir/simple" "cuda-simple --precision=mixed $op $smoother"
   done
 done
 

@@ -42,6 +42,11 @@ done
     echo "4 8 --operator=$op --bottom=cg --cycle=v --cpu-below=600"
     echo "4 8 --operator=$op --bottom=smoother --cpu-below=600 --memory=unified --boundary=periodic"
   done
+  for op in fv2 fv4 7pt; do
+    echo "4 8 --operator=$op --precision=mixed --cpu-below=0"
+    echo "4 8 --operator=$op --precision=mixed --smoother=chebyshev --boundary=periodic --cpu-below=600"
+  done
+  echo '7 1 --cpu-below=1000000 --precision=mixed --smooths=1'
   echo '5 8 --operator=fv4 --cpu-below=100000'
   echo '5 8 --operator=fv4 --smoother=chebyshev --boundary=periodic --cpu-below=100000'
   for steps in 1 2; do
