@@ -156,11 +156,13 @@ mg_status_t mg_cuda_extend_faces(const mg_view_t *v) {
   return MG_OK;
 }
 
-/** Store the inverse diagonal of a row. @return the row's Gershgorin bound */
+/** Store the inverse diagonal of a row, if the level has the vector. @return the row's Gershgorin
+ *  bound */
 static __device__ __forceinline__ mg_real_t store_dinv(const mg_cuda_patch_t &l, bool l1,
                                                        const int at[3], mg_row_sums_t s) {
-  *mg_cell(&l.p, MG_DINV, at[0], at[1], at[2]) =
-      MG_REAL(1.0) / (l1 ? mg_l1_diagonal(s) : s.diagonal);
+  if (l.p.vec[MG_DINV])
+    *mg_cell(&l.p, MG_DINV, at[0], at[1], at[2]) =
+        MG_REAL(1.0) / (l1 ? mg_l1_diagonal(s) : s.diagonal);
   return (s.diagonal + s.off) / s.diagonal;
 }
 

@@ -122,7 +122,8 @@ static mg_status_t set_diagonal(const mg_params_t *params, mg_level_t *level) {
                                       &level->lambda_max));
   MG_TRY(mg_comm_max(level->comm, &level->lambda_max, 1));
   /* Fused sweeps of fv4 read 1 / diagonal also in ghosts. */
-  return v->op == MG_OPERATOR_FV4 ? mg_halo_deep(level, MG_DINV) : MG_OK;
+  const bool read = v->op == MG_OPERATOR_FV4 && level->plan->vectors & 1u << MG_DINV;
+  return read ? mg_halo_deep(level, MG_DINV) : MG_OK;
 }
 
 static mg_status_t set_coefficients(mg_hierarchy_t *h) {
