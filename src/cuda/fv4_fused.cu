@@ -17,10 +17,11 @@
  *   - of plane q, the second one needs only the new value in its own column, which is in a
  * register, so there is one barrier per stage;
  *   - both half sweeps of a stage change the same column, so 20 of the 55 values that the second
- * one reads are already in registers. At walls, ghosts depend on cells of both colors. Tiles there
- * have two more barriers per stage, for y's ghosts, and read all values of the second half sweep
- * from shared memory. Two steps on all cells (Jacobi, Chebyshev) would need a fourth layer, a lag
- * of two planes and twice the arithmetic.
+ * one reads are already in registers. At walls, ghosts depend on cells of both colors. The second
+ * half sweep reads them also in plane q, next to its cell: the warps that have the four cells next
+ * to a wall evaluate them between the half sweeps. So tiles at walls need no other barrier of the
+ * block. Two steps on all cells (Jacobi, Chebyshev) would need a fourth layer, a lag of two planes
+ * and twice the arithmetic.
  *
  * Budget, for a tile of 28 x 28 cells in a box of 36 x 34:
  *   - shared memory: 6 planes of x, 4 of y, 5, 5 and 4 of the betas, 225 kB of 232 kB. So an SM has
@@ -52,7 +53,29 @@ struct pair_t {
   bool inside;      /* not outside walls, nor beyond the ghosts */
   bool computes;    /* the first half sweep changes the pair; otherwise it copies x */
   bool writes;
+  unsigned ghosts; /* of y outside walls, GHOST_*: what this thread does for them */
 };
+
+/* Outside a wall in i, the pair next to it fills its row. Outside a wall in j, the two rows next to
+ * it, which belong to one warp, fill the left and the right columns of their pairs. */
+enum : unsigned {
+  GHOST_I = 1,      /* fill those next to the pair in i */
+  GHOST_J = 2,      /* fill those in j of one column, and the corner with GHOST_I */
+  GHOST_J_NEXT = 4, /* the same, but from the second row and without the corner */
+  GHOST_WAIT = 8    /* the pair's warp has some of the four rows next to a wall in j */
+};
+
+__device__ __forceinline__ unsigned ghosts_of_pair(const mg_patch_t &p, const tile_t &t, int i,
+                                                   int j, bool inside) {
+  const int depth = t.low_row >= 0 ? j : p.n[1] - 1 - j; /* of the row, from the wall in j */
+  const bool wait = (t.low_row >= 0 || t.high_row >= 0) && depth >= 0 && depth < 4;
+  unsigned ghosts = wait ? GHOST_WAIT : 0;
+  if (inside && ((t.low_col >= 0 && i == 0) || (t.high_col >= 0 && i + 2 == p.n[0])))
+    ghosts |= GHOST_I;
+  if (inside && wait && depth == 0) ghosts |= GHOST_J;
+  if (inside && wait && depth == 1) ghosts |= GHOST_J_NEXT;
+  return ghosts;
+}
 
 __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const tile_t &t) {
   const mg_patch_t &p = job.sweep.l.p;
@@ -72,6 +95,7 @@ __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const tile_t 
              (j >= 0 || !p.wall[1][0]) && j < p.n[1] + (p.wall[1][1] ? 0 : 2);
   c.computes = c.inside && row > 0 && row < ROWS - 1;
   c.writes = lane > 0 && lane < LANES - 1 && i < p.n[0] && row > 1 && row < ROWS - 2 && j < p.n[1];
+  c.ghosts = ghosts_of_pair(p, t, i, j, c.inside);
   return c;
 }
 
@@ -129,51 +153,84 @@ __device__ __forceinline__ void write(const job_t &job, const pair_t &c, const s
       right ? make_double2(other, x) : make_double2(x, other);
 }
 
-/* Stage q: the first half sweep in plane q. Away from walls also the second one in plane q - 1, of
- * the same column: it reads only that column of the plane just computed. Reads the next inputs. */
+/* Fill the ghosts of a plane of y outside the walls in i and j. Only the warps that have the four
+ * cells next to a wall wait for each other: rows for a wall in i, two warps for a wall in j. */
+__device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const pair_t &c, int plane) {
+  const int at = plane + c.cell, in_i = t.low_col >= 0 ? (int)COL : -(int)COL,
+            in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW,
+            ghost_i = at + (t.low_col >= 0 ? -(int)COL : 2 * (int)COL);
+  __syncwarp();
+  if (c.ghosts & GHOST_I) fill_line(ghost_i, in_i);
+  if (c.ghosts & GHOST_WAIT) {
+    sync_two_warps();
+    if (c.ghosts & GHOST_J) {
+      fill_line(at - in_j, in_j);
+      if (c.ghosts & GHOST_I) put(ghost_i - in_j, ghost(1, ghost_i - in_j, in_j));
+    }
+    if (c.ghosts & GHOST_J_NEXT) fill_line(at + (int)COL - 2 * in_j, in_j);
+  }
+  __syncwarp();
+}
+
+/* Replace the neighbors of a cell that are ghosts by those of y. */
+__device__ __forceinline__ void load_ghosts_of_y(const tile_t &t, const pair_t &c, int at,
+                                                 mg_values25_t *v) {
+  if (c.ghosts &
+      GHOST_I) { /* one of them is a ghost, or the other cell of the pair is next to it */
+    v->i.low = value_at(at - (int)COL);
+    v->i.high = value_at(at + (int)COL);
+  }
+  if (!(c.ghosts & GHOST_J)) return;
+  if (t.low_row >= 0)
+    v->j.low = value_at(at - (int)ROW);
+  else
+    v->j.high = value_at(at + (int)ROW);
+}
+
+/* Stage q: the first half sweep in plane q, and the second one in plane q - 1 of the same column.
+ * Of the plane just computed, the second one reads that column, and ghosts next to it. Reads the
+ * next inputs. */
 template <bool varies>
 __device__ __forceinline__ void march(const job_t &job, const tile_t &t, const pair_t &c,
                                       const slots_t &s, int q, inputs_t *in, const input_t &second,
                                       bool writes) {
-  const bool right = (c.parity + q) & 1,
+  const bool right = (c.parity + q) & 1, changes = c.computes && q >= t.read && q < t.read_end,
              reads = c.computes && q + 1 >= t.read && q + 1 < t.read_end;
   const int cell = c.cell + (right ? (int)COL : 0), other = c.cell + (right ? 0 : (int)COL);
-  if (!c.inside) return;
-  put(s.y[3] + other, value_at(s.x[2] + other));
-  if (!c.computes || q < t.read || q >= t.read_end) {
+  stencil_t v;
+  double x;
+  if (c.inside) put(s.y[3] + other, value_at(s.x[2] + other));
+  if (changes) {
+    v = load_first(s, cell);
+    x = relax<varies>(job, v, input_of(*in, right));
+    put(s.y[3] + cell, x);
+  } else if (c.inside) {
     put(s.y[3] + cell, value_at(s.x[2] + cell));
-    if (reads) *in = read_inputs<varies>(job, c, q + 1);
-    return;
   }
-  const stencil_t v = load_first(s, cell);
-  const double x = relax<varies>(job, v, input_of(*in, right));
-  put(s.y[3] + cell, x);
   if (reads) *in = read_inputs<varies>(job, c, q + 1);
+  if (t.walls) fill_ghosts_of_y(t, c, s.y[3]);
   if (!writes) return;
+  if (t.walls) load_ghosts_of_y(t, c, s.y[3] + cell, &v.x);
+  /* Next to the high wall in k, plane q + 1 is outside. */
+  if (q + 1 == t.x_end)
+    v.x.k.high =
+        mg_ghost_4(1, x, value_at(s.y[2] + cell), value_at(s.y[1] + cell), value_at(s.y[0] + cell));
   const stencil_t below = load_second_below(s, cell, v, x);
   write(job, c, s, q - 1, right, relax<varies>(job, below, second));
 }
 
-/* In stage q of a tile at a wall: fill y's ghosts, then the second half sweep in plane q - 1. */
+/* Stage x_end: the second half sweep in the plane next to the high wall in k. y[3] still has the
+ * fourth plane from the wall; the first ghost plane replaces it. */
 template <bool varies>
-__device__ __forceinline__ void march_at_wall(const job_t &job, const tile_t &t, const pair_t &c,
-                                              const slots_t &s, int q, const input_t &second,
-                                              bool writes) {
+__device__ __forceinline__ void march_last(const job_t &job, const tile_t &t, const pair_t &c,
+                                           const slots_t &s, int q, const input_t &second,
+                                           bool writes) {
   const bool right = (c.parity + q) & 1;
   const int cell = c.cell + (right ? (int)COL : 0);
-  double high2 = value_at(s.x[3] + cell);
-  /* Near the wall in k, that plane is outside. In stage x_end, y[3] still has the fourth plane. */
-  if (q + 1 == t.x_end)
-    high2 = mg_ghost_4(1, value_at(s.y[3] + cell), value_at(s.y[2] + cell), value_at(s.y[1] + cell),
-                       value_at(s.y[0] + cell));
-  if (q == t.x_end)
-    high2 = mg_ghost_4(2, value_at(s.y[2] + cell), value_at(s.y[1] + cell), value_at(s.y[0] + cell),
-                       value_at(s.y[3] + cell));
+  const double high2 = mg_ghost_4(2, value_at(s.y[2] + cell), value_at(s.y[1] + cell),
+                                  value_at(s.y[0] + cell), value_at(s.y[3] + cell));
   __syncthreads();
-  if (q == t.x_end)
-    fill_ghost_plane(s.y[3], s.y[2], s.y[1], s.y[0], s.y[3], t, part_of_y(), 1, true, true);
-  else if (t.walls)
-    fill_ghosts_ij(s.y[3], t, part_of_y());
+  fill_ghost_plane(s.y[3], s.y[2], s.y[1], s.y[0], s.y[3], t, part_of_y(), 1, true, true);
   __syncthreads();
   if (writes)
     write(job, c, s, q - 1, right, relax<varies>(job, load_second(s, cell, high2), second));
@@ -190,18 +247,16 @@ __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const 
   if (c.computes && first >= t.read) in = read_inputs<varies>(job, c, first);
 #pragma unroll 1
   for (int q = first; q < end; q++) {
-    const bool writes = c.writes && q - 1 >= t.k0 && q - 1 < write_end,
-               at_wall = t.walls || q >= t.x_end - 1;
+    const bool writes = c.writes && q - 1 >= t.k0 && q - 1 < write_end;
     const input_t below = second;
     wait_for_stage(*m, m->stages);
     second = input_of(in, !((c.parity + q) & 1));
     if (q < t.x_end) {
-      march<varies>(job, t, c, m->s, q, &in, below, writes && !at_wall);
+      march<varies>(job, t, c, m->s, q, &in, below, writes);
       fill_next_ghosts(m->s, t, q);
+    } else {
+      march_last<varies>(job, t, c, m->s, q, below, writes);
     }
-    if (at_wall) march_at_wall<varies>(job, t, c, m->s, q, below, writes);
-    /* Ghosts of x were stored where the next loads go. Elsewhere the fence would only wait. */
-    if (t.walls) mg_tma_fence();
     __syncthreads();
     next_plane(&m->s);
     if (threadIdx.x == 0 && q + 2 < end)
@@ -213,14 +268,17 @@ __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const 
 template <bool varies>
 __global__ void __launch_bounds__(THREADS, 1)
     two_half_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
-  const tile_t t = tile_at(job);
-  const pair_t c = pair_of_thread(job, t);
+  __shared__ tile_t t; /* all registers are in use */
   march_t m = {first_slots(), reinterpret_cast<uint64_t *>(rings + END), 0};
-  if (threadIdx.x == 0) mg_mbarrier_create(m.arrived, ARRIVALS);
+  if (threadIdx.x == 0) {
+    t = tile_at(job);
+    mg_mbarrier_create(m.arrived, ARRIVALS);
+  }
   if (!job.sweep.x)
     for (int n = (int)threadIdx.x; n < X_SLOTS * X_PLANE; n += THREADS)
       rings[X_RING + n] = 0.0;
   __syncthreads();
+  const pair_t c = pair_of_thread(job, t);
   /* Outside the low wall in k, y follows from its first four planes, which are computed twice. */
   const bool low = t.k0 == t.x_first;
 #pragma unroll 1
@@ -294,7 +352,7 @@ bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps) {
          cudaGetDevice(&device) == cudaSuccess &&
          cudaDeviceGetAttribute(&max_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) ==
              cudaSuccess &&
-         max_bytes >= (int)BYTES && patches_fit(v);
+         max_bytes >= (int)(BYTES + sizeof(tile_t)) && patches_fit(v);
 }
 
 bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host) {

@@ -53,7 +53,7 @@ enum {
   I_TO_J = (J_RING - I_RING) * COL
 };
 constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
-static_assert(BYTES <= 227 * 1024, "more than a block may have");
+static_assert(BYTES + 128 <= 227 * 1024, "more than a block may have beside its tile");
 static_assert(LANES == 16 && ROWS % 2 == 0, "a warp has two rows");
 static_assert(OUT_I % 4 == 0 && OUT_J % 4 == 0,
               "the formulas of a wall need 4 cells in the last tile");
@@ -117,7 +117,8 @@ struct maps_t {
   CUtensorMap x, beta[3];
 };
 
-/* The cells that a block writes, and the positions of walls in its box. low_* and high_* are the
+/* The cells that a block writes, and the positions of walls in its box, at most one in i and one in
+ * j. low_* and high_* are the
  * row or column of the first ghost outside a wall, or -1 without a wall; row, col and *_end bound
  * the cells inside. */
 struct tile_t {
@@ -196,6 +197,11 @@ static __device__ __forceinline__ void request(const job_t &job, const maps_t &m
 
 /* ---- ghosts outside walls ---- */
 
+/* Wait for the other one of two warps. A block has at most one such pair. */
+static __device__ __forceinline__ void sync_two_warps(void) {
+  asm volatile("barrier.sync 1, 64;" ::: "memory");
+}
+
 /* A part of a plane: rows and columns first <= r < end. */
 struct part_t {
   int row, row_end, col, col_end;
@@ -228,24 +234,20 @@ static __device__ __forceinline__ void fill_corner(int at, int in_i, int in_j) {
   put(at, mg_ghost_4(1, x[0], x[1], x[2], x[3]));
 }
 
-/* Fill a plane's ghosts outside the walls in i and j. */
-static __device__ void fill_ghosts_ij(int plane, const tile_t &t, part_t part) {
-  const int n = (int)threadIdx.x, side = n % 2, line = n / 2;
-  static_assert(2 * (X_ROWS + BOX_I) + 4 <= THREADS, "one line per thread");
-  const int g_col = side ? t.high_col : t.low_col, in_i = side ? -COL : COL;
-  const int g_row = side ? t.high_row : t.low_row, in_j = side ? -ROW : ROW;
-  if (line < X_ROWS) {
-    if (g_col >= 0 && line >= max(part.row, t.row) && line < min(part.row_end, t.row_end))
-      fill_line(plane + line * ROW + g_col * COL, in_i);
-  } else if (line < X_ROWS + BOX_I) {
-    const int c = line - X_ROWS;
-    if (g_row >= 0 && c >= max(part.col, t.col) && c < min(part.col_end, t.col_end))
-      fill_line(plane + g_row * ROW + c * COL, in_j);
-  } else if (line < X_ROWS + BOX_I + 2) {
-    const int second = line - (X_ROWS + BOX_I), row = second ? t.high_row : t.low_row;
-    if (g_col >= 0 && row >= 0)
-      fill_corner(plane + row * ROW + g_col * COL, in_i, second ? -ROW : ROW);
-  }
+/* Fill ghosts of a plane of x outside the walls in i and j: lines first, first + step, .. */
+static __device__ void fill_ghosts_ij(int plane, const tile_t &t, int first, int step) {
+  const int g_col = max(t.low_col, t.high_col), in_i = t.low_col >= 0 ? (int)COL : -(int)COL;
+  const int g_row = max(t.low_row, t.high_row), in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW;
+  const int at_i = plane + g_col * (int)COL, at_j = plane + g_row * (int)ROW;
+  const int rows = g_col >= 0 ? t.row_end - t.row : 0, cols = g_row >= 0 ? t.col_end - t.col : 0,
+            corners = rows > 0 && cols > 0;
+  for (int n = first; n < rows + cols + corners; n += step)
+    if (n < rows)
+      fill_line(at_i + (t.row + n) * (int)ROW, in_i);
+    else if (n < rows + cols)
+      fill_line(at_j + (t.col + n - rows) * (int)COL, in_j);
+    else
+      fill_corner(at_i + g_row * (int)ROW, in_i, in_j);
 }
 
 /* Compute the plane at `depth` outside a wall in k from the four planes before it, nearest first;
@@ -287,21 +289,26 @@ static __device__ __forceinline__ void fill_first_ghosts(const slots_t &s, const
   if (t.walls) {
 #pragma unroll
     for (int d = 1; d < 6; d++)
-      if (low ? d >= 2 : d <= 3) fill_ghosts_ij(s.x[d], t, part);
+      if (low ? d >= 2 : d <= 3) fill_ghosts_ij(s.x[d], t, (int)threadIdx.x, THREADS);
+    mg_tma_fence(); /* before later loads */
     __syncthreads();
   }
   if (!low) return;
   fill_ghost_plane(s.x[1], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 1, true, true);
   fill_ghost_plane(s.x[0], s.x[2], s.x[3], s.x[4], s.x[5], t, part, 2, true, false);
-  mg_tma_fence(); /* before later loads */
+  mg_tma_fence();
   __syncthreads();
 }
 
 /* In stage q: fill the ghosts in plane q + 2 of x, and compute planes outside the high wall in k.
- */
+ * The last warp has no other work. Its ghosts lie where later loads go. */
 static __device__ __forceinline__ void fill_next_ghosts(const slots_t &s, const tile_t &t, int q) {
   const part_t part = part_of_x();
-  if (t.walls && q + 2 < t.x_end) fill_ghosts_ij(s.x[4], t, part);
+  const int lane = (int)threadIdx.x - (THREADS - 32);
+  if (t.walls && lane >= 0 && q + 2 < t.x_end) {
+    fill_ghosts_ij(s.x[4], t, lane, 32);
+    mg_tma_fence();
+  }
   /* The plane at the wall is q + 2, then q + 1. */
   if (q + 3 == t.x_end)
     fill_ghost_plane(s.x[5], s.x[4], s.x[3], s.x[2], s.x[1], t, part, 1, true, false);

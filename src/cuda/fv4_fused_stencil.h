@@ -120,7 +120,7 @@ static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int ce
 }
 
 /* The same, in the column for which the first half sweep has loaded `up` and computed `above`: 20
- * of the 55 values are known. Not at walls. */
+ * of the 55 values are known. */
 static __device__ __forceinline__ stencil_t load_second_below(const slots_t &s, int cell,
                                                               const stencil_t &up, double above) {
   const int at = s.y[2] + cell, low = s.y[1] + cell;
