@@ -38,66 +38,13 @@
  *
  * A half-warp has eight cells of one color in each of two adjacent rows, which use all banks.
  * Results are bit-identical to those of single half sweeps: same formulas, same order. */
+#include "cuda/fv4_fused_pairs.h"
 #include "cuda/fv4_fused_stencil.h"
 
 using namespace mg_fv4_fused;
 
 namespace {
 enum { MIN_CELLS = 32 }; /* of a patch along each direction */
-
-/* A thread's pair of cells. */
-struct pair_t {
-  int cell;         /* offset of the left cell in a plane */
-  int parity;       /* of the left cell in plane 0, with the color of the first half sweep */
-  ptrdiff_t column; /* of the left cell, in the patch's vectors */
-  bool inside;      /* not outside walls, nor beyond the ghosts */
-  bool computes;    /* the first half sweep changes the pair; otherwise it copies x */
-  bool writes;
-  unsigned ghosts; /* of y outside walls, GHOST_*: what this thread does for them */
-};
-
-/* Outside a wall in i, the pair next to it fills its row. Outside a wall in j, the two rows next to
- * it, which belong to one warp, fill the left and the right columns of their pairs. */
-enum : unsigned {
-  GHOST_I = 1,      /* fill those next to the pair in i */
-  GHOST_J = 2,      /* fill those in j of one column, and the corner with GHOST_I */
-  GHOST_J_NEXT = 4, /* the same, but from the second row and without the corner */
-  GHOST_WAIT = 8    /* the pair's warp has some of the four rows next to a wall in j */
-};
-
-__device__ __forceinline__ unsigned ghosts_of_pair(const mg_patch_t &p, const tile_t &t, int i,
-                                                   int j, bool inside) {
-  const int depth = t.low_row >= 0 ? j : p.n[1] - 1 - j; /* of the row, from the wall in j */
-  const bool wait = (t.low_row >= 0 || t.high_row >= 0) && depth >= 0 && depth < 4;
-  unsigned ghosts = wait ? GHOST_WAIT : 0;
-  if (inside && ((t.low_col >= 0 && i == 0) || (t.high_col >= 0 && i + 2 == p.n[0])))
-    ghosts |= GHOST_I;
-  if (inside && wait && depth == 0) ghosts |= GHOST_J;
-  if (inside && wait && depth == 1) ghosts |= GHOST_J_NEXT;
-  return ghosts;
-}
-
-__device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const tile_t &t) {
-  const mg_patch_t &p = job.sweep.l.p;
-  const int thread = (int)threadIdx.x, lane = thread / 16 % 2 * 8 + thread % 8;
-  int row = thread / 32 * 2 + thread / 8 % 2;
-  /* The first warp has the first and the last row that compute, the last warp those that copy. */
-  if (row < 2)
-    row = row == 0 ? 1 : ROWS - 2;
-  else if (row >= ROWS - 2)
-    row = row == ROWS - 2 ? 0 : ROWS - 1;
-  const int i = t.i0 + 2 * (lane - 1), j = t.j0 + row - 2;
-  pair_t c;
-  c.cell = (row + FIRST_ROW) * ROW + (COL0 - 2 + 2 * lane) * COL;
-  c.parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.sweep.color;
-  c.column = i + j * p.jstride;
-  c.inside = (i >= 0 || !p.wall[0][0]) && i < p.n[0] + (p.wall[0][1] ? 0 : 2) &&
-             (j >= 0 || !p.wall[1][0]) && j < p.n[1] + (p.wall[1][1] ? 0 : 2);
-  c.computes = c.inside && row > 0 && row < ROWS - 1;
-  c.writes = lane > 0 && lane < LANES - 1 && i < p.n[0] && row > 1 && row < ROWS - 2 && j < p.n[1];
-  c.ghosts = ghosts_of_pair(p, t, i, j, c.inside);
-  return c;
-}
 
 /* What the half sweeps read once of a pair. The values are selected when used, so that no thread
  * waits for them before. */
@@ -151,40 +98,6 @@ __device__ __forceinline__ void write(const job_t &job, const pair_t &c, const s
   const double other = value_at(s.y[2] + c.cell + (right ? 0 : (int)COL));
   *(double2 *)(job.sweep.dst + c.column + k * job.sweep.l.p.kstride) =
       right ? make_double2(other, x) : make_double2(x, other);
-}
-
-/* Fill the ghosts of a plane of y outside the walls in i and j. Only the warps that have the four
- * cells next to a wall wait for each other: rows for a wall in i, two warps for a wall in j. */
-__device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const pair_t &c, int plane) {
-  const int at = plane + c.cell, in_i = t.low_col >= 0 ? (int)COL : -(int)COL,
-            in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW,
-            ghost_i = at + (t.low_col >= 0 ? -(int)COL : 2 * (int)COL);
-  __syncwarp();
-  if (c.ghosts & GHOST_I) fill_line(ghost_i, in_i);
-  if (c.ghosts & GHOST_WAIT) {
-    sync_two_warps();
-    if (c.ghosts & GHOST_J) {
-      fill_line(at - in_j, in_j);
-      if (c.ghosts & GHOST_I) put(ghost_i - in_j, ghost(1, ghost_i - in_j, in_j));
-    }
-    if (c.ghosts & GHOST_J_NEXT) fill_line(at + (int)COL - 2 * in_j, in_j);
-  }
-  __syncwarp();
-}
-
-/* Replace the neighbors of a cell that are ghosts by those of y. */
-__device__ __forceinline__ void load_ghosts_of_y(const tile_t &t, const pair_t &c, int at,
-                                                 mg_values25_t *v) {
-  if (c.ghosts &
-      GHOST_I) { /* one of them is a ghost, or the other cell of the pair is next to it */
-    v->i.low = value_at(at - (int)COL);
-    v->i.high = value_at(at + (int)COL);
-  }
-  if (!(c.ghosts & GHOST_J)) return;
-  if (t.low_row >= 0)
-    v->j.low = value_at(at - (int)ROW);
-  else
-    v->j.high = value_at(at + (int)ROW);
 }
 
 /* Stage q: the first half sweep in plane q, and the second one in plane q - 1 of the same column.
@@ -323,8 +236,9 @@ double tiling_of(const mg_patch_t &p, int idle_sms, mg_tiling_t *c) {
   c->n[1] = (p.n[1] + OUT_J - 1) / OUT_J;
   const int planes = mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], mg_cuda.sms, idle_sms,
                                          extra_planes, &cost);
-  /* The formulas of a wall need 4 planes in the last block. */
-  c->cells[2] = (planes + 3) / 4 * 4;
+  /* The formulas of a wall need 4 planes in the first and in the last block. */
+  const int rest = p.n[2] % planes;
+  c->cells[2] = planes >= 4 && (rest == 0 || rest >= 4) ? planes : (planes + 3) / 4 * 4;
   c->box[2] = c->cells[2] + 2 * ROW0;
   c->n[2] = (p.n[2] + c->cells[2] - 1) / c->cells[2];
   return cost;
@@ -391,6 +305,7 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
     const mg_tiling_t tiling = mg_tiling_for(
         region, [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, idle_sms, c); });
     job.planes = tiling.cells[2];
+    if (p.wall[2][0]) job.missing = tiling.n[2] * job.planes - p.n[2];
     const int blocks = mg_region_tiles(p, tiling, region, &job.tiles);
     if (blocks > 0) kernel<<<(unsigned)blocks, THREADS, BYTES, mg_cuda.stream>>>(job, maps);
     MG_CUDA_LAUNCHED("fv4_fused");

@@ -109,8 +109,9 @@ static __device__ __forceinline__ void next_plane(slots_t *s) {
 /* Kernel arguments. x of the job is null for a zero vector. */
 struct job_t {
   mg_fv4_job_t sweep;
-  int low[3]; /* ghosts below cell 0 that the tensor maps include */
-  int planes; /* that a block writes */
+  int low[3];  /* ghosts below cell 0 that the tensor maps include */
+  int planes;  /* that a block writes */
+  int missing; /* planes that the first block has less: it is the longest one at a low wall */
   mg_region_tiles_t tiles;
 };
 struct maps_t {
@@ -137,8 +138,8 @@ static __device__ __forceinline__ tile_t tile_at(const job_t &job) {
   tile_t t;
   t.i0 = at[0] * OUT_I;
   t.j0 = at[1] * OUT_J;
-  t.k0 = at[2] * job.planes;
-  t.k1 = min(t.k0 + job.planes, p.n[2]);
+  t.k0 = max(at[2] * job.planes - job.missing, 0);
+  t.k1 = min((at[2] + 1) * job.planes - job.missing, p.n[2]);
   const int i_left = p.n[0] - t.i0, j_left = p.n[1] - t.j0;
   t.low_col = p.wall[0][0] && t.i0 == 0 ? COL0 - 1 : -1;
   t.low_row = p.wall[1][0] && t.j0 == 0 ? ROW0 - 1 : -1;
