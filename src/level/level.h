@@ -33,7 +33,7 @@ typedef struct {
 typedef struct {
   mg_scheduled_sweep_t *sweep;
   int n;
-  int result; /**< vector of the last iterate; copied to MG_U if it is another */
+  int result; /**< vector of the last iterate */
 } mg_schedule_t;
 
 /** A level. On ranks without cells of the level, the view is empty and all operations return at
@@ -61,6 +61,7 @@ typedef struct {
   int n_steps;
   int fused_sweeps;          /**< maximum number of fused steps per sweep; 1: not fused */
   mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
+  mg_vector_t iterate;       /**< MG_U; MG_TMP between some pre-smooths and post-smooths */
   double lambda_max;         /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */

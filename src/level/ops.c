@@ -36,8 +36,9 @@ mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f, do
   *norm = 0.0;
   if (!level->comm) return MG_OK;
   if (!level->backend->fused.residual_norm) {
-    MG_TRY(mg_residual(level, MG_TMP, x, f));
-    return mg_max_norm(level, MG_TMP, MG_NO_VECTOR, norm);
+    const mg_vector_t residual = x == MG_TMP ? MG_U : MG_TMP;
+    MG_TRY(mg_residual(level, residual, x, f));
+    return mg_max_norm(level, residual, MG_NO_VECTOR, norm);
   }
   MG_TRY(mg_halo(level, x, false));
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->fused.residual_norm(VIEW(level), x, f, norm));

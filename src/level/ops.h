@@ -21,7 +21,8 @@ MG_MUST_CHECK mg_status_t mg_halo_deep(mg_level_t *level, mg_vector_t vec);
 MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, mg_vector_t dst, mg_vector_t x,
                                       mg_vector_t f);
 
-/** max |f - A x| over the level; valid on the level's ranks. */
+/** max |f - A x| over the level; valid on the level's ranks. May overwrite MG_TMP, or MG_U if x is
+ *  MG_TMP. */
 MG_MUST_CHECK mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f,
                                            double *norm);
 

@@ -18,8 +18,8 @@ static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg
 }
 
 /* As few sweeps as possible, with nearly equal numbers of steps. If the number of vector swaps is
- * odd, the smooth ends with a copy to MG_U, which is cheaper than another sweep. From zero, it
- * needs no copy if the first sweep writes the other vector. */
+ * odd, the result is in the other vector: a copy is cheaper than another sweep. From zero, MG_U has
+ * the result if the first sweep writes the other vector. */
 static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int max_fused,
                             bool in_place, bool zero_guess) {
   const int sweeps = (n_steps + max_fused - 1) / max_fused,
@@ -140,6 +140,7 @@ void mg_smoother_free(mg_level_t *level) {
     mg_schedule_free(&level->schedule[zero]);
   free(level->steps);
   level->steps = NULL;
+  level->iterate = MG_U;
 }
 
 /* ---- smoothing ---- */
@@ -208,17 +209,55 @@ static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, b
   return run_region(level, &s->sweep, MG_REGION_ALL, output);
 }
 
+/* The vector that replaces `vec` if MG_U and MG_TMP exchange their roles. */
+static mg_vector_t other_vector(mg_vector_t vec) {
+  return vec == MG_U ? MG_TMP : vec == MG_TMP ? MG_U : vec;
+}
+
+static void exchange_roles(mg_scheduled_sweep_t *s) {
+  mg_vector_t *const vec[] = {&s->sweep.x, &s->sweep.previous, &s->sweep.dst,
+                              &s->sweep.previous_out};
+  for (int v = 0; v < 4; v++)
+    *vec[v] = other_vector(*vec[v]);
+  for (int v = 0; v < s->n_halo; v++)
+    s->halo[v] = other_vector((mg_vector_t)s->halo[v]);
+}
+
+/* Run a schedule; the result shall be in `to`. If `other`, MG_U and MG_TMP exchange their roles. */
+static mg_status_t run_schedule(mg_level_t *level, const mg_schedule_t *s, bool other,
+                                mg_vector_t to, bool same_f, const residual_output_t *output) {
+  for (int q = 0; q < s->n; q++) {
+    mg_scheduled_sweep_t sweep = s->sweep[q];
+    if (other) exchange_roles(&sweep);
+    MG_TRY(run_sweep(level, &sweep, same_f, q == s->n - 1 ? output : NULL));
+  }
+  const mg_vector_t result = other ? other_vector(s->result) : s->result;
+  level->iterate = to;
+  return result == to ? MG_OK : mg_axpby(level, to, 1.0, result, 0.0, MG_NO_VECTOR);
+}
+
+/* Smooth the iterate, wherever it is; MG_U gets the result. */
 static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f,
                           const residual_output_t *output) {
   if (!level->comm) return MG_OK;
+  return run_schedule(level, &level->schedule[zero_guess], level->iterate == MG_TMP, MG_U, same_f,
+                      output);
+}
+
+/* The result is where a smooth begins that ends in MG_U. */
+static mg_status_t pre_smooth(mg_level_t *level, bool zero_guess, const residual_output_t *output) {
+  if (!level->comm) return MG_OK;
   const mg_schedule_t *s = &level->schedule[zero_guess];
-  for (int q = 0; q < s->n; q++)
-    MG_TRY(run_sweep(level, &s->sweep[q], same_f, q == s->n - 1 ? output : NULL));
-  return s->result == MG_U ? MG_OK : mg_axpby(level, MG_U, 1.0, s->result, 0.0, MG_NO_VECTOR);
+  const mg_vector_t to = level->schedule[0].result == MG_TMP ? MG_TMP : MG_U;
+  return run_schedule(level, s, zero_guess && s->result == other_vector(to), to, false, output);
 }
 
 mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
   return smooth(level, zero_guess, false, NULL);
+}
+
+mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess) {
+  return pre_smooth(level, zero_guess, NULL);
 }
 
 bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
@@ -228,7 +267,7 @@ bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
 
 mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess, const mg_view_t *coarse,
                                   mg_vector_t dst) {
-  return smooth(level, zero_guess, false, &(residual_output_t){coarse, dst});
+  return pre_smooth(level, zero_guess, &(residual_output_t){coarse, dst});
 }
 
 mg_status_t mg_smooth_norm_begin(mg_level_t *level) {

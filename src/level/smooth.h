@@ -35,12 +35,17 @@ MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *
  *  @pre collective over the ranks that hold cells of the level; other ranks return at once */
 MG_MUST_CHECK mg_status_t mg_smooth(mg_level_t *level, bool zero_guess);
 
+/** mg_smooth before the correction from the coarser level. The result is the level's `iterate`,
+ *  MG_U or MG_TMP: an odd number of vector swaps needs no copy, since the next smooth swaps back.
+ *  Until then, MG_U and MG_TMP are both in use. Collective like mg_smooth. */
+MG_MUST_CHECK mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess);
+
 /** Whether the last sweep of a smooth can also compute the residual, as mg_smooth_residual_to and
  *  mg_smooth_norm_begin require. The same on all ranks that hold cells of the level; false on
  *  others. */
 bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess);
 
-/** mg_smooth, then coarse dst = restricted residual MG_F - A MG_U, by the last sweep.
+/** mg_pre_smooth, then coarse dst = restricted residual of the iterate, by the last sweep.
  *  @param[in] coarse  view of the coarsened patches (mg_level_coarse_view)
  *  @pre mg_smooth_has_residual */
 MG_MUST_CHECK mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess,
@@ -51,7 +56,8 @@ MG_MUST_CHECK mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_gue
  *  @pre mg_smooth_has_residual */
 MG_MUST_CHECK mg_status_t mg_smooth_norm_begin(mg_level_t *level);
 
-/** Like mg_smooth(level, false), without exchanging the ghosts of MG_F.
+/** Smooth the level's iterate like mg_smooth(level, false), without exchanging the ghosts of MG_F.
+ *  MG_U gets the result.
  *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
 MG_MUST_CHECK mg_status_t mg_smooth_same_rhs(mg_level_t *level);
 

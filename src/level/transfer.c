@@ -43,16 +43,17 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t d
 
 mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l];
+  const mg_vector_t x = fine->iterate;
   if (!fine->backend->fused.residual_restrict) {
-    MG_TRY(mg_residual(fine, MG_TMP, MG_U, MG_F));
-    return mg_restrict(h, l, MG_TMP, MG_F);
+    const mg_vector_t residual = x == MG_TMP ? MG_U : MG_TMP;
+    MG_TRY(mg_residual(fine, residual, x, MG_F));
+    return mg_restrict(h, l, residual, MG_F);
   }
   if (fine->comm) {
-    MG_TRY(mg_halo(fine, MG_U, false));
+    MG_TRY(mg_halo(fine, x, false));
     MG_TIMED(fine, MG_TIME_RESIDUAL,
-             fine->backend->fused.residual_restrict(&fine->store.view, MG_U, MG_F,
-                                                    mg_level_coarse_view(h, l),
-                                                    half_vector(fine, MG_F)));
+             fine->backend->fused.residual_restrict(
+                 &fine->store.view, x, MG_F, mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
   }
   return send_to_coarse(fine, MG_F);
 }
@@ -60,7 +61,7 @@ mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
 mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess) {
   mg_level_t *fine = &h->level[l];
   if (!mg_smooth_has_residual(fine, zero_guess)) {
-    MG_TRY(mg_smooth(fine, zero_guess));
+    MG_TRY(mg_pre_smooth(fine, zero_guess));
     return mg_residual_restrict(h, l);
   }
   MG_TRY(
@@ -135,6 +136,6 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
              fine->backend->fill_wall_ghosts(half, MG_U, wall_order(kind)));
   MG_TIMED(fine, MG_TIME_INTERPOLATE,
-           fine->backend->interpolate(half, MG_U, &fine->store.view, MG_U, kind, add));
+           fine->backend->interpolate(half, MG_U, &fine->store.view, fine->iterate, kind, add));
   return MG_OK;
 }

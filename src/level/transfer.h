@@ -19,11 +19,12 @@ mg_interpolation_t mg_interpolation_of(mg_operator_t op, mg_cycle_t cycle);
 /** coarse dst = mean of 8 cells of fine src. Collective over the ranks of both levels. */
 MG_MUST_CHECK mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t dst);
 
-/** coarse MG_F = mean of 8 cells of MG_F - A MG_U of level l, fused if the backend can. */
+/** coarse MG_F = mean of 8 cells of MG_F - A x of level l, fused if the backend can. x is the
+ *  level's iterate; of MG_U and MG_TMP, the other one may be overwritten. */
 MG_MUST_CHECK mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l);
 
-/** Smooth level l and restrict its residual: mg_smooth and mg_residual_restrict, as one operation
- * if the backend can. */
+/** Smooth level l and restrict its residual: mg_pre_smooth and mg_residual_restrict, as one
+ *  operation if the backend can. */
 MG_MUST_CHECK mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess);
 
 /** Restrict the face betas of level l to level l+1, including closing faces but not the halo. */
@@ -32,7 +33,8 @@ MG_MUST_CHECK mg_status_t mg_restrict_betas(mg_hierarchy_t *h, int l);
 /** Fill the ghosts of the face betas that lie inside the domain. Collective over the level. */
 MG_MUST_CHECK mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l);
 
-/** MG_U of level l = (add ? MG_U : 0) + P MG_U of level l+1.
+/** x of level l = (add ? x : 0) + P MG_U of level l+1, where x is the level's iterate: MG_U except
+ *  after mg_pre_smooth.
  *
  *  Fills the coarse ghosts first, at the order of `kind`. */
 MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind,

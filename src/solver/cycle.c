@@ -20,7 +20,7 @@ double mg_divergence_limit(const mg_hierarchy_t *h) {
 mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
   double norm[2];
   if (!diverged || *diverged >= 0) return MG_OK;
-  MG_TRY(mg_residual_norm(&h->level[l], MG_U, MG_F, &norm[0]));
+  MG_TRY(mg_residual_norm(&h->level[l], h->level[l].iterate, MG_F, &norm[0]));
   MG_TRY(mg_max_norm(&h->level[l], MG_F, MG_NO_VECTOR, &norm[1]));
   MG_TRY(mg_comm_max(mg_comm_world(), norm, 2));
   /* Not ">": a NaN has diverged. */

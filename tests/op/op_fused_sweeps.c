@@ -1,7 +1,8 @@
 /* op_fused_sweeps: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: the
  * 7-point operators, and half sweeps of fv4; a guess and zero; the right-hand side of the previous
  * smooth and another one; patches bordering walls of both kinds, other patches and themselves;
- * variable alpha; the residual of the last sweep, restricted and as a norm. */
+ * variable alpha; the residual of the last sweep, restricted and as a norm; a correction between
+ * two smooths, with an even or odd number of vector swaps. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -50,7 +51,8 @@ static void test_level(mg_level_t *level, const mg_params_t *params) {
     }
 }
 
-/* Results of smooth, residual and restriction, then of a second smooth and the residual's norm. */
+/* Results of smooth, residual and restriction, then of a correction, a second smooth and the
+ * residual's norm. */
 typedef struct {
   double *x, *coarse_f, norm;
 } results_t;
@@ -65,6 +67,8 @@ static results_t run_with_residuals(mg_hierarchy_t *h, int l, bool zero_guess) {
   MUST(mg_fill(coarse, MG_F, NAN));
   MUST(mg_smooth_restrict(h, l, zero_guess));
   r.coarse_f = field_get(coarse, MG_F);
+  field_put(coarse, MG_U, field_random(cells / 8, 32));
+  MUST(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
   if (mg_smooth_has_residual(level, false)) {
     MUST(mg_smooth_norm_begin(level));
     MUST(mg_residual_norm_end(level, &r.norm));
@@ -81,7 +85,7 @@ static void test_residuals(mg_hierarchy_t *h) {
   for (int l = 0; l + 1 < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     const int64_t cells = mg_volume(level->store.view.n);
-    if (!level->plan->fused_residual) continue;
+    if (level->plan->fused_sweeps == 1) continue;
     for (int zero = 0; zero < 2; zero++) {
       results_t r[2];
       for (int fused = 0; fused < 2; fused++) {
@@ -168,6 +172,8 @@ int main(int argc, char **argv) {
     for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
       fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]),
                    test_residuals);
+    for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
+      fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
     CHECK(fv4_levels > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(levels_with_residuals > 0 || (only && strcmp(only, "cpu") == 0));
