@@ -13,9 +13,9 @@
  *
  * Most of the code runs only a few times, so code size costs time: with a third of the
  * instructions, an F-cycle of 64^3 took 3.6 % less. Latency of dependent instructions also counts:
- * a half sweep of 2^3 cells took as long as one of 8^3. A V-cycle from 8^3 takes 69,000 cycles on
- * an H200 with block_smoother.h and 109,000 without (docs/performance.md). Placing the 3 KB of
- * arguments in shared memory was no faster. */
+ * a half sweep of 2^3 cells took as long as one of 8^3. Hence block_smoother.h, and a thread per
+ * pair of cells in the interpolation. Placing the 3 KB of arguments in shared memory was no faster;
+ * docs/performance.md has what else was tried. */
 #include "cuda/dependent_launch.h"
 #include "cuda/krylov.h"
 #include <cstdlib>
