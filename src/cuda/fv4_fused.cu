@@ -15,13 +15,14 @@
  *   - the first half sweep covers one cell more than the tile on each side, and reads x from three
  *     and betas from two cells outside the tile; the level has three ghost layers;
  *   - of plane q, the second one needs only the new value in its own column, which is in a
- * register, so there is one barrier per stage;
+ *     register, so there is one barrier per stage;
  *   - both half sweeps of a stage change the same column, so 20 of the 55 values that the second
- * one reads are already in registers. At walls, ghosts depend on cells of both colors. The second
- * half sweep reads them also in plane q, next to its cell: the warps that have the four cells next
- * to a wall evaluate them between the half sweeps. So tiles at walls need no other barrier of the
- * block. Two steps on all cells (Jacobi, Chebyshev) would need a fourth layer, a lag of two planes
- * and twice the arithmetic.
+ *     one reads are already in registers.
+ *
+ * At walls, ghosts depend on cells of both colors. The second half sweep reads them also in plane
+ * q, next to its cell: the warps that have the four cells next to a wall evaluate them between the
+ * half sweeps. So tiles at walls need no other barrier of the block. Two steps on all cells
+ * (Jacobi, Chebyshev) would need a fourth layer, a lag of two planes and twice the arithmetic.
  *
  * Budget, for a tile of 28 x 28 cells in a box of 36 x 34:
  *   - shared memory: 6 planes of x, 4 of y, 5, 5 and 4 of the betas, 225 kB of 232 kB. So an SM has
@@ -30,11 +31,9 @@
  *   - bytes per cell and two half sweeps: 56 from and to memory instead of 112; requested from L2
  *     75 instead of about 130, since the boxes of x are 1.56, those of the betas 1.47, and f and
  *     1/diagonal 1.22 times the tile.
- *   - work: 1.18 half sweeps per cell and half sweep, and 3 planes more per block. A thread loads
- * 55 and 35 values from shared memory, which takes an SM about 2,750 cycles per plane and tile; 95
- *     operations in double per half sweep take half of that. At 512^3 and 1.94 GHz: 2.1 ms, beside
- *     56 bytes from memory, 2.6 ms on an H100 and 1.8 ms on an H200. Two single half sweeps move
- * 112 bytes, 5.1 and 3.6 ms.
+ *   - work: 1.18 times that of single half sweeps, and 3 planes more per block. A thread loads 55
+ *     and 35 values from shared memory, which takes an SM about 2,750 cycles per plane and tile; 95
+ *     operations in double per half sweep take half of that. docs/performance.md has the gain.
  *
  * A half-warp has eight cells of one color in each of two adjacent rows, which use all banks.
  * Results are bit-identical to those of single half sweeps: same formulas, same order. */
@@ -66,7 +65,7 @@ __device__ __forceinline__ input_t input_of(const inputs_t &in, bool right) {
   return {right ? in.f.y : in.f.x, right ? in.dinv.y : in.dinv.x, right ? in.a.y : in.a.x};
 }
 
-/* The state of a block that marches. */
+/* Position of the block in the rings. */
 struct march_t {
   slots_t s;
   uint64_t *arrived;
@@ -181,7 +180,7 @@ __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const 
 template <bool varies>
 __global__ void __launch_bounds__(THREADS, 1)
     two_half_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
-  __shared__ tile_t t; /* all registers are in use */
+  __shared__ tile_t t; /* shared: no registers are left */
   march_t m = {first_slots(), reinterpret_cast<uint64_t *>(rings + END), 0};
   if (threadIdx.x == 0) {
     t = tile_at(job);
@@ -284,8 +283,11 @@ bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host) {
 mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
                                      mg_region_t region) {
   const auto kernel = v->alpha_varies ? two_half_sweeps<true> : two_half_sweeps<false>;
-  if (sweep->n != MG_MAX_FUSED_SWEEPS_FV4 || !sweep->step->colored)
-    return mg_error(MG_ERR_INTERNAL, "%d fused steps of fv4", sweep->n);
+  const mg_step_t *step = sweep->step;
+  if (sweep->n != MG_MAX_FUSED_SWEEPS_FV4 || !step[0].colored || step[1].color == step[0].color ||
+      step[1].c2 != step[0].c2)
+    return mg_error(MG_ERR_INTERNAL, "%d fused steps of fv4, not two half sweeps of both colors",
+                    sweep->n);
   MG_CUDA_TRY(
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)BYTES));
   for (int q = 0; q < v->n_patches; q++) {

@@ -15,6 +15,7 @@ static mg_status_t solve_again(mg_hierarchy_t *h, int s, int n_cycles, double sc
   h->low_scale = scale;
   const mg_status_t status = mg_solve(h, s, f_norm, &history);
   h->low_scale = 1.0;
+  h->residual_level = -1; /* the float right-hand side is scaled */
   h->params.rtol = rtol;
   h->params.max_cycles = max_cycles;
   return status;
