@@ -9,7 +9,7 @@
 
 typedef struct {
   const mg_view_t *low;
-  mg_vector_t x, f, dst; /* of the residual: operands and float output */
+  mg_vector_t x, f, dst; /* x: source; f: right-hand side, residual only; dst: output */
   double scale;
   bool add;
   mg_cpu_partial_norm_t *partial; /* one per thread */

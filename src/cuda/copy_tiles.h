@@ -8,7 +8,7 @@
  */
 struct mg_cuboid_address_t {
   mg_real_t *at;
-  int64_t vector; /**< doubles between consecutive vectors; 0 in a buffer */
+  int64_t vector; /**< cells between consecutive vectors; 0 in a buffer */
   int64_t jstride, kstride;
 };
 

@@ -111,7 +111,8 @@ struct job_t {
   mg_fv4_job_t sweep;
   int low[3];  /* ghosts below cell 0 that the tensor maps include */
   int planes;  /* that a block writes */
-  int missing; /* planes that the first block has less: it is the longest one at a low wall */
+  int missing; /* the first block writes this many planes fewer: at a low wall it computes some
+                  twice */
   mg_region_tiles_t tiles;
 };
 struct maps_t {
@@ -198,7 +199,9 @@ static __device__ __forceinline__ void request(const job_t &job, const maps_t &m
 
 /* ---- ghosts outside walls ---- */
 
-/* Wait for the other one of two warps. A block has at most one such pair. */
+/* Barrier of the two warps that have the four rows next to a wall in j (fill_ghosts_of_y). A tile
+ * has at most one wall in j. The four rows start at an even row, because n and OUT_J are multiples
+ * of 4, so exactly two whole warps call it. */
 static __device__ __forceinline__ void sync_two_warps(void) {
   asm volatile("barrier.sync 1, 64;" ::: "memory");
 }

@@ -2,7 +2,7 @@
  * residual in double, rounded to float; the correction is added in double.
  *
  * The scale is 1, so that both operations are exact but for one rounding. Another scale makes the
- * float cells round elsewhere, which shows how much rounding matters (run/benchmark.c). */
+ * float cells round elsewhere, which shows how much rounding matters (run/rounding.c). */
 #ifndef MG_PRECISION_H
 #define MG_PRECISION_H
 

@@ -53,7 +53,8 @@ int64_t mg_dump_room(const mg_params_t *params, const mg_plan_t *plan) {
   return params->dump_compress > 0 ? METADATA_BYTES : mg_dump_bytes(params, plan) + METADATA_BYTES;
 }
 
-/* A selection of all levels means all that have double cells. An explicitly named level must. */
+/* A selection of all levels means all that have double cells. An explicitly named level must have
+ * them. */
 static mg_status_t check_levels(const mg_params_t *params, const mg_plan_t *plan) {
   if (params->dump_levels == (1u << MG_MAX_LEVELS) - 1) return MG_OK;
   const int n = mg_plan_n_double_levels(plan);

@@ -88,7 +88,7 @@ typedef struct mg_hierarchy {
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   struct mg_hierarchy *low; /**< NULL with --precision=double */
-  double low_scale;         /**< factor of residuals on float levels (formulas/precision.h); 1 */
+  double low_scale;         /**< scale of residuals on float levels: 1 except in run/rounding.c */
   int residual_level;       /**< MG_F of this float level holds the current residual; -1: of none */
   mg_profile_t *profile;    /**< NULL unless profiling; then every operation is timed */
   mg_profile_t *prepared_profile; /**< from mg_profile_prepare; NULL if not prepared */

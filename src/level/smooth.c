@@ -244,7 +244,7 @@ static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f,
                       output);
 }
 
-/* The result is where a smooth begins that ends in MG_U. */
+/* Leave the result where the post-smooth must begin in order to end in MG_U. */
 static mg_status_t pre_smooth(mg_level_t *level, bool zero_guess, const residual_output_t *output) {
   if (!level->comm) return MG_OK;
   const mg_schedule_t *s = &level->schedule[zero_guess];

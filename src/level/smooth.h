@@ -58,7 +58,8 @@ MG_MUST_CHECK mg_status_t mg_smooth_norm_begin(mg_level_t *level);
 
 /** Smooth the level's iterate like mg_smooth(level, false), without exchanging the ghosts of MG_F.
  *  MG_U gets the result.
- *  @pre MG_F is unchanged since this level's last mg_smooth, so that its ghosts are still valid */
+ *  @pre MG_F is unchanged since this level's last mg_smooth or mg_pre_smooth, so that its ghosts
+ * are still valid */
 MG_MUST_CHECK mg_status_t mg_smooth_same_rhs(mg_level_t *level);
 
 #endif

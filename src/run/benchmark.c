@@ -222,7 +222,7 @@ static mg_status_t richardson(mg_hierarchy_t *h, int s, double *error) {
   return mg_comm_max(mg_comm_world(), error, 1);
 }
 
-/* Only error and order need it, which need all sizes. */
+/* How float rounding changes u. Only error and order need it, which need all sizes. */
 static mg_status_t measure_rounding(mg_hierarchy_t *h, int s, mg_result_t *result) {
   const mg_size_result_t *size = &result->size[s];
   if (!h->low || result->n_sizes_planned < MG_N_SIZES || result->interrupted) return MG_OK;

@@ -207,10 +207,10 @@ static void check_error(const mg_params_t *params, mg_result_t *result) {
          expected_order + w.order_slack_high);
 }
 
-/* Mixed precision: compare with a run in double, which differs by float rounding alone. The
- * difference between two runs that round differently (rounding.h) is of the size of the difference
- * from a run in double; twice the difference is used as its bound. u_2h - R u_h has both solutions'
- * roundings. */
+/* Mixed precision: bound the distance from a run in double, which differs by float rounding alone.
+ * The difference between two runs that round differently (rounding.h) is of the size of the
+ * difference from a run in double; twice the difference is used as its bound. u_2h - R u_h has both
+ * solutions' roundings. */
 static void check_rounding(const mg_params_t *params, mg_result_t *result) {
   const double of[2] = {2.0 * (result->rounding[0] + result->rounding[1]),
                         2.0 * (result->rounding[1] + result->rounding[2])};

@@ -9,12 +9,13 @@
 #define MG_MAX_ERROR_ROUNDING 0.01
 #define MG_MAX_ORDER_ROUNDING 0.01
 
-/** Judge a run: set result->passed and, if it is false, result->why. Not collective.
+/** Judge a run: set result->passed, why (if it failed), note, error_rounding and order_rounding.
+ * Not collective.
  *
  *  Requires finite norms, that --rtol was reached, and residual, error and order within bounds
  *  for the operator and grid at hand (derived in verify.c). With --precision=mixed also requires
  *  that float rounding changes error and order by no more than the limits above. After a single
- * V-cycle, only the residual is judged. */
+ *  V-cycle, only the residual is judged. */
 void mg_verify(const mg_params_t *params, mg_result_t *result);
 
 /** Relative residual max |f - A u| / max |f| at which solves on n cells per side stall. For a

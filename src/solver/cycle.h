@@ -44,6 +44,7 @@ MG_MUST_CHECK mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_ki
                                          int *diverged);
 
 /** Make the residual of level `top` the right-hand side of the next cycle in mixed precision.
+ *  Overwrites MG_F of the float level. Collective over the level; other ranks return at once.
  *  @param[out] norm  max |f - A u|, on the level's ranks; NULL: not needed */
 MG_MUST_CHECK mg_status_t mg_mixed_residual(mg_hierarchy_t *h, int top, double *norm);
 

@@ -7,7 +7,7 @@
  * - Results are bit-identical on every backend, for any number of threads and boxes, and if a
  *   solve is continued.
  *
- * For a coefficient that jumps by 1e4, CG takes few more steps than in double. */
+ * The same holds for CG with --krylov=cg and for other bottom solvers. */
 #include "level/ops.h"
 #include "run/rounding.h"
 #include "tests/lib/fixture.h"
@@ -106,7 +106,8 @@ static void test_rounding(void) {
   if (!(distance <= 2.0 * difference))
     fprintf(stderr, "  %s: distance %g, difference %g\n", case_options, distance, difference);
   CHECK(distance <= 2.0 * difference);
-  /* An F-cycle reduces the float rounding of the coarse levels: far below that of u itself. */
+  /* An F-cycle reduces the float rounding of the coarse levels: it stays below the rounding of u
+   * itself to float. */
   CHECK(difference > 0.0);
   if (h->params.cycle == MG_CYCLE_F) CHECK(difference <= 0x1p-24 * field_norm(u, cells));
   /* The measurement leaves u as it was. */
