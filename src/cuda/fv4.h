@@ -36,6 +36,15 @@ static __device__ __forceinline__ mg_real_t mg_fv4_result(const mg_fv4_job_t &jo
   return job.f ? f - ax : ax;
 }
 
+/** Advance a ring of planes by one: the oldest slot becomes the newest. */
+template <int n> static __device__ __forceinline__ void mg_fv4_rotate(int (&slot)[n]) {
+  const int oldest = slot[0];
+#pragma unroll
+  for (int d = 0; d + 1 < n; d++)
+    slot[d] = slot[d + 1];
+  slot[n - 1] = oldest;
+}
+
 /** Query and enable the shared memory that the kernels need. Called when the device is opened. */
 mg_status_t mg_cuda_fv4_open(void);
 

@@ -91,19 +91,11 @@ static __device__ __forceinline__ slots_t first_slots(void) {
   return s;
 }
 
-template <int n> static __device__ __forceinline__ void rotate(int (&slot)[n]) {
-  const int oldest = slot[0];
-#pragma unroll
-  for (int d = 0; d + 1 < n; d++)
-    slot[d] = slot[d + 1];
-  slot[n - 1] = oldest;
-}
-
 static __device__ __forceinline__ void next_plane(slots_t *s) {
-  rotate(s->x);
-  rotate(s->y);
-  rotate(s->ij);
-  rotate(s->k);
+  mg_fv4_rotate(s->x);
+  mg_fv4_rotate(s->y);
+  mg_fv4_rotate(s->ij);
+  mg_fv4_rotate(s->k);
 }
 
 /* Kernel arguments. x of the job is null for a zero vector. */

@@ -279,9 +279,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         *(mg_real2_t *)(job.dst + at) = r;
       }
     }
-    rotate(slots.u);
-    rotate(slots.ij);
-    rotate(slots.k);
+    mg_fv4_rotate(slots.u);
+    mg_fv4_rotate(slots.ij);
+    mg_fv4_rotate(slots.k);
   }
   if (op == MG_FV4_RESTRICT) {
     __syncthreads();

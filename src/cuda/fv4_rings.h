@@ -63,14 +63,6 @@ static __device__ __forceinline__ slots_t first_slots(void) {
   return s;
 }
 
-template <int n> static __device__ __forceinline__ void rotate(int (&slot)[n]) {
-  const int oldest = slot[0];
-#pragma unroll
-  for (int d = 0; d + 1 < n; d++)
-    slot[d] = slot[d + 1];
-  slot[n - 1] = oldest;
-}
-
 /* A value and a plane at a byte offset from the start of the rings. */
 static __device__ __forceinline__ mg_real_t value_at(int bytes) {
   return *(const mg_real_t *)((const char *)ring + bytes);
