@@ -176,11 +176,10 @@ static const rows_t rows_7 = ROWS_OF(7, first_7), rows_7_stored = ROWS_OF(7_stor
 /* Loading 1 / diagonal from cache is faster than dividing. If alpha varies, 1 / diagonal is always
  * loaded. A large level may not store it (plan/plan.c). */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
-  const int64_t cells_in_cache = 1 << 17;
   if (v->op == MG_OPERATOR_FV4) return v->alpha_varies ? &rows_fv4_varying : &rows_fv4;
   if (v->alpha_varies) return &rows_7_varying;
   const bool stored = v->n_patches > 0 && v->patch[0].vec[MG_DINV];
-  return stored && (step->l1 || v->cells < cells_in_cache) ? &rows_7_stored : &rows_7;
+  return stored && (step->l1 || v->cells < MG_STORED_DINV_MAX_CELLS) ? &rows_7_stored : &rows_7;
 }
 
 static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job, int j, int k) {

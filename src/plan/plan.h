@@ -18,9 +18,6 @@ enum {
    *  1.02. */
   MG_FUSED_RESIDUAL_MIN_CELLS = 1 << 24,
   MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 27, /**< smoothers whose steps change all cells */
-  /** From this number of cells per rank on, the CPU computes 1 / diagonal instead of loading it
-   *  (cpu/smooth.c), and float levels do not store it. */
-  MG_STORED_DINV_MAX_CELLS = 1 << 17,
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
   MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
