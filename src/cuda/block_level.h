@@ -332,14 +332,11 @@ struct mg_block_level_t {
                          mg_combine3<kind>(row[0], row[1], row[2], 1));
   }
 
-  /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level). */
+  /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level), by V2 or V4. */
   template <mg_interpolation_t kind, bool add>
   __device__ void interpolate(const mg_block_level_t &coarse) const {
-    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4   ? 4
-                                                  : kind == MG_INTERPOLATE_V2 ? 2
-                                                                              : 1);
-    if (kind != MG_INTERPOLATE_P0 && (coarse.l->v.periodic || !mg_can_fold_walls(kind)))
-      coarse.fill_ghosts(MG_U, order);
+    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V4 ? 4 : 2);
+    if (coarse.l->v.periodic || !mg_can_fold_walls(kind)) coarse.fill_ghosts(MG_U, order);
 #pragma unroll 1
     for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
       const int3 i = coarse.cell(c);
