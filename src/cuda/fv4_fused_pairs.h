@@ -83,7 +83,7 @@ static __device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const p
 /* Replace the neighbors of a cell that are ghosts by those of y. */
 static __device__ __forceinline__ void load_ghosts_of_y(const tile_t &t, const pair_t &c, int at,
                                                         mg_values25_t *v) {
-  if (c.ghosts & GHOST_I) { /* those that are not ghosts are not changed by this */
+  if (c.ghosts & GHOST_I) { /* a cell that is no ghost keeps its value */
     v->i.low = value_at(at - (int)COL);
     v->i.high = value_at(at + (int)COL);
   }

@@ -236,7 +236,7 @@ static mg_status_t run_schedule(mg_level_t *level, const mg_schedule_t *s, bool 
   return result == to ? MG_OK : mg_axpby(level, to, 1.0, result, 0.0, MG_NO_VECTOR);
 }
 
-/* Smooth the iterate, wherever it is; MG_U gets the result. */
+/* Smooth the iterate, in MG_U or MG_TMP; MG_U gets the result. */
 static mg_status_t smooth(mg_level_t *level, bool zero_guess, bool same_f,
                           const residual_output_t *output) {
   if (!level->comm) return MG_OK;

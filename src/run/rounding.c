@@ -4,7 +4,7 @@
 #include "solver/solve.h"
 #include <float.h>
 
-/* Solve with exactly n_cycles cycles, whatever tolerance they reach. */
+/* Solve with exactly n_cycles cycles: no tolerance ends them. */
 static mg_status_t solve_again(mg_hierarchy_t *h, int s, int n_cycles, double scale,
                                double f_norm) {
   static mg_history_t history; /* too large for some stacks */
