@@ -19,14 +19,14 @@
  * planes each for their results.
  *
  * Each step invalidates one more layer of cells around the tile, so tiles overlap. With three
- * steps, 24 x 26 of the 32 x 32 cells are written, with a residual 24 x 24. Along i a box begins at
- * a multiple of 64 bytes. Nothing is read outside walls, whose formulas are folded into the
- * stencil. Elsewhere tiles read ghosts, of which a level has one layer per step, and one for the
- * residual.
+ * steps, 24 x 26 of the 32 x 32 double cells are written, with a residual 24 x 24; of the 64 x 32
+ * float cells 56 x 26, with a residual 56 x 24. Nothing is read outside walls, whose formulas are
+ * folded into the stencil. Elsewhere tiles read ghosts, of which a level has one layer per step,
+ * and one for the residual.
  *
- * A thread has two cells of a row, one of each color. A colored step changes one of them. It is
- * the same one in all steps of a stage, because both colors and planes alternate from step to
- * step.
+ * A thread has two double cells of a row, one of each color (temporal_columns.h), or two rows of
+ * two float cells (temporal_squares.h). A colored step changes half of them. They are the same ones
+ * in all steps of a stage, because both colors and planes alternate from step to step.
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
  * pass: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies; 1 more for a

@@ -4,7 +4,6 @@
 
 #include "cuda/stencil_load.h"
 #include "cuda/temporal_pipeline.h"
-#include <type_traits>
 
 namespace mg_temporal {
 constexpr unsigned FULL_WARP = 0xffffffffu;
@@ -391,9 +390,6 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 };
 
-template <typename S>
-using columns_t =
-    typename std::conditional<S::COLORED, colored_columns_t<S>, whole_columns_t<S>>::type;
 } // namespace mg_temporal
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef MG_CUDA_TEMPORAL_LAUNCH_H
 #define MG_CUDA_TEMPORAL_LAUNCH_H
 
-#include "cuda/temporal_columns.h"
+#include "cuda/temporal_squares.h"
 extern "C" {
 #include "cuda/device.h"
 }
@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   mg_real_t *const to_previous = job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column;
   for (int q = first; q < end; q++) {
     stage<S, 0>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
-    if (S::COLORED && ++q < end)
+    if (S::COLORED && !S::SQUARES && ++q < end)
       stage<S, 1>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
   }
   c.residual.end(job, known);

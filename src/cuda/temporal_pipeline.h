@@ -11,11 +11,16 @@ namespace mg_temporal {
  * one plane requested ahead / half sweeps with two: tiles of 32 x 32 116.0 / 119.1; 32 x 24 100.8 /
  * 114.0; 32 x 16 with two blocks per SM 102.8 / 107.2. Half sweeps in 32 x 32 with one plane ahead
  * reach 129.2; whole cycles with it have not been measured (docs/kernels.md). */
-enum { WIDTH = 32, MAX_ROWS = 32, LANES = WIDTH / 2 };
-/* Along i, a tile writes OUT_I columns. The first is OUT_START columns below a multiple of OUT_I.
- * The box starts BOX_START columns below the same multiple, at a multiple of 64 bytes. That
- * alignment gained 0.6 to 9 % on H200s (docs/kernels.md). */
-enum { OUT_I = 24, OUT_START = 4, BOX_START = 8, FIRST_LANE = (BOX_START - OUT_START) / 2 };
+enum { MAX_ROWS = 32 };
+/* Along i, a tile of WIDTH columns writes OUT_I. The first is OUT_START columns below a multiple of
+ * OUT_I. The box starts BOX_START columns below the same multiple: of double cells at a multiple of
+ * 64 bytes, which gained 0.6 to 9 % on H200s (docs/kernels.md), of float cells at one of 32. */
+#ifdef MG_FLOAT
+enum { WIDTH = 64, OUT_I = 56 };
+#else
+enum { WIDTH = 32, OUT_I = 24 };
+#endif
+enum { OUT_START = 4, BOX_START = 8, LANES = WIDTH / 2, FIRST_LANE = (BOX_START - OUT_START) / 2 };
 
 /* Kernel arguments of a launch. */
 struct job_t {
@@ -59,7 +64,9 @@ struct shape_t {
   /* Number of pipeline stages: in stage q the last of them computes plane q - DEPTH. MARGIN: rows
    * at each side that are not written. */
   static constexpr int DEPTH = STEPS + (USE != RESIDUAL_UNUSED), MARGIN = margin_of(STEPS, USE);
-  static constexpr int THREADS = LANES * ROWS, PLANE = WIDTH * ROWS;
+  /* Cells of a thread in a plane: a pair, or a square (temporal_columns.h, temporal_squares.h). */
+  static constexpr bool SQUARES = sizeof(mg_real_t) == sizeof(float);
+  static constexpr int PLANE = WIDTH * ROWS, THREADS = PLANE / (SQUARES ? 4 : 2);
   static constexpr int BLOCKS = MAX_ROWS / ROWS; /* per SM */
   static constexpr int OUT_J = ROWS - 2 * MARGIN;
   /* Number of planes in each ring, and start of each ring in doubles. */
