@@ -188,17 +188,32 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
     level->vectors |= 1u << MG_PREVIOUS;
 }
 
-/* Vectors that a float level on the CPU does without, to save memory: MG_TMP, if steps and
- * residuals are in place or fused; MG_DINV, if the level is so large that 1 / diagonal is computed.
- * The bottom solver needs both. */
+/* Whether kernels compute 1 / diagonal on this level. */
+static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
+  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+  return params->op != MG_OPERATOR_FV4 && params->smoother != MG_SMOOTHER_L1JACOBI &&
+         cells >= MG_STORED_DINV_MAX_CELLS &&
+         (level->place == MG_PLACE_CUDA ||
+          (level->place == MG_PLACE_CPU && params->precision == MG_CLASS_MIXED &&
+           !params->alpha_varies));
+}
+
+static bool dumps(const mg_params_t *params, mg_field_t field) {
+  return params->dump[0] && params->dump_fields & 1u << field;
+}
+
+/* Vectors that a level does without, to save memory: MG_DINV, if 1 / diagonal is computed; on a
+ * float level on the CPU also MG_TMP, if steps and residuals are in place or fused. The bottom
+ * solver needs both. */
 static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
                                const smoother_t *smoother) {
-  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
-  const bool l1 = params->smoother == MG_SMOOTHER_L1JACOBI;
+  const bool is_mixed = params->precision == MG_CLASS_MIXED;
   unsigned unused = 0;
-  if (level->place != MG_PLACE_CPU || params->op == MG_OPERATOR_FV4) return 0;
-  if (smoother->colored) unused |= 1u << MG_TMP;
-  if (!l1 && !params->alpha_varies && cells >= MG_STORED_DINV_MAX_CELLS) unused |= 1u << MG_DINV;
+  if (computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
+    unused |= 1u << MG_DINV;
+  if (is_mixed && level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 &&
+      smoother->colored)
+    unused |= 1u << MG_TMP;
   return unused;
 }
 
@@ -211,9 +226,8 @@ static unsigned vectors_of_start(const mg_params_t *params, int l) {
 /* True if double cells beside a float level need MG_TMP: to swap the vectors of CG, to dump a
  * residual, or where the backend cannot compute its norm without storing it. */
 static bool needs_outer_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
-  const bool dumps = params->dump[0] && params->dump_fields & 1u << MG_FIELD_RESIDUAL;
-  return dumps || params->krylov == MG_KRYLOV_CG || level->place == MG_PLACE_GUARD ||
-         level->place == MG_PLACE_CUDA_SIMPLE;
+  return dumps(params, MG_FIELD_RESIDUAL) || params->krylov == MG_KRYLOV_CG ||
+         level->place == MG_PLACE_GUARD || level->place == MG_PLACE_CUDA_SIMPLE;
 }
 
 /* The double cells of the levels where solves start. Nothing is smoothed there. */
@@ -225,8 +239,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     outer->value_bytes = sizeof(double);
     outer->vectors = MG_VECTORS_OF_OUTER | vectors_of_start(params, l);
     if (params->alpha_varies) outer->vectors |= 1u << MG_ALPHA;
-    if (params->dump[0] && params->dump_fields & 1u << MG_FIELD_DINV)
-      outer->vectors |= 1u << MG_DINV;
+    if (dumps(params, MG_FIELD_DINV)) outer->vectors |= 1u << MG_DINV;
     if (needs_outer_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
     outer->ghost_layers = plan->radius;
     outer->fused_sweeps = 1;
@@ -247,7 +260,7 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (l <= last_start && !is_mixed) level->vectors |= vectors_of_start(params, l);
     if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
     if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
-    if (is_mixed && !is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
+    if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
     if (is_bottom) continue;
     level->nests_coarse = can_access_coarse(level, params->memory) &&

@@ -115,6 +115,28 @@ static void test_mixed(void) {
   params.precision = MG_CLASS_DOUBLE;
 }
 
+/* On a GPU, large levels of the 7-point operators do not store 1 / diagonal, unless it is dumped.
+ */
+static void test_cuda(void) {
+  const unsigned dinv = 1u << MG_DINV;
+  for (int op = MG_OPERATOR_FV2; op <= MG_OPERATOR_7PT; op++)
+    for (int mixed = 0; mixed < 2; mixed++)
+      for (int dumped = 0; dumped < 2; dumped++) {
+        build_for((mg_operator_t)op, MG_BOUNDARY_DIRICHLET, (run_t){7, 1, 1});
+        params.device = MG_DEVICE_CUDA;
+        params.precision = mixed ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
+        params.dump_fields = dumped ? 1u << MG_FIELD_DINV : 0;
+        strcpy(params.dump, dumped ? "dump.hdf" : "");
+        CHECK_INT(build(1), MG_OK);
+        const bool stored = op == MG_OPERATOR_FV4 || (dumped && !mixed);
+        CHECK_INT((plan.level[0].vectors & dinv) != 0, stored);
+        CHECK_INT((plan.level[3].vectors & dinv) != 0, true);
+        if (mixed) CHECK_INT((plan.outer[0].vectors & dinv) != 0, dumped);
+      }
+  params.precision = MG_CLASS_DOUBLE;
+  params.dump[0] = 0;
+}
+
 static int64_t message_bytes(const mg_copy_spec_t *spec, int64_t rank) {
   mg_copy_plan_t copies;
   CHECK_INT(mg_copy_plan_build(spec, rank, &copies), MG_OK);
@@ -245,6 +267,7 @@ int main(int argc, char **argv) {
   test_shapes();
   test_against_allocation();
   test_mixed();
+  test_cuda();
   test_all_ranks();
   test_bytes_a_cell();
   test_largest_shares();
