@@ -19,6 +19,7 @@
 #define mg_copy_tile_t        mg_float_copy_tile_t
 #define mg_copy_tiles_t       mg_float_copy_tiles_t
 #define mg_fv4_job_t          mg_float_fv4_job_t
+#define mg_fv4_fused          mg_float_fv4_fused
 #define mg_temporal           mg_float_temporal
 /* functions */
 #define mg_cuboids_close mg_float_cuboids_close

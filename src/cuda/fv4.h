@@ -55,24 +55,11 @@ mg_status_t mg_cuda_fv4_march(mg_fv4_operation_t op, const mg_fv4_job_t *job, mg
 mg_status_t mg_cuda_fv4_small(mg_fv4_operation_t op, const mg_fv4_job_t *job);
 
 /* Two half sweeps in one pass (fv4_fused.cu): entries `can_fuse`, `smooth` of two steps, and
- * `sweep_overlaps` for them. Only for double cells. */
-#ifdef MG_FLOAT
-inline bool mg_cuda_fv4_can_fuse(const mg_view_t *, int) {
-  return false;
-}
-inline mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *, const mg_sweep_t *sweep,
-                                            mg_region_t) {
-  return mg_error(MG_ERR_INTERNAL, "%d fused sweeps of fv4 in float, limit 1", sweep->n);
-}
-inline bool mg_cuda_fv4_fused_overlaps(const mg_view_t *, bool) {
-  return false;
-}
-#else
+ * `sweep_overlaps` for them. */
 bool mg_cuda_fv4_can_fuse(const mg_view_t *v, int max_steps);
 mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
                                      mg_region_t region);
 bool mg_cuda_fv4_fused_overlaps(const mg_view_t *v, bool host);
-#endif
 
 /* As the backend entry sweep_overlaps, for a patch that uses the march. */
 bool mg_cuda_fv4_march_pays(const mg_patch_t *p, bool host);

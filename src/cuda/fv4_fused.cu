@@ -24,10 +24,11 @@
  * half sweeps. So tiles at walls need no other barrier of the block. Two steps on all cells
  * (Jacobi, Chebyshev) would need a fourth layer, a lag of two planes and twice the arithmetic.
  *
- * Budget, for a tile of 28 x 28 cells in a box of 36 x 34:
+ * Budget in double, for a tile of 28 x 28 cells in a box of 36 x 34:
  *   - shared memory: 6 planes of x, 4 of y, 5, 5 and 4 of the betas, 225 kB of 232 kB. So an SM has
- *     one block, of 512 threads with 128 registers. A residual of the result would need 5 planes
- *     more, and a tile smaller by two cells on each side: it does not fit.
+ *     one block, of 512 threads with 128 registers. A residual of the result would need 11 planes
+ *     more (5 of the result, 6 of betas), and a tile smaller by two cells on each side: it does not
+ *     fit.
  *   - bytes per cell and two half sweeps: 56 from and to memory instead of 112; requested from L2
  *     75 instead of about 130, since the boxes of x are 1.56, those of the betas 1.47, and f and
  *     1/diagonal 1.22 times the tile.
@@ -35,8 +36,17 @@
  *     and 35 values from shared memory, which takes an SM about 2,750 cycles per plane and tile; 95
  *     operations in double per half sweep take half of that. docs/performance.md has the gain.
  *
- * A half-warp has eight cells of one color in each of two adjacent rows, which use all banks.
- * Results are bit-identical to those of single half sweeps: same formulas, same order. */
+ * In float, for a tile of 60 x 28 cells in a box of 68 x 34, whose rows are about as long in bytes:
+ *   - shared memory: 213 kB. A residual does not fit either, and would read about as many values
+ *     from shared memory as both half sweeps together.
+ *   - a thread has two pairs of cells, 32 columns apart, and processes one after the other. They
+ *     have one color, and the same addresses but for a constant: 450 instructions per pair and
+ *     stage. With a thread for each pair it would be 600, with 64 registers, some of them spilled.
+ *   - bytes per cell and two half sweeps: 28 and, from L2, 34.
+ *
+ * A half-warp has eight cells of one color in each of two adjacent rows, in float a warp has 16.
+ * They use all banks. Results are bit-identical to those of single half sweeps: same formulas, same
+ * order. */
 #include "cuda/fv4_fused_pairs.h"
 #include "cuda/fv4_fused_stencil.h"
 
@@ -48,16 +58,16 @@ enum { MIN_CELLS = 32 }; /* of a patch along each direction */
 /* What the half sweeps read once of a pair. The values are selected when used, so that no thread
  * waits for them before. */
 struct inputs_t {
-  double2 f, dinv, a; /* a: only if alpha varies */
+  mg_real2_t f, dinv, a; /* a: only if alpha varies */
 };
 
 template <bool varies>
 __device__ __forceinline__ inputs_t read_inputs(const job_t &job, const pair_t &c, int k) {
   const ptrdiff_t at = c.column + k * job.sweep.l.p.kstride;
   inputs_t in = {};
-  in.f = *(const double2 *)(job.sweep.f + at);
-  in.dinv = *(const double2 *)(job.sweep.dinv + at);
-  if (varies) in.a = *(const double2 *)(job.sweep.l.p.vec[MG_ALPHA] + at);
+  in.f = *(const mg_real2_t *)(job.sweep.f + at);
+  in.dinv = *(const mg_real2_t *)(job.sweep.dinv + at);
+  if (varies) in.a = *(const mg_real2_t *)(job.sweep.l.p.vec[MG_ALPHA] + at);
   return in;
 }
 
@@ -93,10 +103,10 @@ __device__ __forceinline__ void begin(const job_t &job, const maps_t &maps, cons
 /* Write plane k; y[2] is the first half sweep's result, x the new value of the cell whose column is
  * `right` or left. */
 __device__ __forceinline__ void write(const job_t &job, const pair_t &c, const slots_t &s, int k,
-                                      bool right, double x) {
-  const double other = value_at(s.y[2] + c.cell + (right ? 0 : (int)COL));
-  *(double2 *)(job.sweep.dst + c.column + k * job.sweep.l.p.kstride) =
-      right ? make_double2(other, x) : make_double2(x, other);
+                                      bool right, mg_real_t x) {
+  const mg_real_t other = value_at(s.y[2] + c.cell + (right ? 0 : (int)COL));
+  *(mg_real2_t *)(job.sweep.dst + c.column + k * job.sweep.l.p.kstride) =
+      right ? mg_make_real2(other, x) : mg_make_real2(x, other);
 }
 
 /* Stage q: the first half sweep in plane q, and the second one in plane q - 1 of the same column.
@@ -104,13 +114,15 @@ __device__ __forceinline__ void write(const job_t &job, const pair_t &c, const s
  * next inputs. */
 template <bool varies>
 __device__ __forceinline__ void march(const job_t &job, const tile_t &t, const pair_t &c,
-                                      const slots_t &s, int q, inputs_t *in, const input_t &second,
+                                      const slots_t &s, int q, inputs_t *in, input_t *second,
                                       bool writes) {
   const bool right = (c.parity + q) & 1, changes = c.computes && q >= t.read && q < t.read_end,
              reads = c.computes && q + 1 >= t.read && q + 1 < t.read_end;
+  const input_t below = *second;
+  *second = input_of(*in, !right);
   const int cell = c.cell + (right ? (int)COL : 0), other = c.cell + (right ? 0 : (int)COL);
   stencil_t v;
-  double x;
+  mg_real_t x;
   if (c.inside) put(s.y[3] + other, value_at(s.x[2] + other));
   if (changes) {
     v = load_first(s, cell);
@@ -121,53 +133,63 @@ __device__ __forceinline__ void march(const job_t &job, const tile_t &t, const p
   }
   if (reads) *in = read_inputs<varies>(job, c, q + 1);
   if (t.walls) fill_ghosts_of_y(t, c, s.y[3]);
-  if (!writes) return;
+  if (!writes || !c.writes) return;
   if (t.walls) load_ghosts_of_y(t, c, s.y[3] + cell, &v.x);
   /* Next to the high wall in k, plane q + 1 is outside. */
   if (q + 1 == t.x_end)
     v.x.k.high =
         mg_ghost_4(1, x, value_at(s.y[2] + cell), value_at(s.y[1] + cell), value_at(s.y[0] + cell));
-  const stencil_t below = load_second_below(s, cell, v, x);
-  write(job, c, s, q - 1, right, relax<varies>(job, below, second));
+  write(job, c, s, q - 1, right, relax<varies>(job, load_second_below(s, cell, v, x), below));
 }
 
 /* Stage x_end: the second half sweep in the plane next to the high wall in k. y[3] still has the
  * fourth plane from the wall; the first ghost plane replaces it. */
 template <bool varies>
-__device__ __forceinline__ void march_last(const job_t &job, const tile_t &t, const pair_t &c,
-                                           const slots_t &s, int q, const input_t &second,
-                                           bool writes) {
-  const bool right = (c.parity + q) & 1;
-  const int cell = c.cell + (right ? (int)COL : 0);
-  const double high2 = mg_ghost_4(2, value_at(s.y[2] + cell), value_at(s.y[1] + cell),
-                                  value_at(s.y[0] + cell), value_at(s.y[3] + cell));
+__device__ __forceinline__ void march_last(const job_t &job, const tile_t &t,
+                                           const pair_t (&c)[PAIRS], const slots_t &s, int q,
+                                           const input_t (&second)[PAIRS], bool writes) {
+  const bool right = (c[0].parity + q) & 1;
+  const int side = right ? (int)COL : 0;
+  mg_real_t high2[PAIRS];
+#pragma unroll
+  for (int n = 0; n < PAIRS; n++) {
+    const int cell = c[n].cell + side;
+    high2[n] = mg_ghost_4(2, value_at(s.y[2] + cell), value_at(s.y[1] + cell),
+                          value_at(s.y[0] + cell), value_at(s.y[3] + cell));
+  }
   __syncthreads();
   fill_ghost_plane(s.y[3], s.y[2], s.y[1], s.y[0], s.y[3], t, part_of_y(), 1, true, true);
   __syncthreads();
-  if (writes)
-    write(job, c, s, q - 1, right, relax<varies>(job, load_second(s, cell, high2), second));
+#pragma unroll
+  for (int n = 0; n < PAIRS; n++)
+    if (writes && c[n].writes) {
+      const stencil_t v = load_second(s, c[n].cell + side, high2[n]);
+      write(job, c[n], s, q - 1, right, relax<varies>(job, v, second[n]));
+    }
 }
 
 /* Stages first <= q < end. Writes planes from k0 to write_end - 1. */
 template <bool varies>
 __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const tile_t &t,
-                                    const pair_t &c, march_t *m, int first, int end,
+                                    const pair_t (&c)[PAIRS], march_t *m, int first, int end,
                                     int write_end) {
-  inputs_t in = {};
-  input_t second = {};
+  inputs_t in[PAIRS] = {};
+  input_t second[PAIRS] = {};
   begin(job, maps, t, m, first);
-  if (c.computes && first >= t.read) in = read_inputs<varies>(job, c, first);
+#pragma unroll
+  for (int n = 0; n < PAIRS; n++)
+    if (c[n].computes && first >= t.read) in[n] = read_inputs<varies>(job, c[n], first);
 #pragma unroll 1
   for (int q = first; q < end; q++) {
-    const bool writes = c.writes && q - 1 >= t.k0 && q - 1 < write_end;
-    const input_t below = second;
+    const bool writes = q - 1 >= t.k0 && q - 1 < write_end;
     wait_for_stage(*m, m->stages);
-    second = input_of(in, !((c.parity + q) & 1));
     if (q < t.x_end) {
-      march<varies>(job, t, c, m->s, q, &in, below, writes);
+#pragma unroll
+      for (int n = 0; n < PAIRS; n++)
+        march<varies>(job, t, c[n], m->s, q, &in[n], &second[n], writes);
       fill_next_ghosts(m->s, t, q);
     } else {
-      march_last<varies>(job, t, c, m->s, q, below, writes);
+      march_last<varies>(job, t, c, m->s, q, second, writes);
     }
     __syncthreads();
     next_plane(&m->s);
@@ -188,9 +210,12 @@ __global__ void __launch_bounds__(THREADS, 1)
   }
   if (!job.sweep.x)
     for (int n = (int)threadIdx.x; n < X_SLOTS * X_PLANE; n += THREADS)
-      rings[X_RING + n] = 0.0;
+      rings[X_RING + n] = MG_REAL(0.0);
   __syncthreads();
-  const pair_t c = pair_of_thread(job, t);
+  pair_t c[PAIRS];
+#pragma unroll
+  for (int n = 0; n < PAIRS; n++)
+    c[n] = pair_of_thread(job, t, n);
   /* Outside the low wall in k, y follows from its first four planes, which are computed twice. */
   const bool low = t.k0 == t.x_first;
 #pragma unroll 1
@@ -206,11 +231,11 @@ __global__ void __launch_bounds__(THREADS, 1)
 /* ---- launch ---- */
 
 /* Tensor map of x or of betas, with the ghosts that tiles read. */
-mg_status_t make_map(const mg_view_t *v, const job_t &job, const double *vec, int rows,
+mg_status_t make_map(const mg_view_t *v, const job_t &job, const mg_real_t *vec, int rows,
                      CUtensorMap *map) {
   const mg_patch_t &p = job.sweep.l.p;
   mg_box_array_t array = {vec - job.low[0] - job.low[1] * p.jstride - job.low[2] * p.kstride,
-                          sizeof(double),
+                          sizeof(mg_real_t),
                           {},
                           p.jstride,
                           p.kstride};
@@ -244,15 +269,18 @@ double tiling_of(const mg_patch_t &p, int idle_sms, mg_tiling_t *c) {
 }
 
 /* Whether every patch is large enough, its last tiles and blocks have the cells that the formulas
- * of a wall need, and in each direction it has walls on both sides or enough ghost layers. */
+ * of a wall need, and in each direction it has walls on both sides and several tiles, or enough
+ * ghost layers. */
 bool patches_fit(const mg_view_t *v) {
   const int layers = mg_layers_of_steps(v->radius, MG_MAX_FUSED_SWEEPS_FV4);
+  const int tile[3] = {OUT_I, OUT_J, 0}; /* has a wall on one side at most */
   bool fit = mg_operator_order(v) == 4;
   for (int q = 0; q < v->n_patches; q++)
     for (int d = 0; d < 3; d++) {
       const mg_patch_t &p = v->patch[q];
+      const bool walls = p.wall[d][0] && p.wall[d][1];
       fit = fit && p.n[d] % 4 == 0 && p.n[d] >= MIN_CELLS &&
-            ((p.wall[d][0] && p.wall[d][1]) || v->ghost_layers >= layers);
+            (walls ? p.n[d] > tile[d] : v->ghost_layers >= layers);
     }
   return fit;
 }
@@ -284,6 +312,7 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
                                      mg_region_t region) {
   const auto kernel = v->alpha_varies ? two_half_sweeps<true> : two_half_sweeps<false>;
   const mg_step_t *step = sweep->step;
+  const int aligned = 16 / (int)sizeof(mg_real_t); /* box starts, in cells along i */
   if (sweep->n != MG_MAX_FUSED_SWEEPS_FV4 || !step[0].colored || step[1].color == step[0].color ||
       step[1].c2 != step[0].c2)
     return mg_error(MG_ERR_INTERNAL, "%d fused steps of fv4, not two half sweeps of both colors",
@@ -301,8 +330,11 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
     job.sweep.dst = p.vec[sweep->dst];
     job.sweep.color = sweep->step->color;
     job.sweep.c2 = sweep->step->c2;
-    for (int d = 0; d < 3; d++) /* even along i: boxes begin at multiples of 16 bytes */
-      job.low[d] = d == 0 ? (v->ghost_layers + 1) / 2 * 2 : v->ghost_layers;
+    job.a = v->a;
+    job.b_h2 = v->b_h2;
+    for (int d = 0; d < 3; d++)
+      job.low[d] = v->ghost_layers;
+    job.low[0] = (v->ghost_layers + aligned - 1) / aligned * aligned;
     MG_TRY(make_maps(v, job, &maps));
     const mg_tiling_t tiling = mg_tiling_for(
         region, [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, idle_sms, c); });

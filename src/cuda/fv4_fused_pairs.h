@@ -6,7 +6,7 @@
 #include "cuda/fv4_fused_rings.h"
 
 namespace mg_fv4_fused {
-/* A thread's pair of cells. */
+/* A pair of cells of a thread. */
 struct pair_t {
   int cell;         /* offset of the left cell in a plane */
   int parity;       /* of the left cell in plane 0, with the color of the first half sweep */
@@ -17,7 +17,8 @@ struct pair_t {
   unsigned ghosts; /* of y outside walls, GHOST_*: what this thread does for them */
 };
 
-/* Outside a wall in i, the pair next to it fills its row. Outside a wall in j, the two rows next to
+/* Outside a wall in i, the pair next to it fills its row. The four cells next to it belong to one
+ * warp, which has a thread's pairs in ascending order. Outside a wall in j, the two rows next to
  * it, which belong to one warp, fill the left and the right columns of their pairs. */
 enum : unsigned {
   GHOST_I = 1,      /* fill those next to the pair in i */
@@ -38,10 +39,12 @@ static __device__ __forceinline__ unsigned ghosts_of_pair(const mg_patch_t &p, c
   return ghosts;
 }
 
-static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const tile_t &t) {
+/* Pair n of the thread. All pairs of a thread have the same row and parity. */
+static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const tile_t &t, int n) {
   const mg_patch_t &p = job.sweep.l.p;
-  const int thread = (int)threadIdx.x, lane = thread / 16 % 2 * 8 + thread % 8;
-  int row = thread / 32 * 2 + thread / 8 % 2;
+  const int thread = (int)threadIdx.x, half = thread / PHASE;
+  const int lane = half / 2 * PHASE % LANES + thread % PHASE + n * LANES;
+  int row = thread / 32 * 2 + half % 2;
   /* The first warp has the first and the last row that compute, the last warp those that copy. */
   if (row < 2)
     row = row == 0 ? 1 : ROWS - 2;
@@ -55,7 +58,8 @@ static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const 
   c.inside = (i >= 0 || !p.wall[0][0]) && i < p.n[0] + (p.wall[0][1] ? 0 : 2) &&
              (j >= 0 || !p.wall[1][0]) && j < p.n[1] + (p.wall[1][1] ? 0 : 2);
   c.computes = c.inside && row > 0 && row < ROWS - 1;
-  c.writes = lane > 0 && lane < LANES - 1 && i < p.n[0] && row > 1 && row < ROWS - 2 && j < p.n[1];
+  c.writes =
+      lane > 0 && lane < PAIRS * LANES - 1 && i < p.n[0] && row > 1 && row < ROWS - 2 && j < p.n[1];
   c.ghosts = ghosts_of_pair(p, t, i, j, c.inside);
   return c;
 }

@@ -19,22 +19,27 @@
 
 namespace mg_fv4_fused {
 enum {
+  /* A thread has PAIRS pairs of cells of a row, at a distance of 2 LANES cells. Of each two rows,
+   * PHASE threads in a sequence have the first one, the next PHASE threads the second one. */
+  LANES = 16,
+  PAIRS = sizeof(double) / sizeof(mg_real_t),
+  PHASE = 8 * PAIRS,
   /* Cells that a block writes, per plane. The first half sweep covers one cell more on each side,
    * and reads two cells further. */
-  OUT_I = 28,
+  OUT_I = 2 * LANES * PAIRS - 4,
   OUT_J = 28,
-  COL0 = 4, /* one more than read, so that boxes begin at multiples of 32 bytes */
+  COL0 = 4, /* one more than read, so that boxes begin at multiples of 32 or 16 bytes */
   ROW0 = 3,
   BOX_I = OUT_I + 2 * COL0,
   X_ROWS = OUT_J + 2 * ROW0,
-  /* A thread has two cells of a row. Those of the first and the last row copy x. */
-  LANES = (OUT_I + 4) / 2,
+  /* The threads of the first and the last row copy x. */
   ROWS = OUT_J + 4,
   THREADS = LANES * ROWS,
   FIRST_ROW = 1, /* first row of the planes of y and of the betas; they have ROWS rows */
-  /* Doubles per plane: multiples of 128 bytes. */
-  X_PLANE = (BOX_I * X_ROWS + 15) / 16 * 16,
-  PLANE = (BOX_I * ROWS + 15) / 16 * 16,
+  /* Values per plane: multiples of 128 bytes. */
+  LINE = 128 / sizeof(mg_real_t),
+  X_PLANE = (BOX_I * X_ROWS + LINE - 1) / LINE * LINE,
+  PLANE = (BOX_I * ROWS + LINE - 1) / LINE * LINE,
   /* Planes in stage q: x q-2 .. q+3; y, the result of the first half sweep, q-3 .. q; betas normal
    * to i and j q-2 .. q+2, to k q-1 .. q+2. The last one of x and of the betas is in flight. */
   X_SLOTS = 6,
@@ -48,24 +53,24 @@ enum {
   K_RING = J_RING + IJ_SLOTS * PLANE,
   END = K_RING + K_SLOTS * PLANE,
   ARRIVALS = 2,
-  COL = sizeof(double), /* offsets in bytes of the next column and row */
+  COL = sizeof(mg_real_t), /* offsets in bytes of the next column and row */
   ROW = BOX_I * COL,
   I_TO_J = (J_RING - I_RING) * COL
 };
-constexpr size_t BYTES = END * sizeof(double) + ARRIVALS * sizeof(uint64_t);
+constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
 static_assert(BYTES + 128 <= 227 * 1024, "more than a block may have beside its tile");
 static_assert(LANES == 16 && ROWS % 2 == 0, "a warp has two rows");
 static_assert(OUT_I % 4 == 0 && OUT_J % 4 == 0,
               "the formulas of a wall need 4 cells in the last tile");
 
-extern __shared__ __align__(128) double rings[];
+extern __shared__ __align__(128) mg_real_t rings[];
 
 /* A value at an offset in bytes from the start of the rings. */
-static __device__ __forceinline__ double value_at(int at) {
-  return *(const double *)((const char *)rings + at);
+static __device__ __forceinline__ mg_real_t value_at(int at) {
+  return *(const mg_real_t *)((const char *)rings + at);
 }
-static __device__ __forceinline__ void put(int at, double value) {
-  *(double *)((char *)rings + at) = value;
+static __device__ __forceinline__ void put(int at, mg_real_t value) {
+  *(mg_real_t *)((char *)rings + at) = value;
 }
 
 /* Offset in bytes of cell (row 0, column 0) of the planes, oldest first. That of betas normal to j
@@ -101,8 +106,9 @@ static __device__ __forceinline__ void next_plane(slots_t *s) {
 /* Kernel arguments. x of the job is null for a zero vector. */
 struct job_t {
   mg_fv4_job_t sweep;
-  int low[3];  /* ghosts below cell 0 that the tensor maps include */
-  int planes;  /* that a block writes */
+  mg_real_t a, b_h2; /* those of the view, rounded to the type of cells */
+  int low[3];        /* ghosts below cell 0 that the tensor maps include */
+  int planes;        /* that a block writes */
   int missing; /* the first block writes this many planes fewer: at a low wall it computes some
                   twice */
   mg_region_tiles_t tiles;
@@ -206,14 +212,14 @@ static __device__ __forceinline__ part_t part_of_x(void) {
   return {0, X_ROWS, 0, BOX_I};
 }
 static __device__ __forceinline__ part_t part_of_y(void) {
-  return {FIRST_ROW, FIRST_ROW + ROWS, COL0 - 2, COL0 - 2 + 2 * LANES};
+  return {FIRST_ROW, FIRST_ROW + ROWS, COL0 - 2, COL0 + OUT_I + 2};
 }
 
 /* The first or the second ghost at offset `at`; `in` is the inward step. */
-static __device__ __forceinline__ double ghost(int depth, int at, int in) {
+static __device__ __forceinline__ mg_real_t ghost(int depth, int at, int in) {
   const int first = at + (depth - 1) * in;
-  const double x1 = value_at(first + in), x2 = value_at(first + 2 * in),
-               x3 = value_at(first + 3 * in), x4 = value_at(first + 4 * in);
+  const mg_real_t x1 = value_at(first + in), x2 = value_at(first + 2 * in),
+                  x3 = value_at(first + 3 * in), x4 = value_at(first + 4 * in);
   return depth == 1 ? mg_ghost_4(1, x1, x2, x3, x4) : mg_ghost_4(2, x1, x2, x3, x4);
 }
 
@@ -224,7 +230,7 @@ static __device__ __forceinline__ void fill_line(int first, int in) {
 
 /* The first ghost outside a wall in i and one in j. */
 static __device__ __forceinline__ void fill_corner(int at, int in_i, int in_j) {
-  double x[4];
+  mg_real_t x[4];
   for (int n = 0; n < 4; n++)
     x[n] = ghost(1, at + (n + 1) * in_j, in_i);
   put(at, mg_ghost_4(1, x[0], x[1], x[2], x[3]));
@@ -257,8 +263,8 @@ static __device__ void fill_ghost_plane(int to, int from1, int from2, int from3,
     if (r < part.row || r >= part.row_end || c < part.col || c >= part.col_end) continue;
     const bool face = r >= t.row && r < t.row_end && c >= t.col && c < t.col_end;
     if (face ? !faces : !edges) continue;
-    const double x1 = value_at(from1 + at), x2 = value_at(from2 + at), x3 = value_at(from3 + at),
-                 x4 = value_at(from4 + at);
+    const mg_real_t x1 = value_at(from1 + at), x2 = value_at(from2 + at), x3 = value_at(from3 + at),
+                    x4 = value_at(from4 + at);
     put(to + at, depth == 1 ? mg_ghost_4(1, x1, x2, x3, x4) : mg_ghost_4(2, x1, x2, x3, x4));
   }
 }
@@ -270,8 +276,8 @@ static __device__ void fill_low_ghosts(const int (&from)[4]) {
   for (int n = (int)threadIdx.x; n < BOX_I * X_ROWS; n += THREADS) {
     const int r = n / BOX_I, c = n % BOX_I, at = r * ROW + c * COL;
     if (r < part.row || r >= part.row_end || c < part.col || c >= part.col_end) continue;
-    const double x1 = value_at(from[0] + at), x2 = value_at(from[1] + at),
-                 x3 = value_at(from[2] + at), x4 = value_at(from[3] + at);
+    const mg_real_t x1 = value_at(from[0] + at), x2 = value_at(from[1] + at),
+                    x3 = value_at(from[2] + at), x4 = value_at(from[3] + at);
     put(from[3] + at, mg_ghost_4(1, x1, x2, x3, x4));
     put(from[2] + at, mg_ghost_4(2, x1, x2, x3, x4));
   }

@@ -27,7 +27,7 @@ static __device__ __forceinline__ mg_edges4_t load_edges4(int at_low, int at_hig
 }
 
 static __device__ __forceinline__ mg_values25_t load_values25(const int (&plane)[4], int cell,
-                                                              double high2) {
+                                                              mg_real_t high2) {
   const int at = plane[2] + cell, low = plane[1] + cell, high = plane[3] + cell;
   mg_values25_t v;
   v.c = value_at(at);
@@ -112,7 +112,8 @@ static __device__ __forceinline__ stencil_t load_first(const slots_t &s, int cel
 }
 
 /* For the second half sweep in plane q - 1; high2: y two planes above the cell. */
-static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int cell, double high2) {
+static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int cell,
+                                                        mg_real_t high2) {
   stencil_t v;
   v.x = load_values25({s.y[0], s.y[1], s.y[2], s.y[3]}, cell, high2);
   v.beta = load_betas30({s.ij[0], s.ij[1], s.ij[2]}, {s.k[0], s.k[1]}, cell);
@@ -122,7 +123,8 @@ static __device__ __forceinline__ stencil_t load_second(const slots_t &s, int ce
 /* The same, in the column for which the first half sweep has loaded `up` and computed `above`: 20
  * of the 55 values are known. */
 static __device__ __forceinline__ stencil_t load_second_below(const slots_t &s, int cell,
-                                                              const stencil_t &up, double above) {
+                                                              const stencil_t &up,
+                                                              mg_real_t above) {
   const int at = s.y[2] + cell, low = s.y[1] + cell;
   stencil_t v;
   v.x.c = up.x.k.low;
@@ -145,15 +147,15 @@ static __device__ __forceinline__ stencil_t load_second_below(const slots_t &s, 
 
 /* What a half sweep reads once of a cell. */
 struct input_t {
-  double f, dinv, a; /* a: only if alpha varies */
+  mg_real_t f, dinv, a; /* a: only if alpha varies */
 };
 
 /* New value of a cell. */
 template <bool varies>
-static __device__ __forceinline__ double relax(const job_t &job, const stencil_t &v,
-                                               const input_t &in) {
-  const double a = varies ? in.a : job.sweep.l.v.a;
-  const double ax = mg_apply_values25(&v.x, &v.beta, a, job.sweep.l.v.b_h2);
+static __device__ __forceinline__ mg_real_t relax(const job_t &job, const stencil_t &v,
+                                                  const input_t &in) {
+  const mg_real_t a = varies ? in.a : job.a;
+  const mg_real_t ax = mg_apply_values25(&v.x, &v.beta, a, job.b_h2);
   return mg_relax(v.x.c, ax, in.f, in.dinv, job.sweep.c2);
 }
 } // namespace mg_fv4_fused
