@@ -1,8 +1,8 @@
 /* op_fused_sweeps: fused sweeps (temporal blocking) are bit-identical to single steps. Covered: the
  * 7-point operators, and half sweeps of fv4; a guess and zero; the right-hand side of the previous
  * smooth and another one; patches bordering walls of both kinds, other patches and themselves;
- * variable alpha; the residual of the last sweep, restricted and as a norm; a correction between
- * two smooths, with an even or odd number of vector swaps. */
+ * double and float cells; variable alpha; the residual of the last sweep, restricted and as a norm;
+ * a correction between two smooths, with an even or odd number of vector swaps. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int levels_with_passes, fv4_levels, levels_with_residuals;
+static int levels_with_passes, fv4_levels, float_fv4_levels, levels_with_residuals;
 
 /* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
  * rank. */
@@ -19,25 +19,41 @@ static const char *large_grid(void) {
   return mg_comm_size(mg_comm_world()) == 1 ? "5x3" : "6x2";
 }
 
-/* Smooth twice: fused sweeps must see the same right-hand side and must not depend on leftovers
- * of the first smooth. */
-static double *smooth_twice(mg_level_t *level, bool zero_guess, const double *u, const double *f) {
-  static const int vectors[] = {MG_U, MG_F, MG_TMP, MG_PREVIOUS};
-  for (int v = 0; v < 4; v++)
-    if (level->plan->vectors & 1u << vectors[v]) MUST(mg_fill(level, vectors[v], NAN));
-  field_put(level, MG_U, u);
-  field_put(level, MG_F, f);
-  MUST(mg_smooth(level, zero_guess));
-  MUST(mg_smooth_same_rhs(level));
-  return field_get(level, MG_U);
+/* Level l with the smoother: of float cells if there are any. */
+static mg_level_t *smoothed_level(mg_hierarchy_t *h, int l) {
+  return h->low ? &h->low->level[l] : &h->level[l];
 }
 
-static void test_level(mg_level_t *level, const mg_params_t *params) {
+/* Smooth twice: fused sweeps must see the same right-hand side and must not depend on leftovers
+ * of the first smooth. */
+static double *smooth_twice(mg_hierarchy_t *h, int l, bool zero_guess, const double *u,
+                            const double *f) {
+  static const int vectors[] = {MG_U, MG_F, MG_TMP, MG_PREVIOUS};
+  mg_level_t *doubles = &h->level[l], *level = smoothed_level(h, l);
+  for (int v = 0; v < 4; v++)
+    if (level->plan->vectors & 1u << vectors[v]) MUST(mg_fill(level, vectors[v], NAN));
+  field_put(doubles, MG_U, u);
+  field_put(doubles, MG_F, f);
+  if (h->low) {
+    MUST(mg_lower(doubles, level, MG_U, MG_U, 1.0));
+    MUST(mg_lower(doubles, level, MG_F, MG_F, 1.0));
+  }
+  MUST(mg_smooth(level, zero_guess));
+  MUST(mg_smooth_same_rhs(level));
+  if (h->low) MUST(mg_raise(doubles, level, 1.0, false));
+  return field_get(doubles, MG_U);
+}
+
+static void test_level(mg_hierarchy_t *h, int l) {
+  const mg_params_t *params = &h->params;
+  mg_level_t *level = smoothed_level(h, l);
   const int n = level->store.view.n[0];
   const int64_t cells = mg_volume(level->store.view.n);
+  const bool fuses_fv4 = level->fused_sweeps > 1 && params->op == MG_OPERATOR_FV4;
   levels_with_passes += level->fused_sweeps > 1;
-  fv4_levels += level->fused_sweeps > 1 && params->op == MG_OPERATOR_FV4;
-  const int seeds = n > 100 ? 1 : 2;
+  fv4_levels += fuses_fv4 && !h->low;
+  float_fv4_levels += fuses_fv4 && h->low;
+  const int seeds = n > 100 || h->low ? 1 : 2;
   for (int seed = 0; seed < seeds; seed++)
     for (int zero = 0; zero < 2; zero++) {
       const double *u = field_random(cells, 10 + (uint64_t)seed), *x[2];
@@ -45,7 +61,7 @@ static void test_level(mg_level_t *level, const mg_params_t *params) {
       for (int passes = 0; passes < 2; passes++) {
         MUST(mg_smoother_set(level, params, level->lambda_max,
                              passes ? level->plan->fused_sweeps : 1));
-        x[passes] = smooth_twice(level, zero == 1, u, f);
+        x[passes] = smooth_twice(h, l, zero == 1, u, f);
       }
       CHECK_SAME(x[1], x[0], cells);
     }
@@ -104,7 +120,7 @@ static void test_residuals(mg_hierarchy_t *h) {
 /* On the coarsest levels, patches are narrower than the number of fused steps. */
 static void test_levels(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
-    if (h->level[l].plan->fused_sweeps > 1) test_level(&h->level[l], &h->params);
+    if (smoothed_level(h, l)->plan->fused_sweeps > 1) test_level(h, l);
 }
 
 static void test_varying(void) {
@@ -149,6 +165,13 @@ int main(int argc, char **argv) {
       "--equation=poisson --smoother=gsrb boxes=5x2x3",
       "--equation=helmholtz --smoother=gsrb boxes=2x5x3",
   };
+  static const char *const float_cases[] = {
+      "--operator=fv4 --equation=helmholtz --smoother=gsrb --smooths=1,3",
+      "--operator=fv4 --equation=poisson --smoother=gsrb boxes=5x2x3",
+      /* 512 cells: on a device, the cells next to the high wall are in both pairs of a thread. */
+      "--operator=fv4 --equation=poisson --smoother=gsrb --boundary=dirichlet boxes=16x1x1",
+      "--operator=fv2 --equation=helmholtz --smoother=gsrb,chebyshev",
+  };
   static const char *const residual_cases[] = {
       "--smoother=gsrb --smooths=1,3",
       "--smoother=gsrb,jacobi --smooths=3 --fused-sweeps=2",
@@ -164,16 +187,19 @@ int main(int argc, char **argv) {
     /* Other backends have no fused sweeps, or the same ones. */
     if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
     const char *grid = strcmp(only ? only : backends[b], "guard") == 0 ? "4x2" : large_grid();
-    levels_with_passes = fv4_levels = levels_with_residuals = 0;
+    levels_with_passes = fv4_levels = float_fv4_levels = levels_with_residuals = 0;
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
       fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
     for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
       fixture_each(grid, textf("--operator=fv4 %s", fv4_cases[c]), test_levels);
+    for (size_t c = 0; c < sizeof float_cases / sizeof *float_cases; c++)
+      fixture_each(grid, textf("--precision=mixed %s", float_cases[c]), test_levels);
     for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
       fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]),
                    test_residuals);
     for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
       fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
+    CHECK(float_fv4_levels > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(fv4_levels > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
     CHECK(levels_with_residuals > 0 || (only && strcmp(only, "cpu") == 0));
