@@ -111,11 +111,11 @@ __device__ __forceinline__ void write(const job_t &job, const pair_t &c, const s
 
 /* Stage q: the first half sweep in plane q, and the second one in plane q - 1 of the same column.
  * Of the plane just computed, the second one reads that column, and ghosts next to it. Reads the
- * next inputs. */
+ * next inputs. Parity: as for fill_ghosts_of_y. */
 template <bool varies>
 __device__ __forceinline__ void march(const job_t &job, const tile_t &t, const pair_t &c,
                                       const slots_t &s, int q, inputs_t *in, input_t *second,
-                                      bool writes) {
+                                      bool writes, unsigned parity) {
   const bool right = (c.parity + q) & 1, changes = c.computes && q >= t.read && q < t.read_end,
              reads = c.computes && q + 1 >= t.read && q + 1 < t.read_end;
   const input_t below = *second;
@@ -132,7 +132,7 @@ __device__ __forceinline__ void march(const job_t &job, const tile_t &t, const p
     put(s.y[3] + cell, value_at(s.x[2] + cell));
   }
   if (reads) *in = read_inputs<varies>(job, c, q + 1);
-  if (t.walls) fill_ghosts_of_y(t, c, s.y[3]);
+  if (t.walls) fill_ghosts_of_y(t, c, s.y[3], parity);
   if (!writes || !c.writes) return;
   if (t.walls) load_ghosts_of_y(t, c, s.y[3] + cell, &v.x);
   /* Next to the high wall in k, plane q + 1 is outside. */
@@ -186,7 +186,8 @@ __device__ __forceinline__ void run(const job_t &job, const maps_t &maps, const 
     if (q < t.x_end) {
 #pragma unroll
       for (int n = 0; n < PAIRS; n++)
-        march<varies>(job, t, c[n], m->s, q, &in[n], &second[n], writes);
+        march<varies>(job, t, c[n], m->s, q, &in[n], &second[n], writes,
+                      (unsigned)(m->stages * PAIRS + n) & 1);
       fill_next_ghosts(m->s, t, q);
     } else {
       march_last<varies>(job, t, c, m->s, q, second, writes);
@@ -206,7 +207,8 @@ __global__ void __launch_bounds__(THREADS, 1)
   march_t m = {first_slots(), reinterpret_cast<uint64_t *>(rings + END), 0};
   if (threadIdx.x == 0) {
     t = tile_at(job);
-    mg_mbarrier_create(m.arrived, ARRIVALS);
+    mg_mbarrier_create(m.arrived, ARRIVALS, 1);
+    mg_mbarrier_create(m.arrived + ARRIVALS, 1, WALL_WARPS);
   }
   if (!job.sweep.x)
     for (int n = (int)threadIdx.x; n < X_SLOTS * X_PLANE; n += THREADS)

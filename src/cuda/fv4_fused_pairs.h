@@ -65,16 +65,17 @@ static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const 
 }
 
 /* Fill the ghosts of a plane of y outside the walls in i and j. Only the warps that have the four
- * cells next to a wall wait for each other: rows for a wall in i, two warps for a wall in j. */
-static __device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const pair_t &c,
-                                                        int plane) {
+ * cells next to a wall wait for each other: rows for a wall in i, two warps for a wall in j.
+ * Parity: 0 and 1 in turn. */
+static __device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const pair_t &c, int plane,
+                                                        unsigned parity) {
   const int at = plane + c.cell, in_i = t.low_col >= 0 ? (int)COL : -(int)COL,
             in_j = t.low_row >= 0 ? (int)ROW : -(int)ROW,
             ghost_i = at + (t.low_col >= 0 ? -(int)COL : 2 * (int)COL);
   __syncwarp();
   if (c.ghosts & GHOST_I) fill_line(ghost_i, in_i);
   if (c.ghosts & GHOST_WAIT) {
-    sync_two_warps();
+    sync_two_warps(parity);
     if (c.ghosts & GHOST_J) {
       fill_line(at - in_j, in_j);
       if (c.ghosts & GHOST_I) put(ghost_i - in_j, ghost(1, ghost_i - in_j, in_j));

@@ -52,12 +52,12 @@ enum {
   J_RING = I_RING + IJ_SLOTS * PLANE,
   K_RING = J_RING + IJ_SLOTS * PLANE,
   END = K_RING + K_SLOTS * PLANE,
-  ARRIVALS = 2,
+  ARRIVALS = 2,            /* of loads; one more is that of the warps at a wall in j */
   COL = sizeof(mg_real_t), /* offsets in bytes of the next column and row */
   ROW = BOX_I * COL,
   I_TO_J = (J_RING - I_RING) * COL
 };
-constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
+constexpr size_t BYTES = END * sizeof(mg_real_t) + (ARRIVALS + 1) * sizeof(uint64_t);
 static_assert(BYTES + 128 <= 227 * 1024, "more than a block may have beside its tile");
 static_assert(LANES == 16 && ROWS % 2 == 0, "a warp has two rows");
 static_assert(OUT_I % 4 == 0 && OUT_J % 4 == 0,
@@ -199,9 +199,16 @@ static __device__ __forceinline__ void request(const job_t &job, const maps_t &m
 
 /* Barrier of the two warps that have the four rows next to a wall in j (fill_ghosts_of_y). A tile
  * has at most one wall in j. The four rows start at an even row, because n and OUT_J are multiples
- * of 4, so exactly two whole warps call it. */
-static __device__ __forceinline__ void sync_two_warps(void) {
-  asm volatile("barrier.sync 1, 64;" ::: "memory");
+ * of 4, so exactly two whole warps call it.
+ *
+ * It is an mbarrier because racecheck follows those. With a named barrier of two warps it reported
+ * hazards between accesses that a later barrier of the block separates. */
+enum { WALL_WARPS = 2 };
+static __device__ __forceinline__ void sync_two_warps(unsigned parity) {
+  uint64_t *const arrived = reinterpret_cast<uint64_t *>(rings + END) + ARRIVALS;
+  __syncwarp();
+  if (threadIdx.x % 32 == 0) mg_mbarrier_arrive(arrived);
+  mg_mbarrier_wait(arrived, parity);
 }
 
 /* A part of a plane: rows and columns first <= r < end. */

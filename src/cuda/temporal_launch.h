@@ -65,7 +65,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
                        : p.wall[2][1] ? min(t.end + S::STEPS, p.n[2])
                                       : t.end + S::STEPS;
   if (threadIdx.x == 0) {
-    mg_mbarrier_create(arrived, S::ARRIVALS);
+    mg_mbarrier_create(arrived, S::ARRIVALS, 1);
     for (int q = first; q < first + S::AHEAD; q++) {
       request<S>(shared, job, maps, t, q, pipeline.requested, arrived);
       next<S>(&pipeline.requested);

@@ -88,16 +88,30 @@ static __device__ __forceinline__ void mg_tma_fence(void) {
 #endif
 }
 
-/** Initialize n arrivals. Called by one thread; a block barrier must follow. */
-static __device__ __forceinline__ void mg_mbarrier_create(uint64_t *arrived, int n) {
+/** Initialize n arrivals, each of `threads` threads. Called by one thread; a block barrier must
+ *  follow. */
+static __device__ __forceinline__ void mg_mbarrier_create(uint64_t *arrived, int n,
+                                                          unsigned threads) {
 #if MG_CUDA_BOX_CODE
   for (int b = 0; b < n; b++)
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(mg_shared_address(arrived + b))
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(mg_shared_address(arrived + b)),
+                 "r"(threads)
                  : "memory");
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #else
-  (void)arrived, (void)n;
+  (void)arrived, (void)n, (void)threads;
+#endif
+}
+
+/** Arrive. Earlier accesses of this thread, and of those that it has synchronized with, precede
+ *  later ones of threads that wait. */
+static __device__ __forceinline__ void mg_mbarrier_arrive(uint64_t *arrived) {
+#if MG_CUDA_BOX_CODE
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mg_shared_address(arrived))
+               : "memory");
+#else
+  (void)arrived;
 #endif
 }
 
@@ -113,8 +127,8 @@ static __device__ __forceinline__ void mg_mbarrier_expect(uint64_t *arrived, uns
 #endif
 }
 
-/** Wait until all expected bytes have arrived. The parity is 0 for the first use of an arrival, 1
- *  for the second, then 0 again. */
+/** Wait until all threads and all expected bytes have arrived. The parity is 0 for the first use of
+ * an arrival, 1 for the second, then 0 again. */
 static __device__ __forceinline__ void mg_mbarrier_wait(uint64_t *arrived, unsigned parity) {
 #if MG_CUDA_BOX_CODE
   unsigned done = 0;
