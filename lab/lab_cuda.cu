@@ -9,9 +9,9 @@ struct {
 
 enum { MAX_RUNS = 1000 };
 
-__global__ void fill_values(double *at, int64_t n, int64_t first) {
+template <typename T> __global__ void fill_values(T *at, int64_t n, int64_t first) {
   const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) at[i] = lab_value(first + i);
+  if (i < n) at[i] = (T)lab_value(first + i);
 }
 
 /* The baseline of every ladder: a copy with 16 bytes per thread and as many blocks as needed. */
@@ -107,10 +107,20 @@ extern "C" mg_status_t lab_cuda_default(int64_t max_bytes, int64_t *bytes) {
                   1e-9 * (double)free);
 }
 
-mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first) {
+namespace {
+template <typename T> mg_status_t fill_any(T *at, int64_t n, int64_t first) {
   fill_values<<<(unsigned)blocks_for(n, 256), 256, 0, state.stream>>>(at, n, first);
   MG_CUDA_LAUNCHED("fill_values");
   return MG_OK;
+}
+} // namespace
+
+mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first) {
+  return fill_any(at, n, first);
+}
+
+mg_status_t lab_cuda_fill(float *at, int64_t n, int64_t first) {
+  return fill_any(at, n, first);
 }
 
 mg_status_t lab_cuda_resident(const lab_launch_t &l, int *blocks) {

@@ -66,6 +66,7 @@ struct lab_array_t {
 
 /** at[i] = lab_value(first + i). */
 mg_status_t lab_cuda_fill(double *at, int64_t n, int64_t first = 0);
+mg_status_t lab_cuda_fill(float *at, int64_t n, int64_t first = 0);
 
 /** lab_value(first + step i). */
 struct lab_values_t {

@@ -11,25 +11,17 @@
 #include "config.h"
 #endif
 #include "base/log.h"
-#include "base/timers.h"
 #include "device/device_select.h"
-#include "formulas/index.h"
 #include "lab/roofline.h"
 #include "level/smooth.h"
-#include "solver/problem.h"
 #include <stdlib.h>
-#include <string.h>
 
 /* Bytes and flops per cell of the finer level.
  *
  * Smoothers: per step. A half sweep computes half of the cells and moves the lines of all.
  * Interpolation: 18 combinations along k, j and i for the 8 children of a coarse cell, of 3 flops
  * each (V4: 6). A thread with only one coarse cell computes more of them. */
-typedef struct {
-  const char *name;
-  double bytes, flops;
-  roofline_kind_t kind;
-} kernel_t;
+typedef roofline_kernel_t kernel_t;
 
 /* Previous iterate, which the first of a smooth's six Chebyshev steps does not read. */
 #define UNREAD (8.0 / 6)
@@ -64,45 +56,103 @@ static const kernel_t of_7pt[] = {
     {"interpolation, solutions P1", 9.0, 6.75, ROOFLINE_INTERPOLATES},
 };
 
+static const kernel_t of_7pt_float[] = {
+    {"interpolation, corrections P0", 17.0, 1.0, ROOFLINE_CORRECTS},
+};
+static const kernel_t of_fv2_float[] = {
+    {"GSRB, the first half sweep", 40.0, 5.0, ROOFLINE_FIRST},
+    {"residual, restricted", 41.0, 22.0, ROOFLINE_RESTRICTS_RESIDUAL},
+    {"interpolation, corrections V2", 17.0, 7.75, ROOFLINE_CORRECTS},
+};
+/* A float value is read or written beside double ones. */
+static const kernel_t of_mixed[] = {
+    {"right-hand side to float", 12.0, 1.0, ROOFLINE_LOWERS},
+    {"float correction added", 20.0, 2.0, ROOFLINE_RAISES},
+    {"double residual to float", 44.0, 22.0, ROOFLINE_LOWERS_RESIDUAL},
+    {"the same, and its norm", 44.0, 23.0, ROOFLINE_LOWERS_RESIDUAL_NORM},
+};
+static const kernel_t of_mixed_fv4[] = {
+    {"double residual to float", 44.0, 114.0, ROOFLINE_LOWERS_RESIDUAL},
+    {"the same, and its norm", 44.0, 115.0, ROOFLINE_LOWERS_RESIDUAL_NORM},
+};
+
+/* BETWEEN: operations between double and float cells. FLOAT: float cells move half of the bytes. */
+typedef enum { CELLS_DOUBLE, CELLS_BETWEEN, CELLS_FLOAT } cells_t;
+static const char *const cells_text[] = {"", ", double and float", ", float"};
+
 /* Fused steps: the bytes of one pass over memory, divided among its steps. 7pt has four half
  * sweeps, fused as two pairs; fv4 has six, fused as three pairs, and a copy that is timed with
  * them. A periodic level has only the halo: a grid of n^3 cells has 6 n^2 ghosts of 16 bytes each,
  * to be divided by n. */
-#define STEP(...)                                                                                  \
-  { __VA_ARGS__, ROOFLINE_SMOOTHS }
+#define STEP(name, bytes, flops)                                                                   \
+  { name, bytes, flops, ROOFLINE_SMOOTHS }
+#define OTHERS(list) .others = (list), .n_others = sizeof(list) / sizeof *(list)
 static const struct {
-  const char *operator, * smoother;
-  const char *boundary; /* NULL: walls */
-  bool alpha_varies;
+  roofline_problem_t problem;
+  cells_t cells;
   kernel_t fused, first; /* no name: none on any place */
   const kernel_t *others;
   int n_others;
 } problems[] = {
-    {"fv2", "gsrb", .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5), .others = of_fv2, .n_others = 15},
-    {"fv2", "jacobi", .fused = STEP("Jacobi, 3 fused steps", 48.0 / 3, 35.0),
-     .first = STEP("Jacobi, a step", 48.0, 35.0)},
-    {"fv2", "l1jacobi", .first = STEP("l1-Jacobi, a step", 56.0, 27.0)},
-    {"fv2", "chebyshev", .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
-     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
-    {"fv2", "gsrb", "periodic", .first = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO}},
-    {"fv2", "gsrb", .alpha_varies = true,
+    {{"fv2", .smoother = "gsrb"},
      .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5), .others = of_fv2, .n_others = 4},
-    {"fv2", "chebyshev", .alpha_varies = true,
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
+     OTHERS(of_fv2)},
+    {{"fv2", .smoother = "jacobi"},
+     .fused = STEP("Jacobi, 3 fused steps", 48.0 / 3, 35.0),
+     .first = STEP("Jacobi, a step", 48.0, 35.0)},
+    {{"fv2", .smoother = "l1jacobi"}, .first = STEP("l1-Jacobi, a step", 56.0, 27.0)},
+    {{"fv2", .smoother = "chebyshev"},
      .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
      .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
-    {"fv4", "gsrb", .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
-     .first = STEP("GSRB, a half sweep", 56.0, 57.5), .others = of_fv4, .n_others = 6},
-    {"fv4", "chebyshev", .first = STEP("Chebyshev, a step", 64.0 - UNREAD, 119.0)},
-    {"fv4", "gsrb", .alpha_varies = true,
+    {{"fv2", .smoother = "gsrb", .boundary = "periodic"},
+     .first = {"halo of one vector", 16.0 * 6, 0.0, ROOFLINE_HALO}},
+    {{"fv2", .smoother = "gsrb", .alpha_varies = true},
+     .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
+     .others = of_fv2,
+     .n_others = 4},
+    {{"fv2", .smoother = "chebyshev", .alpha_varies = true},
+     .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
+     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
+    {{"fv4", .smoother = "gsrb"},
      .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
-     .first = STEP("GSRB, a half sweep", 56.0, 57.5), .others = of_fv4 + 1, .n_others = 3},
-    {"7pt", "gsrb", .fused = STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
-     .first = STEP("GSRB, a half sweep", 48.0, 15.5), .others = of_7pt, .n_others = 2},
+     .first = STEP("GSRB, a half sweep", 56.0, 57.5),
+     OTHERS(of_fv4)},
+    {{"fv4", .smoother = "chebyshev"}, .first = STEP("Chebyshev, a step", 64.0 - UNREAD, 119.0)},
+    {{"fv4", .smoother = "gsrb", .alpha_varies = true},
+     .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
+     .first = STEP("GSRB, a half sweep", 56.0, 57.5),
+     .others = of_fv4 + 1,
+     .n_others = 3},
+    {{"7pt", .smoother = "gsrb"},
+     .fused = STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
+     OTHERS(of_7pt)},
+    {{"fv2", .smoother = "gsrb", .mixed = true}, CELLS_BETWEEN, OTHERS(of_mixed)},
+    {{"fv4", .smoother = "gsrb", .mixed = true}, CELLS_BETWEEN, OTHERS(of_mixed_fv4)},
+    {{"fv2", .smoother = "gsrb", .mixed = true},
+     CELLS_FLOAT,
+     .fused = STEP("GSRB, 3 fused half sweeps", 48.0 / 3, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
+     OTHERS(of_fv2_float)},
+    {{"fv2", .smoother = "chebyshev", .mixed = true},
+     CELLS_FLOAT,
+     .fused = STEP("Chebyshev, 3 fused steps", 56.0 / 3, 35.0),
+     .first = STEP("Chebyshev, a step", 56.0 - UNREAD, 35.0)},
+    {{"fv4", .smoother = "gsrb", .mixed = true},
+     CELLS_FLOAT,
+     .fused = STEP("GSRB, 2 fused half sweeps", 56.0 / 2, 57.5),
+     .first = STEP("GSRB, a half sweep", 56.0, 57.5),
+     .others = of_fv4 + 3,
+     .n_others = 1},
+    {{"7pt", .smoother = "gsrb", .mixed = true},
+     CELLS_FLOAT,
+     .fused = STEP("GSRB, 2 fused half sweeps", 48.0 / 2, 15.5),
+     .first = STEP("GSRB, a half sweep", 48.0, 15.5),
+     OTHERS(of_7pt_float)},
 };
 enum { N_PROBLEMS = sizeof problems / sizeof problems[0] };
-enum { LARGEST_CHECKED = 7 /* log2 of the cells per side */ };
 
 /* A variable alpha adds 8 bytes to kernels that compute the operator or its diagonal. fv2's CPU
  * smoothers then read 1 / diagonal; GPU smoothers compute it from the betas and alpha. */
@@ -115,38 +165,6 @@ static kernel_t with_alpha(kernel_t k, const mg_level_t *fine) {
   k.bytes += 8.0;
   k.flops -= fine->steps[0].colored ? 4.0 : 8.0;
   return k;
-}
-
-/* Like lab_seconds, for work that may fail. */
-typedef struct {
-  mg_hierarchy_t *h;
-  roofline_kind_t kind;
-  int times; /* repetitions per run */
-  mg_status_t status;
-} timed_t;
-
-static void run_timed(void *arg) {
-  timed_t *t = arg;
-  double number;
-  for (int i = 0; i < t->times && t->status == MG_OK; i++)
-    t->status = roofline_run(t->h, t->kind, &number);
-}
-
-/* On a GPU a run is several successive launches, to hide launch latency: 4 ms of them, at most
- * eight (a norm waits for its result each time). */
-static mg_status_t choose_times(timed_t *t) {
-  const double wanted = 4e-3;
-  double one = 0.0;
-  for (int run = 0; run < 2; run++) { /* the first run loads the kernel */
-    MG_TRY(roofline_wait(&t->h->level[0]));
-    const double start = mg_now();
-    run_timed(t);
-    MG_TRY(t->status);
-    MG_TRY(roofline_wait(&t->h->level[0]));
-    one = mg_now() - start;
-  }
-  t->times = one * 8 < wanted ? 8 : one < wanted ? (int)(wanted / one) : 1;
-  return MG_OK;
 }
 
 static const roofline_place_t *place_of(const lab_t *lab) {
@@ -162,75 +180,57 @@ static mg_status_t add(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
                        const kernel_t *kernel) {
   const roofline_place_t *place = place_of(lab);
   const mg_level_t *fine = &h->level[0];
-  const kernel_t k = fine->store.view.alpha_varies ? with_alpha(*kernel, fine) : *kernel;
-  const mg_layout_t *layout = &fine->plan->layout;
-  timed_t timed = {h, k.kind, 1, MG_OK};
-  lab_row_t row = {.threads = lab->threads,
-                   .elements = mg_layout_n_cells(layout),
-                   .useful = k.bytes,
-                   .flops = k.flops};
-  if (k.kind == ROOFLINE_HALO) row.useful /= (double)layout->n[0];
-  if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &row.error));
-  MG_TRY(roofline_begin(place, h));
-  lab_t runs = *lab; /* CPU runs take up to some tenths of a second */
-  if (lab->place == LAB_CPU && runs.min_runs > 9) runs.min_runs = 9;
-  if (lab->place == LAB_CUDA) MG_TRY(choose_times(&timed));
-  MG_TRY(place->time(&runs, run_timed, &timed, &row));
-  MG_TRY(timed.status);
-  row.seconds /= timed.times * (k.kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1);
-  return lab_add(lab, &row, "%s", k.name);
+  kernel_t k = fine->store.view.alpha_varies ? with_alpha(*kernel, fine) : *kernel;
+  const int steps = k.kind == ROOFLINE_SMOOTHS ? fine->n_steps : 1;
+  double error = 0.0;
+  if (k.kind == ROOFLINE_HALO) k.bytes /= (double)fine->plan->layout.n[0];
+  if (fine->store.value_bytes == sizeof(float)) k.bytes *= 0.5;
+  if (twin) MG_TRY(roofline_check(place, h, twin, k.kind, roofline_run, &error));
+  return roofline_add(lab, place, h, &k, steps, error);
 }
 
-/* Position-dependent values, small compared with beta / h^2. */
-static mg_status_t load_alpha(void *data, mg_hierarchy_t *h) {
-  const roofline_place_t *place = data;
-  const mg_patch_t *p = &h->level[0].store.view.patch[0];
-  double *first = mg_cell(p, MG_ALPHA, 0, 0, 0);
-  const int64_t n = mg_cell(p, MG_ALPHA, p->n[0] - 1, p->n[1] - 1, p->n[2] - 1) - first + 1;
-  return place->fill(first, n, 1);
+/* Fused sweeps, and the last of them with a residual if the level allows it. */
+static mg_status_t add_fused(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin,
+                             const kernel_t *fused) {
+  const mg_level_t *fine = &h->level[0];
+  const double bytes = fused->bytes * fine->n_steps, flops = fused->flops * fine->n_steps + 22.0;
+  if (!fused->name || fine->fused_sweeps == 1) return MG_OK;
+  MG_TRY(add(lab, h, twin, fused));
+  if (!mg_smooth_has_residual(fine, false)) return MG_OK;
+  MG_TRY(add(lab, h, twin,
+             &(kernel_t){"a smooth, residual restricted", bytes + 1.0, flops,
+                         ROOFLINE_SMOOTHS_RESTRICTS}));
+  /* Float levels need no norm. */
+  if (fine->store.value_bytes == sizeof(float)) return MG_OK;
+  return add(lab, h, twin,
+             &(kernel_t){"a smooth and residual norm", bytes, flops, ROOFLINE_SMOOTHS_NORM});
 }
 
-/* Build the hierarchy of a problem on 2^log2_n cells per side as the solver does. */
-static mg_status_t make(const lab_t *lab, int p, int log2_n, mg_hierarchy_t **h) {
-  char deck[256], message[2048] = "";
-  const int length = snprintf(
-      deck, sizeof deck,
-      "log2-box-dim = %d\nboxes-per-rank = 1\noperator = %s\nsmoother = %s\nboundary = %s\n"
-      "device = %s\ncpu-below = 0\n%s",
-      log2_n, problems[p].operator, problems[p].smoother,
-      problems[p].boundary ? problems[p].boundary : "dirichlet",
-      lab->place == LAB_CUDA ? "cuda" : "cpu", lab->place == LAB_CUDA ? "memory = device\n" : "");
-  static mg_params_t params;
-  static mg_plan_t plan;
-  mg_status_t status =
-      mg_params_parse_deck(deck, length, "roofline", &params, message, sizeof message);
-  params.alpha_varies = problems[p].alpha_varies;
-  if (status == MG_OK) status = mg_plan_build(&params, 1, &plan, message, sizeof message);
-  if (status != MG_OK) return mg_error(status, "roofline: %s", message);
-  MG_TRY(mg_device_choose(&params));
-  MG_TRY(mg_hierarchy_create(&params, &plan, h));
-  const mg_problem_source_t varying = {load_alpha, (void *)(uintptr_t)place_of(lab)};
-  status = mg_problem_set_from(*h, problems[p].alpha_varies ? &varying : NULL);
-  if (status != MG_OK) mg_hierarchy_free(*h);
-  return status;
+static mg_status_t rows(lab_t *lab, mg_hierarchy_t *h, mg_hierarchy_t *twin, int p) {
+  mg_level_t *fine = &h->level[0];
+  MG_TRY(add_fused(lab, h, twin, &problems[p].fused));
+  if (problems[p].first.name) {
+    MG_TRY(mg_smoother_set(fine, &h->params, fine->lambda_max, 1));
+    MG_TRY(add(lab, h, twin, &problems[p].first));
+  }
+  for (int k = 0; k < problems[p].n_others; k++)
+    MG_TRY(add(lab, h, twin, &problems[p].others[k]));
+  return MG_OK;
 }
 
 static mg_status_t table(lab_t *lab, int p, int log2_n) {
-  const bool checked = log2_n <= LARGEST_CHECKED;
+  const roofline_problem_t *problem = &problems[p].problem;
+  const bool checked = log2_n <= ROOFLINE_LARGEST_CHECKED,
+             is_float = problems[p].cells == CELLS_FLOAT;
   mg_hierarchy_t *h = NULL, *twin = NULL;
-  MG_TRY(make(lab, p, log2_n, &h));
-  lab_table(
-      lab, "roofline", "%s, %s%s%s%s%s, %d^3 cells", problems[p].operator, problems[p].smoother,
-      problems[p].boundary ? ", " : "", problems[p].boundary ? problems[p].boundary : "",
-      problems[p].alpha_varies ? ", alpha varies" : "", checked ? "" : ", timed only", 1 << log2_n);
+  MG_TRY(roofline_make(lab, place_of(lab), problem, log2_n, &h));
+  lab_table(lab, "roofline", "%s, %s%s%s%s%s%s, %d^3 cells", problem->op, problem->smoother,
+            problem->boundary ? ", " : "", problem->boundary ? problem->boundary : "",
+            problem->alpha_varies ? ", alpha varies" : "", cells_text[problems[p].cells],
+            checked ? "" : ", timed only", 1 << log2_n);
   mg_status_t status = checked ? roofline_twin_create(h, &twin) : MG_OK;
-  if (status == MG_OK && problems[p].fused.name && h->level[0].fused_sweeps > 1)
-    status = add(lab, h, twin, &problems[p].fused);
-  mg_level_t *finest = &h->level[0];
-  if (status == MG_OK) status = mg_smoother_set(finest, &h->params, finest->lambda_max, 1);
-  if (status == MG_OK) status = add(lab, h, twin, &problems[p].first);
-  for (int k = 0; k < problems[p].n_others && status == MG_OK; k++)
-    status = add(lab, h, twin, &problems[p].others[k]);
+  if (status == MG_OK)
+    status = rows(lab, is_float ? h->low : h, is_float && twin ? twin->low : twin, p);
   roofline_twin_free(twin);
   mg_hierarchy_free(h);
   return status;
@@ -270,9 +270,9 @@ static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
   double *got = malloc(bytes);
   mg_status_t status = got ? MG_OK : mg_error(MG_ERR_MEMORY, "no memory for %zu bytes", bytes);
   if (status == MG_OK) status = backend->alloc(bytes, MG_SPACE_LEVEL, &to);
-  if (status == MG_OK) status = place->fill((double *)to + n, ROOFLINE_KINDS, 0);
+  if (status == MG_OK) status = place->fill((double *)to + n, sizeof(double), ROOFLINE_KINDS, 0);
   if (status == MG_OK) status = place->chains(lab, (double *)to + n, to, n, &row);
-  if (status == MG_OK) status = place->fetch(got, to, n);
+  if (status == MG_OK) status = place->fetch(got, to, (size_t)n * sizeof *got);
   if (status == MG_OK) {
     row.error = wrong_sums(got, n, place->fused);
     lab_table(lab, "roofline", "arithmetic, double");
@@ -286,7 +286,7 @@ static mg_status_t time_arithmetic(lab_t *lab, const mg_backend_t *backend) {
 
 static mg_status_t arithmetic(lab_t *lab) {
   mg_hierarchy_t *h = NULL;
-  MG_TRY(make(lab, 0, 6, &h));
+  MG_TRY(roofline_make(lab, place_of(lab), &problems[0].problem, 6, &h));
   const mg_status_t status = time_arithmetic(lab, h->level[0].backend);
   mg_hierarchy_free(h);
   return status;

@@ -1,5 +1,5 @@
-/* The ladder of the solver's kernels: their costs, where they run, and the check of their results.
- */
+/* The solver's kernels in the ladders `roofline` and `smooth`: hierarchies and rows, where kernels
+ * run, and the check of their results. */
 #ifndef LAB_ROOFLINE_H
 #define LAB_ROOFLINE_H
 
@@ -26,14 +26,24 @@ typedef enum {
   ROOFLINE_MAX_NORM,
   ROOFLINE_DIFFERENCE, /**< maximum norm of a difference */
   ROOFLINE_DOT,
-  ROOFLINE_HALO, /**< periodic level: ghosts of one vector */
+  ROOFLINE_SMOOTHS_RESTRICTS, /**< a smooth and its restricted residual: the way down */
+  ROOFLINE_SMOOTHS_NORM,      /**< a smooth and the norm of its residual: the end of a cycle */
+  ROOFLINE_CORRECTS_SMOOTHS,  /**< a correction and a smooth: the way up */
+  ROOFLINE_HALO,              /**< periodic level: ghosts of one vector */
+  /* Between double and float cells, of a hierarchy with --precision=mixed: */
+  ROOFLINE_LOWERS,               /**< right-hand side */
+  ROOFLINE_RAISES,               /**< correction, added to the existing values */
+  ROOFLINE_LOWERS_RESIDUAL,      /**< residual of double cells */
+  ROOFLINE_LOWERS_RESIDUAL_NORM, /**< the same, and its norm */
   N_ROOFLINE
 } roofline_kind_t;
 
 /** Where a kernel leaves its result: in a vector of a level with `rim` layers of ghosts, or, if
- *  vec is ROOFLINE_NUMBER, in a number. */
+ *  vec is ROOFLINE_NUMBER, only in a number. */
 typedef struct {
   int level, vec, rim;
+  bool smooths; /**< the smoothed iterate of level 0 is a result too */
+  bool low;     /**< the level is one of the float levels of the hierarchy */
 } roofline_output_t;
 enum { ROOFLINE_NUMBER = -1 };
 extern const roofline_output_t roofline_output[N_ROOFLINE];
@@ -49,9 +59,9 @@ MG_MUST_CHECK mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, 
 
 /** Memory and timing functions for the place (CPU or GPU) that holds the levels. */
 typedef struct {
-  /** at[i] = lab_value(first + i). */
-  mg_status_t (*fill)(double *at, int64_t n, int64_t first);
-  mg_status_t (*fetch)(double *host, const double *at, int64_t n);
+  /** at[i] = lab_value(first + i), of type float if value_bytes is 4, else double. */
+  mg_status_t (*fill)(void *at, int value_bytes, int64_t n, int64_t first);
+  mg_status_t (*fetch)(void *host, const void *at, size_t bytes);
   mg_status_t (*put)(double *at, double value);
   /** Median time of `work`; on a GPU also the row of its largest launch. */
   mg_status_t (*time)(const lab_t *lab, lab_work_t work, void *arg, lab_row_t *row);
@@ -85,7 +95,8 @@ extern const roofline_place_t roofline_on_cuda; /**< only in builds with HAVE_CU
 MG_MUST_CHECK mg_status_t roofline_begin(const roofline_place_t *place, mg_hierarchy_t *h);
 
 /** Create the oracle of a hierarchy of one box: its levels 0 and 1 on the CPU backend, without
- *  fused operations. It shares the smoother steps of `h`.
+ *  fused operations. Its smoother has the bound of the eigenvalues of `h`. With mixed precision,
+ * the oracle of h->low is (*twin)->low.
  *  @return as mg_hierarchy_create; free with roofline_twin_free before `h` */
 MG_MUST_CHECK mg_status_t roofline_twin_create(const mg_hierarchy_t *h, mg_hierarchy_t **twin);
 void roofline_twin_free(mg_hierarchy_t *twin);
@@ -99,6 +110,39 @@ void roofline_twin_free(mg_hierarchy_t *twin);
 MG_MUST_CHECK mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h,
                                          mg_hierarchy_t *twin, roofline_kind_t kind,
                                          roofline_fn run, double *error);
+
+/** A kernel and its cost per cell of the finer level; of a smooth, per cell and step. */
+typedef struct {
+  const char *name;
+  double bytes, flops;
+  roofline_kind_t kind;
+} roofline_kernel_t;
+
+/** A problem on one box. */
+typedef struct {
+  const char *op, *smoother;
+  const char *boundary; /**< NULL: walls */
+  bool alpha_varies;
+  bool mixed; /**< --precision=mixed */
+} roofline_problem_t;
+
+enum {
+  ROOFLINE_LARGEST_CHECKED = 7 /**< log2 of the cells per side: larger levels are timed only */
+};
+
+/** Build the hierarchy of a problem on 2^log2_n cells per side as the solver does. If the level is
+ *  small enough to be checked, fused sweeps compute residuals whatever the size.
+ *  @return as mg_hierarchy_create; free with mg_hierarchy_free */
+MG_MUST_CHECK mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
+                                        const roofline_problem_t *problem, int log2_n,
+                                        mg_hierarchy_t **h);
+
+/** Time a kernel on inputs as of roofline_begin and add a row.
+ *  @param[in] steps  number of steps that the time is divided by
+ *  @param[in] error  of the kernel's results, from roofline_check
+ *  @return also MG_ERR_INTERNAL if `error` is not 0 (logged) */
+MG_MUST_CHECK mg_status_t roofline_add(lab_t *lab, const roofline_place_t *place, mg_hierarchy_t *h,
+                                       const roofline_kernel_t *kernel, int steps, double error);
 
 /** Wait for all work queued on a level. */
 MG_MUST_CHECK mg_status_t roofline_wait(const mg_level_t *level);

@@ -2,15 +2,20 @@
 #include "lab/roofline.h"
 #include <string.h>
 
-static mg_status_t fill(double *at, int64_t n, int64_t first) {
+static mg_status_t fill(void *at, int value_bytes, int64_t n, int64_t first) {
+  double *d = at;
+  float *f = at;
 #pragma omp parallel for
   for (int64_t i = 0; i < n; i++)
-    at[i] = lab_value(first + i);
+    if (value_bytes == sizeof *f)
+      f[i] = (float)lab_value(first + i);
+    else
+      d[i] = lab_value(first + i);
   return MG_OK;
 }
 
-static mg_status_t fetch(double *host, const double *at, int64_t n) {
-  memcpy(host, at, (size_t)n * sizeof *host);
+static mg_status_t fetch(void *host, const void *at, size_t bytes) {
+  memcpy(host, at, bytes);
   return MG_OK;
 }
 

@@ -7,16 +7,19 @@ extern "C" {
 namespace {
 /* The solver works on its own streams, including the zeroing of its allocations. Synchronize the
  * device, because nothing here waits for those streams implicitly. */
-mg_status_t fill(double *at, int64_t n, int64_t first) {
+mg_status_t fill(void *at, int value_bytes, int64_t n, int64_t first) {
   MG_CUDA_TRY(cudaDeviceSynchronize());
-  MG_TRY(lab_cuda_fill(at, n, first));
+  if (value_bytes == sizeof(float))
+    MG_TRY(lab_cuda_fill((float *)at, n, first));
+  else
+    MG_TRY(lab_cuda_fill((double *)at, n, first));
   MG_CUDA_TRY(cudaDeviceSynchronize());
   return MG_OK;
 }
 
-mg_status_t fetch(double *host, const double *at, int64_t n) {
+mg_status_t fetch(void *host, const void *at, size_t bytes) {
   MG_CUDA_TRY(cudaDeviceSynchronize());
-  MG_CUDA_TRY(cudaMemcpy(host, at, (size_t)n * sizeof *host, cudaMemcpyDeviceToHost));
+  MG_CUDA_TRY(cudaMemcpy(host, at, bytes, cudaMemcpyDeviceToHost));
   return MG_OK;
 }
 

@@ -4,6 +4,21 @@
 #include "level/smooth.h"
 #include "level/transfer.h"
 
+/* A smooth and the norm of its residual, as at the end of a cycle. */
+static mg_status_t smooth_norm(mg_level_t *fine, double *norm) {
+  if (mg_smooth_has_residual(fine, false)) {
+    MG_TRY(mg_smooth_norm_begin(fine));
+    return mg_residual_norm_end(fine, norm);
+  }
+  MG_TRY(mg_smooth(fine, false));
+  return mg_residual_norm(fine, MG_U, MG_F, norm);
+}
+
+static mg_status_t correct_smooth(mg_hierarchy_t *h, mg_interpolation_t kind) {
+  MG_TRY(mg_interpolate(h, 0, kind, true));
+  return mg_smooth_same_rhs(&h->level[0]);
+}
+
 mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   mg_level_t *fine = &h->level[0];
   const mg_interpolation_t v = mg_interpolation_of(h->params.op, MG_CYCLE_V),
@@ -45,6 +60,20 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
     return mg_halo(fine, MG_U, false);
   case ROOFLINE_DOT:
     return mg_dot(fine, MG_U, MG_F, number);
+  case ROOFLINE_SMOOTHS_RESTRICTS:
+    return mg_smooth_restrict(h, 0, false);
+  case ROOFLINE_SMOOTHS_NORM:
+    return smooth_norm(fine, number);
+  case ROOFLINE_CORRECTS_SMOOTHS:
+    return correct_smooth(h, v);
+  case ROOFLINE_LOWERS:
+    return mg_lower(fine, &h->low->level[0], MG_F, MG_F, 1.0);
+  case ROOFLINE_RAISES:
+    return mg_raise(fine, &h->low->level[0], 1.0, true);
+  case ROOFLINE_LOWERS_RESIDUAL:
+    return mg_lower_residual(fine, &h->low->level[0], 1.0, NULL);
+  case ROOFLINE_LOWERS_RESIDUAL_NORM:
+    return mg_lower_residual(fine, &h->low->level[0], 1.0, number);
   case N_ROOFLINE:
     break;
   }

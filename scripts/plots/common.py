@@ -13,7 +13,7 @@ GRIDS = ("h", "2h", "4h")
 
 # Palette of Okabe and Ito, safe for color-blind readers.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
-MARKERS = "os^Dv<>p"
+MARKERS = "os^Dv<>pPXh*"
 
 LARGEST = 1e150  # Matplotlib's scales overflow above it and below its inverse
 LONGEST = 250  # characters of a label: one of a damaged report could fill the picture

@@ -113,10 +113,10 @@ def draw_bars(fig, cell, bench: Bench, ladder: str) -> list:
 
 
 def kind_of(title: str) -> tuple[str, str]:
-    """Operator and size of a roofline table: the first and last part of its title."""
+    """Operator, with its kind of alpha and cells, and size of a roofline table, from its title."""
     parts = title.split(", ")
-    alpha = [part for part in parts[1:-1] if part.startswith("alpha")]
-    return " ".join([parts[0], *alpha]), parts[-1]
+    kinds = [part for part in parts[1:-1] if part.startswith("alpha") or part.endswith("float")]
+    return " ".join([parts[0], *kinds]), parts[-1]
 
 
 def kinds_of(tables: list) -> tuple[list[str], list[str]]:

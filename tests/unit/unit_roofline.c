@@ -1,5 +1,6 @@
 /* The laboratory's check of the solver's kernels. Correct kernels pass bit for bit. Kernels that
  * do nothing, or are wrong in one cell, fail. */
+#include "cpu/cpu.h"
 #include "formulas/index.h"
 #include "lab/roofline.h"
 #include "level/ops.h"
@@ -16,22 +17,44 @@ static mg_status_t do_nothing(mg_hierarchy_t *h, roofline_kind_t kind, double *n
   return MG_OK;
 }
 
+/* Slightly increases a value. */
+static void nudge(const mg_level_t *level, int vec, int i, int j, int k) {
+  const mg_patch_t *p = &level->store.view.patch[0];
+  const int64_t at = i + j * p->jstride + k * p->kstride;
+  if (level->store.value_bytes == sizeof(float)) {
+    float *x = (float *)(void *)p->vec[vec] + at;
+    *x = *x * (1.0f + 0x1p-22f) + 0x1p-120f;
+  } else {
+    double *x = p->vec[vec] + at;
+    *x = *x * (1.0 + 0x1p-50) + 0x1p-1000;
+  }
+}
+
+static void nudge_last(const mg_level_t *level, int vec, bool ghost) {
+  const int *n = level->store.view.patch[0].n;
+  nudge(level, vec, n[0] - !ghost, n[1] - 1, n[2] - 1);
+}
+
 /* Slightly increases the last cell, or the number; for a halo, a ghost in the last row. */
 static mg_status_t do_nearly_right(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   const roofline_output_t *out = &roofline_output[kind];
   MG_TRY(roofline_run(h, kind, number));
-  if (out->vec == ROOFLINE_NUMBER) {
+  if (out->vec == ROOFLINE_NUMBER)
     *number *= 1.0 + 0x1p-50;
-    return MG_OK;
-  }
-  const mg_patch_t *p = &h->level[out->level].store.view.patch[0];
-  const int i = kind == ROOFLINE_HALO ? p->n[0] : p->n[0] - 1;
-  double *last = mg_cell(p, out->vec, i, p->n[1] - 1, p->n[2] - 1);
-  *last = *last * (1.0 + 0x1p-50) + 0x1p-1000;
+  else
+    nudge_last(&(out->low ? h->low : h)->level[out->level], out->vec, kind == ROOFLINE_HALO);
   return MG_OK;
 }
 
-/* Computes the norms cell by cell, optionally skipping a plane or row, or reading a ghost. */
+/* The same for the smoothed iterate. */
+static mg_status_t do_iterate_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
+  MG_TRY(roofline_run(h, kind, number));
+  nudge_last(&h->level[0], h->level[0].iterate, false);
+  return MG_OK;
+}
+
+/* Computes the norms cell by cell, optionally skipping a plane or row, or reading a ghost. Other
+ * results are right. */
 static struct {
   int at[3];  /* cells to skip; -1 matches any index, but three times -1 skips none */
   int ghosts; /* number of ghosts read along i */
@@ -39,8 +62,9 @@ static struct {
 
 static mg_status_t do_norm_amiss(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   const mg_patch_t *p = &h->level[0].store.view.patch[0];
-  const bool of_residual = kind == ROOFLINE_RESIDUAL_NORM;
+  const bool of_residual = kind != ROOFLINE_MAX_NORM && kind != ROOFLINE_DIFFERENCE;
   const bool any = amiss.at[0] < 0 && amiss.at[1] < 0 && amiss.at[2] < 0;
+  if (of_residual) MUST(roofline_run(h, kind, number));
   if (of_residual) MUST(mg_residual(&h->level[0], MG_TMP, MG_U, MG_F));
   *number = 0.0;
   EACH_CELL(at, ((const int32_t[3]){p->n[0] + amiss.ghosts, p->n[1], p->n[2]})) {
@@ -71,32 +95,37 @@ static void check_kinds(mg_hierarchy_t *h, roofline_kind_t first, roofline_kind_
     CHECK(error_of(h, roofline_run) == 0.0);
     CHECK(error_of(h, do_nothing) > 1e-6);
     CHECK(error_of(h, do_nearly_right) > 0.0);
+    if (roofline_output[under_test].smooths) CHECK(error_of(h, do_iterate_amiss) > 0.0);
   }
 }
 
-static void check_norms(mg_hierarchy_t *h) {
+static void check_norm(mg_hierarchy_t *h, roofline_kind_t kind) {
+  /* After a smooth, several cells have similar residuals. */
+  const double least = kind == ROOFLINE_SMOOTHS_NORM ? 0.0 : 0.5;
   const int n = h->level[0].plan->layout.n[0];
-  static const roofline_kind_t kinds[] = {ROOFLINE_MAX_NORM, ROOFLINE_DIFFERENCE,
-                                          ROOFLINE_RESIDUAL_NORM};
-  for (int q = 0; q < 3; q++) {
-    under_test = kinds[q];
-    for (int d = 0; d < 3; d++)
-      amiss.at[d] = -1;
-    amiss.ghosts = 0;
-    CHECK(error_of(h, do_norm_amiss) == 0.0);
-    amiss.ghosts = 1;
-    CHECK(error_of(h, do_norm_amiss) > 0.5);
-    amiss.ghosts = 0;
-    for (int d = 0; d < 3; d++) {
-      for (amiss.at[d] = 0; amiss.at[d] < n; amiss.at[d]++)
-        CHECK(error_of(h, do_norm_amiss) > 0.5);
-      amiss.at[d] = -1;
-    }
-    /* A row in a corner of the box. */
-    amiss.at[1] = amiss.at[2] = n - 1;
-    CHECK(error_of(h, do_norm_amiss) > 0.5);
-    if (under_test == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
+  under_test = kind;
+  for (int d = 0; d < 3; d++)
+    amiss.at[d] = -1;
+  amiss.ghosts = 0;
+  CHECK(error_of(h, do_norm_amiss) == 0.0);
+  amiss.ghosts = 1;
+  CHECK(error_of(h, do_norm_amiss) > 0.5);
+  amiss.ghosts = 0;
+  for (int d = 0; d < 3; d++) {
+    for (amiss.at[d] = 0; amiss.at[d] < n; amiss.at[d]++)
+      CHECK(error_of(h, do_norm_amiss) > least);
+    amiss.at[d] = -1;
   }
+  /* A row in a corner of the box. A smooth leaves less there than beside it. */
+  amiss.at[1] = amiss.at[2] = n - 1;
+  if (kind != ROOFLINE_SMOOTHS_NORM) CHECK(error_of(h, do_norm_amiss) > 0.5);
+  if (kind == ROOFLINE_DIFFERENCE) CHECK(error_of(h, do_half_of_difference) > 0.5);
+}
+
+static void check_norms(mg_hierarchy_t *h) {
+  check_norm(h, ROOFLINE_MAX_NORM);
+  check_norm(h, ROOFLINE_DIFFERENCE);
+  check_norm(h, ROOFLINE_RESIDUAL_NORM);
 }
 
 /* A smoother is timed on input that it does not change. */
@@ -122,6 +151,83 @@ static void check_hierarchy(mg_hierarchy_t *h, roofline_kind_t first, roofline_k
   mg_hierarchy_free(h);
 }
 
+/* ---- fused sweeps with a residual, on the CPU ---- */
+
+static double fused_norm;
+
+static mg_status_t fusing_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
+  return sweep->n > 1 ? mg_cpu_smooth_fused(v, sweep, NULL) : mg_cpu_smooth(v, sweep, region);
+}
+
+static bool fusing_can(const mg_view_t *v, int n) {
+  return mg_cpu_can_fuse(v, n + 1);
+}
+
+static mg_status_t fusing_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                   const mg_view_t *coarse, mg_vector_t dst) {
+  (void)region;
+  return mg_cpu_smooth_fused(v, sweep,
+                             &(mg_cpu_residual_use_t){coarse, dst, coarse ? NULL : &fused_norm});
+}
+
+static mg_status_t fusing_begin(void) {
+  fused_norm = 0.0;
+  return MG_OK;
+}
+
+static mg_status_t fusing_end(double *norm) {
+  *norm = fused_norm;
+  return MG_OK;
+}
+
+/* Give the finest level fused sweeps that compute residuals. */
+static void fuse_legs(mg_hierarchy_t *h) {
+  static mg_backend_t fusing;
+  mg_level_t *fine = &h->level[0];
+  fusing = mg_backend_cpu;
+  fusing.smooth = fusing_smooth;
+  fusing.fused.can_fuse = mg_cpu_can_fuse;
+  fusing.fused.can_smooth_residual = fusing_can;
+  fusing.fused.smooth_residual = fusing_residual;
+  fusing.fused.norm_begin = fusing_begin;
+  fusing.fused.norm_end = fusing_end;
+  fine->backend = &fusing;
+  h->plan.level[0].fused_residual = true;
+  MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, 3));
+  CHECK(mg_smooth_has_residual(fine, false));
+}
+
+static void check_fused_legs(mg_hierarchy_t *h) {
+  MUST(roofline_twin_create(h, &twin));
+  fuse_legs(h);
+  check_kinds(h, ROOFLINE_SMOOTHS_RESTRICTS, ROOFLINE_SMOOTHS_NORM + 1);
+  check_norm(h, ROOFLINE_SMOOTHS_NORM);
+  roofline_twin_free(twin);
+  mg_hierarchy_free(h);
+}
+
+/* ---- mixed precision ---- */
+
+static void check_mixed(const char *operator) {
+  static const roofline_kind_t of_float[] = {
+      ROOFLINE_SMOOTHS,           ROOFLINE_FIRST,           ROOFLINE_RESTRICTS_RESIDUAL,
+      ROOFLINE_RESTRICTS,         ROOFLINE_CORRECTS,        ROOFLINE_INTERPOLATES,
+      ROOFLINE_SMOOTHS_RESTRICTS, ROOFLINE_CORRECTS_SMOOTHS};
+  const lab_t lab = {.place = LAB_CPU};
+  const roofline_problem_t problem = {operator, .smoother = "gsrb", .mixed = true};
+  mg_hierarchy_t *h, *both;
+  MUST(roofline_make(&lab, &roofline_on_cpu, &problem, 4, &h));
+  MUST(roofline_twin_create(h, &both));
+  twin = both;
+  check_kinds(h, ROOFLINE_LOWERS, N_ROOFLINE);
+  check_norm(h, ROOFLINE_LOWERS_RESIDUAL_NORM);
+  twin = both->low;
+  for (size_t k = 0; k < sizeof of_float / sizeof of_float[0]; k++)
+    check_kinds(h->low, of_float[k], of_float[k] + 1);
+  roofline_twin_free(both);
+  mg_hierarchy_free(h);
+}
+
 int main(int argc, char **argv) {
   static const char *const options[] = {
       "--operator=fv2 --smoother=gsrb",     "--operator=fv2 --smoother=jacobi",
@@ -139,6 +245,9 @@ int main(int argc, char **argv) {
                     ROOFLINE_RESTRICTS_RESIDUAL + 1, false);
   }
   check_hierarchy(fixture_create(&cpu, 4, 1, "--operator=fv2 --boundary=periodic"), ROOFLINE_HALO,
-                  N_ROOFLINE, false);
+                  ROOFLINE_HALO + 1, false);
+  check_fused_legs(fixture_create(&cpu, 4, 1, ""));
+  check_mixed("fv2");
+  check_mixed("fv4");
   return FIXTURE_END();
 }
