@@ -144,6 +144,9 @@ MG_MUST_CHECK mg_status_t roofline_make(const lab_t *lab, const roofline_place_t
 MG_MUST_CHECK mg_status_t roofline_add(lab_t *lab, const roofline_place_t *place, mg_hierarchy_t *h,
                                        const roofline_kernel_t *kernel, int steps, double error);
 
+/** Add the tables of legs of a V-cycle to the ladder `smooth`. */
+MG_MUST_CHECK mg_status_t lab_legs(lab_t *lab, const roofline_place_t *place);
+
 /** Wait for all work queued on a level. */
 MG_MUST_CHECK mg_status_t roofline_wait(const mg_level_t *level);
 

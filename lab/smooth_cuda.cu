@@ -1,6 +1,6 @@
 /* Ladder 4 on a CUDA device: a smoother of the 7-point operator with variable coefficients. First a
- * Chebyshev step, with one cell per thread and in other forms. Then fused steps (smooth_fused.cu)
- * and the fourth-order operator.
+ * Chebyshev step, with one cell per thread and in other forms. Then fused steps
+ * (smooth_fused.cu), the fourth-order operator, and legs of a cycle (legs.c).
  *
  * Bytes per cell that a step must move:
  *   64  reads x, the previous iterate, f, 1/diagonal and three betas, and writes one vector;
@@ -13,6 +13,7 @@
 #include "lab/smooth_cuda.h"
 extern "C" {
 #include "cuda/device.h"
+#include "lab/roofline.h"
 }
 
 namespace {
@@ -201,9 +202,8 @@ mg_status_t tables(lab_t *lab, smooth_data_t *d) {
   lab_table(lab, "smooth", "a Chebyshev step of fourth order, double, %d^3 cells", n);
   return table(lab, d, MG_OPERATOR_FV4, fourth_order, FV4);
 }
-} // namespace
 
-extern "C" mg_status_t lab_smooth_cuda(lab_t *lab) {
+mg_status_t variants(lab_t *lab) {
   smooth_data_t d = {};
   int device;
   MG_CUDA_TRY(cudaGetDevice(&device));
@@ -212,4 +212,10 @@ extern "C" mg_status_t lab_smooth_cuda(lab_t *lab) {
   if (status == MG_OK) status = tables(lab, &d);
   mg_cuda_close();
   return status;
+}
+} // namespace
+
+extern "C" mg_status_t lab_smooth_cuda(lab_t *lab) {
+  MG_TRY(variants(lab));
+  return lab_legs(lab, &roofline_on_cuda);
 }

@@ -228,6 +228,18 @@ static void check_mixed(const char *operator) {
   mg_hierarchy_free(h);
 }
 
+/* On a CPU, no sweep computes a residual, and a float level needs no norm. */
+static void check_legs(void) {
+  lab_t lab = {.place = LAB_CPU, .threads = 1, .bytes = 1, .min_runs = 1, .copy_gb_per_s = 1.0};
+  MUST(lab_legs(&lab, &roofline_on_cpu));
+  CHECK_INT(lab.n_tables, 4);
+  CHECK_INT(lab.n_entries, 2 * (4 + 3));
+  CHECK_NEAR(lab.entry[0].row.useful, 6 * 48.0, 1e-12);
+  CHECK_NEAR(lab.entry[1].row.useful, 6 * 48.0 + 41.0, 1e-12);
+  CHECK_NEAR(lab.entry[4].row.useful, 6 * 24.0, 1e-12);
+  lab_free(&lab);
+}
+
 int main(int argc, char **argv) {
   static const char *const options[] = {
       "--operator=fv2 --smoother=gsrb",     "--operator=fv2 --smoother=jacobi",
@@ -249,5 +261,6 @@ int main(int argc, char **argv) {
   check_fused_legs(fixture_create(&cpu, 4, 1, ""));
   check_mixed("fv2");
   check_mixed("fv4");
+  check_legs();
   return FIXTURE_END();
 }
