@@ -3,7 +3,8 @@
 # boundary: Poisson with every smoother; Helmholtz, and V-cycles to a tolerance, with GSRB. Each case runs with all
 # levels on the device, with levels below 600 or 5000 cells on the CPU (the latter in managed memory too), and below
 # 40000 cells: all levels of 32^3, all but the finest of 48^3. Then large levels with separate and fused sweeps, and the
-# simple kernels; the same in mixed precision. Skips without a device.
+# simple kernels; the same in mixed precision. Other sizes at every crossover: gpu_cpu_below.sh. Skips without a device.
+# TEST_LARGE=yes adds levels of 320^3 cells, whose fused sweeps compute residuals: up to 13 GB of host memory in all.
 . "$abs_top_srcdir/tests/lib/compare_gpu.sh"
 
 compare() {
@@ -58,24 +59,38 @@ for op in fv2 fv4 7pt; do
       in_background large 7 1 --operator="$op" --smoother="$smoother" --boundary=periodic --fused-sweeps=$steps \
         --precision=mixed
     done
-    results "$dir/cpu" 4 8 --operator="$op" --smoother="$smoother" --precision=mixed --device=cpu
-    results "$dir/simple" 4 8 --operator="$op" --smoother="$smoother" --precision=mixed --device=cuda-simple
-    same "$dir/cpu" "$dir/simple" "cuda-simple --precision=mixed $op $smoother"
   done
 done
 
 # The simple kernels must give the same results to serve as an oracle.
+simple() {
+  results "$dir/cpu" --device=cpu "$@"
+  results "$dir/simple" --device=cuda-simple "$@"
+  same "$dir/cpu" "$dir/simple" "cuda-simple $*"
+}
 for op in fv2 fv4 7pt; do
   for smoother in gsrb chebyshev; do
-    results "$dir/cpu" 4 8 --operator="$op" --smoother="$smoother" --device=cpu
-    results "$dir/simple" 4 8 --operator="$op" --smoother="$smoother" --device=cuda-simple
-    runs=$((runs + 1))
-    cmp "$dir/cpu" "$dir/simple"
+    for precision in double mixed; do
+      in_background simple 4 8 --operator="$op" --smoother="$smoother" --precision=$precision
+    done
   done
 done
 in_background compare 5 3 --bottom=smoother
 # On a periodic level of 3^3 cells, neighbors across the boundary have the same color.
 in_background compare 4 27 --bottom=smoother --boundary=periodic
 in_background compare 4 27 --bottom=smoother --boundary=periodic --smoother=symgs --operator=7pt
+
+if test "${TEST_LARGE:-no}" = yes; then
+  wait
+  at_once=4
+  export OMP_NUM_THREADS=$(($(nproc) / at_once + 1))
+  for precision in double mixed; do
+    for op in fv2 fv4 7pt; do
+      in_background large 6 125 --operator="$op" --precision=$precision
+    done
+    in_background large 6 125 --smoother=chebyshev --precision=$precision
+    in_background large 6 125 --boundary=periodic --precision=$precision
+  done
+fi
 all_done
 echo "$runs runs on CUDA are bit-identical to the CPU"

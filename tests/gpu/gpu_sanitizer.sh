@@ -6,7 +6,8 @@
 # - fused sweeps and their residuals on levels of 96^3 cells (op_fused_sweeps; memcheck, synccheck);
 # - a process that sends messages to itself (gpu_p2p_exchange), and two ranks that exchange messages (memcheck,
 #   synccheck).
-# SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 8; 0: skip). Skips without a device or the tool.
+# SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 16; 0: skip). TEST_PART=K/N does the Kth of N parts.
+# Skips without a device or the tool.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"
 have_cuda || skip_test 'no CUDA device, or build without CUDA'
@@ -15,8 +16,11 @@ PATH=$PATH:/usr/local/cuda/bin
 command -v compute-sanitizer >/dev/null || skip_test 'no compute-sanitizer'
 own_folder
 most=$(nproc)
-test "$most" -le 8 || most=8
+test "$most" -le 16 || most=16
 most=${SANITIZER_JOBS:-$most}
+part=${TEST_PART:-1/1}
+parts=${part#*/} part=${part%/*}
+test "$part" -ge 1 && test "$part" -le "$parts"
 
 # Skip if the tool does not support this machine.
 if ! solo compute-sanitizer --error-exitcode 9 "$HPGMG_FV" 4 1 --verify-only --quiet --device=cuda \
@@ -54,6 +58,8 @@ done
     echo "7 1 --cpu-below=1000000 --fused-sweeps=$steps --smoother=chebyshev --degree=2"
   done
   echo '5 27 --cpu-below=100000' # three fused half sweeps
+  echo '5 27 --cpu-below=100000 --precision=mixed'
+  echo '5 27 --cpu-below=100000 --precision=mixed --smoother=chebyshev --boundary=periodic'
   echo '7 1 --cpu-below=1000000 --smoother=l1jacobi'
   echo '5 27 --cpu-below=100000 --smoother=chebyshev --boundary=periodic'
   echo '4 8 --cpu-below=0 --levels-breakdown --min-solves=1 --min-time=0'
@@ -89,13 +95,15 @@ check() {
   } >"$dir/found.$number.$tool"
 }
 
-number=0
+number=0 checks=0
 # with_tools RANKS TOOLS PROGRAM ARG...: start a check with each tool in the background; @ in ARG becomes a file name.
 with_tools() {
   local ranks=$1 tools=$2 tool
   shift 2
   number=$((number + 1))
+  test $((number % parts)) -eq $((part % parts)) || return 0
   for tool in $tools; do
+    checks=$((checks + 1))
     while test "$(jobs -rp | wc -l)" -ge "$most"; do sleep 0.05; done
     check $number "$tool" "$ranks" "${@//@/$dir/$number.$tool}" &
   done
@@ -120,4 +128,4 @@ if ls "$dir"/found.* >/dev/null 2>&1; then
   cat "$dir"/found.*
   exit 1
 fi
-echo "$number runs: no errors reported"
+echo "$checks checks, part $part of $parts: no errors reported"

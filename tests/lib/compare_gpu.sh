@@ -6,9 +6,14 @@
 #   in_background COMMAND...  run COMMAND in the background with a private $dir; starting CUDA takes most
 #                             of the time of a process
 #   all_done                  wait for all of them; end the test if one failed; add up their $runs
+#
+# TEST_PART=K/N runs the Kth of N parts of a test: every Nth command of in_background, from the Kth one on.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 have_cuda || skip_test 'no CUDA device, or build without CUDA'
 runs=0
+part=${TEST_PART:-1/1}
+parts=${part#*/} part=${part%/*}
+test "$part" -ge 1 && test "$part" -le "$parts"
 
 results() {
   local file=$1
@@ -26,8 +31,12 @@ same() {
   exit 1
 }
 
-at_once=8 begun=0
+at_once=$(nproc) number=0 begun=0
+test "$at_once" -ge 8 || at_once=8
+test "$at_once" -le 16 || at_once=16
 in_background() {
+  number=$((number + 1))
+  test $((number % parts)) -eq $((part % parts)) || return 0
   while test "$(jobs -rp | wc -l)" -ge "$at_once"; do sleep 0.05; done
   begun=$((begun + 1))
   (
