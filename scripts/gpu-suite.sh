@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # Test and measure on a machine with CUDA devices: build, run all tests on both backends, check the
-# kernels with compute-sanitizer, and solve 1024^3 cells in one box and in eight boxes if a device has
-# 72 GB free. Then measure
-#   - F-cycles from 64^3 to 512^3 cells,
+# kernels with compute-sanitizer, and solve 1024^3 cells in one box, in double and mixed precision, and
+# in eight boxes, where a device has the memory. Then measure, in double and mixed precision,
+#   - F-cycles from 64^3 to 512^3 cells, and of 1024^3,
+#   - solves to 1e-10,
+#   - where the time of an F-cycle at 512^3 goes,
+# each beside the bandwidth of a device-to-device copy, and
 #   - an F-cycle at 256^3 in device and in managed memory,
-#   - the bandwidth of a smoother sweep and of a device-to-device copy,
+#   - the bandwidth of separate smoother sweeps,
 #   - the rate of a dump and of a program that only writes as many bytes,
 #   - weak scaling over the devices with each transport.
+# A size that does not fit into memory is left out.
 #
-#   scripts/gpu-suite.sh                   everything; takes about 10 minutes
+#   scripts/gpu-suite.sh                   everything; takes more than 10 minutes
 #   scripts/gpu-suite.sh --quick           skip the slow tests, shorten the measurements
 #   scripts/gpu-suite.sh --no-sanitizer    skip compute-sanitizer
-#   scripts/gpu-suite.sh --no-tests        only measure
+#   scripts/gpu-suite.sh --no-tests        only build and measure; a few minutes
 #
 # The build folder is build/gpu/ and is reused. GPU_SUITE_CONFIGURE adds arguments to configure. The
 # output ends with a table of measurements and "N passed, N failed, N skipped". Each test and each solve
@@ -74,12 +78,14 @@ count() {
   done < <(sed -n 's/^FAIL: //p; s/^ERROR: //p' "$1")
 }
 
-# large LOG2 BOXES: solve 1024^3 cells, whose arrays exceed 2^32 bytes. Skip if the program reports
-# that they do not fit.
+# does_not_fit RC: whether the program ended with exit code RC because the device lacks memory.
+does_not_fit() { (($1 == 4)) && grep -q 'needs at least .* are free' "$dir/why"; }
+
+# large LOG2 BOXES OPTION...: solve 1024^3 cells, whose arrays exceed 2^32 bytes. Skip if they do not fit.
 large() {
-  local what="1024^3 cells as '$1 $2'" rc=0
-  solo timeout 300 "$HPGMG_FV" "$1" "$2" --device=cuda --memory=device --verify-only --quiet 2>"$dir/why" || rc=$?
-  if ((rc == 4)) && grep -q 'needs at least .* are free' "$dir/why"; then
+  local what="1024^3 cells as '$*'" rc=0
+  solo timeout 300 "$HPGMG_FV" "$@" --device=cuda --memory=device --verify-only --quiet 2>"$dir/why" || rc=$?
+  if does_not_fit "$rc"; then
     skip "$what: $(sed -n 's/.*this size \(needs.*free[^;]*\);.*/\1/p' "$dir/why")"
   elif ((rc == 0)); then
     pass "$what"
@@ -92,7 +98,7 @@ if [[ $tests == yes ]]; then
   if [[ $quick == yes ]]; then target='check-fast'; else target='check'; fi
   # The sanitizer runs below, when no other test uses the machine.
   say "make $target"
-  SANITIZER_JOBS=0 make -k -j "$(cores)" -C "$build" $target >"$build/check.out" 2>&1 || true
+  SANITIZER_JOBS=0 TEST_LARGE=yes make -k -j "$(cores)" -C "$build" $target >"$build/check.out" 2>&1 || true
   grep -q '^# TOTAL' "$build/check.out" || fail "make $target: $(tail -n 3 "$build/check.out")"
   count "$build/check.out"
   if [[ $sanitizer == yes ]]; then
@@ -102,6 +108,7 @@ if [[ $tests == yes ]]; then
     count "$build/sanitizer.out"
   fi
   large 10 1
+  large 10 1 --precision=mixed
   large 9 8
 fi
 
@@ -110,13 +117,17 @@ fi
 seconds=1
 [[ $quick == no ]] || seconds=0.2
 
-# solve RANKS LOG2 BOXES OPTION...: print the GDOF/s of line h. If the run fails, print nothing, return
+# solve RANKS LOG2 BOXES OPTION...: print the GDOF/s of line h, or "memory" if it does not fit. If the run fails, print nothing, return
 # its exit code and leave its errors in $dir/why. A run that hangs fails after 300 s.
 solve() {
   local ranks=$1 threads=$(($(cores) / $1)) rc=0
   shift
   OMP_NUM_THREADS=$((threads > 0 ? threads : 1)) mpi_run "$ranks" timeout 300 "$HPGMG_FV" "$@" --device=cuda --quiet --warmup=2 \
     --min-solves=5 --min-time="$seconds" --csv="$dir/out.csv" >/dev/null 2>"$dir/why" || rc=$?
+  if does_not_fit $rc; then
+    echo memory
+    return 0
+  fi
   if ((rc != 0)); then return $rc; fi
   awk -F, 'NR == 1 { for (c = 1; c <= NF; c++) column[$c] = c }
     NR == 2 && $column["verification"] == "passed" { printf "%.3f", 1e-9 * $column["dof_per_s"] }' \
@@ -135,18 +146,100 @@ cell() {
   fi
 }
 
-fcycle_table() {
-  printf '%-18s %8s %8s %8s %8s\n' 'F-cycle, GDOF/s' '64^3' '128^3' '256^3' '512^3'
-  while read -r operator smoother; do
-    printf '%-18s' "$operator $smoother"
-    for size in '5 8' '6 8' '7 8' '8 8'; do
+# beside_copy FORMAT VALUE: print a value and, formatted, its ratio to the copy in TB/s.
+beside_copy() {
+  case $2 in
+  '' | memory) cell ' %15s' "$2" ;;
+  *) awk -v format=" %8s $1" -v value="$2" -v copy="$copy" 'BEGIN { printf format, value, 1000 * value / copy }' ;;
+  esac
+}
+
+both='double mixed'
+# rows TEXT PRECISIONS SIZES OPTION...: one line per precision with the GDOF/s of each size.
+rows() {
+  local text=$1 precisions=$2 sizes=$3 precision size
+  shift 3
+  for precision in $precisions; do
+    printf '%-26s' "$text, $precision"
+    for size in $sizes; do
       # shellcheck disable=SC2086 # words
-      cell ' %8s' "$(solve 1 $size --operator="$operator" --smoother="$smoother")"
+      beside_copy '(%4.2f)' "$(solve 1 ${size/x/ } --precision="$precision" "$@" || true)"
     done
     echo
-  done <<<'fv2 gsrb
-fv2 chebyshev
-fv4 gsrb'
+  done
+}
+
+fcycle_table() {
+  local sizes='5x8 6x8 7x8 8x8'
+  printf '%-26s %15s %15s %15s %15s %15s\n' 'F-cycle, GDOF/s' '64^3' '128^3' '256^3' '512^3' '1024^3'
+  rows 'fv2 gsrb' "$both" "$sizes 10x1"
+  rows 'fv2 gsrb periodic' double "$sizes" --boundary=periodic
+  rows 'fv2 chebyshev' "$both" "$sizes" --smoother=chebyshev
+  rows '7pt gsrb' "$both" "$sizes" --operator=7pt
+  rows 'fv4 gsrb' "$both" "$sizes" --operator=fv4
+  rows 'fv4 gsrb periodic' double "$sizes" --operator=fv4 --boundary=periodic
+  echo '(in brackets: per TB/s of the copy)'
+}
+
+# Milliseconds, and the bytes per cell that a copy moves in this time.
+tolerance_table() {
+  local rate size log2 precision
+  printf '%-26s %15s %15s\n' 'fv2 gsrb to 1e-10, ms' '256^3' '512^3'
+  for precision in $both; do
+    printf '%-26s' "$precision"
+    for log2 in 8 9; do
+      rate=$(solve 1 $log2 1 --rtol=1e-10 --precision="$precision") || true
+      size=$((1 << log2))
+      case $rate in
+      '' | memory) cell ' %15s' "$rate" ;;
+      *) awk -v rate="$rate" -v n=$size -v copy="$copy" 'BEGIN { printf " %8.2f (%4d)", 1e-6 * n ^ 3 / rate, copy / rate }' ;;
+      esac
+    done
+    echo
+  done
+  echo '(in brackets: bytes per cell that a copy moves in this time)'
+}
+
+# breakdown OPTION...: run F-cycles at 512^3 and write the time of each operation to $dir/out. Print "-"
+# and return false if there is none.
+breakdown() {
+  local rc=0
+  solo "$HPGMG_FV" 9 1 --device=cuda --cpu-below=0 --min-solves=3 --min-time=0 --levels-breakdown "$@" \
+    >"$dir/out" 2>"$dir/why" </dev/null || rc=$?
+  if ((rc == 0)); then return 0; fi
+  if does_not_fit $rc; then echo 'does not fit into memory'; else cell '%s\n' ''; fi
+  return 1
+}
+
+# Where the time of an F-cycle goes: operations of the finest level, with the bytes per cell that fused
+# sweeps and the other kernels move at least (docs/performance.md), and coarser levels.
+profile_table() {
+  local precision bytes
+  while read -r precision bytes; do
+    printf '%-26s %15s %15s %15s\n' "F-cycle at 512^3, $precision" ms 'bytes per cell' '% of the copy'
+    breakdown --precision="$precision" || continue
+    awk -v list="$bytes" -v copy="$copy" '
+      BEGIN {
+        n = split(list, pair, " ")
+        for (i = 1; i <= n; i++) { split(pair[i], words, "="); bytes[words[1]] = words[2] }
+      }
+      $1 !~ /^[0-9]+$/ || $2 !~ /\^3$/ || NF > 7 { next }
+      $1 > 0 {
+        l = $1 > 3 ? 3 : $1
+        if ($1 == l) grid[l] = l == 3 ? $2 " and coarser" : $2
+        coarse[l] += 1000 * $(NF - 1)
+        next
+      }
+      {
+        ms = 1000 * $(NF - 1)
+        if (ms < 0.02) next
+        printf "%-26s %15.2f", $2 " " $3 (NF == 7 ? " " $4 : ""), ms
+        if ($3 in bytes) printf " %15.1f %15.1f", bytes[$3], 100 * bytes[$3] * 512 ^ 3 / (1e6 * copy * ms)
+        printf "\n"
+      }
+      END { for (l = 1; l in grid; l++) printf "%-26s %15.2f\n", grid[l], coarse[l] }' "$dir/out"
+  done <<<'double smooth=193 restriction=9 interpolation=26
+mixed smooth=96.5 residual=88 restriction=9 interpolation=17.5 vector=20'
 }
 
 # memory_line WHERE OPTION...: speed at 256^3 (1.2 GB) in device and in managed memory. With levels on
@@ -158,7 +251,7 @@ memory_line() {
   managed=$(solve 1 7 8 --memory=unified "$@") || true
   cell "fv2 gsrb at 256^3$where, GDOF/s: --memory=device %s" "$plain"
   cell ', unified %s' "$managed"
-  [[ -z $plain || -z $managed ]] || awk -v p="$plain" -v m="$managed" 'BEGIN { printf " (ratio %.3f)", m / p }'
+  [[ $plain != [0-9]* || $managed != [0-9]* ]] || awk -v p="$plain" -v m="$managed" 'BEGIN { printf " (ratio %.3f)", m / p }'
   echo
 }
 
@@ -166,16 +259,13 @@ memory_line() {
 # level of an F-cycle, before and after the correction (docs/performance.md): GSRB 12 half sweeps of
 # 48 bytes; Chebyshev 10 steps of 56 and 2 first steps of 48.
 sweep_table() {
-  local copy bytes swept
-  copy=$("$build/device-copy" 8e9 "$seconds")
-  echo "device copy        $copy GB/s"
+  local smoother bytes swept
   while read -r smoother bytes; do
-    solo "$HPGMG_FV" 8 8 --device=cuda --cpu-below=0 --smoother="$smoother" --fused-sweeps=1 --min-solves=2 --min-time=0 \
-      --levels-breakdown >"$dir/out" 2>&1 </dev/null || true
+    printf 'fv2 %s' "$smoother sweep at 512^3, GB/s: "
+    breakdown --smoother="$smoother" --fused-sweeps=1 || continue
     swept=$(awk -v bytes="$bytes" '$1 == 0 && $2 == "512^3" && $3 == "smooth" {
       printf "%.1f", 1e-9 * bytes * 512 ^ 3 / $5 }' "$dir/out")
-    cell 'fv2 %s' "$smoother"
-    cell ' sweep at 512^3, GB/s: %s' "$swept"
+    cell '%s' "$swept"
     [[ -z $swept ]] || awk -v s="$swept" -v c="$copy" 'BEGIN { printf " (%.1f %% of the copy)", 100 * s / c }'
     echo
   done <<<'gsrb 576
@@ -189,7 +279,7 @@ scaling_table() {
   transports=$(solo "$HPGMG_FV" --help | sed -n 's/^ *--transport=//p' | tr '|' ' ')
   one=$(solve 1 6 512) || true
   cell 'fv2 gsrb, 512 boxes of 64^3 per device: one device %s GDOF/s\n' "$one"
-  [[ -n $one ]] || return 0
+  [[ $one == [0-9]* ]] || return 0
   for ((n = 2; n <= devices; n *= 2)); do
     for transport in $transports; do
       rc=0
@@ -198,6 +288,10 @@ scaling_table() {
       # Exit code 4 with this message: the transport is not available.
       if ((rc == 4)) && grep -q -- "--transport=$transport" "$dir/why"; then
         echo ' not available'
+        continue
+      fi
+      if [[ $many == memory ]]; then
+        echo ' does not fit into memory'
         continue
       fi
       if [[ -z $many ]]; then
@@ -226,11 +320,15 @@ dump_table() {
 }
 
 say 'measuring'
+copy=$("$build/device-copy" 8e9 "$seconds" 2>/dev/null || "$build/device-copy" 1e9 "$seconds")
 {
   echo
-  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/device             /'
+  nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | sed 's/^/device             /' || true
   solo "$HPGMG_FV" --version | sed -n 's/^CUDA */CUDA               /p'
+  echo "device copy        $copy GB/s"
   fcycle_table
+  tolerance_table
+  profile_table
   memory_line ''
   memory_line ', levels up to 16^3 on the CPU' --cpu-below=4097
   sweep_table
