@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   if (threadIdx.x == 0) {
     t = tile_at(job);
     mg_mbarrier_create(m.arrived, ARRIVALS, 1);
-    mg_mbarrier_create(m.arrived + ARRIVALS, 1, WALL_WARPS);
+    mg_mbarrier_create(m.arrived + ARRIVALS, 1, WALL_THREADS);
   }
   if (!job.sweep.x)
     for (int n = (int)threadIdx.x; n < X_SLOTS * X_PLANE; n += THREADS)

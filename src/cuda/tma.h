@@ -104,8 +104,7 @@ static __device__ __forceinline__ void mg_mbarrier_create(uint64_t *arrived, int
 #endif
 }
 
-/** Arrive. Earlier accesses of this thread, and of those that it has synchronized with, precede
- *  later ones of threads that wait. */
+/** Arrive. Earlier accesses of this thread precede later ones of threads that wait. */
 static __device__ __forceinline__ void mg_mbarrier_arrive(uint64_t *arrived) {
 #if MG_CUDA_BOX_CODE
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(mg_shared_address(arrived))
