@@ -131,6 +131,15 @@ typedef struct {
                                  const mg_view_t *coarse, mg_vector_t dst);
   mg_status_t (*norm_begin)(void);
   mg_status_t (*norm_end)(double *norm);
+  /** `smooth` of n > 1 steps whose first iterate is x + P src instead of x, or P src alone if the
+   *  sweep has no x; it has no `previous`. P: formula `kind`, P0, P1 or V2, from the coarsened
+   *  patches. The entry computes the coarse ghosts outside walls and may write them; of all others,
+   *  mg_coarse_layers_of_steps layers must be valid. Ghosts of x are those before the correction.
+   *  can_interpolate_smooth reports whether the views allow n steps. Both entries or none. */
+  bool (*can_interpolate_smooth)(const mg_view_t *v, const mg_view_t *coarse, int n);
+  mg_status_t (*interpolate_smooth)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
+                                    const mg_view_t *coarse, mg_vector_t src,
+                                    mg_interpolation_t kind);
 } mg_backend_fused_t;
 
 /** Coarse levels as one operation each, where separate operations would be dominated by launches

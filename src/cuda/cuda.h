@@ -223,6 +223,10 @@ bool mg_cuda_can_fuse(const mg_view_t *v, int max_steps);
 bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n);
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst);
+bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n);
+mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
+                                       mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
+                                       mg_interpolation_t kind);
 mg_status_t mg_cuda_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 mg_status_t mg_cuda_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
 mg_status_t mg_cuda_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,

@@ -13,6 +13,9 @@
  * last step's result. It is restricted to the coarser level, or reduced to its maximum norm; it is
  * not stored.
  *
+ * With an interpolated input, x of plane q is corrected from the coarser level, or replaced, before
+ * the first step reads it (temporal_interpolate.h).
+ *
  * Neighbors in k stay in the registers of the thread that owns the column. Neighbors in i and j
  * are read from planes in shared memory: rings of planes of x, f and the betas, which TMA fills
  * while the block computes (tma.h). Half sweeps update x in its ring. Other steps need two further
@@ -30,8 +33,9 @@
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
  * pass: 48; 56 if Chebyshev reads or writes a second iterate; 8 more if alpha varies; 1 more for a
- * restricted residual, which a separate kernel computes for 41. `hpgmg-bench smooth` times other
- * shapes of this pipeline; docs/kernels.md compares them.
+ * restricted residual, which a separate kernel computes for 41; 1 more for an interpolated input,
+ * for which a separate kernel moves 17, or 9 if it replaces x, which then is not read. `hpgmg-bench
+ * smooth` times other shapes of this pipeline; docs/kernels.md compares them.
  *
  * Datta et al., Stencil computation optimization and auto-tuning on state-of-the-art multicore
  * architectures (2008): time skewing; Micikevicius, 3D finite difference computation on GPUs using
@@ -53,21 +57,34 @@ constexpr size_t BYTES = shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>::BYTES;
 template <bool COLORED>
 constexpr size_t RESIDUAL_BYTES =
     with_residual_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, false>, RESIDUAL_NORM>::BYTES;
+template <bool COLORED, bool VARIES>
+constexpr size_t INTERPOLATED_BYTES =
+    interpolated_t<shape_t<COLORED, MG_MAX_FUSED_SWEEPS, VARIES>>::BYTES;
 constexpr int SHARED_BYTES =
     (int)std::max({BYTES<true, false>, BYTES<true, true>, BYTES<false, false>, BYTES<false, true>,
-                   RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>});
+                   RESIDUAL_BYTES<true>, RESIDUAL_BYTES<false>, INTERPOLATED_BYTES<true, false>,
+                   INTERPOLATED_BYTES<true, true>, INTERPOLATED_BYTES<false, false>,
+                   INTERPOLATED_BYTES<false, true>});
 #endif
 
-/* Whether every patch is large enough, has an even number of cells along i, and in each direction
- * has walls on both sides or `layers` ghost layers. */
+/* Whether all patches have walls on both sides in each direction. */
+bool walls_enclose(const mg_view_t *v) {
+  bool enclosed = true;
+  for (int q = 0; q < v->n_patches; q++)
+    for (int d = 0; d < 3; d++)
+      enclosed = enclosed && v->patch[q].wall[d][0] && v->patch[q].wall[d][1];
+  return enclosed;
+}
+
+/* Whether every patch is large enough, has an even number of cells along i, and has walls on all
+ * sides or `layers` ghost layers. */
 bool patches_fit(const mg_view_t *v, int layers) {
-  bool fit = true;
+  bool fit = v->ghost_layers >= layers || walls_enclose(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     fit = fit && p.n[0] % 2 == 0;
     for (int d = 0; d < 3; d++)
-      fit = fit && p.n[d] >= MIN_CELLS &&
-            ((p.wall[d][0] && p.wall[d][1]) || v->ghost_layers >= layers);
+      fit = fit && p.n[d] >= MIN_CELLS;
   }
   return fit;
 }
@@ -112,8 +129,14 @@ bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
          patches_fit(v, n + 1);
 }
 
+bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
+  return v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) &&
+         (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || walls_enclose(v));
+}
+
 namespace {
-typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t);
+typedef mg_status_t launch_t(const mg_view_t *, job_t &, const mg_sweep_t *, mg_region_t,
+                             const source_t *);
 
 /* Steps on all cells, colored ones, and colored ones with a weight. */
 enum form_t { FORM_ALL, FORM_COLORED, FORM_WEIGHTED, N_FORMS };
@@ -141,20 +164,45 @@ launch_t *launch_without_residual(form_t form, int n, bool varies) {
   return launches[form][n - 2][varies];
 }
 
-launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
+launch_t *launch_interpolated(form_t form, int n, bool varies) {
+  static launch_t *const launches[N_FORMS][2][2] = {
+      {{launch<interpolated_t<shape_t<false, 2, false>>>,
+        launch<interpolated_t<shape_t<false, 2, true>>>},
+       {launch<interpolated_t<shape_t<false, 3, false>>>,
+        launch<interpolated_t<shape_t<false, 3, true>>>}},
+      {{launch<interpolated_t<shape_t<true, 2, false>>>,
+        launch<interpolated_t<shape_t<true, 2, true>>>},
+       {launch<interpolated_t<shape_t<true, 3, false>>>,
+        launch<interpolated_t<shape_t<true, 3, true>>>}},
+      {{launch<interpolated_t<weighted_shape_t<2, false>>>,
+        launch<interpolated_t<weighted_shape_t<2, true>>>},
+       {launch<interpolated_t<weighted_shape_t<3, false>>>,
+        launch<interpolated_t<weighted_shape_t<3, true>>>}}};
+  return launches[form][n - 2][varies];
+}
+
+form_t form_of(const mg_sweep_t *sweep) {
   const mg_step_t *step = sweep->step;
-  const form_t form = !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
+  return !step->colored ? FORM_ALL : step->c2 == 1.0 ? FORM_COLORED : FORM_WEIGHTED;
+}
+
+launch_t *launch_of(const mg_view_t *v, const mg_sweep_t *sweep, residual_use_t use) {
+  const form_t form = form_of(sweep);
   if (use == RESIDUAL_UNUSED) return launch_without_residual(form, sweep->n, v->alpha_varies);
   if (use == RESIDUAL_NORM) return launch_with_residual<RESIDUAL_NORM>(form, sweep->n);
   return launch_with_residual<RESIDUAL_RESTRICTED>(form, sweep->n);
 }
 } // namespace
 
+static mg_status_t check_steps(const mg_sweep_t *sweep) {
+  if (sweep->n >= 2 && sweep->n <= MG_MAX_FUSED_SWEEPS) return MG_OK;
+  return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
+                  MG_MAX_FUSED_SWEEPS);
+}
+
 mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  bool residual, const mg_view_t *coarse, mg_vector_t dst) {
-  if (sweep->n < 2 || sweep->n > MG_MAX_FUSED_SWEEPS)
-    return mg_error(MG_ERR_INTERNAL, "%d fused sweeps, limits 2 and %d", sweep->n,
-                    MG_MAX_FUSED_SWEEPS);
+  MG_TRY(check_steps(sweep));
   launch_t *const launch_patch = launch_of(v, sweep,
                                            !residual ? RESIDUAL_UNUSED
                                            : coarse  ? RESIDUAL_RESTRICTED
@@ -167,7 +215,7 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
       job.coarse_jstride = coarse->patch[q].jstride;
       job.coarse_kstride = coarse->patch[q].kstride;
     }
-    MG_TRY(launch_patch(v, job, sweep, region));
+    MG_TRY(launch_patch(v, job, sweep, region, nullptr));
     MG_CUDA_LAUNCHED("smooth_fused");
   }
   return MG_OK;
@@ -176,4 +224,18 @@ mg_status_t mg_cuda_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg
 mg_status_t mg_cuda_smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                     const mg_view_t *coarse, mg_vector_t dst) {
   return mg_cuda_smooth_fused(v, sweep, region, true, coarse, dst);
+}
+
+mg_status_t mg_cuda_interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
+                                       mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
+                                       mg_interpolation_t kind) {
+  MG_TRY(check_steps(sweep));
+  launch_t *const launch_patch = launch_interpolated(form_of(sweep), sweep->n, v->alpha_varies);
+  for (int q = 0; q < v->n_patches; q++) {
+    job_t job = job_of(v, q, sweep);
+    const source_t source = {coarse, coarse->patch[q], src, kind};
+    MG_TRY(launch_patch(v, job, sweep, region, &source));
+    MG_CUDA_LAUNCHED("interpolate_smooth");
+  }
+  return MG_OK;
 }

@@ -3,19 +3,9 @@
 #define MG_CUDA_TEMPORAL_COLUMNS_H
 
 #include "cuda/stencil_load.h"
-#include "cuda/temporal_pipeline.h"
+#include "cuda/temporal_residual.h"
 
 namespace mg_temporal {
-constexpr unsigned FULL_WARP = 0xffffffffu;
-
-__device__ __forceinline__ void load_pair(const mg_real_t *p, mg_real_t v[2]) {
-  const mg_real2_t t = *reinterpret_cast<const mg_real2_t *>(p);
-  v[0] = t.x, v[1] = t.y;
-}
-__device__ __forceinline__ void store_pair(mg_real_t *p, const mg_real_t v[2]) {
-  *reinterpret_cast<mg_real2_t *>(p) = mg_make_real2(v[0], v[1]);
-}
-
 /* Move values of one plane to the next one behind. */
 template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2]) {
 #pragma unroll
@@ -110,33 +100,6 @@ __device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
   return !careful || S::USE == RESIDUAL_UNUSED || (p >= t.first && p < t.end);
 }
 
-/* Reduction of a thread's residuals: means over coarse cells, or the maximum. */
-template <typename S> struct residual_t {
-  mg_real_t below;            /* sum of four residuals in the plane below */
-  unsigned long long largest; /* bits of the maximum */
-
-  /* r: residuals of both cells in plane p. Rows j and j + 1 of an even j are in one warp. */
-  __device__ __forceinline__ void add(const job_t &job, const position_t<S> &at, int p,
-                                      const mg_real_t r[2]) {
-    if constexpr (S::USE == RESIDUAL_NORM) {
-      if (at.writes) largest = max(largest, max(mg_max_bits(r[0]), mg_max_bits(r[1])));
-    } else {
-      const mg_real_t row = r[0] + r[1],
-                      sum = row + __shfl_xor_sync(FULL_WARP, row, S::COLORED ? 8 : LANES);
-      if (p % 2 != 0 && at.writes && at.j % 2 == 0)
-        job.coarse[at.i / 2 + at.j / 2 * job.coarse_jstride + p / 2 * job.coarse_kstride] =
-            mg_mean_of_planes(below, sum);
-      below = sum;
-    }
-  }
-
-  /* Called after the last plane. */
-  __device__ __forceinline__ void end(const job_t &job, unsigned long long known) {
-    if constexpr (S::USE == RESIDUAL_NORM)
-      mg_max_raise(mg_max_of_warp(largest), (int)threadIdx.x % 32, known, job.maximum);
-  }
-};
-
 /* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
  * a half sweep reads only the other color. In stage q, x[d] and x_at[d] belong to plane q - d. */
 template <typename S> struct colored_columns_t : position_t<S> {
@@ -156,11 +119,19 @@ template <typename S> struct colored_columns_t : position_t<S> {
   /* Load the values of these columns from a stage. */
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
-    if (!job.has_x) this->clear(shared + S::X + slot.x);
-    load(shared + S::X + slot.x, x[0]);
+    if (!S::INTERPOLATED) {
+      if (!job.has_x) this->clear(shared + S::X + slot.x);
+      load(shared + S::X + slot.x, x[0]);
+    }
     load(shared + S::BK + slot.short_ring, bk[0]);
     x_at[0] = slot.x;
     long_at[0] = slot.long_ring;
+  }
+
+  /* Set x of the stage's plane to the left and the right value, which are in its ring too. */
+  __device__ __forceinline__ void set_x(const mg_real_t v[1][2]) {
+    x[0][0] = swapped ? v[0][1] : v[0][0];
+    x[0][1] = swapped ? v[0][0] : v[0][1];
   }
 
   /* Stencil of column c in plane q - 1 - s. */
@@ -258,11 +229,19 @@ template <typename S> struct whole_columns_t : position_t<S> {
   /* Load the values of these columns from a stage. */
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
-    if (!job.has_x) this->clear(shared + S::X + slot.x);
-    load_pair(shared + S::X + slot.x + pair, x[0][2]);
+    if (!S::INTERPOLATED) {
+      if (!job.has_x) this->clear(shared + S::X + slot.x);
+      load_pair(shared + S::X + slot.x + pair, x[0][2]);
+    }
     load_pair(shared + S::BK + slot.short_ring + pair, bk[0]);
-    if (job.has_previous) load_pair(shared + S::PREVIOUS + slot.short_ring + pair, previous_in);
+    if (S::LOOKS_BACK && job.has_previous)
+      load_pair(shared + S::PREVIOUS + slot.short_ring + pair, previous_in);
     long_at[0] = slot.long_ring;
+  }
+
+  __device__ __forceinline__ void set_x(const mg_real_t v[1][2]) {
+    x[0][2][0] = v[0][0];
+    x[0][2][1] = v[0][1];
   }
 
   /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */

@@ -3,7 +3,7 @@
 #ifndef MG_CUDA_TEMPORAL_LAUNCH_H
 #define MG_CUDA_TEMPORAL_LAUNCH_H
 
-#include "cuda/temporal_squares.h"
+#include "cuda/temporal_interpolate.h"
 extern "C" {
 #include "cuda/device.h"
 }
@@ -26,11 +26,14 @@ __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64
   if (threadIdx.x == 0 && q + S::AHEAD < t.end + S::DEPTH) {
     request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
     next<S>(&s->requested);
-    /* Order half sweeps' stores to x before the next stage's TMA load into the same plane. */
-    if (S::COLORED) mg_tma_fence();
+    /* Order stores to the ring of x before the next stage's TMA load into the same plane. */
+    if (S::COLORED || S::INTERPOLATED) mg_tma_fence();
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
+  if constexpr (S::INTERPOLATED)
+    interpolate_cells<S>(shared, job, t, c, q, shared + S::X + s->slot.x);
   c.load_stage(shared, job, s->slot);
+  if constexpr (S::INTERPOLATED) interpolate_k<S>(shared, job, t, q + 1);
   if (q >= s->plain_first && q < s->plain_end)
     c.template steps<false, odd>(shared, job, t, q, to, to_previous);
   else
@@ -72,6 +75,11 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     }
   }
   __syncthreads();
+  if constexpr (S::INTERPOLATED) {
+    mg_mbarrier_wait(arrived, 0);
+    interpolate_k<S>(shared, job, t, first);
+    __syncthreads();
+  }
   const ptrdiff_t column = c.i + c.j * p.jstride;
   mg_real_t *const to = p.vec[job.dst] + column;
   mg_real_t *const to_previous = job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column;
@@ -81,6 +89,14 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       stage<S, 1>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
   }
   c.residual.end(job, known);
+}
+
+/* Cells below cell 0 that a tensor map includes. Along i a multiple of 16 bytes; extra cells, if
+ * any, are the end of the previous row and are not used. */
+inline int cells_below(const mg_view_t *v, const mg_patch_t &p, int d) {
+  const int line = 16 / (int)sizeof(mg_real_t),
+            aligned = (v->ghost_layers + line - 1) / line * line;
+  return p.wall[d][0] ? 0 : d == 0 ? aligned : v->ghost_layers;
 }
 
 /* Kernel arguments of a sweep over patch q. */
@@ -96,41 +112,35 @@ inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
     job.c1[s] = sweep->step[s].c1;
     job.c2[s] = sweep->step[s].c2;
   }
-  /* A multiple of 16 bytes along i; extra cells, if any, are the end of the previous row and are
-   * not used. */
-  const int line = 16 / (int)sizeof(mg_real_t),
-            aligned = (v->ghost_layers + line - 1) / line * line;
   for (int d = 0; d < 3; d++)
-    job.low[d] = job.l.p.wall[d][0] ? 0 : d == 0 ? aligned : v->ghost_layers;
+    job.low[d] = cells_below(v, job.l.p, d);
   return job;
 }
 
-/* Tensor map of vector `vec`, with the ghosts that tiles read. `is_face`: a vector of face values,
- * which has one more layer at a high wall. */
-inline mg_status_t make_map(const mg_view_t *v, const job_t &job, mg_vector_t vec, bool is_face,
-                            int rows, CUtensorMap *map) {
-  const mg_patch_t &p = job.l.p;
-  mg_box_array_t array = {mg_cell(&p, vec, -job.low[0], -job.low[1], -job.low[2]),
-                          sizeof(mg_real_t),
-                          {},
-                          p.jstride,
-                          p.kstride};
+/* Tensor map of vector `vec` of patch p, with the ghosts that tiles read, for boxes of width x rows
+ * cells. `is_face`: a vector of face values, which has one more layer at a high wall. */
+inline mg_status_t make_map(const mg_view_t *v, const mg_patch_t &p, mg_vector_t vec, bool is_face,
+                            int width, int rows, CUtensorMap *map) {
+  const int low[3] = {cells_below(v, p, 0), cells_below(v, p, 1), cells_below(v, p, 2)};
+  mg_box_array_t array = {
+      mg_cell(&p, vec, -low[0], -low[1], -low[2]), sizeof(mg_real_t), {}, p.jstride, p.kstride};
   for (int d = 0; d < 3; d++)
-    array.extent[d] = job.low[d] + p.n[d] + (p.wall[d][1] ? (int)is_face : v->ghost_layers);
-  return mg_cuda_tma_map(&array, WIDTH, rows, map);
+    array.extent[d] = low[d] + p.n[d] + (p.wall[d][1] ? (int)is_face : v->ghost_layers);
+  return mg_cuda_tma_map(&array, width, rows, map);
 }
 
 /* Tensor maps for tiles of `rows` rows. f, alpha and beta_i, beta_k need two rows fewer, beta_j
  * one. */
 inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, mg_vector_t x,
                              mg_vector_t previous, int rows, maps_t *m) {
-  if (job.has_x) MG_TRY(make_map(v, job, x, false, rows, &m->x));
-  if (job.has_previous) MG_TRY(make_map(v, job, previous, false, rows, &m->previous));
-  if (v->alpha_varies) MG_TRY(make_map(v, job, MG_ALPHA, false, rows - 2, &m->alpha));
+  const mg_patch_t &p = job.l.p;
+  if (job.has_x) MG_TRY(make_map(v, p, x, false, WIDTH, rows, &m->x));
+  if (job.has_previous) MG_TRY(make_map(v, p, previous, false, WIDTH, rows, &m->previous));
+  if (v->alpha_varies) MG_TRY(make_map(v, p, MG_ALPHA, false, WIDTH, rows - 2, &m->alpha));
   for (int d = 0; d < 3; d++)
-    MG_TRY(make_map(v, job, (mg_vector_t)(MG_BETA_I + d), true, d == 1 ? rows - 1 : rows - 2,
+    MG_TRY(make_map(v, p, (mg_vector_t)(MG_BETA_I + d), true, WIDTH, d == 1 ? rows - 1 : rows - 2,
                     &m->beta[d]));
-  return make_map(v, job, MG_F, false, rows - 2, &m->f);
+  return make_map(v, p, MG_F, false, WIDTH, rows - 2, &m->f);
 }
 
 /* Tiling of a patch into tiles of `rows` rows. `idle_sms`: number of SMs to leave free for
@@ -152,9 +162,25 @@ inline double tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t
   return cost;
 }
 
+/* Interpolated input of a sweep: vector `vec` of the coarse patch p. */
+struct source_t {
+  const mg_view_t *v;
+  mg_patch_t p;
+  mg_vector_t vec;
+  mg_interpolation_t kind;
+};
+
+inline mg_status_t set_source(const source_t &source, int rows, job_t &job, maps_t *m) {
+  job.interpolation = source.kind;
+  job.source_order = mg_wall_order(source.v, source.kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  for (int d = 0; d < 3; d++)
+    job.source_low[d] = cells_below(source.v, source.p, d);
+  return make_map(source.v, source.p, source.vec, false, SOURCE_WIDTH, rows, &m->source);
+}
+
 template <typename S>
 static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *sweep,
-                          mg_region_t region) {
+                          mg_region_t region, const source_t *source = nullptr) {
   static bool ready = false;
   maps_t maps = {};
   if (!ready)
@@ -162,6 +188,7 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
                                      (int)S::BYTES));
   ready = true;
   MG_TRY(make_maps(v, job, sweep->x, sweep->previous, S::ROWS, &maps));
+  if (S::INTERPOLATED) MG_TRY(set_source(*source, S::SOURCE_ROWS, job, &maps));
   const mg_tiling_t tiling = mg_tiling_for(region, [&](int idle_sms, mg_tiling_t *c) {
     return tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE, idle_sms, c);
   });

@@ -35,10 +35,14 @@ struct job_t {
   mg_real_t *coarse; /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
   ptrdiff_t coarse_jstride, coarse_kstride;
   unsigned long long *maximum; /* RESIDUAL_NORM */
+  /* Interpolated input: the formula, the order of its wall formula, and cells below coarse cell 0
+   * that the tensor map includes. */
+  mg_interpolation_t interpolation;
+  int source_order, source_low[3];
 };
 
 struct maps_t {
-  CUtensorMap x, previous, f, alpha, beta[3];
+  CUtensorMap x, previous, f, alpha, beta[3], source;
 };
 
 /* Use of the residual of the last step's result, which is a further stage of the pipeline. */
@@ -50,15 +54,21 @@ constexpr int margin_of(int steps, residual_use_t use) {
   return use == RESIDUAL_UNUSED ? steps : (steps + 2) / 2 * 2;
 }
 
+/* Coarse cells of a tile with an interpolated input, at columns i0 / 2 - 1 to i0 / 2 + LANES. The
+ * box has more columns: it starts SOURCE_LEFT columns before these, at a multiple of 16 bytes. */
+enum { SOURCE_COLUMNS = LANES + 2, SOURCE_LEFT = 3, SOURCE_WIDTH = LANES + 8, SOURCE_SLOTS = 4 };
+
 /* Compile-time parameters of a pipeline. IS_COLORED: half sweeps; otherwise steps on all cells,
  * which may read two iterates. N_ROWS: rows of a tile; N_AHEAD: stages requested ahead. The solver
  * uses the defaults; the laboratory also measures others. IS_WEIGHTED: half sweeps with c2 != 1;
- * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. */
+ * the multiplication makes F-cycles of 128^3 and 256^3 2 % slower on an H100. IS_INTERPOLATED: see
+ * temporal_interpolate.h; there is no previous iterate then. */
 template <bool IS_COLORED, int N_STEPS, bool ALPHA_VARIES, int N_ROWS = MAX_ROWS,
           int N_AHEAD = IS_COLORED && !ALPHA_VARIES ? 2 : 1, bool IS_WEIGHTED = false,
-          residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED>
+          residual_use_t RESIDUAL_USE = RESIDUAL_UNUSED, bool IS_INTERPOLATED = false>
 struct shape_t {
-  static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED;
+  static constexpr bool COLORED = IS_COLORED, VARIES = ALPHA_VARIES, WEIGHTED = IS_WEIGHTED,
+                        INTERPOLATED = IS_INTERPOLATED, LOOKS_BACK = !COLORED && !INTERPOLATED;
   static constexpr residual_use_t USE = RESIDUAL_USE;
   static constexpr int STEPS = N_STEPS, ROWS = N_ROWS, AHEAD = N_AHEAD;
   /* Number of pipeline stages: in stage q the last of them computes plane q - DEPTH. MARGIN: rows
@@ -78,7 +88,16 @@ struct shape_t {
                        ALPHA = F + LONG_SLOTS * PLANE,
                        BK = ALPHA + (VARIES ? LONG_SLOTS * PLANE : 0),
                        PREVIOUS = BK + SHORT_SLOTS * PLANE,
-                       END = PREVIOUS + (COLORED ? 0 : SHORT_SLOTS * PLANE);
+                       SOURCE = PREVIOUS + (LOOKS_BACK ? SHORT_SLOTS * PLANE : 0);
+  /* Coarse rows (j0 >> 1) - 1 to ((j0 + ROWS - 1) >> 1) + 1: j0 is odd if MARGIN is. A ring of
+   * boxes of coarse cells, then two planes of values interpolated along k (MIDDLE). Rows of MIDDLE
+   * are spaced such that two of them use all banks. */
+  static constexpr int SOURCE_ROWS = ROWS / 2 + 2 + MARGIN % 2,
+                       SOURCE_PLANE = SOURCE_WIDTH * (ROWS / 2 + 4),
+                       MIDDLE_STRIDE = 192 / (int)sizeof(mg_real_t),
+                       MIDDLE_PLANE = MIDDLE_STRIDE * SOURCE_ROWS,
+                       MIDDLE = SOURCE + (INTERPOLATED ? SOURCE_SLOTS * SOURCE_PLANE : 0),
+                       END = MIDDLE + (INTERPOLATED ? 2 * MIDDLE_PLANE : 0);
   static constexpr size_t BYTES = END * sizeof(mg_real_t) + ARRIVALS * sizeof(uint64_t);
   static_assert(BYTES <= 227 * 1024, "more than a block may have");
 };
@@ -87,10 +106,22 @@ using weighted_shape_t = shape_t<true, N_STEPS, ALPHA_VARIES, MAX_ROWS, ALPHA_VA
 template <typename S, residual_use_t USE>
 using with_residual_t =
     shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, USE>;
+template <typename S>
+using interpolated_t =
+    shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, RESIDUAL_UNUSED, true>;
 
 /* Advance to the next of the n planes of a ring. */
 template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
   *plane = *plane == (n - 1) * S::PLANE ? 0 : *plane + S::PLANE;
+}
+
+/* Pairs of cells in shared or global memory. */
+__device__ __forceinline__ void load_pair(const mg_real_t *p, mg_real_t v[2]) {
+  const mg_real2_t t = *reinterpret_cast<const mg_real2_t *>(p);
+  v[0] = t.x, v[1] = t.y;
+}
+__device__ __forceinline__ void store_pair(mg_real_t *p, const mg_real_t v[2]) {
+  *reinterpret_cast<mg_real2_t *>(p) = mg_make_real2(v[0], v[1]);
 }
 
 /* Ring offsets of a stage, in doubles, and the index of its mbarrier. Stage q loads x and beta_k of
@@ -111,6 +142,28 @@ struct tile_t {
   int i0, j0, first, end;
 };
 
+/* Coarse planes from .. to that stage q is the first to read, when it interpolates plane q + 1
+ * along k. The block's first stage also interpolates its own plane. */
+struct source_planes_t {
+  int from, to;
+};
+template <typename S>
+__device__ __forceinline__ source_planes_t source_planes(const tile_t &t, int q) {
+  const bool first = q == t.first - S::DEPTH;
+  return {(q >> 1) + (first ? -1 : 2), ((q + 1) >> 1) + 1};
+}
+
+template <typename S>
+__device__ __forceinline__ void request_source(mg_real_t *shared, const job_t &job,
+                                               const maps_t &maps, const tile_t &t,
+                                               const source_planes_t &planes, uint64_t *arrived) {
+  const int i = t.i0 / 2 - 1 - SOURCE_LEFT + job.source_low[0],
+            j = (t.j0 >> 1) - 1 + job.source_low[1];
+  for (int k = planes.from; k <= planes.to; k++)
+    mg_tma_load(shared + S::SOURCE + (k & (SOURCE_SLOTS - 1)) * S::SOURCE_PLANE, &maps.source, i, j,
+                k + job.source_low[2], arrived);
+}
+
 /* Request stage q; called by one thread. Results in the first and the last row are never valid, so
  * these rows need only x and the previous iterate. Their other values in shared memory are
  * undefined; no written result depends on them. */
@@ -118,12 +171,15 @@ template <typename S>
 __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, const maps_t &maps,
                                         const tile_t &t, int q, const slots_t &to,
                                         uint64_t *arrived) {
-  const bool previous = !S::COLORED && job.has_previous;
+  const bool previous = S::LOOKS_BACK && job.has_previous;
+  const source_planes_t source = source_planes<S>(t, q);
   const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
   mg_real_t *const once = shared + to.short_ring, *const often = shared + to.long_ring + WIDTH;
   arrived += to.arrival;
-  mg_mbarrier_expect(arrived, (unsigned)(rows * WIDTH * (int)sizeof(mg_real_t)));
+  int values = rows * WIDTH;
+  if (S::INTERPOLATED) values += (source.to + 1 - source.from) * SOURCE_WIDTH * S::SOURCE_ROWS;
+  mg_mbarrier_expect(arrived, (unsigned)(values * (int)sizeof(mg_real_t)));
   if (job.has_x) mg_tma_load(shared + S::X + to.x, &maps.x, i, j, k, arrived);
   mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
   mg_tma_load(often + S::BI, &maps.beta[0], i, j + 1, k - 1, arrived);
@@ -131,6 +187,7 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   mg_tma_load(often + S::F, &maps.f, i, j + 1, k - 1, arrived);
   if (previous) mg_tma_load(once + S::PREVIOUS, &maps.previous, i, j, k - 1, arrived);
   if (S::VARIES) mg_tma_load(often + S::ALPHA, &maps.alpha, i, j + 1, k - 1, arrived);
+  if constexpr (S::INTERPOLATED) request_source<S>(shared, job, maps, t, source, arrived);
 }
 } // namespace mg_temporal
 

@@ -170,11 +170,19 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
   /* Load the values of these columns from a stage. */
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
-    if (!job.has_x) this->clear(shared + S::X + slot.x);
-    this->load(shared + S::X + slot.x, x[0]);
+    if (!S::INTERPOLATED) {
+      if (!job.has_x) this->clear(shared + S::X + slot.x);
+      this->load(shared + S::X + slot.x, x[0]);
+    }
     this->load(shared + S::BK + slot.short_ring, bk[0]);
     x_at[0] = slot.x;
     long_at[0] = slot.long_ring;
+  }
+
+  /* Set x of the stage's plane, whose values are in its ring too. */
+  __device__ __forceinline__ void set_x(const mg_real_t v[2][2]) {
+    for (int r = 0; r < 2; r++)
+      x[0][r][0] = v[r][0], x[0][r][1] = v[r][1];
   }
 
   /* Stencil of column [r][c] in plane q - 1 - s. */
@@ -268,11 +276,19 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   /* Load the values of these columns from a stage. */
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
-    if (!job.has_x) this->clear(shared + S::X + slot.x);
-    this->load(shared + S::X + slot.x, x[0][2]);
+    if (!S::INTERPOLATED) {
+      if (!job.has_x) this->clear(shared + S::X + slot.x);
+      this->load(shared + S::X + slot.x, x[0][2]);
+    }
     this->load(shared + S::BK + slot.short_ring, bk[0]);
-    if (job.has_previous) this->load(shared + S::PREVIOUS + slot.short_ring, previous_in);
+    if (S::LOOKS_BACK && job.has_previous)
+      this->load(shared + S::PREVIOUS + slot.short_ring, previous_in);
     long_at[0] = slot.long_ring;
+  }
+
+  __device__ __forceinline__ void set_x(const mg_real_t v[2][2]) {
+    for (int r = 0; r < 2; r++)
+      x[0][2][r][0] = v[r][0], x[0][2][r][1] = v[r][1];
   }
 
   /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */

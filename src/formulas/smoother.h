@@ -42,6 +42,12 @@ MG_INLINE int mg_layers_of_steps(int radius, int n) {
   return radius + n - 1;
 }
 
+/** Coarse ghost layers that the input of n fused steps of a 7-point operator reads, if it is
+ *  interpolated from the next coarser level: to n ghost layers, by a formula of radius 1. */
+MG_INLINE int mg_coarse_layers_of_steps(int n) {
+  return (mg_layers_of_steps(1, n) + 1) / 2 + 1;
+}
+
 /** Value of a cell after a step on all cells. */
 MG_INLINE mg_real_t mg_update(mg_real_t x, mg_real_t x_previous, mg_real_t ax, mg_real_t f,
                               mg_real_t dinv, mg_real_t c1, mg_real_t c2) {

@@ -1,0 +1,40 @@
+/* Use of the residual that a further stage of the fused sweeps in temporal.cu computes. */
+#ifndef MG_CUDA_TEMPORAL_RESIDUAL_H
+#define MG_CUDA_TEMPORAL_RESIDUAL_H
+
+#include "cuda/temporal_pipeline.h"
+
+namespace mg_temporal {
+constexpr unsigned FULL_WARP = 0xffffffffu;
+
+template <typename S> struct position_t; /* temporal_columns.h */
+
+/* Reduction of a thread's residuals: means over coarse cells, or the maximum. */
+template <typename S> struct residual_t {
+  mg_real_t below;            /* sum of four residuals in the plane below */
+  unsigned long long largest; /* bits of the maximum */
+
+  /* r: residuals of both cells in plane p. Rows j and j + 1 of an even j are in one warp. */
+  __device__ __forceinline__ void add(const job_t &job, const position_t<S> &at, int p,
+                                      const mg_real_t r[2]) {
+    if constexpr (S::USE == RESIDUAL_NORM) {
+      if (at.writes) largest = max(largest, max(mg_max_bits(r[0]), mg_max_bits(r[1])));
+    } else {
+      const mg_real_t row = r[0] + r[1],
+                      sum = row + __shfl_xor_sync(FULL_WARP, row, S::COLORED ? 8 : LANES);
+      if (p % 2 != 0 && at.writes && at.j % 2 == 0)
+        job.coarse[at.i / 2 + at.j / 2 * job.coarse_jstride + p / 2 * job.coarse_kstride] =
+            mg_mean_of_planes(below, sum);
+      below = sum;
+    }
+  }
+
+  /* Called after the last plane. */
+  __device__ __forceinline__ void end(const job_t &job, unsigned long long known) {
+    if constexpr (S::USE == RESIDUAL_NORM)
+      mg_max_raise(mg_max_of_warp(largest), (int)threadIdx.x % 32, known, job.maximum);
+  }
+};
+} // namespace mg_temporal
+
+#endif
