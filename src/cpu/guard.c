@@ -63,7 +63,7 @@ static mg_status_t fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int ord
   GUARDED(v, mg_cpu_fill_wall_ghosts(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep, NULL));
+  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep, NULL, NULL));
   GUARDED(v, mg_cpu_smooth(&opened, sweep, region));
 }
 static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
@@ -157,11 +157,20 @@ static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, 
                                    const mg_view_t *coarse, mg_vector_t dst) {
   (void)region; /* the whole level: the guard has no `sweep_overlaps` */
   if (coarse)
-    GUARDED_BOTH(
-        v, coarse,
-        mg_cpu_smooth_fused(&opened, sweep, &(mg_cpu_residual_use_t){&other_opened, dst, NULL}));
-  GUARDED(v, mg_cpu_smooth_fused(&opened, sweep,
-                                 &(mg_cpu_residual_use_t){NULL, MG_NO_VECTOR, &residual_norm}));
+    GUARDED_BOTH(v, coarse,
+                 mg_cpu_smooth_fused(&opened, sweep,
+                                     &(mg_cpu_residual_use_t){&other_opened, dst, NULL}, NULL));
+  GUARDED(v,
+          mg_cpu_smooth_fused(&opened, sweep,
+                              &(mg_cpu_residual_use_t){NULL, MG_NO_VECTOR, &residual_norm}, NULL));
+}
+static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
+                                      mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
+                                      mg_interpolation_t kind) {
+  (void)region;
+  GUARDED_BOTH(
+      v, coarse,
+      mg_cpu_smooth_fused(&opened, sweep, NULL, &(mg_cpu_source_t){&other_opened, src, kind}));
 }
 static mg_status_t norm_begin(void) {
   residual_norm = 0.0;
@@ -201,7 +210,9 @@ const mg_backend_t mg_backend_guard = {
               .can_smooth_residual = can_smooth_residual,
               .smooth_residual = smooth_residual,
               .norm_begin = norm_begin,
-              .norm_end = norm_end},
+              .norm_end = norm_end,
+              .can_interpolate_smooth = mg_cpu_can_interpolate_smooth,
+              .interpolate_smooth = interpolate_smooth},
 #ifndef MG_FLOAT
     .mixed = {.lower = lower, .raise = raise_low, .residual = residual_lower},
 #endif

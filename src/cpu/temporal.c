@@ -29,6 +29,11 @@ bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
          (covers_level(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
 }
 
+bool mg_cpu_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
+  return v->op != MG_OPERATOR_FV4 && mg_cpu_can_fuse(v, n) &&
+         (covers_level(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(n));
+}
+
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */
 static void load_copy(const copy_t *c, const mg_patch_t *from, mg_vector_t x, int copy) {
   mg_real_t *to = c->p.vec[copy] - c->origin;
@@ -43,6 +48,13 @@ static void store_copy(const copy_t *c, int copy, const mg_patch_t *to, mg_vecto
     for (int j = 0; j < to->n[1]; j++)
       memcpy(mg_cell(to, x, 0, j, k), mg_cell(&c->p, copy, 0, j, k),
              (size_t)to->n[0] * sizeof(mg_real_t));
+}
+
+static mg_view_t view_of(const mg_view_t *v, mg_patch_t *patch) {
+  mg_view_t one = *v;
+  one.patch = patch;
+  one.n_patches = 1;
+  return one;
 }
 
 /* The patch, with `layers` ghost layers turned into cells. */
@@ -68,9 +80,7 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
   const int64_t too_large_for_the_cache = INT64_MAX;
   for (int s = 0; s < n; s++) {
     mg_patch_t p = grown(&c->p, n - 1 - s + ghosts);
-    mg_view_t one = *v;
-    one.patch = &p;
-    one.n_patches = 1;
+    mg_view_t one = view_of(v, &p);
     one.cells = too_large_for_the_cache; /* forces 1 / diagonal from the betas, which have ghosts */
     const bool in_place = steps[s].colored && v->op != MG_OPERATOR_FV4;
     const int dst = in_place ? MG_U : MG_TMP;
@@ -86,23 +96,57 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
 
 /* Restrict the residual of the result to patch q of `coarse`, or raise *norm to its maximum. */
 static mg_status_t use_residual(const mg_view_t *v, copy_t *c, int q, mg_cpu_residual_use_t use) {
-  mg_view_t fine = *v;
-  fine.patch = &c->p;
-  fine.n_patches = 1;
+  const mg_view_t fine = view_of(v, &c->p);
   if (!use.coarse) {
     double norm;
     MG_TRY(mg_cpu_residual_norm(&fine, MG_U, MG_F, &norm));
     if (!isnan(*use.norm) && !(norm <= *use.norm)) *use.norm = norm;
     return MG_OK;
   }
-  mg_view_t coarse = *use.coarse;
-  coarse.patch += q;
-  coarse.n_patches = 1;
+  const mg_view_t coarse = view_of(use.coarse, &use.coarse->patch[q]);
   return mg_cpu_residual_restrict(&fine, MG_U, MG_F, &coarse, use.dst);
 }
 
+/* Interpolate from coarse patch q to a new array around the cells and ghosts of fine patch p, which
+ * becomes its MG_U. p has twice the `layers` of ghosts that are interpolated from. */
+static mg_status_t interpolate_around(const mg_view_t *v, int q, int layers,
+                                      const mg_cpu_source_t *source, mg_patch_t *p) {
+  const int order = source->kind == MG_INTERPOLATE_V2 ? 2 : 1;
+  p->vec[MG_U] = NULL;
+  mg_patch_t half = source->coarse->patch[q];
+  mg_view_t coarse = view_of(source->coarse, &half);
+  /* Ghosts outside walls are needed next to all ghosts, not only next to those that A reads. */
+  coarse.radius = coarse.ghost_layers;
+  MG_TRY(mg_cpu_fill_wall_ghosts(&coarse, source->src, order));
+  half = grown(&half, layers);
+  p->jstride = p->n[0];
+  p->kstride = p->jstride * p->n[1];
+  MG_TRY(mg_new(&p->vec[MG_U], p->kstride * p->n[2], "interpolated cells"));
+  const mg_view_t fine = view_of(v, p);
+  return mg_cpu_interpolate(&coarse, source->src, &fine, MG_U, source->kind, false);
+}
+
+/* Add P src to the ghosts and cells of a copy that n steps read, or replace them by P src. */
+static mg_status_t interpolate_copy(const mg_view_t *v, copy_t *c, int q, int n, bool add,
+                                    const mg_cpu_source_t *source) {
+  const int layers = mg_coarse_layers_of_steps(n) - 1;
+  const mg_patch_t read = grown(&c->p, mg_layers_of_steps(v->radius, n));
+  mg_patch_t p = grown(&c->p, 2 * layers);
+  const mg_status_t status = interpolate_around(v, q, layers, source, &p);
+  for (int k = 0; k < read.n[2] && status == MG_OK; k++)
+    for (int j = 0; j < read.n[1]; j++) {
+      mg_real_t *x = mg_cell(&read, MG_U, 0, j, k);
+      const mg_real_t *from = mg_cell(&p, MG_U, read.lo[0] - p.lo[0], j + read.lo[1] - p.lo[1],
+                                      k + read.lo[2] - p.lo[2]);
+      for (int i = 0; i < read.n[0]; i++)
+        x[i] = add ? x[i] + from[i] : from[i];
+    }
+  free(p.vec[MG_U]);
+  return status;
+}
+
 static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *sweep,
-                                const mg_cpu_residual_use_t *use) {
+                                const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source) {
   const mg_patch_t *patch = &v->patch[q];
   const int layers = v->ghost_layers;
   copy_t c = {.p = *patch};
@@ -115,7 +159,9 @@ static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *swe
   /* A colored step copies the other color only where it changes cells, but fv4 reads it in one
    * layer more. */
   load_copy(&c, patch, sweep->step->colored ? sweep->x : sweep->previous, MG_TMP);
-  mg_status_t status = run_steps(v, &c, sweep->step, sweep->n, use ? 1 : 0);
+  mg_status_t status = MG_OK;
+  if (source) status = interpolate_copy(v, &c, q, sweep->n, sweep->x >= 0, source);
+  if (status == MG_OK) status = run_steps(v, &c, sweep->step, sweep->n, use ? 1 : 0);
   store_copy(&c, MG_U, patch, sweep->dst);
   if (sweep->previous_out >= 0) store_copy(&c, MG_TMP, patch, sweep->previous_out);
   if (status == MG_OK && use) status = use_residual(v, &c, q, *use);
@@ -124,8 +170,8 @@ static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *swe
 }
 
 mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
-                                const mg_cpu_residual_use_t *use) {
+                                const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source) {
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(smooth_patch(v, q, sweep, use));
+    MG_TRY(smooth_patch(v, q, sweep, use, source));
   return MG_OK;
 }

@@ -27,7 +27,16 @@ typedef struct {
   int halo[3], n_halo; /**< MG_F first */
   bool overlaps;       /**< the interior is processed while messages are in flight */
   bool has_residual;   /**< can also compute the residual of its result */
+  bool interpolates;   /**< can also interpolate its input from the next coarser level */
 } mg_scheduled_sweep_t;
+
+/** Interpolation that the next smooth's first sweep performs (transfer.h). */
+typedef struct {
+  const mg_view_t *coarse; /**< the coarsened patches; NULL: none */
+  mg_vector_t src;
+  mg_interpolation_t kind;
+  bool add; /**< otherwise the interpolated values replace the iterate */
+} mg_pending_interpolation_t;
 
 /** The sweeps of one smooth (smooth.h). */
 typedef struct {
@@ -62,7 +71,8 @@ typedef struct {
   int fused_sweeps;          /**< maximum number of fused steps per sweep; 1: not fused */
   mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
   mg_vector_t iterate;       /**< MG_U; MG_TMP between some pre-smooths and post-smooths */
-  double lambda_max;         /**< Gershgorin bound of Dinv A */
+  mg_pending_interpolation_t pending;
+  double lambda_max; /**< Gershgorin bound of Dinv A */
   mg_timers_t timers;
   mg_profile_t *profile; /**< NULL unless profiling */
 } mg_level_t;

@@ -108,6 +108,22 @@ static bool can_compute_residual(const mg_level_t *level, const mg_schedule_t *s
          backend->fused.can_smooth_residual(mg_level_view(level), last->n);
 }
 
+/* The coarsened patches of a level that is not the coarsest. */
+static const mg_view_t *coarse_view(const mg_level_t *level) {
+  return level->has_image ? &level->image.view : mg_level_view(level + 1);
+}
+
+/* Whether the first sweep can also interpolate its input. One sweep does not do both: interpolate
+ * its input and compute the residual of its result. */
+static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
+  const mg_backend_t *backend = level->backend;
+  const mg_sweep_t *first = &s->sweep->sweep;
+  if (!level->plan->fused_interpolation || first->n == 1 || first->x < 0 || s->sweep->has_residual)
+    return false;
+  return backend->fused.can_interpolate_smooth &&
+         backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first->n);
+}
+
 static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
   /* Colored steps of the 7-point operators update in place; all others need a second vector. */
   const bool in_place = level->steps[0].colored && mg_level_view(level)->op != MG_OPERATOR_FV4;
@@ -123,6 +139,9 @@ static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
     any_cannot = !can_compute_residual(level, s);
     MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
     s->sweep[s->n - 1].has_residual = any_cannot == 0.0;
+    any_cannot = !can_interpolate(level, s);
+    MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
+    s->sweep->interpolates = any_cannot == 0.0;
   }
   return MG_OK;
 }
@@ -158,11 +177,23 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
   return MG_OK;
 }
 
+/* What else a sweep does; NULL: nothing. Not both. */
+typedef struct {
+  const mg_pending_interpolation_t *input;
+  const residual_output_t *output;
+} fused_t;
+
 static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_region_t region,
-                              const residual_output_t *output) {
+                              fused_t fused) {
   const mg_backend_t *backend = level->backend;
   const mg_view_t *view = mg_level_view(level);
-  if (output)
+  const mg_pending_interpolation_t *input = fused.input;
+  const residual_output_t *output = fused.output;
+  if (input)
+    MG_TIMED(level, MG_TIME_SMOOTH,
+             backend->fused.interpolate_smooth(view, sweep, region, input->coarse, input->src,
+                                               input->kind));
+  else if (output)
     MG_TIMED(level, MG_TIME_SMOOTH,
              backend->fused.smooth_residual(view, sweep, region, output->coarse, output->dst));
   else
@@ -177,7 +208,7 @@ static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_reg
  * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
  * updated, since cells of one color read only the other color. */
 static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, const int *vec, int n,
-                                  const residual_output_t *output) {
+                                  fused_t fused) {
   const mg_backend_t *backend = level->backend;
   mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
   const bool host = mg_exchange_needs_host(exchange);
@@ -187,26 +218,26 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
   backend->overlap.stream_switch();
-  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR, output));
+  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR, fused));
   backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
-  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY, output));
+  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY, fused));
   return backend->overlap.stream_join();
 }
 
 /* While profiling, messages and computation run one after the other; otherwise the same time would
  * be counted twice. */
 static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, bool same_f,
-                             const residual_output_t *output) {
+                             fused_t fused) {
   const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
   mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
   if (s->overlaps && !level->profile && n > 0)
-    return run_overlapped(level, &s->sweep, s->halo + skip, n, output);
+    return run_overlapped(level, &s->sweep, s->halo + skip, n, fused);
   if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n));
-  return run_region(level, &s->sweep, MG_REGION_ALL, output);
+  return run_region(level, &s->sweep, MG_REGION_ALL, fused);
 }
 
 /* The vector that replaces `vec` if MG_U and MG_TMP exchange their roles. */
@@ -223,13 +254,27 @@ static void exchange_roles(mg_scheduled_sweep_t *s) {
     s->halo[v] = other_vector((mg_vector_t)s->halo[v]);
 }
 
+/* Replace the iterate that a sweep reads: it becomes zero, and has no ghosts to exchange. */
+static void drop_iterate(mg_scheduled_sweep_t *s) {
+  int n = 0;
+  for (int v = 0; v < s->n_halo; v++)
+    if (s->halo[v] != (int)s->sweep.x) s->halo[n++] = s->halo[v];
+  s->n_halo = n;
+  s->sweep.x = MG_NO_VECTOR;
+}
+
 /* Run a schedule; the result shall be in `to`. If `other`, MG_U and MG_TMP exchange their roles. */
 static mg_status_t run_schedule(mg_level_t *level, const mg_schedule_t *s, bool other,
                                 mg_vector_t to, bool same_f, const residual_output_t *output) {
+  const mg_pending_interpolation_t input = level->pending;
+  level->pending.coarse = NULL;
   for (int q = 0; q < s->n; q++) {
     mg_scheduled_sweep_t sweep = s->sweep[q];
     if (other) exchange_roles(&sweep);
-    MG_TRY(run_sweep(level, &sweep, same_f, q == s->n - 1 ? output : NULL));
+    const bool interpolates = q == 0 && input.coarse;
+    if (interpolates && !input.add) drop_iterate(&sweep);
+    MG_TRY(run_sweep(level, &sweep, same_f,
+                     (fused_t){interpolates ? &input : NULL, q == s->n - 1 ? output : NULL}));
   }
   const mg_vector_t result = other ? other_vector(s->result) : s->result;
   level->iterate = to;
@@ -263,6 +308,10 @@ mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess) {
 bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
   const mg_schedule_t *s = &level->schedule[zero_guess];
   return level->comm && s->sweep[s->n - 1].has_residual;
+}
+
+bool mg_smooth_interpolates(const mg_level_t *level) {
+  return level->comm && level->schedule[0].sweep->interpolates;
 }
 
 mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess, const mg_view_t *coarse,

@@ -45,6 +45,11 @@ MG_MUST_CHECK mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess);
  *  others. */
 bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess);
 
+/** Whether the first sweep of a smooth from a guess can also interpolate that guess
+ *  (mg_interpolate_to_smooth in transfer.h). The same on all ranks that hold cells of the level;
+ *  false on others. */
+bool mg_smooth_interpolates(const mg_level_t *level);
+
 /** mg_pre_smooth, then coarse dst = restricted residual of the iterate, by the last sweep.
  *  @param[in] coarse  view of the coarsened patches (mg_level_coarse_view)
  *  @pre mg_smooth_has_residual */

@@ -139,3 +139,17 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
            fine->backend->interpolate(half, MG_U, &fine->store.view, fine->iterate, kind, add));
   return MG_OK;
 }
+
+mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
+  mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
+  if (!mg_smooth_interpolates(fine)) return mg_interpolate(h, l, kind, add);
+  /* The sweep also interpolates to fine ghosts, from all layers of coarse ones. */
+  if (fine->has_image)
+    MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
+  else if (coarse->halo_deep)
+    MG_TRY(mg_halo_deep(coarse, MG_U));
+  else
+    MG_TRY(mg_halo(coarse, MG_U, true));
+  fine->pending = (mg_pending_interpolation_t){mg_level_coarse_view(h, l), MG_U, kind, add};
+  return MG_OK;
+}

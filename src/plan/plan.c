@@ -188,6 +188,16 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
     level->vectors |= 1u << MG_PREVIOUS;
 }
 
+/* True if the first fused sweep of a smooth may interpolate its input from the next level, which
+ * exists. On GPUs only levels of one rank do: see may_fuse_residual. */
+static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
+  const bool pays = level->place == MG_PLACE_GUARD ||
+                    (level->layout.n_ranks == 1 &&
+                     mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
+  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
+         level[1].place == level->place;
+}
+
 /* Whether kernels compute 1 / diagonal on this level. */
 static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
@@ -244,6 +254,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     outer->ghost_layers = plan->radius;
     outer->fused_sweeps = 1;
     outer->fused_residual = false;
+    outer->fused_interpolation = false;
   }
 }
 
@@ -263,6 +274,7 @@ static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
     if (is_bottom) continue;
+    level->fused_interpolation = may_fuse_interpolation(level, params);
     level->nests_coarse = can_access_coarse(level, params->memory) &&
                           mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;

@@ -17,7 +17,8 @@ enum {
    *  with to speed without: GSRB 128^3 0.96, 256^3 1.01, 512^3 1.15; Chebyshev 256^3 0.92, 512^3
    *  1.02. */
   MG_FUSED_RESIDUAL_MIN_CELLS = 1 << 24,
-  MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 27, /**< smoothers whose steps change all cells */
+  MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 27,  /**< smoothers whose steps change all cells */
+  MG_FUSED_INTERPOLATION_MIN_CELLS = 1 << 21, /**< the same for interpolating sweeps */
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
   MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
@@ -51,6 +52,7 @@ typedef struct {
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
   int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
   bool fused_residual; /**< the last fused steps may compute the residual too */
+  bool fused_interpolation; /**< the first fused steps may interpolate their input */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */

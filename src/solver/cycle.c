@@ -31,7 +31,7 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
 /* Interpolation, correction, post-smooth. MG_F is unchanged since the pre-smooth, so its ghosts are
  * valid. `with_norm`, here and below: the last sweep also computes the residual norm. */
 static mg_status_t ascend(mg_hierarchy_t *h, int l, bool with_norm) {
-  MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
+  MG_TRY(mg_interpolate_to_smooth(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
   return with_norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
 }
 
@@ -77,7 +77,7 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool with_norm, int *dive
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_F, true, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+    MG_TRY(mg_interpolate_to_smooth(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
     MG_TRY(v_cycle(h, l, false, with_norm && l == top, diverged));
   }
   return MG_OK;

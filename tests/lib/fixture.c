@@ -62,6 +62,19 @@ static void set_boxes(mg_params_t *params, const char *boxes, int log2_box_dim) 
   params->log2_box_dim = log2_box_dim;
 }
 
+/* Let fused sweeps interpolate their input on levels of any size. */
+static void fuse_interpolations(mg_plan_t *plan) {
+  for (int l = 0; l + 1 < plan->n_levels; l++) {
+    mg_level_plan_t *level = &plan->level[l];
+    const int layers = mg_coarse_layers_of_steps(level->fused_sweeps);
+    if (level->fused_sweeps == 1 || level[1].place != level->place) continue;
+    level->fused_interpolation = true;
+    if (level->ghost_layers > plan->radius && level[1].ghost_layers < layers &&
+        level[1].layout.box_dim >= layers)
+      level[1].ghost_layers = layers;
+  }
+}
+
 /* Let fused sweeps compute residuals on levels of any size. */
 static void fuse_residuals(mg_plan_t *plan) {
   for (int l = 0; l < plan->n_levels; l++) {
@@ -77,7 +90,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
                               const mg_problem_source_t *source) {
   enum { MOST_WORDS = 32 };
   const char *walls = "dddddd", *shape = NULL;
-  bool residuals = false;
+  bool residuals = false, interpolations = false;
   const int smallest = 4; /* that options accept */
   char line[1024], message[1024] = "", *argv[MOST_WORDS + 1];
   const int ranks = mg_comm_size(mg_comm_world());
@@ -93,6 +106,8 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
       shape = word + 6;
     else if (strcmp(word, "residuals") == 0)
       residuals = true;
+    else if (strcmp(word, "interpolations") == 0)
+      interpolations = true;
     else
       argv[argc++] = word;
 
@@ -109,6 +124,7 @@ static mg_hierarchy_t *create(const fixture_backend_t *backend, int log2_box_dim
   if (status == MG_OK) status = mg_device_choose(&params);
   if (status == MG_OK) status = mg_plan_build(&params, ranks, &plan, message, sizeof message);
   if (residuals) fuse_residuals(&plan);
+  if (interpolations) fuse_interpolations(&plan);
   if (status != MG_OK) fprintf(stderr, "%s\n", message);
   MUST(status);
   MUST(shape || plan.level[0].layout.boxes[0] == boxes ? MG_OK : MG_ERR_INTERNAL);

@@ -32,9 +32,11 @@ extern fixture_backend_t fixture_backends[];
  *  @param log2_box_dim  boxes have 2^log2_box_dim cells per side
  *  @param boxes  boxes per side of the domain
  *  @param options  further options, separated by blanks ("--operator=fv4 --boundary=periodic"), and
- *      two words that are no options. walls=KKKKKK: kinds of the low and high side in i, j and
+ *      words that are no options. walls=KKKKKK: kinds of the low and high side in i, j and
  *      k, each `d` (Dirichlet, the default) or `n` (Neumann). boxes=3x2x5: boxes in i, j and k;
- *      `boxes` is ignored, and boxes may be smaller than options accept
+ *      `boxes` is ignored, and boxes may be smaller than options accept. residuals,
+ *      interpolations: fused sweeps also compute residuals, or interpolate their input, on levels
+ *      of any size
  *  @return free with mg_hierarchy_free */
 mg_hierarchy_t *fixture_create(const fixture_backend_t *backend, int log2_box_dim, int boxes,
                                const char *options);

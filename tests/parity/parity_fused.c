@@ -14,6 +14,8 @@ static mg_backend_t without_options(const mg_backend_t *backend) {
   plain.fused.folds_walls = NULL;
   plain.fused.residual_norm = NULL;
   plain.fused.residual_restrict = NULL;
+  plain.fused.can_interpolate_smooth = NULL;
+  plain.fused.interpolate_smooth = NULL;
   plain.coarse.bottom = NULL;
   plain.coarse.cycle_run = NULL;
   return plain;

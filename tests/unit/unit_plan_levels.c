@@ -352,9 +352,12 @@ static void test_passes(void) {
       const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
       const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS,
                  residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
+                 interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
+                                 cases[i].steps == 3 && cases[i].ranks == 1,
                  deep = large && cases[i].layers > plan.radius;
       CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
       CHECK_INT(level->fused_residual, residual);
+      CHECK_INT(level->fused_interpolation, interpolation);
       CHECK_INT(level->ghost_layers, deep ? cases[i].layers + residual : plan.radius);
       CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }

@@ -1,0 +1,186 @@
+/* op_fused_interpolation: a fused sweep that interpolates its input is bit-identical to an
+ * interpolation and single steps. Covered: corrections and solutions by P0, P1 and V2; 7-point
+ * operators with all kinds of smoothers, in passes of 2 and 3 steps; double and float cells; walls
+ * of both kinds, other patches and the patch itself as neighbors; variable alpha; residuals. */
+#include "device/device_select.h"
+#include "level/ops.h"
+#include "level/smooth.h"
+#include "level/transfer.h"
+#include "tests/lib/fixture.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int levels[2]; /* with interpolating sweeps; with double and float cells */
+
+/* Set and get cells of a level with a smoother. Float cells pass through MG_U of the double ones.
+ */
+static void put(mg_hierarchy_t *h, int l, mg_vector_t vec, const double *x) {
+  mg_level_t *level = &h->level[l];
+  field_put(level, h->low ? MG_U : vec, x);
+  if (h->low) MUST(mg_lower(level, &h->low->level[l], MG_U, vec, 1.0));
+}
+
+static double *get(mg_hierarchy_t *h, int l, mg_vector_t vec) {
+  mg_level_t *level = &h->level[l];
+  if (!h->low) return field_get(level, vec);
+  if (vec != MG_U) MUST(mg_axpby(&h->low->level[l], MG_U, 1.0, vec, 0.0, MG_NO_VECTOR));
+  MUST(mg_raise(level, &h->low->level[l], 1.0, false));
+  return field_get(level, MG_U);
+}
+
+/* Interpolate random values of the coarser level. All its ghosts are invalid before. */
+static void interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
+                        uint64_t seed) {
+  mg_hierarchy_t *cells = h->low ? h->low : h;
+  MUST(mg_fill(&cells->level[l + 1], MG_U, NAN));
+  put(h, l + 1, MG_U, field_random(mg_volume(h->level[l + 1].store.view.n), seed));
+  MUST(mg_interpolate_to_smooth(cells, l, kind, add));
+}
+
+/* Pre-smooth, correction, post-smooth.
+ * @return the iterate */
+static double *run_correction(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool zero_guess) {
+  mg_level_t *level = h->low ? &h->low->level[l] : &h->level[l];
+  const int64_t cells = mg_volume(level->store.view.n);
+  put(h, l, MG_F, field_random(cells, 40));
+  put(h, l, MG_U, field_random(cells, 41));
+  MUST(mg_pre_smooth(level, zero_guess));
+  interpolate(h, l, kind, true, 42);
+  MUST(mg_smooth_same_rhs(level));
+  return get(h, l, MG_U);
+}
+
+typedef struct {
+  double *x, *coarse_f, norm;
+} results_t;
+
+/* Start from an interpolated solution; then a V-cycle: smooth, restricted residual, correction,
+ * smooth, norm of the residual. */
+static results_t run_solution(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
+  mg_hierarchy_t *cells = h->low ? h->low : h;
+  mg_level_t *level = &cells->level[l];
+  results_t r = {.norm = 0.0};
+  put(h, l, MG_F, field_random(mg_volume(level->store.view.n), 50));
+  MUST(mg_fill(level, MG_U, NAN));
+  interpolate(h, l, kind, false, 51);
+  MUST(mg_smooth_restrict(cells, l, false));
+  r.coarse_f = get(h, l + 1, MG_F);
+  interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true, 52);
+  if (mg_smooth_has_residual(level, false)) {
+    MUST(mg_smooth_norm_begin(level));
+    MUST(mg_residual_norm_end(level, &r.norm));
+  } else {
+    MUST(mg_smooth_same_rhs(level));
+    MUST(mg_residual_norm(level, MG_U, MG_F, &r.norm));
+  }
+  r.x = get(h, l, MG_U);
+  return r;
+}
+
+/* Single steps, or fused ones. */
+static void set_smoother(mg_hierarchy_t *h, int l, bool fused) {
+  mg_level_t *level = h->low ? &h->low->level[l] : &h->level[l];
+  MUST(
+      mg_smoother_set(level, &h->params, level->lambda_max, fused ? level->plan->fused_sweeps : 1));
+  CHECK(fused || !mg_smooth_interpolates(level));
+}
+
+static void test_level(mg_hierarchy_t *h, int l) {
+  static const mg_interpolation_t kinds[] = {MG_INTERPOLATE_P0, MG_INTERPOLATE_P1,
+                                             MG_INTERPOLATE_V2};
+  const int64_t cells = mg_volume(h->level[l].store.view.n);
+  for (int k = 0; k < 3; k++) {
+    double *x[2];
+    results_t r[2];
+    for (int zero = 0; zero < (k == 0 ? 2 : 1); zero++) {
+      for (int fused = 0; fused < 2; fused++) {
+        set_smoother(h, l, fused);
+        x[fused] = run_correction(h, l, kinds[k], zero == 1);
+      }
+      CHECK_SAME(x[1], x[0], cells);
+    }
+    for (int fused = 0; fused < 2; fused++) {
+      set_smoother(h, l, fused);
+      r[fused] = run_solution(h, l, kinds[k]);
+    }
+    CHECK_SAME(r[1].x, r[0].x, cells);
+    CHECK_SAME(r[1].coarse_f, r[0].coarse_f, cells / 8);
+    CHECK_CASE(r[1].norm == r[0].norm, r[1].norm, r[0].norm);
+  }
+}
+
+/* Levels of which, and of the next coarser ones, double cells exist. */
+static void test_levels(mg_hierarchy_t *h) {
+  mg_hierarchy_t *cells = h->low ? h->low : h;
+  for (int l = 0; l + 1 < h->n_levels; l++) {
+    if (cells->level[l].plan->fused_sweeps == 1) continue;
+    set_smoother(h, l, true);
+    double interpolates = mg_smooth_interpolates(&cells->level[l]);
+    MUST(mg_comm_max(mg_comm_world(), &interpolates, 1));
+    if (interpolates == 0.0) continue;
+    levels[h->low != NULL]++;
+    test_level(h, l);
+  }
+}
+
+static void test_varying(const char *grid) {
+  static const char *const options[] = {
+      "--operator=7pt --smoother=chebyshev --degree=6",
+      "--operator=fv2 --boundary=periodic --smoother=gsrb",
+      "--operator=fv2 --boundary=dirichlet --smoother=gsrb --omega=1.15",
+      "--operator=fv2 --boundary=dirichlet --smoother=gsrb --smooths=2"};
+  int log2_box_dim, boxes;
+  MUST(sscanf(grid, "%dx%d", &log2_box_dim, &boxes) == 2 ? MG_OK : MG_ERR_INTERNAL);
+  const int n = boxes << log2_box_dim;
+  double *alpha = field_random((int64_t)n * n * n, 5);
+  for (int c = 0; c < n * n * n; c++)
+    alpha[c] += 1.5;
+  for (const fixture_backend_t *b = fixture_backends; b->name; b++) {
+    if (strcmp(b->name, "cuda") != 0) continue; /* the guard backend fuses only a constant alpha */
+    for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
+      mg_hierarchy_t *h = fixture_create_varying(
+          b, log2_box_dim, boxes, textf("--equation=helmholtz interpolations %s", options[o]),
+          alpha);
+      test_levels(h);
+      mg_hierarchy_free(h);
+    }
+  }
+}
+
+int main(int argc, char **argv) {
+  static const char *const cases[] = {
+      "--operator=fv2,7pt --smoother=gsrb --smooths=2,3",
+      "--operator=fv2 --smoother=gsrb --smooths=1",
+      "--operator=fv2 --smoother=gsrb,chebyshev residuals",
+      "--operator=fv2 --smoother=gsrb --smooths=3 --omega=1.15",
+      "--operator=7pt --smoother=chebyshev --degree=2,9",
+      "--operator=fv2 --smoother=jacobi --smooths=5 --fused-sweeps=2",
+      "--operator=fv2,7pt --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
+      "--operator=fv2 --smoother=gsrb,chebyshev boxes=5x2x3",
+      "--operator=7pt --smoother=gsrb boxes=2x3x5",
+  };
+  fixture_begin(&argc, &argv);
+  static const char *const backends[] = {"guard", "cuda"};
+  const char *only = getenv("FIXTURE_BACKEND");
+  const bool alone = mg_comm_size(mg_comm_world()) == 1;
+  for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
+    if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
+    const bool guard = strcmp(only ? only : backends[b], "guard") == 0;
+    /* A device fuses sweeps of MG_FUSED_SWEEPS_MIN_CELLS cells per rank or more. */
+    const char *grid = guard ? "4x2" : alone ? "5x3" : "6x2";
+    levels[0] = levels[1] = 0;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+      fixture_each(grid,
+                   textf("--equation=poisson --precision=double,mixed interpolations %s", cases[c]),
+                   test_levels);
+    if (!guard)
+      fixture_each("5x5",
+                   "--operator=fv2 --equation=helmholtz --precision=double,mixed interpolations "
+                   "--smoother=gsrb,chebyshev",
+                   test_levels);
+    CHECK((levels[0] > 0 && levels[1] > 0) || (only && strcmp(only, "cpu") == 0));
+    if (only) break;
+  }
+  test_varying(alone ? "5x3" : "6x2");
+  return FIXTURE_END();
+}
