@@ -190,22 +190,20 @@ static mg_status_t create_all_exchanges(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-static mg_status_t create(const mg_params_t *params, const mg_plan_t *plan,
-                          mg_transports_t *transports, mg_hierarchy_t **out);
-
 /* The float levels of mixed precision. */
 static mg_status_t create_low(mg_hierarchy_t *h) {
   if (h->plan.n_outer == 0) return MG_OK;
   mg_plan_t plan = h->plan;
   plan.n_outer = 0;
-  return create(&h->params, &plan, h->transports, &h->low);
+  return mg_hierarchy_create_on(&h->params, &plan, h->transports, &h->low);
 }
 
-static mg_status_t create_transports(mg_hierarchy_t *h) {
+mg_status_t mg_hierarchy_transports(const mg_params_t *params, const mg_plan_t *plan,
+                                    mg_transports_t **out) {
   bool on_device = false;
-  for (int l = 0; l < h->n_levels; l++)
-    on_device = on_device || mg_place_is_cuda(h->plan.level[l].place);
-  return mg_transports_create(&h->params, on_device, &h->transports);
+  for (int l = 0; l < plan->n_levels; l++)
+    on_device = on_device || mg_place_is_cuda(plan->level[l].place);
+  return mg_transports_create(params, on_device, out);
 }
 
 static mg_status_t split_ranks(mg_hierarchy_t *h) {
@@ -214,9 +212,8 @@ static mg_status_t split_ranks(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-/* transports: NULL to create them, or those of the hierarchy that this one belongs to. */
-static mg_status_t create(const mg_params_t *params, const mg_plan_t *plan,
-                          mg_transports_t *transports, mg_hierarchy_t **out) {
+mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
+                                   mg_transports_t *transports, mg_hierarchy_t **out) {
   mg_hierarchy_t *h;
   *out = NULL;
   mg_status_t status = mg_new(&h, 1, "the level hierarchy");
@@ -225,17 +222,18 @@ static mg_status_t create(const mg_params_t *params, const mg_plan_t *plan,
     h->plan = *plan;
     h->n_levels = mg_plan_n_double_levels(plan);
     h->transports = transports;
+    h->shares_transports = transports != NULL;
     h->low_scale = 1.0;
     h->residual_level = -1;
   }
   status = mg_comm_agree(status);
-  if (status == MG_OK && !transports) status = create_transports(h);
+  if (status == MG_OK && !transports)
+    status = mg_hierarchy_transports(params, plan, &h->transports);
   if (status == MG_OK) status = mg_comm_agree(create_levels(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(create_all_exchanges(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(split_ranks(h));
   if (status == MG_OK) status = create_low(h);
   if (status != MG_OK) {
-    if (h && transports) h->transports = NULL;
     mg_hierarchy_free(h);
     return status;
   }
@@ -245,7 +243,7 @@ static mg_status_t create(const mg_params_t *params, const mg_plan_t *plan,
 
 mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
                                 mg_hierarchy_t **out) {
-  return create(params, plan, NULL, out);
+  return mg_hierarchy_create_on(params, plan, NULL, out);
 }
 
 void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
@@ -258,7 +256,6 @@ void mg_hierarchy_free_graphs(mg_hierarchy_t *h) {
 
 void mg_hierarchy_free(mg_hierarchy_t *h) {
   if (!h) return;
-  if (h->low) h->low->transports = NULL; /* shared */
   mg_hierarchy_free(h->low);
   mg_hierarchy_free_graphs(h);
   mg_profile_release(h);
@@ -275,7 +272,7 @@ void mg_hierarchy_free(mg_hierarchy_t *h) {
     mg_comm_free(level->comm);
     mg_smoother_free(level);
   }
-  mg_transports_free(h->transports);
+  if (!h->shares_transports) mg_transports_free(h->transports);
   free(h);
 }
 

@@ -95,6 +95,7 @@ typedef struct mg_hierarchy {
   mg_plan_t plan;
   mg_params_t params;
   mg_transports_t *transports; /**< for messages between devices */
+  bool shares_transports;      /**< they belong to another owner, which outlives this hierarchy */
   int n_levels;
   mg_level_t level[MG_MAX_LEVELS];
   struct mg_hierarchy *low; /**< NULL with --precision=double */
@@ -120,6 +121,18 @@ typedef struct mg_hierarchy {
  *      every rank */
 MG_MUST_CHECK mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,
                                               mg_hierarchy_t **out);
+
+/** mg_hierarchy_create with existing transports (mg_hierarchy_transports), which are not freed with
+ *  the hierarchy. Their windows keep the memory of its exchanges.
+ *  @param[in] transports  NULL: create them, as mg_hierarchy_create does */
+MG_MUST_CHECK mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
+                                                 mg_transports_t *transports, mg_hierarchy_t **out);
+
+/** Create the transports that a hierarchy of this plan needs. Collective over the world.
+ *  @param[out] out  free with mg_transports_free
+ *  @return as mg_transports_create */
+MG_MUST_CHECK mg_status_t mg_hierarchy_transports(const mg_params_t *params, const mg_plan_t *plan,
+                                                  mg_transports_t **out);
 
 /** Collective over the world. */
 void mg_hierarchy_free(mg_hierarchy_t *hierarchy);

@@ -1,14 +1,11 @@
 #include "run/gpu_cutoff.h"
 #include "base/log.h"
-#include "solver/graph.h"
-#include "solver/problem.h"
-#include "solver/solve.h"
-#include <math.h>
+#include "run/trial.h"
 #include <string.h>
 
 /* Solves use the same operations as those of the run, on levels like its coarse levels: boxes
  * of 8^3 cells, merged into patches. Above 64^3 cells a GPU is much faster. */
-enum { LOG2_BOX_DIM = 3, MAX_CELLS_PER_SIDE = 64, MAX_SOLVES = 5 };
+enum { LOG2_BOX_DIM = 3, MAX_CELLS_PER_SIDE = 64 };
 
 /* Time limits in seconds. No further cutoff is tried after soft_limit, or if twice the time of the
  * last one would exceed hard_limit. No further solve of one cutoff is run after cutoff_limit. */
@@ -30,14 +27,11 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
                               mg_params_t *small, mg_plan_t *plan) {
   char message[1024];
   const int32_t boxes = n >> LOG2_BOX_DIM;
-  *small = *params;
+  *small = mg_trial_params(params);
   memset(small->boxes, 0, sizeof small->boxes); /* a cube */
   small->log2_box_dim = LOG2_BOX_DIM;
   small->boxes_per_rank = (int64_t)boxes * boxes * boxes;
   small->cpu_below = cpu_below;
-  small->rtol = 0.0;
-  small->max_cycles = 1;
-  small->krylov = MG_KRYLOV_NONE;
   small->transport = MG_TRANSPORT_HOST; /* no messages, so no other transport is opened */
   MG_TRY(mg_plan_build(small, 1, plan, message, (int)sizeof message));
   for (int l = 0; l < plan->n_levels; l++)
@@ -45,41 +39,11 @@ static mg_status_t small_plan(const mg_params_t *params, int32_t n, int64_t cpu_
   return MG_OK;
 }
 
-/* Time of the fastest of a few solves, after one warm-up solve. */
-static mg_status_t time_solves(mg_hierarchy_t *h, double *fastest) {
-  static mg_history_t history;
-  double f_norm, total = 0.0;
-  MG_TRY(mg_problem_set(h));
-  MG_TRY(mg_problem_restrict_rhs(h, 0, &f_norm));
-  MG_TRY(mg_comm_agree(mg_graph_capture(h, 0)));
-  *fastest = INFINITY;
-  for (int s = 0; s <= MAX_SOLVES && total < cutoff_limit; s++) {
-    MG_TRY(mg_comm_barrier(mg_comm_world()));
-    const double start = mg_now();
-    MG_TRY(mg_solve(h, 0, f_norm, &history));
-    double seconds = mg_now() - start;
-    MG_TRY(mg_comm_max(mg_comm_world(), &seconds, 1));
-    if (s == 0) continue;
-    if (seconds < *fastest) *fastest = seconds;
-    total += seconds;
-  }
-  return MG_OK;
-}
-
 static mg_status_t measure(const mg_params_t *params, int32_t n, mg_gpu_cutoff_row_t *row) {
   static mg_params_t small;
   static mg_plan_t plan;
-  mg_hierarchy_t *h;
   MG_TRY(small_plan(params, n, row->cpu_below, &small, &plan));
-  MG_TRY(mg_hierarchy_create(&small, &plan, &h));
-  const mg_status_t status = time_solves(h, &row->seconds);
-  mg_hierarchy_free(h);
-  return status;
-}
-
-static mg_status_t seconds_since(double start, double *seconds) {
-  *seconds = mg_now() - start;
-  return mg_comm_max(mg_comm_world(), seconds, 1);
+  return mg_trial_measure(&small, &plan, NULL, cutoff_limit, &row->seconds);
 }
 
 static void log_cutoffs(const mg_gpu_cutoff_t *found) {
@@ -98,17 +62,17 @@ static void log_cutoffs(const mg_gpu_cutoff_t *found) {
 static mg_status_t try_all(const mg_params_t *params, const mg_plan_t *small,
                            mg_gpu_cutoff_t *found) {
   const double start = mg_now();
+  double seconds[MG_MAX_CUTOFFS];
   for (int first = small->n_levels; first > 0 && found->n_rows < MG_MAX_CUTOFFS; first--) {
     mg_gpu_cutoff_row_t *row = &found->row[found->n_rows];
     const int64_t side = first < small->n_levels ? small->level[first].layout.n[0] : 0;
     *row = (mg_gpu_cutoff_row_t){.n = (int32_t)side,
                                  .cpu_below = first < small->n_levels ? side * side * side + 1 : 0};
     MG_TRY(measure(params, found->n, row));
-    found->n_rows++;
     const double fastest = found->row[found->best].seconds, before = found->seconds;
-    if (row->seconds < (found->best == 0 ? 1.0 - gain : 1.0) * fastest)
-      found->best = found->n_rows - 1;
-    MG_TRY(seconds_since(start, &found->seconds));
+    seconds[found->n_rows++] = row->seconds;
+    found->best = mg_trial_fastest(seconds, found->n_rows, gain);
+    MG_TRY(mg_trial_elapsed(start, &found->seconds));
     const bool far_behind = side >= 8 && row->seconds > 2.0 * fastest,
                too_long = found->seconds + 2.0 * (found->seconds - before) > hard_limit;
     if (found->n_rows > 1 && (far_behind || found->seconds > soft_limit || too_long)) break;
