@@ -12,7 +12,7 @@
 typedef struct {
   mg_params_t params;
   mg_plan_t plan;
-  mg_gpu_cutoff_t gpu_cutoff;
+  mg_placement_t placement;
   mg_input_t input;
   mg_restart_t restart;
   mg_hierarchy_t *h;
@@ -67,8 +67,7 @@ static mg_status_t run(run_t *r) {
   MG_TRY(mg_report_check_outputs(&r->params));
   MG_TRY(mg_dump_check(&r->params, &r->plan));
   MG_TRY(mg_memory_check(&r->params));
-  MG_TRY(mg_comm_agree_or_end(mg_gpu_cutoff_choose(&r->params, &r->plan, &r->gpu_cutoff)));
-  MG_TRY(plan_levels(r)); /* coarse levels may have moved to the CPU */
+  MG_TRY(mg_placement_choose(&r->params, &r->plan, &r->placement));
   MG_TRY(mg_thread_warn_if_crowded());
   const double start = mg_now();
   mg_status_t status = mg_hierarchy_create(&r->params, &r->plan, &r->h);
@@ -98,7 +97,7 @@ int main(int argc, char **argv) {
                                                  {NULL, NULL}};
   static run_t r = {.report = {.params = &r.params,
                                .plan = &r.plan,
-                               .gpu_cutoff = &r.gpu_cutoff,
+                               .placement = &r.placement,
                                .result = &r.result,
                                .input = &r.input}};
   mg_action_t action;

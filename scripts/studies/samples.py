@@ -87,6 +87,15 @@ def option(report: Report, key: str) -> int:
     return value
 
 
+def measured_options(report: Report) -> dict[str, int]:
+    """Options whose value a run may have measured, with the values in use. Reports of earlier
+    versions lack agglomerate_below; null stands for the fixed figures that a dry run uses too."""
+    options = {"cpu_below": option(report, "cpu_below")}
+    if report.get("run", dict).get("agglomerate_below") is not None:
+        options["agglomerate_below"] = option(report, "agglomerate_below")
+    return options
+
+
 def problem_of(report: Report) -> str:
     """The problem as text."""
     *others, cycle = (report.about[key] for key in ALIKE)
@@ -131,25 +140,28 @@ class Collector:
     def add_study(self, folder: Folder, program: str, name: str) -> None:
         self.must_have_like_settings(folder, program)
         for point in folder.plan.points:
-            planned: dict[int, list[Level]] = {}
+            planned: dict[tuple[int, ...], list[Level]] = {}
             on_host, cores, n_hosts = host_of(folder, point)
             self.found.most_hosts = max(self.found.most_hosts, n_hosts)
             self.found.cores = max(cores or 0, self.found.cores or 0) or None
             for path in folder.results(point):
                 report = report_of(point, path)
-                below = option(report, "cpu_below")
-                if below not in planned:
-                    planned[below] = levels_of(
-                        folder.study, program, point.ranks, point.boxes_per_rank, cpu_below=below
+                options = measured_options(report)
+                key = tuple(options.values())
+                if key not in planned:
+                    planned[key] = levels_of(
+                        folder.study, program, point.ranks, point.boxes_per_rank, **options
                     )
-                if not levels_agree(report, planned[below]):
+                if not levels_agree(report, planned[key]):
                     raise UsageError(
                         f"the levels of {path} differ from the plan of {program}; set --program to "
-                        "the program that ran it"
+                        "the program that ran it, and [options] agglomerate-below if the run left "
+                        "GPUs idle"
                     )
                 setting = Setting(point.threads, on_host, cores, {}, 0)
-                self.found.cpu_below = self.found.cpu_below if self.samples else below
-                self.add_run(report, f"{name}{point.name}", planned[below], setting)
+                if not self.samples:
+                    self.found.cpu_below = options["cpu_below"]
+                self.add_run(report, f"{name}{point.name}", planned[key], setting)
 
     def must_have_like_settings(self, folder: Folder, program: str) -> None:
         settings = settings_of(folder.study, program)

@@ -140,12 +140,17 @@ void mg_memory_check_describe(const mg_memory_check_t *c, char *text, int text_s
     describe_size(&c->same_width, " or ", text + used, text_size - used);
 }
 
+mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room) {
+  *room = (mg_room_t){mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
+  if (params->device != MG_DEVICE_CUDA && params->device != MG_DEVICE_CUDA_SIMPLE) return MG_OK;
+  return mg_comm_agree(mg_device_room(&room->device_bytes));
+}
+
 mg_status_t mg_memory_check(const mg_params_t *params) {
-  mg_room_t room = {mg_host_memory_available(), mg_host_memory_process_limit(), INT64_MAX};
-  if (params->device == MG_DEVICE_CUDA || params->device == MG_DEVICE_CUDA_SIMPLE)
-    MG_TRY(mg_comm_agree(mg_device_room(&room.device_bytes)));
+  mg_room_t room;
   mg_memory_check_t capacity;
   char text[512];
+  MG_TRY(mg_memory_room(params, &room));
   MG_TRY(mg_memory_check_measure(params, &room, &capacity));
   mg_verbose("memory: %s needed, %s free", mg_bytes(capacity.need).text,
              mg_bytes(capacity.room).text);

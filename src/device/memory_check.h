@@ -27,6 +27,10 @@ typedef struct {
   mg_size_t same_width; /**< the largest grid that fits with boxes of the requested width */
 } mg_memory_check_t;
 
+/** Memory available now. Collective over the world.
+ *  @return MG_OK, MG_ERR_DEVICE, MG_ERR_COMM */
+MG_MUST_CHECK mg_status_t mg_memory_room(const mg_params_t *params, mg_room_t *room);
+
 /** Compare the memory that the levels of a run need with the memory available. Planning only;
  *  nothing is allocated.
  *

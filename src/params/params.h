@@ -10,7 +10,8 @@
 
 enum {
   MG_PATH_MAX = 4096,
-  MG_AGGLOMERATE_AUTO = -1, /**< agglomerate_below: chosen by where each level lives (CPU or GPU) */
+  MG_AGGLOMERATE_AUTO = -1, /**< agglomerate_below: a fixed figure for CPU and GPU levels (plan.h),
+                               unless measured (run/agglomeration.h) */
   MG_CPU_BELOW_AUTO = -1,   /**< cpu_below: measured later; until then no level lives on the CPU */
   MG_HINTS_MAX = 1024,
   MG_MAX_DEGREE = 50 /**< of the Chebyshev polynomial */
@@ -54,6 +55,8 @@ typedef struct {
   mg_transport_t transport;  /**< transport of messages between GPUs */
   int fused_sweeps;          /**< maximum number of fused sweeps (temporal blocking) */
   int64_t agglomerate_below; /**< gather a level until each rank holds this many cells, or auto */
+  int64_t finest_ranks;      /**< not an option: maximum number of ranks that hold cells of the
+                                finest level; 0: no limit */
 
   int verbosity;          /**< -1 quiet, 0 normal, 1 verbose */
   bool print_config;      /**< print a deck of this run and stop */

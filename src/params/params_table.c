@@ -227,9 +227,11 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
             "start-up which coarse levels run faster on the CPU; 0 without a GPU."},
   [MG_OPT_AGGLOMERATE_BELOW] = {
     .name = "agglomerate-below", IN(RUN), .metavar = "CELLS", LARGE(agglomerate_below, 0, 1e18),
-    .words = auto_words, .value = "auto", .note = "auto (4096 on the CPU, 65536 on a GPU)",
+    .words = auto_words, .value = "auto", .note = "auto (measured on several GPUs, 4096 on the CPU)",
     .help = "Gather coarse levels onto fewer ranks until each rank holds at least this many "
-            "cells. 0: gather only levels with fewer boxes than ranks."},
+            "cells. 0: gather only levels with fewer boxes than ranks. auto: with several GPUs, "
+            "measure at start-up which value is fastest, and whether the finest level too is "
+            "faster on fewer GPUs; 4096 on the CPU. Results are bit-identical."},
   [MG_OPT_FUSED_SWEEPS] = {
     .name = "fused-sweeps", .alias = "steps-per-pass", IN(RUN), .metavar = "N",
     INTEGER(fused_sweeps, 1, MG_MAX_FUSED_SWEEPS), .value = "3",

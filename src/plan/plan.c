@@ -77,10 +77,9 @@ static mg_place_t place_of(const mg_layout_t *layout, const mg_params_t *params)
   return MG_PLACE_CPU;
 }
 
-/* Cells per rank below which a level is not worth its messages. On two H200s an F-cycle at
- * 512^3 took 18.80 ms with 32768, 18.91 with 262144, 19.20 with 4096 and 20.6 with 2097152. */
-static int64_t min_cells_per_rank(mg_place_t place, int64_t agglomerate_below) {
-  if (agglomerate_below != MG_AGGLOMERATE_AUTO) return agglomerate_below;
+/* On two H200s an F-cycle at 512^3 took 18.80 ms with 32768, 18.91 with 262144, 19.20 with 4096 and
+ * 20.6 with 2097152. */
+int64_t mg_plan_min_cells_per_rank(mg_place_t place) {
   return mg_place_is_cuda(place) ? 65536 : 4096;
 }
 
@@ -89,7 +88,9 @@ static int64_t min_cells_per_rank(mg_place_t place, int64_t agglomerate_below) {
 static int64_t agglomerated_ranks(const mg_layout_t *coarse, int64_t fine_ranks, int64_t cap,
                                   const mg_params_t *params) {
   const int64_t cells = mg_layout_n_cells(coarse);
-  const int64_t below = min_cells_per_rank(place_of(coarse, params), params->agglomerate_below);
+  const int64_t below = params->agglomerate_below != MG_AGGLOMERATE_AUTO
+                            ? params->agglomerate_below
+                            : mg_plan_min_cells_per_rank(place_of(coarse, params));
   int64_t ranks = min64(min64(fine_ranks, cap), mg_layout_n_boxes(coarse));
   if (below > 0) ranks = min64(ranks, cells / below);
   return ranks > 1 ? ranks : 1;
@@ -320,7 +321,7 @@ static void choose_boxes(const mg_params_t *params, int64_t ranks, int32_t boxes
     boxes[d] = params->boxes[d] > 0 ? params->boxes[d] : m;
 }
 
-/* The finest grid, on at most one rank per box. */
+/* The finest grid, on at most one rank per box and at most finest_ranks ranks. */
 static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], int64_t ranks) {
   mg_layout_t layout = {.box_dim = 1 << params->log2_box_dim, .world_ranks = ranks};
   for (int d = 0; d < 3; d++) {
@@ -328,6 +329,7 @@ static mg_layout_t finest_of(const mg_params_t *params, const int32_t boxes[3], 
     layout.n[d] = layout.box_dim * boxes[d];
   }
   layout.n_ranks = min64(ranks, mg_layout_n_boxes(&layout));
+  if (params->finest_ranks > 0) layout.n_ranks = min64(layout.n_ranks, params->finest_ranks);
   return layout;
 }
 
@@ -394,4 +396,16 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
   }
   finish_levels(plan, params);
   return MG_OK;
+}
+
+void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int first,
+                         mg_plan_t *part) {
+  memset(part, 0, sizeof *part);
+  part->radius = plan->radius;
+  part->n_levels = plan->n_levels - first;
+  for (int l = 0; l < part->n_levels; l++)
+    part->level[l] = (mg_level_plan_t){.layout = plan->level[first + l].layout,
+                                       .place = plan->level[first + l].place};
+  part->boxes_asked = mg_layout_n_boxes(&part->level[0].layout);
+  finish_levels(part, params);
 }

@@ -41,6 +41,10 @@ static inline bool mg_place_is_cuda(mg_place_t place) {
 /** Static name of a place, as reports print it. */
 const char *mg_place_name(mg_place_t place);
 
+/** Cells per rank below which --agglomerate-below=auto gathers a level if nothing was measured:
+ * with fewer, a level is not worth its messages. */
+int64_t mg_plan_min_cells_per_rank(mg_place_t place);
+
 /** One level of the hierarchy. */
 typedef struct {
   mg_layout_t layout;
@@ -116,6 +120,14 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
+
+/** The levels of a plan from level `first` on, as a plan whose finest level is that level.
+ *
+ *  @param[in]  params  those of `plan`
+ *  @param[out] part    not `plan`
+ *  @pre 0 <= first < plan->n_levels; the level is not on the CPU below a level on a device */
+void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int first,
+                         mg_plan_t *part);
 
 /** Number of ranks that hold no cell of any level. */
 static inline int64_t mg_plan_idle_ranks(const mg_plan_t *plan) {

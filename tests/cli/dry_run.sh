@@ -56,8 +56,9 @@ if have_feature jansson; then
   test "$dry" = "$(awk -v b="$bytes" 'BEGIN { printf "%.3f MB", b / 1e6 }')" ||
     complain "the finest level: $dry planned, $bytes bytes allocated"
   if have_mpi; then
-    compare 2 4 4 --cpu-below=0
-    compare 3 4 3 --boundary=periodic --cpu-below=0
+    # With auto, a run on GPUs measures the agglomeration.
+    compare 2 4 4 --cpu-below=0 --agglomerate-below=65536
+    compare 3 4 3 --boundary=periodic --cpu-below=0 --agglomerate-below=65536
     compare 5 4 6 --operator=fv4 --agglomerate-below=100 --cpu-below=0
   fi
 fi

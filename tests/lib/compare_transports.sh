@@ -29,6 +29,11 @@ compare() {
   shift 2
   boxes=$(((all + ranks - 1) / ranks))
   rc=0
+  # Without a value the run would measure, and might leave all cells on one rank.
+  case " $* " in
+    *' --agglomerate-below='*) ;;
+    *) set -- "$@" --agglomerate-below=65536 ;;
+  esac
   mpi_run "$ranks" timeout "$limit" "$HPGMG_FV" $size $boxes "$@" --device=cuda --transport="$transport" \
     --verify-only --csv="$dir/out.csv" >"$dir/out" 2>"$dir/err" || rc=$?
   results_of "$dir/out.csv" >"$dir/cuda" || true

@@ -23,7 +23,7 @@ run 3 cycle_shape op_algebra op_diagonal op_neumann op_shape op_smoother op_tran
   op_walls parity_fused unit_messages
 # With agglomeration of coarse levels.
 FIXTURE_OPTIONS=
-run 5 cycle_shape op_shape op_smoother op_transfer op_vectors op_walls parity_fused unit_gpu_cutoff unit_messages
+run 5 cycle_shape op_shape op_smoother op_transfer op_vectors op_walls parity_fused unit_agglomeration unit_gpu_cutoff unit_messages
 # Fused sweeps, which need several ghost layers.
 FIXTURE_BACKEND=guard
 run 3 op_fused_interpolation op_fused_sweeps

@@ -16,10 +16,10 @@ compare '
   1 1 4 8 --device=guard --fused-sweeps=1
   1 1 4 8 --device=guard --cpu-below=4096
   1 1 4 8 --device=guard --cpu-below=4096 --memory=unified
-  2 1 4 4 --device=guard
-  2 1 4 4 --device=guard --fused-sweeps=2
-  2 1 4 4 --device=guard --cpu-below=4096 --memory=unified
-  2 1 4 4 --device=guard --cpu-below=32768
+  2 1 4 4 --device=guard --agglomerate-below=4096
+  2 1 4 4 --device=guard --fused-sweeps=2 --agglomerate-below=4096
+  2 1 4 4 --device=guard --cpu-below=4096 --memory=unified --agglomerate-below=4096
+  2 1 4 4 --device=guard --cpu-below=32768 --agglomerate-below=4096
 '
 ok 1 4 8 --verify-only --device=guard --cpu-below=4096 --json="$dir/places.json"
 places=$(sed -n '/^  "levels": \[/,/^  \]/s/.*"backend": "\([a-z]*\)".*/\1/p' "$dir/places.json")

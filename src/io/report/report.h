@@ -7,7 +7,7 @@
 #include "io/input.h"
 #include "plan/plan_stats.h"
 #include "run/benchmark.h"
-#include "run/gpu_cutoff.h"
+#include "run/placement.h"
 #include <stdio.h>
 
 /** Statistics of a count over the ranks that hold cells of a level. */
@@ -21,7 +21,7 @@ typedef struct {
   /* Set by the caller. */
   const mg_params_t *params;
   const mg_plan_t *plan;
-  const mg_gpu_cutoff_t *gpu_cutoff;
+  const mg_placement_t *placement;
   const mg_result_t *result;
   const mg_input_t *input;
   const char *command_line;

@@ -70,6 +70,25 @@ static json_t *count(const mg_count_t *c) {
   return json_pack("[I,f,I]", (json_int_t)c->min, c->mean, (json_int_t)c->max);
 }
 
+/* The value in use; null: the fixed figures of auto, as they apply to each level. */
+static json_t *agglomerate_below(const mg_params_t *params) {
+  const bool is_auto = params->agglomerate_below == MG_AGGLOMERATE_AUTO;
+  return is_auto ? json_null() : json_integer((json_int_t)params->agglomerate_below);
+}
+
+/* The measured ways of agglomeration, the chosen one marked. */
+static json_t *agglomeration(const mg_agglomeration_t *a) {
+  json_t *list = json_array();
+  for (int r = 0; r < a->n_rows; r++) {
+    const mg_agglomeration_row_t *row = &a->row[r];
+    json_array_append_new(list, json_pack("{s:I, s:I, s:f, s:b}", "agglomerate_below",
+                                          (json_int_t)row->below, "finest_level_ranks",
+                                          (json_int_t)row->ranks, "seconds", row->seconds, "chosen",
+                                          r == a->best));
+  }
+  return list;
+}
+
 static json_t *levels(const mg_report_t *r) {
   json_t *list = json_array();
   for (int l = 0; l < r->plan->n_levels; l++) {
@@ -122,20 +141,22 @@ static mg_status_t write_and_free(FILE *out, json_t *root) {
 
 mg_status_t mg_report_json(FILE *out, const mg_report_t *r) {
   json_t *root = json_pack(
-      "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:f, s:o}, s:o, s:o, s:o, "
+      "{s:s, s:s, s:o, s:{s:i, s:I, s:o, s:i, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:f, s:o}, s:o, "
+      "s:o, s:o, "
       "s:o, s:o, s:o, s:s, "
       "s:s, s:s, s:{s:s, s:I}}",
       "program", PACKAGE_NAME, "version", PACKAGE_VERSION, "problem", problem(r->params, r->plan),
       "run", "ranks", r->ranks, "idle_ranks", (json_int_t)mg_plan_idle_ranks(r->plan),
       "useful_ranks", useful_ranks(r->params, r->plan), "threads", r->threads, "backend",
       mg_place_name(r->plan->level[0].place), "device", text(r->device), "transport", r->transport,
-      "cpu_below", (json_int_t)r->params->cpu_below, "host", text(r->host), "setup_seconds",
-      r->result->seconds_setup, "command_line", text(r->command_line), "levels", levels(r),
-      "solves", solves(r), "error", number(r->result->error), "order", number(r->result->order),
-      "error_rounding", number(r->result->error_rounding), "order_rounding",
-      number(r->result->order_rounding), "verification", r->result->passed ? "passed" : "failed",
-      "reason", r->result->why, "note", r->result->note, "memory", "kind",
-      mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
+      "cpu_below", (json_int_t)r->params->cpu_below, "agglomerate_below",
+      agglomerate_below(r->params), "agglomeration", agglomeration(&r->placement->agglomeration),
+      "host", text(r->host), "setup_seconds", r->result->seconds_setup, "command_line",
+      text(r->command_line), "levels", levels(r), "solves", solves(r), "error",
+      number(r->result->error), "order", number(r->result->order), "error_rounding",
+      number(r->result->error_rounding), "order_rounding", number(r->result->order_rounding),
+      "verification", r->result->passed ? "passed" : "failed", "reason", r->result->why, "note",
+      r->result->note, "memory", "kind", mg_report_memory(r->params, r->plan), "bytes_per_rank_max",
       (json_int_t)r->bytes_per_rank_max);
   return write_and_free(out, root);
 }

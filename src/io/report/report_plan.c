@@ -22,9 +22,11 @@ void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t 
   if (idle == 0) return;
   mg_plan_useful_ranks(params, plan, &below, &above);
   fprintf(out,
-          "  warning   %" PRId64 " of %" PRId64 " ranks hold%s no cells; use %" PRId64
+          "  warning   %" PRId64 " of %" PRId64 " ranks hold%s no cells%s; use %" PRId64
           " rank%s for this grid",
-          idle, ranks, idle == 1 ? "s" : "", below, below == 1 ? "" : "s");
+          idle, ranks, idle == 1 ? "s" : "",
+          params->finest_ranks > 0 ? ", which was measured to be faster" : "", below,
+          below == 1 ? "" : "s");
   if (above > 0) {
     const int32_t m = mg_plan_boxes_a_side(params->log2_box_dim, params->boxes_per_rank, above);
     fprintf(out, ", or %" PRId64 " ranks for %d^3", above, m << params->log2_box_dim);
@@ -51,6 +53,8 @@ static void print_plan(FILE *out, const mg_dry_run_t *d) {
   print_levels(out, d);
   if (p->cpu_below == MG_CPU_BELOW_AUTO && d->plan->level[0].place == MG_PLACE_CUDA)
     fprintf(out, "\n  (a run measures the gpu cutoff; --cpu-below=CELLS sets it)\n");
+  if (p->agglomerate_below == MG_AGGLOMERATE_AUTO && mg_agglomeration_is_measured(d->plan))
+    fprintf(out, "\n  (a run measures the agglomeration; --agglomerate-below=CELLS sets it)\n");
   fprintf(out, "\n  per rank, all levels: min %s, mean %s, max %s",
           mg_bytes((double)bytes->min).text, mg_bytes(mg_tally_mean(bytes)).text,
           mg_bytes((double)bytes->max).text);

@@ -41,6 +41,25 @@ static void print_gpu_cutoff(FILE *out, const mg_gpu_cutoff_t *c) {
           c->seconds);
 }
 
+static void print_agglomeration_row(FILE *out, const mg_agglomeration_row_t *row) {
+  fprintf(out, "%.3f ms with %" PRId64 " (finest level on %" PRId64 " rank%s)", 1e3 * row->seconds,
+          row->below, row->ranks, row->ranks == 1 ? "" : "s");
+}
+
+/* The chosen agglomeration, and the others. */
+static void print_agglomeration(FILE *out, const mg_agglomeration_t *a) {
+  if (a->n_rows < 2) return;
+  fprintf(out, "  agglomeration --agglomerate-below=%" PRId64 ": %s solve in ",
+          a->row[a->best].below, mg_grid(a->n).text);
+  print_agglomeration_row(out, &a->row[a->best]);
+  for (int r = 0; r < a->n_rows; r++) {
+    if (r == a->best) continue;
+    fprintf(out, ", ");
+    print_agglomeration_row(out, &a->row[r]);
+  }
+  fprintf(out, "; measured in %.2f s\n", a->seconds);
+}
+
 static double bytes_in_all(const mg_report_t *r) {
   double bytes = 0.0;
   for (int l = 0; l < r->plan->n_levels; l++)
@@ -104,7 +123,8 @@ void mg_report_print_head(FILE *out, const mg_report_t *r) {
   fprintf(out, "  memory    %s on the fullest rank, %.1f bytes per cell in total; %s\n",
           mg_bytes((double)r->bytes_per_rank_max).text, bytes_in_all(r) / cells,
           mg_report_memory(p, r->plan));
-  print_gpu_cutoff(out, r->gpu_cutoff);
+  print_gpu_cutoff(out, &r->placement->gpu_cutoff);
+  print_agglomeration(out, &r->placement->agglomeration);
   print_levels(out, r);
   fprintf(out, "\n  set-up took %.3f s\n", r->result->seconds_setup);
   mg_report_flush(out);

@@ -1,0 +1,162 @@
+#include "run/agglomeration.h"
+#include "base/log.h"
+#include "device/memory_check.h"
+#include "run/trial.h"
+#include <string.h>
+
+/* From one figure to the next, one level more is gathered: it has an eighth of the cells. */
+enum { FIGURES = 3, FIGURE_RATIO = 8 };
+
+/* Time limits in seconds: after soft_limit no third or further row is measured; after row_limit no
+ * further solve of a row is run. */
+static const double soft_limit = 0.6, row_limit = 0.02;
+
+/* Fraction of the solve time that another row must save before it replaces the first one. */
+static const double gain = 0.01;
+
+/* A measurement in progress. */
+typedef struct {
+  mg_params_t params; /* of the last row */
+  mg_plan_t plan[MG_MAX_AGGLOMERATIONS];
+  int top; /* finest level that is solved */
+  mg_transports_t *transports;
+  mg_agglomeration_t *found;
+} measurement_t;
+
+static mg_status_t plan_with(mg_params_t *params, int64_t below, int64_t finest_ranks,
+                             mg_plan_t *plan) {
+  char message[1024];
+  params->agglomerate_below = below;
+  params->finest_ranks = finest_ranks;
+  return mg_plan_build(params, mg_comm_size(mg_comm_world()), plan, message, (int)sizeof message);
+}
+
+/* The first level that has fewer ranks in plan b than in plan a; n_levels if none has. */
+static int first_gathered(const mg_plan_t *a, const mg_plan_t *b) {
+  int l = 0;
+  while (l < a->n_levels && b->level[l].layout.n_ranks == a->level[l].layout.n_ranks)
+    l++;
+  return l;
+}
+
+static bool is_known(const measurement_t *m, const mg_plan_t *plan) {
+  for (int r = 0; r < m->found->n_rows; r++)
+    if (first_gathered(&m->plan[r], plan) == plan->n_levels) return true;
+  return false;
+}
+
+static mg_status_t fits_into_memory(const mg_params_t *params, bool *fits) {
+  mg_room_t room;
+  mg_memory_check_t check;
+  MG_TRY(mg_memory_room(params, &room));
+  MG_TRY(mg_memory_check_measure(params, &room, &check));
+  *fits = check.fits;
+  return MG_OK;
+}
+
+static void choose_best(mg_agglomeration_t *found) {
+  double seconds[MG_MAX_AGGLOMERATIONS];
+  for (int r = 0; r < found->n_rows; r++)
+    seconds[r] = found->row[r].seconds;
+  found->best = mg_trial_fastest(seconds, found->n_rows, gain);
+}
+
+/* Measure one row, unless an earlier one has the same ranks on every level, or memory or time are
+ * too short. */
+static mg_status_t try_row(measurement_t *m, double start, int64_t below, int64_t finest_ranks) {
+  mg_agglomeration_t *found = m->found;
+  mg_plan_t *plan = &m->plan[found->n_rows], part;
+  mg_agglomeration_row_t *row = &found->row[found->n_rows];
+  bool fits;
+  if (found->n_rows == MG_MAX_AGGLOMERATIONS) return MG_OK;
+  if (found->n_rows > 1 && found->seconds > soft_limit) return MG_OK;
+  MG_TRY(plan_with(&m->params, below, finest_ranks, plan));
+  if (is_known(m, plan)) return MG_OK;
+  MG_TRY(fits_into_memory(&m->params, &fits));
+  if (!fits) return MG_OK;
+  mg_plan_coarse_part(plan, &m->params, m->top, &part);
+  *row = (mg_agglomeration_row_t){below, finest_ranks, plan->level[0].layout.n_ranks, 0.0};
+  MG_TRY(mg_trial_measure(&m->params, &part, m->transports, row_limit, &row->seconds));
+  memcpy(found->n, part.level[0].layout.n, sizeof found->n);
+  found->n_rows++;
+  choose_best(found);
+  return mg_trial_elapsed(start, &found->seconds);
+}
+
+/* Fewer and fewer ranks for the finest level as long as that is faster, then larger figures. */
+static mg_status_t try_all(measurement_t *m, int64_t figure, int64_t ranks, int64_t fewest) {
+  const double start = mg_now();
+  const mg_agglomeration_t *found = m->found;
+  MG_TRY(try_row(m, start, figure, 0));
+  for (int64_t fewer = ranks / 2; fewer >= fewest && found->best == found->n_rows - 1; fewer /= 2)
+    MG_TRY(try_row(m, start, figure, fewer));
+  const int64_t finest_ranks = found->row[found->best].finest_ranks;
+  for (int f = 1; f < FIGURES; f++) {
+    figure *= FIGURE_RATIO;
+    MG_TRY(try_row(m, start, figure, finest_ranks));
+  }
+  return MG_OK;
+}
+
+/* The fewest ranks that may hold the finest level. */
+static int64_t fewest_ranks(const mg_layout_t *finest) {
+  return (mg_layout_n_cells(finest) + MG_GATHERED_FINEST_MAX_CELLS - 1) /
+         MG_GATHERED_FINEST_MAX_CELLS;
+}
+
+/* The finest level to solve on: the coarsest one that no figure gathers. */
+static mg_status_t choose_top(measurement_t *m, const mg_plan_t *plan, int64_t figure) {
+  mg_plan_t gathered;
+  for (int f = 1; f < FIGURES; f++)
+    figure *= FIGURE_RATIO;
+  MG_TRY(plan_with(&m->params, figure, 0, &gathered));
+  m->top = first_gathered(plan, &gathered) - 1;
+  return MG_OK;
+}
+
+mg_status_t mg_agglomeration_measure(const mg_params_t *params, const mg_plan_t *plan,
+                                     mg_agglomeration_t *found) {
+  static measurement_t m; /* too large for some stacks */
+  const mg_level_plan_t *finest = &plan->level[0];
+  const int64_t ranks = finest->layout.n_ranks, fewest = fewest_ranks(&finest->layout),
+                figure = mg_plan_min_cells_per_rank(finest->place);
+  memset(found, 0, sizeof *found);
+  if (!mg_agglomeration_is_measured(plan)) return MG_OK;
+  m = (measurement_t){.params = mg_trial_params(params), .found = found};
+  if (fewest > ranks / 2) MG_TRY(choose_top(&m, plan, figure));
+  if (m.top == plan->n_levels - 1) return MG_OK;
+  MG_TRY(mg_hierarchy_transports(&m.params, plan, &m.transports));
+  const mg_status_t status = try_all(&m, figure, ranks, fewest);
+  if (status < MG_ERR_DEVICE) mg_transports_free(m.transports); /* freeing is collective */
+  return status;
+}
+
+static void log_rows(const mg_agglomeration_t *found) {
+  for (int r = 0; r < found->n_rows; r++) {
+    const mg_agglomeration_row_t *row = &found->row[r];
+    mg_verbose("agglomeration: %.3f ms for a solve of %s cells with --agglomerate-below=%lld, "
+               "finest level on %lld rank%s%s",
+               1e3 * row->seconds, mg_grid(found->n).text, (long long)row->below,
+               (long long)row->ranks, row->ranks == 1 ? "" : "s",
+               r == found->best ? " (chosen)" : "");
+  }
+}
+
+bool mg_agglomeration_is_measured(const mg_plan_t *plan) {
+  const mg_level_plan_t *finest = &plan->level[0];
+  return finest->layout.n_ranks > 1 &&
+         (finest->place == MG_PLACE_CUDA || finest->place == MG_PLACE_GUARD);
+}
+
+mg_status_t mg_agglomeration_choose(mg_params_t *params, const mg_plan_t *plan,
+                                    mg_agglomeration_t *found) {
+  memset(found, 0, sizeof *found);
+  if (params->agglomerate_below != MG_AGGLOMERATE_AUTO || !mg_agglomeration_is_measured(plan))
+    return MG_OK;
+  MG_TRY(mg_agglomeration_measure(params, plan, found));
+  log_rows(found);
+  if (found->n_rows < 2) return MG_OK;
+  params->agglomerate_below = found->row[found->best].below;
+  params->finest_ranks = found->row[found->best].finest_ranks;
+  return MG_OK;
+}
