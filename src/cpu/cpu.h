@@ -85,7 +85,7 @@ typedef struct {
 } mg_cpu_source_t;
 bool mg_cpu_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n);
 /** use, source: may be NULL. */
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                 const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source);
 mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);

@@ -63,7 +63,7 @@ static mg_status_t fill_wall_ghosts(const mg_view_t *v, mg_vector_t vec, int ord
   GUARDED(v, mg_cpu_fill_wall_ghosts(&opened, vec, order));
 }
 static mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep, NULL, NULL));
+  if (sweep->n > 1) GUARDED(v, mg_cpu_smooth_fused(&opened, sweep, region, NULL, NULL));
   GUARDED(v, mg_cpu_smooth(&opened, sweep, region));
 }
 static mg_status_t residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
@@ -155,22 +155,20 @@ static bool can_smooth_residual(const mg_view_t *v, int n) {
 static double residual_norm;
 static mg_status_t smooth_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
-  (void)region; /* the whole level: the guard has no `sweep_overlaps` */
   if (coarse)
     GUARDED_BOTH(v, coarse,
-                 mg_cpu_smooth_fused(&opened, sweep,
+                 mg_cpu_smooth_fused(&opened, sweep, region,
                                      &(mg_cpu_residual_use_t){&other_opened, dst, NULL}, NULL));
   GUARDED(v,
-          mg_cpu_smooth_fused(&opened, sweep,
+          mg_cpu_smooth_fused(&opened, sweep, region,
                               &(mg_cpu_residual_use_t){NULL, MG_NO_VECTOR, &residual_norm}, NULL));
 }
 static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *sweep,
                                       mg_region_t region, const mg_view_t *coarse, mg_vector_t src,
                                       mg_interpolation_t kind) {
-  (void)region;
-  GUARDED_BOTH(
-      v, coarse,
-      mg_cpu_smooth_fused(&opened, sweep, NULL, &(mg_cpu_source_t){&other_opened, src, kind}));
+  GUARDED_BOTH(v, coarse,
+               mg_cpu_smooth_fused(&opened, sweep, region, NULL,
+                                   &(mg_cpu_source_t){&other_opened, src, kind}));
 }
 static mg_status_t norm_begin(void) {
   residual_norm = 0.0;
@@ -181,8 +179,22 @@ static mg_status_t norm_end(double *norm) {
   return MG_OK;
 }
 
-/* Optional groups are zero, so that a guarded run also exercises their compositions. Exception:
- * fused sweeps, which have no composition; this tests their callers without a device. */
+/* One stream: operations run in the order of the calls, so the interior precedes the messages. */
+static mg_status_t stream_fork(void) {
+  return MG_OK;
+}
+static void stream_switch(void) {}
+static mg_status_t stream_join(void) {
+  return MG_OK;
+}
+static bool sweep_overlaps(const mg_view_t *v, int n, bool host) {
+  (void)v;
+  return n > 1 && host;
+}
+
+/* Optional groups are zero, so that a guarded run also exercises their compositions. Exceptions:
+ * fused sweeps, which have no composition, and their overlap with messages; this tests their
+ * callers without a device. */
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .value_bytes = sizeof(mg_real_t),
@@ -206,6 +218,10 @@ const mg_backend_t mg_backend_guard = {
     .multiply = multiply,
     .max_norm = max_norm,
     .dot = dot,
+    .overlap = {.stream_fork = stream_fork,
+                .stream_switch = stream_switch,
+                .stream_join = stream_join,
+                .sweep_overlaps = sweep_overlaps},
     .fused = {.can_fuse = mg_cpu_can_fuse,
               .can_smooth_residual = can_smooth_residual,
               .smooth_residual = smooth_residual,

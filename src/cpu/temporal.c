@@ -43,10 +43,56 @@ static void load_copy(const copy_t *c, const mg_patch_t *from, mg_vector_t x, in
     memcpy(to, from->vec[x] - c->origin, (size_t)c->values * sizeof *to);
 }
 
-static void store_copy(const copy_t *c, int copy, const mg_patch_t *to, mg_vector_t x) {
+/* A cuboid of cells of a patch: first <= cell < end. */
+typedef struct {
+  int32_t first[3], end[3];
+} box_t;
+
+static bool is_empty(const box_t *b) {
+  return b->first[0] >= b->end[0] || b->first[1] >= b->end[1] || b->first[2] >= b->end[2];
+}
+
+/* The region of a patch as at most 6 boxes; the interior is `margin` cells from halo ghosts.
+ * Returns their number. */
+static int boxes_of(const mg_patch_t *p, int margin, mg_region_t region, box_t box[6]) {
+  int n = 0;
+  box_t rest = {{0, 0, 0}, {p->n[0], p->n[1], p->n[2]}};
+  for (int d = 2; d >= 0 && region != MG_REGION_ALL; d--) {
+    box_t low = rest, high = rest;
+    rest.first[d] = p->wall[d][0] ? 0 : margin < p->n[d] ? margin : p->n[d];
+    rest.end[d] = p->wall[d][1] ? p->n[d] : p->n[d] - margin;
+    if (rest.end[d] < rest.first[d]) rest.end[d] = rest.first[d];
+    low.end[d] = rest.first[d];
+    high.first[d] = rest.end[d];
+    if (region == MG_REGION_BOUNDARY && !is_empty(&low)) box[n++] = low;
+    if (region == MG_REGION_BOUNDARY && !is_empty(&high)) box[n++] = high;
+  }
+  if (region != MG_REGION_BOUNDARY && !is_empty(&rest)) box[n++] = rest;
+  return n;
+}
+
+/* The cells of a box of a patch, or of its coarsened patch if ratio is 2, as a patch. */
+static mg_patch_t cut(const mg_patch_t *patch, const box_t *b, int ratio) {
+  mg_patch_t p = *patch;
+  const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
+  ptrdiff_t shift = 0;
+  for (int d = 0; d < 3; d++) {
+    const int32_t first = b->first[d] / ratio, end = b->end[d] / ratio;
+    if (first > 0) p.wall[d][0] = MG_WALL_NONE;
+    if (end < p.n[d]) p.wall[d][1] = MG_WALL_NONE;
+    p.lo[d] += first;
+    p.n[d] = end - first;
+    shift += first * stride[d];
+  }
+  for (int vec = 0; vec < MG_N_VECTORS; vec++)
+    if (p.vec[vec]) p.vec[vec] += shift;
+  return p;
+}
+
+static void store_copy(const mg_patch_t *from, int copy, const mg_patch_t *to, mg_vector_t x) {
   for (int k = 0; k < to->n[2]; k++)
     for (int j = 0; j < to->n[1]; j++)
-      memcpy(mg_cell(to, x, 0, j, k), mg_cell(&c->p, copy, 0, j, k),
+      memcpy(mg_cell(to, x, 0, j, k), mg_cell(from, copy, 0, j, k),
              (size_t)to->n[0] * sizeof(mg_real_t));
 }
 
@@ -94,17 +140,37 @@ static mg_status_t run_steps(const mg_view_t *v, copy_t *c, const mg_step_t *ste
   return MG_OK;
 }
 
-/* Restrict the residual of the result to patch q of `coarse`, or raise *norm to its maximum. */
-static mg_status_t use_residual(const mg_view_t *v, copy_t *c, int q, mg_cpu_residual_use_t use) {
-  const mg_view_t fine = view_of(v, &c->p);
+/* Restrict the residual of the result in a box to patch q of `coarse`, or raise *norm to its
+ * maximum. */
+static mg_status_t use_residual(const mg_view_t *v, const copy_t *c, int q, const box_t *box,
+                                mg_cpu_residual_use_t use) {
+  mg_patch_t p = cut(&c->p, box, 1);
+  const mg_view_t fine = view_of(v, &p);
   if (!use.coarse) {
     double norm;
     MG_TRY(mg_cpu_residual_norm(&fine, MG_U, MG_F, &norm));
     if (!isnan(*use.norm) && !(norm <= *use.norm)) *use.norm = norm;
     return MG_OK;
   }
-  const mg_view_t coarse = view_of(use.coarse, &use.coarse->patch[q]);
+  mg_patch_t half = cut(&use.coarse->patch[q], box, 2);
+  const mg_view_t coarse = view_of(use.coarse, &half);
   return mg_cpu_residual_restrict(&fine, MG_U, MG_F, &coarse, use.dst);
+}
+
+/* Write the results of a region: the last iterates and, if `use` is not NULL, the residual. */
+static mg_status_t store_region(const mg_view_t *v, const copy_t *c, int q, const mg_sweep_t *sweep,
+                                mg_region_t region, const mg_cpu_residual_use_t *use) {
+  box_t box[6];
+  const int layers = mg_layers_of_steps(v->radius, sweep->n + (use ? 1 : 0)),
+            even = layers + layers % 2, /* whole coarse cells */
+      n = boxes_of(&v->patch[q], even, region, box);
+  for (int b = 0; b < n; b++) {
+    const mg_patch_t from = cut(&c->p, &box[b], 1), to = cut(&v->patch[q], &box[b], 1);
+    store_copy(&from, MG_U, &to, sweep->dst);
+    if (sweep->previous_out >= 0) store_copy(&from, MG_TMP, &to, sweep->previous_out);
+    if (use) MG_TRY(use_residual(v, c, q, &box[b], *use));
+  }
+  return MG_OK;
 }
 
 /* Interpolate from coarse patch q to a new array around the cells and ghosts of fine patch p, which
@@ -146,7 +212,8 @@ static mg_status_t interpolate_copy(const mg_view_t *v, copy_t *c, int q, int n,
 }
 
 static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *sweep,
-                                const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source) {
+                                mg_region_t region, const mg_cpu_residual_use_t *use,
+                                const mg_cpu_source_t *source) {
   const mg_patch_t *patch = &v->patch[q];
   const int layers = v->ghost_layers;
   copy_t c = {.p = *patch};
@@ -162,16 +229,14 @@ static mg_status_t smooth_patch(const mg_view_t *v, int q, const mg_sweep_t *swe
   mg_status_t status = MG_OK;
   if (source) status = interpolate_copy(v, &c, q, sweep->n, sweep->x >= 0, source);
   if (status == MG_OK) status = run_steps(v, &c, sweep->step, sweep->n, use ? 1 : 0);
-  store_copy(&c, MG_U, patch, sweep->dst);
-  if (sweep->previous_out >= 0) store_copy(&c, MG_TMP, patch, sweep->previous_out);
-  if (status == MG_OK && use) status = use_residual(v, &c, q, *use);
+  if (status == MG_OK) status = store_region(v, &c, q, sweep, region, use);
   free(c.memory);
   return status;
 }
 
-mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep,
+mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                 const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source) {
   for (int q = 0; q < v->n_patches; q++)
-    MG_TRY(smooth_patch(v, q, sweep, use, source));
+    MG_TRY(smooth_patch(v, q, sweep, region, use, source));
   return MG_OK;
 }

@@ -1,9 +1,11 @@
 /* parity_overlap: a smoothing step, or several fused ones, may run on interior cells before the
  * halo exchange and on boundary cells afterwards. The result is bit-identical to all cells after
  * the exchange. The interior part reads no ghost that the exchange fills: these are NaN until it
- * completes. Skips if no backend can split the step. */
+ * completes. The same for the residual of fused steps, restricted and as a norm. */
 #include "level/ops.h"
 #include "tests/lib/fixture.h"
+
+static int n_residuals;
 
 static void start(mg_level_t *level, const double *u, const double *f, const double *before) {
   MUST(mg_fill(level, MG_U, NAN));
@@ -32,15 +34,37 @@ static void test_step(mg_level_t *level, const mg_step_t *step, const double *co
   CHECK_CASE(field_distance(whole, given[0], cells) > 0.0, 0.0, 1.0);
 }
 
+/* What a pass computes besides the iterate. */
+typedef enum { NOTHING, RESTRICTED, NORM, N_USES } use_t;
+
+static mg_status_t run_pass(mg_hierarchy_t *h, const mg_sweep_t *sweep, mg_region_t part,
+                            use_t use) {
+  const mg_level_t *level = &h->level[0];
+  const mg_view_t *v = mg_level_view(level), *coarse = mg_level_coarse_view(h, 0);
+  if (!level->comm) return MG_OK;
+  if (use == NOTHING) return level->backend->smooth(v, sweep, part);
+  return level->backend->fused.smooth_residual(v, sweep, part, use == RESTRICTED ? coarse : NULL,
+                                               level->has_image ? MG_U : MG_F);
+}
+
+/* Restricted residuals, from the coarsened patches of this rank. */
+static double *coarse_residual(mg_hierarchy_t *h) {
+  if (h->level[0].has_image) MUST(mg_exchange_run(h->level[0].gather, MG_U, MG_F));
+  return field_get(&h->level[1], MG_F);
+}
+
 /* Includes the ghosts of the deep halo; those of the right-hand side are exchanged with u's. */
-static void test_pass(mg_level_t *level, const double *const given[3]) {
-  const mg_view_t *v = mg_level_view(level);
-  const int64_t cells = mg_volume(v->n);
+static void test_pass(mg_hierarchy_t *h, const double *const given[3], use_t use) {
+  mg_level_t *level = &h->level[0];
+  const int64_t cells = mg_volume(mg_level_view(level)->n);
   const mg_sweep_t sweep = {level->steps, level->fused_sweeps, MG_U, -1, MG_TMP, -1};
-  const double *x[2];
+  const double *x[2], *coarse[2];
+  double norm[2] = {0.0, 0.0};
   for (int in_parts = 0; in_parts < 2; in_parts++) {
     MUST(mg_fill(level, MG_F, NAN));
     start(level, given[0], given[1], given[2]);
+    MUST(mg_fill(&h->level[1], MG_F, NAN));
+    if (use == NORM) MUST(level->backend->fused.norm_begin());
     for (int p = 0; p < (in_parts ? 2 : 1); p++) {
       const mg_region_t part = !in_parts ? MG_REGION_ALL
                                : p == 0  ? MG_REGION_INTERIOR
@@ -49,16 +73,30 @@ static void test_pass(mg_level_t *level, const double *const given[3]) {
         MUST(mg_halo_deep(level, MG_F));
         MUST(mg_halo_deep(level, MG_U));
       }
-      MUST(level->backend->smooth(v, &sweep, part));
+      MUST(run_pass(h, &sweep, part, use));
     }
+    if (use == NORM && level->comm) MUST(mg_residual_norm_end(level, &norm[in_parts]));
     x[in_parts] = field_get(level, MG_TMP);
+    coarse[in_parts] = coarse_residual(h);
   }
   CHECK_SAME(x[0], x[1], cells);
   CHECK_CASE(field_distance(x[0], given[0], cells) > 0.0, 0.0, 1.0);
+  CHECK_CASE(norm[0] == norm[1], norm[1], norm[0]);
+  CHECK_CASE((use == NORM && level->comm) == (norm[0] > 0.0), norm[0], 1.0);
+  if (use == RESTRICTED) CHECK_SAME(coarse[0], coarse[1], cells / 8);
+}
+
+/* Ranks without cells follow the others. */
+static bool can_compute_residual(const mg_level_t *level) {
+  const mg_view_t *v = mg_level_view(level);
+  double can = !level->comm || level->backend->fused.can_smooth_residual(v, level->fused_sweeps);
+  MUST(mg_comm_min(mg_comm_world(), &can, 1));
+  return can > 0.0;
 }
 
 /* Single steps, or fused steps where the case has them. */
-static void test_level(mg_level_t *level, bool pass) {
+static void test_level(mg_hierarchy_t *h, bool pass) {
+  mg_level_t *level = &h->level[0];
   const int64_t cells = mg_volume(mg_level_view(level)->n);
   double *given[3];
   for (int x = 0; x < 3; x++) {
@@ -67,7 +105,10 @@ static void test_level(mg_level_t *level, bool pass) {
   const int most = level->n_steps < 2 ? level->n_steps : 2;
   for (int s = 0; s < most && !pass; s++)
     test_step(level, &level->steps[s], (const double *const *)given);
-  if (pass) test_pass(level, (const double *const *)given);
+  const bool has_residual = pass && level->plan->fused_residual && can_compute_residual(level);
+  n_residuals += has_residual;
+  for (use_t use = NOTHING; pass && use < (has_residual ? N_USES : RESTRICTED); use++)
+    test_pass(h, (const double *const *)given, use);
 }
 
 typedef struct {
@@ -76,6 +117,18 @@ typedef struct {
   const char *options;
   bool alpha_varies; /* variable alpha */
 } case_t;
+
+/* The guard splits fused steps only, on levels of any size. On several ranks walls and messages
+ * are on different sides. */
+static const case_t guard_cases[] = {
+    {4, 2, true, "--boundary=periodic --smoother=gsrb", false},
+    {4, 2, true, "--smoother=gsrb --fused-sweeps=2", false},
+    {4, 2, true, "--boundary=periodic --smoother=chebyshev --equation=helmholtz", false},
+    {4, 2, true, "--smoother=jacobi --operator=7pt", false},
+    {4, 2, true, "--boundary=periodic --smoother=gsrb --operator=fv4", false},
+    {4, 1, true, "--smoother=gsrb boxes=5x2x3", false},
+};
+enum { N_GUARD_CASES = sizeof guard_cases / sizeof guard_cases[0] };
 
 /* Interiors that the kernels treat as small and as large. Periodic patches have boundary cells
  * on all sides; with walls and several patches, only some sides have them. */
@@ -120,18 +173,32 @@ static bool has_parts(const mg_level_t *level, bool pass) {
   return pass == (n > 1) && backend->overlap.sweep_overlaps(mg_level_view(level), n, true);
 }
 
+static void test_guard(const fixture_backend_t *backend) {
+  for (const case_t *c = guard_cases; c < guard_cases + N_GUARD_CASES; c++) {
+    mg_hierarchy_t *h = create(backend, c);
+    double lacks_parts = h->level[0].comm && !has_parts(&h->level[0], true);
+    MUST(mg_comm_max(mg_comm_world(), &lacks_parts, 1));
+    CHECK(lacks_parts == 0.0);
+    if (lacks_parts == 0.0) test_level(h, true);
+    mg_hierarchy_free(h);
+    fixture_release();
+  }
+  CHECK(n_residuals > 0);
+}
+
 int main(int argc, char **argv) {
   int n_steps = 0, n_passes = 0, n_fv4 = 0;
   bool has_passes = false;
   fixture_begin(&argc, &argv);
   for (const fixture_backend_t *backend = fixture_backends; backend->name; backend++) {
+    if (strcmp(backend->name, "guard") == 0) test_guard(backend);
     if (strcmp(backend->name, "cuda") != 0) continue;
     for (const case_t *c = cases; c < cases + N_CASES; c++) {
       mg_hierarchy_t *h = create(backend, c);
       mg_level_t *level = &h->level[0];
       has_passes = has_passes || level->fused_sweeps > 1;
       if (level->backend->overlap.stream_fork && has_parts(level, c->pass)) {
-        test_level(level, c->pass);
+        test_level(h, c->pass);
         *(c->pass ? &n_passes : &n_steps) += 1;
         n_fv4 += c->boxes == 5;
       }
@@ -141,6 +208,5 @@ int main(int argc, char **argv) {
   }
   /* Add cases if the GPU has too many SMs for any of these levels to keep it busy: */
   CHECK(!has_passes || (n_passes > 0 && n_fv4 > 0));
-  if (n_steps > 0) return FIXTURE_END();
-  return FIXTURE_SKIP("no backend splits a sweep into interior and boundary");
+  return FIXTURE_END();
 }
