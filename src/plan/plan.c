@@ -159,16 +159,14 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
          level->layout.box_dim >= mg_layers_of_steps(radius_of(params->op), most);
 }
 
-/* True if the last fused sweeps may compute the residual too, which reads one more ghost layer. On
- * GPUs only levels of one rank do, since it has not been measured beside messages. fv4's residual
- * would read two more layers, for which shared memory has no room (cuda/fv4_fused.cu). */
+/* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.
+ * fv4's residual would read two more, for which shared memory has no room (cuda/fv4_fused.cu). */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
                               const smoother_t *smoother) {
   const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks,
                 min_cells = smoother->colored ? MG_FUSED_RESIDUAL_MIN_CELLS
                                               : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
-  const bool pays =
-      level->place == MG_PLACE_GUARD || (cells >= min_cells && level->layout.n_ranks == 1);
+  const bool pays = level->place == MG_PLACE_GUARD || cells >= min_cells;
   return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
          level->layout.box_dim > params->fused_sweeps;
 }
