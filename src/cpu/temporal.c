@@ -105,18 +105,7 @@ static mg_view_t view_of(const mg_view_t *v, mg_patch_t *patch) {
 
 /* The patch, with `layers` ghost layers turned into cells. */
 static mg_patch_t grown(const mg_patch_t *patch, int layers) {
-  mg_patch_t p = *patch;
-  const ptrdiff_t stride[3] = {1, p.jstride, p.kstride};
-  ptrdiff_t shift = 0;
-  for (int d = 0; d < 3; d++) {
-    const int low = p.wall[d][0] ? 0 : layers, high = p.wall[d][1] ? 0 : layers;
-    p.lo[d] -= low;
-    p.n[d] += low + high;
-    shift += low * stride[d];
-  }
-  for (int vec = 0; vec < MG_N_VECTORS; vec++)
-    if (p.vec[vec]) p.vec[vec] -= shift;
-  return p;
+  return mg_patch_grown(patch, (const int[3]){layers, layers, layers}, sizeof(mg_real_t));
 }
 
 /* Run the steps on the copies. The last iterate ends in MG_U, with `ghosts` valid layers of ghosts,

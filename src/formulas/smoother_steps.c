@@ -1,5 +1,6 @@
 #include "formulas/smoother_steps.h"
 #include "base/alloc.h"
+#include "formulas/view.h"
 
 /* Chebyshev polynomial of the given degree on [lambda_max/8, lambda_max].
  * Saad, Iterative methods for sparse linear systems (2003), section 12.3 */
@@ -60,4 +61,17 @@ bool mg_steps_look_back(const mg_step_t *steps, int n_steps) {
   for (int s = 0; s < n_steps; s++)
     if (steps[s].c1 != 0.0) return true;
   return false;
+}
+
+int mg_steps_ghost_layers(int n_steps, int max_fused, bool look_back, int value_bytes) {
+  const int sweeps = (n_steps + max_fused - 1) / max_fused;
+  if (n_steps < 2 * sweeps || (look_back && sweeps > 2)) return 0;
+  int layers = 0, needed = 1;
+  for (int q = sweeps - 1; q >= 0; q--) {
+    const int n = n_steps / sweeps + (q < n_steps % sweeps),
+              reads = n + mg_row_layers_of_growth(needed, value_bytes);
+    layers = reads > layers ? reads : layers;
+    needed += n;
+  }
+  return layers;
 }

@@ -25,6 +25,8 @@ typedef struct mg_profile mg_profile_t;
 typedef struct {
   mg_sweep_t sweep;
   int halo[3], n_halo; /**< MG_F first */
+  mg_view_t grown;     /**< the patches and the ghosts that the sweep computes too, unless it
+                          computes a residual; no patches: it computes no ghosts */
   bool overlaps;       /**< the interior is processed while messages are in flight */
   bool has_residual;   /**< can also compute the residual of its result */
   bool interpolates;   /**< can also interpolate its input from the next coarser level */
@@ -69,6 +71,7 @@ typedef struct {
   mg_step_t *steps; /**< n_steps steps of one smooth */
   int n_steps;
   int fused_sweeps;          /**< maximum number of fused steps per sweep; 1: not fused */
+  bool one_exchange;         /**< a smooth exchanges ghosts once (smooth.h) */
   mg_schedule_t schedule[2]; /**< sweeps of one smooth; [1]: from a zero guess */
   mg_vector_t iterate;       /**< MG_U; MG_TMP between some pre-smooths and post-smooths */
   mg_pending_interpolation_t pending;

@@ -17,6 +17,11 @@ mg_status_t mg_halo_deep(mg_level_t *level, mg_vector_t vec) {
 mg_status_t mg_residual(mg_level_t *level, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
   if (!level->comm) return MG_OK;
   MG_TRY(mg_halo(level, x, false));
+  return mg_residual_inside(level, dst, x, f);
+}
+
+mg_status_t mg_residual_inside(mg_level_t *level, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
+  if (!level->comm) return MG_OK;
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->residual(VIEW(level), dst, x, f));
   return MG_OK;
 }
@@ -35,12 +40,18 @@ static mg_status_t max_over_ranks(mg_level_t *level, double *norm) {
 mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f, double *norm) {
   *norm = 0.0;
   if (!level->comm) return MG_OK;
+  MG_TRY(mg_halo(level, x, false));
+  return mg_residual_norm_inside(level, x, f, norm);
+}
+
+mg_status_t mg_residual_norm_inside(mg_level_t *level, mg_vector_t x, mg_vector_t f, double *norm) {
+  *norm = 0.0;
+  if (!level->comm) return MG_OK;
   if (!level->backend->fused.residual_norm) {
     const mg_vector_t residual = x == MG_TMP ? MG_U : MG_TMP;
-    MG_TRY(mg_residual(level, residual, x, f));
+    MG_TRY(mg_residual_inside(level, residual, x, f));
     return mg_max_norm(level, residual, MG_NO_VECTOR, norm);
   }
-  MG_TRY(mg_halo(level, x, false));
   MG_TIMED(level, MG_TIME_RESIDUAL, level->backend->fused.residual_norm(VIEW(level), x, f, norm));
   return max_over_ranks(level, norm);
 }

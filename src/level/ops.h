@@ -26,6 +26,13 @@ MG_MUST_CHECK mg_status_t mg_residual(mg_level_t *level, mg_vector_t dst, mg_vec
 MG_MUST_CHECK mg_status_t mg_residual_norm(mg_level_t *level, mg_vector_t x, mg_vector_t f,
                                            double *norm);
 
+/** mg_residual and mg_residual_norm without a halo exchange: the first layer of halo ghosts of x is
+ *  valid (mg_smooth_fills_ghosts). */
+MG_MUST_CHECK mg_status_t mg_residual_inside(mg_level_t *level, mg_vector_t dst, mg_vector_t x,
+                                             mg_vector_t f);
+MG_MUST_CHECK mg_status_t mg_residual_norm_inside(mg_level_t *level, mg_vector_t x, mg_vector_t f,
+                                                  double *norm);
+
 /** The norm that mg_smooth_norm_begin in smooth.h began, without other reductions in between. */
 MG_MUST_CHECK mg_status_t mg_residual_norm_end(mg_level_t *level, double *norm);
 

@@ -1,6 +1,7 @@
 #include "level/smooth.h"
 #include "base/alloc.h"
 #include "formulas/smoother_steps.h"
+#include "level/grow.h"
 #include "level/ops.h"
 #include <stdlib.h>
 
@@ -80,6 +81,8 @@ mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fuse
 }
 
 void mg_schedule_free(mg_schedule_t *schedule) {
+  for (int q = 0; q < schedule->n; q++)
+    mg_view_grown_free(&schedule->sweep[q].grown);
   free(schedule->sweep);
   *schedule = (mg_schedule_t){.sweep = NULL};
 }
@@ -92,10 +95,34 @@ static bool can_fuse(const mg_level_t *level, int max_fused) {
          backend->fused.can_fuse && backend->fused.can_fuse(mg_level_view(level), max_fused);
 }
 
+/* Whether the levels' ghosts suffice for one exchange per smooth. */
+static bool may_exchange_once(const mg_level_t *level) {
+  if (!level->plan->one_exchange || level->fused_sweeps == 1) return false;
+  const int layers = mg_steps_ghost_layers(level->n_steps, level->fused_sweeps,
+                                           mg_steps_look_back(level->steps, level->n_steps),
+                                           level->plan->value_bytes);
+  return layers > 0 && layers <= level->plan->ghost_layers;
+}
+
+/* Let each sweep compute the ghosts that later ones read, and the last one a layer for what
+ * follows. */
+static mg_status_t grow_sweeps(const mg_level_t *level, mg_schedule_t *s) {
+  int needed = 1;
+  for (int q = s->n - 1; q >= 0; q--) {
+    MG_TRY(
+        mg_view_grow(mg_level_view(level), needed, level->plan->value_bytes, &s->sweep[q].grown));
+    needed += s->sweep[q].sweep.n;
+    if (q > 0) s->sweep[q].n_halo = 0;
+  }
+  return MG_OK;
+}
+
+/* Regions do not distinguish cells from ghosts of grown patches, so their sweeps do not overlap. */
 static bool overlaps(const mg_level_t *level, int n) {
   const mg_backend_t *backend = level->backend;
   const mg_exchange_t *exchange = n > 1 ? level->halo_deep : level->halo;
-  return backend->overlap.stream_fork && mg_exchange_has_messages(exchange) &&
+  return !level->one_exchange && backend->overlap.stream_fork &&
+         mg_exchange_has_messages(exchange) &&
          backend->overlap.sweep_overlaps(mg_level_view(level), n, mg_exchange_host_only(exchange));
 }
 
@@ -130,10 +157,12 @@ static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
   double any_cannot = !can_fuse(level, max_fused);
   MG_TRY(mg_comm_max(level->comm, &any_cannot, 1));
   level->fused_sweeps = any_cannot > 0.0 ? 1 : max_fused;
+  level->one_exchange = may_exchange_once(level);
   for (int zero = 0; zero < 2; zero++) {
     mg_schedule_t *s = &level->schedule[zero];
     MG_TRY(
         mg_schedule_create(level->steps, level->n_steps, level->fused_sweeps, in_place, zero, s));
+    if (level->one_exchange) MG_TRY(grow_sweeps(level, s));
     for (int q = 0; q < s->n; q++)
       s->sweep[q].overlaps = overlaps(level, s->sweep[q].sweep.n);
     any_cannot = !can_compute_residual(level, s);
@@ -183,12 +212,13 @@ typedef struct {
   const residual_output_t *output;
 } fused_t;
 
-static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_region_t region,
+static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, mg_region_t region,
                               fused_t fused) {
   const mg_backend_t *backend = level->backend;
-  const mg_view_t *view = mg_level_view(level);
   const mg_pending_interpolation_t *input = fused.input;
   const residual_output_t *output = fused.output;
+  const mg_sweep_t *sweep = &s->sweep;
+  const mg_view_t *view = s->grown.patch && !input && !output ? &s->grown : mg_level_view(level);
   if (input)
     MG_TIMED(level, MG_TIME_SMOOTH,
              backend->fused.interpolate_smooth(view, sweep, region, input->coarse, input->src,
@@ -207,10 +237,10 @@ static mg_status_t run_region(mg_level_t *level, const mg_sweep_t *sweep, mg_reg
  * This is safe out of place: no cell is written that is sent or that another cell reads. It is safe
  * for colored steps in place too: no interior cell is sent. No boundary cell reads one before it is
  * updated, since cells of one color read only the other color. */
-static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, const int *vec, int n,
-                                  fused_t fused) {
+static mg_status_t run_overlapped(mg_level_t *level, const mg_scheduled_sweep_t *s, const int *vec,
+                                  int n, fused_t fused) {
   const mg_backend_t *backend = level->backend;
-  mg_exchange_t *exchange = sweep->n > 1 ? level->halo_deep : level->halo;
+  mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
   const bool host = mg_exchange_needs_host(exchange);
   MG_TRY(backend->overlap.stream_fork());
   if (host)
@@ -218,13 +248,13 @@ static mg_status_t run_overlapped(mg_level_t *level, const mg_sweep_t *sweep, co
   else
     MG_TRY(exchange_all(level, exchange, vec, n));
   backend->overlap.stream_switch();
-  MG_TRY(run_region(level, sweep, MG_REGION_INTERIOR, fused));
+  MG_TRY(run_region(level, s, MG_REGION_INTERIOR, fused));
   backend->overlap.stream_switch();
   if (host) {
     MG_TIMED(level, MG_TIME_HALO, mg_exchange_finish(exchange, vec[0], vec[0]));
     MG_TRY(exchange_all(level, exchange, vec + 1, n - 1));
   }
-  MG_TRY(run_region(level, sweep, MG_REGION_BOUNDARY, fused));
+  MG_TRY(run_region(level, s, MG_REGION_BOUNDARY, fused));
   return backend->overlap.stream_join();
 }
 
@@ -235,9 +265,9 @@ static mg_status_t run_sweep(mg_level_t *level, const mg_scheduled_sweep_t *s, b
   const int skip = same_f && s->n_halo > 0 && s->halo[0] == MG_F, n = s->n_halo - skip;
   mg_exchange_t *exchange = s->sweep.n > 1 ? level->halo_deep : level->halo;
   if (s->overlaps && !level->profile && n > 0)
-    return run_overlapped(level, &s->sweep, s->halo + skip, n, fused);
+    return run_overlapped(level, s, s->halo + skip, n, fused);
   if (exchange) MG_TRY(exchange_all(level, exchange, s->halo + skip, n));
-  return run_region(level, &s->sweep, MG_REGION_ALL, fused);
+  return run_region(level, s, MG_REGION_ALL, fused);
 }
 
 /* The vector that replaces `vec` if MG_U and MG_TMP exchange their roles. */
@@ -278,7 +308,9 @@ static mg_status_t run_schedule(mg_level_t *level, const mg_schedule_t *s, bool 
   }
   const mg_vector_t result = other ? other_vector(s->result) : s->result;
   level->iterate = to;
-  return result == to ? MG_OK : mg_axpby(level, to, 1.0, result, 0.0, MG_NO_VECTOR);
+  if (result == to) return MG_OK;
+  MG_TRY(mg_axpby(level, to, 1.0, result, 0.0, MG_NO_VECTOR));
+  return level->one_exchange ? mg_halo(level, to, true) : MG_OK; /* a copy of cells only */
 }
 
 /* Smooth the iterate, in MG_U or MG_TMP; MG_U gets the result. */
@@ -303,6 +335,10 @@ mg_status_t mg_smooth(mg_level_t *level, bool zero_guess) {
 
 mg_status_t mg_pre_smooth(mg_level_t *level, bool zero_guess) {
   return pre_smooth(level, zero_guess, NULL);
+}
+
+bool mg_smooth_fills_ghosts(const mg_level_t *level) {
+  return level->comm && level->one_exchange;
 }
 
 bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {

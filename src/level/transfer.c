@@ -41,28 +41,33 @@ mg_status_t mg_restrict(mg_hierarchy_t *h, int l, mg_vector_t src, mg_vector_t d
   return send_to_coarse(fine, dst);
 }
 
-mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
+/* The ghosts of the iterate are valid. */
+static mg_status_t residual_restrict(mg_hierarchy_t *h, int l) {
   mg_level_t *fine = &h->level[l];
-  const mg_vector_t x = fine->iterate;
+  const mg_view_t *view = &fine->store.view;
+  const mg_vector_t x = fine->iterate, residual = x == MG_TMP ? MG_U : MG_TMP;
   if (!fine->backend->fused.residual_restrict) {
-    const mg_vector_t residual = x == MG_TMP ? MG_U : MG_TMP;
-    MG_TRY(mg_residual(fine, residual, x, MG_F));
+    MG_TRY(mg_residual_inside(fine, residual, x, MG_F));
     return mg_restrict(h, l, residual, MG_F);
   }
-  if (fine->comm) {
-    MG_TRY(mg_halo(fine, x, false));
+  if (fine->comm)
     MG_TIMED(fine, MG_TIME_RESIDUAL,
-             fine->backend->fused.residual_restrict(
-                 &fine->store.view, x, MG_F, mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
-  }
+             fine->backend->fused.residual_restrict(view, x, MG_F, mg_level_coarse_view(h, l),
+                                                    half_vector(fine, MG_F)));
   return send_to_coarse(fine, MG_F);
+}
+
+mg_status_t mg_residual_restrict(mg_hierarchy_t *h, int l) {
+  mg_level_t *fine = &h->level[l];
+  if (fine->comm) MG_TRY(mg_halo(fine, fine->iterate, false));
+  return residual_restrict(h, l);
 }
 
 mg_status_t mg_smooth_restrict(mg_hierarchy_t *h, int l, bool zero_guess) {
   mg_level_t *fine = &h->level[l];
   if (!mg_smooth_has_residual(fine, zero_guess)) {
     MG_TRY(mg_pre_smooth(fine, zero_guess));
-    return mg_residual_restrict(h, l);
+    return mg_smooth_fills_ghosts(fine) ? residual_restrict(h, l) : mg_residual_restrict(h, l);
   }
   MG_TRY(
       mg_smooth_residual_to(fine, zero_guess, mg_level_coarse_view(h, l), half_vector(fine, MG_F)));
@@ -123,12 +128,14 @@ static int wall_order(mg_interpolation_t kind) {
   return kind == MG_INTERPOLATE_V4 ? 4 : kind == MG_INTERPOLATE_V2 ? 2 : 1;
 }
 
-mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
+/* has_ghosts: the halo ghosts of the coarse level are valid. */
+static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
+                               bool has_ghosts) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const mg_view_t *half = mg_level_coarse_view(h, l);
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));
-  else if (kind != MG_INTERPOLATE_P0)
+  else if (kind != MG_INTERPOLATE_P0 && !has_ghosts)
     MG_TRY(mg_halo(coarse, MG_U, true));
   if (!fine->comm) return MG_OK;
   if (kind != MG_INTERPOLATE_P0 &&
@@ -140,9 +147,15 @@ mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bo
   return MG_OK;
 }
 
-mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
+mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add) {
+  return interpolate(h, l, kind, add, false);
+}
+
+mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
+                                     bool smoothed) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
-  if (!mg_smooth_interpolates(fine)) return mg_interpolate(h, l, kind, add);
+  if (!mg_smooth_interpolates(fine))
+    return interpolate(h, l, kind, add, smoothed && mg_smooth_fills_ghosts(coarse));
   /* The sweep also interpolates to fine ghosts, from all layers of coarse ones. */
   if (fine->has_image)
     MG_TIMED(fine, MG_TIME_HALO, mg_exchange_run(fine->scatter, MG_U, MG_U));

@@ -42,8 +42,11 @@ MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolat
 
 /** mg_interpolate as the input of the next smooth of level l, which must be from a guess and come
  *  before anything else reads the iterate. If the backend can, its first sweep interpolates, and
- *  only coarse ghosts are exchanged here. Collective over the ranks of both levels. */
+ *  only coarse ghosts are exchanged here. Collective over the ranks of both levels.
+ *  @param[in] smoothed  MG_U of level l+1 is the result of its last smooth, without a residual:
+ *      nothing is exchanged if that smooth has filled its ghosts (mg_smooth_fills_ghosts) */
 MG_MUST_CHECK mg_status_t mg_interpolate_to_smooth(mg_hierarchy_t *h, int l,
-                                                   mg_interpolation_t kind, bool add);
+                                                   mg_interpolation_t kind, bool add,
+                                                   bool smoothed);
 
 #endif

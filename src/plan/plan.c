@@ -171,29 +171,46 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
          level->layout.box_dim > params->fused_sweeps;
 }
 
+/* True if a smooth may exchange its ghosts once, with `layers` layers. See may_fuse for the limit
+ * on the layers. fv4's sweeps would need its 1 / diagonal and betas deeper outside walls too. */
+static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *params, int layers) {
+  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+  const bool pays = level->place == MG_PLACE_GUARD
+                        ? cells <= MG_ONE_EXCHANGE_MAX_CELLS_GUARD
+                        : cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1;
+  return pays && params->op != MG_OPERATOR_FV4 && layers > 0 && level->layout.box_dim >= layers;
+}
+
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
                              const smoother_t *smoother) {
   const bool has_halo = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
-  level->fused_residual = false;
   if (!may_fuse(level, params, smoother)) return;
   level->fused_sweeps = max_fused_steps(params);
   level->fused_residual = may_fuse_residual(level, params, smoother);
-  if (has_halo)
+  if (has_halo) {
+    const int layers = mg_steps_ghost_layers(smoother->n_steps, level->fused_sweeps,
+                                             smoother->look_back, level->value_bytes);
+    level->one_exchange = may_exchange_once(level, params, layers);
     level->ghost_layers =
-        mg_layers_of_steps(plan->radius, level->fused_sweeps + level->fused_residual);
+        level->one_exchange
+            ? layers
+            : mg_layers_of_steps(plan->radius, level->fused_sweeps + level->fused_residual);
+  }
   if (smoother->look_back && smoother->n_steps > level->fused_sweeps)
     level->vectors |= 1u << MG_PREVIOUS;
 }
 
 /* True if the first fused sweep of a smooth may interpolate its input from the next level, which
- * exists. On GPUs only levels of one rank do: see may_fuse_residual. */
+ * exists. On GPUs only levels of one rank do, since it has not been measured beside messages. With
+ * one exchange per smooth, sweeps would interpolate to more ghosts than the coarser level's suffice
+ * for. */
 static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
   const bool pays = level->place == MG_PLACE_GUARD ||
                     (level->layout.n_ranks == 1 &&
                      mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
-  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
+  return level->fused_sweeps > 1 && !level->one_exchange && pays && params->op != MG_OPERATOR_FV4 &&
          level[1].place == level->place;
 }
 
@@ -252,8 +269,7 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     if (needs_outer_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
     outer->ghost_layers = plan->radius;
     outer->fused_sweeps = 1;
-    outer->fused_residual = false;
-    outer->fused_interpolation = false;
+    outer->fused_residual = outer->fused_interpolation = outer->one_exchange = false;
   }
 }
 

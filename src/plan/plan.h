@@ -19,6 +19,13 @@ enum {
   MG_FUSED_RESIDUAL_MIN_CELLS = 1 << 24,
   MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 27,  /**< smoothers whose steps change all cells */
   MG_FUSED_INTERPOLATION_MIN_CELLS = 1 << 21, /**< the same for interpolating sweeps */
+  /** Cells per rank up to which a smooth on several GPUs exchanges ghosts once: 203^3. Its sweeps
+   *  compute ghosts that a second exchange would bring, and larger levels do not overlap messages
+   *  with their interior then. Not timed yet in steps; at 256^3 on two GPUs both take about 5 us.
+   */
+  MG_ONE_EXCHANGE_MAX_CELLS = 1 << 23,
+  /** The same for the guard, for tests: 24^3, so that they have levels of both kinds. */
+  MG_ONE_EXCHANGE_MAX_CELLS_GUARD = 24 * 24 * 24,
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
   MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
@@ -57,6 +64,8 @@ typedef struct {
   int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
   bool fused_residual; /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
+  bool one_exchange; /**< a smooth may exchange ghosts once: its sweeps compute those that later
+                        sweeps, a residual and an interpolation read */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */

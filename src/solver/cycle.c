@@ -28,10 +28,17 @@ mg_status_t mg_divergence_check(mg_hierarchy_t *h, int l, int *diverged) {
   return MG_OK;
 }
 
+/* Interpolate to level l. The last operation on level l+1 was its post-smooth, or if it is the
+ * lowest level, its solver. */
+static mg_status_t interpolate(mg_hierarchy_t *h, int l, int lowest, mg_cycle_t kind, bool add) {
+  const mg_interpolation_t interpolation = mg_interpolation_of(h->params.op, kind);
+  return mg_interpolate_to_smooth(h, l, interpolation, add, l + 1 < lowest);
+}
+
 /* Interpolation, correction, post-smooth. MG_F is unchanged since the pre-smooth, so its ghosts are
  * valid. `with_norm`, here and below: the last sweep also computes the residual norm. */
-static mg_status_t ascend(mg_hierarchy_t *h, int l, bool with_norm) {
-  MG_TRY(mg_interpolate_to_smooth(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_V), true));
+static mg_status_t ascend(mg_hierarchy_t *h, int l, int lowest, bool with_norm) {
+  MG_TRY(interpolate(h, l, lowest, MG_CYCLE_V, true));
   return with_norm ? mg_smooth_norm_begin(&h->level[l]) : mg_smooth_same_rhs(&h->level[l]);
 }
 
@@ -65,7 +72,7 @@ static mg_status_t v_cycle(mg_hierarchy_t *h, int top, bool zero_guess, bool wit
   }
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_V, zero_guess || lowest > top, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(ascend(h, l, with_norm && l == top));
+    MG_TRY(ascend(h, l, lowest, with_norm && l == top));
     MG_TRY(mg_divergence_check(h, l, diverged));
   }
   return MG_OK;
@@ -77,24 +84,30 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, bool with_norm, int *dive
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(solve_lowest(h, lowest, MG_CYCLE_F, true, diverged));
   for (int l = lowest - 1; l >= top; l--) {
-    MG_TRY(mg_interpolate_to_smooth(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+    MG_TRY(interpolate(h, l, lowest, MG_CYCLE_F, false));
     MG_TRY(v_cycle(h, l, false, with_norm && l == top, diverged));
   }
   return MG_OK;
 }
 
+/* Whether MG_U after a cycle is the result of a post-smooth. A mean may be subtracted from it. */
+static bool ends_with_smooth(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
+  return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) &&
+         !mg_is_singular(&h->level[top].store.view);
+}
+
 /* Whether the last sweep of a cycle also computes the residual norm. */
 static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
-  const mg_level_t *level = &h->level[top];
-  return kind != MG_KIND_PRECONDITION && top < lowest_level(h, top, NULL) &&
-         !mg_is_singular(&level->store.view) && mg_smooth_has_residual(level, false);
+  return ends_with_smooth(h, top, kind) && mg_smooth_has_residual(&h->level[top], false);
 }
 
 mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
   mg_level_t *level = &h->level[top];
   if (h->low) return mg_mixed_residual(h, top, norm);
   if (ends_with_norm(h, top, kind)) return mg_residual_norm_end(level, norm);
-  return mg_residual_norm(level, MG_U, MG_F, norm);
+  return ends_with_smooth(h, top, kind) && mg_smooth_fills_ghosts(level)
+             ? mg_residual_norm_inside(level, MG_U, MG_F, norm)
+             : mg_residual_norm(level, MG_U, MG_F, norm);
 }
 
 mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,

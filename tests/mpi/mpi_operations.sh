@@ -26,13 +26,13 @@ FIXTURE_OPTIONS=
 run 5 cycle_shape op_shape op_smoother op_transfer op_vectors op_walls parity_fused unit_agglomeration unit_gpu_cutoff unit_messages
 # Fused sweeps, which need several ghost layers.
 FIXTURE_BACKEND=guard
-run 3 op_fused_interpolation op_fused_sweeps parity_overlap
-run 5 parity_overlap
+run 3 op_fused_interpolation op_fused_sweeps op_one_exchange parity_overlap
+run 5 op_one_exchange parity_overlap
 FIXTURE_OPTIONS=--agglomerate-below=0
-run 8 op_fused_interpolation op_fused_sweeps
+run 8 op_fused_interpolation op_fused_sweeps op_one_exchange
 FIXTURE_OPTIONS=
 # Ranks sharing a device.
 if have_cuda; then
   FIXTURE_BACKEND=cuda
-  run 3 op_fused_interpolation op_fused_sweeps op_smoother op_transfer parity_fused
+  run 3 op_fused_interpolation op_fused_sweeps op_one_exchange op_smoother op_transfer parity_fused
 fi

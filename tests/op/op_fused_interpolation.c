@@ -34,7 +34,7 @@ static void interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool 
   mg_hierarchy_t *cells = h->low ? h->low : h;
   MUST(mg_fill(&cells->level[l + 1], MG_U, NAN));
   put(h, l + 1, MG_U, field_random(mg_volume(h->level[l + 1].store.view.n), seed));
-  MUST(mg_interpolate_to_smooth(cells, l, kind, add));
+  MUST(mg_interpolate_to_smooth(cells, l, kind, add, false));
 }
 
 /* Pre-smooth, correction, post-smooth.

@@ -356,11 +356,16 @@ static void test_passes(void) {
                  residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
                  interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
                                  cases[i].steps == 3 && cases[i].ranks == 1,
-                 deep = large && cases[i].layers > plan.radius;
+                 deep = large && cases[i].layers > plan.radius,
+                 once = deep && cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1 &&
+                        params.op != MG_OPERATOR_FV4 && !cases[i].before;
       CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
       CHECK_INT(level->fused_residual, residual);
       CHECK_INT(level->fused_interpolation, interpolation);
-      CHECK_INT(level->ghost_layers, deep ? cases[i].layers + residual : plan.radius);
+      /* One exchange for 3 + 3 steps and a layer that they leave valid. The 18 steps of Chebyshev
+       * here are more than two sweeps. */
+      CHECK_INT(level->one_exchange, once);
+      CHECK_INT(level->ghost_layers, once ? 7 : deep ? cases[i].layers + residual : plan.radius);
       CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }
     /* If all steps of a smooth are fused, no other iterate is needed. */

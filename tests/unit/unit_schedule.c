@@ -1,5 +1,6 @@
 /* unit_schedule: the sweeps of a smooth apply its steps in order, fused or not. Needs no
  * level: the schedule is followed with iterate numbers in place of vectors. */
+#include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include "level/smooth.h"
 #include "tests/lib/test.h"
@@ -73,8 +74,32 @@ static int test_case(const case_t *c) {
   return n_sweeps;
 }
 
+/* Layers of one exchange: the sweeps go backwards from one valid layer, and along rows whole 16
+ * bytes are computed. */
+static void check_ghost_layers(void) {
+  static const struct {
+    int n_steps, most;
+    bool look_back;
+    int value_bytes, layers;
+  } cases[] = {
+      {6, 3, false, 8, 7}, /* 3 + 3 + 1: the first sweep computes 4 layers */
+      {6, 3, true, 8, 7},  {6, 3, false, 4, 7},
+      {3, 3, false, 8, 5},                      /* 3 + 1: 2 layers along rows */
+      {3, 3, false, 4, 7},                      /* 4 layers along rows */
+      {2, 3, false, 8, 4}, {6, 2, false, 8, 8}, /* 2 + 2 + 2 + 1: the first computes 6 */
+      {7, 3, false, 8, 9}, {9, 3, true, 8, 0},  /* single steps between the sweeps */
+      {3, 2, false, 8, 0},                      /* 2 + 1 */
+      {1, 3, false, 8, 0},
+  };
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    CHECK_INT(mg_steps_ghost_layers(cases[c].n_steps, cases[c].most, cases[c].look_back,
+                                    cases[c].value_bytes),
+              cases[c].layers);
+}
+
 int main(void) {
   case_t c;
+  check_ghost_layers();
   for (c.n_steps = 1; c.n_steps <= MOST_STEPS; c.n_steps++)
     for (c.most = 1; c.most <= 3; c.most++)
       for (int zero = 0; zero < 2; zero++) {
