@@ -156,7 +156,7 @@ static void check_hierarchy(mg_hierarchy_t *h, roofline_kind_t first, roofline_k
 static double fused_norm;
 
 static mg_status_t fusing_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
-  return sweep->n > 1 ? mg_cpu_smooth_fused(v, sweep, region, NULL)
+  return sweep->n > 1 ? mg_cpu_smooth_fused(v, sweep, region, NULL, NULL)
                       : mg_cpu_smooth(v, sweep, region);
 }
 
@@ -166,8 +166,8 @@ static bool fusing_can(const mg_view_t *v, int n) {
 
 static mg_status_t fusing_residual(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                    const mg_view_t *coarse, mg_vector_t dst) {
-  return mg_cpu_smooth_fused(v, sweep, region,
-                             &(mg_cpu_residual_use_t){coarse, dst, coarse ? NULL : &fused_norm});
+  return mg_cpu_smooth_fused(
+      v, sweep, region, &(mg_cpu_residual_use_t){coarse, dst, coarse ? NULL : &fused_norm}, NULL);
 }
 
 static mg_status_t fusing_begin(void) {
