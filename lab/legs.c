@@ -25,6 +25,7 @@ static const leg_t legs[] = {
     {"smooth; residual norm", ROOFLINE_SMOOTHS_NORM, false, 40.0, 22.0},
     {"last sweep computes the norm", ROOFLINE_SMOOTHS_NORM, true, 0.0, 22.0},
     {"correction; smooth", ROOFLINE_CORRECTS_SMOOTHS, false, 17.0, 7.75},
+    {"first sweep interpolates correction", ROOFLINE_CORRECTS_SMOOTHS, true, 1.0, 7.75},
 };
 enum { N_LEGS = sizeof legs / sizeof legs[0] };
 
@@ -40,16 +41,21 @@ static const struct {
 };
 enum { N_SMOOTHERS = sizeof smoothers / sizeof smoothers[0] };
 
-/* Let a smooth compute the residual or not. *has: whether it does. A float level needs no norm. */
+/* Let a smooth compute the residual and interpolate, or not. *has: whether it does what the leg
+ * needs. A float level needs no norm. */
 static mg_status_t choose(mg_hierarchy_t *h, const leg_t *leg, bool *has) {
   mg_level_t *fine = &h->level[0];
+  mg_level_plan_t *plan = &h->plan.level[0];
+  const mg_level_plan_t unchanged = *plan;
   const bool is_float = fine->store.value_bytes == sizeof(float),
-             pays = h->plan.level[0].fused_residual;
-  h->plan.level[0].fused_residual = pays && leg->fused;
+             corrects = leg->kind == ROOFLINE_CORRECTS_SMOOTHS;
+  plan->fused_residual = unchanged.fused_residual && leg->fused;
+  plan->fused_interpolation = unchanged.fused_interpolation && leg->fused;
   const mg_status_t status =
-      mg_smoother_set(fine, &h->params, fine->lambda_max, h->plan.level[0].fused_sweeps);
-  h->plan.level[0].fused_residual = pays;
-  *has = (!leg->fused || mg_smooth_has_residual(fine, false)) &&
+      mg_smoother_set(fine, &h->params, fine->lambda_max, plan->fused_sweeps);
+  *plan = unchanged;
+  *has = (!leg->fused ||
+          (corrects ? mg_smooth_interpolates(fine) : mg_smooth_has_residual(fine, false))) &&
          !(is_float && leg->kind == ROOFLINE_SMOOTHS_NORM);
   return status;
 }

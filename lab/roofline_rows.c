@@ -82,10 +82,11 @@ static mg_status_t parse(const lab_t *lab, const roofline_problem_t *p, int log2
   return status == MG_OK ? MG_OK : mg_error(status, "roofline: %s", message);
 }
 
-/* Change a plan for the checks: fused sweeps compute residuals on levels that they do not pay on,
- * and the level gets vectors that the oracle needs (1 / diagonal if alpha varies). */
+/* Change a plan for the checks: fused sweeps compute residuals and interpolate on levels where that
+ * does not pay, and the level gets vectors that the oracle needs (1 / diagonal if alpha varies). */
 static void plan_checks(mg_plan_t *plan) {
   plan->level[0].fused_residual = plan->level[0].fused_sweeps > 1;
+  plan->level[0].fused_interpolation = plan->level[0].fused_sweeps > 1;
   plan->level[0].vectors |= 1u << MG_TMP | 1u << MG_DINV;
   plan->outer[0].vectors |= 1u << MG_TMP;
 }
