@@ -15,7 +15,7 @@ static mg_status_t smooth_norm(mg_level_t *fine, double *norm) {
 }
 
 static mg_status_t correct_smooth(mg_hierarchy_t *h, mg_interpolation_t kind) {
-  MG_TRY(mg_interpolate_to_smooth(h, 0, kind, true));
+  MG_TRY(mg_interpolate_to_smooth(h, 0, kind, true, false));
   return mg_smooth_same_rhs(&h->level[0]);
 }
 

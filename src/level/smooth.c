@@ -141,11 +141,13 @@ static const mg_view_t *coarse_view(const mg_level_t *level) {
 }
 
 /* Whether the first sweep can also interpolate its input. One sweep does not do both: interpolate
- * its input and compute the residual of its result. */
+ * its input and compute the residual of its result. Nor does one that computes ghosts for later
+ * sweeps: it would interpolate from more coarse ghosts. */
 static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
   const mg_backend_t *backend = level->backend;
   const mg_sweep_t *first = &s->sweep->sweep;
-  if (!level->plan->fused_interpolation || first->n == 1 || first->x < 0 || s->sweep->has_residual)
+  if (!level->plan->fused_interpolation || level->one_exchange || first->n == 1 || first->x < 0 ||
+      s->sweep->has_residual)
     return false;
   return backend->fused.can_interpolate_smooth &&
          backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first->n);

@@ -203,14 +203,12 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
 }
 
 /* True if the first fused sweep of a smooth may interpolate its input from the next level, which
- * exists. On GPUs only levels of one rank do, since it has not been measured beside messages. With
- * one exchange per smooth, sweeps would interpolate to more ghosts than the coarser level's suffice
- * for. */
+ * exists. On GPUs only levels of one rank do, since it has not been measured beside messages. */
 static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
   const bool pays = level->place == MG_PLACE_GUARD ||
                     (level->layout.n_ranks == 1 &&
                      mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
-  return level->fused_sweeps > 1 && !level->one_exchange && pays && params->op != MG_OPERATOR_FV4 &&
+  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
          level[1].place == level->place;
 }
 

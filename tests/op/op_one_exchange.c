@@ -68,11 +68,13 @@ static void check_smooths(mg_level_t *level) {
   }
 }
 
-/* From a level that has just been smoothed, with and without an exchange. */
+/* From a level that has just been smoothed, with and without an exchange. The fine level's sweeps
+ * are single, so that they do not interpolate. */
 static void check_interpolation(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
   mg_level_t *fine = &h->level[l], *coarse = fine + 1;
   const int64_t cells = mg_volume(fine->store.view.n);
   double *x[2];
+  MUST(mg_smoother_set(fine, &h->params, fine->lambda_max, 1));
   start(coarse, true);
   MUST(mg_pre_smooth(coarse, true));
   MUST(mg_smooth_same_rhs(coarse));
