@@ -203,10 +203,11 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
 }
 
 /* True if the first fused sweep of a smooth may interpolate its input from the next level, which
- * exists. On GPUs only levels of one rank do, since it has not been measured beside messages. */
+ * exists. On GPUs only levels of one rank do, since it has not been measured beside messages, and
+ * only double cells: passes of float cells are bound by their instructions. */
 static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
   const bool pays = level->place == MG_PLACE_GUARD ||
-                    (level->layout.n_ranks == 1 &&
+                    (level->layout.n_ranks == 1 && level->value_bytes == sizeof(double) &&
                      mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
   return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
          level[1].place == level->place;

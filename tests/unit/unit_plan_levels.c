@@ -368,6 +368,10 @@ static void test_passes(void) {
       CHECK_INT(level->ghost_layers, once ? 7 : deep ? cases[i].layers + residual : plan.radius);
       CHECK_INT((level->vectors & 1u << MG_PREVIOUS) != 0, large && cases[i].before);
     }
+    params.precision = MG_CLASS_MIXED;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    CHECK_INT(plan.level[0].fused_interpolation, false); /* float cells */
+    params.precision = MG_CLASS_DOUBLE;
     /* If all steps of a smooth are fused, no other iterate is needed. */
     params.smooths = 1;
     params.degree = 3;
