@@ -1,11 +1,12 @@
-/* Part of ladder 4, on any place: legs of a V-cycle on one level, by the solver's own operations.
+/* Part of ladder 4 on a GPU: legs of a V-cycle on one level, by the solver's own operations.
+ * unit_roofline also runs them on a CPU.
  *
  * On its way down, a cycle smooths and restricts the residual. On its way up, it interpolates the
- * correction and smooths, at its end with the norm of the residual. Each operation is timed as a
- * separate kernel after or before the smooth, and as a part of its fused sweeps where the backend
- * has that. The results are checked on at most 128^3 cells.
+ * correction and smooths; the last smooth also computes the residual norm. Each operation is timed
+ * as a separate kernel before or after the smooth, and in its fused sweeps if the plan and the
+ * backend allow that. Results are checked on at most 128^3 cells.
  *
- * An element is a cell and leg. Speed-ups are over the smooth alone. */
+ * Times are per cell and leg. Speed-ups are over the smooth alone. */
 #include "device/device_select.h"
 #include "lab/roofline.h"
 #include "level/smooth.h"

@@ -117,8 +117,8 @@ fi
 seconds=1
 [[ $quick == no ]] || seconds=0.2
 
-# solve RANKS LOG2 BOXES OPTION...: print the GDOF/s of line h, or "memory" if it does not fit. If the run fails, print nothing, return
-# its exit code and leave its errors in $dir/why. A run that hangs fails after 300 s.
+# solve RANKS LOG2 BOXES OPTION...: print the GDOF/s of line h, or "memory" if the run does not fit. If it
+# fails, print nothing, return its exit code and leave its errors in $dir/why. It fails after 300 s.
 solve() {
   local ranks=$1 threads=$(($(cores) / $1)) rc=0
   shift
@@ -200,8 +200,8 @@ tolerance_table() {
   echo '(in brackets: bytes per cell that a copy moves in this time)'
 }
 
-# breakdown OPTION...: run F-cycles at 512^3 and write the time of each operation to $dir/out. Print "-"
-# and return false if there is none.
+# breakdown OPTION...: run F-cycles at 512^3 and write the time of each operation to $dir/out. If the run
+# fails, print the reason (no memory) or "-" and return 1.
 breakdown() {
   local rc=0
   solo "$HPGMG_FV" 9 1 --device=cuda --cpu-below=0 --min-solves=3 --min-time=0 --levels-breakdown "$@" \
@@ -238,7 +238,7 @@ profile_table() {
         printf "\n"
       }
       END { for (l = 1; l in grid; l++) printf "%-26s %15.2f\n", grid[l], coarse[l] }' "$dir/out"
-  done <<<'double smooth=193 restriction=9 interpolation=26
+  done <<<'double smooth=187 restriction=9
 mixed smooth=96.5 residual=88 restriction=9 interpolation=17.5 vector=20'
 }
 

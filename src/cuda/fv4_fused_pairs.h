@@ -66,7 +66,7 @@ static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const 
 
 /* Fill the ghosts of a plane of y outside the walls in i and j. Only the warps that have the four
  * cells next to a wall wait for each other: rows for a wall in i, two warps for a wall in j.
- * Parity: 0 and 1 in turn. */
+ * Parity: of the mbarrier's phase, alternately 0 and 1. */
 static __device__ __forceinline__ void fill_ghosts_of_y(const tile_t &t, const pair_t &c, int plane,
                                                         unsigned parity) {
   const int at = plane + c.cell, in_i = t.low_col >= 0 ? (int)COL : -(int)COL,

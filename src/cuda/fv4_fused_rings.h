@@ -28,7 +28,7 @@ enum {
    * and reads two cells further. */
   OUT_I = 2 * LANES * PAIRS - 4,
   OUT_J = 28,
-  COL0 = 4, /* one more than read, so that boxes begin at multiples of 32 or 16 bytes */
+  COL0 = 4, /* one more than read: boxes begin at multiples of 32 bytes (float: 16) */
   ROW0 = 3,
   BOX_I = OUT_I + 2 * COL0,
   X_ROWS = OUT_J + 2 * ROW0,

@@ -1,10 +1,10 @@
 /* Squares of one thread in the fused sweeps of float cells (temporal.cu): two rows of two columns.
  *
- * Pairs (temporal_columns.h) are bound by their instructions if cells are float. A square needs
- * fewer per cell: half of a cell's neighbors in the plane are in registers, which color a cell has
- * is known at compile time, and a coarse cell is below one thread. Double cells would need twice
- * the shared memory for tiles of 64 columns; squares in tiles of 32 occupy an SM with 8 warps only,
- * which made F-cycles of 256^3 a fifth slower on an H100. */
+ * With float cells, pairs (temporal_columns.h) are limited by instruction issue. A square needs
+ * fewer instructions per cell: half of a cell's neighbors in the plane are in registers, colors are
+ * known at compile time, and all cells of a plane in one coarse cell belong to one thread. Double
+ * cells would need twice the shared memory for tiles of 64 columns. Squares in tiles of 32 columns
+ * leave only 8 warps per SM, which made F-cycles of 256^3 a fifth slower on an H100. */
 #ifndef MG_CUDA_TEMPORAL_SQUARES_H
 #define MG_CUDA_TEMPORAL_SQUARES_H
 

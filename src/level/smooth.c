@@ -95,7 +95,7 @@ static bool can_fuse(const mg_level_t *level, int max_fused) {
          backend->fused.can_fuse && backend->fused.can_fuse(mg_level_view(level), max_fused);
 }
 
-/* Whether the levels' ghosts suffice for one exchange per smooth. */
+/* Whether the level has enough ghost layers for one exchange per smooth. */
 static bool may_exchange_once(const mg_level_t *level) {
   if (!level->plan->one_exchange || level->fused_sweeps == 1) return false;
   const int layers = mg_steps_ghost_layers(level->n_steps, level->fused_sweeps,
@@ -286,7 +286,7 @@ static void exchange_roles(mg_scheduled_sweep_t *s) {
     s->halo[v] = other_vector((mg_vector_t)s->halo[v]);
 }
 
-/* Replace the iterate that a sweep reads: it becomes zero, and has no ghosts to exchange. */
+/* Let a sweep read no iterate, because the interpolation replaces it: no ghosts to exchange. */
 static void drop_iterate(mg_scheduled_sweep_t *s) {
   int n = 0;
   for (int v = 0; v < s->n_halo; v++)

@@ -28,11 +28,10 @@ void mg_schedule_free(mg_schedule_t *schedule);
 MG_MUST_CHECK mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params,
                                           double lambda_max, int max_fused);
 
-/** Whether a smooth, or a pre-smooth, leaves the first layer of ghosts of its result valid, edges
- *  and corners included. One that computes a residual does not. Then a smooth exchanges ghosts once
- *  at its beginning: of f and the iterate, as deep as all its sweeps read together. Its sweeps also
- *  compute the ghosts that later ones read, by the same formulas as the ranks that own these cells.
- *  False on ranks without cells of the level. */
+/** Whether the level's smooths exchange ghosts only once, at their beginning, and leave the first
+ *  layer of ghosts of the result valid, edges and corners included. Each sweep also computes the
+ *  ghosts that later ones read, by the same formulas as the ranks that own these cells. A smooth
+ *  that computes a residual leaves no valid ghosts. False on ranks without cells of the level. */
 bool mg_smooth_fills_ghosts(const mg_level_t *level);
 
 /** Apply the level's smoother steps to MG_U with right-hand side MG_F.

@@ -18,13 +18,14 @@ enum {
    *  1.02. */
   MG_FUSED_RESIDUAL_MIN_CELLS = 1 << 24,
   MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 27, /**< smoothers whose steps change all cells */
-  /** The same for sweeps that interpolate their input. F-cycles on an H100, speed with to speed
-   *  without: double 128^3 and above 0.91, 256^3 0.92, 512^3 1.05; float 0.93, 0.90, 0.95. */
+  /** Cells from which the first sweep interpolates its input: double levels of one rank only.
+   *  F-cycles on an H100, relative speed with such sweeps on all levels from 128^3 on: 128^3 0.91,
+   *  256^3 0.92, 512^3 1.05; float 0.93, 0.90, 0.95. From 512^3 on only: 512^3 1.07. */
   MG_FUSED_INTERPOLATION_MIN_CELLS = 1 << 27,
   /** Cells per rank up to which a smooth on several GPUs exchanges ghosts once: 203^3. Its sweeps
-   *  compute ghosts that a second exchange would bring, and larger levels do not overlap messages
-   *  with their interior then. F-cycles on two H100s, ms, before and after: 160^3 1.21 and 1.19,
-   *  256^3 2.28 and 2.26. */
+   *  compute ghosts instead of receiving them, and cannot overlap messages with the interior, which
+   *  costs larger levels more than it saves. F-cycles on two H100s without and with it, ms: 160^3
+   *  1.21 and 1.19, 256^3 2.28 and 2.26. */
   MG_ONE_EXCHANGE_MAX_CELLS = 1 << 23,
   /** The same for the guard, for tests: 24^3, so that they have levels of both kinds. */
   MG_ONE_EXCHANGE_MAX_CELLS_GUARD = 24 * 24 * 24,

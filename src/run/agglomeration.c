@@ -4,7 +4,8 @@
 #include "run/trial.h"
 #include <string.h>
 
-/* From one figure to the next, one level more is gathered: it has an eighth of the cells. */
+/* Limits in cells per rank that are tried. A level has an eighth of the cells of the next finer
+ * one, so each further limit gathers about one more level. */
 enum { FIGURES = 3, FIGURE_RATIO = 8 };
 
 /* Time limits in seconds: after soft_limit no third or further row is measured; after row_limit no
@@ -83,7 +84,7 @@ static mg_status_t try_row(measurement_t *m, double start, int64_t below, int64_
   return mg_trial_elapsed(start, &found->seconds);
 }
 
-/* Fewer and fewer ranks for the finest level as long as that is faster, then larger figures. */
+/* Halve the ranks of the finest level while that is faster, then try larger limits. */
 static mg_status_t try_all(measurement_t *m, int64_t figure, int64_t ranks, int64_t fewest) {
   const double start = mg_now();
   const mg_agglomeration_t *found = m->found;

@@ -8,7 +8,7 @@ enum {
   MG_MAX_AGGLOMERATIONS = 8,
   /** The finest level is tried on fewer ranks up to this many cells per rank: 256^3. Above, more
    *  GPUs pay, and trials would need much time and memory: two H100s solve 256^3 1.4 times and
-   * 512^3 1.9 times as fast as one. */
+   *  512^3 1.7 times as fast as one. */
   MG_GATHERED_FINEST_MAX_CELLS = 1 << 24
 };
 

@@ -6,7 +6,7 @@
 # - fused sweeps and their residuals on levels of 96^3 cells (op_fused_*; memcheck, synccheck);
 # - a process that sends messages to itself (gpu_p2p_exchange), and two ranks that exchange messages (memcheck,
 #   synccheck).
-# SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 16; 0: skip). TEST_PART=K/N does the Kth of N parts.
+# SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 16; 0: skip). TEST_PART=K/N runs part K of N.
 # Skips without a device or the tool.
 set -eu
 . "$abs_top_srcdir/tests/lib/run_mpi.sh"

@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
     const bool is_guard = strcmp(backend, "guard") == 0;
     setenv("FIXTURE_BACKEND", backend, 1);
     n_levels = 0;
-    /* A GPU level needs 80^3 cells per rank, and several ranks. */
+    /* On a GPU only with several ranks, from MG_FUSED_SWEEPS_MIN_CELLS cells per rank on. */
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
       fixture_each(is_guard ? "4x2" : "6x2", textf("--operator=fv2,7pt %s", cases[c]), test);
     const bool has_some = is_guard || (strcmp(backend, "cuda") == 0 && n_ranks > 1 && n_ranks <= 3);
