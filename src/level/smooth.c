@@ -191,6 +191,7 @@ void mg_smoother_free(mg_level_t *level) {
   free(level->steps);
   level->steps = NULL;
   level->iterate = MG_U;
+  level->pending.coarse = NULL;
 }
 
 /* ---- smoothing ---- */

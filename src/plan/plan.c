@@ -178,7 +178,8 @@ static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *p
   const bool pays = level->place == MG_PLACE_GUARD
                         ? cells <= MG_ONE_EXCHANGE_MAX_CELLS_GUARD
                         : cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1;
-  return pays && params->op != MG_OPERATOR_FV4 && layers > 0 && level->layout.box_dim >= layers;
+  return pays && params->op != MG_OPERATOR_FV4 && layers > 0 &&
+         layers <= MG_ONE_EXCHANGE_MAX_LAYERS && level->layout.box_dim >= layers;
 }
 
 static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,

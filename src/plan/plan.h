@@ -27,6 +27,7 @@ enum {
    *  costs larger levels more than it saves. F-cycles on two H100s without and with it, ms: 160^3
    *  1.21 and 1.19, 256^3 2.28 and 2.26. */
   MG_ONE_EXCHANGE_MAX_CELLS = 1 << 23,
+  MG_ONE_EXCHANGE_MAX_LAYERS = 8, /**< two sweeps of three steps read 7 layers */
   /** The same for the guard, for tests: 24^3, so that they have levels of both kinds. */
   MG_ONE_EXCHANGE_MAX_CELLS_GUARD = 24 * 24 * 24,
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at

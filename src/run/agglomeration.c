@@ -17,7 +17,8 @@ static const double gain = 0.01;
 
 /* A measurement in progress. */
 typedef struct {
-  mg_params_t params; /* of the last row */
+  const mg_params_t *run; /* of the run to come */
+  mg_params_t params;     /* of the last row */
   mg_plan_t plan[MG_MAX_AGGLOMERATIONS];
   int top; /* finest level that is solved */
   mg_transports_t *transports;
@@ -46,11 +47,15 @@ static bool is_known(const measurement_t *m, const mg_plan_t *plan) {
   return false;
 }
 
-static mg_status_t fits_into_memory(const mg_params_t *params, bool *fits) {
+/* Whether the run would fit with the ranks of the last row. */
+static mg_status_t fits_into_memory(const measurement_t *m, bool *fits) {
+  mg_params_t params = *m->run;
   mg_room_t room;
   mg_memory_check_t check;
-  MG_TRY(mg_memory_room(params, &room));
-  MG_TRY(mg_memory_check_measure(params, &room, &check));
+  params.agglomerate_below = m->params.agglomerate_below;
+  params.finest_ranks = m->params.finest_ranks;
+  MG_TRY(mg_memory_room(&params, &room));
+  MG_TRY(mg_memory_check_measure(&params, &room, &check));
   *fits = check.fits;
   return MG_OK;
 }
@@ -73,7 +78,7 @@ static mg_status_t try_row(measurement_t *m, double start, int64_t below, int64_
   if (found->n_rows > 1 && found->seconds > soft_limit) return MG_OK;
   MG_TRY(plan_with(&m->params, below, finest_ranks, plan));
   if (is_known(m, plan)) return MG_OK;
-  MG_TRY(fits_into_memory(&m->params, &fits));
+  MG_TRY(fits_into_memory(m, &fits));
   if (!fits) return MG_OK;
   mg_plan_coarse_part(plan, &m->params, m->top, &part);
   *row = (mg_agglomeration_row_t){below, finest_ranks, plan->level[0].layout.n_ranks, 0.0};
@@ -123,7 +128,7 @@ mg_status_t mg_agglomeration_measure(const mg_params_t *params, const mg_plan_t 
                 figure = mg_plan_min_cells_per_rank(finest->place);
   memset(found, 0, sizeof *found);
   if (!mg_agglomeration_is_measured(plan)) return MG_OK;
-  m = (measurement_t){.params = mg_trial_params(params), .found = found};
+  m = (measurement_t){.run = params, .params = mg_trial_params(params), .found = found};
   if (fewest > ranks / 2) MG_TRY(choose_top(&m, plan, figure));
   if (m.top == plan->n_levels - 1) return MG_OK;
   MG_TRY(mg_hierarchy_transports(&m.params, plan, &m.transports));

@@ -43,7 +43,7 @@ bool mg_agglomeration_is_measured(const mg_plan_t *plan);
  *  @param[in]  plan    plan of the run
  *  @param[out] found   no rows unless mg_agglomeration_is_measured and there is a choice
  *  @pre the device is open, and no hierarchy exists
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_DIVERGED, MG_ERR_UNAVAILABLE
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_UNAVAILABLE
  *      (the requested transport) */
 MG_MUST_CHECK mg_status_t mg_agglomeration_measure(const mg_params_t *params, const mg_plan_t *plan,
                                                    mg_agglomeration_t *found);

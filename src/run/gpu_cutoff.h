@@ -29,7 +29,7 @@ typedef struct {
  *  @param[in]  plan   plan of the run, as far as it is known
  *  @param[out] found  measurements; no rows if the grid is too small
  *  @pre the device is open, and there is memory for a grid of 64^3 cells
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_DIVERGED */
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_gpu_cutoff_measure(const mg_params_t *params, const mg_plan_t *plan,
                                                 mg_gpu_cutoff_t *found);
 

@@ -15,7 +15,7 @@ mg_params_t mg_trial_params(const mg_params_t *params);
  *  @param[in]  transports  as for mg_hierarchy_create_on
  *  @param[in]  limit       seconds of timed solves after which no further one begins
  *  @param[out] seconds     per solve
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM, MG_ERR_DIVERGED */
+ *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE, MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_trial_measure(const mg_params_t *params, const mg_plan_t *plan,
                                            mg_transports_t *transports, double limit,
                                            double *seconds);

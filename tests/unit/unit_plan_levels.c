@@ -372,6 +372,11 @@ static void test_passes(void) {
     CHECK_INT(build(cases[i].ranks), MG_OK);
     CHECK_INT(plan.level[0].fused_interpolation, false); /* float cells */
     params.precision = MG_CLASS_DOUBLE;
+    /* Twenty half sweeps would need 21 layers for one exchange. */
+    params.smooths = 10;
+    CHECK_INT(build(cases[i].ranks), MG_OK);
+    for (int l = 0; l < plan.n_levels; l++)
+      CHECK_INT(plan.level[l].one_exchange && cases[i].smoother == MG_SMOOTHER_GSRB, false);
     /* If all steps of a smooth are fused, no other iterate is needed. */
     params.smooths = 1;
     params.degree = 3;
