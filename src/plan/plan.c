@@ -142,6 +142,10 @@ static int max_fused_steps(const mg_params_t *params) {
   return params->fused_sweeps < most ? params->fused_sweeps : most;
 }
 
+static int64_t cells_per_rank(const mg_level_plan_t *level) {
+  return mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+}
+
 /* True if the smoother of the level may fuse several steps into one sweep: of fv4, only colored
  * steps. Below MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must
  * correspond to cells: they wrap at most once, and do not extend beyond a wall that is not the
@@ -151,7 +155,7 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
                      const smoother_t *smoother) {
   const int most = max_fused_steps(params);
   const int32_t *n = level->layout.n;
-  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+  const int64_t cells = cells_per_rank(level);
   const bool large = level->place == MG_PLACE_GUARD ||
                      (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
   return most > 1 && (params->op != MG_OPERATOR_FV4 || smoother->colored) && smoother->fuse &&
@@ -163,9 +167,9 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
  * fv4's residual would read two more, for which shared memory has no room (cuda/fv4_fused.cu). */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
                               const smoother_t *smoother) {
-  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks,
-                min_cells = smoother->colored ? MG_FUSED_RESIDUAL_MIN_CELLS
-                                              : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
+  const int64_t cells = cells_per_rank(level), min_cells = smoother->colored
+                                                               ? MG_FUSED_RESIDUAL_MIN_CELLS
+                                                               : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
   const bool pays = level->place == MG_PLACE_GUARD || cells >= min_cells;
   return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
          level->layout.box_dim > params->fused_sweeps;
@@ -174,7 +178,7 @@ static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *p
 /* True if a smooth may exchange its ghosts once, with `layers` layers. See may_fuse for the limit
  * on the layers. fv4's sweeps would need its 1 / diagonal and betas deeper outside walls too. */
 static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *params, int layers) {
-  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+  const int64_t cells = cells_per_rank(level);
   const bool pays = level->place == MG_PLACE_GUARD
                         ? cells <= MG_ONE_EXCHANGE_MAX_CELLS_GUARD
                         : cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1;
@@ -216,7 +220,7 @@ static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params
 
 /* Whether kernels compute 1 / diagonal on this level. */
 static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
-  const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+  const int64_t cells = cells_per_rank(level);
   return params->op != MG_OPERATOR_FV4 && params->smoother != MG_SMOOTHER_L1JACOBI &&
          cells >= MG_STORED_DINV_MAX_CELLS &&
          (level->place == MG_PLACE_CUDA ||
