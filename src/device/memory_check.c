@@ -59,7 +59,6 @@ static mg_status_t find_tightest(const mg_plan_t *plan, const mg_room_t *room,
 
 /* Check whether another size fits: `size->n` becomes the cells per side of its grid, or 0. */
 static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg_size_t *size) {
-  char message[1024];
   mg_plan_t plan;
   mg_params_t other = *params;
   memset(other.boxes, 0, sizeof other.boxes); /* a cube */
@@ -67,7 +66,7 @@ static mg_status_t try_size(const mg_params_t *params, const mg_room_t *room, mg
   other.boxes_per_rank = size->boxes_per_rank;
   size->n = 0;
   const int64_t ranks = mg_comm_size(mg_comm_world());
-  if (mg_plan_build(&other, ranks, &plan, message, (int)sizeof message) != MG_OK) return MG_OK;
+  if (mg_plan_build(&other, ranks, &plan, NULL, 0) != MG_OK) return MG_OK;
   mg_memory_check_t c;
   MG_TRY(find_tightest(&plan, room, &c));
   if (c.fits) size->n = plan.level[0].layout.n[0];
@@ -109,13 +108,17 @@ static mg_status_t largest_sizes(const mg_params_t *params, const mg_room_t *roo
   return MG_OK;
 }
 
-mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *room,
-                                    mg_memory_check_t *capacity) {
-  char message[1024];
+mg_status_t mg_memory_need(const mg_params_t *params, const mg_room_t *room,
+                           mg_memory_check_t *capacity) {
   mg_plan_t plan;
   memset(capacity, 0, sizeof *capacity);
-  MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, message, (int)sizeof message));
-  MG_TRY(find_tightest(&plan, room, capacity));
+  MG_TRY(mg_plan_build(params, mg_comm_size(mg_comm_world()), &plan, NULL, 0));
+  return find_tightest(&plan, room, capacity);
+}
+
+mg_status_t mg_memory_check_measure(const mg_params_t *params, const mg_room_t *room,
+                                    mg_memory_check_t *capacity) {
+  MG_TRY(mg_memory_need(params, room, capacity));
   if (capacity->fits) return MG_OK;
   return largest_sizes(params, room, &capacity->largest, &capacity->same_width);
 }

@@ -127,7 +127,8 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 /** Build the layout of every level.
  *
  *  @param[in]  ranks    number of ranks of the whole run
- *  @param[out] message  on error, one line that names the limit and the nearest size that works
+ *  @param[out] message  on error, one line that names the limit and the nearest size that works;
+ *      NULL with message_size 0: not needed
  *  @return MG_OK, MG_ERR_USAGE if the grid has more than MG_MAX_DIM cells in a direction or a rank
  *      has more than 2^MG_MAX_LOG2_SHARE cells
  *  @ref problem statement in docs/algorithm.md, "Levels" */

@@ -27,10 +27,9 @@ typedef struct {
 
 static mg_status_t plan_with(mg_params_t *params, int64_t below, int64_t finest_ranks,
                              mg_plan_t *plan) {
-  char message[1024];
   params->agglomerate_below = below;
   params->finest_ranks = finest_ranks;
-  return mg_plan_build(params, mg_comm_size(mg_comm_world()), plan, message, (int)sizeof message);
+  return mg_plan_build(params, mg_comm_size(mg_comm_world()), plan, NULL, 0);
 }
 
 /* The first level that has fewer ranks in plan b than in plan a; n_levels if none has. */
@@ -55,7 +54,7 @@ static mg_status_t fits_into_memory(const measurement_t *m, bool *fits) {
   params.agglomerate_below = m->params.agglomerate_below;
   params.finest_ranks = m->params.finest_ranks;
   MG_TRY(mg_memory_room(&params, &room));
-  MG_TRY(mg_memory_check_measure(&params, &room, &check));
+  MG_TRY(mg_memory_need(&params, &room, &check));
   *fits = check.fits;
   return MG_OK;
 }
