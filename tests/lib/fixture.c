@@ -408,3 +408,16 @@ void fixture_each(const char *grids, const char *options, void (*test)(mg_hierar
   }
   each_value(grids, options, test);
 }
+
+void fixture_each_fusing(void (*run)(const char *backend)) {
+  static const char *const names[] = {"guard", "cuda"};
+  const char *only = getenv("FIXTURE_BACKEND");
+  if (only) {
+    run(only);
+    return;
+  }
+  for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
+    setenv("FIXTURE_BACKEND", names[b], 1);
+    run(names[b]);
+  }
+}

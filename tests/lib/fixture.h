@@ -117,6 +117,10 @@ double field_dot(const double *x, const double *y, int64_t n);
  *      All operators, boundaries and equations unless given, but only gsrb as the smoother. */
 void fixture_each(const char *grids, const char *options, void (*test)(mg_hierarchy_t *h));
 
+/** Call `run` for each backend that fuses sweeps: the guard, then a CUDA device if there is one; or
+ *  only for the backend that FIXTURE_BACKEND names. fixture_each uses that backend meanwhile. */
+void fixture_each_fusing(void (*run)(const char *backend));
+
 /** CHECK that reports the current case of fixture_each and both numbers. */
 #define CHECK_CASE(ok, got, want)                                                                  \
   ((void)fixture_check((ok), (got), (want), __FILE__, __LINE__, #ok))

@@ -147,7 +147,7 @@ static void test_varying(const char *grid) {
   }
 }
 
-int main(int argc, char **argv) {
+static void run(const char *backend) {
   static const char *const cases[] = {
       "--operator=fv2,7pt --smoother=gsrb --smooths=2,3",
       "--operator=fv2 --smoother=gsrb --smooths=1",
@@ -159,28 +159,26 @@ int main(int argc, char **argv) {
       "--operator=fv2 --smoother=gsrb,chebyshev boxes=5x2x3",
       "--operator=7pt --smoother=gsrb boxes=2x3x5",
   };
-  fixture_begin(&argc, &argv);
-  static const char *const backends[] = {"guard", "cuda"};
-  const char *only = getenv("FIXTURE_BACKEND");
   const bool alone = mg_comm_size(mg_comm_world()) == 1;
-  for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
-    if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
-    const bool guard = strcmp(only ? only : backends[b], "guard") == 0;
-    /* A device fuses sweeps of MG_FUSED_SWEEPS_MIN_CELLS cells per rank or more. */
-    const char *grid = guard ? "4x2" : alone ? "5x3" : "6x2";
-    levels[0] = levels[1] = 0;
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-      fixture_each(grid,
-                   textf("--equation=poisson --precision=double,mixed interpolations %s", cases[c]),
-                   test_levels);
-    if (!guard)
-      fixture_each("5x5",
-                   "--operator=fv2 --equation=helmholtz --precision=double,mixed interpolations "
-                   "--smoother=gsrb,chebyshev",
-                   test_levels);
-    CHECK((levels[0] > 0 && levels[1] > 0) || (only && strcmp(only, "cpu") == 0));
-    if (only) break;
-  }
-  test_varying(alone ? "5x3" : "6x2");
+  const bool guard = strcmp(backend, "guard") == 0;
+  /* A device fuses sweeps of MG_FUSED_SWEEPS_MIN_CELLS cells per rank or more. */
+  const char *grid = guard ? "4x2" : alone ? "5x3" : "6x2";
+  levels[0] = levels[1] = 0;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    fixture_each(grid,
+                 textf("--equation=poisson --precision=double,mixed interpolations %s", cases[c]),
+                 test_levels);
+  if (!guard)
+    fixture_each("5x5",
+                 "--operator=fv2 --equation=helmholtz --precision=double,mixed interpolations "
+                 "--smoother=gsrb,chebyshev",
+                 test_levels);
+  CHECK((levels[0] > 0 && levels[1] > 0) || strcmp(backend, "cpu") == 0);
+}
+
+int main(int argc, char **argv) {
+  fixture_begin(&argc, &argv);
+  fixture_each_fusing(run);
+  test_varying(mg_comm_size(mg_comm_world()) == 1 ? "5x3" : "6x2");
   return FIXTURE_END();
 }

@@ -145,7 +145,7 @@ static void test_varying(void) {
   }
 }
 
-int main(int argc, char **argv) {
+static void run(const char *backend) {
   /* Equal and unequal numbers of fused steps, with single steps between and after them. */
   static const char *const cases[] = {
       "--equation=helmholtz --smoother=gsrb --smooths=1,3",
@@ -180,31 +180,28 @@ int main(int argc, char **argv) {
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
+  const bool is_cpu = strcmp(backend, "cpu") == 0; /* it fuses no sweeps */
+  const char *grid = strcmp(backend, "guard") == 0 ? "4x2" : large_grid();
+  levels_with_passes = fv4_levels = float_fv4_levels = levels_with_residuals = 0;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
+  for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
+    fixture_each(grid, textf("--operator=fv4 %s", fv4_cases[c]), test_levels);
+  for (size_t c = 0; c < sizeof float_cases / sizeof *float_cases; c++)
+    fixture_each(grid, textf("--precision=mixed %s", float_cases[c]), test_levels);
+  for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
+    fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]), test_residuals);
+  for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
+    fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
+  CHECK(float_fv4_levels > 0 || is_cpu);
+  CHECK(fv4_levels > 0 || is_cpu);
+  CHECK(levels_with_passes > 0 || is_cpu);
+  CHECK(levels_with_residuals > 0 || is_cpu);
+}
+
+int main(int argc, char **argv) {
   fixture_begin(&argc, &argv);
-  static const char *const backends[] = {"guard", "cuda"};
-  const char *only = getenv("FIXTURE_BACKEND");
-  for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
-    /* Other backends have no fused sweeps, or the same ones. */
-    if (!only) setenv("FIXTURE_BACKEND", backends[b], 1);
-    const char *grid = strcmp(only ? only : backends[b], "guard") == 0 ? "4x2" : large_grid();
-    levels_with_passes = fv4_levels = float_fv4_levels = levels_with_residuals = 0;
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-      fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
-    for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
-      fixture_each(grid, textf("--operator=fv4 %s", fv4_cases[c]), test_levels);
-    for (size_t c = 0; c < sizeof float_cases / sizeof *float_cases; c++)
-      fixture_each(grid, textf("--precision=mixed %s", float_cases[c]), test_levels);
-    for (size_t c = 0; c < sizeof residual_cases / sizeof *residual_cases; c++)
-      fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]),
-                   test_residuals);
-    for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
-      fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
-    CHECK(float_fv4_levels > 0 || (only && strcmp(only, "cpu") == 0));
-    CHECK(fv4_levels > 0 || (only && strcmp(only, "cpu") == 0));
-    CHECK(levels_with_passes > 0 || (only && strcmp(only, "cpu") == 0));
-    CHECK(levels_with_residuals > 0 || (only && strcmp(only, "cpu") == 0));
-    if (only) break;
-  }
+  fixture_each_fusing(run);
   test_varying();
   return FIXTURE_END();
 }

@@ -103,7 +103,7 @@ static void test(mg_hierarchy_t *h) {
   }
 }
 
-int main(int argc, char **argv) {
+static void run(const char *backend) {
   static const char *const cases[] = {
       "--smoother=gsrb --smooths=1,3",
       "--smoother=gsrb,jacobi --smooths=2 --fused-sweeps=2",
@@ -111,21 +111,18 @@ int main(int argc, char **argv) {
       "--boundary=dirichlet --equation=poisson --smoother=gsrb walls=nndnnd",
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
-  fixture_begin(&argc, &argv);
-  static const char *const backends[] = {"guard", "cuda"};
-  const char *only = getenv("FIXTURE_BACKEND");
   const int n_ranks = mg_comm_size(mg_comm_world());
-  for (int b = 0; b < 1 + (mg_device_count() > 0); b++) {
-    const char *backend = only ? only : backends[b];
-    const bool is_guard = strcmp(backend, "guard") == 0;
-    setenv("FIXTURE_BACKEND", backend, 1);
-    n_levels = 0;
-    /* On a GPU only with several ranks, from MG_FUSED_SWEEPS_MIN_CELLS cells per rank on. */
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
-      fixture_each(is_guard ? "4x2" : "6x2", textf("--operator=fv2,7pt %s", cases[c]), test);
-    const bool has_some = is_guard || (strcmp(backend, "cuda") == 0 && n_ranks > 1 && n_ranks <= 3);
-    CHECK(n_levels > 0 || !has_some);
-    if (only) break;
-  }
+  const bool is_guard = strcmp(backend, "guard") == 0;
+  n_levels = 0;
+  /* On a GPU only with several ranks, from MG_FUSED_SWEEPS_MIN_CELLS cells per rank on. */
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+    fixture_each(is_guard ? "4x2" : "6x2", textf("--operator=fv2,7pt %s", cases[c]), test);
+  const bool has_some = is_guard || (strcmp(backend, "cuda") == 0 && n_ranks > 1 && n_ranks <= 3);
+  CHECK(n_levels > 0 || !has_some);
+}
+
+int main(int argc, char **argv) {
+  fixture_begin(&argc, &argv);
+  fixture_each_fusing(run);
   return FIXTURE_END();
 }
