@@ -10,9 +10,20 @@ constexpr unsigned FULL_WARP = 0xffffffffu;
 template <typename S> struct position_t; /* temporal_columns.h */
 
 /* Reduction of a thread's residuals: means over coarse cells, or the maximum. */
-template <typename S> struct residual_t {
+template <typename S> struct reduction_t {
   mg_real_t below;            /* sum of four residuals in the plane below */
   unsigned long long largest; /* bits of the maximum */
+
+  /* Called after the last plane. */
+  __device__ __forceinline__ void end(const job_t &job, unsigned long long known) {
+    if constexpr (S::USE == RESIDUAL_NORM)
+      mg_max_raise(mg_max_of_warp(largest), (int)threadIdx.x % 32, known, job.maximum);
+  }
+};
+
+/* The residuals of pairs (temporal_columns.h). */
+template <typename S> struct residual_t : reduction_t<S> {
+  using reduction_t<S>::below, reduction_t<S>::largest;
 
   /* r: residuals of both cells in plane p. Rows j and j + 1 of an even j are in one warp. */
   __device__ __forceinline__ void add(const job_t &job, const position_t<S> &at, int p,
@@ -27,12 +38,6 @@ template <typename S> struct residual_t {
             mg_mean_of_planes(below, sum);
       below = sum;
     }
-  }
-
-  /* Called after the last plane. */
-  __device__ __forceinline__ void end(const job_t &job, unsigned long long known) {
-    if constexpr (S::USE == RESIDUAL_NORM)
-      mg_max_raise(mg_max_of_warp(largest), (int)threadIdx.x % 32, known, job.maximum);
   }
 };
 } // namespace mg_temporal

@@ -120,10 +120,9 @@ template <typename S> struct square_position_t {
   }
 };
 
-/* Reduction of a thread's residuals: means over coarse cells, or the maximum. */
-template <typename S> struct square_residual_t {
-  mg_real_t below;            /* sum of the residuals in the plane below */
-  unsigned long long largest; /* bits of the maximum */
+/* The residuals of squares. */
+template <typename S> struct square_residual_t : reduction_t<S> {
+  using reduction_t<S>::below, reduction_t<S>::largest;
 
   /* r: residuals in plane p. */
   __device__ __forceinline__ void add(const job_t &job, const square_position_t<S> &at, int p,
@@ -139,12 +138,6 @@ template <typename S> struct square_residual_t {
             mg_mean_of_planes(below, sum);
       below = sum;
     }
-  }
-
-  /* Called after the last plane. */
-  __device__ __forceinline__ void end(const job_t &job, unsigned long long known) {
-    if constexpr (S::USE == RESIDUAL_NORM)
-      mg_max_raise(mg_max_of_warp(largest), (int)threadIdx.x % 32, known, job.maximum);
   }
 };
 
