@@ -139,6 +139,21 @@ template <typename S> struct square_residual_t : reduction_t<S> {
       below = sum;
     }
   }
+
+  /* Add the residuals in plane p. stencil(r, c): that of column [r][c]. */
+  template <bool careful, typename F>
+  __device__ __forceinline__ void add_all(const job_t &job, const square_position_t<S> &at, int p,
+                                          F stencil) {
+    mg_real_t residual[2][2], unused;
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+#pragma unroll
+      for (int c = 0; c < 2; c++) {
+        const mg_stencil_values_t v = stencil(r, c);
+        residual[r][c] = v.f - apply<careful, false>(job.l, at.i + c, at.j + r, p, v, &unused);
+      }
+    add(job, at, p, residual);
+  }
 };
 
 /* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
@@ -214,15 +229,8 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
     if (careful && (p < t.first || p >= t.end)) return;
     const square_near_t near =
         this->load_near(shared, shared + S::X + x_at[DEPTH], long_at[DEPTH - 1]);
-    mg_real_t r[2][2], unused;
-#pragma unroll
-    for (int b = 0; b < 2; b++)
-#pragma unroll
-      for (int c = 0; c < 2; c++) {
-        const mg_stencil_values_t v = stencil<DEPTH - 1>(job, near, b, c);
-        r[b][c] = v.f - apply<careful, false>(job.l, i + c, j + b, p, v, &unused);
-      }
-    residual.add(job, *this, p, r);
+    residual.template add_all<careful>(
+        job, *this, p, [&](int r, int c) { return stencil<DEPTH - 1>(job, near, r, c); });
   }
 
   template <bool careful, int odd>
@@ -339,15 +347,8 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
     if (careful && (p < t.first || p >= t.end)) return;
     const square_near_t near =
         this->load_near(shared, input_of(shared, DEPTH - 1, p), long_at[DEPTH - 1]);
-    mg_real_t r[2][2], unused;
-#pragma unroll
-    for (int b = 0; b < 2; b++)
-#pragma unroll
-      for (int c = 0; c < 2; c++) {
-        const mg_stencil_values_t v = stencil<DEPTH - 1>(job, near, b, c);
-        r[b][c] = v.f - apply<careful, false>(job.l, i + c, j + b, p, v, &unused);
-      }
-    residual.add(job, *this, p, r);
+    residual.template add_all<careful>(
+        job, *this, p, [&](int r, int c) { return stencil<DEPTH - 1>(job, near, r, c); });
   }
 
   template <bool careful, int>
