@@ -170,7 +170,7 @@ static mg_status_t interpolate_around(const mg_view_t *v, int q, int layers,
   p->vec[MG_U] = NULL;
   mg_patch_t half = source->coarse->patch[q];
   mg_view_t coarse = view_of(source->coarse, &half);
-  /* Ghosts outside walls are needed next to all ghosts, not only next to those that A reads. */
+  /* Ghosts outside walls are needed next to every ghost layer, not only next to the layers of A. */
   coarse.radius = coarse.ghost_layers;
   MG_TRY(mg_cpu_fill_wall_ghosts(&coarse, source->src, order));
   half = grown(&half, layers);

@@ -45,7 +45,8 @@ static __device__ __forceinline__ pair_t pair_of_thread(const job_t &job, const 
   const int thread = (int)threadIdx.x, half = thread / PHASE;
   const int lane = half / 2 * PHASE % LANES + thread % PHASE + n * LANES;
   int row = thread / 32 * 2 + half % 2;
-  /* The first warp has the first and the last row that compute, the last warp those that copy. */
+  /* The first warp has the first and the last computing row; the last warp has the two copying
+   * rows. */
   if (row < 2)
     row = row == 0 ? 1 : ROWS - 2;
   else if (row >= ROWS - 2)

@@ -68,8 +68,8 @@ typedef struct {
   int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
   bool fused_residual; /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
-  bool one_exchange; /**< a smooth may exchange ghosts once: its sweeps compute those that later
-                        sweeps, a residual and an interpolation read */
+  bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for
+                        later sweeps, a residual and an interpolation */
 } mg_level_plan_t;
 
 /** The hierarchy, finest level first. */

@@ -48,8 +48,8 @@ typedef struct {
  *
  *  @param[in] start  history of the cycles that made the solution at h, if the finest level
  *         holds one: the solve at h continues from there. NULL: start from zero
- *  @param[in,out] result  seconds_setup is kept; all other members except those that mg_verify sets
- * (see verify.h) are set, identically on all ranks
+ *  @param[in,out] result  seconds_setup is kept; the members listed in verify.h are left to
+ *      mg_verify; all others are set, identically on all ranks
  *  @return MG_OK (complete, interrupted or diverged), MG_ERR_COMM, MG_ERR_DEVICE */
 MG_MUST_CHECK mg_status_t mg_benchmark(mg_hierarchy_t *h, const mg_history_t *start,
                                        mg_result_t *result);

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 # mpi_agglomeration: --agglomerate-below=auto on several ranks with a device. The run measures; the report names the
-# choice and the times, and results are bit-identical to one rank on the CPU whatever is chosen. A given value is kept
+# choice and the times, and every choice gives results bit-identical to one rank on the CPU. A given value is kept
 # and nothing is measured. The guard stands for a GPU. No check depends on times.
 . "$abs_top_srcdir/tests/lib/cli_lib.sh"
 need_feature jansson
