@@ -88,17 +88,19 @@ static mg_status_t try_row(measurement_t *m, double start, int64_t below, int64_
   return mg_trial_elapsed(start, &found->seconds);
 }
 
-/* Halve the ranks of the finest level while that is faster, then try larger limits. */
+/* Larger limits while they are faster, then half of the ranks for the finest level while that is.
+ * The limits come first: with the fixed figure, two GPUs can be slower than one although they are
+ * faster with a larger limit. */
 static mg_status_t try_all(measurement_t *m, int64_t figure, int64_t ranks, int64_t fewest) {
   const double start = mg_now();
   const mg_agglomeration_t *found = m->found;
-  MG_TRY(try_row(m, start, figure, 0));
-  for (int64_t fewer = ranks / 2; fewer >= fewest && found->best == found->n_rows - 1; fewer /= 2)
-    MG_TRY(try_row(m, start, figure, fewer));
-  const int64_t finest_ranks = found->row[found->best].finest_ranks;
-  for (int f = 1; f < FIGURES; f++) {
-    figure *= FIGURE_RATIO;
-    MG_TRY(try_row(m, start, figure, finest_ranks));
+  for (int f = 0; f < FIGURES && found->best >= found->n_rows - 1; f++, figure *= FIGURE_RATIO)
+    MG_TRY(try_row(m, start, figure, 0));
+  const int64_t below = found->row[found->best].below;
+  const int limits = found->n_rows;
+  for (int64_t fewer = ranks / 2; fewer >= fewest; fewer /= 2) {
+    if (found->n_rows > limits && found->best < found->n_rows - 1) break;
+    MG_TRY(try_row(m, start, below, fewer));
   }
   return MG_OK;
 }

@@ -34,7 +34,7 @@ typedef struct {
 bool mg_agglomeration_is_measured(const mg_plan_t *plan);
 
 /** Solve with the run's levels gathered in several ways: with the fixed figure
- *  (mg_plan_min_cells_per_rank), with larger ones, and with the finest level on fewer ranks too.
+ *  (mg_plan_min_cells_per_rank), with larger ones, and then with the finest level on fewer ranks.
  *  Hierarchies are built one after the other. Of a grid whose finest level stays on all ranks, only
  *  the coarse levels that the choice affects, and the next finer one, are built and solved.
  *  Collective over the world; all ranks get the same result.
