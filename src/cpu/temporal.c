@@ -15,23 +15,16 @@ typedef struct {
   ptrdiff_t origin, values; /* of one vector's array */
 } copy_t;
 
-static bool covers_level(const mg_view_t *v) {
-  bool alone = v->n_patches == 1 && !v->periodic;
-  for (int d = 0; d < 3 && alone; d++)
-    alone = v->patch[0].n[d] == v->n[d];
-  return alone;
-}
-
 bool mg_cpu_can_fuse(const mg_view_t *v, int max_steps) {
   /* 1 / diagonal is computed from the betas, because it has no ghosts; with a varying alpha it
    * would be read. That of fv4 is always read, and has ghosts. */
   return !v->alpha_varies &&
-         (covers_level(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
+         (mg_walls_enclose(v) || v->ghost_layers >= mg_layers_of_steps(v->radius, max_steps));
 }
 
 bool mg_cpu_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
   return v->op != MG_OPERATOR_FV4 && mg_cpu_can_fuse(v, n) &&
-         (covers_level(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(n));
+         (mg_walls_enclose(v) || coarse->ghost_layers >= mg_coarse_layers_of_steps(n));
 }
 
 /* Copy vector x of a patch, or zero if x < 0, into one of the copies. */

@@ -67,19 +67,10 @@ constexpr int SHARED_BYTES =
                    INTERPOLATED_BYTES<false, true>});
 #endif
 
-/* Whether all patches have walls on both sides in each direction. */
-bool walls_enclose(const mg_view_t *v) {
-  bool enclosed = true;
-  for (int q = 0; q < v->n_patches; q++)
-    for (int d = 0; d < 3; d++)
-      enclosed = enclosed && v->patch[q].wall[d][0] && v->patch[q].wall[d][1];
-  return enclosed;
-}
-
 /* Whether every patch is large enough, has an even number of cells along i, and has walls on all
  * sides or `layers` ghost layers. */
 bool patches_fit(const mg_view_t *v, int layers) {
-  bool fit = v->ghost_layers >= layers || walls_enclose(v);
+  bool fit = v->ghost_layers >= layers || mg_walls_enclose(v);
   for (int q = 0; q < v->n_patches; q++) {
     const mg_patch_t &p = v->patch[q];
     fit = fit && p.n[0] % 2 == 0;
@@ -131,7 +122,7 @@ bool mg_cuda_can_smooth_residual(const mg_view_t *v, int n) {
 
 bool mg_cuda_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, int n) {
   return v->op != MG_OPERATOR_FV4 && mg_cuda_can_fuse(v, n) &&
-         (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || walls_enclose(v));
+         (coarse->ghost_layers >= mg_coarse_layers_of_steps(n) || mg_walls_enclose(v));
 }
 
 namespace {
