@@ -239,7 +239,7 @@ profile_table() {
       }
       END { for (l = 1; l in grid; l++) printf "%-26s %15.2f\n", grid[l], coarse[l] }' "$dir/out"
   done <<<'double smooth=187 restriction=9
-mixed smooth=96.5 residual=88 restriction=9 interpolation=17.5 vector=20'
+mixed smooth=96.5 residual=82 restriction=9 interpolation=8.5'
 }
 
 # memory_line WHERE OPTION...: speed at 256^3 (1.2 GB) in device and in managed memory. With levels on

@@ -185,6 +185,13 @@ typedef struct {
   void (*free)(mg_graph_t *graph);
 } mg_backend_graph_t;
 
+/** An interpolated first guess: P src by formula `kind`, from the coarsened patches. */
+typedef struct {
+  const mg_view_t *coarse;
+  mg_vector_t src;
+  mg_interpolation_t kind;
+} mg_guess_t;
+
 /** Between a level of double cells, which the table works on, and the float level of the same
  *  cells, `low` (--precision=mixed). The formulas are in formulas/precision.h. */
 typedef struct {
@@ -198,6 +205,24 @@ typedef struct {
    *  `smooth`. */
   mg_status_t (*residual)(const mg_view_t *v, mg_vector_t x, mg_vector_t f, const mg_view_t *low,
                           mg_vector_t dst, double scale, double *norm);
+
+  /* Optional: a guess that is interpolated where it is read, instead of stored. All four entries
+   * or none. Ghosts of the guess's src as for `interpolate`, outside walls as for folds_walls. */
+
+  /** Report whether the other three entries support the level and the formula. */
+  bool (*can_defer_guess)(const mg_view_t *v, mg_interpolation_t kind);
+  /** low dst = scale (f - A guess). */
+  mg_status_t (*guess_residual)(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
+                                const mg_view_t *low, mg_vector_t dst, double scale);
+  /** dst = guess + scale low e. */
+  mg_status_t (*guess_correct)(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
+                               const mg_view_t *low, mg_vector_t e, double scale);
+  /** guess_correct that also computes the residual f - A dst: its maximum norm as smooth_residual
+   *  does, between fused.norm_begin and norm_end; and low r = r_scale (f - A dst), unless r < 0. */
+  mg_status_t (*guess_correct_residual)(const mg_view_t *v, mg_vector_t dst,
+                                        const mg_guess_t *guess, const mg_view_t *low,
+                                        mg_vector_t e, double scale, mg_vector_t f, mg_vector_t r,
+                                        double r_scale);
 } mg_backend_mixed_t;
 
 typedef struct mg_backend {

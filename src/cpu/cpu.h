@@ -113,6 +113,11 @@ mg_status_t mg_cpu_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *l
 mg_status_t mg_cpu_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                   const mg_view_t *low, mg_vector_t dst, double scale,
                                   double *norm);
+bool mg_cpu_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind);
+mg_status_t mg_cpu_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
+                                  const mg_view_t *low, mg_vector_t dst, double scale);
+mg_status_t mg_cpu_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
+                                 const mg_view_t *low, mg_vector_t e, double scale);
 #endif
 
 #endif

@@ -133,22 +133,6 @@ static mg_status_t dot(const mg_view_t *v, mg_vector_t x, mg_vector_t y, mg_sum_
   GUARDED(v, mg_cpu_dot(&opened, x, y, sum));
 }
 
-#ifndef MG_FLOAT
-static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
-                         double scale) {
-  GUARDED_BOTH(v, low, mg_cpu_lower(&opened, src, &other_opened, dst, scale));
-}
-static mg_status_t raise_low(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
-                             mg_vector_t src, double scale, bool add) {
-  GUARDED_BOTH(v, low, mg_cpu_raise(&opened, dst, &other_opened, src, scale, add));
-}
-static mg_status_t residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
-                                  const mg_view_t *low, mg_vector_t dst, double scale,
-                                  double *norm) {
-  GUARDED_BOTH(v, low, mg_cpu_residual_lower(&opened, x, f, &other_opened, dst, scale, norm));
-}
-#endif
-
 static bool can_smooth_residual(const mg_view_t *v, int n) {
   return mg_cpu_can_fuse(v, n + 1);
 }
@@ -179,6 +163,58 @@ static mg_status_t norm_end(double *norm) {
   return MG_OK;
 }
 
+#ifndef MG_FLOAT
+static mg_status_t lower(const mg_view_t *v, mg_vector_t src, const mg_view_t *low, mg_vector_t dst,
+                         double scale) {
+  GUARDED_BOTH(v, low, mg_cpu_lower(&opened, src, &other_opened, dst, scale));
+}
+static mg_status_t raise_low(const mg_view_t *v, mg_vector_t dst, const mg_view_t *low,
+                             mg_vector_t src, double scale, bool add) {
+  GUARDED_BOTH(v, low, mg_cpu_raise(&opened, dst, &other_opened, src, scale, add));
+}
+static mg_status_t residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                  const mg_view_t *low, mg_vector_t dst, double scale,
+                                  double *norm) {
+  GUARDED_BOTH(v, low, mg_cpu_residual_lower(&opened, x, f, &other_opened, dst, scale, norm));
+}
+/* The guess's view is open. */
+static mg_status_t guess_residual_of(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
+                                     const mg_view_t *low, mg_vector_t dst, double scale) {
+  GUARDED_BOTH(v, low, mg_cpu_guess_residual(&opened, guess, f, &other_opened, dst, scale));
+}
+static mg_status_t guess_correct_of(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
+                                    const mg_view_t *low, mg_vector_t e, double scale) {
+  GUARDED_BOTH(v, low, mg_cpu_guess_correct(&opened, dst, guess, &other_opened, e, scale));
+}
+static mg_status_t guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
+                                  const mg_view_t *low, mg_vector_t dst, double scale) {
+  mg_view_t coarse;
+  MG_TRY(open_view(guess->coarse, &coarse));
+  const mg_guess_t open = {&coarse, guess->src, guess->kind};
+  const mg_status_t status = guess_residual_of(v, &open, f, low, dst, scale);
+  free(coarse.patch);
+  return status;
+}
+static mg_status_t guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
+                                 const mg_view_t *low, mg_vector_t e, double scale) {
+  mg_view_t coarse;
+  MG_TRY(open_view(guess->coarse, &coarse));
+  const mg_guess_t open = {&coarse, guess->src, guess->kind};
+  const mg_status_t status = guess_correct_of(v, dst, &open, low, e, scale);
+  free(coarse.patch);
+  return status;
+}
+/* The residual of float cells that are not needed is a norm alone. */
+static mg_status_t guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
+                                          const mg_guess_t *guess, const mg_view_t *low,
+                                          mg_vector_t e, double scale, mg_vector_t f, mg_vector_t r,
+                                          double r_scale) {
+  MG_TRY(guess_correct(v, dst, guess, low, e, scale));
+  if (r >= 0) return residual_lower(v, dst, f, low, r, r_scale, &residual_norm);
+  GUARDED(v, mg_cpu_residual_norm(&opened, dst, f, &residual_norm));
+}
+#endif
+
 /* One stream: operations run in the order of the calls, so the interior precedes the messages. */
 static mg_status_t stream_fork(void) {
   return MG_OK;
@@ -193,8 +229,8 @@ static bool sweep_overlaps(const mg_view_t *v, int n, bool host) {
 }
 
 /* Optional groups are zero, so that a guarded run also exercises their compositions. Exceptions:
- * fused sweeps, which have no composition, and their overlap with messages; this tests their
- * callers without a device. */
+ * fused sweeps, which have no composition, their overlap with messages, and guesses that are not
+ * stored; this tests their callers without a device. */
 const mg_backend_t mg_backend_guard = {
     .name = "guard",
     .value_bytes = sizeof(mg_real_t),
@@ -230,6 +266,12 @@ const mg_backend_t mg_backend_guard = {
               .can_interpolate_smooth = mg_cpu_can_interpolate_smooth,
               .interpolate_smooth = interpolate_smooth},
 #ifndef MG_FLOAT
-    .mixed = {.lower = lower, .raise = raise_low, .residual = residual_lower},
+    .mixed = {.lower = lower,
+              .raise = raise_low,
+              .residual = residual_lower,
+              .can_defer_guess = mg_cpu_can_defer_guess,
+              .guess_residual = guess_residual,
+              .guess_correct = guess_correct,
+              .guess_correct_residual = guess_correct_residual},
 #endif
 };

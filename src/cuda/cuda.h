@@ -275,6 +275,15 @@ mg_status_t mg_cuda_raise(const mg_view_t *v, mg_vector_t dst, const mg_view_t *
 mg_status_t mg_cuda_residual_lower(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
                                    const mg_view_t *low, mg_vector_t dst, double scale,
                                    double *norm);
+bool mg_cuda_can_defer_guess(const mg_view_t *v, mg_interpolation_t kind);
+mg_status_t mg_cuda_guess_residual(const mg_view_t *v, const mg_guess_t *guess, mg_vector_t f,
+                                   const mg_view_t *low, mg_vector_t dst, double scale);
+mg_status_t mg_cuda_guess_correct(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
+                                  const mg_view_t *low, mg_vector_t e, double scale);
+mg_status_t mg_cuda_guess_correct_residual(const mg_view_t *v, mg_vector_t dst,
+                                           const mg_guess_t *guess, const mg_view_t *low,
+                                           mg_vector_t e, double scale, mg_vector_t f,
+                                           mg_vector_t r, double r_scale);
 #endif
 
 /* Set-up and clean-up of files compiled for float, which device.cu calls (float_names.h). */

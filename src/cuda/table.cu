@@ -52,6 +52,12 @@ extern "C" const mg_backend_t mg_backend_cuda = {
               .free = mg_cuda_graph_free},
 #endif
 #ifndef MG_FLOAT
-    .mixed = {.lower = mg_cuda_lower, .raise = mg_cuda_raise, .residual = mg_cuda_residual_lower},
+    .mixed = {.lower = mg_cuda_lower,
+              .raise = mg_cuda_raise,
+              .residual = mg_cuda_residual_lower,
+              .can_defer_guess = mg_cuda_can_defer_guess,
+              .guess_residual = mg_cuda_guess_residual,
+              .guess_correct = mg_cuda_guess_correct,
+              .guess_correct_residual = mg_cuda_guess_correct_residual},
 #endif
 };

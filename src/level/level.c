@@ -225,6 +225,7 @@ mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *p
     h->shares_transports = transports != NULL;
     h->low_scale = 1.0;
     h->residual_level = -1;
+    h->keeps_residual = params->rtol > 0.0;
   }
   status = mg_comm_agree(status);
   if (status == MG_OK && !transports)

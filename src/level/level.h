@@ -104,7 +104,8 @@ typedef struct mg_hierarchy {
   struct mg_hierarchy *low; /**< NULL with --precision=double */
   double low_scale;         /**< scale of residuals on float levels: 1 except in run/rounding.c */
   int residual_level;       /**< MG_F of this float level holds the current residual; -1: of none */
-  mg_profile_t *profile;    /**< NULL unless profiling; then every operation is timed */
+  bool keeps_residual;   /**< further cycles may follow the first one: its residual stays there */
+  mg_profile_t *profile; /**< NULL unless profiling; then every operation is timed */
   mg_profile_t *prepared_profile; /**< from mg_profile_prepare; NULL if not prepared */
 
   mg_coarse_cycle_t *coarse_cycle; /**< runs all levels from coarse_cycle_first on in one call;

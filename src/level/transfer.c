@@ -129,8 +129,8 @@ static int wall_order(mg_interpolation_t kind) {
 }
 
 /* has_ghosts: the halo ghosts of the coarse level are valid. */
-static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
-                               bool has_ghosts) {
+static mg_status_t fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
+                                      bool has_ghosts) {
   mg_level_t *fine = &h->level[l], *coarse = &h->level[l + 1];
   const mg_view_t *half = mg_level_coarse_view(h, l);
   if (fine->has_image)
@@ -142,8 +142,21 @@ static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind
       !(fine->backend->fused.folds_walls && fine->backend->fused.folds_walls(half, kind)))
     MG_TIMED(fine, MG_TIME_INTERPOLATE,
              fine->backend->fill_wall_ghosts(half, MG_U, wall_order(kind)));
-  MG_TIMED(fine, MG_TIME_INTERPOLATE,
-           fine->backend->interpolate(half, MG_U, &fine->store.view, fine->iterate, kind, add));
+  return MG_OK;
+}
+
+mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind) {
+  return fill_coarse_ghosts(h, l, kind, false);
+}
+
+static mg_status_t interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind, bool add,
+                               bool has_ghosts) {
+  mg_level_t *fine = &h->level[l];
+  MG_TRY(fill_coarse_ghosts(h, l, kind, has_ghosts));
+  if (fine->comm)
+    MG_TIMED(fine, MG_TIME_INTERPOLATE,
+             fine->backend->interpolate(mg_level_coarse_view(h, l), MG_U, &fine->store.view,
+                                        fine->iterate, kind, add));
   return MG_OK;
 }
 

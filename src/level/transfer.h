@@ -40,6 +40,10 @@ MG_MUST_CHECK mg_status_t mg_halo_betas(mg_hierarchy_t *h, int l);
 MG_MUST_CHECK mg_status_t mg_interpolate(mg_hierarchy_t *h, int l, mg_interpolation_t kind,
                                          bool add);
 
+/** Fill the ghosts of MG_U of level l+1 that an interpolation to level l reads. Collective over the
+ *  ranks of both levels. */
+MG_MUST_CHECK mg_status_t mg_fill_coarse_ghosts(mg_hierarchy_t *h, int l, mg_interpolation_t kind);
+
 /** mg_interpolate as the input of the next smooth of level l, which must be from a guess and come
  *  before anything else reads the iterate. If the backend can, its first sweep interpolates, and
  *  only coarse ghosts are exchanged here. Collective over the ranks of both levels.

@@ -103,7 +103,7 @@ static bool ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kin
 
 mg_status_t mg_cycle_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
   mg_level_t *level = &h->level[top];
-  if (h->low) return mg_mixed_residual(h, top, norm);
+  if (h->low) return mg_mixed_residual_norm(h, top, kind, norm);
   if (ends_with_norm(h, top, kind)) return mg_residual_norm_end(level, norm);
   return ends_with_smooth(h, top, kind) && mg_smooth_fills_ghosts(level)
              ? mg_residual_norm_inside(level, MG_U, MG_F, norm)

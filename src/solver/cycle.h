@@ -43,6 +43,15 @@ MG_MUST_CHECK mg_status_t mg_cycle_by_operations(mg_hierarchy_t *h, int top, mg_
 MG_MUST_CHECK mg_status_t mg_mixed_cycle(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
                                          int *diverged);
 
+/** Whether this kind of cycle in mixed precision also computes the norm of its residual, on the
+ *  device. The same on all ranks that hold cells of the level; false on others. */
+bool mg_mixed_ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind);
+
+/** mg_cycle_residual_norm in mixed precision. If later cycles may follow, the residual becomes the
+ *  right-hand side of the next one, as by mg_mixed_residual. */
+MG_MUST_CHECK mg_status_t mg_mixed_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind,
+                                                 double *norm);
+
 /** Make the residual of level `top` the right-hand side of the next cycle in mixed precision.
  *  Overwrites MG_F of the float level. Collective over the level; other ranks return at once.
  *  @param[out] norm  max |f - A u|, on the level's ranks; NULL: not needed */

@@ -1,7 +1,11 @@
 /* Mixed precision: cycles of a hierarchy with float levels (mg_hierarchy_t.low).
  *
  * A V-cycle is one step of defect correction: the residual of the double u, rounded to float, is
- * the right-hand side of a float V-cycle from zero, whose result is added to u in double. */
+ * the right-hand side of a float V-cycle from zero, whose result is added to u in double.
+ *
+ * In an F-cycle, u starts as an interpolation from the next coarser level. Where the backend can,
+ * it is not stored: the residual and the correction interpolate it again. */
+#include "formulas/walls.h"
 #include "level/ops.h"
 #include "level/transfer.h"
 #include "solver/cycle.h"
@@ -42,6 +46,48 @@ static mg_status_t float_guess(mg_hierarchy_t *h, int l, int *diverged) {
   return raise_correction(h, l, false);
 }
 
+/* The guess of level l, interpolated from the next coarser double level. */
+static mg_guess_t guess_of(const mg_hierarchy_t *h, int l) {
+  return (mg_guess_t){mg_level_coarse_view(h, l), MG_U,
+                      mg_interpolation_of(h->params.op, MG_CYCLE_F)};
+}
+
+/* Whether the guess of level l is interpolated where it is read. */
+static bool defers_guess(const mg_hierarchy_t *h, int l) {
+  return l + 1 < h->n_levels && mg_can_defer_guess(&h->level[l], guess_of(h, l).kind);
+}
+
+bool mg_mixed_ends_with_norm(const mg_hierarchy_t *h, int top, mg_cycle_kind_t kind) {
+  return kind == MG_KIND_FIRST && h->params.cycle == MG_CYCLE_F && defers_guess(h, top) &&
+         !mg_is_singular(&h->level[top].store.view);
+}
+
+mg_status_t mg_mixed_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t kind, double *norm) {
+  if (!mg_mixed_ends_with_norm(h, top, kind)) return mg_mixed_residual(h, top, norm);
+  if (h->keeps_residual) h->residual_level = top;
+  return mg_residual_norm_end(&h->level[top], norm);
+}
+
+/* A float V-cycle corrects the guess of level l, which is not stored. */
+static mg_status_t correct_deferred(mg_hierarchy_t *h, int l, bool with_norm) {
+  mg_level_t *level = &h->level[l], *low = &h->low->level[l];
+  const mg_guess_t guess = guess_of(h, l);
+  const double scale = 1.0 / h->low_scale;
+  MG_TRY(mg_fill_coarse_ghosts(h, l, guess.kind));
+  MG_TRY(mg_lower_guess_residual(level, low, &guess, h->low_scale));
+  MG_TRY(mg_cycle_by_operations(h->low, l, MG_KIND_PRECONDITION, NULL));
+  return with_norm ? mg_correct_guess_norm(level, low, &guess, scale,
+                                           h->keeps_residual ? h->low_scale : 0.0)
+                   : mg_correct_guess(level, low, &guess, scale);
+}
+
+static mg_status_t correct_stored(mg_hierarchy_t *h, int l, int *diverged) {
+  if (l + 1 < h->n_levels)
+    MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
+  MG_TRY(lower_residual(h, l, NULL));
+  return correct(h, l, true, diverged);
+}
+
 /* Each V-cycle on a double level is a correction in double: the float rounding of the levels below
  * is an error that the V-cycles reduce like any other. */
 static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
@@ -51,10 +97,9 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(is_bottom ? v_cycle_from_zero(h, last, diverged) : float_guess(h, last, diverged));
   for (int l = is_bottom ? last - 1 : last; l >= top; l--) {
-    if (l < last)
-      MG_TRY(mg_interpolate(h, l, mg_interpolation_of(h->params.op, MG_CYCLE_F), false));
-    MG_TRY(lower_residual(h, l, NULL));
-    MG_TRY(correct(h, l, true, diverged));
+    const bool with_norm = l == top && mg_mixed_ends_with_norm(h, top, MG_KIND_FIRST);
+    MG_TRY(!diverged && defers_guess(h, l) ? correct_deferred(h, l, with_norm)
+                                           : correct_stored(h, l, diverged));
   }
   return MG_OK;
 }

@@ -3,7 +3,8 @@
 # - runs of 32^3 cells: every operator and smoother, periodic boundaries, all bottom solvers, levels on the CPU in
 #   either kind of memory, a varying alpha, conjugate gradients, and a dump;
 # - kernels of large levels: 64^3 cells for fv4, 128^3 for the others;
-# - fused sweeps and their residuals on levels of 96^3 cells (op_fused_*; memcheck, synccheck);
+# - fused sweeps and their residuals on levels of 96^3 cells (op_fused_*; memcheck, synccheck), and guesses that are not
+#   stored (op_deferred_guess);
 # - a process that sends messages to itself (gpu_p2p_exchange), and two ranks that exchange messages (memcheck,
 #   synccheck).
 # SANITIZER_JOBS runs are concurrent (default: number of CPUs, at most 16; 0: skip). TEST_PART=K/N runs part K of N.
@@ -116,8 +117,8 @@ while read -r options; do
   with_tools 1 "$all" "$HPGMG_FV" --device=cuda "$@"
 done <"$dir/cases"
 with_tools 1 "$all" "$abs_top_builddir/tests/gpu/gpu_p2p_exchange"
-for fused in sweeps interpolation; do
-  FIXTURE_BACKEND=cuda with_tools 1 'memcheck synccheck' "$abs_top_builddir/tests/op/op_fused_$fused"
+for test in fused_sweeps fused_interpolation deferred_guess; do
+  FIXTURE_BACKEND=cuda with_tools 1 'memcheck synccheck' "$abs_top_builddir/tests/op/op_$test"
 done
 # No initcheck for two ranks: it does not see writes by the other rank.
 if have_mpi; then
