@@ -70,6 +70,9 @@ static const kernel_t of_mixed[] = {
     {"float correction added", 20.0, 2.0, ROOFLINE_RAISES},
     {"double residual to float", 44.0, 22.0, ROOFLINE_LOWERS_RESIDUAL},
     {"the same, and its norm", 44.0, 23.0, ROOFLINE_LOWERS_RESIDUAL_NORM},
+    {"residual of a guess to float", 37.0, 28.75, ROOFLINE_LOWERS_GUESS},
+    {"correction added to a guess", 13.0, 8.75, ROOFLINE_RAISES_GUESS},
+    {"the same, and residual norm", 45.0, 30.75, ROOFLINE_RAISES_GUESS_NORM},
 };
 static const kernel_t of_mixed_fv4[] = {
     {"double residual to float", 44.0, 114.0, ROOFLINE_LOWERS_RESIDUAL},

@@ -35,6 +35,9 @@ typedef enum {
   ROOFLINE_RAISES,               /**< correction, added to the existing values */
   ROOFLINE_LOWERS_RESIDUAL,      /**< residual of double cells */
   ROOFLINE_LOWERS_RESIDUAL_NORM, /**< the same, and its norm */
+  ROOFLINE_LOWERS_GUESS,         /**< residual of an interpolated guess */
+  ROOFLINE_RAISES_GUESS,         /**< correction of an interpolated guess */
+  ROOFLINE_RAISES_GUESS_NORM,    /**< the same, and the norm of its residual */
   N_ROOFLINE
 } roofline_kind_t;
 

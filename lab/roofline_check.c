@@ -36,6 +36,9 @@ const roofline_output_t roofline_output[N_ROOFLINE] = {
     [ROOFLINE_RAISES] = {0, MG_U, 0},
     [ROOFLINE_LOWERS_RESIDUAL] = {0, MG_F, 0, .low = true},
     [ROOFLINE_LOWERS_RESIDUAL_NORM] = {0, MG_F, 0, .low = true},
+    [ROOFLINE_LOWERS_GUESS] = {0, MG_F, 0, .low = true},
+    [ROOFLINE_RAISES_GUESS] = {0, MG_U, 0},
+    [ROOFLINE_RAISES_GUESS_NORM] = {0, MG_U, 0},
 };
 
 /* A running check. `twin` has the same levels 0 and 1 on the CPU. */
@@ -266,7 +269,8 @@ mg_status_t roofline_check(const roofline_place_t *place, mg_hierarchy_t *h, mg_
   MG_TRY(run_twin(&c, &want));
   *error = relative(got, want);
   MG_TRY(compare_outputs(&c, error));
-  if (kind == ROOFLINE_RESIDUAL_NORM || kind == ROOFLINE_LOWERS_RESIDUAL_NORM)
+  if (kind == ROOFLINE_RESIDUAL_NORM || kind == ROOFLINE_LOWERS_RESIDUAL_NORM ||
+      kind == ROOFLINE_RAISES_GUESS_NORM)
     return check_maximum(&c, (const int[2]){MG_F, MG_NO_VECTOR}, error);
   if (kind == ROOFLINE_MAX_NORM)
     return check_maximum(&c, (const int[2]){MG_U, MG_NO_VECTOR}, error);

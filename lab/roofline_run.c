@@ -19,6 +19,34 @@ static mg_status_t correct_smooth(mg_hierarchy_t *h, mg_interpolation_t kind) {
   return mg_smooth_same_rhs(&h->level[0]);
 }
 
+/* As in solver/mixed.c: the guess is stored if the backend cannot interpolate it where it is read.
+ */
+static mg_status_t lower_guess(mg_hierarchy_t *h, mg_interpolation_t kind) {
+  mg_level_t *fine = &h->level[0], *low = &h->low->level[0];
+  const mg_guess_t guess = {mg_level_coarse_view(h, 0), MG_U, kind};
+  if (!mg_can_defer_guess(fine, kind)) {
+    MG_TRY(mg_interpolate(h, 0, kind, false));
+    return mg_lower_residual(fine, low, 1.0, NULL);
+  }
+  MG_TRY(mg_fill_coarse_ghosts(h, 0, kind));
+  return mg_lower_guess_residual(fine, low, &guess, 1.0);
+}
+
+/* norm: max |f - A u|; NULL: not needed. */
+static mg_status_t raise_guess(mg_hierarchy_t *h, mg_interpolation_t kind, double *norm) {
+  mg_level_t *fine = &h->level[0], *low = &h->low->level[0];
+  const mg_guess_t guess = {mg_level_coarse_view(h, 0), MG_U, kind};
+  if (!mg_can_defer_guess(fine, kind)) {
+    MG_TRY(mg_interpolate(h, 0, kind, false));
+    MG_TRY(mg_raise(fine, low, 1.0, true));
+    return norm ? mg_residual_norm(fine, MG_U, MG_F, norm) : MG_OK;
+  }
+  MG_TRY(mg_fill_coarse_ghosts(h, 0, kind));
+  if (!norm) return mg_correct_guess(fine, low, &guess, 1.0);
+  MG_TRY(mg_correct_guess_norm(fine, low, &guess, 1.0, 0.0));
+  return mg_residual_norm_end(fine, norm);
+}
+
 mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number) {
   mg_level_t *fine = &h->level[0];
   const mg_interpolation_t v = mg_interpolation_of(h->params.op, MG_CYCLE_V),
@@ -74,6 +102,12 @@ mg_status_t roofline_run(mg_hierarchy_t *h, roofline_kind_t kind, double *number
     return mg_lower_residual(fine, &h->low->level[0], 1.0, NULL);
   case ROOFLINE_LOWERS_RESIDUAL_NORM:
     return mg_lower_residual(fine, &h->low->level[0], 1.0, number);
+  case ROOFLINE_LOWERS_GUESS:
+    return lower_guess(h, f);
+  case ROOFLINE_RAISES_GUESS:
+    return raise_guess(h, f, NULL);
+  case ROOFLINE_RAISES_GUESS_NORM:
+    return raise_guess(h, f, number);
   case N_ROOFLINE:
     break;
   }

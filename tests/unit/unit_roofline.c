@@ -221,6 +221,7 @@ static void check_mixed(const char *operator) {
   twin = both;
   check_kinds(h, ROOFLINE_LOWERS, N_ROOFLINE);
   check_norm(h, ROOFLINE_LOWERS_RESIDUAL_NORM);
+  check_norm(h, ROOFLINE_RAISES_GUESS_NORM);
   twin = both->low;
   for (size_t k = 0; k < sizeof of_float / sizeof of_float[0]; k++)
     check_kinds(h->low, of_float[k], of_float[k] + 1);
