@@ -16,8 +16,8 @@
  * a half sweep of 2^3 cells took as long as one of 8^3. Hence block_smoother.h, and a thread per
  * pair of cells in the interpolation. Placing the 3 KB of arguments in shared memory was no faster;
  * docs/performance.md has what else was tried. */
+#include "cuda/block_fv4_cycle.h"
 #include "cuda/dependent_launch.h"
-#include "cuda/krylov.h"
 #include <cstdlib>
 #include <new>
 
@@ -26,6 +26,7 @@ enum { MAX_LEVELS = 6, MAX_CELLS = MG_BLOCK_PAIRED_CELLS };
 struct coarse_level_t {
   mg_cuda_patch_t l;
   mg_block_steps_t steps;
+  mg_fv4_place_t place; /**< for fv4_kernel */
 };
 
 /** Kernel arguments; the coarsest level is the last. */
@@ -40,6 +41,7 @@ typedef void (*kernel_t)(coarse_args_t args, int top, mg_cycle_t cycle, bool zer
 struct mg_coarse_cycle {
   coarse_args_t args;
   kernel_t kernel;
+  int fv4_threads;  /**< if the kernel is fv4_kernel */
   mg_step_t *steps; /**< device: steps of all levels */
 };
 
@@ -123,6 +125,102 @@ static __global__ void __launch_bounds__(MG_BLOCK_MAX_THREADS)
   cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
 }
 
+/** The cycles of cycles_t for fv4 on small levels (block_fv4.h), as seen by one thread. */
+template <bool colored, bool varies> struct fv4_cycles_t {
+  const coarse_args_t *args;
+  mg_fv4_block_t<colored, varies> block;
+
+  /* Loads coefficients only. */
+  __device__ __forceinline__ fv4_cycles_t(const coarse_args_t *a, mg_fv4_shared_t *shared)
+      : args(a), block(shared) {
+    const int t = (int)threadIdx.x, bottom = args->n_levels - 1;
+    int l = 0;
+    for (int next = 1; next <= bottom; next++)
+      if (t >= args->level[next].place.thread) l = next;
+    const coarse_level_t &own = args->level[l];
+    block.open(l, l == bottom, &own.l, own.place, MG_REAL(own.steps.c2));
+#pragma unroll
+    for (int q = 0; q < mg_fv4_bottom_t<varies>::FILLERS; q++) {
+      const bool coarsest = l == bottom;
+      block.ghosts[q] = mg_fv4_ghosts(args->level[coarsest || q > bottom ? bottom : q].place,
+                                      coarsest ? t - own.place.thread + 32 * q : t);
+    }
+    __syncthreads();
+  }
+
+  /* f of all levels from that of level `top`. */
+  __device__ __forceinline__ void restrict_f(int top) {
+    for (int l = top; l + 1 < args->n_levels; l++) {
+      block.store(l, args->level[l].place, block.f);
+      block.restrict_from(args->level[l].place, 0, l + 1);
+    }
+  }
+
+  __device__ __forceinline__ void visit(int l, bool down, guess_t guess) {
+    const coarse_level_t &here = args->level[l], &coarse = args->level[l + 1];
+    if (guess == ZERO && block.level == l) block.u = 0.0;
+    if (guess == CORRECTED)
+      block.template interpolate<MG_INTERPOLATE_V2>(l, &coarse.l, coarse.place, true);
+    if (guess == INTERPOLATED)
+      block.template interpolate<MG_INTERPOLATE_V4>(l, &coarse.l, coarse.place, false);
+    if (guess != ZERO) block.store(l, here.place, block.u);
+    block.smooth(l, &here.l, here.place, here.steps, guess == ZERO);
+    if (down) block.restrict_residual(l, &here.l, here.place);
+  }
+
+  __device__ __forceinline__ void solve_coarsest(bool zero_guess) {
+    typedef mg_fv4_bottom_t<varies> bottom_t;
+    const int l = args->n_levels - 1;
+    const coarse_level_t &here = args->level[l];
+    if (block.level == l) {
+      mg_krylov_t<bottom_t, true, colored, varies> solver(
+          bottom_t(&here.l, here.place, block.shared, block.cell, block.ghosts, block.f, block.u),
+          args->bottom.reduction);
+      solver.solve(args->bottom, zero_guess);
+      solver.store(MG_U);
+      block.u = solver.x[MG_U];
+    }
+    __syncthreads();
+  }
+
+  /** As cycles_t::run. */
+  __device__ __forceinline__ void run(int top, bool f_cycle, bool zero_guess) {
+    const int bottom = args->n_levels - 1;
+    const mg_cuda_patch_t *l = &args->level[top].l;
+    if (block.mine(top)) {
+      const ptrdiff_t at = block.cell.offset(l);
+      block.f = l->p.vec[MG_F][at];
+      if (!f_cycle && !zero_guess) block.u = l->p.vec[MG_U][at];
+    }
+    if (f_cycle) restrict_f(top);
+    const guess_t first = f_cycle ? INTERPOLATED : zero_guess ? ZERO : STORED;
+#pragma unroll 1
+    for (int start = f_cycle ? bottom : top; start >= top; start--) {
+      bool down = true;
+#pragma unroll 1
+      for (int n = start; n >= start; n += down ? 1 : -1) {
+        if (n < bottom) {
+          visit(n, down, !down ? CORRECTED : n > start ? ZERO : first);
+        } else {
+          solve_coarsest(f_cycle || zero_guess || bottom > start);
+          down = false;
+        }
+      }
+    }
+    if (block.mine(top)) l->p.vec[MG_U][block.cell.offset(l)] = block.u;
+  }
+};
+
+template <bool colored, bool varies>
+static __global__ void __launch_bounds__(MG_FV4_BLOCK_THREADS)
+    fv4_kernel(const MG_GRID_CONSTANT coarse_args_t args, int top, mg_cycle_t cycle,
+               bool zero_guess) {
+  __shared__ mg_fv4_shared_t shared;
+  fv4_cycles_t<colored, varies> cycles(&args, &shared);
+  mg_cuda_wait_dependency();
+  cycles.run(top, cycle == MG_CYCLE_F, zero_guess);
+}
+
 /* Kernel for the interpolations of the job; null if no operator uses that combination. */
 template <bool colored, bool varies> static kernel_t kernel_of(const mg_coarse_cycle_job_t *job) {
   const bool fv4 = job->level[0].view->op == MG_OPERATOR_FV4;
@@ -141,6 +239,19 @@ static kernel_t kernel_for(const mg_coarse_cycle_job_t *job) {
                                             : kernel_of<true, false>(job);
   return job->level[0].view->alpha_varies ? kernel_of<false, true>(job)
                                           : kernel_of<false, false>(job);
+}
+
+/* Kernel for fv4 on levels that block_fv4.h supports; null for others. */
+static kernel_t fv4_kernel_for(const mg_coarse_cycle_job_t *job) {
+  const mg_view_t *top = job->level[0].view, *last = job->level[job->n_levels - 1].view;
+  if (top->op != MG_OPERATOR_FV4 || job->v != MG_INTERPOLATE_V2 || job->f != MG_INTERPOLATE_V4 ||
+      job->n_levels > MG_FV4_BLOCK_LEVELS || top->n[0] > MG_FV4_BLOCK_SIDE ||
+      last->n[0] > MG_FV4_BLOCK_BOTTOM_SIDE || mg_brick_width(last) != last->n[0] ||
+      mg_operator_order(last) != 2 || job->bottom == MG_BOTTOM_SMOOTHER)
+    return nullptr;
+  const bool colored = job->level[0].step[0].colored;
+  if (top->alpha_varies) return colored ? fv4_kernel<true, true> : fv4_kernel<false, true>;
+  return colored ? fv4_kernel<true, false> : fv4_kernel<false, false>;
 }
 
 /* Whether a single patch covers level l, a cube of at most MAX_CELLS cells without Neumann walls:
@@ -170,6 +281,20 @@ static mg_status_t copy_steps(const mg_coarse_cycle_job_t *job, mg_step_t **out)
   return MG_OK;
 }
 
+static void use_fv4_kernel(mg_coarse_cycle_t *coarse_cycle, const mg_coarse_cycle_job_t *job,
+                           kernel_t kernel) {
+  int n[MG_FV4_BLOCK_LEVELS], n_steps[MG_FV4_BLOCK_LEVELS];
+  mg_fv4_place_t place[MG_FV4_BLOCK_LEVELS];
+  for (int l = 0; l < job->n_levels; l++) {
+    n[l] = job->level[l].view->n[0];
+    n_steps[l] = job->level[l].n_steps;
+  }
+  coarse_cycle->kernel = kernel;
+  coarse_cycle->fv4_threads = mg_fv4_place_levels(job->n_levels, n, n_steps, place);
+  for (int l = 0; l < job->n_levels; l++)
+    coarse_cycle->args.level[l].place = place[l];
+}
+
 mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coarse_cycle_t **out) {
   *out = nullptr;
   const kernel_t kernel = kernel_for(job);
@@ -192,6 +317,7 @@ mg_status_t mg_cuda_coarse_cycle_create(const mg_coarse_cycle_job_t *job, mg_coa
   }
   const coarse_level_t &last = coarse_cycle->args.level[job->n_levels - 1];
   coarse_cycle->kernel = kernel;
+  if (const kernel_t fv4 = fv4_kernel_for(job)) use_fv4_kernel(coarse_cycle, job, fv4);
   coarse_cycle->args.n_levels = job->n_levels;
   coarse_cycle->args.bottom = {job->bottom, job->max_iterations, job->reduction, last.steps};
   *out = coarse_cycle;
@@ -212,7 +338,7 @@ static int threads_for(const mg_view_t *v) {
 
 mg_status_t mg_cuda_coarse_cycle_run(const mg_coarse_cycle_t *t, int top, mg_cycle_t cycle,
                                      bool zero_guess) {
-  const int threads = threads_for(&t->args.level[top].l.v);
+  const int threads = t->fv4_threads ? t->fv4_threads : threads_for(&t->args.level[top].l.v);
   mg_cuda_launch_dependent(t->kernel, 1, threads, t->args, top, cycle, zero_guess);
   MG_CUDA_LAUNCHED("coarse_cycle");
   return MG_OK;
