@@ -99,13 +99,14 @@ template <bool colored, bool varies> struct mg_fv4_block_t {
     mg_real_t *x = half(place, 0), *next = half(place, 1);
     mg_real_t previous = u;
     uint64_t same = steps.same;
+    /* Before the loop, so that only predicates stay in use. */
+    const bool here = mine(l), first = color == steps.color;
 #pragma unroll 1
     for (int n = 0; n < steps.n; n++, same >>= 1) {
       const bool zero = zero_guess && n == 0;
       if (!zero) fill_ghosts(l, patch, place, x);
-      const int now = (int)(same & 1) ? steps.color : 1 - steps.color;
-      if (mine(l)) {
-        if (!colored || color == now) {
+      if (here) {
+        if (!colored || first == (bool)(same & 1)) {
           const mg_real_t ax = zero ? MG_REAL(0.0) : cell.apply(x), old = u;
           if constexpr (colored) {
             u = mg_relax(u, ax, f, cell.dinv, MG_REAL(1.0));
