@@ -212,7 +212,7 @@ template <bool colored, bool varies> struct fv4_cycles_t {
 };
 
 template <bool colored, bool varies>
-static __global__ void __launch_bounds__(MG_FV4_BLOCK_THREADS)
+static __global__ void __launch_bounds__(MG_FV4_BLOCK_THREADS, 1)
     fv4_kernel(const MG_GRID_CONSTANT coarse_args_t args, int top, mg_cycle_t cycle,
                bool zero_guess) {
   __shared__ mg_fv4_shared_t shared;
