@@ -105,6 +105,21 @@ typedef struct {
   bool (*sweep_overlaps)(const mg_view_t *v, int n, bool host);
 } mg_backend_overlap_t;
 
+/** What a resident smooth does besides its steps. */
+typedef struct {
+  /** Its first iterate is x + P src, or P src if the sweep has no x. P: formula `kind`, P0, P1 or
+   *  V2. The operation computes the coarse ghosts outside walls and may write them; other ghosts of
+   *  src need not be valid. NULL: no interpolation. */
+  const mg_view_t *source;
+  mg_vector_t src;
+  mg_interpolation_t kind;
+  /** As smooth_residual does: restrict the residual of the result to vector dst of `coarse`, or if
+   *  `coarse` is NULL raise the norm. */
+  bool has_residual;
+  const mg_view_t *coarse;
+  mg_vector_t dst;
+} mg_resident_use_t;
+
 /** Several operations in one pass over memory. Each entry is optional by itself. */
 typedef struct {
   /** Temporal blocking: whether `smooth` can fuse n steps of a smoother into one sweep over memory,
@@ -113,6 +128,12 @@ typedef struct {
    *  must be valid, one less of the betas, and n - 1 of previous, MG_F, MG_ALPHA and, for fv4,
    *  MG_DINV. */
   bool (*can_fuse)(const mg_view_t *v, int max_steps);
+  /** All n steps of a smooth as one operation that keeps the level in the processor, with dst = x,
+   *  or x < 0. The steps satisfy mg_steps_fuse. It also does what `use` says, and reads no ghosts
+   *  of the level. can_reside reports whether the view allows it. Both entries or none. */
+  bool (*can_reside)(const mg_view_t *v, int n);
+  mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
+                                 const mg_resident_use_t *use);
   /** Report whether `interpolate` of this kind computes the ghosts outside walls of the coarse
    *  level itself, so that `fill_wall_ghosts` need not be called before it. */
   bool (*folds_walls)(const mg_view_t *coarse, mg_interpolation_t kind);

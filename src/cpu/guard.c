@@ -154,6 +154,27 @@ static mg_status_t interpolate_smooth(const mg_view_t *v, const mg_sweep_t *swee
                mg_cpu_smooth_fused(&opened, sweep, region, NULL,
                                    &(mg_cpu_source_t){&other_opened, src, kind}));
 }
+static bool can_reside(const mg_view_t *v, int n) {
+  return !v->periodic && mg_cpu_can_fuse(v, n + 1);
+}
+static mg_status_t smooth_resident_opened(const mg_view_t *v, const mg_sweep_t *sweep,
+                                          const mg_resident_use_t *use, const mg_view_t *source,
+                                          const mg_view_t *coarse) {
+  const mg_cpu_residual_use_t residual = {coarse, use->dst, coarse ? NULL : &residual_norm};
+  const mg_cpu_source_t input = {source, use->src, use->kind};
+  return mg_cpu_smooth_fused(v, sweep, MG_REGION_ALL, use->has_residual ? &residual : NULL,
+                             source ? &input : NULL);
+}
+/* Both coarse views are the same one, if there are two. */
+static mg_status_t smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
+                                   const mg_resident_use_t *use) {
+  const mg_view_t *other = use->source ? use->source : use->coarse;
+  if (other)
+    GUARDED_BOTH(v, other,
+                 smooth_resident_opened(&opened, sweep, use, use->source ? &other_opened : NULL,
+                                        use->coarse ? &other_opened : NULL));
+  GUARDED(v, smooth_resident_opened(&opened, sweep, use, NULL, NULL));
+}
 static mg_status_t norm_begin(void) {
   residual_norm = 0.0;
   return MG_OK;
@@ -259,6 +280,8 @@ const mg_backend_t mg_backend_guard = {
                 .stream_join = stream_join,
                 .sweep_overlaps = sweep_overlaps},
     .fused = {.can_fuse = mg_cpu_can_fuse,
+              .can_reside = can_reside,
+              .smooth_resident = smooth_resident,
               .can_smooth_residual = can_smooth_residual,
               .smooth_residual = smooth_residual,
               .norm_begin = norm_begin,

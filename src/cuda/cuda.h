@@ -39,7 +39,9 @@ struct mg_cuda_state_t {
   unsigned long long *reduction;      /**< device: one exact sum or one maximum at a time */
   unsigned long long *reduction_host; /**< pinned: host copy of `reduction` */
   cudaEvent_t event;
-  int sms;                 /**< number of SMs */
+  int sms;                          /**< number of SMs */
+  bool shared;                      /**< other ranks use the device too */
+  struct mg_mailboxes_t *mailboxes; /**< device: messages between blocks (resident_exchange.h) */
   volatile int *timed_out; /**< pinned: 1 + the rank for which a kernel's wait timed out; 0: none */
   /** Called periodically while the host waits, with the seconds waited so far. Returns failures
    *  that no kernel reports. NULL: nothing to check. */

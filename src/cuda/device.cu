@@ -4,6 +4,7 @@
 #endif
 #include "cuda/copy_tiles.h"
 #include "cuda/fv4.h"
+#include "cuda/resident.h"
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -121,6 +122,7 @@ static mg_status_t open_device(int device) {
   *mg_cuda.timed_out = 0;
   MG_CUDA_TRY(cudaDeviceGetAttribute(&mg_cuda.sms, cudaDevAttrMultiProcessorCount, device));
   MG_TRY(find_dependent_launches(&mg_cuda.dependent_launches));
+  MG_TRY(mg_cuda_resident_open());
   MG_TRY(mg_cuda_fv4_open());
   return mg_cuda_float_fv4_open();
 }
@@ -157,6 +159,10 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   return MG_OK;
 }
 
+void mg_cuda_set_shared(bool shared) {
+  mg_cuda.shared = shared;
+}
+
 mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;
@@ -170,6 +176,7 @@ void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   mg_cuboids_close();
   mg_float_cuboids_close();
+  mg_cuda_resident_close();
   (void)cudaFreeHost((void *)mg_cuda.timed_out);
   (void)cudaEventDestroy(mg_cuda.event);
   (void)cudaFreeHost(mg_cuda.reduction_host);

@@ -21,6 +21,7 @@
 #define mg_fv4_job_t          mg_float_fv4_job_t
 #define mg_fv4_fused          mg_float_fv4_fused
 #define mg_temporal           mg_float_temporal
+#define mg_resident           mg_float_resident
 /* functions */
 #define mg_cuboids_close mg_float_cuboids_close
 #define mg_slot_of       mg_float_slot_of

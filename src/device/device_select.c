@@ -147,12 +147,15 @@ mg_status_t mg_device_locations(mg_device_location_t **locations) {
   return status;
 }
 
-static mg_status_t warn_if_shared(void) {
+static mg_status_t note_sharers(void) {
   mg_device_location_t *locations;
   int max_sharers = 1;
   MG_TRY(mg_device_locations(&locations));
   for (int r = 0; r < mg_comm_size(mg_comm_world()); r++)
     if (locations[r].sharers > max_sharers) max_sharers = locations[r].sharers;
+#ifdef HAVE_CUDA
+  mg_cuda_set_shared(locations[mg_comm_rank(mg_comm_world())].sharers > 1);
+#endif
   free(locations);
   if (max_sharers > 1)
     mg_warning("%d ranks share a CUDA device; one rank per device is faster", max_sharers);
@@ -231,7 +234,7 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
   MG_TRY(limit_fused_sweeps(params));
-  return warn_if_shared();
+  return note_sharers();
 }
 
 mg_status_t mg_device_choose(mg_params_t *params) {

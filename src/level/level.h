@@ -27,6 +27,7 @@ typedef struct {
   int halo[3], n_halo; /**< MG_F first */
   mg_view_t grown;     /**< the patches and the ghosts that the sweep computes too, unless it
                           computes a residual; no patches: it computes no ghosts */
+  bool resident;       /**< is a resident sweep (backend.h) */
   bool overlaps;       /**< the interior is processed while messages are in flight */
   bool has_residual;   /**< can also compute the residual of its result */
   bool interpolates;   /**< can also interpolate its input from the next coarser level */

@@ -69,6 +69,18 @@ static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int 
                             MG_U, MG_NO_VECTOR});
 }
 
+/* All steps in place in one sweep, which reads no ghosts. */
+static mg_status_t schedule_resident(mg_schedule_t *s, const mg_step_t *steps, int n_steps,
+                                     bool zero_guess) {
+  *s = (mg_schedule_t){.n = 1, .result = MG_U};
+  MG_TRY(mg_new(&s->sweep, 1, "the sweeps of a smooth"));
+  const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
+  *s->sweep = (mg_scheduled_sweep_t){.sweep = {steps, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR},
+                                     .resident = true,
+                                     .has_residual = true};
+  return MG_OK;
+}
+
 mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused, bool in_place,
                                bool zero_guess, mg_schedule_t *out) {
   *out = (mg_schedule_t){.sweep = NULL};
@@ -91,8 +103,17 @@ void mg_schedule_free(mg_schedule_t *schedule) {
 
 static bool can_fuse(const mg_level_t *level, int max_fused) {
   const mg_backend_t *backend = level->backend;
-  return max_fused > 1 && level->n_steps > 1 && mg_steps_fuse(level->steps, level->n_steps) &&
-         backend->fused.can_fuse && backend->fused.can_fuse(mg_level_view(level), max_fused);
+  return max_fused > 1 && !level->plan->resident && level->n_steps > 1 &&
+         mg_steps_fuse(level->steps, level->n_steps) && backend->fused.can_fuse &&
+         backend->fused.can_fuse(mg_level_view(level), max_fused);
+}
+
+/* Whether a smooth is one resident sweep. Only levels of one rank are planned so. */
+static bool can_reside(const mg_level_t *level, int max_fused) {
+  const mg_backend_t *backend = level->backend;
+  return level->plan->resident && max_fused > 1 && backend->fused.can_reside &&
+         mg_steps_fuse(level->steps, level->n_steps) &&
+         backend->fused.can_reside(mg_level_view(level), level->n_steps);
 }
 
 /* Whether the level has enough ghost layers for one exchange per smooth. */
@@ -140,9 +161,9 @@ static const mg_view_t *coarse_view(const mg_level_t *level) {
   return level->has_image ? &level->image.view : mg_level_view(level + 1);
 }
 
-/* Whether the first sweep can also interpolate its input. One sweep does not do both: interpolate
- * its input and compute the residual of its result. Nor does one that computes ghosts for later
- * sweeps: it would interpolate from more coarse ghosts. */
+/* Whether the first sweep can also interpolate its input. Except for resident sweeps, one sweep
+ * does not do both: interpolate its input and compute the residual of its result. Nor does one that
+ * computes ghosts for later sweeps: it would interpolate from more coarse ghosts. */
 static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
   const mg_backend_t *backend = level->backend;
   const mg_sweep_t *first = &s->sweep->sweep;
@@ -151,6 +172,16 @@ static bool can_interpolate(const mg_level_t *level, const mg_schedule_t *s) {
     return false;
   return backend->fused.can_interpolate_smooth &&
          backend->fused.can_interpolate_smooth(mg_level_view(level), coarse_view(level), first->n);
+}
+
+static mg_status_t set_resident_schedules(mg_level_t *level) {
+  level->fused_sweeps = level->n_steps;
+  level->one_exchange = false;
+  for (int zero = 0; zero < 2; zero++) {
+    MG_TRY(schedule_resident(&level->schedule[zero], level->steps, level->n_steps, zero));
+    level->schedule[zero].sweep->interpolates = zero == 0 && level->plan->fused_interpolation;
+  }
+  return MG_OK;
 }
 
 static mg_status_t set_schedules(mg_level_t *level, int max_fused) {
@@ -182,7 +213,8 @@ mg_status_t mg_smoother_set(mg_level_t *level, const mg_params_t *params, double
   if (!level->comm) return MG_OK;
   mg_smoother_free(level);
   MG_TRY(mg_smoother_steps(params, lambda_max, &level->steps, &level->n_steps));
-  return set_schedules(level, max_fused);
+  return can_reside(level, max_fused) ? set_resident_schedules(level)
+                                      : set_schedules(level, max_fused);
 }
 
 void mg_smoother_free(mg_level_t *level) {
@@ -209,11 +241,26 @@ static mg_status_t exchange_all(mg_level_t *level, mg_exchange_t *exchange, cons
   return MG_OK;
 }
 
-/* What else a sweep does; NULL: nothing. Not both. */
+/* What else a sweep does; NULL: nothing. Both only if it is resident. */
 typedef struct {
   const mg_pending_interpolation_t *input;
   const residual_output_t *output;
 } fused_t;
+
+static mg_status_t run_resident(const mg_level_t *level, const mg_sweep_t *sweep, fused_t fused) {
+  mg_resident_use_t use = {.source = NULL};
+  if (fused.input) {
+    use.source = fused.input->coarse;
+    use.src = fused.input->src;
+    use.kind = fused.input->kind;
+  }
+  if (fused.output) {
+    use.has_residual = true;
+    use.coarse = fused.output->coarse;
+    use.dst = fused.output->dst;
+  }
+  return level->backend->fused.smooth_resident(mg_level_view(level), sweep, &use);
+}
 
 static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, mg_region_t region,
                               fused_t fused) {
@@ -222,7 +269,9 @@ static mg_status_t run_region(mg_level_t *level, const mg_scheduled_sweep_t *s, 
   const residual_output_t *output = fused.output;
   const mg_sweep_t *sweep = &s->sweep;
   const mg_view_t *view = s->grown.patch && !input && !output ? &s->grown : mg_level_view(level);
-  if (input)
+  if (s->resident)
+    MG_TIMED(level, MG_TIME_SMOOTH, run_resident(level, sweep, fused));
+  else if (input)
     MG_TIMED(level, MG_TIME_SMOOTH,
              backend->fused.interpolate_smooth(view, sweep, region, input->coarse, input->src,
                                                input->kind));
@@ -351,6 +400,10 @@ bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess) {
 
 bool mg_smooth_interpolates(const mg_level_t *level) {
   return level->comm && level->schedule[0].sweep->interpolates;
+}
+
+bool mg_smooth_is_resident(const mg_level_t *level) {
+  return level->comm && level->schedule[0].sweep->resident;
 }
 
 mg_status_t mg_smooth_residual_to(mg_level_t *level, bool zero_guess, const mg_view_t *coarse,

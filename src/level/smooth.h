@@ -56,6 +56,10 @@ bool mg_smooth_has_residual(const mg_level_t *level, bool zero_guess);
  *  false on others. */
 bool mg_smooth_interpolates(const mg_level_t *level);
 
+/** Whether a smooth is one resident sweep (backend.h), which reads no ghosts, not even of the
+ *  coarser level if it interpolates. False on ranks without cells of the level. */
+bool mg_smooth_is_resident(const mg_level_t *level);
+
 /** mg_pre_smooth, then coarse dst = restricted residual of the iterate, by the last sweep.
  *  @param[in] coarse  view of the coarsened patches (mg_level_coarse_view)
  *  @pre mg_smooth_has_residual */

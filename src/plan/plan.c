@@ -163,6 +163,20 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
          level->layout.box_dim >= mg_layers_of_steps(radius_of(params->op), most);
 }
 
+/* True if a smooth of the level may be one sweep that keeps the level in the GPU: a level of one
+ * rank, too small for tiles that overlap. */
+static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
+                       const smoother_t *smoother) {
+  const int32_t *n = level->layout.n;
+  const int64_t cells = mg_layout_n_cells(&level->layout);
+  const bool pays = (level->place == MG_PLACE_CUDA && cells <= MG_RESIDENT_MAX_CELLS) ||
+                    (level->place == MG_PLACE_GUARD && cells <= MG_RESIDENT_MAX_CELLS_GUARD);
+  return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 && smoother->fuse && pays &&
+         level->layout.n_ranks == 1 && smoother->n_steps > 1 &&
+         smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 && n[1] % 2 == 0 &&
+         n[2] % 2 == 0;
+}
+
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.
  * fv4's residual would read two more, for which shared memory has no room (cuda/fv4_fused.cu). */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
@@ -191,7 +205,12 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
   const bool has_halo = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
   level->ghost_layers = plan->radius;
   level->fused_sweeps = 1;
-  if (!may_fuse(level, params, smoother)) return;
+  level->resident = may_reside(level, params, smoother);
+  if (level->resident) {
+    level->fused_sweeps = smoother->n_steps;
+    level->fused_residual = true;
+  }
+  if (level->resident || !may_fuse(level, params, smoother)) return;
   level->fused_sweeps = max_fused_steps(params);
   level->fused_residual = may_fuse_residual(level, params, smoother);
   if (has_halo) {
@@ -211,7 +230,7 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
  * exists. On GPUs only levels of one rank do, since it has not been measured beside messages, and
  * only double cells: passes of float cells are bound by their instructions. */
 static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
-  const bool pays = level->place == MG_PLACE_GUARD ||
+  const bool pays = level->place == MG_PLACE_GUARD || level->resident ||
                     (level->layout.n_ranks == 1 && level->value_bytes == sizeof(double) &&
                      mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
   return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
@@ -273,7 +292,8 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     if (needs_outer_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
     outer->ghost_layers = plan->radius;
     outer->fused_sweeps = 1;
-    outer->fused_residual = outer->fused_interpolation = outer->one_exchange = false;
+    outer->resident = outer->fused_residual = outer->fused_interpolation = outer->one_exchange =
+        false;
   }
 }
 

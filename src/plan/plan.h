@@ -13,6 +13,11 @@ enum {
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
   MG_FUSED_SWEEPS_MIN_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
+  /** Cells up to which a smooth of a level on one GPU is a resident sweep: 64^3, two pairs of cells
+   *  per thread on 128 SMs with 512 threads each. */
+  MG_RESIDENT_MAX_CELLS = 1 << 18,
+  MG_RESIDENT_MAX_STEPS = 64,
+  MG_RESIDENT_MAX_CELLS_GUARD = 8 * 8 * 8, /**< for tests */
   /** The same for residuals of fused sweeps. Their tiles overlap more. F-cycles on an H100, speed
    *  with to speed without: GSRB 128^3 0.96, 256^3 1.01, 512^3 1.15; Chebyshev 256^3 0.92, 512^3
    *  1.02. */
@@ -66,6 +71,8 @@ typedef struct {
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
   int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
+  bool resident;       /**< a smooth may be one sweep that keeps the level in the GPU; then
+                          fused_sweeps is the number of its steps */
   bool fused_residual; /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
   bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for

@@ -1,7 +1,8 @@
 /* op_fused_interpolation: a fused sweep that interpolates its input is bit-identical to an
  * interpolation and single steps. Covered: corrections and solutions by P0, P1 and V2; 7-point
  * operators with all kinds of smoothers, in passes of 2 and 3 steps; double and float cells; walls
- * of both kinds, other patches and the patch itself as neighbors; variable alpha; residuals. */
+ * of both kinds, other patches and the patch itself as neighbors; variable alpha; residuals;
+ * resident sweeps, which interpolate and compute a residual. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int levels[2]; /* with interpolating sweeps; with double and float cells */
+static int resident_levels, levels[2]; /* with interpolating sweeps; with double and float cells */
 
 /* Set and get cells of a level with a smoother. Float cells pass through MG_U of the double ones.
  */
@@ -119,6 +120,7 @@ static void test_levels(mg_hierarchy_t *h) {
     MUST(mg_comm_max(mg_comm_world(), &interpolates, 1));
     if (interpolates == 0.0) continue;
     levels[h->low != NULL]++;
+    resident_levels += mg_smooth_is_resident(&cells->level[l]);
     test_level(h, l);
   }
 }
@@ -159,11 +161,24 @@ static void run(const char *backend) {
       "--operator=fv2 --smoother=gsrb,chebyshev boxes=5x2x3",
       "--operator=7pt --smoother=gsrb boxes=2x3x5",
   };
+  /* Levels of one rank from 16^3 to 64^3 cells, also not cubes. */
+  static const char *const resident_cases[] = {
+      "boxes=4x4x4 --smoother=gsrb,chebyshev,jacobi --smooths=1,3",
+      "boxes=5x5x5 --smoother=gsrb,chebyshev",
+      "boxes=6x6x6 --smoother=gsrb --omega=1.15 --smooths=2",
+      "boxes=8x8x8 --smoother=gsrb,jacobi",
+      "boxes=10x10x10 --smoother=gsrb,chebyshev",
+      "boxes=12x12x12 --smoother=gsrb,chebyshev",
+      "boxes=16x16x16 --smoother=gsrb,chebyshev,jacobi",
+      "boxes=16x8x12 --smoother=gsrb,chebyshev",
+      "boxes=8x4x8 --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
+      "boxes=16x16x16 --boundary=dirichlet --smoother=gsrb walls=dnnddn",
+  };
   const bool alone = mg_comm_size(mg_comm_world()) == 1;
   const bool guard = strcmp(backend, "guard") == 0;
   /* A device fuses sweeps of MG_FUSED_SWEEPS_MIN_CELLS cells per rank or more. */
   const char *grid = guard ? "4x2" : alone ? "5x3" : "6x2";
-  levels[0] = levels[1] = 0;
+  levels[0] = levels[1] = resident_levels = 0;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     fixture_each(grid,
                  textf("--equation=poisson --precision=double,mixed interpolations %s", cases[c]),
@@ -173,6 +188,13 @@ static void run(const char *backend) {
                  "--operator=fv2 --equation=helmholtz --precision=double,mixed interpolations "
                  "--smoother=gsrb,chebyshev",
                  test_levels);
+  for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && alone; c++)
+    fixture_each("2x1",
+                 textf("--operator=fv2,7pt --equation=%s --precision=double,mixed %s",
+                       strstr(resident_cases[c], "walls") ? "poisson" : "helmholtz",
+                       resident_cases[c]),
+                 test_levels);
+  CHECK(resident_levels > 0 || !alone || strcmp(backend, "cpu") == 0);
   CHECK((levels[0] > 0 && levels[1] > 0) || strcmp(backend, "cpu") == 0);
 }
 

@@ -2,7 +2,8 @@
  * 7-point operators, and half sweeps of fv4; a guess and zero; the right-hand side of the previous
  * smooth and another one; patches bordering walls of both kinds, other patches and themselves;
  * double and float cells; variable alpha; the residual of the last sweep, restricted and as a norm;
- * a correction between two smooths, with an even or odd number of vector swaps. */
+ * a correction between two smooths, with an even or odd number of vector swaps; resident sweeps,
+ * which perform all steps of a smooth. */
 #include "device/device_select.h"
 #include "level/ops.h"
 #include "level/smooth.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int levels_with_passes, fv4_levels, float_fv4_levels, levels_with_residuals;
+static int levels_with_passes, resident_levels, fv4_levels, float_fv4_levels, levels_with_residuals;
 
 /* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
  * rank. */
@@ -51,6 +52,7 @@ static void test_level(mg_hierarchy_t *h, int l) {
   const int64_t cells = mg_volume(level->store.view.n);
   const bool fuses_fv4 = level->fused_sweeps > 1 && params->op == MG_OPERATOR_FV4;
   levels_with_passes += level->fused_sweeps > 1;
+  resident_levels += mg_smooth_is_resident(level);
   fv4_levels += fuses_fv4 && !h->low;
   float_fv4_levels += fuses_fv4 && h->low;
   const int seeds = n > 100 || h->low ? 1 : 2;
@@ -110,6 +112,7 @@ static void test_residuals(mg_hierarchy_t *h) {
         r[fused] = run_with_residuals(h, l, zero == 1);
       }
       levels_with_residuals += mg_smooth_has_residual(level, zero == 1);
+      resident_levels += mg_smooth_is_resident(level);
       CHECK_SAME(r[1].x, r[0].x, cells);
       CHECK_SAME(r[1].coarse_f, r[0].coarse_f, cells / 8);
       CHECK_CASE(r[1].norm == r[0].norm, r[1].norm, r[0].norm);
@@ -124,6 +127,7 @@ static void test_levels(mg_hierarchy_t *h) {
 }
 
 static void test_varying(void) {
+  /* The coarser levels are resident. */
   static const char *const options[] = {
       "--equation=helmholtz --operator=7pt --smoother=chebyshev",
       "--equation=helmholtz --operator=fv2 --boundary=periodic --smoother=gsrb",
@@ -180,9 +184,25 @@ static void run(const char *backend) {
       "--boundary=dirichlet --equation=poisson --smoother=gsrb,chebyshev walls=nndnnd",
       "--equation=poisson --smoother=gsrb,chebyshev boxes=5x2x3",
   };
+  /* Levels of one rank: 16^3 to 64^3 cells, and not cubes. On the device, tiles have 4 to 32 rows,
+   * and threads one or two pairs of cells. */
+  static const char *const resident_cases[] = {
+      "boxes=4x4x4 --smoother=gsrb,chebyshev,jacobi --smooths=1,3",
+      "boxes=5x5x5 --smoother=gsrb,chebyshev",
+      "boxes=6x6x6 --smoother=gsrb --omega=1.15 --smooths=2",
+      "boxes=8x8x8 --smoother=gsrb,jacobi",
+      "boxes=10x10x10 --smoother=gsrb,chebyshev",
+      "boxes=12x12x12 --smoother=gsrb,chebyshev",
+      "boxes=16x16x16 --smoother=gsrb,chebyshev,jacobi",
+      "boxes=16x8x12 --smoother=gsrb,chebyshev",
+      "boxes=2x16x4 --smoother=gsrb",
+      "boxes=8x8x8 --precision=mixed --smoother=gsrb,chebyshev",
+      "boxes=16x16x16 --precision=mixed --smoother=gsrb,chebyshev,jacobi",
+  };
   const bool is_cpu = strcmp(backend, "cpu") == 0; /* it fuses no sweeps */
   const char *grid = strcmp(backend, "guard") == 0 ? "4x2" : large_grid();
-  levels_with_passes = fv4_levels = float_fv4_levels = levels_with_residuals = 0;
+  const bool one_rank = mg_comm_size(mg_comm_world()) == 1;
+  levels_with_passes = resident_levels = fv4_levels = float_fv4_levels = levels_with_residuals = 0;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
@@ -193,6 +213,12 @@ static void run(const char *backend) {
     fixture_each(grid, textf("--operator=fv2,7pt residuals %s", residual_cases[c]), test_residuals);
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
     fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
+  for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && one_rank; c++) {
+    const char *options = textf("--operator=fv2,7pt --equation=helmholtz %s", resident_cases[c]);
+    fixture_each("2x1", options, test_levels);
+    if (!strstr(options, "mixed")) fixture_each("2x1", options, test_residuals);
+  }
+  CHECK(resident_levels > 0 || is_cpu || !one_rank);
   CHECK(float_fv4_levels > 0 || is_cpu);
   CHECK(fv4_levels > 0 || is_cpu);
   CHECK(levels_with_passes > 0 || is_cpu);

@@ -349,19 +349,26 @@ static void test_passes(void) {
     params.op = cases[i].op;
     params.cpu_below = 0;
     CHECK_INT(build(cases[i].ranks), MG_OK);
+    const int all_steps = params.smooths * (params.smoother == MG_SMOOTHER_CHEBYSHEV ? params.degree
+                                            : params.smoother == MG_SMOOTHER_GSRB    ? 2
+                                                                                     : 1);
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
       const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
+      const int32_t *n = level->layout.n;
       const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS,
+                 resident = cases[i].steps == 3 && level->layout.n_ranks == 1 && n[0] % 2 == 0 &&
+                            cells <= MG_RESIDENT_MAX_CELLS,
                  residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
                  interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
                                  cases[i].steps == 3 && cases[i].ranks == 1,
                  deep = large && cases[i].layers > plan.radius,
                  once = deep && cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1 &&
                         params.op != MG_OPERATOR_FV4 && !cases[i].before;
-      CHECK_INT(level->fused_sweeps, large ? cases[i].steps : 1);
-      CHECK_INT(level->fused_residual, residual);
-      CHECK_INT(level->fused_interpolation, interpolation);
+      CHECK_INT(level->resident, resident);
+      CHECK_INT(level->fused_sweeps, large ? cases[i].steps : resident ? all_steps : 1);
+      CHECK_INT(level->fused_residual, residual || resident);
+      CHECK_INT(level->fused_interpolation, interpolation || (resident && l + 1 < plan.n_levels));
       /* One exchange for 3 + 3 steps and a layer that they leave valid. The 18 steps of Chebyshev
        * here are more than two sweeps. */
       CHECK_INT(level->one_exchange, once);

@@ -1,0 +1,173 @@
+/* Resident smooths of the 7-point operators: all steps in one launch, for levels that are too small
+ * to fill the GPU for longer than a launch takes.
+ *
+ * All blocks run at the same time, one per SM. Each owns a tile of the level (resident_tiles.h),
+ * loads its coefficients, f and x once, and performs all steps. Coefficients, f and the thread's
+ * values are in registers (resident_cells.h), the values of the tile in shared memory. After each
+ * step a block sends its new values next to other tiles to their mailboxes in L2 and waits for
+ * theirs (resident_exchange.h). A block barrier orders the steps within the tile. The launch also
+ * interpolates its first iterate and restricts the residual of its last one, or reduces it to a
+ * norm (resident_transfer.h), so a visit to a level is two launches.
+ *
+ * The smooth reads no ghosts and is in place or from zero. A block reads x of its own tile only:
+ * the first iterate is sent like the result of a step.
+ *
+ * All blocks must run at the same time, and they do: there are at most as many as SMs, and
+ * - what runs before them ends without waiting for them, and leaves its SMs to them;
+ * - the next launch starts no block until each of them has called mg_cuda_wait_dependency, and so
+ *   occupies its SM;
+ * - nothing is on the second stream meanwhile: levels of one rank send no messages;
+ * - no other rank uses the device (mg_cuda_can_reside). Other processes take turns with this one.
+ * A cooperative launch would also guarantee it, but takes 1 us longer.
+ *
+ * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
+ * smooth: 48; 1 more for an interpolated first iterate, and 1 for a restricted residual. */
+#include "cuda/resident.h"
+#include "cuda/resident_transfer.h"
+
+using namespace mg_resident;
+
+namespace {
+/* The first iterate. Its cells that other tiles read in the first step are message number `first`.
+ */
+template <typename C> __device__ __forceinline__ void begin(C &cells, unsigned first) {
+  const job_t &job = cells.job;
+  cells.load_values();
+  if (job.u) interpolate(cells);
+#pragma unroll
+  for (int r = 0; r < C::ROWS && !cells.is_zero(); r++)
+#pragma unroll
+    for (int w = 0; w < C::WIDTH; w++)
+      cells.send(r, C::COLORED ? 1 : w, w, first, 0);
+  cells.share_values();
+  __syncthreads();
+}
+
+/* All steps; message number `first` is what the first step receives. */
+template <typename C> __device__ __forceinline__ void perform(C &cells, unsigned first) {
+  const job_t &job = cells.job;
+  const bool sends_last = job.use != RESIDUAL_UNUSED;
+  if constexpr (C::COLORED) { /* their number is even */
+    for (int q = 0; q < job.n; q += 2) {
+      cells.template relax<0>(first + (unsigned)q, q > 0 || !cells.is_zero(), true);
+      cells.template relax<1>(first + (unsigned)q + 1, true, q + 2 < job.n || sends_last);
+    }
+  } else {
+    for (int q = 0; q < job.n; q += 2) {
+      cells.template update<0>(q, first + (unsigned)q, q > 0 || !cells.is_zero(),
+                               q + 1 < job.n || sends_last);
+      if (q + 1 < job.n)
+        cells.template update<1>(q + 1, first + (unsigned)q + 1, true, q + 2 < job.n || sends_last);
+    }
+  }
+}
+
+template <bool COLORED, bool VARIES, int ROWS>
+__global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
+    resident_smooth(const MG_GRID_CONSTANT job_t job) {
+  __shared__ shared_t<COLORED> shared;
+  cells_t<COLORED, VARIES, ROWS> cells(job, shared);
+  mg_cuda_wait_dependency();
+  const unsigned first = *(volatile unsigned *)&job.mail->number[blockIdx.x] + 2,
+                 last = first + (unsigned)(job.n + (job.n & 1));
+  begin(cells, first);
+  perform(cells, first);
+  cells.store();
+  if (job.use != RESIDUAL_UNUSED) use_residual(cells, first + (unsigned)job.n);
+  /* Blocks that this launch lacks keep up too: the next one may have them. */
+  for (int b = (int)(blockIdx.x + threadIdx.x * gridDim.x); b < MG_RESIDENT_MAX_BLOCKS;
+       b += (int)(blockDim.x * gridDim.x))
+    job.mail->number[b] = last;
+}
+
+typedef void kernel_t(job_t);
+
+template <bool COLORED, bool VARIES> kernel_t *kernel_of_rows(int rows) {
+  return rows == 1 ? resident_smooth<COLORED, VARIES, 1> : resident_smooth<COLORED, VARIES, 2>;
+}
+
+kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
+  if (step->colored)
+    return v->alpha_varies ? kernel_of_rows<true, true>(rows) : kernel_of_rows<true, false>(rows);
+  return v->alpha_varies ? kernel_of_rows<false, true>(rows) : kernel_of_rows<false, false>(rows);
+}
+
+/* Whether one patch covers the level. */
+bool covers_level(const mg_view_t *v) {
+  bool covers = v->n_patches == 1;
+  for (int d = 0; d < 3 && covers; d++)
+    covers = v->patch[0].n[d] == v->n[d];
+  return covers;
+}
+
+bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
+  const int max_blocks =
+      mg_cuda.sms < MG_RESIDENT_MAX_BLOCKS ? mg_cuda.sms : (int)MG_RESIDENT_MAX_BLOCKS;
+  return mg_resident_choose_tiles(v->n, max_blocks, tiles);
+}
+
+job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep) {
+  job_t job = {mg_cuda_patch(v, 0)};
+  job.mail = mg_cuda.mailboxes;
+  job.x = sweep->x;
+  job.dst = sweep->dst;
+  job.n = sweep->n;
+  job.color = sweep->step->color;
+  for (int q = 0; q < sweep->n; q++) {
+    job.c1[q] = MG_REAL(sweep->step[q].c1);
+    job.c2[q] = MG_REAL(sweep->step[q].c2);
+  }
+  return job;
+}
+
+void add_use(job_t &job, const mg_resident_use_t *use) {
+  if (use->source) {
+    const mg_patch_t &p = use->source->patch[0];
+    job.u = p.vec[use->src];
+    job.u_jstride = p.jstride;
+    job.u_kstride = p.kstride;
+    job.kind = use->kind;
+    job.u_order = mg_wall_order(use->source, use->kind == MG_INTERPOLATE_V2 ? 2 : 1);
+  }
+  if (!use->has_residual) return;
+  job.use = use->coarse ? RESIDUAL_RESTRICTED : RESIDUAL_NORM;
+  job.maximum = mg_cuda.reduction;
+  if (!use->coarse) return;
+  const mg_patch_t &p = use->coarse->patch[0];
+  job.coarse = p.vec[use->dst];
+  job.coarse_jstride = p.jstride;
+  job.coarse_kstride = p.kstride;
+}
+} // namespace
+
+#ifndef MG_FLOAT /* both types of cells share the mailboxes */
+mg_status_t mg_cuda_resident_open(void) {
+  MG_CUDA_TRY(cudaMalloc((void **)&mg_cuda.mailboxes, sizeof *mg_cuda.mailboxes));
+  MG_CUDA_TRY(cudaMemsetAsync(mg_cuda.mailboxes, 0, sizeof *mg_cuda.mailboxes, mg_cuda.stream));
+  return MG_OK;
+}
+
+void mg_cuda_resident_close(void) {
+  (void)cudaFree(mg_cuda.mailboxes);
+}
+#endif
+
+bool mg_cuda_can_reside(const mg_view_t *v, int n) {
+  mg_resident_tiles_t tiles;
+  int code = 0;
+  return v->op != MG_OPERATOR_FV4 && covers_level(v) && n <= MAX_STEPS && !mg_cuda.shared &&
+         mg_cuda_compiled_arch(&code) == MG_OK && code >= 70 && choose_tiles(v, &tiles);
+}
+
+mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
+                                    const mg_resident_use_t *use) {
+  job_t job = job_of(v, sweep);
+  add_use(job, use);
+  if (!choose_tiles(v, &job.tiles))
+    return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
+  mg_cuda_launch_dependent(kernel_of(v, sweep->step, job.tiles.rows_per_thread),
+                           dim3((unsigned)mg_resident_blocks(job.tiles)),
+                           dim3((unsigned)mg_resident_threads(job.tiles)), job);
+  MG_CUDA_LAUNCHED("smooth_resident");
+  return MG_OK;
+}
