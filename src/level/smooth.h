@@ -1,4 +1,5 @@
-/* Smoothing of one level: the schedule of its sweeps, decided at set-up, and the loop over it. */
+/* Smoothing of one level: the schedule of its sweeps (schedule.c), decided at set-up, and the loop
+ * over it (smooth.c). */
 #ifndef MG_LEVEL_SMOOTH_H
 #define MG_LEVEL_SMOOTH_H
 
@@ -15,6 +16,10 @@
  *  @return MG_OK, MG_ERR_MEMORY */
 MG_MUST_CHECK mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused,
                                              bool in_place, bool zero_guess, mg_schedule_t *out);
+/** Schedule all steps of one smooth as one resident sweep (backend.h), in place or from zero.
+ *  Arguments and errors as for mg_schedule_create. */
+MG_MUST_CHECK mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps,
+                                                      bool zero_guess, mg_schedule_t *out);
 void mg_schedule_free(mg_schedule_t *schedule);
 
 /** Set the smoother of a level: its steps and their schedules.

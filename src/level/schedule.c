@@ -1,0 +1,97 @@
+#include "base/alloc.h"
+#include "formulas/smoother_steps.h"
+#include "level/grow.h"
+#include "level/smooth.h"
+#include <stdlib.h>
+
+/* Append steps first .. first + n - 1 and list the vectors whose ghosts they read. Fused sweeps
+ * also read ghosts of the right-hand side. Only the first one exchanges them. */
+static void append_sweep(mg_schedule_t *s, const mg_step_t *steps, int first, mg_sweep_t sweep) {
+  mg_scheduled_sweep_t *e = &s->sweep[s->n++];
+  *e = (mg_scheduled_sweep_t){.sweep = sweep};
+  e->sweep.step = &steps[first];
+  if (sweep.n > 1 && first == 0) e->halo[e->n_halo++] = MG_F;
+  if (sweep.x >= 0) e->halo[e->n_halo++] = sweep.x;
+  if (sweep.n > 1 && sweep.previous >= 0) e->halo[e->n_halo++] = sweep.previous;
+}
+
+/* As few sweeps as possible, with nearly equal numbers of steps. If the number of vector swaps is
+ * odd, the result is in the other vector: a copy is cheaper than another sweep. From zero, MG_U has
+ * the result if the first sweep writes the other vector. */
+static void schedule_evenly(mg_schedule_t *s, const mg_step_t *steps, int n_steps, int max_fused,
+                            bool in_place, bool zero_guess) {
+  const int sweeps = (n_steps + max_fused - 1) / max_fused,
+            singles = n_steps / sweeps == 1 ? sweeps - n_steps % sweeps : 0,
+            swaps = sweeps - (in_place ? singles : 0);
+  const bool from_other = zero_guess && swaps % 2 != 0;
+  int from = from_other ? MG_TMP : MG_U, to = from_other ? MG_U : MG_TMP, first = 0;
+  for (int q = 0; q < sweeps; q++) {
+    const int n = n_steps / sweeps + (q < n_steps % sweeps),
+              x = zero_guess && q == 0 ? MG_NO_VECTOR : from;
+    const bool stays = n == 1 && in_place;
+    /* x_0 = 0 is x of the first step and the previous iterate of the second. */
+    const int previous = n > 1 || (zero_guess && q <= 1) ? -1 : stays ? from : to;
+    append_sweep(s, steps, first,
+                 (mg_sweep_t){NULL, n, x, previous, stays ? from : to, MG_NO_VECTOR});
+    first += n;
+    if (stays) continue;
+    to = from;
+    from = from == MG_U ? MG_TMP : MG_U;
+  }
+  s->result = from;
+}
+
+/* Schedule for steps that read two iterates. A fused sweep is out of place. Reading two iterates
+ * and writing two takes four vectors, and there are three. So the first sweep writes two iterates,
+ * the last one reads two, and single steps run in between. */
+static void schedule_two_iterates(mg_schedule_t *s, const mg_step_t *steps, int n_steps,
+                                  int max_fused, bool zero_guess) {
+  const int n_fused = n_steps < 2 * max_fused ? n_steps : 2 * max_fused,
+            first_of_last = n_steps - n_fused / 2;
+  int first = n_fused - n_fused / 2, from = MG_TMP, to = MG_PREVIOUS;
+  append_sweep(s, steps, 0,
+               (mg_sweep_t){NULL, first, zero_guess ? MG_NO_VECTOR : MG_U, MG_NO_VECTOR, from,
+                            steps[first].c1 != 0.0 ? to : MG_NO_VECTOR});
+  for (; first < first_of_last || n_steps - first == 1; first++) {
+    append_sweep(s, steps, first, (mg_sweep_t){NULL, 1, from, to, to, MG_NO_VECTOR});
+    const int swap = from;
+    from = to;
+    to = swap;
+    s->result = from;
+    if (first + 1 == n_steps) return;
+  }
+  s->result = MG_U;
+  append_sweep(s, steps, first,
+               (mg_sweep_t){NULL, n_steps - first, from, steps[first].c1 != 0.0 ? to : MG_NO_VECTOR,
+                            MG_U, MG_NO_VECTOR});
+}
+
+mg_status_t mg_schedule_create_resident(const mg_step_t *steps, int n_steps, bool zero_guess,
+                                        mg_schedule_t *out) {
+  *out = (mg_schedule_t){.n = 1, .result = MG_U};
+  MG_TRY(mg_new(&out->sweep, 1, "the sweeps of a smooth"));
+  const mg_vector_t x = zero_guess ? MG_NO_VECTOR : MG_U;
+  *out->sweep =
+      (mg_scheduled_sweep_t){.sweep = {steps, n_steps, x, MG_NO_VECTOR, MG_U, MG_NO_VECTOR},
+                             .resident = true,
+                             .has_residual = true};
+  return MG_OK;
+}
+
+mg_status_t mg_schedule_create(const mg_step_t *steps, int n_steps, int max_fused, bool in_place,
+                               bool zero_guess, mg_schedule_t *out) {
+  *out = (mg_schedule_t){.sweep = NULL};
+  MG_TRY(mg_new(&out->sweep, n_steps, "the sweeps of a smooth"));
+  if (max_fused > 1 && n_steps > max_fused && mg_steps_look_back(steps, n_steps))
+    schedule_two_iterates(out, steps, n_steps, max_fused, zero_guess);
+  else
+    schedule_evenly(out, steps, n_steps, max_fused, in_place, zero_guess);
+  return MG_OK;
+}
+
+void mg_schedule_free(mg_schedule_t *schedule) {
+  for (int q = 0; q < schedule->n; q++)
+    mg_view_grown_free(&schedule->sweep[q].grown);
+  free(schedule->sweep);
+  *schedule = (mg_schedule_t){.sweep = NULL};
+}
