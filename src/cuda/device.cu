@@ -159,8 +159,23 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   return MG_OK;
 }
 
+/* Whether kernels of other processes can run beside those of this one: Multi-Process Service. */
+static bool under_mps(void) {
+  int device = 0, enabled = 0;
+#if CUDART_VERSION >= 12050
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&enabled, cudaDevAttrMpsEnabled, device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return false;
+  }
+#else
+  (void)device;
+#endif
+  return enabled != 0;
+}
+
 void mg_cuda_set_shared(bool shared) {
-  mg_cuda.shared = shared;
+  mg_cuda.shared = shared || under_mps();
 }
 
 mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {

@@ -27,7 +27,8 @@ MG_MUST_CHECK mg_status_t mg_cuda_identity(unsigned char uuid[16]);
 MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
 
 /** State whether other ranks use the open device too. Their kernels may occupy SMs, so no launch
- *  may then rely on all its blocks running at the same time. */
+ *  may then rely on all its blocks running at the same time. The same holds under NVIDIA's
+ *  Multi-Process Service, which is detected. */
 void mg_cuda_set_shared(bool shared);
 
 /** Free memory of the open device per process sharing it: an equal part, less a margin for what the

@@ -17,7 +17,8 @@
  * - the next launch starts no block until each of them has called mg_cuda_wait_dependency, and so
  *   occupies its SM;
  * - nothing is on the second stream meanwhile: levels of one rank send no messages;
- * - no other rank uses the device (mg_cuda_can_reside). Other processes take turns with this one.
+ * - no other rank uses the device, and it does not run under MPS (mg_cuda_set_shared). Other
+ *   processes take turns with this one.
  * A cooperative launch would also guarantee it, but takes 1 us longer.
  *
  * Results are bit-identical to those of single steps: same formulas, same order. Bytes per cell and
