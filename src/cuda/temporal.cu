@@ -24,8 +24,9 @@
  * Each step invalidates one more layer of cells around the tile, so tiles overlap. With three
  * steps, 24 x 26 of the 32 x 32 double cells are written, with a residual 24 x 24; of the 64 x 32
  * float cells 56 x 26, with a residual 56 x 24. Nothing is read outside walls, whose formulas are
- * folded into the stencil. Elsewhere tiles read ghosts, of which a level has one layer per step,
- * and one for the residual.
+ * folded into the stencil, so at a wall in i a tile also writes the columns next to the wall: up to
+ * 4 more. Elsewhere tiles read ghosts, of which a level has one layer per step, and one for the
+ * residual.
  *
  * A thread has two double cells of a row, one of each color (temporal_columns.h), or two rows of
  * two float cells (temporal_squares.h). A colored step changes half of them. They are the same ones

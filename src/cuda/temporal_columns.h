@@ -70,8 +70,9 @@ template <typename S> struct position_t {
     }
     i = t.i0 + 2 * lane;
     j = t.j0 + row;
-    writes = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0] &&
-             row >= S::MARGIN && row < S::ROWS - S::MARGIN && j < p.n[1];
+    const lanes_t lanes = written_lanes(p, t);
+    writes = lane >= lanes.from && lane < lanes.to && i >= 0 && i < p.n[0] && row >= S::MARGIN &&
+             row < S::ROWS - S::MARGIN && j < p.n[1];
     /* Both colors and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
@@ -84,6 +85,12 @@ template <typename S> struct position_t {
     }
     low = row > 0 ? -WIDTH : 0;
     high = row < S::ROWS - 1 ? WIDTH : 0;
+  }
+
+  /* beta_i right of this thread's columns at the right edge of the tile. Only tiles at a high wall
+   * use it: see shape_t::EDGE. `bi`: plane of beta_i. */
+  __device__ __forceinline__ mg_real_t edge(const mg_real_t *bi) const {
+    return bi[S::EDGE + (pair / WIDTH - 1) * EDGE_WIDTH];
   }
 
   /* Set both columns of a plane to zero. */
@@ -105,7 +112,7 @@ __device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
 template <typename S> struct colored_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH;
   using P = position_t<S>;
-  using P::cell, P::i, P::pair, P::left, P::right, P::low, P::high, P::swapped, P::writes;
+  using P::cell, P::edge, P::i, P::pair, P::left, P::right, P::low, P::high, P::swapped, P::writes;
   mg_real_t x[DEPTH + 2][2], dinv[STEPS][2], bk[DEPTH + 1][2];
   int x_at[DEPTH + 1],
       long_at[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
@@ -135,7 +142,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
   }
 
   /* Stencil of column c in plane q - 1 - s. */
-  template <int s>
+  template <bool careful, int s>
   __device__ __forceinline__ mg_stencil_values_t near(const mg_real_t *shared, const job_t &job,
                                                       int c) const {
     const mg_real_t *const plane = shared + S::X + x_at[s + 1] + cell[c],
@@ -151,6 +158,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
     near.x.high[2] = x[s][c];
     near.beta[0][0] = bi[0];
     near.beta[0][1] = bi[right[c]];
+    if (careful && right[c] == 0) near.beta[0][1] = edge(bi - cell[c]);
     near.beta[1][0] = bj[0];
     near.beta[1][1] = bj[high];
     near.beta[2][0] = bk[s + 1][c];
@@ -166,7 +174,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
                                              int q, mg_real_t *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
-    const mg_stencil_values_t v = near<s>(shared, job, c);
+    const mg_stencil_values_t v = near<careful, s>(shared, job, c);
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     constexpr bool needs_dinv = s < 2;
     const mg_real_t ax =
@@ -188,7 +196,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
     mg_real_t r[2], unused;
 #pragma unroll
     for (int c = 0; c < 2; c++) {
-      const mg_stencil_values_t v = near<DEPTH - 1>(shared, job, c);
+      const mg_stencil_values_t v = near<careful, DEPTH - 1>(shared, job, c);
       r[c] = v.f - apply<careful, false>(job.l, i + cell[c] - pair, this->j, p, v, &unused);
     }
     residual.add(job, *this, p, r);
@@ -218,7 +226,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
 template <typename S> struct whole_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PLANE = S::PLANE;
   using P = position_t<S>;
-  using P::i, P::pair, P::low, P::high, P::writes;
+  using P::edge, P::i, P::pair, P::right, P::low, P::high, P::writes;
   /* x[s]: input of step s (s = STEPS: of the residual) in the planes below, at and above it. */
   mg_real_t x[DEPTH][3][2];
   mg_real_t dinv[STEPS][2], bk[DEPTH + 1][2], previous_in[2];
@@ -255,7 +263,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
     mg_real_t beside[2][2], bi[2], bj[2], bj_high[2], f[2], a[2], left_x, right_x, right_bi;
   };
 
-  template <int s>
+  template <bool careful, int s>
   __device__ __forceinline__ both_t load_both(const mg_real_t *shared, const job_t &job,
                                               int p) const {
     const mg_real_t *const plane = input_of(shared, s, p) + pair;
@@ -272,6 +280,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
     b.left_x = __shfl_up_sync(FULL_WARP, x[s][1][1], 1, LANES);
     b.right_x = __shfl_down_sync(FULL_WARP, x[s][1][0], 1, LANES);
     b.right_bi = __shfl_down_sync(FULL_WARP, b.bi[0], 1, LANES);
+    if (careful && right[1] == 0) b.right_bi = edge(bi - pair);
     return b;
   }
 
@@ -307,7 +316,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
     constexpr bool needs_dinv = s == 0;
-    const both_t both = load_both<s>(shared, job, p);
+    const both_t both = load_both<careful, s>(shared, job, p);
     mg_real_t value[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -334,7 +343,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (careful && (p < t.first || p >= t.end)) return;
-    const both_t both = load_both<DEPTH - 1>(shared, job, p);
+    const both_t both = load_both<careful, DEPTH - 1>(shared, job, p);
     mg_real_t r[2], unused;
 #pragma unroll
     for (int c = 0; c < 2; c++) {

@@ -4,6 +4,7 @@
 #define MG_CUDA_TEMPORAL_LAUNCH_H
 
 #include "cuda/temporal_interpolate.h"
+#include <algorithm>
 extern "C" {
 #include "cuda/device.h"
 }
@@ -53,16 +54,16 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   const mg_patch_t &p = job.l.p;
   int at[3];
   mg_tile_of_block(job.tiles, at);
-  const tile_t t = {at[0] * OUT_I - BOX_START, at[1] * S::OUT_J - S::MARGIN, at[2] * job.planes,
-                    min((at[2] + 1) * job.planes, p.n[2])};
+  const tile_t t = {at[0] * OUT_I - (p.wall[0][0] ? 0 : BOX_START), at[1] * S::OUT_J - S::MARGIN,
+                    at[2] * job.planes, min((at[2] + 1) * job.planes, p.n[2])};
   const int first = t.first - DEPTH, end = t.end + DEPTH;
   columns_t<S> c = {};
   const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
   c.begin(job, t, first);
   pipeline_t pipeline = {};
   /* Plain stages: the planes of all steps are needed, and no cell is at a wall. */
-  const bool at_wall = (p.wall[0][0] && t.i0 <= 0) || (p.wall[0][1] && t.i0 + WIDTH >= p.n[0]) ||
-                       (p.wall[1][0] && t.j0 <= 0) || (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
+  const bool at_wall = begins_at_wall(p, t) || ends_at_wall(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
+                       (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
   pipeline.plain_first = max(t.first + DEPTH, p.wall[2][0] ? DEPTH + 1 : 0);
   pipeline.plain_end = at_wall        ? pipeline.plain_first
                        : p.wall[2][1] ? min(t.end + S::STEPS, p.n[2])
@@ -140,6 +141,7 @@ inline mg_status_t make_maps(const mg_view_t *v, const job_t &job, mg_vector_t x
   for (int d = 0; d < 3; d++)
     MG_TRY(make_map(v, p, (mg_vector_t)(MG_BETA_I + d), true, WIDTH, d == 1 ? rows - 1 : rows - 2,
                     &m->beta[d]));
+  if (p.wall[0][1]) MG_TRY(make_map(v, p, MG_BETA_I, true, EDGE_WIDTH, rows - 2, &m->edge));
   return make_map(v, p, MG_F, false, WIDTH, rows - 2, &m->f);
 }
 
@@ -150,9 +152,12 @@ inline double tiling_of(const mg_patch_t &p, int rows, int steps, residual_use_t
                         mg_tiling_t *c) {
   const int blocks = MAX_ROWS / rows * mg_cuda.sms, depth = steps + (use != RESIDUAL_UNUSED),
             margin = margin_of(steps, use);
+  const int left = p.wall[0][0] ? 0 : BOX_START;
+  /* Columns of a patch with one tile. */
+  const int reach = (p.wall[0][1] ? (int)WIDTH : OUT_LEFT + OUT_I) - left;
   double cost;
-  *c = {{OUT_I, rows - 2 * margin, 0}, {BOX_START, margin, depth}, {WIDTH, rows, 0}, {}};
-  c->n[0] = (p.n[0] + OUT_START + OUT_I - 1) / OUT_I;
+  *c = {{OUT_I, rows - 2 * margin, 0}, {left, margin, depth}, {WIDTH, rows, 0}, {}};
+  c->n[0] = 1 + (std::max(p.n[0] - reach, 0) + OUT_I - 1) / OUT_I;
   c->n[1] = (p.n[1] + c->cells[1] - 1) / c->cells[1];
   c->cells[2] =
       mg_planes_of_blocks(p.n[2], (int64_t)c->n[0] * c->n[1], blocks, idle_sms, depth, &cost);

@@ -12,15 +12,18 @@ namespace mg_temporal {
  * 114.0; 32 x 16 with two blocks per SM 102.8 / 107.2. Half sweeps in 32 x 32 with one plane ahead
  * reach 129.2; whole cycles with it have not been measured (docs/kernels.md). */
 enum { MAX_ROWS = 32 };
-/* Along i, a tile of WIDTH columns writes OUT_I. The first is OUT_START columns below a multiple of
- * OUT_I. The box starts BOX_START columns below the same multiple: of double cells at a multiple of
- * 64 bytes, which gained 0.6 to 9 % on H200s (docs/kernels.md), of float cells at one of 32. */
+/* Along i, a tile of WIDTH columns writes OUT_I, OUT_LEFT columns from the left of its box. The
+ * first box starts at a low wall, or BOX_START columns below cell 0: double cells at multiples of
+ * 64 bytes, which gained 0.6 to 9 % on H200s (docs/kernels.md), float cells at multiples of 32. At
+ * walls a tile also writes the columns between OUT_I and the wall. */
 #ifdef MG_FLOAT
 enum { WIDTH = 64, OUT_I = 56 };
 #else
 enum { WIDTH = 32, OUT_I = 24 };
 #endif
-enum { OUT_START = 4, BOX_START = 8, LANES = WIDTH / 2, FIRST_LANE = (BOX_START - OUT_START) / 2 };
+enum { OUT_LEFT = 4, BOX_START = 8, LANES = WIDTH / 2 };
+/* Width of the box for the values of beta_i in the column right of a tile: 16 bytes. */
+enum { EDGE_WIDTH = 16 / (int)sizeof(mg_real_t) };
 
 /* Kernel arguments of a launch. */
 struct job_t {
@@ -42,7 +45,7 @@ struct job_t {
 };
 
 struct maps_t {
-  CUtensorMap x, previous, f, alpha, beta[3], source;
+  CUtensorMap x, previous, f, alpha, beta[3], edge, source;
 };
 
 /* Use of the residual of the last step's result, which is a further stage of the pipeline. */
@@ -89,6 +92,10 @@ struct shape_t {
                        BK = ALPHA + (VARIES ? LONG_SLOTS * PLANE : 0),
                        PREVIOUS = BK + SHORT_SLOTS * PLANE,
                        SOURCE = PREVIOUS + (LOOKS_BACK ? SHORT_SLOTS * PLANE : 0);
+  /* Offset in a plane of beta_i of the values in column WIDTH, rows 1 to ROWS - 2. They occupy the
+   * last row of the plane and the first row of the next one, which are not used otherwise. */
+  static constexpr int EDGE = (ROWS - 1) * WIDTH;
+  static_assert((ROWS - 2) * EDGE_WIDTH <= 2 * WIDTH, "the edge exceeds two rows");
   /* Coarse rows (j0 >> 1) - 1 to ((j0 + ROWS - 1) >> 1) + 1: j0 is odd if MARGIN is. A ring of
    * boxes of coarse cells, then two planes of values interpolated along k (MIDDLE). Rows of MIDDLE
    * are spaced such that two of them use all banks. */
@@ -142,6 +149,23 @@ struct tile_t {
   int i0, j0, first, end;
 };
 
+/* Whether the box begins at a low wall of i, or ends at or beyond a high one. */
+__device__ __forceinline__ bool begins_at_wall(const mg_patch_t &p, const tile_t &t) {
+  return p.wall[0][0] && t.i0 <= 0;
+}
+__device__ __forceinline__ bool ends_at_wall(const mg_patch_t &p, const tile_t &t) {
+  return p.wall[0][1] && t.i0 + WIDTH >= p.n[0];
+}
+
+/* Lanes whose columns the tile writes: from <= lane < to. */
+struct lanes_t {
+  int from, to;
+};
+__device__ __forceinline__ lanes_t written_lanes(const mg_patch_t &p, const tile_t &t) {
+  return {begins_at_wall(p, t) ? 0 : OUT_LEFT / 2,
+          ends_at_wall(p, t) ? (int)LANES : (OUT_LEFT + OUT_I) / 2};
+}
+
 /* Coarse planes from .. to that stage q is the first to read, when it interpolates plane q + 1
  * along k. The block's first stage also interpolates its own plane. */
 struct source_planes_t {
@@ -178,11 +202,16 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   mg_real_t *const once = shared + to.short_ring, *const often = shared + to.long_ring + WIDTH;
   arrived += to.arrival;
   int values = rows * WIDTH;
+  const bool edge = ends_at_wall(job.l.p, t);
+  if (edge) values += (S::ROWS - 2) * EDGE_WIDTH;
   if (S::INTERPOLATED) values += (source.to + 1 - source.from) * SOURCE_WIDTH * S::SOURCE_ROWS;
   mg_mbarrier_expect(arrived, (unsigned)(values * (int)sizeof(mg_real_t)));
   if (job.has_x) mg_tma_load(shared + S::X + to.x, &maps.x, i, j, k, arrived);
   mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
   mg_tma_load(often + S::BI, &maps.beta[0], i, j + 1, k - 1, arrived);
+  if (edge)
+    mg_tma_load(shared + to.long_ring + S::BI + S::EDGE, &maps.edge, i + WIDTH, j + 1, k - 1,
+                arrived);
   mg_tma_load(often + S::BJ, &maps.beta[1], i, j + 1, k - 1, arrived);
   mg_tma_load(often + S::F, &maps.f, i, j + 1, k - 1, arrived);
   if (previous) mg_tma_load(once + S::PREVIOUS, &maps.previous, i, j, k - 1, arrived);

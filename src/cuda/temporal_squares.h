@@ -46,7 +46,8 @@ template <typename S> struct square_position_t {
     right = lane == LANES - 1 ? 0 : 1;
     low = row > 0 ? -WIDTH : 0;
     high = row < S::ROWS - 2 ? WIDTH : 0;
-    const bool column = lane >= FIRST_LANE && lane < FIRST_LANE + OUT_I / 2 && i >= 0 && i < p.n[0];
+    const lanes_t lanes = written_lanes(p, t);
+    const bool column = lane >= lanes.from && lane < lanes.to && i >= 0 && i < p.n[0];
     for (int r = 0; r < 2; r++)
       writes[r] = column && row + r >= S::MARGIN && row + r < S::ROWS - S::MARGIN && j + r < p.n[1];
   }
@@ -71,7 +72,9 @@ template <typename S> struct square_position_t {
     store(plane, zero);
   }
 
-  /* x: plane of the iterate; long_at: ring offset of the other arrays. */
+  /* x: plane of the iterate; long_at: ring offset of the other arrays. At the right edge of tiles
+   * at a high wall, beta_i is in the box of shape_t::EDGE. */
+  template <bool careful>
   __device__ __forceinline__ square_near_t load_near(const mg_real_t *shared, const mg_real_t *x,
                                                      int long_at) const {
     const mg_real_t *const bi = shared + S::BI + long_at + at, *const bj =
@@ -86,6 +89,8 @@ template <typename S> struct square_position_t {
       near.side[r][1] = x[r * WIDTH + 1 + right];
       load_pair(bi + r * WIDTH, near.bi[r]);
       near.bi[r][2] = bi[r * WIDTH + 1 + right];
+      if (careful && right == 0)
+        near.bi[r][2] = bi[S::EDGE + (at / WIDTH + r - 1) * EDGE_WIDTH - at];
       load_pair(bj + r * WIDTH, near.bj[r]);
     }
     load_pair(bj + WIDTH + high, near.bj[2]);
@@ -209,7 +214,8 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
     if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     constexpr bool needs_dinv = s < 2;
-    const square_near_t near = this->load_near(shared, shared + S::X + x_at[s + 1], long_at[s]);
+    const square_near_t near =
+        this->template load_near<careful>(shared, shared + S::X + x_at[s + 1], long_at[s]);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
       const int c = r ^ odd;
@@ -228,7 +234,7 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
     const int p = q - 1 - STEPS;
     if (careful && (p < t.first || p >= t.end)) return;
     const square_near_t near =
-        this->load_near(shared, shared + S::X + x_at[DEPTH], long_at[DEPTH - 1]);
+        this->template load_near<careful>(shared, shared + S::X + x_at[DEPTH], long_at[DEPTH - 1]);
     residual.template add_all<careful>(
         job, *this, p, [&](int r, int c) { return stencil<DEPTH - 1>(job, near, r, c); });
   }
@@ -315,7 +321,8 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
     constexpr bool needs_dinv = s == 0;
-    const square_near_t near = this->load_near(shared, input_of(shared, s, p), long_at[s]);
+    const square_near_t near =
+        this->template load_near<careful>(shared, input_of(shared, s, p), long_at[s]);
     mg_real_t value[2][2];
 #pragma unroll
     for (int r = 0; r < 2; r++)
@@ -345,8 +352,8 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (careful && (p < t.first || p >= t.end)) return;
-    const square_near_t near =
-        this->load_near(shared, input_of(shared, DEPTH - 1, p), long_at[DEPTH - 1]);
+    const square_near_t near = this->template load_near<careful>(
+        shared, input_of(shared, DEPTH - 1, p), long_at[DEPTH - 1]);
     residual.template add_all<careful>(
         job, *this, p, [&](int r, int c) { return stencil<DEPTH - 1>(job, near, r, c); });
   }
