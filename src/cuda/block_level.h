@@ -280,58 +280,6 @@ struct mg_block_level_t {
     __syncthreads();
   }
 
-  /** Copy MG_U with one layer of ghosts to shared memory: [k][j][i], row.n + 2 cells per side. */
-  __device__ void gather_with_ghosts(mg_real_t *to, int order) const {
-    const mg_patch_t *p = &l->p;
-    const int n = row.n;
-    const mg_divisor_t w(n + 2);
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < w.n * w.n * w.n; c += (int)blockDim.x) {
-      const int q = w.quotient(c), k = w.quotient(q);
-      int at[3] = {c - q * w.n - 1, q - k * w.n - 1, k - 1};
-      mg_ghost_axis_t r[3];
-      bool outside = false;
-      for (int d = 0; d < 3; d++) {
-        if (l->v.periodic) at[d] = at[d] < 0 ? n - 1 : at[d] == n ? 0 : at[d];
-        r[d] = mg_ghost_axis(p, d, at[d]);
-        outside = outside || r[d].outside;
-      }
-      const mg_real_t *u = vec(MG_U);
-      to[c] = !outside     ? u[offset(make_int3(at[0], at[1], at[2]))]
-              : order == 1 ? mg_wall_value<1, 3>(p, u, r)
-                           : mg_wall_value<2, 3>(p, u, r);
-    }
-    __syncthreads();
-  }
-
-  /** P (MG_U of the coarser level) at a pair of cells, by P0, P1 or V2: as mg_interpolate_children,
-   *  for one of the four pairs of children of a coarse cell. A thread per pair has an eighth of
-   *  the instructions of a thread per coarse cell. Overwrites s->value[1]. */
-  template <mg_interpolation_t kind>
-  __device__ __forceinline__ mg_real2_t interpolate_pair(const mg_block_level_t &coarse,
-                                                         const mg_block_pair_t &p) const {
-    if constexpr (kind == MG_INTERPOLATE_P0) {
-      const mg_real_t u = coarse.load(MG_U, {p.there, p.i / 2, p.j / 2, p.k / 2}).x;
-      return mg_make_real2(u, u);
-    }
-    const int order = mg_wall_order(&coarse.l->v, kind == MG_INTERPOLATE_V2 ? 2 : 1);
-    coarse.gather_with_ghosts(s->value[1], order);
-    const int w = coarse.row.n + 2, side_j = p.j % 2 ? 1 : -1, side_k = p.k % 2 ? 1 : -1;
-    const mg_real_t *x = s->value[1] + p.i / 2 + w * (p.j / 2 + w * (p.there ? p.k / 2 : 0));
-    mg_real_t row[3];
-#pragma unroll
-    for (int di = 0; di < 3; di++) {
-      mg_real_t column[3];
-#pragma unroll
-      for (int dj = 0; dj < 3; dj++)
-        column[dj] = mg_combine3<kind>(x[di + w * dj], x[di + w * (dj + w)],
-                                       x[di + w * (dj + 2 * w)], side_k);
-      row[di] = mg_combine3<kind>(column[0], column[1], column[2], side_j);
-    }
-    return mg_make_real2(mg_combine3<kind>(row[0], row[1], row[2], -1),
-                         mg_combine3<kind>(row[0], row[1], row[2], 1));
-  }
-
   /** MG_U = (add ? MG_U : 0) + P (MG_U of the coarser level), by V2 or V4. */
   template <mg_interpolation_t kind, bool add>
   __device__ void interpolate(const mg_block_level_t &coarse) const {

@@ -3,9 +3,9 @@
  *
  * A smoother step in block_level.h computes the indices of its cell and neighbors, and loads
  * betas, f and 1 / diagonal. This takes about 1,400 cycles on an H200, for 2^3 cells as for 8^3.
- * Here it is done once for all steps and the following residual. Values are in shared memory, in
- * two halves: the current iterate and the previous one. Results are bit-identical to those of
- * smooth.cu and residual.cu. */
+ * Here it is done once for all steps. Values are in shared memory, in two halves: the current
+ * iterate and the previous one. Results are bit-identical to those of smooth.cu. It is for coarsest
+ * levels: paired_smoother.h smooths the others. */
 #ifndef MG_CUDA_BLOCK_SMOOTHER_H
 #define MG_CUDA_BLOCK_SMOOTHER_H
 
@@ -49,11 +49,8 @@ struct mg_block_cell_t {
  *  cells along i (mg_block_pair_t). All threads of the block call every function; a barrier must
  *  follow each call.
  *
- *  @tparam colored  all steps are colored; otherwise none is
- *  @tparam odd  n may be odd on a periodic level: then neighbors across the period have the same
- *               color, and a half sweep must read their old values. Only the coarsest level can
- *               be odd. */
-template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
+ *  @tparam colored  all steps are colored; otherwise none is */
+template <bool colored, bool varies> struct mg_block_smoother_t {
   const mg_block_level_t &level;
   const mg_block_steps_t &steps;
   mg_block_cell_t first, second; /**< cells of the colors of the first and second half sweep */
@@ -99,7 +96,9 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
       const mg_values7_t x = values(c);
       u = mg_relax(x.c, mg_row_apply(level.l, c.row, x), c.f, c.dinv, MG_REAL(1.0));
     }
-    if (odd) __syncthreads();
+    /* If n is odd on a periodic level, neighbors across the period have the same color: a half
+     * sweep must read their old values. */
+    __syncthreads();
     if (c.there) level.s->value[now][c.place] = u;
   }
 
@@ -133,23 +132,6 @@ template <bool colored, bool varies, bool odd> struct mg_block_smoother_t {
     }
     if (first.there) level.vec(MG_U)[first.at] = level.s->value[now][first.place];
     if (second.there) level.vec(MG_U)[second.at] = level.s->value[now][second.place];
-  }
-
-  /** coarse MG_F = mean of f - A u over the 8 child cells. */
-  __device__ __forceinline__ void restrict_residual(const mg_block_level_t &coarse) const {
-    mg_real_t *const r = level.s->value[other];
-    if (first.there) r[first.place] = first.f - mg_row_apply(level.l, first.row, values(first));
-    if (second.there)
-      r[second.place] = second.f - mg_row_apply(level.l, second.row, values(second));
-    __syncthreads();
-    const int js = level.row.n, ks = js * js;
-#pragma unroll 1
-    for (int c = (int)threadIdx.x; c < coarse.cells; c += (int)blockDim.x) {
-      const int3 i = coarse.cell(c);
-      const mg_real_t *x = r + 2 * (i.x + i.y * js + i.z * ks);
-      coarse.vec(MG_F)[coarse.offset(i)] =
-          mg_mean8(x[0] + x[1], x[js] + x[js + 1], x[ks] + x[ks + 1], x[js + ks] + x[js + ks + 1]);
-    }
   }
 };
 

@@ -56,21 +56,29 @@ inline void mg_cuda_break_dependence(void) {
   if (mg_cuda.stream_state == MG_CUDA_ONE_STREAM) mg_cuda.stream_state = MG_CUDA_JOINED;
 }
 
-/** Launch a kernel that calls mg_cuda_wait_dependency on the current queue. As with <<<>>>, a
- *  failure is left as the last error, for MG_CUDA_LAUNCHED. */
+/** Launch a kernel that calls mg_cuda_wait_dependency on the current queue, with dynamic shared
+ *  memory. As with <<<>>>, a failure is left as the last error, for MG_CUDA_LAUNCHED. */
 template <typename... P, typename... A>
-inline void mg_cuda_launch_dependent(void (*kernel)(P...), dim3 grid, dim3 block,
-                                     const A &...args) {
+inline void mg_cuda_launch_dependent_shared(void (*kernel)(P...), dim3 grid, dim3 block,
+                                            size_t shared_bytes, const A &...args) {
   cudaLaunchAttribute early = {};
   cudaLaunchConfig_t config = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   config.gridDim = grid;
   config.blockDim = block;
+  config.dynamicSmemBytes = shared_bytes;
   config.stream = mg_cuda.stream;
   config.attrs = &early;
   config.numAttrs = mg_cuda_may_launch_dependent() ? 1 : 0;
   (void)cudaLaunchKernelEx(&config, kernel, static_cast<P>(args)...);
+}
+
+/** The same without dynamic shared memory. */
+template <typename... P, typename... A>
+inline void mg_cuda_launch_dependent(void (*kernel)(P...), dim3 grid, dim3 block,
+                                     const A &...args) {
+  mg_cuda_launch_dependent_shared(kernel, grid, block, 0, args...);
 }
 
 #endif

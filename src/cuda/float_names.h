@@ -22,6 +22,8 @@
 #define mg_fv4_fused          mg_float_fv4_fused
 #define mg_temporal           mg_float_temporal
 #define mg_resident           mg_float_resident
+#define mg_paired_args_t      mg_float_paired_args_t
+#define mg_paired_cycle       mg_float_paired_cycle
 /* functions */
 #define mg_cuboids_close mg_float_cuboids_close
 #define mg_slot_of       mg_float_slot_of

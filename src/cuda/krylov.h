@@ -22,30 +22,31 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
     level.smooth_fv4<varies>(steps.step, steps.n, zero_guess);
   } else {
     const mg_real2_t zero = {0.0, 0.0}, u = zero_guess ? zero : level.load(MG_U, level.pair());
-    mg_block_smoother_t<colored, varies, true>(level, steps, u).smooth();
+    mg_block_smoother_t<colored, varies>(level, steps, u).smooth();
   }
   __syncthreads();
 }
 
+/** A level of one cell, by value. */
+struct mg_one_cell_level_t {
+  mg_row_t row;
+  mg_real_t dinv, b_h2;
+  bool periodic, singular;
+};
+
 /** A level of one cell, held in registers. Same interface as block_level.h, for a single thread. */
-template <bool varies> struct mg_one_cell_t {
+struct mg_one_cell_t {
   static constexpr bool has_many_cells = false;
   static constexpr int cells = 1;
-  const mg_cuda_patch_t *l;
-  mg_row_t row;
+  const mg_one_cell_level_t *l;
   mg_real_t x[MG_N_VECTORS];
 
-  __device__ __forceinline__ mg_one_cell_t(const mg_cuda_patch_t *level, bool zero_guess)
-      : l(level), row(mg_row<varies>(level, 0, 0, 0)) {
-    x[MG_F] = l->p.vec[MG_F][0];
-    x[MG_DINV] = l->p.vec[MG_DINV][0];
-    x[MG_U] = zero_guess ? 0.0 : l->p.vec[MG_U][0];
-  }
-
-  /** Write the results back; call once, at the end. */
-  __device__ __forceinline__ void store() const {
-    l->p.vec[MG_F][0] = x[MG_F];
-    l->p.vec[MG_U][0] = x[MG_U];
+  __device__ __forceinline__ mg_one_cell_t(const mg_one_cell_level_t *level, mg_real_t f,
+                                           mg_real_t u)
+      : l(level) {
+    x[MG_F] = f;
+    x[MG_DINV] = l->dinv;
+    x[MG_U] = u;
   }
 
   __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
@@ -62,8 +63,10 @@ template <bool varies> struct mg_one_cell_t {
    *  walls.h. If periodic, the cell is its own neighbor. */
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
-    const mg_real_t c = x[a], near = l->v.periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
-    const mg_real_t ax = mg_row_apply(l, row, {c, {near, near, near}, {near, near, near}});
+    const mg_real_t c = x[a], near = l->periodic ? c : mg_ghost(MG_WALL_DIRICHLET, 1, c, 0.0);
+    const mg_row_t &row = l->row;
+    const mg_real_t ax = mg_apply_values7({c, {near, near, near}, {near, near, near}}, row.beta[0],
+                                          row.beta[1], row.beta[2], 1, 1, row.a, l->b_h2);
     x[dst] = f < 0 ? ax : x[f] - ax;
   }
 
@@ -194,6 +197,18 @@ template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylo
   }
 };
 
+/** Solve a level of one cell.
+ *  @return u */
+template <bool fv4, bool varies>
+static __device__ __forceinline__ mg_real_t mg_solve_one_cell(const mg_one_cell_level_t &level,
+                                                              mg_real_t f, mg_real_t u,
+                                                              const mg_bottom_job_t &job,
+                                                              bool zero_guess) {
+  mg_krylov_t<mg_one_cell_t, fv4, true, varies> solver({&level, f, u}, job.reduction);
+  solver.solve(job, zero_guess);
+  return solver.x[MG_U];
+}
+
 /** Solve a level of one patch. All threads of the block must call this; it ends with a barrier. */
 template <bool fv4, bool colored, bool varies>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
@@ -201,10 +216,11 @@ static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
                                                       const mg_bottom_job_t &job, bool zero_guess) {
   if (!fv4 && l->v.n[0] == 1 && job.method != MG_BOTTOM_SMOOTHER) {
     if (threadIdx.x == 0) {
-      mg_krylov_t<mg_one_cell_t<varies>, fv4, colored, varies> solver({l, zero_guess},
-                                                                      job.reduction);
-      solver.solve(job, zero_guess);
-      solver.store();
+      mg_real_t *const *vec = l->p.vec;
+      const mg_one_cell_level_t cell = {mg_row<varies>(l, 0, 0, 0), vec[MG_DINV][0],
+                                        MG_REAL(l->v.b_h2), l->v.periodic, l->singular};
+      vec[MG_U][0] = mg_solve_one_cell<fv4, varies>(
+          cell, vec[MG_F][0], zero_guess ? MG_REAL(0.0) : vec[MG_U][0], job, zero_guess);
     }
   } else {
     mg_krylov_t<mg_block_level_t, fv4, colored, varies> solver({l, s}, job.reduction);
