@@ -1,0 +1,108 @@
+/* cycle_coarse: solves with the coarse cycle, in which the coarsest levels are one launch, equal
+ * those operation by operation, bit by bit: u and the residual of each cycle. For every operator,
+ * boundary and smoother, other numbers of steps, every bottom solver, coarsest grids of 1^3 to 11^3
+ * cells, alpha that varies, and cycles in float. Each of the three finest levels is the top of a
+ * solve. */
+#include "device/device_select.h"
+#include "level/ops.h"
+#include "solver/problem.h"
+#include "solver/solve.h"
+#include "tests/lib/fixture.h"
+#include <stdlib.h>
+
+static int covered;
+
+/* The coarse cycles of the hierarchy in double and of the one in float. */
+typedef struct {
+  mg_coarse_cycle_t *high, *low;
+} coarse_cycles_t;
+
+static coarse_cycles_t coarse_cycles(const mg_hierarchy_t *h) {
+  return (coarse_cycles_t){h->coarse_cycle, h->low ? h->low->coarse_cycle : NULL};
+}
+
+static void use(mg_hierarchy_t *h, coarse_cycles_t c) {
+  h->coarse_cycle = c.high;
+  if (h->low) h->low->coarse_cycle = c.low;
+}
+
+/* Two cycles from level `top`. */
+static double *solve_from(mg_hierarchy_t *h, int top, mg_history_t *history) {
+  double f_norm;
+  MUST(mg_problem_restrict_rhs(h, top, &f_norm));
+  MUST(mg_solve(h, top, f_norm, history));
+  return field_get(&h->level[top], MG_U);
+}
+
+static void test_solves(mg_hierarchy_t *h) {
+  const coarse_cycles_t all = coarse_cycles(h), none = {NULL, NULL};
+  static mg_history_t one, many;
+  if (!all.high && !all.low) return;
+  covered++;
+  for (int top = 0; top < h->n_levels && top < 3; top++) {
+    use(h, none);
+    const double *want = solve_from(h, top, &many);
+    use(h, all);
+    const double *got = solve_from(h, top, &one);
+    CHECK_SAME(got, want, mg_volume(h->level[top].store.view.n));
+    CHECK_INT(one.n_cycles, many.n_cycles);
+    for (int c = 0; c < many.n_cycles; c++)
+      CHECK_CASE(one.norm[c] == many.norm[c], one.norm[c], many.norm[c]);
+  }
+}
+
+static void test_alpha(const fixture_backend_t *backend, const char *operator_and_smoother) {
+  enum { CELLS = 8 * 8 * 8 };
+  double *alpha = field_random(CELLS, 5);
+  char options[128];
+  for (int c = 0; c < CELLS; c++)
+    alpha[c] += 1.5;
+  snprintf(options, sizeof options,
+           "%s --equation=helmholtz --rtol=1e-30 --max-cycles=2 boxes=1x1x1",
+           operator_and_smoother);
+  mg_hierarchy_t *h = fixture_create_varying(backend, 3, 1, options, alpha);
+  test_solves(h);
+  mg_hierarchy_free(h);
+  fixture_release();
+}
+
+static void test_alpha_on(const char *name) {
+  static const char *const cases[] = {
+      "--operator=fv2 --smoother=gsrb",      "--operator=fv4 --smoother=gsrb",
+      "--operator=7pt --smoother=gsrb",      "--operator=fv2 --smoother=chebyshev",
+      "--operator=fv4 --smoother=chebyshev", "--operator=7pt --smoother=chebyshev"};
+  for (const fixture_backend_t *b = fixture_backends; b->name; b++)
+    for (size_t c = 0; strcmp(b->name, name) == 0 && c < sizeof cases / sizeof *cases; c++)
+      test_alpha(b, cases[c]);
+}
+
+int main(int argc, char **argv) {
+  fixture_begin(&argc, &argv);
+  const bool device = mg_device_count() > 0;
+  if (!device && !mg_backend_cpu.coarse.cycle_run)
+    return FIXTURE_SKIP("no backend has coarse cycles here");
+  setenv("FIXTURE_BACKEND", device ? "cuda" : "cpu", 0);
+  fixture_each("3x1",
+               "--smoother=gsrb,chebyshev,jacobi,l1jacobi,symgs,ssor --rtol=1e-30 --max-cycles=2 "
+               "boxes=1x1x1",
+               test_solves);
+  fixture_each("3x1",
+               "--smoother=gsrb,chebyshev,jacobi --smooths=1,3 --cycle=v --equation=poisson "
+               "--rtol=1e-30 --max-cycles=2 boxes=1x1x1",
+               test_solves);
+  fixture_each("3x1",
+               "--smoother=gsrb,chebyshev --bottom=bicgstab,cg,smoother --coarsest=4 "
+               "--equation=poisson --rtol=1e-30 --max-cycles=2 boxes=1x1x1",
+               test_solves);
+  fixture_each("0x1",
+               "--smoother=gsrb,chebyshev --equation=poisson --rtol=1e-30 --max-cycles=2 "
+               "boxes=7x7x7,9x9x9,10x10x10,11x11x11,12x12x12,16x16x16",
+               test_solves);
+  fixture_each("3x1",
+               "--precision=mixed --smoother=gsrb,chebyshev,symgs --equation=poisson --rtol=1e-30 "
+               "--max-cycles=2 boxes=1x1x1",
+               test_solves);
+  test_alpha_on(getenv("FIXTURE_BACKEND"));
+  if (covered == 0) return FIXTURE_SKIP("the backend has no coarse cycles");
+  return FIXTURE_END();
+}
