@@ -14,11 +14,10 @@
 #include "cuda/stencil_load.h"
 #include "cuda/wall_value.h"
 
-/* 1024 threads are slower: with a coarse cycle from 16^3 down, GDOF/s at 64^3 are 0.334 (GSRB) and
- * 0.285 (Chebyshev); 512 threads reach 0.398 and 0.306 (coarse_cycle.cu). */
+/* 1024 threads are slower. */
 enum { MG_BLOCK_MAX_THREADS = 512, MG_BLOCK_MAX_CELLS = 4096 };
 
-/** Most cells of a level that block_smoother.h supports. */
+/** Most cells of a level of a coarse cycle. */
 enum { MG_BLOCK_PAIRED_CELLS = 10 * 10 * 10 };
 
 /** Threads of the block for a level of `cells` cells: full warps, at most MG_BLOCK_MAX_THREADS. On
