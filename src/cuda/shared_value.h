@@ -33,12 +33,11 @@ struct mg_team_t {
   bool one_warp;
   int threads;
 
-  /** As __syncthreads, for the team. Predicated: a branch to __syncwarp takes as long as the
-   * barrier of a warp. The warp has a barrier of its own, since the others may wait at the block's.
-   */
+  /** As __syncthreads, for the team; predicated instead of a branch. The warp has no barrier of its
+   *  own: racecheck does not follow a barrier of fewer threads while the others wait at another. */
   __device__ __forceinline__ void barrier(void) const {
     asm volatile("{\n\t.reg .pred warp;\n\tsetp.ne.s32 warp, %0, 0;\n\t"
-                 "@warp bar.sync 1, 32;\n\t@!warp bar.sync 0;\n\t}" ::"r"((int)one_warp)
+                 "@warp bar.warp.sync 0xffffffff;\n\t@!warp bar.sync 0;\n\t}" ::"r"((int)one_warp)
                  : "memory");
   }
 };
