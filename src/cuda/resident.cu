@@ -31,10 +31,10 @@ using namespace mg_resident;
 namespace {
 /* The first iterate. Its cells that other tiles read in the first step are message number `first`.
  */
-template <typename C> __device__ __forceinline__ void begin(C &cells, unsigned first) {
+template <typename C>
+__device__ __forceinline__ void begin(C &cells, coarse_tile_t<C> &tile, unsigned first) {
   const job_t &job = cells.job;
-  cells.load_values();
-  if (job.u) interpolate(cells);
+  load_first(cells, tile);
 #pragma unroll
   for (int r = 0; r < C::ROWS && !cells.is_zero(); r++)
 #pragma unroll
@@ -68,10 +68,11 @@ __global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
     resident_smooth(const MG_GRID_CONSTANT job_t job) {
   __shared__ shared_t<COLORED> shared;
   cells_t<COLORED, VARIES, ROWS> cells(job, shared);
+  coarse_tile_t<cells_t<COLORED, VARIES, ROWS>> coarse(cells);
   mg_cuda_wait_dependency();
   const unsigned first = *(volatile unsigned *)&job.mail->number[blockIdx.x] + 2,
                  last = first + (unsigned)(job.n + (job.n & 1));
-  begin(cells, first);
+  begin(cells, coarse, first);
   perform(cells, first);
   cells.store();
   if (job.use != RESIDUAL_UNUSED) use_residual(cells, first + (unsigned)job.n);

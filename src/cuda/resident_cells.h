@@ -149,12 +149,18 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
 
   /** Load f and x. */
   __device__ __forceinline__ void load_values() {
+    const bool has_x = job.x >= 0;
+    const mg_real_t *const from = job.l.p.vec[has_x ? job.x : MG_F]; /* no branch at the loads */
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
       load_pair(job.l.p.vec[MG_F], r, f[r]);
-      x[r][0] = x[r][1] = 0.0;
-      if (job.x >= 0) load_pair(job.l.p.vec[job.x], r, x[r]);
+      load_pair(from, r, x[r]);
     }
+#pragma unroll
+    for (int r = 0; r < ROWS; r++)
+#pragma unroll
+      for (int c = 0; c < 2; c++)
+        x[r][c] = has_x ? x[r][c] : MG_REAL(0.0);
   }
 
   /** Add to x of the lower and the upper cell of a pair; without x, replace it. */

@@ -55,6 +55,7 @@ inline bool mg_resident_choose_tiles(const int32_t n[3], int max_blocks,
                                      mg_resident_tiles_t *tiles) {
   int best = 0;
   if (n[0] % 2 != 0 || n[0] > 2 * MG_RESIDENT_MAX_PAIRS) return false;
+  if (n[0] < 4 || n[1] < 4 || n[2] < 4) return false; /* a coarse cell has one wall per direction */
   for (int per_thread = 1; per_thread <= 2 && best == 0; per_thread++)
     for (int rj = 2; rj <= MG_RESIDENT_MAX_SIDES; rj += 2)
       for (int rk = 2; rk <= MG_RESIDENT_MAX_SIDES; rk += 2) {
