@@ -24,6 +24,7 @@
 #define mg_resident           mg_float_resident
 #define mg_paired_args_t      mg_float_paired_args_t
 #define mg_paired_cycle       mg_float_paired_cycle
+#define mg_resident_fv4       mg_float_resident_fv4
 /* functions */
 #define mg_cuboids_close mg_float_cuboids_close
 #define mg_slot_of       mg_float_slot_of

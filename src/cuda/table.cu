@@ -1,5 +1,5 @@
 /* The table of the tuned CUDA backend. */
-#include "cuda/resident.h"
+#include "cuda/resident_fv4.h"
 
 extern "C" const mg_backend_t mg_backend_cuda = {
     .name = "cuda",
@@ -30,8 +30,8 @@ extern "C" const mg_backend_t mg_backend_cuda = {
                 .stream_join = mg_cuda_stream_join,
                 .sweep_overlaps = mg_cuda_sweep_overlaps},
     .fused = {.can_fuse = mg_cuda_can_fuse,
-              .can_reside = mg_cuda_can_reside,
-              .smooth_resident = mg_cuda_smooth_resident,
+              .can_reside = mg_cuda_operator_can_reside,
+              .smooth_resident = mg_cuda_operator_smooth_resident,
               .folds_walls = mg_cuda_folds_walls,
               .residual_norm = mg_cuda_residual_norm,
               .residual_restrict = mg_cuda_residual_restrict,

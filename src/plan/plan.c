@@ -163,18 +163,22 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
          level->layout.box_dim >= mg_layers_of_steps(radius_of(params->op), most);
 }
 
+/* Cells up to which a smooth of a level may be one resident sweep. */
+static int64_t max_resident_cells(mg_place_t place, mg_operator_t op) {
+  const bool is_fv4 = op == MG_OPERATOR_FV4;
+  if (place == MG_PLACE_CUDA) return is_fv4 ? MG_RESIDENT_MAX_CELLS_FV4 : MG_RESIDENT_MAX_CELLS;
+  return place == MG_PLACE_GUARD && !is_fv4 ? MG_RESIDENT_MAX_CELLS_GUARD : 0;
+}
+
 /* True if a smooth of the level may be one sweep that keeps the level in the GPU: a level of one
  * rank, too small for tiles that overlap. */
 static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
   const int32_t *n = level->layout.n;
-  const int64_t cells = mg_layout_n_cells(&level->layout);
-  const bool pays = (level->place == MG_PLACE_CUDA && cells <= MG_RESIDENT_MAX_CELLS) ||
-                    (level->place == MG_PLACE_GUARD && cells <= MG_RESIDENT_MAX_CELLS_GUARD);
-  return params->fused_sweeps > 1 && params->op != MG_OPERATOR_FV4 && smoother->fuse && pays &&
-         level->layout.n_ranks == 1 && smoother->n_steps > 1 &&
-         smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 && n[1] % 2 == 0 &&
-         n[2] % 2 == 0;
+  return params->fused_sweeps > 1 && smoother->fuse && level->layout.n_ranks == 1 &&
+         mg_layout_n_cells(&level->layout) <= max_resident_cells(level->place, params->op) &&
+         smoother->n_steps > 1 && smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 &&
+         n[1] % 2 == 0 && n[2] % 2 == 0;
 }
 
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.

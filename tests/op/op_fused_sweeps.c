@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int levels_with_passes, resident_levels, fv4_levels, float_fv4_levels, levels_with_residuals;
+static int levels_with_passes, resident_levels, resident_fv4_levels, fv4_levels, float_fv4_levels,
+    levels_with_residuals;
 
 /* A device uses fused sweeps only on large levels: at least MG_FUSED_SWEEPS_MIN_CELLS cells per
  * rank. */
@@ -53,6 +54,7 @@ static void test_level(mg_hierarchy_t *h, int l) {
   const bool fuses_fv4 = level->fused_sweeps > 1 && params->op == MG_OPERATOR_FV4;
   levels_with_passes += level->fused_sweeps > 1;
   resident_levels += mg_smooth_is_resident(level);
+  resident_fv4_levels += mg_smooth_is_resident(level) && params->op == MG_OPERATOR_FV4;
   fv4_levels += fuses_fv4 && !h->low;
   float_fv4_levels += fuses_fv4 && h->low;
   const int seeds = n > 100 || h->low ? 1 : 2;
@@ -113,6 +115,7 @@ static void test_residuals(mg_hierarchy_t *h) {
       }
       levels_with_residuals += mg_smooth_has_residual(level, zero == 1);
       resident_levels += mg_smooth_is_resident(level);
+      resident_fv4_levels += mg_smooth_is_resident(level) && h->params.op == MG_OPERATOR_FV4;
       CHECK_SAME(r[1].x, r[0].x, cells);
       CHECK_SAME(r[1].coarse_f, r[0].coarse_f, cells / 8);
       CHECK_CASE(r[1].norm == r[0].norm, r[1].norm, r[0].norm);
@@ -206,7 +209,8 @@ static void run(const char *backend) {
   const bool is_cpu = strcmp(backend, "cpu") == 0; /* it fuses no sweeps */
   const char *grid = strcmp(backend, "guard") == 0 ? "4x2" : large_grid();
   const bool one_rank = mg_comm_size(mg_comm_world()) == 1;
-  levels_with_passes = resident_levels = fv4_levels = float_fv4_levels = levels_with_residuals = 0;
+  levels_with_passes = resident_levels = resident_fv4_levels = fv4_levels = float_fv4_levels =
+      levels_with_residuals = 0;
   for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
     fixture_each(grid, textf("--operator=fv2,7pt %s", cases[c]), test_levels);
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
@@ -218,11 +222,13 @@ static void run(const char *backend) {
   for (size_t c = 0; c < sizeof fv4_cases / sizeof *fv4_cases; c++)
     fixture_each(grid, textf("--operator=fv4 residuals %s", fv4_cases[c]), test_residuals);
   for (size_t c = 0; c < sizeof resident_cases / sizeof *resident_cases && one_rank; c++) {
-    const char *options = textf("--operator=fv2,7pt --equation=helmholtz %s", resident_cases[c]);
+    const char *options =
+        textf("--operator=fv2,7pt,fv4 --equation=helmholtz %s", resident_cases[c]);
     fixture_each("2x1", options, test_levels);
     if (!strstr(options, "mixed")) fixture_each("2x1", options, test_residuals);
   }
   CHECK(resident_levels > 0 || is_cpu || !one_rank);
+  CHECK(resident_fv4_levels > 0 || strcmp(backend, "cuda") != 0 || !one_rank);
   CHECK(float_fv4_levels > 0 || is_cpu);
   CHECK(fv4_levels > 0 || is_cpu);
   CHECK(levels_with_passes > 0 || is_cpu);

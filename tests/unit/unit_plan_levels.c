@@ -356,9 +356,10 @@ static void test_passes(void) {
       const mg_level_plan_t *level = &plan.level[l];
       const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
       const int32_t *n = level->layout.n;
-      const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS,
-                 resident = cases[i].steps == 3 && level->layout.n_ranks == 1 && n[0] % 2 == 0 &&
-                            cells <= MG_RESIDENT_MAX_CELLS,
+      const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
+                 resident = (cases[i].steps == 3 || is_fv4) && level->layout.n_ranks == 1 &&
+                            n[0] % 2 == 0 &&
+                            cells <= (is_fv4 ? MG_RESIDENT_MAX_CELLS_FV4 : MG_RESIDENT_MAX_CELLS),
                  residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
                  interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
                                  cases[i].steps == 3 && cases[i].ranks == 1,
@@ -368,7 +369,8 @@ static void test_passes(void) {
       CHECK_INT(level->resident, resident);
       CHECK_INT(level->fused_sweeps, large ? cases[i].steps : resident ? all_steps : 1);
       CHECK_INT(level->fused_residual, residual || resident);
-      CHECK_INT(level->fused_interpolation, interpolation || (resident && l + 1 < plan.n_levels));
+      CHECK_INT(level->fused_interpolation,
+                interpolation || (resident && !is_fv4 && l + 1 < plan.n_levels));
       /* One exchange for 3 + 3 steps and a layer that they leave valid. The 18 steps of Chebyshev
        * here are more than two sweeps. */
       CHECK_INT(level->one_exchange, once);
