@@ -24,19 +24,20 @@
 #include "cuda/dependent_launch.h"
 #include "cuda/resident.h"
 #include "cuda/resident_fv4.h"
-#include "cuda/resident_fv4_halo.h"
+#include "cuda/resident_fv4_wide.h"
 
 using namespace mg_resident_fv4;
 
 namespace {
 struct shared_t {
-  mg_real_t x[SIZE];
+  mg_real_t x[TILE_SIZE];
   mg_real_t residual[MG_FV4_TILE_MAX_THREADS];
   unsigned long long warp_max[MG_FV4_TILE_MAX_THREADS / 32];
 };
 
 /* The block as seen by one thread. All threads call every function. */
 template <bool COLORED, bool VARIES> struct thread_t {
+  static constexpr int JS = TILE_JS, KS = TILE_KS;
   static constexpr int WORDS = COLORED ? 1 : 2; /* that a thread receives in a step, at most */
 
   const job_t &job;
@@ -56,7 +57,8 @@ template <bool COLORED, bool VARIES> struct thread_t {
     const tile_t tile = tile_of(job, (int)blockIdx.x);
     walls = tile.any_wall();
     place_cell(tile);
-    column = column_of<COLORED>(job, tile, (int)(blockDim.x - 1 - threadIdx.x), halo);
+    column =
+        column_of<COLORED, TILE_JS, TILE_KS>(job, tile, (int)(blockDim.x - 1 - threadIdx.x), halo);
   }
 
   /* Threads have the cells of the first step's color, then the others; and columns in the opposite
@@ -200,11 +202,9 @@ template <bool COLORED, bool VARIES> struct thread_t {
   }
 };
 
-template <bool COLORED, bool VARIES>
-__global__ void __launch_bounds__(MG_FV4_TILE_MAX_THREADS, 1)
-    resident_fv4(const MG_GRID_CONSTANT job_t job) {
-  __shared__ shared_t shared;
-  thread_t<COLORED, VARIES> thread(job, shared);
+/* All of a smooth.
+ * @tparam T  thread_t or wide_t */
+template <typename T> __device__ __forceinline__ void smooth_tile(T &thread, const job_t &job) {
   mg_cuda_wait_dependency();
   const unsigned first = *(volatile unsigned *)&job.mail->number[blockIdx.x] + 2,
                  last = first + (unsigned)(job.n + (job.n & 1));
@@ -220,25 +220,65 @@ __global__ void __launch_bounds__(MG_FV4_TILE_MAX_THREADS, 1)
     job.mail->number[b] = last;
 }
 
-typedef void kernel_t(job_t);
-
-kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step) {
-  if (step->colored) return v->alpha_varies ? resident_fv4<true, true> : resident_fv4<true, false>;
-  return v->alpha_varies ? resident_fv4<false, true> : resident_fv4<false, false>;
+template <bool COLORED, bool VARIES>
+__global__ void __launch_bounds__(MG_FV4_TILE_MAX_THREADS, 1)
+    resident_fv4(const MG_GRID_CONSTANT job_t job) {
+  __shared__ shared_t shared;
+  thread_t<COLORED, VARIES> thread(job, shared);
+  smooth_tile(thread, job);
 }
 
-/* Whether one patch covers the level, and the mailboxes have a word for each cell. */
-bool covers_level(const mg_view_t *v) {
-  bool covers = v->n_patches == 1 && (int64_t)v->n[0] * v->n[1] * v->n[2] <= MAX_WORDS;
-  for (int d = 0; d < 3 && covers; d++)
-    covers = v->patch[0].n[d] == v->n[d];
-  return covers;
+template <bool VARIES>
+__global__ void __launch_bounds__(WIDE_THREADS, 1)
+    resident_fv4_wide(const MG_GRID_CONSTANT job_t job) {
+  extern __shared__ double wide_memory[];
+  wide_t<VARIES> thread(job, *(wide_shared_t *)wide_memory);
+  smooth_tile(thread, job);
+}
+
+typedef void kernel_t(job_t);
+
+/* Whether a level has more cells than the threads of all blocks. Only colored steps are planned to
+ * be resident then (MG_RESIDENT_MAX_CELLS_FV4_ALL in plan.h). */
+bool is_wide(const mg_view_t *v) {
+  return (int64_t)v->n[0] * v->n[1] * v->n[2] > MG_FV4_TILE_MAX_CELLS_OF_LEVEL;
+}
+
+kernel_t *kernel_of(const mg_view_t *v, bool colored) {
+  if (is_wide(v)) return v->alpha_varies ? resident_fv4_wide<true> : resident_fv4_wide<false>;
+  if (colored) return v->alpha_varies ? resident_fv4<true, true> : resident_fv4<true, false>;
+  return v->alpha_varies ? resident_fv4<false, true> : resident_fv4<false, false>;
 }
 
 bool choose_tiles(const mg_view_t *v, mg_fv4_tiles_t *tiles) {
   const int max_blocks =
       mg_cuda.sms < MG_RESIDENT_MAX_BLOCKS ? mg_cuda.sms : (int)MG_RESIDENT_MAX_BLOCKS;
-  return mg_fv4_choose_tiles(v->n, max_blocks, tiles);
+  return is_wide(v) ? choose_wide_tiles(v->n, max_blocks, tiles)
+                    : mg_fv4_choose_tiles(v->n, max_blocks, tiles);
+}
+
+/* Whether one patch covers the level, and the mailboxes have words for its cells. */
+bool covers_level(const mg_view_t *v) {
+  const int64_t cells = (int64_t)v->n[0] * v->n[1] * v->n[2];
+  bool covers = v->n_patches == 1 && (is_wide(v) ? cells / 2 : cells) <= MAX_WORDS;
+  for (int d = 0; d < 3 && covers; d++)
+    covers = v->patch[0].n[d] == v->n[d];
+  return covers;
+}
+
+/* Dynamic shared memory of a block. */
+size_t shared_bytes(const mg_view_t *v) {
+  return is_wide(v) ? sizeof(wide_shared_t) : 0;
+}
+
+/* Whether the GPU has the shared memory of the kernel. */
+bool allow_shared(const mg_view_t *v) {
+  if (!is_wide(v)) return true;
+  const cudaError_t error =
+      cudaFuncSetAttribute((const void *)kernel_of(v, true),
+                           cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes(v));
+  (void)cudaGetLastError(); /* forget a failure */
+  return error == cudaSuccess;
 }
 
 bool can_reside(const mg_view_t *v, int n) {
@@ -246,7 +286,7 @@ bool can_reside(const mg_view_t *v, int n) {
   int code = 0;
   return covers_level(v) && n > 1 && n <= MAX_STEPS && mg_operator_order(v) == 4 &&
          !mg_cuda.shared && mg_cuda_compiled_arch(&code) == MG_OK && code >= 70 &&
-         choose_tiles(v, &tiles);
+         choose_tiles(v, &tiles) && allow_shared(v);
 }
 
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
@@ -273,10 +313,12 @@ job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_
 
 mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
   job_t job = job_of(v, sweep, use);
-  if (use->source || !choose_tiles(v, &job.tiles))
+  const bool colored = sweep->step->colored;
+  if (use->source || (is_wide(v) && !colored) || !choose_tiles(v, &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no such resident smooth");
-  mg_cuda_launch_dependent(kernel_of(v, sweep->step), dim3((unsigned)mg_fv4_tile_blocks(job.tiles)),
-                           dim3((unsigned)job.tiles.threads), job);
+  mg_cuda_launch_dependent_shared(kernel_of(v, colored),
+                                  dim3((unsigned)mg_fv4_tile_blocks(job.tiles)),
+                                  dim3((unsigned)job.tiles.threads), shared_bytes(v), job);
   MG_CUDA_LAUNCHED("smooth_resident fv4");
   return MG_OK;
 }

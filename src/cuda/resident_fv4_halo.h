@@ -11,9 +11,9 @@
 namespace mg_resident_fv4 {
 enum {
   MAX_STEPS = 64,
-  JS = MG_FV4_JS, /* strides in shared memory */
-  KS = JS * (MG_FV4_TILE_MAX_SIDE + 4),
-  SIZE = KS * (MG_FV4_TILE_MAX_SIDE + 4)
+  TILE_JS = MG_FV4_JS, /* strides in shared memory */
+  TILE_KS = TILE_JS * (MG_FV4_TILE_MAX_SIDE + 4),
+  TILE_SIZE = TILE_KS * (MG_FV4_TILE_MAX_SIDE + 4)
 };
 
 /** What becomes of the residual of the result. */
@@ -133,8 +133,9 @@ static __device__ __forceinline__ int wrapped(int at, int n) {
 }
 
 /** Column number q of a tile.
+ *  @tparam JS, KS  strides in shared memory
  *  @param[out] offset  of its cells in the level's vectors, if not outside a wall */
-template <bool COLORED>
+template <bool COLORED, int JS, int KS>
 static __device__ __forceinline__ column_t column_of(const job_t &job, const tile_t &tile, int q,
                                                      ptrdiff_t offset[2]) {
   const mg_patch_t &p = job.l.p;

@@ -19,6 +19,7 @@ enum {
   MG_FV4_TILE_MIN_SIDE = 4,
   MG_FV4_TILE_MAX_SIDE = 8,
   MG_FV4_TILE_MAX_THREADS = 512,
+  MG_FV4_TILE_MAX_CELLS_OF_LEVEL = 40 * 40 * 40, /**< larger ones: resident_fv4_wide.h */
   MG_FV4_TILE_CELLS = 256 /**< preferred: a step is shorter if a block has few cells */
 };
 

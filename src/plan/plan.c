@@ -164,9 +164,10 @@ static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
 }
 
 /* Cells up to which a smooth of a level may be one resident sweep. */
-static int64_t max_resident_cells(mg_place_t place, mg_operator_t op) {
+static int64_t max_resident_cells(mg_place_t place, mg_operator_t op, bool colored) {
   const bool is_fv4 = op == MG_OPERATOR_FV4;
-  if (place == MG_PLACE_CUDA) return is_fv4 ? MG_RESIDENT_MAX_CELLS_FV4 : MG_RESIDENT_MAX_CELLS;
+  if (place == MG_PLACE_CUDA)
+    return is_fv4 && !colored ? MG_RESIDENT_MAX_CELLS_FV4_ALL : MG_RESIDENT_MAX_CELLS;
   return place == MG_PLACE_GUARD && !is_fv4 ? MG_RESIDENT_MAX_CELLS_GUARD : 0;
 }
 
@@ -176,7 +177,8 @@ static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
   const int32_t *n = level->layout.n;
   return params->fused_sweeps > 1 && smoother->fuse && level->layout.n_ranks == 1 &&
-         mg_layout_n_cells(&level->layout) <= max_resident_cells(level->place, params->op) &&
+         mg_layout_n_cells(&level->layout) <=
+             max_resident_cells(level->place, params->op, smoother->colored) &&
          smoother->n_steps > 1 && smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 &&
          n[1] % 2 == 0 && n[2] % 2 == 0;
 }

@@ -16,7 +16,7 @@ enum {
   /** Cells up to which a smooth of a level on one GPU is a resident sweep: 64^3, two pairs of cells
    *  per thread on 128 SMs with 512 threads each. */
   MG_RESIDENT_MAX_CELLS = 1 << 18,
-  MG_RESIDENT_MAX_CELLS_FV4 = 40 * 40 * 40, /**< one cell per thread */
+  MG_RESIDENT_MAX_CELLS_FV4_ALL = 40 * 40 * 40, /**< of fv4, if steps update all cells */
   MG_RESIDENT_MAX_STEPS = 64,
   MG_RESIDENT_MAX_CELLS_GUARD = 8 * 8 * 8, /**< for tests */
   /** The same for residuals of fused sweeps. Their tiles overlap more. F-cycles on an H100, speed
