@@ -172,11 +172,13 @@ static int64_t max_resident_cells(mg_place_t place, mg_operator_t op, bool color
 }
 
 /* True if a smooth of the level may be one sweep that keeps the level in the GPU: a level of one
- * rank, too small for tiles that overlap. */
+ * rank, too small for tiles that overlap. fv4 needs boxes as wide as its wall formula. */
 static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
   const int32_t *n = level->layout.n;
+  const int width = params->op == MG_OPERATOR_FV4 ? 4 : 1;
   return params->fused_sweeps > 1 && smoother->fuse && level->layout.n_ranks == 1 &&
+         level->layout.box_dim >= width &&
          mg_layout_n_cells(&level->layout) <=
              max_resident_cells(level->place, params->op, smoother->colored) &&
          smoother->n_steps > 1 && smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 &&

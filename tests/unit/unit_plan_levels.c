@@ -360,7 +360,7 @@ static void test_passes(void) {
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
                  resident =
                      (cases[i].steps == 3 || is_fv4) && level->layout.n_ranks == 1 &&
-                     n[0] % 2 == 0 &&
+                     n[0] % 2 == 0 && (!is_fv4 || level->layout.box_dim >= 4) &&
                      cells <= (fv4_all ? MG_RESIDENT_MAX_CELLS_FV4_ALL : MG_RESIDENT_MAX_CELLS),
                  residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
                  interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
