@@ -10,8 +10,8 @@
  *     restriction      threads of the coarser level read the residual
  *     interpolation    threads of the finer level read u
  *
- * All threads fill the ghosts of the current level: a thread has a column of two ghosts at a face
- * of the domain or one ghost at an edge, which is all that A reads.
+ * All threads fill the ghosts of the current level. A thread fills both ghosts of a column outside
+ * a face of the domain, or one ghost outside an edge. The operator reads no other ghosts.
  *
  * The coarsest level, of at most 3^3 cells, has one warp. Results are bit-identical to those of
  * block_level.h. */

@@ -1,5 +1,6 @@
-/* Coarse cycles of the 7-point operators in one launch of one block, with all levels in shared
- * memory.
+/* Coarse cycles of the 7-point operators in one launch of one block, with the levels in shared
+ * memory. The coarsest level is solved in registers if it has one cell and the bottom solver is
+ * not the smoother, otherwise in global memory.
  *
  * Only latency counts: that of dependent operations, of shared memory and of barriers. Coefficients
  * are loaded before the preceding launch has completed. Below the first level one warp works, so

@@ -14,8 +14,9 @@
  * Numbers continue from launch to launch, so a slot never holds a later number of an earlier
  * launch, also if a captured graph is replayed. Each block owns a copy of the last number.
  *
- * Cost on an H100: a load or store of L2 takes 250 to 300 ns; a barrier of 128 blocks takes 2,070
- * clock cycles, flags with fences 2,250 (docs/results/gpu-barriers.csv).
+ * Waiting for the values of adjacent blocks takes 640 (16^3) to 1,800 (64^3) clock cycles on an
+ * H100 (docs/results/gpu-resident-smooths.csv). A barrier of 128 blocks takes 2,070, flags of two
+ * neighbors with fences, 32 blocks, 2,250 (docs/results/gpu-barriers.csv).
  *
  * NVIDIA, PTX ISA, "Memory Consistency Model": a vector access is several scalar accesses of 8
  * bytes; each is single-copy atomic. NCCL's LL protocol sends values with flags in 8 bytes. */
