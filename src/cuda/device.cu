@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <unistd.h>
 extern "C" {
 #include "cuda/device.h"
 }
@@ -159,19 +160,24 @@ mg_status_t mg_cuda_describe(char *text, size_t size) {
   return MG_OK;
 }
 
+/* Whether an MPS server may serve this machine: for toolkits and drivers that cannot tell. */
+static bool has_mps_pipe(void) {
+  const char *folder = getenv("CUDA_MPS_PIPE_DIRECTORY");
+  char path[512];
+  snprintf(path, sizeof path, "%s/control", folder ? folder : "/tmp/nvidia-mps");
+  return access(path, F_OK) == 0;
+}
+
 /* Whether kernels of other processes can run beside those of this one: Multi-Process Service. */
 static bool under_mps(void) {
+#if CUDART_VERSION >= 13000
   int device = 0, enabled = 0;
-#if CUDART_VERSION >= 12050
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&enabled, cudaDevAttrMpsEnabled, device) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return false;
-  }
-#else
-  (void)device;
+  if (cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&enabled, cudaDevAttrMpsEnabled, device) == cudaSuccess)
+    return enabled != 0;
+  (void)cudaGetLastError();
 #endif
-  return enabled != 0;
+  return has_mps_pipe();
 }
 
 void mg_cuda_set_shared(bool shared) {

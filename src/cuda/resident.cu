@@ -10,7 +10,8 @@
  * norm (resident_transfer.h), so a visit to a level is two launches.
  *
  * The smooth reads no ghosts and is in place or from zero. A block reads x of its own tile only:
- * the first iterate is sent like the result of a step.
+ * the first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
+ * (limit_fused_sweeps in device/device_select.c).
  *
  * All blocks must run at the same time, and they do: there are at most as many as SMs, and
  * - what runs before them ends without waiting for them, and leaves its SMs to them;
@@ -157,8 +158,9 @@ void mg_cuda_resident_close(void) {
 bool mg_cuda_can_reside(const mg_view_t *v, int n) {
   mg_resident_tiles_t tiles;
   int code = 0;
-  return v->op != MG_OPERATOR_FV4 && covers_level(v) && n <= MAX_STEPS && !mg_cuda.shared &&
-         mg_cuda_compiled_arch(&code) == MG_OK && code >= 70 && choose_tiles(v, &tiles);
+  return v->op != MG_OPERATOR_FV4 && covers_level(v) && n > 1 && n <= MAX_STEPS &&
+         !mg_cuda.shared && mg_cuda_compiled_arch(&code) == MG_OK && code >= 70 &&
+         choose_tiles(v, &tiles);
 }
 
 mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
