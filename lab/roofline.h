@@ -134,7 +134,7 @@ enum {
 };
 
 /** Build the hierarchy of a problem on 2^log2_n cells per side as the solver does. If the level is
- *  small enough to be checked, fused sweeps compute residuals whatever the size.
+ *  small enough to be checked, fused sweeps compute residuals on levels of any size.
  *  @return as mg_hierarchy_create; free with mg_hierarchy_free */
 MG_MUST_CHECK mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
                                         const roofline_problem_t *problem, int log2_n,

@@ -126,7 +126,7 @@ static __device__ __forceinline__ mg_real_t mg_ghost_if(bool outside, int order,
 }
 
 /** Value number c of the n + 2 cells per side of u with a layer of ghosts, from the cells x in
- *  shared memory. All threads issue the same loads, wherever the walls are. */
+ *  shared memory. All threads issue the same loads, also at walls. */
 static __device__ __forceinline__ mg_real_t mg_padded_value(const mg_paired_level_t &l,
                                                             const mg_real_t *x, int c) {
   const int w = l.n + 2, q = mg_quotient(c, l.by_padded), z = mg_quotient(q, l.by_padded);

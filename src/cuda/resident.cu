@@ -9,8 +9,8 @@
  * interpolates its first iterate and restricts the residual of its last one, or reduces it to a
  * norm (resident_transfer.h), so a visit to a level is two launches.
  *
- * The smooth reads no ghosts and is in place or from zero. A block reads x of its own tile only:
- * the first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
+ * The smooth reads no ghosts and is in place or from zero. A block reads x of no other tile: the
+ * first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
  * (limit_fused_sweeps in device/device_select.c).
  *
  * All blocks must run at the same time, and they do: there are at most as many as SMs, and

@@ -7,8 +7,8 @@
  * warp reads are contiguous. Values of other tiles are in registers: across a face, only one thread
  * needs them.
  *
- * All loads of a step are issued together, whatever is beyond the thread's sides; what they return
- * is then selected. Values are sent as soon as they are computed. */
+ * All loads of a step are issued together: of the tile, of other tiles and at walls. The neighbors
+ * are then selected from them. Values are sent as soon as they are computed. */
 #ifndef MG_CUDA_RESIDENT_CELLS_H
 #define MG_CUDA_RESIDENT_CELLS_H
 
@@ -96,7 +96,7 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
     load_coefficients();
   }
 
-  /** Set what is beyond a side in direction d, 0: j, 1: k. */
+  /** Set the flags and words of one side in direction d, 0: j, 1: k. */
   __device__ __forceinline__ void add_side(int d, bool high) {
     const side_t side = side_of(job, here, d, high, d == 0 ? here.row[0] + ROWS - 1 : here.row[1]);
     if (side.beyond == TILE) return;

@@ -9,7 +9,7 @@
  *     16^3      2 x 2 x 4  8 x 8 x 4        352
  *     24^3      3 x 3 x 6  8 x 8 x 4        352
  *     32^3      4 x 4 x 8  8 x 8 x 4        352
- *     40^3      5 x 5 x 5  8 x 8 x 8        480, 512 with those that have only a cell */
+ *     40^3      5 x 5 x 5  8 x 8 x 8        512; 480 of them also have a column of the halo */
 #ifndef MG_CUDA_RESIDENT_FV4_TILES_H
 #define MG_CUDA_RESIDENT_FV4_TILES_H
 

@@ -70,7 +70,7 @@ enum : unsigned {
   WALL_OF_1 = 512
 };
 
-/** What is beyond a side: the same tile, another one, or a wall. */
+/** Neighbor at a side: a cell of the same tile or of another one, or a wall. */
 enum beyond_t { TILE, OTHER_TILE, WALL };
 
 /** One side of a thread's rows in j or k: where the values of the tile beyond it arrive, and where
