@@ -71,16 +71,12 @@ __global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
   cells_t<COLORED, VARIES, ROWS> cells(job, shared);
   coarse_tile_t<cells_t<COLORED, VARIES, ROWS>> coarse(cells);
   mg_cuda_wait_dependency();
-  const unsigned first = *(volatile unsigned *)&job.mail->number[blockIdx.x] + 2,
-                 last = first + (unsigned)(job.n + (job.n & 1));
+  const unsigned first = first_number(job);
   begin(cells, coarse, first);
   perform(cells, first);
   cells.store();
   if (job.use != RESIDUAL_UNUSED) use_residual(cells, first + (unsigned)job.n);
-  /* Blocks that this launch lacks keep up too: the next one may have them. */
-  for (int b = (int)(blockIdx.x + threadIdx.x * gridDim.x); b < MG_RESIDENT_MAX_BLOCKS;
-       b += (int)(blockDim.x * gridDim.x))
-    job.mail->number[b] = last;
+  store_last_number(job, first);
 }
 
 typedef void kernel_t(job_t);
@@ -95,51 +91,21 @@ kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
   return v->alpha_varies ? kernel_of_rows<false, true>(rows) : kernel_of_rows<false, false>(rows);
 }
 
-/* Whether one patch covers the level. */
-bool covers_level(const mg_view_t *v) {
-  bool covers = v->n_patches == 1;
-  for (int d = 0; d < 3 && covers; d++)
-    covers = v->patch[0].n[d] == v->n[d];
-  return covers;
-}
-
 bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
-  const int max_blocks =
-      mg_cuda.sms < MG_RESIDENT_MAX_BLOCKS ? mg_cuda.sms : (int)MG_RESIDENT_MAX_BLOCKS;
-  return mg_resident_choose_tiles(v->n, max_blocks, tiles);
+  return mg_resident_choose_tiles(v->n, max_blocks(), tiles);
 }
 
-job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep) {
-  job_t job = {mg_cuda_patch(v, 0)};
-  job.mail = mg_cuda.mailboxes;
-  job.x = sweep->x;
-  job.dst = sweep->dst;
-  job.n = sweep->n;
-  job.color = sweep->step->color;
-  for (int q = 0; q < sweep->n; q++) {
-    job.c1[q] = MG_REAL(sweep->step[q].c1);
-    job.c2[q] = MG_REAL(sweep->step[q].c2);
-  }
+job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
+  job_t job = {};
+  (smooth_t &)job = smooth_of(v, sweep, use);
+  if (!use->source) return job;
+  const mg_patch_t &p = use->source->patch[0];
+  job.u = p.vec[use->src];
+  job.u_jstride = p.jstride;
+  job.u_kstride = p.kstride;
+  job.kind = use->kind;
+  job.u_order = mg_wall_order(use->source, use->kind == MG_INTERPOLATE_V2 ? 2 : 1);
   return job;
-}
-
-void add_use(job_t &job, const mg_resident_use_t *use) {
-  if (use->source) {
-    const mg_patch_t &p = use->source->patch[0];
-    job.u = p.vec[use->src];
-    job.u_jstride = p.jstride;
-    job.u_kstride = p.kstride;
-    job.kind = use->kind;
-    job.u_order = mg_wall_order(use->source, use->kind == MG_INTERPOLATE_V2 ? 2 : 1);
-  }
-  if (!use->has_residual) return;
-  job.use = use->coarse ? RESIDUAL_RESTRICTED : RESIDUAL_NORM;
-  job.maximum = mg_cuda.reduction;
-  if (!use->coarse) return;
-  const mg_patch_t &p = use->coarse->patch[0];
-  job.coarse = p.vec[use->dst];
-  job.coarse_jstride = p.jstride;
-  job.coarse_kstride = p.kstride;
 }
 } // namespace
 
@@ -157,16 +123,12 @@ void mg_cuda_resident_close(void) {
 
 bool mg_cuda_can_reside(const mg_view_t *v, int n) {
   mg_resident_tiles_t tiles;
-  int code = 0;
-  return v->op != MG_OPERATOR_FV4 && covers_level(v) && n > 1 && n <= MAX_STEPS &&
-         !mg_cuda.shared && mg_cuda_compiled_arch(&code) == MG_OK && code >= 70 &&
-         choose_tiles(v, &tiles);
+  return v->op != MG_OPERATOR_FV4 && may_reside(v, n) && choose_tiles(v, &tiles);
 }
 
 mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
                                     const mg_resident_use_t *use) {
-  job_t job = job_of(v, sweep);
-  add_use(job, use);
+  job_t job = job_of(v, sweep, use);
   if (!choose_tiles(v, &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
   mg_cuda_launch_dependent(kernel_of(v, sweep->step, job.tiles.rows_per_thread),

@@ -207,21 +207,11 @@ template <bool COLORED_, bool VARIES, int ROWS_> struct cells_t {
    * changes before the block has sent its next ones. */
   __device__ __forceinline__ void receive(unsigned number, int parity) {
     mg_word_t word[WORDS];
-    unsigned differs;
-    int polls = 0;
-    do {
-      differs = 0;
-#pragma unroll
-      for (int w = 0; w < WORDS; w++) {
-        const bool of_j = w / WIDTH == ROWS;
-        mg_word_load(word_at(of_j ? in_j : in_k, parity, of_j ? w % WIDTH : w),
-                     of_j ? has(J_LOW_TILE | J_HIGH_TILE) : is_at_k(), number, &word[w]);
-      }
-#pragma unroll
-      for (int w = 0; w < WORDS; w++)
-        differs |= mg_word_differs(word[w], number);
-      if (++polls == MG_RESIDENT_MAX_POLLS) __trap();
-    } while (differs != 0);
+    mg_words_receive(word, number, [&](int w, mg_word_t *to) {
+      const bool of_j = w / WIDTH == ROWS;
+      mg_word_load(word_at(of_j ? in_j : in_k, parity, of_j ? w % WIDTH : w),
+                   of_j ? has(J_LOW_TILE | J_HIGH_TILE) : is_at_k(), number, to);
+    });
 #pragma unroll
     for (int w = 0; w < WORDS; w++)
       (w / WIDTH == ROWS ? across_j[w % WIDTH] : across_k[w / WIDTH % ROWS][w % WIDTH]) =

@@ -110,4 +110,23 @@ static __device__ __forceinline__ void mg_word_load(const uint64_t *from, bool n
 #endif
 }
 
+/** Receive words: request all of them until each has the number.
+ *  @param[in] load  load(w, &word[w]) requests word w, or sets it to one that is not needed */
+template <int N, typename F>
+static __device__ __forceinline__ void mg_words_receive(mg_word_t (&word)[N], unsigned number,
+                                                        const F &load) {
+  unsigned differs;
+  int polls = 0;
+  do {
+    differs = 0;
+#pragma unroll
+    for (int w = 0; w < N; w++)
+      load(w, &word[w]);
+#pragma unroll
+    for (int w = 0; w < N; w++)
+      differs |= mg_word_differs(word[w], number);
+    if (++polls == MG_RESIDENT_MAX_POLLS) __trap();
+  } while (differs != 0);
+}
+
 #endif

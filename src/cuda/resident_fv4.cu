@@ -121,21 +121,11 @@ template <bool COLORED, bool VARIES> struct thread_t {
 
   __device__ __forceinline__ void receive(int q, unsigned number, mg_real_t value[WORDS]) const {
     mg_word_t words[WORDS];
-    unsigned differs;
-    int polls = 0;
-    do {
-      differs = 0;
-#pragma unroll
-      for (int w = 0; w < WORDS; w++) {
-        const int depth = depth_of(w, q);
-        mg_word_load(word_at(job, depth == 0 ? column.from[0] : column.from[1], q & 1),
-                     receives(depth), number, &words[w]);
-      }
-#pragma unroll
-      for (int w = 0; w < WORDS; w++)
-        differs |= mg_word_differs(words[w], number);
-      if (++polls == MG_RESIDENT_MAX_POLLS) __trap();
-    } while (differs != 0);
+    mg_words_receive(words, number, [&](int w, mg_word_t *to) {
+      const int depth = depth_of(w, q);
+      mg_word_load(word_at(job, depth == 0 ? column.from[0] : column.from[1], q & 1),
+                   receives(depth), number, to);
+    });
 #pragma unroll
     for (int w = 0; w < WORDS; w++)
       value[w] = mg_word_value(words[w]);
@@ -206,18 +196,14 @@ template <bool COLORED, bool VARIES> struct thread_t {
  * @tparam T  thread_t or wide_t */
 template <typename T> __device__ __forceinline__ void smooth_tile(T &thread, const job_t &job) {
   mg_cuda_wait_dependency();
-  const unsigned first = *(volatile unsigned *)&job.mail->number[blockIdx.x] + 2,
-                 last = first + (unsigned)(job.n + (job.n & 1));
+  const unsigned first = first_number(job);
   thread.begin();
 #pragma unroll 1
   for (int q = 0; q < job.n; q++)
     thread.step(q, first + (unsigned)q, q + 1 < job.n || job.use != RESIDUAL_UNUSED);
   thread.store();
   if (job.use != RESIDUAL_UNUSED) thread.use_residual();
-  /* Blocks that this launch lacks keep up too: the next one may have them. */
-  for (int b = (int)(blockIdx.x + threadIdx.x * gridDim.x); b < MG_RESIDENT_MAX_BLOCKS;
-       b += (int)(blockDim.x * gridDim.x))
-    job.mail->number[b] = last;
+  store_last_number(job, first);
 }
 
 template <bool COLORED, bool VARIES>
@@ -251,19 +237,14 @@ kernel_t *kernel_of(const mg_view_t *v, bool colored) {
 }
 
 bool choose_tiles(const mg_view_t *v, mg_fv4_tiles_t *tiles) {
-  const int max_blocks =
-      mg_cuda.sms < MG_RESIDENT_MAX_BLOCKS ? mg_cuda.sms : (int)MG_RESIDENT_MAX_BLOCKS;
-  return is_wide(v) ? choose_wide_tiles(v->n, max_blocks, tiles)
-                    : mg_fv4_choose_tiles(v->n, max_blocks, tiles);
+  return is_wide(v) ? choose_wide_tiles(v->n, max_blocks(), tiles)
+                    : mg_fv4_choose_tiles(v->n, max_blocks(), tiles);
 }
 
-/* Whether one patch covers the level, and the mailboxes have words for its cells. */
-bool covers_level(const mg_view_t *v) {
+/* Whether the mailboxes have words for the cells. */
+bool have_words(const mg_view_t *v) {
   const int64_t cells = (int64_t)v->n[0] * v->n[1] * v->n[2];
-  bool covers = v->n_patches == 1 && (is_wide(v) ? cells / 2 : cells) <= MAX_WORDS;
-  for (int d = 0; d < 3 && covers; d++)
-    covers = v->patch[0].n[d] == v->n[d];
-  return covers;
+  return (is_wide(v) ? cells / 2 : cells) <= MAX_WORDS;
 }
 
 /* Dynamic shared memory of a block. */
@@ -283,36 +264,13 @@ bool allow_shared(const mg_view_t *v) {
 
 bool can_reside(const mg_view_t *v, int n) {
   mg_fv4_tiles_t tiles;
-  int code = 0;
-  return covers_level(v) && n > 1 && n <= MAX_STEPS && mg_operator_order(v) == 4 &&
-         !mg_cuda.shared && mg_cuda_compiled_arch(&code) == MG_OK && code >= 70 &&
+  return may_reside(v, n) && mg_operator_order(v) == 4 && have_words(v) &&
          choose_tiles(v, &tiles) && allow_shared(v);
 }
 
-job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
-  job_t job = {mg_cuda_patch(v, 0)};
-  job.mail = mg_cuda.mailboxes;
-  job.x = sweep->x;
-  job.dst = sweep->dst;
-  job.n = sweep->n;
-  job.color = sweep->step->color;
-  for (int q = 0; q < sweep->n; q++) {
-    job.c1[q] = MG_REAL(sweep->step[q].c1);
-    job.c2[q] = MG_REAL(sweep->step[q].c2);
-  }
-  if (!use->has_residual) return job;
-  job.use = use->coarse ? RESIDUAL_RESTRICTED : RESIDUAL_NORM;
-  job.maximum = mg_cuda.reduction;
-  if (!use->coarse) return job;
-  const mg_patch_t &p = use->coarse->patch[0];
-  job.coarse = p.vec[use->dst];
-  job.coarse_jstride = p.jstride;
-  job.coarse_kstride = p.kstride;
-  return job;
-}
-
 mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
-  job_t job = job_of(v, sweep, use);
+  job_t job = {};
+  (smooth_t &)job = smooth_of(v, sweep, use);
   const bool colored = sweep->step->colored;
   if (use->source || (is_wide(v) && !colored) || !choose_tiles(v, &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no such resident smooth");

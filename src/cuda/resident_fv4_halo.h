@@ -5,33 +5,21 @@
 #define MG_CUDA_RESIDENT_FV4_HALO_H
 
 #include "cuda/block_fv4.h"
-#include "cuda/resident_exchange.h"
 #include "cuda/resident_fv4_tiles.h"
+#include "cuda/resident_smooth.h"
 
 namespace mg_resident_fv4 {
 enum {
-  MAX_STEPS = 64,
   TILE_JS = MG_FV4_JS, /* strides in shared memory */
   TILE_KS = TILE_JS * (MG_FV4_TILE_MAX_SIDE + 4),
   TILE_SIZE = TILE_KS * (MG_FV4_TILE_MAX_SIDE + 4)
 };
 
-/** What becomes of the residual of the result. */
-enum use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_NORM };
+using namespace mg_resident;
 
 /** Kernel argument. */
-struct job_t {
-  mg_cuda_patch_t l;
+struct job_t : smooth_t {
   mg_fv4_tiles_t tiles;
-  mg_mailboxes_t *mail;
-  mg_vector_t x, dst; /**< x < 0: zero; may be the same */
-  int n;              /**< steps, at least two */
-  int color;          /**< of the first step, if colored */
-  use_t use;
-  mg_real_t *coarse; /**< gets the restricted residual */
-  int64_t coarse_jstride, coarse_kstride;
-  unsigned long long *maximum;            /**< is raised to the norm of the residual */
-  mg_real_t c1[MAX_STEPS], c2[MAX_STEPS]; /**< of each step; colored ones have the same c2 */
 };
 
 /** The tile of a block: its first cell, and whether it is at a wall. */

@@ -182,21 +182,11 @@ template <bool VARIES> struct wide_t {
   __device__ __forceinline__ void receive(int q, unsigned number,
                                           mg_real_t value[WIDE_COLUMNS]) const {
     mg_word_t words[WIDE_COLUMNS];
-    unsigned differs;
-    int polls = 0;
-    do {
-      differs = 0;
-#pragma unroll
-      for (int w = 0; w < WIDE_COLUMNS; w++) {
-        const int depth = column[w].phase ^ (q & 1);
-        mg_word_load(word_at(job, depth == 0 ? column[w].from[0] : column[w].from[1], q & 1),
-                     receives(w, depth), number, &words[w]);
-      }
-#pragma unroll
-      for (int w = 0; w < WIDE_COLUMNS; w++)
-        differs |= mg_word_differs(words[w], number);
-      if (++polls == MG_RESIDENT_MAX_POLLS) __trap();
-    } while (differs != 0);
+    mg_words_receive(words, number, [&](int w, mg_word_t *to) {
+      const int depth = column[w].phase ^ (q & 1);
+      mg_word_load(word_at(job, depth == 0 ? column[w].from[0] : column[w].from[1], q & 1),
+                   receives(w, depth), number, to);
+    });
 #pragma unroll
     for (int w = 0; w < WIDE_COLUMNS; w++)
       value[w] = mg_word_value(words[w]);

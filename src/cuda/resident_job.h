@@ -2,33 +2,18 @@
 #ifndef MG_CUDA_RESIDENT_JOB_H
 #define MG_CUDA_RESIDENT_JOB_H
 
-#include "cuda/resident_exchange.h"
+#include "cuda/resident_smooth.h"
 #include "cuda/resident_tiles.h"
 
 namespace mg_resident {
-enum { MAX_STEPS = 64 };
-
-/** What becomes of the residual of the result. */
-enum use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_NORM };
-
 /** Kernel argument. */
-struct job_t {
-  mg_cuda_patch_t l;
+struct job_t : smooth_t {
   mg_resident_tiles_t tiles;
-  mg_mailboxes_t *mail;
-  mg_vector_t x, dst; /**< x < 0: zero; may be the same */
-  int n;
-  int color; /**< of the first step, if colored */
   /* The first iterate is x + P u, if u is not NULL. */
   const mg_real_t *u; /**< values of the coarser level */
   int64_t u_jstride, u_kstride;
   int u_order; /**< of the wall formula of u */
   mg_interpolation_t kind;
-  use_t use;
-  mg_real_t *coarse; /**< gets the restricted residual */
-  int64_t coarse_jstride, coarse_kstride;
-  unsigned long long *maximum;            /**< is raised to the norm of the residual */
-  mg_real_t c1[MAX_STEPS], c2[MAX_STEPS]; /**< of each step; colored ones have the same c2 */
 };
 
 /** Position of a thread. */
