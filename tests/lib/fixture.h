@@ -111,6 +111,15 @@ double field_distance(const double *x, const double *y, int64_t n);
 /** Dot product in long double: the error of the summation is far below that of its terms. */
 double field_dot(const double *x, const double *y, int64_t n);
 
+/** Options of fixture_each with levels that may be resident: 16^3 to 64^3 cells of "2x1". */
+#define FIXTURE_RESIDENT_CASES                                                                     \
+  "boxes=4x4x4 --smoother=gsrb,chebyshev,jacobi --smooths=1,3",                                    \
+      "boxes=5x5x5 --smoother=gsrb,chebyshev",                                                     \
+      "boxes=6x6x6 --smoother=gsrb --omega=1.15 --smooths=2",                                      \
+      "boxes=8x8x8 --smoother=gsrb,jacobi", "boxes=10x10x10 --smoother=gsrb,chebyshev",            \
+      "boxes=12x12x12 --smoother=gsrb,chebyshev",                                                  \
+      "boxes=16x16x16 --smoother=gsrb,chebyshev,jacobi", "boxes=16x8x12 --smoother=gsrb,chebyshev"
+
 /** Run `test` on a hierarchy of each combination of options, for every grid on every backend.
  *  @param grids  "4x1 5x2": one box of 2^4 cells per side, then two boxes of 2^5 per side
  *  @param options  as for fixture_create; of values separated by commas, each is used.

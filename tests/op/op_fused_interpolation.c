@@ -165,14 +165,7 @@ static void run(const char *backend) {
   };
   /* Levels of one rank from 16^3 to 64^3 cells, also not cubes. */
   static const char *const resident_cases[] = {
-      "boxes=4x4x4 --smoother=gsrb,chebyshev,jacobi --smooths=1,3",
-      "boxes=5x5x5 --smoother=gsrb,chebyshev",
-      "boxes=6x6x6 --smoother=gsrb --omega=1.15 --smooths=2",
-      "boxes=8x8x8 --smoother=gsrb,jacobi",
-      "boxes=10x10x10 --smoother=gsrb,chebyshev",
-      "boxes=12x12x12 --smoother=gsrb,chebyshev",
-      "boxes=16x16x16 --smoother=gsrb,chebyshev,jacobi",
-      "boxes=16x8x12 --smoother=gsrb,chebyshev",
+      FIXTURE_RESIDENT_CASES,
       "boxes=8x4x8 --boundary=dirichlet --smoother=gsrb,chebyshev walls=nndnnd",
       "boxes=16x16x16 --boundary=dirichlet --smoother=gsrb walls=dnnddn",
   };
