@@ -174,7 +174,7 @@ static const rows_t rows_7 = ROWS_OF(7, first_7), rows_7_stored = ROWS_OF(7_stor
 #undef ROWS_OF
 
 /* Loading 1 / diagonal from cache is faster than dividing. If alpha varies, 1 / diagonal is always
- * loaded. A large level may not store it (plan/plan.c). */
+ * loaded. A large level may not store it (plan/plan_level.c). */
 static const rows_t *choose_rows(const mg_view_t *v, const mg_step_t *step) {
   if (v->op == MG_OPERATOR_FV4) return v->alpha_varies ? &rows_fv4_varying : &rows_fv4;
   if (v->alpha_varies) return &rows_7_varying;

@@ -1,6 +1,4 @@
 #include "plan/plan.h"
-#include "formulas/smoother_steps.h"
-#include "formulas/vectors.h"
 #include "formulas/walls.h"
 #include "plan/coarsen.h"
 #include <stdio.h>
@@ -114,221 +112,6 @@ static void add_level(mg_plan_t *plan, const mg_params_t *params, mg_layout_t *l
       (mg_level_plan_t){.layout = *layout, .place = place_of(layout, params)};
 }
 
-/* True if the operations of a level's processor can access the cells of the next coarser level
- * in place. */
-static bool can_access_coarse(const mg_level_plan_t *level, mg_memory_t memory) {
-  if (level[0].place == level[1].place) return true;
-  return memory == MG_MEMORY_UNIFIED && level[1].place == MG_PLACE_CPU;
-}
-
-/* Properties of the smoother that determine ghost layers and vectors. */
-typedef struct {
-  int n_steps;
-  bool fuse, look_back, colored;
-} smoother_t;
-
-/* Whether steps fuse or look back is the same for any number of smooths and any bound. */
-static smoother_t smoother_of(const mg_params_t *params) {
-  mg_step_t step[MG_MAX_DEGREE];
-  const double any_bound = 1.0;
-  const int n = mg_smoother_steps_once(params, any_bound, step);
-  return (smoother_t){params->smooths * n, mg_steps_fuse(step, n), mg_steps_look_back(step, n),
-                      step[0].colored};
-}
-
-/* Maximum number of steps of a fused sweep. */
-static int max_fused_steps(const mg_params_t *params) {
-  const int most = params->op == MG_OPERATOR_FV4 ? MG_MAX_FUSED_SWEEPS_FV4 : MG_MAX_FUSED_SWEEPS;
-  return params->fused_sweeps < most ? params->fused_sweeps : most;
-}
-
-static int64_t cells_per_rank(const mg_level_plan_t *level) {
-  return mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
-}
-
-/* True if the smoother of the level may fuse several steps into one sweep: of fv4, only colored
- * steps. Below MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must
- * correspond to cells: they wrap at most once, and do not extend beyond a wall that is not the
- * patch's own. A periodic grid with an odd number of cells in some direction has no red-black
- * coloring. */
-static bool may_fuse(const mg_level_plan_t *level, const mg_params_t *params,
-                     const smoother_t *smoother) {
-  const int most = max_fused_steps(params);
-  const int32_t *n = level->layout.n;
-  const int64_t cells = cells_per_rank(level);
-  const bool large = level->place == MG_PLACE_GUARD ||
-                     (level->place == MG_PLACE_CUDA && cells >= MG_FUSED_SWEEPS_MIN_CELLS);
-  return most > 1 && (params->op != MG_OPERATOR_FV4 || smoother->colored) && smoother->fuse &&
-         large && n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0 &&
-         level->layout.box_dim >= mg_layers_of_steps(radius_of(params->op), most);
-}
-
-/* Cells up to which a smooth of a level may be one resident sweep. */
-static int64_t max_resident_cells(mg_place_t place, mg_operator_t op, bool colored) {
-  const bool is_fv4 = op == MG_OPERATOR_FV4;
-  if (place == MG_PLACE_CUDA)
-    return is_fv4 && !colored ? MG_RESIDENT_MAX_CELLS_FV4_ALL : MG_RESIDENT_MAX_CELLS;
-  return place == MG_PLACE_GUARD && !is_fv4 ? MG_RESIDENT_MAX_CELLS_GUARD : 0;
-}
-
-/* True if a smooth of the level may be one sweep that keeps the level in the GPU: a level of one
- * rank, too small for tiles that overlap. fv4 needs boxes as wide as its wall formula. */
-static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
-                       const smoother_t *smoother) {
-  const int32_t *n = level->layout.n;
-  const int width = params->op == MG_OPERATOR_FV4 ? 4 : 1;
-  return params->fused_sweeps > 1 && smoother->fuse && level->layout.n_ranks == 1 &&
-         level->layout.box_dim >= width &&
-         mg_layout_n_cells(&level->layout) <=
-             max_resident_cells(level->place, params->op, smoother->colored) &&
-         smoother->n_steps > 1 && smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 &&
-         n[1] % 2 == 0 && n[2] % 2 == 0;
-}
-
-/* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.
- * fv4's residual would read two more, for which shared memory has no room (cuda/fv4_fused.cu). */
-static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
-                              const smoother_t *smoother) {
-  const int64_t cells = cells_per_rank(level), min_cells = smoother->colored
-                                                               ? MG_FUSED_RESIDUAL_MIN_CELLS
-                                                               : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
-  const bool pays = level->place == MG_PLACE_GUARD || cells >= min_cells;
-  return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
-         level->layout.box_dim > params->fused_sweeps;
-}
-
-/* True if a smooth may exchange its ghosts once, with `layers` layers. See may_fuse for the limit
- * on the layers. fv4's sweeps would need its 1 / diagonal and betas deeper outside walls too. */
-static bool may_exchange_once(const mg_level_plan_t *level, const mg_params_t *params, int layers) {
-  const int64_t cells = cells_per_rank(level);
-  const bool pays = level->place == MG_PLACE_GUARD
-                        ? cells <= MG_ONE_EXCHANGE_MAX_CELLS_GUARD
-                        : cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1;
-  return pays && params->op != MG_OPERATOR_FV4 && layers > 0 &&
-         layers <= MG_ONE_EXCHANGE_MAX_LAYERS && level->layout.box_dim >= layers;
-}
-
-static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_params_t *params,
-                             const smoother_t *smoother) {
-  const bool has_halo = level->layout.n_ranks > 1 || params->boundary == MG_BOUNDARY_PERIODIC;
-  level->ghost_layers = plan->radius;
-  level->fused_sweeps = 1;
-  level->resident = may_reside(level, params, smoother);
-  if (level->resident) {
-    level->fused_sweeps = smoother->n_steps;
-    level->fused_residual = true;
-  }
-  if (level->resident || !may_fuse(level, params, smoother)) return;
-  level->fused_sweeps = max_fused_steps(params);
-  level->fused_residual = may_fuse_residual(level, params, smoother);
-  if (has_halo) {
-    const int layers = mg_steps_ghost_layers(smoother->n_steps, level->fused_sweeps,
-                                             smoother->look_back, level->value_bytes);
-    level->one_exchange = may_exchange_once(level, params, layers);
-    level->ghost_layers =
-        level->one_exchange
-            ? layers
-            : mg_layers_of_steps(plan->radius, level->fused_sweeps + level->fused_residual);
-  }
-  if (smoother->look_back && smoother->n_steps > level->fused_sweeps)
-    level->vectors |= 1u << MG_PREVIOUS;
-}
-
-/* True if the first fused sweep of a smooth may interpolate its input from the next level, which
- * exists. On GPUs only levels of one rank do, since it has not been measured beside messages, and
- * only double cells: passes of float cells are bound by their instructions. */
-static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
-  const bool pays = level->place == MG_PLACE_GUARD || level->resident ||
-                    (level->layout.n_ranks == 1 && level->value_bytes == sizeof(double) &&
-                     mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
-  return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
-         level[1].place == level->place;
-}
-
-/* Whether kernels compute 1 / diagonal on this level. */
-static bool computes_dinv(const mg_level_plan_t *level, const mg_params_t *params) {
-  const int64_t cells = cells_per_rank(level);
-  return params->op != MG_OPERATOR_FV4 && params->smoother != MG_SMOOTHER_L1JACOBI &&
-         cells >= MG_STORED_DINV_MAX_CELLS &&
-         (level->place == MG_PLACE_CUDA ||
-          (level->place == MG_PLACE_CPU && params->precision == MG_CLASS_MIXED &&
-           !params->alpha_varies));
-}
-
-static bool dumps(const mg_params_t *params, mg_field_t field) {
-  return params->dump[0] && params->dump_fields & 1u << field;
-}
-
-/* Vectors that a level does without, to save memory: MG_DINV, if 1 / diagonal is computed; on a
- * float level on the CPU also MG_TMP, if steps and residuals are in place or fused. The bottom
- * solver needs both. */
-static unsigned unused_vectors(const mg_level_plan_t *level, const mg_params_t *params,
-                               const smoother_t *smoother) {
-  const bool is_mixed = params->precision == MG_CLASS_MIXED;
-  unsigned unused = 0;
-  if (computes_dinv(level, params) && (is_mixed || !dumps(params, MG_FIELD_DINV)))
-    unused |= 1u << MG_DINV;
-  if (is_mixed && level->place == MG_PLACE_CPU && params->op != MG_OPERATOR_FV4 &&
-      smoother->colored)
-    unused |= 1u << MG_TMP;
-  return unused;
-}
-
-/* Vectors that only a level where a solve starts needs. */
-static unsigned vectors_of_start(const mg_params_t *params, int l) {
-  const unsigned restricted = l > 0 ? 1u << MG_RESTRICTED_U : 0;
-  return restricted | (params->krylov == MG_KRYLOV_CG ? MG_VECTORS_OF_OUTER_CG : 0);
-}
-
-/* True if double cells beside a float level need MG_TMP: to swap the vectors of CG, to dump a
- * residual, or where the backend cannot compute its norm without storing it. */
-static bool needs_outer_tmp(const mg_level_plan_t *level, const mg_params_t *params) {
-  return dumps(params, MG_FIELD_RESIDUAL) || params->krylov == MG_KRYLOV_CG ||
-         level->place == MG_PLACE_GUARD || level->place == MG_PLACE_CUDA_SIMPLE;
-}
-
-/* The double cells of the levels where solves start. Nothing is smoothed there. */
-static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_starts) {
-  plan->n_outer = n_starts < plan->n_levels ? n_starts : plan->n_levels;
-  for (int l = 0; l < plan->n_outer; l++) {
-    mg_level_plan_t *outer = &plan->outer[l];
-    *outer = plan->level[l];
-    outer->value_bytes = sizeof(double);
-    outer->vectors = MG_VECTORS_OF_OUTER | vectors_of_start(params, l);
-    if (params->alpha_varies) outer->vectors |= 1u << MG_ALPHA;
-    if (dumps(params, MG_FIELD_DINV)) outer->vectors |= 1u << MG_DINV;
-    if (needs_outer_tmp(outer, params)) outer->vectors |= 1u << MG_TMP;
-    outer->ghost_layers = plan->radius;
-    outer->fused_sweeps = 1;
-    outer->resident = outer->fused_residual = outer->fused_interpolation = outer->one_exchange =
-        false;
-  }
-}
-
-static void finish_levels(mg_plan_t *plan, const mg_params_t *params) {
-  const bool is_mixed = params->precision == MG_CLASS_MIXED;
-  /* Solves start at h, 2h and 4h; for a user's problem only at h. */
-  const int last_start = mg_params_has_files(params) ? 0 : 2;
-  const smoother_t smoother = smoother_of(params);
-  for (int l = 0; l < plan->n_levels; l++) {
-    mg_level_plan_t *level = &plan->level[l];
-    const bool is_bottom = l == plan->n_levels - 1;
-    level->value_bytes = is_mixed ? sizeof(float) : sizeof(double);
-    level->vectors = MG_VECTORS_EVERY_LEVEL;
-    if (l <= last_start && !is_mixed) level->vectors |= vectors_of_start(params, l);
-    if (params->alpha_varies) level->vectors |= 1u << MG_ALPHA;
-    if (is_bottom) level->vectors |= MG_VECTORS_OF_KRYLOV;
-    if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
-    set_fused_sweeps(plan, level, params, &smoother);
-    if (is_bottom) continue;
-    level->fused_interpolation = may_fuse_interpolation(level, params);
-    level->nests_coarse = can_access_coarse(level, params->memory) &&
-                          mg_layouts_nest(&level->layout, &level[1].layout);
-    level[1].shared = level->nests_coarse && level->place != level[1].place;
-  }
-  if (is_mixed) set_outer_levels(plan, params, last_start + 1);
-}
-
 static bool is_too_wide(int log2_box_dim, const int32_t boxes[3]) {
   const int32_t max_boxes = MG_MAX_DIM >> log2_box_dim;
   return boxes[0] > max_boxes || boxes[1] > max_boxes || boxes[2] > max_boxes;
@@ -440,7 +223,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     layout = coarse;
     add_level(plan, params, &layout);
   }
-  finish_levels(plan, params);
+  mg_plan_set_levels(plan, params);
   return MG_OK;
 }
 
@@ -453,5 +236,5 @@ void mg_plan_coarse_part(const mg_plan_t *plan, const mg_params_t *params, int f
     part->level[l] = (mg_level_plan_t){.layout = plan->level[first + l].layout,
                                        .place = plan->level[first + l].place};
   part->boxes_asked = mg_layout_n_boxes(&part->level[0].layout);
-  finish_levels(part, params);
+  mg_plan_set_levels(part, params);
 }

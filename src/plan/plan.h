@@ -143,6 +143,11 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
 
+/** Set the properties of the levels that follow from their layouts and places: vectors, ghost
+ *  layers, fused and resident sweeps, and with --precision=mixed the outer levels. mg_plan_build
+ *  and mg_plan_coarse_part call it. */
+void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params);
+
 /** The levels of a plan from level `first` on, as a plan whose finest level is that level.
  *
  *  @param[in]  params  those of `plan`
