@@ -184,6 +184,13 @@ void mg_cuda_set_shared(bool shared) {
   mg_cuda.shared = shared || under_mps();
 }
 
+int mg_cuda_usable_sms(int device) {
+  int sms = 0;
+  if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+    (void)cudaGetLastError();
+  return mg_cuda.shared ? 0 : sms;
+}
+
 mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
   const int64_t margin = (int64_t)256 << 20;
   size_t free_bytes = 0, total = 0;

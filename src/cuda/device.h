@@ -31,6 +31,11 @@ MG_MUST_CHECK mg_status_t mg_cuda_describe(char *text, size_t size);
  *  Multi-Process Service, which is detected. */
 void mg_cuda_set_shared(bool shared);
 
+/** SMs of a device, which need not be open. After mg_cuda_set_shared, 0 if the open device is
+ *  shared: a launch can rely on none.
+ *  @return 0 also if the number is unknown */
+int mg_cuda_usable_sms(int device);
+
 /** Free memory of the open device per process sharing it: an equal part, less a margin for what the
  *  driver allocates per process, such as kernel stacks.
  *  @param[in] sharers  number of processes that share the device */

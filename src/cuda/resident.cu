@@ -1,13 +1,13 @@
 /* Resident smooths of the 7-point operators: all steps in one launch, for levels that are too small
  * to fill the GPU for longer than a launch takes.
  *
- * All blocks run at the same time, one per SM. Each owns a tile of the level (resident_tiles.h),
- * loads its coefficients, f and x once, and performs all steps. Coefficients, f and the thread's
- * values are in registers (resident_cells.h), the values of the tile in shared memory. After each
- * step a block sends its new values next to other tiles to their mailboxes in L2 and waits for
- * theirs (resident_exchange.h). A block barrier orders the steps within the tile. The launch also
- * interpolates its first iterate and restricts the residual of its last one, or reduces it to a
- * norm (resident_transfer.h), so a visit to a level is two launches.
+ * All blocks run at the same time, one per SM. Each owns a tile of the level
+ * (plan/resident_tiles.h), loads its coefficients, f and x once, and performs all steps.
+ * Coefficients, f and the thread's values are in registers (resident_cells.h), the values of the
+ * tile in shared memory. After each step a block sends its new values next to other tiles to their
+ * mailboxes in L2 and waits for theirs (resident_exchange.h). A block barrier orders the steps
+ * within the tile. The launch also interpolates its first iterate and restricts the residual of its
+ * last one, or reduces it to a norm (resident_transfer.h), so a visit to a level is two launches.
  *
  * The smooth reads no ghosts and is in place or from zero. A block reads x of no other tile: the
  * first iterate is sent like the result of a step. Levels reside only on GPUs with fused sweeps
@@ -92,7 +92,7 @@ kernel_t *kernel_of(const mg_view_t *v, const mg_step_t *step, int rows) {
 }
 
 bool choose_tiles(const mg_view_t *v, mg_resident_tiles_t *tiles) {
-  return mg_resident_choose_tiles(v->n, max_blocks(), tiles);
+  return mg_resident_choose_tiles(v->n, usable_sms(), tiles);
 }
 
 job_t job_of(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
@@ -132,8 +132,8 @@ mg_status_t mg_cuda_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
   if (!choose_tiles(v, &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no tiles for a resident smooth");
   mg_cuda_launch_dependent(kernel_of(v, sweep->step, job.tiles.rows_per_thread),
-                           dim3((unsigned)mg_resident_blocks(job.tiles)),
-                           dim3((unsigned)mg_resident_threads(job.tiles)), job);
+                           dim3((unsigned)mg_resident_blocks(&job.tiles)),
+                           dim3((unsigned)mg_resident_threads(&job.tiles)), job);
   MG_CUDA_LAUNCHED("smooth_resident");
   return MG_OK;
 }

@@ -24,13 +24,14 @@
 #define MG_CUDA_RESIDENT_EXCHANGE_H
 
 #include "cuda/cuda.h"
-#include "cuda/resident_tiles.h"
+extern "C" {
+#include "plan/resident_tiles.h"
+}
 
-/** Memory-order qualifiers exist from sm_70 on; resident blocks require it (mg_cuda_can_reside). */
+/** Memory-order qualifiers exist from sm_70 on. Levels reside only on GPUs with fused sweeps. */
 #define MG_CUDA_HAS_WORDS (__CUDA_ARCH__ >= 700)
 
 enum {
-  MG_RESIDENT_MAX_BLOCKS = 160, /**< of one launch */
   /** Words that a block receives in one step: two per pair of cells at its sides. */
   MG_RESIDENT_MAX_WORDS = 4 * MG_RESIDENT_MAX_SIDES * MG_RESIDENT_MAX_PAIRS,
   /** Polls before a kernel gives up: several seconds. A lost value ends the program instead of

@@ -2,7 +2,7 @@
  * for longer than a launch takes. As resident.cu does for the 7-point operators.
  *
  * All blocks run at the same time, for the reasons in resident.cu. Each owns a tile of the level
- * (resident_fv4_tiles.h). A thread has one cell, with its coefficients, f and u in registers from
+ * (plan/resident_tiles.h). A thread has one cell, with its coefficients, f and u in registers from
  * the start to the end, and one column of the halo (resident_fv4_halo.h). The values of the tile
  * and its halo are in shared memory. A step:
  *
@@ -31,8 +31,8 @@ using namespace mg_resident_fv4;
 namespace {
 struct shared_t {
   mg_real_t x[TILE_SIZE];
-  mg_real_t residual[MG_FV4_TILE_MAX_THREADS];
-  unsigned long long warp_max[MG_FV4_TILE_MAX_THREADS / 32];
+  mg_real_t residual[MG_RESIDENT_MAX_THREADS];
+  unsigned long long warp_max[MG_RESIDENT_MAX_THREADS / 32];
 };
 
 /* The block as seen by one thread. All threads call every function. */
@@ -207,7 +207,7 @@ template <typename T> __device__ __forceinline__ void smooth_tile(T &thread, con
 }
 
 template <bool COLORED, bool VARIES>
-__global__ void __launch_bounds__(MG_FV4_TILE_MAX_THREADS, 1)
+__global__ void __launch_bounds__(MG_RESIDENT_MAX_THREADS, 1)
     resident_fv4(const MG_GRID_CONSTANT job_t job) {
   __shared__ shared_t shared;
   thread_t<COLORED, VARIES> thread(job, shared);
@@ -224,10 +224,9 @@ __global__ void __launch_bounds__(WIDE_THREADS, 1)
 
 typedef void kernel_t(job_t);
 
-/* Whether a level has more cells than the threads of all blocks. Only colored steps are planned to
- * be resident then (MG_RESIDENT_MAX_CELLS_FV4_ALL in plan.h). */
+/* Whether threads have several cells. Only colored steps are planned to be resident then. */
 bool is_wide(const mg_view_t *v) {
-  return (int64_t)v->n[0] * v->n[1] * v->n[2] > MG_FV4_TILE_MAX_CELLS_OF_LEVEL;
+  return mg_fv4_tiles_are_wide(v->n);
 }
 
 kernel_t *kernel_of(const mg_view_t *v, bool colored) {
@@ -237,14 +236,7 @@ kernel_t *kernel_of(const mg_view_t *v, bool colored) {
 }
 
 bool choose_tiles(const mg_view_t *v, mg_fv4_tiles_t *tiles) {
-  return is_wide(v) ? choose_wide_tiles(v->n, max_blocks(), tiles)
-                    : mg_fv4_choose_tiles(v->n, max_blocks(), tiles);
-}
-
-/* Whether the mailboxes have words for the cells. */
-bool have_words(const mg_view_t *v) {
-  const int64_t cells = (int64_t)v->n[0] * v->n[1] * v->n[2];
-  return (is_wide(v) ? cells / 2 : cells) <= MAX_WORDS;
+  return mg_fv4_choose_tiles(v->n, usable_sms(), tiles);
 }
 
 /* Dynamic shared memory of a block. */
@@ -264,8 +256,8 @@ bool allow_shared(const mg_view_t *v) {
 
 bool can_reside(const mg_view_t *v, int n) {
   mg_fv4_tiles_t tiles;
-  return may_reside(v, n) && mg_operator_order(v) == 4 && have_words(v) &&
-         choose_tiles(v, &tiles) && allow_shared(v);
+  return may_reside(v, n) && mg_operator_order(v) == 4 && choose_tiles(v, &tiles) &&
+         allow_shared(v);
 }
 
 mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
@@ -275,7 +267,7 @@ mg_status_t smooth(const mg_view_t *v, const mg_sweep_t *sweep, const mg_residen
   if (use->source || (is_wide(v) && !colored) || !choose_tiles(v, &job.tiles))
     return mg_error(MG_ERR_INTERNAL, "no such resident smooth");
   mg_cuda_launch_dependent_shared(kernel_of(v, colored),
-                                  dim3((unsigned)mg_fv4_tile_blocks(job.tiles)),
+                                  dim3((unsigned)mg_fv4_tile_blocks(&job.tiles)),
                                   dim3((unsigned)job.tiles.threads), shared_bytes(v), job);
   MG_CUDA_LAUNCHED("smooth_resident fv4");
   return MG_OK;

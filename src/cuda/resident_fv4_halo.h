@@ -5,7 +5,6 @@
 #define MG_CUDA_RESIDENT_FV4_HALO_H
 
 #include "cuda/block_fv4.h"
-#include "cuda/resident_fv4_tiles.h"
 #include "cuda/resident_smooth.h"
 
 namespace mg_resident_fv4 {
@@ -59,6 +58,7 @@ static __device__ __forceinline__ int word_of(const job_t &job, int i, int j, in
 
 /** Mailboxes: the words of all cells for even, then for odd numbers. */
 enum { MAX_WORDS = (int)(sizeof(mg_mailboxes_t::half) / 2 / sizeof(mg_real_t) / 2) };
+static_assert((int)MG_FV4_TILE_MAX_CELLS_OF_LEVEL <= MAX_WORDS, "cells exceed the mailboxes");
 static __device__ __forceinline__ uint64_t *word_at(const job_t &job, int word, int parity) {
   return job.mail->half[0][0] + (ptrdiff_t)(word + parity * MAX_WORDS) * MG_WORD_HALVES;
 }

@@ -15,8 +15,8 @@
 
 namespace mg_resident_fv4 {
 enum {
-  WIDE_SIDE = 16, /* in i and j */
-  WIDE_PLANES = 8,
+  WIDE_SIDE = MG_FV4_WIDE_TILE_SIDE, /* in i and j */
+  WIDE_PLANES = MG_FV4_WIDE_TILE_PLANES,
   WIDE_CELLS = 4, /* of a thread */
   WIDE_THREADS = WIDE_SIDE * WIDE_SIDE * WIDE_PLANES / WIDE_CELLS,
   WIDE_COLUMNS = 3, /* of the halo, that a thread fills */
@@ -33,14 +33,9 @@ struct wide_shared_t {
   unsigned long long warp_max[WIDE_THREADS / 32];
 };
 
-/** Whether a level has such tiles. */
-inline bool choose_wide_tiles(const int32_t n[3], int max_blocks, mg_fv4_tiles_t *tiles) {
-  *tiles = {{WIDE_SIDE, WIDE_SIDE, WIDE_PLANES},
-            {n[0] / WIDE_SIDE, n[1] / WIDE_SIDE, n[2] / WIDE_PLANES},
-            WIDE_THREADS};
-  return n[0] % WIDE_SIDE == 0 && n[1] % WIDE_SIDE == 0 && n[2] % WIDE_PLANES == 0 &&
-         mg_fv4_tile_blocks(*tiles) <= max_blocks;
-}
+static_assert((int)WIDE_THREADS == MG_RESIDENT_MAX_THREADS, "threads of a block");
+static_assert(MG_RESIDENT_MAX_BLOCKS * WIDE_CELLS / 2 * WIDE_THREADS <= MAX_WORDS,
+              "cells exceed the mailboxes"); /* adjacent cells share a word */
 
 /** The block as seen by one thread. All threads call every function. */
 template <bool VARIES> struct wide_t {

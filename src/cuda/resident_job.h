@@ -3,7 +3,6 @@
 #define MG_CUDA_RESIDENT_JOB_H
 
 #include "cuda/resident_smooth.h"
-#include "cuda/resident_tiles.h"
 
 namespace mg_resident {
 /** Kernel argument. */

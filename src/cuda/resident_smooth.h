@@ -8,8 +8,6 @@
 #include "cuda/resident_exchange.h"
 
 namespace mg_resident {
-enum { MAX_STEPS = 64 };
-
 /** What becomes of the residual of the result. */
 enum use_t { RESIDUAL_UNUSED, RESIDUAL_RESTRICTED, RESIDUAL_NORM };
 
@@ -23,8 +21,9 @@ struct smooth_t {
   use_t use;
   mg_real_t *coarse; /**< gets the restricted residual */
   int64_t coarse_jstride, coarse_kstride;
-  unsigned long long *maximum;            /**< is raised to the norm of the residual */
-  mg_real_t c1[MAX_STEPS], c2[MAX_STEPS]; /**< of each step; colored ones have the same c2 */
+  unsigned long long *maximum;         /**< is raised to the norm of the residual */
+  mg_real_t c1[MG_RESIDENT_MAX_STEPS]; /**< of each step */
+  mg_real_t c2[MG_RESIDENT_MAX_STEPS]; /**< the same for all colored steps */
 };
 
 inline smooth_t smooth_of(const mg_view_t *v, const mg_sweep_t *sweep,
@@ -51,20 +50,18 @@ inline smooth_t smooth_of(const mg_view_t *v, const mg_sweep_t *sweep,
   return s;
 }
 
-/** Most blocks of a launch: all of them run at the same time. */
-inline int max_blocks(void) {
-  return mg_cuda.sms < MG_RESIDENT_MAX_BLOCKS ? mg_cuda.sms : (int)MG_RESIDENT_MAX_BLOCKS;
+/** SMs for the blocks of a launch, all of which run at the same time. */
+inline int usable_sms(void) {
+  return mg_cuda.shared ? 0 : mg_cuda.sms;
 }
 
-/** Whether a smooth of n steps may be resident, if the level has tiles: one patch covers the level,
- *  and nothing else runs on the device. */
+/** Whether a smooth of n steps may be resident, if the level has tiles: one patch covers the
+ *  level. */
 inline bool may_reside(const mg_view_t *v, int n) {
-  int code = 0;
   bool covers = v->n_patches == 1;
   for (int d = 0; d < 3 && covers; d++)
     covers = v->patch[0].n[d] == v->n[d];
-  return covers && n > 1 && n <= MAX_STEPS && !mg_cuda.shared &&
-         mg_cuda_compiled_arch(&code) == MG_OK && code >= 70;
+  return covers && n > 1 && n <= MG_RESIDENT_MAX_STEPS;
 }
 
 /** Number of the first message of this launch. */

@@ -162,11 +162,30 @@ static mg_status_t note_sharers(void) {
   return MG_OK;
 }
 
+/* Find the number of SMs that resident smooths can use on the GPU of any rank. */
+static mg_status_t find_sms(const mg_params_t *params, int n, int *sms) {
+  double fewest = 0.0;
+  int number = 0;
+  MG_TRY(mg_comm_agree(device_number(params, n, &number)));
+#ifdef HAVE_CUDA
+  fewest = mg_cuda_usable_sms(number);
+#endif
+  MG_TRY(mg_comm_min(mg_comm_world(), &fewest, 1));
+  *sms = (int)fewest;
+  return MG_OK;
+}
+
 mg_status_t mg_device_resolve(mg_params_t *params) {
-  if (params->device != MG_DEVICE_AUTO) return MG_OK;
-  double min_devices = mg_device_count();
+  if (params->device != MG_DEVICE_AUTO && params->device != MG_DEVICE_CUDA) return MG_OK;
+  const int here = mg_device_count();
+  double min_devices = here;
+  int sms;
   MG_TRY(mg_comm_min(mg_comm_world(), &min_devices, 1));
-  params->device = min_devices < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  if (params->device == MG_DEVICE_AUTO)
+    params->device = min_devices < 1.0 ? MG_DEVICE_CPU : MG_DEVICE_CUDA;
+  if (min_devices < 1.0) return MG_OK;
+  MG_TRY(find_sms(params, here, &sms));
+  if (sms > 0) params->sms = sms;
   return MG_OK;
 }
 
@@ -234,7 +253,8 @@ static mg_status_t open_devices(mg_params_t *params, int here, bool named) {
   MG_TRY(mg_comm_agree(open_device(params, here)));
   MG_TRY(check_memory(params));
   MG_TRY(limit_fused_sweeps(params));
-  return note_sharers();
+  MG_TRY(note_sharers());
+  return find_sms(params, here, &params->sms);
 }
 
 mg_status_t mg_device_choose(mg_params_t *params) {

@@ -20,7 +20,8 @@ typedef struct {
 MG_MUST_CHECK mg_status_t mg_device_locations(mg_device_location_t **locations);
 
 /** Resolve --device=auto for a run that is only planned: as mg_device_choose, but opens no
- *  device. A device requested by name need not exist. Collective over the world. */
+ *  device. A device requested by name need not exist; without one, params->sms stays what it is.
+ *  Collective over the world. */
 MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
 
 /** Resolve --device and open the device of this rank.
@@ -30,7 +31,8 @@ MG_MUST_CHECK mg_status_t mg_device_resolve(mg_params_t *params);
  *  round-robin.
  *
  *  Collective over the world; all ranks agree.
- *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards
+ *  @param[in,out] params  device is not MG_DEVICE_AUTO afterwards; on GPUs, sms and fused_sweeps
+ *      are limited to what all of them have
  *  @return MG_OK, MG_ERR_UNAVAILABLE, MG_ERR_MEMORY or MG_ERR_DEVICE (logged once), MG_ERR_COMM */
 MG_MUST_CHECK mg_status_t mg_device_choose(mg_params_t *params);
 

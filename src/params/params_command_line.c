@@ -19,6 +19,7 @@ void mg_params_defaults(mg_params_t *params) {
   }
   for (int d = 0; d < 3; d++)
     params->wall[d][0] = params->wall[d][1] = MG_WALL_DIRICHLET;
+  params->sms = MG_SMS_ASSUMED;
   mg_params_set_dependent_defaults(params, nothing_set);
 }
 

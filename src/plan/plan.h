@@ -13,12 +13,6 @@ enum {
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
   MG_FUSED_SWEEPS_MIN_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
-  /** Cells up to which a smooth of a level on one GPU is a resident sweep: 64^3, two pairs of cells
-   *  per thread on 128 SMs with 512 threads each. */
-  MG_RESIDENT_MAX_CELLS = 1 << 18,
-  MG_RESIDENT_MAX_CELLS_FV4_ALL = 40 * 40 * 40, /**< of fv4, if steps update all cells */
-  MG_RESIDENT_MAX_STEPS = 64,
-  MG_RESIDENT_MAX_CELLS_GUARD = 8 * 8 * 8, /**< for tests */
   /** The same for residuals of fused sweeps. Their tiles overlap more. F-cycles on an H100, speed
    *  with to speed without: GSRB 128^3 0.96, 256^3 1.01, 512^3 1.15; Chebyshev 256^3 0.92, 512^3
    *  1.02. */
@@ -36,6 +30,7 @@ enum {
   MG_ONE_EXCHANGE_MAX_LAYERS = 8, /**< two sweeps of three steps read 7 layers */
   /** The same for the guard, for tests: 24^3, so that they have levels of both kinds. */
   MG_ONE_EXCHANGE_MAX_CELLS_GUARD = 24 * 24 * 24,
+  MG_RESIDENT_MAX_CELLS_GUARD = 8 * 8 * 8, /**< of levels with resident smooths, for tests */
   MG_MAX_ODD_PART = 11, /**< maximum odd factor of the cells per side: the coarsest grid is at
                            most 11^3 */
   MG_ROW_VALUES = 16,   /**< rows are aligned to 16 values: 128 bytes of doubles */
@@ -72,8 +67,8 @@ typedef struct {
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
   int fused_sweeps;    /**< maximum number of fused smoother steps; 1: not fused */
-  bool resident;       /**< a smooth may be one sweep that keeps the level in the GPU; then
-                          fused_sweeps is the number of its steps */
+  bool resident;       /**< a smooth is one sweep that keeps the level in the GPU; fused_sweeps is
+                          the number of its steps */
   bool fused_residual; /**< the last fused steps may compute the residual too */
   bool fused_interpolation; /**< the first fused steps may interpolate their input */
   bool one_exchange; /**< a smooth may exchange ghosts once; its sweeps then compute the ghosts for

@@ -2,6 +2,7 @@
 #include "formulas/smoother_steps.h"
 #include "formulas/vectors.h"
 #include "plan/plan.h"
+#include "plan/resident_tiles.h"
 
 /* True if the operations of a level's processor can access the cells of the next coarser level
  * in place. */
@@ -52,26 +53,30 @@ static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t
          level->layout.box_dim >= mg_layers_of_steps(radius, most);
 }
 
-/* Cells up to which a smooth of a level may be one resident sweep. */
-static int64_t max_resident_cells(mg_place_t place, mg_operator_t op, bool colored) {
-  const bool is_fv4 = op == MG_OPERATOR_FV4;
-  if (place == MG_PLACE_CUDA)
-    return is_fv4 && !colored ? MG_RESIDENT_MAX_CELLS_FV4_ALL : MG_RESIDENT_MAX_CELLS;
-  return place == MG_PLACE_GUARD && !is_fv4 ? MG_RESIDENT_MAX_CELLS_GUARD : 0;
+/* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
+ * wall formula. The guard emulates the 7-point operators only. */
+static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params, bool colored) {
+  const int32_t *n = level->layout.n;
+  const int64_t cells = mg_layout_n_cells(&level->layout);
+  const bool is_fv4 = params->op == MG_OPERATOR_FV4;
+  mg_resident_tiles_t tiles;
+  mg_fv4_tiles_t fv4_tiles;
+  if (level->place == MG_PLACE_GUARD)
+    return !is_fv4 && cells <= MG_RESIDENT_MAX_CELLS_GUARD && n[0] % 2 == 0 && n[1] % 2 == 0 &&
+           n[2] % 2 == 0;
+  if (level->place != MG_PLACE_CUDA || cells > MG_RESIDENT_MAX_CELLS) return false;
+  if (!is_fv4) return mg_resident_choose_tiles(n, params->sms, &tiles);
+  return level->layout.box_dim >= 4 && (colored || !mg_fv4_tiles_are_wide(n)) &&
+         mg_fv4_choose_tiles(n, params->sms, &fv4_tiles);
 }
 
-/* True if a smooth of the level may be one sweep that keeps the level in the GPU: a level of one
- * rank, too small for tiles that overlap. fv4 needs boxes as wide as its wall formula. */
+/* True if a smooth of the level is one sweep that keeps the level in the GPU: a level of one rank,
+ * too small for tiles that overlap. */
 static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
-  const int32_t *n = level->layout.n;
-  const int width = params->op == MG_OPERATOR_FV4 ? 4 : 1;
-  return params->fused_sweeps > 1 && smoother->fuse && level->layout.n_ranks == 1 &&
-         level->layout.box_dim >= width &&
-         mg_layout_n_cells(&level->layout) <=
-             max_resident_cells(level->place, params->op, smoother->colored) &&
-         smoother->n_steps > 1 && smoother->n_steps <= MG_RESIDENT_MAX_STEPS && n[0] % 2 == 0 &&
-         n[1] % 2 == 0 && n[2] % 2 == 0;
+  return params->fused_sweeps > 1 && smoother->fuse && smoother->n_steps > 1 &&
+         smoother->n_steps <= MG_RESIDENT_MAX_STEPS && level->layout.n_ranks == 1 &&
+         fits_on_sms(level, params, smoother->colored);
 }
 
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.

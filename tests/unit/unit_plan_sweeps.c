@@ -1,5 +1,7 @@
-/* unit_plan_sweeps: which levels fuse steps of a smooth, and what that costs. */
+/* unit_plan_sweeps: which levels fuse steps of a smooth or keep it on the SMs of a GPU, and what
+ * that costs. */
 #include "formulas/vectors.h"
+#include "plan/resident_tiles.h"
 #include "tests/lib/plan_case.h"
 
 /* Which levels fuse several steps, and the cost: extra ghost layers where patches have
@@ -49,13 +51,11 @@ static void test_passes(void) {
     for (int l = 0; l < plan.n_levels; l++) {
       const mg_level_plan_t *level = &plan.level[l];
       const int64_t cells = mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
-      const int32_t *n = level->layout.n;
+      const int32_t n = level->layout.n[0];
       const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
-                 resident =
-                     (cases[i].steps == 3 || is_fv4) && level->layout.n_ranks == 1 &&
-                     n[0] % 2 == 0 && (!is_fv4 || level->layout.box_dim >= 4) &&
-                     cells <= (fv4_all ? MG_RESIDENT_MAX_CELLS_FV4_ALL : MG_RESIDENT_MAX_CELLS),
+                 resident = (cases[i].steps == 3 || is_fv4) && level->layout.n_ranks == 1 &&
+                            n >= 4 && n <= (fv4_all ? 32 : 64),
                  residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
                  interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
                                  cases[i].steps == 3 && cases[i].ranks == 1,
@@ -99,7 +99,94 @@ static void test_passes(void) {
   }
 }
 
+/* Tiles that a launch accepts: they cover the level, one block per SM, whole warps. */
+static bool tiles_of_7_points(const int32_t n[3]) {
+  mg_resident_tiles_t t;
+  if (!mg_resident_choose_tiles(n, params.sms, &t)) return false;
+  CHECK_INT(2 * t.pairs, n[0]);
+  CHECK_INT(t.rows[0] * t.tiles[0], n[1]);
+  CHECK_INT(t.rows[1] * t.tiles[1], n[2]);
+  CHECK(t.rows[0] % 2 == 0 && t.rows[1] % 2 == 0 && t.rows[0] % t.rows_per_thread == 0);
+  CHECK(t.rows[0] * t.rows[1] <= MG_RESIDENT_MAX_ROWS);
+  CHECK(t.rows[0] + t.rows[1] <= MG_RESIDENT_MAX_SIDES);
+  CHECK(mg_resident_blocks(&t) <= params.sms && mg_resident_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
+  CHECK(mg_resident_threads(&t) <= MG_RESIDENT_MAX_THREADS && mg_resident_threads(&t) % 32 == 0);
+  return true;
+}
+
+static bool tiles_of_fv4(const int32_t n[3]) {
+  mg_fv4_tiles_t t;
+  if (!mg_fv4_choose_tiles(n, params.sms, &t)) return false;
+  const int64_t cells = (int64_t)t.side[0] * t.side[1] * t.side[2];
+  for (int d = 0; d < 3; d++) {
+    CHECK_INT(t.side[d] * t.count[d], n[d]);
+    CHECK(t.side[d] % 2 == 0 && t.side[d] >= 4);
+  }
+  CHECK(mg_fv4_tile_blocks(&t) <= params.sms && mg_fv4_tile_blocks(&t) <= MG_RESIDENT_MAX_BLOCKS);
+  CHECK(t.threads <= MG_RESIDENT_MAX_THREADS && t.threads % 32 == 0);
+  CHECK_INT(mg_fv4_tiles_are_wide(n), t.threads < cells);
+  return true;
+}
+
+/* Append the cells per side of a level to `text` if a smooth of it is resident. The plan must agree
+ * with the tiles. Boxes of fv4 need 4 cells per side for its wall formula. */
+static void add_resident(int32_t n, int all_steps, char *text, size_t size) {
+  params.log2_box_dim = n % 4 == 0 ? 2 : 1;
+  const bool is_fv4 = params.op == MG_OPERATOR_FV4;
+  for (int d = 0; d < 3; d++)
+    params.boxes[d] = n >> params.log2_box_dim;
+  CHECK_INT(build(1), MG_OK);
+  const mg_level_plan_t *level = &plan.level[0];
+  const bool wide_all =
+      is_fv4 && params.smoother != MG_SMOOTHER_GSRB && mg_fv4_tiles_are_wide(level->layout.n);
+  const bool tiles = is_fv4 ? tiles_of_fv4(level->layout.n) : tiles_of_7_points(level->layout.n);
+  CHECK_INT(level->resident, tiles && !wide_all && (!is_fv4 || n % 4 == 0));
+  CHECK_INT(level->fused_sweeps, level->resident ? all_steps : 1);
+  CHECK_INT(level->fused_residual, level->resident);
+  CHECK_INT(level->fused_interpolation, level->resident && !is_fv4);
+  CHECK_INT(level->ghost_layers, plan.radius);
+  const size_t length = strlen(text);
+  if (level->resident) snprintf(text + length, size - length, " %d", (int)n);
+}
+
+/* Cubes of 16^3 to 64^3 cells on a GPU with 132 SMs, with 20, and with none that it does not
+ * share. */
+static void test_resident(void) {
+  static const struct {
+    mg_operator_t op;
+    mg_smoother_t smoother;
+    int steps;
+    const char *on_132, *on_20;
+  } cases[] = {
+      {MG_OPERATOR_FV2, MG_SMOOTHER_GSRB, 6, " 16 20 24 28 32 36 40 44 48 56 64", " 16 24"},
+      {MG_OPERATOR_7PT, MG_SMOOTHER_JACOBI, 3, " 16 20 24 28 32 36 40 44 48 56 64", " 16 24"},
+      {MG_OPERATOR_FV4, MG_SMOOTHER_GSRB, 6, " 16 20 24 32 40 48 64", " 16"},
+      {MG_OPERATOR_FV4, MG_SMOOTHER_JACOBI, 3, " 16 20 24 32 40", " 16"},
+  };
+  static const int sms[] = {132, 20, 0};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+    for (int variant = 0; variant < 12; variant++) {
+      char text[256] = "";
+      set_size(4, 1);
+      CHECK_INT(params.sms, 132); /* where no GPU is known */
+      params.device = MG_DEVICE_CUDA;
+      params.cpu_below = 0;
+      params.smooths = 3;
+      params.op = cases[i].op;
+      params.smoother = cases[i].smoother;
+      params.sms = sms[variant / 4];
+      params.boundary = variant % 2 ? MG_BOUNDARY_PERIODIC : MG_BOUNDARY_DIRICHLET;
+      params.precision = variant / 2 % 2 ? MG_CLASS_MIXED : MG_CLASS_DOUBLE;
+      for (int32_t n = 16; n <= 64; n += 2)
+        add_resident(n, cases[i].steps, text, sizeof text);
+      CHECK_STRING(text, params.sms == 132  ? cases[i].on_132
+                         : params.sms == 20 ? cases[i].on_20
+                                            : "");
+    }
+}
+
 int main(void) {
   test_passes();
+  test_resident();
   return TEST_RESULT();
 }
