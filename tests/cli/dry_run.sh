@@ -77,8 +77,8 @@ if have_feature jansson; then
     bytes_ranks_looked_at coefficients command_line cycle dim dry_run equation idle_ranks imbalance kind krylov \
     levels max mean memory message_doubles_per_exchange_max message_doubles_per_face_exchange_max \
     messages_per_exchange_max messages_per_face_exchange_max messages_ranks_looked_at min operator \
-    patches_per_rank_max precision problem program ranks ranks_looked_at rhs run smoother steps_per_pass useful_ranks \
-    version
+    patches_per_rank_max precision problem program ranks ranks_looked_at resident rhs run smoother steps_per_pass \
+    useful_ranks version
   for line in '"dry_run": true' '"ranks": 9' '"ranks_looked_at": 9' '"kind": "host"'; do
     grep -qF -- "$line" "$dir/out" || complain "plan: no $line"
   done
@@ -91,6 +91,15 @@ if have_feature jansson; then
 8 8 1.0 7 $((3 * 16 * 16 + 3 * 16 + 1)) 8
 1 8 1.0 0 0 1
 EOF
+  # On any GPU, smooths of 16^3, 8^3 and 4^3 cells are resident. fv4 has no tiles for 56^3, 28^3 and 14^3.
+  ok 1 --dry-run --ranks=1 4 1 --device=cuda --cpu-below=0 --json="$dir/plan.json"
+  diff <(level_figures "$dir/plan.json" steps_per_pass resident) \
+    <(printf '%s\n' '6 true' '6 true' '6 true' '1 false' '1 false') || complain 'plan: not the resident levels of 16^3'
+  diff <(awk '$6 == "cuda" { print $7 }' "$dir/out") <(printf '%s\n' resident resident resident 1 1) ||
+    complain 'plan as text: not the resident levels of 16^3'
+  grep -qE '^  \(resident: .* with [1-9][0-9]* SMs\)$' "$dir/out" || complain 'plan as text: for no number of SMs'
+  ok 1 --dry-run --ranks=1 4 343 --operator=fv4 --device=cuda --cpu-below=0
+  diff <(awk '$6 == "cuda" { print $7 }' "$dir/out") <(printf '%s\n' 2 1 1 1 1) || complain 'plan as text: fv4 of 56^3'
   # 8 boxes on 3 ranks: 3, 3 and 2, with mean 8/3; 3 boxes form two cuboids. 27 ranks with one box each: the middle one has
   # 6 neighbors at faces, 12 at edges and 8 at corners.
   ok 1 --dry-run --ranks=3 4 3 --quiet --json="$dir/plan.json"

@@ -179,14 +179,15 @@ static json_t *planned_levels(const mg_dry_run_t *d) {
     const int32_t *n = level->layout.n;
     json_array_append_new(
         list,
-        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:I, s:f, s:i, s:o, s:I, s:I, s:I, s:I, "
-                  "s:I, s:I}",
+        json_pack("{s:[i,i,i], s:I, s:i, s:I, s:s, s:i, s:b, s:I, s:f, s:i, s:o, s:I, s:I, s:I, "
+                  "s:I, s:I, s:I}",
                   "dim", n[0], n[1], n[2], "boxes", (json_int_t)mg_layout_n_boxes(&level->layout),
                   "box_dim", level->layout.box_dim, "ranks", (json_int_t)level->layout.n_ranks,
                   "backend", mg_place_name(level->place), "steps_per_pass", level->fused_sweeps,
-                  "boxes_per_rank_max", (json_int_t)s->boxes_per_rank_max, "imbalance",
-                  s->imbalance, "patches_per_rank_max", s->patches_max, "bytes_per_rank",
-                  tally(&s->bytes), "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,
+                  "resident", level->resident, "boxes_per_rank_max",
+                  (json_int_t)s->boxes_per_rank_max, "imbalance", s->imbalance,
+                  "patches_per_rank_max", s->patches_max, "bytes_per_rank", tally(&s->bytes),
+                  "bytes_ranks_looked_at", (json_int_t)s->bytes.n_ranks,
                   "messages_per_exchange_max", (json_int_t)s->messages_max,
                   "message_doubles_per_exchange_max", (json_int_t)s->message_doubles_max,
                   "messages_per_face_exchange_max", (json_int_t)s->face_messages_max,

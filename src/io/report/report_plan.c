@@ -3,17 +3,25 @@
 #include <inttypes.h>
 
 static void print_levels(FILE *out, const mg_dry_run_t *d) {
-  fprintf(out, "\n  level        grid      boxes     box       ranks  place  boxes/rank   "
-               "memory/rank: min        mean         max\n");
+  bool any_resident = false;
+  fprintf(out, "\n  level        grid      boxes     box       ranks  place  steps/pass  boxes/rank"
+               "   memory/rank: min        mean         max\n");
   for (int l = 0; l < d->plan->n_levels; l++) {
-    const mg_layout_t *y = &d->plan->level[l].layout;
+    const mg_level_plan_t *level = &d->plan->level[l];
+    const mg_layout_t *y = &level->layout;
     const mg_level_stats_t *s = &d->stats->level[l];
-    fprintf(out, "  %5d  %10s %10s %5d^3 %11" PRId64 "  %-5s %11" PRId64, l, mg_grid(y->n).text,
-            mg_grid(y->boxes).text, y->box_dim, y->n_ranks, mg_place_name(d->plan->level[l].place),
-            s->boxes_per_rank_max);
+    char steps[16] = "resident";
+    if (!level->resident) snprintf(steps, sizeof steps, "%d", level->fused_sweeps);
+    any_resident = any_resident || (level->resident && level->place == MG_PLACE_CUDA);
+    fprintf(out, "  %5d  %10s %10s %5d^3 %11" PRId64 "  %-5s %11s %11" PRId64, l,
+            mg_grid(y->n).text, mg_grid(y->boxes).text, y->box_dim, y->n_ranks,
+            mg_place_name(level->place), steps, s->boxes_per_rank_max);
     fprintf(out, " %18s %11s %11s\n", mg_bytes((double)s->bytes.min).text,
             mg_bytes(mg_tally_mean(&s->bytes)).text, mg_bytes((double)s->bytes.max).text);
   }
+  if (any_resident)
+    fprintf(out, "\n  (resident: a smooth in one launch; planned for GPUs with %d SMs)\n",
+            d->params->sms);
 }
 
 void mg_report_idle_ranks(FILE *out, const mg_params_t *params, const mg_plan_t *plan) {
