@@ -99,6 +99,7 @@ mg_status_t roofline_make(const lab_t *lab, const roofline_place_t *place,
   MG_TRY(parse(lab, problem, log2_n, &params));
   mg_status_t status = mg_plan_build(&params, 1, &plan, message, sizeof message);
   if (status != MG_OK) return mg_error(status, "roofline: %s", message);
+  plan.outer[0].u_holds = 0; /* kernels use MG_U beside float vectors */
   if (log2_n <= ROOFLINE_LARGEST_CHECKED) plan_checks(&plan);
   MG_TRY(mg_device_choose(&params));
   MG_TRY(mg_hierarchy_create(&params, &plan, h));

@@ -33,7 +33,18 @@ const mg_view_t *mg_level_coarse_view(const mg_hierarchy_t *h, int l) {
   return h->level[l].has_image ? &h->level[l].image.view : &h->level[l + 1].store.view;
 }
 
-/* Set the shape and walls of one patch. Its vectors are contiguous, starting at `memory`. */
+/* Place vectors of a patch one after the other, starting at `memory`. Returns the end. */
+static char *place_vectors(unsigned vectors, const mg_patch_strides_t *shape, int value_bytes,
+                           char *memory, mg_patch_t *p) {
+  for (int vec = 0; vec < MG_N_VECTORS; vec++) {
+    if (!(vectors & 1u << vec)) continue;
+    p->vec[vec] = (void *)(memory + shape->origin * value_bytes);
+    memory += shape->size * value_bytes;
+  }
+  return memory;
+}
+
+/* Set the shape and walls of one patch, and its vectors, starting at `memory`. Returns the end. */
 static char *set_patch(const mg_cuboid_t *c, const mg_store_t *store, unsigned vectors,
                        char *memory, mg_patch_t *p) {
   const mg_view_t *v = &store->view;
@@ -47,12 +58,18 @@ static char *set_patch(const mg_cuboid_t *c, const mg_store_t *store, unsigned v
     p->wall[d][0] = c->lo[d] == 0 ? v->side[d][0] : MG_WALL_NONE;
     p->wall[d][1] = c->lo[d] + c->n[d] == v->n[d] ? v->side[d][1] : MG_WALL_NONE;
   }
-  for (int vec = 0; vec < MG_N_VECTORS; vec++) {
-    if (!(vectors & 1u << vec)) continue;
-    p->vec[vec] = (void *)(memory + shape.origin * store->value_bytes);
-    memory += shape.size * store->value_bytes;
+  return place_vectors(vectors, &shape, store->value_bytes, memory, p);
+}
+
+/* Place vectors of float cells in the memory of MG_U of the same double cells. */
+static void place_in_u(const mg_store_t *outer, unsigned vectors, mg_store_t *store) {
+  for (int q = 0; q < store->view.n_patches; q++) {
+    mg_patch_t *p = &store->view.patch[q];
+    const mg_patch_strides_t shape = mg_patch_strides(p->n, store->view.ghost_layers);
+    char *const u = (void *)outer->view.patch[q].vec[MG_U];
+    (void)place_vectors(vectors, &shape, store->value_bytes, u - shape.origin * outer->value_bytes,
+                        p);
   }
-  return memory;
 }
 
 /* Allocate n patches in memory of the store's owner. */
@@ -116,14 +133,17 @@ static void choose_owner(const mg_hierarchy_t *h, const mg_level_t *level, mg_st
   store->space = MG_SPACE_SHARED;
 }
 
-static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level) {
+/* outer: the level of double cells beside a float level, or NULL. */
+static mg_status_t create_stores(mg_hierarchy_t *h, mg_level_t *level, const mg_level_t *outer) {
+  const unsigned in_u = outer ? outer->plan->u_holds : 0;
   mg_cuboid_t *patches;
   int n;
   choose_owner(h, level, &level->store);
   choose_owner(h, level, &level->image);
   level->store.view = empty_view(h, &level->plan->layout, level->plan->ghost_layers);
   MG_TRY(mg_layout_patches(&level->plan->layout, mg_comm_rank(mg_comm_world()), &patches, &n));
-  mg_status_t status = store_create(patches, n, level->plan->vectors, &level->store);
+  mg_status_t status = store_create(patches, n, level->plan->vectors & ~in_u, &level->store);
+  if (status == MG_OK && in_u) place_in_u(&outer->store, in_u, &level->store);
   if (status == MG_OK && level->has_image) {
     level->image.view = empty_view(h, &level[1].plan->layout, h->plan.radius);
     for (int p = 0; p < n; p++)
@@ -171,7 +191,7 @@ static mg_status_t create_exchanges(mg_hierarchy_t *h, mg_level_t *level) {
   return mg_exchange_create(&spec, coarse_end, image_end, h->transports, &level->scatter);
 }
 
-static mg_status_t create_levels(mg_hierarchy_t *h) {
+static mg_status_t create_levels(mg_hierarchy_t *h, const mg_hierarchy_t *outer) {
   for (int l = 0; l < h->n_levels; l++) {
     mg_level_t *level = &h->level[l];
     level->index = l;
@@ -180,7 +200,7 @@ static mg_status_t create_levels(mg_hierarchy_t *h) {
     level->has_image = l + 1 < h->n_levels && !level->plan->nests_coarse;
   }
   for (int l = 0; l < h->n_levels; l++)
-    MG_TRY(create_stores(h, &h->level[l]));
+    MG_TRY(create_stores(h, &h->level[l], outer && l < outer->n_levels ? &outer->level[l] : NULL));
   return MG_OK;
 }
 
@@ -188,14 +208,6 @@ static mg_status_t create_all_exchanges(mg_hierarchy_t *h) {
   for (int l = 0; l < h->n_levels; l++)
     MG_TRY(create_exchanges(h, &h->level[l]));
   return MG_OK;
-}
-
-/* The float levels of mixed precision. */
-static mg_status_t create_low(mg_hierarchy_t *h) {
-  if (h->plan.n_outer == 0) return MG_OK;
-  mg_plan_t plan = h->plan;
-  plan.n_outer = 0;
-  return mg_hierarchy_create_on(&h->params, &plan, h->transports, &h->low);
 }
 
 mg_status_t mg_hierarchy_transports(const mg_params_t *params, const mg_plan_t *plan,
@@ -212,8 +224,12 @@ static mg_status_t split_ranks(mg_hierarchy_t *h) {
   return MG_OK;
 }
 
-mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
-                                   mg_transports_t *transports, mg_hierarchy_t **out) {
+static mg_status_t create_low(mg_hierarchy_t *h);
+
+/* outer: the hierarchy of double cells beside these float levels, or NULL. */
+static mg_status_t create_hierarchy(const mg_params_t *params, const mg_plan_t *plan,
+                                    mg_transports_t *transports, const mg_hierarchy_t *outer,
+                                    mg_hierarchy_t **out) {
   mg_hierarchy_t *h;
   *out = NULL;
   mg_status_t status = mg_new(&h, 1, "the level hierarchy");
@@ -230,7 +246,7 @@ mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *p
   status = mg_comm_agree(status);
   if (status == MG_OK && !transports)
     status = mg_hierarchy_transports(params, plan, &h->transports);
-  if (status == MG_OK) status = mg_comm_agree(create_levels(h));
+  if (status == MG_OK) status = mg_comm_agree(create_levels(h, outer));
   if (status == MG_OK) status = mg_comm_agree_or_end(create_all_exchanges(h));
   if (status == MG_OK) status = mg_comm_agree_or_end(split_ranks(h));
   if (status == MG_OK) status = create_low(h);
@@ -240,6 +256,19 @@ mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *p
   }
   *out = h;
   return MG_OK;
+}
+
+/* The float levels of mixed precision. */
+static mg_status_t create_low(mg_hierarchy_t *h) {
+  if (h->plan.n_outer == 0) return MG_OK;
+  mg_plan_t plan = h->plan;
+  plan.n_outer = 0;
+  return create_hierarchy(&h->params, &plan, h->transports, h, &h->low);
+}
+
+mg_status_t mg_hierarchy_create_on(const mg_params_t *params, const mg_plan_t *plan,
+                                   mg_transports_t *transports, mg_hierarchy_t **out) {
+  return create_hierarchy(params, plan, transports, NULL, out);
 }
 
 mg_status_t mg_hierarchy_create(const mg_params_t *params, const mg_plan_t *plan,

@@ -138,8 +138,7 @@ static int64_t largest_boxes_per_rank(int log2_box_dim, int64_t boxes_per_rank, 
   return good;
 }
 
-/* True if u is given on a wall. Otherwise A of a single cell could be 0. */
-static bool has_dirichlet_wall(const mg_params_t *params) {
+bool mg_plan_has_dirichlet_wall(const mg_params_t *params) {
   return params->boundary != MG_BOUNDARY_PERIODIC && mg_has_wall(params->wall, MG_WALL_DIRICHLET);
 }
 
@@ -207,7 +206,7 @@ mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *p
     return MG_ERR_USAGE;
   }
   const int radius = radius_of(params->op);
-  int smallest = has_dirichlet_wall(params) ? 1 : 2;
+  int smallest = mg_plan_has_dirichlet_wall(params) ? 1 : 2;
   if (params->coarsest > smallest) smallest = params->coarsest;
 
   plan->radius = radius;

@@ -62,7 +62,9 @@ typedef struct {
   mg_layout_t layout;
   mg_place_t place;
   int value_bytes;     /**< 8: double; 4: float */
-  unsigned vectors;    /**< stored per patch: bit 1 << mg_vector_t for each */
+  unsigned vectors;    /**< of each patch: bit 1 << mg_vector_t for each */
+  unsigned u_holds;    /**< of double cells beside a float level: the float vectors, at most two, in
+                          the memory of MG_U. Each is in use only while MG_U is not */
   bool nests_coarse;   /**< patches of the next coarser level are the halves of these */
   bool shared;         /**< in memory that the processor of the next finer level can access too */
   int ghost_layers;    /**< ghost layers of each patch: as many as any operation reads */
@@ -137,6 +139,9 @@ void mg_plan_nearest_sizes(int64_t cells, int64_t *below, int64_t *above);
  *  @ref problem statement in docs/algorithm.md, "Levels" */
 MG_MUST_CHECK mg_status_t mg_plan_build(const mg_params_t *params, int64_t ranks, mg_plan_t *plan,
                                         char *message, int message_size);
+
+/** True if u is given on a wall. Otherwise A of a single cell could be 0. */
+bool mg_plan_has_dirichlet_wall(const mg_params_t *params);
 
 /** Set the properties of the levels that follow from their layouts and places: vectors, ghost
  *  layers, fused and resident sweeps, and with --precision=mixed the outer levels. mg_plan_build

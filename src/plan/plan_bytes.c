@@ -75,9 +75,11 @@ static mg_status_t coarse_end_bytes(const mg_plan_t *plan, const mg_level_plan_t
   return MG_OK;
 }
 
-/* Add the bytes of one level's cells. level[1] is the next coarser level if `has_image`. */
+/* Add the bytes of one level's cells. `vectors`: those with memory of their own. level[1] is the
+ * next coarser level if `has_image`. */
 static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t *level,
-                                   bool has_image, int64_t rank, mg_level_bytes_t *bytes) {
+                                   unsigned vectors, bool has_image, int64_t rank,
+                                   mg_level_bytes_t *bytes) {
   const int g = plan->radius;
   int64_t values = 0, image = 0, buffer = 0, coarse_buffers = 0;
   mg_cuboid_t *patches;
@@ -85,7 +87,7 @@ static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t 
   for (int p = 0; p < bytes->n_patches; p++) {
     const int32_t *n = patches[p].n;
     const int32_t half[3] = {n[0] / 2, n[1] / 2, n[2] / 2};
-    values += mg_patch_strides(n, level->ghost_layers).size * mg_n_vectors(level->vectors);
+    values += mg_patch_strides(n, level->ghost_layers).size * mg_n_vectors(vectors);
     if (level->layout.n_ranks > 1) buffer += halo_values(n, level->layout.box_dim, g);
     if (level->layout.n_ranks > 1 && level->ghost_layers > g)
       buffer += deep_values(n, level->layout.box_dim, level->ghost_layers);
@@ -104,11 +106,13 @@ static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t 
 }
 
 mg_status_t mg_plan_bytes(const mg_plan_t *plan, int l, int64_t rank, mg_level_bytes_t *bytes) {
-  const mg_level_plan_t *level = &plan->level[l];
+  const mg_level_plan_t *level = &plan->level[l],
+                        *outer = l < plan->n_outer ? &plan->outer[l] : NULL;
   memset(bytes, 0, sizeof *bytes);
   bytes->boxes = mg_layout_share(&level->layout, rank);
-  MG_TRY(add_level_bytes(plan, level, l + 1 < plan->n_levels && !level->nests_coarse, rank, bytes));
-  if (l >= plan->n_outer) return MG_OK;
-  level = &plan->outer[l];
-  return add_level_bytes(plan, level, l + 1 < plan->n_outer && !level->nests_coarse, rank, bytes);
+  MG_TRY(add_level_bytes(plan, level, level->vectors & ~(outer ? outer->u_holds : 0),
+                         l + 1 < plan->n_levels && !level->nests_coarse, rank, bytes));
+  if (!outer) return MG_OK;
+  return add_level_bytes(plan, outer, outer->vectors, l + 1 < plan->n_outer && !outer->nests_coarse,
+                         rank, bytes);
 }

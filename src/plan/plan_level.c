@@ -181,6 +181,17 @@ static bool needs_outer_tmp(const mg_level_plan_t *level, const mg_params_t *par
          level->place == MG_PLACE_GUARD || level->place == MG_PLACE_CUDA_SIMPLE;
 }
 
+/* True if a solve writes MG_U of the finest double cells once, in its last operation, which
+ * corrects a guess that is not stored (solver/mixed.c): it has one F-cycle and the backend defers
+ * the guess (op_deferred_guess.c checks the condition). A restart reads MG_U at once. */
+static bool writes_u_once(const mg_plan_t *plan, const mg_params_t *params) {
+  const mg_level_plan_t *finest = &plan->level[0];
+  const bool can_defer = (finest->place == MG_PLACE_CUDA || finest->place == MG_PLACE_GUARD) &&
+                         params->op != MG_OPERATOR_FV4 && finest->layout.n_ranks == 1 &&
+                         mg_plan_has_dirichlet_wall(params) && plan->n_outer > 1;
+  return can_defer && params->cycle == MG_CYCLE_F && params->rtol == 0.0 && !params->restart[0];
+}
+
 /* The double cells of the levels where solves start. Nothing is smoothed there. */
 static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_starts) {
   plan->n_outer = n_starts < plan->n_levels ? n_starts : plan->n_levels;
@@ -197,6 +208,8 @@ static void set_outer_levels(mg_plan_t *plan, const mg_params_t *params, int n_s
     outer->resident = outer->fused_residual = outer->fused_interpolation = outer->one_exchange =
         false;
   }
+  /* The last operation reads neither vector. Together they have the bytes of MG_U. */
+  if (writes_u_once(plan, params)) plan->outer[0].u_holds = 1u << MG_F | 1u << MG_TMP;
 }
 
 void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {

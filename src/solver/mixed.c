@@ -68,17 +68,19 @@ mg_status_t mg_mixed_residual_norm(mg_hierarchy_t *h, int top, mg_cycle_kind_t k
   return mg_residual_norm_end(&h->level[top], norm);
 }
 
-/* A float V-cycle corrects the guess of level l, which is not stored. */
-static mg_status_t correct_deferred(mg_hierarchy_t *h, int l, bool with_norm) {
+/* A float V-cycle corrects the guess of level l, which is not stored. The float vectors that share
+ * the memory of MG_U (plan.h) are in use until the correction. */
+static mg_status_t correct_deferred(mg_hierarchy_t *h, int l, bool with_norm, int *diverged) {
   mg_level_t *level = &h->level[l], *low = &h->low->level[l];
   const mg_guess_t guess = guess_of(h, l);
   const double scale = 1.0 / h->low_scale;
   MG_TRY(mg_fill_coarse_ghosts(h, l, guess.kind));
   MG_TRY(mg_lower_guess_residual(level, low, &guess, h->low_scale));
-  MG_TRY(mg_cycle_by_operations(h->low, l, MG_KIND_PRECONDITION, NULL));
-  return with_norm ? mg_correct_guess_norm(level, low, &guess, scale,
-                                           h->keeps_residual ? h->low_scale : 0.0)
-                   : mg_correct_guess(level, low, &guess, scale);
+  MG_TRY(mg_cycle_by_operations(h->low, l, MG_KIND_PRECONDITION, diverged));
+  if (with_norm)
+    return mg_correct_guess_norm(level, low, &guess, scale, h->keeps_residual ? h->low_scale : 0.0);
+  MG_TRY(mg_correct_guess(level, low, &guess, scale));
+  return mg_divergence_check(h, l, diverged);
 }
 
 static mg_status_t correct_stored(mg_hierarchy_t *h, int l, int *diverged) {
@@ -97,9 +99,9 @@ static mg_status_t f_cycle(mg_hierarchy_t *h, int top, int *diverged) {
     MG_TRY(mg_restrict(h, l, MG_F, MG_F));
   MG_TRY(is_bottom ? v_cycle_from_zero(h, last, diverged) : float_guess(h, last, diverged));
   for (int l = is_bottom ? last - 1 : last; l >= top; l--) {
-    const bool with_norm = l == top && mg_mixed_ends_with_norm(h, top, MG_KIND_FIRST);
-    MG_TRY(!diverged && defers_guess(h, l) ? correct_deferred(h, l, with_norm)
-                                           : correct_stored(h, l, diverged));
+    const bool with_norm = !diverged && l == top && mg_mixed_ends_with_norm(h, top, MG_KIND_FIRST);
+    MG_TRY(defers_guess(h, l) ? correct_deferred(h, l, with_norm, diverged)
+                              : correct_stored(h, l, diverged));
   }
   return MG_OK;
 }

@@ -115,6 +115,89 @@ static void test_mixed(void) {
   params.precision = MG_CLASS_DOUBLE;
 }
 
+/* A run on 64^3 cells in mixed precision. Omitted fields are the defaults. */
+typedef struct {
+  mg_device_t device;
+  mg_operator_t op;
+  mg_boundary_t boundary;
+  mg_cycle_t cycle;
+  double rtol;
+  int64_t ranks;
+  bool restart, rhs, shares;
+} sharing_t;
+
+static void set_sharing(const sharing_t *c) {
+  build_for(c->op, c->boundary, (run_t){5, 8, c->ranks});
+  params.precision = MG_CLASS_MIXED;
+  params.device = c->device;
+  params.cycle = c->cycle;
+  params.rtol = c->rtol;
+  strcpy(params.restart, c->restart ? "grid.hdf" : "");
+  strcpy(params.rhs, c->rhs ? "f.hdf" : "");
+  CHECK_INT(build(c->ranks), MG_OK);
+}
+
+/* MG_U of the finest double cells holds two float vectors if, and only if, it is written once in a
+ * solve: by the correction of a guess that is not stored. */
+static void test_sharing(void) {
+  static const sharing_t cases[] = {
+      {MG_DEVICE_CUDA, .ranks = 1, .shares = true},
+      {MG_DEVICE_CUDA, .ranks = 1, .op = MG_OPERATOR_7PT, .shares = true},
+      {MG_DEVICE_GUARD, .ranks = 1, .shares = true},
+      {MG_DEVICE_CPU, .ranks = 1},
+      {MG_DEVICE_CUDA_SIMPLE, .ranks = 1},
+      {MG_DEVICE_CUDA, .ranks = 1, .op = MG_OPERATOR_FV4},
+      {MG_DEVICE_CUDA, .ranks = 1, .boundary = MG_BOUNDARY_PERIODIC},
+      {MG_DEVICE_CUDA, .ranks = 1, .cycle = MG_CYCLE_V},
+      {MG_DEVICE_CUDA, .ranks = 1, .rtol = 1e-8},
+      {MG_DEVICE_CUDA, .ranks = 2},
+      {MG_DEVICE_CUDA, .ranks = 1, .restart = true},
+      {MG_DEVICE_CUDA, .ranks = 1, .rhs = true},
+  };
+  const unsigned shared = 1u << MG_F | 1u << MG_TMP;
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    set_sharing(&cases[i]);
+    CHECK_INT(plan.outer[0].u_holds, cases[i].shares ? shared : 0);
+    for (int l = 1; l < plan.n_outer; l++)
+      CHECK_INT(plan.outer[l].u_holds, 0);
+  }
+}
+
+/* Whether a float vector of the finest level lies within MG_U of the double cells. */
+static bool is_in_u(const mg_hierarchy_t *h, mg_vector_t vector) {
+  const mg_patch_t *p = &h->level[0].store.view.patch[0],
+                   *low = &h->low->level[0].store.view.patch[0];
+  const mg_patch_strides_t s = mg_patch_strides(p->n, h->level[0].store.view.ghost_layers);
+  const char *u = (const char *)p->vec[MG_U] - s.origin * 8,
+             *at = (const char *)low->vec[vector] - s.origin * 4;
+  return at >= u && at + s.size * 4 <= u + s.size * 8;
+}
+
+/* The hierarchy allocates what the plan says: 8 bytes per value less. The two vectors do not
+ * overlap, and all others have memory of their own. */
+static void test_shared_memory(void) {
+  sharing_t c = {MG_DEVICE_GUARD, .ranks = 1};
+  int64_t values = 0, bytes[2];
+  for (int own = 0; own < 2; own++) {
+    mg_level_bytes_t planned;
+    mg_hierarchy_t *h;
+    c.rtol = own ? 1e-8 : 0.0;
+    set_sharing(&c);
+    CHECK_INT(mg_hierarchy_create(&params, &plan, &h), MG_OK);
+    CHECK_INT(mg_plan_bytes(&plan, 0, 0, &planned), MG_OK);
+    bytes[own] = (int64_t)(h->level[0].store.bytes + h->low->level[0].store.bytes);
+    CHECK_INT(planned.vectors, bytes[own]);
+    const mg_patch_t *low = &h->low->level[0].store.view.patch[0];
+    values = mg_patch_strides(low->n, h->plan.level[0].ghost_layers).size;
+    for (int v = 0; v < MG_N_VECTORS; v++)
+      if (plan.level[0].vectors & 1u << v)
+        CHECK_INT(is_in_u(h, (mg_vector_t)v), !own && (v == MG_F || v == MG_TMP));
+    if (!own) CHECK_INT((const char *)low->vec[MG_TMP] - (const char *)low->vec[MG_F], values * 4);
+    mg_hierarchy_free(h);
+  }
+  CHECK_INT(bytes[1] - bytes[0], values * 8);
+}
+
 /* On a GPU, large levels of the 7-point operators do not store 1 / diagonal, unless it is dumped.
  */
 static void test_cuda(void) {
@@ -235,6 +318,18 @@ static void test_bytes_a_cell(void) {
   }
 }
 
+/* Documented limit of mixed precision on a GPU: 72 bytes per cell at 512^3 for one F-cycle. */
+static void test_mixed_bytes_a_cell(void) {
+  int64_t sum = 0;
+  set_size(8, 8);
+  params.device = MG_DEVICE_CUDA;
+  params.precision = MG_CLASS_MIXED;
+  CHECK_INT(build(1), MG_OK);
+  for (int l = 0; l < plan.n_levels; l++)
+    sum += bytes_of(l, 0);
+  CHECK((double)sum <= 72.0 * (double)cube(512));
+}
+
 /* The largest shares per rank that a plan allows: no count exceeds 2^63. */
 static void test_largest_shares(void) {
   static const run_t runs[] = {
@@ -267,9 +362,12 @@ int main(int argc, char **argv) {
   test_shapes();
   test_against_allocation();
   test_mixed();
+  test_sharing();
+  test_shared_memory();
   test_cuda();
   test_all_ranks();
   test_bytes_a_cell();
+  test_mixed_bytes_a_cell();
   test_largest_shares();
   mg_comm_finalize();
   return TEST_RESULT();
