@@ -1,0 +1,108 @@
+/* Pieces of tile columns: see pieces.h. */
+#include "plan/pieces.h"
+#include "base/log.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* Memory of a cut. */
+typedef struct {
+  double *time; /* when each slot is free: a heap, the earliest first */
+  int *first;   /* of each column, the first plane that is in no piece yet */
+  int *queue;   /* columns that have such planes, in a ring */
+  mg_piece_t *piece;
+  int n;
+} cut_t;
+
+static double cost_of(const mg_columns_t *c, int column) {
+  const int at[2] = {column % c->n[0], column / c->n[0]};
+  bool wall[2];
+  for (int d = 0; d < 2; d++)
+    wall[d] = (c->wall[d][0] && at[d] == 0) || (c->wall[d][1] && at[d] == c->n[d] - 1);
+  return c->cost[wall[0]][wall[1]];
+}
+
+/* The first slot of the heap is busy for `cost` more. */
+static void occupy_first(double *time, int n, double cost) {
+  const double end = time[0] + cost;
+  int at = 0;
+  for (int child = 1; child < n; child = 2 * at + 1) {
+    if (child + 1 < n && time[child + 1] < time[child]) child++;
+    if (end <= time[child]) break;
+    time[at] = time[child];
+    at = child;
+  }
+  time[at] = end;
+}
+
+/* Planes of the next piece of a column of which `rest` planes are left, for a slot that has `room`
+ * planes. A piece is at least as high as its overhead; so is what it leaves.
+ *  @return 0 if there is too little room */
+static int planes_of_piece(const mg_columns_t *c, int rest, double room) {
+  if (rest <= room) return rest;
+  int planes = room < rest - c->overhead ? (int)room : rest - c->overhead;
+  planes -= planes % c->step;
+  return planes < c->overhead ? 0 : planes;
+}
+
+/* Cut such that all slots end at `limit`, if that is possible. */
+static bool cut_within(const mg_columns_t *c, double limit, cut_t *w) {
+  const int columns = c->n[0] * c->n[1];
+  int head = 0, waiting = columns;
+  memset(w->time, 0, sizeof *w->time * (size_t)c->slots);
+  memset(w->first, 0, sizeof *w->first * (size_t)columns);
+  for (int column = 0; column < columns; column++)
+    w->queue[column] = column;
+  for (w->n = 0; waiting > 0; w->n++) {
+    const int column = w->queue[head];
+    const double cost = cost_of(c, column);
+    const int first = w->first[column], rest = c->planes - first;
+    const double room = (limit - w->time[0]) / cost - c->overhead;
+    const int planes = planes_of_piece(c, rest, room);
+    if (planes == 0 || w->n == columns + c->slots) return false;
+    w->piece[w->n] = (mg_piece_t){column % c->n[0], column / c->n[0], first, first + planes};
+    occupy_first(w->time, c->slots, cost * (planes + c->overhead));
+    w->first[column] = first + planes;
+    head = (head + 1) % columns;
+    if (planes == rest)
+      waiting--;
+    else
+      w->queue[(head + waiting - 1) % columns] = column;
+  }
+  return true;
+}
+
+static void cut_smallest(const mg_columns_t *c, cut_t *w) {
+  double total = 0.0, largest = 0.0;
+  for (int column = 0; column < c->n[0] * c->n[1]; column++) {
+    const double cost = cost_of(c, column) * (c->planes + c->overhead);
+    total += cost;
+    largest = cost > largest ? cost : largest;
+  }
+  /* At `high` no column is cut, as some slot is free at the mean time or earlier. */
+  double low = total / c->slots, high = low + largest;
+  for (int round = 0; round < 20; round++) {
+    const double middle = 0.5 * (low + high);
+    if (cut_within(c, middle, w))
+      high = middle;
+    else
+      low = middle;
+  }
+  (void)cut_within(c, high, w);
+}
+
+mg_status_t mg_columns_cut(const mg_columns_t *c, mg_piece_t **pieces, int *n) {
+  const size_t columns = (size_t)c->n[0] * (size_t)c->n[1], slots = (size_t)c->slots;
+  cut_t w = {.time = malloc(sizeof *w.time * slots),
+             .first = malloc(sizeof *w.first * columns),
+             .queue = malloc(sizeof *w.queue * columns),
+             .piece = malloc(sizeof *w.piece * (columns + slots))};
+  const bool enough = w.time && w.first && w.queue && w.piece;
+  if (enough) cut_smallest(c, &w);
+  free(w.time);
+  free(w.first);
+  free(w.queue);
+  if (!enough) free(w.piece);
+  *pieces = enough ? w.piece : NULL;
+  *n = w.n;
+  return enough ? MG_OK : mg_error(MG_ERR_MEMORY, "cannot list the tiles of a sweep");
+}

@@ -1,0 +1,87 @@
+/* Pieces of tile columns: they cover every plane once, start where they may, and keep all slots
+ * busy. */
+#include "plan/pieces.h"
+#include "tests/lib/test.h"
+#include <stdlib.h>
+
+static bool at_wall(const mg_columns_t *c, int d, int at) {
+  return (c->wall[d][0] && at == 0) || (c->wall[d][1] && at == c->n[d] - 1);
+}
+
+static double cost_of(const mg_columns_t *c, int i, int j) {
+  return c->cost[at_wall(c, 0, i)][at_wall(c, 1, j)];
+}
+
+/* Each column's pieces, in their order, cover its planes without a gap. */
+static bool covers(const mg_columns_t *c, const mg_piece_t *piece, int n) {
+  int *reached = calloc((size_t)(c->n[0] * c->n[1]), sizeof *reached);
+  bool right = reached != NULL;
+  for (int b = 0; b < n && right; b++) {
+    const mg_piece_t *p = &piece[b];
+    right = p->i >= 0 && p->i < c->n[0] && p->j >= 0 && p->j < c->n[1] &&
+            p->first == reached[p->i + p->j * c->n[0]] && p->first < p->end &&
+            p->end <= c->planes && p->first % c->step == 0;
+    if (right) reached[p->i + p->j * c->n[0]] = p->end;
+  }
+  for (int q = 0; q < c->n[0] * c->n[1] && right; q++)
+    right = reached[q] == c->planes;
+  free(reached);
+  return right;
+}
+
+/* Time until all blocks have ended, if each starts when a slot is free. */
+static double time_of(const mg_columns_t *c, const mg_piece_t *piece, int n) {
+  double *time = calloc((size_t)c->slots, sizeof *time), last = 0.0;
+  for (int b = 0; b < n && time; b++) {
+    int slot = 0;
+    for (int s = 1; s < c->slots; s++)
+      if (time[s] < time[slot]) slot = s;
+    time[slot] +=
+        cost_of(c, piece[b].i, piece[b].j) * (piece[b].end - piece[b].first + c->overhead);
+    if (time[slot] > last) last = time[slot];
+  }
+  free(time);
+  return last;
+}
+
+/* Time if the columns were not cut and no slot was ever idle. */
+static double least_time(const mg_columns_t *c) {
+  double work = 0.0;
+  for (int j = 0; j < c->n[1]; j++)
+    for (int i = 0; i < c->n[0]; i++)
+      work += cost_of(c, i, j) * (c->planes + c->overhead);
+  return work / c->slots;
+}
+
+static void check_cut(mg_columns_t c) {
+  mg_piece_t *piece;
+  int n;
+  CHECK_INT(mg_columns_cut(&c, &piece, &n), MG_OK);
+  CHECK(covers(&c, piece, n));
+  const double least = least_time(&c), ratio = time_of(&c, piece, n) / least;
+  const double limit = least > 20 * c.overhead ? 1.1 : least > 8 * c.overhead ? 1.25 : 1e300;
+  if (!test_count(ratio < limit, __FILE__, __LINE__, "the time of the pieces"))
+    fprintf(stderr, "  %d x %d columns of %d planes, step %d, %d slots: %.3f of the least\n",
+            c.n[0], c.n[1], c.planes, c.step, c.slots, ratio);
+  free(piece);
+}
+
+int main(void) {
+  static const int tiles[][2] = {{1, 1}, {5, 5}, {5, 10}, {11, 10}, {11, 12}, {21, 20}, {43, 40}},
+                   planes[] = {16, 17, 96, 128, 256, 512}, slots[] = {1, 20, 108, 132, 264};
+  for (size_t t = 0; t < sizeof tiles / sizeof *tiles; t++)
+    for (size_t p = 0; p < sizeof planes / sizeof *planes; p++)
+      for (size_t s = 0; s < sizeof slots / sizeof *slots; s++)
+        for (int step = 1; step <= 2; step++)
+          for (int walls = 0; walls < 2; walls++) {
+            const bool wall = walls != 0;
+            check_cut((mg_columns_t){{tiles[t][0], tiles[t][1]},
+                                     {{wall, wall}, {wall, false}},
+                                     {{1.0, 1.25}, {1.5, 1.6}},
+                                     planes[p],
+                                     6,
+                                     step,
+                                     slots[s]});
+          }
+  return TEST_RESULT();
+}
