@@ -4,6 +4,7 @@
 #endif
 #include "cuda/copy_tiles.h"
 #include "cuda/fv4.h"
+#include "cuda/pieces.h"
 #include "cuda/resident.h"
 #include <chrono>
 #include <cstdlib>
@@ -203,6 +204,7 @@ mg_status_t mg_cuda_available(int sharers, int64_t *bytes) {
 void mg_cuda_close(void) {
   if (!mg_cuda.stream) return;
   mg_cuboids_close();
+  mg_cuda_pieces_close();
   mg_float_cuboids_close();
   mg_cuda_resident_close();
   (void)cudaFreeHost((void *)mg_cuda.timed_out);

@@ -340,10 +340,13 @@ mg_status_t mg_cuda_fv4_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep
     MG_TRY(make_maps(v, job, &maps));
     const mg_tiling_t tiling = mg_tiling_for(
         region, [&](int idle_sms, mg_tiling_t *c) { return tiling_of(p, idle_sms, c); });
-    job.planes = tiling.cells[2];
-    if (p.wall[2][0]) job.missing = tiling.n[2] * job.planes - p.n[2];
-    const int blocks = mg_region_tiles(p, tiling, region, &job.tiles);
-    if (blocks > 0) kernel<<<(unsigned)blocks, THREADS, BYTES, mg_cuda.stream>>>(job, maps);
+    /* At a low wall the first block computes four planes twice. */
+    const int missing = p.wall[2][0] ? tiling.n[2] * tiling.cells[2] - p.n[2] : 0;
+    const mg_block_costs_t costs = {{{1.0, 1.1}, {1.1, 1.15}}, 6, 1, mg_cuda.sms};
+    mg_pieces_t pieces;
+    MG_TRY(mg_cuda_pieces(mg_pieces_key(p, tiling, costs, region, missing), &pieces));
+    job.pieces = pieces.piece;
+    if (pieces.n > 0) kernel<<<(unsigned)pieces.n, THREADS, BYTES, mg_cuda.stream>>>(job, maps);
     MG_CUDA_LAUNCHED("fv4_fused");
   }
   return MG_OK;

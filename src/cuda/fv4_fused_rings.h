@@ -13,7 +13,7 @@
 #define MG_CUDA_FV4_FUSED_RINGS_H
 
 #include "cuda/fv4.h"
-#include "cuda/overlap.h"
+#include "cuda/pieces.h"
 #include "cuda/tma.h"
 #include <climits>
 
@@ -106,12 +106,9 @@ static __device__ __forceinline__ void next_plane(slots_t *s) {
 /* Kernel arguments. x of the job is null for a zero vector. */
 struct job_t {
   mg_fv4_job_t sweep;
-  mg_real_t a, b_h2; /* those of the view, rounded to the type of cells */
-  int low[3];        /* ghosts below cell 0 that the tensor maps include */
-  int planes;        /* that a block writes */
-  int missing; /* the first block writes this many planes fewer: at a low wall it computes some
-                  twice */
-  mg_region_tiles_t tiles;
+  mg_real_t a, b_h2;        /* those of the view, rounded to the type of cells */
+  int low[3];               /* ghosts below cell 0 that the tensor maps include */
+  const mg_piece_t *pieces; /* planes that each block writes */
 };
 struct maps_t {
   CUtensorMap x, beta[3];
@@ -132,13 +129,12 @@ struct tile_t {
 
 static __device__ __forceinline__ tile_t tile_at(const job_t &job) {
   const mg_patch_t &p = job.sweep.l.p;
-  int at[3];
-  mg_tile_of_block(job.tiles, at);
+  const mg_piece_t piece = job.pieces[blockIdx.x];
   tile_t t;
-  t.i0 = at[0] * OUT_I;
-  t.j0 = at[1] * OUT_J;
-  t.k0 = max(at[2] * job.planes - job.missing, 0);
-  t.k1 = min((at[2] + 1) * job.planes - job.missing, p.n[2]);
+  t.i0 = piece.i * OUT_I;
+  t.j0 = piece.j * OUT_J;
+  t.k0 = piece.first;
+  t.k1 = piece.end;
   const int i_left = p.n[0] - t.i0, j_left = p.n[1] - t.j0;
   t.low_col = p.wall[0][0] && t.i0 == 0 ? COL0 - 1 : -1;
   t.low_row = p.wall[1][0] && t.j0 == 0 ? ROW0 - 1 : -1;

@@ -2,6 +2,7 @@
 #ifndef MG_CUDA_TEMPORAL_COLUMNS_H
 #define MG_CUDA_TEMPORAL_COLUMNS_H
 
+#include "cuda/reciprocal.h"
 #include "cuda/stencil_load.h"
 #include "cuda/temporal_residual.h"
 
@@ -20,47 +21,78 @@ template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
     v[n] = v[n - 1];
 }
 
+/* Number of directions, from i, in which cells may be at walls. In careful stages planes may be
+ * unused as well. */
+enum care_t { PLAIN = 0, WALLS_IN_IJ = 2, CAREFUL = 3 };
+
+/* Wall next to a cell in each direction: -1 low, 1 high, 0 none. */
+struct walls_t {
+  int side[3];
+};
+__device__ __forceinline__ int wall_side(const mg_patch_t &p, int d, int at) {
+  return p.wall[d][0] && at == 0 ? -1 : p.wall[d][1] && at == p.n[d] - 1 ? 1 : 0;
+}
+
 /* Replace neighbors outside walls by the Dirichlet formula, also at other walls: see walls.h. */
-__device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const int at[3],
-                                           mg_stencil_values_t *near) {
-  for (int d = 0; d < 3; d++) {
-    const mg_real_t c = near->x.c, low = near->x.low[d], high = near->x.high[d];
-    if (l.p.wall[d][0] && at[d] == 0)
-      near->x.low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, c, high);
-    if (l.p.wall[d][1] && at[d] == l.p.n[d] - 1)
-      near->x.high[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, c, low);
+template <care_t care>
+__device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const walls_t &walls,
+                                           mg_values7_t *x) {
+#pragma unroll
+  for (int d = 0; d < care; d++) {
+    const mg_real_t low = x->low[d], high = x->high[d];
+    if (walls.side[d] < 0) x->low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, x->c, high);
+    if (walls.side[d] > 0) x->high[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, x->c, low);
   }
 }
 
-/* A x of a cell, and 1 / diagonal if wants_dinv. at_walls: check for walls. */
-template <bool at_walls, bool wants_dinv>
-__device__ __forceinline__ mg_real_t apply(const mg_cuda_patch_t &l, int i, int j, int k,
-                                           mg_stencil_values_t near, mg_real_t *dinv) {
-  if (!at_walls) {
-    if (wants_dinv) *dinv = mg_stencil_dinv(&l, near);
-    return mg_stencil_apply(&l, near);
+/* A x of a cell. */
+template <care_t care>
+__device__ __forceinline__ mg_real_t apply(const mg_cuda_patch_t &l, const walls_t &walls,
+                                           const mg_row_t &row, mg_values7_t x) {
+  fold_walls<care>(l, walls, &x);
+  return mg_row_apply(&l, row, x);
+}
+
+/* Diagonal of a cell's row. */
+template <care_t care>
+__device__ __forceinline__ mg_real_t diagonal(const mg_cuda_patch_t &l, const walls_t &walls,
+                                              const mg_row_t &row) {
+  mg_face_weights_t weight = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
+#pragma unroll
+  for (int d = 0; d < care; d++) {
+    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(l.order);
+    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(l.order);
   }
-  const int at[3] = {i, j, k};
-  fold_walls(l, at, &near);
-  if (wants_dinv)
-    *dinv = MG_REAL(1.0) / mg_diagonal_7(near.beta[0], near.beta[1], near.beta[2], 1, 1,
-                                         mg_face_weights(&l.p, l.order, i, j, k), near.a, l.v.b_h2);
-  return mg_stencil_apply(&l, near);
+  return mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weight, row.a, l.v.b_h2);
+}
+
+/* Whether results in n cells from `at` on may be used: cells in the patch, or in ghost layers. */
+template <typename S>
+__device__ __forceinline__ bool may_use(const mg_patch_t &p, int d, int at, int n) {
+  return at + n > (p.wall[d][0] ? 0 : -S::DEPTH) && at < p.n[d] + (p.wall[d][1] ? 0 : S::DEPTH);
 }
 
 /* Position of a thread's two columns in its tile. Half sweeps update column 0 in even stages
  * (counted from the block's first) and column 1 in odd ones, so column 0 is the left column in one
- * row and the right one in the next. */
+ * row and the right one in the next.
+ *
+ * Offsets are in bytes from the start of a plane of shared memory. Results in the first and the
+ * last row are never valid, and neither are those next to the left and the right edge except at
+ * walls. So these cells read what others read, which no other thread changes at the same time. */
 template <typename S> struct position_t {
   static constexpr bool COLORED = S::COLORED;
-  static constexpr int PLANE = S::PLANE;
-  int i, j, pair;        /* cell of the left column; its index in a plane of shared memory */
-  int cell[2];           /* indices of the columns in a plane */
-  int left[2], right[2]; /* offsets of their neighbors in i; 0 at the edge of the tile */
-  int low, high;         /* offsets of both columns' neighbors in j; 0 at the edge of the tile */
+  int i, j; /* cell of the left column */
+  mg_real_t *pair;
+  mg_real_t *cell[2]; /* offsets of the columns */
+  mg_real_t *near[2]; /* the same, but two rows inward in the first and in the last row */
+  mg_real_t *left[2], *right[2]; /* offsets of the neighbors of `near` in i */
+  mg_real_t *edge;
+  int wall_i[2], wall_j; /* walls of the columns: see walls_t */
   bool swapped, writes;  /* column 0 is the right one; this thread writes its cells */
+  float least[2];        /* argument of mg_reciprocals */
 
-  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int first_stage) {
+  __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t,
+                                        int first_stage) {
     const mg_patch_t &p = job.l.p;
     int row = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
     if (COLORED) {
@@ -73,38 +105,50 @@ template <typename S> struct position_t {
     const lanes_t lanes = written_lanes(p, t);
     writes = lane >= lanes.from && lane < lanes.to && i >= 0 && i < p.n[0] && row >= S::MARGIN &&
              row < S::ROWS - S::MARGIN && j < p.n[1];
+    least[0] = least[1] = mg_least_exponent(row > 0 && row < S::ROWS - 1 &&
+                                            may_use<S>(p, 0, i, 2) && may_use<S>(p, 1, j, 1));
     /* Both colors and planes alternate from step to step, so one parity serves all steps. */
     const int parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color;
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
-    pair = row * WIDTH + 2 * lane;
+    pair = shared + row * WIDTH + 2 * lane;
+    const int inward = row == 0 ? 2 * WIDTH : row == S::ROWS - 1 ? -2 * WIDTH : 0;
+    edge = shared + S::EDGE + (row + inward / WIDTH - 1) * EDGE_WIDTH;
+    wall_j = wall_side(p, 1, j);
+#pragma unroll
     for (int c = 0; c < 2; c++) {
       const int side = swapped ? 1 - c : c;
       cell[c] = pair + side;
-      left[c] = lane == 0 && side == 0 ? 0 : -1;
-      right[c] = lane == LANES - 1 && side == 1 ? 0 : 1;
+      near[c] = cell[c] + inward;
+      left[c] = near[c] + (lane == 0 && side == 0 ? 1 : -1);
+      right[c] = near[c] + (lane == LANES - 1 && side == 1 ? -1 : 1);
+      wall_i[c] = wall_side(p, 0, i + side);
     }
-    low = row > 0 ? -WIDTH : 0;
-    high = row < S::ROWS - 1 ? WIDTH : 0;
   }
 
-  /* beta_i right of this thread's columns at the right edge of the tile. Only tiles at a high wall
-   * use it: see shape_t::EDGE. `bi`: plane of beta_i. */
-  __device__ __forceinline__ mg_real_t edge(const mg_real_t *bi) const {
-    return bi[S::EDGE + (pair / WIDTH - 1) * EDGE_WIDTH];
+  /* Offset of beta_i right of column c. Right of the tile it is in the box of shape_t::EDGE, which
+   * only tiles at a high wall use. */
+  template <care_t care> __device__ __forceinline__ mg_real_t *right_face(int c) const {
+    return care == PLAIN || right[c] > near[c] ? right[c] : edge;
+  }
+
+  /* Walls of column c in plane k. */
+  template <care_t care>
+  __device__ __forceinline__ walls_t walls(const mg_patch_t &p, int c, int k) const {
+    return {{wall_i[c], wall_j, care == CAREFUL ? wall_side(p, 2, k) : 0}};
   }
 
   /* Set both columns of a plane to zero. */
-  __device__ __forceinline__ void clear(mg_real_t *plane) const {
+  __device__ __forceinline__ void clear(int plane) const {
     const mg_real_t zero[2] = {0.0, 0.0};
-    store_pair(plane + pair, zero);
+    store_pair(at_byte(pair, plane) + S::X, zero);
   }
 };
 
 /* Whether the block writes plane p of the last step. With a residual, that step is also computed in
  * one more plane on each side, which is not written. */
-template <bool careful, typename S>
+template <care_t care, typename S>
 __device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
-  return !careful || S::USE == RESIDUAL_UNUSED || (p >= t.first && p < t.end);
+  return care != CAREFUL || S::USE == RESIDUAL_UNUSED || (p >= t.first && p < t.end);
 }
 
 /* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
@@ -112,25 +156,26 @@ __device__ __forceinline__ bool writes_plane(const tile_t &t, int p) {
 template <typename S> struct colored_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH;
   using P = position_t<S>;
-  using P::cell, P::edge, P::i, P::pair, P::left, P::right, P::low, P::high, P::swapped, P::writes;
+  using P::cell, P::near, P::left, P::right, P::swapped, P::writes;
   mg_real_t x[DEPTH + 2][2], dinv[STEPS][2], bk[DEPTH + 1][2];
   int x_at[DEPTH + 1],
       long_at[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
   residual_t<S> residual;
 
-  __device__ __forceinline__ void load(const mg_real_t *plane, mg_real_t v[2]) const {
-    v[0] = plane[cell[0]];
-    v[1] = plane[cell[1]];
+  __device__ __forceinline__ void load(mg_real_t *const at[2], int offset, int array,
+                                       mg_real_t v[2]) const {
+    v[0] = at_byte(at[0], offset)[array];
+    v[1] = at_byte(at[1], offset)[array];
   }
 
   /* Load the values of these columns from a stage. */
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!S::INTERPOLATED) {
-      if (!job.has_x) this->clear(shared + S::X + slot.x);
-      load(shared + S::X + slot.x, x[0]);
+      if (!job.has_x) this->clear(slot.x);
+      load(cell, slot.x, S::X, x[0]);
     }
-    load(shared + S::BK + slot.short_ring, bk[0]);
+    load(near, slot.short_ring, S::BK, bk[0]);
     x_at[0] = slot.x;
     long_at[0] = slot.long_ring;
   }
@@ -141,74 +186,83 @@ template <typename S> struct colored_columns_t : position_t<S> {
     x[0][1] = swapped ? v[0][0] : v[0][1];
   }
 
-  /* Stencil of column c in plane q - 1 - s. */
-  template <bool careful, int s>
-  __device__ __forceinline__ mg_stencil_values_t near(const mg_real_t *shared, const job_t &job,
-                                                      int c) const {
-    const mg_real_t *const plane = shared + S::X + x_at[s + 1] + cell[c],
-                           *const bi = shared + S::BI + long_at[s] + cell[c],
-                           *const bj = shared + S::BJ + long_at[s] + cell[c];
-    mg_stencil_values_t near;
-    near.x.c = x[s + 1][c];
-    near.x.low[0] = plane[left[c]];
-    near.x.high[0] = plane[right[c]];
-    near.x.low[1] = plane[low];
-    near.x.high[1] = plane[high];
-    near.x.low[2] = x[s + 2][c];
-    near.x.high[2] = x[s][c];
-    near.beta[0][0] = bi[0];
-    near.beta[0][1] = bi[right[c]];
-    if (careful && right[c] == 0) near.beta[0][1] = edge(bi - cell[c]);
-    near.beta[1][0] = bj[0];
-    near.beta[1][1] = bj[high];
-    near.beta[2][0] = bk[s + 1][c];
-    near.beta[2][1] = bk[s][c];
-    near.a = S::VARIES ? shared[S::ALPHA + long_at[s] + cell[c]] : job.l.v.a;
-    near.f = shared[S::F + long_at[s] + cell[c]];
-    return near;
+  /* x of column c in plane q - 1 - s, and its neighbors. */
+  template <int s>
+  __device__ __forceinline__ mg_values7_t load_x(const mg_real_t *shared, int c) const {
+    const int at = x_at[s + 1];
+    mg_values7_t v;
+    v.c = x[s + 1][c];
+    v.low[0] = at_byte(left[c], at)[S::X];
+    v.high[0] = at_byte(right[c], at)[S::X];
+    v.low[1] = at_byte(near[c], at)[S::X - WIDTH];
+    v.high[1] = at_byte(near[c], at)[S::X + WIDTH];
+    v.low[2] = x[s + 2][c];
+    v.high[2] = x[s][c];
+    return v;
+  }
+
+  /* Coefficients of column c in plane q - 1 - s. */
+  template <care_t care, int s>
+  __device__ __forceinline__ mg_row_t load_row(const mg_real_t *shared, const job_t &job,
+                                               int c) const {
+    const mg_real_t *const own = at_byte(near[c], long_at[s]);
+    const mg_real_t bi = at_byte(this->template right_face<care>(c), long_at[s])[S::BI];
+    return {{{own[S::BI], bi}, {own[S::BJ], own[S::BJ + WIDTH]}, {bk[s + 1][c], bk[s][c]}},
+            S::VARIES ? own[S::ALPHA] : job.l.v.a};
   }
 
   /* Half sweep s of stage q, which changes column c. */
-  template <bool careful, int s, int c>
+  template <care_t care, int s, int c>
   __device__ __forceinline__ void half_sweep(mg_real_t *shared, const job_t &job, const tile_t &t,
-                                             int q, mg_real_t *to) {
+                                             int q, const mg_row_t &row, mg_real_t *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
-    const mg_stencil_values_t v = near<careful, s>(shared, job, c);
-    /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
-    constexpr bool needs_dinv = s < 2;
-    const mg_real_t ax =
-        apply<careful, needs_dinv>(job.l, i + cell[c] - pair, this->j, p, v, &dinv[s][c]);
-    x[s + 1][c] = mg_relax(v.x.c, ax, v.f, dinv[s][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
-    if (s < DEPTH - 1) shared[S::X + x_at[s + 1] + cell[c]] = x[s + 1][c];
-    if (s == STEPS - 1 && writes && writes_plane<careful, S>(t, p)) {
+    if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
+    const mg_values7_t v = load_x<s>(shared, c);
+    const mg_real_t ax = apply<care>(job.l, this->template walls<care>(job.l.p, c, p), row, v),
+                    f = at_byte(near[c], long_at[s])[S::F];
+    x[s + 1][c] = mg_relax(v.c, ax, f, dinv[s][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
+    if (s < DEPTH - 1) at_byte(cell[c], x_at[s + 1])[S::X] = x[s + 1][c];
+    if (s == STEPS - 1 && writes && writes_plane<care, S>(t, p)) {
       const mg_real_t values[2] = {swapped ? x[s + 1][1] : x[s + 1][0],
                                    swapped ? x[s + 1][0] : x[s + 1][1]};
       store_pair(to + p * job.l.p.kstride, values);
     }
   }
 
-  template <bool careful>
+  template <care_t care>
   __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
-    if (careful && (p < t.first || p >= t.end)) return;
-    mg_real_t r[2], unused;
+    if (care == CAREFUL && (p < t.first || p >= t.end)) return;
+    mg_real_t r[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
-      const mg_stencil_values_t v = near<careful, DEPTH - 1>(shared, job, c);
-      r[c] = v.f - apply<careful, false>(job.l, i + cell[c] - pair, this->j, p, v, &unused);
+      const mg_row_t row = load_row<care, DEPTH - 1>(shared, job, c);
+      const mg_values7_t v = load_x<DEPTH - 1>(shared, c);
+      const mg_real_t f = at_byte(near[c], long_at[DEPTH - 1])[S::F];
+      r[c] = f - apply<care>(job.l, this->template walls<care>(job.l.p, c, p), row, v);
     }
     residual.add(job, *this, p, r);
   }
 
-  template <bool careful, int odd>
+  /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
+  template <care_t care, int c>
   __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
                                         mg_real_t *to, mg_real_t *) {
-    half_sweep<careful, 0, odd>(shared, job, t, q, to);
-    half_sweep<careful, 1, odd>(shared, job, t, q, to);
-    if constexpr (STEPS > 2) half_sweep<careful, STEPS - 1, odd>(shared, job, t, q, to);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<careful>(shared, job, t, q);
+    const mg_row_t row[2] = {load_row<care, 0>(shared, job, c), load_row<care, 1>(shared, job, c)};
+    mg_real_t d[2], inverse[2];
+#pragma unroll
+    for (int s = 0; s < 2; s++)
+      d[s] = diagonal<care>(job.l, this->template walls<care>(job.l.p, c, q - 1 - s), row[s]);
+    mg_reciprocals(d, this->least, inverse);
+    dinv[0][c] = inverse[0];
+    dinv[1][c] = inverse[1];
+    half_sweep<care, 0, c>(shared, job, t, q, row[0], to);
+    half_sweep<care, 1, c>(shared, job, t, q, row[1], to);
+    if constexpr (STEPS > 2)
+      half_sweep<care, STEPS - 1, c>(shared, job, t, q, load_row<care, STEPS - 1>(shared, job, c),
+                                     to);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
   }
 
   /* Advance to the next plane. */
@@ -226,7 +280,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
 template <typename S> struct whole_columns_t : position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PLANE = S::PLANE;
   using P = position_t<S>;
-  using P::edge, P::i, P::pair, P::right, P::low, P::high, P::writes;
+  using P::pair, P::near, P::writes;
   /* x[s]: input of step s (s = STEPS: of the residual) in the planes below, at and above it. */
   mg_real_t x[DEPTH][3][2];
   mg_real_t dinv[STEPS][2], bk[DEPTH + 1][2], previous_in[2];
@@ -238,12 +292,12 @@ template <typename S> struct whole_columns_t : position_t<S> {
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!S::INTERPOLATED) {
-      if (!job.has_x) this->clear(shared + S::X + slot.x);
-      load_pair(shared + S::X + slot.x + pair, x[0][2]);
+      if (!job.has_x) this->clear(slot.x);
+      load_pair(at_byte(pair, slot.x) + S::X, x[0][2]);
     }
-    load_pair(shared + S::BK + slot.short_ring + pair, bk[0]);
+    load_pair(at_byte(near[0], slot.short_ring) + S::BK, bk[0]);
     if (S::LOOKS_BACK && job.has_previous)
-      load_pair(shared + S::PREVIOUS + slot.short_ring + pair, previous_in);
+      load_pair(at_byte(pair, slot.short_ring) + S::PREVIOUS, previous_in);
     long_at[0] = slot.long_ring;
   }
 
@@ -253,9 +307,9 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 
   /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */
-  __device__ __forceinline__ const mg_real_t *input_of(const mg_real_t *shared, int s,
-                                                       int p) const {
-    return s == 0 ? shared + S::X + x_at : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
+  __device__ __forceinline__ const mg_real_t *input_of(int s, int p) const {
+    return s == 0 ? at_byte(near[0], x_at) + S::X
+                  : near[0] + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
   }
 
   /* What step s reads of both cells in plane p. */
@@ -263,103 +317,104 @@ template <typename S> struct whole_columns_t : position_t<S> {
     mg_real_t beside[2][2], bi[2], bj[2], bj_high[2], f[2], a[2], left_x, right_x, right_bi;
   };
 
-  template <bool careful, int s>
-  __device__ __forceinline__ both_t load_both(const mg_real_t *shared, const job_t &job,
-                                              int p) const {
-    const mg_real_t *const plane = input_of(shared, s, p) + pair;
-    const mg_real_t *const bi = shared + S::BI + long_at[s] + pair, *const bj = shared + S::BJ +
-                                                                                long_at[s] + pair;
+  template <care_t care, int s> __device__ __forceinline__ both_t load_both(int p) const {
+    const mg_real_t *const in = input_of(s, p), *const own = at_byte(near[0], long_at[s]);
     both_t b;
-    load_pair(plane + low, b.beside[0]);
-    load_pair(plane + high, b.beside[1]);
-    load_pair(bi, b.bi);
-    load_pair(bj, b.bj);
-    load_pair(bj + high, b.bj_high);
-    load_pair(shared + S::F + long_at[s] + pair, b.f);
-    if (S::VARIES) load_pair(shared + S::ALPHA + long_at[s] + pair, b.a);
+    load_pair(in - WIDTH, b.beside[0]);
+    load_pair(in + WIDTH, b.beside[1]);
+    load_pair(own + S::BI, b.bi);
+    load_pair(own + S::BJ, b.bj);
+    load_pair(own + S::BJ + WIDTH, b.bj_high);
+    load_pair(own + S::F, b.f);
+    if (S::VARIES) load_pair(own + S::ALPHA, b.a);
     b.left_x = __shfl_up_sync(FULL_WARP, x[s][1][1], 1, LANES);
     b.right_x = __shfl_down_sync(FULL_WARP, x[s][1][0], 1, LANES);
     b.right_bi = __shfl_down_sync(FULL_WARP, b.bi[0], 1, LANES);
-    if (careful && right[1] == 0) b.right_bi = edge(bi - pair);
+    if (care != PLAIN && this->right[1] < near[1])
+      b.right_bi = at_byte(this->edge, long_at[s])[S::BI];
     return b;
   }
 
-  /* Stencil of column c. */
-  template <int s>
-  __device__ __forceinline__ mg_stencil_values_t near(const both_t &b, const job_t &job,
-                                                      int c) const {
-    mg_stencil_values_t v;
-    v.x.c = x[s][1][c];
-    v.x.low[0] = c ? x[s][1][0] : b.left_x;
-    v.x.high[0] = c ? b.right_x : x[s][1][1];
-    v.x.low[1] = b.beside[0][c];
-    v.x.high[1] = b.beside[1][c];
-    v.x.low[2] = x[s][0][c];
-    v.x.high[2] = x[s][2][c];
-    v.beta[0][0] = b.bi[c];
-    v.beta[0][1] = c ? b.right_bi : b.bi[1];
-    v.beta[1][0] = b.bj[c];
-    v.beta[1][1] = b.bj_high[c];
-    v.beta[2][0] = bk[s + 1][c];
-    v.beta[2][1] = bk[s][c];
-    v.a = S::VARIES ? b.a[c] : job.l.v.a;
-    v.f = b.f[c];
+  /* x of column c and its neighbors. */
+  template <int s> __device__ __forceinline__ mg_values7_t x_of(const both_t &b, int c) const {
+    mg_values7_t v;
+    v.c = x[s][1][c];
+    v.low[0] = c ? x[s][1][0] : b.left_x;
+    v.high[0] = c ? b.right_x : x[s][1][1];
+    v.low[1] = b.beside[0][c];
+    v.high[1] = b.beside[1][c];
+    v.low[2] = x[s][0][c];
+    v.high[2] = x[s][2][c];
     return v;
   }
 
+  /* Coefficients of column c. */
+  template <int s>
+  __device__ __forceinline__ mg_row_t row_of(const both_t &b, const job_t &job, int c) const {
+    return {
+        {{b.bi[c], c ? b.right_bi : b.bi[1]}, {b.bj[c], b.bj_high[c]}, {bk[s + 1][c], bk[s][c]}},
+        S::VARIES ? b.a[c] : job.l.v.a};
+  }
+
   /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
-   * `careful`: cells may be at walls, and the plane may be unused or lack planes below it, as in
-   * the first stages. */
-  template <bool careful, int s>
+   * In careful stages the plane may be unused or lack planes below it, as in the first ones. */
+  template <care_t care, int s>
   __device__ __forceinline__ void step(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
                                        mg_real_t *to, mg_real_t *to_previous) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
-    constexpr bool needs_dinv = s == 0;
-    const both_t both = load_both<careful, s>(shared, job, p);
+    if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
+    const both_t both = load_both<care, s>(p);
+    const mg_row_t row[2] = {row_of<s>(both, job, 0), row_of<s>(both, job, 1)};
+    const walls_t walls[2] = {this->template walls<care>(job.l.p, 0, p),
+                              this->template walls<care>(job.l.p, 1, p)};
+    if constexpr (s == 0) {
+      const mg_real_t d[2] = {diagonal<care>(job.l, walls[0], row[0]),
+                              diagonal<care>(job.l, walls[1], row[1])};
+      mg_reciprocals(d, this->least, dinv[0]);
+    }
     mg_real_t value[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
-      const mg_stencil_values_t v = near<s>(both, job, c);
-      const mg_real_t ax = apply<careful, needs_dinv>(job.l, i + c, this->j, p, v, &dinv[s][c]);
+      const mg_values7_t v = x_of<s>(both, c);
+      const mg_real_t ax = apply<care>(job.l, walls[c], row[c], v);
       /* In the registers of the previous step this plane is the lowest one. */
       const mg_real_t before = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
-      const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.x.c : before;
-      value[c] = mg_update(v.x.c, previous, ax, v.f, dinv[s][c], job.c1[s], job.c2[s]);
+      const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.c : before;
+      value[c] = mg_update(v.c, previous, ax, both.f[c], dinv[s][c], job.c1[s], job.c2[s]);
     }
     if constexpr (s < DEPTH - 1) {
-      store_pair(shared + S::STEP + (2 * s + (p & 1)) * PLANE + pair, value);
+      store_pair(pair + S::STEP + (2 * s + (p & 1)) * PLANE, value);
       x[s + 1][2][0] = value[0];
       x[s + 1][2][1] = value[1];
     }
-    if (s == STEPS - 1 && writes && writes_plane<careful, S>(t, p)) {
+    if (s == STEPS - 1 && writes && writes_plane<care, S>(t, p)) {
       store_pair(to + p * job.l.p.kstride, value);
       if (to_previous) store_pair(to_previous + p * job.l.p.kstride, x[s][1]);
     }
   }
 
-  template <bool careful>
+  template <care_t care>
   __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
-    if (careful && (p < t.first || p >= t.end)) return;
-    const both_t both = load_both<careful, DEPTH - 1>(shared, job, p);
-    mg_real_t r[2], unused;
+    if (care == CAREFUL && (p < t.first || p >= t.end)) return;
+    const both_t both = load_both<care, DEPTH - 1>(p);
+    mg_real_t r[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
-      const mg_stencil_values_t v = near<DEPTH - 1>(both, job, c);
-      r[c] = v.f - apply<careful, false>(job.l, i + c, this->j, p, v, &unused);
+      r[c] = both.f[c] - apply<care>(job.l, this->template walls<care>(job.l.p, c, p),
+                                     row_of<DEPTH - 1>(both, job, c), x_of<DEPTH - 1>(both, c));
     }
     residual.add(job, *this, p, r);
   }
 
-  template <bool careful, int odd>
+  template <care_t care, int odd>
   __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
                                         mg_real_t *to, mg_real_t *to_previous) {
-    step<careful, 0>(shared, job, t, q, to, to_previous);
-    step<careful, 1>(shared, job, t, q, to, to_previous);
-    if constexpr (STEPS > 2) step<careful, STEPS - 1>(shared, job, t, q, to, to_previous);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<careful>(shared, job, t, q);
+    step<care, 0>(shared, job, t, q, to, to_previous);
+    step<care, 1>(shared, job, t, q, to, to_previous);
+    if constexpr (STEPS > 2) step<care, STEPS - 1>(shared, job, t, q, to, to_previous);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
   }
 
   /* Advance to the next plane. */

@@ -121,19 +121,19 @@ __device__ __forceinline__ void interpolate_rows(const mg_real_t *near, int j,
   }
 }
 
-/* Interpolate along j and i to a thread's cells of plane q; `x` is that plane in the ring. */
+/* Interpolate along j and i to a thread's cells of plane q; `x`: offset of that plane in the ring.
+ */
 template <typename S>
 __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const job_t &job,
-                                                  const tile_t &t, columns_t<S> &at, int q,
-                                                  mg_real_t *x) {
+                                                  const tile_t &t, columns_t<S> &at, int q, int x) {
   constexpr int rows = S::SQUARES ? 2 : 1;
-  int first;
+  mg_real_t *first;
   if constexpr (S::SQUARES)
-    first = at.at;
+    first = at_byte(at.at, x);
   else
-    first = at.pair;
+    first = at_byte(at.pair, x);
   const mg_real_t *const near = shared + S::MIDDLE + (q & 1) * S::MIDDLE_PLANE +
-                                ((at.j >> 1) - (t.j0 >> 1)) * S::MIDDLE_STRIDE + first % WIDTH / 2;
+                                ((at.j >> 1) - (t.j0 >> 1)) * S::MIDDLE_STRIDE + (at.i - t.i0) / 2;
   mg_real_t value[rows][2];
   if (job.interpolation == MG_INTERPOLATE_V2)
     interpolate_rows<S, MG_INTERPOLATE_V2>(near, at.j, value);
@@ -143,7 +143,7 @@ __device__ __forceinline__ void interpolate_cells(const mg_real_t *shared, const
     interpolate_rows<S, MG_INTERPOLATE_P0>(near, at.j, value);
 #pragma unroll
   for (int r = 0; r < rows; r++) {
-    mg_real_t old[2], *const cells = x + first + r * WIDTH;
+    mg_real_t old[2], *const cells = first + S::X + r * WIDTH;
     if (job.has_x) {
       load_pair(cells, old);
       value[r][0] = old[0] + value[r][0];

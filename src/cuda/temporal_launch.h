@@ -15,34 +15,45 @@ namespace mg_temporal {
 struct pipeline_t {
   slots_t slot, requested;
   unsigned parity;
-  /* Stages plain_first <= q < plain_end run without checks for walls or unused planes. */
-  int plain_first, plain_end;
+  int q, end;                  /* this stage, and the end of all stages */
+  int request_end;             /* this thread requests further stages before stage request_end */
+  mg_real_t *to, *to_previous; /* outputs: the cells of this thread's columns in plane 0 */
 };
 
-template <typename S, int odd>
+template <care_t care, typename S, int odd>
 __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
-                                      const job_t &job, const maps_t &maps, const tile_t &t, int q,
-                                      mg_real_t *to, mg_real_t *to_previous, pipeline_t *s) {
+                                      const job_t &job, const maps_t &maps, const tile_t &t,
+                                      pipeline_t *s) {
+  const int q = s->q;
   /* No thread still reads the planes that stage q + AHEAD overwrites. */
-  if (threadIdx.x == 0 && q + S::AHEAD < t.end + S::DEPTH) {
+  if (q < s->request_end) {
     request<S>(shared, job, maps, t, q + S::AHEAD, s->requested, arrived);
     next<S>(&s->requested);
     /* Order stores to the ring of x before the next stage's TMA load into the same plane. */
     if (S::COLORED || S::INTERPOLATED) mg_tma_fence();
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
-  if constexpr (S::INTERPOLATED)
-    interpolate_cells<S>(shared, job, t, c, q, shared + S::X + s->slot.x);
+  if constexpr (S::INTERPOLATED) interpolate_cells<S>(shared, job, t, c, q, s->slot.x);
   c.load_stage(shared, job, s->slot);
   if constexpr (S::INTERPOLATED) interpolate_k<S>(shared, job, t, q + 1);
-  if (q >= s->plain_first && q < s->plain_end)
-    c.template steps<false, odd>(shared, job, t, q, to, to_previous);
-  else
-    c.template steps<true, odd>(shared, job, t, q, to, to_previous);
+  c.template steps<care, odd>(shared, job, t, q, s->to, s->to_previous);
   __syncthreads();
   c.advance(s->slot);
   next<S>(&s->slot);
   if (s->slot.arrival == 0) s->parity ^= 1;
+  s->q++;
+}
+
+/* Stages up to `end`. The first one is an even stage of the block. */
+template <care_t care, typename S>
+__device__ __forceinline__ void stages(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
+                                       const job_t &job, const maps_t &maps, const tile_t &t,
+                                       int end, pipeline_t *s) {
+  while (s->q < end) {
+    stage<care, S, 0>(c, shared, arrived, job, maps, t, s);
+    if (S::COLORED && !S::SQUARES && (care != CAREFUL || s->q < end))
+      stage<care, S, 1>(c, shared, arrived, job, maps, t, s);
+  }
 }
 
 template <typename S>
@@ -52,22 +63,22 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
   extern __shared__ __align__(128) mg_real_t shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
   const mg_patch_t &p = job.l.p;
-  int at[3];
-  mg_tile_of_block(job.tiles, at);
-  const tile_t t = {at[0] * OUT_I - (p.wall[0][0] ? 0 : BOX_START), at[1] * S::OUT_J - S::MARGIN,
-                    at[2] * job.planes, min((at[2] + 1) * job.planes, p.n[2])};
+  const mg_piece_t piece = job.pieces[blockIdx.x];
+  const tile_t t = {piece.i * OUT_I - (p.wall[0][0] ? 0 : BOX_START),
+                    piece.j * S::OUT_J - S::MARGIN, piece.first, piece.end};
   const int first = t.first - DEPTH, end = t.end + DEPTH;
   columns_t<S> c = {};
   const unsigned long long known = S::USE == RESIDUAL_NORM ? mg_max_known(job.maximum) : 0;
-  c.begin(job, t, first);
-  pipeline_t pipeline = {};
-  /* Plain stages: the planes of all steps are needed, and no cell is at a wall. */
-  const bool at_wall = begins_at_wall(p, t) || ends_at_wall(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
-                       (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
-  pipeline.plain_first = max(t.first + DEPTH, p.wall[2][0] ? DEPTH + 1 : 0);
-  pipeline.plain_end = at_wall        ? pipeline.plain_first
-                       : p.wall[2][1] ? min(t.end + S::STEPS, p.n[2])
-                                      : t.end + S::STEPS;
+  c.begin(shared, job, t, first);
+  const ptrdiff_t column = c.i + c.j * p.jstride;
+  pipeline_t pipeline = {{},
+                         {},
+                         0,
+                         first,
+                         end,
+                         threadIdx.x == 0 ? end - S::AHEAD : first,
+                         p.vec[job.dst] + column,
+                         job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column};
   if (threadIdx.x == 0) {
     mg_mbarrier_create(arrived, S::ARRIVALS, 1);
     for (int q = first; q < first + S::AHEAD; q++) {
@@ -81,13 +92,23 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     interpolate_k<S>(shared, job, t, first);
     __syncthreads();
   }
-  const ptrdiff_t column = c.i + c.j * p.jstride;
-  mg_real_t *const to = p.vec[job.dst] + column;
-  mg_real_t *const to_previous = job.previous_out < 0 ? nullptr : p.vec[job.previous_out] + column;
-  for (int q = first; q < end; q++) {
-    stage<S, 0>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
-    if (S::COLORED && !S::SQUARES && ++q < end)
-      stage<S, 1>(c, shared, arrived, job, maps, t, q, to, to_previous, &pipeline);
+  /* In stages plain <= q < plain_end the planes of all steps are used and not at walls. An even
+   * number of stages, after an even number of careful ones. Tiles at walls in i and j have code of
+   * their own, except in rarely used shapes, where they are careful in all stages. */
+  constexpr bool own_code = !S::WEIGHTED && !S::VARIES;
+  const bool at_wall = begins_at_wall(p, t) || ends_at_wall(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
+                       (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
+  const int plain = min(first + (max(2 * DEPTH, p.wall[2][0] ? DEPTH + 1 - first : 0) + 1) / 2 * 2,
+                        end),
+            last = p.wall[2][1] ? min(t.end + S::STEPS, p.n[2]) : t.end + S::STEPS,
+            plain_end = at_wall && !own_code ? plain : plain + (last - plain) / 2 * 2;
+  for (int careful_end = plain; pipeline.q < end; careful_end = end) {
+    stages<CAREFUL, S>(c, shared, arrived, job, maps, t, careful_end, &pipeline);
+    if (own_code && at_wall)
+      stages<own_code ? WALLS_IN_IJ : PLAIN, S>(c, shared, arrived, job, maps, t, plain_end,
+                                                &pipeline);
+    else
+      stages<PLAIN, S>(c, shared, arrived, job, maps, t, plain_end, &pipeline);
   }
   c.residual.end(job, known);
 }
@@ -183,6 +204,19 @@ inline mg_status_t set_source(const source_t &source, int rows, job_t &job, maps
   return make_map(source.v, source.p, source.vec, false, SOURCE_WIDTH, rows, &m->source);
 }
 
+/* Costs of blocks, from their times on an H200. A piece computes DEPTH planes more on each side
+ * than it writes. */
+template <typename S> mg_block_costs_t costs() {
+  const double in_i = S::INTERPOLATED             ? 1.65
+                      : S::USE == RESIDUAL_UNUSED ? 1.1
+                                                  : 1.2,
+               in_j = S::INTERPOLATED ? 1.35 : in_i;
+  return {{{1.0, in_j}, {in_i, in_i}},
+          2 * S::DEPTH,
+          S::USE == RESIDUAL_RESTRICTED ? 2 : 1,
+          S::BLOCKS * mg_cuda.sms};
+}
+
 template <typename S>
 static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *sweep,
                           mg_region_t region, const source_t *source = nullptr) {
@@ -197,10 +231,11 @@ static mg_status_t launch(const mg_view_t *v, job_t &job, const mg_sweep_t *swee
   const mg_tiling_t tiling = mg_tiling_for(region, [&](int idle_sms, mg_tiling_t *c) {
     return tiling_of(job.l.p, S::ROWS, S::STEPS, S::USE, idle_sms, c);
   });
-  job.planes = tiling.cells[2];
-  const int grid = mg_region_tiles(job.l.p, tiling, region, &job.tiles);
-  if (grid > 0)
-    fused_sweeps<S><<<(unsigned)grid, S::THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
+  mg_pieces_t pieces;
+  MG_TRY(mg_cuda_pieces(mg_pieces_key(job.l.p, tiling, costs<S>(), region, 0), &pieces));
+  job.pieces = pieces.piece;
+  if (pieces.n > 0)
+    fused_sweeps<S><<<(unsigned)pieces.n, S::THREADS, S::BYTES, mg_cuda.stream>>>(job, maps);
   return MG_OK;
 }
 } // namespace mg_temporal

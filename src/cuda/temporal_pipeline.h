@@ -3,7 +3,7 @@
 #ifndef MG_CUDA_TEMPORAL_PIPELINE_H
 #define MG_CUDA_TEMPORAL_PIPELINE_H
 
-#include "cuda/overlap.h"
+#include "cuda/pieces.h"
 #include "cuda/tma.h"
 
 namespace mg_temporal {
@@ -32,10 +32,9 @@ struct job_t {
   bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
   int color;                     /* color of the first step */
   mg_real_t c1[MG_MAX_FUSED_SWEEPS], c2[MG_MAX_FUSED_SWEEPS];
-  int low[3]; /* cells below cell 0 that the tensor maps include */
-  int planes; /* planes that a block writes */
-  mg_region_tiles_t tiles;
-  mg_real_t *coarse; /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
+  int low[3];               /* cells below cell 0 that the tensor maps include */
+  const mg_piece_t *pieces; /* planes that each block writes */
+  mg_real_t *coarse;        /* RESIDUAL_RESTRICTED: coarse cell (0, 0, 0), and its strides */
   ptrdiff_t coarse_jstride, coarse_kstride;
   unsigned long long *maximum; /* RESIDUAL_NORM */
   /* Interpolated input: the formula, the order of its wall formula, and cells below coarse cell 0
@@ -79,7 +78,8 @@ struct shape_t {
   static constexpr int DEPTH = STEPS + (USE != RESIDUAL_UNUSED), MARGIN = margin_of(STEPS, USE);
   /* Cells of a thread in a plane: a pair, or a square (temporal_columns.h, temporal_squares.h). */
   static constexpr bool SQUARES = sizeof(mg_real_t) == sizeof(float);
-  static constexpr int PLANE = WIDTH * ROWS, THREADS = PLANE / (SQUARES ? 4 : 2);
+  static constexpr int PLANE = WIDTH * ROWS, THREADS = PLANE / (SQUARES ? 4 : 2),
+                       PLANE_BYTES = PLANE * (int)sizeof(mg_real_t);
   static constexpr int BLOCKS = MAX_ROWS / ROWS; /* per SM */
   static constexpr int OUT_J = ROWS - 2 * MARGIN;
   /* Number of planes in each ring, and start of each ring in doubles. */
@@ -117,9 +117,19 @@ template <typename S>
 using interpolated_t =
     shape_t<S::COLORED, S::STEPS, S::VARIES, S::ROWS, S::AHEAD, S::WEIGHTED, RESIDUAL_UNUSED, true>;
 
+/* Bytes between values in shared memory: offsets are in bytes, so that an address is the sum of two
+ * registers and a constant. */
+enum { VALUE = (int)sizeof(mg_real_t), ROW = (int)WIDTH * VALUE };
+__device__ __forceinline__ mg_real_t *at_byte(mg_real_t *p, int bytes) {
+  return reinterpret_cast<mg_real_t *>(reinterpret_cast<char *>(p) + bytes);
+}
+__device__ __forceinline__ const mg_real_t *at_byte(const mg_real_t *p, int bytes) {
+  return reinterpret_cast<const mg_real_t *>(reinterpret_cast<const char *>(p) + bytes);
+}
+
 /* Advance to the next of the n planes of a ring. */
 template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
-  *plane = *plane == (n - 1) * S::PLANE ? 0 : *plane + S::PLANE;
+  *plane = *plane == (n - 1) * S::PLANE_BYTES ? 0 : *plane + S::PLANE_BYTES;
 }
 
 /* Pairs of cells in shared or global memory. */
@@ -131,7 +141,7 @@ __device__ __forceinline__ void store_pair(mg_real_t *p, const mg_real_t v[2]) {
   *reinterpret_cast<mg_real2_t *>(p) = mg_make_real2(v[0], v[1]);
 }
 
-/* Ring offsets of a stage, in doubles, and the index of its mbarrier. Stage q loads x and beta_k of
+/* Ring offsets of a stage, in bytes, and the index of its mbarrier. Stage q loads x and beta_k of
  * plane q, and all other arrays of plane q - 1. `short_ring`: arrays read in one stage only
  * (beta_k, previous); `long_ring`: arrays that every step reads (f, beta_i, beta_j, alpha). */
 struct slots_t {
@@ -199,23 +209,22 @@ __device__ __forceinline__ void request(mg_real_t *shared, const job_t &job, con
   const source_planes_t source = source_planes<S>(t, q);
   const int rows = (job.has_x + previous) * S::ROWS + (3 + S::VARIES) * (S::ROWS - 2) + S::ROWS - 1;
   const int i = t.i0 + job.low[0], j = t.j0 + job.low[1], k = q + job.low[2];
-  mg_real_t *const once = shared + to.short_ring, *const often = shared + to.long_ring + WIDTH;
+  mg_real_t *const once = at_byte(shared, to.short_ring), *const often =
+                                                              at_byte(shared, to.long_ring);
   arrived += to.arrival;
   int values = rows * WIDTH;
   const bool edge = ends_at_wall(job.l.p, t);
   if (edge) values += (S::ROWS - 2) * EDGE_WIDTH;
   if (S::INTERPOLATED) values += (source.to + 1 - source.from) * SOURCE_WIDTH * S::SOURCE_ROWS;
   mg_mbarrier_expect(arrived, (unsigned)(values * (int)sizeof(mg_real_t)));
-  if (job.has_x) mg_tma_load(shared + S::X + to.x, &maps.x, i, j, k, arrived);
+  if (job.has_x) mg_tma_load(at_byte(shared, to.x) + S::X, &maps.x, i, j, k, arrived);
   mg_tma_load(once + S::BK + WIDTH, &maps.beta[2], i, j + 1, k, arrived);
-  mg_tma_load(often + S::BI, &maps.beta[0], i, j + 1, k - 1, arrived);
-  if (edge)
-    mg_tma_load(shared + to.long_ring + S::BI + S::EDGE, &maps.edge, i + WIDTH, j + 1, k - 1,
-                arrived);
-  mg_tma_load(often + S::BJ, &maps.beta[1], i, j + 1, k - 1, arrived);
-  mg_tma_load(often + S::F, &maps.f, i, j + 1, k - 1, arrived);
+  mg_tma_load(often + S::BI + WIDTH, &maps.beta[0], i, j + 1, k - 1, arrived);
+  if (edge) mg_tma_load(often + S::BI + S::EDGE, &maps.edge, i + WIDTH, j + 1, k - 1, arrived);
+  mg_tma_load(often + S::BJ + WIDTH, &maps.beta[1], i, j + 1, k - 1, arrived);
+  mg_tma_load(often + S::F + WIDTH, &maps.f, i, j + 1, k - 1, arrived);
   if (previous) mg_tma_load(once + S::PREVIOUS, &maps.previous, i, j, k - 1, arrived);
-  if (S::VARIES) mg_tma_load(often + S::ALPHA, &maps.alpha, i, j + 1, k - 1, arrived);
+  if (S::VARIES) mg_tma_load(often + S::ALPHA + WIDTH, &maps.alpha, i, j + 1, k - 1, arrived);
   if constexpr (S::INTERPOLATED) request_source<S>(shared, job, maps, t, source, arrived);
 }
 } // namespace mg_temporal

@@ -27,38 +27,56 @@ struct square_near_t {
   mg_real_t bi[2][3], bj[3][2], f[2][2], a[2][2];
 };
 
-/* Position of a thread's columns in its tile: two rows of two, [row][column]. */
+/* Position of a thread's columns in its tile: two rows of two, [row][column]. Addresses are those
+ * of plane 0 of shared memory. At the edge of the tile, a column is its own neighbor. */
 template <typename S> struct square_position_t {
-  int i, j;        /* cell of the first column */
-  int at;          /* its index in a plane of shared memory */
-  int left, right; /* offsets of the neighbors in i of the left and of the right columns; 0 at the
-                      edge of the tile */
-  int low, high;  /* offsets of the neighbors in j of the first and of the second row; 0 likewise */
-  bool writes[2]; /* whether this thread writes its cells in each row */
+  int i, j;                /* cell of the first column */
+  mg_real_t *at;           /* address of the first column */
+  mg_real_t *left, *right; /* addresses of the neighbors in i of the first row */
+  mg_real_t *low, *high;   /* addresses of the neighbors in j of the first column */
+  mg_real_t *face;         /* address of beta_i right of the first row, and bytes to the second */
+  int face_stride;
+  int wall_i[2], wall_j[2]; /* walls of the columns and of the rows: see walls_t */
+  bool writes[2];           /* whether this thread writes its cells in each row */
+  float least[2];           /* argument of mg_reciprocals for each row */
 
-  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int) {
+  __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
     const mg_patch_t &p = job.l.p;
     const int row = (int)threadIdx.x / LANES * 2, lane = (int)threadIdx.x % LANES;
     i = t.i0 + 2 * lane;
     j = t.j0 + row;
-    at = row * WIDTH + 2 * lane;
-    left = lane == 0 ? 0 : -1;
-    right = lane == LANES - 1 ? 0 : 1;
-    low = row > 0 ? -WIDTH : 0;
-    high = row < S::ROWS - 2 ? WIDTH : 0;
+    at = shared + row * WIDTH + 2 * lane;
+    left = lane == 0 ? at : at - 1;
+    right = lane == LANES - 1 ? at + 1 : at + 2;
+    low = row > 0 ? at - WIDTH : at;
+    high = row < S::ROWS - 2 ? at + 2 * WIDTH : at + WIDTH;
+    face = lane == LANES - 1 ? shared + S::EDGE + (row - 1) * EDGE_WIDTH : right;
+    face_stride = lane == LANES - 1 ? EDGE_WIDTH * VALUE : ROW;
     const lanes_t lanes = written_lanes(p, t);
     const bool column = lane >= lanes.from && lane < lanes.to && i >= 0 && i < p.n[0];
-    for (int r = 0; r < 2; r++)
+    for (int r = 0; r < 2; r++) {
       writes[r] = column && row + r >= S::MARGIN && row + r < S::ROWS - S::MARGIN && j + r < p.n[1];
+      wall_i[r] = wall_side(p, 0, i + r);
+      wall_j[r] = wall_side(p, 1, j + r);
+      least[r] = mg_least_exponent(row + r > 0 && row + r < S::ROWS - 1 && may_use<S>(p, 0, i, 2) &&
+                                   may_use<S>(p, 1, j + r, 1));
+    }
   }
 
-  __device__ __forceinline__ void load(const mg_real_t *plane, mg_real_t v[2][2]) const {
-    load_pair(plane + at, v[0]);
-    load_pair(plane + at + WIDTH, v[1]);
+  /* Walls of column [r][c] in plane k. */
+  template <care_t care>
+  __device__ __forceinline__ walls_t walls(const mg_patch_t &p, int r, int c, int k) const {
+    return {{wall_i[c], wall_j[r], care == CAREFUL ? wall_side(p, 2, k) : 0}};
   }
-  __device__ __forceinline__ void store(mg_real_t *plane, const mg_real_t v[2][2]) const {
-    store_pair(plane + at, v[0]);
-    store_pair(plane + at + WIDTH, v[1]);
+
+  /* Load from, or store to, the plane at a ring offset in one of the arrays of shape_t. */
+  __device__ __forceinline__ void load(int plane, int array, mg_real_t v[2][2]) const {
+    load_pair(at_byte(at, plane) + array, v[0]);
+    load_pair(at_byte(at, plane) + array + WIDTH, v[1]);
+  }
+  __device__ __forceinline__ void store(int plane, int array, const mg_real_t v[2][2]) const {
+    store_pair(at_byte(at, plane) + array, v[0]);
+    store_pair(at_byte(at, plane) + array + WIDTH, v[1]);
   }
   /* Store those cells of plane p that this block writes; `to`: address of cell (i, j, 0). */
   __device__ __forceinline__ void write(const job_t &job, int p, mg_real_t *to,
@@ -67,61 +85,58 @@ template <typename S> struct square_position_t {
     if (writes[0]) store_pair(to, v[0]);
     if (writes[1]) store_pair(to + job.l.p.jstride, v[1]);
   }
-  __device__ __forceinline__ void clear(mg_real_t *plane) const {
+  __device__ __forceinline__ void clear(int plane) const {
     const mg_real_t zero[2][2] = {};
-    store(plane, zero);
+    store(plane, S::X, zero);
   }
 
-  /* x: plane of the iterate; long_at: ring offset of the other arrays. At the right edge of tiles
-   * at a high wall, beta_i is in the box of shape_t::EDGE. */
-  template <bool careful>
-  __device__ __forceinline__ square_near_t load_near(const mg_real_t *shared, const mg_real_t *x,
-                                                     int long_at) const {
-    const mg_real_t *const bi = shared + S::BI + long_at + at, *const bj =
-                                                                   shared + S::BJ + long_at + at;
+  /* x: offset of the plane of the iterate; plane: ring offset of the other arrays. At the right
+   * edge of tiles at a high wall, beta_i is in the box of shape_t::EDGE. */
+  template <care_t care>
+  __device__ __forceinline__ square_near_t load_near(int x, int plane) const {
     square_near_t near;
-    x += at;
-    load_pair(x + low, near.beside[0]);
-    load_pair(x + WIDTH + high, near.beside[1]);
+    load_pair(at_byte(low, x), near.beside[0]);
+    load_pair(at_byte(high, x), near.beside[1]);
+    const mg_real_t *const own = at_byte(at, plane);
 #pragma unroll
     for (int r = 0; r < 2; r++) {
-      near.side[r][0] = x[r * WIDTH + left];
-      near.side[r][1] = x[r * WIDTH + 1 + right];
-      load_pair(bi + r * WIDTH, near.bi[r]);
-      near.bi[r][2] = bi[r * WIDTH + 1 + right];
-      if (careful && right == 0)
-        near.bi[r][2] = bi[S::EDGE + (at / WIDTH + r - 1) * EDGE_WIDTH - at];
-      load_pair(bj + r * WIDTH, near.bj[r]);
+      near.side[r][0] = at_byte(left, x)[r * WIDTH];
+      near.side[r][1] = at_byte(right, x)[r * WIDTH];
+      load_pair(own + S::BI + r * WIDTH, near.bi[r]);
+      near.bi[r][2] = care == PLAIN ? at_byte(right, plane)[S::BI + r * WIDTH]
+                                    : at_byte(face, plane + r * face_stride)[S::BI];
+      load_pair(own + S::BJ + r * WIDTH, near.bj[r]);
+      load_pair(own + S::F + r * WIDTH, near.f[r]);
+      if (S::VARIES) load_pair(own + S::ALPHA + r * WIDTH, near.a[r]);
     }
-    load_pair(bj + WIDTH + high, near.bj[2]);
-    load(shared + S::F + long_at, near.f);
-    if (S::VARIES) load(shared + S::ALPHA + long_at, near.a);
+    load_pair(at_byte(high, plane) + S::BJ, near.bj[2]);
     return near;
   }
 
-  /* Stencil of column [r][c] with its values in the planes below, at and above; bk: in the planes
-   * at and above. */
-  static __device__ __forceinline__ mg_stencil_values_t
-  stencil(const job_t &job, const square_near_t &near, const mg_real_t below[2][2],
-          const mg_real_t own[2][2], const mg_real_t above[2][2], const mg_real_t bk[2][2],
-          const mg_real_t bk_above[2][2], int r, int c) {
-    mg_stencil_values_t v;
-    v.x.c = own[r][c];
-    v.x.low[0] = c == 0 ? near.side[r][0] : own[r][0];
-    v.x.high[0] = c == 0 ? own[r][1] : near.side[r][1];
-    v.x.low[1] = r == 0 ? near.beside[0][c] : own[0][c];
-    v.x.high[1] = r == 0 ? own[1][c] : near.beside[1][c];
-    v.x.low[2] = below[r][c];
-    v.x.high[2] = above[r][c];
-    v.beta[0][0] = near.bi[r][c];
-    v.beta[0][1] = near.bi[r][c + 1];
-    v.beta[1][0] = near.bj[r][c];
-    v.beta[1][1] = near.bj[r + 1][c];
-    v.beta[2][0] = bk[r][c];
-    v.beta[2][1] = bk_above[r][c];
-    v.a = S::VARIES ? near.a[r][c] : job.l.v.a;
-    v.f = near.f[r][c];
+  /* x of column [r][c] and its neighbors; its values in the planes below, at and above it. */
+  static __device__ __forceinline__ mg_values7_t x_of(const square_near_t &near,
+                                                      const mg_real_t below[2][2],
+                                                      const mg_real_t own[2][2],
+                                                      const mg_real_t above[2][2], int r, int c) {
+    mg_values7_t v;
+    v.c = own[r][c];
+    v.low[0] = c == 0 ? near.side[r][0] : own[r][0];
+    v.high[0] = c == 0 ? own[r][1] : near.side[r][1];
+    v.low[1] = r == 0 ? near.beside[0][c] : own[0][c];
+    v.high[1] = r == 0 ? own[1][c] : near.beside[1][c];
+    v.low[2] = below[r][c];
+    v.high[2] = above[r][c];
     return v;
+  }
+
+  /* Coefficients of column [r][c]; bk: in its plane and in the plane above. */
+  static __device__ __forceinline__ mg_row_t row_of(const job_t &job, const square_near_t &near,
+                                                    const mg_real_t bk[2][2],
+                                                    const mg_real_t bk_above[2][2], int r, int c) {
+    return {{{near.bi[r][c], near.bi[r][c + 1]},
+             {near.bj[r][c], near.bj[r + 1][c]},
+             {bk[r][c], bk_above[r][c]}},
+            S::VARIES ? near.a[r][c] : MG_REAL(job.l.v.a)};
   }
 };
 
@@ -145,18 +160,18 @@ template <typename S> struct square_residual_t : reduction_t<S> {
     }
   }
 
-  /* Add the residuals in plane p. stencil(r, c): that of column [r][c]. */
-  template <bool careful, typename F>
+  /* Add the residuals in plane p. row(r, c), x(r, c): those of column [r][c]. */
+  template <care_t care, typename R, typename X>
   __device__ __forceinline__ void add_all(const job_t &job, const square_position_t<S> &at, int p,
-                                          F stencil) {
-    mg_real_t residual[2][2], unused;
+                                          const square_near_t &near, R row, X x) {
+    mg_real_t residual[2][2];
 #pragma unroll
     for (int r = 0; r < 2; r++)
 #pragma unroll
-      for (int c = 0; c < 2; c++) {
-        const mg_stencil_values_t v = stencil(r, c);
-        residual[r][c] = v.f - apply<careful, false>(job.l, at.i + c, at.j + r, p, v, &unused);
-      }
+      for (int c = 0; c < 2; c++)
+        residual[r][c] =
+            near.f[r][c] -
+            apply<care>(job.l, at.template walls<care>(job.l.p, r, c, p), row(r, c), x(r, c));
     add(job, at, p, residual);
   }
 };
@@ -166,16 +181,16 @@ template <typename S> struct square_residual_t : reduction_t<S> {
 template <typename S> struct colored_squares_t : square_position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH;
   using P = square_position_t<S>;
-  using P::at, P::i, P::j, P::left, P::right, P::low, P::high;
+  using P::at, P::j;
   mg_real_t x[DEPTH + 2][2][2], dinv[STEPS][2][2], bk[DEPTH + 1][2][2];
   int x_at[DEPTH + 1],
       long_at[DEPTH]; /* ring offsets: of x, and of the arrays of plane q - 1 - d */
   int parity;         /* stage q changes cells [r][c] with r + c + q + parity even */
   square_residual_t<S> residual;
 
-  __device__ __forceinline__ void begin(const job_t &job, const tile_t &t, int) {
+  __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
     const mg_patch_t &p = job.l.p;
-    P::begin(job, t, 0);
+    P::begin(shared, job, t, 0);
     /* Both colors and planes alternate from step to step, so one parity serves all steps. */
     parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color ^ 1;
   }
@@ -184,10 +199,10 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!S::INTERPOLATED) {
-      if (!job.has_x) this->clear(shared + S::X + slot.x);
-      this->load(shared + S::X + slot.x, x[0]);
+      if (!job.has_x) this->clear(slot.x);
+      this->load(slot.x, S::X, x[0]);
     }
-    this->load(shared + S::BK + slot.short_ring, bk[0]);
+    this->load(slot.short_ring, S::BK, bk[0]);
     x_at[0] = slot.x;
     long_at[0] = slot.long_ring;
   }
@@ -198,63 +213,78 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
       x[0][r][0] = v[r][0], x[0][r][1] = v[r][1];
   }
 
-  /* Stencil of column [r][c] in plane q - 1 - s. */
+  template <care_t care, int s> __device__ __forceinline__ square_near_t load_near() const {
+    return P::template load_near<care>(x_at[s + 1], long_at[s]);
+  }
+  /* x and coefficients of column [r][c] in plane q - 1 - s. */
   template <int s>
-  __device__ __forceinline__ mg_stencil_values_t stencil(const job_t &job,
-                                                         const square_near_t &near, int r,
-                                                         int c) const {
-    return P::stencil(job, near, x[s + 2], x[s + 1], x[s], bk[s + 1], bk[s], r, c);
+  __device__ __forceinline__ mg_values7_t x_of(const square_near_t &near, int r, int c) const {
+    return P::x_of(near, x[s + 2], x[s + 1], x[s], r, c);
+  }
+  template <int s>
+  __device__ __forceinline__ mg_row_t row_of(const job_t &job, const square_near_t &near, int r,
+                                             int c) const {
+    return P::row_of(job, near, bk[s + 1], bk[s], r, c);
   }
 
   /* Half sweep s of stage q, which changes columns [r][c] with r + c even or odd. */
-  template <bool careful, int s, int odd>
+  template <care_t care, int s, int odd>
   __device__ __forceinline__ void half_sweep(mg_real_t *shared, const job_t &job, const tile_t &t,
                                              int q, mg_real_t *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
+    if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
+    const square_near_t near = load_near<care, s>();
+    const mg_row_t row[2] = {row_of<s>(job, near, 0, odd), row_of<s>(job, near, 1, 1 - odd)};
+    const walls_t walls[2] = {this->template walls<care>(job.l.p, 0, odd, p),
+                              this->template walls<care>(job.l.p, 1, 1 - odd, p)};
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
-    constexpr bool needs_dinv = s < 2;
-    const square_near_t near =
-        this->template load_near<careful>(shared, shared + S::X + x_at[s + 1], long_at[s]);
+    if constexpr (s < 2) {
+      const mg_real_t d[2] = {diagonal<care>(job.l, walls[0], row[0]),
+                              diagonal<care>(job.l, walls[1], row[1])};
+      mg_real_t inverse[2];
+      mg_reciprocals(d, this->least, inverse);
+      dinv[s][0][odd] = inverse[0];
+      dinv[s][1][1 - odd] = inverse[1];
+    }
 #pragma unroll
     for (int r = 0; r < 2; r++) {
       const int c = r ^ odd;
-      const mg_stencil_values_t v = stencil<s>(job, near, r, c);
-      const mg_real_t ax = apply<careful, needs_dinv>(job.l, i + c, j + r, p, v, &dinv[s][r][c]);
+      const mg_values7_t v = x_of<s>(near, r, c);
+      const mg_real_t ax = apply<care>(job.l, walls[r], row[r], v);
       x[s + 1][r][c] =
-          mg_relax(v.x.c, ax, v.f, dinv[s][r][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
-      if (s < DEPTH - 1) shared[S::X + x_at[s + 1] + at + r * WIDTH + c] = x[s + 1][r][c];
+          mg_relax(v.c, ax, near.f[r][c], dinv[s][r][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
+      if (s < DEPTH - 1) at_byte(at, x_at[s + 1])[S::X + r * WIDTH + c] = x[s + 1][r][c];
     }
-    if (s == STEPS - 1 && writes_plane<careful, S>(t, p)) this->write(job, p, to, x[s + 1]);
+    if (s == STEPS - 1 && writes_plane<care, S>(t, p)) this->write(job, p, to, x[s + 1]);
   }
 
-  template <bool careful>
+  template <care_t care>
   __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
-    if (careful && (p < t.first || p >= t.end)) return;
-    const square_near_t near =
-        this->template load_near<careful>(shared, shared + S::X + x_at[DEPTH], long_at[DEPTH - 1]);
-    residual.template add_all<careful>(
-        job, *this, p, [&](int r, int c) { return stencil<DEPTH - 1>(job, near, r, c); });
+    if (care == CAREFUL && (p < t.first || p >= t.end)) return;
+    const square_near_t near = load_near<care, DEPTH - 1>();
+    residual.template add_all<care>(
+        job, *this, p, near, [&](int r, int c) { return row_of<DEPTH - 1>(job, near, r, c); },
+        [&](int r, int c) { return x_of<DEPTH - 1>(near, r, c); });
   }
 
-  template <bool careful, int odd>
+  template <care_t care, int odd>
   __device__ __forceinline__ void steps_of(mg_real_t *shared, const job_t &job, const tile_t &t,
                                            int q, mg_real_t *to) {
-    half_sweep<careful, 0, odd>(shared, job, t, q, to);
-    half_sweep<careful, 1, odd>(shared, job, t, q, to);
-    if constexpr (STEPS > 2) half_sweep<careful, STEPS - 1, odd>(shared, job, t, q, to);
+    half_sweep<care, 0, odd>(shared, job, t, q, to);
+    half_sweep<care, 1, odd>(shared, job, t, q, to);
+    if constexpr (STEPS > 2) half_sweep<care, STEPS - 1, odd>(shared, job, t, q, to);
   }
 
-  template <bool careful, int>
+  template <care_t care, int>
   __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
                                         mg_real_t *to, mg_real_t *) {
     if ((q + parity) & 1)
-      steps_of<careful, 1>(shared, job, t, q, to);
+      steps_of<care, 1>(shared, job, t, q, to);
     else
-      steps_of<careful, 0>(shared, job, t, q, to);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<careful>(shared, job, t, q);
+      steps_of<care, 0>(shared, job, t, q, to);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
   }
 
   /* Advance to the next plane. */
@@ -272,7 +302,6 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
 template <typename S> struct whole_squares_t : square_position_t<S> {
   static constexpr int STEPS = S::STEPS, DEPTH = S::DEPTH, PLANE = S::PLANE;
   using P = square_position_t<S>;
-  using P::at, P::i, P::j, P::left, P::right, P::low, P::high;
   /* x[s]: input of step s (s = STEPS: of the residual) in the planes below, at and above it. */
   mg_real_t x[DEPTH][3][2][2];
   mg_real_t dinv[STEPS][2][2], bk[DEPTH + 1][2][2], previous_in[2][2];
@@ -284,12 +313,11 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
                                              const slots_t &slot) {
     if (!S::INTERPOLATED) {
-      if (!job.has_x) this->clear(shared + S::X + slot.x);
-      this->load(shared + S::X + slot.x, x[0][2]);
+      if (!job.has_x) this->clear(slot.x);
+      this->load(slot.x, S::X, x[0][2]);
     }
-    this->load(shared + S::BK + slot.short_ring, bk[0]);
-    if (S::LOOKS_BACK && job.has_previous)
-      this->load(shared + S::PREVIOUS + slot.short_ring, previous_in);
+    this->load(slot.short_ring, S::BK, bk[0]);
+    if (S::LOOKS_BACK && job.has_previous) this->load(slot.short_ring, S::PREVIOUS, previous_in);
     long_at[0] = slot.long_ring;
   }
 
@@ -299,72 +327,90 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   }
 
   /* Plane in shared memory with the neighbors in i and j that step s reads in plane p. */
-  __device__ __forceinline__ const mg_real_t *input_of(const mg_real_t *shared, int s,
-                                                       int p) const {
-    return s == 0 ? shared + S::X + x_at : shared + S::STEP + (2 * (s - 1) + (p & 1)) * PLANE;
+  __device__ __forceinline__ int input_of(int s, int p) const {
+    return s == 0 ? x_at : (S::STEP + (2 * (s - 1) + (p & 1)) * PLANE) * VALUE;
   }
 
-  /* Stencil of column [r][c] for step s. */
+  /* x and coefficients of column [r][c] for step s. */
   template <int s>
-  __device__ __forceinline__ mg_stencil_values_t stencil(const job_t &job,
-                                                         const square_near_t &near, int r,
-                                                         int c) const {
-    return P::stencil(job, near, x[s][0], x[s][1], x[s][2], bk[s + 1], bk[s], r, c);
+  __device__ __forceinline__ mg_values7_t x_of(const square_near_t &near, int r, int c) const {
+    return P::x_of(near, x[s][0], x[s][1], x[s][2], r, c);
+  }
+  template <int s>
+  __device__ __forceinline__ mg_row_t row_of(const job_t &job, const square_near_t &near, int r,
+                                             int c) const {
+    return P::row_of(job, near, bk[s + 1], bk[s], r, c);
+  }
+
+  /* Inverse diagonals of a plane. */
+  template <care_t care, int s>
+  __device__ __forceinline__ void invert(const job_t &job, const square_near_t &near, int p) {
+    const float least[4] = {this->least[0], this->least[0], this->least[1], this->least[1]};
+    mg_real_t d[4], inverse[4];
+#pragma unroll
+    for (int m = 0; m < 4; m++)
+      d[m] = diagonal<care>(job.l, this->template walls<care>(job.l.p, m / 2, m % 2, p),
+                            row_of<s>(job, near, m / 2, m % 2));
+    mg_reciprocals(d, least, inverse);
+#pragma unroll
+    for (int m = 0; m < 4; m++)
+      dinv[s][m / 2][m % 2] = inverse[m];
   }
 
   /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
-   * `careful`: cells may be at walls, and the plane may be unused or lack planes below it, as in
-   * the first stages. */
-  template <bool careful, int s>
+   * In careful stages the plane may be unused or lack planes below it, as in the first ones. */
+  template <care_t care, int s>
   __device__ __forceinline__ void step(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
                                        mg_real_t *to, mg_real_t *to_previous) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
-    if (careful && (p < t.first - beyond || p >= t.end + beyond)) return;
-    constexpr bool needs_dinv = s == 0;
-    const square_near_t near =
-        this->template load_near<careful>(shared, input_of(shared, s, p), long_at[s]);
+    if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
+    const square_near_t near = this->template load_near<care>(input_of(s, p), long_at[s]);
+    if constexpr (s == 0) invert<care, s>(job, near, p);
     mg_real_t value[2][2];
 #pragma unroll
     for (int r = 0; r < 2; r++)
 #pragma unroll
       for (int c = 0; c < 2; c++) {
-        const mg_stencil_values_t v = stencil<s>(job, near, r, c);
-        const mg_real_t ax = apply<careful, needs_dinv>(job.l, i + c, j + r, p, v, &dinv[s][r][c]);
+        const mg_values7_t v = x_of<s>(near, r, c);
+        const mg_real_t ax = apply<care>(job.l, this->template walls<care>(job.l.p, r, c, p),
+                                         row_of<s>(job, near, r, c), v);
         /* In the registers of the previous step this plane is the lowest one. */
         const mg_real_t before = s == 0 ? previous_in[r][c] : x[s > 0 ? s - 1 : 0][0][r][c];
-        const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.x.c : before;
-        value[r][c] = mg_update(v.x.c, previous, ax, v.f, dinv[s][r][c], job.c1[s], job.c2[s]);
+        const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.c : before;
+        value[r][c] =
+            mg_update(v.c, previous, ax, near.f[r][c], dinv[s][r][c], job.c1[s], job.c2[s]);
       }
     if constexpr (s < DEPTH - 1) {
-      this->store(shared + S::STEP + (2 * s + (p & 1)) * PLANE, value);
+      this->store((p & 1) * S::PLANE_BYTES, S::STEP + 2 * s * PLANE, value);
 #pragma unroll
       for (int r = 0; r < 2; r++)
         x[s + 1][2][r][0] = value[r][0], x[s + 1][2][r][1] = value[r][1];
     }
-    if (s == STEPS - 1 && writes_plane<careful, S>(t, p)) {
+    if (s == STEPS - 1 && writes_plane<care, S>(t, p)) {
       this->write(job, p, to, value);
       if (to_previous) this->write(job, p, to_previous, x[s][1]);
     }
   }
 
-  template <bool careful>
+  template <care_t care>
   __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
                                                const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
-    if (careful && (p < t.first || p >= t.end)) return;
-    const square_near_t near = this->template load_near<careful>(
-        shared, input_of(shared, DEPTH - 1, p), long_at[DEPTH - 1]);
-    residual.template add_all<careful>(
-        job, *this, p, [&](int r, int c) { return stencil<DEPTH - 1>(job, near, r, c); });
+    if (care == CAREFUL && (p < t.first || p >= t.end)) return;
+    const square_near_t near =
+        this->template load_near<care>(input_of(DEPTH - 1, p), long_at[DEPTH - 1]);
+    residual.template add_all<care>(
+        job, *this, p, near, [&](int r, int c) { return row_of<DEPTH - 1>(job, near, r, c); },
+        [&](int r, int c) { return x_of<DEPTH - 1>(near, r, c); });
   }
 
-  template <bool careful, int>
+  template <care_t care, int>
   __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
                                         mg_real_t *to, mg_real_t *to_previous) {
-    step<careful, 0>(shared, job, t, q, to, to_previous);
-    step<careful, 1>(shared, job, t, q, to, to_previous);
-    if constexpr (STEPS > 2) step<careful, STEPS - 1>(shared, job, t, q, to, to_previous);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<careful>(shared, job, t, q);
+    step<care, 0>(shared, job, t, q, to, to_previous);
+    step<care, 1>(shared, job, t, q, to, to_previous);
+    if constexpr (STEPS > 2) step<care, STEPS - 1>(shared, job, t, q, to, to_previous);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
   }
 
   /* Advance to the next plane. */
