@@ -169,8 +169,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
   }
 
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
-                                             const slots_t &slot) {
+  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot) {
     if (!S::INTERPOLATED) {
       if (!job.has_x) this->clear(slot.x);
       load(cell, slot.x, S::X, x[0]);
@@ -187,8 +186,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
   }
 
   /* x of column c in plane q - 1 - s, and its neighbors. */
-  template <int s>
-  __device__ __forceinline__ mg_values7_t load_x(const mg_real_t *shared, int c) const {
+  template <int s> __device__ __forceinline__ mg_values7_t load_x(int c) const {
     const int at = x_at[s + 1];
     mg_values7_t v;
     v.c = x[s + 1][c];
@@ -203,8 +201,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
 
   /* Coefficients of column c in plane q - 1 - s. */
   template <care_t care, int s>
-  __device__ __forceinline__ mg_row_t load_row(const mg_real_t *shared, const job_t &job,
-                                               int c) const {
+  __device__ __forceinline__ mg_row_t load_row(const job_t &job, int c) const {
     const mg_real_t *const own = at_byte(near[c], long_at[s]);
     const mg_real_t bi = at_byte(this->template right_face<care>(c), long_at[s])[S::BI];
     return {{{own[S::BI], bi}, {own[S::BJ], own[S::BJ + WIDTH]}, {bk[s + 1][c], bk[s][c]}},
@@ -213,11 +210,11 @@ template <typename S> struct colored_columns_t : position_t<S> {
 
   /* Half sweep s of stage q, which changes column c. */
   template <care_t care, int s, int c>
-  __device__ __forceinline__ void half_sweep(mg_real_t *shared, const job_t &job, const tile_t &t,
-                                             int q, const mg_row_t &row, mg_real_t *to) {
+  __device__ __forceinline__ void half_sweep(const job_t &job, const tile_t &t, int q,
+                                             const mg_row_t &row, mg_real_t *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
-    const mg_values7_t v = load_x<s>(shared, c);
+    const mg_values7_t v = load_x<s>(c);
     const mg_real_t ax = apply<care>(job.l, this->template walls<care>(job.l.p, c, p), row, v),
                     f = at_byte(near[c], long_at[s])[S::F];
     x[s + 1][c] = mg_relax(v.c, ax, f, dinv[s][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
@@ -230,15 +227,14 @@ template <typename S> struct colored_columns_t : position_t<S> {
   }
 
   template <care_t care>
-  __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
-                                               const tile_t &t, int q) {
+  __device__ __forceinline__ void add_residual(const job_t &job, const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (care == CAREFUL && (p < t.first || p >= t.end)) return;
     mg_real_t r[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
-      const mg_row_t row = load_row<care, DEPTH - 1>(shared, job, c);
-      const mg_values7_t v = load_x<DEPTH - 1>(shared, c);
+      const mg_row_t row = load_row<care, DEPTH - 1>(job, c);
+      const mg_values7_t v = load_x<DEPTH - 1>(c);
       const mg_real_t f = at_byte(near[c], long_at[DEPTH - 1])[S::F];
       r[c] = f - apply<care>(job.l, this->template walls<care>(job.l.p, c, p), row, v);
     }
@@ -247,9 +243,9 @@ template <typename S> struct colored_columns_t : position_t<S> {
 
   /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
   template <care_t care, int c>
-  __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
-                                        mg_real_t *to, mg_real_t *) {
-    const mg_row_t row[2] = {load_row<care, 0>(shared, job, c), load_row<care, 1>(shared, job, c)};
+  __device__ __forceinline__ void steps(const job_t &job, const tile_t &t, int q, mg_real_t *to,
+                                        mg_real_t *) {
+    const mg_row_t row[2] = {load_row<care, 0>(job, c), load_row<care, 1>(job, c)};
     mg_real_t d[2], inverse[2];
 #pragma unroll
     for (int s = 0; s < 2; s++)
@@ -257,12 +253,11 @@ template <typename S> struct colored_columns_t : position_t<S> {
     mg_reciprocals(d, this->least, inverse);
     dinv[0][c] = inverse[0];
     dinv[1][c] = inverse[1];
-    half_sweep<care, 0, c>(shared, job, t, q, row[0], to);
-    half_sweep<care, 1, c>(shared, job, t, q, row[1], to);
+    half_sweep<care, 0, c>(job, t, q, row[0], to);
+    half_sweep<care, 1, c>(job, t, q, row[1], to);
     if constexpr (STEPS > 2)
-      half_sweep<care, STEPS - 1, c>(shared, job, t, q, load_row<care, STEPS - 1>(shared, job, c),
-                                     to);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
+      half_sweep<care, STEPS - 1, c>(job, t, q, load_row<care, STEPS - 1>(job, c), to);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(job, t, q);
   }
 
   /* Advance to the next plane. */
@@ -289,8 +284,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
   residual_t<S> residual;
 
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
-                                             const slots_t &slot) {
+  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot) {
     if (!S::INTERPOLATED) {
       if (!job.has_x) this->clear(slot.x);
       load_pair(at_byte(pair, slot.x) + S::X, x[0][2]);
@@ -359,8 +353,8 @@ template <typename S> struct whole_columns_t : position_t<S> {
   /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
    * In careful stages the plane may be unused or lack planes below it, as in the first ones. */
   template <care_t care, int s>
-  __device__ __forceinline__ void step(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
-                                       mg_real_t *to, mg_real_t *to_previous) {
+  __device__ __forceinline__ void step(const job_t &job, const tile_t &t, int q, mg_real_t *to,
+                                       mg_real_t *to_previous) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
     const both_t both = load_both<care, s>(p);
@@ -394,8 +388,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 
   template <care_t care>
-  __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
-                                               const tile_t &t, int q) {
+  __device__ __forceinline__ void add_residual(const job_t &job, const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (care == CAREFUL && (p < t.first || p >= t.end)) return;
     const both_t both = load_both<care, DEPTH - 1>(p);
@@ -409,12 +402,12 @@ template <typename S> struct whole_columns_t : position_t<S> {
   }
 
   template <care_t care, int odd>
-  __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
-                                        mg_real_t *to, mg_real_t *to_previous) {
-    step<care, 0>(shared, job, t, q, to, to_previous);
-    step<care, 1>(shared, job, t, q, to, to_previous);
-    if constexpr (STEPS > 2) step<care, STEPS - 1>(shared, job, t, q, to, to_previous);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
+  __device__ __forceinline__ void steps(const job_t &job, const tile_t &t, int q, mg_real_t *to,
+                                        mg_real_t *to_previous) {
+    step<care, 0>(job, t, q, to, to_previous);
+    step<care, 1>(job, t, q, to, to_previous);
+    if constexpr (STEPS > 2) step<care, STEPS - 1>(job, t, q, to, to_previous);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(job, t, q);
   }
 
   /* Advance to the next plane. */

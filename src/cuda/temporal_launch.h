@@ -34,9 +34,9 @@ __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64
   }
   mg_mbarrier_wait(arrived + s->slot.arrival, s->parity);
   if constexpr (S::INTERPOLATED) interpolate_cells<S>(shared, job, t, c, q, s->slot.x);
-  c.load_stage(shared, job, s->slot);
+  c.load_stage(job, s->slot);
   if constexpr (S::INTERPOLATED) interpolate_k<S>(shared, job, t, q + 1);
-  c.template steps<care, odd>(shared, job, t, q, s->to, s->to_previous);
+  c.template steps<care, odd>(job, t, q, s->to, s->to_previous);
   __syncthreads();
   c.advance(s->slot);
   next<S>(&s->slot);

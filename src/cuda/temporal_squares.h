@@ -196,8 +196,7 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
   }
 
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
-                                             const slots_t &slot) {
+  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot) {
     if (!S::INTERPOLATED) {
       if (!job.has_x) this->clear(slot.x);
       this->load(slot.x, S::X, x[0]);
@@ -229,8 +228,8 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
 
   /* Half sweep s of stage q, which changes columns [r][c] with r + c even or odd. */
   template <care_t care, int s, int odd>
-  __device__ __forceinline__ void half_sweep(mg_real_t *shared, const job_t &job, const tile_t &t,
-                                             int q, mg_real_t *to) {
+  __device__ __forceinline__ void half_sweep(const job_t &job, const tile_t &t, int q,
+                                             mg_real_t *to) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
     const square_near_t near = load_near<care, s>();
@@ -259,8 +258,7 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
   }
 
   template <care_t care>
-  __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
-                                               const tile_t &t, int q) {
+  __device__ __forceinline__ void add_residual(const job_t &job, const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (care == CAREFUL && (p < t.first || p >= t.end)) return;
     const square_near_t near = load_near<care, DEPTH - 1>();
@@ -270,21 +268,21 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
   }
 
   template <care_t care, int odd>
-  __device__ __forceinline__ void steps_of(mg_real_t *shared, const job_t &job, const tile_t &t,
-                                           int q, mg_real_t *to) {
-    half_sweep<care, 0, odd>(shared, job, t, q, to);
-    half_sweep<care, 1, odd>(shared, job, t, q, to);
-    if constexpr (STEPS > 2) half_sweep<care, STEPS - 1, odd>(shared, job, t, q, to);
+  __device__ __forceinline__ void steps_of(const job_t &job, const tile_t &t, int q,
+                                           mg_real_t *to) {
+    half_sweep<care, 0, odd>(job, t, q, to);
+    half_sweep<care, 1, odd>(job, t, q, to);
+    if constexpr (STEPS > 2) half_sweep<care, STEPS - 1, odd>(job, t, q, to);
   }
 
   template <care_t care, int>
-  __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
-                                        mg_real_t *to, mg_real_t *) {
+  __device__ __forceinline__ void steps(const job_t &job, const tile_t &t, int q, mg_real_t *to,
+                                        mg_real_t *) {
     if ((q + parity) & 1)
-      steps_of<care, 1>(shared, job, t, q, to);
+      steps_of<care, 1>(job, t, q, to);
     else
-      steps_of<care, 0>(shared, job, t, q, to);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
+      steps_of<care, 0>(job, t, q, to);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(job, t, q);
   }
 
   /* Advance to the next plane. */
@@ -310,8 +308,7 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   square_residual_t<S> residual;
 
   /* Load the values of these columns from a stage. */
-  __device__ __forceinline__ void load_stage(mg_real_t *shared, const job_t &job,
-                                             const slots_t &slot) {
+  __device__ __forceinline__ void load_stage(const job_t &job, const slots_t &slot) {
     if (!S::INTERPOLATED) {
       if (!job.has_x) this->clear(slot.x);
       this->load(slot.x, S::X, x[0][2]);
@@ -360,8 +357,8 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
    * In careful stages the plane may be unused or lack planes below it, as in the first ones. */
   template <care_t care, int s>
-  __device__ __forceinline__ void step(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
-                                       mg_real_t *to, mg_real_t *to_previous) {
+  __device__ __forceinline__ void step(const job_t &job, const tile_t &t, int q, mg_real_t *to,
+                                       mg_real_t *to_previous) {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
     const square_near_t near = this->template load_near<care>(input_of(s, p), long_at[s]);
@@ -393,8 +390,7 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   }
 
   template <care_t care>
-  __device__ __forceinline__ void add_residual(const mg_real_t *shared, const job_t &job,
-                                               const tile_t &t, int q) {
+  __device__ __forceinline__ void add_residual(const job_t &job, const tile_t &t, int q) {
     const int p = q - 1 - STEPS;
     if (care == CAREFUL && (p < t.first || p >= t.end)) return;
     const square_near_t near =
@@ -405,12 +401,12 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
   }
 
   template <care_t care, int>
-  __device__ __forceinline__ void steps(mg_real_t *shared, const job_t &job, const tile_t &t, int q,
-                                        mg_real_t *to, mg_real_t *to_previous) {
-    step<care, 0>(shared, job, t, q, to, to_previous);
-    step<care, 1>(shared, job, t, q, to, to_previous);
-    if constexpr (STEPS > 2) step<care, STEPS - 1>(shared, job, t, q, to, to_previous);
-    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(shared, job, t, q);
+  __device__ __forceinline__ void steps(const job_t &job, const tile_t &t, int q, mg_real_t *to,
+                                        mg_real_t *to_previous) {
+    step<care, 0>(job, t, q, to, to_previous);
+    step<care, 1>(job, t, q, to, to_previous);
+    if constexpr (STEPS > 2) step<care, STEPS - 1>(job, t, q, to, to_previous);
+    if constexpr (S::USE != RESIDUAL_UNUSED) add_residual<care>(job, t, q);
   }
 
   /* Advance to the next plane. */
