@@ -11,22 +11,34 @@ struct entry_t {
 };
 std::vector<entry_t> lists;
 
-mg_status_t upload(const mg_piece_t *pieces, size_t bytes, cudaStream_t stream, void **to) {
-  MG_CUDA_TRY(cudaMalloc(to, bytes));
-  MG_CUDA_TRY(cudaMemcpyAsync(*to, pieces, bytes, cudaMemcpyHostToDevice, stream));
+mg_status_t copy(const mg_piece_t *pieces, size_t bytes, cudaStream_t stream, void *to) {
+  MG_CUDA_TRY(cudaMemcpyAsync(to, pieces, bytes, cudaMemcpyHostToDevice, stream));
   MG_CUDA_TRY(cudaStreamSynchronize(stream));
   return MG_OK;
 }
 
-/* Add a list. The stream that a graph is captured from is not used. */
+mg_status_t upload(const mg_piece_t *pieces, size_t bytes, void *to) {
+  cudaStream_t stream;
+  MG_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const mg_status_t status = copy(pieces, bytes, stream, to);
+  MG_CUDA_TRY(cudaStreamDestroy(stream));
+  return status;
+}
+
+mg_status_t to_device(const mg_piece_t *pieces, size_t bytes, void **to) {
+  MG_CUDA_TRY(cudaMalloc(to, bytes));
+  const mg_status_t status = upload(pieces, bytes, *to);
+  if (status != MG_OK) (void)cudaFree(*to);
+  return status;
+}
+
+/* Add a list. In relaxed mode, memory may be allocated and filled by another stream while a graph
+ * is captured. */
 mg_status_t add(const mg_pieces_key_t &key, const mg_piece_t *pieces, int n, mg_pieces_t *out) {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  cudaStream_t stream;
-  void *memory = nullptr;
+  void *memory;
   MG_CUDA_TRY(cudaThreadExchangeStreamCaptureMode(&mode));
-  MG_CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  const mg_status_t status = upload(pieces, sizeof *pieces * (size_t)n, stream, &memory);
-  MG_CUDA_TRY(cudaStreamDestroy(stream));
+  const mg_status_t status = to_device(pieces, sizeof *pieces * (size_t)n, &memory);
   MG_CUDA_TRY(cudaThreadExchangeStreamCaptureMode(&mode));
   MG_TRY(status);
   *out = {(const mg_piece_t *)memory, n};
