@@ -239,8 +239,8 @@ typedef struct {
   mg_status_t (*guess_correct)(const mg_view_t *v, mg_vector_t dst, const mg_guess_t *guess,
                                const mg_view_t *low, mg_vector_t e, double scale);
   /** guess_correct that also computes the residual f - A dst: its maximum norm as smooth_residual
-   *  does, between fused.norm_begin and norm_end; and low r = r_scale (f - A dst), unless r < 0. If
-   *  not, r has memory of its own. */
+   *  does, between fused.norm_begin and norm_end; and low r = r_scale (f - A dst), unless r < 0. r
+   *  does not share memory with dst. */
   mg_status_t (*guess_correct_residual)(const mg_view_t *v, mg_vector_t dst,
                                         const mg_guess_t *guess, const mg_view_t *low,
                                         mg_vector_t e, double scale, mg_vector_t f, mg_vector_t r,

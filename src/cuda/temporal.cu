@@ -13,6 +13,9 @@
  * last step's result. It is restricted to the coarser level, or reduced to its maximum norm; it is
  * not stored.
  *
+ * Blocks march through pieces of tile columns, which are cut so that all SMs end at about the same
+ * time (plan/pieces.h).
+ *
  * With an interpolated input, x of plane q is corrected from the coarser level, or replaced, before
  * the first step reads it (temporal_interpolate.h).
  *

@@ -75,7 +75,7 @@ static mg_status_t coarse_end_bytes(const mg_plan_t *plan, const mg_level_plan_t
   return MG_OK;
 }
 
-/* Add the bytes of one level's cells. `vectors`: those with memory of their own. level[1] is the
+/* Add the bytes of one level's cells. `vectors`: those that share no memory. level[1] is the
  * next coarser level if `has_image`. */
 static mg_status_t add_level_bytes(const mg_plan_t *plan, const mg_level_plan_t *level,
                                    unsigned vectors, bool has_image, int64_t rank,

@@ -6,8 +6,8 @@
  * verdict uses: twice the difference between two solves that round differently.
  * - Results are bit-identical on every backend, for any number of threads and boxes, and if a
  *   solve is continued.
- * - So are those of one F-cycle, also where the solution shares its memory with float vectors, and
- *   whatever these vectors held before.
+ * - So are those of one F-cycle, also where the solution shares its memory with float vectors.
+ * Values left in these vectors have no effect.
  *
  * The same holds for CG with --krylov=cg and for other bottom solvers. */
 #include "level/ops.h"

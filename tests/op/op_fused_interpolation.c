@@ -13,8 +13,8 @@
 
 static int resident_levels, levels[2]; /* with interpolating sweeps; with double and float cells */
 
-/* Set and get cells of a level with a smoother. Float cells pass through MG_U of the double ones,
- * which with a tolerance has memory of its own. */
+/* Set and get cells of a level with a smoother. Float cells pass through MG_U of the double ones.
+ * With a tolerance, MG_U shares no memory with float vectors. */
 static void put(mg_hierarchy_t *h, int l, mg_vector_t vec, const double *x) {
   mg_level_t *level = &h->level[l];
   field_put(level, h->low ? MG_U : vec, x);

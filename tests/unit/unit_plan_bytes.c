@@ -174,7 +174,7 @@ static bool is_in_u(const mg_hierarchy_t *h, mg_vector_t vector) {
 }
 
 /* The hierarchy allocates what the plan says: 8 bytes per value less. The two vectors do not
- * overlap, and all others have memory of their own. */
+ * overlap each other, nor any other vector but MG_U. */
 static void test_shared_memory(void) {
   sharing_t c = {MG_DEVICE_GUARD, .ranks = 1};
   int64_t values = 0, bytes[2];
