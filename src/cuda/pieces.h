@@ -17,9 +17,12 @@ struct mg_pieces_t {
 /** What the blocks of a kernel cost. */
 struct mg_block_costs_t {
   double plane[2][2]; /**< a plane of a tile: [at a wall in i][in j]; 1 without walls */
+  double last_j;      /**< factor of it for the last tiles along j */
   int overhead;       /**< a block beside its planes, in planes; no block has fewer */
+  int first;          /**< additional planes for a block that starts at plane 0 */
   int step;           /**< blocks start at multiples of `step` planes */
   int slots;          /**< blocks that run at the same time */
+  double share;       /**< see mg_columns_t */
 };
 
 /** What a list depends on, without padding; zeros where unused. */
@@ -57,10 +60,13 @@ inline mg_pieces_key_t mg_pieces_key(const mg_patch_t &p, const mg_tiling_t &til
       c.wall[d][side] = p.wall[d][side] != MG_WALL_NONE;
   }
   memcpy(c.cost, costs.plane, sizeof c.cost);
+  c.last_j = costs.last_j;
   c.planes = p.n[2];
   c.overhead = costs.overhead;
+  c.first = costs.first;
   c.step = costs.step;
   c.slots = costs.slots;
+  c.share = costs.share;
   return key;
 }
 

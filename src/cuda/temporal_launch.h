@@ -205,16 +205,22 @@ inline mg_status_t set_source(const source_t &source, int rows, job_t &job, maps
 }
 
 /* Costs of blocks, from their times on an H200. A piece computes DEPTH planes more on each side
- * than it writes. */
+ * than it writes; filling its pipeline takes about as long as DEPTH planes. */
 template <typename S> mg_block_costs_t costs() {
   const double in_i = S::INTERPOLATED             ? 1.65
                       : S::USE == RESIDUAL_UNUSED ? 1.1
                                                   : 1.2,
                in_j = S::INTERPOLATED ? 1.35 : in_i;
-  return {{{1.0, in_j}, {in_i, in_i}},
-          2 * S::DEPTH,
-          S::USE == RESIDUAL_RESTRICTED ? 2 : 1,
-          S::BLOCKS * mg_cuda.sms};
+  mg_block_costs_t costs = {};
+  costs.plane[0][0] = 1.0;
+  costs.plane[0][1] = in_j;
+  costs.plane[1][0] = costs.plane[1][1] = in_i;
+  costs.last_j = 1.0;
+  costs.overhead = 3 * S::DEPTH;
+  costs.step = S::USE == RESIDUAL_RESTRICTED ? 2 : 1;
+  costs.slots = S::BLOCKS * mg_cuda.sms;
+  costs.share = 0.65;
+  return costs;
 }
 
 template <typename S>

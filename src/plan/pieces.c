@@ -10,7 +10,7 @@ typedef struct {
   int *first;   /* of each column, the first plane that is in no piece yet */
   int *queue;   /* columns that have such planes, in a ring */
   mg_piece_t *piece;
-  int n;
+  int n, most;
 } cut_t;
 
 static double cost_of(const mg_columns_t *c, int column) {
@@ -18,7 +18,7 @@ static double cost_of(const mg_columns_t *c, int column) {
   bool wall[2];
   for (int d = 0; d < 2; d++)
     wall[d] = (c->wall[d][0] && at[d] == 0) || (c->wall[d][1] && at[d] == c->n[d] - 1);
-  return c->cost[wall[0]][wall[1]];
+  return c->cost[wall[0]][wall[1]] * (at[1] == c->n[1] - 1 ? c->last_j : 1.0);
 }
 
 /* The first slot of the heap is busy for `cost` more. */
@@ -44,8 +44,12 @@ static int planes_of_piece(const mg_columns_t *c, int rest, double room) {
   return planes < c->overhead ? 0 : planes;
 }
 
+static int overhead_at(const mg_columns_t *c, int plane) {
+  return c->overhead + (plane == 0 ? c->first : 0);
+}
+
 /* Cut such that all slots end at `limit`, if that is possible. */
-static bool cut_within(const mg_columns_t *c, double limit, cut_t *w) {
+static bool cut_within(const mg_columns_t *c, double limit, double share, cut_t *w) {
   const int columns = c->n[0] * c->n[1];
   int head = 0, waiting = columns;
   memset(w->time, 0, sizeof *w->time * (size_t)c->slots);
@@ -54,13 +58,13 @@ static bool cut_within(const mg_columns_t *c, double limit, cut_t *w) {
     w->queue[column] = column;
   for (w->n = 0; waiting > 0; w->n++) {
     const int column = w->queue[head];
-    const double cost = cost_of(c, column);
-    const int first = w->first[column], rest = c->planes - first;
-    const double room = (limit - w->time[0]) / cost - c->overhead;
-    const int planes = planes_of_piece(c, rest, room);
-    if (planes == 0 || w->n == columns + c->slots) return false;
+    const double cost = cost_of(c, column), room = (limit - w->time[0]) / cost;
+    const int first = w->first[column], rest = c->planes - first, over = overhead_at(c, first);
+    int planes = planes_of_piece(c, rest, share * room - over);
+    if (planes == 0) planes = planes_of_piece(c, rest, room - over);
+    if (planes == 0 || w->n == w->most) return false;
     w->piece[w->n] = (mg_piece_t){column % c->n[0], column / c->n[0], first, first + planes};
-    occupy_first(w->time, c->slots, cost * (planes + c->overhead));
+    occupy_first(w->time, c->slots, cost * (planes + over));
     w->first[column] = first + planes;
     head = (head + 1) % columns;
     if (planes == rest)
@@ -71,33 +75,37 @@ static bool cut_within(const mg_columns_t *c, double limit, cut_t *w) {
   return true;
 }
 
-static void cut_smallest(const mg_columns_t *c, cut_t *w) {
+/* @return whether it was possible; with share 1 it always is */
+static bool cut_smallest(const mg_columns_t *c, double share, cut_t *w) {
   double total = 0.0, largest = 0.0;
   for (int column = 0; column < c->n[0] * c->n[1]; column++) {
-    const double cost = cost_of(c, column) * (c->planes + c->overhead);
+    const double cost = cost_of(c, column) * (c->planes + overhead_at(c, 0));
     total += cost;
     largest = cost > largest ? cost : largest;
   }
-  /* At `high` no column is cut, as some slot is free at the mean time or earlier. */
+  /* At `high` and share 1 no column is cut, as some slot is free at the mean time or earlier. */
   double low = total / c->slots, high = low + largest;
   for (int round = 0; round < 20; round++) {
     const double middle = 0.5 * (low + high);
-    if (cut_within(c, middle, w))
+    if (cut_within(c, middle, share, w))
       high = middle;
     else
       low = middle;
   }
-  (void)cut_within(c, high, w);
+  return cut_within(c, high, share, w);
 }
 
 mg_status_t mg_columns_cut(const mg_columns_t *c, mg_piece_t **pieces, int *n) {
-  const size_t columns = (size_t)c->n[0] * (size_t)c->n[1], slots = (size_t)c->slots;
-  cut_t w = {.time = malloc(sizeof *w.time * slots),
+  const size_t columns = (size_t)c->n[0] * (size_t)c->n[1], slots = (size_t)c->slots,
+               most = 2 * columns + 8 * slots; /* more than share 1 needs */
+  const bool shares = columns >= 2 * slots && c->share < 1.0;
+  cut_t w = {.most = (int)most,
+             .time = malloc(sizeof *w.time * slots),
              .first = malloc(sizeof *w.first * columns),
              .queue = malloc(sizeof *w.queue * columns),
-             .piece = malloc(sizeof *w.piece * (columns + slots))};
+             .piece = malloc(sizeof *w.piece * most)};
   const bool enough = w.time && w.first && w.queue && w.piece;
-  if (enough) cut_smallest(c, &w);
+  if (enough && !(shares && cut_smallest(c, c->share, &w))) (void)cut_smallest(c, 1.0, &w);
   free(w.time);
   free(w.first);
   free(w.queue);

@@ -15,10 +15,14 @@ typedef struct {
   int n[2];        /**< along i and j */
   bool wall[2][2]; /**< whether the columns of the low and the high side of i and j are at walls */
   double cost[2][2]; /**< of a plane: [column at a wall in i][in j] */
+  double last_j;     /**< factor of it for the last column along j, which can be narrower */
   int planes;        /**< of each column */
   int overhead;      /**< cost of a piece beside that of its planes, in planes */
+  int first;         /**< additional cost of a piece that begins at plane 0, in planes */
   int step;          /**< pieces begin at multiples of `step` planes */
   int slots;         /**< blocks that run at the same time */
+  double share;      /**< with two columns or more per slot, a piece takes at most this part of the
+                          time that its slot has left, 0 < share <= 1 */
 } mg_columns_t;
 
 /** Planes first <= k < end of column (i, j). */
@@ -32,7 +36,8 @@ typedef struct {
  *
  *  The pieces are those of the smallest time in which all slots can finish (by bisection), where
  *  the next piece goes to the slot that is free first (Graham 1969), and is cut where the time ends
- *  (McNaughton 1959).
+ *  (McNaughton 1959). A share below 1 leaves small pieces for the end, which even out that blocks
+ *  do not all run at the same speed (Polychronopoulos and Kuck 1987).
  *  @param[out] pieces  the caller frees it
  *  @return MG_OK, MG_ERR_MEMORY */
 mg_status_t mg_columns_cut(const mg_columns_t *c, mg_piece_t **pieces, int *n);

@@ -9,7 +9,7 @@ static bool at_wall(const mg_columns_t *c, int d, int at) {
 }
 
 static double cost_of(const mg_columns_t *c, int i, int j) {
-  return c->cost[at_wall(c, 0, i)][at_wall(c, 1, j)];
+  return c->cost[at_wall(c, 0, i)][at_wall(c, 1, j)] * (j == c->n[1] - 1 ? c->last_j : 1.0);
 }
 
 /* Each column's pieces, in their order, cover its planes without a gap. */
@@ -29,18 +29,29 @@ static bool covers(const mg_columns_t *c, const mg_piece_t *piece, int n) {
   return right;
 }
 
-/* Time until all blocks have ended, if each starts when a slot is free. */
-static double time_of(const mg_columns_t *c, const mg_piece_t *piece, int n) {
-  double *time = calloc((size_t)c->slots, sizeof *time), last = 0.0;
+static double time_of_piece(const mg_columns_t *c, const mg_piece_t *p) {
+  return cost_of(c, p->i, p->j) *
+         (p->end - p->first + c->overhead + (p->first == 0 ? c->first : 0));
+}
+
+/* Time until all blocks have ended, if each starts when a slot is free.
+ *  @param[in] limit  time of all slots
+ *  @param[in,out] share  the largest part of the time left that a piece takes, of pieces for which
+ *                        `share` of it is enough for several times the overhead */
+static double time_of(const mg_columns_t *c, const mg_piece_t *piece, int n, double limit,
+                      double *share) {
+  double *time = calloc((size_t)c->slots, sizeof *time), last = 0.0, most = 0.0;
   for (int b = 0; b < n && time; b++) {
     int slot = 0;
     for (int s = 1; s < c->slots; s++)
       if (time[s] < time[slot]) slot = s;
-    time[slot] +=
-        cost_of(c, piece[b].i, piece[b].j) * (piece[b].end - piece[b].first + c->overhead);
+    const double left = limit - time[slot], takes = time_of_piece(c, &piece[b]);
+    if (*share * left > 10.0 * c->overhead && takes > most * left) most = takes / left;
+    time[slot] += takes;
     if (time[slot] > last) last = time[slot];
   }
   free(time);
+  *share = most;
   return last;
 }
 
@@ -49,7 +60,7 @@ static double least_time(const mg_columns_t *c) {
   double work = 0.0;
   for (int j = 0; j < c->n[1]; j++)
     for (int i = 0; i < c->n[0]; i++)
-      work += cost_of(c, i, j) * (c->planes + c->overhead);
+      work += cost_of(c, i, j) * (c->planes + c->overhead + c->first);
   return work / c->slots;
 }
 
@@ -58,8 +69,16 @@ static void check_cut(mg_columns_t c) {
   int n;
   CHECK_INT(mg_columns_cut(&c, &piece, &n), MG_OK);
   CHECK(covers(&c, piece, n));
-  const double least = least_time(&c), ratio = time_of(&c, piece, n) / least;
-  const double limit = least > 20 * c.overhead ? 1.1 : least > 8 * c.overhead ? 1.25 : 1e300;
+  double share = c.share;
+  const double time = time_of(&c, piece, n, 1e300, &share), least = least_time(&c),
+               ratio = time / least;
+  share = c.share;
+  (void)time_of(&c, piece, n, time, &share);
+  if (c.n[0] * c.n[1] >= 2 * c.slots) CHECK(share <= 1.05 * c.share);
+  /* Small pieces at the end have their overhead. */
+  const double more = c.share < 1.0 ? 0.05 : 0.0, limit = least > 20 * c.overhead  ? 1.1 + more
+                                                          : least > 8 * c.overhead ? 1.25 + more
+                                                                                   : 1e300;
   if (!test_count(ratio < limit, __FILE__, __LINE__, "the time of the pieces"))
     fprintf(stderr, "  %d x %d columns of %d planes, step %d, %d slots: %.3f of the least\n",
             c.n[0], c.n[1], c.planes, c.step, c.slots, ratio);
@@ -75,13 +94,19 @@ int main(void) {
         for (int step = 1; step <= 2; step++)
           for (int walls = 0; walls < 2; walls++) {
             const bool wall = walls != 0;
-            check_cut((mg_columns_t){{tiles[t][0], tiles[t][1]},
-                                     {{wall, wall}, {wall, false}},
-                                     {{1.0, 1.25}, {1.5, 1.6}},
-                                     planes[p],
-                                     6,
-                                     step,
-                                     slots[s]});
+            mg_columns_t c = {{tiles[t][0], tiles[t][1]},
+                              {{wall, wall}, {wall, false}},
+                              {{1.0, 1.25}, {1.5, 1.6}},
+                              wall ? 0.7 : 1.0,
+                              planes[p],
+                              6,
+                              wall ? 5 : 0,
+                              step,
+                              slots[s],
+                              1.0};
+            check_cut(c);
+            c.share = 0.5;
+            check_cut(c);
           }
   return TEST_RESULT();
 }
