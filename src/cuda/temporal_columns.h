@@ -47,23 +47,23 @@ __device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const walls
 
 /* A x of a cell. */
 template <care_t care>
-__device__ __forceinline__ mg_real_t apply(const mg_cuda_patch_t &l, const walls_t &walls,
+__device__ __forceinline__ mg_real_t apply(const job_t &job, const walls_t &walls,
                                            const mg_row_t &row, mg_values7_t x) {
-  fold_walls<care>(l, walls, &x);
-  return mg_row_apply(&l, row, x);
+  fold_walls<care>(job.l, walls, &x);
+  return mg_apply_values7(x, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, job.b_h2);
 }
 
 /* Diagonal of a cell's row. */
 template <care_t care>
-__device__ __forceinline__ mg_real_t diagonal(const mg_cuda_patch_t &l, const walls_t &walls,
+__device__ __forceinline__ mg_real_t diagonal(const job_t &job, const walls_t &walls,
                                               const mg_row_t &row) {
   mg_face_weights_t weight = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
 #pragma unroll
   for (int d = 0; d < care; d++) {
-    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(l.order);
-    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(l.order);
+    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(job.l.order);
+    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(job.l.order);
   }
-  return mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weight, row.a, l.v.b_h2);
+  return mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weight, row.a, job.b_h2);
 }
 
 /* Whether results in n cells from `at` on may be used: cells in the patch, or in ghost layers. */
@@ -81,12 +81,12 @@ __device__ __forceinline__ bool may_use(const mg_patch_t &p, int d, int at, int 
  * walls. So these cells read what others read, which no other thread changes at the same time. */
 template <typename S> struct position_t {
   static constexpr bool COLORED = S::COLORED;
-  int i, j; /* cell of the left column */
-  mg_real_t *pair;
+  int i, j;           /* cell of the left column */
+  mg_real_t *pair;    /* address of the left column */
   mg_real_t *cell[2]; /* offsets of the columns */
   mg_real_t *near[2]; /* the same, but two rows inward in the first and in the last row */
   mg_real_t *left[2], *right[2]; /* offsets of the neighbors of `near` in i */
-  mg_real_t *edge;
+  mg_real_t *edge; /* address of beta_i right of the tile; elsewhere than at a wall any beta_i */
   int wall_i[2], wall_j; /* walls of the columns: see walls_t */
   bool swapped, writes;  /* column 0 is the right one; this thread writes its cells */
   float least[2];        /* argument of mg_reciprocals */
@@ -112,7 +112,8 @@ template <typename S> struct position_t {
     swapped = COLORED && ((parity + first_stage - 1) & 1) != 0;
     pair = shared + row * WIDTH + 2 * lane;
     const int inward = row == 0 ? 2 * WIDTH : row == S::ROWS - 1 ? -2 * WIDTH : 0;
-    edge = shared + S::EDGE + (row + inward / WIDTH - 1) * EDGE_WIDTH;
+    edge = ends_at_wall(p, t) ? shared + S::EDGE + (row + inward / WIDTH - 1) * EDGE_WIDTH
+                              : pair + inward;
     wall_j = wall_side(p, 1, j);
 #pragma unroll
     for (int c = 0; c < 2; c++) {
@@ -205,7 +206,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
     const mg_real_t *const own = at_byte(near[c], long_at[s]);
     const mg_real_t bi = at_byte(this->template right_face<care>(c), long_at[s])[S::BI];
     return {{{own[S::BI], bi}, {own[S::BJ], own[S::BJ + WIDTH]}, {bk[s + 1][c], bk[s][c]}},
-            S::VARIES ? own[S::ALPHA] : job.l.v.a};
+            S::VARIES ? own[S::ALPHA] : job.a};
   }
 
   /* Half sweep s of stage q, which changes column c. */
@@ -215,7 +216,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
     const int p = q - 1 - s, beyond = DEPTH - 1 - s;
     if (care == CAREFUL && (p < t.first - beyond || p >= t.end + beyond)) return;
     const mg_values7_t v = load_x<s>(c);
-    const mg_real_t ax = apply<care>(job.l, this->template walls<care>(job.l.p, c, p), row, v),
+    const mg_real_t ax = apply<care>(job, this->template walls<care>(job.l.p, c, p), row, v),
                     f = at_byte(near[c], long_at[s])[S::F];
     x[s + 1][c] = mg_relax(v.c, ax, f, dinv[s][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
     if (s < DEPTH - 1) at_byte(cell[c], x_at[s + 1])[S::X] = x[s + 1][c];
@@ -236,7 +237,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
       const mg_row_t row = load_row<care, DEPTH - 1>(job, c);
       const mg_values7_t v = load_x<DEPTH - 1>(c);
       const mg_real_t f = at_byte(near[c], long_at[DEPTH - 1])[S::F];
-      r[c] = f - apply<care>(job.l, this->template walls<care>(job.l.p, c, p), row, v);
+      r[c] = f - apply<care>(job, this->template walls<care>(job.l.p, c, p), row, v);
     }
     residual.add(job, *this, p, r);
   }
@@ -249,7 +250,7 @@ template <typename S> struct colored_columns_t : position_t<S> {
     mg_real_t d[2], inverse[2];
 #pragma unroll
     for (int s = 0; s < 2; s++)
-      d[s] = diagonal<care>(job.l, this->template walls<care>(job.l.p, c, q - 1 - s), row[s]);
+      d[s] = diagonal<care>(job, this->template walls<care>(job.l.p, c, q - 1 - s), row[s]);
     mg_reciprocals(d, this->least, inverse);
     dinv[0][c] = inverse[0];
     dinv[1][c] = inverse[1];
@@ -347,7 +348,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
   __device__ __forceinline__ mg_row_t row_of(const both_t &b, const job_t &job, int c) const {
     return {
         {{b.bi[c], c ? b.right_bi : b.bi[1]}, {b.bj[c], b.bj_high[c]}, {bk[s + 1][c], bk[s][c]}},
-        S::VARIES ? b.a[c] : job.l.v.a};
+        S::VARIES ? b.a[c] : job.a};
   }
 
   /* Step s of stage q. The result goes to shared memory, or to the level after the last step.
@@ -362,15 +363,15 @@ template <typename S> struct whole_columns_t : position_t<S> {
     const walls_t walls[2] = {this->template walls<care>(job.l.p, 0, p),
                               this->template walls<care>(job.l.p, 1, p)};
     if constexpr (s == 0) {
-      const mg_real_t d[2] = {diagonal<care>(job.l, walls[0], row[0]),
-                              diagonal<care>(job.l, walls[1], row[1])};
+      const mg_real_t d[2] = {diagonal<care>(job, walls[0], row[0]),
+                              diagonal<care>(job, walls[1], row[1])};
       mg_reciprocals(d, this->least, dinv[0]);
     }
     mg_real_t value[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
       const mg_values7_t v = x_of<s>(both, c);
-      const mg_real_t ax = apply<care>(job.l, walls[c], row[c], v);
+      const mg_real_t ax = apply<care>(job, walls[c], row[c], v);
       /* In the registers of the previous step this plane is the lowest one. */
       const mg_real_t before = s == 0 ? previous_in[c] : x[s > 0 ? s - 1 : 0][0][c];
       const mg_real_t previous = job.c1[s] == MG_REAL(0.0) ? v.c : before;
@@ -395,7 +396,7 @@ template <typename S> struct whole_columns_t : position_t<S> {
     mg_real_t r[2];
 #pragma unroll
     for (int c = 0; c < 2; c++) {
-      r[c] = both.f[c] - apply<care>(job.l, this->template walls<care>(job.l.p, c, p),
+      r[c] = both.f[c] - apply<care>(job, this->template walls<care>(job.l.p, c, p),
                                      row_of<DEPTH - 1>(both, job, c), x_of<DEPTH - 1>(both, c));
     }
     residual.add(job, *this, p, r);

@@ -44,16 +44,25 @@ __device__ __forceinline__ void stage(columns_t<S> &c, mg_real_t *shared, uint64
   s->q++;
 }
 
-/* Stages up to `end`. The first one is an even stage of the block. */
+/* Stages up to `end`. The first one is an even stage of the block (pairs). If they are not careful,
+ * it changes cells [r][c] with r + c even (squares), and their number is even. */
 template <care_t care, typename S>
 __device__ __forceinline__ void stages(columns_t<S> &c, mg_real_t *shared, uint64_t *arrived,
                                        const job_t &job, const maps_t &maps, const tile_t &t,
                                        int end, pipeline_t *s) {
+  constexpr bool by_two = S::COLORED && (care != CAREFUL || !S::SQUARES);
   while (s->q < end) {
     stage<care, S, 0>(c, shared, arrived, job, maps, t, s);
-    if (S::COLORED && !S::SQUARES && (care != CAREFUL || s->q < end))
+    if (by_two && (care != CAREFUL || s->q < end))
       stage<care, S, 1>(c, shared, arrived, job, maps, t, s);
   }
+}
+
+/* Whether cells of the tile may be at walls in i and j. */
+template <typename S>
+__device__ __forceinline__ bool at_wall(const mg_patch_t &p, const tile_t &t) {
+  return begins_at_wall(p, t) || ends_at_wall(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
+         (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
 }
 
 template <typename S>
@@ -96,15 +105,14 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
    * number of stages, after an even number of careful ones. Tiles at walls in i and j have code of
    * their own, except in rarely used shapes, where they are careful in all stages. */
   constexpr bool own_code = !S::WEIGHTED && !S::VARIES;
-  const bool at_wall = begins_at_wall(p, t) || ends_at_wall(p, t) || (p.wall[1][0] && t.j0 <= 0) ||
-                       (p.wall[1][1] && t.j0 + S::ROWS >= p.n[1]);
-  const int plain = min(first + (max(2 * DEPTH, p.wall[2][0] ? DEPTH + 1 - first : 0) + 1) / 2 * 2,
-                        end),
-            last = p.wall[2][1] ? min(t.end + S::STEPS, p.n[2]) : t.end + S::STEPS,
-            plain_end = at_wall && !own_code ? plain : plain + (last - plain) / 2 * 2;
+  int plain = first + (max(2 * DEPTH, p.wall[2][0] ? DEPTH + 1 - first : 0) + 1) / 2 * 2;
+  if constexpr (S::COLORED && S::SQUARES) plain += (plain + columns_t<S>::parity_of(job, t)) & 1;
+  plain = min(plain, end);
+  const int last = p.wall[2][1] ? min(t.end + S::STEPS, p.n[2]) : t.end + S::STEPS,
+            plain_end = !own_code && at_wall<S>(p, t) ? plain : plain + (last - plain) / 2 * 2;
   for (int careful_end = plain; pipeline.q < end; careful_end = end) {
     stages<CAREFUL, S>(c, shared, arrived, job, maps, t, careful_end, &pipeline);
-    if (own_code && at_wall)
+    if (own_code && at_wall<S>(p, t))
       stages<own_code ? WALLS_IN_IJ : PLAIN, S>(c, shared, arrived, job, maps, t, plain_end,
                                                 &pipeline);
     else
@@ -125,6 +133,8 @@ inline int cells_below(const mg_view_t *v, const mg_patch_t &p, int d) {
 inline job_t job_of(const mg_view_t *v, int q, const mg_sweep_t *sweep) {
   job_t job = {};
   job.l = mg_cuda_patch(v, q);
+  job.a = (mg_real_t)v->a;
+  job.b_h2 = (mg_real_t)v->b_h2;
   job.dst = sweep->dst;
   job.previous_out = sweep->previous_out;
   job.has_x = sweep->x >= 0;

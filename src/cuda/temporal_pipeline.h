@@ -28,6 +28,7 @@ enum { EDGE_WIDTH = 16 / (int)sizeof(mg_real_t) };
 /* Kernel arguments of a launch. */
 struct job_t {
   mg_cuda_patch_t l;
+  mg_real_t a, b_h2;             /* those of l, converted once */
   mg_vector_t dst, previous_out; /* outputs: the last iterate, and the one before it unless < 0 */
   bool has_x, has_previous;      /* the iterate, and the previous one, are read; otherwise zero */
   int color;                     /* color of the first step */

@@ -50,8 +50,9 @@ template <typename S> struct square_position_t {
     right = lane == LANES - 1 ? at + 1 : at + 2;
     low = row > 0 ? at - WIDTH : at;
     high = row < S::ROWS - 2 ? at + 2 * WIDTH : at + WIDTH;
-    face = lane == LANES - 1 ? shared + S::EDGE + (row - 1) * EDGE_WIDTH : right;
-    face_stride = lane == LANES - 1 ? EDGE_WIDTH * VALUE : ROW;
+    const bool edge = lane == LANES - 1 && ends_at_wall(p, t);
+    face = edge ? shared + S::EDGE + (row - 1) * EDGE_WIDTH : right;
+    face_stride = edge ? EDGE_WIDTH * VALUE : ROW;
     const lanes_t lanes = written_lanes(p, t);
     const bool column = lane >= lanes.from && lane < lanes.to && i >= 0 && i < p.n[0];
     for (int r = 0; r < 2; r++) {
@@ -136,7 +137,7 @@ template <typename S> struct square_position_t {
     return {{{near.bi[r][c], near.bi[r][c + 1]},
              {near.bj[r][c], near.bj[r + 1][c]},
              {bk[r][c], bk_above[r][c]}},
-            S::VARIES ? near.a[r][c] : MG_REAL(job.l.v.a)};
+            S::VARIES ? near.a[r][c] : MG_REAL(job.a)};
   }
 };
 
@@ -169,9 +170,8 @@ template <typename S> struct square_residual_t : reduction_t<S> {
     for (int r = 0; r < 2; r++)
 #pragma unroll
       for (int c = 0; c < 2; c++)
-        residual[r][c] =
-            near.f[r][c] -
-            apply<care>(job.l, at.template walls<care>(job.l.p, r, c, p), row(r, c), x(r, c));
+        residual[r][c] = near.f[r][c] - apply<care>(job, at.template walls<care>(job.l.p, r, c, p),
+                                                    row(r, c), x(r, c));
     add(job, at, p, residual);
   }
 };
@@ -188,11 +188,14 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
   int parity;         /* stage q changes cells [r][c] with r + c + q + parity even */
   square_residual_t<S> residual;
 
-  __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
+  /* Both colors and planes alternate from step to step, so one parity serves all steps. */
+  static __device__ __forceinline__ int parity_of(const job_t &job, const tile_t &t) {
     const mg_patch_t &p = job.l.p;
+    return p.lo[0] ^ (p.lo[1] + t.j0) ^ p.lo[2] ^ job.color ^ 1;
+  }
+  __device__ __forceinline__ void begin(mg_real_t *shared, const job_t &job, const tile_t &t, int) {
     P::begin(shared, job, t, 0);
-    /* Both colors and planes alternate from step to step, so one parity serves all steps. */
-    parity = p.lo[0] ^ (p.lo[1] + j) ^ p.lo[2] ^ job.color ^ 1;
+    parity = parity_of(job, t);
   }
 
   /* Load the values of these columns from a stage. */
@@ -238,8 +241,8 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
                               this->template walls<care>(job.l.p, 1, 1 - odd, p)};
     /* The third half sweep changes the same cells as the first, so it reuses their dinv. */
     if constexpr (s < 2) {
-      const mg_real_t d[2] = {diagonal<care>(job.l, walls[0], row[0]),
-                              diagonal<care>(job.l, walls[1], row[1])};
+      const mg_real_t d[2] = {diagonal<care>(job, walls[0], row[0]),
+                              diagonal<care>(job, walls[1], row[1])};
       mg_real_t inverse[2];
       mg_reciprocals(d, this->least, inverse);
       dinv[s][0][odd] = inverse[0];
@@ -249,7 +252,7 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
     for (int r = 0; r < 2; r++) {
       const int c = r ^ odd;
       const mg_values7_t v = x_of<s>(near, r, c);
-      const mg_real_t ax = apply<care>(job.l, walls[r], row[r], v);
+      const mg_real_t ax = apply<care>(job, walls[r], row[r], v);
       x[s + 1][r][c] =
           mg_relax(v.c, ax, near.f[r][c], dinv[s][r][c], S::WEIGHTED ? job.c2[s] : MG_REAL(1.0));
       if (s < DEPTH - 1) at_byte(at, x_at[s + 1])[S::X + r * WIDTH + c] = x[s + 1][r][c];
@@ -275,10 +278,10 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
     if constexpr (STEPS > 2) half_sweep<care, STEPS - 1, odd>(job, t, q, to);
   }
 
-  template <care_t care, int>
+  template <care_t care, int odd>
   __device__ __forceinline__ void steps(const job_t &job, const tile_t &t, int q, mg_real_t *to,
                                         mg_real_t *) {
-    if ((q + parity) & 1)
+    if (care == CAREFUL ? (q + parity) & 1 : odd)
       steps_of<care, 1>(job, t, q, to);
     else
       steps_of<care, 0>(job, t, q, to);
@@ -346,7 +349,7 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
     mg_real_t d[4], inverse[4];
 #pragma unroll
     for (int m = 0; m < 4; m++)
-      d[m] = diagonal<care>(job.l, this->template walls<care>(job.l.p, m / 2, m % 2, p),
+      d[m] = diagonal<care>(job, this->template walls<care>(job.l.p, m / 2, m % 2, p),
                             row_of<s>(job, near, m / 2, m % 2));
     mg_reciprocals(d, least, inverse);
 #pragma unroll
@@ -369,7 +372,7 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
 #pragma unroll
       for (int c = 0; c < 2; c++) {
         const mg_values7_t v = x_of<s>(near, r, c);
-        const mg_real_t ax = apply<care>(job.l, this->template walls<care>(job.l.p, r, c, p),
+        const mg_real_t ax = apply<care>(job, this->template walls<care>(job.l.p, r, c, p),
                                          row_of<s>(job, near, r, c), v);
         /* In the registers of the previous step this plane is the lowest one. */
         const mg_real_t before = s == 0 ? previous_in[r][c] : x[s > 0 ? s - 1 : 0][0][r][c];
