@@ -34,7 +34,10 @@ inline int mg_cuda_block_threads(int64_t cells) {
 /** Shared-memory scratch of the block. */
 struct mg_block_shared_t {
   unsigned long long digit[MG_SUM_LIMBS];
-  double lane_sum[MG_BLOCK_MAX_THREADS];
+  union {
+    double lane_sum[MG_BLOCK_MAX_THREADS];
+    double2 pair[MG_BLOCK_MAX_THREADS]; /* factors of a dot product */
+  };
   mg_real_t value[2][MG_BLOCK_PAIRED_CELLS];
   double scalar;
   unsigned long long warp_max[MG_BLOCK_MAX_THREADS / 32];

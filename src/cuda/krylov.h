@@ -80,6 +80,88 @@ struct mg_one_cell_t {
   }
 };
 
+/** A level of a 7-point operator with one cell, or none, in the registers of each thread of the
+ *  block. Same interface as block_level.h. Neighbors' values and factors of sums go through shared
+ *  memory. */
+template <bool varies> struct mg_thread_cell_t {
+  static constexpr bool has_many_cells = false;
+  const mg_cuda_patch_t *l;
+  mg_block_shared_t *s;
+  int n, cells, number; /**< cells per side, of the level; this thread's cell, or any if none */
+  bool there;           /**< whether this thread has a cell */
+  mg_places7_t near;
+  mg_row_t row;
+  mg_real_t x[MG_N_VECTORS];
+
+  __device__ __forceinline__ mg_thread_cell_t(const mg_block_level_t &level, mg_real_t f,
+                                              mg_real_t u)
+      : l(level.l), s(level.s), n(level.row.n), cells(level.cells),
+        number(min((int)threadIdx.x, level.cells - 1)), there((int)threadIdx.x < level.cells) {
+    const int3 at = level.cell(number);
+    const int stride[3] = {1, n, n * n};
+    near = level.places(stride, at);
+    row = mg_row<varies>(l, at.x, at.y, at.z);
+    x[MG_DINV] = level.vec(MG_DINV)[level.offset(at)];
+    x[MG_F] = f;
+    x[MG_U] = u;
+  }
+
+  __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
+                                        mg_vector_t b) {
+    x[dst] = b < 0 ? MG_REAL(alpha) * x[a] : mg_fma(MG_REAL(alpha), x[a], MG_REAL(beta) * x[b]);
+  }
+  __device__ __forceinline__ void multiply(mg_vector_t dst, mg_vector_t a, mg_vector_t b) {
+    x[dst] = x[a] * x[b];
+  }
+  __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += MG_REAL(value); }
+  __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
+
+  template <bool fv4, bool alpha_varies>
+  __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
+    __syncthreads();
+    if (there) s->value[0][number] = x[a];
+    __syncthreads();
+    const mg_real_t ax = mg_row_apply(l, row, mg_values7(near, s->value[0] + number, l->order));
+    x[dst] = f < 0 ? ax : x[f] - ax;
+  }
+
+  __device__ __forceinline__ double max_norm(mg_vector_t a) const {
+    const unsigned long long bits =
+        mg_max_of_block(there ? mg_max_bits((double)x[a]) : 0ULL, (int)threadIdx.x,
+                        (int)blockDim.x / 32, s->warp_max);
+    __syncthreads();
+    const double norm = __longlong_as_double((long long)bits);
+    return isfinite(norm) ? norm : NAN;
+  }
+
+  /** As in block_level.h for a single brick: rows of j and k, then i. */
+  __device__ __forceinline__ double dot(mg_vector_t a, mg_vector_t b) const {
+    /* 1 x: fma(x, 1, sum) is sum + x. */
+    if (there) s->pair[number] = {(double)x[a], b < 0 ? 1.0 : (double)x[b]};
+    __syncthreads();
+    if (threadIdx.x < 32) sum_of_pairs(s, n);
+    __syncthreads();
+    const double sum = s->scalar;
+    return isfinite(sum) ? sum + 0.0 : NAN;
+  }
+
+private:
+  /* By the first warp. Not inlined: the loop is unrolled, and a solver has several sums. */
+  static __device__ __noinline__ void sum_of_pairs(mg_block_shared_t *s, int n) {
+    const int lane = min((int)threadIdx.x, n - 1);
+    double sum = 0.0;
+#pragma unroll 5
+    for (int c = lane; c < n * n * n; c += n) {
+      const double2 p = s->pair[c];
+      sum = fma(p.x, p.y, sum);
+    }
+    double total = __shfl_sync(0xffffffff, sum, 0);
+    for (int i = 1; i < n; i++)
+      total += __shfl_sync(0xffffffff, sum, i);
+    if (threadIdx.x == 0) s->scalar = total;
+  }
+};
+
 /** The solver as seen by one thread, on a level type with the interface of mg_block_level_t. */
 template <typename level_t, bool fv4, bool colored, bool varies> struct mg_krylov_t : level_t {
   using level_t::axpby;
@@ -209,6 +291,26 @@ static __device__ __forceinline__ mg_real_t mg_solve_one_cell(const mg_one_cell_
   return solver.x[MG_U];
 }
 
+/** Whether the block can solve a level with one cell per thread. */
+static __device__ __forceinline__ bool mg_has_thread_per_cell(const mg_block_level_t &level,
+                                                              const mg_bottom_job_t &job) {
+  return level.cells <= (int)blockDim.x && level.unit == level.row.n &&
+         job.method != MG_BOTTOM_SMOOTHER;
+}
+
+/** Solve a level with one cell per thread. All threads of the block must call this.
+ *  @param[in] f, u  of this thread's cell
+ *  @return u */
+template <bool varies>
+static __device__ __noinline__ mg_real_t mg_solve_thread_cells(const mg_block_level_t &level,
+                                                               mg_real_t f, mg_real_t u,
+                                                               const mg_bottom_job_t &job,
+                                                               bool zero_guess) {
+  mg_krylov_t<mg_thread_cell_t<varies>, false, true, varies> solver({level, f, u}, job.reduction);
+  solver.solve(job, zero_guess);
+  return solver.x[MG_U];
+}
+
 /** Solve a level of one patch. All threads of the block must call this; it ends with a barrier. */
 template <bool fv4, bool colored, bool varies>
 static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
@@ -222,6 +324,12 @@ static __device__ __forceinline__ void mg_block_solve(const mg_cuda_patch_t *l,
       vec[MG_U][0] = mg_solve_one_cell<fv4, varies>(
           cell, vec[MG_F][0], zero_guess ? MG_REAL(0.0) : vec[MG_U][0], job, zero_guess);
     }
+  } else if (!fv4 && mg_has_thread_per_cell({l, s}, job)) {
+    const mg_block_level_t level(l, s);
+    const ptrdiff_t at = level.offset(min((int)threadIdx.x, level.cells - 1));
+    const mg_real_t u = mg_solve_thread_cells<varies>(level, level.vec(MG_F)[at],
+                                                      level.vec(MG_U)[at], job, zero_guess);
+    if ((int)threadIdx.x < level.cells) level.vec(MG_U)[at] = u;
   } else {
     mg_krylov_t<mg_block_level_t, fv4, colored, varies> solver({l, s}, job.reduction);
     solver.solve(job, zero_guess);

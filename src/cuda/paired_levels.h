@@ -221,10 +221,20 @@ struct mg_paired_levels_t {
         args->bottom.max_iterations, args->bottom.reduction);
   }
 
-  /** Solve the coarsest level in global memory, from u = 0, by all threads of the block. */
+  /** Solve the coarsest level, from u = 0, by all threads of the block: in registers if there is a
+   *  thread for each cell, else in global memory. */
   __device__ __forceinline__ void solve_last(void) const {
     const mg_block_level_t cells(&args->last, (mg_block_shared_t *)(shared + args->block_at));
     __syncthreads();
+    if (mg_has_thread_per_cell(cells, args->bottom)) {
+      const int c = min(thread(), cells.cells - 1);
+      const int3 i = cells.cell(c);
+      const mg_real_t f = mg_mean_of_pairs(shared + args->sum_at, cells.row.n, i.x, i.y, i.z),
+                      u = mg_solve_thread_cells<varies>(cells, f, MG_REAL(0.0), args->bottom, true);
+      if (thread() < cells.cells) shared[args->level[bottom].u_at + c] = u;
+      __syncthreads();
+      return;
+    }
 #pragma unroll 1
     for (int c = thread(); c < cells.cells; c += (int)blockDim.x) {
       const int3 i = cells.cell(c);
