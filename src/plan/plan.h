@@ -13,15 +13,16 @@ enum {
   MG_MIN_BOX_DIM = 16,
   MG_MAX_BOX_DIM = 1024,
   MG_FUSED_SWEEPS_MIN_CELLS = 1 << 19, /**< cells per rank from which a GPU uses fused sweeps */
-  /** The same for residuals of fused sweeps. Their tiles overlap more. F-cycles on an H100, speed
-   *  with to speed without: GSRB 128^3 0.96, 256^3 1.01, 512^3 1.15; Chebyshev 256^3 0.92, 512^3
-   *  1.02 (on an H200 0.95). */
-  MG_FUSED_RESIDUAL_MIN_CELLS = 1 << 24,
-  MG_FUSED_RESIDUAL_MIN_CELLS_ALL = 1 << 30, /**< smoothers whose steps change all cells */
-  /** Cells from which the first sweep interpolates its input: double levels of one rank only.
-   *  F-cycles on an H100, relative speed with such sweeps on all levels from 128^3 on: 128^3 0.91,
-   *  256^3 0.92, 512^3 1.05; float 0.93, 0.90, 0.95. From 512^3 on only: 512^3 1.07. */
-  MG_FUSED_INTERPOLATION_MIN_CELLS = 1 << 27,
+  /** Bytes of a vector per rank from which the last fused sweep computes the residual: 116^3 double
+   *  and 147^3 float cells. F-cycles of GSRB on an H100, speed with to speed without: 128^3 1.06,
+   *  240^3 1.17; float 128^3 0.99, 192^3 1.03. */
+  MG_FUSED_RESIDUAL_MIN_BYTES = 3 << 22,
+  /** The same for the interpolation in the first sweep: 233^3 double and 293^3 float cells. 128^3
+   *  0.96, 256^3 1.07, 480^3 1.10; float 256^3 0.99, 512^3 1.04. */
+  MG_FUSED_INTERPOLATION_MIN_BYTES = 3 << 25,
+  /** The same for smoothers whose steps change all cells. */
+  MG_FUSED_RESIDUAL_MIN_BYTES_ALL = 3 << 25,
+  MG_FUSED_INTERPOLATION_MIN_BYTES_ALL = 1 << 30,
   /** Cells per rank up to which a smooth on several GPUs exchanges ghosts once: 203^3. Its sweeps
    *  compute ghosts instead of receiving them, and cannot overlap messages with the interior, which
    *  costs larger levels more than it saves. F-cycles on two H100s without and with it, ms: 160^3

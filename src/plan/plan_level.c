@@ -36,6 +36,10 @@ static int64_t cells_per_rank(const mg_level_plan_t *level) {
   return mg_layout_n_cells(&level->layout) / level->layout.n_ranks;
 }
 
+static int64_t vector_bytes_per_rank(const mg_level_plan_t *level) {
+  return cells_per_rank(level) * (int64_t)level->value_bytes;
+}
+
 /* True if the smoother of the level may fuse several steps into one sweep: of fv4, only colored
  * steps. Below MG_FUSED_SWEEPS_MIN_CELLS a GPU has too few tiles to work on. All ghost layers must
  * correspond to cells: they wrap at most once, and do not extend beyond a wall that is not the
@@ -83,10 +87,9 @@ static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
  * fv4's residual would read two more, for which shared memory has no room (cuda/fv4_fused.cu). */
 static bool may_fuse_residual(const mg_level_plan_t *level, const mg_params_t *params,
                               const smoother_t *smoother) {
-  const int64_t cells = cells_per_rank(level), min_cells = smoother->colored
-                                                               ? MG_FUSED_RESIDUAL_MIN_CELLS
-                                                               : MG_FUSED_RESIDUAL_MIN_CELLS_ALL;
-  const bool pays = level->place == MG_PLACE_GUARD || cells >= min_cells;
+  const int64_t least =
+      smoother->colored ? MG_FUSED_RESIDUAL_MIN_BYTES : MG_FUSED_RESIDUAL_MIN_BYTES_ALL;
+  const bool pays = level->place == MG_PLACE_GUARD || vector_bytes_per_rank(level) >= least;
   return pays && params->op != MG_OPERATOR_FV4 && !params->alpha_varies &&
          level->layout.box_dim > params->fused_sweeps;
 }
@@ -129,12 +132,13 @@ static void set_fused_sweeps(mg_plan_t *plan, mg_level_plan_t *level, const mg_p
 }
 
 /* True if the first fused sweep of a smooth may interpolate its input from the next level, which
- * exists. On GPUs only levels of one rank do, since it has not been measured beside messages, and
- * only double cells: passes of float cells are bound by their instructions. */
-static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params) {
-  const bool pays = level->place == MG_PLACE_GUARD || level->resident ||
-                    (level->layout.n_ranks == 1 && level->value_bytes == sizeof(double) &&
-                     mg_layout_n_cells(&level->layout) >= MG_FUSED_INTERPOLATION_MIN_CELLS);
+ * exists. */
+static bool may_fuse_interpolation(const mg_level_plan_t *level, const mg_params_t *params,
+                                   const smoother_t *smoother) {
+  const int64_t least =
+      smoother->colored ? MG_FUSED_INTERPOLATION_MIN_BYTES : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL;
+  const bool pays =
+      level->place == MG_PLACE_GUARD || level->resident || vector_bytes_per_rank(level) >= least;
   return level->fused_sweeps > 1 && pays && params->op != MG_OPERATOR_FV4 &&
          level[1].place == level->place;
 }
@@ -228,7 +232,7 @@ void mg_plan_set_levels(mg_plan_t *plan, const mg_params_t *params) {
     if (!is_bottom) level->vectors &= ~unused_vectors(level, params, &smoother);
     set_fused_sweeps(plan, level, params, &smoother);
     if (is_bottom) continue;
-    level->fused_interpolation = may_fuse_interpolation(level, params);
+    level->fused_interpolation = may_fuse_interpolation(level, params, &smoother);
     level->nests_coarse = can_access_coarse(level, params->memory) &&
                           mg_layouts_nest(&level->layout, &level[1].layout);
     level[1].shared = level->nests_coarse && level->place != level[1].place;

@@ -15,27 +15,22 @@ static void test_passes(void) {
     int64_t ranks;
     int steps, layers; /* for 512^3 or 1024^3 cells, if three steps are requested */
     bool before;
-    int64_t residual_cells; /* from which the residual is fused too; 0: never */
   } cases[] = {
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false,
-       1 << 24},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 3, false,
-       1 << 24},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false,
-       1 << 30},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3, true,
-       1 << 30},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false,
-       1 << 24},
-      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false, 0},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 1, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 3, 3, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_JACOBI, MG_OPERATOR_7PT, 1, 3, 3, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV2, 8, 3, 3,
+       true},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
       {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1,
-       false, 0},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1, false,
-       0},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false, 0},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false, 0},
-      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV4, 8, 1, 2, false,
-       0},
+       false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1,
+       false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 8, 2, 3, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV4, 1, 2, 2, false},
+      {MG_DEVICE_CUDA, MG_BOUNDARY_PERIODIC, MG_SMOOTHER_CHEBYSHEV, MG_OPERATOR_FV4, 8, 1, 2,
+       false},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     set_size(8, 8);
@@ -56,9 +51,12 @@ static void test_passes(void) {
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
                  resident = (cases[i].steps == 3 || is_fv4) && level->layout.n_ranks == 1 &&
                             n >= 4 && n <= (fv4_all ? 32 : 64),
-                 residual = cases[i].residual_cells > 0 && cells >= cases[i].residual_cells,
-                 interpolation = large && cells >= MG_FUSED_INTERPOLATION_MIN_CELLS &&
-                                 cases[i].steps == 3 && cases[i].ranks == 1,
+                 fuses = cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
+                 residual = fuses && 8 * cells >= (gsrb ? MG_FUSED_RESIDUAL_MIN_BYTES
+                                                        : MG_FUSED_RESIDUAL_MIN_BYTES_ALL),
+                 interpolation =
+                     fuses && 8 * cells >= (gsrb ? MG_FUSED_INTERPOLATION_MIN_BYTES
+                                                 : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL),
                  deep = large && cases[i].layers > plan.radius,
                  once = deep && cells <= MG_ONE_EXCHANGE_MAX_CELLS && level->layout.n_ranks > 1 &&
                         params.op != MG_OPERATOR_FV4 && !cases[i].before;
@@ -75,7 +73,12 @@ static void test_passes(void) {
     }
     params.precision = MG_CLASS_MIXED;
     CHECK_INT(build(cases[i].ranks), MG_OK);
-    CHECK_INT(plan.level[0].fused_interpolation, false); /* float cells */
+    const int64_t float_bytes =
+        4 * mg_layout_n_cells(&plan.level[0].layout) / plan.level[0].layout.n_ranks;
+    CHECK_INT(plan.level[0].fused_interpolation,
+              cases[i].steps == 3 && float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
+                                                         ? MG_FUSED_INTERPOLATION_MIN_BYTES
+                                                         : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL));
     params.precision = MG_CLASS_DOUBLE;
     /* Twenty half sweeps would need 21 layers for one exchange. */
     params.smooths = 10;
