@@ -26,13 +26,18 @@
 #define mg_paired_cycle       mg_float_paired_cycle
 #define mg_resident_fv4       mg_float_resident_fv4
 /* functions */
-#define mg_cuboids_close mg_float_cuboids_close
-#define mg_slot_of       mg_float_slot_of
-#define mg_tile_cells    mg_float_tile_cells
-#define mg_cuda_fv4_open mg_cuda_float_fv4_open
+#define mg_cuboids_close  mg_float_cuboids_close
+#define mg_slot_of        mg_float_slot_of
+#define mg_tile_cells     mg_float_tile_cells
+#define mg_cuda_fv4_open  mg_cuda_float_fv4_open
+#define mg_p2p_bytes      mg_float_p2p_bytes
+#define mg_p2p_create     mg_float_p2p_create
+#define mg_p2p_free       mg_float_p2p_free
+#define mg_p2p_max_blocks mg_float_p2p_max_blocks
 /* tables */
 #define mg_backend_cuda        mg_backend_cuda_float
 #define mg_backend_cuda_simple mg_backend_cuda_simple_float
+#define mg_cuda_p2p_table      mg_cuda_p2p_table_float
 #endif
 
 #endif

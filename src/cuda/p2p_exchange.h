@@ -26,27 +26,24 @@ enum {
   /** Size of the largest message sent as words. F-cycles with 128^3 cells per GPU on four H200s,
    *  in GDOF/s, with 0, 1024, 8192, 16384, 32768 and 65536: 4.56, 4.56, 4.72, 4.72, 4.69, 4.69
    *  (docs/transports.md). */
-  MG_CUDA_WORDS_DOUBLES = 16384
+  MG_CUDA_WORDS_VALUES = 16384
 };
 
-/** Window space that a message needs, in bytes. Its cuboids are the items whose buffer offsets
- *  lie in [first, first + doubles). Sender and receiver compute the same result. */
+/** Window space that a message needs, in bytes. Sender and receiver compute the same result. */
 typedef struct {
   int64_t slots;    /**< both slots, in the receiver's window */
   int64_t arrivals; /**< counters in the receiver's window; 0 for words */
   int64_t acks;     /**< counters in the sender's window, used by one-way messages */
 } mg_cuda_p2p_bytes_t;
-mg_cuda_p2p_bytes_t mg_cuda_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
-                                      int64_t doubles);
 
 /** One message, seen from this rank. Slots and counters are zeroed memory, aligned to 16 bytes. */
 typedef struct {
-  void *slots;     /**< the receiver's slots, local or remote */
-  void *arrivals;  /**< the receiver's counters; not read for words */
-  void *acks;      /**< the sender's counters; NULL if the ranks send to each other */
-  int64_t doubles; /**< message length */
-  int64_t first;   /**< buffer offset of the first item */
-  int rank;        /**< the peer rank */
+  void *slots;    /**< the receiver's slots, local or remote */
+  void *arrivals; /**< the receiver's counters; not read for words */
+  void *acks;     /**< the sender's counters; NULL if the ranks send to each other */
+  int64_t values; /**< message length */
+  int64_t first;  /**< buffer offset of the first item */
+  int rank;       /**< the peer rank */
 } mg_cuda_message_t;
 
 /** One rank's part of an exchange: the lists of a copy plan, with pack and unpack items ordered
@@ -63,20 +60,25 @@ typedef struct {
 /** A prepared exchange, for repeated runs. */
 typedef struct mg_cuda_p2p mg_cuda_p2p_t;
 
-/** @param[out] out  free with mg_cuda_p2p_free
- *  @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out);
-void mg_cuda_p2p_free(mg_cuda_p2p_t *p2p);
-
-/** Enqueue one launch. Send: wait for free slots, store cells of vector src into them, and copy
- *  within the rank. Receive: wait for arrival and scatter into vector dst. Exchange: both.
+/** The functions, for one type of cells. Their launches are enqueued.
  *
  *  A kernel whose wait exceeds mg_cuda_timeout_s seconds gives up, and the next synchronization
  *  with the device returns MG_ERR_COMM. */
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst);
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, mg_vector_t dst);
-MG_MUST_CHECK mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, mg_vector_t src,
-                                               mg_vector_t dst);
+typedef struct {
+  /** Window space of a message, whose cuboids are the items with buffer offsets in
+   *  [first, first + values). */
+  mg_cuda_p2p_bytes_t (*bytes)(const mg_copy_t *items, int n_items, int64_t first, int64_t values);
+  /** @return MG_OK, MG_ERR_MEMORY, MG_ERR_DEVICE */
+  mg_status_t (*create)(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out);
+  void (*free)(mg_cuda_p2p_t *p2p);
+  /** Wait for free slots, store cells of vector src into them, and copy within the rank. */
+  mg_status_t (*send)(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst);
+  /** Wait for arrival and scatter into vector dst. */
+  mg_status_t (*receive)(mg_cuda_p2p_t *p2p, mg_vector_t dst);
+  /** Both, in one launch. */
+  mg_status_t (*exchange)(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst);
+} mg_cuda_p2p_table_t;
+extern const mg_cuda_p2p_table_t mg_cuda_p2p_table, mg_cuda_p2p_table_float;
 
 /** Seconds that a kernel waits for another rank; default 60. */
 extern double mg_cuda_timeout_s;

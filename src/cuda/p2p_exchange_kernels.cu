@@ -13,7 +13,9 @@
 #include "cuda/p2p_exchange_tiles.h"
 #include <algorithm>
 
+#ifndef MG_FLOAT
 double mg_cuda_timeout_s = 60.0;
+#endif
 
 /* Tiles per block when other kernels should keep the other SMs: as many as the thread limit
  * allows. An SM that holds such a block has no room for a block of the fused sweeps anyway. */
@@ -91,7 +93,8 @@ static __device__ __forceinline__ void wait_for_counter(const mg_p2p_tile_t &s, 
   sync_tile<TILES>();
 }
 
-/* A word has two halves, each written atomically. The slot's last message had another number. */
+/* A word has two halves, each written atomically. A float travels as a double. The slot's last
+ * message had another number. */
 static __device__ __forceinline__ void store_word(char *word, double value, mg_counter_t number) {
   const mg_counter_t bits = (mg_counter_t)__double_as_longlong(value), tag = number << 32;
   asm volatile("st" RELAXED ".global.v2.u64 [%0], {%1, %2};" ::"l"(word),
@@ -125,10 +128,10 @@ static __device__ __forceinline__ int64_t offset_of(const mg_p2p_tile_t &s, unsi
  * cannot assume that the two sides do not alias. Data written by other devices is read past L1,
  * which is not coherent with such writes. */
 template <bool sends>
-static __device__ __forceinline__ void copy_doubles(const mg_p2p_tile_t &s, double *slot,
-                                                    double *vector) {
+static __device__ __forceinline__ void copy_values(const mg_p2p_tile_t &s, mg_real_t *slot,
+                                                   mg_real_t *vector) {
   for (int first = (int)threadIdx.x; first < s.tile.cells; first += MG_TILE_CELLS) {
-    double value[4];
+    mg_real_t value[4];
     int64_t offset[4];
 #pragma unroll
     for (int c = 0; c < 4; c++) {
@@ -160,10 +163,10 @@ template <int TILES>
 static __device__ void send_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
   char *const slot = s.slot + (int64_t)(s.done & 1) * s.slot_stride;
-  double *const from = s.cells.at + vector * s.cells.vector;
+  mg_real_t *const from = s.cells.at + vector * s.cells.vector;
   if (s.wait_for && s.done >= 2) wait_for_counter<TILES>(s, s.done - 1, limit);
   if (!s.words)
-    copy_doubles<true>(s, (double *)slot, from);
+    copy_values<true>(s, (mg_real_t *)slot, from);
   else if ((int)threadIdx.x < s.tile.cells)
     store_word(slot + MG_WORD_BYTES * threadIdx.x, from[offset_of(s, threadIdx.x)], s.done + 1);
   finish_tile<TILES>(own, s);
@@ -173,13 +176,13 @@ template <int TILES>
 static __device__ void receive_tile(mg_p2p_tile_t *own, int vector, const limit_t &limit) {
   const mg_p2p_tile_t s = *own;
   char *const slot = s.slot + (int64_t)(s.done & 1) * s.slot_stride;
-  double *const to = s.cells.at + vector * s.cells.vector;
+  mg_real_t *const to = s.cells.at + vector * s.cells.vector;
   if (s.wait_for) wait_for_counter<TILES>(s, s.done + 1, limit);
   if (!s.words)
-    copy_doubles<false>(s, (double *)slot, to);
+    copy_values<false>(s, (mg_real_t *)slot, to);
   else if ((int)threadIdx.x < s.tile.cells)
     to[offset_of(s, threadIdx.x)] =
-        wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, s.done + 1, s.rank, limit);
+        (mg_real_t)wait_for_word(slot + MG_WORD_BYTES * threadIdx.x, s.done + 1, s.rank, limit);
   finish_tile<TILES>(own, s);
 }
 
@@ -256,14 +259,17 @@ static mg_status_t launch(const mg_cuda_p2p_t *m, mg_vector_t src, mg_vector_t d
   return MG_OK;
 }
 
-mg_status_t mg_cuda_p2p_send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
+static mg_status_t send(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
   return launch<true, false>(p2p, src, dst);
 }
 
-mg_status_t mg_cuda_p2p_receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
+static mg_status_t receive(mg_cuda_p2p_t *p2p, mg_vector_t dst) {
   return launch<false, true>(p2p, dst, dst);
 }
 
-mg_status_t mg_cuda_p2p_exchange(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
+static mg_status_t exchange(mg_cuda_p2p_t *p2p, mg_vector_t src, mg_vector_t dst) {
   return launch<true, true>(p2p, src, dst);
 }
+
+const mg_cuda_p2p_table_t mg_cuda_p2p_table = {mg_p2p_bytes, mg_p2p_create, mg_p2p_free,
+                                               send,         receive,       exchange};

@@ -3,33 +3,33 @@
 #include <cstdlib>
 #include <new>
 
-static bool as_words(int64_t doubles) {
-  return doubles <= MG_CUDA_WORDS_DOUBLES;
+static bool as_words(int64_t values) {
+  return values <= MG_CUDA_WORDS_VALUES;
 }
 
 /* Maximum cells per tile. With words, one cell per thread. Large messages use tiles big enough to
  * keep a list to a few thousand tiles. */
-static int64_t max_tile_cells(int64_t doubles) {
-  return as_words(doubles) ? (int64_t)MG_TILE_THREADS : mg_tile_cells(doubles);
+static int64_t max_tile_cells(int64_t values) {
+  return as_words(values) ? (int64_t)MG_TILE_THREADS : mg_tile_cells(values);
 }
 
 static int64_t cells_of(const mg_copy_t *c) {
   return (int64_t)c->n[0] * c->n[1] * c->n[2];
 }
 
-static int64_t tiles_of(const mg_copy_t *items, int n_items, int64_t first, int64_t doubles) {
+static int64_t tiles_of(const mg_copy_t *items, int n_items, int64_t first, int64_t values) {
   int64_t tiles = 0;
   for (const mg_copy_t *c = items; c < items + n_items; c++)
-    if (c->buffer >= first && c->buffer < first + doubles)
-      tiles += (cells_of(c) + max_tile_cells(doubles) - 1) / max_tile_cells(doubles);
+    if (c->buffer >= first && c->buffer < first + values)
+      tiles += (cells_of(c) + max_tile_cells(values) - 1) / max_tile_cells(values);
   return tiles;
 }
 
-mg_cuda_p2p_bytes_t mg_cuda_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
-                                      int64_t doubles) {
-  const int64_t counters = tiles_of(items, n_items, first, doubles) * (int64_t)sizeof(mg_counter_t);
-  const bool words = as_words(doubles);
-  return {2 * doubles * (words ? MG_WORD_BYTES : (int64_t)sizeof(double)), words ? 0 : counters,
+mg_cuda_p2p_bytes_t mg_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
+                                 int64_t values) {
+  const int64_t counters = tiles_of(items, n_items, first, values) * (int64_t)sizeof(mg_counter_t);
+  const bool words = as_words(values);
+  return {2 * values * (words ? MG_WORD_BYTES : (int64_t)sizeof(mg_real_t)), words ? 0 : counters,
           counters};
 }
 
@@ -52,10 +52,10 @@ static mg_p2p_tile_t tile_of(const plan_t *p, const mg_cuda_message_t *m, const 
                              const mg_tile_t &tile, int index) {
   mg_p2p_tile_t s = {};
   const int64_t ni = c->n[0], nj = c->n[1];
-  const int64_t width = as_words(m->doubles) ? MG_WORD_BYTES : (int64_t)sizeof(double);
+  const int64_t width = as_words(m->values) ? MG_WORD_BYTES : (int64_t)sizeof(mg_real_t);
   const int64_t before = c->buffer - m->first + tile.i + ni * (tile.j + nj * tile.k);
   mg_counter_t *const arrivals =
-      as_words(m->doubles) ? nullptr : (mg_counter_t *)m->arrivals + index;
+      as_words(m->values) ? nullptr : (mg_counter_t *)m->arrivals + index;
   mg_counter_t *const acks = m->acks ? (mg_counter_t *)m->acks + index : nullptr;
   s.tile = tile;
   s.rank = m->rank;
@@ -63,10 +63,10 @@ static mg_p2p_tile_t tile_of(const plan_t *p, const mg_cuda_message_t *m, const 
   s.nj = (unsigned)nj;
   s.cells = patch_of(p->view, c, p->sending);
   s.slot = (char *)m->slots + before * width;
-  s.slot_stride = m->doubles * width;
+  s.slot_stride = m->values * width;
   s.signal = p->sending ? arrivals : acks;
   s.wait_for = p->sending ? acks : arrivals;
-  s.words = as_words(m->doubles);
+  s.words = as_words(m->values);
   return s;
 }
 
@@ -76,7 +76,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
   int first = 0, n_items = 0, n_tiles = 0;
   while (first < p->n_items && p->item[first].buffer < m->first)
     first++;
-  while (first + n_items < p->n_items && p->item[first + n_items].buffer < m->first + m->doubles)
+  while (first + n_items < p->n_items && p->item[first + n_items].buffer < m->first + m->values)
     n_items++;
   const mg_copy_t *const item = p->item + first;
   mg_copy_tile_t *sizes;
@@ -85,7 +85,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
     memcpy(sizes[c].n, item[c].n, sizeof sizes[c].n);
   mg_tile_t *tile = nullptr;
   const mg_status_t status =
-      mg_cuboids_cut(sizes, n_items, max_tile_cells(m->doubles), &tile, &n_tiles);
+      mg_cuboids_cut(sizes, n_items, max_tile_cells(m->values), &tile, &n_tiles);
   for (int t = 0; t < n_tiles && status == MG_OK; t++)
     out[(*n)++] = tile_of(p, m, &item[tile[t].copy], tile[t], t);
   free(sizes);
@@ -96,7 +96,7 @@ static mg_status_t add_message(const plan_t *p, const mg_cuda_message_t *m, mg_p
 static mg_status_t create_direction(const plan_t *p, mg_direction_t *out) {
   int64_t n_tiles = 0;
   for (const mg_cuda_message_t *m = p->message; m < p->message + p->n_messages; m++)
-    n_tiles += tiles_of(p->item, p->n_items, m->first, m->doubles);
+    n_tiles += tiles_of(p->item, p->n_items, m->first, m->values);
   if (n_tiles == 0) return MG_OK;
   const size_t bytes = sizeof(mg_p2p_tile_t) * (size_t)n_tiles;
   mg_p2p_tile_t *tiles = (mg_p2p_tile_t *)aligned_alloc(alignof(mg_p2p_tile_t), bytes);
@@ -123,7 +123,7 @@ static mg_status_t create_local(const mg_cuda_p2p_job_t *job, mg_copy_tiles_t *o
   return status;
 }
 
-mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
+mg_status_t mg_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out) {
   *out = nullptr;
   mg_cuda_p2p_t *p2p = new (std::nothrow) mg_cuda_p2p_t();
   if (!p2p) return mg_out_of_memory(sizeof *p2p, "peer-to-peer exchanges");
@@ -138,14 +138,14 @@ mg_status_t mg_cuda_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out
   if (status == MG_OK)
     status = mg_p2p_max_blocks(job->sharers, &p2p->max_blocks, &p2p->max_blocks_concurrent);
   if (status != MG_OK) {
-    mg_cuda_p2p_free(p2p);
+    mg_p2p_free(p2p);
     return status;
   }
   *out = p2p;
   return MG_OK;
 }
 
-void mg_cuda_p2p_free(mg_cuda_p2p_t *p2p) {
+void mg_p2p_free(mg_cuda_p2p_t *p2p) {
   if (!p2p) return;
   (void)cudaFree(p2p->out.tiles);
   (void)cudaFree(p2p->in.tiles);

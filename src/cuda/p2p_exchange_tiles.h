@@ -44,6 +44,12 @@ struct mg_cuda_p2p {
       max_blocks_concurrent; /**< block limits: normal launch, launch beside other kernels */
 };
 
+/* Entries of mg_cuda_p2p_table (p2p_exchange_lists.cu). */
+mg_cuda_p2p_bytes_t mg_p2p_bytes(const mg_copy_t *items, int n_items, int64_t first,
+                                 int64_t values);
+mg_status_t mg_p2p_create(const mg_cuda_p2p_job_t *job, mg_cuda_p2p_t **out);
+void mg_p2p_free(mg_cuda_p2p_t *p2p);
+
 /** Maximum number of blocks of a normal launch and of a launch beside other kernels, such that
  *  the blocks of all ranks sharing the device are resident together. */
 mg_status_t mg_p2p_max_blocks(int sharers, int *max_blocks, int *max_blocks_concurrent);

@@ -71,15 +71,11 @@ static mg_status_t prepare_local(mg_exchange_t *e) {
   return prepare(&e->src, e->src.view, e->dst.view, NULL, &e->plan.local, &e->local);
 }
 
-/* Transport of a message. There is a choice only between two levels on devices. Peer stores move
- * double cells only. */
+/* Transport of a message. There is a choice only between two levels on devices. */
 static mg_transport_t transport_of(const mg_exchange_t *e, const mg_transports_t *transports,
                                    const mg_message_t *message) {
   const bool has_choice = e->src.backend == e->dst.backend && e->src.backend->queue.wait;
-  const mg_transport_t chosen =
-      has_choice ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
-  const bool is_float = e->src.backend->value_bytes == sizeof(float);
-  return is_float && chosen == MG_TRANSPORT_PEER ? MG_TRANSPORT_HOST : chosen;
+  return has_choice ? mg_transports_to(transports, message->rank) : MG_TRANSPORT_HOST;
 }
 
 /* Messages of one direction that use a transport, and their copies, with the buffer compacted. */

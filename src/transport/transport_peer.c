@@ -10,25 +10,33 @@
 
 typedef struct {
   mg_channel_t channel;
+  const mg_cuda_p2p_table_t *table;
   mg_cuda_p2p_t *p2p;
 } peer_t;
 
 static mg_status_t peer_start(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
-  return mg_cuda_p2p_send(((peer_t *)channel)->p2p, src, dst);
+  const peer_t *p = (peer_t *)channel;
+  return p->table->send(p->p2p, src, dst);
 }
 
 static mg_status_t peer_unpack(mg_channel_t *channel, mg_vector_t dst) {
-  return mg_cuda_p2p_receive(((peer_t *)channel)->p2p, dst);
+  const peer_t *p = (peer_t *)channel;
+  return p->table->receive(p->p2p, dst);
 }
 
 static mg_status_t peer_run(mg_channel_t *channel, mg_vector_t src, mg_vector_t dst) {
-  return mg_cuda_p2p_exchange(((peer_t *)channel)->p2p, src, dst);
+  const peer_t *p = (peer_t *)channel;
+  return p->table->exchange(p->p2p, src, dst);
 }
 
 static void peer_destroy(mg_channel_t *channel) {
   peer_t *p = (peer_t *)channel;
-  mg_cuda_p2p_free(p->p2p);
+  p->table->free(p->p2p);
   free(p);
+}
+
+static const mg_cuda_p2p_table_t *table_of(const mg_channel_job_t *p) {
+  return p->src->value_bytes == sizeof(float) ? &mg_cuda_p2p_table_float : &mg_cuda_p2p_table;
 }
 
 /* Layout of the block in one rank's window that a pair of ranks uses, as byte offsets: arrival
@@ -46,9 +54,10 @@ typedef struct {
   block_t own_block, remote_block;
 } neighbor_t;
 
-static mg_cuda_p2p_bytes_t bytes_of(const mg_message_t *m, const mg_copy_list_t *items) {
+static mg_cuda_p2p_bytes_t bytes_of(const mg_channel_job_t *p, const mg_message_t *m,
+                                    const mg_copy_list_t *items) {
   if (!m) return (mg_cuda_p2p_bytes_t){0};
-  return mg_cuda_p2p_bytes(items->item, items->n, m->offset, m->count);
+  return table_of(p)->bytes(items->item, items->n, m->offset, m->count);
 }
 
 /* Block of the rank that receives `incoming` and sends `outgoing`. */
@@ -70,8 +79,8 @@ static int find_neighbors(const mg_channel_job_t *p, neighbor_t *list) {
     list[at].send = &p->send[m];
   }
   for (int i = 0; i < n; i++) {
-    const mg_cuda_p2p_bytes_t incoming = bytes_of(list[i].receive, &p->unpack),
-                              outgoing = bytes_of(list[i].send, &p->pack);
+    const mg_cuda_p2p_bytes_t incoming = bytes_of(p, list[i].receive, &p->unpack),
+                              outgoing = bytes_of(p, list[i].send, &p->pack);
     const bool one_way = !list[i].send || !list[i].receive;
     list[i].own_block = block_of(incoming, outgoing, one_way);
     list[i].remote_block = block_of(outgoing, incoming, one_way);
@@ -128,7 +137,7 @@ static void fill_table(const mg_message_t *message, int n_messages, const neighb
           .slots = receiver + in_receiver->slots,
           .arrivals = receiver,
           .acks = one_way ? sender + in_sender->acks : NULL,
-          .doubles = message[m].count,
+          .values = message[m].count,
           .first = message[m].offset,
           .rank = (int)neighbor->rank,
       };
@@ -155,7 +164,7 @@ static mg_status_t create_exchange(const mg_channel_job_t *p, const neighbor_t *
                                  .n_received = p->n_receive,
                                  .sharers =
                                      mg_windows_sharers(mg_transports_windows(p->transports))};
-  const mg_status_t status = mg_cuda_p2p_create(&job, out);
+  const mg_status_t status = table_of(p)->create(&job, out);
   free(table);
   return status;
 }
@@ -167,6 +176,7 @@ mg_status_t mg_channel_peer(const mg_channel_job_t *p, mg_channel_t **out) {
   mg_status_t status = mg_new(&peer, 1, "message channels");
   if (status == MG_OK) status = mg_new(&list, p->n_send + p->n_receive, "message channels");
   if (status == MG_OK) {
+    peer->table = table_of(p);
     peer->channel = (mg_channel_t){
         .start = peer_start, .unpack = peer_unpack, .run = peer_run, .destroy = peer_destroy};
     const int n = find_neighbors(p, list);

@@ -93,15 +93,15 @@ static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
     pack[part].buffer = unpack[part].buffer = doubles;
     doubles += (int64_t)pack[part].n[0] * pack[part].n[1] * pack[part].n[2];
   }
-  const mg_cuda_p2p_bytes_t bytes = mg_cuda_p2p_bytes(pack, 2, 0, doubles);
+  const mg_cuda_p2p_bytes_t bytes = mg_cuda_p2p_table.bytes(pack, 2, 0, doubles);
   char *block = window + (size_t)(2 * (N_PLACES * message + place) + one_way) * BLOCK_BYTES;
   char *acks = block + bytes.slots, *arrivals = acks + (bytes.acks + 15) / 16 * 16;
   CHECK(arrivals + bytes.arrivals <= block + BLOCK_BYTES);
-  CHECK_INT(bytes.arrivals > 0, doubles > MG_CUDA_WORDS_DOUBLES);
+  CHECK_INT(bytes.arrivals > 0, doubles > MG_CUDA_WORDS_VALUES);
   const mg_cuda_message_t ends = {.slots = block,
                                   .arrivals = arrivals,
                                   .acks = one_way ? acks : NULL,
-                                  .doubles = doubles,
+                                  .values = doubles,
                                   .rank = 7};
   const mg_cuda_p2p_job_t job = {.src = &view,
                                  .dst = &view,
@@ -117,7 +117,7 @@ static mg_cuda_p2p_t *connect(int message, bool one_way, place_t place) {
                                  .n_received = 1,
                                  .sharers = place >= FIRST_SHARED ? SHARERS : 1};
   mg_cuda_p2p_t *mail;
-  must(mg_cuda_p2p_create(&job, &mail));
+  must(mg_cuda_p2p_table.create(&job, &mail));
   return mail;
 }
 
@@ -170,10 +170,10 @@ static void test_messages(double *sent, double *got, place_t place) {
       begin(place);
       /* Use one launch and two launches alternately. */
       if (turn % 2 == 0) {
-        CHECK_INT(mg_cuda_p2p_exchange(mail, OUT, IN), MG_OK);
+        CHECK_INT(mg_cuda_p2p_table.exchange(mail, OUT, IN), MG_OK);
       } else {
-        CHECK_INT(mg_cuda_p2p_send(mail, OUT, IN), MG_OK);
-        CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
+        CHECK_INT(mg_cuda_p2p_table.send(mail, OUT, IN), MG_OK);
+        CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
       }
       end(place);
       CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
@@ -187,20 +187,20 @@ static void test_messages(double *sent, double *got, place_t place) {
         sent[c] = turn + 1e-6 * c;
       set(sent, OUT);
       begin(place);
-      CHECK_INT(mg_cuda_p2p_send(mail, OUT, IN), MG_OK);
+      CHECK_INT(mg_cuda_p2p_table.send(mail, OUT, IN), MG_OK);
       end(place);
     }
     for (int turn = 0; turn < 2; turn++) {
       for (int c = 0; c < CELLS; c++)
         sent[c] = turn + 1e-6 * c;
       begin(place);
-      CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
+      CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
       end(place);
       CHECK_INT(mg_backend_cuda.queue.wait(), MG_OK);
       get(got, IN);
       check(sent, got, m);
     }
-    mg_cuda_p2p_free(mail);
+    mg_cuda_p2p_table.free(mail);
   }
 }
 
@@ -211,9 +211,9 @@ static void test_timeout(void) {
   mg_cuda_timeout_s = 0.2;
   /* This end restarts while the window has advanced. */
   for (int n = 0; n < 8; n++)
-    CHECK_INT(mg_cuda_p2p_receive(mail, IN), MG_OK);
+    CHECK_INT(mg_cuda_p2p_table.receive(mail, IN), MG_OK);
   CHECK_INT(mg_backend_cuda.queue.wait(), MG_ERR_COMM);
-  mg_cuda_p2p_free(mail);
+  mg_cuda_p2p_table.free(mail);
 }
 
 int main(int argc, char **argv) {

@@ -17,6 +17,8 @@ for op in fv2 fv4 7pt; do
     problem="--operator=$op --boundary=$boundary --rtol=1e-6"
     # shellcheck disable=SC2086 # options are words
     {
+      wanted $problem --precision=mixed
+      compare peer 2 $problem --precision=mixed --cpu-below=0
       wanted $problem
       compare peer 2 $problem --cpu-below=0 --agglomerate-below=500
       compare peer 2 $problem --cpu-below=5000
@@ -68,9 +70,11 @@ for smoother in gsrb chebyshev; do
   compare peer 4 --smoother=$smoother --boundary=periodic --cpu-below=0
   HPGMG_FV=$program
 done
-# 320^3 cells: on a GPU with 132 SMs, the tiles of interior cells leave some SMs idle, which then send messages.
+# 320^3 cells: on a GPU with 132 SMs, the tiles of interior cells leave some SMs idle, which then send messages. Sweeps
+# of double cells interpolate their input.
 size=5 all=1000
-for options in --smoother=gsrb --smoother=chebyshev --operator=7pt --operator=fv4 '--operator=fv4 --smoother=chebyshev'; do
+for options in --smoother=gsrb --smoother=chebyshev --operator=7pt --operator=fv4 '--operator=fv4 --smoother=chebyshev' \
+  --precision=mixed; do
   # shellcheck disable=SC2086 # words
   {
     wanted $options
