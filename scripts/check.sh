@@ -60,13 +60,13 @@ end_group() {
 # stage NAME COMMAND...: run COMMAND and count its exit code as one result; 77 is a skip. Sets stage_rc.
 # Prints the end of the output on failure. Do not call it where `set -e` is off (if, ||, &&).
 stage() {
-  local name=$1 log=$work/$1.log
+  local name=$1 log=$work/$1.log start=$SECONDS
   shift
   say "stage $name"
   in_group "$log" "$@"
   stage_rc=$group_rc
   case $stage_rc in
-  0) pass "$name" ;;
+  0) pass "$name ($((SECONDS - start)) s)" ;;
   77) skip "$name: $(tail -n 1 "$log")" ;;
   *)
     tail -n 60 "$log"
@@ -77,7 +77,7 @@ stage() {
 
 # harness NAME FOLDER MAKE-ARGUMENT...: run `make check` in FOLDER and count each of its tests.
 harness() {
-  local name=$1 folder=$2 trs test result n=0 failed_before=$failed
+  local name=$1 folder=$2 trs test result n=0 failed_before=$failed start=$SECONDS
   shift 2
   say "make check ($name)"
   find "$folder" -name '*.trs' -delete
@@ -102,7 +102,7 @@ harness() {
     tail -n 40 "$work/$name.log"
     fail "$name: make check (exit code $group_rc)"
   fi
-  say "$name: $n tests"
+  say "$name: $n tests ($((SECONDS - start)) s)"
 }
 
 # --- stages --------------------------------------------------------------------------------------

@@ -68,6 +68,7 @@ __device__ __forceinline__ bool at_wall(const mg_patch_t &p, const tile_t &t) {
 template <typename S>
 static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
     fused_sweeps(const MG_GRID_CONSTANT job_t job, const MG_GRID_CONSTANT maps_t maps) {
+#if MG_CUDA_BOX_CODE /* other architectures have no TMA */
   constexpr int DEPTH = S::DEPTH;
   extern __shared__ __align__(128) mg_real_t shared[];
   uint64_t *const arrived = reinterpret_cast<uint64_t *>(shared + S::END);
@@ -119,6 +120,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::BLOCKS)
       stages<PLAIN, S>(c, shared, arrived, job, maps, t, plain_end, &pipeline);
   }
   c.residual.end(job, known);
+#endif
 }
 
 /* Cells below cell 0 that a tensor map includes. Along i a multiple of 16 bytes; extra cells, if
