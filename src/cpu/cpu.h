@@ -29,8 +29,8 @@ void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec);
 /** Fill only the face ghosts of the walls in j next to the strip. */
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0, int j1);
 
-/** Fill face ghosts of the walls in i for one row; x points at its first cell. */
-void mg_cpu_wall_ends(const mg_patch_t *p, mg_real_t *x, int order);
+/** Fill face ghosts of the walls in i for rows j0 <= j < j1 of plane k. */
+void mg_cpu_wall_ends(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0, int j1);
 
 /** Residual f - A x of one row into out[0..n), or A x if f is NULL.
  *  @pre ghosts of x are valid */

@@ -52,10 +52,8 @@ void mg_cpu_residual_prepare(const mg_view_t *v, mg_vector_t x) {
 void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
                            int j1) {
   if (v->op == MG_OPERATOR_FV4) return;
-  const int order = mg_operator_order(v);
   mg_cpu_wall_rows(v, p, x, k, j0, j1);
-  for (int j = j0; j < j1; j++)
-    mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, order);
+  mg_cpu_wall_ends(v, p, x, k, j0, j1);
 }
 
 typedef struct {

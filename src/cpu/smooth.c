@@ -203,15 +203,10 @@ static void smooth_row(const mg_patch_t *p, const mg_view_t *v, const job_t *job
 static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
   const job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
-  const bool walls = v->op != MG_OPERATOR_FV4 && job->u.x >= 0;
-  mg_real_t *x = job->u.x < 0 ? NULL : p->vec[job->u.x];
-  /* In place, the wall ghosts must come from values before the step, so fill them first for the
-   * whole row. */
-  if (walls) mg_cpu_wall_rows(v, p, x, k, j0, j1);
-  for (int j = j0; j < j1; j++) {
-    if (walls) mg_cpu_wall_ends(p, x + j * p->jstride + k * p->kstride, job->order);
+  /* In place, the wall ghosts must come from values before the step, so fill them first. */
+  if (job->u.x >= 0) mg_cpu_residual_walls(v, p, p->vec[job->u.x], k, j0, j1);
+  for (int j = j0; j < j1; j++)
     smooth_row(p, v, job, j, k);
-  }
 }
 
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {

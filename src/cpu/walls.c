@@ -32,10 +32,27 @@ static inline void wall_line(mg_real_t *x, ptrdiff_t in, int64_t n, ptrdiff_t al
   }
 }
 
-void mg_cpu_wall_ends(const mg_patch_t *p, mg_real_t *x, int order) {
+/* The same for `lines` lines, `apart` values apart. */
+static void wall_lines(const mg_view_t *v, mg_real_t *x, ptrdiff_t in, int64_t n, ptrdiff_t along,
+                       int lines, ptrdiff_t apart, mg_wall_t kind, int order) {
+  const int threads = mg_cpu_threads(v);
+  if (threads == 1) { /* a parallel region of one thread would take longer than a small level */
+    for (int l = 0; l < lines; l++)
+      wall_line(x + l * apart, in, n, along, kind, order);
+    return;
+  }
+#pragma omp parallel for num_threads(threads)
+  for (int l = 0; l < lines; l++)
+    wall_line(x + l * apart, in, n, along, kind, order);
+}
+
+void mg_cpu_wall_ends(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
+                      int j1) {
+  const int order = mg_operator_order(v);
+  mg_real_t *first = x + j0 * p->jstride + k * p->kstride, *last = first + p->n[0] - 1;
   const mg_wall_t low = p->wall[0][0], high = p->wall[0][1];
-  if (low) wall_line(x, 1, 1, 1, low, order);
-  if (high) wall_line(x + p->n[0] - 1, -1, 1, 1, high, order);
+  if (low) wall_line(first, 1, j1 - j0, p->jstride, low, order);
+  if (high) wall_line(last, -1, j1 - j0, p->jstride, high, order);
 }
 
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0,
@@ -56,9 +73,7 @@ void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec) {
       if (!p->wall[2][side]) continue;
       mg_real_t *x = mg_cell(p, vec, 0, 0, side == 0 ? 0 : p->n[2] - 1);
       const ptrdiff_t in = side == 0 ? p->kstride : -p->kstride;
-#pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
-      for (int j = 0; j < p->n[1]; j++)
-        wall_line(x + j * p->jstride, in, p->n[0], 1, p->wall[2][side], order);
+      wall_lines(v, x, in, p->n[0], 1, p->n[1], p->jstride, p->wall[2][side], order);
     }
   }
 }
@@ -82,10 +97,8 @@ static void boundary_direction(const mg_view_t *v, const mg_patch_t *p, mg_vecto
     if (!p->wall[d][side]) continue;
     mg_real_t *wall = p->vec[vec] + (side == 0 ? 0 : (p->n[d] - 1) * stride[d]);
     const ptrdiff_t in = side == 0 ? stride[d] : -stride[d];
-#pragma omp parallel for num_threads(mg_cpu_threads(v)) if (mg_cpu_threads(v) > 1)
-    for (int l = lines[0]; l < lines[1]; l++)
-      wall_line(wall + l * stride[outer] + line[0] * stride[inner], in, line[1] - line[0],
-                stride[inner], p->wall[d][side], order);
+    wall_lines(v, wall + lines[0] * stride[outer] + line[0] * stride[inner], in, line[1] - line[0],
+               stride[inner], lines[1] - lines[0], stride[outer], p->wall[d][side], order);
   }
 }
 
