@@ -17,6 +17,11 @@ marked_loops() {
   awk -v file="$1" '
     /^#define/ { name = $2; sub(/\(.*/, "", name) }
     /_Pragma\("omp simd"\)/ { macros[name] = 1 }
+    /^ +[A-Z_]+\(/ { # a macro that uses a macro with a loop
+      used = $1
+      sub(/\(.*/, "", used)
+      if (used in macros) macros[name] = 1
+    }
     /^ *#pragma omp simd/ { print file ":" FNR + 1 ":" FNR + 8 }
     /^[A-Z_]+\(/ {
       name = $0
