@@ -28,6 +28,9 @@ MG_MUST_CHECK mg_status_t mg_machine_check_threads(void);
 /** Set mark[p] to 1 for each CPU p < n that this process may run on, else 0; all 0 if unknown. */
 void mg_machine_mark_processors(double *mark, int n);
 
+/** Bytes of the last-level cache per CPU that shares it; 0 if unknown. */
+int64_t mg_machine_cache_per_cpu(void);
+
 /** Bytes of memory available on this host; INT64_MAX if unknown.
  *
  *  The minimum of the kernel's estimate (MemAvailable) and the room left in this process's control

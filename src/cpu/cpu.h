@@ -26,6 +26,10 @@ int mg_cpu_thread(void);
 /** Fill face ghosts of the low and high walls in k, for the 7-point operators. */
 void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec);
 
+/** Fill only those next to rows j0 <= j < j1 of plane k, if the plane is at a wall. */
+void mg_cpu_wall_planes_of_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k,
+                                int j0, int j1);
+
 /** Fill only the face ghosts of the walls in j next to the strip. */
 void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k, int j0, int j1);
 
@@ -61,6 +65,58 @@ void mg_cpu_norm_of_row(const mg_real_t *x, const mg_real_t *y, int n,
 /** The norm over all threads; NaN if any value is not finite. */
 double mg_cpu_join_norms(const mg_cpu_partial_norm_t *partial, int threads);
 
+/* Operations on strips, for mg_cpu_strips and mg_cpu_pass, with their arguments. */
+
+typedef struct mg_cpu_step mg_cpu_step_t;
+/** A step on rows j0 <= j < j1 of plane k of a patch. */
+typedef void mg_cpu_rows_fn(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_step_t *step,
+                            int k, int j0, int j1);
+/** A single smoother step. */
+struct mg_cpu_step {
+  mg_update_t u;
+  int order;
+  mg_cpu_rows_fn *rows;
+};
+mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep);
+void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *step);
+
+/** A residual, as a norm or restricted. */
+typedef struct {
+  mg_vector_t dst, x, f;
+  const mg_view_t *fine;
+  mg_cpu_partial_norm_t *partial; /**< one per thread */
+  mg_real_t *rows;                /**< scratch, `row_values` per thread */
+  int64_t row_values;
+} mg_cpu_residual_job_t;
+
+/** Prepare a job for this number of threads; coarse = NULL: a norm.
+ *  @return MG_OK, MG_ERR_MEMORY */
+mg_status_t mg_cpu_residual_job(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                const mg_view_t *coarse, mg_vector_t dst, int threads,
+                                mg_cpu_residual_job_t *job);
+void mg_cpu_residual_job_free(mg_cpu_residual_job_t *job);
+void mg_cpu_residual_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *job);
+void mg_cpu_residual_restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
+                                    void *job);
+
+/** An interpolation. */
+typedef struct {
+  const mg_view_t *fine;
+  mg_vector_t src, dst;
+  mg_interpolation_t kind;
+  bool add;
+  mg_real_t *scratch; /**< rows of each thread; free it after use */
+  int64_t row_values; /**< length of a scratch row, including padding before its first cell */
+} mg_cpu_interpolation_job_t;
+
+/** @return MG_OK, MG_ERR_MEMORY */
+mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
+                                     const mg_view_t *fine, mg_vector_t dst,
+                                     mg_interpolation_t kind, bool add, int threads,
+                                     mg_cpu_interpolation_job_t *job);
+void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
+                                void *job);
+
 /* The entries of the backend table, one file each. */
 mg_status_t mg_cpu_set_problem(const mg_view_t *v, const mg_tables_t *tables);
 mg_status_t mg_cpu_restrict_faces(const mg_view_t *fine, int d, const mg_view_t *coarse,
@@ -87,6 +143,14 @@ bool mg_cpu_can_interpolate_smooth(const mg_view_t *v, const mg_view_t *coarse, 
 /** use, source: may be NULL. */
 mg_status_t mg_cpu_smooth_fused(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                 const mg_cpu_residual_use_t *use, const mg_cpu_source_t *source);
+bool mg_cpu_can_reside(const mg_view_t *v, int n);
+mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
+                                   const mg_resident_use_t *use);
+/** mg_cpu_smooth_resident with strips of about `rows` rows (pass.h). */
+mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
+                                    const mg_resident_use_t *use, int rows);
+mg_status_t mg_cpu_norm_begin(void);
+mg_status_t mg_cpu_norm_end(double *norm);
 mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f);
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm);
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,

@@ -8,15 +8,6 @@
 
 enum { REACH = 2, LINES = 2 * REACH + 1, PAD = 16 };
 
-typedef struct {
-  const mg_view_t *fine;
-  mg_vector_t src, dst;
-  mg_interpolation_t kind;
-  bool add;
-  mg_real_t *scratch; /* LINES + 1 rows per thread */
-  int64_t row_values; /* length of a scratch row, including PAD before its first cell */
-} job_t;
-
 /* Apply the formula in one direction to a row including ghosts; x[0..4] are the rows at offsets
  * -2..2. */
 static void combine(mg_interpolation_t kind, const mg_real_t *const x[LINES], int side, int n,
@@ -83,8 +74,8 @@ static void expand(mg_interpolation_t kind, const mg_real_t *t, int n, mg_real_t
   }
 }
 
-static void inject_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
+static void inject_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
+                         const mg_cpu_interpolation_job_t *job) {
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   for (int j = j0; j < j1; j++)
     for (int child = 0; child < 4; child++)
@@ -92,9 +83,13 @@ static void inject_strip(const mg_view_t *coarse, int patch, int k, int j0, int 
              mg_cell(p, job->dst, 0, 2 * j + (child & 1), 2 * k + (child >> 1)), job->add);
 }
 
-static void interpolate_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
-                              void *arg) {
-  const job_t *job = arg;
+void mg_cpu_interpolation_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
+                                void *arg) {
+  const mg_cpu_interpolation_job_t *job = arg;
+  if (job->kind == MG_INTERPOLATE_P0) {
+    inject_strip(coarse, patch, k, j0, j1, job);
+    return;
+  }
   const mg_patch_t *p = &job->fine->patch[patch], *c = &coarse->patch[patch];
   /* Read only `reach` cells past the patch: p1 and v2 have a single ghost layer. */
   const int reach = job->kind == MG_INTERPOLATE_V4 ? 2 : 1;
@@ -123,19 +118,24 @@ static void interpolate_strip(const mg_view_t *coarse, int patch, int k, int j0,
     }
 }
 
+mg_status_t mg_cpu_interpolation_job(const mg_view_t *coarse, mg_vector_t src,
+                                     const mg_view_t *fine, mg_vector_t dst,
+                                     mg_interpolation_t kind, bool add, int threads,
+                                     mg_cpu_interpolation_job_t *job) {
+  *job =
+      (mg_cpu_interpolation_job_t){.fine = fine, .src = src, .dst = dst, .kind = kind, .add = add};
+  if (kind == MG_INTERPOLATE_P0) return MG_OK;
+  for (int q = 0; q < coarse->n_patches; q++)
+    if (coarse->patch[q].n[0] + 2 * PAD > job->row_values)
+      job->row_values = coarse->patch[q].n[0] + 2 * PAD;
+  return mg_new(&job->scratch, threads * (LINES + 1) * job->row_values, "interpolation rows");
+}
+
 mg_status_t mg_cpu_interpolate(const mg_view_t *coarse, mg_vector_t src, const mg_view_t *fine,
                                mg_vector_t dst, mg_interpolation_t kind, bool add) {
-  job_t job = {.fine = fine, .src = src, .dst = dst, .kind = kind, .add = add};
-  if (kind == MG_INTERPOLATE_P0) {
-    mg_cpu_strips(coarse, inject_strip, &job);
-    return MG_OK;
-  }
-  for (int q = 0; q < coarse->n_patches; q++)
-    if (coarse->patch[q].n[0] + 2 * PAD > job.row_values)
-      job.row_values = coarse->patch[q].n[0] + 2 * PAD;
-  MG_TRY(mg_new(&job.scratch, mg_cpu_threads(coarse) * (LINES + 1) * job.row_values,
-                "interpolation rows"));
-  mg_cpu_strips(coarse, interpolate_strip, &job);
+  mg_cpu_interpolation_job_t job;
+  MG_TRY(mg_cpu_interpolation_job(coarse, src, fine, dst, kind, add, mg_cpu_threads(coarse), &job));
+  mg_cpu_strips(coarse, mg_cpu_interpolation_strip, &job);
   free(job.scratch);
   return MG_OK;
 }

@@ -56,16 +56,8 @@ void mg_cpu_residual_walls(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x
   mg_cpu_wall_ends(v, p, x, k, j0, j1);
 }
 
-typedef struct {
-  mg_vector_t dst, x, f;
-  const mg_view_t *fine;          /* residual_restrict only */
-  mg_cpu_partial_norm_t *partial; /* residual_norm only: one per thread */
-  mg_real_t *rows;                /* scratch, `row_values` per thread */
-  int64_t row_values;
-} job_t;
-
 static void residual_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
+  const mg_cpu_residual_job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
   const mg_real_t *f = job->f < 0 ? NULL : p->vec[job->f];
   mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
@@ -74,14 +66,14 @@ static void residual_strip(const mg_view_t *v, int patch, int k, int j0, int j1,
 }
 
 mg_status_t mg_cpu_residual(const mg_view_t *v, mg_vector_t dst, mg_vector_t x, mg_vector_t f) {
-  job_t job = {.dst = dst, .x = x, .f = f};
+  mg_cpu_residual_job_t job = {.dst = dst, .x = x, .f = f};
   mg_cpu_residual_prepare(v, x);
   mg_cpu_strips(v, residual_strip, &job);
   return MG_OK;
 }
 
-static void norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
+void mg_cpu_residual_norm_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const mg_cpu_residual_job_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
   mg_real_t *row = job->rows + mg_cpu_thread() * job->row_values;
   mg_cpu_residual_walls(v, p, p->vec[job->x], k, j0, j1);
@@ -99,24 +91,42 @@ int64_t mg_cpu_longest_row(const mg_view_t *v) {
   return (n + line - 1) / line * line;
 }
 
+mg_status_t mg_cpu_residual_job(const mg_view_t *v, mg_vector_t x, mg_vector_t f,
+                                const mg_view_t *coarse, mg_vector_t dst, int threads,
+                                mg_cpu_residual_job_t *job) {
+  const int rows_at_once = coarse ? 4 : 1;
+  *job = (mg_cpu_residual_job_t){.dst = dst, .x = x, .f = f, .fine = v};
+  job->row_values = rows_at_once * mg_cpu_longest_row(v);
+  MG_TRY(mg_new(&job->partial, threads, "partial norms"));
+  const size_t bytes = (size_t)(threads * job->row_values) * sizeof *job->rows;
+  job->rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */
+  if (job->rows) return MG_OK;
+  mg_cpu_residual_job_free(job);
+  return mg_out_of_memory(bytes, "residual rows");
+}
+
+void mg_cpu_residual_job_free(mg_cpu_residual_job_t *job) {
+  free(job->rows);
+  free(job->partial);
+  job->rows = NULL;
+  job->partial = NULL;
+}
+
 mg_status_t mg_cpu_residual_norm(const mg_view_t *v, mg_vector_t x, mg_vector_t f, double *norm) {
   const int threads = mg_cpu_threads(v);
-  job_t job = {.x = x, .f = f, .row_values = mg_cpu_longest_row(v)};
-  MG_TRY(mg_new(&job.partial, threads, "partial norms"));
-  const mg_status_t status = mg_new(&job.rows, threads * job.row_values, "residual rows");
-  if (status == MG_OK) {
-    mg_cpu_residual_prepare(v, x);
-    mg_cpu_strips(v, norm_strip, &job);
-    *norm = mg_cpu_join_norms(job.partial, threads);
-  }
-  free(job.rows);
-  free(job.partial);
-  return status;
+  mg_cpu_residual_job_t job;
+  MG_TRY(mg_cpu_residual_job(v, x, f, NULL, MG_NO_VECTOR, threads, &job));
+  mg_cpu_residual_prepare(v, x);
+  mg_cpu_strips(v, mg_cpu_residual_norm_strip, &job);
+  *norm = mg_cpu_join_norms(job.partial, threads);
+  mg_cpu_residual_job_free(&job);
+  return MG_OK;
 }
 
 /* Called for strips of the coarse patches: four fine rows make one coarse row. */
-static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
+void mg_cpu_residual_restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, int j1,
+                                    void *arg) {
+  const mg_cpu_residual_job_t *job = arg;
   const mg_view_t *fine = job->fine;
   const mg_patch_t *p = &fine->patch[patch], *c = &coarse->patch[patch];
   mg_real_t *row[4];
@@ -139,13 +149,10 @@ static void restrict_strip(const mg_view_t *coarse, int patch, int k, int j0, in
 
 mg_status_t mg_cpu_residual_restrict(const mg_view_t *fine, mg_vector_t x, mg_vector_t f,
                                      const mg_view_t *coarse, mg_vector_t dst) {
-  job_t job = {
-      .dst = dst, .x = x, .f = f, .fine = fine, .row_values = 4 * mg_cpu_longest_row(fine)};
-  const size_t bytes = (size_t)(mg_cpu_threads(coarse) * job.row_values) * sizeof *job.rows;
-  job.rows = malloc(bytes); /* not zeroed: each thread touches its own rows first */
-  if (!job.rows) return mg_out_of_memory(bytes, "residual rows");
+  mg_cpu_residual_job_t job;
+  MG_TRY(mg_cpu_residual_job(fine, x, f, coarse, dst, mg_cpu_threads(coarse), &job));
   mg_cpu_residual_prepare(fine, x);
-  mg_cpu_strips(coarse, restrict_strip, &job);
-  free(job.rows);
+  mg_cpu_strips(coarse, mg_cpu_residual_restrict_strip, &job);
+  mg_cpu_residual_job_free(&job);
   return MG_OK;
 }

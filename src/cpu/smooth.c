@@ -12,16 +12,6 @@
 #include "formulas/smoother.h"
 #include "formulas/stencil.h"
 
-typedef struct job job_t;
-/* A step on rows j0 <= j < j1 of plane k of a patch. */
-typedef void rows_fn(const mg_view_t *v, const mg_patch_t *p, const job_t *job, int k, int j0,
-                     int j1);
-struct job {
-  mg_update_t u;
-  int order;
-  rows_fn *rows;
-};
-
 /* A row: pointers to its first cell, and the numbers of the step. */
 typedef struct {
   const mg_real_t *f, *bi, *bj, *bk;
@@ -35,7 +25,8 @@ typedef struct {
   mg_real_t first, last;     /* weight of the first cell's low face and the last cell's high face */
 } row_t;
 
-MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const job_t *job, int j, int k) {
+MG_INLINE row_t row_at(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_step_t *job, int j,
+                       int k) {
   const ptrdiff_t at = j * p->jstride + k * p->kstride;
   const mg_real_t wall = mg_wall_weight(job->order);
   const mg_update_t *u = &job->u;
@@ -113,8 +104,8 @@ MG_INLINE void copy_block(mg_real_t *to, const mg_real_t *from) {
       r->dst[at] = value;                                                                          \
     }                                                                                              \
   }                                                                                                \
-  static void name(const mg_view_t *v, const mg_patch_t *p, const job_t *job, int k, int j0,       \
-                   int j1) {                                                                       \
+  static void name(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_step_t *job, int k,       \
+                   int j0, int j1) {                                                               \
     for (int j = j0; j < j1; j++) {                                                                \
       const row_t r = row_at(v, p, job, j, k);                                                     \
       ptrdiff_t i = 0;                                                                             \
@@ -169,8 +160,8 @@ ROWS(colored_fv4_varying, chosen(changes, RELAX(apply_fv4_varying, dinv_stored),
       out[l] = chosen(((l ^ phase) & 1) == 0, RELAX(apply, dinv), r->src[at]);                     \
     }                                                                                              \
   }                                                                                                \
-  static void name(const mg_view_t *v, const mg_patch_t *p, const job_t *job, int k, int j0,       \
-                   int j1) {                                                                       \
+  static void name(const mg_view_t *v, const mg_patch_t *p, const mg_cpu_step_t *job, int k,       \
+                   int j0, int j1) {                                                               \
     for (int j = j0; j < j1; j++) {                                                                \
       const row_t r = row_at(v, p, job, j, k);                                                     \
       mg_real_t *x = r.src, computed[BLOCK], kept[BLOCK] = {0};                                    \
@@ -196,9 +187,9 @@ ROWS_IN_PLACE(colored_7_varying, apply_7_varying, dinv_stored)
 
 /* Functions of one variant of the operator. */
 typedef struct {
-  rows_fn *first, *colored, *all;
-  rows_fn *second; /* previous is zero */
-  rows_fn *jacobi; /* previous has weight 0 */
+  mg_cpu_rows_fn *first, *colored, *all;
+  mg_cpu_rows_fn *second; /* previous is zero */
+  mg_cpu_rows_fn *jacobi; /* previous has weight 0 */
 } strips_t;
 
 #define STRIPS_OF(name, first)                                                                     \
@@ -219,7 +210,8 @@ static const strips_t *choose_strips(const mg_view_t *v, const mg_step_t *step) 
   return stored && (step->l1 || v->cells < MG_STORED_DINV_MAX_CELLS) ? &strips_7_stored : &strips_7;
 }
 
-static rows_fn *choose_rows(const mg_view_t *v, const mg_step_t *step, const mg_update_t *u) {
+static mg_cpu_rows_fn *choose_rows(const mg_view_t *v, const mg_step_t *step,
+                                   const mg_update_t *u) {
   const strips_t *strips = choose_strips(v, step);
   switch (u->form) {
   case MG_UPDATE_FIRST:
@@ -232,19 +224,24 @@ static rows_fn *choose_rows(const mg_view_t *v, const mg_step_t *step, const mg_
   }
 }
 
-static void smooth_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
-  const job_t *job = arg;
+void mg_cpu_step_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const mg_cpu_step_t *job = arg;
   const mg_patch_t *p = &v->patch[patch];
   /* In place, the wall ghosts must come from values before the step, so fill them first. */
   if (job->u.x >= 0) mg_cpu_residual_walls(v, p, p->vec[job->u.x], k, j0, j1);
   job->rows(v, p, job, k, j0, j1);
 }
 
+mg_cpu_step_t mg_cpu_step_of(const mg_view_t *v, const mg_sweep_t *sweep) {
+  mg_cpu_step_t step = {.u = mg_update_of(sweep), .order = mg_operator_order(v)};
+  step.rows = choose_rows(v, sweep->step, &step.u);
+  return step;
+}
+
 mg_status_t mg_cpu_smooth(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region) {
   (void)region; /* never a part: sweep_overlaps is NULL */
-  job_t job = {.u = mg_update_of(sweep), .order = mg_operator_order(v)};
-  job.rows = choose_rows(v, sweep->step, &job.u);
-  if (job.u.x >= 0) mg_cpu_residual_prepare(v, job.u.x);
-  mg_cpu_strips(v, smooth_strip, &job);
+  mg_cpu_step_t step = mg_cpu_step_of(v, sweep);
+  if (step.u.x >= 0) mg_cpu_residual_prepare(v, step.u.x);
+  mg_cpu_strips(v, mg_cpu_step_strip, &step);
   return MG_OK;
 }

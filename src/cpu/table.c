@@ -53,7 +53,12 @@ const mg_backend_t mg_backend_cpu = {
     .multiply = mg_cpu_multiply,
     .max_norm = mg_cpu_max_norm,
     .dot = mg_cpu_dot,
-    .fused = {.residual_norm = mg_cpu_residual_norm, .residual_restrict = mg_cpu_residual_restrict},
+    .fused = {.residual_norm = mg_cpu_residual_norm,
+              .residual_restrict = mg_cpu_residual_restrict,
+              .can_reside = mg_cpu_can_reside,
+              .smooth_resident = mg_cpu_smooth_resident,
+              .norm_begin = mg_cpu_norm_begin,
+              .norm_end = mg_cpu_norm_end},
 #ifndef MG_FLOAT
     .mixed = {.lower = mg_cpu_lower, .raise = mg_cpu_raise, .residual = mg_cpu_residual_lower},
 #endif

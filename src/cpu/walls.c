@@ -65,6 +65,18 @@ void mg_cpu_wall_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int
     wall_line(plane + (p->n[1] - 1) * p->jstride, -p->jstride, p->n[0], 1, high, order);
 }
 
+void mg_cpu_wall_planes_of_rows(const mg_view_t *v, const mg_patch_t *p, mg_real_t *x, int k,
+                                int j0, int j1) {
+  const int order = mg_operator_order(v);
+  for (int side = 0; side < 2; side++) {
+    const mg_wall_t kind = p->wall[2][side];
+    if (!kind || k != (side == 0 ? 0 : p->n[2] - 1)) continue;
+    const ptrdiff_t in = side == 0 ? p->kstride : -p->kstride;
+    for (int j = j0; j < j1; j++)
+      wall_line(x + j * p->jstride + k * p->kstride, in, p->n[0], 1, kind, order);
+  }
+}
+
 void mg_cpu_wall_planes(const mg_view_t *v, mg_vector_t vec) {
   const int order = mg_operator_order(v);
   for (int q = 0; q < v->n_patches; q++) {

@@ -57,6 +57,14 @@ static bool may_fuse(const mg_level_plan_t *level, int radius, const mg_params_t
          level->layout.box_dim >= mg_layers_of_steps(radius, most);
 }
 
+/* True if a smooth of the level on a CPU passes it through the caches once: a rank with only walls
+ * around its cells. */
+static bool passes_once(const mg_level_plan_t *level, const mg_params_t *params) {
+  const int32_t *n = level->layout.n;
+  return params->op != MG_OPERATOR_FV4 && params->boundary != MG_BOUNDARY_PERIODIC &&
+         n[0] % 2 == 0 && n[1] % 2 == 0 && n[2] % 2 == 0;
+}
+
 /* True if the SMs of the GPU have room for the cells of the level. fv4 needs boxes as wide as its
  * wall formula. The guard emulates the 7-point operators only. */
 static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params, bool colored) {
@@ -74,13 +82,14 @@ static bool fits_on_sms(const mg_level_plan_t *level, const mg_params_t *params,
          mg_fv4_choose_tiles(n, params->sms, &fv4_tiles);
 }
 
-/* True if a smooth of the level is one sweep that keeps the level in the GPU: a level of one rank,
- * too small for tiles that overlap. */
+/* True if a smooth of the level is one resident sweep: a level of one rank, on a GPU too small for
+ * tiles that overlap. */
 static bool may_reside(const mg_level_plan_t *level, const mg_params_t *params,
                        const smoother_t *smoother) {
   return params->fused_sweeps > 1 && smoother->fuse && smoother->n_steps > 1 &&
          smoother->n_steps <= MG_RESIDENT_MAX_STEPS && level->layout.n_ranks == 1 &&
-         fits_on_sms(level, params, smoother->colored);
+         (level->place == MG_PLACE_CPU ? passes_once(level, params)
+                                       : fits_on_sms(level, params, smoother->colored));
 }
 
 /* True if the last fused sweeps may compute the residual too, which reads one more ghost layer.

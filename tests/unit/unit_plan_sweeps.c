@@ -23,6 +23,7 @@ static void test_passes(void) {
        true},
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 3, 3, false},
       {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1, false},
+      {MG_DEVICE_CPU, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 1, 6, 1, false},
       {MG_DEVICE_CUDA_SIMPLE, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_GSRB, MG_OPERATOR_FV2, 8, 1, 1,
        false},
       {MG_DEVICE_CUDA, MG_BOUNDARY_DIRICHLET, MG_SMOOTHER_L1JACOBI, MG_OPERATOR_FV2, 8, 1, 1,
@@ -49,8 +50,11 @@ static void test_passes(void) {
       const int32_t n = level->layout.n[0];
       const bool large = cells >= MG_FUSED_SWEEPS_MIN_CELLS, is_fv4 = params.op == MG_OPERATOR_FV4,
                  fv4_all = is_fv4 && params.smoother != MG_SMOOTHER_GSRB,
-                 resident = (cases[i].steps == 3 || is_fv4) && level->layout.n_ranks == 1 &&
-                            n >= 4 && n <= (fv4_all ? 32 : 64),
+                 on_gpu = cases[i].device == MG_DEVICE_CUDA,
+                 /* on a CPU, levels of any size that have a coarser one */
+          resident = level->layout.n_ranks == 1 &&
+                     (on_gpu ? (cases[i].steps == 3 || is_fv4) && n >= 4 && n <= (fv4_all ? 32 : 64)
+                             : level->place == MG_PLACE_CPU && n >= 2),
                  fuses = cases[i].steps == 3, gsrb = params.smoother == MG_SMOOTHER_GSRB,
                  residual = fuses && 8 * cells >= (gsrb ? MG_FUSED_RESIDUAL_MIN_BYTES
                                                         : MG_FUSED_RESIDUAL_MIN_BYTES_ALL),
@@ -75,10 +79,12 @@ static void test_passes(void) {
     CHECK_INT(build(cases[i].ranks), MG_OK);
     const int64_t float_bytes =
         4 * mg_layout_n_cells(&plan.level[0].layout) / plan.level[0].layout.n_ranks;
-    CHECK_INT(plan.level[0].fused_interpolation,
-              cases[i].steps == 3 && float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
-                                                         ? MG_FUSED_INTERPOLATION_MIN_BYTES
-                                                         : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL));
+    CHECK_INT(
+        plan.level[0].fused_interpolation,
+        plan.level[0].resident ||
+            (cases[i].steps == 3 && float_bytes >= (params.smoother == MG_SMOOTHER_GSRB
+                                                        ? MG_FUSED_INTERPOLATION_MIN_BYTES
+                                                        : MG_FUSED_INTERPOLATION_MIN_BYTES_ALL)));
     params.precision = MG_CLASS_DOUBLE;
     /* Twenty half sweeps would need 21 layers for one exchange. */
     params.smooths = 10;

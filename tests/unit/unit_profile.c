@@ -182,7 +182,7 @@ int main(int argc, char **argv) {
   solve(h, f_norm);
   CHECK_INT(clock_.taken, 0);
 
-  const int n_solves = 40; /* more operations than event timers at a time */
+  const int n_solves = 100; /* more operations than event timers at a time */
   MUST(mg_profile_begin(h));
   for (int s = 0; s < n_solves; s++)
     solve(h, f_norm);

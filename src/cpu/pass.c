@@ -1,0 +1,130 @@
+/* Stage s is `planes` planes and `rows` rows behind the first one: its neighbors in the direction
+ * of the pass have had stage s - 1, those behind it have not had stage s + 1. So stages are in
+ * place and compute nothing twice.
+ *
+ *     j     strip 0   strip 1     Strips are skewed in j. A thread moves through a strip plane by
+ *   stage 2 ------+---------+--   plane and runs all stages at each position, while the rows are in
+ *   stage 1 --------+---------+   its L2. The next strip belongs to the next thread, which follows
+ *   stage 0 ----------+--------   one plane behind.
+ */
+#include "cpu/pass.h"
+#include "base/alloc.h"
+#include "base/machine.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Position of a stage behind the front. */
+typedef struct {
+  int planes, rows;
+} lag_t;
+
+/* Planes that all stages have completed in a strip, on a cache line of its own. */
+typedef struct {
+  _Atomic int completed;
+  char pad[124];
+} progress_t;
+
+typedef struct {
+  const mg_view_t *v;
+  const mg_cpu_stage_t *stage;
+  lag_t *lag;
+  progress_t *progress;
+  int n, strips, steps; /* stages; strips; positions of the front */
+} pass_t;
+
+/* A stage of ratio 2 runs when the front reaches the first plane of its pair if it is the first
+ * stage, and the second plane otherwise. */
+static void set_lags(pass_t *pass) {
+  lag_t lag = {0, 0};
+  for (int s = 0; s < pass->n; s++) {
+    if (s > 0) lag = (lag_t){lag.planes + 1, lag.rows + 1};
+    pass->lag[s] = lag;
+  }
+  pass->steps = pass->v->patch->n[2] + lag.planes;
+}
+
+/* First row of a strip in stage s. Even, so that pairs of rows are in the same strip. */
+static int first_row(const pass_t *pass, int strip, int s) {
+  const int n = pass->v->patch->n[1];
+  if (strip == 0) return 0;
+  if (strip == pass->strips) return n;
+  const int middle = pass->n / 2,
+            at = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2) - pass->lag[s].rows;
+  return at < 0 ? 0 : at > n ? n : at;
+}
+
+static void run_stage(const pass_t *pass, int s, int strip, int front) {
+  const mg_cpu_stage_t *stage = &pass->stage[s];
+  const mg_patch_t *p = pass->v->patch;
+  const int ratio = stage->ratio, k = front - pass->lag[s].planes,
+            j0 = first_row(pass, strip, s) / ratio, j1 = first_row(pass, strip + 1, s) / ratio;
+  if (k < 0 || k >= p->n[2] || j0 >= j1) return;
+  if (ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
+  if (stage->x >= 0)
+    for (int r = 0; r < ratio; r++)
+      mg_cpu_wall_planes_of_rows(pass->v, p, p->vec[stage->x], k - r, ratio * j0, ratio * j1);
+  stage->fn(stage->view, 0, k / ratio, j0, j1, stage->arg);
+}
+
+/* Wait until the preceding strip has completed this position of the front. There may be more
+ * threads than CPUs. */
+static void await(const pass_t *pass, int strip, int front) {
+  if (strip == 0) return;
+  _Atomic int *completed = &pass->progress[strip - 1].completed;
+  const int tries_before_yield = 1000;
+  for (int tries = 0; atomic_load_explicit(completed, memory_order_acquire) <= front; tries++)
+    if (tries > tries_before_yield) (void)sched_yield();
+}
+
+static void run_strips(const pass_t *pass, int thread, int threads) {
+  for (int strip = thread; strip < pass->strips; strip += threads)
+    for (int front = 0; front < pass->steps; front++) {
+      await(pass, strip, front);
+      for (int s = 0; s < pass->n; s++)
+        run_stage(pass, s, strip, front);
+      atomic_store_explicit(&pass->progress[strip].completed, front + 1, memory_order_release);
+    }
+}
+
+int mg_cpu_pass_rows(const mg_view_t *v, int n) {
+  /* A quarter of the share of the last cache: from 1/8 to 1/2, passes take the same time. */
+  const int64_t unknown = 16 << 20, share = mg_machine_cache_per_cpu(),
+                bytes = (share > 0 ? share : unknown) / 4,
+                vectors = 6, /* x, f, three betas, 1 / diagonal */
+      planes = n + 2, row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
+  const int64_t rows = bytes / (row_bytes * vectors * planes);
+  return rows < v->patch->n[1] ? (int)rows : v->patch->n[1];
+}
+
+/* Each thread gets the same number of strips, unless they would have less than two rows. */
+static int strip_count(const mg_view_t *v, int threads, int rows) {
+  const int64_t n = v->patch->n[1], most = n / 2 > 1 ? n / 2 : 1,
+                at_once = (int64_t)threads * (rows > 2 ? rows : 2),
+                strips = (n + at_once - 1) / at_once * threads;
+  return (int)(strips < most ? strips : most);
+}
+
+mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
+                        int rows) {
+  pass_t pass = {.v = v, .stage = stage, .n = n, .strips = strip_count(v, threads, rows)};
+  MG_TRY(mg_new(&pass.lag, n, "stages of a pass"));
+  const mg_status_t status = mg_new(&pass.progress, pass.strips, "strips of a pass");
+  if (status == MG_OK) {
+    set_lags(&pass);
+    if (threads == 1)
+      run_strips(&pass, 0, 1);
+    else {
+#ifdef _OPENMP
+#pragma omp parallel num_threads(threads)
+      run_strips(&pass, mg_cpu_thread(), omp_get_num_threads());
+#endif
+    }
+  }
+  free(pass.progress);
+  free(pass.lag);
+  return status;
+}

@@ -1,0 +1,30 @@
+/* Several operations in one pass through the caches (temporal blocking by time skewing). */
+#ifndef MG_CPU_PASS_H
+#define MG_CPU_PASS_H
+
+#include "cpu/cpu.h"
+
+/** An operation on the strips of a level's only patch. */
+typedef struct {
+  mg_strip_fn fn;
+  void *arg;
+  const mg_view_t *view; /**< of the strips: the level, or its coarsened patch */
+  int ratio;             /**< cells of the level per cell of `view`: 1 or 2 */
+  mg_vector_t x;         /**< vector whose ghosts outside walls in k it reads; < 0: none */
+} mg_cpu_stage_t;
+
+/** Rows of a strip for n stages, such that the rows in use of all stages stay in a core's share of
+ *  the caches. */
+int mg_cpu_pass_rows(const mg_view_t *v, int n);
+
+/** Run the stages as if one after the other, each on the whole level, on at most `threads` threads.
+ *  Strips have about `rows` rows, at least 2. The result does not depend on either number.
+ *
+ *  A stage reads, of the results of earlier ones, only cells next to its own. Stages in place leave
+ *  the cells unchanged that other cells of the same or the next stage read: colored steps, or steps
+ *  that write the vector of the iterate before last. Only the first stage and the last ones may
+ * have ratio 2; the cells of the level are then even in j and k. */
+mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
+                        int rows);
+
+#endif

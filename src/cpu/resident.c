@@ -1,0 +1,121 @@
+/* A smooth as one pass through the caches (pass.c), with interpolation before it and residual
+ * after it. Bytes per cell, for any number of steps: 48 (x read and written, f and three betas
+ * read), and 8 more if 1 / diagonal is read. */
+#include "base/alloc.h"
+#include "cpu/pass.h"
+#include <stdlib.h>
+#include <string.h>
+
+static double residual_norm;
+
+bool mg_cpu_can_reside(const mg_view_t *v, int n) {
+  (void)n;
+  bool covers = v->op != MG_OPERATOR_FV4 && !v->periodic && v->n_patches == 1;
+  for (int d = 0; d < 3 && covers; d++)
+    covers = v->patch[0].n[d] == v->n[d] && v->n[d] % 2 == 0;
+  return covers;
+}
+
+mg_status_t mg_cpu_norm_begin(void) {
+  residual_norm = 0.0;
+  return MG_OK;
+}
+
+mg_status_t mg_cpu_norm_end(double *norm) {
+  *norm = residual_norm;
+  return MG_OK;
+}
+
+static mg_vector_t other_vector(mg_vector_t vec) {
+  return vec == MG_U ? MG_TMP : MG_U;
+}
+
+/* A copy of rows. */
+typedef struct {
+  mg_vector_t src, dst;
+} copy_t;
+
+static void copy_strip(const mg_view_t *v, int patch, int k, int j0, int j1, void *arg) {
+  const copy_t *copy = arg;
+  const mg_patch_t *p = &v->patch[patch];
+  for (int j = j0; j < j1; j++)
+    memcpy(mg_cell(p, copy->dst, 0, j, k), mg_cell(p, copy->src, 0, j, k),
+           (size_t)p->n[0] * sizeof(mg_real_t));
+}
+
+/* A smooth in preparation. */
+typedef struct {
+  const mg_view_t *v;
+  int n, threads; /* stages so far */
+  mg_cpu_stage_t *stage;
+  mg_cpu_step_t *step;
+  mg_cpu_interpolation_job_t interpolation;
+  copy_t copy;
+  mg_cpu_residual_job_t residual;
+} smooth_t;
+
+static void add_stage(smooth_t *s, mg_strip_fn fn, void *arg, const mg_view_t *view, int ratio,
+                      mg_vector_t x) {
+  s->stage[s->n++] = (mg_cpu_stage_t){fn, arg, view, ratio, x};
+}
+
+static mg_status_t add_interpolation(smooth_t *s, const mg_resident_use_t *use, mg_vector_t dst,
+                                     bool add) {
+  MG_TRY(mg_cpu_interpolation_job(use->source, use->src, s->v, dst, use->kind, add, s->threads,
+                                  &s->interpolation));
+  if (use->kind != MG_INTERPOLATE_P0)
+    MG_TRY(mg_cpu_fill_wall_ghosts(use->source, use->src, use->kind == MG_INTERPOLATE_V2 ? 2 : 1));
+  add_stage(s, mg_cpu_interpolation_strip, &s->interpolation, use->source, 2, MG_NO_VECTOR);
+  return MG_OK;
+}
+
+static mg_status_t add_residual(smooth_t *s, const mg_resident_use_t *use, mg_vector_t x) {
+  MG_TRY(mg_cpu_residual_job(s->v, x, MG_F, use->coarse, use->dst, s->threads, &s->residual));
+  if (use->coarse)
+    add_stage(s, mg_cpu_residual_restrict_strip, &s->residual, use->coarse, 2, x);
+  else
+    add_stage(s, mg_cpu_residual_norm_strip, &s->residual, s->v, 1, x);
+  return MG_OK;
+}
+
+/* Steps on all cells alternate between two vectors. */
+static mg_status_t add_stages(smooth_t *s, const mg_sweep_t *sweep, const mg_resident_use_t *use) {
+  const bool in_place = sweep->step->colored, zero = sweep->x < 0 && !use->source;
+  const bool odd = !in_place && sweep->n % 2 != 0;
+  mg_vector_t from = odd && sweep->x < 0 ? other_vector(sweep->dst) : sweep->dst;
+  if (use->source) MG_TRY(add_interpolation(s, use, from, sweep->x >= 0));
+  for (int q = 0; q < sweep->n; q++) {
+    const mg_vector_t to = in_place ? from : other_vector(from);
+    s->step[q] =
+        mg_cpu_step_of(s->v, &(mg_sweep_t){&sweep->step[q], 1, zero && q == 0 ? MG_NO_VECTOR : from,
+                                           zero && q <= 1 ? MG_NO_VECTOR : to, to, MG_NO_VECTOR});
+    add_stage(s, mg_cpu_step_strip, &s->step[q], s->v, 1, s->step[q].u.x);
+    from = to;
+  }
+  if (from != sweep->dst) {
+    s->copy = (copy_t){from, sweep->dst};
+    add_stage(s, copy_strip, &s->copy, s->v, 1, MG_NO_VECTOR);
+  }
+  return use->has_residual ? add_residual(s, use, sweep->dst) : MG_OK;
+}
+
+mg_status_t mg_cpu_smooth_resident(const mg_view_t *v, const mg_sweep_t *sweep,
+                                   const mg_resident_use_t *use) {
+  return mg_cpu_smooth_in_strips(v, sweep, use, mg_cpu_pass_rows(v, sweep->n + 2));
+}
+
+mg_status_t mg_cpu_smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
+                                    const mg_resident_use_t *use, int rows) {
+  smooth_t s = {.v = v, .threads = mg_cpu_threads(v)};
+  MG_TRY(mg_new(&s.stage, sweep->n + 3, "stages of a smooth"));
+  mg_status_t status = mg_new(&s.step, sweep->n, "steps of a smooth");
+  if (status == MG_OK) status = add_stages(&s, sweep, use);
+  if (status == MG_OK) status = mg_cpu_pass(v, s.stage, s.n, s.threads, rows);
+  if (status == MG_OK && use->has_residual && !use->coarse)
+    residual_norm = mg_cpu_join_norms(s.residual.partial, s.threads);
+  mg_cpu_residual_job_free(&s.residual);
+  free(s.interpolation.scratch);
+  free(s.step);
+  free(s.stage);
+  return status;
+}

@@ -1,0 +1,75 @@
+/* op_cpu_passes: a smooth that passes through the caches once (cpu/resident.c) is bit-identical to
+ * single steps, with strips of any number of rows, also of more rows than the level has, and on any
+ * number of threads. Covered: cycles, hence interpolated corrections and solutions, restricted
+ * residuals and norms; steps of one color and of all cells, even and odd numbers of them; walls of
+ * both kinds; grids that are not cubes; float cells. */
+#include "cpu/cpu.h"
+#include "level/smooth.h"
+#include "tests/lib/fixture.h"
+
+static int rows_of_strips, passes;
+
+static mg_status_t smooth_in_strips(const mg_view_t *v, const mg_sweep_t *sweep,
+                                    const mg_resident_use_t *use) {
+  passes++;
+  return mg_cpu_smooth_in_strips(v, sweep, use, rows_of_strips);
+}
+
+/* Three cycles or fewer: the norm after each, and the solution. */
+typedef struct {
+  mg_history_t history;
+  uint64_t hash;
+} result_t;
+
+static result_t solve(const char *options, bool in_passes) {
+  static mg_backend_t backend;
+  const fixture_backend_t cpu = {"cpu", "--device=cpu"};
+  mg_hierarchy_t *h = fixture_create(&cpu, 4, 1, options);
+  backend = mg_backend_cpu;
+  backend.fused.smooth_resident = smooth_in_strips;
+  CHECK_INT(mg_smooth_is_resident(h->low ? &h->low->level[0] : &h->level[0]), in_passes);
+  for (int l = 0; l < h->n_levels && in_passes && !h->low; l++)
+    h->level[l].backend = &backend;
+  result_t r = {.history = *fixture_solve(h)};
+  r.hash = field_hash(field_get(&h->level[0], MG_U), mg_volume(mg_level_view(&h->level[0])->n));
+  mg_hierarchy_free(h);
+  return r;
+}
+
+static void test_options(const char *options) {
+  static const int rows[] = {1, 2, 3, 5, 8, 1000};
+  const result_t want = solve(textf("%s --fused-sweeps=1", options), false);
+  for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
+    for (int threads = 1; threads <= 4; threads++) {
+      if (!fixture_threads(threads)) continue;
+      rows_of_strips = rows[r];
+      const result_t got = solve(options, true);
+      CHECK(got.hash == want.hash);
+      CHECK_INT(got.history.n_cycles, want.history.n_cycles);
+      for (int c = 0; c < want.history.n_cycles; c++)
+        CHECK(got.history.norm[c] == want.history.norm[c]);
+    }
+  (void)fixture_threads(1);
+  fixture_release();
+}
+
+int main(int argc, char **argv) {
+  static const char *const options[] = {
+      /* 32^3 cells and more: several threads */
+      "boxes=2x2x2 --operator=fv2 --smoother=gsrb",
+      "boxes=2x3x1 --operator=7pt --smoother=gsrb --smooths=1 --rtol=1e-4 --max-cycles=3",
+      "boxes=1x2x3 --operator=fv2 --smoother=chebyshev --rtol=1e-9 --max-cycles=3 walls=nndnnd",
+      "boxes=2x2x2 --operator=fv2 --smoother=chebyshev --smooths=1 --degree=3",
+      "boxes=3x1x2 --operator=7pt --smoother=jacobi --smooths=5 walls=dndndn",
+      "boxes=2x2x2 --operator=fv2 --smoother=gsrb --omega=1.15 --cycle=v --rtol=1e-3 "
+      "--max-cycles=3",
+      /* float cells, with the rows of strips that the backend chooses */
+      "boxes=2x2x2 --operator=fv2 --smoother=gsrb --precision=mixed --rtol=1e-8",
+  };
+  fixture_begin(&argc, &argv);
+  if (mg_comm_size(mg_comm_world()) > 1) return FIXTURE_SKIP("passes need levels of one rank");
+  for (size_t o = 0; o < sizeof options / sizeof options[0]; o++)
+    test_options(options[o]);
+  CHECK(passes > 0);
+  return FIXTURE_END();
+}
