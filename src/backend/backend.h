@@ -128,9 +128,11 @@ typedef struct {
    *  must be valid, one less of the betas, and n - 1 of previous, MG_F, MG_ALPHA and, for fv4,
    *  MG_DINV. */
   bool (*can_fuse)(const mg_view_t *v, int max_steps);
-  /** All n steps of a smooth as one operation that keeps the level in the processor, with dst = x,
-   *  or x < 0. The steps satisfy mg_steps_fuse. It also does what `use` says, and reads no ghosts
-   *  of the level. can_reside reports whether the view allows it. Both entries or none. */
+  /** All n steps of a smooth as one operation that keeps the level in the processor, or on a CPU
+   *  the part of it that is in use, with dst = x, or x < 0. Steps on all cells may also write the
+   *  other one of MG_U and MG_TMP. The steps satisfy mg_steps_fuse. It also does what `use` says,
+   *  and reads no ghosts of the level. can_reside reports whether the view allows it. Both entries
+   *  or none; they need norm_begin and norm_end. */
   bool (*can_reside)(const mg_view_t *v, int n);
   mg_status_t (*smooth_resident)(const mg_view_t *v, const mg_sweep_t *sweep,
                                  const mg_resident_use_t *use);
@@ -145,8 +147,8 @@ typedef struct {
   /** `smooth` of n > 1 steps that also uses the residual of its result: coarse dst = mean of its 8
    *  children, or if `coarse` is NULL its maximum norm, which norm_end returns. norm_begin clears
    *  the maximum; no other reduction may come between. can_smooth_residual reports whether the
-   *  view allows it. All ghosts that the sweep reads are needed one layer deeper. These four
-   *  entries are all there, or none. */
+   *  view allows it. All ghosts that the sweep reads are needed one layer deeper. Both entries or
+   *  none; they need norm_begin and norm_end. */
   bool (*can_smooth_residual)(const mg_view_t *v, int n);
   mg_status_t (*smooth_residual)(const mg_view_t *v, const mg_sweep_t *sweep, mg_region_t region,
                                  const mg_view_t *coarse, mg_vector_t dst);

@@ -1,12 +1,17 @@
-/* Stage s is `planes` planes and `rows` rows behind the first one: its neighbors in the direction
- * of the pass have had stage s - 1, those behind it have not had stage s + 1. So stages are in
- * place and compute nothing twice.
+/* Stage s is s planes and s rows behind the first stage. Where it works, the neighbors ahead have
+ * had stage s - 1, and those behind have not had stage s + 1. So stages work in place, and nothing
+ * is computed twice or copied.
  *
- *     j     strip 0   strip 1     Strips are skewed in j. A thread moves through a strip plane by
- *   stage 2 ------+---------+--   plane and runs all stages at each position, while the rows are in
- *   stage 1 --------+---------+   its L2. The next strip belongs to the next thread, which follows
- *   stage 0 ----------+--------   one plane behind.
- */
+ *     stage 2 |-- strip 0 --|-- strip 1 --|-- strip 2
+ *     stage 1 |---- strip 0 ----|-- strip 1 --|-- strip 2
+ *     stage 0 |------ strip 0 ------|-- strip 1 --|-- strip 2
+ *             0                                               j
+ *
+ * A thread moves through a strip plane by plane and runs all stages at each position of the front,
+ * while the rows are in cache: at position k, stage s works on plane k - s. The next strip belongs
+ * to the next thread, which follows one position behind. There, it reads of the strip before only
+ * what was written up to the same position, and it changes nothing that the strip before still
+ * reads. So a counter per strip orders all threads. */
 #include "cpu/pass.h"
 #include "base/alloc.h"
 #include "base/machine.h"
@@ -17,12 +22,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Position of a stage behind the front. */
-typedef struct {
-  int planes, rows;
-} lag_t;
-
-/* Planes that all stages have completed in a strip, on a cache line of its own. */
+/* Positions that a strip has completed, on a cache line of its own. */
 typedef struct {
   _Atomic int completed;
   char pad[124];
@@ -31,21 +31,9 @@ typedef struct {
 typedef struct {
   const mg_view_t *v;
   const mg_cpu_stage_t *stage;
-  lag_t *lag;
   progress_t *progress;
-  int n, strips, steps; /* stages; strips; positions of the front */
+  int n, strips;
 } pass_t;
-
-/* A stage of ratio 2 runs when the front reaches the first plane of its pair if it is the first
- * stage, and the second plane otherwise. */
-static void set_lags(pass_t *pass) {
-  lag_t lag = {0, 0};
-  for (int s = 0; s < pass->n; s++) {
-    if (s > 0) lag = (lag_t){lag.planes + 1, lag.rows + 1};
-    pass->lag[s] = lag;
-  }
-  pass->steps = pass->v->patch->n[2] + lag.planes;
-}
 
 /* First row of a strip in stage s. Even, so that pairs of rows are in the same strip. */
 static int first_row(const pass_t *pass, int strip, int s) {
@@ -53,16 +41,17 @@ static int first_row(const pass_t *pass, int strip, int s) {
   if (strip == 0) return 0;
   if (strip == pass->strips) return n;
   const int middle = pass->n / 2,
-            at = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2) - pass->lag[s].rows;
+            at = (int)(((int64_t)n * strip / pass->strips + middle) / 2 * 2) - s;
   return at < 0 ? 0 : at > n ? n : at;
 }
 
 static void run_stage(const pass_t *pass, int s, int strip, int front) {
   const mg_cpu_stage_t *stage = &pass->stage[s];
   const mg_patch_t *p = pass->v->patch;
-  const int ratio = stage->ratio, k = front - pass->lag[s].planes,
-            j0 = first_row(pass, strip, s) / ratio, j1 = first_row(pass, strip + 1, s) / ratio;
+  const int ratio = stage->ratio, k = front - s, j0 = first_row(pass, strip, s) / ratio,
+            j1 = first_row(pass, strip + 1, s) / ratio;
   if (k < 0 || k >= p->n[2] || j0 >= j1) return;
+  /* A pair of planes: the first stage reads nothing ahead, so it may be early; later ones wait. */
   if (ratio == 2 && k % 2 != (s == 0 ? 0 : 1)) return;
   if (stage->x >= 0)
     for (int r = 0; r < ratio; r++)
@@ -82,7 +71,7 @@ static void await(const pass_t *pass, int strip, int front) {
 
 static void run_strips(const pass_t *pass, int thread, int threads) {
   for (int strip = thread; strip < pass->strips; strip += threads)
-    for (int front = 0; front < pass->steps; front++) {
+    for (int front = 0; front < pass->v->patch->n[2] + pass->n - 1; front++) {
       await(pass, strip, front);
       for (int s = 0; s < pass->n; s++)
         run_stage(pass, s, strip, front);
@@ -91,9 +80,9 @@ static void run_strips(const pass_t *pass, int thread, int threads) {
 }
 
 int mg_cpu_pass_rows(const mg_view_t *v, int n) {
-  /* A quarter of the share of the last cache: from 1/8 to 1/2, passes take the same time. */
-  const int64_t unknown = 16 << 20, share = mg_machine_cache_per_cpu(),
-                bytes = (share > 0 ? share : unknown) / 4,
+  /* Half of the share of the last-level cache; docs/performance.md, "CPU", has times. */
+  const int64_t unknown = 4 << 20, share = mg_machine_cache_per_cpu(),
+                bytes = (share > 0 ? share : unknown) / 2,
                 vectors = 6, /* x, f, three betas, 1 / diagonal */
       planes = n + 2, row_bytes = v->patch->jstride * (int64_t)sizeof(mg_real_t);
   const int64_t rows = bytes / (row_bytes * vectors * planes);
@@ -111,20 +100,13 @@ static int strip_count(const mg_view_t *v, int threads, int rows) {
 mg_status_t mg_cpu_pass(const mg_view_t *v, const mg_cpu_stage_t *stage, int n, int threads,
                         int rows) {
   pass_t pass = {.v = v, .stage = stage, .n = n, .strips = strip_count(v, threads, rows)};
-  MG_TRY(mg_new(&pass.lag, n, "stages of a pass"));
-  const mg_status_t status = mg_new(&pass.progress, pass.strips, "strips of a pass");
-  if (status == MG_OK) {
-    set_lags(&pass);
-    if (threads == 1)
-      run_strips(&pass, 0, 1);
-    else {
+  MG_TRY(mg_new(&pass.progress, pass.strips, "strips of a pass"));
 #ifdef _OPENMP
-#pragma omp parallel num_threads(threads)
-      run_strips(&pass, mg_cpu_thread(), omp_get_num_threads());
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  run_strips(&pass, mg_cpu_thread(), omp_get_num_threads());
+#else
+  run_strips(&pass, 0, 1);
 #endif
-    }
-  }
   free(pass.progress);
-  free(pass.lag);
-  return status;
+  return MG_OK;
 }

@@ -237,8 +237,9 @@ const mg_option_t mg_options[MG_N_OPTIONS] = {
     INTEGER(fused_sweeps, 1, MG_MAX_FUSED_SWEEPS), .value = "3",
     .help = "Maximum number of half sweeps (gsrb) or steps (chebyshev, jacobi) that a GPU fuses "
             "into one pass over a large level (temporal blocking); fv4: at most 2 half sweeps. "
-            "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. Results are bit-identical. Alias: "
-            "--steps-per-pass."},
+            "1: no fusing. Requires sm_90 or sm_100 and CUDA 12 or newer. One CPU rank with dirichlet "
+            "boundaries fuses all steps of a smooth if N > 1 (fv2, 7pt). Results are bit-identical. "
+            "Alias: --steps-per-pass."},
   [MG_OPT_RESTART] = {
     .name = "restart", IN(RUN), PATH(restart),
     .help = "Continue from the solution in a --dump file, on any ranks, boxes and device: "
