@@ -7,7 +7,7 @@
 
 /** The coarsest level as seen by one lane of its warp, which has one cell or none: a level type of
  *  mg_krylov_t. */
-template <bool varies> struct mg_fv4_bottom_t {
+template <bool varies> struct mg_fv4_bottom_t : mg_cell_vectors_t {
   static constexpr bool has_many_cells = false;
   enum { FILLERS = 3 /* per lane */, SIDE = MG_FV4_BLOCK_BOTTOM_SIDE };
   const mg_cuda_patch_t *l;
@@ -16,7 +16,6 @@ template <bool varies> struct mg_fv4_bottom_t {
   mg_fv4_ghosts_t ghosts[FILLERS];
   mg_real_t *value; /**< of the level */
   int n, cells, lane;
-  mg_real_t x[MG_N_VECTORS];
 
   __device__ __forceinline__ mg_fv4_bottom_t(const mg_cuda_patch_t *level,
                                              const mg_fv4_place_t &place, mg_fv4_shared_t *s,
@@ -29,16 +28,6 @@ template <bool varies> struct mg_fv4_bottom_t {
     x[MG_U] = u;
     x[MG_DINV] = cell.dinv;
   }
-
-  __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
-                                        mg_vector_t b) {
-    x[dst] = b < 0 ? MG_REAL(alpha) * x[a] : mg_fma(MG_REAL(alpha), x[a], MG_REAL(beta) * x[b]);
-  }
-  __device__ __forceinline__ void multiply(mg_vector_t dst, mg_vector_t a, mg_vector_t b) {
-    x[dst] = x[a] * x[b];
-  }
-  __device__ __forceinline__ void shift(mg_vector_t a, double by) { x[a] += MG_REAL(by); }
-  __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
 
   __device__ __forceinline__ void store(mg_vector_t a) const {
     if (cell.there) value[cell.at] = x[a];

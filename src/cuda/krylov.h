@@ -27,27 +27,10 @@ static __device__ __noinline__ void mg_block_smooth(const mg_cuda_patch_t *l, mg
   __syncthreads();
 }
 
-/** A level of one cell, by value. */
-struct mg_one_cell_level_t {
-  mg_row_t row;
-  mg_real_t dinv, b_h2;
-  bool periodic, singular;
-};
-
-/** A level of one cell, held in registers. Same interface as block_level.h, for a single thread. */
-struct mg_one_cell_t {
-  static constexpr bool has_many_cells = false;
-  static constexpr int cells = 1;
-  const mg_one_cell_level_t *l;
+/** The vectors of one cell, in registers: the part of block_level.h's interface that reads no other
+ *  cell. */
+struct mg_cell_vectors_t {
   mg_real_t x[MG_N_VECTORS];
-
-  __device__ __forceinline__ mg_one_cell_t(const mg_one_cell_level_t *level, mg_real_t f,
-                                           mg_real_t u)
-      : l(level) {
-    x[MG_F] = f;
-    x[MG_DINV] = l->dinv;
-    x[MG_U] = u;
-  }
 
   __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
                                         mg_vector_t b) {
@@ -58,6 +41,28 @@ struct mg_one_cell_t {
   }
   __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += MG_REAL(value); }
   __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
+};
+
+/** A level of one cell, by value. */
+struct mg_one_cell_level_t {
+  mg_row_t row;
+  mg_real_t dinv, b_h2;
+  bool periodic, singular;
+};
+
+/** A level of one cell, held in registers. Same interface as block_level.h, for a single thread. */
+struct mg_one_cell_t : mg_cell_vectors_t {
+  static constexpr bool has_many_cells = false;
+  static constexpr int cells = 1;
+  const mg_one_cell_level_t *l;
+
+  __device__ __forceinline__ mg_one_cell_t(const mg_one_cell_level_t *level, mg_real_t f,
+                                           mg_real_t u)
+      : l(level) {
+    x[MG_F] = f;
+    x[MG_DINV] = l->dinv;
+    x[MG_U] = u;
+  }
 
   /** With walls on all sides their formula has order 1, Dirichlet's also at other walls: see
    *  walls.h. If periodic, the cell is its own neighbor. */
@@ -83,7 +88,7 @@ struct mg_one_cell_t {
 /** A level of a 7-point operator with one cell, or none, in the registers of each thread of the
  *  block. Same interface as block_level.h. Neighbors' values and factors of sums go through shared
  *  memory. */
-template <bool varies> struct mg_thread_cell_t {
+template <bool varies> struct mg_thread_cell_t : mg_cell_vectors_t {
   static constexpr bool has_many_cells = false;
   const mg_cuda_patch_t *l;
   mg_block_shared_t *s;
@@ -91,7 +96,6 @@ template <bool varies> struct mg_thread_cell_t {
   bool there;           /**< whether this thread has a cell */
   mg_places7_t near;
   mg_row_t row;
-  mg_real_t x[MG_N_VECTORS];
 
   __device__ __forceinline__ mg_thread_cell_t(const mg_block_level_t &level, mg_real_t f,
                                               mg_real_t u)
@@ -105,16 +109,6 @@ template <bool varies> struct mg_thread_cell_t {
     x[MG_F] = f;
     x[MG_U] = u;
   }
-
-  __device__ __forceinline__ void axpby(mg_vector_t dst, double alpha, mg_vector_t a, double beta,
-                                        mg_vector_t b) {
-    x[dst] = b < 0 ? MG_REAL(alpha) * x[a] : mg_fma(MG_REAL(alpha), x[a], MG_REAL(beta) * x[b]);
-  }
-  __device__ __forceinline__ void multiply(mg_vector_t dst, mg_vector_t a, mg_vector_t b) {
-    x[dst] = x[a] * x[b];
-  }
-  __device__ __forceinline__ void shift(mg_vector_t a, double value) { x[a] += MG_REAL(value); }
-  __device__ __forceinline__ void clear(mg_vector_t a) { x[a] = 0.0; }
 
   template <bool fv4, bool alpha_varies>
   __device__ __forceinline__ void residual(mg_vector_t dst, mg_vector_t a, mg_vector_t f) {
