@@ -1,3 +1,4 @@
+/* Size of the last-level cache, from Linux's /sys. */
 #include "base/machine.h"
 #include <stdio.h>
 #include <string.h>

@@ -9,9 +9,9 @@
  *
  * A thread moves through a strip plane by plane and runs all stages at each position of the front,
  * while the rows are in cache: at position k, stage s works on plane k - s. The next strip belongs
- * to the next thread, which follows one position behind. There, it reads of the strip before only
- * what was written up to the same position, and it changes nothing that the strip before still
- * reads. So a counter per strip orders all threads. */
+ * to the next thread, which follows one position behind. It reads cells of the preceding strip
+ * only after they were written, and changes no cell that the preceding strip reads later. So one
+ * counter per strip orders all threads. */
 #include "cpu/pass.h"
 #include "base/alloc.h"
 #include "base/machine.h"
@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-/* Positions that a strip has completed, on a cache line of its own. */
+/* Positions that a strip has completed. Two strips share no cache line. */
 typedef struct {
   _Atomic int completed;
   char pad[124];

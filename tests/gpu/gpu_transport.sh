@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 # gpu_transport: with every transport between CUDA devices, norms, errors and orders are bit-identical
 # to one rank on the CPU: for every operator and boundary, with and without levels on the CPU, several
-# boxes per rank, on 2 to 8 ranks. Ranks share devices if there are fewer; peer and host support that.
-# NCCL is tested in gpu_nccl.sh. Skips without a device.
+# boxes per rank, on 2 to 8 ranks; with peer stores also in mixed precision. Ranks share devices if there
+# are fewer; peer and host support that. NCCL is tested in gpu_nccl.sh. Skips without a device.
 # shellcheck source=tests/lib/compare_transports.sh
 . "$abs_top_srcdir/tests/lib/compare_transports.sh"
 
