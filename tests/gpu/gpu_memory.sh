@@ -27,7 +27,8 @@ refused() {
 
 for memory in device unified; do
   refused 1 10 64 --device=cuda --memory=$memory --cpu-below=0
-  awk -v need="$need" -v room="$room" 'BEGIN { exit !(need > 4e12 && room < need) }' ||
+  # Six values per cell at least.
+  awk -v need="$need" -v room="$room" 'BEGIN { exit !(need > 48 * 4096 ^ 3 && room < need) }' ||
     complain "4096^3: $need B needed, $room B free"
 done
 alone=$room

@@ -111,15 +111,16 @@ with_tools() {
 }
 
 all='memcheck racecheck initcheck synccheck'
+# The longest first.
+for test in fused_sweeps fused_interpolation deferred_guess; do
+  FIXTURE_BACKEND=cuda with_tools 1 'memcheck synccheck' "$abs_top_builddir/tests/op/op_$test"
+done
 while read -r options; do
   # shellcheck disable=SC2086 # words
   case $options in *levels-breakdown*) set -- $options ;; *) set -- $options --verify-only ;; esac
   with_tools 1 "$all" "$HPGMG_FV" --device=cuda "$@"
 done <"$dir/cases"
 with_tools 1 "$all" "$abs_top_builddir/tests/gpu/gpu_p2p_exchange"
-for test in fused_sweeps fused_interpolation deferred_guess; do
-  FIXTURE_BACKEND=cuda with_tools 1 'memcheck synccheck' "$abs_top_builddir/tests/op/op_$test"
-done
 # No initcheck for two ranks: it does not see writes by the other rank.
 if have_mpi; then
   for op in fv2 fv4; do
