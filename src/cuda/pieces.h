@@ -22,6 +22,7 @@ struct mg_block_costs_t {
   int first;          /**< additional planes for a block that starts at plane 0 */
   int step;           /**< blocks start at multiples of `step` planes */
   int slots;          /**< blocks that run at the same time */
+  int most;           /**< planes of a block at most: see mg_columns_t */
   double share;       /**< see mg_columns_t */
 };
 
@@ -66,6 +67,7 @@ inline mg_pieces_key_t mg_pieces_key(const mg_patch_t &p, const mg_tiling_t &til
   c.first = costs.first;
   c.step = costs.step;
   c.slots = costs.slots;
+  c.most = costs.most;
   c.share = costs.share;
   return key;
 }

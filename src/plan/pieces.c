@@ -38,8 +38,9 @@ static void occupy_first(double *time, int n, double cost) {
  * planes. A piece is at least as high as its overhead; so is what it leaves.
  *  @return 0 if there is too little room */
 static int planes_of_piece(const mg_columns_t *c, int rest, double room) {
-  if (rest <= room) return rest;
-  int planes = room < rest - c->overhead ? (int)room : rest - c->overhead;
+  const double most = c->most > 0 && c->most < room ? c->most : room;
+  if (rest <= most) return rest;
+  int planes = most < rest - c->overhead ? (int)most : rest - c->overhead;
   planes -= planes % c->step;
   return planes < c->overhead ? 0 : planes;
 }
@@ -48,14 +49,25 @@ static int overhead_at(const mg_columns_t *c, int plane) {
   return c->overhead + (plane == 0 ? c->first : 0);
 }
 
+/* List all columns in bands as high as a square of one column per slot, from one side to the other
+ * and back. */
+static void line_up(const mg_columns_t *c, int *queue) {
+  int side = 1, n = 0;
+  while ((side + 1) * (side + 1) <= c->slots)
+    side++;
+  for (int band = 0; band * side < c->n[1]; band++)
+    for (int at = 0; at < c->n[0]; at++)
+      for (int j = band * side; j < c->n[1] && j < (band + 1) * side; j++)
+        queue[n++] = (band % 2 == 0 ? at : c->n[0] - 1 - at) + j * c->n[0];
+}
+
 /* Cut such that all slots end at `limit`, if that is possible. */
 static bool cut_within(const mg_columns_t *c, double limit, double share, cut_t *w) {
   const int columns = c->n[0] * c->n[1];
   int head = 0, waiting = columns;
   memset(w->time, 0, sizeof *w->time * (size_t)c->slots);
   memset(w->first, 0, sizeof *w->first * (size_t)columns);
-  for (int column = 0; column < columns; column++)
-    w->queue[column] = column;
+  line_up(c, w->queue);
   for (w->n = 0; waiting > 0; w->n++) {
     const int column = w->queue[head];
     const double cost = cost_of(c, column), room = (limit - w->time[0]) / cost;
@@ -77,13 +89,14 @@ static bool cut_within(const mg_columns_t *c, double limit, double share, cut_t 
 
 /* @return whether it was possible; with share 1 it always is */
 static bool cut_smallest(const mg_columns_t *c, double share, cut_t *w) {
+  const int more = c->most > 0 ? (c->planes - 1) / c->most : 0; /* pieces of a column */
   double total = 0.0, largest = 0.0;
   for (int column = 0; column < c->n[0] * c->n[1]; column++) {
-    const double cost = cost_of(c, column) * (c->planes + overhead_at(c, 0));
+    const double cost = cost_of(c, column) * (c->planes + overhead_at(c, 0) + more * c->overhead);
     total += cost;
     largest = cost > largest ? cost : largest;
   }
-  /* At `high` and share 1 no column is cut, as some slot is free at the mean time or earlier. */
+  /* At `high` and share 1 only `most` cuts columns, as some slot is free at the mean time. */
   double low = total / c->slots, high = low + largest;
   for (int round = 0; round < 20; round++) {
     const double middle = 0.5 * (low + high);
@@ -95,17 +108,21 @@ static bool cut_smallest(const mg_columns_t *c, double share, cut_t *w) {
   return cut_within(c, high, share, w);
 }
 
-mg_status_t mg_columns_cut(const mg_columns_t *c, mg_piece_t **pieces, int *n) {
-  const size_t columns = (size_t)c->n[0] * (size_t)c->n[1], slots = (size_t)c->slots,
-               most = 2 * columns + 8 * slots; /* more than share 1 needs */
-  const bool shares = columns >= 2 * slots && c->share < 1.0;
+mg_status_t mg_columns_cut(const mg_columns_t *columns, mg_piece_t **pieces, int *n) {
+  const size_t count = (size_t)columns->n[0] * (size_t)columns->n[1],
+               slots = (size_t)columns->slots;
+  const bool several = count >= 2 * slots, shares = several && columns->share < 1.0;
+  mg_columns_t c = *columns;
+  if (!several) c.most = 0;
+  const size_t limited = c.most > 0 ? (size_t)(c.planes / c.most) : 0, /* pieces of a column */
+      most = (2 + limited) * count + 8 * slots;                        /* share 1 needs fewer */
   cut_t w = {.most = (int)most,
              .time = malloc(sizeof *w.time * slots),
-             .first = malloc(sizeof *w.first * columns),
-             .queue = malloc(sizeof *w.queue * columns),
+             .first = malloc(sizeof *w.first * count),
+             .queue = malloc(sizeof *w.queue * count),
              .piece = malloc(sizeof *w.piece * most)};
   const bool enough = w.time && w.first && w.queue && w.piece;
-  if (enough && !(shares && cut_smallest(c, c->share, &w))) (void)cut_smallest(c, 1.0, &w);
+  if (enough && !(shares && cut_smallest(&c, c.share, &w))) (void)cut_smallest(&c, 1.0, &w);
   free(w.time);
   free(w.first);
   free(w.queue);

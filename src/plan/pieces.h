@@ -21,6 +21,8 @@ typedef struct {
   int first;         /**< additional cost of a piece that begins at plane 0, in planes */
   int step;          /**< pieces begin at multiples of `step` planes */
   int slots;         /**< blocks that run at the same time */
+  int most;          /**< with two columns or more per slot, planes of a piece at most, so that
+                          blocks of adjacent columns stay together; 0: no limit */
   double share;      /**< with two columns or more per slot, a piece takes at most this part of the
                           time that its slot has left, 0 < share <= 1 */
 } mg_columns_t;
@@ -31,8 +33,8 @@ typedef struct {
 } mg_piece_t;
 
 /** Cut columns into pieces, in the order in which their blocks should start: a block starts when an
- *  earlier one ends. Most columns start at plane 0 at the same time, so that adjacent blocks find
- *  each other's values in the cache.
+ *  earlier one ends. So that adjacent blocks find each other's values in the cache, blocks that run
+ *  at the same time form a square of columns, and start at the same plane.
  *
  *  The pieces are those of the smallest time in which all slots can finish (by bisection), where
  *  the next piece goes to the slot that is free first (Graham 1969), and is cut where the time ends
@@ -40,6 +42,6 @@ typedef struct {
  *  do not all run at the same speed (Polychronopoulos and Kuck 1987).
  *  @param[out] pieces  the caller frees it
  *  @return MG_OK, MG_ERR_MEMORY */
-mg_status_t mg_columns_cut(const mg_columns_t *c, mg_piece_t **pieces, int *n);
+mg_status_t mg_columns_cut(const mg_columns_t *columns, mg_piece_t **pieces, int *n);
 
 #endif

@@ -1,5 +1,5 @@
-/* Pieces of tile columns: they cover every plane once, start where they may, and keep all slots
- * busy. */
+/* Pieces of tile columns: they cover every plane once, start where they may, have no more planes
+ * than allowed, and keep all slots busy. The first ones form a square. */
 #include "plan/pieces.h"
 #include "tests/lib/test.h"
 #include <stdlib.h>
@@ -55,13 +55,33 @@ static double time_of(const mg_columns_t *c, const mg_piece_t *piece, int n, dou
   return last;
 }
 
-/* Time if the columns were not cut and no slot was ever idle. */
+static bool is_limited(const mg_columns_t *c) {
+  return c->most > 0 && c->n[0] * c->n[1] >= 2 * c->slots;
+}
+
+/* Time if the columns were cut only where they must be and no slot was ever idle. */
 static double least_time(const mg_columns_t *c) {
+  const int more = is_limited(c) ? (c->planes - 1) / c->most : 0;
   double work = 0.0;
   for (int j = 0; j < c->n[1]; j++)
     for (int i = 0; i < c->n[0]; i++)
-      work += cost_of(c, i, j) * (c->planes + c->overhead + c->first);
+      work += cost_of(c, i, j) * (c->planes + (1 + more) * c->overhead + c->first);
   return work / c->slots;
+}
+
+/* The pieces that start first are those of a square of columns, one per slot. */
+static bool forms_square(const mg_columns_t *c, const mg_piece_t *piece) {
+  int low[2] = {c->n[0], c->n[1]}, high[2] = {0, 0};
+  for (int b = 0; b < c->slots; b++) {
+    const int at[2] = {piece[b].i, piece[b].j};
+    for (int d = 0; d < 2; d++) {
+      low[d] = at[d] < low[d] ? at[d] : low[d];
+      high[d] = at[d] > high[d] ? at[d] : high[d];
+    }
+  }
+  const int wide = high[0] - low[0] + 1, rows = high[1] - low[1] + 1;
+  return rows * rows <= c->slots && (rows + 1) * (rows + 1) > c->slots &&
+         (wide - 1) * rows <= c->slots;
 }
 
 static void check_cut(mg_columns_t c) {
@@ -69,6 +89,10 @@ static void check_cut(mg_columns_t c) {
   int n;
   CHECK_INT(mg_columns_cut(&c, &piece, &n), MG_OK);
   CHECK(covers(&c, piece, n));
+  for (int b = 0; b < n && is_limited(&c); b++)
+    CHECK(piece[b].end - piece[b].first <= c.most);
+  if (c.n[0] * c.n[0] > 2 * c.slots && c.n[1] * c.n[1] > 2 * c.slots)
+    CHECK(forms_square(&c, piece));
   double share = c.share;
   const double time = time_of(&c, piece, n, 1e300, &share), least = least_time(&c),
                ratio = time / least;
@@ -103,9 +127,12 @@ int main(void) {
                               wall ? 5 : 0,
                               step,
                               slots[s],
+                              0,
                               1.0};
             check_cut(c);
             c.share = 0.5;
+            check_cut(c);
+            c.most = 64;
             check_cut(c);
           }
   return TEST_RESULT();
