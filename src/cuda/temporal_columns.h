@@ -3,75 +3,9 @@
 #define MG_CUDA_TEMPORAL_COLUMNS_H
 
 #include "cuda/reciprocal.h"
-#include "cuda/stencil_load.h"
 #include "cuda/temporal_residual.h"
 
 namespace mg_temporal {
-/* Move values of one plane to the next one behind. */
-template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2]) {
-#pragma unroll
-  for (int n = N - 1; n > 0; n--) {
-    v[n][0] = v[n - 1][0];
-    v[n][1] = v[n - 1][1];
-  }
-}
-template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
-#pragma unroll
-  for (int n = N - 1; n > 0; n--)
-    v[n] = v[n - 1];
-}
-
-/* Number of directions, from i, in which cells may be at walls. In careful stages planes may be
- * unused as well. */
-enum care_t { PLAIN = 0, WALLS_IN_IJ = 2, CAREFUL = 3 };
-
-/* Wall next to a cell in each direction: -1 low, 1 high, 0 none. */
-struct walls_t {
-  int side[3];
-};
-__device__ __forceinline__ int wall_side(const mg_patch_t &p, int d, int at) {
-  return p.wall[d][0] && at == 0 ? -1 : p.wall[d][1] && at == p.n[d] - 1 ? 1 : 0;
-}
-
-/* Replace neighbors outside walls by the Dirichlet formula, also at other walls: see walls.h. */
-template <care_t care>
-__device__ __forceinline__ void fold_walls(const mg_cuda_patch_t &l, const walls_t &walls,
-                                           mg_values7_t *x) {
-#pragma unroll
-  for (int d = 0; d < care; d++) {
-    const mg_real_t low = x->low[d], high = x->high[d];
-    if (walls.side[d] < 0) x->low[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, x->c, high);
-    if (walls.side[d] > 0) x->high[d] = mg_ghost(MG_WALL_DIRICHLET, l.order, x->c, low);
-  }
-}
-
-/* A x of a cell. */
-template <care_t care>
-__device__ __forceinline__ mg_real_t apply(const job_t &job, const walls_t &walls,
-                                           const mg_row_t &row, mg_values7_t x) {
-  fold_walls<care>(job.l, walls, &x);
-  return mg_apply_values7(x, row.beta[0], row.beta[1], row.beta[2], 1, 1, row.a, job.b_h2);
-}
-
-/* Diagonal of a cell's row. */
-template <care_t care>
-__device__ __forceinline__ mg_real_t diagonal(const job_t &job, const walls_t &walls,
-                                              const mg_row_t &row) {
-  mg_face_weights_t weight = {{1.0, 1.0, 1.0}, {1.0, 1.0, 1.0}};
-#pragma unroll
-  for (int d = 0; d < care; d++) {
-    if (walls.side[d] < 0) weight.low[d] = mg_wall_weight(job.l.order);
-    if (walls.side[d] > 0) weight.high[d] = mg_wall_weight(job.l.order);
-  }
-  return mg_diagonal_7(row.beta[0], row.beta[1], row.beta[2], 1, 1, weight, row.a, job.b_h2);
-}
-
-/* Whether results in n cells from `at` on may be used: cells in the patch, or in ghost layers. */
-template <typename S>
-__device__ __forceinline__ bool may_use(const mg_patch_t &p, int d, int at, int n) {
-  return at + n > (p.wall[d][0] ? 0 : -S::DEPTH) && at < p.n[d] + (p.wall[d][1] ? 0 : S::DEPTH);
-}
-
 /* Position of a thread's two columns in its tile. Half sweeps update column 0 in even stages
  * (counted from the block's first) and column 1 in odd ones, so column 0 is the left column in one
  * row and the right one in the next.

@@ -133,6 +133,27 @@ template <typename S> __device__ __forceinline__ void next(int *plane, int n) {
   *plane = *plane == (n - 1) * S::PLANE_BYTES ? 0 : *plane + S::PLANE_BYTES;
 }
 
+/* Move values of one plane to the next one behind. */
+template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2]) {
+#pragma unroll
+  for (int n = N - 1; n > 0; n--) {
+    v[n][0] = v[n - 1][0];
+    v[n][1] = v[n - 1][1];
+  }
+}
+template <int N> __device__ __forceinline__ void shift(int (&v)[N]) {
+#pragma unroll
+  for (int n = N - 1; n > 0; n--)
+    v[n] = v[n - 1];
+}
+template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2][2]) {
+#pragma unroll
+  for (int n = N - 1; n > 0; n--)
+#pragma unroll
+    for (int r = 0; r < 2; r++)
+      v[n][r][0] = v[n - 1][r][0], v[n][r][1] = v[n - 1][r][1];
+}
+
 /* Pairs of cells in shared or global memory. */
 __device__ __forceinline__ void load_pair(const mg_real_t *p, mg_real_t v[2]) {
   const mg_real2_t t = *reinterpret_cast<const mg_real2_t *>(p);

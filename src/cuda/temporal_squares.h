@@ -12,14 +12,6 @@
 #include <type_traits>
 
 namespace mg_temporal {
-template <int N> __device__ __forceinline__ void shift(mg_real_t (&v)[N][2][2]) {
-#pragma unroll
-  for (int n = N - 1; n > 0; n--)
-#pragma unroll
-    for (int r = 0; r < 2; r++)
-      v[n][r][0] = v[n - 1][r][0], v[n][r][1] = v[n - 1][r][1];
-}
-
 /* What a step reads of a square in a plane, beside its own values. */
 struct square_near_t {
   mg_real_t side[2][2];   /* neighbors of the rows in i: left, right */
@@ -141,41 +133,6 @@ template <typename S> struct square_position_t {
   }
 };
 
-/* The residuals of squares. */
-template <typename S> struct square_residual_t : reduction_t<S> {
-  using reduction_t<S>::below, reduction_t<S>::largest;
-
-  /* r: residuals in plane p. */
-  __device__ __forceinline__ void add(const job_t &job, const square_position_t<S> &at, int p,
-                                      const mg_real_t r[2][2]) {
-    if constexpr (S::USE == RESIDUAL_NORM) {
-      for (int row = 0; row < 2; row++)
-        if (at.writes[row])
-          largest = max(largest, max(mg_max_bits(r[row][0]), mg_max_bits(r[row][1])));
-    } else {
-      const mg_real_t sum = r[0][0] + r[0][1] + (r[1][0] + r[1][1]);
-      if (p % 2 != 0 && at.writes[0])
-        job.coarse[at.i / 2 + at.j / 2 * job.coarse_jstride + p / 2 * job.coarse_kstride] =
-            mg_mean_of_planes(below, sum);
-      below = sum;
-    }
-  }
-
-  /* Add the residuals in plane p. row(r, c), x(r, c): those of column [r][c]. */
-  template <care_t care, typename R, typename X>
-  __device__ __forceinline__ void add_all(const job_t &job, const square_position_t<S> &at, int p,
-                                          const square_near_t &near, R row, X x) {
-    mg_real_t residual[2][2];
-#pragma unroll
-    for (int r = 0; r < 2; r++)
-#pragma unroll
-      for (int c = 0; c < 2; c++)
-        residual[r][c] = near.f[r][c] - apply<care>(job, at.template walls<care>(job.l.p, r, c, p),
-                                                    row(r, c), x(r, c));
-    add(job, at, p, residual);
-  }
-};
-
 /* Columns of a colored smoother. Half sweeps update x in place, in registers and in shared memory:
  * a half sweep reads only the other color. In stage q, x[d] and x_at[d] belong to plane q - d. */
 template <typename S> struct colored_squares_t : square_position_t<S> {
@@ -266,7 +223,7 @@ template <typename S> struct colored_squares_t : square_position_t<S> {
     if (care == CAREFUL && (p < t.first || p >= t.end)) return;
     const square_near_t near = load_near<care, DEPTH - 1>();
     residual.template add_all<care>(
-        job, *this, p, near, [&](int r, int c) { return row_of<DEPTH - 1>(job, near, r, c); },
+        job, *this, p, near.f, [&](int r, int c) { return row_of<DEPTH - 1>(job, near, r, c); },
         [&](int r, int c) { return x_of<DEPTH - 1>(near, r, c); });
   }
 
@@ -399,7 +356,7 @@ template <typename S> struct whole_squares_t : square_position_t<S> {
     const square_near_t near =
         this->template load_near<care>(input_of(DEPTH - 1, p), long_at[DEPTH - 1]);
     residual.template add_all<care>(
-        job, *this, p, near, [&](int r, int c) { return row_of<DEPTH - 1>(job, near, r, c); },
+        job, *this, p, near.f, [&](int r, int c) { return row_of<DEPTH - 1>(job, near, r, c); },
         [&](int r, int c) { return x_of<DEPTH - 1>(near, r, c); });
   }
 
